@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# Short names for common errands; CMake does the work.
+BUILD ?= build
+
+.PHONY: build demo test bench format clean
+
+build:
+	@sh cmake/setup.sh
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
+	@cmake --build $(BUILD)
+
+demo: build
+	$(BUILD)/collwire compare scenarios/allreduce-1d.json --cc none,window,dcqcn
+
+test:
+	@sh cmake/setup.sh --tests
+	@$(MAKE) --no-print-directory build
+	ctest --test-dir $(BUILD) -j2 --output-on-failure
+
+bench: build
+	@if [ -f bench/run.sh ]; then COLLWIRE=$(BUILD)/collwire sh bench/run.sh; \
+	else echo "no bench/run.sh"; fi
+
+format:
+	@find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+clean:
+	rm -rf $(BUILD)

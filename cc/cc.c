@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// What every policy shares: the beginning of a flow, the bandwidth-delay product, presets.
+#include "cc/cc.h"
+
+#include <string.h>
+
+__extension__ typedef unsigned __int128 u128;
+
+#define PS_BITS_PER_BYTE (8 * (u128)PS_PER_S)
+
+void cc_begin(struct cc *cc, const struct cc_ops *ops, const void *params, const struct cc_env *env,
+              ps_t now)
+{
+    *cc = (struct cc){
+        .ops = ops,
+        .params = params,
+        .env = env,
+        .rate_bps = env->line_bps,
+        .cwnd_bytes = CC_UNLIMITED,
+    };
+    for (unsigned i = 0; i < CC_TIMERS; i++)
+        cc->timer_at_ps[i] = PS_NEVER;
+    ops->init(cc, now);
+}
+
+// ceil(a / b), saturating below the value that means "no window".
+static uint64_t ratio_up(u128 a, u128 b)
+{
+    u128 up = (a + b - 1) / b;
+    return up < CC_UNLIMITED ? (uint64_t)up : CC_UNLIMITED - 1;
+}
+
+uint64_t cc_bdp_bytes(const struct cc_env *env)
+{
+    return ratio_up((u128)env->line_bps * (u128)env->base_rtt_ps, PS_BITS_PER_BYTE);
+}
+
+uint64_t cc_window_bytes(const struct cc_env *env, double k)
+{
+    // In millionths, so that 1.1 means 11/10 and not the nearest double above it.
+    u128 millionths = (u128)(k * 1e6 + 0.5);
+    return ratio_up(cc_bdp_bytes(env) * millionths, 1000000);
+}
+
+const struct cc_preset *cc_preset_find(const struct cc_ops *ops, const char *name)
+{
+    for (size_t i = 0; i < ops->n_presets; i++) {
+        if (name == NULL || strcmp(ops->presets[i].name, name) == 0)
+            return &ops->presets[i];
+    }
+    return NULL;
+}
+
+int cc_params_init(const struct cc_ops *ops, const char *preset, void *params)
+{
+    const struct cc_preset *found = cc_preset_find(ops, preset);
+    if (found == NULL)
+        return -1;
+
+    params_default(ops->params, ops->n_params, params);
+    struct err err = {0};
+    for (size_t i = 0; i < found->n_values; i++) {
+        const struct cc_preset_value *set = &found->values[i];
+        const struct param *param = param_find(ops->params, ops->n_params, set->param);
+        if (param == NULL)
+            err_add(&err, set->param, "preset %s sets an unknown parameter", found->name);
+        else
+            param_set(param, params, set->value, set->param, &err);
+    }
+    int status = err.n_errors == 0 ? 0 : -1;
+    err_free(&err);
+    return status;
+}

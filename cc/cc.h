@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// The contract of a congestion control policy: pure hooks that read their arguments and write `*cc`.
+//
+// A hook does no I/O, allocates nothing, reads no clock, draws no random number and keeps no static
+// state. Timers are outputs: a hook writes an absolute time into timer_at_ps and the transport arms
+// the engine. So a policy is tested with a table {at, event, expected rate and window}, without a
+// network. Adding one: cc/x.c, a line in cc/registry.c, one in CMake, tests/cc/test_x.c, a scenario.
+#pragma once
+
+#include <stdalign.h>
+
+#include "engine/param.h"
+#include "engine/units.h"
+#include "net/int_hop.h"
+
+#define CC_UNLIMITED UINT64_MAX // cwnd_bytes: no window
+#define CC_TIMERS 2
+#define CC_PRIV_BYTES 128
+
+// What the transport must deliver for the policy to act; checked once when a scenario is built.
+enum cc_needs { CC_NEEDS_ECN = 1, CC_NEEDS_CNP = 2, CC_NEEDS_INT = 4 };
+
+// Constant for the life of a flow.
+struct cc_env {
+    uint64_t line_bps;
+    ps_t base_rtt_ps; // 2 * propagation + a full packet out + its ACK back, on every hop
+    uint32_t mtu_bytes, hops, expected_flows;
+};
+
+// One ACK. Fields a transport cannot know are 0; hops is valid for n_hops entries only.
+struct cc_ack {
+    ps_t now_ps, rtt_ps, srtt_ps;
+    uint64_t seq, snd_una, snd_nxt; // bytes of the flow; seq = end of the acknowledged packet
+    uint32_t acked_bytes, ce_bytes; // newly acknowledged; of them with CE echoed
+    uint64_t inflight_bytes;        // after this ACK
+    const struct int_hop *hops;
+    uint8_t n_hops;
+    bool app_limited;
+};
+
+enum cc_loss_kind { CC_LOSS_NACK, CC_LOSS_DUPACK, CC_LOSS_TIMEOUT, CC_LOSS_RECOVERED };
+
+struct cc_loss {
+    ps_t now_ps;
+    enum cc_loss_kind kind;
+    uint64_t seq, snd_nxt;
+};
+
+// What the collective knows about a message that begins.
+struct cc_hint {
+    uint64_t msg_bytes;
+    uint32_t fan_in, fan_out, step, steps;
+    bool critical;
+};
+
+// A policy's state, inline in the flow.
+struct cc {
+    const struct cc_ops *ops;
+    const void *params; // the struct that ops->params describes
+    const struct cc_env *env;
+    uint64_t rate_bps;           // out: pacing rate of wire bytes, 0 < rate <= env->line_bps
+    uint64_t cwnd_bytes;         // out: window of payload bytes in flight, CC_UNLIMITED = none
+    ps_t timer_at_ps[CC_TIMERS]; // out: absolute, PS_NEVER = off
+    alignas(max_align_t) unsigned char priv[CC_PRIV_BYTES];
+};
+
+// The ECN marking (and INT) that a policy expects of the switches: its switch profile.
+struct cc_profile {
+    bool ecn, int_stamp;
+    uint64_t kmin_bytes, kmax_bytes; // at ref_bps; scaled by port rate / ref_bps where scaled
+    double pmax;
+    uint64_t ref_bps;
+    bool scaled;
+};
+
+// A named set of values over the defaults of a parameter table.
+struct cc_preset_value {
+    const char *param, *value;
+};
+struct cc_preset {
+    const char *name, *doc;
+    const struct cc_preset_value *values;
+    size_t n_values;
+    struct cc_profile profile;
+};
+
+// Hooks left NULL ignore their event; init is required. The first preset is the default one, and
+// every policy has at least one.
+struct cc_ops {
+    const char *name, *doc, *paper;
+    unsigned needs;
+    const struct param *params;
+    size_t n_params, params_bytes;
+    const struct cc_preset *presets;
+    size_t n_presets;
+    void (*init)(struct cc *cc, ps_t now);
+    void (*on_post)(struct cc *cc, const struct cc_hint *hint, ps_t now); // idle restart lives here
+    void (*on_send)(struct cc *cc, uint32_t wire_bytes, ps_t now);
+    void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
+    void (*on_cnp)(struct cc *cc, ps_t now);
+    void (*on_loss)(struct cc *cc, const struct cc_loss *loss);
+    void (*on_timer)(struct cc *cc, unsigned timer, ps_t now);
+    // State for time series: names in ops->observed, values into out (at most cap); the count.
+    size_t (*observe)(const struct cc *cc, double *out, size_t cap);
+    const char *const *observed; // NULL-terminated names of what observe() gives
+    // A constraint between parameters that a range cannot say; NULL where all is well.
+    const char *(*check)(const void *params);
+};
+
+// Begin a flow: line rate, no window, timers off, then the policy's init. `params` and `env` are
+// borrowed and must outlive the flow.
+void cc_begin(struct cc *cc, const struct cc_ops *ops, const void *params, const struct cc_env *env,
+              ps_t now);
+
+// Bandwidth-delay product of the pair in bytes, rounded up.
+uint64_t cc_bdp_bytes(const struct cc_env *env);
+
+// A window of `k` BDPs in bytes, rounded up; k (0 < k <= 1e6) counts to the nearest millionth.
+uint64_t cc_window_bytes(const struct cc_env *env, double k);
+
+// Defaults of the table, then the values of a preset (NULL = the first). `params` holds
+// ops->params_bytes. 0, or -1 when the preset is unknown.
+int cc_params_init(const struct cc_ops *ops, const char *preset, void *params);
+
+// The preset called `name` (NULL = the first), or NULL.
+const struct cc_preset *cc_preset_find(const struct cc_ops *ops, const char *name);

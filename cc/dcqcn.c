@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+// DCQCN: rate control of RoCE queue pairs by congestion notifications (CNPs, or CE echoed on ACKs).
+//
+// Reaction point only. A notification cuts the current rate Rc by alpha/2, where alpha estimates
+// how much of the traffic is marked. Then a timer and a byte counter bring Rc back: F steps of fast
+// recovery half-way to the target Rt, then additive and hyper steps that move Rt too.
+// Nothing runs before the first notification: a NIC gives a queue pair its limiter only then.
+//
+// One table of parameters spans the known variants:
+//   scaled, paper        the SIGCOMM 2015 algorithm: cut and alpha on every CNP; alpha decays after
+//                        each tau' without one.
+//   nic                  ConnectX: alpha and cuts are evaluated on their own periods.
+//   hpcc_sim, khan2022   the ns-3 model of the HPCC lineage (rdma-hw.cc, "MLX"): as nic, without a
+//                        byte counter, one additive step, then hyper steps of constant size.
+// The cut check and the alpha tick run on periods that begin at the first notification, a
+// notification at the very instant of a check counts for the next, and a tick precedes a cut.
+// An increase due at the instant of a cut check acts first (timer 0 before timer 1).
+//
+// Idle restart: none, on purpose. NICs keep rate and timers while a queue pair has nothing to send,
+// so an idle flow recovers by its timer (the byte counter stands still) and a message that comes
+// back soon does not burst at line rate into the queue that cut it.
+//
+// Few events: alpha is brought up to date where it is read, by the very multiplications that ticks
+// would make; the increase timer stops once Rc = Rt = line rate, where it could change nothing; the
+// cut check is armed only while a notification waits for it.
+// Left out: reaction to NACKs and timeouts, and the release of the limiter at line rate.
+// Differs: averages round up, so that Rc reaches Rt; alpha below 2^-60, which moves no rate, is 0.
+//
+// Sources: Zhu et al., SIGCOMM 2015, sections 3 and 5, figure 7; IEEE 802.1Qau (QCN);
+// NVIDIA, "DCQCN parameters"; HPCC ns-3 sources; Khan et al., Hot Interconnects 2022.
+#include "cc/cc.h"
+
+enum { TIMER_INCREASE, TIMER_CUT };
+enum alpha_update { ALPHA_ON_CNP, ALPHA_ON_TICK };
+enum hyper { HYPER_BOTH_STAGES, HYPER_LEADING_STAGE };
+enum cut_target { TARGET_ALWAYS, TARGET_AFTER_INCREASE };
+
+struct dcqcn_params {
+    double g, min_cut, window_bdp;
+    ps_t alpha_timer_ps, rate_timer_ps, cut_interval_ps;
+    uint64_t byte_counter_bytes, f;
+    struct line_rate rate_ai, rate_hai, min_rate;
+    int alpha_update, hyper, cut_target; // the enums above
+};
+
+struct dcqcn {
+    /* config, resolved for this line */
+    uint64_t ai_bps, hai_bps, min_bps;
+    /* state; Rc is cc->rate_bps */
+    uint64_t target_bps; // Rt
+    ps_t start_ps;       // first notification, PS_NEVER before it
+    ps_t alpha_at_ps;    // alpha holds up to here
+    double alpha;
+    uint64_t bytes_left;              // to the next byte-counter event; huge = off
+    uint64_t timer_stage, byte_stage; // increase events since the last cut
+    bool noted;                       // ALPHA_ON_TICK: a notification came since the last tick
+};
+_Static_assert(sizeof(struct dcqcn) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+
+// ---- parameters ----
+
+static const char *const alpha_updates[] = {"on_cnp", "on_tick", NULL};
+static const char *const hypers[] = {"both_stages", "leading_stage", NULL};
+static const char *const cut_targets[] = {"always", "after_increase", NULL};
+
+#define FIELD(name) offsetof(struct dcqcn_params, name)
+#define SIGCOMM "Zhu et al., SIGCOMM 2015"
+#define NIC "NVIDIA, DCQCN parameters"
+
+static const struct param dcqcn_param_table[] = {
+    {"g", PARAM_RATIO, FIELD(g), "0.00390625", "0.0001", "1", NULL, false,
+     "gain of the moving average alpha", SIGCOMM ", eq. 1 (1/256)"},
+    {"alpha_update", PARAM_ENUM, FIELD(alpha_update), "on_cnp", NULL, NULL, alpha_updates, false,
+     "on_cnp: alpha rises by each notification and decays after each alpha_timer without one; "
+     "on_tick: each alpha_timer it rises if a notification came since the last, else decays",
+     SIGCOMM ", eq. 1 and 2; " NIC},
+    {"alpha_timer", PARAM_TIME, FIELD(alpha_timer_ps), "55us", "1ns", "1s", NULL, false,
+     "period of alpha's update (tau')", SIGCOMM ", eq. 2"},
+    {"rate_timer", PARAM_TIME, FIELD(rate_timer_ps), "55us", "1ns", "1s", NULL, false,
+     "period of the increase timer (T)", SIGCOMM ", section 5.2"},
+    {"byte_counter", PARAM_BYTES, FIELD(byte_counter_bytes), "10MB", "0B", "1TB", NULL, false,
+     "wire bytes between byte-counter events (B), 0 = no byte counter", SIGCOMM ", section 5.2"},
+    {"f", PARAM_COUNT, FIELD(f), "5", "0", "1000", NULL, false,
+     "steps of fast recovery before additive increase", SIGCOMM ", section 3.3"},
+    {"rate_ai", PARAM_LINE_RATE, FIELD(rate_ai), "line/1000", "1Kbps", NULL, NULL, false,
+     "additive increase of the target rate",
+     SIGCOMM " has 40 Mb/s at 40G: at 200G half the rate would take 137 ms to regain"},
+    {"rate_hai", PARAM_LINE_RATE, FIELD(rate_hai), "line/200", "1Kbps", NULL, NULL, false,
+     "hyper increase of the target rate", "five times rate_ai, as in 802.1Qau"},
+    {"hyper", PARAM_ENUM, FIELD(hyper), "both_stages", NULL, NULL, hypers, false,
+     "both_stages: hyper by min(stages) - f times rate_hai once timer and byte counter are past f; "
+     "leading_stage: one additive step past f, then rate_hai per event",
+     SIGCOMM ", figure 7; HPCC ns-3 sources"},
+    {"min_rate", PARAM_LINE_RATE, FIELD(min_rate), "line/1000", "1Kbps", NULL, NULL, false,
+     "floor of the current rate", "every implementation has one; the paper is silent"},
+    {"cut_interval", PARAM_TIME, FIELD(cut_interval_ps), "0us", NULL, "1s", NULL, false,
+     "period of the check that cuts if a notification came, 0 = cut by every notification",
+     NIC " (rate_reduce_monitor_period)"},
+    {"cut_target", PARAM_ENUM, FIELD(cut_target), "always", NULL, NULL, cut_targets, false,
+     "set the target to the rate before a cut always, or only after a timer increase",
+     SIGCOMM ", eq. 1; " NIC " (clamp_tgt_rate)"},
+    {"min_cut", PARAM_RATIO, FIELD(min_cut), "0", "0", "1", NULL, false,
+     "least ratio of the rates after and before a cut", NIC " (rpg_min_dec_fac)"},
+    {"window_bdp", PARAM_RATIO, FIELD(window_bdp), "0", "0", "1000", NULL, false,
+     "window cap in bandwidth-delay products of the pair, 0 = none",
+     "Khan et al., Hot Interconnects 2022"},
+};
+
+static const struct cc_preset_value paper_values[] = {
+    {"rate_ai", "40Mbps"}, {"rate_hai", "200Mbps"}, {"min_rate", "100Mbps"}};
+
+static const struct cc_preset_value nic_values[] = {
+    {"g", "0.0048828125"},   {"alpha_update", "on_tick"},      {"alpha_timer", "1us"},
+    {"rate_timer", "300us"}, {"byte_counter", "32767B"},       {"f", "1"},
+    {"rate_ai", "5Mbps"},    {"rate_hai", "50Mbps"},           {"min_rate", "1Mbps"},
+    {"cut_interval", "4us"}, {"cut_target", "after_increase"}, {"min_cut", "0.5"}};
+
+static const struct cc_preset_value hpcc_sim_values[] = {{"alpha_update", "on_tick"},
+                                                         {"alpha_timer", "1us"},
+                                                         {"rate_timer", "300us"},
+                                                         {"byte_counter", "0B"},
+                                                         {"f", "1"},
+                                                         {"rate_ai", "line/5000"},
+                                                         {"rate_hai", "line/500"},
+                                                         {"hyper", "leading_stage"},
+                                                         {"min_rate", "line/100"},
+                                                         {"cut_interval", "4us"},
+                                                         {"cut_target", "after_increase"}};
+
+static const struct cc_preset_value khan2022_values[] = {{"alpha_update", "on_tick"},
+                                                         {"alpha_timer", "1us"},
+                                                         {"rate_timer", "900us"},
+                                                         {"byte_counter", "0B"},
+                                                         {"f", "1"},
+                                                         {"rate_ai", "50Mbps"},
+                                                         {"rate_hai", "100Mbps"},
+                                                         {"hyper", "leading_stage"},
+                                                         {"min_rate", "100Mbps"},
+                                                         {"cut_interval", "4us"},
+                                                         {"cut_target", "after_increase"},
+                                                         {"window_bdp", "1"}};
+
+#define RATE_25G UINT64_C(25000000000)
+#define RATE_40G UINT64_C(40000000000)
+#define RATE_100G UINT64_C(100000000000)
+#define RATE_200G UINT64_C(200000000000)
+#define VALUES(array) .values = (array), .n_values = sizeof(array) / sizeof(array)[0]
+
+static const struct cc_preset dcqcn_presets[] = {
+    {.name = "scaled",
+     .doc = "the paper's algorithm with steps and thresholds scaled to the line",
+     .profile = {true, false, 100000, 400000, 0.2, RATE_25G, true}},
+    {.name = "paper",
+     .doc = "SIGCOMM 2015 to the letter, for 40G",
+     VALUES(paper_values),
+     .profile = {true, false, 5000, 200000, 0.01, RATE_40G, false}},
+    {.name = "nic",
+     .doc = "ConnectX defaults under a vendor's switch profile",
+     VALUES(nic_values),
+     .profile = {true, false, 150000, 1500000, 1.0, RATE_100G, false}},
+    {.name = "hpcc_sim",
+     .doc = "the ns-3 model of the HPCC lineage",
+     VALUES(hpcc_sim_values),
+     .profile = {true, false, 100000, 400000, 0.2, RATE_25G, true}},
+    {.name = "khan2022",
+     .doc = "hpcc_sim as Khan et al. ran it, under a BDP window",
+     VALUES(khan2022_values),
+     .profile = {true, false, 600000, 2400000, 0.2, RATE_200G, true}},
+};
+
+static struct dcqcn *dcqcn_of(struct cc *cc)
+{
+    return (struct dcqcn *)(void *)cc->priv;
+}
+
+// ---- alpha ----
+
+#define ALPHA_NOTHING 0x1p-60
+
+// Eq. 1: alpha = (1 - g) alpha + g.
+static double alpha_raise(double alpha, double g)
+{
+    return (1 - g) * alpha + g;
+}
+
+// Eq. 2: alpha = (1 - g) alpha.
+static double alpha_decay(double alpha, double g)
+{
+    alpha *= 1 - g;
+    return alpha < ALPHA_NOTHING ? 0 : alpha;
+}
+
+// Make the updates that fell due up to `now`; at most about 42/g of them before alpha is 0.
+static void alpha_catch_up(struct cc *cc, ps_t now)
+{
+    struct dcqcn *s = dcqcn_of(cc);
+    const struct dcqcn_params *p = cc->params;
+    while (now - s->alpha_at_ps >= p->alpha_timer_ps) {
+        s->alpha = s->noted ? alpha_raise(s->alpha, p->g) : alpha_decay(s->alpha, p->g);
+        s->noted = false;
+        s->alpha_at_ps += p->alpha_timer_ps;
+        if (s->alpha == 0)
+            s->alpha_at_ps += (now - s->alpha_at_ps) / p->alpha_timer_ps * p->alpha_timer_ps;
+    }
+}
+
+// ---- increase ----
+
+static void increase_stop(struct cc *cc)
+{
+    cc->timer_at_ps[TIMER_INCREASE] = PS_NEVER;
+    dcqcn_of(cc)->bytes_left = UINT64_MAX;
+}
+
+static bool at_line_rate(struct cc *cc)
+{
+    return cc->rate_bps == cc->env->line_bps && dcqcn_of(cc)->target_bps == cc->env->line_bps;
+}
+
+// Reset timer, byte counter and stages, as every cut does.
+static void increase_restart(struct cc *cc, ps_t now)
+{
+    struct dcqcn *s = dcqcn_of(cc);
+    const struct dcqcn_params *p = cc->params;
+    s->timer_stage = s->byte_stage = 0;
+    if (at_line_rate(cc)) {
+        increase_stop(cc);
+        return;
+    }
+    cc->timer_at_ps[TIMER_INCREASE] = now + p->rate_timer_ps;
+    s->bytes_left = p->byte_counter_bytes > 0 ? p->byte_counter_bytes : UINT64_MAX;
+}
+
+// How far Rt moves: eq. 3 to 5 by the stages, the event that just happened included.
+static uint64_t target_step(const struct dcqcn *s, const struct dcqcn_params *p)
+{
+    bool timer_leads = s->timer_stage > s->byte_stage;
+    uint64_t lead = timer_leads ? s->timer_stage : s->byte_stage;
+    uint64_t lag = timer_leads ? s->byte_stage : s->timer_stage;
+    if (lead <= p->f)
+        return 0;
+    if (p->hyper == HYPER_LEADING_STAGE)
+        return lead == p->f + 1 ? s->ai_bps : s->hai_bps;
+    return lag > p->f ? (lag - p->f) * s->hai_bps : s->ai_bps;
+}
+
+// One increase event: Rt by its step, then Rc = (Rt + Rc) / 2.
+static void rate_increase(struct cc *cc)
+{
+    struct dcqcn *s = dcqcn_of(cc);
+    uint64_t room_bps = cc->env->line_bps - s->target_bps;
+    uint64_t step_bps = target_step(s, cc->params);
+    s->target_bps += step_bps < room_bps ? step_bps : room_bps;
+    cc->rate_bps = (s->target_bps + cc->rate_bps + 1) / 2;
+    if (at_line_rate(cc))
+        increase_stop(cc);
+}
+
+// ---- cut ----
+
+// Eq. 1: Rt = Rc, Rc = Rc (1 - alpha/2), within the floors.
+static void rate_cut(struct cc *cc, ps_t now)
+{
+    struct dcqcn *s = dcqcn_of(cc);
+    const struct dcqcn_params *p = cc->params;
+    if (p->cut_target == TARGET_ALWAYS || s->timer_stage > 0)
+        s->target_bps = cc->rate_bps;
+    double keep = 1 - s->alpha / 2;
+    if (keep < p->min_cut)
+        keep = p->min_cut;
+    uint64_t rate_bps = (uint64_t)((double)cc->rate_bps * keep);
+    cc->rate_bps = rate_bps > s->min_bps ? rate_bps : s->min_bps;
+    increase_restart(cc, now);
+}
+
+// Arm the next check on the grid that began with the first notification.
+static void cut_check_arm(struct cc *cc, ps_t now)
+{
+    const struct dcqcn_params *p = cc->params;
+    if (cc->timer_at_ps[TIMER_CUT] != PS_NEVER)
+        return;
+    ps_t start_ps = dcqcn_of(cc)->start_ps;
+    ps_t periods = (now - start_ps) / p->cut_interval_ps + 1;
+    cc->timer_at_ps[TIMER_CUT] = start_ps + periods * p->cut_interval_ps;
+}
+
+// ---- hooks ----
+
+static void dcqcn_on_cnp(struct cc *cc, ps_t now)
+{
+    struct dcqcn *s = dcqcn_of(cc);
+    const struct dcqcn_params *p = cc->params;
+    alpha_catch_up(cc, now);
+    if (s->start_ps == PS_NEVER)
+        s->start_ps = s->alpha_at_ps = now; // starts the ticks, so it is not "since the last"
+    else if (p->alpha_update == ALPHA_ON_TICK)
+        s->noted = true;
+
+    if (p->cut_interval_ps > 0)
+        cut_check_arm(cc, now);
+    else
+        rate_cut(cc, now);
+
+    if (p->alpha_update == ALPHA_ON_CNP) {
+        s->alpha = alpha_raise(s->alpha, p->g);
+        s->alpha_at_ps = now;
+    }
+}
+
+static void dcqcn_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+    if (ack->ce_bytes > 0)
+        dcqcn_on_cnp(cc, ack->now_ps);
+}
+
+static void dcqcn_on_send(struct cc *cc, uint32_t wire_bytes, ps_t now)
+{
+    (void)now;
+    struct dcqcn *s = dcqcn_of(cc);
+    uint64_t sent = wire_bytes;
+    while (sent >= s->bytes_left) {
+        const struct dcqcn_params *p = cc->params;
+        sent -= s->bytes_left;
+        s->bytes_left = p->byte_counter_bytes;
+        s->byte_stage++;
+        rate_increase(cc);
+    }
+    s->bytes_left -= sent;
+}
+
+static void dcqcn_on_timer(struct cc *cc, unsigned timer, ps_t now)
+{
+    struct dcqcn *s = dcqcn_of(cc);
+    const struct dcqcn_params *p = cc->params;
+    alpha_catch_up(cc, now);
+    if (timer == TIMER_CUT) {
+        cc->timer_at_ps[TIMER_CUT] = PS_NEVER;
+        rate_cut(cc, now);
+        return;
+    }
+    cc->timer_at_ps[TIMER_INCREASE] = now + p->rate_timer_ps;
+    s->timer_stage++;
+    rate_increase(cc);
+}
+
+static void dcqcn_init(struct cc *cc, ps_t now)
+{
+    (void)now;
+    const struct dcqcn_params *p = cc->params;
+    uint64_t line_bps = cc->env->line_bps;
+    uint64_t min_bps = line_rate_bps(p->min_rate, line_bps);
+    *dcqcn_of(cc) = (struct dcqcn){
+        .ai_bps = line_rate_bps(p->rate_ai, line_bps),
+        .hai_bps = line_rate_bps(p->rate_hai, line_bps),
+        .min_bps = min_bps < 1          ? 1
+                   : min_bps < line_bps ? min_bps
+                                        : line_bps,
+        .target_bps = line_bps,
+        .start_ps = PS_NEVER,
+        .alpha_at_ps = PS_NEVER,
+        .alpha = 1,
+        .bytes_left = UINT64_MAX,
+    };
+    if (p->window_bdp > 0)
+        cc->cwnd_bytes = cc_window_bytes(cc->env, p->window_bdp);
+}
+
+static const char *const dcqcn_observed[] = {"alpha", "target_bps", "timer_stage", "byte_stage",
+                                             NULL};
+
+// alpha is that of the last notification, cut or timer.
+static size_t dcqcn_observe(const struct cc *cc, double *out, size_t cap)
+{
+    const struct dcqcn *s = (const struct dcqcn *)(const void *)cc->priv;
+    const double values[] = {s->alpha, (double)s->target_bps, (double)s->timer_stage,
+                             (double)s->byte_stage};
+    size_t n = sizeof values / sizeof values[0];
+    for (size_t i = 0; i < n && i < cap; i++)
+        out[i] = values[i];
+    return n < cap ? n : cap;
+}
+
+extern const struct cc_ops cc_dcqcn;
+const struct cc_ops cc_dcqcn = {
+    .name = "dcqcn",
+    .doc = "rate control by congestion notifications: cut by alpha/2, recover by timer and bytes",
+    .paper = SIGCOMM,
+    .needs = CC_NEEDS_ECN | CC_NEEDS_CNP,
+    .params = dcqcn_param_table,
+    .n_params = sizeof dcqcn_param_table / sizeof dcqcn_param_table[0],
+    .params_bytes = sizeof(struct dcqcn_params),
+    .presets = dcqcn_presets,
+    .n_presets = sizeof dcqcn_presets / sizeof dcqcn_presets[0],
+    .init = dcqcn_init,
+    .on_send = dcqcn_on_send,
+    .on_ack = dcqcn_on_ack,
+    .on_cnp = dcqcn_on_cnp,
+    .on_timer = dcqcn_on_timer,
+    .observe = dcqcn_observe,
+    .observed = dcqcn_observed,
+};

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// A static window of k bandwidth-delay products of the pair, at line rate.
+//
+// It reacts to nothing, but bounds what one flow can queue to (k - 1) BDP on an empty path and to k
+// BDP anywhere; a flow alone keeps its full rate. k = 1 loses about 5 %, because an ACK may wait
+// behind a data frame on its way back, which the base RTT does not count: hence 1.1.
+// Source: the window of the HPCC simulations (Li et al., SIGCOMM 2019, section 5) without its
+// adaptation; the "PFC" case of Khan et al. (Hot Interconnects 2022) may be this one.
+#include "cc/cc.h"
+
+struct window_params {
+    double k;
+};
+
+static const struct param window_param_table[] = {
+    {
+        .name = "k",
+        .type = PARAM_RATIO,
+        .offset = offsetof(struct window_params, k),
+        .def = "1.1",
+        .min = "0.001",
+        .max = "1000",
+        .help = "window in bandwidth-delay products of the pair",
+        .source = "k = 1 loses 5 %: ACKs wait behind data frames",
+    },
+};
+
+static void window_init(struct cc *cc, ps_t now)
+{
+    (void)now;
+    const struct window_params *params = cc->params;
+    cc->cwnd_bytes = cc_window_bytes(cc->env, params->k);
+}
+
+static const struct cc_preset window_presets[] = {
+    {.name = "default", .doc = "the only one; switches do not mark", .profile = {.ecn = false}},
+};
+
+extern const struct cc_ops cc_window;
+const struct cc_ops cc_window = {
+    .name = "window",
+    .doc = "line rate under a static window of k bandwidth-delay products",
+    .paper = "the window of Li et al., SIGCOMM 2019, held constant",
+    .params = window_param_table,
+    .n_params = sizeof window_param_table / sizeof window_param_table[0],
+    .params_bytes = sizeof(struct window_params),
+    .presets = window_presets,
+    .n_presets = sizeof window_presets / sizeof window_presets[0],
+    .init = window_init,
+};

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The commands; each returns the exit code.
+#pragma once
+
+#include "cli/options.h"
+
+#define COLLWIRE_VERSION "0.1.0"
+
+int command_run(const struct options *o);
+int command_compare(const struct options *o);
+int command_validate(const struct options *o);
+int command_list(const struct options *o);
+
+// Simulate a loaded scenario into `dir`; `show_progress` on stderr. Returns the exit code.
+int simulate(const struct scenario *scenario, const char *dir, bool show_progress);
+
+// Is progress to be shown?
+bool progress_wanted(const struct options *o);
+
+// The only scenario argument of a command, or NULL after a message.
+const char *scenario_argument(const struct options *o);

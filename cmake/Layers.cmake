@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+# The layers: what each folder may include and call. docs/architecture.md says why.
+#
+# An entry is a folder of ours, one header of ours, or a library's header (which no folder may
+# include that does not list it). Three things enforce the table:
+#  - a folder is compiled with an include tree, inc/FOLDER in the build directory, that holds links
+#    to nothing but its entries (and VIA: what the headers among them include in their turn);
+#  - its sources name no other header of ours (VIA is not theirs to include), and
+#  - its archive refers to no symbol of another folder, except one that an entry declares
+# (both: cmake/check_layers.sh). A wrong include or call fails the build.
+
+set(COLLWIRE_LAYERS "")    # libraries, lowest first
+set(COLLWIRE_ALLOW "")     # lines "FOLDER ENTRY"
+set(COLLWIRE_ARCHIVES "")
+set(COLLWIRE_INCLUDE_TREES ${PROJECT_BINARY_DIR}/inc)
+
+# collwire_layer(FOLDER [ALLOW entry...] [VIA entry...] [LIBS target...])
+function(collwire_layer folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALLOW;VIA;LIBS")
+  set(allow ${COLLWIRE_ALLOW})
+  foreach(entry IN LISTS arg_ALLOW)
+    list(APPEND allow "${folder} ${entry}")
+  endforeach()
+  set(COLLWIRE_ALLOW ${allow} PARENT_SCOPE)
+
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
+  if(NOT sources)
+    return()
+  endif()
+  set(tree ${COLLWIRE_INCLUDE_TREES}/${folder})
+  set(library collwire_${folder})
+  add_library(${library} STATIC ${sources})
+  target_include_directories(${library} PRIVATE ${tree})
+  target_link_libraries(${library} PRIVATE ${arg_LIBS})
+  foreach(entry IN ITEMS ${folder} LISTS arg_ALLOW arg_VIA)
+    string(REGEX MATCH "^[^/]+" owner ${entry})
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${owner})
+      cmake_path(GET entry PARENT_PATH parent)
+      file(MAKE_DIRECTORY ${tree}/${parent})
+      file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${entry} ${tree}/${entry} SYMBOLIC)
+      if(TARGET collwire_${owner} AND NOT owner STREQUAL folder)
+        target_link_libraries(${library} PRIVATE collwire_${owner})
+      endif()
+    endif()
+  endforeach()
+  set(COLLWIRE_LAYERS ${COLLWIRE_LAYERS} ${library} PARENT_SCOPE)
+  set(COLLWIRE_ARCHIVES ${COLLWIRE_ARCHIVES} $<TARGET_FILE:${library}> PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${COLLWIRE_INCLUDE_TREES}) # links only: an entry taken out must not linger
+
+collwire_layer(engine ALLOW ev.h LIBS ev random123)
+
+collwire_layer(net ALLOW engine)
+collwire_layer(topology ALLOW engine)
+collwire_layer(cc # pure: no clock, queue, packet, allocator
+  ALLOW engine/assert.h engine/err.h engine/param.h engine/units.h net/int_hop.h)
+collwire_layer(collective ALLOW engine)
+
+collwire_layer(switch ALLOW engine net)
+collwire_layer(transport ALLOW engine net cc)
+collwire_layer(analytical ALLOW engine topology net/transfer.h)
+
+collwire_layer(workload ALLOW engine topology collective net/transfer.h)
+collwire_layer(trace ALLOW engine net pcap.h zlib.h LIBS PkgConfig::libpcap PkgConfig::zlib)
+
+collwire_layer(sim
+  ALLOW engine net topology cc collective switch transport analytical workload trace)
+
+collwire_layer(report
+  ALLOW engine sim/result.h jansson.h libsmartcols.h
+  LIBS PkgConfig::jansson PkgConfig::smartcols)
+collwire_layer(config
+  ALLOW engine topology cc collective switch/switch_spec.h transport/transport_spec.h
+        workload/job.h sim/spec.h jansson.h
+  VIA net/int_hop.h # cc/cc.h
+  LIBS PkgConfig::jansson)
+
+collwire_layer(cli
+  ALLOW engine trace sim report config cc/cc.h cc/registry.h ev.h libsmartcols.h
+  VIA net topology cc collective switch transport analytical workload # sim/sim.h
+  LIBS PkgConfig::smartcols ev)
+
+# ---- the check ----
+
+list(JOIN COLLWIRE_ALLOW "\n" rules)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/layers.txt CONTENT "${rules}\n" @ONLY)
+set(stamp ${PROJECT_BINARY_DIR}/layers.stamp)
+add_custom_command(
+  OUTPUT ${stamp}
+  COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/check_layers.sh
+          ${CMAKE_NM} ${PROJECT_BINARY_DIR}/layers.txt ${PROJECT_SOURCE_DIR} ${COLLWIRE_ARCHIVES}
+  COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+  DEPENDS ${COLLWIRE_LAYERS} cmake/check_layers.sh ${PROJECT_BINARY_DIR}/layers.txt
+  COMMENT "Checking the layers"
+  VERBATIM)
+add_custom_target(collwire_layers ALL DEPENDS ${stamp})

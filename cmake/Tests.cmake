@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+# tests/FOLDER/test_STEM.c is one executable and the CTest test FOLDER_STEM; scripts are listed below.
+# Labels: the folder's name for theory, props and golden; wire for tshark; unit for all the rest.
+pkg_check_modules(cmocka IMPORTED_TARGET cmocka)
+if(NOT cmocka_FOUND)
+  message(STATUS "cmocka is not installed: no tests (cmake/setup.sh --tests installs it)")
+  return()
+endif()
+enable_testing()
+
+set(environment COLLWIRE=${PROJECT_BINARY_DIR}/collwire
+                COLLWIRE_SCENARIOS=${PROJECT_SOURCE_DIR}/scenarios)
+
+# collwire_test(NAME LABEL COMMAND...)
+function(collwire_test name label)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES
+    LABELS ${label} TIMEOUT 120 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
+endfunction()
+
+file(GLOB tests RELATIVE ${PROJECT_SOURCE_DIR}/tests CONFIGURE_DEPENDS tests/*/test_*.c)
+foreach(test IN LISTS tests)
+  string(REGEX MATCH "^(.*)/test_(.*)\\.c$" _ ${test})
+  set(folder ${CMAKE_MATCH_1})
+  set(stem ${CMAKE_MATCH_2})
+  set(label unit)
+  if(folder MATCHES "^(theory|props|golden|wire)$")
+    set(label ${folder})
+  endif()
+  set(target test_${folder}_${stem})
+  add_executable(${target} tests/${test})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE ${COLLWIRE_LAYERS} PkgConfig::cmocka)
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder} OUTPUT_NAME test_${stem})
+  collwire_test(${folder}_${stem} ${label} ${target})
+endforeach()
+
+# collwire_script_test(NAME LABEL NEEDS SCRIPT ARGUMENT...): a line of sh with its $1, $2 ...; skipped
+# where one of the programs NEEDS is not installed. (A semicolon in SCRIPT would split it.)
+function(collwire_script_test name label needs script)
+  list(TRANSFORM needs REPLACE "(.+)" "command -v \\1 || exit 77")
+  list(JOIN needs "\n" needs)
+  collwire_test(${name} ${label} sh -c "${needs}\n${script}" ${name} ${ARGN})
+endfunction()
+
+# Captures under tshark's eyes, by snaplen and bytes of INT that a data packet carries.
+if(TARGET test_trace_capture)
+  foreach(case IN ITEMS "128 0" "80 0" "65535 0" "65535 42")
+    separate_arguments(case UNIX_COMMAND ${case})
+    list(JOIN case _int name)
+    collwire_script_test(trace_sample_${name} wire "tshark;python3"
+      [[file=sample_$3_$4.pcap && "$1" $file $3 $4 && python3 "$2" $file --expect-data 12000 \
+        --expect-ack 4000 --expect-nak 40 --expect-ce 1200 --expect-cnp 400 --expect-pfc 800 \
+        --expect-total 17200]]
+      $<TARGET_FILE:test_trace_capture> ${PROJECT_SOURCE_DIR}/tests/trace/check_capture.py ${case})
+  endforeach()
+endif()
+
+file(GLOB script CONFIGURE_DEPENDS tests/config/check_schema.py)
+if(script)
+  collwire_script_test(config_schema unit python3 [[python3 "$@"]]
+    ${script} ${PROJECT_SOURCE_DIR}/scenarios/schema.json ${PROJECT_SOURCE_DIR}/scenarios)
+endif()

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Install on Debian what is not there yet: to build; with --tests also what the tests use; with --ci
+# also the second compiler and the format check.
+set -eu
+need="gcc libc6-dev cmake ninja-build pkg-config
+      libev-dev libjansson-dev libpcap-dev zlib1g-dev libsmartcols-dev librandom123-dev"
+for option; do
+    case $option in
+    --tests) need="$need libcmocka-dev tshark python3 python3-jsonschema" ;;
+    --ci) need="$need clang libclang-rt-14-dev clang-format" ;;
+    *) echo "usage: setup.sh [--tests] [--ci]" >&2 && exit 2 ;;
+    esac
+done
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "setup: no dpkg here; see to it yourself that these are installed:" $need >&2
+    exit 0
+fi
+missing=
+for package in $need; do
+    status=$(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null) || status=
+    case $status in
+    installed\ *) ;;
+    *) missing="$missing $package" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "setup: cannot install without root; missing:$missing" >&2
+        exit 0
+    fi
+    as_root=sudo
+fi
+echo "setup: installing$missing"
+$as_root apt-get update -q
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The catalogue of collective algorithms: the only place that knows them all.
+#include <string.h>
+
+#include "collective/collective.h"
+
+extern const struct coll_algorithm coll_ring, coll_direct, coll_halving_doubling;
+
+const struct coll_algorithm *const coll_registry[] = {
+    &coll_ring,
+    &coll_direct,
+    &coll_halving_doubling,
+    NULL,
+};
+
+const struct coll_algorithm *coll_find(const char *name)
+{
+    for (const struct coll_algorithm *const *a = coll_registry; *a != NULL; a++) {
+        if (strcmp((*a)->name, name) == 0)
+            return *a;
+    }
+    return NULL;
+}

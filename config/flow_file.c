@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// CSV of flows: src,dst,bytes,start_ns; start_ns may have a fraction and may be left out.
+#include "config/flow_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/json_file.h"
+#include "engine/memory.h"
+
+#define FIELDS 4
+#define ERRORS_MAX 20
+
+static int rank_parse(const char *text, uint32_t *rank)
+{
+    uint64_t value;
+    if (parse_count(text, &value) != 0 || value > UINT32_MAX)
+        return -1;
+    *rank = (uint32_t)value;
+    return 0;
+}
+
+// A line cut into its fields; NULL, or what is wrong.
+static const char *fields_parse(char *field[FIELDS], size_t n, struct raw_flow *flow)
+{
+    char start[64];
+    *flow = (struct raw_flow){0};
+    if (n < FIELDS - 1 || n > FIELDS)
+        return "is not src,dst,bytes,start_ns";
+    if (rank_parse(field[0], &flow->src) != 0)
+        return "src is not a rank";
+    if (rank_parse(field[1], &flow->dst) != 0)
+        return "dst is not a rank";
+    if (parse_bytes(field[2], &flow->bytes) != 0 || flow->bytes == 0)
+        return "bytes is not a size from 1 B to 1 PB";
+    if (n == FIELDS) {
+        snprintf(start, sizeof start, "%.60sns", field[3]);
+        if (parse_time(start, &flow->start_ps) != 0 || flow->start_ps > 100000 * PS_PER_S)
+            return "start_ns is not a time in ns up to 100000 s";
+    }
+    return NULL;
+}
+
+static size_t fields_cut(char *line, char *field[FIELDS])
+{
+    size_t n = 0;
+    char *rest = line;
+    for (char *at; (at = strsep(&rest, ",")) != NULL; n++) {
+        at += strspn(at, " \t");
+        at[strcspn(at, " \t\r")] = '\0';
+        if (n < FIELDS)
+            field[n] = at;
+    }
+    return n;
+}
+
+struct list {
+    struct raw_flow *flows;
+    size_t n, cap;
+};
+
+// One error at most per line.
+static void line_read(char *line, size_t number, const char *file, const char *path,
+                      struct list *list, struct err *err)
+{
+    char *field[FIELDS];
+    bool heading = number == 1 && strncmp(line, "src", 3) == 0;
+    if (heading || line[strspn(line, " \t\r")] == '\0')
+        return;
+    if (list->n == list->cap)
+        list->flows = memory_grow(list->flows, &list->cap, sizeof *list->flows);
+    const char *why = fields_parse(field, fields_cut(line, field), &list->flows[list->n]);
+    if (why == NULL)
+        list->n++;
+    else
+        err_add(err, path, "%s, line %zu: %s", file, number, why);
+}
+
+struct raw_flow *flow_file_read(const char *dir, const char *file, const char *path, size_t *n,
+                                struct err *err)
+{
+    struct list list = {0};
+    struct err reading = {0};
+    size_t length = 0, errors = err->n_errors, number = 0;
+    size_t room = strlen(dir) + strlen(file) + 2;
+    char *full = memory_zeroed(room, 1);
+    snprintf(full, room, "%s%s%s", file[0] == '/' ? "" : dir, file[0] == '/' ? "" : "/", file);
+    char *text = file_read(full, &length, &reading), *rest = text;
+    if (text == NULL)
+        err_add(err, path, "%s", reading.items[0].text);
+    else if (strlen(text) != length)
+        err_add(err, path, "%s is not a text file", file);
+    else
+        for (char *line;
+             (line = strsep(&rest, "\n")) != NULL && err->n_errors < errors + ERRORS_MAX;)
+            line_read(line, ++number, file, path, &list, err);
+    if (err->n_errors == errors && list.n == 0)
+        err_add(err, path, "%s lists no flow", file);
+    err_free(&reading);
+    free(full);
+    free(text);
+    *n = err->n_errors == errors ? list.n : 0;
+    if (*n > 0)
+        return list.flows;
+    free(list.flows);
+    return NULL;
+}

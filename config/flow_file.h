@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Flows from a CSV file.
+#pragma once
+
+#include "workload/job.h"
+
+// Lines "src,dst,bytes,start_ns" of `file` (relative to `dir`), a heading line allowed. Errors name
+// `path` and the line. free() the list; its ranks are not checked. NULL and *n = 0 on failure.
+struct raw_flow *flow_file_read(const char *dir, const char *file, const char *path, size_t *n,
+                                struct err *err);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Reading whole files: no directory, nothing that is not JSON, nothing larger than memory allows.
+#include "config/json_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "engine/memory.h"
+
+#define FILE_MAX_BYTES ((size_t)256 << 20)
+
+static const char *file_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "stdin" : path;
+}
+
+static char *stream_read(FILE *stream, const char *name, size_t *length, struct err *err)
+{
+    char *text = NULL;
+    size_t cap = 0, used = 0, got;
+    do {
+        if (used + 1 >= cap) {
+            cap = cap > 0 ? 2 * cap : 65536;
+            text = memory_resize(text, cap, 1);
+        }
+        got = fread(text + used, 1, cap - used - 1, stream);
+        used += got;
+    } while (got > 0 && used <= FILE_MAX_BYTES);
+    if (ferror(stream))
+        err_add(err, name, "cannot be read: %s", strerror(errno));
+    else if (used > FILE_MAX_BYTES)
+        err_add(err, name, "is larger than 256 MiB");
+    else {
+        text[used] = '\0';
+        *length = used;
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+char *file_read(const char *path, size_t *length, struct err *err)
+{
+    if (strcmp(path, "-") == 0)
+        return stream_read(stdin, file_name(path), length, err);
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL) {
+        err_add(err, path, "cannot be opened: %s", strerror(errno));
+        return NULL;
+    }
+    struct stat about;
+    char *text = NULL;
+    if (fstat(fileno(stream), &about) == 0 && S_ISDIR(about.st_mode))
+        err_add(err, path, "is a directory, not a file");
+    else
+        text = stream_read(stream, path, length, err);
+    fclose(stream);
+    return text;
+}
+
+json_t *json_file_read(const char *path, struct err *err)
+{
+    size_t length = 0;
+    char *text = file_read(path, &length, err);
+    if (text == NULL)
+        return NULL;
+    json_error_t at;
+    json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &at);
+    if (json == NULL)
+        err_add(err, file_name(path), "line %d, column %d: not JSON: %s", at.line, at.column,
+                at.text);
+    free(text);
+    return json;
+}

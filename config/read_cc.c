@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The `cc` object: a policy, a preset, values over it; and whether policy and network fit together.
+#include <string.h>
+
+#include "cc/registry.h"
+#include "config/read.h"
+#include "engine/assert.h"
+
+#define WORDS_MAX 64
+
+static const struct cc_ops *read_policy(struct reader *r, const struct place *place)
+{
+    const char *words[WORDS_MAX] = {0};
+    for (size_t i = 0; cc_registry[i] != NULL && i + 1 < WORDS_MAX; i++)
+        words[i] = cc_registry[i]->name;
+    int word = read_word(r, place, "policy", words);
+    return word >= 0 ? cc_registry[word] : NULL;
+}
+
+static const struct cc_preset *read_preset(struct reader *r, const struct place *place,
+                                           const struct cc_ops *ops)
+{
+    const char *words[WORDS_MAX] = {0};
+    if (place->json == NULL)
+        return &ops->presets[0];
+    for (size_t i = 0; i < ops->n_presets && i + 1 < WORDS_MAX; i++)
+        words[i] = ops->presets[i].name;
+    int word = read_word(r, place, "preset", words);
+    return word >= 0 ? &ops->presets[word] : NULL;
+}
+
+// Begin `dim` with the defaults of a policy's preset.
+static void policy_set(struct dim_spec *dim, const struct cc_ops *ops,
+                       const struct cc_preset *preset)
+{
+    if (ops->params_bytes > SPEC_CC_PARAMS_BYTES)
+        sim_assert_fail("the parameters of a policy fit", __FILE__, __LINE__, 0, -1);
+    dim->cc = ops;
+    dim->cc_preset = preset;
+    memset(dim->cc_params, 0, sizeof dim->cc_params);
+    cc_params_init(ops, preset->name, dim->cc_params);
+}
+
+void dim_defaults(struct dim_spec *dim)
+{
+    params_default(switch_params, n_switch_params, &dim->sw);
+    params_default(pfc_params, n_pfc_params, &dim->sw.pfc);
+    params_default(ecn_params, n_ecn_params, &dim->sw.ecn);
+    dim->sw.ecn.mode = ECN_AUTO;
+    params_default(transport_params, n_transport_params, &dim->transport);
+    dim->transport.overhead = OVERHEAD_ETHERNET;
+    const struct cc_ops *none = cc_find("none");
+    policy_set(dim, none, &none->presets[0]);
+}
+
+// Where `kind` and `preset` are left out in a dimension, its values go over the global policy.
+void read_cc(struct reader *r, const struct place *place, struct dim_spec *dim)
+{
+    struct keys keys = {0};
+    if (!read_object(r, place))
+        return;
+    struct place kind = place_key(place, "kind"), preset_at = place_key(place, "preset");
+    bool global = place->parent->parent == NULL;
+    const struct cc_ops *ops = kind.json != NULL || global ? read_policy(r, &kind) : dim->cc;
+    if (ops == NULL)
+        return;
+    if (kind.json != NULL || preset_at.json != NULL) {
+        const struct cc_preset *preset = read_preset(r, &preset_at, ops);
+        if (preset == NULL)
+            return;
+        policy_set(dim, ops, preset);
+    }
+    size_t errors = r->err->n_errors;
+    keys_add(&keys, "kind");
+    keys_add(&keys, "preset");
+    read_params(r, place, &keys, ops->params, ops->n_params, dim->cc_params);
+    keys_check(r, place, &keys);
+    const char *why = ops->check != NULL && r->err->n_errors == errors
+                          ? ops->check(dim->cc_params)
+                          : NULL;
+    if (why != NULL)
+        place_error(r->err, place, "%s", why);
+}
+
+// Presets that copy another simulator expect its transport, which they never set.
+static bool preset_echoes_ce(const struct cc_preset *preset)
+{
+    return strcmp(preset->name, "hpcc_sim") == 0 || strcmp(preset->name, "khan2022") == 0;
+}
+
+void fit_check(struct reader *r, const struct place *place, const struct dim_spec *dim)
+{
+    struct place transport = place_key(place, "transport"), sw = place_key(place, "switch"),
+                 ecn = place_key(&sw, "ecn"), cnp = place_key(&transport, "cnp"),
+                 recovery = place_key(&transport, "recovery");
+    if ((dim->cc->needs & CC_NEEDS_ECN) && dim->sw.ecn.mode == ECN_OFF)
+        place_warn(r->err, &ecn, "%s acts on ECN marks, and marking is off: it will never act",
+                   dim->cc->name);
+    if ((dim->cc->needs & CC_NEEDS_CNP) && preset_echoes_ce(dim->cc_preset) &&
+        dim->transport.cnp != CNP_PER_ACK)
+        place_warn(r->err, &cnp,
+                   "preset %s was made for CE echoed on every ACK (cnp \"per_ack\"), not for %s",
+                   dim->cc_preset->name, "CNPs by a timer");
+    if (dim->transport.recovery == RECOVERY_NONE && !dim->sw.pfc.enabled)
+        place_warn(r->err, &recovery, "without recovery and PFC a dropped packet fails its flow");
+}

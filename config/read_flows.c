@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// Jobs that are lists of messages: flows (inline or CSV), incast, permutation.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/flow_file.h"
+#include "config/read.h"
+#include "engine/memory.h"
+
+uint32_t job_size(const struct reader *r, const struct job_spec *job)
+{
+    return job->ranks != NULL ? (uint32_t)job->n_ranks : r->ranks.n_ranks;
+}
+
+bool rank_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                int64_t value)
+{
+    uint32_t n = job_size(r, job);
+    if (value >= 0 && (n == 0 || value < n))
+        return true;
+    if (n == 0)
+        place_error(r->err, place, "%" PRId64 " is not a rank", value);
+    else
+        place_error(r->err, place, "rank %" PRId64 " is not one of the %s's %u (0 to %u)", value,
+                    job->ranks != NULL ? "job" : "network", n, n - 1);
+    return false;
+}
+
+bool pair_check(struct reader *r, const struct place *place, const struct job_spec *job, uint32_t a,
+                uint32_t b)
+{
+    uint32_t from = job->ranks != NULL ? job->ranks[a] : a;
+    uint32_t to = job->ranks != NULL ? job->ranks[b] : b;
+    if (graph_joining_dim(&r->ranks, from, to) != GRAPH_NONE)
+        return true;
+    place_error(r->err, place, "no dimension joins rank %u and rank %u", from, to);
+    return false;
+}
+
+// ---- flows ----
+
+// What only the whole flow can tell, once the ranks are known to exist.
+static bool flow_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                       uint32_t src, uint32_t dst)
+{
+    if (src == dst) {
+        place_error(r->err, place, "src and dst are both rank %u", src);
+        return false;
+    }
+    return job_size(r, job) == 0 || pair_check(r, place, job, src, dst);
+}
+
+static void read_flow(struct reader *r, const struct place *place, const struct job_spec *job,
+                      struct raw_flow *flow)
+{
+    struct keys keys = {0};
+    struct flow_params params = {0};
+    size_t errors = r->err->n_errors;
+    if (!read_object(r, place))
+        return;
+    struct place src = place_key(place, "src"), dst = place_key(place, "dst");
+    params_default(flow_params, n_flow_params, &params);
+    read_params(r, place, &keys, flow_params, n_flow_params, &params);
+    keys_check(r, place, &keys);
+    if (json_is_number(src.json))
+        rank_check(r, &src, job, (int64_t)params.src);
+    if (json_is_number(dst.json))
+        rank_check(r, &dst, job, (int64_t)params.dst);
+    *flow = (struct raw_flow){(uint32_t)params.src, (uint32_t)params.dst, params.bytes,
+                              params.start_ps};
+    if (r->err->n_errors == errors)
+        flow_check(r, place, job, flow->src, flow->dst);
+}
+
+static void read_flow_list(struct reader *r, const struct place *place, struct job_spec *job)
+{
+    size_t n = json_array_size(place->json);
+    if (!read_list(r, place))
+        return;
+    if (n == 0)
+        place_error(r->err, place, "lists no flow");
+    job->flows = memory_zeroed(n, sizeof *job->flows);
+    job->n_flows = n;
+    for (size_t i = 0; i < n; i++) {
+        struct place item = place_item(place, i);
+        read_flow(r, &item, job, &job->flows[i]);
+    }
+}
+
+static void check_flow_file(struct reader *r, const struct place *place, const char *file,
+                            const struct job_spec *job)
+{
+    enum { ERRORS_MAX = 20 };
+    for (size_t i = 0, wrong = 0; i < job->n_flows && wrong < ERRORS_MAX; i++) {
+        char key[64];
+        const struct raw_flow *flow = &job->flows[i];
+        snprintf(key, sizeof key, "file: %.30s, flow %zu", file, i + 1);
+        struct place at = {.parent = place, .key = key};
+        wrong += !rank_check(r, &at, job, flow->src) || !rank_check(r, &at, job, flow->dst) ||
+                 !flow_check(r, &at, job, flow->src, flow->dst);
+    }
+}
+
+void read_flows(struct reader *r, const struct place *place, struct job_spec *job,
+                const struct job_params *params)
+{
+    struct place flows = place_key(place, "flows"), file = place_key(place, "file");
+    bool filed = params->file[0] != '\0';
+    if (filed && flows.json != NULL) {
+        place_error(r->err, &file, "is given beside `flows`; only one of them can be");
+    } else if (filed) {
+        char path[PLACE_TEXT];
+        job->flows = flow_file_read(r->scenario->dir, params->file, place_text(&file, path),
+                                    &job->n_flows, r->err);
+        check_flow_file(r, place, params->file, job);
+    } else if (flows.json == NULL) {
+        place_error(r->err, &flows, "is required: a list of flows (or `file`, a CSV of them)");
+    } else {
+        read_flow_list(r, &flows, job);
+    }
+}
+
+// ---- made from a rule ----
+
+// The job's flows are rank src[i] -> dst, in the order of the senders.
+static void flows_make(struct reader *r, const struct place *place, struct job_spec *job,
+                       struct raw_flow *flows, size_t n)
+{
+    job->flows = flows;
+    job->n_flows = n;
+    for (size_t i = 0; i < n; i++)
+        if (!flow_check(r, place, job, flows[i].src, flows[i].dst))
+            return; // the others will say the same
+}
+
+// `senders` as a list: each once, none the receiver.
+static size_t sender_list(struct reader *r, const struct place *place, const struct job_spec *job,
+                          const struct job_params *params, struct raw_flow *flows)
+{
+    size_t n = json_array_size(place->json), errors = r->err->n_errors;
+    bool *taken = memory_zeroed(job_size(r, job), sizeof *taken);
+    for (size_t i = 0; i < n; i++) {
+        struct place at = place_item(place, i);
+        int64_t rank = json_integer_value(at.json);
+        if (!json_is_integer(at.json)) {
+            place_error(r->err, &at, "must be a rank, not %s", json_noun(at.json));
+        } else if ((uint64_t)rank == params->receiver) {
+            place_error(r->err, &at, "rank %" PRId64 " is the receiver", rank);
+        } else if (rank_check(r, &at, job, rank)) {
+            if (taken[rank])
+                place_error(r->err, &at, "rank %" PRId64 " is listed twice", rank);
+            taken[rank] = true;
+            flows[i] = (struct raw_flow){
+                .src = (uint32_t)rank, .dst = (uint32_t)params->receiver, .bytes = params->bytes};
+        }
+    }
+    free(taken);
+    if (n == 0)
+        place_error(r->err, place, "lists no rank");
+    return r->err->n_errors == errors ? n : 0;
+}
+
+// `senders` as a count: the first ranks beside the receiver; left out: all of them.
+static size_t sender_count(struct reader *r, const struct place *place, uint32_t n_ranks,
+                           const struct job_params *params, struct raw_flow *flows)
+{
+    int64_t n = place->json != NULL ? json_integer_value(place->json) : (int64_t)n_ranks - 1;
+    if (place->json != NULL && !json_is_integer(place->json)) {
+        place_error(r->err, place, "must be a count or a list of ranks, not %s",
+                    json_noun(place->json));
+        return 0;
+    }
+    if (n < 1 || n >= n_ranks) {
+        place_error(r->err, place, "%" PRId64 " senders and a receiver are not possible with %u %s",
+                    n, n_ranks, n_ranks == 1 ? "rank" : "ranks");
+        return 0;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        flows[i] = (struct raw_flow){.src = i + (i >= params->receiver),
+                                     .dst = (uint32_t)params->receiver,
+                                     .bytes = params->bytes};
+    return (size_t)n;
+}
+
+void read_incast(struct reader *r, const struct place *place, struct job_spec *job,
+                 const struct job_params *params)
+{
+    struct place senders = place_key(place, "senders"), receiver = place_key(place, "receiver");
+    uint32_t n_ranks = job_size(r, job);
+    if (n_ranks == 0 || !rank_check(r, &receiver, job, (int64_t)params->receiver))
+        return;
+    bool list = json_is_array(senders.json);
+    size_t cap = list ? json_array_size(senders.json) : n_ranks;
+    struct raw_flow *flows = memory_zeroed(cap, sizeof *flows);
+    size_t n = list ? sender_list(r, &senders, job, params, flows)
+                    : sender_count(r, &senders, n_ranks, params, flows);
+    flows_make(r, place, job, flows, n);
+}
+
+void read_permutation(struct reader *r, const struct place *place, struct job_spec *job,
+                      const struct job_params *params)
+{
+    struct place shift = place_key(place, "shift");
+    uint32_t n = job_size(r, job);
+    if (n == 0)
+        return;
+    if (params->shift % n == 0) {
+        place_error(r->err, &shift, "%" PRIu64 " sends every one of %u ranks to itself",
+                    params->shift, n);
+        return;
+    }
+    struct raw_flow *flows = memory_zeroed(n, sizeof *flows);
+    for (uint32_t i = 0; i < n; i++)
+        flows[i] = (struct raw_flow){
+            .src = i, .dst = (uint32_t)((i + params->shift) % n), .bytes = params->bytes};
+    flows_make(r, place, job, flows, n);
+}

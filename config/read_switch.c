@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The `switch` object: buffer, pfc, ecn, routing.
+#include <string.h>
+
+#include "config/read.h"
+
+static void read_pfc(struct reader *r, const struct place *place, struct pfc_spec *pfc)
+{
+    struct keys keys = {0};
+    if (!read_object(r, place))
+        return;
+    read_params(r, place, &keys, pfc_params, n_pfc_params, pfc);
+    keys_check(r, place, &keys);
+}
+
+static void read_ecn(struct reader *r, const struct place *place, struct ecn_spec *ecn)
+{
+    struct keys keys = {0};
+    const char *word = json_string_value(place->json);
+    if (word != NULL && strcmp(word, "auto") == 0) {
+        ecn->mode = ECN_AUTO;
+        return;
+    }
+    if (place->json == NULL)
+        return;
+    if (!json_is_object(place->json)) {
+        place_error(r->err, place, "must be \"auto\" or an object, not %s", json_noun(place->json));
+        return;
+    }
+    struct ecn_switch mark = {.enabled = ecn->mode != ECN_OFF};
+    read_params(r, place, &keys, ecn_switch_params, n_ecn_switch_params, &mark);
+    read_params(r, place, &keys, ecn_params, n_ecn_params, ecn);
+    keys_check(r, place, &keys);
+    ecn->mode = mark.enabled ? ECN_ON : ECN_OFF;
+    if (ecn->kmin_bytes > ecn->kmax_bytes) {
+        char kmin[UNIT_TEXT], kmax[UNIT_TEXT];
+        struct place at = place_key(place, "kmin");
+        place_error(r->err, &at, "%s exceeds kmax %s", format_bytes(ecn->kmin_bytes, kmin),
+                    format_bytes(ecn->kmax_bytes, kmax));
+    }
+}
+
+static void read_routing(struct reader *r, const struct place *place)
+{
+    struct keys keys = {0};
+    if (!read_object(r, place))
+        return;
+    read_later_keys(r, place, &keys, "routing");
+    keys_check(r, place, &keys);
+}
+
+void read_switch(struct reader *r, const struct place *place, struct switch_spec *sw)
+{
+    struct keys keys = {0};
+    if (!read_object(r, place))
+        return;
+    struct place pfc = place_key(place, "pfc"), ecn = place_key(place, "ecn"),
+                 routing = place_key(place, "routing");
+    read_params(r, place, &keys, switch_params, n_switch_params, sw);
+    read_pfc(r, &pfc, &sw->pfc);
+    read_ecn(r, &ecn, &sw->ecn);
+    read_routing(r, &routing);
+    read_later_keys(r, place, &keys, "switch");
+    keys_add(&keys, "pfc");
+    keys_add(&keys, "ecn");
+    keys_add(&keys, "routing");
+    keys_check(r, place, &keys);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// The `topology` object: dimensions with their links and what they override.
+#include <string.h>
+
+#include "config/read.h"
+
+#define RANKS_MAX 65536
+#define WORDS_MAX 64
+
+static const struct topology_kind *read_kind(struct reader *r, const struct place *place)
+{
+    const char *words[WORDS_MAX] = {0};
+    for (size_t i = 0; topology_registry[i] != NULL && i + 1 < WORDS_MAX; i++)
+        words[i] = topology_registry[i]->name;
+    int word = read_word(r, place, "topology kind", words);
+    return word >= 0 ? topology_registry[word] : NULL;
+}
+
+// A link that is left out, or a part of it, is as links[0].
+static void read_link(struct reader *r, const struct place *dim, const char *name,
+                      struct link_spec *link)
+{
+    struct keys keys = {0};
+    struct place place = place_key(dim, name);
+    if (!read_object(r, &place))
+        return;
+    read_params(r, &place, &keys, link_params, n_link_params, link);
+    keys_check(r, &place, &keys);
+}
+
+static void read_links(struct reader *r, const struct place *place, struct keys *keys,
+                       struct dim_spec *dim)
+{
+    params_default(link_params, n_link_params, &dim->links[0]);
+    read_link(r, place, "link", &dim->links[0]);
+    keys_add(keys, "link");
+    for (size_t i = 0; dim->kind->links != NULL && dim->kind->links[i] != NULL; i++) {
+        dim->links[i + 1] = dim->links[0];
+        read_link(r, place, dim->kind->links[i], &dim->links[i + 1]);
+        keys_add(keys, dim->kind->links[i]);
+    }
+}
+
+static void read_overrides(struct reader *r, const struct place *place, struct keys *keys,
+                           struct dim_spec *dim, bool *overrides)
+{
+    struct place sw = place_key(place, "switch"), transport = place_key(place, "transport"),
+                 cc = place_key(place, "cc");
+    read_switch(r, &sw, &dim->sw);
+    read_transport(r, &transport, &dim->transport);
+    read_cc(r, &cc, dim);
+    overrides[OVERRIDE_SWITCH] = sw.json != NULL;
+    overrides[OVERRIDE_TRANSPORT] = transport.json != NULL;
+    overrides[OVERRIDE_CC] = cc.json != NULL;
+    keys_add(keys, "switch");
+    keys_add(keys, "transport");
+    keys_add(keys, "cc");
+    if (sw.json != NULL || transport.json != NULL || cc.json != NULL)
+        fit_check(r, place, dim);
+}
+
+// Is all of it well? Overrides are not counted: they say nothing about the shape.
+static bool read_dim(struct reader *r, const struct place *place, struct dim_spec *dim,
+                     bool *overrides)
+{
+    struct keys keys = {0};
+    size_t errors = r->err->n_errors;
+    *dim = r->scenario->base;
+    if (!read_object(r, place))
+        return false;
+    struct place kind = place_key(place, "kind");
+    struct dim_params own = {0};
+    dim->kind = read_kind(r, &kind);
+    if (dim->kind == NULL)
+        return false;
+    keys_add(&keys, "kind");
+    read_params(r, place, &keys, dim_params, n_dim_params, &own);
+    dim->size = (uint32_t)own.size;
+    params_default(dim->kind->params, dim->kind->n_params, dim->params);
+    read_params(r, place, &keys, dim->kind->params, dim->kind->n_params, dim->params);
+    bool sound = r->err->n_errors == errors;
+    read_links(r, place, &keys, dim);
+    read_overrides(r, place, &keys, dim, overrides);
+    read_later_keys(r, place, &keys, "dim");
+    keys_check(r, place, &keys);
+    return sound;
+}
+
+// The dimensions as a graph without links, for asking which of them joins two ranks.
+static void ranks_init(struct reader *r)
+{
+    const struct spec *spec = &r->scenario->spec;
+    uint32_t sizes[SPEC_MAX_DIMS];
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        sizes[d] = spec->dims[d].size;
+    graph_init(&r->ranks, spec->n_dims, sizes);
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        r->ranks.dim_fabric[d] = spec->dims[d].kind->fabric;
+}
+
+// What only the whole can tell; every dimension is sound by itself.
+static void check_whole(struct reader *r, const struct place *dims)
+{
+    struct spec *spec = &r->scenario->spec;
+    uint64_t ranks = 1;
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        ranks *= spec->dims[d].size;
+        if (ranks > RANKS_MAX) {
+            place_error(r->err, dims, "the sizes multiply to more than %d ranks", RANKS_MAX);
+            return;
+        }
+    }
+    size_t errors = r->err->n_errors;
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        char path[PLACE_TEXT];
+        struct place place = place_item(dims, d);
+        const struct dim_spec *dim = &spec->dims[d];
+        if (dim->kind->check != NULL)
+            dim->kind->check(dim->params, dim->size, (uint32_t)ranks, place_text(&place, path),
+                             r->err);
+    }
+    if (r->err->n_errors == errors)
+        ranks_init(r);
+}
+
+static void read_dims(struct reader *r, const struct place *place)
+{
+    struct scenario *s = r->scenario;
+    size_t n = json_array_size(place->json), errors = r->err->n_errors;
+    if (place->json == NULL)
+        place_error(r->err, place, "is required: a list of dimensions, innermost first");
+    else if (read_list(r, place) && n == 0)
+        place_error(r->err, place, "lists no dimension");
+    else if (n > SPEC_MAX_DIMS)
+        place_error(r->err, place, "%zu dimensions are more than %d", n, SPEC_MAX_DIMS);
+    if (r->err->n_errors > errors)
+        return;
+    s->spec.n_dims = (uint32_t)n;
+    bool sound = true;
+    for (uint32_t d = 0; d < n; d++) {
+        struct place dim = place_item(place, d);
+        sound &= read_dim(r, &dim, &s->spec.dims[d], s->overrides[d]);
+    }
+    if (sound)
+        check_whole(r, place);
+}
+
+void read_topology(struct reader *r, const struct place *place)
+{
+    struct keys keys = {0};
+    if (place->json == NULL)
+        place_error(r->err, place, "is required: an object with the list `dims`");
+    if (!read_object(r, place))
+        return;
+    struct place astra = place_key(place, "astra"), dims = place_key(place, "dims");
+    if (astra.json != NULL) {
+        place_error(r->err, &astra, "an ASTRA-sim network file is not available yet");
+        return;
+    }
+    read_dims(r, &dims);
+    keys_add(&keys, "dims");
+    keys_check(r, place, &keys);
+}

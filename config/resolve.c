@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// The description as a scenario again: every default filled in, keys in a fixed order.
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/later.h"
+#include "config/read.h"
+
+// A number without a fraction as a JSON integer, so that it reads "8" and not "8.0".
+static json_t *number_json(double value)
+{
+    if (value > -1e15 && value < 1e15 && value == (double)(int64_t)value)
+        return json_integer((int64_t)value);
+    return json_real(value);
+}
+
+json_t *param_json(const struct param *param, const char *text)
+{
+    if (strcmp(text, "auto") == 0)
+        return json_string(text);
+    switch (param->type) {
+    case PARAM_BOOL:
+        return json_boolean(strcmp(text, "true") == 0);
+    case PARAM_COUNT:
+        return json_integer(strtoll(text, NULL, 10));
+    case PARAM_RATIO:
+        return number_json(strtod(text, NULL));
+    default:
+        return json_string(text);
+    }
+}
+
+// Empty texts are left out: they mean that there is none.
+static void write_params(json_t *json, const struct param *params, size_t n, const void *base)
+{
+    for (size_t i = 0; i < n; i++) {
+        char buf[PARAM_TEXT_MAX];
+        const char *text = param_text(&params[i], base, buf);
+        if (params[i].type != PARAM_TEXT || text[0] != '\0')
+            json_object_set_new(json, params[i].name, param_json(&params[i], text));
+    }
+}
+
+static json_t *params_json(const struct param *params, size_t n, const void *base)
+{
+    json_t *json = json_object();
+    write_params(json, params, n, base);
+    return json;
+}
+
+static json_t *ecn_json(const struct ecn_spec *ecn)
+{
+    if (ecn->mode == ECN_AUTO)
+        return json_string("auto");
+    struct ecn_switch mark = {.enabled = ecn->mode == ECN_ON};
+    json_t *json = params_json(ecn_switch_params, n_ecn_switch_params, &mark);
+    write_params(json, ecn_params, n_ecn_params, ecn);
+    return json;
+}
+
+static json_t *switch_json(const struct switch_spec *sw)
+{
+    json_t *json = params_json(switch_params, n_switch_params, sw), *routing = json_object();
+    json_object_set_new(json, "pfc", params_json(pfc_params, n_pfc_params, &sw->pfc));
+    json_object_set_new(json, "ecn", ecn_json(&sw->ecn));
+    later_keys_write(routing, "routing");
+    json_object_set_new(json, "routing", routing);
+    later_keys_write(json, "switch");
+    return json;
+}
+
+static json_t *transport_json(const struct transport_spec *transport)
+{
+    json_t *json = params_json(transport_params, n_transport_params, transport);
+    json_t *overhead = transport->overhead == OVERHEAD_CUSTOM
+                           ? params_json(overhead_params, n_overhead_params, transport)
+                           : json_string(overhead_words[transport->overhead]);
+    json_object_set_new(json, "wire_overhead", overhead);
+    return json;
+}
+
+static json_t *cc_json(const struct dim_spec *dim)
+{
+    json_t *json = json_object();
+    json_object_set_new(json, "kind", json_string(dim->cc->name));
+    json_object_set_new(json, "preset", json_string(dim->cc_preset->name));
+    write_params(json, dim->cc->params, dim->cc->n_params, dim->cc_params);
+    return json;
+}
+
+static json_t *dim_json(const struct dim_spec *dim, const bool *overrides)
+{
+    json_t *json = json_object();
+    struct dim_params own = {dim->size};
+    json_object_set_new(json, "kind", json_string(dim->kind->name));
+    write_params(json, dim_params, n_dim_params, &own);
+    write_params(json, dim->kind->params, dim->kind->n_params, dim->params);
+    json_object_set_new(json, "link", params_json(link_params, n_link_params, &dim->links[0]));
+    for (size_t i = 0; dim->kind->links != NULL && dim->kind->links[i] != NULL; i++)
+        json_object_set_new(json, dim->kind->links[i],
+                            params_json(link_params, n_link_params, &dim->links[i + 1]));
+    later_keys_write(json, "dim");
+    if (overrides[OVERRIDE_SWITCH])
+        json_object_set_new(json, "switch", switch_json(&dim->sw));
+    if (overrides[OVERRIDE_TRANSPORT])
+        json_object_set_new(json, "transport", transport_json(&dim->transport));
+    if (overrides[OVERRIDE_CC])
+        json_object_set_new(json, "cc", cc_json(dim));
+    return json;
+}
+
+static json_t *topology_json(const struct scenario *scenario)
+{
+    json_t *dims = json_array(), *json = json_object();
+    for (uint32_t d = 0; d < scenario->spec.n_dims; d++)
+        json_array_append_new(dims, dim_json(&scenario->spec.dims[d], scenario->overrides[d]));
+    json_object_set_new(json, "dims", dims);
+    return json;
+}
+
+static json_t *flows_json(const struct job_spec *job)
+{
+    json_t *flows = json_array();
+    for (size_t i = 0; i < job->n_flows; i++) {
+        const struct raw_flow *flow = &job->flows[i];
+        struct flow_params params = {flow->src, flow->dst, flow->bytes, flow->start_ps};
+        json_array_append_new(flows, params_json(flow_params, n_flow_params, &params));
+    }
+    return flows;
+}
+
+// The keys of a job that no table describes.
+static void write_job_extras(json_t *json, const struct job_spec *job,
+                             const struct job_source *source)
+{
+    json_t *senders = json_object_get(source->json, "senders");
+    if (job->kind == JOB_FLOWS && source->params.file[0] == '\0')
+        json_object_set_new(json, "flows", flows_json(job));
+    if (job->kind == JOB_INCAST)
+        json_object_set_new(json, "senders",
+                            senders != NULL ? json_deep_copy(senders)
+                                            : json_integer((json_int_t)job->n_flows));
+    if (job->kind == JOB_COLLECTIVE)
+        json_object_set_new(json, "algorithm", json_string(job->algorithm->name));
+    if (job->ranks != NULL)
+        json_object_set_new(json, "ranks", json_deep_copy(json_object_get(source->json, "ranks")));
+}
+
+static json_t *job_json(const struct job_spec *job, const struct job_source *source)
+{
+    const struct job_kind_info *info = &job_kinds[job->kind];
+    json_t *json = json_object();
+    json_object_set_new(json, "kind", json_string(info->name));
+    write_params(json, info->params, info->n_params, &source->params);
+    write_job_extras(json, job, source);
+    later_keys_write(json, info->name);
+    return json;
+}
+
+static json_t *workload_json(const struct scenario *scenario)
+{
+    if (!scenario->jobs_listed)
+        return job_json(&scenario->spec.jobs[0], &scenario->sources[0]);
+    json_t *jobs = json_array();
+    for (size_t i = 0; i < scenario->spec.n_jobs; i++)
+        json_array_append_new(jobs, job_json(&scenario->spec.jobs[i], &scenario->sources[i]));
+    return jobs;
+}
+
+static json_t *captures_json(const struct spec *spec)
+{
+    json_t *captures = json_array();
+    for (size_t i = 0; i < spec->n_captures; i++)
+        json_array_append_new(captures,
+                              params_json(capture_params, n_capture_params, &spec->captures[i]));
+    return captures;
+}
+
+static json_t *report_json(const struct report_spec *report)
+{
+    json_t *places = json_array(), *json = params_json(report_params, n_report_params, report);
+    for (size_t i = 0; i < report->n_sample_at; i++)
+        json_array_append_new(places, json_string(report->sample_at[i]));
+    json_object_set_new(json, "sample_at", places);
+    return json;
+}
+
+json_t *scenario_json(const struct scenario *scenario)
+{
+    const struct spec *spec = &scenario->spec;
+    const struct dim_spec *base = &scenario->base;
+    json_t *json = params_json(scenario_params, n_scenario_params, spec);
+    later_keys_write(json, "scenario");
+    json_object_set_new(json, "topology", topology_json(scenario));
+    json_object_set_new(json, "switch", switch_json(&base->sw));
+    json_object_set_new(json, "transport", transport_json(&base->transport));
+    json_object_set_new(json, "cc", cc_json(base));
+    json_object_set_new(json, "workload", workload_json(scenario));
+    json_object_set_new(json, "capture", captures_json(spec));
+    json_object_set_new(json, "report", report_json(&spec->report));
+    json_object_set_new(json, "limits",
+                        params_json(limits_params, n_limits_params, &scenario->limits));
+    return json;
+}
+
+// 15 digits print 0.1 as it was written; where a number needs more, 17 always do.
+char *json_text(const json_t *json)
+{
+    char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    json_t *again = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (!json_equal(json, again)) {
+        free(text);
+        text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    }
+    json_decref(again);
+    return text;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// The scenario's own settings. Offsets are into struct spec and its parts.
+#include "config/tables.h"
+
+#define TABLE_END(t) const size_t n_##t = sizeof t / sizeof *t
+
+#define SC(f) offsetof(struct spec, f)
+const struct param scenario_params[] = {
+    {.name = "name", .type = PARAM_TEXT, .offset = SC(name),
+     .help = "letters, digits, dot, underscore, hyphen; names the output folder"},
+    {.name = "description", .type = PARAM_TEXT, .offset = SC(description), .def = "",
+     .help = "for readers"},
+    {.name = "source", .type = PARAM_TEXT, .offset = SC(source), .def = "",
+     .help = "where it comes from"},
+    {.name = "seed", .type = PARAM_COUNT, .offset = SC(seed), .def = "1", .max = "9007199254740992",
+     .help = "of every random choice"},
+    {.name = "duration", .type = PARAM_TIME, .offset = SC(duration_ps), .def = "auto",
+     .min = "1ns", .max = "100000s", .can_auto = true,
+     .help = "planned end in simulated time; auto = when the work is done"},
+};
+TABLE_END(scenario_params);
+
+#define LI(f) offsetof(struct limits_params, f)
+const struct param limits_params[] = {
+    {.name = "sim_time", .type = PARAM_TIME, .offset = LI(sim_time_ps), .def = "auto", .min = "1ns",
+     .max = "100000s", .can_auto = true, .help = "simulated time allowed; auto = no limit"},
+    {.name = "wall", .type = PARAM_TIME, .offset = LI(wall_ps), .def = "auto", .min = "1ms",
+     .max = "1000000s", .can_auto = true, .help = "real time allowed; auto = no limit"},
+    {.name = "events", .type = PARAM_COUNT, .offset = LI(events), .def = "auto", .min = "1",
+     .can_auto = true, .help = "events allowed; auto = no limit"},
+    {.name = "stall", .type = PARAM_TIME, .offset = LI(stall_ps), .def = "100ms", .min = "1us",
+     .max = "100000s", .help = "simulated time allowed without a newly delivered byte"},
+};
+TABLE_END(limits_params);
+
+#define RE(f) offsetof(struct report_spec, f)
+const struct param report_params[] = {
+    {.name = "sample", .type = PARAM_TIME, .offset = RE(sample_ps), .def = "0ns", .max = "100000s",
+     .help = "interval of the time series; 0ns = none"},
+    {.name = "flows_max", .type = PARAM_COUNT, .offset = RE(flows_max), .def = "10000",
+     .help = "above so many flows only their summary is written"},
+};
+TABLE_END(report_params);
+
+static const char *const stamps[] = {"first_bit", "last_bit", NULL};
+
+#define CA(f) offsetof(struct capture_spec, f)
+const struct param capture_params[] = {
+    {.name = "at", .type = PARAM_TEXT, .offset = CA(at),
+     .help = "place: rank3, rank3:dim1, leaf0, dim0.sw5, leaf0->spine2"},
+    {.name = "file", .type = PARAM_TEXT, .offset = CA(file),
+     .help = "in the output folder; - = stdout"},
+    {.name = "filter", .type = PARAM_TEXT, .offset = CA(filter), .def = "",
+     .help = "pcap filter expression", .source = "pcap-filter(7)"},
+    {.name = "snaplen", .type = PARAM_BYTES, .offset = CA(snaplen_bytes), .def = "128B",
+     .min = "54B", .max = "65535B", .help = "bytes kept of each frame"},
+    {.name = "stamp", .type = PARAM_ENUM, .offset = CA(stamp), .def = "last_bit",
+     .choices = stamps, .help = "which bit on the wire the time is of"},
+};
+TABLE_END(capture_params);
+
+const struct param dim_params[] = {
+    {.name = "size", .type = PARAM_COUNT, .offset = offsetof(struct dim_params, size), .min = "1",
+     .max = "65536", .help = "ranks of a group; their product over all dimensions is the network"},
+};
+TABLE_END(dim_params);
+
+const struct param link_params[] = {
+    {.name = "rate", .type = PARAM_RATE, .offset = offsetof(struct link_spec, rate_bps),
+     .def = "100Gbps", .min = "1Mbps", .max = "100Tbps", .help = "line rate of each direction"},
+    {.name = "delay", .type = PARAM_TIME, .offset = offsetof(struct link_spec, delay_ps),
+     .def = "1us", .min = "0ns", .max = "1s", .help = "propagation delay of each direction"},
+};
+TABLE_END(link_params);
+
+#define FL(f) offsetof(struct flow_params, f)
+const struct param flow_params[] = {
+    {.name = "src", .type = PARAM_COUNT, .offset = FL(src), .help = "rank that sends"},
+    {.name = "dst", .type = PARAM_COUNT, .offset = FL(dst), .help = "rank that receives"},
+    {.name = "bytes", .type = PARAM_BYTES, .offset = FL(bytes), .min = "1B", .max = "1PB",
+     .help = "payload"},
+    {.name = "start", .type = PARAM_TIME, .offset = FL(start_ps), .def = "0ns", .min = "0ns",
+     .max = "100000s", .help = "after the start of the job"},
+};
+TABLE_END(flow_params);
+
+const struct param ecn_switch_params[] = {
+    {.name = "enabled", .type = PARAM_BOOL, .offset = offsetof(struct ecn_switch, enabled),
+     .def = "true", .help = "mark packets"},
+};
+TABLE_END(ecn_switch_params);
+
+const struct own_key own_keys[] = {
+    {"topology", "link", "object", "100Gbps, 1us", "rate and delay of a rank's links"},
+    {"topology", "switch", "object", "the global one", "settings that differ in this dimension"},
+    {"topology", "transport", "object", "the global one", "settings that differ in this dimension"},
+    {"topology", "cc", "object", "the global one", "policy of this dimension"},
+    {"workload", "ranks", "list", "all", "ranks of the network that are ranks 0, 1, .. of the job"},
+    {"flows", "flows", "list", "", "of {src, dst, bytes, start}"},
+    {"incast", "senders", "count or list", "all others", "ranks that send"},
+    {"collective", "algorithm", "word or list", "ring", "one for all ranks, or one per dimension"},
+    {"transport", "wire_overhead", "word or object", "ethernet",
+     "ethernet, none, or {data, ack}: bytes a packet costs beyond its payload"},
+    {"switch", "ecn", "\"auto\" or object", "auto",
+     "auto = what the policy expects; an object holds as given"},
+};
+TABLE_END(own_keys);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Parameter tables of the scenario's own objects: what no module below owns.
+#pragma once
+
+#include "sim/spec.h"
+
+// A quantity of `limits` as written; "auto" = no limit.
+struct limits_params {
+    ps_t sim_time_ps, wall_ps, stall_ps;
+    uint64_t events;
+};
+
+struct dim_params {
+    uint64_t size;
+};
+
+struct flow_params {
+    uint64_t src, dst, bytes;
+    ps_t start_ps;
+};
+
+struct ecn_switch {
+    bool enabled; // the scenario's word for ecn_spec.mode
+};
+
+extern const struct param scenario_params[], limits_params[], report_params[], capture_params[],
+    dim_params[], link_params[], flow_params[], ecn_switch_params[];
+extern const size_t n_scenario_params, n_limits_params, n_report_params, n_capture_params,
+    n_dim_params, n_link_params, n_flow_params, n_ecn_switch_params;
+
+// Keys that are no single value: read by code, listed for people.
+struct own_key {
+    const char *object, *key, *type, *def, *help;
+};
+extern const struct own_key own_keys[];
+extern const size_t n_own_keys;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The engine: simulated clock, pending events, timers and seed. It knows no packet: departures,
+// pauses and arrivals go to the handlers that the network sets.
+#pragma once
+
+#include "engine/assert.h"
+#include "engine/event_queue.h"
+
+struct engine;
+struct sim_timer;
+
+typedef void (*event_handler)(void *ctx, uint32_t node, uint32_t port, uint32_t payload);
+
+struct engine {
+    /* config */
+    uint64_t seed;
+    event_handler handlers[3]; // by enum event_kind, but for EVENT_TIMER
+    void *handler_ctx;
+    /* state */
+    ps_t now_ps;
+    ps_t horizon_ps; // events after it stay pending; PS_NEVER = none
+    struct event_queue queue;
+    struct sim_timer **timers; // by id; free slots are NULL
+    uint32_t *free_timers;
+    size_t n_timers, cap_timers, n_free_timers, cap_free_timers;
+    bool stopped;
+    /* counters */
+    uint64_t events;
+};
+
+void engine_init(struct engine *e, uint64_t seed);
+void engine_free(struct engine *e);
+
+// Process at most `max` events in order. Returns how many; fewer than max means that none is left
+// before the horizon or that engine_stop() was called.
+size_t engine_drain(struct engine *e, size_t max);
+
+// End the run after the current event.
+static inline void engine_stop(struct engine *e) { e->stopped = true; }
+
+static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)
+{
+    event_queue_push(&e->queue, (struct event){at_ps, key});
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Pending events in the model's order: 16 bytes each, a 4-ary heap of (time, key).
+//
+// The key orders simultaneous events by (node, kind, port), never by history, and carries what the
+// handler needs: node 22 bits | kind 2 | port 12 | payload 28 (timers: node 22 | kind 2 | id 40).
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine/units.h"
+
+enum event_kind {
+    EVENT_DEPARTURE, // a port may start its next packet
+    EVENT_PAUSE,     // a received pause or resume takes effect
+    EVENT_ARRIVAL,   // the last byte of a packet is at the far end
+    EVENT_TIMER,
+};
+
+#define EVENT_MAX_NODES (1u << 22)
+#define EVENT_MAX_NODE_PORTS (1u << 12)
+#define EVENT_MAX_PORTS (1u << 28)
+
+struct event {
+    ps_t at_ps;
+    uint64_t key;
+};
+_Static_assert(sizeof(struct event) == 16, "struct event is 16 bytes");
+
+static inline uint64_t event_key(uint32_t node, enum event_kind kind, uint32_t port,
+                                 uint32_t payload)
+{
+    return (uint64_t)node << 42 | (uint64_t)kind << 40 | (uint64_t)port << 28 | payload;
+}
+static inline uint64_t event_timer_key(uint32_t node, uint64_t id)
+{
+    return (uint64_t)node << 42 | (uint64_t)EVENT_TIMER << 40 | id;
+}
+static inline uint32_t event_node(uint64_t key) { return (uint32_t)(key >> 42); }
+static inline enum event_kind event_kind(uint64_t key) { return (enum event_kind)(key >> 40 & 3); }
+static inline uint32_t event_port(uint64_t key) { return (uint32_t)(key >> 28 & 0xfff); }
+static inline uint32_t event_payload(uint64_t key) { return (uint32_t)(key & 0xfffffff); }
+static inline uint64_t event_timer_id(uint64_t key) { return key & 0xffffffffff; }
+
+static inline bool event_before(struct event a, struct event b)
+{
+    return a.at_ps < b.at_ps || (a.at_ps == b.at_ps && a.key < b.key);
+}
+
+struct event_queue {
+    struct event *heap;
+    size_t n, cap;
+};
+
+void event_queue_free(struct event_queue *q);
+void event_queue_push(struct event_queue *q, struct event e);
+// Takes the first event off; false when there is none.
+bool event_queue_pop(struct event_queue *q, struct event *out);

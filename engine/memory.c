@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Allocation that cannot return NULL.
+#include "engine/memory.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Noreturn void out_of_memory(size_t n, size_t size)
+{
+    fprintf(stderr, "collwire: out of memory (%zu x %zu bytes)\n", n, size);
+    abort();
+}
+
+void *memory_zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size ? size : 1);
+    if (!p)
+        out_of_memory(n, size);
+    return p;
+}
+
+void *memory_resize(void *old, size_t n, size_t size)
+{
+    void *p = n <= SIZE_MAX / size ? realloc(old, n * size) : NULL;
+    if (!p)
+        out_of_memory(n, size);
+    return p;
+}
+
+void *memory_grow(void *old, size_t *cap, size_t size)
+{
+    *cap = *cap ? *cap * 2 : 16;
+    return memory_resize(old, *cap, size);
+}
+
+char *memory_text(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    return memcpy(memory_zeroed(n, 1), text, n);
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Parameter tables: parse, check, store and print one setting by its description.
+//
+// A value lives in a union while it is checked, then is copied to its field; every member starts at
+// offset 0, so one memcpy of the member's size stores or loads any type.
+#include "engine/param.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/assert.h"
+
+union value {
+    bool flag;
+    uint64_t whole; // COUNT, BYTES, RATE
+    ps_t time;
+    double ratio;
+    int choice;
+    const char *text;
+    struct line_rate line_rate;
+};
+
+static const struct type_info {
+    const char *name, *noun, *like;
+    size_t size;
+} types[] = {
+    [PARAM_BOOL] = {"bool", "a truth value", "true or false", sizeof(bool)},
+    [PARAM_COUNT] = {"count", "a count", "it like 16", sizeof(uint64_t)},
+    [PARAM_BYTES] = {"bytes", "a size", "it like \"128MB\", \"32MiB\" or 4096", sizeof(uint64_t)},
+    [PARAM_RATE] = {"rate", "a rate", "it like \"100Gbps\"", sizeof(uint64_t)},
+    [PARAM_TIME] = {"time", "a time", "it like \"12.5us\"", sizeof(ps_t)},
+    [PARAM_RATIO] = {"ratio", "a number", "it like 0.5", sizeof(double)},
+    [PARAM_ENUM] = {"one of", "a choice", "one of the choices", sizeof(int)},
+    [PARAM_TEXT] = {"text", "a text", "a string", sizeof(const char *)},
+    [PARAM_LINE_RATE] = {"line rate", "a rate", "it like \"40Mbps\" or \"line/1000\"",
+                         sizeof(struct line_rate)},
+};
+
+const char *param_type_name(enum param_type type)
+{
+    return types[type].name;
+}
+
+// ---- one value ----
+
+// A JSON number. strtod() alone would also take "inf", "0x1p3" and leading blanks.
+static int parse_ratio(const char *text, double *ratio)
+{
+    const char *digits = text + (text[0] == '-');
+    if (*digits < '0' || *digits > '9' || strspn(digits, "0123456789.eE+-") != strlen(digits))
+        return -1;
+    char *end;
+    double value = strtod(text, &end);
+    if (*end != '\0' || end[-1] == '.' || value - value != 0)
+        return -1;
+    *ratio = value;
+    return 0;
+}
+
+// "40Mbps", "line" or "line/1000".
+static int parse_line_rate(const char *text, struct line_rate *rate)
+{
+    *rate = (struct line_rate){0, 1};
+    if (strcmp(text, "line") == 0)
+        return 0;
+    if (strncmp(text, "line/", 5) == 0)
+        return parse_count(text + 5, &rate->divisor) == 0 && rate->divisor > 0 ? 0 : -1;
+    rate->divisor = 0;
+    return parse_rate(text, &rate->bps);
+}
+
+static int parse_choice(const char *text, const char *const *choices, int *choice)
+{
+    for (int i = 0; choices[i] != NULL; i++) {
+        if (strcmp(text, choices[i]) == 0) {
+            *choice = i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+// The value that "auto" stands for; false where the type has none.
+static bool value_auto(enum param_type type, union value *value)
+{
+    switch (type) {
+    case PARAM_COUNT:
+    case PARAM_BYTES:
+    case PARAM_RATE:
+        value->whole = PARAM_AUTO_BYTES;
+        return true;
+    case PARAM_TIME:
+        value->time = PARAM_AUTO_TIME;
+        return true;
+    case PARAM_RATIO:
+        value->ratio = PARAM_AUTO_RATIO;
+        return true;
+    default:
+        return false;
+    }
+}
+
+// -1, 0, 1; 0 also for what has no order: choices, texts, a fixed rate against a share of the line.
+static int value_order(enum param_type type, const union value *a, const union value *b)
+{
+    switch (type) {
+    case PARAM_COUNT:
+    case PARAM_BYTES:
+    case PARAM_RATE:
+        return (a->whole > b->whole) - (a->whole < b->whole);
+    case PARAM_TIME:
+        return (a->time > b->time) - (a->time < b->time);
+    case PARAM_RATIO:
+        return (a->ratio > b->ratio) - (a->ratio < b->ratio);
+    case PARAM_LINE_RATE: {
+        struct line_rate x = a->line_rate, y = b->line_rate;
+        if ((x.divisor == 0) != (y.divisor == 0))
+            return 0;
+        if (x.divisor == 0)
+            return (x.bps > y.bps) - (x.bps < y.bps);
+        return (x.divisor < y.divisor) - (x.divisor > y.divisor);
+    }
+    default:
+        return 0;
+    }
+}
+
+static bool value_is_auto(const struct param *param, const union value *value)
+{
+    union value auto_value;
+    return param->can_auto && value_auto(param->type, &auto_value) &&
+           value_order(param->type, value, &auto_value) == 0;
+}
+
+static int value_parse_typed(const struct param *param, const char *text, union value *value)
+{
+    switch (param->type) {
+    case PARAM_BOOL:
+        value->flag = strcmp(text, "true") == 0;
+        return value->flag || strcmp(text, "false") == 0 ? 0 : -1;
+    case PARAM_COUNT:
+        return parse_count(text, &value->whole);
+    case PARAM_BYTES:
+        return parse_bytes(text, &value->whole);
+    case PARAM_RATE:
+        return parse_rate(text, &value->whole);
+    case PARAM_TIME:
+        return parse_time(text, &value->time);
+    case PARAM_RATIO:
+        return parse_ratio(text, &value->ratio);
+    case PARAM_ENUM:
+        return parse_choice(text, param->choices, &value->choice);
+    case PARAM_TEXT:
+        value->text = text;
+        return 0;
+    case PARAM_LINE_RATE:
+        return parse_line_rate(text, &value->line_rate);
+    }
+    return -1;
+}
+
+// Type only, not range. The number that encodes "auto" is no value.
+static int value_parse(const struct param *param, const char *text, union value *value)
+{
+    if (param->can_auto && strcmp(text, "auto") == 0)
+        return value_auto(param->type, value) ? 0 : -1;
+    if (value_parse_typed(param, text, value) != 0)
+        return -1;
+    return value_is_auto(param, value) ? -1 : 0;
+}
+
+// ---- a table ----
+
+static void value_store(const struct param *param, void *base, const union value *value)
+{
+    memcpy((char *)base + param->offset, value, types[param->type].size);
+}
+
+void params_default(const struct param *params, size_t n, void *base)
+{
+    for (size_t i = 0; i < n; i++) {
+        union value value = {0};
+        if (params[i].def == NULL)
+            continue;
+        if (value_parse(&params[i], params[i].def, &value) != 0)
+            sim_assert_fail("the default of a parameter parses", __FILE__, __LINE__, 0, -1);
+        value_store(&params[i], base, &value);
+    }
+}
+
+const struct param *param_find(const struct param *params, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(params[i].name, name) == 0)
+            return &params[i];
+    }
+    return NULL;
+}
+
+static int choice_error(const struct param *param, const char *text, const char *path,
+                        struct err *err)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (const char *const *choice = param->choices; *choice != NULL; choice++) {
+        int n = snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", *choice);
+        used += n > 0 ? (size_t)n : 0;
+        if (used >= sizeof list)
+            break;
+    }
+    const char *near = err_near_miss(text, param->choices);
+    if (near != NULL)
+        return err_add(err, path, "\"%s\" is not one of %s; did you mean \"%s\"?", text, list,
+                       near);
+    return err_add(err, path, "\"%s\" is not one of %s", text, list);
+}
+
+static int range_check(const struct param *param, const union value *value, const char *text,
+                       const char *path, struct err *err)
+{
+    union value bound = {0};
+    if (value_is_auto(param, value))
+        return 0;
+    if (param->min != NULL && value_parse(param, param->min, &bound) == 0 &&
+        value_order(param->type, value, &bound) < 0)
+        return err_add(err, path, "%s is below the minimum %s", text, param->min);
+    if (param->max != NULL && value_parse(param, param->max, &bound) == 0 &&
+        value_order(param->type, value, &bound) > 0)
+        return err_add(err, path, "%s is above the maximum %s", text, param->max);
+    return 0;
+}
+
+int param_set(const struct param *param, void *base, const char *text, const char *path,
+              struct err *err)
+{
+    union value value = {0};
+    const struct type_info *type = &types[param->type];
+    if (value_parse(param, text, &value) != 0) {
+        if (param->type == PARAM_ENUM)
+            return choice_error(param, text, path, err);
+        return err_add(err, path, "\"%s\" is not %s (write %s%s)", text, type->noun, type->like,
+                       param->can_auto ? ", or \"auto\"" : "");
+    }
+    if (range_check(param, &value, text, path, err) != 0)
+        return -1;
+    value_store(param, base, &value);
+    return 0;
+}
+
+// The fewest digits that read back to the same double.
+static const char *ratio_text(double ratio, char *buf)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(buf, PARAM_TEXT_MAX, "%.*g", digits, ratio);
+        if (strtod(buf, NULL) == ratio)
+            break;
+    }
+    return buf;
+}
+
+static const char *line_rate_text(struct line_rate rate, char *buf)
+{
+    if (rate.divisor == 0)
+        return format_rate(rate.bps, buf);
+    snprintf(buf, PARAM_TEXT_MAX, rate.divisor == 1 ? "line" : "line/%llu",
+             (unsigned long long)rate.divisor);
+    return buf;
+}
+
+const char *param_text(const struct param *param, const void *base, char *buf)
+{
+    union value value = {0};
+    memcpy(&value, (const char *)base + param->offset, types[param->type].size);
+    if (value_is_auto(param, &value))
+        return strcpy(buf, "auto");
+    switch (param->type) {
+    case PARAM_BOOL:
+        return strcpy(buf, value.flag ? "true" : "false");
+    case PARAM_COUNT:
+        snprintf(buf, PARAM_TEXT_MAX, "%llu", (unsigned long long)value.whole);
+        return buf;
+    case PARAM_BYTES:
+        return format_bytes(value.whole, buf);
+    case PARAM_RATE:
+        return format_rate(value.whole, buf);
+    case PARAM_TIME:
+        return format_time(value.time, buf);
+    case PARAM_RATIO:
+        return ratio_text(value.ratio, buf);
+    case PARAM_ENUM:
+        return param->choices[value.choice];
+    case PARAM_TEXT:
+        return value.text;
+    case PARAM_LINE_RATE:
+        return line_rate_text(value.line_rate, buf);
+    }
+    return buf;
+}
+
+uint64_t line_rate_bps(struct line_rate r, uint64_t line_bps)
+{
+    return r.divisor == 0 ? r.bps : line_bps / r.divisor;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Parameter tables: the one truth about a setting. A table parses text into a struct, checks the
+// range, documents the setting for `collwire list` and describes it for the JSON schema.
+#pragma once
+
+#include "engine/err.h"
+#include "engine/units.h"
+
+enum param_type {
+    PARAM_BOOL,      // bool
+    PARAM_COUNT,     // uint64_t, a bare number
+    PARAM_BYTES,     // uint64_t, "128MB", "32MiB" or a bare number
+    PARAM_RATE,      // uint64_t bit/s, "100Gbps"
+    PARAM_TIME,      // ps_t, "12.5us"
+    PARAM_RATIO,     // double, a bare number
+    PARAM_ENUM,      // int, one of `choices`
+    PARAM_TEXT,      // const char * (owned by the strings of the scenario)
+    PARAM_LINE_RATE, // struct line_rate: "40Mbps", or a share of the line rate: "line/1000"
+};
+
+// A rate that is fixed (bps != 0) or a share of the line rate (line / divisor).
+struct line_rate {
+    uint64_t bps, divisor;
+};
+
+#define PARAM_AUTO_BYTES UINT64_MAX // value of PARAM_BYTES/COUNT/RATE when "auto" is given
+#define PARAM_AUTO_TIME PS_NEVER    // the same of PARAM_TIME
+#define PARAM_AUTO_RATIO (-1.0)     // the same of PARAM_RATIO
+
+struct param {
+    const char *name;
+    enum param_type type;
+    size_t offset;              // of the value in its struct
+    const char *def;            // default in scenario syntax; NULL = required
+    const char *min, *max;      // in scenario syntax, NULL = unbounded
+    const char *const *choices; // PARAM_ENUM: NULL-terminated, the value is the index
+    bool can_auto;              // "auto" is legal
+    const char *help, *source;
+};
+
+// Set every field of `base` (a struct the table describes) to its default. Required ones are left.
+void params_default(const struct param *params, size_t n, void *base);
+
+// The parameter called `name`, or NULL.
+const struct param *param_find(const struct param *params, size_t n, const char *name);
+
+// Parse `text` (scenario syntax) into its field, checking type and range. On failure adds one error
+// at `path` and returns -1. PARAM_TEXT keeps the pointer.
+int param_set(const struct param *param, void *base, const char *text, const char *path,
+              struct err *err);
+
+// The value in scenario syntax; `buf` of PARAM_TEXT_MAX bytes (PARAM_TEXT returns its own pointer).
+#define PARAM_TEXT_MAX 64
+const char *param_text(const struct param *param, const void *base, char *buf);
+
+// Words for people and the schema: "bytes", "time", "rate", "ratio", "count", "bool", "one of".
+const char *param_type_name(enum param_type type);
+
+// The rate that `r` means on a line of `line_bps`.
+uint64_t line_rate_bps(struct line_rate r, uint64_t line_bps);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Units of the simulator: integer picoseconds, bytes and bit/s, with exact serialization time.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int64_t ps_t; // picoseconds of simulated time; the range is 106 days
+
+#define PS_NEVER INT64_MAX
+#define PS_PER_NS INT64_C(1000)
+#define PS_PER_US INT64_C(1000000)
+#define PS_PER_MS INT64_C(1000000000)
+#define PS_PER_S INT64_C(1000000000000)
+
+// The time one byte takes on a wire as a reduced fraction of picoseconds: num/den.
+struct byte_time {
+    uint64_t num, den;
+};
+
+// The byte time of `rate_bps` (> 0).
+struct byte_time byte_time_of(uint64_t rate_bps);
+
+// Time of `bytes` (< 1 MB) on a wire, rounded down, with the sub-picosecond remainder (in units of
+// 1/den ps) carried in and out through `carry`: a sum over a busy period never drifts.
+static inline ps_t byte_time_take(const struct byte_time *bt, uint32_t bytes, uint64_t *carry)
+{
+    uint64_t ticks = bytes * bt->num;
+    if (bt->den == 1)
+        return (ps_t)ticks;
+    ticks += *carry;
+    *carry = ticks % bt->den;
+    return (ps_t)(ticks / bt->den);
+}
+
+// Time of any number of bytes at `rate_bps` (> 0), rounded up to 1 ps; PS_NEVER where it overflows.
+ps_t serialization_ps(uint64_t bytes, uint64_t rate_bps);
+
+// Bytes that `rate_bps` carries in `t` (>= 0), rounded down; saturates at UINT64_MAX.
+uint64_t bytes_in_ps(ps_t t, uint64_t rate_bps);
+
+// Nearest integer nanosecond of `t` >= 0 (half up).
+int64_t ns_of_ps(ps_t t);
+
+// Parsers of quantities as a scenario writes them: "100Gbps", "12.5us", "128MB" (decimal),
+// "32MiB" (binary); b is bit, B is byte; exact, never through a float. 0, or -1 when the text is
+// not such a quantity or does not fit.
+int parse_rate(const char *text, uint64_t *bps);
+int parse_time(const char *text, ps_t *ps);
+int parse_bytes(const char *text, uint64_t *bytes);
+int parse_count(const char *text, uint64_t *count);
+
+// The shortest exact text that the parser above reads back to the same value. Buffers hold
+// UNIT_TEXT bytes; each returns `buf`.
+#define UNIT_TEXT 32
+const char *format_rate(uint64_t bps, char *buf);
+const char *format_time(ps_t ps, char *buf);
+const char *format_bytes(uint64_t bytes, char *buf);
+
+// Rounded for people, three digits: "212 KB", "1.34 ms", "87.2 Gb/s".
+const char *human_bytes(uint64_t bytes, char *buf);
+const char *human_time(ps_t ps, char *buf);
+const char *human_rate(double bps, char *buf);

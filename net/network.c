@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// One hop: enqueue, choice of the next packet, transmission, flight, arrival.
+#include "net/network.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
+static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender);
+static void on_departure(void *ctx, uint32_t node, uint32_t local, uint32_t port);
+static void on_pause(void *ctx, uint32_t node, uint32_t local, uint32_t port);
+
+void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, uint32_t n_nodes,
+                  uint32_t n_ports, uint8_t classes)
+{
+    *net = (struct network){.engine = engine, .n_ranks = n_ranks, .n_nodes = n_nodes,
+                            .n_ports = n_ports, .n_slots = 1};
+    for (int cls = NET_CLASSES - 1; cls >= 0; cls--) { // strict priority: highest class first
+        net->slot_of_class[cls] = NET_NO_SLOT;
+        if (classes >> cls & 1) {
+            net->class_of_slot[net->n_slots] = (uint8_t)cls;
+            net->slot_of_class[cls] = (uint8_t)net->n_slots++;
+        }
+    }
+    fifo_pool_init(&net->pool);
+    net->ports = memory_zeroed(n_ports, sizeof *net->ports);
+    net->queues = memory_zeroed((size_t)n_ports * net->n_slots, sizeof *net->queues);
+    net->pfc = memory_zeroed(n_ports, sizeof *net->pfc);
+    net->first_port = memory_zeroed(n_nodes + 1, sizeof *net->first_port);
+    engine->handlers[EVENT_DEPARTURE] = on_departure;
+    engine->handlers[EVENT_PAUSE] = on_pause;
+    engine->handlers[EVENT_ARRIVAL] = on_arrival;
+    engine->handler_ctx = net;
+}
+
+void network_free(struct network *net)
+{
+    fifo_pool_free(&net->pool);
+    free(net->ports);
+    free(net->queues);
+    free(net->pfc);
+    free(net->first_port);
+    *net = (struct network){0};
+}
+
+void network_set_port(struct network *net, uint32_t port, const struct port_config *config)
+{
+    net->ports[port] = (struct port){
+        .flight = fifo_empty(),
+        .byte_time = byte_time_of(config->rate_bps),
+        .delay_ps = config->delay_ps,
+        .peer = config->peer,
+        .node = config->node,
+        .local = (uint16_t)config->local,
+        .wake_ps = PS_NEVER,
+        .peer_local = (uint16_t)config->peer_local,
+    };
+    for (unsigned slot = 0; slot < net->n_slots; slot++)
+        *port_queue(net, port, slot) = (struct queue){.fifo = fifo_empty()};
+    net->pfc[port].pending = fifo_empty();
+    sim_timer_init(net->engine, &net->pfc[port].expiry, config->node, pause_expired, net);
+    if (config->local == 0)
+        net->first_port[config->node] = port;
+    net->first_port[net->n_nodes] = net->n_ports;
+}
+
+// The packet is on the wire from `now`: time its end and its arrival.
+static void transmit(struct network *net, uint32_t index, struct packet *p, ps_t now)
+{
+    struct port *port = &net->ports[index];
+    if (port->busy_until_ps != now)
+        port->carry = 0;
+    ps_t length = byte_time_take(&port->byte_time, p->wire_bytes, &port->carry);
+    port->busy_until_ps = now + length;
+    p->arrives_ps = port->busy_until_ps + port->delay_ps;
+    port->tx_bytes += p->wire_bytes;
+    port->tx_packets++;
+    net->packet_hops++;
+    if (port->flags & PORT_TAPPED)
+        net->tap.seen(net->tap.ctx, index, p, now, port->busy_until_ps);
+    if (port->flight.count == 0)
+        engine_push(net->engine, p->arrives_ps,
+                    event_key(net->ports[port->peer].node, EVENT_ARRIVAL, port->peer_local, index));
+    fifo_push(&net->pool, &port->flight, p);
+}
+
+// Take the first packet of the highest class that may send.
+static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t now)
+{
+    struct port *port = &net->ports[index];
+    unsigned ready = port->waiting & ~port->paused & 0xffffu;
+    if (!ready)
+        return false;
+    unsigned slot = (unsigned)__builtin_ctz(ready);
+    struct queue *queue = port_queue(net, index, slot);
+    *p = *fifo_head(&net->pool, &queue->fifo);
+    fifo_drop_head(&net->pool, &queue->fifo);
+    if (queue->fifo.count == 0)
+        port->waiting &= (uint16_t)~(1u << slot);
+    if (slot == NET_PFC_SLOT)
+        return true;
+    uint64_t held = queue->bytes;
+    queue->bytes -= p->frame_bytes;
+    port->queued_bytes -= p->frame_bytes;
+    port->wait_byte_ps += (double)p->frame_bytes * (double)(now - p->arrives_ps);
+    const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
+    ops->depart(ops->ctx, port->node, index, p, held, now);
+    return true;
+}
+
+// Have a departure pending at `at_ps` or earlier.
+static void wake_at(struct network *net, uint32_t index, ps_t at_ps)
+{
+    struct port *port = &net->ports[index];
+    if (port->wake_ps <= at_ps)
+        return;
+    port->wake_ps = at_ps;
+    engine_push(net->engine, at_ps, event_key(port->node, EVENT_DEPARTURE, port->local, index));
+}
+
+// The port is free: start the next packet, if any may go.
+static void start_next(struct network *net, uint32_t index, ps_t now)
+{
+    struct port *port = &net->ports[index];
+    struct packet p;
+    const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
+    bool pulls = port->flags & PORT_PULLS;
+    if (dequeue(net, index, &p, now) ||
+        (pulls && ops->pull(ops->ctx, port->node, index, &p, now)))
+        transmit(net, index, &p, now);
+    if (port->waiting & ~port->paused)
+        wake_at(net, index, port->busy_until_ps);
+    else if (pulls) {
+        ps_t next = ops->next_pull(ops->ctx, index, now);
+        wake_at(net, index, next > port->busy_until_ps ? next : port->busy_until_ps);
+    }
+}
+
+void port_kick(struct network *net, uint32_t index, ps_t now)
+{
+    struct port *port = &net->ports[index];
+    if (port->busy_until_ps > now)
+        wake_at(net, index, port->busy_until_ps);
+    else
+        start_next(net, index, now);
+}
+
+static void on_departure(void *ctx, uint32_t node, uint32_t local, uint32_t index)
+{
+    (void)node, (void)local;
+    struct network *net = ctx;
+    struct port *port = &net->ports[index];
+    ps_t now = net->engine->now_ps;
+    if (port->wake_ps != now)
+        return; // stale: an earlier one has served it
+    port->wake_ps = PS_NEVER;
+    port_kick(net, index, now);
+}
+
+void port_enqueue(struct network *net, uint32_t index, const struct packet *p, ps_t now)
+{
+    struct port *port = &net->ports[index];
+    unsigned slot = p->kind == PACKET_PFC ? NET_PFC_SLOT : net->slot_of_class[p->cls];
+    struct queue *queue = port_queue(net, index, slot);
+    fifo_push(&net->pool, &queue->fifo, p);
+    port->waiting |= (uint16_t)(1u << slot);
+    if (slot != NET_PFC_SLOT) {
+        queue->bytes += p->frame_bytes;
+        port->queued_bytes += p->frame_bytes;
+    }
+    port_kick(net, index, now);
+    // What started at once was never held.
+    if (queue->bytes > queue->max_bytes)
+        queue->max_bytes = queue->bytes;
+    if (port->queued_bytes > port->max_queued_bytes)
+        port->max_queued_bytes = port->queued_bytes;
+}
+
+void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta, ps_t now)
+{
+    struct packet p = {.aux = packet_pfc_aux(classes, quanta),
+                       .frame_bytes = NET_PFC_FRAME_BYTES,
+                       .wire_bytes = (uint16_t)net->pfc_wire_bytes,
+                       .kind = PACKET_PFC,
+                       .arrives_ps = now};
+    if (quanta > 0)
+        net->pfc[index].tx_pause++;
+    else
+        net->pfc[index].tx_resume++;
+    port_enqueue(net, index, &p, now);
+}
+
+static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender)
+{
+    struct network *net = ctx;
+    struct port *link = &net->ports[sender];
+    struct packet p = *fifo_head(&net->pool, &link->flight);
+    fifo_drop_head(&net->pool, &link->flight);
+    ps_t now = net->engine->now_ps;
+    if (link->flight.count > 0)
+        engine_push(net->engine, fifo_head(&net->pool, &link->flight)->arrives_ps,
+                    event_key(node, EVENT_ARRIVAL, local, sender));
+    if (p.kind == PACKET_PFC) {
+        port_receive_pfc(net, link->peer, &p, now);
+        return;
+    }
+    const struct node_ops *ops = &net->ops[node >= net->n_ranks];
+    ops->arrive(ops->ctx, node, local, &p, now);
+}
+
+static void on_pause(void *ctx, uint32_t node, uint32_t local, uint32_t index)
+{
+    (void)node, (void)local;
+    struct network *net = ctx;
+    port_apply_pending_pfc(net, index, net->engine->now_ps);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Ports, links and the way of a packet over one hop, the same for switches and NICs.
+//
+// A port holds one queue per class in use and one for PFC frames; strict priority from the highest
+// class down. A link holds the packets in flight in order; only its head is a pending event. What a
+// node does with packets is in its node_ops: a switch or a NIC.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/timer.h"
+#include "net/fifo.h"
+#include "net/tap.h"
+
+#define NET_CLASSES 8
+#define NET_MAX_SLOTS (NET_CLASSES + 1)
+#define NET_PFC_SLOT 0 // MAC control frames go before every class and are never paused
+#define NET_PFC_FRAME_BYTES 64
+
+#define NET_CLASS_DATA 3
+#define NET_CLASS_CONTROL 6
+
+enum port_flag {
+    PORT_PULLS = 1, // a NIC: asks its node for a packet when its queues are empty
+    PORT_TAPPED = 2,
+};
+
+// One output port and the link that leaves it. Hot: one cache line of what a hop touches, one of
+// what the port itself needs.
+struct port {
+    /* state */
+    ps_t busy_until_ps;
+    uint64_t carry; // sub-picosecond remainder of this busy period
+    struct fifo flight;
+    /* config */
+    struct byte_time byte_time;
+    ps_t delay_ps;
+    uint32_t peer; // port at the other end (its own output)
+    uint32_t node;
+    /* second line: state */
+    uint16_t local, peer_local;
+    uint16_t waiting; // slots with packets
+    uint16_t paused;  // slots that PFC has stopped
+    uint32_t flags;   // enum port_flag
+    uint32_t pad;
+    ps_t wake_ps;          // when its pending departure comes up, PS_NEVER = none
+    uint64_t queued_bytes; // of all classes, frame bytes; PFC frames are not counted
+    /* counters */
+    uint64_t max_queued_bytes;
+    uint64_t tx_bytes, tx_packets; // wire bytes
+    double wait_byte_ps;           // sum of frame bytes * time waited
+};
+_Static_assert(sizeof(struct port) == 128, "struct port is two cache lines");
+
+struct queue {
+    struct fifo fifo;
+    uint64_t bytes; // frame bytes held
+    uint64_t max_bytes;
+};
+_Static_assert(sizeof(struct queue) == 32, "struct queue is half a cache line");
+
+// PFC as the receiver of pauses sees it, per port and class; cold.
+struct pause {
+    ps_t until_ps;  // expiry of the class's pause
+    ps_t since_ps;  // began, while paused
+    ps_t total_ps;  // time paused so far, without the current pause
+    uint64_t pauses; // times it went from running to paused
+};
+
+struct port_pfc {
+    struct pause cls[NET_CLASSES];
+    struct sim_timer expiry;
+    ps_t response_ps;    // a received frame takes effect this much later
+    struct fifo pending; // frames whose response time runs
+    uint64_t tx_pause, tx_resume; // PFC frames sent by this port, refreshes included
+    uint64_t rx_frames;
+};
+
+struct network;
+
+// What a node does. `now` is passed, never read from the clock.
+struct node_ops {
+    // A packet (not PFC) has wholly arrived by port `local`.
+    void (*arrive)(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now);
+    // A packet leaves a queue: transmission starts. `queue_bytes` includes it. May mark it.
+    void (*depart)(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
+                   ps_t now);
+    // PORT_PULLS: fill `p` with the next packet to send on the port, false when there is none.
+    bool (*pull)(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now);
+    // The earliest time at which pull() may give a packet: <= now = at once, PS_NEVER = not before
+    // something else happens.
+    ps_t (*next_pull)(void *ctx, uint32_t port, ps_t now);
+    // A class of the port was paused or resumed by PFC.
+    void (*pause_changed)(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
+    void *ctx;
+};
+
+struct network {
+    struct engine *engine;
+    struct node_ops ops[2]; // [0] ranks, [1] switches
+    struct fifo_pool pool;
+    struct port *ports;
+    struct queue *queues; // [port * n_slots + slot]
+    struct port_pfc *pfc; // [port]
+    uint32_t *first_port; // [node], one more at the end
+    uint32_t n_ranks, n_nodes, n_ports, n_slots;
+    uint8_t slot_of_class[NET_CLASSES]; // NET_NO_SLOT = class not in use
+    uint8_t class_of_slot[NET_MAX_SLOTS];
+    uint32_t pfc_wire_bytes;
+    struct tap tap;
+    uint64_t packet_hops;
+};
+#define NET_NO_SLOT 0xff
+
+// Empty network of `n_nodes` nodes; ports follow through network_add_port in order of (node, local).
+// `classes` is the bit set of classes in use.
+void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, uint32_t n_nodes,
+                  uint32_t n_ports, uint8_t classes);
+void network_free(struct network *net);
+
+struct port_config {
+    uint32_t node, local, peer, peer_local;
+    uint64_t rate_bps;
+    ps_t delay_ps;
+};
+void network_set_port(struct network *net, uint32_t port, const struct port_config *config);
+
+// Put a packet into its class's queue of a port; it starts at once when the port is free.
+void port_enqueue(struct network *net, uint32_t port, const struct packet *p, ps_t now);
+
+// Something may have become sendable on the port: start it, or see to it that a departure is
+// pending. `busy_until` of the future is respected.
+void port_kick(struct network *net, uint32_t port, ps_t now);
+
+// Send a PFC frame from a port: stop (quanta > 0) or restart (0) the classes of the vector.
+void port_send_pfc(struct network *net, uint32_t port, uint8_t classes, uint16_t quanta, ps_t now);
+
+// A PFC frame has arrived at `port`'s node by that port (net/pause.c).
+void port_receive_pfc(struct network *net, uint32_t port, const struct packet *p, ps_t now);
+void port_apply_pending_pfc(struct network *net, uint32_t port, ps_t now);
+void pause_expired(struct engine *engine, struct sim_timer *timer, int revents);
+
+// Time that a class of the port has been paused until `now`.
+ps_t port_paused_ps(const struct network *net, uint32_t port, unsigned cls, ps_t now);
+
+static inline struct queue *port_queue(const struct network *net, uint32_t port, unsigned slot)
+{
+    return &net->queues[(size_t)port * net->n_slots + slot];
+}
+static inline uint32_t node_port(const struct network *net, uint32_t node, uint32_t local)
+{
+    return net->first_port[node] + local;
+}
+static inline bool node_is_rank(const struct network *net, uint32_t node)
+{
+    return node < net->n_ranks;
+}
+static inline bool port_class_paused(const struct network *net, uint32_t port, unsigned cls)
+{
+    return net->ports[port].paused >> net->slot_of_class[cls] & 1;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Obeying PFC (IEEE 802.1Qbb): a pause stops its classes from the next packet on, for quanta of 512
+// bit times of the link, unless refreshed; quanta 0 resumes.
+#include "net/network.h"
+
+static unsigned class_slot(const struct network *net, unsigned cls)
+{
+    return net->slot_of_class[cls];
+}
+
+static void pause_begin(struct network *net, uint32_t index, unsigned cls, ps_t now)
+{
+    struct pause *pause = &net->pfc[index].cls[cls];
+    pause->since_ps = now;
+    pause->pauses++;
+    net->ports[index].paused |= (uint16_t)(1u << class_slot(net, cls));
+}
+
+static void pause_end(struct network *net, uint32_t index, unsigned cls, ps_t now)
+{
+    struct pause *pause = &net->pfc[index].cls[cls];
+    pause->total_ps += now - pause->since_ps;
+    net->ports[index].paused &= (uint16_t)~(1u << class_slot(net, cls));
+}
+
+static void report_change(struct network *net, uint32_t index, unsigned cls, bool paused, ps_t now)
+{
+    const struct node_ops *ops = &net->ops[net->ports[index].node >= net->n_ranks];
+    if (ops->pause_changed)
+        ops->pause_changed(ops->ctx, index, cls, paused, now);
+}
+
+static void arm_expiry(struct network *net, uint32_t index)
+{
+    struct port_pfc *pfc = &net->pfc[index];
+    ps_t first = PS_NEVER;
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++)
+        if (class_slot(net, cls) != NET_NO_SLOT && port_class_paused(net, index, cls) &&
+            pfc->cls[cls].until_ps < first)
+            first = pfc->cls[cls].until_ps;
+    if (first == PS_NEVER)
+        sim_timer_stop(&pfc->expiry);
+    else
+        sim_timer_start(net->engine, &pfc->expiry, first);
+}
+
+static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta, ps_t now)
+{
+    struct byte_time bt = net->ports[index].byte_time;
+    // 512 bits = 64 byte times
+    ps_t length = (ps_t)((uint64_t)quanta * 64 * bt.num / bt.den);
+    uint8_t changed = 0;
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
+        if (!(classes >> cls & 1) || class_slot(net, cls) == NET_NO_SLOT)
+            continue;
+        bool was = port_class_paused(net, index, cls);
+        net->pfc[index].cls[cls].until_ps = now + length;
+        if (quanta > 0 && !was)
+            pause_begin(net, index, cls, now);
+        else if (quanta == 0 && was)
+            pause_end(net, index, cls, now);
+        if (was != (quanta > 0))
+            changed |= (uint8_t)(1u << cls);
+    }
+    arm_expiry(net, index);
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++)
+        if (changed >> cls & 1)
+            report_change(net, index, cls, quanta > 0, now);
+    if (changed && quanta == 0)
+        port_kick(net, index, now);
+}
+
+void port_receive_pfc(struct network *net, uint32_t index, const struct packet *p, ps_t now)
+{
+    net->pfc[index].rx_frames++;
+    if (net->pfc[index].response_ps == 0) {
+        apply(net, index, packet_pfc_classes(p), packet_pfc_quanta(p), now);
+        return;
+    }
+    fifo_push(&net->pool, &net->pfc[index].pending, p);
+    const struct port *port = &net->ports[index];
+    engine_push(net->engine, now + net->pfc[index].response_ps,
+                event_key(port->node, EVENT_PAUSE, port->local, index));
+}
+
+void port_apply_pending_pfc(struct network *net, uint32_t index, ps_t now)
+{
+    struct fifo *pending = &net->pfc[index].pending;
+    struct packet p = *fifo_head(&net->pool, pending);
+    fifo_drop_head(&net->pool, pending);
+    apply(net, index, packet_pfc_classes(&p), packet_pfc_quanta(&p), now);
+}
+
+void pause_expired(struct engine *engine, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct network *net = timer->data;
+    struct port_pfc *pfc = (struct port_pfc *)((char *)timer - offsetof(struct port_pfc, expiry));
+    uint32_t index = (uint32_t)(pfc - net->pfc);
+    ps_t now = engine->now_ps;
+    uint8_t expired = 0;
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++)
+        if (class_slot(net, cls) != NET_NO_SLOT && port_class_paused(net, index, cls) &&
+            pfc->cls[cls].until_ps <= now) {
+            pause_end(net, index, cls, now);
+            expired |= (uint8_t)(1u << cls);
+        }
+    arm_expiry(net, index);
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++)
+        if (expired >> cls & 1)
+            report_change(net, index, cls, false, now);
+    port_kick(net, index, now);
+}
+
+ps_t port_paused_ps(const struct network *net, uint32_t index, unsigned cls, ps_t now)
+{
+    const struct pause *pause = &net->pfc[index].cls[cls];
+    if (net->slot_of_class[cls] == NET_NO_SLOT || !port_class_paused(net, index, cls))
+        return pause->total_ps;
+    return pause->total_ps + (now - pause->since_ps);
+}

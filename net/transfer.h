@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The message interface that every network offers to workloads.
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine/units.h"
+
+// What a collective knows about a message that begins.
+struct transfer_hint {
+    uint32_t fan_in, fan_out, step, steps;
+    bool critical;
+};
+
+struct transfer_request {
+    uint32_t src, dst; // ranks, src != dst
+    uint64_t bytes;    // 0 is legal: a message of headers only
+    uint32_t job, channel;
+    uint32_t dims;  // bit set of dimensions it may use, 0 = any
+    bool own_qp;    // a queue pair of its own (raw flows)
+    struct transfer_hint hint;
+    uint64_t token; // handed back
+};
+
+// Called by the network inside the event that makes it true; may post again from that rank.
+struct transfer_client {
+    void (*delivered)(void *ctx, uint64_t token, ps_t now); // last byte at the receiver
+    void (*sent)(void *ctx, uint64_t token, ps_t now);      // last ACK at the sender
+    void (*failed)(void *ctx, uint64_t token, ps_t now);    // given up; neither of the others follows
+    void *ctx;
+};
+
+struct transfer {
+    void (*post)(void *net, const struct transfer_request *request, ps_t now);
+    void *net;
+};

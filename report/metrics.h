@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The files of one run: metrics.json (schema collwire.metrics/1), run.json, series.csv. Pure: texts
+// are returned, to be freed by the caller.
+#pragma once
+
+#include "sim/result.h"
+
+#define METRICS_SCHEMA "collwire.metrics/1"
+
+// `scenario` is the resolved scenario as JSON text. The same result gives the same bytes.
+char *metrics_json(const struct result *r, const char *scenario);
+
+// What depends on the machine: times, events, versions, captures.
+char *run_json(const struct result *r, const char *version);
+
+// The series as CSV: t_ns, then a column per line. NULL when there is none.
+char *series_csv(const struct result *r);

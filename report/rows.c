@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// The columns of comparisons and summaries: one list of paths into metrics.json.
+#include "report/rows.h"
+
+#include <jansson.h>
+#include <libsmartcols/libsmartcols.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "engine/units.h"
+
+enum column_kind { COLUMN_NS, COLUMN_BYTES, COLUMN_BPS, COLUMN_COUNT, COLUMN_RATIO };
+
+// A path "a.b.c" of a number, or "list[].key": the mean over the list.
+static const struct column {
+    const char *key, *heading;
+    enum column_kind kind;
+    const char *path;
+} columns[] = {
+    {"sim_time_ns", "time", COLUMN_NS, "sim_time_ns"},
+    {"collective_ns", "collective", COLUMN_NS, "collectives[].duration_ns"},
+    {"busbw_bps", "busbw", COLUMN_BPS, "collectives[].busbw_bps"},
+    {"efficiency", "effic.", COLUMN_RATIO, "collectives[].efficiency"},
+    {"fct_mean_ns", "fct mean", COLUMN_NS, "flows_summary.fct_ns.mean"},
+    {"fct_p99_ns", "fct p99", COLUMN_NS, "flows_summary.fct_ns.p99"},
+    {"fct_max_ns", "fct max", COLUMN_NS, "flows_summary.fct_ns.max"},
+    {"jain", "jain", COLUMN_RATIO, "flows_summary.jain"},
+    {"max_queue_bytes", "max queue", COLUMN_BYTES, "queues.max_bytes"},
+    {"marked_packets", "marks", COLUMN_COUNT, "ecn.marked_packets"},
+    {"cnps", "CNPs", COLUMN_COUNT, "cnps"},
+    {"pause_frames", "pauses", COLUMN_COUNT, "pfc.pause_frames"},
+    {"paused_ns", "paused", COLUMN_NS, "pfc.paused_ns"},
+    {"dropped_packets", "drops", COLUMN_COUNT, "drops.packets"},
+};
+#define N_COLUMNS (sizeof columns / sizeof *columns)
+
+static const json_t *lookup(const json_t *at, const char *path, size_t length)
+{
+    while (at && length > 0) {
+        size_t part = strcspn(path, ".");
+        char key[64];
+        part = part < length ? part : length;
+        snprintf(key, sizeof key, "%.*s", (int)part, path);
+        at = json_object_get(at, key);
+        path += part < length ? part + 1 : part;
+        length -= part < length ? part + 1 : part;
+    }
+    return at;
+}
+
+static double number(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+// NAN where the run has nothing to say.
+static double column_value(const struct column *c, const json_t *metrics)
+{
+    const char *list = strstr(c->path, "[].");
+    if (!list)
+        return number(lookup(metrics, c->path, strlen(c->path)));
+    const json_t *array = lookup(metrics, c->path, (size_t)(list - c->path));
+    double sum = 0;
+    size_t n = json_array_size(array);
+    for (size_t i = 0; i < n; i++)
+        sum += number(json_object_get(json_array_get(array, i), list + 3));
+    return n ? sum / (double)n : (double)NAN;
+}
+
+static void human(enum column_kind kind, double value, char *text, size_t size)
+{
+    char unit[UNIT_TEXT];
+    if (isnan(value))
+        snprintf(text, size, "-");
+    else if (kind == COLUMN_NS)
+        snprintf(text, size, "%s", human_time((ps_t)value * PS_PER_NS, unit));
+    else if (kind == COLUMN_BYTES)
+        snprintf(text, size, "%s", human_bytes((uint64_t)value, unit));
+    else if (kind == COLUMN_BPS)
+        snprintf(text, size, "%s", human_rate(value, unit));
+    else if (kind == COLUMN_COUNT)
+        snprintf(text, size, "%.0f", value);
+    else
+        snprintf(text, size, "%.3f", value);
+}
+
+static json_t *load(const struct row *row)
+{
+    return row->metrics ? json_loads(row->metrics, 0, NULL) : NULL;
+}
+
+static const char *status_of(const json_t *metrics)
+{
+    const char *words[] = {"completed", "incomplete", "interrupted"};
+    const char *status = json_string_value(json_object_get(metrics, "status"));
+    for (size_t i = 0; status && i < sizeof words / sizeof *words; i++)
+        if (strcmp(status, words[i]) == 0)
+            return words[i];
+    return "failed";
+}
+
+const char *row_status(const struct row *row)
+{
+    json_t *metrics = load(row);
+    const char *status = status_of(metrics);
+    json_decref(metrics);
+    return status;
+}
+
+static void add_line(struct libscols_table *table, const struct row *row, const json_t *metrics,
+                     const bool *shown)
+{
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    size_t cell = 0;
+    char text[64];
+    scols_line_set_data(line, cell++, row->policy);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)row->seed);
+    scols_line_set_data(line, cell++, text);
+    scols_line_set_data(line, cell++, status_of(metrics));
+    for (size_t c = 0; c < N_COLUMNS; c++) {
+        if (!shown[c])
+            continue;
+        human(columns[c].kind, column_value(&columns[c], metrics), text, sizeof text);
+        scols_line_set_data(line, cell++, text);
+    }
+}
+
+char *rows_table(const struct row *rows, size_t n)
+{
+    struct libscols_table *table = scols_new_table();
+    json_t **metrics = memory_zeroed(n, sizeof(json_t *));
+    bool shown[N_COLUMNS] = {false}; // a column in which no row says anything is left out
+    char *text = NULL;
+    for (size_t i = 0; i < n; i++) {
+        metrics[i] = load(&rows[i]);
+        for (size_t c = 0; c < N_COLUMNS; c++)
+            shown[c] |= !isnan(column_value(&columns[c], metrics[i]));
+    }
+    scols_table_new_column(table, "cc", 0, 0);
+    scols_table_new_column(table, "seed", 0, SCOLS_FL_RIGHT);
+    scols_table_new_column(table, "status", 0, 0);
+    for (size_t c = 0; c < N_COLUMNS; c++)
+        if (shown[c])
+            scols_table_new_column(table, columns[c].heading, 0, SCOLS_FL_RIGHT);
+    for (size_t i = 0; i < n; i++) {
+        add_line(table, &rows[i], metrics[i], shown);
+        json_decref(metrics[i]);
+    }
+    free(metrics);
+    scols_print_table_to_string(table, &text);
+    scols_unref_table(table);
+    return text;
+}
+
+static json_t *row_json(const struct row *row)
+{
+    json_t *metrics = load(row), *o = json_object();
+    json_object_set_new(o, "cc", json_string(row->policy));
+    json_object_set_new(o, "seed", json_integer((json_int_t)row->seed));
+    json_object_set_new(o, "status", json_string(status_of(metrics)));
+    for (size_t c = 0; c < N_COLUMNS; c++) {
+        double value = column_value(&columns[c], metrics);
+        json_object_set_new(o, columns[c].key,
+                            isnan(value) ? json_null()
+                            : columns[c].kind == COLUMN_RATIO
+                                ? json_real(value)
+                                : json_integer((json_int_t)(value + 0.5)));
+    }
+    json_t *explain = json_object_get(metrics, "explain");
+    json_object_set_new(o, "explain", explain ? json_deep_copy(explain) : json_array());
+    json_decref(metrics);
+    return o;
+}
+
+char *rows_json(const struct row *rows, size_t n, const char *name)
+{
+    json_t *root = json_object(), *array = json_array();
+    json_object_set_new(root, "schema", json_string("collwire.compare/1"));
+    json_object_set_new(root, "name", json_string(name));
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, row_json(&rows[i]));
+    json_object_set_new(root, "rows", array);
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    json_decref(root);
+    return text;
+}
+
+char *rows_csv(const struct row *rows, size_t n)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fputs("cc,seed,status", out);
+    for (size_t c = 0; c < N_COLUMNS; c++)
+        fprintf(out, ",%s", columns[c].key);
+    fputc('\n', out);
+    for (size_t i = 0; i < n; i++) {
+        json_t *metrics = load(&rows[i]);
+        fprintf(out, "%s,%llu,%s", rows[i].policy, (unsigned long long)rows[i].seed,
+                status_of(metrics));
+        for (size_t c = 0; c < N_COLUMNS; c++) {
+            double value = column_value(&columns[c], metrics);
+            if (isnan(value))
+                fputc(',', out);
+            else
+                fprintf(out, columns[c].kind == COLUMN_RATIO ? ",%.6f" : ",%.0f", value);
+        }
+        fputc('\n', out);
+        json_decref(metrics);
+    }
+    fclose(out);
+    return text;
+}
+
+char *row_explanations(const struct row *row, const char *prefix)
+{
+    static const char *const keys[] = {"waiting", "explain"};
+    json_t *metrics = load(row);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    const char *reason = json_string_value(json_object_get(metrics, "reason"));
+    if (reason)
+        fprintf(out, "%s%s\n", prefix, reason);
+    for (size_t k = 0; k < 2; k++) {
+        const json_t *list = json_object_get(metrics, keys[k]);
+        for (size_t i = 0; i < json_array_size(list); i++)
+            fprintf(out, "%s%s\n", prefix, json_string_value(json_array_get(list, i)));
+    }
+    json_decref(metrics);
+    fclose(out);
+    return text;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Runs side by side, a row each, read from their metrics: as a table for people, as JSON and as CSV.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct row {
+    const char *policy; // as the user wrote it
+    uint64_t seed;
+    const char *metrics; // text of metrics.json, NULL = there is none: the run failed
+};
+
+// Texts to be freed by the caller.
+char *rows_table(const struct row *rows, size_t n);
+char *rows_json(const struct row *rows, size_t n, const char *name);
+char *rows_csv(const struct row *rows, size_t n);
+
+// The explanations of a run, a line each, every one led by `prefix`.
+char *row_explanations(const struct row *row, const char *prefix);
+
+// "completed", "incomplete", "interrupted", or "failed" without metrics. Static.
+const char *row_status(const struct row *row);

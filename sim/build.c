@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// From a spec to a network that is ready to run.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/places.h"
+#include "sim/sim.h"
+
+static uint32_t joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims)
+{
+    const struct sim *sim = ctx;
+    uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
+    return dims == 0 || (dim != GRAPH_NONE && dims >> dim & 1) ? dim : GRAPH_NONE;
+}
+
+static struct roce_path path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
+{
+    const struct sim *sim = ctx;
+    const struct transport_spec *t = &sim->spec->dims[dim].transport;
+    uint32_t ports[ROUTE_MAX_HOPS];
+    uint32_t n = route_path(&sim->routes, &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
+    SIM_ASSERT(&sim->engine, src, n > 0);
+    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, false, 0).wire;
+    uint32_t ack = ack_sizes(t, 0).wire;
+    struct roce_path out = {
+        .port = ports[0], .hops = n, .line_bps = sim->graph.ports[ports[0]].rate_bps};
+    for (uint32_t h = 0; h < n; h++) {
+        const struct graph_port *there = &sim->graph.ports[ports[h]];
+        const struct graph_port *back = &sim->graph.ports[there->peer];
+        out.base_rtt_ps += there->delay_ps + back->delay_ps +
+                           serialization_ps(data, there->rate_bps) +
+                           serialization_ps(ack, back->rate_bps);
+    }
+    const struct graph_node *node = &sim->graph.nodes[src]; // its planes follow one another
+    for (uint32_t p = ports[0]; p < node->first_port + node->n_ports; p++)
+        out.n_ports += sim->graph.ports[p].dim == dim;
+    return out;
+}
+
+static uint8_t classes_in_use(const struct spec *spec)
+{
+    uint8_t classes = 1u << NET_CLASS_DATA;
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        const struct transport_spec *t = &spec->dims[d].transport;
+        if (t->ack_class == ACK_CLASS_CONTROL ||
+            (spec->dims[d].cc->needs & CC_NEEDS_CNP && t->cnp == CNP_NP_TIMER))
+            classes |= 1u << NET_CLASS_CONTROL;
+    }
+    return classes;
+}
+
+static void build_graph(struct sim *sim)
+{
+    const struct spec *spec = sim->spec;
+    uint32_t sizes[SPEC_MAX_DIMS];
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        sizes[d] = spec->dims[d].size;
+    graph_init(&sim->graph, spec->n_dims, sizes);
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        const struct dim_spec *dim = &spec->dims[d];
+        sim->graph.dim_fabric[d] = dim->kind->fabric;
+        dim->kind->build(&sim->graph, d, dim->params, dim->links);
+    }
+    graph_seal(&sim->graph);
+    routes_build(&sim->routes, &sim->graph);
+}
+
+// A NIC's own clock is off by up to clock_ppm.
+static uint64_t port_rate(const struct sim *sim, const struct graph_port *port)
+{
+    double ppm = sim->spec->dims[port->dim].transport.clock_ppm;
+    if (port->node >= sim->graph.n_ranks || ppm <= 0)
+        return port->rate_bps;
+    struct rng rng = rng_init(sim->spec->seed, RNG_CLOCK, port->node);
+    double off = ppm * 1e-6 * (2 * rng_unit(&rng) - 1);
+    return (uint64_t)((double)port->rate_bps * (1 + off));
+}
+
+static void build_network(struct sim *sim)
+{
+    const struct graph *g = &sim->graph;
+    network_init(&sim->net, &sim->engine, g->n_ranks, g->n_nodes, g->n_ports,
+                 classes_in_use(sim->spec));
+    for (uint32_t p = 0; p < g->n_ports; p++) {
+        const struct graph_port *port = &g->ports[p];
+        const struct dim_spec *dim = &sim->spec->dims[port->dim];
+        struct port_config config = {.node = port->node, .local = port->local, .peer = port->peer,
+                                     .peer_local = g->ports[port->peer].local,
+                                     .rate_bps = port_rate(sim, port), .delay_ps = port->delay_ps};
+        network_set_port(&sim->net, p, &config);
+        sim->net.pfc[p].response_ps = dim->sw.pfc.response_ps;
+    }
+    // Preamble and gap where the scenario counts them.
+    bool gap = sim->spec->dims[0].transport.overhead == OVERHEAD_ETHERNET;
+    sim->net.pfc_wire_bytes = NET_PFC_FRAME_BYTES + (gap ? 20 : 0);
+}
+
+static uint64_t headroom_of(const struct sim *sim, uint32_t port)
+{
+    const struct graph_port *here = &sim->graph.ports[port];
+    const struct graph_port *sender = &sim->graph.ports[here->peer];
+    const struct dim_spec *dim = &sim->spec->dims[here->dim];
+    const struct transport_spec *t = &dim->transport;
+    if (!dim->sw.pfc.enabled)
+        return 0;
+    if (dim->sw.pfc.headroom_bytes != PARAM_AUTO_BYTES)
+        return dim->sw.pfc.headroom_bytes > 0 ? dim->sw.pfc.headroom_bytes : 1;
+    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true, 0).wire, ack = ack_sizes(t, 0).wire;
+    struct headroom_link link = {.rate_bps = sender->rate_bps,
+                                 .delay_ps = sender->delay_ps,
+                                 .response_ps = dim->sw.pfc.response_ps,
+                                 .max_frame_in = data,
+                                 .max_frame_back = data > ack ? data : ack,
+                                 .pfc_wire_bytes = sim->net.pfc_wire_bytes,
+                                 .pfc_ahead = 2};
+    return mmu_headroom_bytes(&link);
+}
+
+static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
+{
+    const struct ecn_spec *ecn = &dim->sw.ecn;
+    if (ecn->mode == ECN_ON)
+        return (struct marking){true, ecn->kmin_bytes, ecn->kmax_bytes, ecn->pmax};
+    const struct cc_profile *profile = &dim->cc_preset->profile;
+    if (ecn->mode == ECN_OFF || !profile->ecn)
+        return (struct marking){0};
+    double scale = profile->scaled ? (double)rate_bps / (double)profile->ref_bps : 1;
+    return (struct marking){true, (uint64_t)((double)profile->kmin_bytes * scale),
+                            (uint64_t)((double)profile->kmax_bytes * scale), profile->pmax};
+}
+
+static void build_switch(struct sim *sim, uint32_t node, struct err *err)
+{
+    const struct graph_node *gn = &sim->graph.nodes[node];
+    const struct dim_spec *dim = &sim->spec->dims[gn->dim];
+    const struct switch_spec *spec = &dim->sw;
+    struct network *net = &sim->net;
+    struct switch_node *s = switch_of(&sim->switches, node);
+    uint32_t classes = net->n_slots - 1, data = mmu_class(net, NET_CLASS_DATA);
+    uint32_t full = data_sizes(&dim->transport, (uint32_t)dim->transport.mtu_bytes, false, 0).frame;
+    struct mmu_config config = {
+        .buffer_bytes = spec->buffer_bytes, .reserve_bytes = spec->reserve_bytes,
+        .xon_offset_bytes = spec->pfc.xon_offset_bytes == PARAM_AUTO_BYTES
+                                ? 2 * (uint64_t)full : spec->pfc.xon_offset_bytes,
+        .alpha = spec->pfc.alpha, .lossy_alpha = spec->lossy_alpha};
+    struct mmu_ingress *ingress = memory_zeroed((size_t)gn->n_ports * classes, sizeof *ingress);
+    uint64_t headroom = 0;
+    for (uint32_t p = 0; p < gn->n_ports; p++) {
+        ingress[p * classes + data].headroom_limit = headroom_of(sim, gn->first_port + p);
+        headroom += ingress[p * classes + data].headroom_limit;
+    }
+    if (mmu_init(&s->mmu, &config, ingress, gn->n_ports, classes) == 0) {
+        char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT];
+        err_add(err, "switch.buffer", "%s: headroom %s and reserve %s of its %u ports exceed the "
+                "buffer %s", graph_node_name(&sim->graph, node, name), human_bytes(headroom, h),
+                human_bytes(spec->reserve_bytes * gn->n_ports * classes, r), gn->n_ports,
+                human_bytes(spec->buffer_bytes, b));
+    }
+    const struct routes *routes = &sim->routes;
+    s->routes.set_of = routes->set + (size_t)(node - routes->n_ranks) * routes->n_ranks;
+    s->routes.sets = (const struct next_hop_set *)(const void *)routes->sets;
+    s->routes.ports = routes->hops;
+    struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, node);
+    s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
+    s->quanta = (uint16_t)spec->pfc.quanta;
+    s->lossless_data = spec->pfc.enabled;
+    for (uint32_t p = gn->first_port; p < gn->first_port + gn->n_ports; p++) {
+        struct switch_port *port = &sim->switches.ports[p];
+        struct byte_time bt = net->ports[net->ports[p].peer].byte_time;
+        port->marking = marking_of(dim, sim->graph.ports[p].rate_bps);
+        port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
+        // half of the quanta of 64 byte times, at the rate of the sender that is paused
+        port->refresh_every_ps = (ps_t)(spec->pfc.quanta * 64 * bt.num / bt.den / 2);
+        if (port->refresh_every_ps < 1)
+            port->refresh_every_ps = 1;
+    }
+}
+
+static void build_transport(struct sim *sim)
+{
+    const struct spec *spec = sim->spec;
+    struct roce *roce = &sim->roce;
+    roce->dims = memory_zeroed(spec->n_dims, sizeof *roce->dims);
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        const struct dim_spec *dim = &spec->dims[d];
+        roce->dims[d] = (struct roce_dim){
+            .spec = dim->transport, .cc = dim->cc, .cc_params = dim->cc_params,
+            .full = data_sizes(&dim->transport, (uint32_t)dim->transport.mtu_bytes, false, 0)};
+    }
+    roce->joining_dim = joining_dim;
+    roce->path = path;
+    roce->path_ctx = sim;
+    roce->observer.message_ended = sim_message_ended;
+    roce->observer.ctx = sim;
+    roce->client = workload_client(&sim->workload);
+    roce_init(roce, &sim->net);
+    sim->switches.entropy = (const uint32_t *const *)(const void *)roce->entropy;
+}
+
+static void build_workload(struct sim *sim)
+{
+    const struct spec *spec = sim->spec;
+    uint32_t n = sim->graph.n_ranks;
+    sim->late_ps = memory_zeroed(n, sizeof *sim->late_ps);
+    ps_t jitter = spec->dims[0].transport.start_jitter_ps;
+    for (uint32_t r = 0; jitter > 0 && r < n; r++) {
+        struct rng rng = rng_init(spec->seed, RNG_JITTER, r);
+        sim->late_ps[r] = (ps_t)rng_below(&rng, (uint64_t)jitter + 1);
+    }
+    sim->workload.engine = &sim->engine;
+    sim->workload.transfer = (struct transfer){roce_post, &sim->roce};
+    sim->workload.n_ranks = n;
+    sim->workload.late_ps = sim->late_ps;
+    workload_init(&sim->workload, spec->jobs, spec->n_jobs);
+}
+
+struct sim *sim_new(const struct spec *spec, struct err *err)
+{
+    struct sim *sim = memory_zeroed(1, sizeof *sim);
+    size_t errors = err->n_errors;
+    sim->spec = spec;
+    engine_init(&sim->engine, spec->seed);
+    build_graph(sim);
+    build_network(sim);
+    switches_init(&sim->switches, &sim->net);
+    for (uint32_t n = sim->graph.n_ranks; n < sim->graph.n_nodes; n++)
+        build_switch(sim, n, err);
+    build_transport(sim);
+    build_workload(sim);
+    sim->captures = memory_zeroed(spec->n_captures, sizeof *sim->captures);
+    sim->capture_packets = memory_zeroed(spec->n_captures, sizeof *sim->capture_packets);
+    sim_sampler_start(sim);
+    if (err->n_errors > errors) {
+        sim_free(sim);
+        return NULL;
+    }
+    return sim;
+}
+
+void sim_free(struct sim *sim)
+{
+    if (!sim)
+        return;
+    sim_sampler_free(sim);
+    workload_free(&sim->workload);
+    free(sim->roce.dims);
+    roce_free(&sim->roce);
+    switches_free(&sim->switches);
+    network_free(&sim->net);
+    routes_free(&sim->routes);
+    graph_free(&sim->graph);
+    engine_free(&sim->engine);
+    free(sim->late_ps);
+    free(sim->flows);
+    free(sim->stats.fct_ps);
+    free(sim->stats.slowdown);
+    free(sim->captures);
+    free(sim->capture_packets);
+    free(sim->tap_first);
+    free(sim->tap_list);
+    free(sim);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// From the state at the end of a run to its result.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+static int by_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Nearest-rank percentiles of `n` > 0 values, which are sorted in place.
+static struct stats stats_of(double *values, size_t n)
+{
+    struct stats s = {0};
+    if (n == 0)
+        return s;
+    qsort(values, n, sizeof *values, by_double);
+    for (size_t i = 0; i < n; i++)
+        s.mean += values[i];
+    s.mean /= (double)n;
+    s.min = values[0];
+    s.max = values[n - 1];
+    s.p50 = values[(n * 50 + 99) / 100 - 1];
+    s.p95 = values[(n * 95 + 99) / 100 - 1];
+    s.p99 = values[(n * 99 + 99) / 100 - 1];
+    return s;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct flow_record *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void collect_flows(struct sim *sim, struct result *r)
+{
+    for (uint32_t q = 0; q < sim->roce.qps.n; q++) // what is still running
+        for (uint32_t m = qp_at(&sim->roce.qps, q)->snd.oldest; m != MESSAGE_NIL;
+             m = sim->roce.messages.slots[m].next)
+            sim_note_message(sim, &sim->roce.messages.slots[m]);
+    qsort(sim->flows, sim->n_flows, sizeof *sim->flows, by_id);
+    r->flows = sim->flows;
+    r->n_flows = sim->n_flows;
+    sim->flows = NULL;
+    struct message_stats *s = &sim->stats;
+    struct flows_summary *summary = &r->summary;
+    summary->count = sim->roce.n_messages;
+    r->flows_complete = summary->count <= sim->spec->report.flows_max;
+    summary->failed = sim->failed;
+    summary->running = sim->roce.n_running;
+    summary->bytes = sim->roce.posted_bytes;
+    double *fct = memory_zeroed(s->n, sizeof *fct);
+    for (size_t i = 0; i < s->n; i++)
+        fct[i] = (double)ns_of_ps(s->fct_ps[i]);
+    summary->fct_ns = stats_of(fct, s->n);
+    free(fct);
+    summary->slowdown = stats_of(s->slowdown, s->n);
+    if (s->goodput_square_sum > 0)
+        summary->jain = s->goodput_sum * s->goodput_sum / ((double)s->n * s->goodput_square_sum);
+}
+
+static void collect_collectives(const struct sim *sim, struct result *r)
+{
+    const struct workload *w = &sim->workload;
+    r->n_collectives = w->n_records;
+    r->collectives = memory_zeroed(w->n_records, sizeof *r->collectives);
+    for (size_t i = 0; i < w->n_records; i++) {
+        const struct collective_record *record = &w->records[i];
+        const struct job_spec *job = w->jobs[record->job].spec;
+        struct collective_result *c = &r->collectives[i];
+        *c = (struct collective_result){
+            .job = record->job, .name = job->name, .op = coll_op_name((enum coll_op)job->op),
+            .algorithm = job->algorithm->name, .ranks = job_n_ranks(job, sim->graph.n_ranks),
+            .bytes = job->bytes, .start_ps = record->start_ps,
+            .end_ps = record->end_ps == PS_NEVER ? -1 : record->end_ps,
+            .ideal_ps = i > 0 && w->records[i - 1].job == record->job
+                            ? r->collectives[i - 1].ideal_ps
+                            : sim_ideal_collective_ps(sim, job)};
+        if (c->end_ps <= c->start_ps)
+            continue;
+        double seconds = (double)(c->end_ps - c->start_ps) / (double)PS_PER_S;
+        c->algbw_bps = (double)c->bytes * 8 / seconds;
+        c->busbw_bps = c->algbw_bps * coll_bus_factor((enum coll_op)job->op, c->ranks);
+        c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
+    }
+}
+
+static char *port_name(const struct sim *sim, uint32_t port)
+{
+    char name[2 * GRAPH_NAME];
+    return memory_text(graph_port_name(&sim->graph, port, name));
+}
+
+static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
+{
+    const struct port *port = &sim->net.ports[p];
+    const struct switch_port *sp = &sim->switches.ports[p];
+    struct port_result *out = &r->ports[p];
+    double time = (double)r->sim_time_ps;
+    *out = (struct port_result){.at = port_name(sim, p),
+                                .from_switch = port->node >= sim->graph.n_ranks,
+                                .bytes = port->tx_bytes,
+                                .packets = port->tx_packets,
+                                .max_queue_bytes = port->max_queued_bytes,
+                                .marked = sp->marked,
+                                .dropped_packets = sp->dropped_packets,
+                                .dropped_bytes = sp->dropped_bytes};
+    if (time > 0) {
+        out->utilization = (double)port->tx_bytes * (double)port->byte_time.num /
+                           (double)port->byte_time.den / time;
+        out->mean_queue_bytes = port->wait_byte_ps / time;
+    }
+    if (out->from_switch && out->max_queue_bytes > r->max_queue_bytes)
+        r->max_queue_bytes = out->max_queue_bytes;
+    r->marked_packets += sp->marked;
+    r->dropped_packets += sp->dropped_packets;
+    r->dropped_bytes += sp->dropped_bytes;
+}
+
+static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
+{
+    const struct port_pfc *pfc = &sim->net.pfc[p];
+    r->pause_frames += pfc->tx_pause;
+    r->resume_frames += pfc->tx_resume;
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
+        if (pfc->cls[cls].pauses == 0)
+            continue;
+        r->pfc_ports = memory_resize(r->pfc_ports, r->n_pfc_ports + 1, sizeof *r->pfc_ports);
+        struct pfc_port_result *out = &r->pfc_ports[r->n_pfc_ports++];
+        *out = (struct pfc_port_result){
+            .at = port_name(sim, p), .cls = cls, .pauses = pfc->cls[cls].pauses,
+            .paused_ps = port_paused_ps(&sim->net, p, cls, r->sim_time_ps)};
+        r->paused_ps += out->paused_ps;
+    }
+}
+
+static void collect_switch(const struct sim *sim, struct result *r, uint32_t node)
+{
+    const struct switch_node *s = switch_of(&sim->switches, node);
+    const struct graph_node *gn = &sim->graph.nodes[node];
+    struct switch_result *out = &r->switches[r->n_switches++];
+    char name[GRAPH_NAME];
+    *out = (struct switch_result){.at = memory_text(graph_node_name(&sim->graph, node, name)),
+                                  .shared_bytes = s->mmu.shared_bytes};
+    for (uint32_t i = 0; i < gn->n_ports * s->mmu.n_classes; i++) {
+        const struct mmu_ingress *in = &s->mmu.ingress[i];
+        if (in->max_headroom_bytes > out->max_headroom_bytes)
+            out->max_headroom_bytes = in->max_headroom_bytes;
+        if (in->max_bytes > out->max_ingress_bytes)
+            out->max_ingress_bytes = in->max_bytes;
+        if (in->headroom_limit > out->headroom_limit_bytes)
+            out->headroom_limit_bytes = in->headroom_limit;
+    }
+    out->max_buffer_bytes = s->mmu.max_shared_used;
+    for (uint32_t p = gn->first_port; p < gn->first_port + gn->n_ports; p++) {
+        if (r->ports[p].max_queue_bytes > out->max_queue_bytes)
+            out->max_queue_bytes = r->ports[p].max_queue_bytes;
+        out->mean_queue_bytes += r->ports[p].mean_queue_bytes;
+        r->switched_data_packets += r->ports[p].packets;
+    }
+    r->drops_headroom += s->drops_headroom;
+    r->drops_lossy += s->drops_lossy;
+    r->drops_unroutable += s->drops_unroutable;
+}
+
+static void collect_fabric(const struct sim *sim, struct result *r)
+{
+    r->n_ports = sim->graph.n_ports;
+    r->ports = memory_zeroed(r->n_ports, sizeof *r->ports);
+    r->switches = memory_zeroed(sim->graph.n_nodes - sim->graph.n_ranks, sizeof *r->switches);
+    for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
+        collect_port(sim, r, p);
+        collect_pfc(sim, r, p);
+    }
+    for (uint32_t n = sim->graph.n_ranks; n < sim->graph.n_nodes; n++)
+        collect_switch(sim, r, n);
+    bool per_ack = sim->spec->dims[0].transport.cnp == CNP_PER_ACK;
+    r->cnps = per_ack ? sim->roce.echoed_marks : sim->roce.cnps_sent;
+    r->naks = sim->roce.naks;
+    r->timeouts = sim->roce.timeouts;
+    r->retransmitted = sim->roce.retransmitted;
+}
+
+static void collect_machine(const struct sim *sim, struct result *r)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    r->wall_s = sim->wall_s;
+    r->cpu_s = sim->cpu_s;
+    r->events = sim->engine.events;
+    r->packet_hops = sim->net.packet_hops;
+    r->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    r->n_captures = sim->spec->n_captures;
+    r->captures = memory_zeroed(r->n_captures, sizeof *r->captures);
+    for (size_t c = 0; c < r->n_captures; c++)
+        r->captures[c] =
+            (struct capture_result){sim->spec->captures[c].file, sim->capture_packets[c]};
+}
+
+static void collect_status(const struct sim *sim, struct result *r)
+{
+    const struct limits_spec *limits = &sim->spec->limits;
+    char buf[UNIT_TEXT];
+    r->status = RUN_INCOMPLETE;
+    if (sim->end == LOOP_INTERRUPTED)
+        r->status = RUN_INTERRUPTED;
+    else if (sim->end == LOOP_WALL_LIMIT)
+        r->reason = text_format("wall clock limit of %g s reached", limits->wall_s);
+    else if (sim->end == LOOP_EVENT_LIMIT)
+        r->reason = text_format("limit of %llu events reached", (unsigned long long)limits->events);
+    else if (sim->failed > 0)
+        r->reason = text_format("%llu message%s failed: retry limit exceeded",
+                                (unsigned long long)sim->failed, sim->failed > 1 ? "s" : "");
+    else if (workload_done(&sim->workload))
+        r->status = RUN_COMPLETED;
+    else if (sim->stalled)
+        r->reason = text_format("stalled: no payload byte delivered for %s",
+                                human_time(limits->stall_ps, buf));
+    else if (sim->spec->duration_ps <= limits->sim_time_ps && !sim->idle &&
+             sim->engine.now_ps == sim->spec->duration_ps)
+        r->status = RUN_COMPLETED; // the planned horizon
+    else if (sim->engine.now_ps == limits->sim_time_ps)
+        r->reason = text_format("simulated time limit of %s reached",
+                                human_time(limits->sim_time_ps, buf));
+    else
+        r->reason = text_format("nothing is left to happen, but the work is not done");
+}
+
+struct result *sim_result(struct sim *sim)
+{
+    struct result *r = memory_zeroed(1, sizeof *r);
+    r->name = sim->spec->name;
+    r->policy = sim->spec->dims[sim->spec->n_dims - 1].cc->name;
+    r->seed = sim->spec->seed;
+    r->sim_time_ps = sim->engine.now_ps;
+    collect_flows(sim, r);
+    collect_collectives(sim, r);
+    collect_fabric(sim, r);
+    collect_status(sim, r);
+    collect_machine(sim, r);
+    if (r->status != RUN_COMPLETED)
+        sim_waiting(sim, r);
+    sim_explain(sim, r);
+    r->series = sim->sampler ? &sim->sampler->series : NULL;
+    return r;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Sentences made from counters: why there were no pauses, why the policy never acted, what was the
+// bottleneck, and who waits for whom when a run cannot finish.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+void result_explain(struct result *r, char *sentence)
+{
+    r->explain = memory_resize(r->explain, r->n_explain + 1, sizeof *r->explain);
+    r->explain[r->n_explain++] = sentence;
+}
+
+static const struct switch_result *fullest(const struct result *r)
+{
+    const struct switch_result *best = NULL;
+    for (size_t i = 0; i < r->n_switches; i++)
+        if (!best || r->switches[i].max_ingress_bytes > best->max_ingress_bytes)
+            best = &r->switches[i];
+    return best;
+}
+
+static const struct port_result *longest_queue(const struct result *r)
+{
+    const struct port_result *best = NULL;
+    for (size_t i = 0; i < r->n_ports; i++)
+        if (r->ports[i].from_switch &&
+            (!best || r->ports[i].max_queue_bytes > best->max_queue_bytes))
+            best = &r->ports[i];
+    return best;
+}
+
+static void explain_pauses(const struct sim *sim, struct result *r)
+{
+    const struct dim_spec *dim = &sim->spec->dims[sim->spec->n_dims - 1];
+    const struct switch_result *sw = fullest(r);
+    const struct port_result *queue = longest_queue(r);
+    char a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT];
+    if (!sw)
+        return;
+    if (!dim->sw.pfc.enabled) {
+        result_explain(r, text_format("no pauses: PFC is off; %llu packets were dropped",
+                                      (unsigned long long)r->dropped_packets));
+        return;
+    }
+    double alpha = dim->sw.pfc.alpha;
+    uint64_t empty = (uint64_t)(alpha * (double)sw->shared_bytes) + dim->sw.reserve_bytes;
+    uint64_t full = (uint64_t)(alpha * (double)(sw->shared_bytes - sw->max_buffer_bytes)) +
+                    dim->sw.reserve_bytes;
+    if (r->pause_frames == 0) {
+        result_explain(
+            r, text_format("no pauses: max queue %s (%s); the fullest ingress held %s, and XOFF "
+                           "never fell below %s", human_bytes(r->max_queue_bytes, a),
+                           queue->at, human_bytes(sw->max_ingress_bytes, b),
+                           human_bytes(full, c)));
+        return;
+    }
+    result_explain(r, text_format("PFC paused: %llu XOFF frames (refreshes included); an ingress of "
+                                  "%s reached %s; XOFF is at %s when the switch is empty",
+                                  (unsigned long long)r->pause_frames, sw->at,
+                                  human_bytes(sw->max_ingress_bytes, a), human_bytes(empty, b)));
+    if (r->drops_headroom == 0)
+        result_explain(r, text_format("no lossless drop: headroom use peaked at %s of %s",
+                                      human_bytes(sw->max_headroom_bytes, a),
+                                      human_bytes(sw->headroom_limit_bytes, b)));
+}
+
+// The lowest Kmin among switch ports, or UINT64_MAX when none marks.
+static uint64_t lowest_kmin(const struct sim *sim)
+{
+    uint64_t kmin = UINT64_MAX;
+    for (uint32_t p = 0; p < sim->net.n_ports; p++) {
+        const struct marking *m = &sim->switches.ports[p].marking;
+        if (sim->net.ports[p].node >= sim->graph.n_ranks && m->enabled && m->kmin_bytes < kmin)
+            kmin = m->kmin_bytes;
+    }
+    return kmin;
+}
+
+static void explain_policy(const struct sim *sim, struct result *r)
+{
+    const struct cc_ops *cc = sim->spec->dims[sim->spec->n_dims - 1].cc;
+    uint64_t kmin = lowest_kmin(sim);
+    char a[UNIT_TEXT], b[UNIT_TEXT];
+    if (!(cc->needs & (CC_NEEDS_ECN | CC_NEEDS_CNP))) {
+        if (r->marked_packets > 0)
+            result_explain(r, text_format("%llu packets were marked, but %s does not listen to ECN",
+                                          (unsigned long long)r->marked_packets, cc->name));
+        return;
+    }
+    if (kmin == UINT64_MAX)
+        result_explain(r, text_format("%s never acted: ECN is off at every switch", cc->name));
+    else if (r->marked_packets == 0)
+        result_explain(r, text_format("%s never acted: 0 marks, 0 CNPs: max queue %s never passed "
+                                      "Kmin %s", cc->name, human_bytes(r->max_queue_bytes, a),
+                                      human_bytes(kmin, b)));
+    else
+        result_explain(r, text_format("%s acted on %llu marks, %llu notifications", cc->name,
+                                      (unsigned long long)r->marked_packets,
+                                      (unsigned long long)r->cnps));
+}
+
+static void explain_bottleneck(struct result *r)
+{
+    const struct port_result *busiest = NULL;
+    for (size_t i = 0; i < r->n_ports; i++)
+        if (!busiest || r->ports[i].utilization > busiest->utilization)
+            busiest = &r->ports[i];
+    if (busiest && busiest->utilization > 0)
+        result_explain(r, text_format("busiest link: %s, %.1f %% of the time sending", busiest->at,
+                                      100 * busiest->utilization));
+}
+
+static void explain_drops(struct result *r)
+{
+    if (r->drops_headroom > 0)
+        result_explain(r, text_format("%llu packets of the lossless class were dropped: headroom "
+                                      "was too small",
+                                      (unsigned long long)r->drops_headroom));
+    if (r->drops_lossy > 0)
+        result_explain(r, text_format("%llu packets of lossy classes were dropped: egress queue "
+                                      "above its threshold",
+                                      (unsigned long long)r->drops_lossy));
+    if (r->timeouts > 0)
+        result_explain(r, text_format("%llu retransmission timeouts", (unsigned long long)
+                                      r->timeouts));
+}
+
+void sim_explain(const struct sim *sim, struct result *r)
+{
+    explain_pauses(sim, r);
+    explain_policy(sim, r);
+    explain_bottleneck(r);
+    explain_drops(r);
+}
+
+static void wait_add(struct result *r, char *sentence)
+{
+    r->waiting = memory_resize(r->waiting, r->n_waiting + 1, sizeof *r->waiting);
+    r->waiting[r->n_waiting++] = sentence;
+}
+
+#define WAITING_MAX 20
+
+// Who waits for whom: every unfinished flow, and every port that PFC holds.
+void sim_waiting(const struct sim *sim, struct result *r)
+{
+    char a[2 * GRAPH_NAME], b[GRAPH_NAME], t[UNIT_TEXT];
+    for (size_t i = 0, n = 0; i < r->n_flows && n < WAITING_MAX; i++) {
+        const struct flow_record *f = &r->flows[i];
+        if (f->status == MESSAGE_DONE)
+            continue;
+        n++;
+        const struct qp_sender *s = &qp_at(&sim->roce.qps, f->qp)->snd;
+        const char *why = s->failed ? "its retries are used up"
+                          : sim->roce.nics[s->nic].paused ? "its NIC is paused"
+                          : s->snd_una < s->snd_nxt       ? "it waits for an ACK"
+                          : qp_may_send(s)                ? "it was sending"
+                                                          : "it waits for earlier messages";
+        wait_add(r, text_format("flow %llu rank%u -> rank%u: %llu of %llu bytes delivered, %s",
+                                (unsigned long long)f->id, f->src, f->dst,
+                                (unsigned long long)f->delivered_bytes,
+                                (unsigned long long)f->bytes, why));
+    }
+    size_t n = 0;
+    for (uint32_t p = 0; p < sim->net.n_ports && n < WAITING_MAX; p++) {
+        if (sim->net.ports[p].paused == 0)
+            continue;
+        n++;
+        ps_t since = sim->net.pfc[p].cls[NET_CLASS_DATA].since_ps;
+        wait_add(r, text_format("%s is paused by %s for %s", graph_port_name(&sim->graph, p, a),
+                                graph_node_name(&sim->graph,
+                                                sim->graph.ports[sim->graph.ports[p].peer].node, b),
+                                human_time(r->sim_time_ps - since, t)));
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Records of messages as they end, and the statistics over them.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+static uint64_t delivered_bytes(const struct sim *sim, const struct message *m)
+{
+    if (m->delivered_ps != PS_NEVER)
+        return m->bytes;
+    const struct qp *qp = qp_at(&sim->roce.qps, m->qp);
+    uint64_t expected = qp->rcv.expected_psn;
+    if (expected <= m->first_psn)
+        return 0;
+    return message_offset(m, expected, sim->spec->dims[m->dim].transport.mtu_bytes) -
+           m->start_byte;
+}
+
+static void keep_record(struct sim *sim, const struct message *m, ps_t ideal_ps)
+{
+    if (sim->n_flows >= sim->spec->report.flows_max)
+        return;
+    if (sim->n_flows == sim->cap_flows)
+        sim->flows = memory_grow(sim->flows, &sim->cap_flows, sizeof *sim->flows);
+    bool done = m->status == MESSAGE_DONE;
+    sim->flows[sim->n_flows++] = (struct flow_record){
+        .id = m->id, .bytes = m->bytes, .delivered_bytes = delivered_bytes(sim, m),
+        .packets = m->packets, .retransmitted = m->retransmitted, .job = m->job, .qp = m->qp,
+        .src = m->src, .dst = m->dst, .cnps = m->cnps, .timeouts = m->timeouts,
+        .start_ps = m->posted_ps, .fct_ps = done ? m->done_ps - m->posted_ps : -1,
+        .delivered_ps = m->delivered_ps == PS_NEVER ? -1 : m->delivered_ps - m->posted_ps,
+        .ideal_ps = ideal_ps, .status = m->status};
+}
+
+static void keep_stats(struct sim *sim, const struct message *m, ps_t ideal_ps)
+{
+    struct message_stats *s = &sim->stats;
+    if (s->n == s->cap_fct) {
+        s->fct_ps = memory_grow(s->fct_ps, &s->cap_fct, sizeof *s->fct_ps);
+        s->slowdown = memory_grow(s->slowdown, &s->cap_slowdown, sizeof *s->slowdown);
+    }
+    ps_t fct = m->done_ps - m->posted_ps;
+    double goodput = (double)m->bytes / (double)fct;
+    s->fct_ps[s->n] = fct;
+    s->slowdown[s->n++] = (double)fct / (double)ideal_ps;
+    s->goodput_sum += goodput;
+    s->goodput_square_sum += goodput * goodput;
+}
+
+// Also for messages that are still running when the run ends.
+void sim_note_message(struct sim *sim, const struct message *m)
+{
+    ps_t ideal = sim_ideal_ps(sim, m->src, m->dst, m->dim, m->bytes, NULL);
+    keep_record(sim, m, ideal);
+    if (m->status == MESSAGE_DONE)
+        keep_stats(sim, m, ideal);
+    else if (m->status == MESSAGE_FAILED)
+        sim->failed++;
+}
+
+void sim_message_ended(void *ctx, const struct message *m) { sim_note_message(ctx, m); }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Owning a result's texts and tables.
+#include "sim/result.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
+char *text_format(const char *format, ...)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    va_list args;
+    va_start(args, format);
+    if (out) {
+        vfprintf(out, format, args);
+        fclose(out);
+    }
+    va_end(args);
+    return text ? text : memory_text("");
+}
+
+static void free_texts(char **texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+void result_free(struct result *r)
+{
+    if (!r)
+        return;
+    free(r->reason);
+    free_texts(r->waiting, r->n_waiting);
+    free_texts(r->explain, r->n_explain);
+    for (size_t i = 0; i < r->n_pfc_ports; i++)
+        free(r->pfc_ports[i].at);
+    for (size_t i = 0; i < r->n_ports; i++)
+        free(r->ports[i].at);
+    for (size_t i = 0; i < r->n_switches; i++)
+        free(r->switches[i].at);
+    free(r->flows);
+    free(r->collectives);
+    free(r->pfc_ports);
+    free(r->ports);
+    free(r->switches);
+    free(r->captures);
+    free(r);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// What a run has shown: plain data for the formatters in report/. Times in ps; -1 = null.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/units.h"
+
+enum run_status { RUN_COMPLETED, RUN_INCOMPLETE, RUN_INTERRUPTED };
+
+struct flow_record {
+    uint64_t id, bytes, delivered_bytes, packets, retransmitted;
+    uint32_t job, qp, src, dst, cnps, timeouts;
+    ps_t start_ps, fct_ps, delivered_ps, ideal_ps;
+    uint8_t status; // enum message_status: 0 running, 1 done, 2 failed
+};
+
+struct stats {
+    double min, mean, p50, p95, p99, max;
+};
+
+struct flows_summary {
+    uint64_t count, failed, running, bytes;
+    struct stats fct_ns, slowdown;
+    double jain; // of goodput
+};
+
+struct collective_result {
+    uint32_t job, ranks;
+    const char *name, *op, *algorithm;
+    uint64_t bytes;
+    ps_t start_ps, end_ps, ideal_ps;
+    double algbw_bps, busbw_bps, efficiency;
+};
+
+struct pfc_port_result {
+    char *at; // the port that was paused
+    unsigned cls;
+    uint64_t pauses;
+    ps_t paused_ps;
+};
+
+struct port_result {
+    char *at;
+    bool from_switch;
+    uint64_t bytes, packets, max_queue_bytes, marked, dropped_packets, dropped_bytes;
+    double utilization, mean_queue_bytes;
+};
+
+struct switch_result {
+    char *at;
+    uint64_t max_queue_bytes, max_buffer_bytes, max_headroom_bytes, max_ingress_bytes;
+    uint64_t shared_bytes, headroom_limit_bytes;
+    double mean_queue_bytes;
+};
+
+struct series_line {
+    char *key;   // place or flow
+    char *field; // of observe: the name of the value, else NULL
+    double *values;
+    size_t first; // sample at which it appeared; earlier ones are null
+};
+
+enum series_kind { SERIES_QUEUE, SERIES_RATE, SERIES_CWND, SERIES_PAUSED, SERIES_OBSERVE, SERIES_KINDS };
+
+struct series {
+    ps_t step_ps;
+    size_t n_samples;
+    struct series_line *lines[SERIES_KINDS];
+    size_t n_lines[SERIES_KINDS];
+};
+
+struct capture_result {
+    const char *file;
+    uint64_t packets;
+};
+
+struct result {
+    const char *name, *policy;
+    uint64_t seed;
+    enum run_status status;
+    char *reason;   // of incomplete
+    char **waiting; // who waits for whom
+    size_t n_waiting;
+    ps_t sim_time_ps;
+    struct flow_record *flows;
+    size_t n_flows;
+    bool flows_complete; // false: more messages than report.flows_max
+    struct flows_summary summary;
+    struct collective_result *collectives;
+    size_t n_collectives;
+    /* fabric */
+    uint64_t pause_frames, resume_frames, max_queue_bytes;
+    ps_t paused_ps;
+    struct pfc_port_result *pfc_ports;
+    size_t n_pfc_ports;
+    uint64_t marked_packets, switched_data_packets, cnps;
+    uint64_t dropped_packets, dropped_bytes, drops_headroom, drops_lossy, drops_unroutable;
+    uint64_t naks, timeouts, retransmitted;
+    struct port_result *ports;
+    size_t n_ports;
+    struct switch_result *switches;
+    size_t n_switches;
+    char **explain;
+    size_t n_explain;
+    struct series *series; // NULL = none asked for
+    /* machine */
+    double wall_s, cpu_s;
+    uint64_t events, packet_hops, peak_rss_bytes;
+    struct capture_result *captures;
+    size_t n_captures;
+};
+
+void result_free(struct result *r);
+
+// A formatted string to keep: malloc'd. Helper of all who fill texts.
+__attribute__((format(printf, 1, 2))) char *text_format(const char *format, ...);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Running to an end: horizon, limits, the stall rule, progress.
+#include <sys/resource.h>
+#include <time.h>
+
+#include "sim/sim.h"
+
+struct running {
+    struct sim *sim;
+    const struct sim_watch *watch;
+};
+
+bool sim_only_housekeeping(const struct sim *sim)
+{
+    return sim->engine.queue.n <= sim->housekeeping;
+}
+
+// Is anything pending that will make progress without a packet: a start, a retransmission?
+static bool hopeful(const struct sim *sim)
+{
+    return sim->workload.starts_pending > 0 || sim->roce.n_rto_armed > 0;
+}
+
+// Fires `stall` after the last progress, or after the last time that progress was still to come.
+static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct sim *sim = timer->data;
+    sim->housekeeping--;
+    if (sim_only_housekeeping(sim)) {
+        sim->idle = true;
+        engine_stop(e);
+        return;
+    }
+    ps_t stall = sim->spec->limits.stall_ps;
+    ps_t last = hopeful(sim) ? e->now_ps : sim->roce.last_delivery_ps;
+    if (e->now_ps - last >= stall) {
+        sim->stalled = true;
+        engine_stop(e);
+        return;
+    }
+    sim->housekeeping++;
+    sim_timer_start(e, timer, last + stall);
+}
+
+static void on_progress(void *ctx)
+{
+    struct running *run = ctx;
+    struct sim *sim = run->sim;
+    if (!run->watch || !run->watch->progress)
+        return;
+    double total = (double)sim->workload.total_bytes;
+    struct sim_progress p = {.done = total > 0 ? (double)sim->roce.delivered_bytes / total : 0,
+                             .now_ps = sim->engine.now_ps,
+                             .packet_hops = sim->net.packet_hops,
+                             .events = sim->engine.events};
+    if (sim->spec->duration_ps != PS_NEVER) {
+        double by_time = (double)sim->engine.now_ps / (double)sim->spec->duration_ps;
+        p.done = by_time > p.done ? by_time : p.done;
+    }
+    run->watch->progress(run->watch->ctx, &p);
+}
+
+static void on_batch(void *ctx)
+{
+    struct sim *sim = ((struct running *)ctx)->sim;
+    for (size_t c = 0; c < sim->spec->n_captures; c++)
+        if (sim->captures[c])
+            capture_advance(sim->captures[c], sim->engine.now_ps);
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+static double wall_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void sim_run(struct sim *sim, const struct sim_watch *watch)
+{
+    const struct limits_spec *limits = &sim->spec->limits;
+    struct running run = {sim, watch};
+    ps_t end = sim->spec->duration_ps < limits->sim_time_ps ? sim->spec->duration_ps
+                                                             : limits->sim_time_ps;
+    sim->engine.horizon_ps = end;
+    if (limits->stall_ps != PS_NEVER) {
+        sim_timer_init(&sim->engine, &sim->stall, sim->graph.n_nodes, on_stall, sim);
+        sim_timer_start(&sim->engine, &sim->stall, limits->stall_ps);
+        sim->housekeeping++;
+    }
+    struct loop_limits loop = {.progress_s = watch ? watch->progress_s : 0,
+                               .wall_s = limits->wall_s, .events = limits->events};
+    struct loop_hooks hooks = {.ctx = &run, .progress = on_progress,
+                               .batch = sim->spec->n_captures ? on_batch : NULL};
+    double cpu = cpu_seconds(), wall = wall_seconds();
+    if (!workload_done(&sim->workload))
+        sim->end = loop_run(&sim->engine, &loop, &hooks);
+    sim->cpu_s = cpu_seconds() - cpu;
+    sim->wall_s = wall_seconds() - wall;
+    if (sim->end == LOOP_DONE && !sim->engine.stopped && end != PS_NEVER &&
+        sim->engine.queue.n > 0)
+        sim->engine.now_ps = end; // the horizon ended it
+}

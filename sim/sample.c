@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Time series: state read every `report.sample`, last among the events of its instant. It reads only,
+// so a run with and without it is the same.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/places.h"
+#include "sim/sim.h"
+
+#define OBSERVE_MAX 8
+
+static struct series_line *line_add(struct sampler *s, enum series_kind kind, char *key,
+                                    const char *field)
+{
+    struct series *series = &s->series;
+    size_t n = series->n_lines[kind];
+    if ((n & (n - 1)) == 0)
+        series->lines[kind] =
+            memory_resize(series->lines[kind], n ? 2 * n : 1, sizeof **series->lines);
+    struct series_line *line = &series->lines[kind][series->n_lines[kind]++];
+    *line = (struct series_line){.key = key, .field = field ? memory_text(field) : NULL,
+                                 .first = series->n_samples};
+    line->values = memory_zeroed(s->cap_samples, sizeof *line->values);
+    return line;
+}
+
+static void add_port(void *ctx, uint32_t port)
+{
+    struct sim *sim = ctx;
+    struct sampler *s = sim->sampler;
+    for (size_t i = 0; i < s->n_ports; i++)
+        if (s->ports[i] == port)
+            return;
+    s->ports = memory_resize(s->ports, s->n_ports + 1, sizeof *s->ports);
+    s->ports[s->n_ports++] = port;
+}
+
+static void add_qps(struct sim *sim)
+{
+    struct sampler *s = sim->sampler;
+    for (; s->n_qps < sim->roce.qps.n; s->n_qps++) {
+        const struct cc_ops *cc = qp_at(&sim->roce.qps, (uint32_t)s->n_qps)->snd.cc.ops;
+        line_add(s, SERIES_RATE, text_format("%zu", s->n_qps), NULL);
+        line_add(s, SERIES_CWND, text_format("%zu", s->n_qps), NULL);
+        for (size_t i = 0; cc->observed && cc->observed[i] && i < OBSERVE_MAX; i++)
+            line_add(s, SERIES_OBSERVE, text_format("%zu", s->n_qps), cc->observed[i]);
+    }
+}
+
+static void grow(struct sampler *s)
+{
+    s->cap_samples = s->cap_samples ? 2 * s->cap_samples : 64;
+    for (int kind = 0; kind < SERIES_KINDS; kind++)
+        for (size_t i = 0; i < s->series.n_lines[kind]; i++) {
+            struct series_line *line = &s->series.lines[kind][i];
+            line->values = memory_resize(line->values, s->cap_samples, sizeof *line->values);
+        }
+}
+
+static void sample_flows(struct sim *sim, size_t at)
+{
+    struct series *series = &sim->sampler->series;
+    size_t observed = 0;
+    for (size_t q = 0; q < sim->sampler->n_qps; q++) {
+        const struct cc *cc = &qp_at(&sim->roce.qps, (uint32_t)q)->snd.cc;
+        double values[OBSERVE_MAX] = {0};
+        series->lines[SERIES_RATE][q].values[at] = (double)cc->rate_bps;
+        series->lines[SERIES_CWND][q].values[at] =
+            cc->cwnd_bytes == CC_UNLIMITED ? -1 : (double)cc->cwnd_bytes;
+        if (cc->ops->observe)
+            cc->ops->observe(cc, values, OBSERVE_MAX);
+        for (size_t i = 0; cc->ops->observed && cc->ops->observed[i] && i < OBSERVE_MAX; i++)
+            series->lines[SERIES_OBSERVE][observed++].values[at] = values[i];
+    }
+}
+
+static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct sim *sim = timer->data;
+    struct sampler *s = sim->sampler;
+    struct series *series = &s->series;
+    sim->housekeeping--;
+    if (series->n_samples == s->cap_samples)
+        grow(s);
+    add_qps(sim);
+    size_t at = series->n_samples;
+    for (size_t i = 0; i < s->n_ports; i++) {
+        const struct port *port = &sim->net.ports[s->ports[i]];
+        series->lines[SERIES_QUEUE][i].values[at] = (double)port->queued_bytes;
+        series->lines[SERIES_PAUSED][i].values[at] = port->paused != 0;
+    }
+    sample_flows(sim, at);
+    series->n_samples++;
+    if (sim_only_housekeeping(sim))
+        return;
+    sim->housekeeping++;
+    sim_timer_start(e, timer, (ps_t)series->n_samples * series->step_ps);
+}
+
+void sim_sampler_start(struct sim *sim)
+{
+    const struct report_spec *report = &sim->spec->report;
+    const struct graph *g = &sim->graph;
+    if (report->sample_ps == 0)
+        return;
+    struct sampler *s = sim->sampler = memory_zeroed(1, sizeof *s);
+    s->series.step_ps = report->sample_ps;
+    for (size_t i = 0; i < report->n_sample_at; i++)
+        places_match(g, report->sample_at[i], add_port, sim);
+    for (uint32_t p = 0; report->n_sample_at == 0 && p < g->n_ports; p++)
+        if (g->ports[p].node >= g->n_ranks)
+            add_port(sim, p);
+    grow(s);
+    for (size_t i = 0; i < s->n_ports; i++) {
+        char name[2 * GRAPH_NAME];
+        graph_port_name(g, s->ports[i], name);
+        line_add(s, SERIES_QUEUE, memory_text(name), NULL);
+        line_add(s, SERIES_PAUSED, memory_text(name), NULL);
+    }
+    sim_timer_init(&sim->engine, &s->timer, g->n_nodes, on_sample, sim);
+    sim_timer_start(&sim->engine, &s->timer, 0);
+    sim->housekeeping++;
+}
+
+void sim_sampler_free(struct sim *sim)
+{
+    struct sampler *s = sim->sampler;
+    if (!s)
+        return;
+    for (int kind = 0; kind < SERIES_KINDS; kind++) {
+        for (size_t i = 0; i < s->series.n_lines[kind]; i++) {
+            free(s->series.lines[kind][i].key);
+            free(s->series.lines[kind][i].field);
+            free(s->series.lines[kind][i].values);
+        }
+        free(s->series.lines[kind]);
+    }
+    free(s->ports);
+    free(s);
+}

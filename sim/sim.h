@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// A simulation: everything a run needs, built from a spec; no globals, several can live at once.
+#pragma once
+
+#include "engine/loop.h"
+#include "net/network.h"
+#include "sim/result.h"
+#include "sim/spec.h"
+#include "switch/switch.h"
+#include "topology/routes.h"
+#include "trace/capture.h"
+#include "transport/roce.h"
+#include "workload/collective_run.h"
+#include "workload/workload.h"
+
+struct message_stats { // of ended messages, for percentiles
+    ps_t *fct_ps;
+    double *slowdown;
+    size_t n, cap_fct, cap_slowdown;
+    double goodput_sum, goodput_square_sum;
+};
+
+struct sampler {
+    struct sim_timer timer;
+    struct series series;
+    uint32_t *ports; // sampled
+    size_t n_ports;
+    size_t cap_samples, n_qps;
+};
+
+struct sim {
+    const struct spec *spec;
+    struct engine engine;
+    struct graph graph;
+    struct routes routes;
+    struct network net;
+    struct switches switches;
+    struct roce roce;
+    struct workload workload;
+    ps_t *late_ps;
+    /* ending */
+    struct sim_timer stall;
+    uint32_t housekeeping; // timers that are no work: stall check, sampling
+    bool stalled, idle;
+    enum loop_end end;
+    /* collecting */
+    struct flow_record *flows;
+    size_t n_flows, cap_flows;
+    struct message_stats stats;
+    uint64_t failed;
+    struct sampler *sampler;
+    struct capture **captures; // [spec->n_captures]
+    uint64_t *capture_packets;
+    uint32_t *tap_first; // [port + 1] into tap_list: captures that watch it
+    uint32_t *tap_list;
+    double wall_s, cpu_s;
+};
+
+// Build. NULL with errors when the spec cannot be (headroom exceeds a buffer, a place does not
+// exist). `spec` must outlive it.
+struct sim *sim_new(const struct spec *spec, struct err *err);
+void sim_free(struct sim *sim);
+
+// Open captures into `dir` ("-" files go to stdout). 0, or -1 with errors.
+int sim_open_captures(struct sim *sim, const char *dir, struct err *err);
+
+// Run to an end. `progress` may be NULL; it is called every `progress_s` of wall time.
+struct sim_progress {
+    double done; // share of the work, 0..1
+    ps_t now_ps;
+    uint64_t packet_hops, events;
+};
+struct sim_watch {
+    void *ctx;
+    void (*progress)(void *ctx, const struct sim_progress *p);
+    double progress_s;
+};
+void sim_run(struct sim *sim, const struct sim_watch *watch);
+
+// Close captures. 0, or -1 with one error per file that could not be written.
+int sim_close_captures(struct sim *sim, struct err *err);
+
+// What the run has shown. Once, after sim_run. Free with result_free.
+struct result *sim_result(struct sim *sim);
+
+/* Between the files of this folder */
+void sim_message_ended(void *ctx, const struct message *m);
+void sim_note_message(struct sim *sim, const struct message *m);
+void sim_sampler_start(struct sim *sim);
+void sim_sampler_free(struct sim *sim);
+bool sim_only_housekeeping(const struct sim *sim);
+void sim_explain(const struct sim *sim, struct result *r);
+void sim_waiting(const struct sim *sim, struct result *r);
+void result_explain(struct result *r, char *sentence); // takes the sentence
+
+// Ideal time of a message alone on the path, post to last ACK at the sender (delivered: to last byte
+// at the receiver): the store-and-forward recurrence, exact to 1 ps per hop.
+ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
+                  ps_t *delivered_ps);
+// Ideal time of a collective: bandwidth and latency terms of its program without contention.
+ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// A plain description of a run: what config reads from a scenario and a simulation is built from.
+#pragma once
+
+#include "cc/cc.h"
+#include "switch/switch_spec.h"
+#include "topology/topology.h"
+#include "transport/transport_spec.h"
+#include "workload/job.h"
+
+#define SPEC_MAX_DIMS 8
+#define SPEC_CC_PARAMS_BYTES 512
+
+// One dimension of the network with the settings that hold in it.
+struct dim_spec {
+    const struct topology_kind *kind;
+    uint32_t size;
+    alignas(max_align_t) unsigned char params[TOPOLOGY_PARAMS_BYTES];
+    struct link_spec links[TOPOLOGY_MAX_LINKS]; // [0] = link, then kind->links
+    struct switch_spec sw;
+    struct transport_spec transport;
+    const struct cc_ops *cc;
+    const struct cc_preset *cc_preset;
+    alignas(max_align_t) unsigned char cc_params[SPEC_CC_PARAMS_BYTES];
+};
+
+struct capture_spec {
+    const char *at, *file, *filter; // filter "" = all; file "-" = stdout
+    uint64_t snaplen_bytes;
+    int stamp; // enum capture_stamp: 0 first bit, 1 last bit
+};
+
+struct report_spec {
+    ps_t sample_ps; // 0 = no series
+    const char **sample_at; // patterns of places; none = all switch output ports
+    size_t n_sample_at;
+    uint64_t flows_max;
+};
+
+struct limits_spec {
+    ps_t sim_time_ps, stall_ps; // PS_NEVER = none
+    double wall_s;              // 0 = none
+    uint64_t events;            // 0 = none
+};
+
+struct spec {
+    const char *name, *description, *source;
+    uint64_t seed;
+    ps_t duration_ps; // planned horizon, PS_NEVER = until the work is done
+    struct dim_spec dims[SPEC_MAX_DIMS]; // innermost first
+    uint32_t n_dims;
+    struct job_spec *jobs;
+    size_t n_jobs;
+    struct capture_spec *captures;
+    size_t n_captures;
+    struct report_spec report;
+    struct limits_spec limits;
+};

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Admission and release in the shared buffer.
+#include "switch/mmu.h"
+
+static struct mmu_ingress *ingress_of(const struct mmu *mmu, uint32_t port, uint32_t cls)
+{
+    return &mmu->ingress[port * mmu->n_classes + cls];
+}
+
+uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_ingress *ingress,
+                  uint32_t n_ports, uint32_t n_classes)
+{
+    *mmu = (struct mmu){.config = *config, .ingress = ingress, .n_classes = n_classes};
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < n_ports * n_classes; i++)
+        taken += config->reserve_bytes + ingress[i].headroom_limit;
+    mmu->shared_bytes = taken < config->buffer_bytes ? config->buffer_bytes - taken : 0;
+    return mmu->shared_bytes;
+}
+
+static uint64_t shared_of(const struct mmu *mmu, const struct mmu_ingress *in)
+{
+    return in->bytes > mmu->config.reserve_bytes ? in->bytes - mmu->config.reserve_bytes : 0;
+}
+
+uint64_t mmu_ingress_shared(const struct mmu *mmu, uint32_t port, uint32_t cls)
+{
+    return shared_of(mmu, ingress_of(mmu, port, cls));
+}
+
+static uint64_t threshold(const struct mmu *mmu, double alpha)
+{
+    return (uint64_t)(alpha * (double)(mmu->shared_bytes - mmu->shared_used));
+}
+
+static void charge(struct mmu *mmu, struct mmu_ingress *in, uint32_t bytes)
+{
+    uint64_t before = shared_of(mmu, in);
+    in->bytes += bytes;
+    mmu->shared_used += shared_of(mmu, in) - before;
+    if (in->bytes > in->max_bytes)
+        in->max_bytes = in->bytes;
+    if (mmu->shared_used > mmu->max_shared_used)
+        mmu->max_shared_used = mmu->shared_used;
+}
+
+// Would `bytes` more fit the ingress's reserve, or `limit` of shared bytes?
+static bool fits(const struct mmu *mmu, const struct mmu_ingress *in, uint32_t bytes,
+                 uint64_t limit)
+{
+    uint64_t total = in->bytes + bytes;
+    if (total <= mmu->config.reserve_bytes)
+        return true;
+    uint64_t more = total - mmu->config.reserve_bytes - shared_of(mmu, in);
+    return total - mmu->config.reserve_bytes <= limit &&
+           more <= mmu->shared_bytes - mmu->shared_used;
+}
+
+static enum mmu_verdict admit_lossy(struct mmu *mmu, struct mmu_ingress *in, uint32_t bytes,
+                                    uint64_t egress_bytes)
+{
+    bool reserved = in->bytes + bytes <= mmu->config.reserve_bytes;
+    if (!reserved && (egress_bytes + bytes > threshold(mmu, mmu->config.lossy_alpha) ||
+                      !fits(mmu, in, bytes, UINT64_MAX)))
+        return MMU_DROP;
+    charge(mmu, in, bytes);
+    return MMU_ADMIT;
+}
+
+enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
+                           uint64_t egress_bytes)
+{
+    struct mmu_ingress *in = ingress_of(mmu, port, cls);
+    if (in->headroom_limit == 0)
+        return admit_lossy(mmu, in, bytes, egress_bytes);
+    // Once headroom is in use everything follows into it, so that order of release cannot matter.
+    if (in->headroom_bytes == 0 && fits(mmu, in, bytes, threshold(mmu, mmu->config.alpha))) {
+        charge(mmu, in, bytes);
+        return MMU_ADMIT;
+    }
+    if (in->headroom_bytes + bytes > in->headroom_limit)
+        return MMU_DROP;
+    in->headroom_bytes += bytes;
+    if (in->headroom_bytes > in->max_headroom_bytes)
+        in->max_headroom_bytes = in->headroom_bytes;
+    if (in->xoff)
+        return MMU_ADMIT;
+    in->xoff = true;
+    mmu->n_xoff++;
+    return MMU_ADMIT_XOFF;
+}
+
+bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
+{
+    struct mmu_ingress *in = ingress_of(mmu, port, cls);
+    uint64_t from_headroom = bytes < in->headroom_bytes ? bytes : in->headroom_bytes;
+    uint64_t before = shared_of(mmu, in);
+    in->headroom_bytes -= from_headroom;
+    in->bytes -= bytes - from_headroom;
+    mmu->shared_used -= before - shared_of(mmu, in);
+    if (!in->xoff || in->headroom_bytes > 0)
+        return false;
+    uint64_t shared = shared_of(mmu, in);
+    if (shared > 0 && shared + mmu->config.xon_offset_bytes > threshold(mmu, mmu->config.alpha))
+        return false;
+    in->xoff = false;
+    mmu->n_xoff--;
+    return true;
+}
+
+uint64_t mmu_headroom_bytes(const struct headroom_link *l)
+{
+    // Bytes a link carries in a time, rounded up.
+    uint64_t flight = bytes_in_ps(l->delay_ps, l->rate_bps) + 1;
+    uint64_t response = l->response_ps > 0 ? bytes_in_ps(l->response_ps, l->rate_bps) + 1 : 0;
+    return 2 * flight + 2 * (uint64_t)l->max_frame_in + l->max_frame_back +
+           (uint64_t)l->pfc_wire_bytes * (l->pfc_ahead + 1) + response;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// What a switch does with packets. Buffer is released, and ECN decided, when transmission starts.
+#include "switch/switch.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
+// The output port towards the packet's destination: ECMP by hash of the 5-tuple, seeded per switch.
+static bool route(const struct switches *sw, const struct switch_node *node,
+                  const struct packet *p, uint32_t *local)
+{
+    const struct next_hop_set *set = &node->routes.sets[node->routes.set_of[p->dst]];
+    if (set->count == 0)
+        return false;
+    uint32_t pick = 0;
+    if (set->count > 1) {
+        uint32_t entropy = sw->entropy[p->kind != PACKET_DATA][p->flow];
+        uint64_t hash = hash_mix(node->hash_seed ^ entropy) >> 32;
+        pick = (uint32_t)(hash * set->count >> 32);
+    }
+    *local = node->routes.ports[set->first + pick];
+    return true;
+}
+
+static void refresh_arm(struct switches *sw, uint32_t port, ps_t now)
+{
+    struct switch_port *sp = &sw->ports[port];
+    sim_timer_start(sw->net->engine, &sp->refresh, now + sp->refresh_every_ps);
+}
+
+static void drop(struct switches *sw, uint32_t out, const struct packet *p, uint64_t *reason)
+{
+    sw->ports[out].dropped_packets++;
+    sw->ports[out].dropped_bytes += p->frame_bytes;
+    (*reason)++;
+}
+
+static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+{
+    struct switches *sw = ctx;
+    struct network *net = sw->net;
+    struct switch_node *s = switch_of(sw, node);
+    uint32_t in = node_port(net, node, local), out_local;
+    if (!route(sw, s, p, &out_local)) {
+        drop(sw, in, p, &s->drops_unroutable);
+        return;
+    }
+    uint32_t out = node_port(net, node, out_local), cls = mmu_class(net, p->cls);
+    uint64_t held = port_queue(net, out, net->slot_of_class[p->cls])->bytes;
+    enum mmu_verdict verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, held);
+    if (verdict == MMU_DROP) {
+        bool lossless = s->lossless_data && p->cls == NET_CLASS_DATA;
+        drop(sw, out, p, lossless ? &s->drops_headroom : &s->drops_lossy);
+        return;
+    }
+    p->ingress = (uint16_t)local;
+    p->hops++;
+    if (verdict == MMU_ADMIT_XOFF) {
+        port_send_pfc(net, in, (uint8_t)(1u << p->cls), s->quanta, now);
+        refresh_arm(sw, in, now);
+    }
+    port_enqueue(net, out, p, now);
+}
+
+static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
+                   ps_t now)
+{
+    struct switches *sw = ctx;
+    struct network *net = sw->net;
+    struct switch_port *sp = &sw->ports[port];
+    struct switch_node *s = switch_of(sw, node);
+    if (p->flags & PACKET_ECT && marking_draw(&sp->marking, queue_bytes, &sp->rng)) {
+        p->flags |= PACKET_CE;
+        sp->marked++;
+    }
+    if (mmu_release(&s->mmu, p->ingress, mmu_class(net, p->cls), p->frame_bytes)) {
+        uint32_t in = node_port(net, node, p->ingress);
+        port_send_pfc(net, in, (uint8_t)(1u << p->cls), 0, now);
+        sim_timer_stop(&sw->ports[in].refresh);
+    }
+}
+
+// A pause lasts longer than its quanta: ask again at half of them.
+static void on_refresh(struct engine *engine, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct switches *sw = timer->data;
+    struct switch_port *sp =
+        (struct switch_port *)((char *)timer - offsetof(struct switch_port, refresh));
+    uint32_t port = (uint32_t)(sp - sw->ports);
+    const struct switch_node *s = switch_of(sw, sw->net->ports[port].node);
+    port_send_pfc(sw->net, port, 1u << NET_CLASS_DATA, s->quanta, engine->now_ps);
+    refresh_arm(sw, port, engine->now_ps);
+}
+
+void switches_init(struct switches *sw, struct network *net)
+{
+    sw->net = net;
+    sw->nodes = memory_zeroed(net->n_nodes - net->n_ranks, sizeof *sw->nodes);
+    sw->ports = memory_zeroed(net->n_ports, sizeof *sw->ports);
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        if (!node_is_rank(net, net->ports[p].node))
+            sim_timer_init(net->engine, &sw->ports[p].refresh, net->ports[p].node, on_refresh, sw);
+    net->ops[1] = (struct node_ops){.arrive = arrive, .depart = depart, .ctx = sw};
+}
+
+void switches_free(struct switches *sw)
+{
+    for (uint32_t n = 0; sw->nodes && n < sw->net->n_nodes - sw->net->n_ranks; n++)
+        free(sw->nodes[n].mmu.ingress);
+    free(sw->nodes);
+    free(sw->ports);
+    *sw = (struct switches){0};
+}

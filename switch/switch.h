@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// PFC switches of a network: forwarding by table, shared buffer, marking, pause and resume.
+#pragma once
+
+#include "net/network.h"
+#include "switch/marking.h"
+#include "switch/mmu.h"
+
+// Output ports towards a destination: a set of local ports. Filled by sim/.
+struct next_hops {
+    const uint32_t *set_of; // [rank] index of its set
+    const struct next_hop_set {
+        uint32_t first, count;
+    } *sets;
+    const uint16_t *ports;
+};
+
+struct switch_port {
+    struct marking marking;
+    struct rng rng; // of the marks
+    struct sim_timer refresh; // of the pauses this port has asked for
+    ps_t refresh_every_ps;
+    /* counters */
+    uint64_t marked;
+    uint64_t dropped_packets, dropped_bytes; // that wanted to leave by this port
+};
+
+struct switch_node {
+    struct mmu mmu;
+    struct next_hops routes;
+    uint64_t hash_seed;
+    uint16_t quanta; // of an XOFF
+    bool lossless_data;
+    /* counters */
+    uint64_t drops_headroom, drops_lossy, drops_unroutable;
+};
+
+struct switches {
+    struct network *net;
+    struct switch_node *nodes; // [node - n_ranks]
+    struct switch_port *ports; // [global port]; those of ranks are unused
+    const uint32_t *const *entropy; // [2][flow] ECMP hash of the 5-tuple: of data, of what comes back
+};
+
+// Attach to a network whose ports are set; nodes[] and ports[] are zeroed for the caller to fill,
+// then switch_ready() of each node starts timers.
+void switches_init(struct switches *sw, struct network *net);
+void switches_free(struct switches *sw);
+
+static inline struct switch_node *switch_of(const struct switches *sw, uint32_t node)
+{
+    return &sw->nodes[node - sw->net->n_ranks];
+}
+
+// MMU class index of a class: the slot without PFC's.
+static inline uint32_t mmu_class(const struct network *net, unsigned cls)
+{
+    return net->slot_of_class[cls] - 1u;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Specs by hand.
+#include "tests/support/fixture.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cc/registry.h"
+
+static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
+                       struct link_spec link)
+{
+    memset(f, 0, sizeof *f);
+    struct spec *spec = &f->spec;
+    struct dim_spec *dim = &spec->dims[0];
+    spec->name = "test";
+    spec->seed = 1;
+    spec->n_dims = 1;
+    spec->duration_ps = PS_NEVER;
+    spec->limits = (struct limits_spec){.sim_time_ps = PS_NEVER, .stall_ps = 100 * PS_PER_MS};
+    spec->report.flows_max = 10000;
+    spec->jobs = f->jobs;
+    dim->kind = topology_find(topology);
+    dim->size = ranks;
+    params_default(dim->kind->params, dim->kind->n_params, dim->params);
+    dim->links[0] = link;
+    params_default(switch_params, n_switch_params, &dim->sw);
+    params_default(pfc_params, n_pfc_params, &dim->sw.pfc);
+    params_default(ecn_params, n_ecn_params, &dim->sw.ecn);
+    dim->sw.ecn.mode = ECN_AUTO;
+    params_default(transport_params, n_transport_params, &dim->transport);
+    dim->transport.overhead = OVERHEAD_ETHERNET;
+    fixture_cc(f, "none", NULL, NULL);
+}
+
+void fixture_switch(struct fixture *f, uint32_t ranks, uint64_t rate_bps, ps_t delay_ps)
+{
+    start_spec(f, "switch", ranks, (struct link_spec){rate_bps, delay_ps});
+}
+
+void fixture_leaf_spine(struct fixture *f, uint32_t ranks, uint32_t per_leaf, uint32_t spines,
+                        struct link_spec link, struct link_spec trunk)
+{
+    char text[16];
+    struct err err = {0};
+    start_spec(f, "leaf_spine", ranks, link);
+    struct dim_spec *dim = &f->spec.dims[0];
+    snprintf(text, sizeof text, "%u", per_leaf);
+    param_set(param_find(dim->kind->params, dim->kind->n_params, "ranks_per_leaf"), dim->params,
+              text, "ranks_per_leaf", &err);
+    snprintf(text, sizeof text, "%u", spines);
+    param_set(param_find(dim->kind->params, dim->kind->n_params, "spines"), dim->params, text,
+              "spines", &err);
+    assert_int_equal(err.n_errors, 0);
+    dim->links[1] = trunk;
+}
+
+void fixture_cc(struct fixture *f, const char *name, const char *preset, ...)
+{
+    struct dim_spec *dim = &f->spec.dims[0];
+    struct err err = {0};
+    dim->cc = cc_find(name);
+    assert_non_null(dim->cc);
+    dim->cc_preset = cc_preset_find(dim->cc, preset);
+    assert_non_null(dim->cc_preset);
+    assert_true(dim->cc->params_bytes <= sizeof dim->cc_params);
+    assert_int_equal(cc_params_init(dim->cc, preset, dim->cc_params), 0);
+    va_list args;
+    va_start(args, preset);
+    for (const char *pair; (pair = va_arg(args, const char *)) != NULL;) {
+        char key[64];
+        const char *equals = strchr(pair, '=');
+        snprintf(key, sizeof key, "%.*s", (int)(equals - pair), pair);
+        const struct param *param = param_find(dim->cc->params, dim->cc->n_params, key);
+        assert_non_null(param);
+        assert_int_equal(param_set(param, dim->cc_params, equals + 1, key, &err), 0);
+    }
+    va_end(args);
+}
+
+void fixture_flow(struct fixture *f, uint32_t src, uint32_t dst, uint64_t bytes, ps_t start_ps)
+{
+    struct job_spec *job = &f->jobs[0];
+    assert_true(job->n_flows < sizeof f->flows / sizeof *f->flows);
+    job->kind = JOB_FLOWS;
+    job->name = "flows";
+    job->flows = f->flows;
+    f->flows[job->n_flows++] = (struct raw_flow){src, dst, bytes, start_ps};
+    f->spec.n_jobs = 1;
+}
+
+void fixture_collective(struct fixture *f, enum coll_op op, const char *algorithm, uint64_t bytes,
+                        uint64_t chunks)
+{
+    f->jobs[0] = (struct job_spec){.kind = JOB_COLLECTIVE, .name = "coll", .op = (int)op,
+                                   .algorithm = coll_find(algorithm), .bytes = bytes,
+                                   .chunks = chunks, .repeat = 1, .ring_directions = 1};
+    assert_non_null(f->jobs[0].algorithm);
+    f->spec.n_jobs = 1;
+}
+
+void fixture_run(struct fixture *f)
+{
+    struct err err = {0};
+    f->sim = sim_new(&f->spec, &err);
+    if (!f->sim)
+        fail_msg("%s", err.items[0].text);
+    sim_run(f->sim, NULL);
+    f->result = sim_result(f->sim);
+}
+
+void fixture_free(struct fixture *f)
+{
+    result_free(f->result);
+    sim_free(f->sim);
+    f->result = NULL;
+    f->sim = NULL;
+}

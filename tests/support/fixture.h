@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Simulations for tests, built from a spec without JSON.
+#pragma once
+
+#include "sim/sim.h"
+
+struct fixture {
+    struct spec spec;
+    struct job_spec jobs[4];
+    struct raw_flow flows[512];
+    struct sim *sim;
+    struct result *result;
+};
+
+// Defaults of every table, one dimension, no jobs: `ranks` on one switch.
+void fixture_switch(struct fixture *f, uint32_t ranks, uint64_t rate_bps, ps_t delay_ps);
+
+// The same on a leaf-spine fabric.
+void fixture_leaf_spine(struct fixture *f, uint32_t ranks, uint32_t per_leaf, uint32_t spines,
+                        struct link_spec link, struct link_spec trunk);
+
+// Policy by name ("dcqcn"), preset (NULL = default), then "key=value" pairs ending with NULL.
+void fixture_cc(struct fixture *f, const char *name, const char *preset, ...);
+
+// Add a raw flow to the first job; `start` after 0.
+void fixture_flow(struct fixture *f, uint32_t src, uint32_t dst, uint64_t bytes, ps_t start_ps);
+
+// Make the first job a collective.
+void fixture_collective(struct fixture *f, enum coll_op op, const char *algorithm, uint64_t bytes,
+                        uint64_t chunks);
+
+// Build and run; fails the test on errors. Then f->sim and f->result are there.
+void fixture_run(struct fixture *f);
+void fixture_free(struct fixture *f);

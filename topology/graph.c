@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Building and naming the graph.
+#include "topology/graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+
+void graph_init(struct graph *g, uint32_t n_dims, const uint32_t *dim_size)
+{
+    *g = (struct graph){.n_dims = n_dims, .n_ranks = 1};
+    g->dim_size = memory_zeroed(n_dims, sizeof *g->dim_size);
+    g->dim_fabric = memory_zeroed(n_dims, sizeof *g->dim_fabric);
+    for (uint32_t d = 0; d < n_dims; d++) {
+        g->dim_size[d] = dim_size[d];
+        g->n_ranks *= dim_size[d];
+    }
+    g->nodes = memory_zeroed(g->n_ranks, sizeof *g->nodes);
+    g->cap_nodes = g->n_nodes = g->n_ranks;
+    for (uint32_t r = 0; r < g->n_ranks; r++)
+        g->nodes[r] = (struct graph_node){.role = NODE_RANK, .index = r};
+}
+
+void graph_free(struct graph *g)
+{
+    free(g->dim_size);
+    free(g->dim_fabric);
+    free(g->nodes);
+    free(g->ports);
+    *g = (struct graph){0};
+}
+
+uint32_t graph_add_switch(struct graph *g, enum node_role role, uint32_t dim, uint32_t index,
+                          uint32_t plane)
+{
+    if (g->n_nodes == g->cap_nodes)
+        g->nodes = memory_grow(g->nodes, &g->cap_nodes, sizeof *g->nodes);
+    g->nodes[g->n_nodes] = (struct graph_node){
+        .role = (uint8_t)role, .dim = (uint8_t)dim, .index = index, .plane = plane};
+    return g->n_nodes++;
+}
+
+static void add_port(struct graph *g, uint32_t node, uint32_t peer, uint32_t dim, uint64_t rate_bps,
+                     ps_t delay_ps)
+{
+    if (g->n_ports == g->cap_ports)
+        g->ports = memory_grow(g->ports, &g->cap_ports, sizeof *g->ports);
+    g->ports[g->n_ports++] = (struct graph_port){.node = node,
+                                                 .local = g->nodes[node].n_ports++,
+                                                 .peer = peer,
+                                                 .dim = (uint8_t)dim,
+                                                 .rate_bps = rate_bps,
+                                                 .delay_ps = delay_ps};
+}
+
+void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
+                    ps_t delay_ps)
+{
+    uint32_t first = g->n_ports;
+    add_port(g, a, first + 1, dim, rate_bps, delay_ps);
+    add_port(g, b, first, dim, rate_bps, delay_ps);
+}
+
+void graph_seal(struct graph *g)
+{
+    uint32_t next = 0;
+    for (uint32_t n = 0; n < g->n_nodes; n++) {
+        g->nodes[n].first_port = next;
+        next += g->nodes[n].n_ports;
+    }
+    struct graph_port *sorted = memory_zeroed(g->n_ports, sizeof *sorted);
+    for (uint32_t p = 0; p < g->n_ports; p++) {
+        struct graph_port port = g->ports[p];
+        const struct graph_port *peer = &g->ports[port.peer];
+        port.peer = g->nodes[peer->node].first_port + peer->local;
+        sorted[g->nodes[port.node].first_port + port.local] = port;
+    }
+    free(g->ports);
+    g->ports = sorted;
+    g->cap_ports = g->n_ports;
+}
+
+uint32_t graph_coord(const struct graph *g, uint32_t rank, uint32_t d)
+{
+    for (uint32_t i = 0; i < d; i++)
+        rank /= g->dim_size[i];
+    return rank % g->dim_size[d];
+}
+
+uint32_t graph_joining_dim(const struct graph *g, uint32_t a, uint32_t b)
+{
+    uint32_t differing = 0, last = GRAPH_NONE;
+    for (uint32_t d = 0; d < g->n_dims; d++)
+        if (graph_coord(g, a, d) != graph_coord(g, b, d)) {
+            differing++;
+            last = d;
+        }
+    for (uint32_t d = 0; d < g->n_dims; d++)
+        if (g->dim_fabric[d] || (differing == 1 && last == d))
+            return d;
+    return GRAPH_NONE;
+}
+
+static bool fabrics_share_names(const struct graph *g)
+{
+    unsigned fabrics = 0;
+    for (uint32_t d = 0; d < g->n_dims; d++)
+        fabrics += g->dim_fabric[d];
+    return fabrics > 1;
+}
+
+const char *graph_node_name(const struct graph *g, uint32_t node, char buf[GRAPH_NAME])
+{
+    static const char *const role[] = {"rank", "sw", "leaf", "spine"};
+    const struct graph_node *n = &g->nodes[node];
+    char prefix[16] = "", plane[16] = "";
+    if (n->role == NODE_SWITCH || (n->role != NODE_RANK && fabrics_share_names(g)))
+        snprintf(prefix, sizeof prefix, "dim%u.", n->dim);
+    if (n->plane > 0)
+        snprintf(plane, sizeof plane, ".p%u", n->plane);
+    snprintf(buf, GRAPH_NAME, "%s%s%u%s", prefix, role[n->role], n->index, plane);
+    return buf;
+}
+
+const char *graph_port_name(const struct graph *g, uint32_t port, char buf[2 * GRAPH_NAME])
+{
+    char from[GRAPH_NAME], to[GRAPH_NAME];
+    const struct graph_port *p = &g->ports[port];
+    snprintf(buf, 2 * GRAPH_NAME, "%s->%s", graph_node_name(g, p->node, from),
+             graph_node_name(g, g->ports[p->peer].node, to));
+    return buf;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Two-tier Clos: leaves hold consecutive ranks, every leaf is tied to every spine by parallel trunks.
+#include "topology/kinds.h"
+
+struct leaf_spine_params {
+    uint64_t ranks_per_leaf, spines, trunks;
+};
+
+#define FIELD(f) offsetof(struct leaf_spine_params, f)
+static const struct param params[] = {
+    {.name = "ranks_per_leaf", .type = PARAM_COUNT, .offset = FIELD(ranks_per_leaf), .min = "1",
+     .max = "2048", .help = "ranks on each leaf switch", .source = "Clos 1953"},
+    {.name = "spines", .type = PARAM_COUNT, .offset = FIELD(spines), .min = "1", .max = "2048",
+     .help = "spine switches", .source = "Clos 1953"},
+    {.name = "trunks", .type = PARAM_COUNT, .offset = FIELD(trunks), .def = "1", .min = "1",
+     .max = "64", .help = "parallel links of each leaf to each spine", .source = "Clos 1953"},
+};
+
+static void check(const void *p, uint32_t size, uint32_t ranks, const char *path, struct err *err)
+{
+    (void)size;
+    const struct leaf_spine_params *lp = p;
+    if (ranks % lp->ranks_per_leaf != 0)
+        err_add(err, path, "%u ranks do not fill leaves of ranks_per_leaf %u", ranks,
+                (unsigned)lp->ranks_per_leaf);
+    if (lp->ranks_per_leaf + lp->spines * lp->trunks > 4095)
+        err_add(err, path, "a leaf of %u ports is more than the 4095 a switch can have",
+                (unsigned)(lp->ranks_per_leaf + lp->spines * lp->trunks));
+}
+
+static void build(struct graph *g, uint32_t dim, const void *p, const struct link_spec *links)
+{
+    const struct leaf_spine_params *lp = p;
+    uint32_t per_leaf = (uint32_t)lp->ranks_per_leaf, leaves = g->n_ranks / per_leaf;
+    uint32_t spines = (uint32_t)lp->spines, first_leaf = g->n_nodes;
+    for (uint32_t l = 0; l < leaves; l++)
+        graph_add_switch(g, NODE_LEAF, dim, l, 0);
+    uint32_t first_spine = g->n_nodes;
+    for (uint32_t s = 0; s < spines; s++)
+        graph_add_switch(g, NODE_SPINE, dim, s, 0);
+    for (uint32_t r = 0; r < g->n_ranks; r++)
+        graph_add_link(g, r, first_leaf + r / per_leaf, dim, links[0].rate_bps, links[0].delay_ps);
+    for (uint32_t l = 0; l < leaves; l++)
+        for (uint32_t s = 0; s < spines; s++)
+            for (uint32_t t = 0; t < lp->trunks; t++)
+                graph_add_link(g, first_leaf + l, first_spine + s, dim, links[1].rate_bps,
+                               links[1].delay_ps);
+}
+
+static const char *const link_names[] = {"trunk", NULL};
+
+const struct topology_kind topology_leaf_spine = {
+    .name = "leaf_spine",
+    .doc = "one two-tier Clos fabric joining all ranks",
+    .source = "Alizadeh & Edsall, HotI 2013; Clos 1953",
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .params_bytes = sizeof(struct leaf_spine_params),
+    .links = link_names,
+    .fabric = true,
+    .check = check,
+    .build = build,
+};

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The catalogue of topology kinds.
+#include <string.h>
+
+#include "topology/kinds.h"
+
+const struct topology_kind *const topology_registry[] = {&topology_switch, &topology_leaf_spine,
+                                                         NULL};
+
+const struct topology_kind *topology_find(const char *name)
+{
+    for (size_t i = 0; topology_registry[i]; i++)
+        if (strcmp(topology_registry[i]->name, name) == 0)
+            return topology_registry[i];
+    return NULL;
+}

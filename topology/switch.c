@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// One switch (times planes) for every group of ranks that share all other coordinates.
+#include "topology/kinds.h"
+
+struct switch_params {
+    uint64_t planes;
+};
+
+static const struct param params[] = {
+    {.name = "planes", .type = PARAM_COUNT, .offset = offsetof(struct switch_params, planes),
+     .def = "1", .min = "1", .max = "64",
+     .help = "parallel switches; every rank has one port to each", .source = "NVSwitch systems"},
+};
+
+static void build(struct graph *g, uint32_t dim, const void *p, const struct link_spec *links)
+{
+    const struct switch_params *sp = p;
+    uint32_t stride = 1, size = g->dim_size[dim];
+    for (uint32_t d = 0; d < dim; d++)
+        stride *= g->dim_size[d];
+    uint32_t group = 0;
+    for (uint32_t first = 0; first < g->n_ranks; first++) {
+        if (first / stride % size != 0)
+            continue;
+        for (uint32_t plane = 0; plane < sp->planes; plane++) {
+            uint32_t sw = graph_add_switch(g, NODE_SWITCH, dim, group, plane);
+            for (uint32_t i = 0; i < size; i++)
+                graph_add_link(g, first + i * stride, sw, dim, links[0].rate_bps,
+                               links[0].delay_ps);
+        }
+        group++;
+    }
+}
+
+const struct topology_kind topology_switch = {
+    .name = "switch",
+    .doc = "one switch per group of ranks that share all other coordinates",
+    .source = "any single-switch or NVSwitch system",
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .params_bytes = sizeof(struct switch_params),
+    .build = build,
+};

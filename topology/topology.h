@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The contract of a topology kind: adds one dimension's switches and links to a graph.
+#pragma once
+
+#include "engine/param.h"
+#include "topology/graph.h"
+
+struct link_spec {
+    uint64_t rate_bps;
+    ps_t delay_ps;
+};
+
+struct topology_kind {
+    const char *name, *doc, *source;
+    const struct param *params; // beside kind, size and link, which every dimension has
+    size_t n_params, params_bytes;
+    const char *const *links; // names of further links ("trunk"), NULL-terminated; legal keys
+    bool fabric;              // one fabric joins all ranks
+    // Is it possible? Adds errors at `path` ("topology.dims[1]"). `ranks` = product of all sizes.
+    void (*check)(const void *params, uint32_t size, uint32_t ranks, const char *path,
+                  struct err *err);
+    // Add dimension `dim` to the graph. links[0] is "link", the others as named.
+    void (*build)(struct graph *g, uint32_t dim, const void *params, const struct link_spec *links);
+};
+
+#define TOPOLOGY_MAX_LINKS 3
+#define TOPOLOGY_PARAMS_BYTES 64 // params_bytes of every kind is at most this
+
+extern const struct topology_kind *const topology_registry[]; // NULL-terminated
+const struct topology_kind *topology_find(const char *name);

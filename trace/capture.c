@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Captures: packets of several ports, held until settled, written in order of time.
+//
+// Ports report in order of start each, but not among each other, and far ends and last bits are
+// later than the call. So records wait in a heap until the clock has passed them. The order of the
+// file is (time, port, near before far end, order at the port), the same whatever order the ports
+// report in. Headers are encoded only when a record is written, and only as far as the snaplen
+// reaches. A capture never disturbs the simulation: write errors are kept for capture_close().
+
+#include "trace/capture.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "trace/capture_file.h"
+#include "trace/ip.h"
+#include "trace/pfc.h"
+#include "trace/roce.h"
+
+// No frame is longer: an IP packet, its Ethernet header and the largest trailer.
+#define FRAME_MAX (ETHERNET_BYTES + 2 * 65536)
+
+struct record {
+    ps_t time_ps;
+    uint32_t source; // index into capture.ports
+    uint32_t order;  // at that source; wraps, compared by difference
+    struct packet packet;
+};
+_Static_assert(sizeof(struct record) == 64, "a record is one cache line");
+
+struct source {
+    struct capture_port port;
+    uint32_t seen;
+};
+
+struct capture {
+    /* config */
+    const struct flow_ids *flows;
+    enum capture_stamp stamp;
+    uint16_t int_bytes;
+    struct source *sources; // sorted by port, near end first
+    size_t n_sources;
+    /* state */
+    struct capture_file *file;
+    struct record *heap; // smallest first
+    size_t n, cap;
+    uint8_t *frame; // the kept bytes of one frame
+    size_t frame_bytes;
+};
+
+int capture_check_filter(const char *filter, uint32_t snaplen, const char *path, struct err *err)
+{
+    return capture_file_check_filter(filter, snaplen, path, err);
+}
+
+static int source_compare(const void *a, const void *b)
+{
+    const struct capture_port *x = &((const struct source *)a)->port;
+    const struct capture_port *y = &((const struct source *)b)->port;
+    if (x->port != y->port)
+        return x->port < y->port ? -1 : 1;
+    return (int)x->far_end - (int)y->far_end;
+}
+
+static void capture_free(struct capture *c)
+{
+    free(c->sources);
+    free(c->heap);
+    free(c->frame);
+    free(c);
+}
+
+struct capture *capture_open(const struct capture_config *config, struct err *err)
+{
+    uint32_t snaplen = config->snaplen < FRAME_MAX ? config->snaplen : FRAME_MAX;
+    struct capture_file *file = capture_file_open(config->path, config->filter, snaplen, err);
+    if (!file)
+        return NULL;
+    struct capture *c = memory_zeroed(1, sizeof *c);
+    c->flows = config->flows;
+    c->stamp = config->stamp;
+    c->int_bytes = (uint16_t)config->int_bytes;
+    c->file = file;
+    c->frame = memory_zeroed(snaplen, 1);
+    c->frame_bytes = snaplen;
+    c->n_sources = config->n_ports;
+    c->sources = memory_zeroed(c->n_sources, sizeof *c->sources);
+    for (size_t i = 0; i < c->n_sources; i++)
+        c->sources[i].port = config->ports[i];
+    qsort(c->sources, c->n_sources, sizeof *c->sources, source_compare);
+    return c;
+}
+
+static bool record_before(const struct record *a, const struct record *b)
+{
+    if (a->time_ps != b->time_ps)
+        return a->time_ps < b->time_ps;
+    if (a->source != b->source)
+        return a->source < b->source;
+    return (int32_t)(a->order - b->order) < 0;
+}
+
+static void heap_push(struct capture *c, const struct record *r)
+{
+    if (c->n == c->cap)
+        c->heap = memory_grow(c->heap, &c->cap, sizeof *c->heap);
+    size_t at = c->n++;
+    for (; at && record_before(r, &c->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        c->heap[at] = c->heap[(at - 1) / 2];
+    c->heap[at] = *r;
+}
+
+static void heap_pop(struct capture *c)
+{
+    struct record last = c->heap[--c->n];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < c->n; at = child) {
+        if (child + 1 < c->n && record_before(&c->heap[child + 1], &c->heap[child]))
+            child++;
+        if (!record_before(&c->heap[child], &last))
+            break;
+        c->heap[at] = c->heap[child];
+    }
+    c->heap[at] = last;
+}
+
+// The first source of `port`, or the place where it would be.
+static size_t source_find(const struct capture *c, uint32_t port)
+{
+    size_t low = 0, high = c->n_sources;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (c->sources[mid].port.port < port)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+void capture_seen(struct capture *c, uint32_t port, const struct packet *packet, ps_t start_ps,
+                  ps_t end_ps)
+{
+    ps_t stamp_ps = c->stamp == CAPTURE_LAST_BIT ? end_ps : start_ps;
+    for (size_t i = source_find(c, port); i < c->n_sources; i++) {
+        struct source *source = &c->sources[i];
+        if (source->port.port != port)
+            break;
+        struct record r = {
+            .time_ps = stamp_ps + (source->port.far_end ? source->port.delay_ps : 0),
+            .source = (uint32_t)i,
+            .order = source->seen++,
+            .packet = *packet,
+        };
+        heap_push(c, &r);
+    }
+}
+
+static void record_write(struct capture *c, const struct record *r)
+{
+    const struct packet *p = &r->packet;
+    size_t len, kept;
+    if (p->kind == PACKET_PFC) {
+        len = PFC_FRAME_BYTES;
+        kept = pfc_encode(c->sources[r->source].port.src_mac, packet_pfc_classes(p),
+                          packet_pfc_quanta(p), c->frame, c->frame_bytes);
+    } else {
+        struct roce_fields f = roce_fields_of(p, &c->flows->ids[p->flow], c->int_bytes);
+        len = roce_frame_bytes(&f);
+        kept = roce_encode(&f, c->frame, c->frame_bytes);
+    }
+    capture_file_put(c->file, ns_of_ps(r->time_ps), c->frame, kept, len);
+}
+
+static void write_before(struct capture *c, ps_t now)
+{
+    while (c->n && c->heap[0].time_ps < now) {
+        record_write(c, &c->heap[0]);
+        heap_pop(c);
+    }
+}
+
+void capture_advance(struct capture *c, ps_t now)
+{
+    write_before(c, now);
+    capture_file_show(c->file);
+}
+
+int capture_close(struct capture *c, uint64_t *packets, struct err *err)
+{
+    write_before(c, PS_NEVER);
+    int rc = capture_file_close(c->file, packets, err);
+    capture_free(c);
+    return rc;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// RoCEv2 frame encoder (InfiniBand Architecture 1.4 chapter 9 and annex A17).
+//
+//  Ethernet 14 | IPv4 20 | UDP 8 | BTH 12 | RETH 16 / AETH 4 / CNP 16 | payload, pad | ICRC 4
+//
+//  BTH   0                   1                   2                   3
+//        0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//       |    opcode     |S|M|pad| TVer  |             P_Key             |
+//       |F|B| reserved  |                destination QP                 |
+//       |A|  reserved   |            packet sequence number             |
+//
+// Payload is zeros, addresses and R_Keys are invented but constant for a flow (the RETH of every
+// message names the start of the flow's buffer). The IP id is the PSN, so that one packet is found
+// again at another place and a retransmission shows its original. Not modelled: path migration (M),
+// solicited events (S), FECN in the BTH (F), end-to-end credits (AETH says "no credit count").
+
+#include "trace/roce.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#include "trace/address.h"
+#include "trace/bytes.h"
+#include "trace/ip.h"
+
+#define UDP_BYTES 8
+#define BTH_BYTES 12
+#define RETH_BYTES 16
+#define AETH_BYTES 4
+#define CNP_RESERVED_BYTES 16
+#define ICRC_BYTES 4
+#define BTH_AT (ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES)
+#define HEADERS_MAX (BTH_AT + BTH_BYTES + 16)
+
+#define BTH_PKEY_DEFAULT 0xffff
+#define BTH_BECN 0x40
+#define BTH_ACK_REQ 0x80
+
+static uint8_t data_opcode(uint8_t flags)
+{
+    switch (flags & (PACKET_FIRST | PACKET_LAST)) {
+    case PACKET_FIRST | PACKET_LAST:
+        return ROCE_WRITE_ONLY;
+    case PACKET_FIRST:
+        return ROCE_WRITE_FIRST;
+    case PACKET_LAST:
+        return ROCE_WRITE_LAST;
+    default:
+        return ROCE_WRITE_MIDDLE;
+    }
+}
+
+static uint8_t tos_of(uint8_t dscp, uint8_t flags)
+{
+    int ecn = flags & PACKET_CE ? IP_CE : flags & PACKET_ECT ? IP_ECT0 : IP_NOT_ECT;
+    return (uint8_t)(dscp << 2 | ecn);
+}
+
+// Who sends to whom: data along the flow, ACKs and CNPs against it.
+static void set_addresses(struct roce_fields *f, const struct flow_id *id, bool forward)
+{
+    uint32_t from = forward ? id->src : id->dst, to = forward ? id->dst : id->src;
+    f->src_mac = rank_mac(from);
+    f->dst_mac = rank_mac(to);
+    f->src_ip = rank_ip(from);
+    f->dst_ip = rank_ip(to);
+    f->src_udp = forward ? id->src_udp : id->dst_udp;
+    f->dst_udp = ROCE_UDP_PORT;
+    f->dst_qpn = forward ? id->dst_qpn : id->src_qpn;
+    f->ttl = ROCE_TTL;
+}
+
+struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *id,
+                                  uint16_t int_bytes)
+{
+    struct roce_fields f = {0};
+    set_addresses(&f, id, p->kind == PACKET_DATA);
+    switch (p->kind) {
+    case PACKET_DATA:
+        f.opcode = data_opcode(p->flags);
+        f.tos = tos_of(id->data_dscp, p->flags);
+        f.psn = p->psn;
+        f.ack_req = p->flags & PACKET_ACKREQ;
+        f.va = (uint64_t)(p->flow + 1) << 32;
+        f.rkey = p->flow + 1;
+        f.dma_bytes = p->aux;
+        f.payload_bytes = p->payload_bytes;
+        f.trailer_bytes = int_bytes;
+        break;
+    case PACKET_ACK:
+        // An ACK names the last packet that arrived, a NAK the first that did not (IBA 9.7.5).
+        f.opcode = ROCE_ACKNOWLEDGE;
+        f.tos = tos_of(id->ack_dscp, p->flags);
+        f.syndrome = p->flags & PACKET_NAK ? ROCE_NAK_SEQUENCE : ROCE_ACK;
+        f.psn = p->flags & PACKET_NAK ? p->psn : p->psn - 1;
+        f.msn = p->aux;
+        f.trailer_bytes = int_bytes;
+        break;
+    default:
+        f.opcode = ROCE_CNP;
+        f.tos = tos_of(id->cnp_dscp, p->flags);
+        f.becn = true;
+    }
+    f.ip_id = (uint16_t)f.psn;
+    return f;
+}
+
+static size_t extension_bytes(const struct roce_fields *f)
+{
+    switch (f->opcode) {
+    case ROCE_WRITE_FIRST:
+    case ROCE_WRITE_ONLY:
+        return RETH_BYTES;
+    case ROCE_ACKNOWLEDGE:
+        return AETH_BYTES;
+    case ROCE_CNP:
+        return CNP_RESERVED_BYTES;
+    default:
+        return 0;
+    }
+}
+
+static uint8_t pad_bytes(const struct roce_fields *f) { return (uint8_t)(-f->payload_bytes & 3); }
+
+static size_t zero_bytes(const struct roce_fields *f)
+{
+    return (size_t)f->payload_bytes + pad_bytes(f);
+}
+
+static size_t udp_bytes(const struct roce_fields *f)
+{
+    return UDP_BYTES + BTH_BYTES + extension_bytes(f) + zero_bytes(f) + ICRC_BYTES;
+}
+
+size_t roce_frame_bytes(const struct roce_fields *f)
+{
+    size_t len = ETHERNET_BYTES + IPV4_BYTES + udp_bytes(f) + f->trailer_bytes;
+    return len < ETHERNET_MIN_BYTES ? ETHERNET_MIN_BYTES : len;
+}
+
+static uint8_t *bth_put(uint8_t *at, const struct roce_fields *f)
+{
+    at = put8(at, f->opcode);
+    at = put8(at, (uint8_t)(pad_bytes(f) << 4));
+    at = put16(at, BTH_PKEY_DEFAULT);
+    at = put8(at, f->becn ? BTH_BECN : 0);
+    at = put24(at, f->dst_qpn);
+    at = put8(at, f->ack_req ? BTH_ACK_REQ : 0);
+    return put24(at, f->psn);
+}
+
+static uint8_t *extension_put(uint8_t *at, const struct roce_fields *f)
+{
+    switch (f->opcode) {
+    case ROCE_WRITE_FIRST:
+    case ROCE_WRITE_ONLY:
+        at = put64(at, f->va);
+        at = put32(at, f->rkey);
+        return put32(at, f->dma_bytes);
+    case ROCE_ACKNOWLEDGE:
+        return put24(put8(at, f->syndrome), f->msn);
+    case ROCE_CNP:
+        return put64(put64(at, 0), 0);
+    default:
+        return at;
+    }
+}
+
+// All headers before the payload; returns their length, at most HEADERS_MAX.
+static size_t headers_put(uint8_t *head, const struct roce_fields *f)
+{
+    struct ipv4_fields ip = {
+        .src = f->src_ip,
+        .dst = f->dst_ip,
+        .total_bytes = (uint16_t)(IPV4_BYTES + udp_bytes(f)),
+        .id = f->ip_id,
+        .tos = f->tos,
+        .ttl = f->ttl,
+        .protocol = IP_PROTOCOL_UDP,
+    };
+    uint8_t *at = ethernet_put(head, f->dst_mac, f->src_mac, ETHERTYPE_IPV4);
+    at = ipv4_put(at, &ip);
+    at = put16(at, f->src_udp);
+    at = put16(at, f->dst_udp);
+    at = put16(at, (uint16_t)udp_bytes(f));
+    at = put16(at, 0); // no UDP checksum: the ICRC covers the packet (annex A17.3.1)
+    at = bth_put(at, f);
+    at = extension_put(at, f);
+    return (size_t)(at - head);
+}
+
+// The invariant CRC: what a router may change (and a link header's place) counts as ones (annex
+// A17.3.3). n zero bytes multiply the CRC register by x^8n, which crc32_combine does in log n
+// steps; zlib's CRC is the complement of the register.
+static uint32_t icrc(const uint8_t *head, size_t head_bytes, size_t zeros)
+{
+    enum { LRH = 8, IP = LRH, UDP = IP + IPV4_BYTES, BTH = UDP + UDP_BYTES };
+    uint8_t masked[LRH + HEADERS_MAX];
+    memset(masked, 0xff, LRH);
+    memcpy(masked + LRH, head + ETHERNET_BYTES, head_bytes - ETHERNET_BYTES);
+    masked[IP + 1] = 0xff;             // TOS
+    masked[IP + 8] = 0xff;             // TTL
+    memset(masked + IP + 10, 0xff, 2); // header checksum
+    memset(masked + UDP + 6, 0xff, 2); // UDP checksum
+    masked[BTH + 4] = 0xff;            // FECN, BECN, reserved
+    uInt n = (uInt)(LRH + head_bytes - ETHERNET_BYTES);
+    uint32_t crc = (uint32_t)crc32(0, masked, n);
+    return ~(uint32_t)crc32_combine(~crc, 0, (z_off_t)zeros);
+}
+
+size_t roce_encode(const struct roce_fields *f, uint8_t *out, size_t cap)
+{
+    uint8_t head[HEADERS_MAX];
+    size_t head_bytes = headers_put(head, f);
+    size_t icrc_at = head_bytes + zero_bytes(f);
+    size_t len = roce_frame_bytes(f);
+    size_t kept = len < cap ? len : cap;
+    size_t head_kept = head_bytes < kept ? head_bytes : kept;
+
+    memcpy(out, head, head_kept);
+    memset(out + head_kept, 0, kept - head_kept);
+    if (icrc_at < kept) {
+        uint32_t crc = icrc(head, head_bytes, zero_bytes(f));
+        for (size_t i = 0; i < ICRC_BYTES && icrc_at + i < kept; i++)
+            out[icrc_at + i] = (uint8_t)(crc >> 8 * i);
+    }
+    return kept;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// RoCEv2 frames: the header fields of a simulated packet, and their bytes.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "net/flow_id.h"
+#include "net/packet.h"
+
+#define ROCE_UDP_PORT 4791
+#define ROCE_TTL 64
+
+enum roce_opcode {
+    ROCE_WRITE_FIRST = 0x06,
+    ROCE_WRITE_MIDDLE = 0x07,
+    ROCE_WRITE_LAST = 0x08,
+    ROCE_WRITE_ONLY = 0x0a,
+    ROCE_ACKNOWLEDGE = 0x11,
+    ROCE_CNP = 0x81,
+};
+
+enum roce_syndrome { ROCE_ACK = 0x1f, ROCE_NAK_SEQUENCE = 0x60 };
+
+// Everything of a frame that is not constant or computed (lengths, PadCnt, checksum, ICRC).
+struct roce_fields {
+    /* Ethernet, IPv4, UDP */
+    uint64_t dst_mac, src_mac;
+    uint32_t src_ip, dst_ip;
+    uint16_t src_udp, dst_udp;
+    uint16_t ip_id;
+    uint8_t tos, ttl;
+    /* BTH */
+    uint8_t opcode; // enum roce_opcode: decides which of RETH and AETH follows
+    bool ack_req, becn;
+    uint32_t dst_qpn, psn; // low 24 bits are used
+    /* RETH: WRITE FIRST and ONLY */
+    uint64_t va;
+    uint32_t rkey, dma_bytes;
+    /* AETH: ACKNOWLEDGE */
+    uint8_t syndrome; // enum roce_syndrome
+    uint32_t msn;     // low 24 bits are used
+    /* sizes */
+    uint16_t payload_bytes; // zeros, without padding
+    uint16_t trailer_bytes; // zeros behind the IP packet
+};
+
+// The fields of a DATA, ACK or CNP packet of the flow `id`, with room for `int_bytes` of INT
+// behind data and ACKs.
+struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *id,
+                                  uint16_t int_bytes);
+
+// Length of the whole frame without FCS.
+size_t roce_frame_bytes(const struct roce_fields *f);
+
+// Write the first min(cap, roce_frame_bytes) bytes of the frame into `out`; returns their number.
+// The ICRC costs nothing where it lies beyond `cap`.
+size_t roce_encode(const struct roce_fields *f, uint8_t *out, size_t cap);

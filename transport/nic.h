@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// A NIC port's arbitration: round robin per packet over queue pairs that may send, each under its
+// own pace and window. The port pulls; nothing waits in the NIC but ACKs.
+#pragma once
+
+#include "transport/qp.h"
+
+struct nic {
+    uint32_t ready_head, ready_tail; // ring of senders that are due, in turn
+    uint32_t *paced;                 // heap by (next_send_ps, index) of senders that are not
+    uint32_t n_paced;
+    size_t cap_paced;
+    /* PFC of the data class */
+    bool paused;
+    ps_t paused_since_ps, paused_total_ps;
+    uint32_t n_parked; // retransmission timers stopped by the pause
+};
+
+// Access to the senders by index.
+struct qp_array {
+    struct qp **qps; // stable addresses
+    uint32_t n;
+    size_t cap;
+};
+
+static inline struct qp *qp_at(const struct qp_array *a, uint32_t i) { return a->qps[i]; }
+
+void nic_init(struct nic *nic);
+void nic_free(struct nic *nic);
+
+// Time during which the data class could send: the clock of retransmission timers.
+static inline ps_t nic_active_ps(const struct nic *nic, ps_t now)
+{
+    return (nic->paused ? nic->paused_since_ps : now) - nic->paused_total_ps;
+}
+
+static inline bool qp_may_send(const struct qp_sender *s)
+{
+    return s->snd_nxt < s->tail_psn && s->nxt_bytes - s->una_bytes < s->cc.cwnd_bytes && !s->failed;
+}
+
+// Enter a sender that may send and is idle.
+void nic_add(struct nic *nic, const struct qp_array *qps, uint32_t index, ps_t now);
+
+// Its next_send_ps changed while it is paced.
+void nic_repace(struct nic *nic, const struct qp_array *qps, uint32_t index);
+
+// Next sender in turn that may send at `now`, taken out; QP_NIL when there is none.
+uint32_t nic_take(struct nic *nic, const struct qp_array *qps, ps_t now);
+
+// When nic_take may succeed: <= now, later, or PS_NEVER.
+ps_t nic_next_ps(struct nic *nic, const struct qp_array *qps, ps_t now);

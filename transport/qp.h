@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// A queue pair: the sender's and the receiver's state of one direction of a reliable connection.
+#pragma once
+
+#include "cc/cc.h"
+#include "engine/timer.h"
+#include "transport/message.h"
+
+#define QP_NIL UINT32_MAX
+
+// Where the NIC keeps a sender.
+enum qp_place { QP_IDLE, QP_READY, QP_PACED };
+enum rto_state { RTO_OFF, RTO_ARMED, RTO_PARKED }; // parked: expired on the wall, stopped by PFC
+
+struct qp_sender {
+    /* state: touched for every packet */
+    uint64_t snd_una, snd_nxt, snd_max, tail_psn; // packets: oldest unacknowledged, next, highest
+                                                  // sent + 1, end of what is posted
+    uint64_t una_bytes, nxt_bytes;                // payload offsets of snd_una and snd_nxt
+    ps_t next_send_ps;                            // pacing: not before
+    uint32_t sending;                             // message of snd_nxt
+    uint32_t nic;                                 // its NIC port
+    ps_t last_start_ps;                           // of the last transmission
+    uint64_t pace_q, pace_rate_bps; // ps per wire byte << PACE_SHIFT at this rate; 0 = unpaced
+    uint32_t last_wire_bytes;
+    uint32_t ready_next, heap_at;
+    uint32_t until_ackreq; // packets to go until one asks for an ACK
+    uint8_t place;         // enum qp_place
+    uint8_t rto_state, retries;
+    bool failed;
+    struct cc cc;
+    ps_t srtt_ps, rto_due_ps; // rto_due in the NIC's unpaused time
+    /* cold */
+    uint32_t oldest, newest; // messages not wholly acknowledged
+    struct sim_timer rto, cc_timer;
+    struct cc_env env;
+    /* counters */
+    uint64_t cnps, timeouts;
+};
+
+struct qp_receiver {
+    uint64_t expected_psn;
+    uint32_t receiving; // message of expected_psn, MESSAGE_NIL = none posted
+    uint32_t msn;       // messages completed
+    bool nak_sent, ce_since_ack;
+    bool np_marked;  // a mark came inside the open window
+    uint32_t np_port; // where its CNPs leave
+    ps_t np_open_ps; // end of the notification point's window
+    struct sim_timer np;
+};
+
+struct roce;
+
+struct qp {
+    struct qp_sender snd;
+    struct qp_receiver rcv;
+    struct roce *roce;
+    uint32_t index; // of this queue pair: its flow
+    uint32_t src, dst;
+    uint32_t dim, job, channel;
+    uint32_t next_same_pair; // per_message: idle queue pairs of the pair
+    const struct cc_ops *cc_ops;
+    bool wants_acks, wants_cnps;
+};

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// Queue pairs: opening, naming, posting; the node that a NIC is to the network.
+#include "transport/roce.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "engine/rng.h"
+#include "transport/pairs.h"
+
+enum {
+    FIRST_QPN = 0x100,
+    DSCP_DATA = 26,
+    DSCP_CONTROL = 48,
+    UDP_ENTROPY = 0xC000,
+};
+
+// UDP source port from both queue pair numbers (as NICs do, 14 bits of a hash).
+static uint16_t udp_source(uint32_t qpn, uint32_t peer_qpn)
+{
+    return (uint16_t)(UDP_ENTROPY | (hash_mix((uint64_t)qpn << 32 | peer_qpn) & 0x3fff));
+}
+
+static uint32_t tuple_hash(uint32_t src, uint32_t dst, uint16_t udp)
+{
+    return (uint32_t)hash_mix(hash_mix((uint64_t)src << 32 | dst) + udp);
+}
+
+// (Re)name a queue pair: fresh numbers, so fresh entropy.
+static void qp_name(struct roce *roce, uint32_t index)
+{
+    const struct qp *qp = qp_at(&roce->qps, index);
+    uint32_t src_qpn = roce->next_qpn[qp->src]++ & 0xffffff;
+    uint32_t dst_qpn = roce->next_qpn[qp->dst]++ & 0xffffff;
+    bool control = roce_ack_class(roce_dim_of(roce, qp)) == NET_CLASS_CONTROL;
+    struct flow_id id = {
+        .src = qp->src, .dst = qp->dst, .src_qpn = src_qpn, .dst_qpn = dst_qpn,
+        .src_udp = udp_source(src_qpn, dst_qpn), .dst_udp = udp_source(dst_qpn, src_qpn),
+        .job = (uint16_t)qp->job, .dim = (uint16_t)qp->dim, .data_dscp = DSCP_DATA,
+        .ack_dscp = control ? DSCP_CONTROL : DSCP_DATA, .cnp_dscp = DSCP_CONTROL};
+    roce->flows.ids[index] = id;
+    roce->entropy[0][index] = tuple_hash(qp->src, qp->dst, id.src_udp);
+    roce->entropy[1][index] = tuple_hash(qp->dst, qp->src, id.dst_udp);
+}
+
+static uint32_t qp_slot(struct roce *roce)
+{
+    if (roce->qps.n == roce->qps.cap) {
+        roce->qps.qps = memory_grow(roce->qps.qps, &roce->qps.cap, sizeof *roce->qps.qps);
+        size_t cap = roce->qps.cap;
+        roce->flows.ids = memory_resize(roce->flows.ids, cap, sizeof *roce->flows.ids);
+        for (int way = 0; way < 2; way++)
+            roce->entropy[way] = memory_resize(roce->entropy[way], cap, sizeof **roce->entropy);
+    }
+    roce->qps.qps[roce->qps.n] = memory_zeroed(1, sizeof(struct qp));
+    roce->flows.n = roce->qps.n + 1;
+    return roce->qps.n++;
+}
+
+static void qp_restart(struct roce *roce, struct qp *qp, ps_t now)
+{
+    const struct roce_dim *dim = roce_dim_of(roce, qp);
+    cc_begin(&qp->snd.cc, dim->cc, dim->cc_params, &qp->snd.env, now);
+    qp->snd.pace_q = qp->snd.pace_rate_bps = 0;
+    qp->snd.next_send_ps = now;
+    qp->rcv.np_open_ps = 0;
+    qp->rcv.np_marked = qp->rcv.ce_since_ack = false;
+    sim_timer_stop(&qp->rcv.np);
+}
+
+static uint32_t qp_open(struct roce *roce, const struct transfer_request *request, uint32_t d,
+                        ps_t now)
+{
+    struct roce_path path = roce->path(roce->path_ctx, request->src, request->dst, d);
+    uint32_t index = qp_slot(roce);
+    struct qp *qp = qp_at(&roce->qps, index);
+    const struct roce_dim *dim = &roce->dims[d];
+    struct engine *engine = roce->net->engine;
+    *qp = (struct qp){.roce = roce, .index = index, .src = request->src, .dst = request->dst,
+                      .dim = d, .job = request->job, .channel = request->channel,
+                      .next_same_pair = QP_NIL};
+    struct qp_sender *s = &qp->snd;
+    s->env = (struct cc_env){.line_bps = path.line_bps, .base_rtt_ps = path.base_rtt_ps,
+                             .mtu_bytes = (uint32_t)dim->spec.mtu_bytes, .hops = path.hops};
+    s->sending = s->oldest = s->newest = qp->rcv.receiving = MESSAGE_NIL;
+    s->ready_next = QP_NIL;
+    s->until_ackreq = (uint32_t)dim->spec.ack_interval;
+    sim_timer_init(engine, &s->rto, qp->src, roce_rto_fired, qp);
+    sim_timer_init(engine, &s->cc_timer, qp->src, roce_cc_fired, qp);
+    sim_timer_init(engine, &qp->rcv.np, qp->dst, roce_np_fired, qp);
+    qp->wants_cnps = dim->cc->needs & CC_NEEDS_CNP && dim->spec.cnp == CNP_NP_TIMER;
+    qp->wants_acks = dim->cc->on_ack && !qp->wants_cnps;
+    qp_name(roce, index);
+    s->nic = path.port + roce->entropy[0][index] % path.n_ports;
+    qp_restart(roce, qp, now);
+    return index;
+}
+
+// A fresh connection on the memory of an idle one of the pair: packet numbers go on, so that what is
+// still under way of the old one is recognised as old.
+static uint32_t qp_reopen(struct roce *roce, struct pair *pair, ps_t now)
+{
+    uint32_t index = pair->first_qp;
+    struct qp *qp = qp_at(&roce->qps, index);
+    pair->first_qp = qp->next_same_pair;
+    qp_name(roce, index);
+    qp_restart(roce, qp, now);
+    return index;
+}
+
+uint32_t roce_qp_for(struct roce *roce, const struct transfer_request *r, ps_t now)
+{
+    uint32_t d = roce->joining_dim(roce->path_ctx, r->src, r->dst, r->dims);
+    SIM_ASSERT(roce->net->engine, r->src, d != UINT32_MAX); // config has checked every pair
+    if (r->own_qp)
+        return qp_open(roce, r, d, now);
+    const struct transport_spec *spec = &roce->dims[d].spec;
+    struct pair *pair = pairs_get(roce->pairs, r->src, r->dst, r->job, r->channel << 8);
+    if (spec->qp == QP_PER_MESSAGE)
+        return pair->first_qp == QP_NIL ? qp_open(roce, r, d, now) : qp_reopen(roce, pair, now);
+    uint32_t turn = pair->turn++ % (uint32_t)spec->qps_per_pair;
+    if (turn > 0)
+        pair = pairs_get(roce->pairs, r->src, r->dst, r->job, r->channel << 8 | turn);
+    if (pair->first_qp == QP_NIL)
+        pair->first_qp = qp_open(roce, r, d, now);
+    return pair->first_qp;
+}
+
+void roce_qp_rest(struct roce *roce, uint32_t index)
+{
+    struct qp *qp = qp_at(&roce->qps, index);
+    if (roce_dim_of(roce, qp)->spec.qp != QP_PER_MESSAGE)
+        return;
+    for (unsigned t = 0; t < CC_TIMERS; t++)
+        qp->snd.cc.timer_at_ps[t] = PS_NEVER;
+    sim_timer_stop(&qp->snd.cc_timer);
+    struct pair *pair = pairs_get(roce->pairs, qp->src, qp->dst, qp->job, qp->channel << 8);
+    qp->next_same_pair = pair->first_qp;
+    pair->first_qp = index;
+}
+
+void roce_post(void *net, const struct transfer_request *request, ps_t now)
+{
+    struct roce *roce = net;
+    uint32_t index = roce_qp_for(roce, request, now);
+    struct qp *qp = qp_at(&roce->qps, index);
+    struct qp_sender *s = &qp->snd;
+    uint64_t mtu = roce_dim_of(roce, qp)->spec.mtu_bytes;
+    uint32_t slot = message_take(&roce->messages);
+    struct message *m = &roce->messages.slots[slot];
+    const struct message *last =
+        s->newest == MESSAGE_NIL ? NULL : &roce->messages.slots[s->newest];
+    m->first_psn = s->tail_psn;
+    m->n_pkts = request->bytes ? (request->bytes + mtu - 1) / mtu : 1;
+    m->start_byte = last ? last->start_byte + last->bytes : s->una_bytes;
+    m->bytes = request->bytes;
+    m->token = request->token;
+    m->id = roce->n_messages++;
+    m->qp = index;
+    m->job = request->job;
+    m->src = request->src;
+    m->dst = request->dst;
+    m->dim = qp->dim;
+    m->posted_ps = now;
+    s->tail_psn += m->n_pkts;
+    roce->posted_bytes += request->bytes;
+    roce->n_running++;
+    if (last)
+        roce->messages.slots[s->newest].next = slot;
+    else
+        s->oldest = slot;
+    s->newest = slot;
+    if (s->sending == MESSAGE_NIL)
+        s->sending = slot;
+    if (qp->rcv.receiving == MESSAGE_NIL)
+        qp->rcv.receiving = slot;
+    if (s->failed) {
+        roce_fail(roce, qp, now);
+        return;
+    }
+    if (s->cc.ops->on_post) {
+        struct cc_hint hint = {.msg_bytes = request->bytes, .fan_in = request->hint.fan_in,
+                               .fan_out = request->hint.fan_out, .step = request->hint.step,
+                               .steps = request->hint.steps, .critical = request->hint.critical};
+        s->cc.ops->on_post(&s->cc, &hint, now);
+    }
+    roce_cc_moved(roce, index, now);
+    roce_wake(roce, index, now);
+}
+
+static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+{
+    struct roce *roce = ctx;
+    if (p->kind == PACKET_DATA)
+        roce_on_data(roce, node_port(roce->net, node, local), p, now);
+    else if (p->kind == PACKET_ACK)
+        roce_on_ack(roce, p, now);
+    else
+        roce_on_cnp(roce, p, now);
+}
+
+static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
+                   ps_t now)
+{
+    (void)ctx, (void)node, (void)port, (void)p, (void)queue_bytes, (void)now; // NICs do not mark
+}
+
+void roce_init(struct roce *roce, struct network *net)
+{
+    roce->net = net;
+    roce->n_nics = net->first_port[net->n_ranks];
+    roce->nics = memory_zeroed(roce->n_nics, sizeof *roce->nics);
+    for (uint32_t p = 0; p < roce->n_nics; p++) {
+        nic_init(&roce->nics[p]);
+        net->ports[p].flags |= PORT_PULLS;
+    }
+    roce->next_qpn = memory_zeroed(net->n_ranks, sizeof *roce->next_qpn);
+    for (uint32_t r = 0; r < net->n_ranks; r++)
+        roce->next_qpn[r] = FIRST_QPN;
+    roce->pairs = memory_zeroed(1, sizeof *roce->pairs);
+    message_pool_init(&roce->messages);
+    net->ops[0] = (struct node_ops){.arrive = arrive, .depart = depart, .pull = roce_pull,
+                                    .next_pull = roce_next_pull,
+                                    .pause_changed = roce_pause_changed, .ctx = roce};
+}
+
+void roce_free(struct roce *roce)
+{
+    for (uint32_t i = 0; i < roce->qps.n; i++)
+        free(roce->qps.qps[i]);
+    free(roce->qps.qps);
+    for (uint32_t p = 0; p < roce->n_nics; p++)
+        nic_free(&roce->nics[p]);
+    free(roce->nics);
+    free(roce->flows.ids);
+    free(roce->entropy[0]);
+    free(roce->entropy[1]);
+    free(roce->next_qpn);
+    if (roce->pairs)
+        pairs_free(roce->pairs);
+    free(roce->pairs);
+    message_pool_free(&roce->messages);
+    *roce = (struct roce){0};
+}

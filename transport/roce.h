@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// RoCEv2 reliable connections over the packet network; implements net/transfer.h.
+//
+// RDMA WRITE messages, PSN per packet, ACK where the sender asks, NAK once per gap, go-back-N, a
+// retransmission timer that stops while PFC stops the NIC, and the notification point of DCQCN.
+// Not modelled: memory registration, responder resources, end-to-end credits; a WRITE is not split
+// at 2 GB.
+#pragma once
+
+#include "net/flow_id.h"
+#include "net/network.h"
+#include "net/transfer.h"
+#include "transport/nic.h"
+#include "transport/transport_spec.h"
+
+// What holds in one dimension of the network.
+struct roce_dim {
+    struct transport_spec spec;
+    const struct cc_ops *cc;
+    const void *cc_params;
+    struct packet_sizes full; // of a packet of mtu bytes without RETH
+};
+
+struct roce_path {
+    uint32_t port;    // of the sending rank, global
+    uint32_t n_ports; // equal ones from it on (planes)
+    ps_t base_rtt_ps;
+    uint64_t line_bps;
+    uint32_t hops;
+};
+
+struct roce_observer {
+    void (*message_ended)(void *ctx, const struct message *m); // done or failed, before it is freed
+    void *ctx;
+};
+
+struct pair_table; // transport/pairs.h
+
+struct roce {
+    /* config */
+    struct network *net;
+    struct roce_dim *dims;
+    // The dimension that joins two ranks within the bit set `dims` (0 = any), and the path there.
+    uint32_t (*joining_dim)(void *ctx, uint32_t src, uint32_t dst, uint32_t dims);
+    struct roce_path (*path)(void *ctx, uint32_t src, uint32_t dst, uint32_t dim);
+    void *path_ctx;
+    struct transfer_client client;
+    struct roce_observer observer;
+    /* state */
+    struct qp_array qps;
+    struct nic *nics; // [global port of ranks]
+    uint32_t n_nics;
+    struct flow_ids flows;  // by queue pair
+    uint32_t *entropy[2];   // by queue pair: ECMP hash of data, of what comes back
+    size_t cap_entropy;
+    uint32_t *next_qpn;     // [rank]
+    struct pair_table *pairs;
+    struct message_pool messages;
+    uint64_t n_messages, n_running, n_failed;
+    uint32_t n_rto_armed;
+    ps_t last_delivery_ps;
+    /* counters */
+    uint64_t delivered_bytes, posted_bytes;
+    uint64_t cnps_sent, echoed_marks, naks, timeouts, retransmitted;
+};
+
+// Attach to a network whose ports are set. The caller fills dims, path, client, observer first.
+void roce_init(struct roce *roce, struct network *net);
+void roce_free(struct roce *roce);
+void roce_post(void *roce, const struct transfer_request *request, ps_t now);
+
+/* Between the files of this folder */
+uint32_t roce_qp_for(struct roce *roce, const struct transfer_request *request, ps_t now);
+void roce_qp_rest(struct roce *roce, uint32_t index); // per_message: the message has ended
+bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now);
+ps_t roce_next_pull(void *ctx, uint32_t port, ps_t now);
+void roce_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
+void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now);
+void roce_on_cnp(struct roce *roce, const struct packet *p, ps_t now);
+void roce_on_data(struct roce *roce, uint32_t port, const struct packet *p, ps_t now);
+void roce_cc_moved(struct roce *roce, uint32_t index, ps_t now); // after a hook: pace, timers
+void roce_fail(struct roce *roce, struct qp *qp, ps_t now); // gives up all its messages
+void roce_wake(struct roce *roce, uint32_t index, ps_t now);     // it may have become able to send
+void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents);
+void roce_cc_fired(struct engine *e, struct sim_timer *timer, int revents);
+void roce_np_fired(struct engine *e, struct sim_timer *timer, int revents);
+
+static inline const struct roce_dim *roce_dim_of(const struct roce *roce, const struct qp *qp)
+{
+    return &roce->dims[qp->dim];
+}
+// The 64-bit packet number whose low bits are `psn`, nearest to `near`.
+static inline uint64_t psn_restore(uint32_t psn, uint64_t near)
+{
+    return near + (uint64_t)(int64_t)(int32_t)(psn - (uint32_t)near);
+}
+static inline uint32_t roce_ack_class(const struct roce_dim *dim)
+{
+    return dim->spec.ack_class == ACK_CLASS_DATA ? NET_CLASS_DATA : NET_CLASS_CONTROL;
+}

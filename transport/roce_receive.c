@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The receiver of a queue pair: order, ACK, NAK once per gap, and the notification point.
+#include "transport/roce.h"
+
+static void answer(struct roce *roce, uint32_t port, const struct packet *data, const struct qp *qp,
+                   uint8_t flags, ps_t now)
+{
+    const struct roce_dim *dim = roce_dim_of(roce, qp);
+    struct packet_sizes size = ack_sizes(&dim->spec, 0);
+    struct packet ack = {.flow = qp->index,
+                         .psn = (uint32_t)qp->rcv.expected_psn,
+                         .dst = qp->src,
+                         .aux = qp->rcv.msn,
+                         .frame_bytes = (uint16_t)size.frame,
+                         .wire_bytes = (uint16_t)size.wire,
+                         .kind = PACKET_ACK,
+                         .cls = (uint8_t)roce_ack_class(dim),
+                         .flags = flags,
+                         .sent_ps = data->sent_ps,
+                         .arrives_ps = now};
+    port_enqueue(roce->net, port, &ack, now);
+}
+
+static void send_cnp(struct roce *roce, const struct qp *qp, uint32_t port, ps_t now)
+{
+    struct packet_sizes size = cnp_sizes(&roce_dim_of(roce, qp)->spec);
+    struct packet cnp = {.flow = qp->index,
+                         .dst = qp->src,
+                         .frame_bytes = (uint16_t)size.frame,
+                         .wire_bytes = (uint16_t)size.wire,
+                         .kind = PACKET_CNP,
+                         .cls = NET_CLASS_CONTROL,
+                         .sent_ps = now,
+                         .arrives_ps = now};
+    roce->cnps_sent++;
+    port_enqueue(roce->net, port, &cnp, now);
+}
+
+// Notification point (Zhu et al., SIGCOMM 2015): a CNP at once when idle, then at most one per
+// interval; a mark inside the window is remembered until its end. The timer runs only then.
+static void notification_point(struct roce *roce, struct qp *qp, uint32_t port, ps_t now)
+{
+    struct qp_receiver *r = &qp->rcv;
+    if (r->np_marked)
+        return;
+    if (now < r->np_open_ps) {
+        r->np_marked = true;
+        sim_timer_start(roce->net->engine, &r->np, r->np_open_ps);
+        return;
+    }
+    r->np_open_ps = now + roce_dim_of(roce, qp)->spec.cnp_interval_ps;
+    send_cnp(roce, qp, port, now);
+}
+
+void roce_np_fired(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct qp *qp = timer->data;
+    struct roce *roce = qp->roce;
+    struct qp_receiver *r = &qp->rcv;
+    r->np_marked = false;
+    r->np_open_ps = e->now_ps + roce_dim_of(roce, qp)->spec.cnp_interval_ps;
+    send_cnp(roce, qp, r->np_port, e->now_ps);
+}
+
+static void deliver(struct roce *roce, struct qp *qp, const struct packet *p, ps_t now)
+{
+    struct qp_receiver *r = &qp->rcv;
+    r->nak_sent = false;
+    roce->delivered_bytes += p->payload_bytes;
+    roce->last_delivery_ps = now;
+    if (!(p->flags & PACKET_LAST))
+        return;
+    struct message *m = &roce->messages.slots[r->receiving];
+    m->delivered_ps = now;
+    r->receiving = m->next;
+    roce->client.delivered(roce->client.ctx, m->token, now);
+}
+
+void roce_on_data(struct roce *roce, uint32_t port, const struct packet *p, ps_t now)
+{
+    struct qp *qp = qp_at(&roce->qps, p->flow);
+    struct qp_receiver *r = &qp->rcv;
+    if (qp->snd.failed)
+        return;
+    uint64_t psn = psn_restore(p->psn, r->expected_psn);
+    r->np_port = port;
+    if (p->flags & PACKET_CE) {
+        r->ce_since_ack = true;
+        if (qp->wants_cnps)
+            notification_point(roce, qp, port, now);
+    }
+    if (psn > r->expected_psn) { // a gap
+        if (!r->nak_sent && roce_dim_of(roce, qp)->spec.recovery == RECOVERY_GO_BACK_N) {
+            r->nak_sent = true;
+            roce->naks++;
+            answer(roce, port, p, qp, PACKET_NAK, now);
+        }
+        return;
+    }
+    bool fresh = psn == r->expected_psn;
+    if (fresh) { // first, since the answer speaks of it
+        r->expected_psn++;
+        r->msn += (p->flags & PACKET_LAST) != 0;
+    }
+    if (p->flags & PACKET_ACKREQ) {
+        uint8_t echo = r->ce_since_ack ? PACKET_ECHO_CE : 0;
+        roce->echoed_marks += r->ce_since_ack;
+        r->ce_since_ack = false;
+        answer(roce, port, p, qp, echo, now);
+    }
+    if (fresh)
+        deliver(roce, qp, p, now);
+}

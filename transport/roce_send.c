@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+// The sender of a queue pair: next packet, ACK, NAK, go-back-N, retransmission timer, pacing.
+#include "transport/roce.h"
+
+#define PACE_SHIFT 20 // fraction bits of ps per wire byte: 1e-6 exact
+
+static struct message *message_at(struct roce *roce, uint32_t slot)
+{
+    return &roce->messages.slots[slot];
+}
+
+static ps_t pace_gap(const struct qp_sender *s, uint32_t wire_bytes)
+{
+    return (ps_t)(wire_bytes * s->pace_q >> PACE_SHIFT);
+}
+
+void roce_cc_moved(struct roce *roce, uint32_t index, ps_t now)
+{
+    struct qp *qp = qp_at(&roce->qps, index);
+    struct qp_sender *s = &qp->snd;
+    if (s->cc.rate_bps != s->pace_rate_bps) {
+        s->pace_rate_bps = s->cc.rate_bps;
+        s->pace_q = s->cc.rate_bps >= s->env.line_bps
+                        ? 0
+                        : (uint64_t)(((UINT64_C(8000000000000) << PACE_SHIFT) + s->cc.rate_bps / 2) /
+                                     s->cc.rate_bps);
+        s->next_send_ps = s->last_start_ps + pace_gap(s, s->last_wire_bytes);
+        if (s->place == QP_PACED) {
+            nic_repace(&roce->nics[s->nic], &roce->qps, index);
+            port_kick(roce->net, s->nic, now);
+        }
+    }
+    ps_t due = s->cc.timer_at_ps[0] < s->cc.timer_at_ps[1] ? s->cc.timer_at_ps[0]
+                                                           : s->cc.timer_at_ps[1];
+    if (due != s->cc_timer.at_ps) {
+        if (due == PS_NEVER)
+            sim_timer_stop(&s->cc_timer);
+        else
+            sim_timer_start(roce->net->engine, &s->cc_timer, due);
+    }
+}
+
+void roce_wake(struct roce *roce, uint32_t index, ps_t now)
+{
+    struct qp_sender *s = &qp_at(&roce->qps, index)->snd;
+    if (s->place != QP_IDLE || !qp_may_send(s))
+        return;
+    nic_add(&roce->nics[s->nic], &roce->qps, index, now);
+    port_kick(roce->net, s->nic, now);
+}
+
+void roce_cc_fired(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct qp *qp = timer->data;
+    struct cc *cc = &qp->snd.cc;
+    for (unsigned t = 0; t < CC_TIMERS; t++)
+        if (cc->timer_at_ps[t] <= e->now_ps) {
+            cc->timer_at_ps[t] = PS_NEVER;
+            cc->ops->on_timer(cc, t, e->now_ps);
+        }
+    roce_cc_moved(qp->roce, qp->index, e->now_ps);
+    roce_wake(qp->roce, qp->index, e->now_ps);
+}
+
+/* ---- retransmission timer: its clock stands while the NIC's data class is paused ---- */
+
+static void rto_set(struct roce *roce, struct qp_sender *s, enum rto_state state)
+{
+    roce->n_rto_armed -= s->rto_state == RTO_ARMED;
+    roce->n_rto_armed += state == RTO_ARMED;
+    roce->nics[s->nic].n_parked -= s->rto_state == RTO_PARKED;
+    roce->nics[s->nic].n_parked += state == RTO_PARKED;
+    s->rto_state = (uint8_t)state;
+}
+
+static void rto_restart(struct roce *roce, struct qp *qp, ps_t now)
+{
+    const struct transport_spec *spec = &roce_dim_of(roce, qp)->spec;
+    struct qp_sender *s = &qp->snd;
+    if (spec->recovery == RECOVERY_NONE)
+        return;
+    const struct nic *nic = &roce->nics[s->nic];
+    s->rto_due_ps = nic_active_ps(nic, now) + spec->rto_ps;
+    if (nic->paused) {
+        rto_set(roce, s, RTO_PARKED);
+        sim_timer_stop(&s->rto);
+        return;
+    }
+    rto_set(roce, s, RTO_ARMED);
+    sim_timer_start(roce->net->engine, &s->rto, now + spec->rto_ps);
+}
+
+static void rto_off(struct roce *roce, struct qp_sender *s)
+{
+    rto_set(roce, s, RTO_OFF);
+    sim_timer_stop(&s->rto);
+}
+
+void roce_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
+{
+    struct roce *roce = ctx;
+    if (cls != NET_CLASS_DATA)
+        return;
+    struct nic *nic = &roce->nics[port];
+    nic->paused = paused;
+    if (paused) {
+        nic->paused_since_ps = now;
+        return;
+    }
+    nic->paused_total_ps += now - nic->paused_since_ps;
+    for (uint32_t i = 0; nic->n_parked > 0 && i < roce->qps.n; i++) {
+        struct qp_sender *s = &qp_at(&roce->qps, i)->snd;
+        if (s->nic != port || s->rto_state != RTO_PARKED)
+            continue;
+        rto_set(roce, s, RTO_ARMED);
+        sim_timer_start(roce->net->engine, &s->rto,
+                        now + (s->rto_due_ps - nic_active_ps(nic, now)));
+    }
+}
+
+void roce_fail(struct roce *roce, struct qp *qp, ps_t now)
+{
+    struct qp_sender *s = &qp->snd;
+    s->failed = true;
+    rto_off(roce, s);
+    for (unsigned t = 0; t < CC_TIMERS; t++)
+        s->cc.timer_at_ps[t] = PS_NEVER;
+    sim_timer_stop(&s->cc_timer);
+    while (s->oldest != MESSAGE_NIL) {
+        uint32_t slot = s->oldest;
+        struct message *m = message_at(roce, slot);
+        s->oldest = m->next;
+        m->status = MESSAGE_FAILED;
+        roce->n_failed++;
+        roce->n_running--;
+        uint64_t token = m->token;
+        roce->observer.message_ended(roce->observer.ctx, m);
+        message_give(&roce->messages, slot);
+        roce->client.failed(roce->client.ctx, token, now);
+    }
+    s->newest = s->sending = qp->rcv.receiving = MESSAGE_NIL;
+    s->snd_una = s->snd_nxt = s->tail_psn;
+}
+
+static void go_back(struct roce *roce, struct qp_sender *s)
+{
+    s->snd_nxt = s->snd_una;
+    s->nxt_bytes = s->una_bytes;
+    s->sending = s->oldest;
+    s->until_ackreq = 1; // the first one again asks, so that progress is heard of
+    (void)roce;
+}
+
+void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct qp *qp = timer->data;
+    struct roce *roce = qp->roce;
+    struct qp_sender *s = &qp->snd;
+    const struct nic *nic = &roce->nics[s->nic];
+    ps_t left = s->rto_due_ps - nic_active_ps(nic, e->now_ps);
+    if (left > 0) {
+        if (nic->paused)
+            rto_set(roce, s, RTO_PARKED);
+        else
+            sim_timer_start(e, &s->rto, e->now_ps + left);
+        return;
+    }
+    const struct transport_spec *spec = &roce_dim_of(roce, qp)->spec;
+    s->timeouts++;
+    roce->timeouts++;
+    message_at(roce, s->oldest)->timeouts++;
+    if (s->retries++ >= spec->retry_limit) {
+        roce_fail(roce, qp, e->now_ps);
+        return;
+    }
+    go_back(roce, s);
+    if (s->cc.ops->on_loss) {
+        struct cc_loss loss = {.now_ps = e->now_ps, .kind = CC_LOSS_TIMEOUT, .seq = s->una_bytes,
+                               .snd_nxt = s->nxt_bytes};
+        s->cc.ops->on_loss(&s->cc, &loss);
+        roce_cc_moved(roce, qp->index, e->now_ps);
+    }
+    rto_restart(roce, qp, e->now_ps);
+    roce_wake(roce, qp->index, e->now_ps);
+}
+
+/* ---- sending ---- */
+
+static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, struct packet *p,
+                        ps_t now)
+{
+    const struct roce_dim *dim = roce_dim_of(roce, qp);
+    struct qp_sender *s = &qp->snd;
+    uint64_t mtu = dim->spec.mtu_bytes, offset = (s->snd_nxt - m->first_psn) * mtu;
+    uint64_t left = m->bytes - offset;
+    bool first = s->snd_nxt == m->first_psn, last = s->snd_nxt + 1 == message_end_psn(m);
+    uint32_t payload = (uint32_t)(left < mtu ? left : mtu);
+    struct packet_sizes size =
+        first || last ? data_sizes(&dim->spec, payload, first, 0) : dim->full;
+    *p = (struct packet){.flow = qp->index,
+                         .psn = (uint32_t)s->snd_nxt,
+                         .dst = qp->dst,
+                         .payload_bytes = (uint16_t)payload,
+                         .frame_bytes = (uint16_t)size.frame,
+                         .wire_bytes = (uint16_t)size.wire,
+                         .kind = PACKET_DATA,
+                         .cls = NET_CLASS_DATA,
+                         .flags = PACKET_ECT,
+                         .sent_ps = now};
+    if (first) {
+        p->flags |= PACKET_FIRST;
+        p->aux = m->bytes < UINT32_MAX ? (uint32_t)m->bytes : UINT32_MAX;
+    }
+    if (last)
+        p->flags |= PACKET_LAST;
+    if (s->snd_nxt < s->snd_max) {
+        p->flags |= PACKET_RETX;
+        m->retransmitted++;
+        roce->retransmitted++;
+    }
+    m->packets++;
+}
+
+bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+{
+    (void)node;
+    struct roce *roce = ctx;
+    struct nic *nic = &roce->nics[port];
+    if (nic->paused)
+        return false;
+    uint32_t index = nic_take(nic, &roce->qps, now);
+    if (index == QP_NIL)
+        return false;
+    struct qp *qp = qp_at(&roce->qps, index);
+    struct qp_sender *s = &qp->snd;
+    struct message *m = message_at(roce, s->sending);
+    fill_packet(roce, qp, m, p, now);
+    if (p->flags & PACKET_LAST)
+        s->sending = m->next;
+    s->snd_nxt++;
+    s->nxt_bytes += p->payload_bytes;
+    if (s->snd_nxt > s->snd_max)
+        s->snd_max = s->snd_nxt;
+    s->last_start_ps = now;
+    s->last_wire_bytes = p->wire_bytes;
+    s->next_send_ps = now + pace_gap(s, p->wire_bytes);
+    bool more = qp_may_send(s);
+    if (--s->until_ackreq == 0 || !more || p->flags & PACKET_LAST) {
+        p->flags |= PACKET_ACKREQ;
+        s->until_ackreq = (uint32_t)roce_dim_of(roce, qp)->spec.ack_interval;
+    }
+    if (s->rto_state == RTO_OFF)
+        rto_restart(roce, qp, now);
+    if (s->cc.ops->on_send) {
+        s->cc.ops->on_send(&s->cc, p->wire_bytes, now);
+        roce_cc_moved(roce, index, now);
+        more = qp_may_send(s);
+    }
+    if (more)
+        nic_add(nic, &roce->qps, index, now);
+    return true;
+}
+
+ps_t roce_next_pull(void *ctx, uint32_t port, ps_t now)
+{
+    struct roce *roce = ctx;
+    struct nic *nic = &roce->nics[port];
+    return nic->paused ? PS_NEVER : nic_next_ps(nic, &roce->qps, now);
+}
+
+/* ---- what comes back ---- */
+
+// Everything before `psn` has arrived: move the window, then end the messages that are whole (their
+// callbacks may post). Returns the bytes newly acknowledged.
+static uint64_t acknowledge(struct roce *roce, struct qp *qp, uint64_t psn, ps_t now)
+{
+    struct qp_sender *s = &qp->snd;
+    uint64_t mtu = roce_dim_of(roce, qp)->spec.mtu_bytes, before = s->una_bytes;
+    uint32_t slot = s->oldest;
+    while (slot != MESSAGE_NIL && message_end_psn(message_at(roce, slot)) <= psn) {
+        s->una_bytes = message_at(roce, slot)->start_byte + message_at(roce, slot)->bytes;
+        slot = message_at(roce, slot)->next;
+    }
+    if (slot != MESSAGE_NIL && psn > message_at(roce, slot)->first_psn)
+        s->una_bytes = message_offset(message_at(roce, slot), psn, mtu);
+    uint64_t acked = s->una_bytes - before;
+    s->snd_una = psn;
+    if (s->snd_nxt < psn) { // what was to be sent again had arrived
+        s->snd_nxt = psn;
+        s->nxt_bytes = s->una_bytes;
+        s->sending = slot;
+    }
+    while (s->oldest != slot) {
+        uint32_t done = s->oldest;
+        struct message *m = message_at(roce, done);
+        s->oldest = m->next;
+        if (s->oldest == MESSAGE_NIL)
+            s->newest = MESSAGE_NIL;
+        m->status = MESSAGE_DONE;
+        m->done_ps = now;
+        uint64_t token = m->token;
+        roce->n_running--;
+        roce->observer.message_ended(roce->observer.ctx, m);
+        message_give(&roce->messages, done);
+        roce->client.sent(roce->client.ctx, token, now);
+        if (slot == MESSAGE_NIL && s->newest != MESSAGE_NIL && s->oldest == s->newest)
+            slot = s->oldest; // a callback has posted behind the last one
+    }
+    return acked;
+}
+
+static void tell_ack(struct qp *qp, const struct packet *p, uint64_t acked, ps_t now)
+{
+    struct qp_sender *s = &qp->snd;
+    ps_t rtt = now - p->sent_ps;
+    s->srtt_ps = s->srtt_ps ? s->srtt_ps + (rtt - s->srtt_ps) / 8 : rtt;
+    struct cc_ack ack = {
+        .now_ps = now,
+        .rtt_ps = rtt,
+        .srtt_ps = s->srtt_ps,
+        .seq = s->una_bytes,
+        .snd_una = s->una_bytes,
+        .snd_nxt = s->nxt_bytes,
+        .acked_bytes = (uint32_t)acked,
+        .ce_bytes = p->flags & PACKET_ECHO_CE ? (uint32_t)acked : 0,
+        .inflight_bytes = s->nxt_bytes - s->una_bytes,
+        .app_limited = s->snd_nxt == s->tail_psn,
+    };
+    s->cc.ops->on_ack(&s->cc, &ack);
+}
+
+void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
+{
+    struct qp *qp = qp_at(&roce->qps, p->flow);
+    struct qp_sender *s = &qp->snd;
+    uint64_t psn = psn_restore(p->psn, s->snd_una);
+    if (s->failed || psn < s->snd_una || psn > s->snd_max)
+        return;
+    bool nak = p->flags & PACKET_NAK;
+    bool news = psn > s->snd_una;
+    uint64_t acked = news ? acknowledge(roce, qp, psn, now) : 0;
+    if (news) {
+        s->retries = 0;
+        if (s->snd_una == s->snd_max)
+            rto_off(roce, s);
+        else
+            rto_restart(roce, qp, now);
+    }
+    if (nak && roce_dim_of(roce, qp)->spec.recovery == RECOVERY_GO_BACK_N) {
+        go_back(roce, s);
+        if (s->cc.ops->on_loss) {
+            struct cc_loss loss = {.now_ps = now, .kind = CC_LOSS_NACK, .seq = s->una_bytes,
+                                   .snd_nxt = s->nxt_bytes};
+            s->cc.ops->on_loss(&s->cc, &loss);
+        }
+    }
+    if (qp->wants_acks && !nak)
+        tell_ack(qp, p, acked, now);
+    roce_cc_moved(roce, p->flow, now);
+    if (news && s->snd_una == s->tail_psn)
+        roce_qp_rest(roce, p->flow);
+    else
+        roce_wake(roce, p->flow, now);
+}
+
+void roce_on_cnp(struct roce *roce, const struct packet *p, ps_t now)
+{
+    struct qp *qp = qp_at(&roce->qps, p->flow);
+    struct qp_sender *s = &qp->snd;
+    s->cnps++;
+    if (s->failed || s->oldest == MESSAGE_NIL)
+        return;
+    message_at(roce, s->sending != MESSAGE_NIL ? s->sending : s->oldest)->cnps++;
+    if (s->cc.ops->on_cnp) {
+        s->cc.ops->on_cnp(&s->cc, now);
+        roce_cc_moved(roce, p->flow, now);
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Parameter table of the RoCE transport and the sizes of its packets on the wire.
+//
+// Data: Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 (+ RETH 16) + payload padded to 4 + ICRC 4, then FCS 4,
+// then 20 of preamble and inter-packet gap (IEEE 802.3; InfiniBand annex A17). ACK: AETH 4 instead.
+// CNP: BTH + 16 reserved bytes. A custom overhead stands for all bytes beyond the payload, as other
+// simulators count them.
+#include "transport/transport_spec.h"
+
+static const char *const kinds[] = {"roce", NULL};
+static const char *const ack_classes[] = {"data", "control", NULL};
+static const char *const cnp_modes[] = {"np_timer", "per_ack", NULL};
+static const char *const recoveries[] = {"go_back_n", "none", NULL};
+static const char *const qp_modes[] = {"persistent", "per_message", NULL};
+const char *const overhead_words[] = {"ethernet", "none", NULL};
+
+#define TR(f) offsetof(struct transport_spec, f)
+const struct param transport_params[] = {
+    {.name = "kind", .type = PARAM_ENUM, .offset = TR(kind), .def = "roce", .choices = kinds,
+     .help = "RoCEv2 reliable connections", .source = "InfiniBand annex A17"},
+    {.name = "mtu", .type = PARAM_BYTES, .offset = TR(mtu_bytes), .def = "4096B", .min = "64B",
+     .max = "9000B", .help = "payload of a full packet", .source = "InfiniBand 9.2"},
+    {.name = "ack_interval", .type = PARAM_COUNT, .offset = TR(ack_interval), .def = "1",
+     .min = "1", .max = "1000000",
+     .help = "packets per ACK; the last of a message and the one that fills the window always ask",
+     .source = "InfiniBand 9.7.5"},
+    {.name = "ack_class", .type = PARAM_ENUM, .offset = TR(ack_class), .def = "data",
+     .choices = ack_classes, .help = "ACKs queue and pause with the data, or ride in class 6",
+     .source = "RoCE deployments"},
+    {.name = "cnp", .type = PARAM_ENUM, .offset = TR(cnp), .def = "np_timer", .choices = cnp_modes,
+     .help = "CNP packets at most one per interval, or CE echoed on every ACK",
+     .source = "Zhu et al., SIGCOMM 2015; HPCC simulator"},
+    {.name = "cnp_interval", .type = PARAM_TIME, .offset = TR(cnp_interval_ps), .def = "50us",
+     .min = "1ns", .max = "1s", .help = "window of the notification point",
+     .source = "Zhu et al., SIGCOMM 2015"},
+    {.name = "rto", .type = PARAM_TIME, .offset = TR(rto_ps), .def = "67108864ns", .min = "1us",
+     .max = "100s", .help = "retransmission timeout; stopped while the NIC's class is paused",
+     .source = "InfiniBand 9.7.6.1.3: 4.096 us * 2^14"},
+    {.name = "retry_limit", .type = PARAM_COUNT, .offset = TR(retry_limit), .def = "7", .min = "0",
+     .max = "1000", .help = "timeouts without progress before the flow fails",
+     .source = "InfiniBand 9.7.6"},
+    {.name = "recovery", .type = PARAM_ENUM, .offset = TR(recovery), .def = "go_back_n",
+     .choices = recoveries, .help = "what a NAK or a timeout does", .source = "InfiniBand 9.7"},
+    {.name = "qp", .type = PARAM_ENUM, .offset = TR(qp), .def = "persistent", .choices = qp_modes,
+     .help = "queue pairs outlive messages with their congestion state, or every message is fresh",
+     .source = "NCCL; HPCC simulator"},
+    {.name = "qps_per_pair", .type = PARAM_COUNT, .offset = TR(qps_per_pair), .def = "1",
+     .min = "1", .max = "256", .help = "queue pairs a pair's messages take in turn",
+     .source = "NCCL_IB_QPS_PER_CONNECTION"},
+    {.name = "start_jitter", .type = PARAM_TIME, .offset = TR(start_jitter_ps), .def = "0ns",
+     .min = "0ns", .max = "1s", .help = "each rank's starts are late by up to this, seeded",
+     .source = "breaks ties of identical ranks"},
+    {.name = "clock_ppm", .type = PARAM_RATIO, .offset = TR(clock_ppm), .def = "0", .min = "0",
+     .max = "1000", .help = "each NIC's line rate is off by up to this, seeded",
+     .source = "IEEE 802.3: 100 ppm"},
+};
+const size_t n_transport_params = sizeof transport_params / sizeof *transport_params;
+
+const struct param overhead_params[] = {
+    {.name = "data", .type = PARAM_BYTES, .offset = TR(overhead_data), .min = "0B", .max = "1000B",
+     .help = "all bytes of a data packet beyond its payload", .source = "cross-checks"},
+    {.name = "ack", .type = PARAM_BYTES, .offset = TR(overhead_ack), .min = "1B", .max = "1000B",
+     .help = "all bytes of an ACK or CNP", .source = "cross-checks"},
+};
+const size_t n_overhead_params = sizeof overhead_params / sizeof *overhead_params;
+
+enum {
+    FCS = 4,
+    GAP = 20,       // preamble 7, start delimiter 1, inter-packet gap 12
+    MIN_FRAME = 64, // with FCS
+    BASE = 14 + 20 + 8 + 12,
+    ICRC = 4,
+    RETH = 16,
+    AETH = 4,
+    CNP_BODY = 16,
+};
+
+static struct packet_sizes sizes(const struct transport_spec *t, uint32_t headers, uint32_t body)
+{
+    uint32_t frame = headers + (body + 3) / 4 * 4 + ICRC;
+    if (t->overhead == OVERHEAD_NONE)
+        return (struct packet_sizes){frame, frame};
+    frame = frame + FCS < MIN_FRAME ? MIN_FRAME : frame + FCS;
+    return (struct packet_sizes){frame, frame + GAP};
+}
+
+struct packet_sizes data_sizes(const struct transport_spec *t, uint32_t payload, bool reth,
+                               uint32_t int_bytes)
+{
+    if (t->overhead == OVERHEAD_CUSTOM) {
+        uint32_t all = payload + (uint32_t)t->overhead_data + int_bytes;
+        return (struct packet_sizes){all, all};
+    }
+    return sizes(t, BASE + (reth ? RETH : 0u) + int_bytes, payload);
+}
+
+struct packet_sizes ack_sizes(const struct transport_spec *t, uint32_t int_bytes)
+{
+    if (t->overhead == OVERHEAD_CUSTOM) {
+        uint32_t all = (uint32_t)t->overhead_ack + int_bytes;
+        return (struct packet_sizes){all, all};
+    }
+    return sizes(t, BASE + AETH + int_bytes, 0);
+}
+
+struct packet_sizes cnp_sizes(const struct transport_spec *t)
+{
+    if (t->overhead == OVERHEAD_CUSTOM)
+        return (struct packet_sizes){(uint32_t)t->overhead_ack, (uint32_t)t->overhead_ack};
+    return sizes(t, BASE, CNP_BODY);
+}

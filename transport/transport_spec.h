@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Settings of a transport and its NICs, as a scenario gives them.
+#pragma once
+
+#include "engine/param.h"
+
+enum transport_kind { TRANSPORT_ROCE };
+enum ack_class { ACK_CLASS_DATA, ACK_CLASS_CONTROL };
+enum cnp_mode { CNP_NP_TIMER, CNP_PER_ACK };
+enum recovery { RECOVERY_GO_BACK_N, RECOVERY_NONE };
+enum qp_mode { QP_PERSISTENT, QP_PER_MESSAGE };
+enum overhead_mode { OVERHEAD_ETHERNET, OVERHEAD_NONE, OVERHEAD_CUSTOM };
+
+struct transport_spec {
+    int kind, ack_class, cnp, recovery, qp;
+    uint64_t mtu_bytes; // payload of a full packet
+    uint64_t ack_interval, retry_limit, qps_per_pair;
+    ps_t cnp_interval_ps, rto_ps, start_jitter_ps;
+    double clock_ppm;
+    int overhead;                             // enum overhead_mode
+    uint64_t overhead_data, overhead_ack;     // OVERHEAD_CUSTOM: bytes beyond the payload
+};
+
+// `wire_overhead` is a word or an object {"data", "ack"}: config maps it.
+extern const struct param transport_params[], overhead_params[];
+extern const size_t n_transport_params, n_overhead_params;
+extern const char *const overhead_words[]; // "ethernet", "none", NULL
+
+// Bytes of packets under a spec: what a queue holds and what the line spends.
+struct packet_sizes {
+    uint32_t frame, wire;
+};
+struct packet_sizes data_sizes(const struct transport_spec *t, uint32_t payload, bool reth,
+                               uint32_t int_bytes);
+struct packet_sizes ack_sizes(const struct transport_spec *t, uint32_t int_bytes);
+struct packet_sizes cnp_sizes(const struct transport_spec *t);

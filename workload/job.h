@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What a job of a scenario asks for: the plain description, per kind of workload.
+#pragma once
+
+#include "collective/collective.h"
+#include "engine/param.h"
+
+enum job_kind { JOB_FLOWS, JOB_INCAST, JOB_PERMUTATION, JOB_COLLECTIVE };
+
+struct raw_flow {
+    uint32_t src, dst; // indices into the job's ranks (all ranks when it lists none)
+    uint64_t bytes;
+    ps_t start_ps; // after the job's start
+};
+
+struct job_spec {
+    enum job_kind kind;
+    const char *name;
+    ps_t start_ps;
+    uint32_t *ranks; // the job's ranks, NULL = all
+    size_t n_ranks;
+    /* flows, incast, permutation: expanded by config */
+    struct raw_flow *flows;
+    size_t n_flows;
+    /* collective */
+    int op; // enum coll_op
+    const struct coll_algorithm *algorithm;
+    uint64_t bytes, chunks, repeat, ring_directions;
+};
+
+// Keys of a job that tables describe; `flows`, `ranks`, `algorithm`, `senders` are config's.
+struct job_kind_info {
+    const char *name, *doc, *source;
+    const struct param *params; // into struct job_params
+    size_t n_params;
+};
+
+// Scalars that only build the flows of a job.
+struct job_params {
+    ps_t start_ps;
+    const char *name, *file, *algorithm;
+    uint64_t bytes, receiver, shift;
+    uint64_t chunks, repeat, ring_directions;
+    int op;
+};
+
+extern const struct job_kind_info job_kinds[]; // by enum job_kind
+#define N_JOB_KINDS 4

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Runs the jobs of a scenario over any network: starts, dependencies, ends.
+#pragma once
+
+#include "engine/timer.h"
+#include "net/transfer.h"
+#include "workload/job.h"
+
+// One collective operation of a job (one per repeat).
+struct collective_record {
+    uint32_t job, repeat;
+    ps_t start_ps, end_ps; // first rank's start; last rank's last byte (PS_NEVER = not finished)
+    uint32_t ranks_done;
+};
+
+struct collective_run; // workload/collective_run.h
+
+struct job_run {
+    struct workload *workload;
+    const struct job_spec *spec;
+    uint32_t index;
+    struct rank_start *starts; // one per rank that begins something
+    uint32_t n_starts;
+    uint32_t *flow_order;      // flows sorted by (src, start): what each start posts
+    uint64_t units_left;       // flows, or ranks of the collective, that have not ended
+    struct collective_run *collective;
+};
+
+struct workload {
+    /* config */
+    struct engine *engine;
+    struct transfer transfer;
+    uint32_t n_ranks;
+    const ps_t *late_ps; // [rank] lateness of starts, NULL = none
+    /* state */
+    struct job_run *jobs;
+    size_t n_jobs;
+    uint64_t jobs_left, messages_open;
+    uint32_t starts_pending;
+    struct collective_record *records;
+    size_t n_records, cap_records;
+    /* counters */
+    uint64_t total_bytes; // that all jobs will send
+};
+
+// Arms the starts of all jobs; `client` is to be given to the network. The engine is stopped when
+// all is done.
+void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_jobs);
+void workload_free(struct workload *w);
+struct transfer_client workload_client(struct workload *w);
+
+static inline bool workload_done(const struct workload *w)
+{
+    return w->jobs_left == 0 && w->messages_open == 0;
+}
+
+// Rank `i` of a job, as a rank of the network; how many it has.
+uint32_t job_rank(const struct job_spec *job, uint32_t i);
+uint32_t job_n_ranks(const struct job_spec *job, uint32_t n_ranks);
+
+/* Between the files of this folder */
+void workload_post(struct workload *w, const struct transfer_request *request, ps_t now);
+void workload_unit_ended(struct workload *w, struct job_run *job);
