@@ -10,6 +10,7 @@
 
 struct window_params {
     double k;
+    uint64_t bytes; // PARAM_AUTO_BYTES = k BDPs
 };
 
 static const struct param window_param_table[] = {
@@ -23,13 +24,25 @@ static const struct param window_param_table[] = {
         .help = "window in bandwidth-delay products of the pair",
         .source = "k = 1 loses 5 %: ACKs wait behind data frames",
     },
+    {
+        .name = "bytes",
+        .type = PARAM_BYTES,
+        .offset = offsetof(struct window_params, bytes),
+        .def = "auto",
+        .min = "1B",
+        .max = "1PB",
+        .can_auto = true,
+        .help = "the same window for every pair, near or far; auto = k BDPs of the pair",
+        .source = "HPCC ns-3 sources: the largest BDP of the network",
+    },
 };
 
 static void window_init(struct cc *cc, ps_t now)
 {
     (void)now;
     const struct window_params *params = cc->params;
-    cc->cwnd_bytes = cc_window_bytes(cc->env, params->k);
+    cc->cwnd_bytes = params->bytes != PARAM_AUTO_BYTES ? params->bytes
+                                                       : cc_window_bytes(cc->env, params->k);
 }
 
 static const struct cc_preset window_presets[] = {

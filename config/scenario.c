@@ -32,7 +32,19 @@ static void read_base(struct reader *r, const struct place *root)
     read_switch(r, &sw, &base->sw);
     read_transport(r, &transport, &base->transport);
     read_cc(r, &cc, base);
-    fit_check(r, root, base);
+}
+
+// Dimensions that override something have checked themselves.
+static void check_base(struct reader *r, const struct place *root)
+{
+    const struct scenario *s = r->scenario;
+    bool used = s->spec.n_dims == 0;
+    for (uint32_t d = 0; d < s->spec.n_dims; d++) {
+        const bool *o = s->overrides[d];
+        used |= !o[OVERRIDE_SWITCH] && !o[OVERRIDE_TRANSPORT] && !o[OVERRIDE_CC];
+    }
+    if (used)
+        fit_check(r, root, &s->base);
 }
 
 static void read_scenario(struct reader *r, const struct place *root)
@@ -49,6 +61,7 @@ static void read_scenario(struct reader *r, const struct place *root)
     read_later_keys(r, root, &keys, "scenario");
     read_base(r, root);
     read_topology(r, &topology);
+    check_base(r, root);
     read_workload(r, &workload);
     read_captures(r, &capture);
     read_report(r, &report);

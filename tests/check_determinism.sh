@@ -6,7 +6,7 @@
 # Left out are the keys "scenario" and "series"; numbers are compared as they are written.
 set -eu
 [ $# -ge 2 ] || { echo "usage: check_determinism.sh BUILD_A BUILD_B [SCENARIO...]" >&2 && exit 2; }
-a=$1 b=$2 events=${DETERMINISM_EVENTS:-200000}
+a=$1 b=$2 events=${DETERMINISM_EVENTS:-2000000}
 shift 2
 if [ $# = 0 ]; then
     for scenario in "$(dirname "$0")"/../scenarios/*.json; do

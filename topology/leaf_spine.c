@@ -26,6 +26,9 @@ static void check(const void *p, uint32_t size, uint32_t ranks, const char *path
     if (lp->ranks_per_leaf + lp->spines * lp->trunks > 4095)
         err_add(err, path, "a leaf of %u ports is more than the 4095 a switch can have",
                 (unsigned)(lp->ranks_per_leaf + lp->spines * lp->trunks));
+    if (ranks / lp->ranks_per_leaf * lp->trunks > 4095)
+        err_add(err, path, "a spine of %u ports is more than the 4095 a switch can have",
+                (unsigned)(ranks / lp->ranks_per_leaf * lp->trunks));
 }
 
 static void build(struct graph *g, uint32_t dim, const void *p, const struct link_spec *links)

@@ -12,6 +12,14 @@ static const struct param params[] = {
      .help = "parallel switches; every rank has one port to each", .source = "NVSwitch systems"},
 };
 
+static void check(const void *p, uint32_t size, uint32_t ranks, const char *path, struct err *err)
+{
+    (void)p;
+    (void)ranks;
+    if (size > 4095)
+        err_add(err, path, "size %u is more than the 4095 ports a switch can have", size);
+}
+
 static void build(struct graph *g, uint32_t dim, const void *p, const struct link_spec *links)
 {
     const struct switch_params *sp = p;
@@ -39,5 +47,6 @@ const struct topology_kind topology_switch = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .params_bytes = sizeof(struct switch_params),
+    .check = check,
     .build = build,
 };

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The schema is a schema, all scenarios satisfy it, and broken ones do not.
+
+Usage: check_schema.py [ROOT OF THE PROJECT]
+"""
+import copy
+import json
+import pathlib
+import sys
+
+import jsonschema
+
+root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+schema = json.loads((root / "scenarios/schema.json").read_text())
+jsonschema.Draft202012Validator.check_schema(schema)
+validator = jsonschema.Draft202012Validator(schema)
+
+good = [p for p in sorted((root / "scenarios").rglob("*.json")) if p.name != "schema.json"]
+failures = [f"{p}: {e.json_path}: {e.message}"
+            for p in good for e in validator.iter_errors(json.loads(p.read_text()))]
+if not good:
+    failures.append("no scenario found")
+
+base = json.loads((root / "scenarios/allreduce-1d.json").read_text())
+
+
+def broken(path, value):
+    """`base` with the value at `path` replaced, or deleted where it is None."""
+    scenario = copy.deepcopy(base)
+    at = scenario
+    for step in path[:-1]:
+        at = at.setdefault(step, {}) if isinstance(step, str) else at[step]
+    if value is None:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return scenario
+
+
+bad = [
+    (["name"], None),
+    (["name"], "a/b"),
+    (["topology"], None),
+    (["workload"], None),
+    (["wrkload"], {}),
+    (["seed"], "one"),
+    (["topology", "dims"], []),
+    (["topology", "dims", 0, "kind"], "torus"),
+    (["topology", "dims", 0, "size"], 0),
+    (["topology", "dims", 0, "spines"], 0),
+    (["topology", "dims", 0, "link", "rate"], "100GB"),
+    (["topology", "dims", 0, "link", "delay"], 1),
+    (["switch", "pfc"], True),
+    (["switch", "ecn"], "on"),
+    (["switch", "ecn"], {"pmax": 2}),
+    (["transport", "recovery"], "magic"),
+    (["transport", "wire_overhead"], {"data": "36B"}),
+    (["cc", "kind"], "dcqnc"),
+    (["cc", "preset"], "fast"),
+    (["cc", "k"], 1),
+    (["workload", "bytes"], "-1MB"),
+    (["workload", "op"], "all_sum"),
+    (["workload", "algorithm"], "rings"),
+    (["workload", "ranks"], [0, 0]),
+    (["limits", "stall"], 5),
+    (["capture"], [{"at": "rank0"}]),
+]
+failures += [f"accepted: {'.'.join(map(str, path))} = {value!r}"
+             for path, value in bad if validator.is_valid(broken(path, value))]
+
+print("\n".join(failures) or f"{len(good)} scenarios are valid, {len(bad)} broken ones are not")
+sys.exit(1 if failures else 0)
