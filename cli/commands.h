@@ -4,8 +4,6 @@
 
 #include "cli/options.h"
 
-#define COLLWIRE_VERSION "0.1.0"
-
 int command_run(const struct options *o);
 int command_compare(const struct options *o);
 int command_validate(const struct options *o);

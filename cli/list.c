@@ -6,6 +6,7 @@
 #include "cli/list.h"
 
 #include <libsmartcols/libsmartcols.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -127,42 +128,82 @@ static const struct category categories[] = {
 
 // ---- tables ----
 
-static struct libscols_table *table_new(FILE *out, const char *const *columns, size_t n)
-{
-    struct libscols_table *table = scols_new_table();
-    scols_table_set_stream(table, out);
-    bool terminal = isatty(fileno(out)) != 0;
-    if (!terminal)
-        scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    for (size_t i = 0; i < n; i++) // the last columns are prose
-        scols_table_new_column(table, columns[i], 0, terminal && i + 2 >= n ? SCOLS_FL_WRAP : 0);
-    return table;
-}
+#define PROSE_MAX 2048
+#define PROSE_LEAST 32 // columns of text, however narrow the terminal
 
-static void row_add(struct libscols_table *table, const char *const *cells, size_t n)
+// A table whose last column is prose, on a terminal wrapped at words to what the others leave.
+struct listing {
+    struct libscols_table *table;
+    size_t n_columns, prose_width; // SIZE_MAX = one line
+};
+
+// `fixed`: columns of the terminal that all but the last column take, about.
+static struct listing listing_new(FILE *out, const char *const *columns, size_t n, size_t fixed)
 {
-    struct libscols_line *line = scols_table_new_line(table, NULL);
+    struct listing listing = {scols_new_table(), n, SIZE_MAX};
+    scols_table_set_stream(listing.table, out);
+    if (isatty(fileno(out))) {
+        size_t width = scols_table_get_termwidth(listing.table);
+        listing.prose_width = width > fixed + PROSE_LEAST ? width - fixed : PROSE_LEAST;
+    } else {
+        scols_table_set_termforce(listing.table, SCOLS_TERMFORCE_NEVER);
+    }
+    struct libscols_column *column = NULL;
     for (size_t i = 0; i < n; i++)
-        scols_line_set_data(line, i, cells[i] != NULL ? cells[i] : "");
+        column =
+            scols_table_new_column(listing.table, columns[i], 0, i + 1 == n ? SCOLS_FL_WRAP : 0);
+    scols_column_set_safechars(column, "\n");
+    scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
+    return listing;
 }
 
-static void table_end(struct libscols_table *table)
+// Turn the blanks into line ends that keep lines within `width`.
+static void words_wrap(char *text, size_t width)
 {
-    scols_print_table(table);
-    scols_unref_table(table);
+    char *line = text, *blank = NULL;
+    for (char *at = text; *at != '\0'; at++) {
+        if (*at == ' ')
+            blank = at;
+        if ((size_t)(at - line) >= width && blank != NULL) {
+            *blank = '\n';
+            line = blank + 1;
+            blank = NULL;
+        }
+    }
+}
+
+// The last cell is "cell [source]".
+static void row_add(struct listing *listing, const char *const *cells, const char *source)
+{
+    char prose[PROSE_MAX];
+    size_t last = listing->n_columns - 1;
+    struct libscols_line *line = scols_table_new_line(listing->table, NULL);
+    for (size_t i = 0; i < last; i++)
+        scols_line_set_data(line, i, cells[i]);
+    bool sourced = source != NULL && source[0] != '\0';
+    snprintf(prose, sizeof prose, "%s%s%s%s", cells[last], sourced ? " [" : "",
+             sourced ? source : "", sourced ? "]" : "");
+    words_wrap(prose, listing->prose_width);
+    scols_line_set_data(line, last, prose);
+}
+
+static void listing_end(struct listing *listing)
+{
+    scols_print_table(listing->table);
+    scols_unref_table(listing->table);
 }
 
 static void entries_print(FILE *out, const struct category *category)
 {
-    static const char *const columns[] = {"NAME", "WHAT IT IS", "SOURCE"};
+    static const char *const columns[] = {"NAME", "WHAT IT IS [SOURCE]"};
     struct entry entries[ENTRIES_MAX] = {0};
     size_t n = category->entries(entries);
     fprintf(out, "%s: %s\n", category->name, category->doc);
-    struct libscols_table *table = table_new(out, columns, 3);
+    struct listing listing = listing_new(out, columns, 2, 18);
     for (size_t i = 0; i < n; i++)
-        row_add(table, (const char *const[]){entries[i].name, entries[i].doc, entries[i].source},
-                3);
-    table_end(table);
+        row_add(&listing, (const char *const[]){entries[i].name, entries[i].doc},
+                entries[i].source);
+    listing_end(&listing);
 }
 
 // ---- one entry ----
@@ -171,58 +212,44 @@ static const char *type_text(const struct param *param, char *buf, size_t room)
 {
     if (param->type != PARAM_ENUM)
         return param_type_name(param->type);
-    size_t used = 0;
-    for (size_t i = 0; param->choices[i] != NULL && used < room; i++)
-        used += (size_t)snprintf(buf + used, room - used, "%s%s", i > 0 ? "|" : "",
-                                 param->choices[i]);
+    for (size_t i = 0, used = 0; param->choices[i] != NULL && used < room; i++)
+        used +=
+            (size_t)snprintf(buf + used, room - used, "%s%s", i > 0 ? "|" : "", param->choices[i]);
     return buf;
 }
 
-static const char *range_text(const struct param *param, char *buf, size_t room)
+static void param_row(struct listing *listing, const char *prefix, const struct param *param)
 {
+    char name[64], type[160], range[96] = "";
     const char *min = param->min, *max = param->max;
-    if (min != NULL || max != NULL)
-        snprintf(buf, room, "%s .. %s", min != NULL ? min : "", max != NULL ? max : "");
-    else
-        buf[0] = '\0';
-    return buf;
-}
-
-static void param_row(struct libscols_table *table, const char *prefix, const struct param *param)
-{
-    char name[64], type[160], range[96];
+    const char *def = param->def == NULL ? "required" : param->def[0] == '\0' ? "none" : param->def;
     snprintf(name, sizeof name, "%s%s", prefix, param->name);
-    const char *def = param->def == NULL          ? "required"
-                      : param->def[0] == '\0' ? "none"
-                                              : param->def;
-    row_add(table,
-            (const char *const[]){name, type_text(param, type, sizeof type), def,
-                                  range_text(param, range, sizeof range), param->help,
-                                  param->source},
-            6);
+    if (min != NULL || max != NULL)
+        snprintf(range, sizeof range, "%s..%s", min != NULL ? min : "", max != NULL ? max : "");
+    row_add(
+        listing,
+        (const char *const[]){name, type_text(param, type, sizeof type), def, range, param->help},
+        param->source);
 }
 
 static void params_print(FILE *out, const struct entry *entry)
 {
-    static const char *const columns[] = {"PARAMETER", "TYPE", "DEFAULT", "RANGE", "MEANING",
-                                          "SOURCE"};
-    struct libscols_table *table = table_new(out, columns, 6);
+    static const char *const columns[] = {"PARAMETER", "TYPE", "DEFAULT", "RANGE",
+                                          "MEANING [SOURCE]"};
+    struct listing listing = listing_new(out, columns, 5, 64);
     for (size_t t = 0; t < sizeof entry->tables / sizeof *entry->tables; t++)
         for (size_t i = 0; i < entry->tables[t].n; i++)
-            param_row(table, entry->tables[t].prefix, &entry->tables[t].params[i]);
+            param_row(&listing, entry->tables[t].prefix, &entry->tables[t].params[i]);
     for (size_t o = 0; o < 2 && entry->own[o] != NULL; o++)
-        for (size_t i = 0; i < n_own_keys; i++)
-            if (strcmp(own_keys[i].object, entry->own[o]) == 0)
-                row_add(table,
-                        (const char *const[]){own_keys[i].key, own_keys[i].type, own_keys[i].def,
-                                              "", own_keys[i].help, ""},
-                        6);
-    if (scols_table_get_nlines(table) > 0) {
+        for (size_t i = 0; i < n_own_keys; i++) {
+            const struct own_key *key = &own_keys[i];
+            if (strcmp(key->object, entry->own[o]) == 0)
+                row_add(&listing,
+                        (const char *const[]){key->key, key->type, key->def, "", key->help}, NULL);
+        }
+    if (scols_table_get_nlines(listing.table) > 0)
         fprintf(out, "\n");
-        table_end(table);
-    } else {
-        scols_unref_table(table);
-    }
+    listing_end(&listing);
 }
 
 static const char *profile_text(const struct cc_profile *profile, char *buf, size_t room)
@@ -230,31 +257,31 @@ static const char *profile_text(const struct cc_profile *profile, char *buf, siz
     char kmin[UNIT_TEXT], kmax[UNIT_TEXT], rate[UNIT_TEXT];
     if (!profile->ecn)
         return "no marking";
-    snprintf(buf, room, "kmin %s, kmax %s, pmax %g%s%s", format_bytes(profile->kmin_bytes, kmin),
-             format_bytes(profile->kmax_bytes, kmax), profile->pmax,
-             profile->scaled ? " per " : " at ", format_rate(profile->ref_bps, rate));
+    snprintf(buf, room, "%s/%s/%g %s %s", format_bytes(profile->kmin_bytes, kmin),
+             format_bytes(profile->kmax_bytes, kmax), profile->pmax, profile->scaled ? "per" : "at",
+             format_rate(profile->ref_bps, rate));
     return buf;
 }
 
 static void presets_print(FILE *out, const struct cc_ops *ops)
 {
-    static const char *const columns[] = {"PRESET", "SWITCH PROFILE", "WHAT IT IS", "VALUES"};
-    struct libscols_table *table = table_new(out, columns, 4);
+    static const char *const columns[] = {"PRESET", "ECN KMIN/KMAX/PMAX", "WHAT IT IS: VALUES"};
+    struct listing listing = listing_new(out, columns, 3, 38);
+    fprintf(out, "\n");
     for (size_t p = 0; p < ops->n_presets; p++) {
         const struct cc_preset *preset = &ops->presets[p];
-        char values[1024] = "", profile[128];
-        for (size_t i = 0, used = 0; i < preset->n_values && used < sizeof values; i++)
-            used += (size_t)snprintf(values + used, sizeof values - used, "%s%s=%s",
-                                     i > 0 ? " " : "", preset->values[i].param,
-                                     preset->values[i].value);
-        row_add(table,
-                (const char *const[]){preset->name,
-                                      profile_text(&preset->profile, profile, sizeof profile),
-                                      preset->doc, values},
-                4);
+        char text[PROSE_MAX], profile[128];
+        size_t used = (size_t)snprintf(text, sizeof text, "%s", preset->doc);
+        for (size_t i = 0; i < preset->n_values && used < sizeof text; i++)
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", i == 0 ? ": " : " ",
+                                 preset->values[i].param, preset->values[i].value);
+        row_add(&listing,
+                (const char *const[]){
+                    preset->name, profile_text(&preset->profile, profile, sizeof profile), text},
+                NULL);
     }
-    fprintf(out, "\n");
-    table_end(table);
+    listing_end(&listing);
 }
 
 static void entry_print(FILE *out, const struct entry *entry)

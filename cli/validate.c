@@ -6,21 +6,6 @@
 #include "cli/list.h"
 #include "sim/sim.h"
 
-static void print_derived(const struct sim *sim)
-{
-    const struct graph *g = &sim->graph;
-    char a[UNIT_TEXT], b[UNIT_TEXT];
-    fprintf(stderr, "%u ranks, %u switches, %u links\n", g->n_ranks, g->n_nodes - g->n_ranks,
-            g->n_ports / 2);
-    for (uint32_t n = g->n_ranks; n < g->n_nodes && n < g->n_ranks + 1; n++) {
-        const struct switch_node *s = switch_of(&sim->switches, n);
-        char name[GRAPH_NAME];
-        fprintf(stderr, "%s: shared buffer %s, headroom of port 0 %s\n",
-                graph_node_name(g, n, name), human_bytes(s->mmu.shared_bytes, a),
-                human_bytes(s->mmu.ingress[s->mmu.n_classes - 1].headroom_limit, b));
-    }
-}
-
 int command_validate(const struct options *o)
 {
     struct err err = {0};
@@ -42,7 +27,9 @@ int command_validate(const struct options *o)
     errors_print(&err);
     if (good && o->print) {
         puts(scenario_resolved(scenario));
-        print_derived(sim);
+        char *derived = sim_describe(sim);
+        fputs(derived, stderr);
+        free(derived);
     } else if (good && !o->quiet) {
         printf("%s: valid\n", sim->spec->name);
     }

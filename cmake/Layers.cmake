@@ -81,9 +81,12 @@ collwire_layer(config
   LIBS PkgConfig::jansson)
 
 collwire_layer(cli
-  ALLOW engine trace sim report config cc/cc.h cc/registry.h ev.h libsmartcols.h
+  ALLOW engine trace sim report config libsmartcols.h
+        # the tables of the catalogue, as config has them: list.c prints them
+        topology/topology.h cc/cc.h cc/registry.h collective/collective.h switch/switch_spec.h
+        transport/transport_spec.h workload/job.h
   VIA net topology cc collective switch transport analytical workload # sim/sim.h
-  LIBS PkgConfig::smartcols ev)
+  LIBS PkgConfig::smartcols)
 
 # ---- the check ----
 

@@ -10,7 +10,8 @@ endif()
 enable_testing()
 
 set(environment COLLWIRE=${PROJECT_BINARY_DIR}/collwire
-                COLLWIRE_SCENARIOS=${PROJECT_SOURCE_DIR}/scenarios)
+                COLLWIRE_SCENARIOS=${PROJECT_SOURCE_DIR}/scenarios
+                COLLWIRE_NS3=${PROJECT_SOURCE_DIR}/../shared/inputs/ns3) # its tests skip without
 
 # collwire_test(NAME LABEL COMMAND...)
 function(collwire_test name label)
@@ -73,3 +74,10 @@ if(script)
     "python3 -c 'import jsonschema' || exit 77
 python3 \"$@\"" ${script} ${PROJECT_SOURCE_DIR})
 endif()
+
+# Captures of a real run: counts equal the metrics.
+foreach(snaplen IN ITEMS 128B 65535B)
+  collwire_script_test(trace_incast_${snaplen} wire "tshark;python3" [[python3 "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/trace/check_incast.py ${PROJECT_SOURCE_DIR}/scenarios/incast.json
+    ${snaplen})
+endforeach()

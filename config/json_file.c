@@ -12,10 +12,7 @@
 
 #define FILE_MAX_BYTES ((size_t)256 << 20)
 
-static const char *file_name(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "stdin" : path;
-}
+static const char *file_name(const char *path) { return strcmp(path, "-") == 0 ? "stdin" : path; }
 
 static char *stream_read(FILE *stream, const char *name, size_t *length, struct err *err)
 {

@@ -8,8 +8,7 @@
 
 struct place place_key(const struct place *parent, const char *key)
 {
-    return (struct place){
-        .parent = parent, .key = key, .json = json_object_get(parent->json, key)};
+    return (struct place){.parent = parent, .key = key, .json = json_object_get(parent->json, key)};
 }
 
 struct place place_item(const struct place *parent, size_t index)

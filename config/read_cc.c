@@ -75,9 +75,8 @@ void read_cc(struct reader *r, const struct place *place, struct dim_spec *dim)
     keys_add(&keys, "preset");
     read_params(r, place, &keys, ops->params, ops->n_params, dim->cc_params);
     keys_check(r, place, &keys);
-    const char *why = ops->check != NULL && r->err->n_errors == errors
-                          ? ops->check(dim->cc_params)
-                          : NULL;
+    const char *why =
+        ops->check != NULL && r->err->n_errors == errors ? ops->check(dim->cc_params) : NULL;
     if (why != NULL)
         place_error(r->err, place, "%s", why);
 }

@@ -68,8 +68,8 @@ void read_collective(struct reader *r, const struct place *place, struct job_spe
     uint32_t ranks = job_size(r, job);
     bool op_known = false;
     for (enum coll_op o = 0; o < COLL_OPS; o++)
-        op_known |= json_is_string(op.json) &&
-                    strcmp(coll_op_name(o), json_string_value(op.json)) == 0;
+        op_known |=
+            json_is_string(op.json) && strcmp(coll_op_name(o), json_string_value(op.json)) == 0;
     job->algorithm = read_algorithm(r, &algorithm);
     if (ranks == 0 || !op_known || r->err->n_errors > errors)
         return;

@@ -15,8 +15,7 @@ void keys_add(struct keys *keys, const char *name)
         keys->names[keys->n++] = name;
 }
 
-static bool read_type(struct reader *r, const struct place *place, json_type type,
-                      const char *noun)
+static bool read_type(struct reader *r, const struct place *place, json_type type, const char *noun)
 {
     if (place->json == NULL)
         return false;
@@ -78,8 +77,8 @@ static const char *number_text(enum param_type type, const json_t *json, char *b
 // A value in scenario syntax; NULL where its JSON type is not one that the parameter takes.
 static const char *scalar_text(const struct param *param, const json_t *json, char *buf)
 {
-    bool bare = param->type == PARAM_BOOL || param->type == PARAM_COUNT ||
-                param->type == PARAM_RATIO;
+    bool bare =
+        param->type == PARAM_BOOL || param->type == PARAM_COUNT || param->type == PARAM_RATIO;
     const char *text = json_string_value(json);
     if (text != NULL)
         return !bare || (param->can_auto && strcmp(text, "auto") == 0) ? text : NULL;

@@ -17,7 +17,8 @@ static void read_overhead(struct reader *r, const struct place *place,
         return;
     }
     if (!json_is_string(place->json)) {
-        place_error(r->err, place, "must be \"ethernet\", \"none\" or an object {data, ack}, not %s",
+        place_error(r->err, place,
+                    "must be \"ethernet\", \"none\" or an object {data, ack}, not %s",
                     json_noun(place->json));
         return;
     }

@@ -17,8 +17,8 @@ static void check_name(struct reader *r, const struct place *place)
         return; // the table has complained
     if (name[0] == '\0' || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                              "0123456789._-")] != '\0')
-        place_error(r->err, place,
-                    "\"%s\" must be letters, digits, dots, underscores and hyphens", name);
+        place_error(r->err, place, "\"%s\" must be letters, digits, dots, underscores and hyphens",
+                    name);
     else if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         place_error(r->err, place, "\"%s\" is not a name", name);
 }
@@ -49,8 +49,8 @@ static void check_base(struct reader *r, const struct place *root)
 
 static void read_scenario(struct reader *r, const struct place *root)
 {
-    static const char *const objects[] = {"$schema", "topology", "switch",  "transport", "cc",
-                                          "workload", "capture", "report", "limits"};
+    static const char *const objects[] = {"$schema",  "topology", "switch", "transport", "cc",
+                                          "workload", "capture",  "report", "limits"};
     struct keys keys = {0};
     struct place name = place_key(root, "name"), topology = place_key(root, "topology"),
                  workload = place_key(root, "workload"), capture = place_key(root, "capture"),

@@ -53,9 +53,8 @@ static json_t *type_json(const struct param *param)
     case PARAM_COUNT:
     case PARAM_RATIO:
         json = json_pack("{s:s}", "type", param->type == PARAM_COUNT ? "integer" : "number");
-        bound_set(json, "minimum", param, param->min != NULL || param->type == PARAM_RATIO
-                                              ? param->min
-                                              : "0");
+        bound_set(json, "minimum", param,
+                  param->min != NULL || param->type == PARAM_RATIO ? param->min : "0");
         bound_set(json, "maximum", param, param->max);
         return json;
     default:
@@ -122,7 +121,10 @@ static void later_set(json_t *object, const char *name)
                     false);
 }
 
-static json_t *list_of(json_t *items) { return json_pack("{s:s,s:o}", "type", "array", "items", items); }
+static json_t *list_of(json_t *items)
+{
+    return json_pack("{s:s,s:o}", "type", "array", "items", items);
+}
 
 static json_t *ranks_schema(void)
 {
@@ -177,8 +179,8 @@ static json_t *cc_schema(void)
 // In a dimension `kind` may be left out: its values then go over the global policy.
 static json_t *cc_override_schema(void)
 {
-    json_t *cases = json_pack("[o,o]", ref("cc"),
-                              json_pack("{s:s,s:{s:b}}", "type", "object", "properties", "kind", 0));
+    json_t *cases = json_pack(
+        "[o,o]", ref("cc"), json_pack("{s:s,s:{s:b}}", "type", "object", "properties", "kind", 0));
     return json_pack("{s:o}", "anyOf", cases);
 }
 
@@ -253,8 +255,8 @@ static json_t *defs_schema(void)
         json_t *quantity =
             json_pack("{s:s,s:s}", "type", "string", "pattern", quantities[i].pattern);
         if (i == PARAM_BYTES)
-            quantity = json_pack("{s:[{s:s,s:i},o]}", "anyOf", "type", "integer", "minimum", 0,
-                                 quantity);
+            quantity =
+                json_pack("{s:[{s:s,s:i},o]}", "anyOf", "type", "integer", "minimum", 0, quantity);
         json_object_set_new(defs, quantities[i].name, quantity);
     }
     json_object_set_new(defs, "link", params_schema(link_params, n_link_params));
@@ -297,9 +299,9 @@ static json_t *root_schema(void)
 
 char *schema_text(void)
 {
-    json_t *schema = json_pack("{s:s,s:s}", "$schema",
-                               "https://json-schema.org/draft/2020-12/schema", "title",
-                               "a scenario of collwire");
+    json_t *schema =
+        json_pack("{s:s,s:s}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title",
+                  "a scenario of collwire");
     json_t *root = root_schema();
     json_object_update(schema, root);
     json_object_set_new(schema, "$defs", defs_schema());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times without contention: one message on an empty path, a collective on its own.
+// One message on an empty path: times without contention.
 #include "sim/sim.h"
 
 struct hop {
@@ -102,8 +102,7 @@ ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t di
     return (ps_t)(last + 0.5);
 }
 
-// Latency of one packet beyond its serialization at the sender (the a of the alpha-beta model).
-static ps_t latency_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim)
+ps_t sim_latency_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim)
 {
     const struct transport_spec *t = &sim->spec->dims[dim].transport;
     struct hop out[ROUTE_MAX_HOPS], back[ROUTE_MAX_HOPS];
@@ -112,69 +111,4 @@ static ps_t latency_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32
     for (uint32_t h = 1; h < n; h++)
         ps += data_sizes(t, (uint32_t)t->mtu_bytes, false, 0).wire * out[h].byte_ps;
     return (ps_t)ps + delays_ps(out, n);
-}
-
-// Time of `bytes` of payload on a NIC's line, its direction shared with the ACKs of as much data
-// coming in: P / (P + data overhead + ACK / ack_interval) of the raw rate.
-static double payload_ps(const struct sim *sim, uint32_t rank, uint32_t dim, uint64_t bytes)
-{
-    const struct transport_spec *t = &sim->spec->dims[dim].transport;
-    const struct port *port = NULL;
-    uint32_t planes = 0;
-    for (uint32_t p = sim->net.first_port[rank]; p < sim->net.first_port[rank + 1]; p++)
-        if (sim->graph.ports[p].dim == dim) {
-            port = &sim->net.ports[p];
-            planes++;
-        }
-    if (!port)
-        return 0;
-    double mtu = (double)t->mtu_bytes;
-    double wire = data_sizes(t, (uint32_t)t->mtu_bytes, false, 0).wire +
-                  (double)ack_sizes(t, 0).wire / (double)t->ack_interval;
-    return (double)bytes * (wire / mtu) * (double)port->byte_time.num /
-           (double)port->byte_time.den / planes;
-}
-
-struct step_cost {
-    double latency, transfer; // of the slowest rank
-};
-
-static struct step_cost step_cost(const struct sim *sim, const struct job_spec *job,
-                                  const struct coll_shape *shape, uint32_t step)
-{
-    struct step_cost worst = {0, 0};
-    for (uint32_t rank = 0; rank < shape->ranks; rank++) {
-        struct step_cost cost = {0, 0};
-        uint32_t src = job_rank(job, rank), n = job->algorithm->n_sends(shape, rank, step);
-        for (uint32_t k = 0; k < n; k++) {
-            struct coll_send send = job->algorithm->send(shape, rank, step, k);
-            uint32_t dst = job_rank(job, send.peer);
-            uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
-            if (k < 4 || k == n / 2) { // far peers are alike; keep it linear in ranks
-                double latency = (double)latency_ps(sim, src, dst, dim);
-                if (latency > cost.latency)
-                    cost.latency = latency;
-            }
-            cost.transfer += payload_ps(sim, src, dim, send.bytes);
-        }
-        if (cost.latency + cost.transfer > worst.latency + worst.transfer)
-            worst = cost;
-    }
-    return worst;
-}
-
-ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job)
-{
-    double transfer_all = 0, first_chunk = 0;
-    for (uint64_t chunk = 0; chunk < job->chunks; chunk++) {
-        struct coll_shape shape = job_chunk_shape(job, sim->graph.n_ranks, chunk);
-        uint32_t steps = job->algorithm->steps(&shape);
-        for (uint32_t step = 0; step < steps; step++) {
-            struct step_cost cost = step_cost(sim, job, &shape, step);
-            transfer_all += cost.transfer;
-            if (chunk == 0)
-                first_chunk += cost.latency + cost.transfer;
-        }
-    }
-    return (ps_t)(first_chunk > transfer_all ? first_chunk : transfer_all);
 }

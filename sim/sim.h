@@ -83,6 +83,10 @@ int sim_close_captures(struct sim *sim, struct err *err);
 // What the run has shown. Once, after sim_run. Free with result_free.
 struct result *sim_result(struct sim *sim);
 
+// Values derived from the spec, a line each, for people: sizes, base RTT, window, thresholds. To be
+// freed.
+char *sim_describe(const struct sim *sim);
+
 /* Between the files of this folder */
 void sim_message_ended(void *ctx, const struct message *m);
 void sim_note_message(struct sim *sim, const struct message *m);
@@ -97,5 +101,7 @@ void result_explain(struct result *r, char *sentence); // takes the sentence
 // at the receiver): the store-and-forward recurrence, exact to 1 ps per hop.
 ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
                   ps_t *delivered_ps);
-// Ideal time of a collective: bandwidth and latency terms of its program without contention.
+// Latency of a packet beyond its serialization at the sender: propagation and store-and-forward.
+ps_t sim_latency_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim);
+// Ideal time of a collective: the longest path through its program without contention.
 ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job);

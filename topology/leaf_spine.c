@@ -8,12 +8,28 @@ struct leaf_spine_params {
 
 #define FIELD(f) offsetof(struct leaf_spine_params, f)
 static const struct param params[] = {
-    {.name = "ranks_per_leaf", .type = PARAM_COUNT, .offset = FIELD(ranks_per_leaf), .min = "1",
-     .max = "2048", .help = "ranks on each leaf switch", .source = "Clos 1953"},
-    {.name = "spines", .type = PARAM_COUNT, .offset = FIELD(spines), .min = "1", .max = "2048",
-     .help = "spine switches", .source = "Clos 1953"},
-    {.name = "trunks", .type = PARAM_COUNT, .offset = FIELD(trunks), .def = "1", .min = "1",
-     .max = "64", .help = "parallel links of each leaf to each spine", .source = "Clos 1953"},
+    {.name = "ranks_per_leaf",
+     .type = PARAM_COUNT,
+     .offset = FIELD(ranks_per_leaf),
+     .min = "1",
+     .max = "2048",
+     .help = "ranks on each leaf switch",
+     .source = "Clos 1953"},
+    {.name = "spines",
+     .type = PARAM_COUNT,
+     .offset = FIELD(spines),
+     .min = "1",
+     .max = "2048",
+     .help = "spine switches",
+     .source = "Clos 1953"},
+    {.name = "trunks",
+     .type = PARAM_COUNT,
+     .offset = FIELD(trunks),
+     .def = "1",
+     .min = "1",
+     .max = "64",
+     .help = "parallel links of each leaf to each spine",
+     .source = "Clos 1953"},
 };
 
 static void check(const void *p, uint32_t size, uint32_t ranks, const char *path, struct err *err)

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Speed of the simulator on the scenarios beside this file: best of RUNS (3) by CPU time, and the
+# instructions of a packet-hop under callgrind where it is installed (they do not vary).
+set -eu
+cd "$(dirname "$0")/.."
+collwire=${COLLWIRE:-build/collwire}
+runs=${RUNS:-3}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+value() { sed -n "s/^ \"$2\": \\([0-9.e+-]*\\),*\$/\\1/p" "$1/run.json"; }
+
+# Instructions of a whole run, or nothing.
+instructions() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
+        sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+}
+
+# A run of a tenth of the bytes against one of a twentieth: start-up drops out.
+per_hop() {
+    command -v valgrind >/dev/null || { echo -; return; }
+    big=$(instructions "$collwire" run "$1" --quiet --set cc.kind="$2" --out "$out/big" --set workload.bytes="$3")
+    small=$(instructions "$collwire" run "$1" --quiet --set cc.kind="$2" --out "$out/small" --set workload.bytes="$4")
+    echo "$big $small $(value "$out/big" packet_hops) $(value "$out/small" packet_hops)" |
+        awk '{printf "%.0f", ($1 - $2) / ($3 - $4)}'
+}
+
+printf '%-9s %-7s %12s %8s %8s %10s %9s %8s\n' \
+    scenario cc packet-hops ev/hop ns/hop M-hops/s peak-MB instr/hop
+bench() {
+    for cc in none dcqcn; do
+        best=
+        for _ in $(seq "$runs"); do
+            "$collwire" run "bench/$1.json" --quiet --set cc.kind="$cc" --out "$out/run"
+            cpu=$(value "$out/run" cpu_s)
+            best=$(printf '%s\n%s\n' "$best" "$cpu" | grep . | sort -g | head -1)
+        done
+        hops=$(value "$out/run" packet_hops)
+        echo "$hops $(value "$out/run" events) $best $(value "$out/run" peak_rss_bytes)" \
+            "$(per_hop "bench/$1.json" "$cc" "$2" "$3")" |
+            awk -v name="$1" -v cc="$cc" '{printf "%-9s %-7s %12d %8.2f %8.1f %10.2f %9.1f %8s\n",
+                name, cc, $1, $2 / $1, 1e9 * $3 / $1, $1 / $3 / 1e6, $4 / 1e6, $5}'
+    done
+}
+bench ring16 1MB 500KB
+bench a2a16 1600KB 800KB

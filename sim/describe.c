@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What follows from a scenario before anything runs.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/sim.h"
+
+static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32_t dst)
+{
+    uint32_t dim = sim->roce.joining_dim(sim->roce.path_ctx, src, dst, 0);
+    if (dim == GRAPH_NONE)
+        return;
+    struct roce_path path = sim->roce.path(sim->roce.path_ctx, src, dst, dim);
+    char rtt[UNIT_TEXT], rate[UNIT_TEXT], bdp[UNIT_TEXT], ideal[UNIT_TEXT];
+    fprintf(out, "rank%u -> rank%u: dimension %u, %u hops, %s, base RTT %s, BDP %s; 1 MB takes %s "
+            "alone\n", src, dst, dim, path.hops, human_rate((double)path.line_bps, rate),
+            human_time(path.base_rtt_ps, rtt),
+            human_bytes(bytes_in_ps(path.base_rtt_ps, path.line_bps), bdp),
+            human_time(sim_ideal_ps(sim, src, dst, dim, 1000000, NULL), ideal));
+}
+
+static void describe_switch(FILE *out, const struct sim *sim, uint32_t node)
+{
+    const struct graph_node *gn = &sim->graph.nodes[node];
+    const struct switch_node *s = switch_of(&sim->switches, node);
+    const struct pfc_spec *pfc = &sim->spec->dims[gn->dim].sw.pfc;
+    uint32_t last = gn->first_port + gn->n_ports - 1;
+    const struct marking *marking = &sim->switches.ports[last].marking;
+    char name[GRAPH_NAME], a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT];
+    fprintf(out, "%s: %u ports, %s shared", graph_node_name(&sim->graph, node, name), gn->n_ports,
+            human_bytes(s->mmu.shared_bytes, a));
+    if (pfc->enabled)
+        fprintf(out, ", XOFF at %s of shared when empty, headroom %s at its last port",
+                human_bytes((uint64_t)(pfc->alpha * (double)s->mmu.shared_bytes), b),
+                human_bytes(s->mmu.ingress[(gn->n_ports - 1) * s->mmu.n_classes +
+                                           mmu_class(&sim->net, NET_CLASS_DATA)].headroom_limit,
+                            c));
+    if (marking->enabled)
+        fprintf(out, ", ECN from %s to %s at %g", human_bytes(marking->kmin_bytes, a),
+                human_bytes(marking->kmax_bytes, b), marking->pmax);
+    fputs(marking->enabled ? "\n" : ", no ECN\n", out);
+}
+
+char *sim_describe(const struct sim *sim)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    const struct graph *g = &sim->graph;
+    if (!out)
+        return NULL;
+    fprintf(out, "%u ranks, %u switches, %u links\n", g->n_ranks, g->n_nodes - g->n_ranks,
+            g->n_ports / 2);
+    if (g->n_ranks > 1) {
+        describe_pair(out, sim, 0, 1);
+        if (g->n_ranks > 2)
+            describe_pair(out, sim, 0, g->n_ranks - 1);
+    }
+    for (uint32_t n = g->n_ranks; n < g->n_nodes; n++) // one of each role
+        if (n == g->n_ranks || g->nodes[n].role != g->nodes[n - 1].role ||
+            g->nodes[n].dim != g->nodes[n - 1].dim)
+            describe_switch(out, sim, n);
+    fclose(out);
+    return text;
+}

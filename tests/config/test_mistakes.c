@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// Mistakes in scenarios: each is told with its path, and all of them at once.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/config/load.h"
+
+#define FLOWS(list) "{\"kind\":\"flows\",\"flows\":[" list "]}"
+
+// Further keys of the root, the list of dimensions, the workload; NULL = a good one.
+struct mistake {
+    const char *root, *dims, *job, *want;
+};
+
+static const struct mistake mistakes[] = {
+    // keys, types, units, ranges
+    {"\"swich\":{}", NULL, NULL, "swich: unknown key; did you mean \"switch\"?"},
+    {"\"zzz\":1", NULL, NULL, "zzz: unknown key"},
+    {"\"seed\":null", NULL, NULL, "seed: must be a whole number, not null"},
+    {"\"seed\":\"7\"", NULL, NULL, "seed: must be a whole number, not a string"},
+    {"\"seed\":-1", NULL, NULL, "seed: \"-1\" is not a count"},
+    {"\"seed\":9007199254740993", NULL, NULL, "seed: 9007199254740993 is above the maximum"},
+    {"\"duration\":5", NULL, NULL, "duration: must be a time with its unit"},
+    {"\"network\":\"analytical\"", NULL, NULL, "network: \"analytical\" is not available yet"},
+    {NULL, "{\"kind\":\"switch\",\"size\":4,\"link\":{\"rate\":\"100GB\"}}", NULL,
+     "topology.dims[0].link.rate: \"100GB\" is not a rate"},
+    {NULL, "{\"kind\":\"switch\",\"size\":4,\"link\":{\"rate\":100}}", NULL,
+     "topology.dims[0].link.rate: must be a rate with its unit like \"100Gbps\", not a number"},
+    {NULL, "{\"kind\":\"switch\",\"size\":4,\"link\":{\"delay\":\"-1us\"}}", NULL,
+     "topology.dims[0].link.delay: \"-1us\" is not a time"},
+    {NULL, "{\"kind\":\"switch\",\"size\":4,\"trunk\":{}}", NULL,
+     "topology.dims[0].trunk: unknown key"},
+    {NULL, NULL, "{\"kind\":\"permutation\",\"bytes\":1000000000000000000}",
+     "workload.bytes: 1000000000000000000 bytes is above the maximum 1PB"},
+    {NULL, NULL, "{\"kind\":\"permutation\",\"bytes\":\"0B\"}", "workload.bytes: 0B is below"},
+    {NULL, NULL, "{\"kind\":\"permutation\",\"bytes\":1.5}",
+     "workload.bytes: must be a size like \"128MB\" or 4096, not a number"},
+    {NULL, NULL, "{\"kind\":\"permutation\"}", "workload.bytes: is required"},
+    {NULL, NULL, "{\"kind\":\"permutation\",\"bytes\":1,\"start\":\"1\"}",
+     "workload.start: \"1\" is not a time"},
+    // topology
+    {NULL, "", NULL, "topology.dims: lists no dimension"},
+    {NULL, "7", NULL, "topology.dims[0]: must be an object, not a number"},
+    {NULL, "{}", NULL, "topology.dims[0].kind: is required"},
+    {NULL, "{\"kind\":\"swich\",\"size\":4}", NULL, "did you mean \"switch\"?"},
+    {NULL, "{\"kind\":\"mesh\",\"size\":4}", NULL,
+     "topology.dims[0].kind: topology kind \"mesh\" is not available yet"},
+    {NULL, "{\"kind\":\"switch\"}", NULL, "topology.dims[0].size: is required"},
+    {NULL, "{\"kind\":\"switch\",\"size\":0}", NULL, "topology.dims[0].size: 0 is below"},
+    {NULL, "{\"kind\":\"switch\",\"size\":4096}", NULL, "more than the 4095 ports"},
+    {NULL, "{\"kind\":\"switch\",\"size\":4000},{\"kind\":\"switch\",\"size\":4000}", NULL,
+     "topology.dims: the sizes multiply to more than 65536 ranks"},
+    {NULL, "{\"kind\":\"switch\",\"size\":4,\"ranks_per_port\":2}", NULL,
+     "topology.dims[0].ranks_per_port: only 1 is available yet"},
+    {NULL, "{" LEAF ",\"ranks_per_leaf\":4,\"spines\":0}", NULL,
+     "topology.dims[0].spines: 0 is below the minimum 1"},
+    {NULL, "{" LEAF ",\"ranks_per_leaf\":0,\"spines\":1}", NULL,
+     "topology.dims[0].ranks_per_leaf: 0 is below"},
+    {NULL, "{" LEAF ",\"ranks_per_leaf\":3,\"spines\":2}", NULL,
+     "topology.dims[0]: 8 ranks do not fill leaves of ranks_per_leaf 3"},
+    {NULL, DIM "," DIM, FLOWS("{\"src\":0,\"dst\":5,\"bytes\":1}"),
+     "workload.flows[0]: no dimension joins rank 0 and rank 5"},
+    {NULL, DIM "," DIM, "{" COLL "}", "workload: no dimension joins rank 3 and rank 4"},
+    {NULL, "{\"kind\":\"switch\",\"size\":4,\"switch\":{\"bufer\":1}}", NULL,
+     "topology.dims[0].switch.bufer: unknown key; did you mean \"buffer\"?"},
+    // switch
+    {"\"switch\":[]", NULL, NULL, "switch: must be an object, not a list"},
+    {"\"switch\":{\"buffer\":\"32Mb\"}", NULL, NULL, "switch.buffer: \"32Mb\" is not a size"},
+    {"\"switch\":{\"pfc\":{\"enabled\":\"yes\"}}", NULL, NULL,
+     "switch.pfc.enabled: must be true or false, not a string"},
+    {"\"switch\":{\"pfc\":{\"alpha\":0}}", NULL, NULL, "switch.pfc.alpha: 0 is below"},
+    {"\"switch\":{\"ecn\":{\"kmin\":\"900KB\",\"kmax\":\"400KB\"}}", NULL, NULL,
+     "switch.ecn.kmin: 900KB exceeds kmax 400KB"},
+    {"\"switch\":{\"ecn\":\"off\"}", NULL, NULL, "switch.ecn: must be \"auto\" or an object"},
+    {"\"switch\":{\"int\":true}", NULL, NULL, "switch.int: only \"auto\" is available yet"},
+    {"\"switch\":{\"routing\":{\"kind\":\"spray\"}}", NULL, NULL,
+     "switch.routing.kind: \"spray\" is not available yet, only \"ecmp\" is"},
+    {"\"switch\":{\"routing\":{\"relay\":true}}", NULL, NULL, "switch.routing.relay: only false"},
+    // transport
+    {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL,
+     "transport.kind: \"tcp\" is not available yet"},
+    {"\"transport\":{\"mtu\":\"63B\"}", NULL, NULL, "transport.mtu: 63B is below"},
+    {"\"transport\":{\"wire_overhead\":\"ethernt\"}", NULL, NULL, "did you mean \"ethernet\"?"},
+    {"\"transport\":{\"wire_overhead\":{\"data\":\"36B\"}}", NULL, NULL,
+     "transport.wire_overhead.ack: is required"},
+    {"\"transport\":{\"recovery\":\"go_back\"}", NULL, NULL, "transport.recovery: \"go_back\" is"},
+    // cc
+    {"\"cc\":\"dcqcn\"", NULL, NULL, "cc: must be an object, not a string"},
+    {"\"cc\":{}", NULL, NULL, "cc.kind: is required: a policy"},
+    {"\"cc\":{\"kind\":\"foo\"}", NULL, NULL, "cc.kind: unknown policy \"foo\""},
+    {"\"cc\":{\"kind\":\"dcqnc\"}", NULL, NULL, "did you mean \"dcqcn\"?"},
+    {"\"cc\":{\"kind\":\"swift\"}", NULL, NULL, "cc.kind: policy \"swift\" is not available yet"},
+    {"\"cc\":{\"kind\":\"dcqcn\",\"preset\":\"papr\"}", NULL, NULL, "did you mean \"paper\"?"},
+    {"\"cc\":{\"kind\":\"none\",\"k\":1}", NULL, NULL, "cc.k: unknown key"},
+    {"\"cc\":{\"kind\":\"dcqcn\",\"rate_ai\":\"fast\"}", NULL, NULL, "cc.rate_ai: \"fast\" is not"},
+    // workload
+    {NULL, NULL, "[]", "workload: lists no job"},
+    {NULL, NULL, "[" JOB ",{\"kind\":\"permutation\",\"bytes\":\"1mb\"}]",
+     "workload[1].bytes: \"1mb\" is not a size"},
+    {NULL, NULL, "{\"kind\":\"training\",\"file\":\"x\"}",
+     "workload.kind: workload kind \"training\" is not available yet"},
+    {NULL, NULL, "{\"kind\":\"incst\"}", "did you mean \"incast\"?"},
+    {NULL, NULL, "{\"kind\":\"flows\"}", "workload.flows: is required"},
+    {NULL, NULL, "{\"kind\":\"flows\",\"flows\":[]}", "workload.flows: lists no flow"},
+    {NULL, NULL, FLOWS("{\"src\":0,\"dst\":4,\"bytes\":1}"),
+     "workload.flows[0].dst: rank 4 is not one of the network's 4 (0 to 3)"},
+    {NULL, NULL, FLOWS("{\"src\":1,\"dst\":1,\"bytes\":1}"),
+     "workload.flows[0]: src and dst are both"},
+    {NULL, NULL, FLOWS("{\"src\":0,\"dst\":1,\"bytes\":1,\"size\":2}"),
+     "workload.flows[0].size: unknown key"},
+    {NULL, NULL, "{\"kind\":\"flows\",\"file\":\"none.csv\"}", "none.csv: cannot be opened"},
+    {NULL, NULL, "{\"kind\":\"flows\",\"file\":\"x\",\"flows\":[]}",
+     "workload.file: is given beside"},
+    {NULL, NULL, "{\"kind\":\"permutation\",\"bytes\":1,\"shift\":4}",
+     "workload.shift: 4 sends every one of 4 ranks to itself"},
+    {NULL, NULL, "{\"kind\":\"permutation\",\"bytes\":1,\"ranks\":[0,2,0]}",
+     "workload.ranks[2]: rank 0 is listed twice"},
+    {NULL, NULL, "{\"kind\":\"permutation\",\"bytes\":1,\"ranks\":[0,9]}",
+     "workload.ranks[1]: rank 9 is not one of"},
+    {NULL, NULL, "{\"kind\":\"permutation\",\"bytes\":1,\"ranks\":[]}", "workload.ranks: lists no"},
+    {NULL, NULL, "{\"kind\":\"incast\",\"bytes\":1,\"senders\":4}", "workload.senders: 4 senders"},
+    {NULL, NULL, "{\"kind\":\"incast\",\"bytes\":1,\"senders\":0}", "workload.senders: 0 senders"},
+    {NULL, NULL, "{\"kind\":\"incast\",\"bytes\":1,\"receiver\":4}",
+     "workload.receiver: rank 4 is"},
+    {NULL, NULL, "{\"kind\":\"incast\",\"bytes\":1,\"senders\":[1,0]}",
+     "workload.senders[1]: rank 0 is the receiver"},
+    {NULL, NULL, "{\"kind\":\"incast\",\"bytes\":1,\"senders\":[1,1]}",
+     "workload.senders[1]: rank 1 is listed twice"},
+    {NULL, NULL, "{\"kind\":\"collective\",\"op\":\"barrier\",\"bytes\":1}",
+     "workload.op: \"barrier\" is not available yet"},
+    {NULL, NULL, "{\"kind\":\"collective\",\"op\":\"allreduce\",\"bytes\":1}",
+     "did you mean \"all_reduce\"?"},
+    {NULL, NULL, "{" COLL ",\"algorithm\":\"rng\"}", "did you mean \"ring\"?"},
+    {NULL, NULL, "{" COLL ",\"algorithm\":\"tree\"}", "algorithm \"tree\" is not available yet"},
+    {NULL, NULL, "{" COLL ",\"algorithm\":[\"ring\",\"ring\"]}",
+     "workload.algorithm: lists 2 algorithms for 1 dimensions"},
+    {NULL, DIM "," DIM, "{" COLL ",\"algorithm\":[\"ring\",\"ring\"]}", "(hierarchical) is not"},
+    {NULL, NULL, "{" COLL ",\"order\":\"lifo\"}", "workload.order: \"lifo\" is not available yet"},
+    {NULL, NULL, "{" COLL ",\"ring_directions\":3}", "workload.ring_directions: 3 is above"},
+    // output
+    {"\"capture\":{}", NULL, NULL, "capture: must be a list, not an object"},
+    {"\"capture\":[{\"at\":\"rank0\"}]", NULL, NULL, "capture[0].file: is required"},
+    {"\"capture\":[{\"at\":\"rank0\",\"file\":\"/x\"}]", NULL, NULL,
+     "capture[0].file: \"/x\" is an abs"},
+    {"\"capture\":[{\"at\":\"rank0\",\"file\":\"a/../../x\"}]", NULL, NULL, "leads out of"},
+    {"\"capture\":[{\"at\":\"rank0\",\"file\":\"metrics.json\"}]", NULL, NULL, "of a result file"},
+    {"\"capture\":[{\"at\":\"a\",\"file\":\"x\"},{\"at\":\"b\",\"file\":\"x\"}]", NULL, NULL,
+     "capture[1].file: capture[0] has the same file"},
+    {"\"capture\":[{\"at\":\"a\",\"file\":\"x\",\"snaplen\":53}]", NULL, NULL,
+     "capture[0].snaplen: 53"},
+    {"\"limits\":{\"events\":0}", NULL, NULL, "limits.events: 0 is below the minimum 1"},
+    {"\"report\":{\"sample_at\":[1]}", NULL, NULL, "report.sample_at[0]: must be a place"},
+};
+
+static void scenario_text(char *text, size_t room, const struct mistake *m)
+{
+    snprintf(text, room, "{\"name\":\"t\",%s%s\"topology\":{\"dims\":[%s]},\"workload\":%s}",
+             m->root != NULL ? m->root : "", m->root != NULL ? "," : "",
+             m->dims != NULL ? m->dims : DIM, m->job != NULL ? m->job : JOB);
+}
+
+static void test_mistakes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        char text[2048];
+        struct err err = {0};
+        scenario_text(text, sizeof text, &mistakes[i]);
+        struct scenario *scenario = load(text, &err);
+        assert_said(&err, text, mistakes[i].want);
+        assert_null(scenario);
+        err_free(&err);
+    }
+}
+
+// Texts that are no scenario at all.
+static void test_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"", "line 1"},
+        {"[]", "a scenario must be an object, not a list"},
+        {"7", "a scenario must be an object, not a number"},
+        {"{", "not JSON"},
+        {"{\n  \"name\": \"a\",\n  \"seed\": }\n", "line 3, column"},
+        {"{} x", "not JSON"},
+        {"{\"a\":1,\"a\":2}", "duplicate object key"},
+        {"\xff\xfe\x01\x80", "not JSON"},
+        {"{\"seed\": 99999999999999999999}", "too big integer"},
+        {"{}", "name: is required"},
+        {"{}", "topology: is required"},
+        {"{}", "workload: is required"},
+        {"{\"name\":\"a b\"}", "name: \"a b\" must be letters"},
+        {"{\"name\":\"\"}", "name: \"\" must be letters"},
+        {"{\"name\":\"..\"}", "name: \"..\" is not a name"},
+        {"{\"topology\":{\"astra\":\"x\"}}", "topology.astra: an ASTRA-sim network file is not"},
+        {"{\"topology\":{\"dims\":{}}}", "topology.dims: must be a list, not an object"},
+        {"{\"workload\":[[]]}", "workload[0]: must be an object, not a list"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        assert_null(load(cases[i].text, &err));
+        assert_said(&err, cases[i].text, cases[i].want);
+        err_free(&err);
+    }
+    struct err err = {0};
+    assert_null(load_text("{\"a\":\0}", 7, NULL, 0, &err));
+    assert_null(scenario_load(folder, NULL, 0, &err));
+    assert_said(&err, folder, "is a directory");
+    assert_null(scenario_load("/nowhere/s.json", NULL, 0, &err));
+    assert_said(&err, "missing file", "/nowhere/s.json: cannot be opened");
+    err_free(&err);
+}
+
+static void test_all_at_once(void **state)
+{
+    (void)state;
+    static const char *const wants[] = {"seeed: unknown",          "switch.buffer: \"1\"x\"",
+                                        "transport.mtu: 1B",       "cc.preset: unknown",
+                                        "topology.dims[0].spines", "workload.bytes: is required",
+                                        "limits.stall: must be"};
+    const char *text =
+        "{\"name\":\"t\",\"seeed\":1,\"switch\":{\"buffer\":\"1\\\"x\"},"
+        "\"transport\":{\"mtu\":\"1B\"},\"cc\":{\"kind\":\"dcqcn\",\"preset\":\"x\"},"
+        "\"topology\":{\"dims\":[{" LEAF ",\"ranks_per_leaf\":4}]},"
+        "\"workload\":{\"kind\":\"permutation\"},\"limits\":{\"stall\":null}}";
+    struct err err = {0};
+    assert_null(load(text, &err));
+    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
+        assert_said(&err, text, wants[i]);
+    assert_int_equal(err.n_errors, sizeof wants / sizeof *wants);
+    err_free(&err);
+}
+
+static void test_flow_file_mistakes(void **state)
+{
+    (void)state;
+    static const char list[] = "src,dst,bytes,start_ns\n0,1,5,0\n0,1\n0,x,5,0\n0,1,0,0\n0,1,5,-1\n";
+    static const char ranks[] = "0,1,5,0\n0,9,5,0\n2,2,5,0\n";
+    static const char *const wants[] = {"workload.file: f.csv, line 3: is not src,dst",
+                                        "line 4: dst is not a rank", "line 5: bytes is not",
+                                        "line 6: start_ns is not"};
+    const char *text = "{\"name\":\"t\",\"topology\":{\"dims\":[" DIM
+                       "]},\"workload\":{\"kind\":\"flows\",\"file\":\"f.csv\"}}";
+    struct err err = {0};
+    file_write("f.csv", list, sizeof list - 1);
+    assert_null(load(text, &err));
+    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
+        assert_said(&err, text, wants[i]);
+    err_free(&err);
+    file_write("f.csv", ranks, sizeof ranks - 1);
+    assert_null(load(text, &err));
+    assert_said(&err, text, "workload.file: f.csv, flow 2: rank 9 is not one of");
+    assert_said(&err, text, "workload.file: f.csv, flow 3: src and dst are both rank 2");
+    err_free(&err);
+    file_remove("f.csv");
+}
+
+static void test_set_mistakes(void **state)
+{
+    (void)state;
+    static const struct {
+        struct config_set set;
+        const char *want;
+    } cases[] = {
+        {{"", "1"}, "not a path"},
+        {{".seed", "1"}, ".seed: --set: not a path"},
+        {{"seed.", "1"}, "seed.: --set: not a path"},
+        {{"a..b", "1"}, "not a path"},
+        {{"[0]", "1"}, "not a path"},
+        {{"workload[x]", "1"}, "not a path"},
+        {{"topology.dims[1].size", "1"}, "--set: [1] is not one of 1 items"},
+        {{"topology.dims[1]", "1"}, "--set: [1] is not one of 1 items"},
+        {{"workload[0].bytes", "1"}, "--set: [0] is asked of an object"},
+        {{"name.x", "1"}, "name.x: --set: key \"x\" is asked of a string"},
+        {{"name.x.y", "1"}, "--set: key \"x\" is asked of a string"},
+        {{"swich.buffer", "1MB"}, "swich: unknown key; did you mean \"switch\"?"},
+        {{"seed", "nine"}, "seed: must be a whole number, not a string"},
+        {{"seed", "\xff"}, "--set: the value is not UTF-8 text"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        assert_null(load_text(GOOD, strlen(GOOD), &cases[i].set, 1, &err));
+        assert_said(&err, cases[i].set.path, cases[i].want);
+        err_free(&err);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_all_at_once),  cmocka_unit_test(test_flow_file_mistakes),
+        cmocka_unit_test(test_set_mistakes),
+    };
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}
