@@ -168,20 +168,14 @@ static const struct cc_preset dcqcn_presets[] = {
      .profile = {true, false, 600000, 2400000, 0.2, RATE_200G, true}},
 };
 
-static struct dcqcn *dcqcn_of(struct cc *cc)
-{
-    return (struct dcqcn *)(void *)cc->priv;
-}
+static struct dcqcn *dcqcn_of(struct cc *cc) { return (struct dcqcn *)(void *)cc->priv; }
 
 // ---- alpha ----
 
 #define ALPHA_NOTHING 0x1p-60
 
 // Eq. 1: alpha = (1 - g) alpha + g.
-static double alpha_raise(double alpha, double g)
-{
-    return (1 - g) * alpha + g;
-}
+static double alpha_raise(double alpha, double g) { return (1 - g) * alpha + g; }
 
 // Eq. 2: alpha = (1 - g) alpha.
 static double alpha_decay(double alpha, double g)

@@ -41,8 +41,8 @@ static void window_init(struct cc *cc, ps_t now)
 {
     (void)now;
     const struct window_params *params = cc->params;
-    cc->cwnd_bytes = params->bytes != PARAM_AUTO_BYTES ? params->bytes
-                                                       : cc_window_bytes(cc->env, params->k);
+    cc->cwnd_bytes =
+        params->bytes != PARAM_AUTO_BYTES ? params->bytes : cc_window_bytes(cc->env, params->k);
 }
 
 static const struct cc_preset window_presets[] = {

@@ -166,9 +166,10 @@ static int write_results(const struct contest *c, const struct row *rows, const 
     errors_print(&err);
     if (!c->options->quiet) {
         char *table = rows_table(rows, c->n);
-        fputs(c->options->format == FORMAT_JSON   ? json
+        fputs(c->options->format == FORMAT_JSON  ? json
               : c->options->format == FORMAT_CSV ? csv
-                                                 : table, stdout);
+                                                 : table,
+              stdout);
         free(table);
         for (size_t i = 0; c->options->format == FORMAT_TABLE && i < c->n; i++) {
             char *text = row_explanations(&rows[i], "  ");

@@ -80,12 +80,21 @@ static int take(struct options *o, int option, char *text)
     static char seed_path[] = "seed";
     int word = 0, status = 0;
     switch (option) {
-    case OPT_OUT: o->out = text; return 0;
-    case OPT_CC: o->cc = text; return 0;
-    case OPT_SET: return parse_set(o, text);
-    case OPT_SEED: add_set(o, seed_path, text); return 0;
-    case OPT_SEEDS: return number("--seeds", text, 1000, &o->seeds);
-    case OPT_JOBS: return number("--jobs", text, 1024, &o->jobs);
+    case OPT_OUT:
+        o->out = text;
+        return 0;
+    case OPT_CC:
+        o->cc = text;
+        return 0;
+    case OPT_SET:
+        return parse_set(o, text);
+    case OPT_SEED:
+        add_set(o, seed_path, text);
+        return 0;
+    case OPT_SEEDS:
+        return number("--seeds", text, 1000, &o->seeds);
+    case OPT_JOBS:
+        return number("--jobs", text, 1024, &o->jobs);
     case OPT_FORMAT:
         status = choose("--format", text, formats, &word);
         o->format = (enum format)word;
@@ -94,7 +103,8 @@ static int take(struct options *o, int option, char *text)
         status = choose("--progress", text, progresses, &word);
         o->progress = (enum progress)word;
         return status;
-    default: return -1; // getopt has said why
+    default:
+        return -1; // getopt has said why
     }
 }
 
@@ -102,13 +112,20 @@ int options_parse(struct options *o, int argc, char **argv)
 {
     int quiet = 0, plain = 0, print = 0, help = 0, version = 0, option;
     const struct option table[] = {
-        {"out", 1, NULL, OPT_OUT},         {"set", 1, NULL, OPT_SET},
-        {"seed", 1, NULL, OPT_SEED},       {"format", 1, NULL, OPT_FORMAT},
-        {"progress", 1, NULL, OPT_PROGRESS}, {"cc", 1, NULL, OPT_CC},
-        {"seeds", 1, NULL, OPT_SEEDS},     {"jobs", 1, NULL, OPT_JOBS},
-        {"quiet", 0, &quiet, 1},           {"plain", 0, &plain, 1},
-        {"print", 0, &print, 1},           {"help", 0, &help, 1},
-        {"version", 0, &version, 1},       {0},
+        {"out", 1, NULL, OPT_OUT},
+        {"set", 1, NULL, OPT_SET},
+        {"seed", 1, NULL, OPT_SEED},
+        {"format", 1, NULL, OPT_FORMAT},
+        {"progress", 1, NULL, OPT_PROGRESS},
+        {"cc", 1, NULL, OPT_CC},
+        {"seeds", 1, NULL, OPT_SEEDS},
+        {"jobs", 1, NULL, OPT_JOBS},
+        {"quiet", 0, &quiet, 1},
+        {"plain", 0, &plain, 1},
+        {"print", 0, &print, 1},
+        {"help", 0, &help, 1},
+        {"version", 0, &version, 1},
+        {0},
     };
     *o = (struct options){.seeds = 1};
     while ((option = getopt_long(argc, argv, "", table, NULL)) != -1)

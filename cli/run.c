@@ -72,8 +72,8 @@ int simulate(const struct scenario *scenario, const char *dir, bool progress)
         return EXIT_BAD_USE;
     }
     struct progress_line line = {0};
-    struct sim_watch watch = {.ctx = &line, .progress = show_progress,
-                              .progress_s = progress ? PROGRESS_EVERY_S : 0};
+    struct sim_watch watch = {
+        .ctx = &line, .progress = show_progress, .progress_s = progress ? PROGRESS_EVERY_S : 0};
     sim_run(sim, progress ? &watch : NULL);
     if (line.shown)
         fputs("\r\033[K", stderr);
@@ -101,7 +101,7 @@ static void print_results(const struct options *o, const struct spec *spec, cons
     char *metrics = output_read(dir, "metrics.json");
     struct row row = {spec->dims[spec->n_dims - 1].cc->name, spec->seed, metrics};
     FILE *out = results_to(spec);
-    char *text = o->format == FORMAT_JSON   ? rows_json(&row, 1, spec->name)
+    char *text = o->format == FORMAT_JSON  ? rows_json(&row, 1, spec->name)
                  : o->format == FORMAT_CSV ? rows_csv(&row, 1)
                                            : rows_table(&row, 1);
     fputs(text, out);

@@ -11,10 +11,7 @@ static const char *const op_names[COLL_OPS] = {
     [COLL_ALL_TO_ALL] = "all_to_all",
 };
 
-const char *coll_op_name(enum coll_op op)
-{
-    return op_names[op];
-}
+const char *coll_op_name(enum coll_op op) { return op_names[op]; }
 
 int coll_op_find(const char *name, enum coll_op *op)
 {

@@ -23,10 +23,10 @@ struct coll_shape {
 };
 
 struct coll_send {
-    uint32_t peer;      // rank that receives
-    uint32_t peer_step; // step of the peer that awaits it
+    uint32_t peer;                          // rank that receives
+    uint32_t peer_step;                     // step of the peer that awaits it
     uint64_t src_offset, dst_offset, bytes; // of the vector at the sender and at the receiver
-    bool reduce;        // the receiver adds, else it stores
+    bool reduce;                            // the receiver adds, else it stores
 };
 
 struct coll_algorithm {
@@ -39,10 +39,10 @@ struct coll_algorithm {
     uint32_t (*n_recvs)(const struct coll_shape *shape, uint32_t rank, uint32_t step);
 };
 
-const char *coll_op_name(enum coll_op op);                     // "all_reduce"
-int coll_op_find(const char *name, enum coll_op *op);          // 0, or -1
-const struct coll_algorithm *coll_find(const char *name);      // or NULL
-extern const struct coll_algorithm *const coll_registry[];     // NULL-terminated
+const char *coll_op_name(enum coll_op op);                 // "all_reduce"
+int coll_op_find(const char *name, enum coll_op *op);      // 0, or -1
+const struct coll_algorithm *coll_find(const char *name);  // or NULL
+extern const struct coll_algorithm *const coll_registry[]; // NULL-terminated
 
 // Segment bounds: first byte of segment i of `shape` (i <= ranks).
 uint64_t coll_segment(const struct coll_shape *shape, uint32_t i);

@@ -76,10 +76,7 @@ void err_free(struct err *err)
 
 #define WORD_MAX 63 // longer words get no suggestion
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 // Damerau-Levenshtein distance (optimal string alignment) of two words of at most WORD_MAX letters:
 // insertions, deletions, substitutions and swaps of neighbours.

@@ -37,10 +37,7 @@ static const struct type_info {
                          sizeof(struct line_rate)},
 };
 
-const char *param_type_name(enum param_type type)
-{
-    return types[type].name;
-}
+const char *param_type_name(enum param_type type) { return types[type].name; }
 
 // ---- one value ----
 

@@ -15,9 +15,9 @@ struct rng {
 };
 
 struct rng rng_init(uint64_t seed, enum rng_use use, uint32_t index);
-uint32_t rng_u32(struct rng *rng);                    // uniform over 32 bits
-double rng_unit(struct rng *rng);                     // [0, 1), 32 bits fine
-uint64_t rng_below(struct rng *rng, uint64_t bound);  // [0, bound), bound > 0
+uint32_t rng_u32(struct rng *rng);                   // uniform over 32 bits
+double rng_unit(struct rng *rng);                    // [0, 1), 32 bits fine
+uint64_t rng_below(struct rng *rng, uint64_t bound); // [0, bound), bound > 0
 
 // A fixed mix of 64 bits (the finalizer of MurmurHash3), for ECMP and entropy.
 static inline uint64_t hash_mix(uint64_t x)

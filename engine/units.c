@@ -81,10 +81,7 @@ uint64_t bytes_in_ps(ps_t t, uint64_t rate_bps)
     return bytes < UINT64_MAX ? (uint64_t)bytes : UINT64_MAX;
 }
 
-int64_t ns_of_ps(ps_t t)
-{
-    return t / PS_PER_NS + (t % PS_PER_NS >= PS_PER_NS / 2);
-}
+int64_t ns_of_ps(ps_t t) { return t / PS_PER_NS + (t % PS_PER_NS >= PS_PER_NS / 2); }
 
 // ---- reading ----
 

@@ -13,8 +13,8 @@ static void on_pause(void *ctx, uint32_t node, uint32_t local, uint32_t port);
 void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, uint32_t n_nodes,
                   uint32_t n_ports, uint8_t classes)
 {
-    *net = (struct network){.engine = engine, .n_ranks = n_ranks, .n_nodes = n_nodes,
-                            .n_ports = n_ports, .n_slots = 1};
+    *net = (struct network){
+        .engine = engine, .n_ranks = n_ranks, .n_nodes = n_nodes, .n_ports = n_ports, .n_slots = 1};
     for (int cls = NET_CLASSES - 1; cls >= 0; cls--) { // strict priority: highest class first
         net->slot_of_class[cls] = NET_NO_SLOT;
         if (classes >> cls & 1) {
@@ -96,7 +96,7 @@ static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t 
     *p = *fifo_head(&net->pool, &queue->fifo);
     fifo_drop_head(&net->pool, &queue->fifo);
     if (queue->fifo.count == 0)
-        port->waiting &= (uint16_t)~(1u << slot);
+        port->waiting &= (uint16_t) ~(1u << slot);
     if (slot == NET_PFC_SLOT)
         return true;
     uint64_t held = queue->bytes;
@@ -125,8 +125,7 @@ static void start_next(struct network *net, uint32_t index, ps_t now)
     struct packet p;
     const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
     bool pulls = port->flags & PORT_PULLS;
-    if (dequeue(net, index, &p, now) ||
-        (pulls && ops->pull(ops->ctx, port->node, index, &p, now)))
+    if (dequeue(net, index, &p, now) || (pulls && ops->pull(ops->ctx, port->node, index, &p, now)))
         transmit(net, index, &p, now);
     if (port->waiting & ~port->paused)
         wake_at(net, index, port->busy_until_ps);

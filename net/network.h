@@ -60,17 +60,17 @@ _Static_assert(sizeof(struct queue) == 32, "struct queue is half a cache line");
 
 // PFC as the receiver of pauses sees it, per port and class; cold.
 struct pause {
-    ps_t until_ps;  // expiry of the class's pause
-    ps_t since_ps;  // began, while paused
-    ps_t total_ps;  // time paused so far, without the current pause
+    ps_t until_ps;   // expiry of the class's pause
+    ps_t since_ps;   // began, while paused
+    ps_t total_ps;   // time paused so far, without the current pause
     uint64_t pauses; // times it went from running to paused
 };
 
 struct port_pfc {
     struct pause cls[NET_CLASSES];
     struct sim_timer expiry;
-    ps_t response_ps;    // a received frame takes effect this much later
-    struct fifo pending; // frames whose response time runs
+    ps_t response_ps;             // a received frame takes effect this much later
+    struct fifo pending;          // frames whose response time runs
     uint64_t tx_pause, tx_resume; // PFC frames sent by this port, refreshes included
     uint64_t rx_frames;
 };

@@ -32,14 +32,15 @@ struct packet {
     uint32_t flow; // queue pair (flow_id index); 0 for PFC
     uint32_t psn;  // data: own; ack: data PSNs before this one have arrived; nak: the one missing
     uint32_t dst;  // rank that the packet goes to (PFC: unused)
-    uint32_t aux;  // data FIRST: message bytes (saturated); ack: MSN; PFC: quanta << 8 | class vector
+    uint32_t
+        aux; // data FIRST: message bytes (saturated); ack: MSN; PFC: quanta << 8 | class vector
     uint32_t int_slot;      // INT records in the side pool, 0 = none
     uint16_t payload_bytes; // without padding
     uint16_t frame_bytes;   // what a queue holds: the frame with FCS, no preamble or gap
-    uint16_t wire_bytes;    // what the line spends: frame + preamble + gap, or as wire_overhead says
-    uint16_t ingress;       // port of the switch it came in by, while queued there
-    uint8_t kind, cls;      // enum packet_kind; class (priority) 0..7
-    uint8_t flags;          // enum packet_flag
+    uint16_t wire_bytes; // what the line spends: frame + preamble + gap, or as wire_overhead says
+    uint16_t ingress;    // port of the switch it came in by, while queued there
+    uint8_t kind, cls;   // enum packet_kind; class (priority) 0..7
+    uint8_t flags;       // enum packet_flag
     uint8_t hops;
     ps_t sent_ps;    // data: left the sender; ack: echo of the acknowledged packet's
     ps_t arrives_ps; // last byte at the far end of the link it is on

@@ -20,7 +20,7 @@ static void pause_end(struct network *net, uint32_t index, unsigned cls, ps_t no
 {
     struct pause *pause = &net->pfc[index].cls[cls];
     pause->total_ps += now - pause->since_ps;
-    net->ports[index].paused &= (uint16_t)~(1u << class_slot(net, cls));
+    net->ports[index].paused &= (uint16_t) ~(1u << class_slot(net, cls));
 }
 
 static void report_change(struct network *net, uint32_t index, unsigned cls, bool paused, ps_t now)

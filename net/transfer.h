@@ -16,8 +16,8 @@ struct transfer_request {
     uint32_t src, dst; // ranks, src != dst
     uint64_t bytes;    // 0 is legal: a message of headers only
     uint32_t job, channel;
-    uint32_t dims;  // bit set of dimensions it may use, 0 = any
-    bool own_qp;    // a queue pair of its own (raw flows)
+    uint32_t dims; // bit set of dimensions it may use, 0 = any
+    bool own_qp;   // a queue pair of its own (raw flows)
     struct transfer_hint hint;
     uint64_t token; // handed back
 };
@@ -26,7 +26,7 @@ struct transfer_request {
 struct transfer_client {
     void (*delivered)(void *ctx, uint64_t token, ps_t now); // last byte at the receiver
     void (*sent)(void *ctx, uint64_t token, ps_t now);      // last ACK at the sender
-    void (*failed)(void *ctx, uint64_t token, ps_t now);    // given up; neither of the others follows
+    void (*failed)(void *ctx, uint64_t token, ps_t now); // given up; neither of the others follows
     void *ctx;
 };
 

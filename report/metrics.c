@@ -63,7 +63,9 @@ static json_t *stats_json(const struct stats *s, bool ratio, bool empty)
     json_t *o = json_object();
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         put(o, values[i].key,
-            empty ? json_null() : ratio ? json_real(values[i].value) : whole(values[i].value));
+            empty   ? json_null()
+            : ratio ? json_real(values[i].value)
+                    : whole(values[i].value));
     return o;
 }
 
@@ -201,10 +203,10 @@ static json_t *ecn_json(const struct result *r)
 {
     json_t *o = json_object();
     put(o, "marked_packets", count(r->marked_packets));
-    put(o, "marked_share", json_real(r->switched_data_packets
-                                         ? (double)r->marked_packets /
-                                               (double)r->switched_data_packets
-                                         : 0.));
+    put(o, "marked_share",
+        json_real(r->switched_data_packets
+                      ? (double)r->marked_packets / (double)r->switched_data_packets
+                      : 0.));
     return o;
 }
 

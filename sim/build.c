@@ -85,9 +85,12 @@ static void build_network(struct sim *sim)
     for (uint32_t p = 0; p < g->n_ports; p++) {
         const struct graph_port *port = &g->ports[p];
         const struct dim_spec *dim = &sim->spec->dims[port->dim];
-        struct port_config config = {.node = port->node, .local = port->local, .peer = port->peer,
+        struct port_config config = {.node = port->node,
+                                     .local = port->local,
+                                     .peer = port->peer,
                                      .peer_local = g->ports[port->peer].local,
-                                     .rate_bps = port_rate(sim, port), .delay_ps = port->delay_ps};
+                                     .rate_bps = port_rate(sim, port),
+                                     .delay_ps = port->delay_ps};
         network_set_port(&sim->net, p, &config);
         sim->net.pfc[p].response_ps = dim->sw.pfc.response_ps;
     }
@@ -139,11 +142,13 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
     struct switch_node *s = switch_of(&sim->switches, node);
     uint32_t classes = net->n_slots - 1, data = mmu_class(net, NET_CLASS_DATA);
     uint32_t full = data_sizes(&dim->transport, (uint32_t)dim->transport.mtu_bytes, false, 0).frame;
-    struct mmu_config config = {
-        .buffer_bytes = spec->buffer_bytes, .reserve_bytes = spec->reserve_bytes,
-        .xon_offset_bytes = spec->pfc.xon_offset_bytes == PARAM_AUTO_BYTES
-                                ? 2 * (uint64_t)full : spec->pfc.xon_offset_bytes,
-        .alpha = spec->pfc.alpha, .lossy_alpha = spec->lossy_alpha};
+    struct mmu_config config = {.buffer_bytes = spec->buffer_bytes,
+                                .reserve_bytes = spec->reserve_bytes,
+                                .xon_offset_bytes = spec->pfc.xon_offset_bytes == PARAM_AUTO_BYTES
+                                                        ? 2 * (uint64_t)full
+                                                        : spec->pfc.xon_offset_bytes,
+                                .alpha = spec->pfc.alpha,
+                                .lossy_alpha = spec->lossy_alpha};
     struct mmu_ingress *ingress = memory_zeroed((size_t)gn->n_ports * classes, sizeof *ingress);
     uint64_t headroom = 0;
     for (uint32_t p = 0; p < gn->n_ports; p++) {
@@ -152,8 +157,10 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
     }
     if (mmu_init(&s->mmu, &config, ingress, gn->n_ports, classes) == 0) {
         char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT];
-        err_add(err, "switch.buffer", "%s: headroom %s and reserve %s of its %u ports exceed the "
-                "buffer %s", graph_node_name(&sim->graph, node, name), human_bytes(headroom, h),
+        err_add(err, "switch.buffer",
+                "%s: headroom %s and reserve %s of its %u ports exceed the "
+                "buffer %s",
+                graph_node_name(&sim->graph, node, name), human_bytes(headroom, h),
                 human_bytes(spec->reserve_bytes * gn->n_ports * classes, r), gn->n_ports,
                 human_bytes(spec->buffer_bytes, b));
     }
@@ -185,7 +192,9 @@ static void build_transport(struct sim *sim)
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct dim_spec *dim = &spec->dims[d];
         roce->dims[d] = (struct roce_dim){
-            .spec = dim->transport, .cc = dim->cc, .cc_params = dim->cc_params,
+            .spec = dim->transport,
+            .cc = dim->cc,
+            .cc_params = dim->cc_params,
             .full = data_sizes(&dim->transport, (uint32_t)dim->transport.mtu_bytes, false, 0)};
     }
     roce->joining_dim = joining_dim;

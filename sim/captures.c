@@ -30,7 +30,9 @@ static void add(struct place_ports *ports, uint32_t port, bool far_end)
     if (ports->n == ports->cap)
         ports->list = memory_grow(ports->list, &ports->cap, sizeof *ports->list);
     ports->list[ports->n++] = (struct capture_port){
-        .port = port, .far_end = far_end, .delay_ps = g->ports[port].delay_ps,
+        .port = port,
+        .far_end = far_end,
+        .delay_ps = g->ports[port].delay_ps,
         .src_mac = node < g->n_ranks ? rank_mac(node) : switch_mac(node - g->n_ranks)};
 }
 
@@ -50,8 +52,10 @@ static int open_one(struct sim *sim, size_t c, const char *dir, struct place_por
     snprintf(place, sizeof place, "capture[%zu]", c);
     *ports = (struct place_ports){.sim = sim, .one_way = strstr(spec->at, "->") != NULL};
     if (places_match(&sim->graph, spec->at, add_place, ports) == 0)
-        return err_add(err, place, "no place is called \"%s\" (try rank0, leaf0, dim0.sw0 or "
-                       "leaf0->spine0)", spec->at);
+        return err_add(err, place,
+                       "no place is called \"%s\" (try rank0, leaf0, dim0.sw0 or "
+                       "leaf0->spine0)",
+                       spec->at);
     path = strcmp(spec->file, "-") == 0 ? text_format("-") : text_format("%s/%s", dir, spec->file);
     struct capture_config config = {.path = path,
                                     .filter = spec->filter && *spec->filter ? spec->filter : NULL,
@@ -108,8 +112,7 @@ int sim_close_captures(struct sim *sim, struct err *err)
 {
     int status = 0;
     for (size_t c = 0; c < sim->spec->n_captures; c++) {
-        if (sim->captures[c] &&
-            capture_close(sim->captures[c], &sim->capture_packets[c], err) != 0)
+        if (sim->captures[c] && capture_close(sim->captures[c], &sim->capture_packets[c], err) != 0)
             status = -1;
         sim->captures[c] = NULL;
     }

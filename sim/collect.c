@@ -73,14 +73,17 @@ static void collect_collectives(const struct sim *sim, struct result *r)
         const struct collective_record *record = &w->records[i];
         const struct job_spec *job = w->jobs[record->job].spec;
         struct collective_result *c = &r->collectives[i];
-        *c = (struct collective_result){
-            .job = record->job, .name = job->name, .op = coll_op_name((enum coll_op)job->op),
-            .algorithm = job->algorithm->name, .ranks = job_n_ranks(job, sim->graph.n_ranks),
-            .bytes = job->bytes, .start_ps = record->start_ps,
-            .end_ps = record->end_ps == PS_NEVER ? -1 : record->end_ps,
-            .ideal_ps = i > 0 && w->records[i - 1].job == record->job
-                            ? r->collectives[i - 1].ideal_ps
-                            : sim_ideal_collective_ps(sim, job)};
+        *c = (struct collective_result){.job = record->job,
+                                        .name = job->name,
+                                        .op = coll_op_name((enum coll_op)job->op),
+                                        .algorithm = job->algorithm->name,
+                                        .ranks = job_n_ranks(job, sim->graph.n_ranks),
+                                        .bytes = job->bytes,
+                                        .start_ps = record->start_ps,
+                                        .end_ps = record->end_ps == PS_NEVER ? -1 : record->end_ps,
+                                        .ideal_ps = i > 0 && w->records[i - 1].job == record->job
+                                                        ? r->collectives[i - 1].ideal_ps
+                                                        : sim_ideal_collective_ps(sim, job)};
         if (c->end_ps <= c->start_ps)
             continue;
         double seconds = (double)(c->end_ps - c->start_ps) / (double)PS_PER_S;
@@ -132,9 +135,11 @@ static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
             continue;
         r->pfc_ports = memory_resize(r->pfc_ports, r->n_pfc_ports + 1, sizeof *r->pfc_ports);
         struct pfc_port_result *out = &r->pfc_ports[r->n_pfc_ports++];
-        *out = (struct pfc_port_result){
-            .at = port_name(sim, p), .cls = cls, .pauses = pfc->cls[cls].pauses,
-            .paused_ps = port_paused_ps(&sim->net, p, cls, r->sim_time_ps)};
+        *out = (struct pfc_port_result){.at = port_name(sim, p),
+                                        .cls = cls,
+                                        .pauses = pfc->cls[cls].pauses,
+                                        .paused_ps =
+                                            port_paused_ps(&sim->net, p, cls, r->sim_time_ps)};
         r->paused_ps += out->paused_ps;
     }
 }
@@ -225,8 +230,8 @@ static void collect_status(const struct sim *sim, struct result *r)
              sim->engine.now_ps == sim->spec->duration_ps)
         r->status = RUN_COMPLETED; // the planned horizon
     else if (sim->engine.now_ps == limits->sim_time_ps)
-        r->reason = text_format("simulated time limit of %s reached",
-                                human_time(limits->sim_time_ps, buf));
+        r->reason =
+            text_format("simulated time limit of %s reached", human_time(limits->sim_time_ps, buf));
     else
         r->reason = text_format("nothing is left to happen, but the work is not done");
 }

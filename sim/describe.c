@@ -12,8 +12,10 @@ static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32
         return;
     struct roce_path path = sim->roce.path(sim->roce.path_ctx, src, dst, dim);
     char rtt[UNIT_TEXT], rate[UNIT_TEXT], bdp[UNIT_TEXT], ideal[UNIT_TEXT];
-    fprintf(out, "rank%u -> rank%u: dimension %u, %u hops, %s, base RTT %s, BDP %s; 1 MB takes %s "
-            "alone\n", src, dst, dim, path.hops, human_rate((double)path.line_bps, rate),
+    fprintf(out,
+            "rank%u -> rank%u: dimension %u, %u hops, %s, base RTT %s, BDP %s; 1 MB takes %s "
+            "alone\n",
+            src, dst, dim, path.hops, human_rate((double)path.line_bps, rate),
             human_time(path.base_rtt_ps, rtt),
             human_bytes(bytes_in_ps(path.base_rtt_ps, path.line_bps), bdp),
             human_time(sim_ideal_ps(sim, src, dst, dim, 1000000, NULL), ideal));
@@ -32,8 +34,10 @@ static void describe_switch(FILE *out, const struct sim *sim, uint32_t node)
     if (pfc->enabled)
         fprintf(out, ", XOFF at %s of shared when empty, headroom %s at its last port",
                 human_bytes((uint64_t)(pfc->alpha * (double)s->mmu.shared_bytes), b),
-                human_bytes(s->mmu.ingress[(gn->n_ports - 1) * s->mmu.n_classes +
-                                           mmu_class(&sim->net, NET_CLASS_DATA)].headroom_limit,
+                human_bytes(s->mmu
+                                .ingress[(gn->n_ports - 1) * s->mmu.n_classes +
+                                         mmu_class(&sim->net, NET_CLASS_DATA)]
+                                .headroom_limit,
                             c));
     if (marking->enabled)
         fprintf(out, ", ECN from %s to %s at %g", human_bytes(marking->kmin_bytes, a),

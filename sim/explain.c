@@ -51,15 +51,16 @@ static void explain_pauses(const struct sim *sim, struct result *r)
     if (r->pause_frames == 0) {
         result_explain(
             r, text_format("no pauses: max queue %s (%s); the fullest ingress held %s, and XOFF "
-                           "never fell below %s", human_bytes(r->max_queue_bytes, a),
-                           queue->at, human_bytes(sw->max_ingress_bytes, b),
-                           human_bytes(full, c)));
+                           "never fell below %s",
+                           human_bytes(r->max_queue_bytes, a), queue->at,
+                           human_bytes(sw->max_ingress_bytes, b), human_bytes(full, c)));
         return;
     }
-    result_explain(r, text_format("PFC paused: %llu XOFF frames (refreshes included); an ingress of "
-                                  "%s reached %s; XOFF is at %s when the switch is empty",
-                                  (unsigned long long)r->pause_frames, sw->at,
-                                  human_bytes(sw->max_ingress_bytes, a), human_bytes(empty, b)));
+    result_explain(r,
+                   text_format("PFC paused: %llu XOFF frames (refreshes included); an ingress of "
+                               "%s reached %s; XOFF is at %s when the switch is empty",
+                               (unsigned long long)r->pause_frames, sw->at,
+                               human_bytes(sw->max_ingress_bytes, a), human_bytes(empty, b)));
     if (r->drops_headroom == 0)
         result_explain(r, text_format("no lossless drop: headroom use peaked at %s of %s",
                                       human_bytes(sw->max_headroom_bytes, a),
@@ -93,7 +94,8 @@ static void explain_policy(const struct sim *sim, struct result *r)
         result_explain(r, text_format("%s never acted: ECN is off at every switch", cc->name));
     else if (r->marked_packets == 0)
         result_explain(r, text_format("%s never acted: 0 marks, 0 CNPs: max queue %s never passed "
-                                      "Kmin %s", cc->name, human_bytes(r->max_queue_bytes, a),
+                                      "Kmin %s",
+                                      cc->name, human_bytes(r->max_queue_bytes, a),
                                       human_bytes(kmin, b)));
     else
         result_explain(r, text_format("%s acted on %llu marks, %llu notifications", cc->name,
@@ -123,8 +125,8 @@ static void explain_drops(struct result *r)
                                       "above its threshold",
                                       (unsigned long long)r->drops_lossy));
     if (r->timeouts > 0)
-        result_explain(r, text_format("%llu retransmission timeouts", (unsigned long long)
-                                      r->timeouts));
+        result_explain(
+            r, text_format("%llu retransmission timeouts", (unsigned long long)r->timeouts));
 }
 
 void sim_explain(const struct sim *sim, struct result *r)
@@ -153,7 +155,7 @@ void sim_waiting(const struct sim *sim, struct result *r)
             continue;
         n++;
         const struct qp_sender *s = &qp_at(&sim->roce.qps, f->qp)->snd;
-        const char *why = s->failed ? "its retries are used up"
+        const char *why = s->failed                       ? "its retries are used up"
                           : sim->roce.nics[s->nic].paused ? "its NIC is paused"
                           : s->snd_una < s->snd_nxt       ? "it waits for an ACK"
                           : qp_may_send(s)                ? "it was sending"

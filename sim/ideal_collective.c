@@ -21,11 +21,11 @@ struct evaluation {
     const struct sim *sim;
     const struct job_spec *job;
     struct coll_shape shape;
-    struct line *lines;  // [rank]
-    double *enter;       // [rank] begin of the current step
-    double *free;        // [rank] the line is free
-    double *sent;        // [rank] time of all bytes sent
-    double *ready;       // [step % STEPS_AHEAD][rank] arrivals
+    struct line *lines; // [rank]
+    double *enter;      // [rank] begin of the current step
+    double *free;       // [rank] the line is free
+    double *sent;       // [rank] time of all bytes sent
+    double *ready;      // [step % STEPS_AHEAD][rank] arrivals
 };
 
 // Time of a payload byte on a NIC's line, its direction shared with the ACKs of as much data coming
@@ -113,8 +113,8 @@ ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job)
     for (uint32_t step = 0; step < steps; step++)
         evaluate_step(&e, step);
     double path = largest(e.enter, n);
-    double bytes = largest(e.sent, n) * (double)job->bytes /
-                   (double)(e.shape.bytes ? e.shape.bytes : 1);
+    double bytes =
+        largest(e.sent, n) * (double)job->bytes / (double)(e.shape.bytes ? e.shape.bytes : 1);
     free(e.lines);
     free(e.enter);
     free(e.free);

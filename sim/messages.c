@@ -13,8 +13,7 @@ static uint64_t delivered_bytes(const struct sim *sim, const struct message *m)
     uint64_t expected = qp->rcv.expected_psn;
     if (expected <= m->first_psn)
         return 0;
-    return message_offset(m, expected, sim->spec->dims[m->dim].transport.mtu_bytes) -
-           m->start_byte;
+    return message_offset(m, expected, sim->spec->dims[m->dim].transport.mtu_bytes) - m->start_byte;
 }
 
 static void keep_record(struct sim *sim, const struct message *m, ps_t ideal_ps)
@@ -25,12 +24,22 @@ static void keep_record(struct sim *sim, const struct message *m, ps_t ideal_ps)
         sim->flows = memory_grow(sim->flows, &sim->cap_flows, sizeof *sim->flows);
     bool done = m->status == MESSAGE_DONE;
     sim->flows[sim->n_flows++] = (struct flow_record){
-        .id = m->id, .bytes = m->bytes, .delivered_bytes = delivered_bytes(sim, m),
-        .packets = m->packets, .retransmitted = m->retransmitted, .job = m->job, .qp = m->qp,
-        .src = m->src, .dst = m->dst, .cnps = m->cnps, .timeouts = m->timeouts,
-        .start_ps = m->posted_ps, .fct_ps = done ? m->done_ps - m->posted_ps : -1,
+        .id = m->id,
+        .bytes = m->bytes,
+        .delivered_bytes = delivered_bytes(sim, m),
+        .packets = m->packets,
+        .retransmitted = m->retransmitted,
+        .job = m->job,
+        .qp = m->qp,
+        .src = m->src,
+        .dst = m->dst,
+        .cnps = m->cnps,
+        .timeouts = m->timeouts,
+        .start_ps = m->posted_ps,
+        .fct_ps = done ? m->done_ps - m->posted_ps : -1,
         .delivered_ps = m->delivered_ps == PS_NEVER ? -1 : m->delivered_ps - m->posted_ps,
-        .ideal_ps = ideal_ps, .status = m->status};
+        .ideal_ps = ideal_ps,
+        .status = m->status};
 }
 
 static void keep_stats(struct sim *sim, const struct message *m, ps_t ideal_ps)

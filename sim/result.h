@@ -62,7 +62,14 @@ struct series_line {
     size_t first; // sample at which it appeared; earlier ones are null
 };
 
-enum series_kind { SERIES_QUEUE, SERIES_RATE, SERIES_CWND, SERIES_PAUSED, SERIES_OBSERVE, SERIES_KINDS };
+enum series_kind {
+    SERIES_QUEUE,
+    SERIES_RATE,
+    SERIES_CWND,
+    SERIES_PAUSED,
+    SERIES_OBSERVE,
+    SERIES_KINDS
+};
 
 struct series {
     ps_t step_ps;

@@ -88,8 +88,8 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
 {
     const struct limits_spec *limits = &sim->spec->limits;
     struct running run = {sim, watch};
-    ps_t end = sim->spec->duration_ps < limits->sim_time_ps ? sim->spec->duration_ps
-                                                             : limits->sim_time_ps;
+    ps_t end =
+        sim->spec->duration_ps < limits->sim_time_ps ? sim->spec->duration_ps : limits->sim_time_ps;
     sim->engine.horizon_ps = end;
     if (limits->stall_ps != PS_NEVER) {
         sim_timer_init(&sim->engine, &sim->stall, sim->graph.n_nodes, on_stall, sim);
@@ -97,15 +97,15 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
         sim->housekeeping++;
     }
     struct loop_limits loop = {.progress_s = watch ? watch->progress_s : 0,
-                               .wall_s = limits->wall_s, .events = limits->events};
-    struct loop_hooks hooks = {.ctx = &run, .progress = on_progress,
-                               .batch = sim->spec->n_captures ? on_batch : NULL};
+                               .wall_s = limits->wall_s,
+                               .events = limits->events};
+    struct loop_hooks hooks = {
+        .ctx = &run, .progress = on_progress, .batch = sim->spec->n_captures ? on_batch : NULL};
     double cpu = cpu_seconds(), wall = wall_seconds();
     if (!workload_done(&sim->workload))
         sim->end = loop_run(&sim->engine, &loop, &hooks);
     sim->cpu_s = cpu_seconds() - cpu;
     sim->wall_s = wall_seconds() - wall;
-    if (sim->end == LOOP_DONE && !sim->engine.stopped && end != PS_NEVER &&
-        sim->engine.queue.n > 0)
+    if (sim->end == LOOP_DONE && !sim->engine.stopped && end != PS_NEVER && sim->engine.queue.n > 0)
         sim->engine.now_ps = end; // the horizon ended it
 }

@@ -20,8 +20,8 @@ static struct series_line *line_add(struct sampler *s, enum series_kind kind, ch
         series->lines[kind] =
             memory_resize(series->lines[kind], n ? 2 * n : 1, sizeof **series->lines);
     struct series_line *line = &series->lines[kind][series->n_lines[kind]++];
-    *line = (struct series_line){.key = key, .field = field ? memory_text(field) : NULL,
-                                 .first = series->n_samples};
+    *line = (struct series_line){
+        .key = key, .field = field ? memory_text(field) : NULL, .first = series->n_samples};
     line->values = memory_zeroed(s->cap_samples, sizeof *line->values);
     return line;
 }

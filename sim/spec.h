@@ -31,7 +31,7 @@ struct capture_spec {
 };
 
 struct report_spec {
-    ps_t sample_ps; // 0 = no series
+    ps_t sample_ps;         // 0 = no series
     const char **sample_at; // patterns of places; none = all switch output ports
     size_t n_sample_at;
     uint64_t flows_max;
@@ -46,7 +46,7 @@ struct limits_spec {
 struct spec {
     const char *name, *description, *source;
     uint64_t seed;
-    ps_t duration_ps; // planned horizon, PS_NEVER = until the work is done
+    ps_t duration_ps;                    // planned horizon, PS_NEVER = until the work is done
     struct dim_spec dims[SPEC_MAX_DIMS]; // innermost first
     uint32_t n_dims;
     struct job_spec *jobs;

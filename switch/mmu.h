@@ -34,7 +34,7 @@ struct mmu {
     uint32_t n_classes;
     /* state */
     uint64_t shared_used;
-    uint32_t n_xoff; // ingresses in XOFF
+    uint32_t n_xoff;             // ingresses in XOFF
     struct mmu_ingress *ingress; // [port * n_classes + cls index], owned by the caller
     /* counters */
     uint64_t max_shared_used;
@@ -63,9 +63,9 @@ uint64_t mmu_ingress_shared(const struct mmu *mmu, uint32_t port, uint32_t cls);
 struct headroom_link {
     uint64_t rate_bps;
     ps_t delay_ps, response_ps;
-    uint32_t max_frame_in;    // largest data frame (wire) of the sender
-    uint32_t max_frame_back;  // largest frame (wire) of any class that may delay the pause frame
-    uint32_t pfc_wire_bytes;  // of one PFC frame
-    uint32_t pfc_ahead;       // PFC frames that may wait before this one
+    uint32_t max_frame_in;   // largest data frame (wire) of the sender
+    uint32_t max_frame_back; // largest frame (wire) of any class that may delay the pause frame
+    uint32_t pfc_wire_bytes; // of one PFC frame
+    uint32_t pfc_ahead;      // PFC frames that may wait before this one
 };
 uint64_t mmu_headroom_bytes(const struct headroom_link *link);

@@ -7,8 +7,8 @@
 #include "engine/memory.h"
 
 // The output port towards the packet's destination: ECMP by hash of the 5-tuple, seeded per switch.
-static bool route(const struct switches *sw, const struct switch_node *node,
-                  const struct packet *p, uint32_t *local)
+static bool route(const struct switches *sw, const struct switch_node *node, const struct packet *p,
+                  uint32_t *local)
 {
     const struct next_hop_set *set = &node->routes.sets[node->routes.set_of[p->dst]];
     if (set->count == 0)

@@ -11,13 +11,13 @@ struct next_hops {
     const uint32_t *set_of; // [rank] index of its set
     const struct next_hop_set {
         uint32_t first, count;
-    } *sets;
+    } * sets;
     const uint16_t *ports;
 };
 
 struct switch_port {
     struct marking marking;
-    struct rng rng; // of the marks
+    struct rng rng;           // of the marks
     struct sim_timer refresh; // of the pauses this port has asked for
     ps_t refresh_every_ps;
     /* counters */
@@ -39,7 +39,8 @@ struct switches {
     struct network *net;
     struct switch_node *nodes; // [node - n_ranks]
     struct switch_port *ports; // [global port]; those of ranks are unused
-    const uint32_t *const *entropy; // [2][flow] ECMP hash of the 5-tuple: of data, of what comes back
+    const uint32_t *const
+        *entropy; // [2][flow] ECMP hash of the 5-tuple: of data, of what comes back
 };
 
 // Attach to a network whose ports are set; nodes[] and ports[] are zeroed for the caller to fill,

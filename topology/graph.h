@@ -30,7 +30,7 @@ struct graph_port {
 struct graph {
     uint32_t n_ranks, n_nodes, n_ports, n_dims;
     uint32_t *dim_size; // [n_dims]: ranks' coordinate d runs over dim_size[d]; 0 is innermost
-    bool *dim_fabric;   // [n_dims]: one fabric joins all ranks (else one group per other coordinates)
+    bool *dim_fabric; // [n_dims]: one fabric joins all ranks (else one group per other coordinates)
     struct graph_node *nodes;
     struct graph_port *ports; // sorted by (node, local) once sealed
     size_t cap_nodes, cap_ports;

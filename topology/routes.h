@@ -12,7 +12,7 @@ struct routes {
     uint32_t n_sets;
     struct route_set {
         uint32_t first, count;
-    } *sets;
+    } * sets;
     uint16_t *hops;
     size_t n_hops, cap_hops, cap_sets;
 };

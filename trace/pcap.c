@@ -84,8 +84,8 @@ static void file_free(struct capture_file *f)
     free(f);
 }
 
-static int file_open(struct capture_file *f, const char *path, const char *filter,
-                     uint32_t snaplen, struct err *err)
+static int file_open(struct capture_file *f, const char *path, const char *filter, uint32_t snaplen,
+                     struct err *err)
 {
     f->live = strcmp(path, "-") == 0;
     f->name = memory_text(f->live ? "stdout" : path);

@@ -16,8 +16,7 @@
 #define PFC_OPCODE 0x0101
 #define PFC_CLASSES 8
 
-size_t pfc_encode(uint64_t src_mac, uint8_t class_vector, uint16_t quanta, uint8_t *out,
-                  size_t cap)
+size_t pfc_encode(uint64_t src_mac, uint8_t class_vector, uint16_t quanta, uint8_t *out, size_t cap)
 {
     uint8_t frame[PFC_FRAME_BYTES] = {0};
     uint8_t *at = ethernet_put(frame, PFC_DST_MAC, src_mac, ETHERTYPE_MAC_CONTROL);

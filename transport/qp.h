@@ -43,9 +43,9 @@ struct qp_receiver {
     uint32_t receiving; // message of expected_psn, MESSAGE_NIL = none posted
     uint32_t msn;       // messages completed
     bool nak_sent, ce_since_ack;
-    bool np_marked;  // a mark came inside the open window
+    bool np_marked;   // a mark came inside the open window
     uint32_t np_port; // where its CNPs leave
-    ps_t np_open_ps; // end of the notification point's window
+    ps_t np_open_ps;  // end of the notification point's window
     struct sim_timer np;
 };
 

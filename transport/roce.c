@@ -33,11 +33,17 @@ static void qp_name(struct roce *roce, uint32_t index)
     uint32_t src_qpn = roce->next_qpn[qp->src]++ & 0xffffff;
     uint32_t dst_qpn = roce->next_qpn[qp->dst]++ & 0xffffff;
     bool control = roce_ack_class(roce_dim_of(roce, qp)) == NET_CLASS_CONTROL;
-    struct flow_id id = {
-        .src = qp->src, .dst = qp->dst, .src_qpn = src_qpn, .dst_qpn = dst_qpn,
-        .src_udp = udp_source(src_qpn, dst_qpn), .dst_udp = udp_source(dst_qpn, src_qpn),
-        .job = (uint16_t)qp->job, .dim = (uint16_t)qp->dim, .data_dscp = DSCP_DATA,
-        .ack_dscp = control ? DSCP_CONTROL : DSCP_DATA, .cnp_dscp = DSCP_CONTROL};
+    struct flow_id id = {.src = qp->src,
+                         .dst = qp->dst,
+                         .src_qpn = src_qpn,
+                         .dst_qpn = dst_qpn,
+                         .src_udp = udp_source(src_qpn, dst_qpn),
+                         .dst_udp = udp_source(dst_qpn, src_qpn),
+                         .job = (uint16_t)qp->job,
+                         .dim = (uint16_t)qp->dim,
+                         .data_dscp = DSCP_DATA,
+                         .ack_dscp = control ? DSCP_CONTROL : DSCP_DATA,
+                         .cnp_dscp = DSCP_CONTROL};
     roce->flows.ids[index] = id;
     roce->entropy[0][index] = tuple_hash(qp->src, qp->dst, id.src_udp);
     roce->entropy[1][index] = tuple_hash(qp->dst, qp->src, id.dst_udp);
@@ -76,12 +82,19 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
     struct qp *qp = qp_at(&roce->qps, index);
     const struct roce_dim *dim = &roce->dims[d];
     struct engine *engine = roce->net->engine;
-    *qp = (struct qp){.roce = roce, .index = index, .src = request->src, .dst = request->dst,
-                      .dim = d, .job = request->job, .channel = request->channel,
+    *qp = (struct qp){.roce = roce,
+                      .index = index,
+                      .src = request->src,
+                      .dst = request->dst,
+                      .dim = d,
+                      .job = request->job,
+                      .channel = request->channel,
                       .next_same_pair = QP_NIL};
     struct qp_sender *s = &qp->snd;
-    s->env = (struct cc_env){.line_bps = path.line_bps, .base_rtt_ps = path.base_rtt_ps,
-                             .mtu_bytes = (uint32_t)dim->spec.mtu_bytes, .hops = path.hops};
+    s->env = (struct cc_env){.line_bps = path.line_bps,
+                             .base_rtt_ps = path.base_rtt_ps,
+                             .mtu_bytes = (uint32_t)dim->spec.mtu_bytes,
+                             .hops = path.hops};
     s->sending = s->oldest = s->newest = qp->rcv.receiving = MESSAGE_NIL;
     s->ready_next = QP_NIL;
     s->until_ackreq = (uint32_t)dim->spec.ack_interval;
@@ -148,8 +161,7 @@ void roce_post(void *net, const struct transfer_request *request, ps_t now)
     uint64_t mtu = roce_dim_of(roce, qp)->spec.mtu_bytes;
     uint32_t slot = message_take(&roce->messages);
     struct message *m = &roce->messages.slots[slot];
-    const struct message *last =
-        s->newest == MESSAGE_NIL ? NULL : &roce->messages.slots[s->newest];
+    const struct message *last = s->newest == MESSAGE_NIL ? NULL : &roce->messages.slots[s->newest];
     m->first_psn = s->tail_psn;
     m->n_pkts = request->bytes ? (request->bytes + mtu - 1) / mtu : 1;
     m->start_byte = last ? last->start_byte + last->bytes : s->una_bytes;
@@ -179,9 +191,12 @@ void roce_post(void *net, const struct transfer_request *request, ps_t now)
         return;
     }
     if (s->cc.ops->on_post) {
-        struct cc_hint hint = {.msg_bytes = request->bytes, .fan_in = request->hint.fan_in,
-                               .fan_out = request->hint.fan_out, .step = request->hint.step,
-                               .steps = request->hint.steps, .critical = request->hint.critical};
+        struct cc_hint hint = {.msg_bytes = request->bytes,
+                               .fan_in = request->hint.fan_in,
+                               .fan_out = request->hint.fan_out,
+                               .step = request->hint.step,
+                               .steps = request->hint.steps,
+                               .critical = request->hint.critical};
         s->cc.ops->on_post(&s->cc, &hint, now);
     }
     roce_cc_moved(roce, index, now);
@@ -219,9 +234,12 @@ void roce_init(struct roce *roce, struct network *net)
         roce->next_qpn[r] = FIRST_QPN;
     roce->pairs = memory_zeroed(1, sizeof *roce->pairs);
     message_pool_init(&roce->messages);
-    net->ops[0] = (struct node_ops){.arrive = arrive, .depart = depart, .pull = roce_pull,
+    net->ops[0] = (struct node_ops){.arrive = arrive,
+                                    .depart = depart,
+                                    .pull = roce_pull,
                                     .next_pull = roce_next_pull,
-                                    .pause_changed = roce_pause_changed, .ctx = roce};
+                                    .pause_changed = roce_pause_changed,
+                                    .ctx = roce};
 }
 
 void roce_free(struct roce *roce)

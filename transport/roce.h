@@ -50,10 +50,10 @@ struct roce {
     struct qp_array qps;
     struct nic *nics; // [global port of ranks]
     uint32_t n_nics;
-    struct flow_ids flows;  // by queue pair
-    uint32_t *entropy[2];   // by queue pair: ECMP hash of data, of what comes back
+    struct flow_ids flows; // by queue pair
+    uint32_t *entropy[2];  // by queue pair: ECMP hash of data, of what comes back
     size_t cap_entropy;
-    uint32_t *next_qpn;     // [rank]
+    uint32_t *next_qpn; // [rank]
     struct pair_table *pairs;
     struct message_pool messages;
     uint64_t n_messages, n_running, n_failed;
@@ -79,7 +79,7 @@ void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now);
 void roce_on_cnp(struct roce *roce, const struct packet *p, ps_t now);
 void roce_on_data(struct roce *roce, uint32_t port, const struct packet *p, ps_t now);
 void roce_cc_moved(struct roce *roce, uint32_t index, ps_t now); // after a hook: pace, timers
-void roce_fail(struct roce *roce, struct qp *qp, ps_t now); // gives up all its messages
+void roce_fail(struct roce *roce, struct qp *qp, ps_t now);      // gives up all its messages
 void roce_wake(struct roce *roce, uint32_t index, ps_t now);     // it may have become able to send
 void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents);
 void roce_cc_fired(struct engine *e, struct sim_timer *timer, int revents);

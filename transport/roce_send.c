@@ -20,18 +20,19 @@ void roce_cc_moved(struct roce *roce, uint32_t index, ps_t now)
     struct qp_sender *s = &qp->snd;
     if (s->cc.rate_bps != s->pace_rate_bps) {
         s->pace_rate_bps = s->cc.rate_bps;
-        s->pace_q = s->cc.rate_bps >= s->env.line_bps
-                        ? 0
-                        : (uint64_t)(((UINT64_C(8000000000000) << PACE_SHIFT) + s->cc.rate_bps / 2) /
-                                     s->cc.rate_bps);
+        s->pace_q =
+            s->cc.rate_bps >= s->env.line_bps
+                ? 0
+                : (uint64_t)(((UINT64_C(8000000000000) << PACE_SHIFT) + s->cc.rate_bps / 2) /
+                             s->cc.rate_bps);
         s->next_send_ps = s->last_start_ps + pace_gap(s, s->last_wire_bytes);
         if (s->place == QP_PACED) {
             nic_repace(&roce->nics[s->nic], &roce->qps, index);
             port_kick(roce->net, s->nic, now);
         }
     }
-    ps_t due = s->cc.timer_at_ps[0] < s->cc.timer_at_ps[1] ? s->cc.timer_at_ps[0]
-                                                           : s->cc.timer_at_ps[1];
+    ps_t due =
+        s->cc.timer_at_ps[0] < s->cc.timer_at_ps[1] ? s->cc.timer_at_ps[0] : s->cc.timer_at_ps[1];
     if (due != s->cc_timer.at_ps) {
         if (due == PS_NEVER)
             sim_timer_stop(&s->cc_timer);
@@ -177,7 +178,9 @@ void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents)
     }
     go_back(roce, s);
     if (s->cc.ops->on_loss) {
-        struct cc_loss loss = {.now_ps = e->now_ps, .kind = CC_LOSS_TIMEOUT, .seq = s->una_bytes,
+        struct cc_loss loss = {.now_ps = e->now_ps,
+                               .kind = CC_LOSS_TIMEOUT,
+                               .seq = s->una_bytes,
                                .snd_nxt = s->nxt_bytes};
         s->cc.ops->on_loss(&s->cc, &loss);
         roce_cc_moved(roce, qp->index, e->now_ps);
@@ -351,8 +354,8 @@ void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
     if (nak && roce_dim_of(roce, qp)->spec.recovery == RECOVERY_GO_BACK_N) {
         go_back(roce, s);
         if (s->cc.ops->on_loss) {
-            struct cc_loss loss = {.now_ps = now, .kind = CC_LOSS_NACK, .seq = s->una_bytes,
-                                   .snd_nxt = s->nxt_bytes};
+            struct cc_loss loss = {
+                .now_ps = now, .kind = CC_LOSS_NACK, .seq = s->una_bytes, .snd_nxt = s->nxt_bytes};
             s->cc.ops->on_loss(&s->cc, &loss);
         }
     }

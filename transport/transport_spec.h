@@ -17,8 +17,8 @@ struct transport_spec {
     uint64_t ack_interval, retry_limit, qps_per_pair;
     ps_t cnp_interval_ps, rto_ps, start_jitter_ps;
     double clock_ppm;
-    int overhead;                             // enum overhead_mode
-    uint64_t overhead_data, overhead_ack;     // OVERHEAD_CUSTOM: bytes beyond the payload
+    int overhead;                         // enum overhead_mode
+    uint64_t overhead_data, overhead_ack; // OVERHEAD_CUSTOM: bytes beyond the payload
 };
 
 // `wire_overhead` is a word or an object {"data", "ack"}: config maps it.

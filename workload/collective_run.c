@@ -134,7 +134,9 @@ static void issue(struct collective_run *run, uint32_t rank, uint32_t chunk, uin
             .bytes = send.bytes,
             .job = run->job->index,
             .hint = {.fan_in = run->algorithm->n_recvs(&shape, send.peer, send.peer_step),
-                     .fan_out = n, .step = step, .steps = run->algorithm->steps(&shape)},
+                     .fan_out = n,
+                     .step = step,
+                     .steps = run->algorithm->steps(&shape)},
             .token = token_of(run->job->index, walk, send.peer_step),
         };
         workload_post(run->job->workload, &request, now);
@@ -188,8 +190,8 @@ static void rank_starts_repeat(struct collective_run *run, uint32_t rank, ps_t n
         if (w->n_records == w->cap_records)
             w->records = memory_grow(w->records, &w->cap_records, sizeof *w->records);
         *slot = w->n_records++;
-        w->records[*slot] = (struct collective_record){.job = run->job->index, .repeat = repeat,
-                                                       .start_ps = now, .end_ps = PS_NEVER};
+        w->records[*slot] = (struct collective_record){
+            .job = run->job->index, .repeat = repeat, .start_ps = now, .end_ps = PS_NEVER};
     }
     run->chunks_left[rank] = run->chunks;
     for (uint32_t chunk = 0; chunk < run->chunks && run->repeat[rank] == repeat; chunk++) {
@@ -214,8 +216,8 @@ void collective_run_delivered(struct collective_run *run, uint64_t token, ps_t n
     uint32_t chunk = (uint32_t)(index / run->ranks % run->chunks);
     note_arrival(walk, step);
     // A message may come before its rank has begun that repeat: it waits in the walk.
-    bool begun = run->chunks_left[rank] > 0 &&
-                 index == walk_index(run, run->repeat[rank], chunk, rank);
+    bool begun =
+        run->chunks_left[rank] > 0 && index == walk_index(run, run->repeat[rank], chunk, rank);
     if (begun)
         advance(run, rank, chunk, now);
 }

@@ -21,8 +21,8 @@ struct job_run {
     uint32_t index;
     struct rank_start *starts; // one per rank that begins something
     uint32_t n_starts;
-    uint32_t *flow_order;      // flows sorted by (src, start): what each start posts
-    uint64_t units_left;       // flows, or ranks of the collective, that have not ended
+    uint32_t *flow_order; // flows sorted by (src, start): what each start posts
+    uint64_t units_left;  // flows, or ranks of the collective, that have not ended
     struct collective_run *collective;
 };
 

@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "collective/collective.h"
 
@@ -43,10 +43,7 @@ static uint64_t mix(uint64_t x)
 }
 
 // What rank r holds at byte i before the operation.
-static cell_t source(uint32_t rank, uint64_t i)
-{
-    return mix(UINT64_C(1000003) * (rank + 1) + i);
-}
+static cell_t source(uint32_t rank, uint64_t i) { return mix(UINT64_C(1000003) * (rank + 1) + i); }
 
 static uint64_t segment_bytes(const struct coll_shape *shape, uint32_t i)
 {
@@ -202,10 +199,7 @@ static uint64_t total_bytes(const struct coll_shape *s)
     return s->op == COLL_ALL_REDUCE ? 2 * once : once;
 }
 
-static bool power_of_two(uint32_t n)
-{
-    return (n & (n - 1)) == 0;
-}
+static bool power_of_two(uint32_t n) { return (n & (n - 1)) == 0; }
 
 static void check_bytes(const struct coll_algorithm *a, const struct coll_shape *s)
 {

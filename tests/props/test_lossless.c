@@ -2,9 +2,9 @@
 // Properties over random small fabrics with PFC: nothing of the lossless class is dropped, every byte
 // is delivered once, and headroom is no larger than it has to be said to be: 10 % below the
 // high-water mark that a run itself measured, the same run loses packets.
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,8 +165,10 @@ static void test_less_headroom_loses(void **state)
         lost += less.result->drops_headroom > 0;
         fixture_free(&less);
     }
-    print_message("10 %% below the high-water mark %u of %u runs lose packets; the fullest headroom "
-                  "was %.0f %% used\n", lost, tried, 100 * fullest);
+    print_message(
+        "10 %% below the high-water mark %u of %u runs lose packets; the fullest headroom "
+        "was %.0f %% used\n",
+        lost, tried, 100 * fullest);
     assert_true(tried >= 40);
     assert_true(lost == tried);
     assert_true(fullest > 0.5); // the computed headroom is a bound, not a luxury

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A PFC frame as captures show it: 64 bytes on the wire, it waits for the packet that is being sent,
 // and the sender's last start and next start agree with its arrival and the resume's to the ns.
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,7 +127,8 @@ static void test_pause_waits_and_stops(void **state)
                 next = first.list[k].ns;
         if (!resume || !next)
             break; // the flow has ended
-        assert_true(llabs(next - resume) <= 1); // nothing starts between; the first start is at once
+        assert_true(llabs(next - resume) <=
+                    1); // nothing starts between; the first start is at once
         stops++;
     }
     assert_true(stops > 2);

@@ -2,9 +2,9 @@
 // Specs by hand.
 #include "tests/support/fixture.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,9 +98,14 @@ void fixture_flow(struct fixture *f, uint32_t src, uint32_t dst, uint64_t bytes,
 void fixture_collective(struct fixture *f, enum coll_op op, const char *algorithm, uint64_t bytes,
                         uint64_t chunks)
 {
-    f->jobs[0] = (struct job_spec){.kind = JOB_COLLECTIVE, .name = "coll", .op = (int)op,
-                                   .algorithm = coll_find(algorithm), .bytes = bytes,
-                                   .chunks = chunks, .repeat = 1, .ring_directions = 1};
+    f->jobs[0] = (struct job_spec){.kind = JOB_COLLECTIVE,
+                                   .name = "coll",
+                                   .op = (int)op,
+                                   .algorithm = coll_find(algorithm),
+                                   .bytes = bytes,
+                                   .chunks = chunks,
+                                   .repeat = 1,
+                                   .ring_directions = 1};
     assert_non_null(f->jobs[0].algorithm);
     f->spec.n_jobs = 1;
 }

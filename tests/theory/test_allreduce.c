@@ -2,11 +2,11 @@
 // All-reduce of n bytes over p ranks on one switch against the alpha-beta model (Thakur et al. 2005;
 // Patarasuk & Yuan 2009): ring 2(p-1)a + 2(p-1)/p n/G, halving-doubling 2 log2(p) a + 2(p-1)/p n/G,
 // G = goodput with headers and ACKs, a = propagation + store-and-forward of one packet. Within 3 %.
+#include <math.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <math.h>
 
 #include <cmocka.h>
 

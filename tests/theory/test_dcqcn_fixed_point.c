@@ -2,11 +2,11 @@
 // Mean queue of N long DCQCN flows at one bottleneck against the fixed point of the fluid model (Zhu
 // et al., CoNEXT 2016, section 3): q* = Kmin + (p*/Pmax)(Kmax - Kmin), each flow at C/N, where p* is
 // the root of A^2 a* / ((b+d)(c+e)) = tau^2 Rai Rc. Tolerance 10 %, 20 % at N = 2 (the queue empties).
+#include <math.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <math.h>
 #include <stdio.h>
 
 #include <cmocka.h>
@@ -89,8 +89,9 @@ static void check(const struct point *pt)
     }
     double jain = sum * sum / (pt->flows * squares);
     print_message("N %2u at %3.0fG: mean queue %7.1f KB, theory %7.1f KB (%+.1f %%), Jain %.4f, "
-                  "sum of rates %.3f C\n", pt->flows, pt->line_bps / 1e9, mean / 1e3,
-                  expected / 1e3, 100 * (mean / expected - 1), jain, sum / pt->line_bps);
+                  "sum of rates %.3f C\n",
+                  pt->flows, pt->line_bps / 1e9, mean / 1e3, expected / 1e3,
+                  100 * (mean / expected - 1), jain, sum / pt->line_bps);
     assert_int_equal(f.result->status, RUN_COMPLETED);
     assert_int_equal(f.result->dropped_packets, 0);
     assert_true(fabs(mean / expected - 1) < pt->tolerance);
@@ -104,10 +105,8 @@ static void test_points(void **state)
 {
     (void)state;
     static const struct point points[] = {
-        {2, 40e9, 5e3, 2000e3, .1, .20, .4},
-        {10, 40e9, 5e3, 2000e3, .1, .10, .4},
-        {16, 40e9, 5e3, 2000e3, .1, .10, .4},
-        {6, 40e9, 5e3, 1000e3, .1, .10, .4},
+        {2, 40e9, 5e3, 2000e3, .1, .20, .4},  {10, 40e9, 5e3, 2000e3, .1, .10, .4},
+        {16, 40e9, 5e3, 2000e3, .1, .10, .4}, {6, 40e9, 5e3, 1000e3, .1, .10, .4},
         {24, 40e9, 5e3, 2000e3, .2, .10, .4},
     };
     for (size_t i = 0; i < sizeof points / sizeof *points; i++)

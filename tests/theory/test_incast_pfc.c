@@ -2,11 +2,11 @@
 // PFC and the dynamic threshold under incast: pauses come only when bytes pass the thresholds, nothing
 // is dropped, and n congested ingresses each settle at alpha*B / (1 + n*alpha) of shared bytes
 // (Choudhury & Hahne, ToN 1998).
+#include <math.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

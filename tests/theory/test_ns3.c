@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Against measured runs of the ns-3 HPCC lineage (none, window with k = 1), where their files are at
 // hand: COLLWIRE_NS3 names the folder, else the test skips. Wire bytes as that model counts them.
+#include <math.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
+#include <cmocka.h>
 
 #include "tests/support/fixture.h"
 
@@ -84,9 +84,9 @@ static void test_incast8(void **state)
             fixture_flow(&f, i, 8, 1000000, 0);
         struct measured o = ours(&f), t = theirs(root, policies[p]);
         print_message("incast8 %-6s mean FCT %.2f us, theirs %.2f (%+.2f %%); largest queue %.1f "
-                      "KB, theirs %.1f (%+.1f %%)\n", policies[p], o.mean_us, t.mean_us,
-                      100 * (o.mean_us / t.mean_us - 1), o.max_queue_kb, t.max_queue_kb,
-                      100 * (o.max_queue_kb / t.max_queue_kb - 1));
+                      "KB, theirs %.1f (%+.1f %%)\n",
+                      policies[p], o.mean_us, t.mean_us, 100 * (o.mean_us / t.mean_us - 1),
+                      o.max_queue_kb, t.max_queue_kb, 100 * (o.max_queue_kb / t.max_queue_kb - 1));
         assert_true(fabs(o.mean_us / t.mean_us - 1) < 0.03);
         assert_true(fabs(o.max_queue_kb / t.max_queue_kb - 1) < 0.10);
     }
@@ -128,10 +128,11 @@ static void test_a2a16_inside_our_range(void **state)
             widen(&queue, o.max_queue_kb);
         }
         struct measured t = theirs(root, policies[p]);
-        print_message("a2a16 %-6s mean FCT %.1f..%.1f us, theirs %.1f; max %.1f..%.1f, theirs %.1f; "
-                      "largest queue %.0f..%.0f KB, theirs %.0f\n", policies[p], mean.low,
-                      mean.high, t.mean_us, max.low, max.high, t.max_us, queue.low, queue.high,
-                      t.max_queue_kb);
+        print_message(
+            "a2a16 %-6s mean FCT %.1f..%.1f us, theirs %.1f; max %.1f..%.1f, theirs %.1f; "
+            "largest queue %.0f..%.0f KB, theirs %.0f\n",
+            policies[p], mean.low, mean.high, t.mean_us, max.low, max.high, t.max_us, queue.low,
+            queue.high, t.max_queue_kb);
         assert_true(t.mean_us >= mean.low && t.mean_us <= mean.high);
         assert_true(t.max_us >= max.low && t.max_us <= max.high);
         assert_true(t.max_queue_kb >= queue.low && t.max_queue_kb <= queue.high);

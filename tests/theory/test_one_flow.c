@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // One flow on an empty path against the store-and-forward recurrence, packet by packet:
 // f[i,h] = max(f[i,h-1] + prop_(h-1), f[i-1,h]) + L_i/R_h; tolerance 1 ns.
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -95,8 +95,8 @@ static void test_three_switches_unequal_rates(void **state)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
             struct fixture f;
-            struct link_spec link = {pairs[p][0] * GBPS, 1234567}, trunk = {pairs[p][1] * GBPS,
-                                                                            12500000};
+            struct link_spec link = {pairs[p][0] * GBPS, 1234567},
+                             trunk = {pairs[p][1] * GBPS, 12500000};
             struct link_case a = {(double)link.rate_bps, (double)link.delay_ps},
                              b = {(double)trunk.rate_bps, (double)trunk.delay_ps};
             struct link_case hop[4] = {a, b, b, a};

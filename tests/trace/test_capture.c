@@ -331,10 +331,9 @@ static void test_qpmap(void **state)
     assert_non_null(f->in);
     text[fread(text, 1, sizeof text - 1, f->in)] = 0;
     assert_string_equal(
-        text,
-        "flow,job,dim,src,dst,src_ip,dst_ip,src_qpn,dst_qpn,src_udp_port,dst_udp_port\n"
-        "0,0,0,0,1,10.0.0.1,10.0.0.2,256,257,49153,49154\n"
-        "1,1,2,1,0,10.0.0.2,10.0.0.1,258,259,49155,49156\n");
+        text, "flow,job,dim,src,dst,src_ip,dst_ip,src_qpn,dst_qpn,src_udp_port,dst_udp_port\n"
+              "0,0,0,0,1,10.0.0.1,10.0.0.2,256,257,49153,49154\n"
+              "1,1,2,1,0,10.0.0.2,10.0.0.1,258,259,49155,49156\n");
 }
 
 // 4000 messages of 3 packets and their ACKs, 400 CNPs, 400 PAUSEs, 400 resumes:
@@ -355,7 +354,7 @@ static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)
     for (uint32_t i = 0; i < 12000; i++) {
         ps_t now = i * 333 * PS_PER_NS + 123;
         struct packet p = data(i, (uint16_t)(i % 3 == 2 ? i % 4096 + 1 : 4096));
-        p.flags = (uint8_t)(i % 3 == 0 ? PACKET_FIRST | PACKET_ECT
+        p.flags = (uint8_t)(i % 3 == 0   ? PACKET_FIRST | PACKET_ECT
                             : i % 3 == 2 ? PACKET_LAST | PACKET_ECT | PACKET_ACKREQ
                                          : PACKET_ECT);
         p.flags |= (uint8_t)(i % 10 == 7 ? PACKET_CE : 0);

@@ -54,8 +54,8 @@ static uint32_t slow_icrc(const uint8_t *frame, size_t icrc_at)
     uint32_t crc = 0xffffffff;
     for (size_t i = 0; i < 8 + icrc_at - ETHERNET_BYTES; i++) {
         size_t at = i - 8; // in the IP packet
-        bool ones = i < 8 || at == 1 || at == 8 || at == 10 || at == 11 || at == 26 || at == 27 ||
-                    at == 32;
+        bool ones =
+            i < 8 || at == 1 || at == 8 || at == 10 || at == 11 || at == 26 || at == 27 || at == 32;
         crc ^= ones ? 0xff : frame[ETHERNET_BYTES + at];
         for (int bit = 0; bit < 8; bit++)
             crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
@@ -277,10 +277,14 @@ static void test_pfc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cnp_of_hardware), cmocka_unit_test(test_data_first),
-        cmocka_unit_test(test_opcodes),         cmocka_unit_test(test_padding),
-        cmocka_unit_test(test_ecn_bits),        cmocka_unit_test(test_ack_nak_cnp),
-        cmocka_unit_test(test_int_trailer),     cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_cnp_of_hardware),
+        cmocka_unit_test(test_data_first),
+        cmocka_unit_test(test_opcodes),
+        cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_ecn_bits),
+        cmocka_unit_test(test_ack_nak_cnp),
+        cmocka_unit_test(test_int_trailer),
+        cmocka_unit_test(test_cut_anywhere),
         cmocka_unit_test(test_pfc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
