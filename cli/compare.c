@@ -25,7 +25,8 @@ struct contestant {
 
 struct contest {
     const struct options *options;
-    const char *path; // of the scenario
+    const char *path;   // of the scenario
+    const char *policy; // that it asks for itself
     char *dir;
     struct contestant *list;
     size_t n;
@@ -35,38 +36,28 @@ static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number) { interrupted = number; }
 
-// The settings of one run: the user's, then policy and seed.
+// The scenario of one run: the user's settings, then policy and seed. `policy` NULL = as it is.
 static struct scenario *load(const struct contest *c, const char *policy, uint64_t seed,
                              struct err *err)
 {
     const struct options *o = c->options;
     struct config_set *sets = memory_zeroed(o->n_sets + 2, sizeof *sets);
     size_t n = o->n_sets;
-    char seed_text[32], *cc = NULL, *colon = policy ? strchr(policy, ':') : NULL;
-    if (n > 0)
-        memcpy(sets, o->sets, n * sizeof *sets);
-    struct scenario *base = NULL;
-    if (policy) {
-        base = scenario_load(c->path, o->sets, o->n_sets, err);
-        if (!base) {
-            free(sets);
-            return NULL;
-        }
-        const struct spec *spec = scenario_spec(base);
+    const char *colon = policy ? strchr(policy, ':') : NULL;
+    char *cc = NULL, *seed_text = text_format("%llu", (unsigned long long)seed);
+    for (size_t i = 0; i < n; i++)
+        sets[i] = o->sets[i];
+    if (policy)
+        sets[n++] = (struct config_set){"seed", seed_text};
+    if (policy && (colon || strcmp(c->policy, policy) != 0)) {
         cc = colon ? text_format("{\"kind\":\"%.*s\",\"preset\":\"%s\"}", (int)(colon - policy),
                                  policy, colon + 1)
                    : text_format("{\"kind\":\"%s\"}", policy);
-        if (colon || strcmp(spec->dims[0].cc->name, policy) != 0)
-            sets[n++] = (struct config_set){"cc", cc};
-        if (seed == 0)
-            seed = spec->seed;
-        snprintf(seed_text, sizeof seed_text, "%llu", (unsigned long long)seed);
-        sets[n++] = (struct config_set){"seed", seed_text};
+        sets[n++] = (struct config_set){"cc", cc};
     }
-    scenario_free(base);
-    err_free(err); // warnings come again below
     struct scenario *scenario = scenario_load(c->path, sets, n, err);
     free(cc);
+    free(seed_text);
     free(sets);
     return scenario;
 }
@@ -235,6 +226,7 @@ int command_compare(const struct options *given)
     struct scenario *base = load(&c, NULL, 0, &err);
     if (base) {
         const struct spec *spec = scenario_spec(base);
+        c.policy = spec->dims[spec->n_dims - 1].cc->name;
         c.dir = o.out ? text_format("%s", o.out) : text_format("out/%s-compare", spec->name);
         add_all(&c, o.cc, spec->seed, &err);
         if (err.n_errors == 0)

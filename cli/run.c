@@ -62,7 +62,8 @@ int simulate(const struct scenario *scenario, const char *dir, bool progress)
 {
     struct err err = {0};
     struct sim *sim = sim_new(scenario_spec(scenario), &err);
-    if (!sim || output_prepare(dir, &err) != 0 || sim_open_captures(sim, dir, &err) != 0) {
+    if (!sim || sim_check_captures(sim, &err) != 0 || output_prepare(dir, &err) != 0 ||
+        sim_open_captures(sim, dir, &err) != 0) {
         struct err ignored = {0};
         if (sim)
             sim_close_captures(sim, &ignored);

@@ -16,13 +16,8 @@ int command_validate(const struct options *o)
     struct sim *sim = NULL;
     if (scenario)
         sim = sim_new(scenario_spec(scenario), &err);
-    for (size_t c = 0; sim && c < sim->spec->n_captures; c++) {
-        const struct capture_spec *capture = &sim->spec->captures[c];
-        char place[64];
-        snprintf(place, sizeof place, "capture[%zu].filter", c);
-        if (capture->filter && *capture->filter)
-            capture_check_filter(capture->filter, (uint32_t)capture->snaplen_bytes, place, &err);
-    }
+    if (sim)
+        sim_check_captures(sim, &err);
     bool good = sim && err.n_errors == 0;
     errors_print(&err);
     if (good && o->print) {

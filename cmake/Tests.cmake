@@ -81,3 +81,6 @@ foreach(snaplen IN ITEMS 128B 65535B)
     ${PROJECT_SOURCE_DIR}/tests/trace/check_incast.py ${PROJECT_SOURCE_DIR}/scenarios/incast.json
     ${snaplen})
 endforeach()
+
+collwire_script_test(cli_check unit python3 [[python3 "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_cli.py ${PROJECT_SOURCE_DIR}/scenarios)

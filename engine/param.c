@@ -228,6 +228,18 @@ static int range_check(const struct param *param, const union value *value, cons
     return 0;
 }
 
+// Would `text` be of the type if its number were small? Then it is out of what 64 bits can hold.
+static bool only_too_large(const struct param *param, const char *text)
+{
+    char small[PARAM_TEXT_MAX];
+    union value value = {0};
+    size_t digits = strspn(text, "0123456789.");
+    if (digits == 0)
+        return false;
+    snprintf(small, sizeof small, "1%s", text + digits);
+    return value_parse(param, small, &value) == 0;
+}
+
 int param_set(const struct param *param, void *base, const char *text, const char *path,
               struct err *err)
 {
@@ -236,6 +248,9 @@ int param_set(const struct param *param, void *base, const char *text, const cha
     if (value_parse(param, text, &value) != 0) {
         if (param->type == PARAM_ENUM)
             return choice_error(param, text, path, err);
+        if (only_too_large(param, text))
+            return err_add(err, path, "%s is too large or too fine%s%s", text,
+                           param->max ? "; the maximum is " : "", param->max ? param->max : "");
         return err_add(err, path, "\"%s\" is not %s (write %s%s)", text, type->noun, type->like,
                        param->can_auto ? ", or \"auto\"" : "");
     }

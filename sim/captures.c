@@ -48,14 +48,9 @@ static int open_one(struct sim *sim, size_t c, const char *dir, struct place_por
                     struct err *err)
 {
     const struct capture_spec *spec = &sim->spec->captures[c];
-    char place[64], *path;
-    snprintf(place, sizeof place, "capture[%zu]", c);
+    char *path;
     *ports = (struct place_ports){.sim = sim, .one_way = strstr(spec->at, "->") != NULL};
-    if (places_match(&sim->graph, spec->at, add_place, ports) == 0)
-        return err_add(err, place,
-                       "no place is called \"%s\" (try rank0, leaf0, dim0.sw0 or "
-                       "leaf0->spine0)",
-                       spec->at);
+    places_match(&sim->graph, spec->at, add_place, ports);
     path = strcmp(spec->file, "-") == 0 ? text_format("-") : text_format("%s/%s", dir, spec->file);
     struct capture_config config = {.path = path,
                                     .filter = spec->filter && *spec->filter ? spec->filter : NULL,
@@ -90,6 +85,32 @@ static void index_taps(struct sim *sim, const struct place_ports *places)
     }
     sim->tap_first[sim->graph.n_ports] = n;
     sim->net.tap = (struct tap){seen, sim};
+}
+
+static void count_port(void *ctx, uint32_t port)
+{
+    (void)port;
+    ++*(size_t *)ctx;
+}
+
+int sim_check_captures(const struct sim *sim, struct err *err)
+{
+    size_t errors = err->n_errors;
+    for (size_t c = 0; c < sim->spec->n_captures; c++) {
+        const struct capture_spec *spec = &sim->spec->captures[c];
+        char place[64];
+        size_t n = 0;
+        places_match(&sim->graph, spec->at, count_port, &n);
+        snprintf(place, sizeof place, "capture[%zu].at", c);
+        if (n == 0)
+            err_add(err, place,
+                    "no place is called \"%s\" (try rank0, leaf0, dim0.sw0 or leaf0->spine0)",
+                    spec->at);
+        snprintf(place, sizeof place, "capture[%zu].filter", c);
+        if (spec->filter && *spec->filter)
+            capture_check_filter(spec->filter, (uint32_t)spec->snaplen_bytes, place, err);
+    }
+    return err->n_errors == errors ? 0 : -1;
 }
 
 int sim_open_captures(struct sim *sim, const char *dir, struct err *err)

@@ -114,8 +114,10 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
                                 .dropped_packets = sp->dropped_packets,
                                 .dropped_bytes = sp->dropped_bytes};
     if (time > 0) {
-        out->utilization = (double)port->tx_bytes * (double)port->byte_time.num /
-                           (double)port->byte_time.den / time;
+        double ahead = (double)(port->busy_until_ps - r->sim_time_ps); // not sent yet
+        double busy =
+            (double)port->tx_bytes * (double)port->byte_time.num / (double)port->byte_time.den;
+        out->utilization = (busy - (ahead > 0 ? ahead : 0)) / time;
         out->mean_queue_bytes = port->wait_byte_ps / time;
     }
     if (out->from_switch && out->max_queue_bytes > r->max_queue_bytes)
@@ -233,7 +235,7 @@ static void collect_status(const struct sim *sim, struct result *r)
         r->reason =
             text_format("simulated time limit of %s reached", human_time(limits->sim_time_ps, buf));
     else
-        r->reason = text_format("nothing is left to happen, but the work is not done");
+        r->reason = text_format("stalled: nothing is left to happen, but the work is not done");
 }
 
 struct result *sim_result(struct sim *sim)

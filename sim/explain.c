@@ -145,6 +145,21 @@ static void wait_add(struct result *r, char *sentence)
 
 #define WAITING_MAX 20
 
+static const char *why_waiting(const struct sim *sim, const struct flow_record *f)
+{
+    const struct qp_sender *s = &qp_at(&sim->roce.qps, f->qp)->snd;
+    bool recovers = sim->spec->dims[0].transport.recovery != RECOVERY_NONE;
+    if (s->failed)
+        return "its retries are used up";
+    if (sim->roce.nics[s->nic].paused)
+        return "its NIC is paused";
+    if (s->snd_una < s->snd_nxt)
+        return recovers || !(sim->stalled || sim->idle)
+                   ? "it waits for an ACK"
+                   : "a lost packet is not sent again without recovery";
+    return qp_may_send(s) ? "it was sending" : "it waits for earlier messages";
+}
+
 // Who waits for whom: every unfinished flow, and every port that PFC holds.
 void sim_waiting(const struct sim *sim, struct result *r)
 {
@@ -154,16 +169,10 @@ void sim_waiting(const struct sim *sim, struct result *r)
         if (f->status == MESSAGE_DONE)
             continue;
         n++;
-        const struct qp_sender *s = &qp_at(&sim->roce.qps, f->qp)->snd;
-        const char *why = s->failed                       ? "its retries are used up"
-                          : sim->roce.nics[s->nic].paused ? "its NIC is paused"
-                          : s->snd_una < s->snd_nxt       ? "it waits for an ACK"
-                          : qp_may_send(s)                ? "it was sending"
-                                                          : "it waits for earlier messages";
         wait_add(r, text_format("flow %llu rank%u -> rank%u: %llu of %llu bytes delivered, %s",
                                 (unsigned long long)f->id, f->src, f->dst,
                                 (unsigned long long)f->delivered_bytes,
-                                (unsigned long long)f->bytes, why));
+                                (unsigned long long)f->bytes, why_waiting(sim, f)));
     }
     size_t n = 0;
     for (uint32_t p = 0; p < sim->net.n_ports && n < WAITING_MAX; p++) {

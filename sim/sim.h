@@ -61,7 +61,10 @@ struct sim {
 struct sim *sim_new(const struct spec *spec, struct err *err);
 void sim_free(struct sim *sim);
 
-// Open captures into `dir` ("-" files go to stdout). 0, or -1 with errors.
+// Do the captures' places exist, are their filters right? 0, or -1 with errors; nothing is opened.
+int sim_check_captures(const struct sim *sim, struct err *err);
+
+// Open captures, which have been checked, into `dir` ("-" files go to stdout). 0, or -1 with errors.
 int sim_open_captures(struct sim *sim, const char *dir, struct err *err);
 
 // Run to an end. `progress` may be NULL; it is called every `progress_s` of wall time.

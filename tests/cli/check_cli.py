@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command line as a stranger meets it: wrong inputs, faults, signals, and the same bytes twice.
+
+usage: check_cli.py SCENARIOS, with the executable in $COLLWIRE.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+COLLWIRE = os.environ["COLLWIRE"]
+SCENARIOS = sys.argv[1]
+failures = []
+
+
+def expect(condition, what):
+    if not condition:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def collwire(*args, stdin=None):
+    done = subprocess.run([COLLWIRE, *args], capture_output=True, text=True, input=stdin,
+                          timeout=100, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def scenario(name):
+    return os.path.join(SCENARIOS, name + ".json")
+
+
+def metrics(out):
+    with open(os.path.join(out, "metrics.json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def measured(out):
+    return {k: v for k, v in metrics(out).items() if k not in ("scenario", "series")}
+
+
+def bad_inputs(tmp):
+    """Each is one clear error with its path, exit 2, and nothing is written."""
+    random = os.path.join(tmp, "random.json")
+    with open(random, "wb") as f:
+        f.write(bytes((i * 7919 + 13) % 251 for i in range(1000)))
+    sets = {
+        "switch.bufer=1MB": "switch.bufer: unknown key; did you mean \"buffer\"?",
+        "topology.dims[0].link.rate=100GB": "topology.dims[0].link.rate",
+        "cc.kind=dcqnc": "did you mean \"dcqcn\"?",
+        "topology.dims[0].size=0": "topology.dims[0].size",
+        "workload.bytes=1000000000000000000": "workload.bytes",
+        "workload.start=-1us": "workload.start",
+        "workload.receiver=99": "workload.receiver",
+        "switch.buffer=200KB": "exceed the buffer",
+        'capture=[{"at":"rank77","file":"x.pcap"}]': "rank77",
+        'capture=[{"at":"rank0","file":"x.pcap","filter":"udp prt 1"}]': "capture[0].filter",
+        'capture=[{"at":"rank0","file":"../x.pcap"}]': "capture[0].file",
+        "limits.stall=5": "limits.stall",
+        "network=analytical": "not available yet",
+    }
+    for setting, words in sets.items():
+        out = os.path.join(tmp, "bad")
+        code, stdout, stderr = collwire("run", scenario("incast"), "--set", setting, "--out", out)
+        expect(code == 2 and words in stderr and stdout == "" and not os.path.exists(out),
+               f"--set {setting}: exit {code}, {stderr!r}")
+    spines = collwire("run", scenario("permutation"), "--set", "topology.dims[0].spines=0",
+                      "--out", os.path.join(tmp, "bad"))
+    expect(spines[0] == 2 and "spines" in spines[2], f"spines 0: {spines}")
+    for args, words in (((random,), "random.json"), ((tmp,), "directory"),
+                        ((os.path.join(tmp, "none.json"),), "cannot be opened"),
+                        ((scenario("incast"), "--out", "/proc/nowhere"), "/proc/nowhere"),
+                        ((), "one scenario")):
+        code, stdout, stderr = collwire("run", *args)
+        expect(code == 2 and words in stderr and stdout == "", f"run {args}: {code}, {stderr!r}")
+    code, _, stderr = collwire("run", "-", stdin='{"nam": 1, "topology": {"dims": []}}')
+    expect(code == 2 and len(stderr.splitlines()) >= 3, f"all errors at once: {stderr!r}")
+    for command, words in (("runn", "did you mean \"run\"?"), ("sweep", "not available yet")):
+        code, _, stderr = collwire(command, "x")
+        expect(code == 2 and words in stderr, f"{command}: {code}, {stderr!r}")
+
+
+def same_bytes(tmp):
+    """Twice, with captures, with sampling: the same measurements."""
+    runs = {
+        "a": [], "b": [],
+        "captured": ["--set", 'capture=[{"at":"dim0.sw0","file":"sw.pcap"}]'],
+        "sampled": ["--set", "report.sample=1us"],
+    }
+    texts = {}
+    for name, args in runs.items():
+        out = os.path.join(tmp, name)
+        code, _, stderr = collwire("run", scenario("incast"), "--set", "cc.kind=dcqcn", "--quiet",
+                                   "--out", out, *args)
+        expect(code == 0, f"{name}: exit {code} {stderr}")
+        texts[name] = json.dumps(measured(out))
+    with open(os.path.join(tmp, "a", "metrics.json"), "rb") as a, \
+            open(os.path.join(tmp, "b", "metrics.json"), "rb") as b:
+        expect(a.read() == b.read(), "the same scenario twice gives the same bytes")
+    expect(texts["captured"] == texts["a"], "a capture changes nothing")
+    expect(texts["sampled"] == texts["a"], "sampling changes nothing")
+    series = metrics(os.path.join(tmp, "sampled"))["series"]
+    lengths = {len(v) for group in ("queue_bytes", "rate_bps", "cwnd_bytes", "paused")
+               for v in series[group].values()}
+    expect(lengths == {len(series["t_ns"])}, f"series of equal length: {lengths}")
+    expect(max(series["queue_bytes"]["dim0.sw0->rank8"]) <=
+           metrics(os.path.join(tmp, "sampled"))["queues"]["max_bytes"], "samples below the maximum")
+    code, _, _ = collwire("run", scenario("incast"), "--seed", "2", "--quiet", "--set",
+                          "cc.kind=dcqcn", "--out", os.path.join(tmp, "c"))
+    expect(json.dumps(measured(os.path.join(tmp, "c"))) != texts["a"], "another seed differs")
+
+
+def unfinished(tmp):
+    """A lost packet without recovery stalls: the run says so, names who waits, and exits 1."""
+    out = os.path.join(tmp, "stall")
+    code, stdout, _ = collwire("run", scenario("incast"), "--out", out, "--set",
+                               "switch.pfc.enabled=false", "--set", "switch.buffer=200KB", "--set",
+                               "transport.recovery=none")
+    m = metrics(out)
+    expect(code == 1 and m["status"] == "incomplete" and m["reason"].startswith("stalled"),
+           f"stall: {code} {m['status']} {m['reason']}")
+    expect(any("rank0 -> rank8" in w for w in m["waiting"]), f"who waits: {m['waiting']}")
+    expect("stalled" in stdout, "the table is followed by the reason")
+    code, _, _ = collwire("run", scenario("incast"), "--quiet", "--out", out, "--set",
+                          "limits.sim_time=100us")
+    expect(code == 1 and "100 us" in metrics(out)["reason"], "sim_time limit")
+    expect(metrics(out)["sim_time_ns"] == 100000, "the limit is exact")
+    code, _, _ = collwire("run", scenario("incast"), "--quiet", "--out", out, "--set",
+                          "duration=100us")
+    m = metrics(out)
+    expect(code == 0 and m["status"] == "completed" and m["flows"][0]["status"] == "running" and
+           m["flows"][0]["fct_ns"] is None, "a planned horizon completes")
+
+
+def faults(tmp):
+    out = os.path.join(tmp, "full")
+    os.mkdir(out)
+    os.symlink("/dev/full", os.path.join(out, "r.pcap"))
+    code, _, stderr = collwire("run", scenario("incast"), "--quiet", "--out", out, "--set",
+                               'capture=[{"at":"rank8","file":"r.pcap"}]')
+    expect(code == 1 and "r.pcap" in stderr and "No space left" in stderr, f"full disk: {stderr!r}")
+    expect(metrics(out)["status"] == "completed", "metrics are written all the same")
+    long_run = os.path.join(tmp, "long")
+    process = subprocess.Popen([COLLWIRE, "run", scenario("permutation"), "--out", long_run,
+                                "--quiet", "--set", "workload.bytes=100GB"])
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    code = process.wait(timeout=30)
+    expect(code == 130 and metrics(long_run)["status"] == "interrupted", f"Ctrl-C: exit {code}")
+    expect(metrics(long_run)["flows"][0]["delivered_bytes"] > 0, "results so far are kept")
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([COLLWIRE, "list"], stdout=full, stderr=subprocess.PIPE, check=False)
+    expect(done.returncode == 1, f"stdout that cannot be written: exit {done.returncode}")
+
+
+def streams(tmp):
+    out = os.path.join(tmp, "stream")
+    done = subprocess.run([COLLWIRE, "run", scenario("incast"), "--out", out, "--set",
+                           'capture=[{"at":"rank8","file":"-"}]'], capture_output=True, check=False)
+    magic = done.stdout[:4].hex()
+    expect(done.returncode == 0 and magic == "4d3cb2a1", f"pcap on stdout: {magic}")
+    expect(b"completed" in done.stderr, "the table then goes to stderr")
+    with open(scenario("incast"), encoding="utf-8") as f:
+        code, stdout, stderr = collwire("run", "-", "--out", out, "--format", "json", stdin=f.read())
+    expect(code == 0 and json.loads(stdout)["rows"][0]["status"] == "completed", "a scenario on stdin")
+    expect(stderr == "", f"no progress when stderr is no terminal: {stderr!r}")
+
+
+def comparing(tmp):
+    out = os.path.join(tmp, "compare")
+    code, stdout, _ = collwire("compare", scenario("incast"), "--cc", "none,window,dcqcn:paper",
+                               "--seeds", "2", "--out", out)
+    with open(os.path.join(out, "compare.json"), encoding="utf-8") as f:
+        rows = json.load(f)["rows"]
+    expect(code == 0 and len(rows) == 6, f"compare: exit {code}, {len(rows)} rows")
+    expect({r["cc"] for r in rows} == {"none", "window", "dcqcn:paper"}, "policies as written")
+    expect("window" in stdout and "PFC paused" in stdout, "table and explanations")
+    for row in rows:
+        name = f"{row['cc'].replace(':', '-')}-seed{row['seed']}"
+        m = metrics(os.path.join(out, name))
+        expect(m["seed"] == row["seed"] and m["scenario"]["cc"]["kind"] == row["cc"].split(":")[0],
+               f"{name} is what its row says")
+    none, window = rows[0], rows[2]
+    expect(none["pause_frames"] > 0 and window["max_queue_bytes"] < none["max_queue_bytes"],
+           "a window keeps the queue shorter")
+    with open(os.path.join(out, "compare.csv"), encoding="utf-8") as f:
+        expect(len(f.readlines()) == 7, "a CSV line a row and a header")
+    code, _, stderr = collwire("compare", scenario("incast"), "--cc", "none,bbr", "--out",
+                               os.path.join(tmp, "nothing"))
+    expect(code == 2 and "bbr" in stderr and not os.path.exists(os.path.join(tmp, "nothing")),
+           f"unknown policy: {code}, {stderr!r}")
+    code, _, _ = collwire("compare", scenario("incast"), "--cc", "none,window", "--out", out,
+                          "--set", "limits.sim_time=10us")
+    expect(code == 1, "a row that did not complete")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as tmp:
+        for part in (bad_inputs, same_bytes, unfinished, faults, streams, comparing):
+            part(tmp)
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
