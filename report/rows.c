@@ -153,6 +153,9 @@ char *rows_table(const struct row *rows, size_t n)
     free(metrics);
     scols_print_table_to_string(table, &text);
     scols_unref_table(table);
+    size_t length = strlen(text); // without a newline behind its last line
+    text = memory_resize(text, length + 2, 1);
+    memcpy(text + length, "\n", 2);
     return text;
 }
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// The event queue against a plain sort by (time, key), and the fields of the key.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "engine/event_queue.h"
+#include "engine/rng.h"
+
+#define EVENTS 4000
+
+static int by_time_and_key(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+    if (x->at_ps != y->at_ps)
+        return x->at_ps < y->at_ps ? -1 : 1;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static void assert_event_equal(struct event got, struct event want)
+{
+    assert_int_equal(got.at_ps, want.at_ps);
+    assert_true(got.key == want.key);
+}
+
+// `spread` different times: 1 makes every order a matter of the key.
+static void check_sorted(uint64_t seed, uint64_t spread)
+{
+    static struct event model[EVENTS];
+    struct rng rng = rng_init(seed, RNG_WORKLOAD, 0);
+    struct event_queue q = {0};
+    struct event e;
+    for (size_t i = 0; i < EVENTS; i++) {
+        uint64_t key = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
+        model[i] = (struct event){(ps_t)rng_below(&rng, spread), key};
+        event_queue_push(&q, model[i]);
+    }
+    qsort(model, EVENTS, sizeof *model, by_time_and_key);
+    for (size_t i = 0; i < EVENTS; i++) {
+        assert_true(event_queue_pop(&q, &e));
+        assert_event_equal(e, model[i]);
+    }
+    assert_false(event_queue_pop(&q, &e));
+    event_queue_free(&q);
+}
+
+static void test_pops_are_sorted(void **state)
+{
+    (void)state;
+    check_sorted(1, 1);
+    check_sorted(2, 3);
+    check_sorted(3, 100);
+    check_sorted(4, UINT64_C(1) << 60);
+}
+
+// Pushes and pops in random turn against an array whose least element is taken.
+static void test_mixed_pushes_and_pops(void **state)
+{
+    (void)state;
+    static struct event model[1000];
+    struct rng rng = rng_init(5, RNG_WORKLOAD, 0);
+    struct event_queue q = {0};
+    size_t n = 0, pops = 0;
+    for (unsigned round = 0; round < 60000; round++) {
+        bool fill = (round / 700) % 2 == 0; // grow and shrink, to empty and back
+        if (n < 1000 && (n == 0 || rng_below(&rng, 10) < (fill ? 7 : 3))) {
+            model[n] = (struct event){(ps_t)rng_below(&rng, 50), rng_below(&rng, 1000)};
+            event_queue_push(&q, model[n++]);
+            continue;
+        }
+        size_t least = 0;
+        for (size_t i = 1; i < n; i++)
+            if (by_time_and_key(&model[i], &model[least]) < 0)
+                least = i;
+        struct event e;
+        assert_true(event_queue_pop(&q, &e));
+        assert_event_equal(e, model[least]);
+        model[least] = model[--n];
+        pops++;
+    }
+    assert_int_equal(q.n, n);
+    assert_true(pops > 25000);
+    event_queue_free(&q);
+    assert_int_equal(q.n, 0);
+    assert_null(q.heap);
+}
+
+static void test_empty_queue(void **state)
+{
+    (void)state;
+    struct event_queue q = {0};
+    struct event e = {7, 7};
+    assert_false(event_queue_pop(&q, &e));
+    event_queue_push(&q, (struct event){3, 4});
+    assert_true(event_queue_pop(&q, &e));
+    assert_event_equal(e, (struct event){3, 4});
+    assert_false(event_queue_pop(&q, &e));
+    event_queue_free(&q);
+}
+
+// The extremes of every field survive, none reaches into its neighbour.
+static void test_key_fields(void **state)
+{
+    (void)state;
+    static const uint32_t nodes[] = {0, 1, EVENT_MAX_NODES - 1};
+    static const uint32_t ports[] = {0, 1, EVENT_MAX_NODE_PORTS - 1};
+    static const uint32_t payloads[] = {0, 1, EVENT_MAX_PORTS - 1};
+    static const enum event_kind kinds[] = {EVENT_DEPARTURE, EVENT_PAUSE, EVENT_ARRIVAL};
+    for (unsigned i = 0; i < 81; i++) {
+        uint32_t node = nodes[i % 3], port = ports[i / 3 % 3], payload = payloads[i / 9 % 3];
+        enum event_kind kind = kinds[i / 27];
+        uint64_t key = event_key(node, kind, port, payload);
+        assert_int_equal(event_node(key), node);
+        assert_int_equal(event_kind(key), kind);
+        assert_int_equal(event_port(key), port);
+        assert_int_equal(event_payload(key), payload);
+    }
+    uint64_t id = (UINT64_C(1) << 40) - 1, key = event_timer_key(EVENT_MAX_NODES - 1, id);
+    assert_int_equal(event_node(key), EVENT_MAX_NODES - 1);
+    assert_int_equal(event_kind(key), EVENT_TIMER);
+    assert_true(event_timer_id(key) == id);
+}
+
+// At one instant: node first, then departure, pause, arrival, timer, then port.
+static void test_order_of_simultaneous_events(void **state)
+{
+    (void)state;
+    const uint64_t in_order[] = {
+        event_key(4, EVENT_DEPARTURE, 0, 900), event_key(4, EVENT_DEPARTURE, 1, 5),
+        event_key(4, EVENT_PAUSE, 0, 5),       event_key(4, EVENT_PAUSE, 3, 1),
+        event_key(4, EVENT_ARRIVAL, 0, 77),    event_key(4, EVENT_ARRIVAL, 2, 3),
+        event_timer_key(4, 0),                 event_timer_key(4, 1000000),
+        event_key(5, EVENT_DEPARTURE, 0, 0),   event_timer_key(5, 0),
+    };
+    enum { N = sizeof in_order / sizeof *in_order };
+    for (unsigned turn = 0; turn < N; turn++) { // every order of pushing
+        struct event_queue q = {0};
+        struct event e;
+        for (unsigned i = 0; i < N; i++)
+            event_queue_push(&q, (struct event){10, in_order[(i * 7 + turn) % N]});
+        event_queue_push(&q, (struct event){9, UINT64_MAX});
+        event_queue_push(&q, (struct event){11, 0});
+        assert_true(event_queue_pop(&q, &e));
+        assert_int_equal(e.at_ps, 9);
+        for (unsigned i = 0; i < N; i++) {
+            assert_true(event_queue_pop(&q, &e));
+            assert_event_equal(e, (struct event){10, in_order[i]});
+        }
+        event_queue_free(&q);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pops_are_sorted),
+        cmocka_unit_test(test_mixed_pushes_and_pops),
+        cmocka_unit_test(test_empty_queue),
+        cmocka_unit_test(test_key_fields),
+        cmocka_unit_test(test_order_of_simultaneous_events),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
