@@ -71,6 +71,7 @@ enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
     struct loop loop = {e, limits, hooks, LOOP_DONE};
     struct ev_loop *ev = ev_default_loop(0);
     ev_set_userdata(ev, &loop);
+    ev_now_update(ev); // its time is of the last loop: timers are relative to it
     ev_idle idle;
     ev_timer progress, wall;
     ev_signal on_int, on_term, on_usr1;

@@ -233,8 +233,8 @@ static bool only_too_large(const struct param *param, const char *text)
 {
     char small[PARAM_TEXT_MAX];
     union value value = {0};
-    size_t digits = strspn(text, "0123456789.");
-    if (digits == 0)
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || text[digits] == '.')
         return false;
     snprintf(small, sizeof small, "1%s", text + digits);
     return value_parse(param, small, &value) == 0;
@@ -249,7 +249,7 @@ int param_set(const struct param *param, void *base, const char *text, const cha
         if (param->type == PARAM_ENUM)
             return choice_error(param, text, path, err);
         if (only_too_large(param, text))
-            return err_add(err, path, "%s is too large or too fine%s%s", text,
+            return err_add(err, path, "%s is too large%s%s", text,
                            param->max ? "; the maximum is " : "", param->max ? param->max : "");
         return err_add(err, path, "\"%s\" is not %s (write %s%s)", text, type->noun, type->like,
                        param->can_auto ? ", or \"auto\"" : "");
