@@ -204,9 +204,8 @@ static json_t *ecn_json(const struct result *r)
     json_t *o = json_object();
     put(o, "marked_packets", count(r->marked_packets));
     put(o, "marked_share",
-        json_real(r->switched_data_packets
-                      ? (double)r->marked_packets / (double)r->switched_data_packets
-                      : 0.));
+        json_real(r->markable_packets ? (double)r->marked_packets / (double)r->markable_packets
+                                      : 0.));
     return o;
 }
 
@@ -265,8 +264,11 @@ char *run_json(const struct result *r, const char *version)
 {
     json_t *o = json_object(), *captures = json_array();
     double cpu = r->cpu_s > 0 ? r->cpu_s : 1e-9;
-    put(o, "version", json_string(version));
-    put(o, "compiler", json_string(__VERSION__));
+    json_t *versions = json_object();
+    put(versions, "collwire", json_string(version));
+    put(versions, "compiler", json_string(__VERSION__));
+    put(versions, "jansson", json_string(JANSSON_VERSION));
+    put(o, "versions", versions);
     put(o, "wall_s", json_real(r->wall_s));
     put(o, "cpu_s", json_real(r->cpu_s));
     put(o, "events", count(r->events));

@@ -123,6 +123,7 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
     if (out->from_switch && out->max_queue_bytes > r->max_queue_bytes)
         r->max_queue_bytes = out->max_queue_bytes;
     r->marked_packets += sp->marked;
+    r->markable_packets += sp->markable;
     r->dropped_packets += sp->dropped_packets;
     r->dropped_bytes += sp->dropped_bytes;
 }
@@ -168,7 +169,6 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t nod
         if (r->ports[p].max_queue_bytes > out->max_queue_bytes)
             out->max_queue_bytes = r->ports[p].max_queue_bytes;
         out->mean_queue_bytes += r->ports[p].mean_queue_bytes;
-        r->switched_data_packets += r->ports[p].packets;
     }
     r->drops_headroom += s->drops_headroom;
     r->drops_lossy += s->drops_lossy;

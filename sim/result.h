@@ -102,7 +102,7 @@ struct result {
     ps_t paused_ps;
     struct pfc_port_result *pfc_ports;
     size_t n_pfc_ports;
-    uint64_t marked_packets, switched_data_packets, cnps;
+    uint64_t marked_packets, markable_packets, cnps;
     uint64_t dropped_packets, dropped_bytes, drops_headroom, drops_lossy, drops_unroutable;
     uint64_t naks, timeouts, retransmitted;
     struct port_result *ports;

@@ -70,9 +70,12 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
     struct network *net = sw->net;
     struct switch_port *sp = &sw->ports[port];
     struct switch_node *s = switch_of(sw, node);
-    if (p->flags & PACKET_ECT && marking_draw(&sp->marking, queue_bytes, &sp->rng)) {
-        p->flags |= PACKET_CE;
-        sp->marked++;
+    if (p->flags & PACKET_ECT) {
+        sp->markable++;
+        if (marking_draw(&sp->marking, queue_bytes, &sp->rng)) {
+            p->flags |= PACKET_CE;
+            sp->marked++;
+        }
     }
     if (mmu_release(&s->mmu, p->ingress, mmu_class(net, p->cls), p->frame_bytes)) {
         uint32_t in = node_port(net, node, p->ingress);

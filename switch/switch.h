@@ -21,7 +21,7 @@ struct switch_port {
     struct sim_timer refresh; // of the pauses this port has asked for
     ps_t refresh_every_ps;
     /* counters */
-    uint64_t marked;
+    uint64_t markable, marked;               // packets with ECT that left; of them marked
     uint64_t dropped_packets, dropped_bytes; // that wanted to leave by this port
 };
 
