@@ -69,6 +69,12 @@ struct byte_time byte_time_of(uint64_t rate_bps)
     return (struct byte_time){PS_BITS_PER_BYTE / common, rate_bps / common};
 }
 
+ps_t byte_time_span(const struct byte_time *bt, uint64_t bytes)
+{
+    u128 ps = (u128)bytes * bt->num / bt->den;
+    return ps < PS_NEVER ? (ps_t)ps : PS_NEVER;
+}
+
 ps_t serialization_ps(uint64_t bytes, uint64_t rate_bps)
 {
     u128 ps = ((u128)bytes * PS_BITS_PER_BYTE + rate_bps - 1) / rate_bps;

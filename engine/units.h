@@ -34,6 +34,9 @@ static inline ps_t byte_time_take(const struct byte_time *bt, uint32_t bytes, ui
     return (ps_t)(ticks / bt->den);
 }
 
+// Time of any number of bytes on a wire, rounded down; PS_NEVER where it overflows.
+ps_t byte_time_span(const struct byte_time *bt, uint64_t bytes);
+
 // Time of any number of bytes at `rate_bps` (> 0), rounded up to 1 ps; PS_NEVER where it overflows.
 ps_t serialization_ps(uint64_t bytes, uint64_t rate_bps);
 

@@ -46,9 +46,8 @@ static void arm_expiry(struct network *net, uint32_t index)
 
 static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta, ps_t now)
 {
-    struct byte_time bt = net->ports[index].byte_time;
     // 512 bits = 64 byte times
-    ps_t length = (ps_t)((uint64_t)quanta * 64 * bt.num / bt.den);
+    ps_t length = byte_time_span(&net->ports[index].byte_time, (uint64_t)quanta * 64);
     uint8_t changed = 0;
     for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
         if (!(classes >> cls & 1) || class_slot(net, cls) == NET_NO_SLOT)

@@ -178,7 +178,7 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
         port->marking = marking_of(dim, sim->graph.ports[p].rate_bps);
         port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
         // half of the quanta of 64 byte times, at the rate of the sender that is paused
-        port->refresh_every_ps = (ps_t)(spec->pfc.quanta * 64 * bt.num / bt.den / 2);
+        port->refresh_every_ps = byte_time_span(&bt, spec->pfc.quanta * 64) / 2;
         if (port->refresh_every_ps < 1)
             port->refresh_every_ps = 1;
     }

@@ -43,7 +43,8 @@ static void collect_flows(struct sim *sim, struct result *r)
         for (uint32_t m = qp_at(&sim->roce.qps, q)->snd.oldest; m != MESSAGE_NIL;
              m = sim->roce.messages.slots[m].next)
             sim_note_message(sim, &sim->roce.messages.slots[m]);
-    qsort(sim->flows, sim->n_flows, sizeof *sim->flows, by_id);
+    if (sim->n_flows > 0)
+        qsort(sim->flows, sim->n_flows, sizeof *sim->flows, by_id);
     r->flows = sim->flows;
     r->n_flows = sim->n_flows;
     sim->flows = NULL;

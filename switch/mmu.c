@@ -78,16 +78,17 @@ enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_
         charge(mmu, in, bytes);
         return MMU_ADMIT;
     }
-    if (in->headroom_bytes + bytes > in->headroom_limit)
-        return MMU_DROP;
-    in->headroom_bytes += bytes;
+    bool admit = in->headroom_bytes + bytes <= in->headroom_limit;
+    if (admit)
+        in->headroom_bytes += bytes;
     if (in->headroom_bytes > in->max_headroom_bytes)
         in->max_headroom_bytes = in->headroom_bytes;
-    if (in->xoff)
-        return MMU_ADMIT;
+    // An ingress that holds nothing has nothing to release, so nothing would resume it.
+    if (in->xoff || in->bytes + in->headroom_bytes == 0)
+        return admit ? MMU_ADMIT : MMU_DROP;
     in->xoff = true;
     mmu->n_xoff++;
-    return MMU_ADMIT_XOFF;
+    return admit ? MMU_ADMIT_XOFF : MMU_DROP_XOFF;
 }
 
 bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)

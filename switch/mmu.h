@@ -40,7 +40,7 @@ struct mmu {
     uint64_t max_shared_used;
 };
 
-enum mmu_verdict { MMU_ADMIT, MMU_ADMIT_XOFF, MMU_DROP };
+enum mmu_verdict { MMU_ADMIT, MMU_ADMIT_XOFF, MMU_DROP, MMU_DROP_XOFF };
 
 // Bytes left for sharing, or 0 when reserve and headroom exceed the buffer. Call once after every
 // ingress's headroom_limit is set.

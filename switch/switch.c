@@ -49,17 +49,17 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     uint32_t out = node_port(net, node, out_local), cls = mmu_class(net, p->cls);
     uint64_t held = port_queue(net, out, net->slot_of_class[p->cls])->bytes;
     enum mmu_verdict verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, held);
-    if (verdict == MMU_DROP) {
+    if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
+        port_send_pfc(net, in, (uint8_t)(1u << p->cls), s->quanta, now);
+        refresh_arm(sw, in, now);
+    }
+    if (verdict == MMU_DROP || verdict == MMU_DROP_XOFF) {
         bool lossless = s->lossless_data && p->cls == NET_CLASS_DATA;
         drop(sw, out, p, lossless ? &s->drops_headroom : &s->drops_lossy);
         return;
     }
     p->ingress = (uint16_t)local;
     p->hops++;
-    if (verdict == MMU_ADMIT_XOFF) {
-        port_send_pfc(net, in, (uint8_t)(1u << p->cls), s->quanta, now);
-        refresh_arm(sw, in, now);
-    }
     port_enqueue(net, out, p, now);
 }
 

@@ -46,7 +46,8 @@ static uint32_t set_of(struct routes *r, const struct search *s, uint32_t node, 
     uint32_t first = (uint32_t)r->n_hops, count = 0;
     for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++) {
         uint32_t next = g->ports[g->ports[p].peer].node;
-        if (g->ports[p].dim != dim || s->distance[next] + 1 != s->distance[node])
+        bool forwards = g->nodes[next].role != NODE_RANK || s->distance[next] == 0;
+        if (g->ports[p].dim != dim || !forwards || s->distance[next] + 1 != s->distance[node])
             continue;
         if (r->n_hops == r->cap_hops)
             r->hops = memory_grow(r->hops, &r->cap_hops, sizeof *r->hops);

@@ -101,8 +101,14 @@ static void refresh(struct nic *nic, const struct qp_array *qps, ps_t now)
             sift_down(nic, qps, 0, last);
         ready_push(nic, qps, index);
     }
-    while (nic->ready_head != QP_NIL && !qp_may_send(&qp_at(qps, nic->ready_head)->snd))
-        ready_pop(nic, qps);
+    while (nic->ready_head != QP_NIL) {
+        const struct qp_sender *s = &qp_at(qps, nic->ready_head)->snd;
+        if (qp_may_send(s) && s->next_send_ps <= now)
+            break;
+        uint32_t index = ready_pop(nic, qps);
+        if (qp_may_send(s)) // its rate was cut while it waited its turn
+            nic_add(nic, qps, index, now);
+    }
 }
 
 uint32_t nic_take(struct nic *nic, const struct qp_array *qps, ps_t now)

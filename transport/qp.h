@@ -16,6 +16,7 @@ struct qp_sender {
     /* state: touched for every packet */
     uint64_t snd_una, snd_nxt, snd_max, tail_psn; // packets: oldest unacknowledged, next, highest
                                                   // sent + 1, end of what is posted
+    uint64_t asked_psn;                           // packets before it have asked for an ACK
     uint64_t una_bytes, nxt_bytes;                // payload offsets of snd_una and snd_nxt
     ps_t next_send_ps;                            // pacing: not before
     uint32_t sending;                             // message of snd_nxt
@@ -26,8 +27,9 @@ struct qp_sender {
     uint32_t ready_next, heap_at;
     uint32_t until_ackreq; // packets to go until one asks for an ACK
     uint8_t place;         // enum qp_place
-    uint8_t rto_state, retries;
+    uint8_t rto_state;
     bool failed;
+    uint16_t retries;
     struct cc cc;
     ps_t srtt_ps, rto_due_ps; // rto_due in the NIC's unpaused time
     /* cold */

@@ -2,7 +2,7 @@
 // The sender of a queue pair: next packet, ACK, NAK, go-back-N, retransmission timer, pacing.
 #include "transport/roce.h"
 
-#define PACE_SHIFT 20 // fraction bits of ps per wire byte: 1e-6 exact
+#define PACE_SHIFT 16 // fraction bits of ps per wire byte: 1 Kbps times 9 KB fits
 
 static struct message *message_at(struct roce *roce, uint32_t slot)
 {
@@ -132,6 +132,8 @@ void roce_fail(struct roce *roce, struct qp *qp, ps_t now)
         uint32_t slot = s->oldest;
         struct message *m = message_at(roce, slot);
         s->oldest = m->next;
+        if (s->oldest == MESSAGE_NIL) // a callback may post: it must not link behind this one
+            s->newest = s->sending = qp->rcv.receiving = MESSAGE_NIL;
         m->status = MESSAGE_FAILED;
         roce->n_failed++;
         roce->n_running--;
@@ -149,6 +151,7 @@ static void go_back(struct roce *roce, struct qp_sender *s)
     s->snd_nxt = s->snd_una;
     s->nxt_bytes = s->una_bytes;
     s->sending = s->oldest;
+    s->asked_psn = s->snd_una;
     s->until_ackreq = 1; // the first one again asks, so that progress is heard of
     (void)roce;
 }
@@ -249,9 +252,10 @@ bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t n
     s->last_start_ps = now;
     s->last_wire_bytes = p->wire_bytes;
     s->next_send_ps = now + pace_gap(s, p->wire_bytes);
-    bool more = qp_may_send(s);
+    bool more = s->snd_nxt < s->tail_psn && qp_window_open(s);
     if (--s->until_ackreq == 0 || !more || p->flags & PACKET_LAST) {
         p->flags |= PACKET_ACKREQ;
+        s->asked_psn = s->snd_nxt;
         s->until_ackreq = (uint32_t)roce_dim_of(roce, qp)->spec.ack_interval;
     }
     if (s->rto_state == RTO_OFF)
@@ -259,9 +263,8 @@ bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t n
     if (s->cc.ops->on_send) {
         s->cc.ops->on_send(&s->cc, p->wire_bytes, now);
         roce_cc_moved(roce, index, now);
-        more = qp_may_send(s);
     }
-    if (more)
+    if (qp_may_send(s))
         nic_add(nic, &roce->qps, index, now);
     return true;
 }
@@ -295,7 +298,8 @@ static uint64_t acknowledge(struct roce *roce, struct qp *qp, uint64_t psn, ps_t
         s->nxt_bytes = s->una_bytes;
         s->sending = slot;
     }
-    while (s->oldest != slot) {
+    // A callback may post behind the last one, so ask each message and not for a place in the list.
+    while (s->oldest != MESSAGE_NIL && message_end_psn(message_at(roce, s->oldest)) <= psn) {
         uint32_t done = s->oldest;
         struct message *m = message_at(roce, done);
         s->oldest = m->next;
@@ -308,8 +312,6 @@ static uint64_t acknowledge(struct roce *roce, struct qp *qp, uint64_t psn, ps_t
         roce->observer.message_ended(roce->observer.ctx, m);
         message_give(&roce->messages, done);
         roce->client.sent(roce->client.ctx, token, now);
-        if (slot == MESSAGE_NIL && s->newest != MESSAGE_NIL && s->oldest == s->newest)
-            slot = s->oldest; // a callback has posted behind the last one
     }
     return acked;
 }

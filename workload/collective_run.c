@@ -143,8 +143,6 @@ static void issue(struct collective_run *run, uint32_t rank, uint32_t chunk, uin
     }
 }
 
-static void rank_starts_repeat(struct collective_run *run, uint32_t rank, ps_t now);
-
 static void chunk_done(struct collective_run *run, uint32_t rank, ps_t now)
 {
     if (--run->chunks_left[rank] > 0)
@@ -154,9 +152,7 @@ static void chunk_done(struct collective_run *run, uint32_t rank, ps_t now)
     record->ranks_done++;
     if (record->ranks_done == run->ranks)
         record->end_ps = now;
-    if (++run->repeat[rank] < run->job->spec->repeat)
-        rank_starts_repeat(run, rank, now);
-    else
+    if (++run->repeat[rank] == run->job->spec->repeat)
         workload_unit_ended(w, run->job);
 }
 
@@ -202,9 +198,16 @@ static void rank_starts_repeat(struct collective_run *run, uint32_t rank, ps_t n
     }
 }
 
+// Begin repeats until one has to wait for messages (a loop: a rank alone never waits).
+static void rank_goes_on(struct collective_run *run, uint32_t rank, ps_t now)
+{
+    while (run->chunks_left[rank] == 0 && run->repeat[rank] < run->job->spec->repeat)
+        rank_starts_repeat(run, rank, now);
+}
+
 void collective_run_start(struct collective_run *run, uint32_t rank, ps_t now)
 {
-    rank_starts_repeat(run, rank, now);
+    rank_goes_on(run, rank, now);
 }
 
 void collective_run_delivered(struct collective_run *run, uint64_t token, ps_t now)
@@ -218,8 +221,10 @@ void collective_run_delivered(struct collective_run *run, uint64_t token, ps_t n
     // A message may come before its rank has begun that repeat: it waits in the walk.
     bool begun =
         run->chunks_left[rank] > 0 && index == walk_index(run, run->repeat[rank], chunk, rank);
-    if (begun)
+    if (begun) {
         advance(run, rank, chunk, now);
+        rank_goes_on(run, rank, now);
+    }
 }
 
 uint64_t collective_run_bytes(const struct collective_run *run)

@@ -129,11 +129,16 @@ static void test_order_of_simultaneous_events(void **state)
 {
     (void)state;
     const uint64_t in_order[] = {
-        event_key(4, EVENT_DEPARTURE, 0, 900), event_key(4, EVENT_DEPARTURE, 1, 5),
-        event_key(4, EVENT_PAUSE, 0, 5),       event_key(4, EVENT_PAUSE, 3, 1),
-        event_key(4, EVENT_ARRIVAL, 0, 77),    event_key(4, EVENT_ARRIVAL, 2, 3),
-        event_timer_key(4, 0),                 event_timer_key(4, 1000000),
-        event_key(5, EVENT_DEPARTURE, 0, 0),   event_timer_key(5, 0),
+        event_key(4, EVENT_DEPARTURE, 0, 900),
+        event_key(4, EVENT_DEPARTURE, 1, 5),
+        event_key(4, EVENT_PAUSE, 0, 5),
+        event_key(4, EVENT_PAUSE, 3, 1),
+        event_key(4, EVENT_ARRIVAL, 0, 77),
+        event_key(4, EVENT_ARRIVAL, 2, 3),
+        event_timer_key(4, 0),
+        event_timer_key(4, 1000000),
+        event_key(5, EVENT_DEPARTURE, 0, 0),
+        event_timer_key(5, 0),
     };
     enum { N = sizeof in_order / sizeof *in_order };
     for (unsigned turn = 0; turn < N; turn++) { // every order of pushing

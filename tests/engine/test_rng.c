@@ -106,9 +106,8 @@ static void test_independence_of_call_order(void **state)
 static void test_below_bounds(void **state)
 {
     (void)state;
-    static const uint64_t bounds[] = {1,          2,         3,
-                                      1000,       UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1,
-                                      UINT64_C(1) << 63, UINT64_MAX};
+    static const uint64_t bounds[] = {
+        1, 2, 3, 1000, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1, UINT64_C(1) << 63, UINT64_MAX};
     for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++) {
         struct rng rng = rng_init(5, RNG_JITTER, (uint32_t)b);
         uint64_t most = 0;
@@ -184,8 +183,8 @@ static void test_hash_mix(void **state)
     for (unsigned bit = 0; bit < 64; bit++) {
         unsigned flips = 0;
         for (uint64_t x = 1; x <= 1000; x++)
-            flips += (unsigned)__builtin_popcountll(
-                hash_mix(x * 77777) ^ hash_mix(x * 77777 ^ UINT64_C(1) << bit));
+            flips += (unsigned)__builtin_popcountll(hash_mix(x * 77777) ^
+                                                    hash_mix(x * 77777 ^ UINT64_C(1) << bit));
         assert_true(flips > 31 * 1000 && flips < 33 * 1000);
     }
 }

@@ -110,6 +110,27 @@ static void test_stale_entry_at_the_same_instant(void **state)
     world_expect(&w, 2, (ps_t[]){500, 900});
 }
 
+static void restart_at_2000(struct engine *e, struct sim_timer *timer)
+{
+    if (e->now_ps < 2000)
+        sim_timer_start(e, timer, 2000);
+}
+
+// A stale entry goes without a trace: it does not arm the timer once more.
+static void test_stale_entry_pushes_nothing(void **state)
+{
+    (void)state;
+    struct world w;
+    world_begin(&w);
+    w.log.then = restart_at_2000;
+    sim_timer_start(&w.engine, &w.timer, 900);
+    sim_timer_start(&w.engine, &w.timer, 500);
+    engine_drain(&w.engine, 2);
+    assert_int_equal(w.engine.now_ps, 900);
+    assert_int_equal(w.engine.queue.n, 1);
+    world_expect(&w, 2, (ps_t[]){500, 2000});
+}
+
 static void test_earlier_then_later_again(void **state)
 {
     (void)state;
@@ -296,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_restart_later),
         cmocka_unit_test(test_restart_earlier),
         cmocka_unit_test(test_stale_entry_at_the_same_instant),
+        cmocka_unit_test(test_stale_entry_pushes_nothing),
         cmocka_unit_test(test_earlier_then_later_again),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_again),

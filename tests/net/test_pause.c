@@ -10,7 +10,7 @@
 
 #define RATE UINT64_C(100000000000) // 80 ps a byte: a packet of 1000 B takes 80 ns
 #define DELAY (1000 * PS_PER_NS)
-#define NS(n) ((n) * PS_PER_NS)
+#define NS(n) ((n)*PS_PER_NS)
 #define QUANTUM_PS 5120 // 512 bit times
 #define LOW 1           // classes in use: one below the data class, one above
 #define DATA NET_CLASS_DATA
@@ -72,8 +72,8 @@ static void world_begin(struct world *w, uint64_t rate_bps)
     engine_init(&w->engine, 1);
     network_init(&w->net, &w->engine, 1, 2, 2, 1u << LOW | 1u << DATA | 1u << HIGH);
     for (uint32_t p = 0; p < 2; p++) {
-        struct port_config config = {.node = p, .peer = 1 - p, .rate_bps = rate_bps,
-                                     .delay_ps = DELAY};
+        struct port_config config = {
+            .node = p, .peer = 1 - p, .rate_bps = rate_bps, .delay_ps = DELAY};
         network_set_port(&w->net, p, &config);
     }
     w->net.pfc_wire_bytes = 84;
@@ -101,8 +101,11 @@ static void run_to(struct world *w, ps_t at_ps)
 static void enqueue(struct world *w, uint32_t port, unsigned cls, uint32_t first_psn, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        struct packet p = {.psn = first_psn + i, .frame_bytes = 980, .wire_bytes = 1000,
-                           .cls = (uint8_t)cls, .arrives_ps = w->engine.now_ps};
+        struct packet p = {.psn = first_psn + i,
+                           .frame_bytes = 980,
+                           .wire_bytes = 1000,
+                           .cls = (uint8_t)cls,
+                           .arrives_ps = w->engine.now_ps};
         port_enqueue(&w->net, port, &p, w->engine.now_ps);
     }
 }

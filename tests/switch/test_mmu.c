@@ -45,9 +45,8 @@ static void play(const struct mmu_config *c, const struct move *moves, size_t n)
     begin(&mmu, ingress, c);
     for (size_t i = 0; i < n; i++) {
         const struct move *m = &moves[i];
-        int answer = m->way == IN
-                         ? (int)mmu_admit(&mmu, m->port, m->cls, m->bytes, m->egress_bytes)
-                         : (int)mmu_release(&mmu, m->port, m->cls, m->bytes);
+        int answer = m->way == IN ? (int)mmu_admit(&mmu, m->port, m->cls, m->bytes, m->egress_bytes)
+                                  : (int)mmu_release(&mmu, m->port, m->cls, m->bytes);
         const struct mmu_ingress *in = &ingress[m->port * 2 + m->cls];
         if (answer != m->answer || in->bytes != m->ingress_bytes ||
             in->headroom_bytes != m->headroom_bytes || mmu.shared_used != m->shared_used)
@@ -81,14 +80,10 @@ static void test_reserve_first(void **state)
 {
     (void)state;
     static const struct move moves[] = {
-        {0, 0, 3000, 0, IN, MMU_ADMIT, 3000, 0, 0},
-        {0, 0, 1000, 0, IN, MMU_ADMIT, 4000, 0, 0},
-        {0, 0, 1, 0, IN, MMU_ADMIT, 4001, 0, 1},
-        {1, 0, 3900, 0, IN, MMU_ADMIT, 3900, 0, 1},
-        {1, 0, 300, 0, IN, MMU_ADMIT, 4200, 0, 201},
-        {0, 0, 3000, 0, OUT, false, 1001, 0, 200},
-        {1, 0, 250, 0, OUT, false, 3950, 0, 0},
-        {0, 0, 1001, 0, OUT, false, 0, 0, 0},
+        {0, 0, 3000, 0, IN, MMU_ADMIT, 3000, 0, 0},  {0, 0, 1000, 0, IN, MMU_ADMIT, 4000, 0, 0},
+        {0, 0, 1, 0, IN, MMU_ADMIT, 4001, 0, 1},     {1, 0, 3900, 0, IN, MMU_ADMIT, 3900, 0, 1},
+        {1, 0, 300, 0, IN, MMU_ADMIT, 4200, 0, 201}, {0, 0, 3000, 0, OUT, false, 1001, 0, 200},
+        {1, 0, 250, 0, OUT, false, 3950, 0, 0},      {0, 0, 1001, 0, OUT, false, 0, 0, 0},
         {1, 0, 3950, 0, OUT, false, 0, 0, 0},
     };
     play(&config, moves, LENGTH(moves));
@@ -106,15 +101,15 @@ static void test_threshold_headroom_xon(void **state)
         {0, 0, 100, 0, IN, MMU_ADMIT, 14000, 2101, 10000}, // would fit, but headroom is in use
         {0, 0, 2899, 0, IN, MMU_ADMIT, 14000, 5000, 10000},
         {0, 0, 1, 0, IN, MMU_DROP, 14000, 5000, 10000},
-        {0, 0, 4999, 0, OUT, false, 14000, 1, 10000}, // headroom empties first
-        {0, 0, 1, 0, OUT, true, 14000, 0, 10000},     // 10000 + 2000 <= 12000
-        {0, 0, 1, 0, OUT, false, 13999, 0, 9999},     // only once
+        {0, 0, 4999, 0, OUT, false, 14000, 1, 10000},    // headroom empties first
+        {0, 0, 1, 0, OUT, true, 14000, 0, 10000},        // 10000 + 2000 <= 12000
+        {0, 0, 1, 0, OUT, false, 13999, 0, 9999},        // only once
         {0, 0, 2001, 0, IN, MMU_ADMIT, 16000, 0, 12000}, // 12000 <= 0.5 * 24001
         {0, 0, 1, 0, IN, MMU_ADMIT_XOFF, 16000, 1, 12000},
-        {0, 0, 1, 0, OUT, false, 16000, 0, 12000},     // 14000 > 11000
-        {0, 0, 1000, 0, OUT, false, 15000, 0, 11000},  // 13000 > 11500
-        {0, 0, 999, 0, OUT, false, 14001, 0, 10001},   // 12001 > 11999
-        {0, 0, 1, 0, OUT, true, 14000, 0, 10000},      // 12000 <= 12000
+        {0, 0, 1, 0, OUT, false, 16000, 0, 12000},    // 14000 > 11000
+        {0, 0, 1000, 0, OUT, false, 15000, 0, 11000}, // 13000 > 11500
+        {0, 0, 999, 0, OUT, false, 14001, 0, 10001},  // 12001 > 11999
+        {0, 0, 1, 0, OUT, true, 14000, 0, 10000},     // 12000 <= 12000
         {0, 0, 14000, 0, OUT, false, 0, 0, 0},
     };
     play(&config, moves, LENGTH(moves));
@@ -187,7 +182,7 @@ static void test_lossy_dynamic_threshold(void **state)
 {
     (void)state;
     static const struct move moves[] = {
-        {0, 1, 4000, 90000, IN, MMU_ADMIT, 4000, 0, 0}, // in reserve whatever the queue
+        {0, 1, 4000, 90000, IN, MMU_ADMIT, 4000, 0, 0},    // in reserve whatever the queue
         {0, 1, 1000, 33000, IN, MMU_ADMIT, 5000, 0, 1000}, // 34000 <= 34000
         {0, 1, 1000, 32001, IN, MMU_DROP, 5000, 0, 1000},  // 33001 > 33000
         {0, 1, 1000, 32000, IN, MMU_ADMIT, 6000, 0, 2000},
@@ -245,11 +240,14 @@ static void test_random_loads_keep_the_invariants(void **state)
             } else {
                 uint32_t bytes = 64 + (uint32_t)rng_below(&rng, 2000);
                 uint32_t port = (uint32_t)rng_below(&rng, 2), cls = (uint32_t)rng_below(&rng, 2);
+                bool was = in[port * 2 + cls].xoff;
                 enum mmu_verdict v = mmu_admit(&mmu, port, cls, bytes, egress);
-                drops += v == MMU_DROP;
-                xoffs += v == MMU_ADMIT_XOFF;
-                if (v == MMU_DROP)
+                assert_int_equal(v == MMU_ADMIT_XOFF && was, false);
+                xoffs += !was && in[port * 2 + cls].xoff;
+                if (v != MMU_ADMIT && v != MMU_ADMIT_XOFF) {
+                    drops++;
                     continue;
+                }
                 held[n].port = port, held[n].cls = cls, held[n++].bytes = bytes;
                 egress += cls ? bytes : 0;
             }
@@ -282,16 +280,19 @@ static void test_random_loads_keep_the_invariants(void **state)
     }
     print_message("%llu drops, %llu XOFF, %llu bytes shared at most\n", (unsigned long long)drops,
                   (unsigned long long)xoffs, (unsigned long long)full);
-    assert_true(drops > 1000 && xoffs > 1000 && full > SHARED * 9 / 10);
+    assert_true(drops > 1000 && xoffs > 300 && full > SHARED * 9 / 10);
 }
 
 // 2 * prop * rate + 2 L + L_back + PFC frames (ahead + 1) + response * rate; times round up.
 static void test_headroom_by_hand(void **state)
 {
     (void)state;
-    struct headroom_link link = {.rate_bps = UINT64_C(100000000000), .delay_ps = PS_PER_US,
-                                 .max_frame_in = 4194, .max_frame_back = 4194,
-                                 .pfc_wire_bytes = 84, .pfc_ahead = 2};
+    struct headroom_link link = {.rate_bps = UINT64_C(100000000000),
+                                 .delay_ps = PS_PER_US,
+                                 .max_frame_in = 4194,
+                                 .max_frame_back = 4194,
+                                 .pfc_wire_bytes = 84,
+                                 .pfc_ahead = 2};
     // 1 us at 12.5 GB/s = 12500 B: 25000 + 8388 + 4194 + 252, and a byte of rounding each way
     uint64_t bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 37834 && bytes <= 37834 + 2);
@@ -299,8 +300,10 @@ static void test_headroom_by_hand(void **state)
     bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 41674 && bytes <= 41674 + 3);
     // 400G, 333 ns, small frames back: 2 * 16650 + 2 * 1100 + 86 + 84
-    link = (struct headroom_link){.rate_bps = UINT64_C(400000000000), .delay_ps = 333 * PS_PER_NS,
-                                  .max_frame_in = 1100, .max_frame_back = 86,
+    link = (struct headroom_link){.rate_bps = UINT64_C(400000000000),
+                                  .delay_ps = 333 * PS_PER_NS,
+                                  .max_frame_in = 1100,
+                                  .max_frame_back = 86,
                                   .pfc_wire_bytes = 84};
     bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 35670 && bytes <= 35670 + 2);

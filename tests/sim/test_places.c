@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Names of places against the ports they mean.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/places.h"
+#include "topology/topology.h"
+
+// 12 ranks in 6 pairs (switches of dimension 0), 3 leaves of 4, 2 spines, 2 trunks (dimension 1).
+// Ports in order: 2 of each rank, 2 of each pair's switch, 4 + 4 of each leaf, 6 of each spine.
+enum { SWITCH_PORTS = 24, LEAF_PORTS = 36, SPINE_PORTS = 60, PORTS = 72 };
+
+static void build(struct graph *g)
+{
+    struct link_spec links[2] = {{1000, 1}, {1000, 1}};
+    const uint64_t planes = 1, leaf_spine[3] = {4, 2, 2};
+    graph_init(g, 2, (uint32_t[]){2, 6});
+    topology_find("switch")->build(g, 0, &planes, links);
+    g->dim_fabric[1] = true;
+    topology_find("leaf_spine")->build(g, 1, leaf_spine, links);
+    graph_seal(g);
+    assert_int_equal(g->n_ports, PORTS);
+}
+
+struct hits {
+    uint32_t ports[PORTS + 1];
+    size_t n;
+};
+
+static void hit(void *ctx, uint32_t port)
+{
+    struct hits *h = ctx;
+    assert_true(h->n < PORTS); // none twice
+    h->ports[h->n++] = port;
+}
+
+static void test_patterns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern;
+        size_t n;
+        uint32_t ports[12]; // the first 12 of them
+    } cases[] = {
+        {"rank3", 2, {6, 7}},
+        {"rank3:dim0", 1, {6}},
+        {"rank3:dim1", 1, {7}},
+        {"rank3:dim2", 0, {0}},
+        {"rank1", 2, {2, 3}}, // not rank10, rank11
+        {"rank1*", 6, {2, 3, 20, 21, 22, 23}},
+        {"rank*", 24, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+        {"rank*:dim1", 12, {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23}},
+        {"dim0.sw0", 2, {24, 25}},
+        {"dim0.sw5", 2, {34, 35}},
+        {"dim0.sw5:dim0", 2, {34, 35}},
+        {"dim0.sw5:dim1", 0, {0}},
+        {"dim0.*", 12, {24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35}},
+        {"leaf0", 8, {36, 37, 38, 39, 40, 41, 42, 43}},
+        {"leaf2", 8, {52, 53, 54, 55, 56, 57, 58, 59}},
+        {"leaf3", 0, {0}},
+        {"spine1", 6, {66, 67, 68, 69, 70, 71}},
+        {"leaf0->spine1", 2, {42, 43}}, // both trunks
+        {"spine1->leaf0", 2, {66, 67}},
+        {"leaf*->spine0", 6, {40, 41, 48, 49, 56, 57}},
+        {"leaf1->*", 8, {44, 45, 46, 47, 48, 49, 50, 51}},
+        {"*->rank3", 2, {27, 39}},
+        {"rank3->*", 2, {6, 7}},
+        {"rank3->leaf0", 1, {7}},
+        {"rank3->leaf1", 0, {0}},
+        {"*:dim0", 24, {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22}},
+        {"*", PORTS, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+        {"*->*", PORTS, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+        {"", 0, {0}},
+        {"Rank3", 0, {0}},
+        {"rank", 0, {0}},
+        {"rank3:", 0, {0}},
+        {"->", 0, {0}},
+    };
+    struct graph g;
+    build(&g);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct hits h = {.n = 0};
+        size_t n = places_match(&g, cases[c].pattern, hit, &h);
+        if (n != cases[c].n || h.n != n)
+            fail_msg("%s: %zu ports, told of %zu", cases[c].pattern, n, h.n);
+        for (size_t i = 0; i < n && i < 12; i++)
+            if (h.ports[i] != cases[c].ports[i])
+                fail_msg("%s: port %u instead of %u", cases[c].pattern, h.ports[i],
+                         cases[c].ports[i]);
+        for (size_t i = 1; i < n; i++)
+            assert_true(h.ports[i] > h.ports[i - 1]); // ascending
+    }
+    graph_free(&g);
+}
+
+// Every name that the graph gives finds its own ports and no others.
+static void test_every_name_finds_itself(void **state)
+{
+    (void)state;
+    struct graph g;
+    build(&g);
+    for (uint32_t p = 0; p < g.n_ports; p++) {
+        char name[2 * GRAPH_NAME];
+        struct hits h = {.n = 0}, link = {.n = 0};
+        uint32_t node = g.ports[p].node, peer = g.ports[g.ports[p].peer].node;
+        places_match(&g, graph_node_name(&g, node, name), hit, &h);
+        assert_int_equal(h.n, g.nodes[node].n_ports);
+        for (size_t i = 0; i < h.n; i++)
+            assert_int_equal(h.ports[i], g.nodes[node].first_port + i);
+        places_match(&g, graph_port_name(&g, p, name), hit, &link);
+        bool found = false;
+        for (size_t i = 0; i < link.n; i++) {
+            assert_int_equal(g.ports[link.ports[i]].node, node);
+            assert_int_equal(g.ports[g.ports[link.ports[i]].peer].node, peer);
+            found |= link.ports[i] == p;
+        }
+        assert_true(found);
+    }
+    graph_free(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_every_name_finds_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

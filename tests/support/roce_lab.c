@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// The laboratory's hooks into a simulation.
+#include "tests/support/roce_lab.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engine/memory.h"
+
+struct lab_stub lab_stub;
+
+static void stub_init(struct cc *cc, ps_t now)
+{
+    (void)now;
+    lab_stub.inits++;
+    cc->rate_bps = lab_stub.rate_bps ? lab_stub.rate_bps : cc->rate_bps;
+    cc->cwnd_bytes = lab_stub.cwnd_bytes ? lab_stub.cwnd_bytes : cc->cwnd_bytes;
+}
+static void stub_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+    lab_stub.acks++;
+    lab_stub.ce_bytes += ack->ce_bytes;
+    cc->rate_bps = lab_stub.ack_rate_bps ? lab_stub.ack_rate_bps : cc->rate_bps;
+    cc->cwnd_bytes = lab_stub.ack_cwnd_bytes ? lab_stub.ack_cwnd_bytes : cc->cwnd_bytes;
+}
+static void stub_on_cnp(struct cc *cc, ps_t now)
+{
+    (void)now;
+    lab_stub.cnps++;
+    cc->rate_bps = lab_stub.cnp_rate_bps ? lab_stub.cnp_rate_bps : cc->rate_bps;
+}
+static const struct cc_preset stub_preset = {.name = "default"};
+const struct cc_ops lab_ack_ops = {.name = "stub",
+                                   .presets = &stub_preset,
+                                   .n_presets = 1,
+                                   .init = stub_init,
+                                   .on_ack = stub_on_ack,
+                                   .on_cnp = stub_on_cnp};
+const struct cc_ops lab_cnp_ops = {.name = "stub",
+                                   .presets = &stub_preset,
+                                   .n_presets = 1,
+                                   .needs = CC_NEEDS_ECN | CC_NEEDS_CNP,
+                                   .init = stub_init,
+                                   .on_cnp = stub_on_cnp};
+
+static void see(struct lab_seen **list, size_t *n, size_t *cap, const struct packet *p, ps_t at_ps)
+{
+    if (*n == *cap)
+        *list = memory_grow(*list, cap, sizeof **list);
+    (*list)[(*n)++] = (struct lab_seen){at_ps, *p};
+}
+
+static void on_tap(void *ctx, uint32_t port, const struct packet *p, ps_t start, ps_t end)
+{
+    (void)end, (void)port;
+    struct lab *l = ctx;
+    see(&l->tx, &l->n_tx, &l->cap_tx, p, start);
+    if (p->kind != PACKET_DATA)
+        return;
+    const struct qp_sender *s = &qp_at(&l->sim->roce.qps, p->flow)->snd;
+    uint64_t before = s->nxt_bytes - s->una_bytes - p->payload_bytes;
+    assert_true(l->window_shrinks ||
+                before < s->cc.cwnd_bytes); // one packet past the window at most
+    l->max_inflight =
+        before + p->payload_bytes > l->max_inflight ? before + p->payload_bytes : l->max_inflight;
+}
+
+// The nodes' contexts stay as they are: the lab hangs from the transport's client.
+static void nic_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+{
+    struct lab *l = ((struct roce *)ctx)->client.ctx;
+    see(&l->rx, &l->n_rx, &l->cap_rx, p, now);
+    l->nic_arrive(ctx, node, local, p, now);
+}
+
+static void switch_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+{
+    struct sim *sim = (struct sim *)((char *)ctx - offsetof(struct sim, switches));
+    struct lab *l = sim->roce.client.ctx;
+    if (l->lose && l->lose(l, p))
+        l->lost++;
+    else
+        l->switch_arrive(ctx, node, local, p, now);
+}
+
+static void on_delivered(void *ctx, uint64_t token, ps_t now)
+{
+    struct lab *l = ctx;
+    assert_int_equal(l->delivered_ps[token], -1); // once
+    l->delivered_ps[token] = now;
+}
+static void on_sent(void *ctx, uint64_t token, ps_t now)
+{
+    struct lab *l = ctx;
+    assert_true(l->delivered_ps[token] >= 0 && l->sent_ps[token] == -1);
+    l->sent_ps[token] = now;
+    if (l->on_end)
+        l->on_end(l, token, now);
+}
+static void on_failed(void *ctx, uint64_t token, ps_t now)
+{
+    struct lab *l = ctx;
+    assert_true(l->sent_ps[token] == -1 && l->failed_ps[token] == -1);
+    l->failed_ps[token] = now;
+    if (l->on_end)
+        l->on_end(l, token, now);
+}
+
+struct transport_spec *lab_begin(struct lab *l, uint32_t ranks, const struct cc_ops *ops)
+{
+    memset(l, 0, sizeof *l);
+    memset(&lab_stub, 0, sizeof lab_stub);
+    fixture_switch(&l->f, ranks, LAB_LINE, PS_PER_US);
+    struct dim_spec *dim = &l->f.spec.dims[0];
+    dim->transport.mtu_bytes = LAB_MTU;
+    dim->sw.ecn.mode = ECN_OFF;
+    if (ops) {
+        dim->cc = ops;
+        dim->cc_preset = ops->presets;
+    }
+    return &dim->transport;
+}
+
+struct roce *lab_build(struct lab *l)
+{
+    struct err err = {0};
+    l->sim = l->f.sim = sim_new(&l->f.spec, &err);
+    assert_non_null(l->sim);
+    struct network *net = &l->sim->net;
+    l->nic_arrive = net->ops[0].arrive;
+    l->switch_arrive = net->ops[1].arrive;
+    net->ops[0].arrive = nic_arrive;
+    net->ops[1].arrive = switch_arrive;
+    net->tap = (struct tap){on_tap, l};
+    for (uint32_t p = 0; p < l->sim->roce.n_nics; p++)
+        net->ports[p].flags |= PORT_TAPPED;
+    l->sim->roce.client = (struct transfer_client){on_delivered, on_sent, on_failed, l};
+    for (size_t t = 0; t < LAB_TOKENS; t++)
+        l->delivered_ps[t] = l->sent_ps[t] = l->failed_ps[t] = -1;
+    return &l->sim->roce;
+}
+
+void lab_end(struct lab *l)
+{
+    engine_drain(&l->sim->engine, SIZE_MAX);
+    assert_int_equal(fifo_pool_used(&l->sim->net.pool), 0);
+    fixture_free(&l->f);
+    free(l->tx);
+    free(l->rx);
+}
+
+ps_t lab_now(const struct lab *l) { return l->sim->engine.now_ps; }
+
+void lab_run_to(struct lab *l, ps_t at_ps)
+{
+    l->sim->engine.horizon_ps = at_ps;
+    engine_drain(&l->sim->engine, SIZE_MAX);
+    l->sim->engine.horizon_ps = PS_NEVER;
+    l->sim->engine.now_ps = at_ps;
+}
+
+void lab_run(struct lab *l) { engine_drain(&l->sim->engine, SIZE_MAX); }
+
+void lab_post(struct lab *l, uint32_t src, uint32_t dst, uint64_t bytes, uint64_t token)
+{
+    struct transfer_request r = {.src = src, .dst = dst, .bytes = bytes, .token = token};
+    roce_post(&l->sim->roce, &r, lab_now(l));
+}
+
+bool lab_is_nak(const struct packet *p) { return p->kind == PACKET_ACK && p->flags & PACKET_NAK; }
+bool lab_is_data(const struct packet *p) { return p->kind == PACKET_DATA; }
+bool lab_is_ack(const struct packet *p) { return p->kind == PACKET_ACK; }
+bool lab_is_cnp(const struct packet *p) { return p->kind == PACKET_CNP; }
+bool lab_is_retx(const struct packet *p) { return lab_is_data(p) && p->flags & PACKET_RETX; }
+
+size_t lab_count(const struct lab *l, bool (*is)(const struct packet *))
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->n_tx; i++)
+        n += is(&l->tx[i].p);
+    return n;
+}
+
+const struct lab_seen *lab_nth(const struct lab *l, bool (*is)(const struct packet *), size_t k)
+{
+    for (size_t i = 0; i < l->n_tx; i++)
+        if (is(&l->tx[i].p) && k-- == 0)
+            return &l->tx[i];
+    fail();
+    return NULL;
+}
+
+bool lab_lose_psn(struct lab *l, struct packet *p)
+{
+    return lab_is_data(p) && p->psn == l->lose_psn && l->lost < l->lose_times;
+}
+
+void lab_pause(struct lab *l, uint16_t quanta)
+{
+    struct packet p = {.kind = PACKET_PFC, .aux = packet_pfc_aux(1u << NET_CLASS_DATA, quanta)};
+    port_receive_pfc(&l->sim->net, 0, &p, lab_now(l));
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// ECN: the marking line, draws against it, and marks counted one by one at a switch whose queue
+// grows between a packet's arrival and its departure.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "switch/marking.h"
+#include "switch/switch.h"
+
+static void test_probability(void **state)
+{
+    (void)state;
+    const struct marking red = {true, 100000, 400000, 0.2}, step = {true, 300000, 300000, 0.5},
+                         off = {false, 100000, 400000, 0.2};
+    const struct {
+        const struct marking *m;
+        uint64_t bytes;
+        double p;
+    } cases[] = {
+        {&red, 0, 0},         {&red, 99999, 0},      {&red, 100000, 0},     {&red, 250000, 0.1},
+        {&red, 175000, 0.05}, {&red, 400000, 0.2}, // Pmax at Kmax
+        {&red, 400001, 1},    {&red, UINT64_MAX, 1}, {&step, 299999, 0},    {&step, 300000, 1},
+        {&step, 300001, 1},   {&off, 250000, 0},     {&off, UINT64_MAX, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_true(fabs(marking_probability(cases[i].m, cases[i].bytes) - cases[i].p) < 1e-12);
+}
+
+// Within 4 sigma of the line, at 20 lengths.
+static void test_draws_follow_the_probability(void **state)
+{
+    (void)state;
+    const struct marking m = {true, 5000, 200000, 0.3};
+    enum { DRAWS = 20000 };
+    for (uint32_t i = 0; i < 20; i++) {
+        uint64_t bytes = 1000 + i * UINT64_C(10000);
+        double p = bytes < 5000 ? 0 : 0.3 * (double)(bytes - 5000) / 195000;
+        struct rng rng = rng_init(6, RNG_ECN, i);
+        unsigned marks = 0;
+        for (int n = 0; n < DRAWS; n++)
+            marks += marking_draw(&m, bytes, &rng);
+        assert_true(fabs(marks - DRAWS * p) <= 4 * sqrt(DRAWS * p * (1 - p)));
+    }
+}
+
+// Certain answers take no random number, so that they do not shift those of later packets.
+static void test_certain_answers_draw_nothing(void **state)
+{
+    (void)state;
+    const struct marking red = {true, 1000, 2000, 0.5}, step = {true, 1000, 1000, 0.5},
+                         off = {.enabled = false};
+    struct rng rng = rng_init(1, RNG_ECN, 1);
+    assert_false(marking_draw(&off, UINT64_MAX, &rng));
+    assert_false(marking_draw(&red, 999, &rng));
+    assert_true(marking_draw(&red, 2001, &rng));
+    assert_false(marking_draw(&step, 999, &rng));
+    assert_true(marking_draw(&step, 1000, &rng)); // q >= K
+    assert_true(marking_draw(&step, 1001, &rng));
+    assert_int_equal(rng.counter, 0);
+    marking_draw(&red, 1500, &rng);
+    assert_int_equal(rng.counter, 1);
+}
+
+/* ---- a switch: ranks 0 and 1 send at 100 Gb/s, rank 2 receives at a little less, so that
+   departures and arrivals never meet at one instant ---- */
+
+enum { RANKS = 3, SWITCH = 3, FRAME = 1000, OUT = 5, EACH = 20, PACKETS = 2 * EACH };
+#define IN_PS (FRAME * 80.0)
+#define OUT_BPS UINT64_C(97300000000)
+#define OUT_PS (FRAME * 8e12 / 97.3e9)
+#define LATE_PS 30000 // rank 1 starts that much later
+
+struct world {
+    struct engine engine;
+    struct network net;
+    struct switches sw;
+    struct mmu_ingress *ingress;
+    const uint32_t *entropy[2];
+    uint32_t set_of[RANKS];
+    struct next_hop_set sets[RANKS];
+    uint16_t ports[RANKS];
+    uint32_t arrived[64]; // at rank 2, in order: packet number
+    bool marked[64];
+    size_t n;
+};
+
+static void on_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+{
+    (void)local, (void)now;
+    struct world *w = ctx;
+    assert_int_equal(node, 2);
+    assert_true(w->n < 64);
+    w->marked[w->n] = p->flags & PACKET_CE;
+    w->arrived[w->n++] = p->psn;
+}
+
+static void on_depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue,
+                      ps_t now)
+{
+    (void)ctx, (void)node, (void)port, (void)p, (void)queue, (void)now;
+}
+
+// Links without delay; the switch's port i goes to rank i.
+static void world_begin(struct world *w, const struct marking *marking)
+{
+    *w = (struct world){0};
+    engine_init(&w->engine, 1);
+    network_init(&w->net, &w->engine, RANKS, RANKS + 1, 2 * RANKS, 1u << NET_CLASS_DATA);
+    for (uint32_t p = 0; p < 2 * RANKS; p++) {
+        bool up = p < RANKS;
+        struct port_config config = {.node = up ? p : SWITCH,
+                                     .local = up ? 0 : p - RANKS,
+                                     .peer = up ? p + RANKS : p - RANKS,
+                                     .peer_local = up ? p : 0,
+                                     .rate_bps = p == OUT ? OUT_BPS : UINT64_C(100000000000)};
+        network_set_port(&w->net, p, &config);
+    }
+    switches_init(&w->sw, &w->net);
+    w->net.ops[0] = (struct node_ops){.arrive = on_arrive, .depart = on_depart, .ctx = w};
+    struct switch_node *s = &w->sw.nodes[0];
+    struct mmu_config mmu = {.buffer_bytes = 1000000, .alpha = 1, .lossy_alpha = 1};
+    w->ingress = calloc(RANKS, sizeof *w->ingress);
+    assert_non_null(w->ingress);
+    mmu_init(&s->mmu, &mmu, w->ingress, RANKS, 1);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        w->set_of[r] = r;
+        w->sets[r] = (struct next_hop_set){r, 1};
+        w->ports[r] = (uint16_t)r;
+    }
+    s->routes = (struct next_hops){w->set_of, w->sets, w->ports};
+    w->sw.ports[OUT].marking = *marking;
+    w->sw.ports[OUT].rng = rng_init(1, RNG_ECN, OUT);
+}
+
+static void world_end(struct world *w)
+{
+    engine_drain(&w->engine, 100000);
+    assert_int_equal(fifo_pool_used(&w->net.pool), 0);
+    switches_free(&w->sw);
+    network_free(&w->net);
+    engine_free(&w->engine);
+}
+
+static void send(struct world *w, uint32_t src, uint32_t psn, uint8_t flags)
+{
+    struct packet p = {.psn = psn,
+                       .dst = 2,
+                       .frame_bytes = FRAME,
+                       .wire_bytes = FRAME,
+                       .cls = NET_CLASS_DATA,
+                       .flags = flags,
+                       .arrives_ps = w->engine.now_ps};
+    port_enqueue(&w->net, src, &p, w->engine.now_ps);
+}
+
+// Both senders' bursts at once: everything from rank 0 is even, from rank 1 odd.
+static void send_bursts(struct world *w, uint8_t even_flags, uint8_t odd_flags)
+{
+    for (uint32_t i = 0; i < EACH; i++)
+        send(w, 0, 2 * i, even_flags);
+    w->engine.horizon_ps = LATE_PS;
+    engine_drain(&w->engine, 1000);
+    w->engine.horizon_ps = PS_NEVER;
+    w->engine.now_ps = LATE_PS;
+    for (uint32_t i = 0; i < EACH; i++)
+        send(w, 1, 2 * i + 1, odd_flags);
+}
+
+struct queue_seen {
+    uint64_t at_start, at_arrival; // bytes, the packet itself included
+};
+
+// The queue as a list: packets arrive in turn, each starts when the one before has ended.
+static void oracle(struct queue_seen seen[PACKETS])
+{
+    double arrival[PACKETS], start[PACKETS];
+    for (unsigned i = 0; i < PACKETS; i++)
+        arrival[i] = (i / 2 + 1) * IN_PS + (i % 2) * LATE_PS;
+    for (unsigned i = 0; i < PACKETS; i++) {
+        double free_at = i > 0 ? start[i - 1] + OUT_PS : 0;
+        start[i] = arrival[i] > free_at ? arrival[i] : free_at;
+    }
+    for (unsigned i = 0; i < PACKETS; i++) {
+        unsigned at_start = 0, at_arrival = 0;
+        for (unsigned k = i; k < PACKETS && arrival[k] <= start[i]; k++)
+            at_start++;
+        for (unsigned k = 0; k <= i; k++)
+            at_arrival += k == i || start[k] > arrival[i];
+        seen[i] = (struct queue_seen){(uint64_t)at_start * FRAME, (uint64_t)at_arrival * FRAME};
+    }
+}
+
+// A step at K marks exactly the packets that see K bytes or more when their transmission starts,
+// what came behind them and they themselves included. Marking at arrival would mark others.
+static void test_queue_at_transmission_start(void **state)
+{
+    (void)state;
+    struct queue_seen seen[PACKETS];
+    unsigned other_at_arrival = 0, other_without_itself = 0;
+    oracle(seen);
+    for (uint64_t k = 1; k <= 22; k++) {
+        struct world w;
+        const struct marking step = {true, k * FRAME, k * FRAME, 1};
+        unsigned marks = 0;
+        world_begin(&w, &step);
+        send_bursts(&w, PACKET_ECT, PACKET_ECT);
+        engine_drain(&w.engine, 100000);
+        assert_int_equal(w.n, PACKETS);
+        for (uint32_t i = 0; i < PACKETS; i++) {
+            assert_int_equal(w.arrived[i], i);
+            bool mark = seen[i].at_start >= k * FRAME;
+            assert_int_equal(w.marked[i], mark);
+            marks += mark;
+            other_at_arrival += mark != (seen[i].at_arrival >= k * FRAME);
+            other_without_itself += mark != (seen[i].at_start - FRAME >= k * FRAME);
+        }
+        assert_int_equal(w.sw.ports[OUT].marked, marks);
+        world_end(&w);
+    }
+    assert_true(other_at_arrival > 30 && other_without_itself > 30); // the rules are told apart
+}
+
+// RED between the thresholds: the port's own stream decides, one draw per packet in between.
+static void test_red_uses_the_stream_of_the_port(void **state)
+{
+    (void)state;
+    struct queue_seen seen[PACKETS];
+    struct world w;
+    const struct marking red = {true, 4 * FRAME, 16 * FRAME, 0.8};
+    struct rng rng = rng_init(1, RNG_ECN, OUT);
+    unsigned marks = 0;
+    oracle(seen);
+    world_begin(&w, &red);
+    send_bursts(&w, PACKET_ECT, PACKET_ECT);
+    engine_drain(&w.engine, 100000);
+    for (uint32_t i = 0; i < PACKETS; i++) {
+        uint64_t q = seen[i].at_start;
+        bool mark = q > 16 * FRAME;
+        if (q >= 4 * FRAME && q <= 16 * FRAME)
+            mark = rng_unit(&rng) < 0.8 * (double)(q - 4 * FRAME) / (12 * FRAME);
+        assert_int_equal(w.marked[i], mark);
+        marks += mark;
+    }
+    assert_true(rng.counter > 10 && marks > 5);
+    assert_int_equal(w.sw.ports[OUT].marked, marks);
+    world_end(&w);
+}
+
+// Packets without ECT pass unmarked, and count in the queue all the same.
+static void test_only_capable_packets_are_marked(void **state)
+{
+    (void)state;
+    struct queue_seen seen[PACKETS];
+    struct world w;
+    const struct marking step = {true, 5 * FRAME, 5 * FRAME, 1};
+    oracle(seen);
+    world_begin(&w, &step);
+    send_bursts(&w, 0, PACKET_ECT);
+    engine_drain(&w.engine, 100000);
+    for (uint32_t i = 0; i < PACKETS; i++)
+        assert_int_equal(w.marked[i], i % 2 == 1 && seen[i].at_start >= 5 * FRAME);
+    world_end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_probability),
+        cmocka_unit_test(test_draws_follow_the_probability),
+        cmocka_unit_test(test_certain_answers_draw_nothing),
+        cmocka_unit_test(test_queue_at_transmission_start),
+        cmocka_unit_test(test_red_uses_the_stream_of_the_port),
+        cmocka_unit_test(test_only_capable_packets_are_marked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

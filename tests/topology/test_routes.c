@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// Next hops: equal-cost sets and paths of fabrics by hand, and random graphs against the distances
+// of Floyd and Warshall.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engine/rng.h"
+#include "topology/routes.h"
+#include "topology/topology.h"
+
+#define RATE UINT64_C(100000000000)
+
+// 12 ranks, 3 leaves of 4, 2 spines, 3 trunks: nodes 12..14 are leaves, 15 and 16 spines.
+enum { LEAF = 12, SPINE = 15 };
+
+static void fabric_begin(struct graph *g, struct routes *r)
+{
+    graph_init(g, 1, (uint32_t[]){12});
+    for (uint32_t l = 0; l < 3; l++)
+        graph_add_switch(g, NODE_LEAF, 0, l, 0);
+    for (uint32_t s = 0; s < 2; s++)
+        graph_add_switch(g, NODE_SPINE, 0, s, 0);
+    for (uint32_t rank = 0; rank < 12; rank++)
+        graph_add_link(g, rank, LEAF + rank / 4, 0, RATE, 1000);
+    for (uint32_t i = 0; i < 3 * 2 * 3; i++)
+        graph_add_link(g, LEAF + i / 6, SPINE + i / 3 % 2, 0, RATE, 1000);
+    graph_seal(g);
+    routes_build(r, g);
+}
+
+static uint32_t neighbour(const struct graph *g, uint32_t node, uint32_t local)
+{
+    return g->ports[g->ports[g->nodes[node].first_port + local].peer].node;
+}
+
+static void test_sets_of_a_fabric_with_trunks(void **state)
+{
+    (void)state;
+    struct graph g;
+    struct routes r;
+    fabric_begin(&g, &r);
+    for (uint32_t rank = 0; rank < 12; rank++) {
+        for (uint32_t leaf = 0; leaf < 3; leaf++) {
+            struct route_set set = routes_get(&r, LEAF + leaf, rank);
+            if (leaf == rank / 4) { // its own: one port, to the rank itself
+                assert_int_equal(set.count, 1);
+                assert_int_equal(neighbour(&g, LEAF + leaf, r.hops[set.first]), rank);
+                continue;
+            }
+            assert_int_equal(set.count, 6); // all trunks to all spines, each once, in order
+            for (uint32_t i = 0; i < 6; i++) {
+                assert_int_equal(r.hops[set.first + i], 4 + i);
+                assert_int_equal(neighbour(&g, LEAF + leaf, r.hops[set.first + i]), SPINE + i / 3);
+            }
+        }
+        for (uint32_t spine = 0; spine < 2; spine++) {
+            struct route_set set = routes_get(&r, SPINE + spine, rank);
+            assert_int_equal(set.count, 3);
+            for (uint32_t i = 0; i < 3; i++)
+                assert_int_equal(neighbour(&g, SPINE + spine, r.hops[set.first + i]),
+                                 LEAF + rank / 4);
+        }
+    }
+    routes_free(&r);
+    graph_free(&g);
+}
+
+static void test_paths_of_a_fabric(void **state)
+{
+    (void)state;
+    struct graph g;
+    struct routes r;
+    uint32_t ports[ROUTE_MAX_HOPS];
+    fabric_begin(&g, &r);
+    for (uint32_t src = 0; src < 12; src++)
+        for (uint32_t dst = 0; dst < 12; dst++) {
+            if (src == dst)
+                continue;
+            uint32_t n = route_path(&r, &g, src, dst, 0, ports, ROUTE_MAX_HOPS);
+            assert_int_equal(n, src / 4 == dst / 4 ? 2 : 4);
+            uint32_t at = src; // a chain of links from one to the other
+            for (uint32_t h = 0; h < n; h++) {
+                assert_int_equal(g.ports[ports[h]].node, at);
+                at = g.ports[g.ports[ports[h]].peer].node;
+            }
+            assert_int_equal(at, dst);
+            assert_int_equal(route_path(&r, &g, src, dst, 0, ports, n), n);
+            assert_int_equal(route_path(&r, &g, src, dst, 0, ports, n - 1), 0); // no room
+        }
+    routes_free(&r);
+    graph_free(&g);
+}
+
+// Each dimension reaches its own groups only; ranks do not carry from one to the other.
+static void test_unreachable(void **state)
+{
+    (void)state;
+    struct graph g;
+    struct routes r;
+    uint32_t ports[ROUTE_MAX_HOPS];
+    const uint64_t planes = 2;
+    struct link_spec link = {RATE, 1000};
+    graph_init(&g, 2, (uint32_t[]){4, 3});
+    for (uint32_t d = 0; d < 2; d++)
+        topology_find("switch")->build(&g, d, &planes, &link);
+    graph_seal(&g);
+    routes_build(&r, &g);
+    for (uint32_t sw = 12; sw < g.n_nodes; sw++)
+        for (uint32_t rank = 0; rank < 12; rank++) {
+            struct route_set set = routes_get(&r, sw, rank);
+            bool member = false;
+            for (uint32_t local = 0; local < g.nodes[sw].n_ports; local++)
+                member |= neighbour(&g, sw, local) == rank;
+            assert_int_equal(set.count, member);
+            if (member)
+                assert_int_equal(neighbour(&g, sw, r.hops[set.first]), rank);
+        }
+    assert_int_equal(route_path(&r, &g, 0, 3, 0, ports, ROUTE_MAX_HOPS), 2);
+    assert_int_equal(route_path(&r, &g, 0, 3, 1, ports, ROUTE_MAX_HOPS), 0);
+    assert_int_equal(route_path(&r, &g, 0, 8, 1, ports, ROUTE_MAX_HOPS), 2);
+    assert_int_equal(route_path(&r, &g, 0, 8, 0, ports, ROUTE_MAX_HOPS), 0);
+    assert_int_equal(route_path(&r, &g, 0, 5, 0, ports, ROUTE_MAX_HOPS), 0);
+    assert_int_equal(route_path(&r, &g, 0, 5, 1, ports, ROUTE_MAX_HOPS), 0);
+    routes_free(&r);
+    graph_free(&g);
+}
+
+#define FAR 1000
+#define NODES 40
+
+// Hops between nodes where ranks do not forward: Floyd and Warshall over switches in between.
+static void distances(const struct graph *g, uint32_t d[NODES][NODES])
+{
+    for (uint32_t a = 0; a < g->n_nodes; a++)
+        for (uint32_t b = 0; b < g->n_nodes; b++)
+            d[a][b] = a == b ? 0 : FAR;
+    for (uint32_t p = 0; p < g->n_ports; p++)
+        d[g->ports[p].node][g->ports[g->ports[p].peer].node] = 1;
+    for (uint32_t via = g->n_ranks; via < g->n_nodes; via++)
+        for (uint32_t a = 0; a < g->n_nodes; a++)
+            for (uint32_t b = 0; b < g->n_nodes; b++)
+                if (d[a][via] + d[via][b] < d[a][b])
+                    d[a][b] = d[a][via] + d[via][b];
+}
+
+// 8 ranks with one or two ports on up to 24 switches tied at random, parallel links included; some
+// are cut off.
+static void random_graph(struct graph *g, uint64_t seed)
+{
+    struct rng rng = rng_init(seed, RNG_WORKLOAD, 0);
+    uint32_t switches = 2 + (uint32_t)rng_below(&rng, 23);
+    graph_init(g, 1, (uint32_t[]){8});
+    for (uint32_t s = 0; s < switches; s++)
+        graph_add_switch(g, NODE_SWITCH, 0, s, 0);
+    for (uint32_t r = 0; r < 8; r++)
+        for (uint64_t links = 1 + rng_below(&rng, 2); links > 0; links--)
+            graph_add_link(g, r, 8 + (uint32_t)rng_below(&rng, switches), 0, RATE, 1);
+    for (uint64_t links = rng_below(&rng, 2 * switches + 1); links > 0; links--) {
+        uint32_t a = (uint32_t)rng_below(&rng, switches), b = (uint32_t)rng_below(&rng, switches);
+        if (a != b)
+            graph_add_link(g, 8 + a, 8 + b, 0, RATE, 1);
+    }
+    graph_seal(g);
+}
+
+static void test_random_graphs(void **state)
+{
+    (void)state;
+    static uint32_t d[NODES][NODES];
+    unsigned unreachable = 0, choices = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct graph g;
+        struct routes r;
+        random_graph(&g, seed);
+        routes_build(&r, &g);
+        distances(&g, d);
+        for (uint32_t sw = 8; sw < g.n_nodes; sw++)
+            for (uint32_t rank = 0; rank < 8; rank++) {
+                struct route_set set = routes_get(&r, sw, rank);
+                uint32_t n = 0;
+                for (uint32_t local = 0; local < g.nodes[sw].n_ports; local++) {
+                    uint32_t next = neighbour(&g, sw, local);
+                    if (d[sw][rank] >= FAR || d[next][rank] + 1 != d[sw][rank] ||
+                        (next < 8 && next != rank))
+                        continue;
+                    assert_true(n < set.count);
+                    assert_int_equal(r.hops[set.first + n++], local);
+                }
+                assert_int_equal(set.count, n);
+                unreachable += n == 0;
+                choices += n > 1;
+            }
+        for (uint32_t a = 0; a < 8; a++)
+            for (uint32_t b = 0; b < 8; b++) {
+                uint32_t ports[ROUTE_MAX_HOPS];
+                uint32_t n = a == b ? 0 : route_path(&r, &g, a, b, 0, ports, ROUTE_MAX_HOPS);
+                if (a == b || d[a][b] > ROUTE_MAX_HOPS)
+                    assert_int_equal(n, 0);
+                else if (g.nodes[a].n_ports == 1) // of several it takes the first that leads there
+                    assert_int_equal(n, d[a][b]);
+                else
+                    assert_true(n >= d[a][b]);
+            }
+        routes_free(&r);
+        graph_free(&g);
+    }
+    assert_true(unreachable > 100 && choices > 100);
+}
+
+// Equal sets of neighbouring destinations are stored once.
+static void test_sets_are_shared(void **state)
+{
+    (void)state;
+    struct graph g;
+    struct routes r;
+    fabric_begin(&g, &r);
+    assert_int_equal(r.sets[0].count, 0);
+    for (uint32_t leaf = 0; leaf < 3; leaf++)
+        for (uint32_t rank = 1; rank < 12; rank++)
+            if (rank / 4 != leaf && (rank - 1) / 4 != leaf)
+                assert_int_equal(routes_get(&r, LEAF + leaf, rank).first,
+                                 routes_get(&r, LEAF + leaf, rank - 1).first);
+    assert_true(r.n_sets <= 1 + 3 * (4 + 2) + 2 * 3);
+    routes_free(&r);
+    graph_free(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sets_of_a_fabric_with_trunks),
+        cmocka_unit_test(test_paths_of_a_fabric),
+        cmocka_unit_test(test_unreachable),
+        cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_sets_are_shared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
