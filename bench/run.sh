@@ -45,3 +45,6 @@ bench() {
 }
 bench ring16 1MB 500KB
 bench a2a16 1600KB 800KB
+bench perm128 400KB 200KB
+bench perm1024 100KB 50KB
+bench hoti128 400KB 200KB

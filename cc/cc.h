@@ -95,7 +95,8 @@ struct cc_ops {
     size_t n_presets;
     void (*init)(struct cc *cc, ps_t now);
     void (*on_post)(struct cc *cc, const struct cc_hint *hint, ps_t now); // idle restart lives here
-    void (*on_send)(struct cc *cc, uint32_t wire_bytes, ps_t now);
+    void (*on_send)(struct cc *cc, uint32_t wire_bytes,
+                    ps_t now); // starts no timer: it may be late
     void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
     void (*on_cnp)(struct cc *cc, ps_t now);
     void (*on_loss)(struct cc *cc, const struct cc_loss *loss);

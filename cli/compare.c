@@ -103,7 +103,7 @@ static void start(struct contest *c, struct contestant *one)
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
         bool alone = c->options->jobs == 1 && progress_wanted(c->options);
-        _exit(simulate(one->scenario, one->dir, alone));
+        _exit(simulate(one->scenario, one->dir, c->options->plain, alone));
     }
     if (one->pid < 0)
         one->code = EXIT_NOT_COMPLETED;

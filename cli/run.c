@@ -58,7 +58,7 @@ static int exit_code(enum run_status status, int written)
     return status == RUN_COMPLETED && written == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
 }
 
-int simulate(const struct scenario *scenario, const char *dir, bool progress)
+int simulate(const struct scenario *scenario, const char *dir, bool plain, bool progress)
 {
     struct err err = {0};
     struct sim *sim = sim_new(scenario_spec(scenario), &err);
@@ -72,6 +72,8 @@ int simulate(const struct scenario *scenario, const char *dir, bool progress)
         sim_free(sim);
         return EXIT_BAD_USE;
     }
+    if (plain)
+        sim_set_plain(sim);
     struct progress_line line = {0};
     struct sim_watch watch = {
         .ctx = &line, .progress = show_progress, .progress_s = progress ? PROGRESS_EVERY_S : 0};
@@ -129,7 +131,7 @@ int command_run(const struct options *o)
         return EXIT_BAD_USE;
     const struct spec *spec = scenario_spec(scenario);
     char *dir = o->out ? text_format("%s", o->out) : text_format("out/%s", spec->name);
-    int code = simulate(scenario, dir, progress_wanted(o));
+    int code = simulate(scenario, dir, o->plain, progress_wanted(o));
     if (code != EXIT_BAD_USE && !o->quiet)
         print_results(o, spec, dir);
     free(dir);

@@ -19,18 +19,50 @@ void engine_free(struct engine *e)
     *e = (struct engine){0};
 }
 
+#define SLOT_EVENTS 3
+#define SLOT_MAX_PS 4096 // identical ranks come in bursts: many slots, short to sort
+
+// Slots of a few events, wide enough that the wheel reaches twice the span.
+void engine_shape(struct engine *e, size_t pending, ps_t span_ps)
+{
+    unsigned shift = 0;
+    ps_t width = pending ? SLOT_EVENTS * span_ps / (ps_t)pending : 0;
+    if (width > SLOT_MAX_PS)
+        width = SLOT_MAX_PS;
+    if (width < 2 * span_ps / WHEEL_SLOTS)
+        width = 2 * span_ps / WHEEL_SLOTS;
+    if (pending > 0)
+        for (shift = 1; shift < 40 && (INT64_C(1) << shift) < width; shift++)
+            continue;
+    event_queue_shape(&e->queue, shift);
+}
+
+// Events ahead at which each stage of hints is given.
+static const size_t hint_ahead[HINT_STAGES] = {9, 6, 3};
+
+static inline void give_hints(struct engine *e)
+{
+    const struct event_queue *q = &e->queue;
+    if (!e->hint)
+        return;
+    for (unsigned stage = 0; stage < HINT_STAGES; stage++)
+        if (q->n_current >= hint_ahead[stage])
+            e->hint(e->handler_ctx, q->current[q->n_current - hint_ahead[stage]].key, stage);
+}
+
 size_t engine_drain(struct engine *e, size_t max)
 {
     size_t done = 0;
     struct event event;
-    while (done < max && !e->stopped && event_queue_pop(&e->queue, &event)) {
-        if (event.at_ps > e->horizon_ps) {
+    while (done < max && event_queue_pop(&e->queue, &event)) {
+        if (event.at_ps > e->horizon_ps || (e->stopped && event.at_ps > e->now_ps)) {
             event_queue_push(&e->queue, event);
             break;
         }
         SIM_ASSERT(e, event_node(event.key), event.at_ps >= e->now_ps);
         e->now_ps = event.at_ps;
         done++;
+        give_hints(e);
         if (event_kind(event.key) == EVENT_TIMER) {
             struct sim_timer *timer = e->timers[event_timer_id(event.key)];
             if (timer)

@@ -11,11 +11,16 @@ struct sim_timer;
 
 typedef void (*event_handler)(void *ctx, uint32_t node, uint32_t port, uint32_t payload);
 
+#define HINT_STAGES 3
+
 struct engine {
     /* config */
     uint64_t seed;
     event_handler handlers[3]; // by enum event_kind, but for EVENT_TIMER
     void *handler_ctx;
+    // Memory hints for events that come up soon, nearer and nearer (stage 0..HINT_STAGES-1). NULL =
+    // none. They change nothing but speed.
+    void (*hint)(void *ctx, uint64_t key, unsigned stage);
     /* state */
     ps_t now_ps;
     ps_t horizon_ps; // events after it stay pending; PS_NEVER = none
@@ -31,11 +36,14 @@ struct engine {
 void engine_init(struct engine *e, uint64_t seed);
 void engine_free(struct engine *e);
 
+// Shape the queue for about `pending` events that lie `span_ps` ahead; 0 pending = the plain heap.
+void engine_shape(struct engine *e, size_t pending, ps_t span_ps);
+
 // Process at most `max` events in order. Returns how many; fewer than max means that none is left
 // before the horizon or that engine_stop() was called.
 size_t engine_drain(struct engine *e, size_t max);
 
-// End the run after the current event.
+// End the run after the events of this instant.
 static inline void engine_stop(struct engine *e) { e->stopped = true; }
 
 static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A 4-ary min-heap of events: shallow, and the four children share one cache line.
+// The timing wheel and the heap behind it.
 #include "engine/event_queue.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 
-void event_queue_free(struct event_queue *q)
-{
-    free(q->heap);
-    *q = (struct event_queue){0};
-}
+/* ---- heap: 4-ary, the four children share one cache line ---- */
 
-void event_queue_push(struct event_queue *q, struct event e)
+static void heap_push(struct event_queue *q, struct event e)
 {
-    if (q->n == q->cap)
-        q->heap = memory_grow(q->heap, &q->cap, sizeof *q->heap);
-    size_t i = q->n++;
+    if (q->n_heap == q->cap_heap)
+        q->heap = memory_grow(q->heap, &q->cap_heap, sizeof *q->heap);
+    size_t i = q->n_heap++;
     while (i > 0) {
         size_t parent = (i - 1) / 4;
         if (!event_before(e, q->heap[parent]))
@@ -36,14 +33,11 @@ static size_t first_child(const struct event *heap, size_t n, size_t first)
     return best;
 }
 
-bool event_queue_pop(struct event_queue *q, struct event *out)
+static struct event heap_pop(struct event_queue *q)
 {
-    if (q->n == 0)
-        return false;
-    struct event *heap = q->heap;
-    *out = heap[0];
-    struct event last = heap[--q->n];
-    size_t i = 0, n = q->n;
+    struct event *heap = q->heap, first = heap[0];
+    struct event last = heap[--q->n_heap];
+    size_t i = 0, n = q->n_heap;
     while (4 * i + 1 < n) {
         size_t child = first_child(heap, n, 4 * i + 1);
         if (!event_before(heap[child], last))
@@ -53,5 +47,153 @@ bool event_queue_pop(struct event_queue *q, struct event *out)
     }
     if (n > 0)
         heap[i] = last;
+    return first;
+}
+
+/* ---- the current slot: descending ---- */
+
+static void current_reserve(struct event_queue *q)
+{
+    if (q->n_current == q->cap_current)
+        q->current = memory_grow(q->current, &q->cap_current, sizeof *q->current);
+}
+
+static void current_insert(struct event_queue *q, struct event e)
+{
+    current_reserve(q);
+    size_t i = q->n_current++;
+    while (i > 0 && event_before(q->current[i - 1], e)) {
+        q->current[i] = q->current[i - 1];
+        i--;
+    }
+    q->current[i] = e;
+}
+
+static int descending(const void *a, const void *b)
+{
+    return event_before(*(const struct event *)a, *(const struct event *)b) ? 1 : -1;
+}
+
+#define SORT_BY_INSERTION 96
+
+// Empty a slot of the wheel into `current`.
+static void current_load(struct event_queue *q, uint32_t slot)
+{
+    uint32_t node = q->slots[slot];
+    bool few = true;
+    while (node != WHEEL_NIL) {
+        struct wheel_node *n = &q->nodes[node];
+        uint32_t next = n->next;
+        few = few && q->n_current < SORT_BY_INSERTION;
+        if (few) {
+            current_insert(q, n->event);
+        } else {
+            current_reserve(q);
+            q->current[q->n_current++] = n->event;
+        }
+        n->next = q->free_node;
+        q->free_node = node;
+        node = next;
+    }
+    if (!few)
+        qsort(q->current, q->n_current, sizeof *q->current, descending);
+    q->slots[slot] = WHEEL_NIL;
+    q->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+}
+
+/* ---- wheel ---- */
+
+void event_queue_free(struct event_queue *q)
+{
+    free(q->current);
+    free(q->nodes);
+    free(q->slots);
+    free(q->occupied);
+    free(q->heap);
+    *q = (struct event_queue){0};
+}
+
+void event_queue_shape(struct event_queue *q, unsigned shift)
+{
+    struct event_queue old = *q;
+    struct event e;
+    *q = (struct event_queue){.shift = shift, .free_node = WHEEL_NIL};
+    if (shift > 0) {
+        q->slots = memory_zeroed(WHEEL_SLOTS, sizeof *q->slots);
+        memset(q->slots, 0xff, WHEEL_SLOTS * sizeof *q->slots);
+        q->occupied = memory_zeroed(WHEEL_SLOTS / 64, sizeof *q->occupied);
+    }
+    while (event_queue_pop(&old, &e))
+        event_queue_push(q, e);
+    event_queue_free(&old);
+}
+
+static void wheel_push(struct event_queue *q, struct event e, uint32_t slot)
+{
+    uint32_t node = q->free_node;
+    if (node == WHEEL_NIL) {
+        if (q->n_nodes == q->cap_nodes)
+            q->nodes = memory_grow(q->nodes, &q->cap_nodes, sizeof *q->nodes);
+        node = q->n_nodes++;
+    } else {
+        q->free_node = q->nodes[node].next;
+    }
+    q->nodes[node] = (struct wheel_node){e, q->slots[slot]};
+    q->slots[slot] = node;
+    q->occupied[slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
+void event_queue_push(struct event_queue *q, struct event e)
+{
+    q->n++;
+    if (q->shift == 0) {
+        heap_push(q, e);
+        return;
+    }
+    int64_t ahead = (e.at_ps >> q->shift) - q->cursor;
+    if (ahead <= 0)
+        current_insert(q, e);
+    else if (ahead < WHEEL_SLOTS)
+        wheel_push(q, e, (uint32_t)(e.at_ps >> q->shift) % WHEEL_SLOTS);
+    else
+        heap_push(q, e);
+}
+
+// Slots from the cursor to the next one with events, or WHEEL_SLOTS when there is none.
+static uint32_t wheel_distance(const struct event_queue *q)
+{
+    uint32_t from = (uint32_t)((q->cursor + 1) % WHEEL_SLOTS);
+    uint32_t word = from / 64;
+    uint64_t bits = q->occupied[word] & ~UINT64_C(0) << from % 64;
+    for (uint32_t i = 0; i <= WHEEL_SLOTS / 64; i++) {
+        if (bits) {
+            uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            return (slot - from + WHEEL_SLOTS) % WHEEL_SLOTS + 1;
+        }
+        word = (word + 1) % (WHEEL_SLOTS / 64);
+        bits = q->occupied[word];
+    }
+    return WHEEL_SLOTS;
+}
+
+bool event_queue_pop_slow(struct event_queue *q, struct event *out)
+{
+    if (q->n == 0)
+        return false;
+    q->n--;
+    if (q->shift == 0) {
+        *out = heap_pop(q);
+        return true;
+    }
+    uint32_t distance = q->n + 1 > q->n_heap ? wheel_distance(q) : WHEEL_SLOTS;
+    int64_t next = q->cursor + distance;
+    int64_t heap_slot = q->n_heap > 0 ? q->heap[0].at_ps >> q->shift : INT64_MAX;
+    bool in_wheel = distance < WHEEL_SLOTS && next <= heap_slot;
+    q->cursor = in_wheel ? next : heap_slot;
+    if (in_wheel)
+        current_load(q, (uint32_t)(next % WHEEL_SLOTS));
+    while (q->n_heap > 0 && q->heap[0].at_ps >> q->shift == q->cursor)
+        current_insert(q, heap_pop(q));
+    *out = q->current[--q->n_current];
     return true;
 }

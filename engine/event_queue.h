@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Pending events in the model's order: 16 bytes each, a 4-ary heap of (time, key).
+// Pending events in the model's order, 16 bytes each: a timing wheel before a heap.
 //
 // The key orders simultaneous events by (node, kind, port), never by history, and carries what the
 // handler needs: node 22 bits | kind 2 | port 12 | payload 28 (timers: node 22 | kind 2 | id 40).
+//
+// The wheel's slots are 2^shift ps wide and hold events in no order; the slot that time has reached is
+// sorted into `current` and popped from its end. What lies beyond the wheel waits in the heap. Without
+// a wheel (shift 0) the heap alone is the reference that tests compare against.
 #pragma once
 
 #include <stdbool.h>
@@ -46,12 +50,42 @@ static inline bool event_before(struct event a, struct event b)
     return a.at_ps < b.at_ps || (a.at_ps == b.at_ps && a.key < b.key);
 }
 
-struct event_queue {
-    struct event *heap;
-    size_t n, cap;
+#define WHEEL_SLOTS (1u << 14)
+#define WHEEL_NIL UINT32_MAX
+
+struct wheel_node {
+    struct event event;
+    uint32_t next; // in its slot, or in the free list
 };
 
+struct event_queue {
+    size_t n;
+    unsigned shift;        // log2 of a slot's width in ps; 0 = no wheel
+    int64_t cursor;        // number of the slot that `current` holds
+    struct event *current; // descending: the next is the last
+    size_t n_current, cap_current;
+    struct wheel_node *nodes;
+    uint32_t n_nodes, free_node;
+    size_t cap_nodes;
+    uint32_t *slots;    // [WHEEL_SLOTS] first node
+    uint64_t *occupied; // a bit per slot
+    struct event *heap; // 4-ary, what lies beyond the wheel
+    size_t n_heap, cap_heap;
+};
+
+// Width of a slot as a power of two of ps; 0 = the heap alone (as a zeroed queue is). Keeps what is
+// pending.
+void event_queue_shape(struct event_queue *q, unsigned shift);
 void event_queue_free(struct event_queue *q);
 void event_queue_push(struct event_queue *q, struct event e);
 // Takes the first event off; false when there is none.
-bool event_queue_pop(struct event_queue *q, struct event *out);
+bool event_queue_pop_slow(struct event_queue *q, struct event *out);
+
+static inline bool event_queue_pop(struct event_queue *q, struct event *out)
+{
+    if (q->n_current == 0)
+        return event_queue_pop_slow(q, out);
+    *out = q->current[--q->n_current];
+    q->n--;
+    return true;
+}

@@ -32,7 +32,7 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
     size_t done = engine_drain(loop->engine, want);
     if (loop->hooks->batch)
         loop->hooks->batch(loop->hooks->ctx);
-    if (done < want || loop->engine->stopped)
+    if (done < want)
         loop_finish(ev, LOOP_DONE);
     else if (loop->limits->events && loop->engine->events >= loop->limits->events)
         loop_finish(ev, LOOP_EVENT_LIMIT);

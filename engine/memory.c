@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-static _Noreturn void out_of_memory(size_t n, size_t size)
+_Noreturn void memory_exhausted(size_t n, size_t size)
 {
     fprintf(stderr, "collwire: out of memory (%zu x %zu bytes)\n", n, size);
     abort();
@@ -17,7 +18,7 @@ void *memory_zeroed(size_t n, size_t size)
 {
     void *p = calloc(n ? n : 1, size ? size : 1);
     if (!p)
-        out_of_memory(n, size);
+        memory_exhausted(n, size);
     return p;
 }
 
@@ -25,7 +26,7 @@ void *memory_resize(void *old, size_t n, size_t size)
 {
     void *p = n <= SIZE_MAX / size ? realloc(old, n * size) : NULL;
     if (!p)
-        out_of_memory(n, size);
+        memory_exhausted(n, size);
     return p;
 }
 
@@ -39,4 +40,23 @@ char *memory_text(const char *text)
 {
     size_t n = strlen(text) + 1;
     return memcpy(memory_zeroed(n, 1), text, n);
+}
+
+void *memory_reserve(size_t *bytes)
+{
+    for (; *bytes >= 1 << 20; *bytes /= 2) {
+        void *p = mmap(NULL, *bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED)
+            continue;
+        madvise(p, *bytes, MADV_HUGEPAGE);
+        return p;
+    }
+    memory_exhausted(1, *bytes);
+}
+
+void memory_release(void *p, size_t bytes)
+{
+    if (p)
+        munmap(p, bytes);
 }

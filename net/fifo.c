@@ -6,26 +6,37 @@
 
 #include "engine/memory.h"
 
-void fifo_pool_init(struct fifo_pool *pool) { *pool = (struct fifo_pool){.free_head = FIFO_NIL}; }
+#define POOL_CHUNKS (UINT32_C(1) << 24) // 134 million packets, 6 GB if ever touched
+#define POOL_STEP 256
+
+void fifo_pool_init(struct fifo_pool *pool)
+{
+    *pool = (struct fifo_pool){.free_head = FIFO_NIL};
+    pool->reserved_bytes[0] = POOL_CHUNKS * FIFO_CHUNK * sizeof *pool->packets;
+    pool->packets = memory_reserve(&pool->reserved_bytes[0]);
+    pool->cap_chunks = (uint32_t)(pool->reserved_bytes[0] / FIFO_CHUNK / sizeof *pool->packets);
+    pool->reserved_bytes[1] = pool->cap_chunks * sizeof *pool->next;
+    pool->next = memory_reserve(&pool->reserved_bytes[1]);
+}
 
 void fifo_pool_free(struct fifo_pool *pool)
 {
-    free(pool->packets);
-    free(pool->next);
-    fifo_pool_init(pool);
+    memory_release(pool->packets, pool->reserved_bytes[0]);
+    memory_release(pool->next, pool->reserved_bytes[1]);
+    *pool = (struct fifo_pool){.free_head = FIFO_NIL};
 }
 
 size_t fifo_pool_used(const struct fifo_pool *pool) { return pool->n_chunks - pool->n_free; }
 
 void fifo_pool_grow(struct fifo_pool *pool)
 {
-    size_t old = pool->n_chunks, now = old ? old + old / 2 : 256;
-    pool->packets = memory_resize(pool->packets, now * FIFO_CHUNK, sizeof *pool->packets);
-    pool->next = memory_resize(pool->next, now, sizeof *pool->next);
-    for (size_t i = now; i-- > old;) {
+    uint32_t old = pool->n_chunks, now = old + POOL_STEP;
+    if (now > pool->cap_chunks || now * sizeof *pool->next > pool->reserved_bytes[1])
+        memory_exhausted((size_t)now * FIFO_CHUNK, sizeof *pool->packets);
+    for (uint32_t i = now; i-- > old;) {
         pool->next[i] = pool->free_head;
-        pool->free_head = (uint32_t)i;
+        pool->free_head = i;
     }
-    pool->n_free += (uint32_t)(now - old);
+    pool->n_free += POOL_STEP;
     pool->n_chunks = now;
 }

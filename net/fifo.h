@@ -2,7 +2,7 @@
 // FIFOs of packets by value over one shared pool of 8-packet chunks.
 //
 // By value and in chunks: a hop reads and writes memory in order, and queues that grow at different
-// times share the same memory. Pointers into a FIFO are valid only until the next push.
+// times share the same memory.
 #pragma once
 
 #include "net/packet.h"
@@ -11,11 +11,11 @@
 #define FIFO_NIL UINT32_MAX
 
 struct fifo_pool {
-    struct packet *packets; // [chunks * FIFO_CHUNK]
+    struct packet *packets; // [chunks * FIFO_CHUNK]; never moves
     uint32_t *next;         // of each chunk: in its FIFO, or in the free list
     uint32_t free_head;
-    uint32_t n_free;
-    size_t n_chunks;
+    uint32_t n_free, n_chunks, cap_chunks;
+    size_t reserved_bytes[2]; // address space of packets and next
 };
 
 struct fifo {
@@ -56,6 +56,15 @@ static inline void fifo_push(struct fifo_pool *pool, struct fifo *f, const struc
     }
     pool->packets[f->tail * FIFO_CHUNK + f->tail_at++] = *p;
     f->count++;
+}
+
+// Fetch the memory that the next push will write.
+static inline void fifo_hint_push(const struct fifo_pool *pool, const struct fifo *f)
+{
+    uint32_t chunk = f->tail_at == FIFO_CHUNK || f->count == 0 ? pool->free_head : f->tail;
+    uint32_t at = f->tail_at == FIFO_CHUNK || f->count == 0 ? 0 : f->tail_at;
+    if (chunk != FIFO_NIL)
+        __builtin_prefetch(&pool->packets[chunk * FIFO_CHUNK + at], 1);
 }
 
 // The first packet of a FIFO that is not empty.

@@ -10,6 +10,33 @@ static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender
 static void on_departure(void *ctx, uint32_t node, uint32_t local, uint32_t port);
 static void on_pause(void *ctx, uint32_t node, uint32_t local, uint32_t port);
 
+#define HINT_PORTS 512 // smaller networks stay in the second-level cache
+
+// What an arrival will touch: its link, then the packet, then what its node needs for it.
+static void hint(void *ctx, uint64_t key, unsigned stage)
+{
+    const struct network *net = ctx;
+    if (event_kind(key) != EVENT_ARRIVAL)
+        return;
+    const struct port *port = &net->ports[event_payload(key)];
+    if (stage == 0) {
+        __builtin_prefetch(port, 1);
+        __builtin_prefetch(&port->local, 1);
+        return;
+    }
+    if (port->flight.count == 0)
+        return;
+    const struct packet *p = fifo_head(&net->pool, &port->flight);
+    if (stage == 1) {
+        __builtin_prefetch(p);
+        __builtin_prefetch((const char *)p + 64);
+        return;
+    }
+    const struct node_ops *ops = &net->ops[event_node(key) >= net->n_ranks];
+    if (ops->hint)
+        ops->hint(ops->ctx, event_node(key), event_port(key), p);
+}
+
 void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, uint32_t n_nodes,
                   uint32_t n_ports, uint8_t classes)
 {
@@ -31,6 +58,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
     engine->handlers[EVENT_PAUSE] = on_pause;
     engine->handlers[EVENT_ARRIVAL] = on_arrival;
     engine->handler_ctx = net;
+    engine->hint = n_ports >= HINT_PORTS ? hint : NULL;
 }
 
 void network_free(struct network *net)
@@ -54,6 +82,7 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
         .local = (uint16_t)config->local,
         .wake_ps = PS_NEVER,
         .peer_local = (uint16_t)config->peer_local,
+        .peer_node = config->peer_node,
     };
     for (unsigned slot = 0; slot < net->n_slots; slot++)
         *port_queue(net, port, slot) = (struct queue){.fifo = fifo_empty()};
@@ -80,7 +109,7 @@ static void transmit(struct network *net, uint32_t index, struct packet *p, ps_t
         net->tap.seen(net->tap.ctx, index, p, now, port->busy_until_ps);
     if (port->flight.count == 0)
         engine_push(net->engine, p->arrives_ps,
-                    event_key(net->ports[port->peer].node, EVENT_ARRIVAL, port->peer_local, index));
+                    event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
     fifo_push(&net->pool, &port->flight, p);
 }
 
@@ -108,31 +137,48 @@ static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t 
     return true;
 }
 
-// Have a departure pending at `at_ps` or earlier.
+static void push_departure(struct network *net, uint32_t index)
+{
+    const struct port *port = &net->ports[index];
+    engine_push(net->engine, port->wake_ps,
+                event_key(port->node, EVENT_DEPARTURE, port->local, index));
+}
+
+// Depart at `at_ps` or earlier. While a packet is in flight its delivery will settle the port in time:
+// what starts at `at_ps` arrives later than it.
 static void wake_at(struct network *net, uint32_t index, ps_t at_ps)
 {
     struct port *port = &net->ports[index];
     if (port->wake_ps <= at_ps)
         return;
     port->wake_ps = at_ps;
-    engine_push(net->engine, at_ps, event_key(port->node, EVENT_DEPARTURE, port->local, index));
+    if (port->flags & PORT_EXPLICIT || port->flight.count == 0)
+        push_departure(net, index);
+}
+
+// When it may depart next, after a start or an attempt at `now`.
+static void plan_next(struct network *net, uint32_t index, ps_t now)
+{
+    struct port *port = &net->ports[index];
+    if (port->waiting & ~port->paused) {
+        wake_at(net, index, port->busy_until_ps);
+    } else if (port->flags & PORT_PULLS) {
+        const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
+        ps_t next = ops->next_pull(ops->ctx, index, now);
+        wake_at(net, index, next > port->busy_until_ps ? next : port->busy_until_ps);
+    }
 }
 
 // The port is free: start the next packet, if any may go.
 static void start_next(struct network *net, uint32_t index, ps_t now)
 {
-    struct port *port = &net->ports[index];
+    const struct port *port = &net->ports[index];
     struct packet p;
     const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
-    bool pulls = port->flags & PORT_PULLS;
-    if (dequeue(net, index, &p, now) || (pulls && ops->pull(ops->ctx, port->node, index, &p, now)))
+    if (dequeue(net, index, &p, now) ||
+        (port->flags & PORT_PULLS && ops->pull(ops->ctx, port->node, index, &p, now)))
         transmit(net, index, &p, now);
-    if (port->waiting & ~port->paused)
-        wake_at(net, index, port->busy_until_ps);
-    else if (pulls) {
-        ps_t next = ops->next_pull(ops->ctx, index, now);
-        wake_at(net, index, next > port->busy_until_ps ? next : port->busy_until_ps);
-    }
+    plan_next(net, index, now);
 }
 
 void port_kick(struct network *net, uint32_t index, ps_t now)
@@ -148,31 +194,74 @@ static void on_departure(void *ctx, uint32_t node, uint32_t local, uint32_t inde
 {
     (void)node, (void)local;
     struct network *net = ctx;
-    struct port *port = &net->ports[index];
     ps_t now = net->engine->now_ps;
-    if (port->wake_ps != now)
-        return; // stale: an earlier one has served it
-    port->wake_ps = PS_NEVER;
-    port_kick(net, index, now);
+    if (net->ports[index].wake_ps == now) // else it is stale: settled, or an earlier one came
+        port_settle_past(net, index, now);
 }
 
-void port_enqueue(struct network *net, uint32_t index, const struct packet *p, ps_t now)
+void port_settle_past(struct network *net, uint32_t index, ps_t now)
+{
+    struct port *port = &net->ports[index];
+    while (port->wake_ps <= now) {
+        ps_t then = port->wake_ps;
+        port->wake_ps = PS_NEVER;
+        port_kick(net, index, then);
+    }
+}
+
+void network_settle(struct network *net, ps_t now)
+{
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        port_settle(net, p, now);
+}
+
+void port_set_explicit(struct network *net, uint32_t index, bool is_explicit, ps_t now)
+{
+    struct port *port = &net->ports[index];
+    bool was = port->flags & PORT_EXPLICIT;
+    if (was == is_explicit || net->plain)
+        return;
+    port_settle(net, index, now);
+    port->flags ^= PORT_EXPLICIT;
+    if (is_explicit && port->wake_ps != PS_NEVER)
+        push_departure(net, index);
+}
+
+void network_set_plain(struct network *net)
+{
+    net->plain = true;
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        net->ports[p].flags |= PORT_EXPLICIT;
+}
+
+void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t now)
 {
     struct port *port = &net->ports[index];
     unsigned slot = p->kind == PACKET_PFC ? NET_PFC_SLOT : net->slot_of_class[p->cls];
+    port_settle(net, index, now);
+    if (port->busy_until_ps <= now && !(port->waiting & ~port->paused) &&
+        !(port->paused >> slot & 1)) { // starts at once: it is never held
+        const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
+        fifo_hint_push(&net->pool, &port->flight);
+        if (slot != NET_PFC_SLOT)
+            ops->depart(ops->ctx, port->node, index, p, p->frame_bytes, now);
+        transmit(net, index, p, now);
+        plan_next(net, index, now);
+        return;
+    }
     struct queue *queue = port_queue(net, index, slot);
     fifo_push(&net->pool, &queue->fifo, p);
     port->waiting |= (uint16_t)(1u << slot);
     if (slot != NET_PFC_SLOT) {
         queue->bytes += p->frame_bytes;
         port->queued_bytes += p->frame_bytes;
+        if (queue->bytes > queue->max_bytes)
+            queue->max_bytes = queue->bytes;
+        if (port->queued_bytes > port->max_queued_bytes)
+            port->max_queued_bytes = port->queued_bytes;
     }
-    port_kick(net, index, now);
-    // What started at once was never held.
-    if (queue->bytes > queue->max_bytes)
-        queue->max_bytes = queue->bytes;
-    if (port->queued_bytes > port->max_queued_bytes)
-        port->max_queued_bytes = port->queued_bytes;
+    if (port->busy_until_ps > now)
+        wake_at(net, index, port->busy_until_ps);
 }
 
 void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta, ps_t now)
@@ -193,12 +282,15 @@ static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender
 {
     struct network *net = ctx;
     struct port *link = &net->ports[sender];
+    ps_t now = net->engine->now_ps;
+    port_settle(net, sender, now);
     struct packet p = *fifo_head(&net->pool, &link->flight);
     fifo_drop_head(&net->pool, &link->flight);
-    ps_t now = net->engine->now_ps;
     if (link->flight.count > 0)
         engine_push(net->engine, fifo_head(&net->pool, &link->flight)->arrives_ps,
                     event_key(node, EVENT_ARRIVAL, local, sender));
+    else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
+        push_departure(net, sender); // nothing is left whose delivery would settle it
     if (p.kind == PACKET_PFC) {
         port_receive_pfc(net, link->peer, &p, now);
         return;

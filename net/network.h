@@ -22,6 +22,7 @@
 enum port_flag {
     PORT_PULLS = 1, // a NIC: asks its node for a packet when its queues are empty
     PORT_TAPPED = 2,
+    PORT_EXPLICIT = 4, // its departures are events
 };
 
 // One output port and the link that leaves it. Hot: one cache line of what a hop touches, one of
@@ -41,8 +42,8 @@ struct port {
     uint16_t waiting; // slots with packets
     uint16_t paused;  // slots that PFC has stopped
     uint32_t flags;   // enum port_flag
-    uint32_t pad;
-    ps_t wake_ps;          // when its pending departure comes up, PS_NEVER = none
+    uint32_t peer_node;
+    ps_t wake_ps;          // next departure, PS_NEVER = none; not settled yet where it is past
     uint64_t queued_bytes; // of all classes, frame bytes; PFC frames are not counted
     /* counters */
     uint64_t max_queued_bytes;
@@ -91,6 +92,8 @@ struct node_ops {
     ps_t (*next_pull)(void *ctx, uint32_t port, ps_t now);
     // A class of the port was paused or resumed by PFC.
     void (*pause_changed)(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
+    // A packet will arrive soon: fetch the memory it will need. May be NULL.
+    void (*hint)(void *ctx, uint32_t node, uint32_t local, const struct packet *p);
     void *ctx;
 };
 
@@ -107,6 +110,7 @@ struct network {
     uint8_t class_of_slot[NET_MAX_SLOTS];
     uint32_t pfc_wire_bytes;
     struct tap tap;
+    bool plain; // the reference: every departure is an event
     uint64_t packet_hops;
 };
 #define NET_NO_SLOT 0xff
@@ -118,14 +122,31 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
 void network_free(struct network *net);
 
 struct port_config {
-    uint32_t node, local, peer, peer_local;
+    uint32_t node, local, peer, peer_local, peer_node;
     uint64_t rate_bps;
     ps_t delay_ps;
 };
 void network_set_port(struct network *net, uint32_t port, const struct port_config *config);
 
 // Put a packet into its class's queue of a port; it starts at once when the port is free.
-void port_enqueue(struct network *net, uint32_t port, const struct packet *p, ps_t now);
+void port_enqueue(struct network *net, uint32_t port, struct packet *p, ps_t now);
+
+// Departures are not events where they need not be: what a port does between events is replayed by
+// port_settle, in order and at its own times, before anything looks at or changes the port. The
+// callers are: enqueue, a change of its pauses, the delivery of its link's head (so the next arrival
+// is armed in time), whoever reads queues or buffers, and on NICs whatever touches a sender. Where
+// the instant of a departure matters to others (a switch with an ingress in XOFF) its ports are
+// explicit. With network_set_plain all are, for ever: the oracle of this path.
+void port_settle_past(struct network *net, uint32_t port, ps_t now);
+static inline void port_settle(struct network *net, uint32_t port, ps_t now)
+{
+    const struct port *p = &net->ports[port];
+    if (p->wake_ps <= now && !(p->flags & PORT_EXPLICIT))
+        port_settle_past(net, port, now);
+}
+void network_settle(struct network *net, ps_t now); // every port
+void port_set_explicit(struct network *net, uint32_t port, bool is_explicit, ps_t now);
+void network_set_plain(struct network *net); // before the first event
 
 // Something may have become sendable on the port: start it, or see to it that a departure is
 // pending. `busy_until` of the future is respected.

@@ -89,11 +89,24 @@ static void build_network(struct sim *sim)
                                      .local = port->local,
                                      .peer = port->peer,
                                      .peer_local = g->ports[port->peer].local,
+                                     .peer_node = g->ports[port->peer].node,
                                      .rate_bps = port_rate(sim, port),
                                      .delay_ps = port->delay_ps};
         network_set_port(&sim->net, p, &config);
         sim->net.pfc[p].response_ps = dim->sw.pfc.response_ps;
     }
+    for (uint32_t p = 0; p < sim->net.first_port[g->n_ranks]; p++) {
+        // A packet's start may be settled as late as the delivery before it; a retransmission timer
+        // that is shorter would be armed in the past.
+        const struct port *port = &sim->net.ports[p];
+        ps_t lag = port->delay_ps + serialization_ps(2 * 9216, g->ports[p].rate_bps);
+        if (lag >= sim->spec->dims[g->ports[p].dim].transport.rto_ps)
+            port_set_explicit(&sim->net, p, true, 0);
+    }
+    ps_t span = 0; // mean time from a start to its arrival
+    for (uint32_t p = 0; p < g->n_ports; p++)
+        span += (g->ports[p].delay_ps + serialization_ps(1500, g->ports[p].rate_bps)) / g->n_ports;
+    engine_shape(&sim->engine, g->n_ports, span);
     // Preamble and gap where the scenario counts them.
     bool gap = sim->spec->dims[0].transport.overhead == OVERHEAD_ETHERNET;
     sim->net.pfc_wire_bytes = NET_PFC_FRAME_BYTES + (gap ? 20 : 0);
@@ -152,8 +165,10 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
     struct mmu_ingress *ingress = memory_zeroed((size_t)gn->n_ports * classes, sizeof *ingress);
     uint64_t headroom = 0;
     for (uint32_t p = 0; p < gn->n_ports; p++) {
-        ingress[p * classes + data].headroom_limit = headroom_of(sim, gn->first_port + p);
-        headroom += ingress[p * classes + data].headroom_limit;
+        uint64_t limit = headroom_of(sim, gn->first_port + p);
+        ingress[p * classes + data].headroom_limit =
+            (uint32_t)(limit < UINT32_MAX ? limit : UINT32_MAX);
+        headroom += limit;
     }
     if (mmu_init(&s->mmu, &config, ingress, gn->n_ports, classes) == 0) {
         char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT];
@@ -165,9 +180,9 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
                 human_bytes(spec->buffer_bytes, b));
     }
     const struct routes *routes = &sim->routes;
-    s->routes.set_of = routes->set + (size_t)(node - routes->n_ranks) * routes->n_ranks;
+    s->routes.next = routes->next + (size_t)(node - routes->n_ranks) * routes->n_ranks;
     s->routes.sets = (const struct next_hop_set *)(const void *)routes->sets;
-    s->routes.ports = routes->hops;
+    s->routes.ports = routes->ports;
     struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, node);
     s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
     s->quanta = (uint16_t)spec->pfc.quanta;
@@ -245,6 +260,12 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
         return NULL;
     }
     return sim;
+}
+
+void sim_set_plain(struct sim *sim)
+{
+    engine_shape(&sim->engine, 0, 0);
+    network_set_plain(&sim->net);
 }
 
 void sim_free(struct sim *sim)

@@ -64,6 +64,9 @@ static void on_progress(void *ctx)
 static void on_batch(void *ctx)
 {
     struct sim *sim = ((struct running *)ctx)->sim;
+    for (uint32_t p = 0; p < sim->net.n_ports; p++)
+        if (sim->net.ports[p].flags & PORT_TAPPED)
+            port_settle(&sim->net, p, sim->engine.now_ps);
     for (size_t c = 0; c < sim->spec->n_captures; c++)
         if (sim->captures[c])
             capture_advance(sim->captures[c], sim->engine.now_ps);

@@ -85,6 +85,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     sim->housekeeping--;
     if (series->n_samples == s->cap_samples)
         grow(s);
+    network_settle(&sim->net, e->now_ps);
     add_qps(sim);
     size_t at = series->n_samples;
     for (size_t i = 0; i < s->n_ports; i++) {

@@ -61,6 +61,9 @@ struct sim {
 struct sim *sim_new(const struct spec *spec, struct err *err);
 void sim_free(struct sim *sim);
 
+// Run by the reference engine: every departure is an event. Before sim_run.
+void sim_set_plain(struct sim *sim);
+
 // Do the captures' places exist, are their filters right? 0, or -1 with errors; nothing is opened.
 int sim_check_captures(const struct sim *sim, struct err *err);
 

@@ -30,7 +30,7 @@ uint64_t mmu_ingress_shared(const struct mmu *mmu, uint32_t port, uint32_t cls)
 
 static uint64_t threshold(const struct mmu *mmu, double alpha)
 {
-    return (uint64_t)(alpha * (double)(mmu->shared_bytes - mmu->shared_used));
+    return (uint64_t)(int64_t)(alpha * (double)(int64_t)(mmu->shared_bytes - mmu->shared_used));
 }
 
 static void charge(struct mmu *mmu, struct mmu_ingress *in, uint32_t bytes)
@@ -48,7 +48,7 @@ static void charge(struct mmu *mmu, struct mmu_ingress *in, uint32_t bytes)
 static bool fits(const struct mmu *mmu, const struct mmu_ingress *in, uint32_t bytes,
                  uint64_t limit)
 {
-    uint64_t total = in->bytes + bytes;
+    uint64_t total = (uint64_t)in->bytes + bytes;
     if (total <= mmu->config.reserve_bytes)
         return true;
     uint64_t more = total - mmu->config.reserve_bytes - shared_of(mmu, in);
@@ -94,7 +94,7 @@ enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_
 bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
 {
     struct mmu_ingress *in = ingress_of(mmu, port, cls);
-    uint64_t from_headroom = bytes < in->headroom_bytes ? bytes : in->headroom_bytes;
+    uint32_t from_headroom = bytes < in->headroom_bytes ? bytes : in->headroom_bytes;
     uint64_t before = shared_of(mmu, in);
     in->headroom_bytes -= from_headroom;
     in->bytes -= bytes - from_headroom;

@@ -11,16 +11,19 @@
 
 #include "engine/units.h"
 
+// 32 bits hold any real buffer (below 4 GB) and keep an ingress within half a cache line.
 struct mmu_ingress {
-    uint64_t bytes;          // in reserve and shared
-    uint64_t headroom_bytes; // in headroom
+    uint32_t bytes;          // in reserve and shared
+    uint32_t headroom_bytes; // in headroom
     /* config */
-    uint64_t headroom_limit; // 0 = a lossy class
+    uint32_t headroom_limit; // 0 = a lossy class
+    /* counters */
+    uint32_t max_bytes, max_headroom_bytes;
     /* state */
     bool xoff; // pause is asked of the sender
-    /* counters */
-    uint64_t max_bytes, max_headroom_bytes;
 };
+
+#define MMU_MAX_BUFFER_BYTES UINT64_C(4000000000)
 
 struct mmu_config {
     uint64_t buffer_bytes, reserve_bytes, xon_offset_bytes;
@@ -51,6 +54,28 @@ uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_i
 // MMU_ADMIT_XOFF: admitted, and the sender must be paused from now on.
 enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
                            uint64_t egress_bytes);
+
+// Admit a packet of a lossless class if that brings neither XOFF nor a new high-water mark. What is
+// true here stays true when packets that have left are still to be released, so a switch whose ports
+// are not settled may go on by it; false changes nothing and asks for settling first.
+static inline bool mmu_admit_plainly(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
+{
+    struct mmu_ingress *in = &mmu->ingress[port * mmu->n_classes + cls];
+    uint64_t reserve = mmu->config.reserve_bytes, total = (uint64_t)in->bytes + bytes;
+    uint64_t before = in->bytes > reserve ? in->bytes - reserve : 0;
+    uint64_t after = total > reserve ? total - reserve : 0;
+    uint64_t used = mmu->shared_used + (after - before);
+    if (in->headroom_limit == 0 || in->headroom_bytes > 0 || total > in->max_bytes ||
+        used > mmu->max_shared_used)
+        return false;
+    int64_t free = (int64_t)(mmu->shared_bytes - mmu->shared_used);
+    if (after > 0 &&
+        ((int64_t)after > (int64_t)(mmu->config.alpha * (double)free) || used > mmu->shared_bytes))
+        return false;
+    in->bytes = (uint32_t)total;
+    mmu->shared_used = used;
+    return true;
+}
 
 // A packet that came by (port, cls) leaves. True: the sender may resume.
 bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);

@@ -10,16 +10,15 @@
 static bool route(const struct switches *sw, const struct switch_node *node, const struct packet *p,
                   uint32_t *local)
 {
-    const struct next_hop_set *set = &node->routes.sets[node->routes.set_of[p->dst]];
-    if (set->count == 0)
+    uint32_t next = node->routes.next[p->dst];
+    *local = next;
+    if (!(next & NEXT_SET))
+        return true;
+    if (next == NEXT_NONE)
         return false;
-    uint32_t pick = 0;
-    if (set->count > 1) {
-        uint32_t entropy = sw->entropy[p->kind != PACKET_DATA][p->flow];
-        uint64_t hash = hash_mix(node->hash_seed ^ entropy) >> 32;
-        pick = (uint32_t)(hash * set->count >> 32);
-    }
-    *local = node->routes.ports[set->first + pick];
+    const struct next_hop_set *set = &node->routes.sets[next & ~NEXT_SET];
+    uint64_t hash = hash_mix(node->hash_seed ^ sw->entropy[p->kind != PACKET_DATA][p->flow]) >> 32;
+    *local = node->routes.ports[set->first + (uint32_t)(hash * set->count >> 32)];
     return true;
 }
 
@@ -36,6 +35,22 @@ static void drop(struct switches *sw, uint32_t out, const struct packet *p, uint
     (*reason)++;
 }
 
+static void settle_switch(const struct switches *sw, uint32_t node, ps_t now)
+{
+    struct network *net = sw->net;
+    for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++)
+        port_settle(net, p, now);
+}
+
+// While an ingress is in XOFF, the instant of a release is the instant of its XON, which nobody else
+// would wake for.
+static void set_explicit(const struct switches *sw, uint32_t node, bool is_explicit, ps_t now)
+{
+    struct network *net = sw->net;
+    for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++)
+        port_set_explicit(net, p, is_explicit, now);
+}
+
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
     struct switches *sw = ctx;
@@ -47,9 +62,19 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
         return;
     }
     uint32_t out = node_port(net, node, out_local), cls = mmu_class(net, p->cls);
-    uint64_t held = port_queue(net, out, net->slot_of_class[p->cls])->bytes;
-    enum mmu_verdict verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, held);
+    __builtin_prefetch(&net->ports[out], 1); // while the buffer is asked
+    __builtin_prefetch(&net->ports[out].local, 1);
+    __builtin_prefetch(&sw->ports[out], 1);
+    enum mmu_verdict verdict = MMU_ADMIT;
+    if (!mmu_admit_plainly(&s->mmu, local, cls, p->frame_bytes)) {
+        // XOFF, a drop, a lossy class or a new high-water mark: now all must be exact.
+        settle_switch(sw, node, now);
+        uint64_t held = port_queue(net, out, net->slot_of_class[p->cls])->bytes;
+        verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, held);
+    }
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
+        if (s->mmu.n_xoff == 1)
+            set_explicit(sw, node, true, now);
         port_send_pfc(net, in, (uint8_t)(1u << p->cls), s->quanta, now);
         refresh_arm(sw, in, now);
     }
@@ -61,6 +86,14 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     p->ingress = (uint16_t)local;
     p->hops++;
     port_enqueue(net, out, p, now);
+}
+
+static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *p)
+{
+    const struct switches *sw = ctx;
+    const struct switch_node *s = switch_of(sw, node);
+    __builtin_prefetch(&s->routes.next[p->dst]);
+    __builtin_prefetch(&s->mmu.ingress[local * s->mmu.n_classes], 1);
 }
 
 static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
@@ -81,6 +114,8 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
         uint32_t in = node_port(net, node, p->ingress);
         port_send_pfc(net, in, (uint8_t)(1u << p->cls), 0, now);
         sim_timer_stop(&sw->ports[in].refresh);
+        if (s->mmu.n_xoff == 0)
+            set_explicit(sw, node, false, now);
     }
 }
 
@@ -105,7 +140,7 @@ void switches_init(struct switches *sw, struct network *net)
     for (uint32_t p = 0; p < net->n_ports; p++)
         if (!node_is_rank(net, net->ports[p].node))
             sim_timer_init(net->engine, &sw->ports[p].refresh, net->ports[p].node, on_refresh, sw);
-    net->ops[1] = (struct node_ops){.arrive = arrive, .depart = depart, .ctx = sw};
+    net->ops[1] = (struct node_ops){.arrive = arrive, .depart = depart, .hint = hint, .ctx = sw};
 }
 
 void switches_free(struct switches *sw)

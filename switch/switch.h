@@ -6,9 +6,12 @@
 #include "switch/marking.h"
 #include "switch/mmu.h"
 
-// Output ports towards a destination: a set of local ports. Filled by sim/.
+// Output ports towards a destination, 16 bits a rank: a local port, or NEXT_SET | index of a set of
+// equal ones, or NEXT_NONE (as topology/routes.h has them). Borrowed; filled in by sim/.
+#define NEXT_SET 0x8000u
+#define NEXT_NONE 0xffffu
 struct next_hops {
-    const uint32_t *set_of; // [rank] index of its set
+    const uint16_t *next; // [rank]
     const struct next_hop_set {
         uint32_t first, count;
     } * sets;
@@ -16,12 +19,13 @@ struct next_hops {
 };
 
 struct switch_port {
+    /* touched by every packet */
     struct marking marking;
+    uint64_t markable, marked; // packets with ECT that left; of them marked
+    /* by some */
     struct rng rng;           // of the marks
     struct sim_timer refresh; // of the pauses this port has asked for
     ps_t refresh_every_ps;
-    /* counters */
-    uint64_t markable, marked;               // packets with ECT that left; of them marked
     uint64_t dropped_packets, dropped_bytes; // that wanted to leave by this port
 };
 

@@ -113,7 +113,7 @@ static bool fabrics_share_names(const struct graph *g)
 
 const char *graph_node_name(const struct graph *g, uint32_t node, char buf[GRAPH_NAME])
 {
-    static const char *const role[] = {"rank", "sw", "leaf", "spine"};
+    static const char *const role[] = {"rank", "sw", "leaf", "spine", "edge", "agg", "core"};
     const struct graph_node *n = &g->nodes[node];
     char prefix[16] = "", plane[16] = "";
     if (n->role == NODE_SWITCH || (n->role != NODE_RANK && fabrics_share_names(g)))

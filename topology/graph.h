@@ -8,7 +8,7 @@
 #define GRAPH_NONE UINT32_MAX
 #define GRAPH_NAME 48 // bytes of a place's name
 
-enum node_role { NODE_RANK, NODE_SWITCH, NODE_LEAF, NODE_SPINE };
+enum node_role { NODE_RANK, NODE_SWITCH, NODE_LEAF, NODE_SPINE, NODE_EDGE, NODE_AGG, NODE_CORE };
 
 struct graph_node {
     uint8_t role;   // enum node_role

@@ -4,6 +4,6 @@
 
 #include "topology/topology.h"
 
-extern const struct topology_kind topology_switch, topology_leaf_spine;
+extern const struct topology_kind topology_switch, topology_leaf_spine, topology_fat_tree;
 
 _Static_assert(TOPOLOGY_MAX_LINKS >= 2, "leaf_spine has two kinds of link");

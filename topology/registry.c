@@ -5,7 +5,7 @@
 #include "topology/kinds.h"
 
 const struct topology_kind *const topology_registry[] = {&topology_switch, &topology_leaf_spine,
-                                                         NULL};
+                                                         &topology_fat_tree, NULL};
 
 const struct topology_kind *topology_find(const char *name)
 {

@@ -4,26 +4,41 @@
 
 #include "topology/graph.h"
 
-// Sets are shared: set[(node - n_ranks) * n_ranks + rank] indexes first[] / count[] of `hops`, local
-// port numbers of the switch. Set 0 is empty: unreachable.
+// A next hop in 16 bits, since a switch reads one per packet: a local port number, or ROUTE_SET | index
+// of a set of several equal ones, or ROUTE_NONE.
+#define ROUTE_SET 0x8000u
+#define ROUTE_NONE 0xffffu
+
+struct route_set {
+    uint32_t first, count; // of `ports`
+};
+
 struct routes {
     uint32_t n_ranks, n_switches;
-    uint32_t *set;
+    uint16_t *next;         // [(node - n_ranks) * n_ranks + rank]
+    struct route_set *sets; // each different set of local port numbers once, over all switches
     uint32_t n_sets;
-    struct route_set {
-        uint32_t first, count;
-    } * sets;
-    uint16_t *hops;
-    size_t n_hops, cap_hops, cap_sets;
+    uint16_t *ports;
+    size_t n_ports, cap_ports, cap_sets;
 };
 
 // All shortest paths within each dimension; ranks do not forward.
 void routes_build(struct routes *r, const struct graph *g);
 void routes_free(struct routes *r);
 
-static inline struct route_set routes_get(const struct routes *r, uint32_t node, uint32_t rank)
+// The local ports of a switch towards a rank; how many (0 = unreachable).
+static inline uint32_t routes_get(const struct routes *r, uint32_t node, uint32_t rank,
+                                  const uint16_t **ports)
 {
-    return r->sets[r->set[(size_t)(node - r->n_ranks) * r->n_ranks + rank]];
+    const uint16_t *next = &r->next[(size_t)(node - r->n_ranks) * r->n_ranks + rank];
+    *ports = next;
+    if (!(*next & ROUTE_SET))
+        return 1;
+    if (*next == ROUTE_NONE)
+        return 0;
+    const struct route_set *set = &r->sets[*next & ~ROUTE_SET];
+    *ports = r->ports + set->first;
+    return set->count;
 }
 
 // The ports of a path from rank `src` to `dst` in dimension `dim` (the first of each set), global

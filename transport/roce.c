@@ -158,6 +158,7 @@ void roce_post(void *net, const struct transfer_request *request, ps_t now)
     uint32_t index = roce_qp_for(roce, request, now);
     struct qp *qp = qp_at(&roce->qps, index);
     struct qp_sender *s = &qp->snd;
+    roce_settle(qp, now);
     uint64_t mtu = roce_dim_of(roce, qp)->spec.mtu_bytes;
     uint32_t slot = message_take(&roce->messages);
     struct message *m = &roce->messages.slots[slot];
@@ -214,6 +215,14 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
         roce_on_cnp(roce, p, now);
 }
 
+static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *p)
+{
+    const struct roce *roce = ctx;
+    const struct qp *qp = qp_at(&roce->qps, p->flow);
+    (void)node, (void)local;
+    __builtin_prefetch(p->kind == PACKET_DATA ? (const void *)&qp->rcv : (const void *)&qp->snd, 1);
+}
+
 static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
                    ps_t now)
 {
@@ -239,6 +248,7 @@ void roce_init(struct roce *roce, struct network *net)
                                     .pull = roce_pull,
                                     .next_pull = roce_next_pull,
                                     .pause_changed = roce_pause_changed,
+                                    .hint = hint,
                                     .ctx = roce};
 }
 

@@ -94,6 +94,11 @@ static inline uint64_t psn_restore(uint32_t psn, uint64_t near)
 {
     return near + (uint64_t)(int64_t)(int32_t)(psn - (uint32_t)near);
 }
+// Before anything looks at or changes a sender: its NIC port replays what it has sent by now.
+static inline void roce_settle(const struct qp *qp, ps_t now)
+{
+    port_settle(qp->roce->net, qp->snd.nic, now);
+}
 static inline uint32_t roce_ack_class(const struct roce_dim *dim)
 {
     return dim->spec.ack_class == ACK_CLASS_DATA ? NET_CLASS_DATA : NET_CLASS_CONTROL;

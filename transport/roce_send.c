@@ -55,6 +55,7 @@ void roce_cc_fired(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct qp *qp = timer->data;
     struct cc *cc = &qp->snd.cc;
+    roce_settle(qp, e->now_ps);
     for (unsigned t = 0; t < CC_TIMERS; t++)
         if (cc->timer_at_ps[t] <= e->now_ps) {
             cc->timer_at_ps[t] = PS_NEVER;
@@ -88,6 +89,8 @@ static void rto_restart(struct roce *roce, struct qp *qp, ps_t now)
         sim_timer_stop(&s->rto);
         return;
     }
+    if (s->rto_state == RTO_ARMED)
+        return; // when it fires it sees the later deadline
     rto_set(roce, s, RTO_ARMED);
     sim_timer_start(roce->net->engine, &s->rto, now + spec->rto_ps);
 }
@@ -163,6 +166,7 @@ void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents)
     struct roce *roce = qp->roce;
     struct qp_sender *s = &qp->snd;
     const struct nic *nic = &roce->nics[s->nic];
+    roce_settle(qp, e->now_ps);
     ps_t left = s->rto_due_ps - nic_active_ps(nic, e->now_ps);
     if (left > 0) {
         if (nic->paused)
@@ -261,7 +265,7 @@ bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t n
     if (s->rto_state == RTO_OFF)
         rto_restart(roce, qp, now);
     if (s->cc.ops->on_send) {
-        s->cc.ops->on_send(&s->cc, p->wire_bytes, now);
+        s->cc.ops->on_send(&s->cc, p->wire_bytes, now); // may be late: it starts no timer
         roce_cc_moved(roce, index, now);
     }
     if (qp_may_send(s))
@@ -340,6 +344,7 @@ void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
 {
     struct qp *qp = qp_at(&roce->qps, p->flow);
     struct qp_sender *s = &qp->snd;
+    roce_settle(qp, now);
     uint64_t psn = psn_restore(p->psn, s->snd_una);
     if (s->failed || psn < s->snd_una || psn > s->snd_max)
         return;
@@ -374,6 +379,7 @@ void roce_on_cnp(struct roce *roce, const struct packet *p, ps_t now)
 {
     struct qp *qp = qp_at(&roce->qps, p->flow);
     struct qp_sender *s = &qp->snd;
+    roce_settle(qp, now);
     s->cnps++;
     if (s->failed || s->oldest == MESSAGE_NIL)
         return;

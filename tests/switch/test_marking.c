@@ -81,9 +81,7 @@ struct world {
     struct switches sw;
     struct mmu_ingress *ingress;
     const uint32_t *entropy[2];
-    uint32_t set_of[RANKS];
-    struct next_hop_set sets[RANKS];
-    uint16_t ports[RANKS];
+    uint16_t next[RANKS];
     uint32_t arrived[64]; // at rank 2, in order: packet number
     bool marked[64];
     size_t n;
@@ -117,6 +115,7 @@ static void world_begin(struct world *w, const struct marking *marking)
                                      .local = up ? 0 : p - RANKS,
                                      .peer = up ? p + RANKS : p - RANKS,
                                      .peer_local = up ? p : 0,
+                                     .peer_node = up ? SWITCH : p - RANKS,
                                      .rate_bps = p == OUT ? OUT_BPS : UINT64_C(100000000000)};
         network_set_port(&w->net, p, &config);
     }
@@ -128,11 +127,9 @@ static void world_begin(struct world *w, const struct marking *marking)
     assert_non_null(w->ingress);
     mmu_init(&s->mmu, &mmu, w->ingress, RANKS, 1);
     for (uint32_t r = 0; r < RANKS; r++) {
-        w->set_of[r] = r;
-        w->sets[r] = (struct next_hop_set){r, 1};
-        w->ports[r] = (uint16_t)r;
+        w->next[r] = (uint16_t)r;
     }
-    s->routes = (struct next_hops){w->set_of, w->sets, w->ports};
+    s->routes = (struct next_hops){.next = w->next};
     w->sw.ports[OUT].marking = *marking;
     w->sw.ports[OUT].rng = rng_init(1, RNG_ECN, OUT);
 }

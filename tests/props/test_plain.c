@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The fast path against its oracle: on random scenarios the same metrics.json, byte for byte, whether
+// every departure is an event or ports are settled when somebody looks.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/metrics.h"
+#include "tests/support/random.h"
+
+#define SCENARIOS 600
+
+struct outcome {
+    char *metrics;
+    uint64_t events, hops;
+    bool paused, dropped, marked;
+};
+
+static struct outcome run(uint64_t seed, bool plain)
+{
+    struct fixture *f = malloc(sizeof *f);
+    struct err err = {0};
+    random_any(f, seed);
+    f->sim = sim_new(&f->spec, &err);
+    assert_non_null(f->sim);
+    if (plain)
+        sim_set_plain(f->sim);
+    sim_run(f->sim, NULL);
+    struct result *r = f->result = sim_result(f->sim);
+    struct outcome o = {metrics_json(r, "{}"),  r->events,
+                        r->packet_hops,         r->pause_frames > 0,
+                        r->dropped_packets > 0, r->marked_packets > 0};
+    fixture_free(f);
+    free(f);
+    return o;
+}
+
+// Where two texts part, for the message.
+static const char *parting(const char *a, const char *b)
+{
+    size_t i = 0;
+    while (a[i] && a[i] == b[i])
+        i++;
+    return a + (i > 60 ? i - 60 : 0);
+}
+
+static void test_same_bytes(void **state)
+{
+    (void)state;
+    unsigned paused = 0, dropped = 0, marked = 0;
+    uint64_t events = 0, plain_events = 0, hops = 0;
+    for (uint64_t seed = 1; seed <= SCENARIOS; seed++) {
+        struct outcome fast = run(seed, false), plain = run(seed, true);
+        if (strcmp(fast.metrics, plain.metrics) != 0)
+            fail_msg("seed %llu: fast %.120s\n plain %.120s", (unsigned long long)seed,
+                     parting(fast.metrics, plain.metrics), parting(plain.metrics, fast.metrics));
+        paused += fast.paused;
+        dropped += fast.dropped;
+        marked += fast.marked;
+        events += fast.events;
+        plain_events += plain.events;
+        hops += fast.hops;
+        free(fast.metrics);
+        free(plain.metrics);
+    }
+    print_message("%u scenarios: %u paused, %u dropped, %u marked; events per packet-hop %.2f, "
+                  "plain %.2f\n",
+                  SCENARIOS, paused, dropped, marked, (double)events / (double)hops,
+                  (double)plain_events / (double)hops);
+    assert_true(paused > SCENARIOS / 5 && dropped > SCENARIOS / 20 && marked > SCENARIOS / 5);
+    assert_true(events < plain_events);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Drawing scenarios.
+#include "tests/support/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/rng.h"
+
+#define GBPS UINT64_C(1000000000)
+
+static uint64_t pick(struct rng *rng, const uint64_t *list, size_t n)
+{
+    return list[rng_below(rng, n)];
+}
+#define PICK(rng, list) pick(rng, list, sizeof list / sizeof *list)
+
+static const uint64_t rates[] = {25, 40, 100, 100, 200, 400, 800};
+static const uint64_t mtus[] = {256, 1000, 1448, 4096, 9000};
+static const char *const policies[] = {"none", "none", "window", "dcqcn"};
+
+static struct link_spec random_link(struct rng *rng)
+{
+    return (struct link_spec){PICK(rng, rates) * GBPS, (ps_t)rng_below(rng, 4 * PS_PER_US)};
+}
+
+static uint32_t random_fabric(struct fixture *f, struct rng *rng)
+{
+    uint32_t ranks = 3 + (uint32_t)rng_below(rng, 10);
+    if (rng_below(rng, 2)) {
+        struct link_spec link = random_link(rng);
+        fixture_switch(f, ranks, link.rate_bps, link.delay_ps);
+        return ranks;
+    }
+    uint32_t per_leaf = 1 + (uint32_t)rng_below(rng, 4), leaves = 2 + (uint32_t)rng_below(rng, 3);
+    uint32_t spines = 1 + (uint32_t)rng_below(rng, 3);
+    fixture_leaf_spine(f, per_leaf * leaves, per_leaf, spines, random_link(rng), random_link(rng));
+    return per_leaf * leaves;
+}
+
+void random_lossless(struct fixture *f, uint64_t seed)
+{
+    struct rng rng = rng_init(seed, RNG_WORKLOAD, 7);
+    uint32_t ranks = random_fabric(f, &rng);
+    struct dim_spec *dim = &f->spec.dims[0];
+    f->spec.seed = seed;
+    dim->transport.mtu_bytes = PICK(&rng, mtus);
+    dim->transport.ack_interval = 1 + rng_below(&rng, 8);
+    dim->transport.ack_class = (int)rng_below(&rng, 2);
+    dim->transport.start_jitter_ps = (ps_t)rng_below(&rng, 2) * PS_PER_US;
+    dim->transport.clock_ppm = rng_below(&rng, 2) ? 100 : 0;
+    dim->sw.pfc.response_ps = (ps_t)rng_below(&rng, 2) * (ps_t)rng_below(&rng, 500 * PS_PER_NS);
+    dim->sw.pfc.alpha = rng_below(&rng, 2) ? 0.125 : 1;
+    dim->sw.buffer_bytes = UINT64_C(3000000) + rng_below(&rng, 4000000);
+    if (rng_below(&rng, 2)) // little above what reserve and headroom take: pauses all the time
+        dim->sw.buffer_bytes = 0;
+    fixture_cc(f, policies[rng_below(&rng, 4)], NULL, NULL);
+    uint32_t hot = (uint32_t)rng_below(&rng, ranks), n = 2 + (uint32_t)rng_below(&rng, 3 * ranks);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t src = (uint32_t)rng_below(&rng, ranks);
+        uint32_t dst = rng_below(&rng, 3) ? hot : (uint32_t)rng_below(&rng, ranks);
+        if (src == dst)
+            dst = (dst + 1) % ranks;
+        fixture_flow(f, src, dst, 1 + rng_below(&rng, 400000),
+                     (ps_t)rng_below(&rng, 50 * PS_PER_US));
+    }
+}
+
+uint64_t fixture_buffer_for(const struct fixture *f, uint64_t shared)
+{
+    struct fixture probe = *f;
+    struct err err = {0};
+    uint64_t buffer = 0;
+    probe.spec.jobs = probe.jobs;
+    probe.jobs[0].flows = probe.flows;
+    probe.spec.dims[0].sw.buffer_bytes = UINT64_C(100000000000);
+    struct sim *sim = sim_new(&probe.spec, &err);
+    assert_non_null(sim);
+    for (uint32_t s = 0; s < sim->graph.n_nodes - sim->graph.n_ranks; s++) {
+        uint64_t taken = UINT64_C(100000000000) - sim->switches.nodes[s].mmu.shared_bytes;
+        buffer = taken + shared > buffer ? taken + shared : buffer;
+    }
+    sim_free(sim);
+    return buffer;
+}
+
+static void random_collective(struct fixture *f, struct rng *rng)
+{
+    static const char *const algorithms[] = {"ring", "direct", "halving_doubling"};
+    const char *algorithm = algorithms[rng_below(rng, 3)];
+    enum coll_op op = (enum coll_op)rng_below(rng, 3);
+    uint64_t bytes = 1 + rng_below(rng, 2000000);
+    uint64_t chunks = 1 + rng_below(rng, 4);
+    fixture_collective(f, op, algorithm, bytes, chunks);
+    f->jobs[0].repeat = 1 + rng_below(rng, 3);
+    f->jobs[0].ring_directions = 1 + rng_below(rng, 2);
+}
+
+void random_any(struct fixture *f, uint64_t seed)
+{
+    random_lossless(f, seed);
+    struct rng rng = rng_init(seed, RNG_WORKLOAD, 8);
+    struct dim_spec *dim = &f->spec.dims[0];
+    uint64_t shared = dim->sw.buffer_bytes ? dim->sw.buffer_bytes : 60000;
+    if (rng_below(&rng, 3) == 0)
+        random_collective(f, &rng);
+    if (rng_below(&rng, 4) == 0) { // loss, and go-back-N out of it
+        dim->sw.pfc.enabled = false;
+        shared = 20000 + rng_below(&rng, 300000);
+        dim->transport.rto_ps = (ps_t)(1 + rng_below(&rng, 300)) * PS_PER_US;
+        dim->transport.retry_limit = rng_below(&rng, 8);
+    }
+    if (rng_below(&rng, 2)) {
+        uint64_t kmin = rng_below(&rng, 60000);
+        dim->sw.ecn = (struct ecn_spec){ECN_ON, kmin, kmin + rng_below(&rng, 100000), 0.3};
+    }
+    if (rng_below(&rng, 3) == 0)
+        dim->sw.pfc.quanta = 10 + rng_below(&rng, 1000); // expiry and refresh
+    if (rng_below(&rng, 3) == 0) {
+        static const char *const presets[] = {"scaled", "paper", "nic", "hpcc_sim", "khan2022"};
+        fixture_cc(f, "dcqcn", presets[rng_below(&rng, 5)], NULL);
+        dim->transport.cnp = (int)rng_below(&rng, 2);
+    }
+    dim->transport.qp = (int)rng_below(&rng, 2);
+    dim->transport.qps_per_pair = 1 + rng_below(&rng, 3);
+    if (rng_below(&rng, 3) == 0)
+        f->spec.duration_ps = (ps_t)(1 + rng_below(&rng, 200)) * PS_PER_US;
+    dim->sw.buffer_bytes = fixture_buffer_for(f, shared); // last: it depends on the rest
+}

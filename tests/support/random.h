@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Random small scenarios for property tests: the same seed gives the same scenario.
+#pragma once
+
+#include "tests/support/fixture.h"
+
+// Fabric, rates, delays, policies, recovery-free lossless traffic into a hot spot. Half of them leave
+// sw.buffer_bytes 0: the caller sets it (fixture_buffer_for), for pauses all the time.
+void random_lossless(struct fixture *f, uint64_t seed);
+
+// The same with everything a scenario can turn on besides: PFC off and loss, ECN at odd thresholds,
+// response times, short timeouts, per-message queue pairs, collectives, horizons.
+void random_any(struct fixture *f, uint64_t seed);
+
+// The smallest buffer that leaves `shared` bytes to share on every switch.
+uint64_t fixture_buffer_for(const struct fixture *f, uint64_t shared);

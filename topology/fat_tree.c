@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Fat tree of equal switches with `radix` ports (Al-Fares et al., SIGCOMM 2008, section 3): three
+// tiers of edge, aggregation and core switches hold radix^3/4 ranks, two tiers radix^2/2. Every switch
+// has as many ports down as up, so the tree is not oversubscribed. Ranks fill the edges in order;
+// where they are fewer than the tree holds, the last edges stay empty.
+#include "topology/kinds.h"
+
+struct fat_tree_params {
+    uint64_t tiers, radix;
+};
+
+#define FIELD(f) offsetof(struct fat_tree_params, f)
+static const struct param params[] = {
+    {
+        .name = "tiers",
+        .type = PARAM_COUNT,
+        .offset = FIELD(tiers),
+        .def = "3",
+        .min = "2",
+        .max = "3",
+        .help = "levels of switches",
+        .source = "Al-Fares et al., SIGCOMM 2008",
+    },
+    {
+        .name = "radix",
+        .type = PARAM_COUNT,
+        .offset = FIELD(radix),
+        .def = "auto",
+        .can_auto = true,
+        .min = "2",
+        .max = "2048",
+        .help = "ports of each switch, even; auto = the least that holds all ranks",
+        .source = "Al-Fares et al., SIGCOMM 2008",
+    },
+};
+
+static uint64_t capacity(uint64_t tiers, uint64_t radix)
+{
+    return tiers == 3 ? radix * radix * radix / 4 : radix * radix / 2;
+}
+
+static uint64_t radix_of(const struct fat_tree_params *p, uint32_t ranks)
+{
+    uint64_t radix = 2;
+    if (p->radix != PARAM_AUTO_BYTES)
+        return p->radix;
+    while (capacity(p->tiers, radix) < ranks)
+        radix += 2;
+    return radix;
+}
+
+static void check(const void *params_of, uint32_t size, uint32_t ranks, const char *path,
+                  struct err *err)
+{
+    (void)size;
+    const struct fat_tree_params *p = params_of;
+    uint64_t radix = radix_of(p, ranks);
+    if (radix % 2 != 0)
+        err_add(err, path, "radix %u is odd: half of the ports go up", (unsigned)radix);
+    else if (capacity(p->tiers, radix) < ranks)
+        err_add(err, path, "%u tiers of radix %u hold %u ranks, not %u", (unsigned)p->tiers,
+                (unsigned)radix, (unsigned)capacity(p->tiers, radix), ranks);
+}
+
+// Switches of one role, `n` from index 0; returns the first node.
+static uint32_t add_switches(struct graph *g, enum node_role role, uint32_t dim, uint32_t n)
+{
+    uint32_t first = g->n_nodes;
+    for (uint32_t i = 0; i < n; i++)
+        graph_add_switch(g, role, dim, i, 0);
+    return first;
+}
+
+static void build_two(struct graph *g, uint32_t dim, uint32_t k, const struct link_spec *trunk,
+                      uint32_t edge)
+{
+    uint32_t core = add_switches(g, NODE_CORE, dim, k / 2);
+    for (uint32_t e = 0; e < k; e++)
+        for (uint32_t c = 0; c < k / 2; c++)
+            graph_add_link(g, edge + e, core + c, dim, trunk->rate_bps, trunk->delay_ps);
+}
+
+// Aggregation switch j of a pod is tied to cores j*k/2 .. (j+1)*k/2 - 1.
+static void build_three(struct graph *g, uint32_t dim, uint32_t k, const struct link_spec *trunk,
+                        uint32_t edge)
+{
+    uint32_t half = k / 2, agg = add_switches(g, NODE_AGG, dim, k * half);
+    uint32_t core = add_switches(g, NODE_CORE, dim, half * half);
+    for (uint32_t pod = 0; pod < k; pod++)
+        for (uint32_t e = 0; e < half; e++)
+            for (uint32_t a = 0; a < half; a++)
+                graph_add_link(g, edge + pod * half + e, agg + pod * half + a, dim, trunk->rate_bps,
+                               trunk->delay_ps);
+    for (uint32_t pod = 0; pod < k; pod++)
+        for (uint32_t a = 0; a < half; a++)
+            for (uint32_t c = 0; c < half; c++)
+                graph_add_link(g, agg + pod * half + a, core + a * half + c, dim, trunk->rate_bps,
+                               trunk->delay_ps);
+}
+
+static void build(struct graph *g, uint32_t dim, const void *params_of,
+                  const struct link_spec *links)
+{
+    const struct fat_tree_params *p = params_of;
+    uint32_t k = (uint32_t)radix_of(p, g->n_ranks);
+    uint32_t edges = p->tiers == 3 ? k * k / 2 : k;
+    uint32_t edge = add_switches(g, NODE_EDGE, dim, edges);
+    for (uint32_t r = 0; r < g->n_ranks; r++)
+        graph_add_link(g, r, edge + r / (k / 2), dim, links[0].rate_bps, links[0].delay_ps);
+    if (p->tiers == 3)
+        build_three(g, dim, k, &links[1], edge);
+    else
+        build_two(g, dim, k, &links[1], edge);
+}
+
+static const char *const link_names[] = {"trunk", NULL};
+
+const struct topology_kind topology_fat_tree = {
+    .name = "fat_tree",
+    .doc = "one fabric of equal switches in two or three tiers, not oversubscribed",
+    .source = "Al-Fares et al., SIGCOMM 2008",
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .params_bytes = sizeof(struct fat_tree_params),
+    .links = link_names,
+    .fabric = true,
+    .check = check,
+    .build = build,
+};
