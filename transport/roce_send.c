@@ -176,6 +176,7 @@ void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents)
         return;
     }
     const struct transport_spec *spec = &roce_dim_of(roce, qp)->spec;
+    rto_set(roce, s, RTO_OFF); // it has fired
     s->timeouts++;
     roce->timeouts++;
     message_at(roce, s->oldest)->timeouts++;
