@@ -22,6 +22,15 @@ void *memory_zeroed(size_t n, size_t size)
     return p;
 }
 
+void *memory_zeroed_lines(size_t n, size_t size)
+{
+    size_t bytes = (n * size + 63) / 64 * 64;
+    void *p = aligned_alloc(64, bytes ? bytes : 64);
+    if (!p)
+        memory_exhausted(n, size);
+    return memset(p, 0, bytes);
+}
+
 void *memory_resize(void *old, size_t n, size_t size)
 {
     void *p = n <= SIZE_MAX / size ? realloc(old, n * size) : NULL;

@@ -21,7 +21,6 @@ static void hint(void *ctx, uint64_t key, unsigned stage)
     const struct port *port = &net->ports[event_payload(key)];
     if (stage == 0) {
         __builtin_prefetch(port, 1);
-        __builtin_prefetch(&port->local, 1);
         return;
     }
     if (port->flight.count == 0)
@@ -50,7 +49,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
         }
     }
     fifo_pool_init(&net->pool);
-    net->ports = memory_zeroed(n_ports, sizeof *net->ports);
+    net->ports = memory_zeroed_lines(n_ports, sizeof *net->ports);
     net->queues = memory_zeroed((size_t)n_ports * net->n_slots, sizeof *net->queues);
     net->pfc = memory_zeroed(n_ports, sizeof *net->pfc);
     net->first_port = memory_zeroed(n_nodes + 1, sizeof *net->first_port);
@@ -65,24 +64,39 @@ void network_free(struct network *net)
 {
     fifo_pool_free(&net->pool);
     free(net->ports);
+    free(net->links);
     free(net->queues);
     free(net->pfc);
     free(net->first_port);
     *net = (struct network){0};
 }
 
+static uint16_t link_index(struct network *net, uint64_t rate_bps, ps_t delay_ps)
+{
+    struct byte_time bt = byte_time_of(rate_bps);
+    for (uint32_t i = net->n_links; i-- > 0;) {
+        const struct link *l = &net->links[i];
+        if (l->byte_time.num == bt.num && l->byte_time.den == bt.den && l->delay_ps == delay_ps)
+            return (uint16_t)i;
+    }
+    SIM_ASSERT(net->engine, -1, net->n_links < UINT16_MAX);
+    if (net->n_links == net->cap_links)
+        net->links = memory_grow(net->links, &net->cap_links, sizeof *net->links);
+    net->links[net->n_links] = (struct link){bt, delay_ps};
+    return (uint16_t)net->n_links++;
+}
+
 void network_set_port(struct network *net, uint32_t port, const struct port_config *config)
 {
     net->ports[port] = (struct port){
-        .flight = fifo_empty(),
-        .byte_time = byte_time_of(config->rate_bps),
-        .delay_ps = config->delay_ps,
-        .peer = config->peer,
-        .node = config->node,
-        .local = (uint16_t)config->local,
         .wake_ps = PS_NEVER,
-        .peer_local = (uint16_t)config->peer_local,
+        .flight = fifo_empty(),
+        .node = config->node,
         .peer_node = config->peer_node,
+        .peer_local = config->peer_local & 0xfff,
+        .link = link_index(net, config->rate_bps, config->delay_ps),
+        .peer = config->peer,
+        .local = config->local,
     };
     for (unsigned slot = 0; slot < net->n_slots; slot++)
         *port_queue(net, port, slot) = (struct queue){.fifo = fifo_empty()};
@@ -97,11 +111,17 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
 static void transmit(struct network *net, uint32_t index, struct packet *p, ps_t now)
 {
     struct port *port = &net->ports[index];
-    if (port->busy_until_ps != now)
-        port->carry = 0;
-    ps_t length = byte_time_take(&port->byte_time, p->wire_bytes, &port->carry);
+    const struct link *link = &net->links[port->link];
+    ps_t length;
+    if (link->byte_time.den == 1) {
+        length = (ps_t)(p->wire_bytes * link->byte_time.num);
+    } else {
+        if (port->busy_until_ps != now)
+            port->carry = 0;
+        length = byte_time_take(&link->byte_time, p->wire_bytes, &port->carry);
+    }
     port->busy_until_ps = now + length;
-    p->arrives_ps = port->busy_until_ps + port->delay_ps;
+    p->arrives_ps = port->busy_until_ps + link->delay_ps;
     port->tx_bytes += p->wire_bytes;
     port->tx_packets++;
     net->packet_hops++;
@@ -234,19 +254,20 @@ void network_set_plain(struct network *net)
         net->ports[p].flags |= PORT_EXPLICIT;
 }
 
+void port_start(struct network *net, uint32_t index, struct packet *p, ps_t now)
+{
+    transmit(net, index, p, now);
+    plan_next(net, index, now);
+}
+
 void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t now)
 {
     struct port *port = &net->ports[index];
     unsigned slot = p->kind == PACKET_PFC ? NET_PFC_SLOT : net->slot_of_class[p->cls];
     port_settle(net, index, now);
     if (port->busy_until_ps <= now && !(port->waiting & ~port->paused) &&
-        !(port->paused >> slot & 1)) { // starts at once: it is never held
-        const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
-        fifo_hint_push(&net->pool, &port->flight);
-        if (slot != NET_PFC_SLOT)
-            ops->depart(ops->ctx, port->node, index, p, p->frame_bytes, now);
-        transmit(net, index, p, now);
-        plan_next(net, index, now);
+        !(port->paused >> slot & 1)) {
+        port_start(net, index, p, now);
         return;
     }
     struct queue *queue = port_queue(net, index, slot);

@@ -25,32 +25,37 @@ enum port_flag {
     PORT_EXPLICIT = 4, // its departures are events
 };
 
-// One output port and the link that leaves it. Hot: one cache line of what a hop touches, one of
-// what the port itself needs.
-struct port {
-    /* state */
-    ps_t busy_until_ps;
-    uint64_t carry; // sub-picosecond remainder of this busy period
-    struct fifo flight;
-    /* config */
+// What ports have in common: a kind of link. There are few, so they stay in the cache.
+struct link {
     struct byte_time byte_time;
     ps_t delay_ps;
-    uint32_t peer; // port at the other end (its own output)
-    uint32_t node;
-    /* second line: state */
-    uint16_t local, peer_local;
-    uint16_t waiting; // slots with packets
-    uint16_t paused;  // slots that PFC has stopped
-    uint32_t flags;   // enum port_flag
-    uint32_t peer_node;
-    ps_t wake_ps;          // next departure, PS_NEVER = none; not settled yet where it is past
+};
+
+// One output port and the link that leaves it: what a packet that finds it idle touches is one line.
+struct port {
+    /* hot state */
+    ps_t busy_until_ps;
+    ps_t wake_ps; // next departure, PS_NEVER = none; not settled yet where it is past
+    struct fifo flight;
+    uint64_t tx_bytes, tx_packets; // counters: wire bytes
+    /* hot config */
+    uint32_t node, peer_node;
+    unsigned peer_local : 12;
+    unsigned flags : 4; // enum port_flag
+    unsigned link : 16; // index of its struct link
+    uint16_t waiting;   // state: slots with packets
+    uint16_t paused;    // state: slots that PFC has stopped
+    /* second line: where packets queue, and rare things */
+    uint64_t carry;        // sub-picosecond remainder of this busy period
     uint64_t queued_bytes; // of all classes, frame bytes; PFC frames are not counted
-    /* counters */
     uint64_t max_queued_bytes;
-    uint64_t tx_bytes, tx_packets; // wire bytes
-    double wait_byte_ps;           // sum of frame bytes * time waited
+    double wait_byte_ps; // sum of frame bytes * time waited
+    uint32_t peer;       // port at the other end (its own output)
+    uint32_t local;
+    uint64_t pad[3];
 };
 _Static_assert(sizeof(struct port) == 128, "struct port is two cache lines");
+_Static_assert(offsetof(struct port, carry) == 64, "the hot half of a port is one cache line");
 
 struct queue {
     struct fifo fifo;
@@ -101,7 +106,10 @@ struct network {
     struct engine *engine;
     struct node_ops ops[2]; // [0] ranks, [1] switches
     struct fifo_pool pool;
-    struct port *ports;
+    struct port *ports; // cache line aligned
+    struct link *links;
+    uint32_t n_links;
+    size_t cap_links;
     struct queue *queues; // [port * n_slots + slot]
     struct port_pfc *pfc; // [port]
     uint32_t *first_port; // [node], one more at the end
@@ -147,6 +155,22 @@ static inline void port_settle(struct network *net, uint32_t port, ps_t now)
 void network_settle(struct network *net, ps_t now); // every port
 void port_set_explicit(struct network *net, uint32_t port, bool is_explicit, ps_t now);
 void network_set_plain(struct network *net); // before the first event
+
+// Would a packet of the class start at once if it were enqueued now? The port must be settled.
+static inline bool port_is_idle(const struct network *net, uint32_t port, unsigned cls, ps_t now)
+{
+    const struct port *p = &net->ports[port];
+    return p->busy_until_ps <= now && !(p->waiting & ~p->paused) &&
+           !(p->paused >> net->slot_of_class[cls] & 1);
+}
+
+// Start a packet on a port that is idle for its class: it is never held, and depart is not called.
+void port_start(struct network *net, uint32_t port, struct packet *p, ps_t now);
+
+static inline const struct link *port_link(const struct network *net, uint32_t port)
+{
+    return &net->links[net->ports[port].link];
+}
 
 // Something may have become sendable on the port: start it, or see to it that a departure is
 // pending. `busy_until` of the future is respected.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A simulated packet: 48 bytes by value, everything a hop or an end reads on the data path.
+// A simulated packet: one cache line by value, everything a hop or an end reads on the data path.
 //
 // Sequence numbers are packets of the flow (its PSN, low 32 bits; ends restore 64 bits, encoders wrap
 // to 24). What only a capture shows (addresses, queue pair numbers, ports) is in flow_id.h by `flow`.
@@ -44,8 +44,9 @@ struct packet {
     uint8_t hops;
     ps_t sent_ps;    // data: left the sender; ack: echo of the acknowledged packet's
     ps_t arrives_ps; // last byte at the far end of the link it is on
+    uint64_t pad[2];
 };
-_Static_assert(sizeof(struct packet) == 48, "struct packet is 48 bytes");
+_Static_assert(sizeof(struct packet) == 64, "struct packet is a cache line");
 
 static inline uint32_t packet_pfc_aux(uint8_t class_vector, uint16_t quanta)
 {

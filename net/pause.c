@@ -47,7 +47,7 @@ static void arm_expiry(struct network *net, uint32_t index)
 static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta, ps_t now)
 {
     // 512 bits = 64 byte times
-    ps_t length = byte_time_span(&net->ports[index].byte_time, (uint64_t)quanta * 64);
+    ps_t length = byte_time_span(&port_link(net, index)->byte_time, (uint64_t)quanta * 64);
     uint8_t changed = 0;
     port_settle(net, index, now);
     for (unsigned cls = 0; cls < NET_CLASSES; cls++) {

@@ -98,8 +98,7 @@ static void build_network(struct sim *sim)
     for (uint32_t p = 0; p < sim->net.first_port[g->n_ranks]; p++) {
         // A packet's start may be settled as late as the delivery before it; a retransmission timer
         // that is shorter would be armed in the past.
-        const struct port *port = &sim->net.ports[p];
-        ps_t lag = port->delay_ps + serialization_ps(2 * 9216, g->ports[p].rate_bps);
+        ps_t lag = g->ports[p].delay_ps + serialization_ps(2 * 9216, g->ports[p].rate_bps);
         if (lag >= sim->spec->dims[g->ports[p].dim].transport.rto_ps)
             port_set_explicit(&sim->net, p, true, 0);
     }
@@ -186,11 +185,14 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
     struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, node);
     s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
     s->quanta = (uint16_t)spec->pfc.quanta;
+    s->mark_from_bytes = UINT64_MAX;
     s->lossless_data = spec->pfc.enabled;
     for (uint32_t p = gn->first_port; p < gn->first_port + gn->n_ports; p++) {
         struct switch_port *port = &sim->switches.ports[p];
-        struct byte_time bt = net->ports[net->ports[p].peer].byte_time;
+        struct byte_time bt = port_link(net, net->ports[p].peer)->byte_time;
         port->marking = marking_of(dim, sim->graph.ports[p].rate_bps);
+        if (port->marking.enabled && port->marking.kmin_bytes < s->mark_from_bytes)
+            s->mark_from_bytes = port->marking.kmin_bytes;
         port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
         // half of the quanta of 64 byte times, at the rate of the sender that is paused
         port->refresh_every_ps = byte_time_span(&bt, spec->pfc.quanta * 64) / 2;

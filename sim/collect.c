@@ -115,16 +115,15 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
                                 .dropped_packets = sp->dropped_packets,
                                 .dropped_bytes = sp->dropped_bytes};
     if (time > 0) {
+        const struct byte_time *bt = &port_link(&sim->net, p)->byte_time;
         double ahead = (double)(port->busy_until_ps - r->sim_time_ps); // not sent yet
-        double busy =
-            (double)port->tx_bytes * (double)port->byte_time.num / (double)port->byte_time.den;
+        double busy = (double)port->tx_bytes * (double)bt->num / (double)bt->den;
         out->utilization = (busy - (ahead > 0 ? ahead : 0)) / time;
         out->mean_queue_bytes = port->wait_byte_ps / time;
     }
     if (out->from_switch && out->max_queue_bytes > r->max_queue_bytes)
         r->max_queue_bytes = out->max_queue_bytes;
     r->marked_packets += sp->marked;
-    r->markable_packets += sp->markable;
     r->dropped_packets += sp->dropped_packets;
     r->dropped_bytes += sp->dropped_bytes;
 }
@@ -171,6 +170,7 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t nod
             out->max_queue_bytes = r->ports[p].max_queue_bytes;
         out->mean_queue_bytes += r->ports[p].mean_queue_bytes;
     }
+    r->markable_packets += s->markable;
     r->drops_headroom += s->drops_headroom;
     r->drops_lossy += s->drops_lossy;
     r->drops_unroutable += s->drops_unroutable;

@@ -37,7 +37,7 @@ static double payload_byte_ps(const struct sim *sim, uint32_t rank, uint32_t dim
     uint32_t planes = 0;
     for (uint32_t p = sim->net.first_port[rank]; p < sim->net.first_port[rank + 1]; p++)
         if (sim->graph.ports[p].dim == dim) {
-            const struct byte_time *bt = &sim->net.ports[p].byte_time;
+            const struct byte_time *bt = &port_link(&sim->net, p)->byte_time;
             byte_ps = (double)bt->num / (double)bt->den;
             planes++;
         }

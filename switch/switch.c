@@ -51,6 +51,22 @@ static void set_explicit(const struct switches *sw, uint32_t node, bool is_expli
         port_set_explicit(net, p, is_explicit, now);
 }
 
+// Transmission starts at an egress queue of `queue_bytes`, the packet included.
+static void mark(struct switches *sw, struct switch_node *s, uint32_t port, struct packet *p,
+                 uint64_t queue_bytes)
+{
+    if (!(p->flags & PACKET_ECT))
+        return;
+    s->markable++;
+    if (queue_bytes < s->mark_from_bytes)
+        return;
+    struct switch_port *sp = &sw->ports[port];
+    if (marking_draw(&sp->marking, queue_bytes, &sp->rng)) {
+        p->flags |= PACKET_CE;
+        sp->marked++;
+    }
+}
+
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
     struct switches *sw = ctx;
@@ -62,9 +78,13 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
         return;
     }
     uint32_t out = node_port(net, node, out_local), cls = mmu_class(net, p->cls);
-    __builtin_prefetch(&net->ports[out], 1); // while the buffer is asked
-    __builtin_prefetch(&net->ports[out].local, 1);
-    __builtin_prefetch(&sw->ports[out], 1);
+    p->hops++;
+    port_settle(net, out, now);
+    if (port_is_idle(net, out, p->cls, now)) { // it starts at once and takes no buffer
+        mark(sw, s, out, p, p->frame_bytes);
+        port_start(net, out, p, now);
+        return;
+    }
     enum mmu_verdict verdict = MMU_ADMIT;
     if (!mmu_admit_plainly(&s->mmu, local, cls, p->frame_bytes)) {
         // XOFF, a drop, a lossy class or a new high-water mark: now all must be exact.
@@ -84,7 +104,6 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
         return;
     }
     p->ingress = (uint16_t)local;
-    p->hops++;
     port_enqueue(net, out, p, now);
 }
 
@@ -101,15 +120,8 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
 {
     struct switches *sw = ctx;
     struct network *net = sw->net;
-    struct switch_port *sp = &sw->ports[port];
     struct switch_node *s = switch_of(sw, node);
-    if (p->flags & PACKET_ECT) {
-        sp->markable++;
-        if (marking_draw(&sp->marking, queue_bytes, &sp->rng)) {
-            p->flags |= PACKET_CE;
-            sp->marked++;
-        }
-    }
+    mark(sw, s, port, p, queue_bytes);
     if (mmu_release(&s->mmu, p->ingress, mmu_class(net, p->cls), p->frame_bytes)) {
         uint32_t in = node_port(net, node, p->ingress);
         port_send_pfc(net, in, (uint8_t)(1u << p->cls), 0, now);

@@ -19,10 +19,8 @@ struct next_hops {
 };
 
 struct switch_port {
-    /* touched by every packet */
     struct marking marking;
-    uint64_t markable, marked; // packets with ECT that left; of them marked
-    /* by some */
+    uint64_t marked;
     struct rng rng;           // of the marks
     struct sim_timer refresh; // of the pauses this port has asked for
     ps_t refresh_every_ps;
@@ -33,7 +31,9 @@ struct switch_node {
     struct mmu mmu;
     struct next_hops routes;
     uint64_t hash_seed;
-    uint16_t quanta; // of an XOFF
+    uint64_t mark_from_bytes; // the lowest kmin of its ports: no mark at a shorter queue
+    uint64_t markable;        // packets with ECT that left
+    uint16_t quanta;          // of an XOFF
     bool lossless_data;
     /* counters */
     uint64_t drops_headroom, drops_lossy, drops_unroutable;

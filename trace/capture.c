@@ -26,7 +26,6 @@ struct record {
     uint32_t order;  // at that source; wraps, compared by difference
     struct packet packet;
 };
-_Static_assert(sizeof(struct record) == 64, "a record is one cache line");
 
 struct source {
     struct capture_port port;

@@ -298,20 +298,23 @@ static void test_progress_restores_retries(void **state)
     lab_end(&l);
 }
 
-// A whole run: a switch that takes no packet. Failed messages are counted, the run is incomplete.
+// A whole run with a rank that the switch has lost. Failed messages are counted, the run is incomplete.
 static void test_failed_run_is_incomplete(void **state)
 {
     (void)state;
     struct fixture f;
     fixture_switch(&f, 3, LAB_LINE, PS_PER_US);
-    f.spec.dims[0].sw.pfc.enabled = false;
-    f.spec.dims[0].sw.reserve_bytes = 100;
-    f.spec.dims[0].sw.buffer_bytes = 1100; // an 86 B ACK fits, a data packet does not
+    struct err err = {0};
     f.spec.dims[0].transport.rto_ps = 50 * PS_PER_US;
     f.spec.dims[0].transport.retry_limit = 3;
     fixture_flow(&f, 0, 1, 100000, 0);
-    fixture_flow(&f, 0, 1, 20, 0); // as small as an ACK
-    fixture_run(&f);
+    fixture_flow(&f, 0, 2, 20, 0);
+    f.sim = sim_new(&f.spec, &err);
+    assert_non_null(f.sim);
+    static const uint16_t next[3] = {0, NEXT_NONE, 2};
+    f.sim->switches.nodes[0].routes.next = next;
+    sim_run(f.sim, NULL);
+    f.result = sim_result(f.sim);
     assert_int_equal(f.result->status, RUN_INCOMPLETE);
     assert_string_equal(f.result->reason, "1 message failed: retry limit exceeded");
     assert_int_equal(f.result->summary.failed, 1);
