@@ -246,6 +246,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     struct sim *sim = memory_zeroed(1, sizeof *sim);
     size_t errors = err->n_errors;
     sim->spec = spec;
+    sim->stats.fct_ns.limit = sim->stats.slowdown.limit = (size_t)spec->report.flows_max;
     engine_init(&sim->engine, spec->seed);
     build_graph(sim);
     build_network(sim);
@@ -285,8 +286,8 @@ void sim_free(struct sim *sim)
     engine_free(&sim->engine);
     free(sim->late_ps);
     free(sim->flows);
-    free(sim->stats.fct_ps);
-    free(sim->stats.slowdown);
+    distribution_free(&sim->stats.fct_ns);
+    distribution_free(&sim->stats.slowdown);
     free(sim->captures);
     free(sim->capture_packets);
     free(sim->tap_first);

@@ -7,30 +7,6 @@
 #include "engine/memory.h"
 #include "sim/sim.h"
 
-static int by_double(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// Nearest-rank percentiles of `n` > 0 values, which are sorted in place.
-static struct stats stats_of(double *values, size_t n)
-{
-    struct stats s = {0};
-    if (n == 0)
-        return s;
-    qsort(values, n, sizeof *values, by_double);
-    for (size_t i = 0; i < n; i++)
-        s.mean += values[i];
-    s.mean /= (double)n;
-    s.min = values[0];
-    s.max = values[n - 1];
-    s.p50 = values[(n * 50 + 99) / 100 - 1];
-    s.p95 = values[(n * 95 + 99) / 100 - 1];
-    s.p99 = values[(n * 99 + 99) / 100 - 1];
-    return s;
-}
-
 static int by_id(const void *a, const void *b)
 {
     const struct flow_record *x = a, *y = b;
@@ -55,14 +31,11 @@ static void collect_flows(struct sim *sim, struct result *r)
     summary->failed = sim->failed;
     summary->running = sim->roce.n_running;
     summary->bytes = sim->roce.posted_bytes;
-    double *fct = memory_zeroed(s->n, sizeof *fct);
-    for (size_t i = 0; i < s->n; i++)
-        fct[i] = (double)ns_of_ps(s->fct_ps[i]);
-    summary->fct_ns = stats_of(fct, s->n);
-    free(fct);
-    summary->slowdown = stats_of(s->slowdown, s->n);
+    summary->fct_ns = distribution_stats(&s->fct_ns);
+    summary->slowdown = distribution_stats(&s->slowdown);
     if (s->goodput_square_sum > 0)
-        summary->jain = s->goodput_sum * s->goodput_sum / ((double)s->n * s->goodput_square_sum);
+        summary->jain =
+            s->goodput_sum * s->goodput_sum / ((double)s->fct_ns.n * s->goodput_square_sum);
 }
 
 static void collect_collectives(const struct sim *sim, struct result *r)

@@ -45,14 +45,10 @@ static void keep_record(struct sim *sim, const struct message *m, ps_t ideal_ps)
 static void keep_stats(struct sim *sim, const struct message *m, ps_t ideal_ps)
 {
     struct message_stats *s = &sim->stats;
-    if (s->n == s->cap_fct) {
-        s->fct_ps = memory_grow(s->fct_ps, &s->cap_fct, sizeof *s->fct_ps);
-        s->slowdown = memory_grow(s->slowdown, &s->cap_slowdown, sizeof *s->slowdown);
-    }
     ps_t fct = m->done_ps - m->posted_ps;
     double goodput = (double)m->bytes / (double)fct;
-    s->fct_ps[s->n] = fct;
-    s->slowdown[s->n++] = (double)fct / (double)ideal_ps;
+    distribution_add(&s->fct_ns, (double)ns_of_ps(fct));
+    distribution_add(&s->slowdown, (double)fct / (double)ideal_ps);
     s->goodput_sum += goodput;
     s->goodput_square_sum += goodput * goodput;
 }

@@ -4,6 +4,7 @@
 
 #include "engine/loop.h"
 #include "net/network.h"
+#include "sim/distribution.h"
 #include "sim/result.h"
 #include "sim/spec.h"
 #include "switch/switch.h"
@@ -13,10 +14,8 @@
 #include "workload/collective_run.h"
 #include "workload/workload.h"
 
-struct message_stats { // of ended messages, for percentiles
-    ps_t *fct_ps;
-    double *slowdown;
-    size_t n, cap_fct, cap_slowdown;
+struct message_stats { // of ended messages
+    struct distribution fct_ns, slowdown;
     double goodput_sum, goodput_square_sum;
 };
 
