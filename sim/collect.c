@@ -219,7 +219,6 @@ struct result *sim_result(struct sim *sim)
     r->policy = sim->spec->dims[sim->spec->n_dims - 1].cc->name;
     r->seed = sim->spec->seed;
     r->sim_time_ps = sim->engine.now_ps;
-    network_settle(&sim->net, r->sim_time_ps);
     collect_flows(sim, r);
     collect_collectives(sim, r);
     collect_fabric(sim, r);

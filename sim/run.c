@@ -111,4 +111,5 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     sim->wall_s = wall_seconds() - wall;
     if (sim->end == LOOP_DONE && !sim->engine.stopped && end != PS_NEVER && sim->engine.queue.n > 0)
         sim->engine.now_ps = end; // the horizon ended it
+    network_settle(&sim->net, sim->engine.now_ps);
 }

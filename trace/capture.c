@@ -25,6 +25,8 @@ struct record {
     uint32_t source; // index into capture.ports
     uint32_t order;  // at that source; wraps, compared by difference
     struct packet packet;
+    struct flow_id
+        id; // as it was then: queue pairs are named anew for each message where they are fresh
 };
 
 struct source {
@@ -151,6 +153,8 @@ void capture_seen(struct capture *c, uint32_t port, const struct packet *packet,
             .order = source->seen++,
             .packet = *packet,
         };
+        if (packet->kind != PACKET_PFC)
+            r.id = c->flows->ids[packet->flow];
         heap_push(c, &r);
     }
 }
@@ -164,7 +168,7 @@ static void record_write(struct capture *c, const struct record *r)
         kept = pfc_encode(c->sources[r->source].port.src_mac, packet_pfc_classes(p),
                           packet_pfc_quanta(p), c->frame, c->frame_bytes);
     } else {
-        struct roce_fields f = roce_fields_of(p, &c->flows->ids[p->flow], c->int_bytes);
+        struct roce_fields f = roce_fields_of(p, &r->id, c->int_bytes);
         len = roce_frame_bytes(&f);
         kept = roce_encode(&f, c->frame, c->frame_bytes);
     }

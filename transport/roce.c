@@ -116,6 +116,8 @@ static uint32_t qp_reopen(struct roce *roce, struct pair *pair, ps_t now)
     uint32_t index = pair->first_qp;
     struct qp *qp = qp_at(&roce->qps, index);
     pair->first_qp = qp->next_same_pair;
+    if (roce->net->tap.seen) // captures name what is still to be settled
+        network_settle(roce->net, now);
     qp_name(roce, index);
     qp_restart(roce, qp, now);
     return index;
