@@ -18,8 +18,7 @@ test:
 	ctest --test-dir $(BUILD) -j2 --output-on-failure
 
 bench: build
-	@if [ -f bench/run.sh ]; then COLLWIRE=$(BUILD)/collwire sh bench/run.sh; \
-	else echo "no bench/run.sh"; fi
+	@COLLWIRE=$(BUILD)/collwire sh bench/run.sh $(BENCH_FLAGS)
 
 format:
 	@find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format -i

@@ -1,11 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Speed of the simulator on the scenarios beside this file: best of RUNS (3) by CPU time, and the
-# instructions of a packet-hop under callgrind where it is installed (they do not vary).
+# instructions of a packet-hop under callgrind where it is installed (they do not vary), with the
+# difference from baseline.json. With --record the baseline is written anew.
 set -eu
 cd "$(dirname "$0")/.."
 collwire=${COLLWIRE:-build/collwire}
 runs=${RUNS:-3}
+baseline=bench/baseline.json
+record=
+[ "${1:-}" = --record ] && record=yes
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
@@ -26,8 +30,15 @@ per_hop() {
         awk '{printf "%.0f", ($1 - $2) / ($3 - $4)}'
 }
 
-printf '%-9s %-7s %12s %8s %8s %10s %9s %8s\n' \
-    scenario cc packet-hops ev/hop ns/hop M-hops/s peak-MB instr/hop
+# Change of the instructions of scenario $1 under $2, now $3, in percent.
+change() {
+    old=$(sed -n "s/^ \"$1 $2\": \([0-9]*\),*\$/\1/p" "$baseline" 2>/dev/null)
+    [ -n "$old" ] && [ "$3" != - ] || { echo -; return; }
+    echo "$old $3" | awk '{printf "%+.1f%%", 100 * ($2 / $1 - 1)}'
+}
+
+printf '%-9s %-7s %12s %8s %8s %10s %9s %10s %8s\n' \
+    scenario cc packet-hops ev/hop ns/hop M-hops/s peak-MB instr/hop change
 bench() {
     for cc in none dcqcn; do
         best=
@@ -37,10 +48,12 @@ bench() {
             best=$(printf '%s\n%s\n' "$best" "$cpu" | grep . | sort -g | head -1)
         done
         hops=$(value "$out/run" packet_hops)
-        echo "$hops $(value "$out/run" events) $best $(value "$out/run" peak_rss_bytes)" \
-            "$(per_hop "bench/$1.json" "$cc" "$2" "$3")" |
-            awk -v name="$1" -v cc="$cc" '{printf "%-9s %-7s %12d %8.2f %8.1f %10.2f %9.1f %8s\n",
-                name, cc, $1, $2 / $1, 1e9 * $3 / $1, $1 / $3 / 1e6, $4 / 1e6, $5}'
+        instr=$(per_hop "bench/$1.json" "$cc" "$2" "$3")
+        echo "$hops $(value "$out/run" events) $best $(value "$out/run" peak_rss_bytes)" |
+            awk -v name="$1" -v cc="$cc" -v instr="$instr" -v change="$(change "$1" "$cc" "$instr")" \
+                '{printf "%-9s %-7s %12d %8.2f %8.1f %10.2f %9.1f %10s %8s\n", name, cc, $1,
+                  $2 / $1, 1e9 * $3 / $1, $1 / $3 / 1e6, $4 / 1e6, instr, change}'
+        [ "$instr" = - ] || echo " \"$1 $cc\": $instr" >>"$out/baseline"
     done
 }
 bench ring16 1MB 500KB
@@ -48,3 +61,6 @@ bench a2a16 1600KB 800KB
 bench perm128 400KB 200KB
 bench perm1024 100KB 50KB
 bench hoti128 400KB 200KB
+if [ -n "$record" ] && [ -f "$out/baseline" ]; then
+    { echo '{'; sed '$!s/$/,/' "$out/baseline"; echo '}'; } >"$baseline"
+fi
