@@ -51,6 +51,9 @@ char *memory_text(const char *text)
     return memcpy(memory_zeroed(n, 1), text, n);
 }
 
+// Below it small pages will do, and making a huge one can stall a short run.
+#define HUGE_FROM ((size_t)4 << 20)
+
 void *memory_reserve(size_t *bytes)
 {
     for (; *bytes >= 1 << 20; *bytes /= 2) {
@@ -58,7 +61,8 @@ void *memory_reserve(size_t *bytes)
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED)
             continue;
-        madvise(p, *bytes, MADV_HUGEPAGE);
+        if (*bytes > HUGE_FROM)
+            madvise((char *)p + HUGE_FROM, *bytes - HUGE_FROM, MADV_HUGEPAGE);
         return p;
     }
     memory_exhausted(1, *bytes);

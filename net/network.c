@@ -10,6 +10,11 @@ static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender
 static void on_departure(void *ctx, uint32_t node, uint32_t local, uint32_t port);
 static void on_pause(void *ctx, uint32_t node, uint32_t local, uint32_t port);
 
+static const struct queue *waiting_queue(const struct network *net, uint32_t index)
+{
+    return port_queue(net, index, (unsigned)__builtin_ctz(net->ports[index].waiting));
+}
+
 #define HINT_PORTS 512 // smaller networks stay in the second-level cache
 
 // What an arrival will touch: its link, then the packet, then what its node needs for it.
@@ -28,9 +33,15 @@ static void hint(void *ctx, uint64_t key, unsigned stage)
     const struct packet *p = fifo_head(&net->pool, &port->flight);
     if (stage == 1) {
         __builtin_prefetch(p);
-        __builtin_prefetch((const char *)p + 64);
+        __builtin_prefetch(p + 1);
+        if (port->waiting) { // the delivery will settle it: what it starts next, and where to
+            __builtin_prefetch(waiting_queue(net, event_payload(key)), 1);
+            fifo_hint_push(&net->pool, &port->flight);
+        }
         return;
     }
+    if (port->waiting)
+        __builtin_prefetch(fifo_head(&net->pool, &waiting_queue(net, event_payload(key))->fifo));
     const struct node_ops *ops = &net->ops[event_node(key) >= net->n_ranks];
     if (ops->hint)
         ops->hint(ops->ctx, event_node(key), event_port(key), p);

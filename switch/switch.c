@@ -81,6 +81,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     p->hops++;
     port_settle(net, out, now);
     if (port_is_idle(net, out, p->cls, now)) { // it starts at once and takes no buffer
+        fifo_hint_push(&net->pool, &net->ports[out].flight);
         mark(sw, s, out, p, p->frame_bytes);
         port_start(net, out, p, now);
         return;
