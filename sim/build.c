@@ -179,7 +179,9 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
                 human_bytes(spec->buffer_bytes, b));
     }
     const struct routes *routes = &sim->routes;
-    s->routes.next = routes->next + (size_t)(node - routes->n_ranks) * routes->n_ranks;
+    s->routes.next = routes->next + (size_t)(node - routes->n_ranks) * routes->n_groups;
+    s->routes.group = routes->group + (size_t)gn->dim * routes->n_ranks;
+    s->routes.own = routes->port + (size_t)gn->dim * routes->n_ranks;
     s->routes.sets = (const struct next_hop_set *)(const void *)routes->sets;
     s->routes.ports = routes->ports;
     struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, node);

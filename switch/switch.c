@@ -10,12 +10,14 @@
 static bool route(const struct switches *sw, const struct switch_node *node, const struct packet *p,
                   uint32_t *local)
 {
-    uint32_t next = node->routes.next[p->dst];
+    uint32_t next = node->routes.next[node->routes.group[p->dst]];
     *local = next;
     if (!(next & NEXT_SET))
         return true;
-    if (next == NEXT_NONE)
-        return false;
+    if (next >= NEXT_HERE) {
+        *local = next == NEXT_HERE ? node->routes.own[p->dst] : 0;
+        return next == NEXT_HERE;
+    }
     const struct next_hop_set *set = &node->routes.sets[next & ~NEXT_SET];
     uint64_t hash = hash_mix(node->hash_seed ^ sw->entropy[p->kind != PACKET_DATA][p->flow]) >> 32;
     *local = node->routes.ports[set->first + (uint32_t)(hash * set->count >> 32)];
@@ -112,7 +114,7 @@ static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *
 {
     const struct switches *sw = ctx;
     const struct switch_node *s = switch_of(sw, node);
-    __builtin_prefetch(&s->routes.next[p->dst]);
+    __builtin_prefetch(&s->routes.next[s->routes.group[p->dst]]);
     __builtin_prefetch(&s->mmu.ingress[local * s->mmu.n_classes], 1);
 }
 

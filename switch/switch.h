@@ -6,12 +6,15 @@
 #include "switch/marking.h"
 #include "switch/mmu.h"
 
-// Output ports towards a destination, 16 bits a rank: a local port, or NEXT_SET | index of a set of
-// equal ones, or NEXT_NONE (as topology/routes.h has them). Borrowed; filled in by sim/.
+// Output ports towards a destination, as topology/routes.h has them: 16 bits a group of ranks, a local
+// port, NEXT_SET | index of a set of equal ones, NEXT_HERE (the rank's own port), or NEXT_NONE.
+// Borrowed; filled in by sim/.
 #define NEXT_SET 0x8000u
+#define NEXT_HERE 0xfffeu
 #define NEXT_NONE 0xffffu
 struct next_hops {
-    const uint16_t *next; // [rank]
+    const uint16_t *next;        // [group]
+    const uint16_t *group, *own; // [rank]
     const struct next_hop_set {
         uint32_t first, count;
     } * sets;

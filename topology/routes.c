@@ -76,49 +76,79 @@ static uint16_t next_hop(struct routes *r, const struct search *s, uint32_t node
     return r->ports[--r->n_ports];
 }
 
-static void routes_to(struct routes *r, struct search *s, uint32_t dst, uint32_t dim)
+// The only port of a rank in a dimension, or GRAPH_NONE.
+static uint32_t only_port(const struct graph *g, uint32_t rank, uint32_t dim)
 {
-    uint32_t n = search_from(s, dst, dim);
+    const struct graph_node *node = &g->nodes[rank];
+    uint32_t found = GRAPH_NONE;
+    for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
+        if (g->ports[p].dim != dim)
+            continue;
+        if (found != GRAPH_NONE)
+            return GRAPH_NONE;
+        found = p;
+    }
+    return found;
+}
+
+// Groups of a dimension; first[group] is its first rank. How many.
+static uint32_t make_groups(struct routes *r, const struct graph *g, uint32_t dim, uint32_t *first)
+{
+    uint16_t *group_at = memory_zeroed(r->n_switches, sizeof *group_at); // + 1; 0 = none yet
+    uint32_t n = 0;
+    for (uint32_t rank = 0; rank < r->n_ranks; rank++) {
+        uint32_t port = only_port(g, rank, dim);
+        uint32_t peer = port == GRAPH_NONE ? 0 : g->ports[port].peer;
+        uint32_t edge = port == GRAPH_NONE ? GRAPH_NONE : g->ports[peer].node;
+        bool shared = edge != GRAPH_NONE && edge >= r->n_ranks;
+        size_t at = (size_t)dim * r->n_ranks + rank;
+        if (shared && group_at[edge - r->n_ranks]) {
+            r->group[at] = (uint16_t)(group_at[edge - r->n_ranks] - 1);
+        } else {
+            r->group[at] = (uint16_t)n;
+            if (shared)
+                group_at[edge - r->n_ranks] = (uint16_t)(n + 1);
+            first[n++] = rank;
+        }
+        if (shared)
+            r->port[at] = (uint16_t)g->ports[peer].local;
+    }
+    free(group_at);
+    return n;
+}
+
+// A column: what every switch of the dimension does with packets to a group.
+static void routes_to(struct routes *r, struct search *s, uint32_t rank, uint32_t dim)
+{
+    uint32_t n = search_from(s, rank, dim), port = only_port(s->g, rank, dim);
+    uint32_t edge = port == GRAPH_NONE ? GRAPH_NONE : s->neighbour[port];
+    uint32_t group = r->group[(size_t)dim * r->n_ranks + rank];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t node = s->order[i];
         if (node >= r->n_ranks)
-            r->next[(size_t)(node - r->n_ranks) * r->n_ranks + dst] = next_hop(r, s, node, dim);
+            r->next[(size_t)(node - r->n_ranks) * r->n_groups + group] =
+                node == edge ? ROUTE_HERE : next_hop(r, s, node, dim);
     }
-}
-
-// Ranks that hang on the same switch by one link each have the same routes everywhere but there.
-static bool copy_sibling(struct routes *r, const struct graph *g, uint32_t dst, uint32_t dim)
-{
-    uint32_t edge[2] = {GRAPH_NONE, GRAPH_NONE}, port = 0;
-    for (uint32_t k = 0; k < 2; k++) {
-        if (dst < k)
-            return false;
-        const struct graph_node *rank = &g->nodes[dst - k];
-        for (uint32_t p = rank->first_port; p < rank->first_port + rank->n_ports; p++) {
-            if (g->ports[p].dim != dim)
-                continue;
-            if (edge[k] != GRAPH_NONE)
-                return false;
-            edge[k] = g->ports[g->ports[p].peer].node;
-            port = k == 0 ? g->ports[g->ports[p].peer].local : port;
-        }
-    }
-    if (edge[0] == GRAPH_NONE || edge[0] != edge[1] || edge[0] < r->n_ranks)
-        return false;
-    for (uint32_t s = 0; s < r->n_switches; s++) {
-        uint16_t *row = &r->next[(size_t)s * r->n_ranks];
-        if (g->nodes[r->n_ranks + s].dim == dim)
-            row[dst] = r->n_ranks + s == edge[0] ? (uint16_t)port : row[dst - 1];
-    }
-    return true;
 }
 
 void routes_build(struct routes *r, const struct graph *g)
 {
-    *r = (struct routes){.n_ranks = g->n_ranks, .n_switches = g->n_nodes - g->n_ranks};
-    size_t n = (size_t)r->n_switches * r->n_ranks;
-    r->next = memory_zeroed(n, sizeof *r->next);
-    memset(r->next, 0xff, n * sizeof *r->next);
+    *r = (struct routes){
+        .n_ranks = g->n_ranks, .n_switches = g->n_nodes - g->n_ranks, .n_dims = g->n_dims};
+    r->dim = memory_zeroed(r->n_switches, sizeof *r->dim);
+    for (uint32_t i = 0; i < r->n_switches; i++)
+        r->dim[i] = g->nodes[r->n_ranks + i].dim;
+    size_t cells = (size_t)g->n_dims * r->n_ranks;
+    r->group = memory_zeroed(cells, sizeof *r->group);
+    r->port = memory_zeroed(cells, sizeof *r->port);
+    uint32_t *first = memory_zeroed(cells, sizeof *first);
+    uint32_t *n_groups = memory_zeroed(g->n_dims, sizeof *n_groups);
+    for (uint32_t dim = 0; dim < g->n_dims; dim++) {
+        n_groups[dim] = make_groups(r, g, dim, first + (size_t)dim * r->n_ranks);
+        r->n_groups = n_groups[dim] > r->n_groups ? n_groups[dim] : r->n_groups;
+    }
+    r->next = memory_zeroed((size_t)r->n_switches * r->n_groups, sizeof *r->next);
+    memset(r->next, 0xff, (size_t)r->n_switches * r->n_groups * sizeof *r->next);
     struct search s = {.g = g,
                        .distance = memory_zeroed(g->n_nodes, sizeof *s.distance),
                        .neighbour = memory_zeroed(g->n_ports, sizeof *s.neighbour),
@@ -126,17 +156,21 @@ void routes_build(struct routes *r, const struct graph *g)
     for (uint32_t p = 0; p < g->n_ports; p++)
         s.neighbour[p] = g->ports[g->ports[p].peer].node;
     for (uint32_t dim = 0; dim < g->n_dims; dim++)
-        for (uint32_t dst = 0; dst < g->n_ranks; dst++)
-            if (!copy_sibling(r, g, dst, dim))
-                routes_to(r, &s, dst, dim);
+        for (uint32_t i = 0; i < n_groups[dim]; i++)
+            routes_to(r, &s, first[(size_t)dim * r->n_ranks + i], dim);
     free(s.distance);
     free(s.neighbour);
     free(s.order);
+    free(first);
+    free(n_groups);
 }
 
 void routes_free(struct routes *r)
 {
     free(r->next);
+    free(r->dim);
+    free(r->group);
+    free(r->port);
     free(r->sets);
     free(r->ports);
     *r = (struct routes){0};

@@ -5,17 +5,24 @@
 #include "topology/graph.h"
 
 // A next hop in 16 bits, since a switch reads one per packet: a local port number, or ROUTE_SET | index
-// of a set of several equal ones, or ROUTE_NONE.
+// of a set of several equal ones, or ROUTE_HERE: the rank's group hangs on this switch, by port[rank],
+// or ROUTE_NONE.
 #define ROUTE_SET 0x8000u
+#define ROUTE_HERE 0xfffeu
 #define ROUTE_NONE 0xffffu
 
 struct route_set {
     uint32_t first, count; // of `ports`
 };
 
+// Ranks that hang on the same switch of a dimension, each by one link, are a group: everywhere else
+// they are reached alike, so a table has a column a group and stays small. Other ranks are alone.
 struct routes {
-    uint32_t n_ranks, n_switches;
-    uint16_t *next;         // [(node - n_ranks) * n_ranks + rank]
+    uint32_t n_ranks, n_switches, n_dims;
+    uint32_t n_groups;      // columns: the most of any dimension
+    uint8_t *dim;           // [node - n_ranks]
+    uint16_t *group, *port; // [dim * n_ranks + rank]: its column; its port at the group's switch
+    uint16_t *next;         // [(node - n_ranks) * n_groups + group]
     struct route_set *sets; // each different set of local port numbers once, over all switches
     uint32_t n_sets;
     uint16_t *ports;
@@ -30,7 +37,10 @@ void routes_free(struct routes *r);
 static inline uint32_t routes_get(const struct routes *r, uint32_t node, uint32_t rank,
                                   const uint16_t **ports)
 {
-    const uint16_t *next = &r->next[(size_t)(node - r->n_ranks) * r->n_ranks + rank];
+    size_t at = (size_t)r->dim[node - r->n_ranks] * r->n_ranks + rank;
+    const uint16_t *next = &r->next[(size_t)(node - r->n_ranks) * r->n_groups + r->group[at]];
+    if (*next == ROUTE_HERE)
+        next = &r->port[at];
     *ports = next;
     if (!(*next & ROUTE_SET))
         return 1;

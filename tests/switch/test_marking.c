@@ -81,7 +81,7 @@ struct world {
     struct switches sw;
     struct mmu_ingress *ingress;
     const uint32_t *entropy[2];
-    uint16_t next[RANKS];
+    uint16_t next[RANKS], group[RANKS];
     uint32_t arrived[64]; // at rank 2, in order: packet number
     bool marked[64];
     size_t n;
@@ -127,9 +127,9 @@ static void world_begin(struct world *w, const struct marking *marking)
     assert_non_null(w->ingress);
     mmu_init(&s->mmu, &mmu, w->ingress, RANKS, 1);
     for (uint32_t r = 0; r < RANKS; r++) {
-        w->next[r] = (uint16_t)r;
+        w->next[r] = w->group[r] = (uint16_t)r;
     }
-    s->routes = (struct next_hops){.next = w->next};
+    s->routes = (struct next_hops){.next = w->next, .group = w->group};
     w->sw.ports[OUT].marking = *marking;
     w->sw.ports[OUT].rng = rng_init(1, RNG_ECN, OUT);
 }

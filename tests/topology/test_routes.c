@@ -230,6 +230,7 @@ static void test_sets_are_shared(void **state)
                 routes_get(&r, LEAF + leaf, rank - 1, &before);
                 assert_ptr_equal(hops, before);
             }
+    assert_int_equal(r.n_groups, 3);
     assert_int_equal(r.n_sets, 1 + 3); // up from every leaf; down to each leaf from every spine
     routes_free(&r);
     graph_free(&g);
