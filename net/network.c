@@ -61,6 +61,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
     }
     fifo_pool_init(&net->pool);
     net->ports = memory_zeroed_lines(n_ports, sizeof *net->ports);
+    net->cold = memory_zeroed(n_ports, sizeof *net->cold);
     net->queues = memory_zeroed((size_t)n_ports * net->n_slots, sizeof *net->queues);
     net->pfc = memory_zeroed(n_ports, sizeof *net->pfc);
     net->first_port = memory_zeroed(n_nodes + 1, sizeof *net->first_port);
@@ -75,6 +76,7 @@ void network_free(struct network *net)
 {
     fifo_pool_free(&net->pool);
     free(net->ports);
+    free(net->cold);
     free(net->links);
     free(net->queues);
     free(net->pfc);
@@ -106,9 +108,8 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
         .peer_node = config->peer_node,
         .peer_local = config->peer_local & 0xfff,
         .link = link_index(net, config->rate_bps, config->delay_ps),
-        .peer = config->peer,
-        .local = config->local,
     };
+    net->cold[port] = (struct port_cold){.peer = config->peer, .local = config->local};
     for (unsigned slot = 0; slot < net->n_slots; slot++)
         *port_queue(net, port, slot) = (struct queue){.fifo = fifo_empty()};
     net->pfc[port].pending = fifo_empty();
@@ -127,9 +128,10 @@ static void transmit(struct network *net, uint32_t index, struct packet *p, ps_t
     if (link->byte_time.den == 1) {
         length = (ps_t)(p->wire_bytes * link->byte_time.num);
     } else {
+        struct port_cold *cold = &net->cold[index];
         if (port->busy_until_ps != now)
-            port->carry = 0;
-        length = byte_time_take(&link->byte_time, p->wire_bytes, &port->carry);
+            cold->carry = 0;
+        length = byte_time_take(&link->byte_time, p->wire_bytes, &cold->carry);
     }
     port->busy_until_ps = now + length;
     p->arrives_ps = port->busy_until_ps + link->delay_ps;
@@ -161,8 +163,8 @@ static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t 
         return true;
     uint64_t held = queue->bytes;
     queue->bytes -= p->frame_bytes;
-    port->queued_bytes -= p->frame_bytes;
-    port->wait_byte_ps += (double)p->frame_bytes * (double)(now - p->arrives_ps);
+    net->cold[index].queued_bytes -= p->frame_bytes;
+    net->cold[index].wait_byte_ps += (double)p->frame_bytes * (double)(now - p->arrives_ps);
     const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
     ops->depart(ops->ctx, port->node, index, p, held, now);
     return true;
@@ -172,7 +174,7 @@ static void push_departure(struct network *net, uint32_t index)
 {
     const struct port *port = &net->ports[index];
     engine_push(net->engine, port->wake_ps,
-                event_key(port->node, EVENT_DEPARTURE, port->local, index));
+                event_key(port->node, EVENT_DEPARTURE, net->cold[index].local, index));
 }
 
 // Depart at `at_ps` or earlier. While a packet is in flight its delivery will settle the port in time:
@@ -286,11 +288,12 @@ void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t no
     port->waiting |= (uint16_t)(1u << slot);
     if (slot != NET_PFC_SLOT) {
         queue->bytes += p->frame_bytes;
-        port->queued_bytes += p->frame_bytes;
+        struct port_cold *cold = &net->cold[index];
+        cold->queued_bytes += p->frame_bytes;
         if (queue->bytes > queue->max_bytes)
             queue->max_bytes = queue->bytes;
-        if (port->queued_bytes > port->max_queued_bytes)
-            port->max_queued_bytes = port->queued_bytes;
+        if (cold->queued_bytes > cold->max_queued_bytes)
+            cold->max_queued_bytes = cold->queued_bytes;
     }
     if (port->busy_until_ps > now)
         wake_at(net, index, port->busy_until_ps);
@@ -324,7 +327,7 @@ static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender
     else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
         push_departure(net, sender); // nothing is left whose delivery would settle it
     if (p.kind == PACKET_PFC) {
-        port_receive_pfc(net, link->peer, &p, now);
+        port_receive_pfc(net, net->cold[sender].peer, &p, now);
         return;
     }
     const struct node_ops *ops = &net->ops[node >= net->n_ranks];

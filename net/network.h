@@ -45,17 +45,19 @@ struct port {
     unsigned link : 16; // index of its struct link
     uint16_t waiting;   // state: slots with packets
     uint16_t paused;    // state: slots that PFC has stopped
-    /* second line: where packets queue, and rare things */
+};
+_Static_assert(sizeof(struct port) == 64, "struct port is one cache line");
+
+// The rest of a port: touched where packets queue, and rarely. Apart, so that the lines of idle ports
+// lie side by side.
+struct port_cold {
     uint64_t carry;        // sub-picosecond remainder of this busy period
     uint64_t queued_bytes; // of all classes, frame bytes; PFC frames are not counted
     uint64_t max_queued_bytes;
     double wait_byte_ps; // sum of frame bytes * time waited
     uint32_t peer;       // port at the other end (its own output)
     uint32_t local;
-    uint64_t pad[3];
 };
-_Static_assert(sizeof(struct port) == 128, "struct port is two cache lines");
-_Static_assert(offsetof(struct port, carry) == 64, "the hot half of a port is one cache line");
 
 struct queue {
     struct fifo fifo;
@@ -106,7 +108,8 @@ struct network {
     struct engine *engine;
     struct node_ops ops[2]; // [0] ranks, [1] switches
     struct fifo_pool pool;
-    struct port *ports; // cache line aligned
+    struct port *ports;     // cache line aligned
+    struct port_cold *cold; // [port]
     struct link *links;
     uint32_t n_links;
     size_t cap_links;

@@ -80,7 +80,7 @@ void port_receive_pfc(struct network *net, uint32_t index, const struct packet *
     fifo_push(&net->pool, &net->pfc[index].pending, p);
     const struct port *port = &net->ports[index];
     engine_push(net->engine, now + net->pfc[index].response_ps,
-                event_key(port->node, EVENT_PAUSE, port->local, index));
+                event_key(port->node, EVENT_PAUSE, net->cold[index].local, index));
 }
 
 void port_apply_pending_pfc(struct network *net, uint32_t index, ps_t now)

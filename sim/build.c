@@ -191,7 +191,7 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
     s->lossless_data = spec->pfc.enabled;
     for (uint32_t p = gn->first_port; p < gn->first_port + gn->n_ports; p++) {
         struct switch_port *port = &sim->switches.ports[p];
-        struct byte_time bt = port_link(net, net->ports[p].peer)->byte_time;
+        struct byte_time bt = port_link(net, net->cold[p].peer)->byte_time;
         port->marking = marking_of(dim, sim->graph.ports[p].rate_bps);
         if (port->marking.enabled && port->marking.kmin_bytes < s->mark_from_bytes)
             s->mark_from_bytes = port->marking.kmin_bytes;

@@ -14,7 +14,7 @@ static uint32_t path_hops(const struct sim *sim, uint32_t src, uint32_t dst, uin
     uint32_t n = route_path(&sim->routes, &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
     for (uint32_t h = 0; h < n; h++) {
         const struct link *there = port_link(&sim->net, ports[h]);
-        const struct link *here = port_link(&sim->net, sim->net.ports[ports[h]].peer);
+        const struct link *here = port_link(&sim->net, sim->net.cold[ports[h]].peer);
         out[h] = (struct hop){(double)there->byte_time.num / (double)there->byte_time.den,
                               there->delay_ps};
         back[n - 1 - h] =

@@ -89,9 +89,9 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     add_qps(sim);
     size_t at = series->n_samples;
     for (size_t i = 0; i < s->n_ports; i++) {
-        const struct port *port = &sim->net.ports[s->ports[i]];
-        series->lines[SERIES_QUEUE][i].values[at] = (double)port->queued_bytes;
-        series->lines[SERIES_PAUSED][i].values[at] = port->paused != 0;
+        uint32_t port = s->ports[i];
+        series->lines[SERIES_QUEUE][i].values[at] = (double)sim->net.cold[port].queued_bytes;
+        series->lines[SERIES_PAUSED][i].values[at] = sim->net.ports[port].paused != 0;
     }
     sample_flows(sim, at);
     series->n_samples++;
