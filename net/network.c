@@ -42,7 +42,7 @@ static void hint(void *ctx, uint64_t key, unsigned stage)
     }
     if (port->waiting)
         __builtin_prefetch(fifo_head(&net->pool, &waiting_queue(net, event_payload(key))->fifo));
-    const struct node_ops *ops = &net->ops[event_node(key) >= net->n_ranks];
+    const struct node_ops *ops = node_ops_of(net, event_node(key));
     if (ops->hint)
         ops->hint(ops->ctx, event_node(key), event_port(key), p);
 }
@@ -55,7 +55,6 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
     for (int cls = NET_CLASSES - 1; cls >= 0; cls--) { // strict priority: highest class first
         net->slot_of_class[cls] = NET_NO_SLOT;
         if (classes >> cls & 1) {
-            net->class_of_slot[net->n_slots] = (uint8_t)cls;
             net->slot_of_class[cls] = (uint8_t)net->n_slots++;
         }
     }
@@ -165,7 +164,7 @@ static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t 
     queue->bytes -= p->frame_bytes;
     net->cold[index].queued_bytes -= p->frame_bytes;
     net->cold[index].wait_byte_ps += (double)p->frame_bytes * (double)(now - p->arrives_ps);
-    const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
+    const struct node_ops *ops = node_ops_of(net, port->node);
     ops->depart(ops->ctx, port->node, index, p, held, now);
     return true;
 }
@@ -196,7 +195,7 @@ static void plan_next(struct network *net, uint32_t index, ps_t now)
     if (port->waiting & ~port->paused) {
         wake_at(net, index, port->busy_until_ps);
     } else if (port->flags & PORT_PULLS) {
-        const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
+        const struct node_ops *ops = node_ops_of(net, port->node);
         ps_t next = ops->next_pull(ops->ctx, index, now);
         wake_at(net, index, next > port->busy_until_ps ? next : port->busy_until_ps);
     }
@@ -207,7 +206,7 @@ static void start_next(struct network *net, uint32_t index, ps_t now)
 {
     const struct port *port = &net->ports[index];
     struct packet p;
-    const struct node_ops *ops = &net->ops[port->node >= net->n_ranks];
+    const struct node_ops *ops = node_ops_of(net, port->node);
     if (dequeue(net, index, &p, now) ||
         (port->flags & PORT_PULLS && ops->pull(ops->ctx, port->node, index, &p, now)))
         transmit(net, index, &p, now);
@@ -278,8 +277,7 @@ void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t no
     struct port *port = &net->ports[index];
     unsigned slot = p->kind == PACKET_PFC ? NET_PFC_SLOT : net->slot_of_class[p->cls];
     port_settle(net, index, now);
-    if (port->busy_until_ps <= now && !(port->waiting & ~port->paused) &&
-        !(port->paused >> slot & 1)) {
+    if (port_is_idle(port, slot, now)) {
         port_start(net, index, p, now);
         return;
     }
@@ -290,8 +288,6 @@ void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t no
         queue->bytes += p->frame_bytes;
         struct port_cold *cold = &net->cold[index];
         cold->queued_bytes += p->frame_bytes;
-        if (queue->bytes > queue->max_bytes)
-            queue->max_bytes = queue->bytes;
         if (cold->queued_bytes > cold->max_queued_bytes)
             cold->max_queued_bytes = cold->queued_bytes;
     }
@@ -330,7 +326,7 @@ static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender
         port_receive_pfc(net, net->cold[sender].peer, &p, now);
         return;
     }
-    const struct node_ops *ops = &net->ops[node >= net->n_ranks];
+    const struct node_ops *ops = node_ops_of(net, node);
     ops->arrive(ops->ctx, node, local, &p, now);
 }
 

@@ -62,7 +62,7 @@ struct port_cold {
 struct queue {
     struct fifo fifo;
     uint64_t bytes; // frame bytes held
-    uint64_t max_bytes;
+    uint64_t pad;   // so that none straddles a line
 };
 _Static_assert(sizeof(struct queue) == 32, "struct queue is half a cache line");
 
@@ -118,7 +118,6 @@ struct network {
     uint32_t *first_port; // [node], one more at the end
     uint32_t n_ranks, n_nodes, n_ports, n_slots;
     uint8_t slot_of_class[NET_CLASSES]; // NET_NO_SLOT = class not in use
-    uint8_t class_of_slot[NET_MAX_SLOTS];
     uint32_t pfc_wire_bytes;
     struct tap tap;
     bool plain; // the reference: every departure is an event
@@ -159,12 +158,11 @@ void network_settle(struct network *net, ps_t now); // every port
 void port_set_explicit(struct network *net, uint32_t port, bool is_explicit, ps_t now);
 void network_set_plain(struct network *net); // before the first event
 
-// Would a packet of the class start at once if it were enqueued now? The port must be settled.
-static inline bool port_is_idle(const struct network *net, uint32_t port, unsigned cls, ps_t now)
+// Would a packet for the slot start at once if it were enqueued now? The port must be settled.
+static inline bool port_is_idle(const struct port *port, unsigned slot, ps_t now)
 {
-    const struct port *p = &net->ports[port];
-    return p->busy_until_ps <= now && !(p->waiting & ~p->paused) &&
-           !(p->paused >> net->slot_of_class[cls] & 1);
+    return port->busy_until_ps <= now && !(port->waiting & ~port->paused) &&
+           !(port->paused >> slot & 1);
 }
 
 // Start a packet on a port that is idle for its class: it is never held, and depart is not called.
@@ -205,4 +203,8 @@ static inline bool node_is_rank(const struct network *net, uint32_t node)
 static inline bool port_class_paused(const struct network *net, uint32_t port, unsigned cls)
 {
     return net->ports[port].paused >> net->slot_of_class[cls] & 1;
+}
+static inline const struct node_ops *node_ops_of(const struct network *net, uint32_t node)
+{
+    return &net->ops[!node_is_rank(net, node)];
 }

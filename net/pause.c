@@ -25,7 +25,7 @@ static void pause_end(struct network *net, uint32_t index, unsigned cls, ps_t no
 
 static void report_change(struct network *net, uint32_t index, unsigned cls, bool paused, ps_t now)
 {
-    const struct node_ops *ops = &net->ops[net->ports[index].node >= net->n_ranks];
+    const struct node_ops *ops = node_ops_of(net, net->ports[index].node);
     if (ops->pause_changed)
         ops->pause_changed(ops->ctx, index, cls, paused, now);
 }

@@ -18,7 +18,7 @@ static void collect_flows(struct sim *sim, struct result *r)
     for (uint32_t q = 0; q < sim->roce.qps.n; q++) // what is still running
         for (uint32_t m = qp_at(&sim->roce.qps, q)->snd.oldest; m != MESSAGE_NIL;
              m = sim->roce.messages.slots[m].next)
-            sim_note_message(sim, &sim->roce.messages.slots[m]);
+            sim_message_ended(sim, &sim->roce.messages.slots[m]);
     if (sim->n_flows > 0)
         qsort(sim->flows, sim->n_flows, sizeof *sim->flows, by_id);
     r->flows = sim->flows;

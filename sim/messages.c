@@ -54,8 +54,9 @@ static void keep_stats(struct sim *sim, const struct message *m, ps_t ideal_ps)
 }
 
 // Also for messages that are still running when the run ends.
-void sim_note_message(struct sim *sim, const struct message *m)
+void sim_message_ended(void *ctx, const struct message *m)
 {
+    struct sim *sim = ctx;
     ps_t ideal = sim_ideal_ps(sim, m->src, m->dst, m->dim, m->bytes, NULL);
     keep_record(sim, m, ideal);
     if (m->status == MESSAGE_DONE)
@@ -63,5 +64,3 @@ void sim_note_message(struct sim *sim, const struct message *m)
     else if (m->status == MESSAGE_FAILED)
         sim->failed++;
 }
-
-void sim_message_ended(void *ctx, const struct message *m) { sim_note_message(ctx, m); }

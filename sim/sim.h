@@ -94,7 +94,6 @@ char *sim_describe(const struct sim *sim);
 
 /* Between the files of this folder */
 void sim_message_ended(void *ctx, const struct message *m);
-void sim_note_message(struct sim *sim, const struct message *m);
 void sim_sampler_start(struct sim *sim);
 void sim_sampler_free(struct sim *sim);
 bool sim_only_housekeeping(const struct sim *sim);

@@ -23,8 +23,6 @@ struct mmu_ingress {
     bool xoff; // pause is asked of the sender
 };
 
-#define MMU_MAX_BUFFER_BYTES UINT64_C(4000000000)
-
 struct mmu_config {
     uint64_t buffer_bytes, reserve_bytes, xon_offset_bytes;
     double alpha, lossy_alpha;

@@ -80,9 +80,10 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
         return;
     }
     uint32_t out = node_port(net, node, out_local), cls = mmu_class(net, p->cls);
+    unsigned slot = net->slot_of_class[p->cls];
     p->hops++;
     port_settle(net, out, now);
-    if (port_is_idle(net, out, p->cls, now)) { // it starts at once and takes no buffer
+    if (port_is_idle(&net->ports[out], slot, now)) { // it starts at once and takes no buffer
         fifo_hint_push(&net->pool, &net->ports[out].flight);
         mark(sw, s, out, p, p->frame_bytes);
         port_start(net, out, p, now);
@@ -92,7 +93,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     if (!mmu_admit_plainly(&s->mmu, local, cls, p->frame_bytes)) {
         // XOFF, a drop, a lossy class or a new high-water mark: now all must be exact.
         settle_switch(sw, node, now);
-        uint64_t held = port_queue(net, out, net->slot_of_class[p->cls])->bytes;
+        uint64_t held = port_queue(net, out, slot)->bytes;
         verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, held);
     }
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {

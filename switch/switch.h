@@ -50,8 +50,7 @@ struct switches {
         *entropy; // [2][flow] ECMP hash of the 5-tuple: of data, of what comes back
 };
 
-// Attach to a network whose ports are set; nodes[] and ports[] are zeroed for the caller to fill,
-// then switch_ready() of each node starts timers.
+// Attach to a network whose ports are set; nodes[] and ports[] are zeroed for the caller to fill.
 void switches_init(struct switches *sw, struct network *net);
 void switches_free(struct switches *sw);
 

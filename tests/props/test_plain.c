@@ -72,7 +72,7 @@ static char *capture_of(uint64_t seed, bool plain, size_t *size)
         sim_set_plain(f->sim);
     assert_int_equal(sim_open_captures(f->sim, dir, &err), 0);
     sim_run(f->sim, NULL);
-    f->result = sim_result(f->sim); // settles what the last captures see
+    f->result = sim_result(f->sim);
     assert_int_equal(sim_close_captures(f->sim, &err), 0);
     assert_true(f->sim->capture_packets[0] == f->result->packet_hops);
     fixture_free(f);
