@@ -42,6 +42,22 @@ uint64_t cc_window_bytes(const struct cc_env *env, double k)
     return ratio_up(cc_bdp_bytes(env) * millionths, 1000000);
 }
 
+uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64_t rate_bps)
+{
+    if (cap->bytes == PARAM_AUTO_BYTES && cap->bdp <= 0)
+        return CC_UNLIMITED;
+    uint64_t bytes = cap->bytes != PARAM_AUTO_BYTES ? cap->bytes : cc_window_bytes(env, cap->bdp);
+    if (cap->scales)
+        bytes = (uint64_t)((u128)bytes * rate_bps / env->line_bps);
+    return bytes > 0 ? bytes : 1;
+}
+
+uint64_t cc_rate_of(const struct cc_env *env, double bytes, ps_t in_ps)
+{
+    double bps = bytes * 8e12 / (double)in_ps + 0.5;
+    return bps >= (double)env->line_bps ? env->line_bps : bps >= 1 ? (uint64_t)bps : 1;
+}
+
 const struct cc_preset *cc_preset_find(const struct cc_ops *ops, const char *name)
 {
     for (size_t i = 0; i < ops->n_presets; i++) {

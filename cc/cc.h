@@ -18,24 +18,31 @@
 #define CC_PRIV_BYTES 128
 
 // What the transport must deliver for the policy to act; checked once when a scenario is built.
-enum cc_needs { CC_NEEDS_ECN = 1, CC_NEEDS_CNP = 2, CC_NEEDS_INT = 4 };
+// GLOBAL_RTT: env->global_rtt_ps is wanted (it costs a search over all pairs).
+enum cc_needs { CC_NEEDS_ECN = 1, CC_NEEDS_CNP = 2, CC_NEEDS_INT = 4, CC_NEEDS_GLOBAL_RTT = 8 };
 
 // Constant for the life of a flow.
 struct cc_env {
     uint64_t line_bps;
-    ps_t base_rtt_ps; // 2 * propagation + a full packet out + its ACK back, on every hop
-    uint32_t mtu_bytes, hops, expected_flows;
+    ps_t base_rtt_ps;         // 2 * propagation + a full packet out + its ACK back, on every hop
+    ps_t global_rtt_ps;       // the largest base RTT of all pairs; 0 unless needed
+    uint32_t mtu_bytes;       // payload of a full packet
+    uint32_t full_wire_bytes; // what it costs on the line
+    uint32_t hops;            // links of the path
 };
 
-// One ACK. Fields a transport cannot know are 0; hops is valid for n_hops entries only.
+// One ACK. Fields a transport cannot know are 0; hops is valid for n_hops entries only, the first
+// switch first.
 struct cc_ack {
-    ps_t now_ps, rtt_ps, srtt_ps;
+    ps_t now_ps;
+    ps_t rtt_ps, srtt_ps; // from the start of the acknowledged packet's transmission to this ACK
     uint64_t seq, snd_una, snd_nxt; // bytes of the flow; seq = end of the acknowledged packet
     uint32_t acked_bytes, ce_bytes; // newly acknowledged; of them with CE echoed
     uint64_t inflight_bytes;        // after this ACK
     const struct int_hop *hops;
     uint8_t n_hops;
-    bool app_limited;
+    uint8_t pint;     // digest of the path's utilization (net/int_hop.h), 0 = none
+    bool app_limited; // all that was posted has been sent
 };
 
 enum cc_loss_kind { CC_LOSS_NACK, CC_LOSS_DUPACK, CC_LOSS_TIMEOUT, CC_LOSS_RECOVERED };
@@ -49,6 +56,7 @@ struct cc_loss {
 // What the collective knows about a message that begins.
 struct cc_hint {
     uint64_t msg_bytes;
+    ps_t idle_ps; // so long nothing has been in flight or waiting; 0 = the flow is busy
     uint32_t fan_in, fan_out, step, steps;
     bool critical;
 };
@@ -64,9 +72,9 @@ struct cc {
     alignas(max_align_t) unsigned char priv[CC_PRIV_BYTES];
 };
 
-// The ECN marking (and INT) that a policy expects of the switches: its switch profile.
+// The ECN marking that a policy expects of the switches: its switch profile (INT follows from needs).
 struct cc_profile {
-    bool ecn, int_stamp;
+    bool ecn;
     uint64_t kmin_bytes, kmax_bytes; // at ref_bps; scaled by port rate / ref_bps where scaled
     double pmax;
     uint64_t ref_bps;
@@ -106,6 +114,8 @@ struct cc_ops {
     const char *const *observed; // NULL-terminated names of what observe() gives
     // A constraint between parameters that a range cannot say; NULL where all is well.
     const char *(*check)(const void *params);
+    // CC_NEEDS_INT: is one byte a packet (PINT) wanted in place of hop records?
+    bool (*wants_pint)(const void *params);
 };
 
 // Begin a flow: line rate, no window, timers off, then the policy's init. `params` and `env` are
@@ -118,6 +128,46 @@ uint64_t cc_bdp_bytes(const struct cc_env *env);
 
 // A window of `k` BDPs in bytes, rounded up; k (0 < k <= 1e6) counts to the nearest millionth.
 uint64_t cc_window_bytes(const struct cc_env *env, double k);
+
+// The window that caps a rate-based policy.
+struct cc_cap {
+    double bdp;     // in bandwidth-delay products of the pair, 0 = none
+    uint64_t bytes; // the same for every pair; PARAM_AUTO_BYTES = bdp of the pair
+    bool scales;    // shrinks with the rate
+};
+
+// What cc->cwnd_bytes becomes under a cap at `rate_bps`; at least one byte, so that a packet may go.
+uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64_t rate_bps);
+
+// Rows of a parameter table for a struct cc_cap at `at`, where a policy has no cap by default.
+#define CC_CAP_PARAMS(at)                                                                          \
+    {"window_bdp",                                                                                 \
+     PARAM_RATIO,                                                                                  \
+     (at) + offsetof(struct cc_cap, bdp),                                                          \
+     "0",                                                                                          \
+     "0",                                                                                          \
+     "1000",                                                                                       \
+     NULL,                                                                                         \
+     false,                                                                                        \
+     "window cap in bandwidth-delay products of the pair, 0 = none",                               \
+     "Khan et al., Hot Interconnects 2022"},                                                       \
+        {"window_bytes",                                                                           \
+         PARAM_BYTES,                                                                              \
+         (at) + offsetof(struct cc_cap, bytes),                                                    \
+         "auto",                                                                                   \
+         "1B",                                                                                     \
+         "1PB",                                                                                    \
+         NULL,                                                                                     \
+         true,                                                                                     \
+         "window cap of every pair, near or far; auto = window_bdp",                               \
+         "HPCC ns-3 sources: the largest BDP of the network"},                                     \
+    {                                                                                              \
+        "window_scales", PARAM_BOOL, (at) + offsetof(struct cc_cap, scales), "false", NULL, NULL,  \
+            NULL, false, "the cap shrinks with rate / line rate", "HPCC ns-3 sources (var_win)"    \
+    }
+
+// Bytes over time as a rate, rounded to the nearest and held within [1, env->line_bps].
+uint64_t cc_rate_of(const struct cc_env *env, double bytes, ps_t in_ps);
 
 // Defaults of the table, then the values of a preset (NULL = the first). `params` holds
 // ops->params_bytes. 0, or -1 when the preset is unknown.

@@ -36,11 +36,12 @@ enum hyper { HYPER_BOTH_STAGES, HYPER_LEADING_STAGE };
 enum cut_target { TARGET_ALWAYS, TARGET_AFTER_INCREASE };
 
 struct dcqcn_params {
-    double g, min_cut, window_bdp;
+    double g, min_cut;
     ps_t alpha_timer_ps, rate_timer_ps, cut_interval_ps;
     uint64_t byte_counter_bytes, f;
     struct line_rate rate_ai, rate_hai, min_rate;
     int alpha_update, hyper, cut_target; // the enums above
+    struct cc_cap window;
 };
 
 struct dcqcn {
@@ -101,9 +102,7 @@ static const struct param dcqcn_param_table[] = {
      SIGCOMM ", eq. 1; " NIC " (clamp_tgt_rate)"},
     {"min_cut", PARAM_RATIO, FIELD(min_cut), "0", "0", "1", NULL, false,
      "least ratio of the rates after and before a cut", NIC " (rpg_min_dec_fac)"},
-    {"window_bdp", PARAM_RATIO, FIELD(window_bdp), "0", "0", "1000", NULL, false,
-     "window cap in bandwidth-delay products of the pair, 0 = none",
-     "Khan et al., Hot Interconnects 2022"},
+    CC_CAP_PARAMS(FIELD(window)),
 };
 
 static const struct cc_preset_value paper_values[] = {
@@ -149,26 +148,32 @@ static const struct cc_preset_value khan2022_values[] = {{"alpha_update", "on_ti
 static const struct cc_preset dcqcn_presets[] = {
     {.name = "scaled",
      .doc = "the paper's algorithm with steps and thresholds scaled to the line",
-     .profile = {true, false, 100000, 400000, 0.2, RATE_25G, true}},
+     .profile = {true, 100000, 400000, 0.2, RATE_25G, true}},
     {.name = "paper",
      .doc = "SIGCOMM 2015 to the letter, for 40G",
      VALUES(paper_values),
-     .profile = {true, false, 5000, 200000, 0.01, RATE_40G, false}},
+     .profile = {true, 5000, 200000, 0.01, RATE_40G, false}},
     {.name = "nic",
      .doc = "ConnectX defaults under a vendor's switch profile",
      VALUES(nic_values),
-     .profile = {true, false, 150000, 1500000, 1.0, RATE_100G, false}},
+     .profile = {true, 150000, 1500000, 1.0, RATE_100G, false}},
     {.name = "hpcc_sim",
      .doc = "the ns-3 model of the HPCC lineage",
      VALUES(hpcc_sim_values),
-     .profile = {true, false, 100000, 400000, 0.2, RATE_25G, true}},
+     .profile = {true, 100000, 400000, 0.2, RATE_25G, true}},
     {.name = "khan2022",
      .doc = "hpcc_sim as Khan et al. ran it, under a BDP window",
      VALUES(khan2022_values),
-     .profile = {true, false, 600000, 2400000, 0.2, RATE_200G, true}},
+     .profile = {true, 600000, 2400000, 0.2, RATE_200G, true}},
 };
 
 static struct dcqcn *dcqcn_of(struct cc *cc) { return (struct dcqcn *)(void *)cc->priv; }
+
+static void window_follow(struct cc *cc)
+{
+    const struct dcqcn_params *p = cc->params;
+    cc->cwnd_bytes = cc_cap_bytes(cc->env, &p->window, cc->rate_bps);
+}
 
 // ---- alpha ----
 
@@ -246,6 +251,7 @@ static void rate_increase(struct cc *cc)
     uint64_t step_bps = target_step(s, cc->params);
     s->target_bps += step_bps < room_bps ? step_bps : room_bps;
     cc->rate_bps = (s->target_bps + cc->rate_bps + 1) / 2;
+    window_follow(cc);
     if (at_line_rate(cc))
         increase_stop(cc);
 }
@@ -264,6 +270,7 @@ static void rate_cut(struct cc *cc, ps_t now)
         keep = p->min_cut;
     uint64_t rate_bps = (uint64_t)((double)cc->rate_bps * keep);
     cc->rate_bps = rate_bps > s->min_bps ? rate_bps : s->min_bps;
+    window_follow(cc);
     increase_restart(cc, now);
 }
 
@@ -355,8 +362,7 @@ static void dcqcn_init(struct cc *cc, ps_t now)
         .alpha = 1,
         .bytes_left = UINT64_MAX,
     };
-    if (p->window_bdp > 0)
-        cc->cwnd_bytes = cc_window_bytes(cc->env, p->window_bdp);
+    window_follow(cc);
 }
 
 static const char *const dcqcn_observed[] = {"alpha", "target_bps", "timer_stage", "byte_stage",

@@ -2,11 +2,34 @@
 // One hop of in-band network telemetry (INT), as a switch stamps it when a transmission starts.
 #pragma once
 
+#include <stdbool.h>
+
 #include "engine/units.h"
 
 struct int_hop {
     ps_t t_ps;            // transmission start at the egress port
-    uint64_t tx_bytes;    // bytes the port had sent before this packet
-    uint64_t queue_bytes; // egress queue at that instant, this packet included
+    uint64_t tx_bytes;    // wire bytes the port had sent before this packet
     uint64_t rate_bps;    // of the link
+    uint32_t queue_bytes; // of the class's egress queue at that instant, this packet excluded
+    unsigned port : 31;   // which port it was: tells a change of path
+    unsigned wraps : 1;   // t_ps and tx_bytes are those of the 8-byte encoding and wrap around
 };
+_Static_assert(sizeof(struct int_hop) == 32, "two records a cache line");
+
+// The 8-byte encoding of the HPCC prototype (Li et al., SIGCOMM 2019, figure 7): time in ns mod 2^24,
+// bytes sent in units of 128 mod 2^20, queue in units of 80 up to 2^17 - 1.
+#define INT_WRAP_PS ((ps_t)1000 << 24)
+#define INT_WRAP_BYTES ((uint64_t)128 << 20)
+
+// Time and bytes from one record of a port to a later one.
+static inline ps_t int_hop_time_since(const struct int_hop *now, const struct int_hop *before)
+{
+    ps_t dt = now->t_ps - before->t_ps;
+    return now->wraps && dt < 0 ? dt + INT_WRAP_PS : dt;
+}
+static inline uint64_t int_hop_bytes_since(const struct int_hop *now, const struct int_hop *before)
+{
+    if (now->wraps && now->tx_bytes < before->tx_bytes)
+        return now->tx_bytes + INT_WRAP_BYTES - before->tx_bytes;
+    return now->tx_bytes - before->tx_bytes;
+}

@@ -8,76 +8,35 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cc/registry.h"
+#include "tests/support/cc_lab.h"
 
 #define G UINT64_C(1000000000)
 #define M UINT64_C(1000000)
 #define US PS_PER_US
-#define END                                                                                        \
-    {                                                                                              \
-        NULL, NULL                                                                                 \
-    }
-
-struct flow {
-    struct cc cc;
-    struct cc_env env;
-    void *params;
-    unsigned fired; // timer events so far
-};
 
 // A flow of `preset` with some parameters changed, on a line of `line_bps` with a base RTT of 8 us.
-static struct flow *flow_new(const char *preset, uint64_t line_bps,
-                             const struct cc_preset_value *changes)
+static struct cc_flow *flow_new(const char *preset, uint64_t line_bps,
+                                const struct cc_preset_value *changes)
 {
-    const struct cc_ops *ops = cc_find("dcqcn");
-    struct flow *flow = calloc(1, sizeof *flow);
-    struct err err = {0};
-    flow->params = calloc(1, ops->params_bytes);
-    flow->env = (struct cc_env){.line_bps = line_bps, .base_rtt_ps = 8 * US, .mtu_bytes = 1000};
-    assert_int_equal(cc_params_init(ops, preset, flow->params), 0);
-    for (; changes != NULL && changes->param != NULL; changes++)
-        param_set(param_find(ops->params, ops->n_params, changes->param), flow->params,
-                  changes->value, changes->param, &err);
-    assert_int_equal(err.n_errors, 0);
-    cc_begin(&flow->cc, ops, flow->params, &flow->env, 0);
-    return flow;
+    struct cc_env env = {.line_bps = line_bps, .base_rtt_ps = 8 * US, .mtu_bytes = 1000};
+    return cc_flow_new("dcqcn", preset, &env, changes);
 }
 
-static void flow_free(struct flow *flow)
+static void notify(struct cc_flow *flow, ps_t at)
 {
-    free(flow->params);
-    free(flow);
-}
-
-// Let every timer due up to `until` go off, the earlier first, timer 0 before timer 1.
-static void run_until(struct flow *flow, ps_t until)
-{
-    for (;;) {
-        ps_t *at = flow->cc.timer_at_ps;
-        unsigned timer = at[1] < at[0];
-        if (at[timer] > until || at[timer] == PS_NEVER)
-            return;
-        flow->fired++;
-        flow->cc.ops->on_timer(&flow->cc, timer, at[timer]);
-        assert_true(flow->cc.rate_bps > 0 && flow->cc.rate_bps <= flow->env.line_bps);
-    }
-}
-
-static void notify(struct flow *flow, ps_t at)
-{
-    run_until(flow, at);
+    cc_flow_run(flow, at);
     flow->cc.ops->on_cnp(&flow->cc, at);
 }
 
-static void notify_by_ack(struct flow *flow, ps_t at)
+static void notify_by_ack(struct cc_flow *flow, ps_t at)
 {
-    run_until(flow, at);
+    cc_flow_run(flow, at);
     struct cc_ack ack = {.now_ps = at, .acked_bytes = 1000, .ce_bytes = 1000};
     flow->cc.ops->on_ack(&flow->cc, &ack);
 }
 
 // 10 MB in wire packets of 1000 B: one byte-counter event of the paper.
-static void send_10mb(struct flow *flow)
+static void send_10mb(struct cc_flow *flow)
 {
     for (int i = 0; i < 10000; i++)
         flow->cc.ops->on_send(&flow->cc, 1000, 0);
@@ -85,14 +44,14 @@ static void send_10mb(struct flow *flow)
 
 enum observed { ALPHA, TARGET, TIMER_STAGE, BYTE_STAGE };
 
-static double seen(const struct flow *flow, enum observed what)
+static double seen(const struct cc_flow *flow, enum observed what)
 {
     double out[4];
     assert_int_equal(flow->cc.ops->observe(&flow->cc, out, 4), 4);
     return out[what];
 }
 
-static void expect(const struct flow *flow, uint64_t rate_bps, uint64_t target_bps)
+static void expect(const struct cc_flow *flow, uint64_t rate_bps, uint64_t target_bps)
 {
     assert_int_equal(flow->cc.rate_bps, rate_bps);
     assert_int_equal((uint64_t)seen(flow, TARGET), target_bps);
@@ -101,7 +60,7 @@ static void expect(const struct flow *flow, uint64_t rate_bps, uint64_t target_b
 static void test_silent_until_notified(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("paper", 40 * G, NULL);
+    struct cc_flow *f = flow_new("paper", 40 * G, NULL);
     struct cc_ack unmarked = {.now_ps = 5, .acked_bytes = 1000};
     for (int i = 0; i < 3; i++)
         send_10mb(f);
@@ -110,13 +69,13 @@ static void test_silent_until_notified(void **state)
     assert_true(f->cc.timer_at_ps[0] == PS_NEVER && f->cc.timer_at_ps[1] == PS_NEVER);
     assert_true(f->cc.cwnd_bytes == CC_UNLIMITED);
     assert_true(seen(f, ALPHA) == 1 && seen(f, BYTE_STAGE) == 0);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 // Two cuts: 40 -> 20 -> 10 Gb/s, Rt = 20; then T = 55 us from the last cut.
-static struct flow *paper_after_two_cuts(void)
+static struct cc_flow *paper_after_two_cuts(void)
 {
-    struct flow *f = flow_new("paper", 40 * G, NULL);
+    struct cc_flow *f = flow_new("paper", 40 * G, NULL);
     notify(f, 0);
     expect(f, 20 * G, 40 * G);
     notify(f, 1 * US);
@@ -127,50 +86,50 @@ static struct flow *paper_after_two_cuts(void)
 static void test_paper_recovery_then_additive(void **state)
 {
     (void)state;
-    struct flow *f = paper_after_two_cuts();
+    struct cc_flow *f = paper_after_two_cuts();
     static const uint64_t rate[] = {UINT64_C(15000000000), UINT64_C(17500000000),
                                     UINT64_C(18750000000), UINT64_C(19375000000),
                                     UINT64_C(19687500000)};
-    run_until(f, 56 * US - 1);
+    cc_flow_run(f, 56 * US - 1);
     expect(f, 10 * G, 20 * G);
     for (int i = 0; i < 5; i++) {
-        run_until(f, (56 + 55 * i) * US);
+        cc_flow_run(f, (56 + 55 * i) * US);
         expect(f, rate[i], 20 * G);
     }
-    run_until(f, 331 * US); // the 6th: Rt = 20.04, Rc = (20.04 + 19.6875) / 2
+    cc_flow_run(f, 331 * US); // the 6th: Rt = 20.04, Rc = (20.04 + 19.6875) / 2
     expect(f, UINT64_C(19863750000), 20 * G + 40 * M);
-    run_until(f, 386 * US);
+    cc_flow_run(f, 386 * US);
     expect(f, UINT64_C(19971875000), 20 * G + 80 * M);
     assert_true(seen(f, TIMER_STAGE) == 7);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_paper_byte_counter_and_hyper(void **state)
 {
     (void)state;
-    struct flow *f = paper_after_two_cuts();
+    struct cc_flow *f = paper_after_two_cuts();
     for (int i = 0; i < 5; i++)
         send_10mb(f); // bytes alone recover as the timer does
     expect(f, UINT64_C(19687500000), 20 * G);
     send_10mb(f);
     expect(f, UINT64_C(19863750000), 20 * G + 40 * M);
     // Five timer events while bytes lead: additive each, since the timer is not past F.
-    run_until(f, (56 + 55 * 4) * US);
+    cc_flow_run(f, (56 + 55 * 4) * US);
     assert_int_equal((uint64_t)seen(f, TARGET), 20 * G + 240 * M);
     // The 6th puts both past F by 1: + 200; then bytes 7 (lag 6): + 200; timer 7 (lag 7): + 400.
-    run_until(f, (56 + 55 * 5) * US);
+    cc_flow_run(f, (56 + 55 * 5) * US);
     assert_int_equal((uint64_t)seen(f, TARGET), 20 * G + 440 * M);
     send_10mb(f);
     assert_int_equal((uint64_t)seen(f, TARGET), 20 * G + 640 * M);
-    run_until(f, (56 + 55 * 6) * US);
+    cc_flow_run(f, (56 + 55 * 6) * US);
     assert_int_equal((uint64_t)seen(f, TARGET), 20 * G + 1040 * M);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_byte_counter_is_exact(void **state)
 {
     (void)state;
-    struct flow *f = paper_after_two_cuts();
+    struct cc_flow *f = paper_after_two_cuts();
     for (int i = 0; i < 9999; i++)
         f->cc.ops->on_send(&f->cc, 1000, 0);
     f->cc.ops->on_send(&f->cc, 999, 0);
@@ -182,22 +141,22 @@ static void test_byte_counter_is_exact(void **state)
     for (int i = 0; i < 9999; i++)
         f->cc.ops->on_send(&f->cc, 1000, 0);
     assert_true(seen(f, BYTE_STAGE) == 0);
-    flow_free(f);
+    cc_flow_free(f);
 
-    static const struct cc_preset_value tiny[] = {{"byte_counter", "100B"}, END};
+    static const struct cc_preset_value tiny[] = {{"byte_counter", "100B"}, CC_END};
     f = flow_new("paper", 40 * G, tiny);
     notify(f, 0);
     f->cc.ops->on_send(&f->cc, 250, 0); // two events, 50 B left over
     assert_true(seen(f, BYTE_STAGE) == 2);
     f->cc.ops->on_send(&f->cc, 50, 0);
     assert_true(seen(f, BYTE_STAGE) == 3);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_paper_alpha(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("paper", 40 * G, NULL);
+    struct cc_flow *f = flow_new("paper", 40 * G, NULL);
     notify(f, 0);
     assert_true(seen(f, ALPHA) == 1); // (1 - g) 1 + g
     notify(f, 60 * US);               // one decay at 55 us, when Rc was (40 + 20) / 2
@@ -212,13 +171,13 @@ static void test_paper_alpha(void **state)
     for (int i = 0; i < 3; i++)
         a *= 255.0 / 256;
     assert_true(seen(f, ALPHA) == 255.0 / 256 * a + 1.0 / 256);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_alpha_is_the_same_by_ticks(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("paper", 40 * G, NULL);
+    struct cc_flow *f = flow_new("paper", 40 * G, NULL);
     double a = 1;
     notify(f, 0);
     for (int i = 0; i < 1000; i++)
@@ -230,13 +189,13 @@ static void test_alpha_is_the_same_by_ticks(void **state)
     assert_true(seen(f, ALPHA) == 1.0 / 256);
     notify(f, 100 * PS_PER_S + 56 * US); // the period still begins at the notification
     assert_true(seen(f, ALPHA) == 255.0 / 256 * (255.0 / 256 / 256) + 1.0 / 256);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_min_rate(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("paper", 40 * G, NULL);
+    struct cc_flow *f = flow_new("paper", 40 * G, NULL);
     for (int i = 0; i < 8; i++)
         notify(f, i);
     expect(f, 156250000, 312500000); // 40 G / 2^8
@@ -244,23 +203,23 @@ static void test_min_rate(void **state)
     expect(f, 100 * M, 156250000);
     notify(f, 10);
     expect(f, 100 * M, 100 * M);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_scaled_steps_follow_the_line(void **state)
 {
     (void)state;
-    struct flow *f = flow_new(NULL, 200 * G, NULL);
+    struct cc_flow *f = flow_new(NULL, 200 * G, NULL);
     notify(f, 0);
     notify(f, 1);
-    run_until(f, 6 * 55 * US + 1);
+    cc_flow_run(f, 6 * 55 * US + 1);
     assert_int_equal((uint64_t)seen(f, TARGET), 100 * G + 200 * M); // line / 1000
     for (int i = 0; i < 5; i++)
         send_10mb(f);
     assert_int_equal((uint64_t)seen(f, TARGET), 100 * G + 1200 * M);
     send_10mb(f); // both past F: line / 200
     assert_int_equal((uint64_t)seen(f, TARGET), 100 * G + 2200 * M);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 // An idle flow comes back by its timer and then costs no event.
@@ -269,126 +228,126 @@ static void test_idle_flow_recovers_and_falls_silent(void **state)
     (void)state;
     static const char *const presets[] = {"scaled", "paper", "nic", "hpcc_sim", "khan2022"};
     for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
-        struct flow *f = flow_new(presets[i], 100 * G, NULL);
+        struct cc_flow *f = flow_new(presets[i], 100 * G, NULL);
         for (int n = 0; n < 20; n++)
             notify(f, n * 10 * US);
         assert_true(f->cc.rate_bps < 10 * G);
-        run_until(f, 1000 * PS_PER_S);
+        cc_flow_run(f, 1000 * PS_PER_S);
         expect(f, 100 * G, 100 * G);
         assert_true(f->cc.timer_at_ps[0] == PS_NEVER && f->cc.timer_at_ps[1] == PS_NEVER);
         assert_true(f->fired < 30000);
         f->cc.ops->on_send(&f->cc, 4000000000U, 0); // the byte counter is off, too
         expect(f, 100 * G, 100 * G);
         notify(f, 2000 * PS_PER_S); // it still hears, but alpha has decayed: at most g / 2 off
-        run_until(f, 2000 * PS_PER_S + 4 * US);
+        cc_flow_run(f, 2000 * PS_PER_S + 4 * US);
         assert_true(seen(f, ALPHA) > 0 && f->cc.rate_bps >= 99700 * M);
-        flow_free(f);
+        cc_flow_free(f);
     }
 }
 
 static void test_nic_timing(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("nic", 100 * G, NULL);
+    struct cc_flow *f = flow_new("nic", 100 * G, NULL);
     const double g = 5.0 / 1024;
     notify(f, 10 * US); // starts ticks (11, 12, ...) and checks (14, 18, ...)
-    run_until(f, 14 * US - 1);
+    cc_flow_run(f, 14 * US - 1);
     expect(f, 100 * G, 100 * G);
-    run_until(f, 14 * US);
+    cc_flow_run(f, 14 * US);
     double a = (1 - g) * (1 - g) * (1 - g) * (1 - g); // four ticks without another CNP
     assert_true(seen(f, ALPHA) == a);
     uint64_t rate = (uint64_t)(100e9 * (1 - a / 2));
     expect(f, rate, 100 * G);
     notify(f, 14 * US); // at the instant of a check: for the next
     expect(f, rate, 100 * G);
-    run_until(f, 18 * US);
+    cc_flow_run(f, 18 * US);
     a = (1 - g) * a + g; // noted in (14, 15], then three decays
     a = (1 - g) * ((1 - g) * ((1 - g) * a));
     assert_true(seen(f, ALPHA) == a);
     expect(f, (uint64_t)((double)rate * (1 - a / 2)), 100 * G); // no timer increase: Rt stays
     assert_true(f->cc.timer_at_ps[1] == PS_NEVER);              // no notification waits
     assert_true(f->cc.timer_at_ps[0] == 318 * US);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 // A CNP at the instant of an armed check that has not run yet must not push the check away.
 static void test_armed_check_stays(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("nic", 100 * G, NULL);
+    struct cc_flow *f = flow_new("nic", 100 * G, NULL);
     notify(f, 0);
     f->cc.ops->on_cnp(&f->cc, 4 * US);
     assert_true(f->cc.timer_at_ps[1] == 4 * US);
-    run_until(f, 4 * US);
+    cc_flow_run(f, 4 * US);
     assert_true(f->cc.rate_bps < 100 * G && f->cc.timer_at_ps[1] == PS_NEVER);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 // The ticks keep their grid through a silence in which alpha decays to nothing.
 static void test_ticks_keep_their_grid(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("hpcc_sim", 100 * G, NULL);
+    struct cc_flow *f = flow_new("hpcc_sim", 100 * G, NULL);
     const double keep = 255.0 / 256;
     notify(f, 0);
     notify(f, 100 * PS_PER_S + US / 2); // ticks at 1, 2, 3, 4 us: one raise from 0, three decays
-    run_until(f, 100 * PS_PER_S + 4 * US);
+    cc_flow_run(f, 100 * PS_PER_S + 4 * US);
     assert_true(seen(f, ALPHA) == keep * (keep * (keep / 256)));
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_nic_target_after_timer_increase(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("nic", 100 * G, NULL);
+    struct cc_flow *f = flow_new("nic", 100 * G, NULL);
     notify(f, 0);
-    run_until(f, 4 * US);
+    cc_flow_run(f, 4 * US);
     uint64_t cut = f->cc.rate_bps;
     f->cc.ops->on_send(&f->cc, 32767, 0); // a byte event recovers, but does not clamp the target
     assert_int_equal(f->cc.rate_bps, (100 * G + cut + 1) / 2);
     notify(f, 5 * US);
-    run_until(f, 8 * US);
+    cc_flow_run(f, 8 * US);
     assert_int_equal((uint64_t)seen(f, TARGET), 100 * G);
-    run_until(f, 308 * US); // a timer event does
+    cc_flow_run(f, 308 * US); // a timer event does
     uint64_t before = f->cc.rate_bps;
     notify(f, 309 * US);
-    run_until(f, 312 * US);
+    cc_flow_run(f, 312 * US);
     assert_int_equal((uint64_t)seen(f, TARGET), before);
     assert_true(f->cc.rate_bps < before);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_min_cut(void **state)
 {
     (void)state;
-    static const struct cc_preset_value half[] = {{"min_cut", "0.5"}, END};
-    static const struct cc_preset_value most[] = {{"min_cut", "0.8"}, END};
-    struct flow *f = flow_new("paper", 40 * G, half);
+    static const struct cc_preset_value half[] = {{"min_cut", "0.5"}, CC_END};
+    static const struct cc_preset_value most[] = {{"min_cut", "0.8"}, CC_END};
+    struct cc_flow *f = flow_new("paper", 40 * G, half);
     notify(f, 0); // alpha = 1: half exactly
     expect(f, 20 * G, 40 * G);
-    flow_free(f);
+    cc_flow_free(f);
     f = flow_new("paper", 40 * G, most);
     notify(f, 0);
     expect(f, 32 * G, 40 * G);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_hpcc_sim_timing(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("hpcc_sim", 100 * G, NULL);
+    struct cc_flow *f = flow_new("hpcc_sim", 100 * G, NULL);
     for (int i = 0; i < 40; i++) // CE on an ACK every 100 ns for 4 us: alpha stays 1
         notify_by_ack(f, 100 * US + i * US / 10);
     expect(f, 100 * G, 100 * G);
-    run_until(f, 104 * US); // first cut 4 us after the first CE
+    cc_flow_run(f, 104 * US); // first cut 4 us after the first CE
     assert_true(seen(f, ALPHA) == 1);
     expect(f, 50 * G, 100 * G);
-    run_until(f, 404 * US - 1);
+    cc_flow_run(f, 404 * US - 1);
     expect(f, 50 * G, 100 * G);
-    run_until(f, 404 * US); // one recovery (F = 1)
+    cc_flow_run(f, 404 * US); // one recovery (F = 1)
     expect(f, 75 * G, 100 * G);
     notify_by_ack(f, 405 * US); // an increase happened: Rt = Rc
-    run_until(f, 408 * US);
+    cc_flow_run(f, 408 * US);
     double a = 1;
     for (int i = 0; i < 301; i++) // ticks 105 .. 405, all decays (the tick at 405 precedes the CE)
         a *= 1 - 1.0 / 256;
@@ -397,81 +356,81 @@ static void test_hpcc_sim_timing(void **state)
     assert_true(seen(f, ALPHA) == a);
     uint64_t rate = (uint64_t)(75e9 * (1 - a / 2));
     expect(f, rate, 75 * G);
-    run_until(f, 708 * US); // recovery
+    cc_flow_run(f, 708 * US); // recovery
     rate = (75 * G + rate + 1) / 2;
     expect(f, rate, 75 * G);
-    run_until(f, 1008 * US); // one additive step of 20 Mb/s
+    cc_flow_run(f, 1008 * US); // one additive step of 20 Mb/s
     rate = (75 * G + 20 * M + rate + 1) / 2;
     expect(f, rate, 75 * G + 20 * M);
     for (uint64_t i = 1; i <= 3; i++) { // then hyper by 200 Mb/s each
-        run_until(f, (1008 + 300 * (ps_t)i) * US);
+        cc_flow_run(f, (1008 + 300 * (ps_t)i) * US);
         rate = (75 * G + (20 + 200 * i) * M + rate + 1) / 2;
         expect(f, rate, 75 * G + (20 + 200 * i) * M);
     }
     f->cc.ops->on_send(&f->cc, 4000000000U, 0); // no byte counter
     assert_int_equal(f->cc.rate_bps, rate);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_hpcc_sim_floor(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("hpcc_sim", 100 * G, NULL);
+    struct cc_flow *f = flow_new("hpcc_sim", 100 * G, NULL);
     for (int i = 0; i < 400; i++)
         notify_by_ack(f, i * US / 2);
     assert_int_equal(f->cc.rate_bps, 1 * G); // line / 100
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_khan2022(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("khan2022", 200 * G, NULL);
+    struct cc_flow *f = flow_new("khan2022", 200 * G, NULL);
     assert_int_equal(f->cc.cwnd_bytes, 200000); // 200 Gb/s * 8 us
     for (int i = 0; i < 4; i++)
         notify(f, i * US);
-    run_until(f, 4 * US);
+    cc_flow_run(f, 4 * US);
     notify(f, 5 * US);
-    run_until(f, 8 * US);
+    cc_flow_run(f, 8 * US);
     assert_int_equal((uint64_t)seen(f, TARGET), 200 * G);
     uint64_t cut = f->cc.rate_bps;
-    run_until(f, 908 * US - 1);
+    cc_flow_run(f, 908 * US - 1);
     assert_int_equal(f->cc.rate_bps, cut);
-    run_until(f, 908 * US);
+    cc_flow_run(f, 908 * US);
     assert_int_equal(f->cc.rate_bps, (200 * G + cut + 1) / 2);
-    flow_free(f);
+    cc_flow_free(f);
 
-    static const struct cc_preset_value free_of_it[] = {{"window_bdp", "0"}, END};
-    static const struct cc_preset_value wider[] = {{"window_bdp", "1.5"}, END};
+    static const struct cc_preset_value free_of_it[] = {{"window_bdp", "0"}, CC_END};
+    static const struct cc_preset_value wider[] = {{"window_bdp", "1.5"}, CC_END};
     f = flow_new("khan2022", 200 * G, free_of_it);
     assert_true(f->cc.cwnd_bytes == CC_UNLIMITED);
-    flow_free(f);
+    cc_flow_free(f);
     f = flow_new("paper", 40 * G, wider);
     assert_int_equal(f->cc.cwnd_bytes, 60000);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 // The increase due at the instant of a cut check acts first, as in the simulator that it models.
 static void test_increase_precedes_check(void **state)
 {
     (void)state;
-    struct flow *f = flow_new("hpcc_sim", 100 * G, NULL);
+    struct cc_flow *f = flow_new("hpcc_sim", 100 * G, NULL);
     notify(f, 0);
-    run_until(f, 4 * US);
+    cc_flow_run(f, 4 * US);
     uint64_t cut = f->cc.rate_bps;
     notify(f, 301 * US);
     assert_true(f->cc.timer_at_ps[0] == 304 * US && f->cc.timer_at_ps[1] == 304 * US);
-    run_until(f, 304 * US);
+    cc_flow_run(f, 304 * US);
     assert_int_equal((uint64_t)seen(f, TARGET), (100 * G + cut + 1) / 2);
     assert_true(f->cc.rate_bps < (100 * G + cut + 1) / 2);
-    flow_free(f);
+    cc_flow_free(f);
 }
 
 static void test_ack_and_cnp_are_one_notification(void **state)
 {
     (void)state;
-    struct flow *by_cnp = flow_new("paper", 40 * G, NULL);
-    struct flow *by_ack = flow_new("paper", 40 * G, NULL);
+    struct cc_flow *by_cnp = flow_new("paper", 40 * G, NULL);
+    struct cc_flow *by_ack = flow_new("paper", 40 * G, NULL);
     for (int i = 0; i < 50; i++) {
         notify(by_cnp, i * i * US);
         notify_by_ack(by_ack, i * i * US);
@@ -479,8 +438,8 @@ static void test_ack_and_cnp_are_one_notification(void **state)
         assert_true(seen(by_cnp, ALPHA) == seen(by_ack, ALPHA));
     }
     assert_true(by_ack->cc.rate_bps < 40 * G);
-    flow_free(by_cnp);
-    flow_free(by_ack);
+    cc_flow_free(by_cnp);
+    cc_flow_free(by_ack);
 }
 
 int main(void)
