@@ -11,7 +11,7 @@ static const struct later_words {
     {"topology kind",
      {"ring", "fully_connected", "mesh", "dln", "fat_tree", "rail", "dragonfly", "graph"}},
     {"policy",
-     {"timely", "timely_patched", "hpcc", "dctcp", "swift", "powertcp", "powertcp_delay", "newreno",
+     {"timely", "timely_patched", "dctcp", "swift", "powertcp", "powertcp_delay", "newreno",
       "cubic"}},
     {"workload kind", {"poisson", "training", "chakra"}},
     {"algorithm", {"double_binary_tree", "tree", "bruck", "shifted_halving_doubling"}},
@@ -35,7 +35,6 @@ bool later_word(const char *what, const char *word)
 const struct later_key later_keys[] = {
     {"scenario", "network", "\"packet\"", "the model of the network"},
     {"dim", "ranks_per_port", "1", "ranks that share a NIC port"},
-    {"switch", "int", "\"auto\"", "in-band telemetry: on where a policy needs it"},
     {"routing", "kind", "\"ecmp\"", "choice among equal paths"},
     {"routing", "relay", "false", "ranks forward for pairs that no dimension joins"},
     {"collective", "order", "\"fifo\"", "of chunks that wait"},

@@ -49,6 +49,9 @@ bool read_list(struct reader *r, const struct place *place);
 void read_params(struct reader *r, const struct place *place, struct keys *keys,
                  const struct param *params, size_t n, void *base);
 
+// Is the choice of an enumeration a boolean in JSON? (One of "auto", true, false.)
+bool choice_is_bool(const struct param *param, const char *choice);
+
 // The later keys of `object` (later.h). Adds them to `keys`.
 void read_later_keys(struct reader *r, const struct place *place, struct keys *keys,
                      const char *object);

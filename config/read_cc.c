@@ -91,7 +91,9 @@ void fit_check(struct reader *r, const struct place *place, const struct dim_spe
 {
     struct place transport = place_key(place, "transport"), sw = place_key(place, "switch"),
                  ecn = place_key(&sw, "ecn"), cnp = place_key(&transport, "cnp"),
-                 recovery = place_key(&transport, "recovery");
+                 recovery = place_key(&transport, "recovery"), telemetry = place_key(&sw, "int");
+    if ((dim->cc->needs & CC_NEEDS_INT) && dim->sw.telemetry == TELEMETRY_OFF)
+        place_error(r->err, &telemetry, "%s needs in-band telemetry", dim->cc->name);
     if ((dim->cc->needs & CC_NEEDS_ECN) && dim->sw.ecn.mode == ECN_OFF)
         place_warn(r->err, &ecn, "%s acts on ECN marks, and marking is off: it will never act",
                    dim->cc->name);

@@ -74,6 +74,14 @@ static const char *number_text(enum param_type type, const json_t *json, char *b
     return buf;
 }
 
+bool choice_is_bool(const struct param *param, const char *choice)
+{
+    bool has = false;
+    for (size_t i = 0; param->type == PARAM_ENUM && param->choices[i] != NULL; i++)
+        has |= strcmp(param->choices[i], "true") == 0;
+    return has && (strcmp(choice, "true") == 0 || strcmp(choice, "false") == 0);
+}
+
 // A value in scenario syntax; NULL where its JSON type is not one that the parameter takes.
 static const char *scalar_text(const struct param *param, const json_t *json, char *buf)
 {
@@ -82,8 +90,8 @@ static const char *scalar_text(const struct param *param, const json_t *json, ch
     const char *text = json_string_value(json);
     if (text != NULL)
         return !bare || (param->can_auto && strcmp(text, "auto") == 0) ? text : NULL;
-    if (json_is_boolean(json))
-        return param->type != PARAM_BOOL ? NULL : json_is_true(json) ? "true" : "false";
+    if (json_is_boolean(json) && (param->type == PARAM_BOOL || choice_is_bool(param, "true")))
+        return json_is_true(json) ? "true" : "false";
     return json_is_number(json) ? number_text(param->type, json, buf) : NULL;
 }
 

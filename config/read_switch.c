@@ -38,6 +38,11 @@ static void read_ecn(struct reader *r, const struct place *place, struct ecn_spe
         place_error(r->err, &at, "%s exceeds kmax %s", format_bytes(ecn->kmin_bytes, kmin),
                     format_bytes(ecn->kmax_bytes, kmax));
     }
+    if (ecn->pi_b > ecn->pi_a) {
+        struct place at = place_key(place, "pi_b");
+        place_error(r->err, &at, "%g exceeds pi_a %g: the probability would not come to rest",
+                    ecn->pi_b, ecn->pi_a);
+    }
 }
 
 static void read_routing(struct reader *r, const struct place *place)

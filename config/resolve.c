@@ -18,6 +18,8 @@ json_t *param_json(const struct param *param, const char *text)
 {
     if (strcmp(text, "auto") == 0)
         return json_string(text);
+    if (choice_is_bool(param, text))
+        return json_boolean(strcmp(text, "true") == 0);
     switch (param->type) {
     case PARAM_BOOL:
         return json_boolean(strcmp(text, "true") == 0);

@@ -34,6 +34,14 @@ static json_t *words_json(const char *const *words)
     return json_pack("{s:o}", "enum", list);
 }
 
+static json_t *choices_json(const struct param *param)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; param->choices[i] != NULL; i++)
+        json_array_append_new(list, param_json(param, param->choices[i]));
+    return json_pack("{s:o}", "enum", list);
+}
+
 static void bound_set(json_t *json, const char *key, const struct param *param, const char *text)
 {
     if (text != NULL)
@@ -49,7 +57,7 @@ static json_t *type_json(const struct param *param)
     case PARAM_TEXT:
         return json_pack("{s:s}", "type", "string");
     case PARAM_ENUM:
-        return words_json(param->choices);
+        return choices_json(param);
     case PARAM_COUNT:
     case PARAM_RATIO:
         json = json_pack("{s:s}", "type", param->type == PARAM_COUNT ? "integer" : "number");

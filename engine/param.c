@@ -93,6 +93,9 @@ static bool value_auto(enum param_type type, union value *value)
     case PARAM_RATIO:
         value->ratio = PARAM_AUTO_RATIO;
         return true;
+    case PARAM_LINE_RATE:
+        value->line_rate = (struct line_rate){PARAM_AUTO_BYTES, 0};
+        return true;
     default:
         return false;
     }
@@ -126,6 +129,8 @@ static int value_order(enum param_type type, const union value *a, const union v
 static bool value_is_auto(const struct param *param, const union value *value)
 {
     union value auto_value;
+    if (param->type == PARAM_LINE_RATE) // its values have no whole order
+        return param->can_auto && value->line_rate.bps == PARAM_AUTO_BYTES;
     return param->can_auto && value_auto(param->type, &auto_value) &&
            value_order(param->type, value, &auto_value) == 0;
 }

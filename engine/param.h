@@ -23,9 +23,10 @@ struct line_rate {
     uint64_t bps, divisor;
 };
 
-#define PARAM_AUTO_BYTES UINT64_MAX // value of PARAM_BYTES/COUNT/RATE when "auto" is given
-#define PARAM_AUTO_TIME PS_NEVER    // the same of PARAM_TIME
-#define PARAM_AUTO_RATIO (-1.0)     // the same of PARAM_RATIO
+#define PARAM_AUTO_BYTES                                                                           \
+    UINT64_MAX // value of PARAM_BYTES/COUNT/RATE when "auto" is given; bps of PARAM_LINE_RATE
+#define PARAM_AUTO_TIME PS_NEVER // the same of PARAM_TIME
+#define PARAM_AUTO_RATIO (-1.0)  // the same of PARAM_RATIO
 
 struct param {
     const char *name;

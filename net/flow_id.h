@@ -12,6 +12,7 @@ struct flow_id {
     uint16_t src_udp, dst_udp;             // entropy of ECMP; destination port is always 4791
     uint16_t job;                          // index of the job that opened it
     uint16_t dim;                          // dimension of the network it runs in
+    uint16_t int_bytes;                    // INT trailer of its data and ACKs, 0 = none
     uint8_t data_dscp, ack_dscp, cnp_dscp; // DSCP of data, of its ACKs and of its CNPs
 };
 

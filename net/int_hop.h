@@ -33,3 +33,20 @@ static inline uint64_t int_hop_bytes_since(const struct int_hop *now, const stru
         return now->tx_bytes + INT_WRAP_BYTES - before->tx_bytes;
     return now->tx_bytes - before->tx_bytes;
 }
+
+// PINT's digest (Ben Basat et al., SIGCOMM 2020): one byte for the largest utilization on the path,
+// its logarithm to the base 1.05; PINT_ONE stands for 1, so that 0.001 to 250 can be said.
+#define PINT_NONE 0
+#define PINT_MAX 255
+#define PINT_ONE 142
+
+// The utilization that a digest from 1 to PINT_MAX stands for.
+static inline double pint_value(unsigned digest)
+{
+    unsigned n = digest < PINT_ONE ? PINT_ONE - digest : digest - PINT_ONE;
+    double power = 1;
+    for (double base = 1.05; n > 0; n >>= 1, base *= base)
+        if (n & 1)
+            power *= base;
+    return digest < PINT_ONE ? 1 / power : power;
+}

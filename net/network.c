@@ -74,6 +74,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
 void network_free(struct network *net)
 {
     fifo_pool_free(&net->pool);
+    int_pool_free(&net->ints);
     free(net->ports);
     free(net->cold);
     free(net->links);

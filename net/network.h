@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/timer.h"
 #include "net/fifo.h"
+#include "net/int_pool.h"
 #include "net/tap.h"
 
 #define NET_CLASSES 8
@@ -108,6 +109,7 @@ struct network {
     struct engine *engine;
     struct node_ops ops[2]; // [0] ranks, [1] switches
     struct fifo_pool pool;
+    struct int_pool ints;
     struct port *ports;     // cache line aligned
     struct port_cold *cold; // [port]
     struct link *links;
@@ -187,6 +189,15 @@ void pause_expired(struct engine *engine, struct sim_timer *timer, int revents);
 
 // Time that a class of the port has been paused until `now`.
 ps_t port_paused_ps(const struct network *net, uint32_t port, unsigned cls, ps_t now);
+
+// A packet ends here: so does what it gathered.
+static inline void packet_end(struct network *net, struct packet *p)
+{
+    if (p->int_slot) {
+        int_pool_give(&net->ints, p->int_slot);
+        p->int_slot = 0;
+    }
+}
 
 static inline struct queue *port_queue(const struct network *net, uint32_t port, unsigned slot)
 {

@@ -42,9 +42,11 @@ struct packet {
     uint8_t kind, cls;   // enum packet_kind; class (priority) 0..7
     uint8_t flags;       // enum packet_flag
     uint8_t hops;
-    ps_t sent_ps;    // data: left the sender; ack: echo of the acknowledged packet's
-    ps_t arrives_ps; // last byte at the far end of the link it is on
-    uint64_t pad[2];
+    ps_t sent_ps;     // data: left the sender; ack: echo of the acknowledged packet's
+    ps_t arrives_ps;  // last byte at the far end of the link it is on
+    uint8_t int_hops; // records in its slot
+    uint8_t pint;     // PINT digest of the path so far
+    uint8_t pad[14];
 };
 _Static_assert(sizeof(struct packet) == 64, "struct packet is a cache line");
 

@@ -7,37 +7,6 @@
 #include "sim/places.h"
 #include "sim/sim.h"
 
-static uint32_t joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims)
-{
-    const struct sim *sim = ctx;
-    uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
-    return dims == 0 || (dim != GRAPH_NONE && dims >> dim & 1) ? dim : GRAPH_NONE;
-}
-
-static struct roce_path path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
-{
-    const struct sim *sim = ctx;
-    const struct transport_spec *t = &sim->spec->dims[dim].transport;
-    uint32_t ports[ROUTE_MAX_HOPS];
-    uint32_t n = route_path(&sim->routes, &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
-    SIM_ASSERT(&sim->engine, src, n > 0);
-    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, false, 0).wire;
-    uint32_t ack = ack_sizes(t, 0).wire;
-    struct roce_path out = {
-        .port = ports[0], .hops = n, .line_bps = sim->graph.ports[ports[0]].rate_bps};
-    for (uint32_t h = 0; h < n; h++) {
-        const struct graph_port *there = &sim->graph.ports[ports[h]];
-        const struct graph_port *back = &sim->graph.ports[there->peer];
-        out.base_rtt_ps += there->delay_ps + back->delay_ps +
-                           serialization_ps(data, there->rate_bps) +
-                           serialization_ps(ack, back->rate_bps);
-    }
-    const struct graph_node *node = &sim->graph.nodes[src]; // its planes follow one another
-    for (uint32_t p = ports[0]; p < node->first_port + node->n_ports; p++)
-        out.n_ports += sim->graph.ports[p].dim == dim;
-    return out;
-}
-
 static uint8_t classes_in_use(const struct spec *spec)
 {
     uint8_t classes = 1u << NET_CLASS_DATA;
@@ -116,12 +85,12 @@ static uint64_t headroom_of(const struct sim *sim, uint32_t port)
     const struct graph_port *here = &sim->graph.ports[port];
     const struct graph_port *sender = &sim->graph.ports[here->peer];
     const struct dim_spec *dim = &sim->spec->dims[here->dim];
-    const struct transport_spec *t = &dim->transport;
+    const struct transport_spec *t = &sim->roce.dims[here->dim].spec;
     if (!dim->sw.pfc.enabled)
         return 0;
     if (dim->sw.pfc.headroom_bytes != PARAM_AUTO_BYTES)
         return dim->sw.pfc.headroom_bytes > 0 ? dim->sw.pfc.headroom_bytes : 1;
-    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true, 0).wire, ack = ack_sizes(t, 0).wire;
+    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true).wire, ack = ack_sizes(t).wire;
     struct headroom_link link = {.rate_bps = sender->rate_bps,
                                  .delay_ps = sender->delay_ps,
                                  .response_ps = dim->sw.pfc.response_ps,
@@ -135,14 +104,27 @@ static uint64_t headroom_of(const struct sim *sim, uint32_t port)
 static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
 {
     const struct ecn_spec *ecn = &dim->sw.ecn;
+    if (ecn->mode == ECN_ON && ecn->kind == MARKING_PI)
+        return (struct marking){.enabled = true,
+                                .kind = MARKING_PI,
+                                .pi = {.a = ecn->pi_a / 1000,
+                                       .b = ecn->pi_b / 1000,
+                                       .qref_bytes = ecn->qref_bytes,
+                                       .interval_ps = ecn->pi_interval_ps,
+                                       .next_ps = ecn->pi_interval_ps}};
     if (ecn->mode == ECN_ON)
-        return (struct marking){true, ecn->kmin_bytes, ecn->kmax_bytes, ecn->pmax};
+        return (struct marking){.enabled = true,
+                                .kmin_bytes = ecn->kmin_bytes,
+                                .kmax_bytes = ecn->kmax_bytes,
+                                .pmax = ecn->pmax};
     const struct cc_profile *profile = &dim->cc_preset->profile;
     if (ecn->mode == ECN_OFF || !profile->ecn)
         return (struct marking){0};
     double scale = profile->scaled ? (double)rate_bps / (double)profile->ref_bps : 1;
-    return (struct marking){true, (uint64_t)((double)profile->kmin_bytes * scale),
-                            (uint64_t)((double)profile->kmax_bytes * scale), profile->pmax};
+    return (struct marking){.enabled = true,
+                            .kmin_bytes = (uint64_t)((double)profile->kmin_bytes * scale),
+                            .kmax_bytes = (uint64_t)((double)profile->kmax_bytes * scale),
+                            .pmax = profile->pmax};
 }
 
 static void build_switch(struct sim *sim, uint32_t node, struct err *err)
@@ -153,7 +135,8 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
     struct network *net = &sim->net;
     struct switch_node *s = switch_of(&sim->switches, node);
     uint32_t classes = net->n_slots - 1, data = mmu_class(net, NET_CLASS_DATA);
-    uint32_t full = data_sizes(&dim->transport, (uint32_t)dim->transport.mtu_bytes, false, 0).frame;
+    const struct roce_dim *roce = &sim->roce.dims[gn->dim];
+    uint32_t full = roce->full.frame;
     struct mmu_config config = {.buffer_bytes = spec->buffer_bytes,
                                 .reserve_bytes = spec->reserve_bytes,
                                 .xon_offset_bytes = spec->pfc.xon_offset_bytes == PARAM_AUTO_BYTES
@@ -189,13 +172,21 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
     s->quanta = (uint16_t)spec->pfc.quanta;
     s->mark_from_bytes = UINT64_MAX;
     s->lossless_data = spec->pfc.enabled;
+    s->int_mode = (uint8_t)sim_int_mode(dim);
+    s->int_rtt_ps = roce->global_rtt_ps;
+    if (s->int_mode == INT_PINT && !sim->switches.pints)
+        sim->switches.pints = memory_zeroed(net->n_ports, sizeof *sim->switches.pints);
     for (uint32_t p = gn->first_port; p < gn->first_port + gn->n_ports; p++) {
         struct switch_port *port = &sim->switches.ports[p];
         struct byte_time bt = port_link(net, net->cold[p].peer)->byte_time;
         port->marking = marking_of(dim, sim->graph.ports[p].rate_bps);
         if (port->marking.enabled && port->marking.kmin_bytes < s->mark_from_bytes)
             s->mark_from_bytes = port->marking.kmin_bytes;
+        s->pi |= port->marking.enabled && port->marking.kind == MARKING_PI;
         port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
+        port->rate_bps = sim->graph.ports[p].rate_bps;
+        if (s->int_mode == INT_PINT)
+            sim->switches.pints[p].rng = rng_init(sim->spec->seed, RNG_PINT, p);
         // half of the quanta of 64 byte times, at the rate of the sender that is paused
         port->refresh_every_ps = byte_time_span(&bt, spec->pfc.quanta * 64) / 2;
         if (port->refresh_every_ps < 1)
@@ -203,21 +194,26 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
     }
 }
 
-static void build_transport(struct sim *sim)
+// What the transport is in each dimension: known before the network is, since sizes follow from it.
+static void build_roce_dims(struct sim *sim)
 {
     const struct spec *spec = sim->spec;
-    struct roce *roce = &sim->roce;
-    roce->dims = memory_zeroed(spec->n_dims, sizeof *roce->dims);
+    sim->roce.dims = memory_zeroed(spec->n_dims, sizeof *sim->roce.dims);
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct dim_spec *dim = &spec->dims[d];
-        roce->dims[d] = (struct roce_dim){
-            .spec = dim->transport,
-            .cc = dim->cc,
-            .cc_params = dim->cc_params,
-            .full = data_sizes(&dim->transport, (uint32_t)dim->transport.mtu_bytes, false, 0)};
+        struct roce_dim *roce = &sim->roce.dims[d];
+        *roce =
+            (struct roce_dim){.spec = dim->transport, .cc = dim->cc, .cc_params = dim->cc_params};
+        roce->spec.int_bytes = sim_int_bytes(dim);
+        roce->full = data_sizes(&roce->spec, (uint32_t)roce->spec.mtu_bytes, false);
     }
-    roce->joining_dim = joining_dim;
-    roce->path = path;
+}
+
+static void build_transport(struct sim *sim)
+{
+    struct roce *roce = &sim->roce;
+    roce->joining_dim = sim_joining_dim;
+    roce->path = sim_path;
     roce->path_ctx = sim;
     roce->observer.message_ended = sim_message_ended;
     roce->observer.ctx = sim;
@@ -250,8 +246,10 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     sim->spec = spec;
     sim->stats.fct_ns.limit = sim->stats.slowdown.limit = (size_t)spec->report.flows_max;
     engine_init(&sim->engine, spec->seed);
+    build_roce_dims(sim);
     build_graph(sim);
     build_network(sim);
+    sim_telemetry_init(sim, err);
     switches_init(&sim->switches, &sim->net);
     for (uint32_t n = sim->graph.n_ranks; n < sim->graph.n_nodes; n++)
         build_switch(sim, n, err);

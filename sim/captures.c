@@ -58,7 +58,8 @@ static int open_one(struct sim *sim, size_t c, const char *dir, struct place_por
                                     .stamp = (enum capture_stamp)spec->stamp,
                                     .ports = ports->list,
                                     .n_ports = ports->n,
-                                    .flows = &sim->roce.flows};
+                                    .flows = &sim->roce.flows,
+                                    .ints = &sim->net.ints};
     sim->captures[c] = capture_open(&config, err);
     free(path);
     return sim->captures[c] ? 0 : -1;

@@ -70,11 +70,11 @@ static ps_t delays_ps(const struct hop *hops, uint32_t n)
 static double arrival_ps(const struct transport_spec *t, const struct hop *out, uint32_t n,
                          uint64_t packets, uint32_t last)
 {
-    uint32_t mtu = (uint32_t)t->mtu_bytes, mid = data_sizes(t, mtu, false, 0).wire;
-    uint32_t first = data_sizes(t, packets > 1 ? mtu : last, true, 0).wire;
+    uint32_t mtu = (uint32_t)t->mtu_bytes, mid = data_sizes(t, mtu, false).wire;
+    uint32_t first = data_sizes(t, packets > 1 ? mtu : last, true).wire;
     double ps = (double)delays_ps(out, n);
     if (packets > 1)
-        return ps + train_ps(out, n, first, mid, packets - 2, data_sizes(t, last, false, 0).wire);
+        return ps + train_ps(out, n, first, mid, packets - 2, data_sizes(t, last, false).wire);
     for (uint32_t h = 0; h < n; h++)
         ps += first * out[h].byte_ps;
     return ps;
@@ -83,9 +83,9 @@ static double arrival_ps(const struct transport_spec *t, const struct hop *out, 
 ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
                   ps_t *delivered_ps)
 {
-    const struct transport_spec *t = &sim->spec->dims[dim].transport;
+    const struct transport_spec *t = &sim->roce.dims[dim].spec;
     struct hop out[ROUTE_MAX_HOPS], back[ROUTE_MAX_HOPS];
-    uint32_t n = path_hops(sim, src, dst, dim, out, back), ack = ack_sizes(t, 0).wire;
+    uint32_t n = path_hops(sim, src, dst, dim, out, back), ack = ack_sizes(t).wire;
     uint64_t mtu = t->mtu_bytes, packets = bytes ? (bytes + mtu - 1) / mtu : 1;
     double arrived = arrival_ps(t, out, n, packets, (uint32_t)(bytes - (packets - 1) * mtu));
     if (delivered_ps)
@@ -104,11 +104,11 @@ ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t di
 
 ps_t sim_latency_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim)
 {
-    const struct transport_spec *t = &sim->spec->dims[dim].transport;
+    const struct transport_spec *t = &sim->roce.dims[dim].spec;
     struct hop out[ROUTE_MAX_HOPS], back[ROUTE_MAX_HOPS];
     uint32_t n = path_hops(sim, src, dst, dim, out, back);
     double ps = 0;
     for (uint32_t h = 1; h < n; h++)
-        ps += data_sizes(t, (uint32_t)t->mtu_bytes, false, 0).wire * out[h].byte_ps;
+        ps += data_sizes(t, (uint32_t)t->mtu_bytes, false).wire * out[h].byte_ps;
     return (ps_t)ps + delays_ps(out, n);
 }

@@ -32,7 +32,7 @@ struct evaluation {
 // in: (P + data overhead + ACK / ack_interval) / P wire bytes.
 static double payload_byte_ps(const struct sim *sim, uint32_t rank, uint32_t dim)
 {
-    const struct transport_spec *t = &sim->spec->dims[dim].transport;
+    const struct transport_spec *t = &sim->roce.dims[dim].spec;
     double byte_ps = 0, mtu = (double)t->mtu_bytes;
     uint32_t planes = 0;
     for (uint32_t p = sim->net.first_port[rank]; p < sim->net.first_port[rank + 1]; p++)
@@ -41,8 +41,8 @@ static double payload_byte_ps(const struct sim *sim, uint32_t rank, uint32_t dim
             byte_ps = (double)bt->num / (double)bt->den;
             planes++;
         }
-    double wire = data_sizes(t, (uint32_t)t->mtu_bytes, false, 0).wire +
-                  (double)ack_sizes(t, 0).wire / (double)t->ack_interval;
+    double wire = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire +
+                  (double)ack_sizes(t).wire / (double)t->ack_interval;
     return planes ? byte_ps * wire / mtu / planes : 0;
 }
 

@@ -94,6 +94,17 @@ char *sim_describe(const struct sim *sim);
 
 /* Between the files of this folder */
 void sim_message_ended(void *ctx, const struct message *m);
+uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims); // ctx: the sim
+struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim);
+// The largest base RTT of all pairs of a dimension, and the pair that crosses the most links.
+struct sim_longest {
+    ps_t base_rtt_ps;
+    uint32_t hops, src, dst;
+};
+struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
+enum int_mode sim_int_mode(const struct dim_spec *dim);
+uint32_t sim_int_bytes(const struct dim_spec *dim);
+void sim_telemetry_init(struct sim *sim, struct err *err); // once network and routes are there
 void sim_sampler_start(struct sim *sim);
 void sim_sampler_free(struct sim *sim);
 bool sim_only_housekeeping(const struct sim *sim);

@@ -30,11 +30,12 @@ static void refresh_arm(struct switches *sw, uint32_t port, ps_t now)
     sim_timer_start(sw->net->engine, &sp->refresh, now + sp->refresh_every_ps);
 }
 
-static void drop(struct switches *sw, uint32_t out, const struct packet *p, uint64_t *reason)
+static void drop(struct switches *sw, uint32_t out, struct packet *p, uint64_t *reason)
 {
     sw->ports[out].dropped_packets++;
     sw->ports[out].dropped_bytes += p->frame_bytes;
     (*reason)++;
+    packet_end(sw->net, p);
 }
 
 static void settle_switch(const struct switches *sw, uint32_t node, ps_t now)
@@ -53,13 +54,31 @@ static void set_explicit(const struct switches *sw, uint32_t node, bool is_expli
         port_set_explicit(net, p, is_explicit, now);
 }
 
+// Telemetry of a data packet: its own length is not in the queue it reports.
+static void stamp(struct switches *sw, const struct switch_node *s, uint32_t port, struct packet *p,
+                  uint64_t queue_bytes, ps_t now)
+{
+    struct network *net = sw->net;
+    uint64_t rate_bps = sw->ports[port].rate_bps, behind = queue_bytes - p->frame_bytes;
+    if (s->int_mode == INT_PINT) {
+        uint8_t digest = telemetry_pint(&sw->pints[port], net->ports[port].tx_bytes, rate_bps,
+                                        behind, s->int_rtt_ps, now);
+        p->pint = digest > p->pint ? digest : p->pint;
+    } else if (p->int_slot && p->int_hops < net->ints.per_slot) {
+        int_pool_at(&net->ints, p->int_slot)[p->int_hops++] =
+            telemetry_record(net, port, rate_bps, behind, (enum int_mode)s->int_mode, now);
+    }
+}
+
 // Transmission starts at an egress queue of `queue_bytes`, the packet included.
 static void mark(struct switches *sw, struct switch_node *s, uint32_t port, struct packet *p,
-                 uint64_t queue_bytes)
+                 uint64_t queue_bytes, ps_t now)
 {
     if (!(p->flags & PACKET_ECT))
         return;
     s->markable++;
+    if (s->int_mode != INT_OFF)
+        stamp(sw, s, port, p, queue_bytes, now);
     if (queue_bytes < s->mark_from_bytes)
         return;
     struct switch_port *sp = &sw->ports[port];
@@ -85,7 +104,9 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     port_settle(net, out, now);
     if (port_is_idle(&net->ports[out], slot, now)) { // it starts at once and takes no buffer
         fifo_hint_push(&net->pool, &net->ports[out].flight);
-        mark(sw, s, out, p, p->frame_bytes);
+        if (s->pi && p->cls == NET_CLASS_DATA)
+            marking_advance(&sw->ports[out].marking, 0, now);
+        mark(sw, s, out, p, p->frame_bytes, now);
         port_start(net, out, p, now);
         return;
     }
@@ -108,6 +129,8 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
         return;
     }
     p->ingress = (uint16_t)local;
+    if (s->pi && p->cls == NET_CLASS_DATA)
+        marking_advance(&sw->ports[out].marking, port_queue(net, out, slot)->bytes, now);
     port_enqueue(net, out, p, now);
 }
 
@@ -125,7 +148,9 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
     struct switches *sw = ctx;
     struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, node);
-    mark(sw, s, port, p, queue_bytes);
+    if (s->pi && p->cls == NET_CLASS_DATA)
+        marking_advance(&sw->ports[port].marking, queue_bytes, now);
+    mark(sw, s, port, p, queue_bytes, now);
     if (mmu_release(&s->mmu, p->ingress, mmu_class(net, p->cls), p->frame_bytes)) {
         uint32_t in = node_port(net, node, p->ingress);
         port_send_pfc(net, in, (uint8_t)(1u << p->cls), 0, now);
@@ -165,5 +190,6 @@ void switches_free(struct switches *sw)
         free(sw->nodes[n].mmu.ingress);
     free(sw->nodes);
     free(sw->ports);
+    free(sw->pints);
     *sw = (struct switches){0};
 }

@@ -5,6 +5,7 @@
 #include "net/network.h"
 #include "switch/marking.h"
 #include "switch/mmu.h"
+#include "switch/telemetry.h"
 
 // Output ports towards a destination, as topology/routes.h has them: 16 bits a group of ranks, a local
 // port, NEXT_SET | index of a set of equal ones, NEXT_HERE (the rank's own port), or NEXT_NONE.
@@ -28,6 +29,7 @@ struct switch_port {
     struct sim_timer refresh; // of the pauses this port has asked for
     ps_t refresh_every_ps;
     uint64_t dropped_packets, dropped_bytes; // that wanted to leave by this port
+    uint64_t rate_bps;                       // of its link, for INT
 };
 
 struct switch_node {
@@ -38,6 +40,9 @@ struct switch_node {
     uint64_t markable;        // packets with ECT that left
     uint16_t quanta;          // of an XOFF
     bool lossless_data;
+    bool pi;          // some of its ports mark by PI
+    uint8_t int_mode; // enum int_mode
+    ps_t int_rtt_ps;  // INT_PINT: the window of utilization
     /* counters */
     uint64_t drops_headroom, drops_lossy, drops_unroutable;
 };
@@ -46,6 +51,7 @@ struct switches {
     struct network *net;
     struct switch_node *nodes; // [node - n_ranks]
     struct switch_port *ports; // [global port]; those of ranks are unused
+    struct pint_port *pints;   // [global port], NULL where no switch has INT_PINT
     const uint32_t *const
         *entropy; // [2][flow] ECMP hash of the 5-tuple: of data, of what comes back
 };

@@ -2,6 +2,10 @@
 // Parameter tables of switches. `pfc`, `ecn` and `routing` are objects of their own in a scenario.
 #include "switch/switch_spec.h"
 
+static const char *const telemetry_choices[] = {"auto", "true", "false", NULL};
+static const char *const int_encodings[] = {"exact", "hpcc64", NULL};
+static const char *const marking_kinds[] = {"red", "pi", NULL};
+
 #define SW(f) offsetof(struct switch_spec, f)
 const struct param switch_params[] = {
     {.name = "buffer",
@@ -27,6 +31,28 @@ const struct param switch_params[] = {
      .max = "1000",
      .help = "a lossy class's egress queue may hold alpha * free shared buffer",
      .source = "Choudhury & Hahne, ToN 1998"},
+    {.name = "int",
+     .type = PARAM_ENUM,
+     .offset = SW(telemetry),
+     .def = "auto",
+     .choices = telemetry_choices,
+     .help = "in-band telemetry in data and ACKs; auto = where the policy needs it",
+     .source = "Li et al., SIGCOMM 2019"},
+    {.name = "int_encoding",
+     .type = PARAM_ENUM,
+     .offset = SW(int_encoding),
+     .def = "exact",
+     .choices = int_encodings,
+     .help = "what a policy sees of the records: exact, or the grain and wrapping of 8 bytes a hop",
+     .source = "Li et al., SIGCOMM 2019, figure 7"},
+    {.name = "int_hops",
+     .type = PARAM_COUNT,
+     .offset = SW(int_hops),
+     .def = "5",
+     .min = "1",
+     .max = "8",
+     .help = "switches for which a packet has room: 2 + 8 * int_hops bytes behind the IP packet",
+     .source = "Li et al., SIGCOMM 2019: 42 bytes for 5"},
 };
 const size_t n_switch_params = sizeof switch_params / sizeof *switch_params;
 
@@ -84,6 +110,14 @@ const size_t n_pfc_params = sizeof pfc_params / sizeof *pfc_params;
 // `enabled` is the scenario's word for mode: config maps it. `ecn: "auto"` is AUTO.
 #define ECN(f) offsetof(struct ecn_spec, f)
 const struct param ecn_params[] = {
+    {.name = "kind",
+     .type = PARAM_ENUM,
+     .offset = ECN(kind),
+     .def = "red",
+     .choices = marking_kinds,
+     .help = "red: by the queue between kmin and kmax (a step where they are equal); pi: by a "
+             "controller that holds the queue at qref",
+     .source = "Zhu et al., SIGCOMM 2015; Zhu et al., CoNEXT 2016"},
     {.name = "kmin",
      .type = PARAM_BYTES,
      .offset = ECN(kmin_bytes),
@@ -106,5 +140,36 @@ const struct param ecn_params[] = {
      .max = "1",
      .help = "marking probability at kmax",
      .source = "RED; Zhu et al., SIGCOMM 2015"},
+    {.name = "qref",
+     .type = PARAM_BYTES,
+     .offset = ECN(qref_bytes),
+     .def = "200KB",
+     .max = "1PB",
+     .help = "pi: the queue to hold",
+     .source = "Zhu et al., CoNEXT 2016"},
+    {.name = "pi_a",
+     .type = PARAM_RATIO,
+     .offset = ECN(pi_a),
+     .def = "0.00001822",
+     .min = "0",
+     .max = "1",
+     .help = "pi: weight of the error, per 1000 B",
+     .source = "Hollot et al., INFOCOM 2001"},
+    {.name = "pi_b",
+     .type = PARAM_RATIO,
+     .offset = ECN(pi_b),
+     .def = "0.00001816",
+     .min = "0",
+     .max = "1",
+     .help = "pi: weight of the error before, per 1000 B; at most pi_a",
+     .source = "Hollot et al., INFOCOM 2001"},
+    {.name = "pi_interval",
+     .type = PARAM_TIME,
+     .offset = ECN(pi_interval_ps),
+     .def = "55us",
+     .min = "1ns",
+     .max = "1s",
+     .help = "pi: time between updates of the probability",
+     .source = "docs/models.md: where it is stable"},
 };
 const size_t n_ecn_params = sizeof ecn_params / sizeof *ecn_params;

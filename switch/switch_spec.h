@@ -6,6 +6,9 @@
 
 enum ecn_mode { ECN_OFF, ECN_ON, ECN_AUTO };
 
+enum telemetry_choice { TELEMETRY_AUTO, TELEMETRY_ON, TELEMETRY_OFF };
+enum int_encoding { INT_ENCODING_EXACT, INT_ENCODING_HPCC64 };
+
 struct pfc_spec {
     bool enabled;
     double alpha;
@@ -17,8 +20,14 @@ struct pfc_spec {
 
 struct ecn_spec {
     int mode; // enum ecn_mode; AUTO = the policy's switch profile
+    int kind; // enum marking_kind
+    /* red */
     uint64_t kmin_bytes, kmax_bytes;
     double pmax;
+    /* pi */
+    uint64_t qref_bytes;
+    double pi_a, pi_b; // per 1000 B
+    ps_t pi_interval_ps;
 };
 
 struct switch_spec {
@@ -27,6 +36,9 @@ struct switch_spec {
     double lossy_alpha;     // dynamic threshold of a lossy class's egress queues
     struct pfc_spec pfc;
     struct ecn_spec ecn;
+    int telemetry;    // enum telemetry_choice
+    int int_encoding; // enum int_encoding
+    uint64_t int_hops;
 };
 
 extern const struct param switch_params[], pfc_params[], ecn_params[];

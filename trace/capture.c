@@ -13,6 +13,7 @@
 
 #include "engine/memory.h"
 #include "trace/capture_file.h"
+#include "trace/int_trailer.h"
 #include "trace/ip.h"
 #include "trace/pfc.h"
 #include "trace/roce.h"
@@ -25,8 +26,9 @@ struct record {
     uint32_t source; // index into capture.ports
     uint32_t order;  // at that source; wraps, compared by difference
     struct packet packet;
-    struct flow_id
-        id; // as it was then: queue pairs are named anew for each message where they are fresh
+    // As it was then: queue pairs are named anew for each message where they are fresh.
+    struct flow_id id;
+    uint8_t trailer[INT_TRAILER_MAX];
 };
 
 struct source {
@@ -38,7 +40,7 @@ struct capture {
     /* config */
     const struct flow_ids *flows;
     enum capture_stamp stamp;
-    uint16_t int_bytes;
+    const struct int_pool *ints;
     struct source *sources; // sorted by port, near end first
     size_t n_sources;
     /* state */
@@ -80,7 +82,7 @@ struct capture *capture_open(const struct capture_config *config, struct err *er
     struct capture *c = memory_zeroed(1, sizeof *c);
     c->flows = config->flows;
     c->stamp = config->stamp;
-    c->int_bytes = (uint16_t)config->int_bytes;
+    c->ints = config->ints;
     c->file = file;
     c->frame = memory_zeroed(snaplen, 1);
     c->frame_bytes = snaplen;
@@ -155,6 +157,8 @@ void capture_seen(struct capture *c, uint32_t port, const struct packet *packet,
         };
         if (packet->kind != PACKET_PFC)
             r.id = c->flows->ids[packet->flow];
+        if (r.id.int_bytes > 0)
+            int_trailer_put(r.trailer, r.id.int_bytes, packet, c->ints);
         heap_push(c, &r);
     }
 }
@@ -168,7 +172,8 @@ static void record_write(struct capture *c, const struct record *r)
         kept = pfc_encode(c->sources[r->source].port.src_mac, packet_pfc_classes(p),
                           packet_pfc_quanta(p), c->frame, c->frame_bytes);
     } else {
-        struct roce_fields f = roce_fields_of(p, &r->id, c->int_bytes);
+        struct roce_fields f = roce_fields_of(p, &r->id);
+        f.trailer = r->trailer;
         len = roce_frame_bytes(&f);
         kept = roce_encode(&f, c->frame, c->frame_bytes);
     }

@@ -4,6 +4,7 @@
 
 #include "engine/err.h"
 #include "net/flow_id.h"
+#include "net/int_pool.h"
 #include "net/tap.h"
 
 enum capture_stamp { CAPTURE_FIRST_BIT, CAPTURE_LAST_BIT };
@@ -25,7 +26,7 @@ struct capture_config {
     const struct capture_port *ports;
     size_t n_ports;
     const struct flow_ids *flows; // borrowed, may grow while the capture is open
-    uint32_t int_bytes; // INT trailer behind the IP packet of data and ACKs, 0 = none; < 64 KiB
+    const struct int_pool *ints;  // borrowed: what packets have gathered
 };
 
 struct capture;

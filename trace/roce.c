@@ -70,8 +70,7 @@ static void set_addresses(struct roce_fields *f, const struct flow_id *id, bool 
     f->ttl = ROCE_TTL;
 }
 
-struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *id,
-                                  uint16_t int_bytes)
+struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *id)
 {
     struct roce_fields f = {0};
     set_addresses(&f, id, p->kind == PACKET_DATA);
@@ -85,7 +84,7 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *
         f.rkey = p->flow + 1;
         f.dma_bytes = p->aux;
         f.payload_bytes = p->payload_bytes;
-        f.trailer_bytes = int_bytes;
+        f.trailer_bytes = id->int_bytes;
         break;
     case PACKET_ACK:
         // An ACK names the last packet that arrived, a NAK the first that did not (IBA 9.7.5).
@@ -94,7 +93,7 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *
         f.syndrome = p->flags & PACKET_NAK ? ROCE_NAK_SEQUENCE : ROCE_ACK;
         f.psn = p->flags & PACKET_NAK ? p->psn : p->psn - 1;
         f.msn = p->aux;
-        f.trailer_bytes = int_bytes;
+        f.trailer_bytes = id->int_bytes;
         break;
     default:
         f.opcode = ROCE_CNP;
@@ -223,6 +222,11 @@ size_t roce_encode(const struct roce_fields *f, uint8_t *out, size_t cap)
         uint32_t crc = icrc(head, head_bytes, zero_bytes(f));
         for (size_t i = 0; i < ICRC_BYTES && icrc_at + i < kept; i++)
             out[icrc_at + i] = (uint8_t)(crc >> 8 * i);
+    }
+    size_t trailer_at = icrc_at + ICRC_BYTES;
+    if (f->trailer && trailer_at < kept) {
+        size_t room = kept - trailer_at;
+        memcpy(out + trailer_at, f->trailer, f->trailer_bytes < room ? f->trailer_bytes : room);
     }
     return kept;
 }

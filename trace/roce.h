@@ -43,13 +43,12 @@ struct roce_fields {
     uint32_t msn;     // low 24 bits are used
     /* sizes */
     uint16_t payload_bytes; // zeros, without padding
-    uint16_t trailer_bytes; // zeros behind the IP packet
+    uint16_t trailer_bytes; // behind the IP packet
+    const uint8_t *trailer; // NULL = zeros
 };
 
-// The fields of a DATA, ACK or CNP packet of the flow `id`, with room for `int_bytes` of INT
-// behind data and ACKs.
-struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *id,
-                                  uint16_t int_bytes);
+// The fields of a DATA, ACK or CNP packet of the flow `id`, with room for its INT behind data and ACKs.
+struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *id);
 
 // Length of the whole frame without FCS.
 size_t roce_frame_bytes(const struct roce_fields *f);

@@ -36,6 +36,7 @@ struct qp_sender {
     uint32_t oldest, newest; // messages not wholly acknowledged
     struct sim_timer rto, cc_timer;
     struct cc_env env;
+    ps_t idle_since_ps; // when the last message was acknowledged
     /* counters */
     uint64_t cnps, timeouts;
 };

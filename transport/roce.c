@@ -43,7 +43,8 @@ static void qp_name(struct roce *roce, uint32_t index)
                          .dim = (uint16_t)qp->dim,
                          .data_dscp = DSCP_DATA,
                          .ack_dscp = control ? DSCP_CONTROL : DSCP_DATA,
-                         .cnp_dscp = DSCP_CONTROL};
+                         .cnp_dscp = DSCP_CONTROL,
+                         .int_bytes = (uint16_t)roce_dim_of(roce, qp)->spec.int_bytes};
     roce->flows.ids[index] = id;
     roce->entropy[0][index] = tuple_hash(qp->src, qp->dst, id.src_udp);
     roce->entropy[1][index] = tuple_hash(qp->dst, qp->src, id.dst_udp);
@@ -93,7 +94,9 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
     struct qp_sender *s = &qp->snd;
     s->env = (struct cc_env){.line_bps = path.line_bps,
                              .base_rtt_ps = path.base_rtt_ps,
+                             .global_rtt_ps = dim->global_rtt_ps,
                              .mtu_bytes = (uint32_t)dim->spec.mtu_bytes,
+                             .full_wire_bytes = dim->full.wire,
                              .hops = path.hops};
     s->sending = s->oldest = s->newest = qp->rcv.receiving = MESSAGE_NIL;
     s->ready_next = QP_NIL;
@@ -195,6 +198,7 @@ void roce_post(void *net, const struct transfer_request *request, ps_t now)
     }
     if (s->cc.ops->on_post) {
         struct cc_hint hint = {.msg_bytes = request->bytes,
+                               .idle_ps = last ? 0 : now - s->idle_since_ps,
                                .fan_in = request->hint.fan_in,
                                .fan_out = request->hint.fan_out,
                                .step = request->hint.step,
@@ -210,11 +214,12 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
 {
     struct roce *roce = ctx;
     if (p->kind == PACKET_DATA)
-        roce_on_data(roce, node_port(roce->net, node, local), p, now);
+        roce_on_data(roce, node_port(roce->net, node, local), p, now); // INT goes on with the ACK
     else if (p->kind == PACKET_ACK)
         roce_on_ack(roce, p, now);
     else
         roce_on_cnp(roce, p, now);
+    packet_end(roce->net, p);
 }
 
 static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *p)

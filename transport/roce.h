@@ -19,6 +19,8 @@ struct roce_dim {
     const struct cc_ops *cc;
     const void *cc_params;
     struct packet_sizes full; // of a packet of mtu bytes without RETH
+    bool int_records;         // data gathers INT records
+    ps_t global_rtt_ps;       // the largest base RTT of all pairs, where the policy needs it
 };
 
 struct roce_path {
@@ -77,7 +79,7 @@ ps_t roce_next_pull(void *ctx, uint32_t port, ps_t now);
 void roce_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
 void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now);
 void roce_on_cnp(struct roce *roce, const struct packet *p, ps_t now);
-void roce_on_data(struct roce *roce, uint32_t port, const struct packet *p, ps_t now);
+void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now);
 void roce_cc_moved(struct roce *roce, uint32_t index, ps_t now); // after a hook: pace, timers
 void roce_fail(struct roce *roce, struct qp *qp, ps_t now);      // gives up all its messages
 void roce_wake(struct roce *roce, uint32_t index, ps_t now);     // it may have become able to send

@@ -2,11 +2,12 @@
 // The receiver of a queue pair: order, ACK, NAK once per gap, and the notification point.
 #include "transport/roce.h"
 
-static void answer(struct roce *roce, uint32_t port, const struct packet *data, const struct qp *qp,
+// The ACK takes over what the data has gathered on its way.
+static void answer(struct roce *roce, uint32_t port, struct packet *data, const struct qp *qp,
                    uint8_t flags, ps_t now)
 {
     const struct roce_dim *dim = roce_dim_of(roce, qp);
-    struct packet_sizes size = ack_sizes(&dim->spec, 0);
+    struct packet_sizes size = ack_sizes(&dim->spec);
     struct packet ack = {.flow = qp->index,
                          .psn = (uint32_t)qp->rcv.expected_psn,
                          .dst = qp->src,
@@ -16,8 +17,12 @@ static void answer(struct roce *roce, uint32_t port, const struct packet *data, 
                          .kind = PACKET_ACK,
                          .cls = (uint8_t)roce_ack_class(dim),
                          .flags = flags,
+                         .int_slot = data->int_slot,
+                         .int_hops = data->int_hops,
+                         .pint = data->pint,
                          .sent_ps = data->sent_ps,
                          .arrives_ps = now};
+    data->int_slot = 0;
     port_enqueue(roce->net, port, &ack, now);
 }
 
@@ -77,7 +82,7 @@ static void deliver(struct roce *roce, struct qp *qp, const struct packet *p, ps
     roce->client.delivered(roce->client.ctx, m->token, now);
 }
 
-void roce_on_data(struct roce *roce, uint32_t port, const struct packet *p, ps_t now)
+void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now)
 {
     struct qp *qp = qp_at(&roce->qps, p->flow);
     struct qp_receiver *r = &qp->rcv;

@@ -208,8 +208,7 @@ static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, str
     uint64_t left = m->bytes - offset;
     bool first = s->snd_nxt == m->first_psn, last = s->snd_nxt + 1 == message_end_psn(m);
     uint32_t payload = (uint32_t)(left < mtu ? left : mtu);
-    struct packet_sizes size =
-        first || last ? data_sizes(&dim->spec, payload, first, 0) : dim->full;
+    struct packet_sizes size = first || last ? data_sizes(&dim->spec, payload, first) : dim->full;
     *p = (struct packet){.flow = qp->index,
                          .psn = (uint32_t)s->snd_nxt,
                          .dst = qp->dst,
@@ -220,6 +219,8 @@ static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, str
                          .cls = NET_CLASS_DATA,
                          .flags = PACKET_ECT,
                          .sent_ps = now};
+    if (dim->int_records)
+        p->int_slot = int_pool_take(&roce->net->ints);
     if (first) {
         p->flags |= PACKET_FIRST;
         p->aux = m->bytes < UINT32_MAX ? (uint32_t)m->bytes : UINT32_MAX;
@@ -308,8 +309,10 @@ static uint64_t acknowledge(struct roce *roce, struct qp *qp, uint64_t psn, ps_t
         uint32_t done = s->oldest;
         struct message *m = message_at(roce, done);
         s->oldest = m->next;
-        if (s->oldest == MESSAGE_NIL)
+        if (s->oldest == MESSAGE_NIL) {
             s->newest = MESSAGE_NIL;
+            s->idle_since_ps = now;
+        }
         m->status = MESSAGE_DONE;
         m->done_ps = now;
         uint64_t token = m->token;
@@ -324,6 +327,7 @@ static uint64_t acknowledge(struct roce *roce, struct qp *qp, uint64_t psn, ps_t
 static void tell_ack(struct qp *qp, const struct packet *p, uint64_t acked, ps_t now)
 {
     struct qp_sender *s = &qp->snd;
+    const struct int_pool *ints = &qp->roce->net->ints;
     ps_t rtt = now - p->sent_ps;
     s->srtt_ps = s->srtt_ps ? s->srtt_ps + (rtt - s->srtt_ps) / 8 : rtt;
     struct cc_ack ack = {
@@ -337,6 +341,9 @@ static void tell_ack(struct qp *qp, const struct packet *p, uint64_t acked, ps_t
         .ce_bytes = p->flags & PACKET_ECHO_CE ? (uint32_t)acked : 0,
         .inflight_bytes = s->nxt_bytes - s->una_bytes,
         .app_limited = s->snd_nxt == s->tail_psn,
+        .hops = p->int_slot ? int_pool_at(ints, p->int_slot) : NULL,
+        .n_hops = p->int_hops,
+        .pint = p->pint,
     };
     s->cc.ops->on_ack(&s->cc, &ack);
 }

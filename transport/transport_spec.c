@@ -4,7 +4,7 @@
 // Data: Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 (+ RETH 16) + payload padded to 4 + ICRC 4, then FCS 4,
 // then 20 of preamble and inter-packet gap (IEEE 802.3; InfiniBand annex A17). ACK: AETH 4 instead.
 // CNP: BTH + 16 reserved bytes. A custom overhead stands for all bytes beyond the payload, as other
-// simulators count them.
+// simulators count them. INT is a trailer of fixed size behind the IP packet of data and ACKs.
 #include "transport/transport_spec.h"
 
 static const char *const kinds[] = {"roce", NULL};
@@ -156,23 +156,22 @@ static struct packet_sizes sizes(const struct transport_spec *t, uint32_t header
     return (struct packet_sizes){frame, frame + GAP};
 }
 
-struct packet_sizes data_sizes(const struct transport_spec *t, uint32_t payload, bool reth,
-                               uint32_t int_bytes)
+struct packet_sizes data_sizes(const struct transport_spec *t, uint32_t payload, bool reth)
 {
     if (t->overhead == OVERHEAD_CUSTOM) {
-        uint32_t all = payload + (uint32_t)t->overhead_data + int_bytes;
+        uint32_t all = payload + (uint32_t)t->overhead_data + t->int_bytes;
         return (struct packet_sizes){all, all};
     }
-    return sizes(t, BASE + (reth ? RETH : 0u) + int_bytes, payload);
+    return sizes(t, BASE + (reth ? RETH : 0u) + t->int_bytes, payload);
 }
 
-struct packet_sizes ack_sizes(const struct transport_spec *t, uint32_t int_bytes)
+struct packet_sizes ack_sizes(const struct transport_spec *t)
 {
     if (t->overhead == OVERHEAD_CUSTOM) {
-        uint32_t all = (uint32_t)t->overhead_ack + int_bytes;
+        uint32_t all = (uint32_t)t->overhead_ack + t->int_bytes;
         return (struct packet_sizes){all, all};
     }
-    return sizes(t, BASE + AETH + int_bytes, 0);
+    return sizes(t, BASE + AETH + t->int_bytes, 0);
 }
 
 struct packet_sizes cnp_sizes(const struct transport_spec *t)

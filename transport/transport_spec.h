@@ -19,6 +19,8 @@ struct transport_spec {
     double clock_ppm;
     int overhead;                         // enum overhead_mode
     uint64_t overhead_data, overhead_ack; // OVERHEAD_CUSTOM: bytes beyond the payload
+    /* derived */
+    uint32_t int_bytes; // of INT behind the IP packet, in data and ACKs
 };
 
 // `wire_overhead` is a word or an object {"data", "ack"}: config maps it.
@@ -30,7 +32,6 @@ extern const char *const overhead_words[]; // "ethernet", "none", NULL
 struct packet_sizes {
     uint32_t frame, wire;
 };
-struct packet_sizes data_sizes(const struct transport_spec *t, uint32_t payload, bool reth,
-                               uint32_t int_bytes);
-struct packet_sizes ack_sizes(const struct transport_spec *t, uint32_t int_bytes);
+struct packet_sizes data_sizes(const struct transport_spec *t, uint32_t payload, bool reth);
+struct packet_sizes ack_sizes(const struct transport_spec *t);
 struct packet_sizes cnp_sizes(const struct transport_spec *t);

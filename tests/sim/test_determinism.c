@@ -109,7 +109,8 @@ static void scenario(struct fixture *f, unsigned which, uint64_t seed)
     if (which == 1) {
         dim->sw.pfc.enabled = false;
         dim->sw.buffer_bytes = 400000;
-        dim->sw.ecn = (struct ecn_spec){ECN_ON, 20000, 80000, 0.2};
+        dim->sw.ecn = (struct ecn_spec){
+            .mode = ECN_ON, .kmin_bytes = 20000, .kmax_bytes = 80000, .pmax = 0.2};
         dim->transport.rto_ps = 300 * PS_PER_US;
     } else if (which == 3) {
         fixture_cc(f, "window", NULL, NULL);

@@ -116,7 +116,19 @@ void random_any(struct fixture *f, uint64_t seed)
     }
     if (rng_below(&rng, 2)) {
         uint64_t kmin = rng_below(&rng, 60000);
-        dim->sw.ecn = (struct ecn_spec){ECN_ON, kmin, kmin + rng_below(&rng, 100000), 0.3};
+        dim->sw.ecn = (struct ecn_spec){.mode = ECN_ON,
+                                        .kind = rng_below(&rng, 3) ? MARKING_RED : MARKING_PI,
+                                        .kmin_bytes = kmin,
+                                        .kmax_bytes = kmin + rng_below(&rng, 100000),
+                                        .pmax = 0.3,
+                                        .qref_bytes = kmin,
+                                        .pi_a = 0.002,
+                                        .pi_b = 0.0019,
+                                        .pi_interval_ps = PS_PER_US};
+    }
+    if (rng_below(&rng, 4) == 0) {
+        dim->sw.telemetry = TELEMETRY_ON;
+        dim->sw.int_encoding = (int)rng_below(&rng, 2);
     }
     if (rng_below(&rng, 3) == 0)
         dim->sw.pfc.quanta = 10 + rng_below(&rng, 1000); // expiry and refresh

@@ -10,13 +10,18 @@
 #include <cmocka.h>
 
 #include "switch/marking.h"
+
+#define RED(on, kmin, kmax, p)                                                                     \
+    {                                                                                              \
+        .enabled = (on), .kmin_bytes = (kmin), .kmax_bytes = (kmax), .pmax = (p)                   \
+    }
 #include "switch/switch.h"
 
 static void test_probability(void **state)
 {
     (void)state;
-    const struct marking red = {true, 100000, 400000, 0.2}, step = {true, 300000, 300000, 0.5},
-                         off = {false, 100000, 400000, 0.2};
+    const struct marking red = RED(true, 100000, 400000, 0.2), step = RED(true, 300000, 300000, 0.5),
+                         off = RED(false, 100000, 400000, 0.2);
     const struct {
         const struct marking *m;
         uint64_t bytes;
@@ -35,7 +40,7 @@ static void test_probability(void **state)
 static void test_draws_follow_the_probability(void **state)
 {
     (void)state;
-    const struct marking m = {true, 5000, 200000, 0.3};
+    const struct marking m = RED(true, 5000, 200000, 0.3);
     enum { DRAWS = 20000 };
     for (uint32_t i = 0; i < 20; i++) {
         uint64_t bytes = 1000 + i * UINT64_C(10000);
@@ -52,7 +57,7 @@ static void test_draws_follow_the_probability(void **state)
 static void test_certain_answers_draw_nothing(void **state)
 {
     (void)state;
-    const struct marking red = {true, 1000, 2000, 0.5}, step = {true, 1000, 1000, 0.5},
+    const struct marking red = RED(true, 1000, 2000, 0.5), step = RED(true, 1000, 1000, 0.5),
                          off = {.enabled = false};
     struct rng rng = rng_init(1, RNG_ECN, 1);
     assert_false(marking_draw(&off, UINT64_MAX, &rng));
@@ -202,7 +207,7 @@ static void test_queue_at_transmission_start(void **state)
     oracle(seen);
     for (uint64_t k = 1; k <= 22; k++) {
         struct world w;
-        const struct marking step = {true, k * FRAME, k * FRAME, 1};
+        const struct marking step = RED(true, k * FRAME, k * FRAME, 1);
         unsigned marks = 0;
         world_begin(&w, &step);
         send_bursts(&w, PACKET_ECT, PACKET_ECT);
@@ -228,7 +233,7 @@ static void test_red_uses_the_stream_of_the_port(void **state)
     (void)state;
     struct queue_seen seen[PACKETS];
     struct world w;
-    const struct marking red = {true, 4 * FRAME, 16 * FRAME, 0.8};
+    const struct marking red = RED(true, 4 * FRAME, 16 * FRAME, 0.8);
     struct rng rng = rng_init(1, RNG_ECN, OUT);
     unsigned marks = 0;
     oracle(seen);
@@ -254,7 +259,7 @@ static void test_only_capable_packets_are_marked(void **state)
     (void)state;
     struct queue_seen seen[PACKETS];
     struct world w;
-    const struct marking step = {true, 5 * FRAME, 5 * FRAME, 1};
+    const struct marking step = RED(true, 5 * FRAME, 5 * FRAME, 1);
     oracle(seen);
     world_begin(&w, &step);
     send_bursts(&w, 0, PACKET_ECT);

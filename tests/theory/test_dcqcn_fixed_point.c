@@ -55,7 +55,10 @@ static void run(struct fixture *f, const struct point *pt)
     dim->transport.overhead = OVERHEAD_CUSTOM; // so that wire, frame and payload are one
     dim->transport.overhead_data = 0;
     dim->transport.overhead_ack = 48;
-    dim->sw.ecn = (struct ecn_spec){ECN_ON, (uint64_t)pt->kmin, (uint64_t)pt->kmax, pt->pmax};
+    dim->sw.ecn = (struct ecn_spec){.mode = ECN_ON,
+                                    .kmin_bytes = (uint64_t)pt->kmin,
+                                    .kmax_bytes = (uint64_t)pt->kmax,
+                                    .pmax = pt->pmax};
     fixture_cc(f, "dcqcn", "paper", NULL);
     for (unsigned i = 0; i < pt->flows; i++)
         fixture_flow(f, i, pt->flows, UINT64_C(1000000000000), 0);

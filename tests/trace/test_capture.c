@@ -342,12 +342,20 @@ static void test_qpmap(void **state)
 static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)
 {
     struct err err = {0};
-    struct capture_config config = {.path = path,
-                                    .snaplen = snaplen,
-                                    .ports = ports,
-                                    .n_ports = 3,
-                                    .flows = &flows,
-                                    .int_bytes = int_bytes};
+    struct capture_config config = {
+        .path = path, .snaplen = snaplen, .ports = ports, .n_ports = 3, .flows = &flows};
+    struct int_pool ints;
+    ids[0].int_bytes = ids[1].int_bytes = (uint16_t)int_bytes;
+    int_pool_init(&ints, 5);
+    uint32_t slot = int_pool_take(&ints);
+    for (unsigned h = 0; h < 3; h++)
+        int_pool_at(&ints, slot)[h] = (struct int_hop){(ps_t)(h + 1) * PS_PER_US,
+                                                       128000 * h,
+                                                       UINT64_C(100000000000) << h,
+                                                       8000 * h,
+                                                       (h + 4) & 0xff,
+                                                       0};
+    config.ints = &ints;
     struct capture *c = capture_open(&config, &err);
     if (!c)
         return EXIT_FAILURE;
@@ -359,6 +367,8 @@ static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)
                                          : PACKET_ECT);
         p.flags |= (uint8_t)(i % 10 == 7 ? PACKET_CE : 0);
         p.flow = i / 3 % 2;
+        p.int_slot = slot;
+        p.int_hops = 3;
         p.aux = 2 * 4096 + (i + 2) % 4096 + 1;
         capture_seen(c, p.flow ? 9 : 5, &p, now, now + 332 * PS_PER_NS);
         struct packet ack = {.kind = PACKET_ACK, .flow = p.flow, .psn = i + 1, .aux = i / 3 + 1};
@@ -373,6 +383,7 @@ static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)
             capture_seen(c, 9, &pfc, now, now + 7 * PS_PER_NS);
         capture_advance(c, now);
     }
+    int_pool_free(&ints);
     return capture_close(c, NULL, &err) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -81,7 +81,9 @@ static void check_frame(const uint8_t *frame, size_t len, size_t trailer)
 
 static size_t encode(const struct packet *p, uint16_t int_bytes, uint8_t *frame)
 {
-    struct roce_fields f = roce_fields_of(p, &FLOW, int_bytes);
+    struct flow_id id = FLOW;
+    id.int_bytes = int_bytes;
+    struct roce_fields f = roce_fields_of(p, &id);
     size_t len = roce_encode(&f, frame, FRAME_CAP);
     assert_int_equal(len, roce_frame_bytes(&f));
     check_frame(frame, len, int_bytes);
@@ -188,7 +190,7 @@ static void test_ecn_bits(void **state)
     uint8_t frame[FRAME_CAP];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct packet p = {.kind = table[i].kind, .flags = table[i].flags, .psn = 1};
-        struct roce_fields f = roce_fields_of(&p, &FLOW, 0);
+        struct roce_fields f = roce_fields_of(&p, &FLOW);
         roce_encode(&f, frame, sizeof frame);
         assert_int_equal(frame[15], table[i].tos);
     }
@@ -236,7 +238,9 @@ static void test_int_trailer(void **state)
         assert_memory_equal(with, without, len);
     }
     struct packet cnp = {.kind = PACKET_CNP};
-    struct roce_fields f = roce_fields_of(&cnp, &FLOW, 42);
+    struct flow_id id = FLOW;
+    id.int_bytes = 42;
+    struct roce_fields f = roce_fields_of(&cnp, &id);
     assert_int_equal(roce_frame_bytes(&f), 74);
 }
 
@@ -245,7 +249,9 @@ static void test_cut_anywhere(void **state)
 {
     (void)state;
     struct packet p = {.kind = PACKET_DATA, .flags = PACKET_FIRST, .payload_bytes = 30};
-    struct roce_fields f = roce_fields_of(&p, &FLOW, 6);
+    struct flow_id id = FLOW;
+    id.int_bytes = 6;
+    struct roce_fields f = roce_fields_of(&p, &id);
     uint8_t whole[256], cut[256];
     size_t len = roce_encode(&f, whole, sizeof whole);
     for (size_t cap = 0; cap <= len; cap++) {

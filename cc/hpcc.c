@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// HPCC: a window set from the bytes in flight that switches report (in-band telemetry).
+//
+// Every ACK brings a record of each switch port on the path: when the packet left, bytes sent, queue.
+// Two records of a port give its rate and standing queue, hence the normalised bytes in flight u;
+// U is the moving average of the largest u of the path. The window aims at U = eta: it is divided
+// by U/eta where U is above, or after max_stage additive steps; else it grows by W_AI. The reference
+// window Wc commits once per RTT, W reacts with every ACK, and packets are paced at R = W/T.
+//
+// With `pint` switches keep the average themselves and a packet carries one byte, the largest U.
+//
+// Rules the paper leaves open: U begins at 1, and the first ACK of a flow only sets the reference, as
+// in the authors' simulator; W stays within [min_rate * T, B * T]. A change of path (another port at
+// a hop) renews that hop's reference. The queue counts frames, bytes sent count the whole line time.
+// Idle restart: window kept, references dropped after an idle base RTT, since a rate over a pause says
+// nothing of now; `idle_restart` may begin afresh.
+// Left out: reaction to loss (a lossless fabric); per-hop rates (the authors' "multi-rate" variant).
+//
+// Sources: Li et al., SIGCOMM 2019, algorithm 1 and section 3.3; authors' ns-3 sources; Ben Basat et
+// al., SIGCOMM 2020 (PINT).
+#include "cc/cc.h"
+
+enum reference_rtt { RTT_PAIR, RTT_GLOBAL };
+
+struct hpcc_params {
+    double eta;
+    uint64_t max_stage, expected_flows;
+    struct line_rate rate_ai; // bps = PARAM_AUTO_BYTES: from expected_flows
+    struct line_rate min_rate;
+    int t; // enum reference_rtt
+    bool pint;
+    ps_t idle_restart_ps;
+};
+
+struct hop_seen {
+    ps_t t_ps;
+    uint64_t tx_bytes;
+    uint32_t queue_bytes;
+    unsigned port : 31;
+    unsigned wraps : 1;
+};
+
+struct hpcc {
+    /* config, resolved for this pair */
+    double t_ps, w_max, w_min, w_ai; // bytes
+    /* state */
+    double w_ref;        // Wc
+    double util;         // U
+    uint64_t update_seq; // Wc commits beyond it
+    uint32_t stage;      // incStage
+    uint8_t n_hops;      // references held; 0 = none
+    bool begun;
+    struct hop_seen hops[CC_INT_HOPS];
+};
+_Static_assert(sizeof(struct hpcc) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+
+// ---- parameters ----
+
+static const char *const reference_rtts[] = {"pair", "global", NULL};
+
+#define FIELD(name) offsetof(struct hpcc_params, name)
+#define SIGCOMM "Li et al., SIGCOMM 2019"
+
+static const struct param hpcc_param_table[] = {
+    {"eta", PARAM_RATIO, FIELD(eta), "0.95", "0.01", "1", NULL, false, "utilization to aim at",
+     SIGCOMM ", section 3.3"},
+    {"max_stage", PARAM_COUNT, FIELD(max_stage), "5", "0", "1000", NULL, false,
+     "additive steps before a multiplicative one", SIGCOMM ", section 3.3; 0 in its simulations"},
+    {"expected_flows", PARAM_COUNT, FIELD(expected_flows), "100", "1", "1000000", NULL, false,
+     "N of the additive step W_AI = B T (1 - eta) / N", SIGCOMM ", section 3.3"},
+    {"rate_ai", PARAM_LINE_RATE, FIELD(rate_ai), "auto", "1Kbps", NULL, NULL, true,
+     "additive step as a rate, W_AI = rate_ai T; auto = from expected_flows", "HPCC ns-3 sources"},
+    {"min_rate", PARAM_LINE_RATE, FIELD(min_rate), "line/1000", "1Kbps", NULL, NULL, false,
+     "floor of the rate", "HPCC ns-3 sources: 100 Mb/s at 100G"},
+    {"t", PARAM_ENUM, FIELD(t), "pair", NULL, NULL, reference_rtts, false,
+     "T: the base RTT of the pair, or the largest of all pairs", SIGCOMM ", section 3.2"},
+    {"pint", PARAM_BOOL, FIELD(pint), "false", NULL, NULL, NULL, false,
+     "one byte a packet in place of a record a hop", "Ben Basat et al., SIGCOMM 2020"},
+    {"idle_restart", PARAM_TIME, FIELD(idle_restart_ps), "auto", "1ns", "1000s", NULL, true,
+     "after so long without anything in flight a message begins afresh; auto = never",
+     "the paper is silent"},
+};
+
+static const struct cc_preset_value hpcc_sim_values[] = {
+    {"max_stage", "0"}, {"rate_ai", "line/2500"}, {"t", "global"}};
+static const struct cc_preset_value khan2022_values[] = {
+    {"max_stage", "0"}, {"rate_ai", "50Mbps"}, {"min_rate", "100Mbps"}, {"t", "global"}};
+static const struct cc_preset_value pint_values[] = {{"pint", "true"}};
+
+#define VALUES(array) .values = (array), .n_values = sizeof(array) / sizeof(array)[0]
+
+static const struct cc_preset hpcc_presets[] = {
+    {.name = "paper", .doc = "SIGCOMM 2019: eta 0.95, five additive steps"},
+    {.name = "hpcc_sim",
+     .doc = "the authors' simulations: no additive stage",
+     VALUES(hpcc_sim_values)},
+    {.name = "khan2022", .doc = "as Khan et al. ran it", VALUES(khan2022_values)},
+    {.name = "pint", .doc = "telemetry of one byte a packet", VALUES(pint_values)},
+};
+
+static struct hpcc *hpcc_of(struct cc *cc) { return (struct hpcc *)(void *)cc->priv; }
+
+// ---- measuring ----
+
+static void reference_set(struct hop_seen *seen, const struct int_hop *hop)
+{
+    *seen = (struct hop_seen){hop->t_ps, hop->tx_bytes, hop->queue_bytes, hop->port, hop->wraps};
+}
+
+// Eq. 2: u = min(q, q_before) / (B T) + txRate / B of one hop; *dt_ps its time between the records.
+static double hop_inflight(const struct hpcc *s, const struct hop_seen *before,
+                           const struct int_hop *hop, ps_t *dt_ps)
+{
+    const struct int_hop then = {.t_ps = before->t_ps, .tx_bytes = before->tx_bytes};
+    double byte_ps = 8e12 / (double)hop->rate_bps;
+    uint32_t queue =
+        hop->queue_bytes < before->queue_bytes ? hop->queue_bytes : before->queue_bytes;
+    *dt_ps = int_hop_time_since(hop, &then);
+    if (*dt_ps <= 0)
+        return 0; // within the grain of the encoding
+    double sent = (double)int_hop_bytes_since(hop, &then);
+    return ((double)queue / s->t_ps + sent / (double)*dt_ps) * byte_ps;
+}
+
+// Algorithm 1, MeasureInflight: the largest u of the path into U, with the weight of its time. False
+// where nothing could be measured.
+static bool inflight_measure(struct hpcc *s, const struct cc_ack *ack)
+{
+    unsigned n = ack->n_hops < CC_INT_HOPS ? ack->n_hops : CC_INT_HOPS;
+    double largest = 0, weight = 0;
+    for (unsigned h = 0; h < n; h++) {
+        const struct int_hop *hop = &ack->hops[h];
+        struct hop_seen *seen = &s->hops[h];
+        if (h < s->n_hops && seen->port == hop->port) {
+            ps_t dt_ps;
+            double u = hop_inflight(s, seen, hop, &dt_ps);
+            if (u > largest) {
+                largest = u;
+                weight = (double)dt_ps < s->t_ps ? (double)dt_ps / s->t_ps : 1;
+            }
+        }
+        reference_set(seen, hop);
+    }
+    s->n_hops = (uint8_t)n;
+    s->util += weight * (largest - s->util);
+    return weight > 0;
+}
+
+// ---- reacting ----
+
+// W, and R = W/T.
+static void window_set(struct cc *cc, double w)
+{
+    const struct hpcc *s = hpcc_of(cc);
+    cc->cwnd_bytes = (uint64_t)w > 0 ? (uint64_t)w : 1;
+    cc->rate_bps = w >= s->w_max ? cc->env->line_bps : cc_rate_of(cc->env, w, (ps_t)s->t_ps);
+}
+
+// Algorithm 1, ComputeWind: from Wc, which `commit` renews.
+static void window_react(struct cc *cc, bool commit)
+{
+    struct hpcc *s = hpcc_of(cc);
+    const struct hpcc_params *p = cc->params;
+    bool divide = s->util >= p->eta || s->stage >= p->max_stage;
+    double w = (divide ? s->w_ref / (s->util / p->eta) : s->w_ref) + s->w_ai;
+    w = w > s->w_max ? s->w_max : w < s->w_min ? s->w_min : w;
+    window_set(cc, w);
+    if (!commit)
+        return;
+    s->w_ref = w;
+    s->stage = divide ? 0 : s->stage + 1;
+}
+
+// ---- hooks ----
+
+static void hpcc_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+    struct hpcc *s = hpcc_of(cc);
+    const struct hpcc_params *p = cc->params;
+    bool measured = true;
+    if (p->pint && ack->pint != PINT_NONE)
+        s->util = pint_value(ack->pint);
+    else
+        measured = inflight_measure(s, ack);
+    if (!s->begun) {
+        s->begun = true;
+        s->update_seq = ack->snd_nxt;
+        return;
+    }
+    if (!measured)
+        return;
+    bool commit = ack->seq > s->update_seq;
+    window_react(cc, commit);
+    if (commit)
+        s->update_seq = ack->snd_nxt;
+}
+
+static void hpcc_init(struct cc *cc, ps_t now)
+{
+    (void)now;
+    const struct hpcc_params *p = cc->params;
+    const struct cc_env *env = cc->env;
+    ps_t t_ps =
+        p->t == RTT_GLOBAL && env->global_rtt_ps > 0 ? env->global_rtt_ps : env->base_rtt_ps;
+    double byte_ps = 8e12 / (double)env->line_bps, w_max = (double)t_ps / byte_ps;
+    uint64_t ai_bps = line_rate_bps(p->rate_ai, env->line_bps);
+    double share = p->rate_ai.bps == PARAM_AUTO_BYTES ? (1 - p->eta) / (double)p->expected_flows
+                                                      : (double)ai_bps / (double)env->line_bps;
+    double floor = (double)line_rate_bps(p->min_rate, env->line_bps) / (double)env->line_bps;
+    *hpcc_of(cc) = (struct hpcc){.t_ps = (double)t_ps,
+                                 .w_max = w_max,
+                                 .w_min = floor < 1 ? w_max * floor : w_max,
+                                 .w_ai = w_max * share,
+                                 .w_ref = w_max,
+                                 .util = 1};
+    window_set(cc, w_max);
+}
+
+static void hpcc_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+{
+    const struct hpcc_params *p = cc->params;
+    if (hint->idle_ps >= p->idle_restart_ps)
+        hpcc_init(cc, now);
+    else if (hint->idle_ps > cc->env->base_rtt_ps)
+        hpcc_of(cc)->n_hops = 0;
+}
+
+static bool hpcc_wants_pint(const void *params)
+{
+    return ((const struct hpcc_params *)params)->pint;
+}
+
+static const char *const hpcc_observed[] = {"util", "w_ref_bytes", "stage", NULL};
+
+static size_t hpcc_observe(const struct cc *cc, double *out, size_t cap)
+{
+    const struct hpcc *s = (const struct hpcc *)(const void *)cc->priv;
+    const double values[] = {s->util, s->w_ref, (double)s->stage};
+    size_t n = sizeof values / sizeof values[0];
+    for (size_t i = 0; i < n && i < cap; i++)
+        out[i] = values[i];
+    return n < cap ? n : cap;
+}
+
+extern const struct cc_ops cc_hpcc;
+const struct cc_ops cc_hpcc = {
+    .name = "hpcc",
+    .doc = "window from in-band telemetry: bytes in flight held at eta of the path's capacity",
+    .paper = SIGCOMM,
+    .needs = CC_NEEDS_INT | CC_NEEDS_GLOBAL_RTT,
+    .params = hpcc_param_table,
+    .n_params = sizeof hpcc_param_table / sizeof hpcc_param_table[0],
+    .params_bytes = sizeof(struct hpcc_params),
+    .presets = hpcc_presets,
+    .n_presets = sizeof hpcc_presets / sizeof hpcc_presets[0],
+    .init = hpcc_init,
+    .on_post = hpcc_on_post,
+    .on_ack = hpcc_on_ack,
+    .observe = hpcc_observe,
+    .observed = hpcc_observed,
+    .wants_pint = hpcc_wants_pint,
+};

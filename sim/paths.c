@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Paths through the network as a transport needs to know them: base RTT, length, the worst of all.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
+{
+    const struct sim *sim = ctx;
+    const struct transport_spec *t = &sim->roce.dims[dim].spec;
+    uint32_t ports[ROUTE_MAX_HOPS];
+    uint32_t n = route_path(&sim->routes, &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
+    SIM_ASSERT(&sim->engine, src, n > 0);
+    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire, ack = ack_sizes(t).wire;
+    struct roce_path out = {
+        .port = ports[0], .hops = n, .line_bps = sim->graph.ports[ports[0]].rate_bps};
+    for (uint32_t h = 0; h < n; h++) {
+        const struct graph_port *there = &sim->graph.ports[ports[h]];
+        const struct graph_port *back = &sim->graph.ports[there->peer];
+        out.base_rtt_ps += there->delay_ps + back->delay_ps +
+                           serialization_ps(data, there->rate_bps) +
+                           serialization_ps(ack, back->rate_bps);
+    }
+    const struct graph_node *node = &sim->graph.nodes[src]; // its planes follow one another
+    for (uint32_t p = ports[0]; p < node->first_port + node->n_ports; p++)
+        out.n_ports += sim->graph.ports[p].dim == dim;
+    return out;
+}
+
+uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims)
+{
+    const struct sim *sim = ctx;
+    uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
+    return dims == 0 || (dim != GRAPH_NONE && dims >> dim & 1) ? dim : GRAPH_NONE;
+}
+
+// Ranks of a group hang on one switch, so one of each stands for all.
+static uint32_t *first_of_groups(const struct sim *sim, uint32_t dim, uint32_t *n)
+{
+    const struct routes *r = &sim->routes;
+    bool *seen = memory_zeroed(UINT16_MAX + 1, sizeof *seen);
+    uint32_t *firsts = memory_zeroed(r->n_ranks, sizeof *firsts);
+    *n = 0;
+    for (uint32_t rank = 0; rank < r->n_ranks; rank++) {
+        uint16_t group = r->group[(size_t)dim * r->n_ranks + rank];
+        if (!seen[group])
+            firsts[(*n)++] = rank;
+        seen[group] = true;
+    }
+    free(seen);
+    return firsts;
+}
+
+struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim)
+{
+    struct sim_longest worst = {0};
+    uint32_t n, *firsts = first_of_groups(sim, dim, &n);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j <= n; j++) {
+            uint32_t src = firsts[i], dst = j < n ? firsts[j] : src + 1; // its neighbour too
+            if (src == dst || dst >= sim->graph.n_ranks ||
+                graph_joining_dim(&sim->graph, src, dst) != dim)
+                continue;
+            struct roce_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim);
+            if (path.base_rtt_ps > worst.base_rtt_ps)
+                worst.base_rtt_ps = path.base_rtt_ps;
+            if (path.hops > worst.hops)
+                worst = (struct sim_longest){worst.base_rtt_ps, path.hops, src, dst};
+        }
+    free(firsts);
+    return worst;
+}
