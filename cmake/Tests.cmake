@@ -82,5 +82,8 @@ foreach(snaplen IN ITEMS 128B 65535B)
     ${snaplen})
 endforeach()
 
+collwire_script_test(trace_int wire "tshark;python3" [[python3 "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/trace/check_int.py ${PROJECT_SOURCE_DIR})
+
 collwire_script_test(cli_check unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_cli.py ${PROJECT_SOURCE_DIR}/scenarios)
