@@ -244,6 +244,7 @@ char *metrics_json(const struct result *r, const char *scenario)
     put(o, "pfc", pfc_json(r));
     put(o, "ecn", ecn_json(r));
     put(o, "cnps", count(r->cnps));
+    put(o, "cc_cuts", count(r->cc_cuts));
     put(o, "drops", drops_json(r));
     json_t *recovery = json_object();
     put(recovery, "naks", count(r->naks));

@@ -162,6 +162,7 @@ static void collect_fabric(const struct sim *sim, struct result *r)
         collect_switch(sim, r, n);
     bool per_ack = sim->spec->dims[0].transport.cnp == CNP_PER_ACK;
     r->cnps = per_ack ? sim->roce.echoed_marks : sim->roce.cnps_sent;
+    r->cc_cuts = sim->roce.cc_cuts;
     r->naks = sim->roce.naks;
     r->timeouts = sim->roce.timeouts;
     r->retransmitted = sim->roce.retransmitted;

@@ -79,6 +79,19 @@ static uint64_t lowest_kmin(const struct sim *sim)
     return kmin;
 }
 
+// A policy that goes by delay or telemetry.
+static void explain_by_ack(struct result *r, const char *name)
+{
+    char queue[UNIT_TEXT];
+    if (r->cc_cuts == 0)
+        result_explain(r, text_format("%s never acted: it never lowered a rate or a window; max "
+                                      "queue %s",
+                                      name, human_bytes(r->max_queue_bytes, queue)));
+    else
+        result_explain(r, text_format("%s lowered a rate or a window %llu times", name,
+                                      (unsigned long long)r->cc_cuts));
+}
+
 static void explain_policy(const struct sim *sim, struct result *r)
 {
     const struct cc_ops *cc = sim->spec->dims[sim->spec->n_dims - 1].cc;
@@ -88,6 +101,8 @@ static void explain_policy(const struct sim *sim, struct result *r)
         if (r->marked_packets > 0)
             result_explain(r, text_format("%llu packets were marked, but %s does not listen to ECN",
                                           (unsigned long long)r->marked_packets, cc->name));
+        if (cc->on_ack)
+            explain_by_ack(r, cc->name);
         return;
     }
     if (kmin == UINT64_MAX)
@@ -98,9 +113,13 @@ static void explain_policy(const struct sim *sim, struct result *r)
                                       cc->name, human_bytes(r->max_queue_bytes, a),
                                       human_bytes(kmin, b)));
     else
-        result_explain(r, text_format("%s acted on %llu marks, %llu notifications", cc->name,
-                                      (unsigned long long)r->marked_packets,
-                                      (unsigned long long)r->cnps));
+        result_explain(
+            r, text_format("%s acted on %llu marks, %llu notifications: it lowered a rate "
+                           "or a window %llu times",
+                           cc->name, (unsigned long long)r->marked_packets,
+                           (unsigned long long)(cc->needs & CC_NEEDS_CNP ? r->cnps
+                                                                         : sim->roce.echoed_marks),
+                           (unsigned long long)r->cc_cuts));
 }
 
 static void explain_bottleneck(struct result *r)

@@ -103,6 +103,7 @@ struct result {
     struct pfc_port_result *pfc_ports;
     size_t n_pfc_ports;
     uint64_t marked_packets, markable_packets, cnps;
+    uint64_t cc_cuts; // times a policy lowered a rate or a window
     uint64_t dropped_packets, dropped_bytes, drops_headroom, drops_lossy, drops_unroutable;
     uint64_t naks, timeouts, retransmitted;
     struct port_result *ports;

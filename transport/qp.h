@@ -30,6 +30,7 @@ struct qp_sender {
     uint8_t rto_state;
     bool failed;
     uint16_t retries;
+    uint64_t cwnd_seen_bytes; // the window when the policy was last looked at
     struct cc cc;
     ps_t srtt_ps, rto_due_ps; // rto_due in the NIC's unpaused time
     /* cold */

@@ -69,6 +69,7 @@ static void qp_restart(struct roce *roce, struct qp *qp, ps_t now)
     const struct roce_dim *dim = roce_dim_of(roce, qp);
     cc_begin(&qp->snd.cc, dim->cc, dim->cc_params, &qp->snd.env, now);
     qp->snd.pace_q = qp->snd.pace_rate_bps = 0;
+    qp->snd.cwnd_seen_bytes = qp->snd.cc.cwnd_bytes;
     qp->snd.next_send_ps = now;
     qp->rcv.np_open_ps = 0;
     qp->rcv.np_marked = qp->rcv.ce_since_ack = false;

@@ -64,6 +64,7 @@ struct roce {
     /* counters */
     uint64_t delivered_bytes, posted_bytes;
     uint64_t cnps_sent, echoed_marks, naks, timeouts, retransmitted;
+    uint64_t cc_cuts; // times a policy lowered a rate or a window
 };
 
 // Attach to a network whose ports are set. The caller fills dims, path, client, observer first.

@@ -18,6 +18,9 @@ void roce_cc_moved(struct roce *roce, uint32_t index, ps_t now)
 {
     struct qp *qp = qp_at(&roce->qps, index);
     struct qp_sender *s = &qp->snd;
+    bool cut = s->cc.cwnd_bytes < s->cwnd_seen_bytes || s->cc.rate_bps < s->pace_rate_bps;
+    roce->cc_cuts += cut;
+    s->cwnd_seen_bytes = s->cc.cwnd_bytes;
     if (s->cc.rate_bps != s->pace_rate_bps) {
         s->pace_rate_bps = s->cc.rate_bps;
         s->pace_q =
