@@ -82,6 +82,7 @@ int simulate(const struct scenario *scenario, const char *dir, bool plain, bool 
         fputs("\r\033[K", stderr);
     int written = sim_close_captures(sim, &err);
     struct result *r = sim_result(sim);
+    sim_packets_free(sim);
     written |= write_files(scenario, dir, r, &sim->roce.flows, &err);
     int code = exit_code(r->status, written);
     errors_print(&err);

@@ -271,6 +271,12 @@ void sim_set_plain(struct sim *sim)
     network_set_plain(&sim->net);
 }
 
+void sim_packets_free(struct sim *sim)
+{
+    fifo_pool_free(&sim->net.pool);
+    int_pool_free(&sim->net.ints);
+}
+
 void sim_free(struct sim *sim)
 {
     if (!sim)

@@ -88,6 +88,10 @@ int sim_close_captures(struct sim *sim, struct err *err);
 // What the run has shown. Once, after sim_run. Free with result_free.
 struct result *sim_result(struct sim *sim);
 
+// Give back the memory of packets, for which there is no use after sim_result: what is written then
+// need not come on top of it.
+void sim_packets_free(struct sim *sim);
+
 // Values derived from the spec, a line each, for people: sizes, base RTT, window, thresholds. To be
 // freed.
 char *sim_describe(const struct sim *sim);
