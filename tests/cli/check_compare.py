@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# `compare --cc all`: policies visibly differ, or the tool says why they cannot. Two policies whose
+# results are the same to the byte although packets were marked or notified share code that they must not
+# share.
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SCENARIOS = sys.argv[1]
+NOT_RESULTS = ("scenario", "explain", "cc_cuts")  # what may differ between equal runs
+NO_FEEDBACK = ("none", "window")
+
+
+def results(metrics):
+    return json.dumps({k: v for k, v in metrics.items() if k not in NOT_RESULTS}, sort_keys=True)
+
+
+def runs(name, out):
+    path = os.path.join(SCENARIOS, name + ".json")
+    subprocess.run([os.environ["COLLWIRE"], "compare", path, "--cc", "all", "--quiet", "--out", out],
+                   check=True)
+    listed = subprocess.run([os.environ["COLLWIRE"], "list", "cc"], check=True, capture_output=True,
+                            text=True).stdout.splitlines()[2:]
+    for policy in (line.split()[0] for line in listed):
+        with open(os.path.join(out, policy, "metrics.json"), encoding="utf-8") as file:
+            yield policy, json.load(file)
+
+
+def check(name, out):
+    seen = {}
+    for policy, metrics in runs(name, out):
+        assert metrics["status"] == "completed", (name, policy)
+        twin = seen.setdefault(results(metrics), policy)
+        acted = metrics["ecn"]["marked_packets"] > 0 or metrics["cnps"] > 0
+        if twin != policy and acted:
+            # a policy that does not listen to marks is only then the same if it never acted
+            assert metrics["cc_cuts"] == 0, f"{name}: {policy} and {twin} are the same to the byte"
+        if policy not in NO_FEEDBACK and metrics["cc_cuts"] == 0:
+            assert any("never acted" in line for line in metrics["explain"]), (name, policy)
+    return len(seen)
+
+
+with tempfile.TemporaryDirectory() as out:
+    for name, different in (("incast", 5), ("victim", 5), ("allreduce-1d", 1)):
+        n = check(name, os.path.join(out, name))
+        assert n >= different, f"{name}: only {n} different results"
+        print(f"{name}: {n} different results")
