@@ -4,12 +4,13 @@
 
 #include <string.h>
 
-extern const struct cc_ops cc_none, cc_window, cc_dcqcn;
+extern const struct cc_ops cc_none, cc_window, cc_dcqcn, cc_dctcp;
 
 const struct cc_ops *const cc_registry[] = {
     &cc_none,
     &cc_window,
     &cc_dcqcn,
+    &cc_dctcp,
     NULL,
 };
 
