@@ -8,15 +8,16 @@
 //   window  RFC 8257. W in payload bytes, clocked by ACKs at line rate, from one bandwidth-delay
 //           product. It grows by one MTU per round trip, spread over the ACKs: flows that share a
 //           loop would else all add their packet at one instant.
-//   rate    the ns-3 model of the HPCC lineage (rdma-hw.cc, HandleAckDctcp): a pacing rate, grown by
+//   rate    the ns-3 model of the HPCC lineage (rdma-hw.cc, HandleAckDctcp): a rate, grown by
 //           rate_ai at each end of a window, under a window cap. Its F divides marked ACKs by the
 //           packets in flight when the window began plus one: the same, with an ACK per packet.
 //
 // Left out: slow start (a flow begins with a BDP, and climbs by additive increase after a timeout);
 // in rate mode any reaction to loss, as its source has none.
 // Differs: F and the window counts begin with the first ACK heard, which ends no window (RFC 8257
-// lets it end one, of that ACK alone; the ns-3 model does as here). W grows only while the flow fills
-// it but for a packet, as RFC 7661 asks for: a flow that its NIC holds back gathers no credit.
+// lets it end one, of that ACK alone; the ns-3 model does as here). W grows only while the flow
+// fills it but for a packet, as RFC 7661 asks for: a flow that its NIC holds back gathers no
+// credit.
 // Idle restart: after idle_restart without anything to send the flow begins afresh. A shorter pause
 // of more than a base RTT keeps window, rate and alpha, but drops the unfinished count.
 //
@@ -208,8 +209,8 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
     }
 }
 
-// RFC 8257, section 3.5: loss is met as TCP meets it. Going back has lowered snd_nxt, so what was in
-// flight is the highest heard of.
+// RFC 8257, section 3.5: loss is met as TCP meets it. Going back has lowered snd_nxt, so what was
+// in flight is the highest heard of.
 static void dctcp_on_loss(struct cc *cc, const struct cc_loss *loss)
 {
     struct dctcp *s = dctcp_of(cc);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DCTCP against values worked out by hand: alpha per window, cuts, growth, loss, the rate-based form,
-// pauses; and alpha's fixed point in the sawtooth of one flow.
+// DCTCP against values worked out by hand: alpha per window, cuts, growth, loss, the rate-based
+// form, pauses; and alpha's fixed point in the sawtooth of one flow.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -366,11 +366,11 @@ static void test_idle_restart(void **state)
     }
 }
 
-// One flow over a link that marks a whole round trip once the window exceeds W* packets (Alizadeh et
-// al., SIGCOMM 2010, section 3.3): alpha^2 (1 - alpha/4) = (2 W* + 1) / (W* + 1)^2, about
-// sqrt(2/W*) where W* is large, and the window falls by (W* + 1) alpha/2 each time. It takes g small
-// against the length of a cycle, sqrt(W*/2) round trips. Counting whole round trips costs up to one
-// in a cycle: 10 %.
+// One flow over a link that marks a whole round trip once the window exceeds W* packets (Alizadeh
+// et al., SIGCOMM 2010, section 3.3): alpha^2 (1 - alpha/4) = (2 W* + 1) / (W* + 1)^2, about
+// sqrt(2/W*) where W* is large, and the window falls by (W* + 1) alpha/2 each time. It takes g
+// small against the length of a cycle, sqrt(W*/2) round trips. Counting whole round trips costs up
+// to one in a cycle: 10 %.
 static void test_alpha_of_the_sawtooth(void **state)
 {
     (void)state;

@@ -6,19 +6,19 @@
 //   alpha^2 (1 - alpha/4) = (2 W* + 1)/(W* + 1)^2, about 2/W*
 //   Qmax = K + N                    one more round trip passes before the flows react
 //   A = N (W* + 1) alpha/2          what they then take back, about 0.5 sqrt(2 N (C*RTT + K))
-// It assumes flows in step, windows of many packets (below W* = 16 the approximations are off by more
-// than a packet, at W* = 4 flows lose step), and g small enough that alpha remembers a whole cycle of
-// A/N round trips.
+// It assumes flows in step, windows of many packets (below W* = 16 the approximations are off by
+// more than a packet, at W* = 4 flows lose step), and g small enough that alpha remembers a whole
+// cycle of A/N round trips.
 //
-// The queue must stay between Qmax - A and Qmax. Tolerance: one packet, since a flow's bytes in flight
-// are its window rounded up to packets.
-// That could hold for a queue too calm, so the swing is tested as well. The paper marks what enters
-// the queue, our switches (and most) what leaves: the mark is K packets fresher, K/C of the loop
-// (C*RTT + K)/C. The overshoot lasts C*RTT/(C*RTT + K) of a round trip, and so much less is marked:
-// alpha^2 is about 2/W* C*RTT/(C*RTT + K), and the swing 0.5 sqrt(2 N C*RTT). Tolerance: 15 %, the
-// extremes of many cycles where the theory has the mean, and a packet is 9 % of the smallest. Mean alpha
-// 20 %: it decays by a third over a cycle, so what cuts is less than the mean, and their product is
-// what the theory fixes. Fairness takes thousands of round trips, so Jain's index is only a guard.
+// The queue must stay between Qmax - A and Qmax. Tolerance: one packet, since a flow's bytes in
+// flight are its window rounded up to packets. That could hold for a queue too calm, so the swing
+// is tested as well. The paper marks what enters the queue, our switches (and most) what leaves:
+// the mark is K packets fresher, K/C of the loop (C*RTT + K)/C. The overshoot lasts C*RTT/(C*RTT +
+// K) of a round trip, and so much less is marked: alpha^2 is about 2/W* C*RTT/(C*RTT + K), and the
+// swing 0.5 sqrt(2 N C*RTT). Tolerance: 15 %, the extremes of many cycles where the theory has the
+// mean, and a packet is 9 % of the smallest. Mean alpha 20 %: it decays by a third over a cycle, so
+// what cuts is less than the mean, and their product is what the theory fixes. Fairness takes
+// thousands of round trips, so Jain's index is only a guard.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Against measured runs of the ns-3 HPCC lineage (none, window with k = 1, dctcp), where their files
-// are at hand: COLLWIRE_NS3 names the folder, else the test skips. Wire bytes as that model counts
-// them; DCTCP as it runs there: preset hpcc_sim, a step at 300 KB, CE echoed on every ACK, and the
-// window of the network's largest BDP, scaled with the rate.
+// Against measured runs of the ns-3 HPCC lineage (none, window with k = 1, dctcp), where their
+// files are at hand: COLLWIRE_NS3 names the folder, else the test skips. Wire bytes as that model
+// counts them; DCTCP as it runs there: preset hpcc_sim, a step at 300 KB, CE echoed on every ACK,
+// and the window of the network's largest BDP, scaled with the rate.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
