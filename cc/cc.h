@@ -15,7 +15,7 @@
 
 #define CC_UNLIMITED UINT64_MAX // cwnd_bytes: no window
 #define CC_TIMERS 2
-#define CC_PRIV_BYTES 128
+#define CC_PRIV_BYTES 256
 
 // What the transport must deliver for the policy to act; checked once when a scenario is built.
 // GLOBAL_RTT: env->global_rtt_ps is wanted (it costs a search over all pairs).

@@ -4,14 +4,10 @@
 
 #include <string.h>
 
-extern const struct cc_ops cc_none, cc_window, cc_dcqcn, cc_dctcp;
+extern const struct cc_ops cc_none, cc_window, cc_dcqcn, cc_dctcp, cc_powertcp, cc_powertcp_delay;
 
 const struct cc_ops *const cc_registry[] = {
-    &cc_none,
-    &cc_window,
-    &cc_dcqcn,
-    &cc_dctcp,
-    NULL,
+    &cc_none, &cc_window, &cc_dcqcn, &cc_dctcp, &cc_powertcp, &cc_powertcp_delay, NULL,
 };
 
 const struct cc_ops *cc_find(const char *name)
