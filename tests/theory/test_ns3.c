@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Against measured runs of the ns-3 HPCC lineage (none, window with k = 1), where their files are at
-// hand: COLLWIRE_NS3 names the folder, else the test skips. Wire bytes as that model counts them.
+// Against measured runs of the ns-3 HPCC lineage (none, window with k = 1, dctcp), where their
+// files are at hand: COLLWIRE_NS3 names the folder, else the test skips. Wire bytes as that model
+// counts them; DCTCP as it runs there: preset hpcc_sim, a step at 300 KB, CE echoed on every ACK,
+// and the window of the network's largest BDP, scaled with the rate.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,9 +55,17 @@ static void settings(struct fixture *f, const char *policy, const char *window)
     dim->sw.pfc.xon_offset_bytes = 3072;
     dim->sw.pfc.headroom_bytes = 37500;
     dim->sw.ecn.mode = ECN_OFF;
-    if (strcmp(policy, "window") == 0)
-        fixture_cc(f, "window", NULL, window, NULL);
-    else
+    char bytes[64];
+    if (strcmp(policy, "window") == 0) {
+        snprintf(bytes, sizeof bytes, "bytes=%s", window);
+        fixture_cc(f, policy, NULL, bytes, NULL);
+    } else if (strcmp(policy, "dctcp") == 0) {
+        snprintf(bytes, sizeof bytes, "window_bytes=%s", window);
+        fixture_cc(f, policy, "hpcc_sim", bytes, NULL);
+        dim->sw.ecn = (struct ecn_spec){
+            .mode = ECN_ON, .kmin_bytes = 300000, .kmax_bytes = 300000, .pmax = 1};
+        dim->transport.cnp = CNP_PER_ACK;
+    } else
         fixture_cc(f, policy, NULL, NULL);
 }
 
@@ -72,14 +82,14 @@ static struct measured ours(struct fixture *f)
 static void test_incast8(void **state)
 {
     (void)state;
-    static const char *const policies[] = {"none", "window"};
+    static const char *const policies[] = {"none", "window", "dctcp"};
     json_t *root = load("incast8.json");
     if (!root)
         skip();
-    for (int p = 0; p < 2; p++) {
+    for (int p = 0; p < 3; p++) {
         struct fixture f;
         fixture_switch(&f, 9, RATE, PS_PER_US);
-        settings(&f, policies[p], "bytes=52000");
+        settings(&f, policies[p], "52000");
         for (unsigned i = 0; i < 8; i++)
             fixture_flow(&f, i, 8, 1000000, 0);
         struct measured o = ours(&f), t = theirs(root, policies[p]);
@@ -106,18 +116,18 @@ static void widen(struct range *r, double x)
 static void test_a2a16_inside_our_range(void **state)
 {
     (void)state;
-    static const char *const policies[] = {"none", "window"};
+    static const char *const policies[] = {"none", "window", "dctcp"};
     json_t *root = load("a2a16.json");
     if (!root)
         skip();
-    for (int p = 0; p < 2; p++) {
+    for (int p = 0; p < 3; p++) {
         struct range mean = {1e300, 0}, max = {1e300, 0}, queue = {1e300, 0};
         for (uint64_t seed = 1; seed <= 20; seed++) {
             struct fixture f;
             struct link_spec link = {RATE, PS_PER_US};
             fixture_leaf_spine(&f, 16, 4, 4, link, link);
             f.spec.seed = seed;
-            settings(&f, policies[p], "bytes=104000");
+            settings(&f, policies[p], "104000");
             for (unsigned i = 0; i < 16; i++)
                 for (unsigned j = 0; j < 16; j++)
                     if (i != j)

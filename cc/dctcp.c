@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// DCTCP on RoCE: the window (or the rate) shrinks by how much of the traffic is marked.
+//
+// Once per window of data alpha moves towards F, the share of acknowledged bytes whose packets were
+// marked. The first mark cuts by alpha/2; until what was in flight then is acknowledged there is
+// neither a second cut nor an increase.
+//
+//   window  RFC 8257. W in payload bytes, clocked by ACKs at line rate, from one bandwidth-delay
+//           product. It grows by one MTU per round trip, spread over the ACKs: flows that share a
+//           loop would else all add their packet at one instant.
+//   rate    the ns-3 model of the HPCC lineage (rdma-hw.cc, HandleAckDctcp): a rate, grown by
+//           rate_ai at each end of a window, under a window cap. Its F divides marked ACKs by the
+//           packets in flight when the window began plus one: the same, with an ACK per packet.
+//
+// Left out: slow start (a flow begins with a BDP, and climbs by additive increase after a timeout);
+// in rate mode any reaction to loss, as its source has none.
+// Differs: F and the window counts begin with the first ACK heard, which ends no window (RFC 8257
+// lets it end one, of that ACK alone; the ns-3 model does as here). W grows only while the flow
+// fills it but for a packet, as RFC 7661 asks for: a flow that its NIC holds back gathers no
+// credit.
+// Idle restart: after idle_restart without anything to send the flow begins afresh. A shorter pause
+// of more than a base RTT keeps window, rate and alpha, but drops the unfinished count.
+//
+// Sources: RFC 8257; Alizadeh et al., SIGCOMM 2010; HPCC ns-3 sources (rdma-hw.cc, run.py);
+// Khan et al., Hot Interconnects 2022.
+#include "cc/cc.h"
+
+enum mode { MODE_WINDOW, MODE_RATE };
+
+struct dctcp_params {
+    double g;
+    int mode; // enum mode
+    struct line_rate rate_ai, min_rate;
+    struct cc_cap window;
+    ps_t idle_restart_ps;
+};
+
+struct dctcp {
+    /* config, resolved for this line */
+    uint64_t ai_bps, min_bps;
+    /* state; the rate is cc->rate_bps */
+    double alpha, marked; // marked = F of the last whole window
+    double window_bytes;  // W, window mode
+    /* the window being observed */
+    uint64_t acked_bytes, ce_bytes;
+    uint64_t end;                 // snd_nxt when it began
+    uint64_t cut_end, sent_bytes; // snd_nxt at the last cut; highest snd_nxt heard of
+    bool observing;               // end is set
+    bool reduced;                 // a cut came and cut_end has not passed
+};
+_Static_assert(sizeof(struct dctcp) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+
+// ---- parameters ----
+
+static const char *const modes[] = {"window", "rate", NULL};
+
+#define FIELD(name) offsetof(struct dctcp_params, name)
+#define RFC "RFC 8257"
+#define HPCC_SIM "HPCC ns-3 sources"
+
+static const struct param dctcp_param_table[] = {
+    {"mode", PARAM_ENUM, FIELD(mode), "window", NULL, NULL, modes, false,
+     "window: W shrinks and grows, at line rate; rate: the pacing rate does, under a window cap",
+     RFC "; " HPCC_SIM},
+    {"g", PARAM_RATIO, FIELD(g), "0.0625", "0.0001", "1", NULL, false,
+     "gain of the moving average alpha", RFC ", section 4.2 (1/16)"},
+    {"rate_ai", PARAM_LINE_RATE, FIELD(rate_ai), "615Mbps", "1Kbps", NULL, NULL, false,
+     "rate mode: additive increase per window", HPCC_SIM ": 1 KB per 13 us, at any line rate"},
+    {"min_rate", PARAM_LINE_RATE, FIELD(min_rate), "100Mbps", "1Kbps", NULL, NULL, false,
+     "rate mode: floor of the rate", HPCC_SIM ": default of the code, its scripts set 1 Gb/s"},
+    CC_CAP_PARAMS(FIELD(window)),
+    {"idle_restart", PARAM_TIME, FIELD(idle_restart_ps), "auto", "1ns", NULL, NULL, true,
+     "a message after so long a pause finds the flow as new; auto = never",
+     "RFC 5681, section 4.1, for TCP; NICs keep their state"},
+};
+
+static const struct cc_preset_value hpcc_sim_values[] = {{"mode", "rate"},
+                                                         {"rate_ai", "615Mbps"},
+                                                         {"min_rate", "1Gbps"},
+                                                         {"window_bdp", "1"},
+                                                         {"window_scales", "true"}};
+
+static const struct cc_preset_value khan2022_values[] = {
+    {"mode", "rate"}, {"rate_ai", "1000Mbps"}, {"min_rate", "100Mbps"}, {"window_bdp", "1"}};
+
+#define RATE_100G UINT64_C(100000000000)
+#define RATE_200G UINT64_C(200000000000)
+#define VALUES(array) .values = (array), .n_values = sizeof(array) / sizeof(array)[0]
+
+static const struct cc_preset dctcp_presets[] = {
+    {.name = "rfc8257",
+     .doc = "window based, marked by a step scaled to the line",
+     .profile = {true, 300000, 300000, 1.0, RATE_100G, true}},
+    {.name = "hpcc_sim",
+     .doc = "the ns-3 model of the HPCC lineage, rate based under a BDP window",
+     VALUES(hpcc_sim_values),
+     .profile = {true, 300000, 300000, 1.0, RATE_100G, true}},
+    {.name = "khan2022",
+     .doc = "hpcc_sim as Khan et al. ran it, marked by their RED",
+     VALUES(khan2022_values),
+     .profile = {true, 600000, 2400000, 0.2, RATE_200G, true}},
+};
+
+static struct dctcp *dctcp_of(struct cc *cc) { return (struct dctcp *)(void *)cc->priv; }
+
+// What the transport obeys: W or the rate, and the cap over both.
+static void outputs_follow(struct cc *cc)
+{
+    const struct dctcp_params *p = cc->params;
+    uint64_t cap_bytes = cc_cap_bytes(cc->env, &p->window, cc->rate_bps);
+    cc->cwnd_bytes = cap_bytes;
+    if (p->mode == MODE_WINDOW && dctcp_of(cc)->window_bytes < (double)cap_bytes)
+        cc->cwnd_bytes = (uint64_t)dctcp_of(cc)->window_bytes;
+}
+
+// ---- alpha ----
+
+// RFC 8257, section 3.3: alpha = (1 - g) alpha + g F.
+static double alpha_update(double alpha, double g, double marked)
+{
+    return (1 - g) * alpha + g * marked;
+}
+
+// At the end of a window: F (RFC 8257's M), alpha, then the next window up to what has been sent by
+// now. The first time there is only a window to begin, with this ACK in it.
+static void window_turn(struct cc *cc, const struct cc_ack *ack)
+{
+    struct dctcp *s = dctcp_of(cc);
+    const struct dctcp_params *p = cc->params;
+    if (s->observing) {
+        s->marked = (double)s->ce_bytes / (double)s->acked_bytes;
+        s->alpha = alpha_update(s->alpha, p->g, s->marked);
+        s->acked_bytes = s->ce_bytes = 0;
+    }
+    s->end = ack->snd_nxt;
+    s->observing = true;
+}
+
+// ---- cut and increase ----
+
+static void cut_begin(struct dctcp *s, uint64_t snd_nxt)
+{
+    s->reduced = true;
+    s->cut_end = snd_nxt;
+}
+
+static void window_set(struct cc *cc, double bytes)
+{
+    double mtu = cc->env->mtu_bytes;
+    dctcp_of(cc)->window_bytes = bytes > mtu ? bytes : mtu;
+    outputs_follow(cc);
+}
+
+// RFC 8257, section 3.3: W (1 - alpha/2); the same of the rate, within its floor.
+static void cut(struct cc *cc)
+{
+    const struct dctcp *s = dctcp_of(cc);
+    const struct dctcp_params *p = cc->params;
+    double keep = 1 - s->alpha / 2;
+    if (p->mode == MODE_WINDOW) {
+        window_set(cc, s->window_bytes * keep);
+        return;
+    }
+    uint64_t rate_bps = (uint64_t)((double)cc->rate_bps * keep);
+    cc->rate_bps = rate_bps > s->min_bps ? rate_bps : s->min_bps;
+    outputs_follow(cc);
+}
+
+// RFC 5681, section 3.1: W + MTU * acked/W, where the flow filled W but for a packet.
+static void window_increase(struct cc *cc, const struct cc_ack *ack)
+{
+    double mtu = cc->env->mtu_bytes, window = dctcp_of(cc)->window_bytes;
+    double used = (double)(ack->inflight_bytes + ack->acked_bytes);
+    if (used + mtu >= window)
+        window_set(cc, window + mtu * ack->acked_bytes / window);
+}
+
+static void rate_increase(struct cc *cc)
+{
+    uint64_t room_bps = cc->env->line_bps - cc->rate_bps, ai_bps = dctcp_of(cc)->ai_bps;
+    cc->rate_bps += ai_bps < room_bps ? ai_bps : room_bps;
+    outputs_follow(cc);
+}
+
+// ---- hooks ----
+
+static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+    struct dctcp *s = dctcp_of(cc);
+    const struct dctcp_params *p = cc->params;
+    s->acked_bytes += ack->acked_bytes;
+    s->ce_bytes += ack->ce_bytes;
+    if (ack->snd_nxt > s->sent_bytes)
+        s->sent_bytes = ack->snd_nxt;
+    bool turn = !s->observing || ack->snd_una > s->end;
+    if (turn)
+        window_turn(cc, ack);
+    if (s->reduced && ack->snd_una > s->cut_end)
+        s->reduced = false;
+    if (s->reduced)
+        return;
+    if (ack->ce_bytes > 0) {
+        cut(cc);
+        cut_begin(s, ack->snd_nxt);
+    } else if (p->mode == MODE_WINDOW) {
+        window_increase(cc, ack);
+    } else if (turn) {
+        rate_increase(cc);
+    }
+}
+
+// RFC 8257, section 3.5: loss is met as TCP meets it. Going back has lowered snd_nxt, so what was
+// in flight is the highest heard of.
+static void dctcp_on_loss(struct cc *cc, const struct cc_loss *loss)
+{
+    struct dctcp *s = dctcp_of(cc);
+    const struct dctcp_params *p = cc->params;
+    if (p->mode == MODE_RATE || loss->kind == CC_LOSS_RECOVERED)
+        return;
+    if (loss->kind == CC_LOSS_TIMEOUT)
+        window_set(cc, 0);
+    else if (!s->reduced)
+        window_set(cc, s->window_bytes / 2);
+    else
+        return;
+    cut_begin(s, loss->snd_nxt > s->sent_bytes ? loss->snd_nxt : s->sent_bytes);
+}
+
+static void dctcp_init(struct cc *cc, ps_t now)
+{
+    (void)now;
+    const struct dctcp_params *p = cc->params;
+    uint64_t line_bps = cc->env->line_bps, min_bps = line_rate_bps(p->min_rate, line_bps);
+    *dctcp_of(cc) = (struct dctcp){
+        .ai_bps = line_rate_bps(p->rate_ai, line_bps),
+        .min_bps = min_bps < 1          ? 1
+                   : min_bps < line_bps ? min_bps
+                                        : line_bps,
+        .alpha = 1,
+    };
+    cc->rate_bps = line_bps;
+    window_set(cc, (double)cc_bdp_bytes(cc->env));
+}
+
+static void dctcp_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+{
+    const struct dctcp_params *p = cc->params;
+    struct dctcp *s = dctcp_of(cc);
+    if (hint->idle_ps >= p->idle_restart_ps) {
+        dctcp_init(cc, now);
+    } else if (hint->idle_ps > cc->env->base_rtt_ps) {
+        s->observing = false;
+        s->acked_bytes = s->ce_bytes = 0;
+    }
+}
+
+static const char *const dctcp_observed[] = {"alpha", "marked", "reduced", NULL};
+
+static size_t dctcp_observe(const struct cc *cc, double *out, size_t cap)
+{
+    const struct dctcp *s = (const struct dctcp *)(const void *)cc->priv;
+    const double values[] = {s->alpha, s->marked, s->reduced};
+    size_t n = sizeof values / sizeof values[0];
+    for (size_t i = 0; i < n && i < cap; i++)
+        out[i] = values[i];
+    return n < cap ? n : cap;
+}
+
+extern const struct cc_ops cc_dctcp;
+const struct cc_ops cc_dctcp = {
+    .name = "dctcp",
+    .doc = "window or rate cut by the share of marked bytes, grown by one MTU per round trip",
+    .paper = RFC "; Alizadeh et al., SIGCOMM 2010",
+    .needs = CC_NEEDS_ECN,
+    .params = dctcp_param_table,
+    .n_params = sizeof dctcp_param_table / sizeof dctcp_param_table[0],
+    .params_bytes = sizeof(struct dctcp_params),
+    .presets = dctcp_presets,
+    .n_presets = sizeof dctcp_presets / sizeof dctcp_presets[0],
+    .init = dctcp_init,
+    .on_post = dctcp_on_post,
+    .on_ack = dctcp_on_ack,
+    .on_loss = dctcp_on_loss,
+    .observe = dctcp_observe,
+    .observed = dctcp_observed,
+};

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// PowerTCP's window law.
+//
+// Sources: Addanki, Michel, Schmid, NSDI 2022, algorithms 1 and 2; the authors' ns-3 and Linux
+// sources (inet-tub/ns3-datacenter, inet-tub/powertcp-linux), for what the paper leaves open: a
+// sample weighs at most one tau, Gs begins at 1, and W has a bound.
+#include "cc/power.h"
+
+// ---- outputs ----
+
+// A full packet's share of payload on the line; 1 where its wire bytes are not known.
+static double payload_share(const struct cc_env *env)
+{
+    return env->full_wire_bytes > 0 ? (double)env->mtu_bytes / env->full_wire_bytes : 1;
+}
+
+static void window_set(struct cc *cc, struct power *s, double bytes)
+{
+    s->window_bytes = bytes < s->max_bytes ? bytes : s->max_bytes;
+    uint64_t payload_bytes = (uint64_t)(s->window_bytes * payload_share(cc->env));
+    cc->cwnd_bytes = payload_bytes > 0 ? payload_bytes : 1; // a packet at a time, then paced
+    cc->rate_bps = cc_rate_of(cc->env, s->window_bytes, cc->env->base_rtt_ps);
+}
+
+void power_begin(struct cc *cc, struct power *s)
+{
+    const struct power_params *p = cc->params;
+    double bdp_bytes = (double)cc->env->line_bps * (double)cc->env->base_rtt_ps / 8e12;
+    *s = (struct power){
+        .beta_bytes = bdp_bytes / (double)p->expected_flows,
+        .max_bytes = bdp_bytes * p->max_bdp,
+        .smoothed = 1,
+        .sample = 1,
+    };
+    window_set(cc, s, bdp_bytes);
+}
+
+// ---- the law ----
+
+#define POWER_LEAST 0x1p-10 // keeps the division finite; W is at its bound long before
+
+// NORMPOWER, smoothing: Gs = (Gs (tau - dt) + G dt) / tau.
+void power_sample(const struct cc *cc, struct power *s, double sample, ps_t dt)
+{
+    double tau_ps = (double)cc->env->base_rtt_ps, weight_ps = (double)dt;
+    if (weight_ps > tau_ps)
+        weight_ps = tau_ps;
+    s->sample = sample;
+    s->smoothed = (s->smoothed * (tau_ps - weight_ps) + sample * weight_ps) / tau_ps;
+}
+
+bool power_round_turns(struct power *s, const struct cc_ack *ack)
+{
+    if (ack->snd_una <= s->round_end)
+        return false;
+    s->round_end = ack->snd_nxt;
+    return true;
+}
+
+// UPDATEWINDOW: W = gamma (W_old/Gs + beta) + (1 - gamma) W, with W_old = W.
+void power_window_update(struct cc *cc, struct power *s, double power)
+{
+    const struct power_params *p = cc->params;
+    double target_bytes = s->window_bytes / (power > POWER_LEAST ? power : POWER_LEAST);
+    window_set(cc, s, p->gamma * (target_bytes + s->beta_bytes) + (1 - p->gamma) * s->window_bytes);
+}
+
+// ---- pauses ----
+
+enum power_rest power_rest(const struct cc *cc, const struct cc_hint *hint)
+{
+    const struct power_params *p = cc->params;
+    if (hint->idle_ps >= p->idle_restart_ps)
+        return POWER_RESTARTS;
+    return hint->idle_ps > cc->env->base_rtt_ps ? POWER_FORGETS : POWER_GOES_ON;
+}
+
+// ---- time series ----
+
+const char *const power_observed[] = {"power", "sample", "window_wire_bytes", NULL};
+
+size_t power_observe(const struct power *s, double *out, size_t cap)
+{
+    const double values[] = {s->smoothed, s->sample, s->window_bytes};
+    size_t n = sizeof values / sizeof values[0];
+    for (size_t i = 0; i < n && i < cap; i++)
+        out[i] = values[i];
+    return n < cap ? n : cap;
+}

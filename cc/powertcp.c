@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// PowerTCP: a window that follows the power of the busiest queue on the path, read from in-band
+// telemetry (INT). The law is in cc/power.h.
+//
+// Every ACK gives each hop's power since the record before: lambda = dq/dt + dbytes/dt, the
+// current, times q + B*tau, the voltage, over B^2 tau. The largest counts.
+//
+// A record of another port than before (the first, or a changed path) only becomes the reference of
+// its hop; so a path that changes per packet is judged by the hops that stay. Records that came in
+// the wrong order, or so far apart that the 8-byte encoding may have wrapped twice, are references
+// too. Hops beyond the eighth are not looked at.
+// Left out: reaction to loss, of which the paper says nothing.
+// Differs: W is set once per round trip, see cc/power.h.
+// Idle restart: cc/power.h; records older than a base RTT of pause are dropped.
+//
+// Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 1; the authors' sources, see cc/power.c.
+#include "cc/power.h"
+
+enum { HOPS = 8 };
+
+struct hop_seen {
+    ps_t t_ps;
+    uint64_t tx_bytes;
+    uint32_t queue_bytes, port;
+};
+
+struct powertcp {
+    struct power power;
+    struct hop_seen hops[HOPS]; // the last record of each hop
+    uint8_t n_hops;             // that are remembered
+};
+_Static_assert(sizeof(struct powertcp) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+
+static const struct param powertcp_param_table[] = {POWER_LAW_PARAMS(0)};
+
+static const struct cc_preset powertcp_presets[] = {
+    {.name = "nsdi22", .doc = "the paper's; switches do not mark", .profile = {.ecn = false}},
+};
+
+static struct powertcp *powertcp_of(struct cc *cc) { return (struct powertcp *)(void *)cc->priv; }
+
+// ---- power ----
+
+// What the link carries in `t`.
+static double link_bytes(const struct int_hop *hop, ps_t t)
+{
+    return (double)hop->rate_bps * (double)t * 1.25e-13; // 1/8e12
+}
+
+// Time since the record before; not above 0 where the two cannot be compared.
+static ps_t time_between(const struct int_hop *now, const struct int_hop *before)
+{
+    if (now->port != before->port)
+        return 0;
+    ps_t dt = int_hop_time_since(now, before);
+    if (now->wraps &&
+        (dt >= INT_WRAP_PS / 2 || link_bytes(now, dt) >= (double)(INT_WRAP_BYTES / 2)))
+        return 0;
+    return dt;
+}
+
+// Algorithm 1, NORMPOWER: (lambda/B) (q + B tau)/(B tau). Current is never negative, though rounded
+// records may say so.
+static double hop_power(const struct int_hop *now, const struct int_hop *before, ps_t dt, ps_t tau)
+{
+    double bdp_bytes = link_bytes(now, tau);
+    double arrived_bytes = (double)int_hop_bytes_since(now, before) + (double)now->queue_bytes -
+                           (double)before->queue_bytes;
+    if (arrived_bytes < 0)
+        arrived_bytes = 0;
+    return arrived_bytes * (now->queue_bytes + bdp_bytes) / (link_bytes(now, dt) * bdp_bytes);
+}
+
+// The largest power on the path into `power`; the time it was measured over, 0 = there is none yet.
+// The records become the references of the next.
+static ps_t path_power(struct cc *cc, const struct cc_ack *ack, double *power)
+{
+    struct powertcp *s = powertcp_of(cc);
+    ps_t over_ps = 0;
+    uint8_t n = ack->n_hops < HOPS ? ack->n_hops : HOPS;
+    for (uint8_t i = 0; i < n; i++) {
+        const struct int_hop *now = &ack->hops[i];
+        struct hop_seen *seen = &s->hops[i];
+        struct int_hop before = {.t_ps = seen->t_ps,
+                                 .tx_bytes = seen->tx_bytes,
+                                 .queue_bytes = seen->queue_bytes,
+                                 .port = seen->port & INT32_MAX};
+        ps_t dt = i < s->n_hops ? time_between(now, &before) : 0;
+        if (dt > 0) {
+            double hop = hop_power(now, &before, dt, cc->env->base_rtt_ps);
+            if (over_ps == 0 || hop > *power) {
+                *power = hop;
+                over_ps = dt;
+            }
+        }
+        *seen = (struct hop_seen){now->t_ps, now->tx_bytes, now->queue_bytes, now->port};
+    }
+    s->n_hops = n;
+    return over_ps;
+}
+
+// ---- hooks ----
+
+static void powertcp_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+    struct powertcp *s = powertcp_of(cc);
+    if (ack->n_hops == 0)
+        return;
+    bool first = s->n_hops == 0;
+    double power = 0;
+    ps_t over_ps = path_power(cc, ack, &power);
+    if (first)
+        s->power.round_end = ack->snd_nxt;
+    if (over_ps == 0)
+        return;
+    power_sample(cc, &s->power, power, over_ps);
+    if (power_round_turns(&s->power, ack))
+        power_window_update(cc, &s->power, s->power.smoothed);
+}
+
+static void powertcp_init(struct cc *cc, ps_t now)
+{
+    (void)now;
+    struct powertcp *s = powertcp_of(cc);
+    *s = (struct powertcp){0};
+    power_begin(cc, &s->power);
+}
+
+static void powertcp_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+{
+    switch (power_rest(cc, hint)) {
+    case POWER_RESTARTS:
+        powertcp_init(cc, now);
+        break;
+    case POWER_FORGETS:
+        powertcp_of(cc)->n_hops = 0;
+        break;
+    case POWER_GOES_ON:
+        break;
+    }
+}
+
+static size_t powertcp_observe(const struct cc *cc, double *out, size_t cap)
+{
+    return power_observe(&((const struct powertcp *)(const void *)cc->priv)->power, out, cap);
+}
+
+extern const struct cc_ops cc_powertcp;
+const struct cc_ops cc_powertcp = {
+    .name = "powertcp",
+    .doc = "window divided by the power (current times voltage) that telemetry measures",
+    .paper = "Addanki et al., NSDI 2022",
+    .needs = CC_NEEDS_INT,
+    .params = powertcp_param_table,
+    .n_params = sizeof powertcp_param_table / sizeof powertcp_param_table[0],
+    .params_bytes = sizeof(struct power_params),
+    .presets = powertcp_presets,
+    .n_presets = sizeof powertcp_presets / sizeof powertcp_presets[0],
+    .init = powertcp_init,
+    .on_post = powertcp_on_post,
+    .on_ack = powertcp_on_ack,
+    .observe = powertcp_observe,
+    .observed = power_observed,
+};

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// The queue of N long DCTCP flows at one bottleneck marked by a step at K, against the sawtooth of
+// Alizadeh et al. (SIGCOMM 2010, section 3.3). All in packets, C*RTT the bandwidth-delay product of
+// the empty path:
+//   W* = (C*RTT + K)/N              window at which the queue reaches K
+//   alpha^2 (1 - alpha/4) = (2 W* + 1)/(W* + 1)^2, about 2/W*
+//   Qmax = K + N                    one more round trip passes before the flows react
+//   A = N (W* + 1) alpha/2          what they then take back, about 0.5 sqrt(2 N (C*RTT + K))
+// It assumes flows in step, windows of many packets (below W* = 16 the approximations are off by
+// more than a packet, at W* = 4 flows lose step), and g small enough that alpha remembers a whole
+// cycle of A/N round trips.
+//
+// The queue must stay between Qmax - A and Qmax. Tolerance: one packet, since a flow's bytes in
+// flight are its window rounded up to packets. That could hold for a queue too calm, so the swing
+// is tested as well. The paper marks what enters the queue, our switches (and most) what leaves:
+// the mark is K packets fresher, K/C of the loop (C*RTT + K)/C. The overshoot lasts C*RTT/(C*RTT +
+// K) of a round trip, and so much less is marked: alpha^2 is about 2/W* C*RTT/(C*RTT + K), and the
+// swing 0.5 sqrt(2 N C*RTT). Tolerance: 15 %, the extremes of many cycles where the theory has the
+// mean, and a packet is 9 % of the smallest. Mean alpha 20 %: it decays by a third over a cycle, so
+// what cuts is less than the mean, and their product is what the theory fixes. Fairness takes
+// thousands of round trips, so Jain's index is only a guard.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tests/support/fixture.h"
+
+#define PACKET 1000 // payload, frame and wire bytes alike
+#define ACK 48
+
+struct point {
+    unsigned flows;
+    double gbps, k;  // threshold in packets
+    double delay_us; // of a link; two on the path
+    double ms;
+    double jitter_us; // of starts: flows out of step must find it
+};
+
+static double bdp_packets(const struct point *pt)
+{
+    double bytes_per_us = pt->gbps * 1e3 / 8;
+    return (4 * pt->delay_us * bytes_per_us + 2 * (PACKET + ACK)) / PACKET;
+}
+
+// alpha of the sawtooth, without the approximation.
+static double alpha_of(double window)
+{
+    double target = (2 * window + 1) / ((window + 1) * (window + 1)), alpha = 0;
+    for (int i = 0; i < 100; i++)
+        alpha = sqrt(target / (1 - alpha / 4));
+    return alpha;
+}
+
+static void run(struct fixture *f, const struct point *pt)
+{
+    fixture_switch(f, pt->flows + 1, (uint64_t)(pt->gbps * 1e9), (ps_t)(pt->delay_us * 1e6));
+    struct dim_spec *dim = &f->spec.dims[0];
+    dim->transport.mtu_bytes = PACKET;
+    dim->transport.overhead = OVERHEAD_CUSTOM;
+    dim->transport.overhead_data = 0;
+    dim->transport.overhead_ack = ACK;
+    dim->transport.start_jitter_ps = (ps_t)(pt->jitter_us * 1e6);
+    uint64_t k_bytes = (uint64_t)(pt->k * PACKET);
+    dim->sw.buffer_bytes = 1 << 30; // PFC out of the way, of the first windows too
+    dim->sw.ecn =
+        (struct ecn_spec){.mode = ECN_ON, .kmin_bytes = k_bytes, .kmax_bytes = k_bytes, .pmax = 1};
+    fixture_cc(f, "dctcp", NULL, NULL);
+    for (unsigned i = 0; i < pt->flows; i++)
+        fixture_flow(f, i, pt->flows, UINT64_C(1000000000000), 0);
+    f->spec.duration_ps = (ps_t)(pt->ms * 1e9);
+    static char place[32];
+    static const char *at[] = {place};
+    snprintf(place, sizeof place, "*->rank%u", pt->flows);
+    f->spec.report.sample_ps = PS_PER_US;
+    f->spec.report.sample_at = at;
+    f->spec.report.n_sample_at = 1;
+    fixture_run(f);
+}
+
+struct seen {
+    double low, high; // of the queue
+    double alpha, jain;
+};
+
+// After the first half, which is for converging.
+static struct seen look(const struct series *s, unsigned flows)
+{
+    struct seen seen = {.low = 1e300};
+    size_t from = s->n_samples / 2;
+    double n = (double)(s->n_samples - from), sum = 0, squares = 0;
+    size_t per_flow = s->n_lines[SERIES_OBSERVE] / flows; // alpha is the first of them
+    for (size_t i = from; i < s->n_samples; i++) {
+        double queue = s->lines[SERIES_QUEUE][0].values[i] / PACKET;
+        seen.low = queue < seen.low ? queue : seen.low;
+        seen.high = queue > seen.high ? queue : seen.high;
+        for (unsigned q = 0; q < flows; q++)
+            seen.alpha += s->lines[SERIES_OBSERVE][q * per_flow].values[i] / n / flows;
+    }
+    for (unsigned q = 0; q < flows; q++) {
+        double window = 0;
+        for (size_t i = from; i < s->n_samples; i++)
+            window += s->lines[SERIES_CWND][q].values[i] / n;
+        sum += window;
+        squares += window * window;
+    }
+    seen.jain = sum * sum / (flows * squares);
+    return seen;
+}
+
+static void check(const struct point *pt)
+{
+    struct fixture f;
+    run(&f, pt);
+    struct seen seen = look(f.result->series, pt->flows);
+    double bdp = bdp_packets(pt), window = (bdp + pt->k) / pt->flows, top = pt->k + pt->flows;
+    double A = pt->flows * (window + 1) * alpha_of(window) / 2;
+    double fresh = bdp / (bdp + pt->k), swing = 0.5 * sqrt(2 * pt->flows * bdp);
+    double alpha = sqrt(2 / window * fresh);
+    print_message("N %2u at %3.0fG, K %3.0f, C*RTT %4.0f, W* %3.0f: queue %3.0f to %3.0f, theory "
+                  "%5.1f to %3.0f; swing %3.0f, theory %5.1f (%+.1f %%); alpha %.3f, theory %.3f; "
+                  "Jain %.4f\n",
+                  pt->flows, pt->gbps, pt->k, bdp, window, seen.low, seen.high, top - A, top,
+                  seen.high - seen.low, swing, 100 * ((seen.high - seen.low) / swing - 1),
+                  seen.alpha, alpha, seen.jain);
+    assert_int_equal(f.result->status, RUN_COMPLETED);
+    assert_int_equal(f.result->pause_frames, 0);
+    assert_true(seen.high <= top + 1);
+    assert_true(seen.low >= top - A - 1);
+    assert_true(seen.low > 0); // so the link never idles
+    assert_true(seen.high > pt->k);
+    assert_true(fabs((seen.high - seen.low) / swing - 1) < 0.15);
+    assert_true(fabs(seen.alpha / alpha - 1) < 0.20);
+    assert_true(seen.jain > 0.95);
+    fixture_free(&f);
+}
+
+static void test_queue_stays_in_the_sawtooth(void **state)
+{
+    (void)state;
+    static const struct point points[] = {
+        {2, 10, 40, 25, 60, 0},     // the paper's: 10G, RTT 100 us, K 40
+        {2, 10, 40, 25, 60, 30},    //
+        {4, 10, 40, 25, 60, 0},     //
+        {10, 10, 40, 25, 60, 0},    //
+        {8, 40, 100, 25, 60, 0},    // ours from here on
+        {6, 200, 200, 5, 60, 0},    //
+        {6, 200, 200, 5, 60, 10},   //
+        {12, 400, 500, 5, 40, 0},   //
+        {16, 100, 300, 25, 80, 50}, //
+        {20, 100, 200, 25, 80, 50},
+    };
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+        check(&points[i]);
+}
+
+// The paper's closed form against the equations it approximates.
+static void test_closed_form(void **state)
+{
+    (void)state;
+    for (double window = 40; window < 1000; window *= 2) {
+        double exact = (window + 1) * alpha_of(window) / 2, closed = 0.5 * sqrt(2 * window);
+        assert_true(fabs(exact / closed - 1) < 0.04);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_closed_form),
+        cmocka_unit_test(test_queue_stays_in_the_sawtooth),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
