@@ -82,7 +82,7 @@ static const struct param hpcc_param_table[] = {
 };
 
 static const struct cc_preset_value hpcc_sim_values[] = {
-    {"max_stage", "0"}, {"rate_ai", "line/2500"}, {"t", "global"}};
+    {"max_stage", "0"}, {"rate_ai", "line/2500"}, {"min_rate", "line/100"}, {"t", "global"}};
 static const struct cc_preset_value khan2022_values[] = {
     {"max_stage", "0"}, {"rate_ai", "50Mbps"}, {"min_rate", "100Mbps"}, {"t", "global"}};
 static const struct cc_preset_value pint_values[] = {{"pint", "true"}};

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Scenarios of the measured ns-3 runs, with that tree's packet sizes, buffers, windows and presets.
+#pragma once
+
+#include <jansson.h>
+
+#include "tests/support/fixture.h"
+
+// What differs between the scenarios.
+struct ns3_setup {
+    const char *file;                 // "incast8.json"
+    void (*build)(struct fixture *f); // topology and flows
+    const char *window;               // the largest BDP of the network
+    uint64_t headroom_bytes, kmin_bytes, kmax_bytes, step_bytes;
+};
+
+struct ns3_figures {
+    double mean_us, max_us, max_queue_kb;
+};
+
+// The policies that are compared, by the names of the files; NULL-terminated.
+extern const char *const ns3_policies[];
+
+// The file of measured runs in the folder COLLWIRE_NS3, or NULL where that is not at hand.
+json_t *ns3_load(const struct ns3_setup *setup);
+struct ns3_figures ns3_theirs(const json_t *root, const char *policy);
+struct ns3_figures ns3_ours(const struct ns3_setup *setup, const char *policy, uint64_t seed);
+
+// Theirs must lie inside the range that ours span over at most 20 ECMP seeds, figure by figure.
+void ns3_check_range(const struct ns3_setup *setup, const json_t *root, const char *policy);
