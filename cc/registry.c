@@ -4,13 +4,10 @@
 
 #include <string.h>
 
-extern const struct cc_ops cc_none, cc_window, cc_dcqcn;
+extern const struct cc_ops cc_none, cc_window, cc_dcqcn, cc_timely, cc_timely_patched;
 
 const struct cc_ops *const cc_registry[] = {
-    &cc_none,
-    &cc_window,
-    &cc_dcqcn,
-    NULL,
+    &cc_none, &cc_window, &cc_dcqcn, &cc_timely, &cc_timely_patched, NULL,
 };
 
 const struct cc_ops *cc_find(const char *name)
