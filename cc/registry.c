@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-extern const struct cc_ops cc_none, cc_window, cc_dcqcn, cc_timely, cc_timely_patched;
+extern const struct cc_ops cc_none, cc_window, cc_dcqcn, cc_timely, cc_timely_patched, cc_swift;
 
 const struct cc_ops *const cc_registry[] = {
-    &cc_none, &cc_window, &cc_dcqcn, &cc_timely, &cc_timely_patched, NULL,
+    &cc_none, &cc_window, &cc_dcqcn, &cc_timely, &cc_timely_patched, &cc_swift, NULL,
 };
 
 const struct cc_ops *cc_find(const char *name)
