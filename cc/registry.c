@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-extern const struct cc_ops cc_none, cc_window, cc_dcqcn, cc_dctcp, cc_hpcc, cc_powertcp,
-    cc_powertcp_delay;
+extern const struct cc_ops cc_none, cc_window, cc_dcqcn, cc_dctcp, cc_timely, cc_timely_patched,
+    cc_hpcc, cc_swift, cc_powertcp, cc_powertcp_delay;
 
 const struct cc_ops *const cc_registry[] = {
-    &cc_none, &cc_window, &cc_dcqcn, &cc_dctcp, &cc_hpcc, &cc_powertcp, &cc_powertcp_delay,
+    &cc_none, &cc_window, &cc_dcqcn,    &cc_dctcp,          &cc_timely, &cc_timely_patched,
+    &cc_hpcc, &cc_swift,  &cc_powertcp, &cc_powertcp_delay,
     NULL, // one a line: keeps merges small
 };
 

@@ -58,7 +58,8 @@ collwire_layer(engine ALLOW ev.h LIBS ev random123)
 collwire_layer(net ALLOW engine)
 collwire_layer(topology ALLOW engine)
 collwire_layer(cc # pure: no clock, queue, packet, allocator
-  ALLOW engine/assert.h engine/err.h engine/param.h engine/units.h net/int_hop.h)
+  ALLOW engine/assert.h engine/err.h engine/param.h engine/units.h net/int_hop.h
+  LIBS m) # sqrt
 collwire_layer(collective ALLOW engine)
 
 collwire_layer(switch ALLOW engine net)

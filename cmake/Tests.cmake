@@ -87,3 +87,6 @@ collwire_script_test(trace_int wire "tshark;python3" [[python3 "$@"]]
 
 collwire_script_test(cli_check unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_cli.py ${PROJECT_SOURCE_DIR}/scenarios)
+
+collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)

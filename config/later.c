@@ -10,7 +10,7 @@ static const struct later_words {
 } later_words[] = {
     {"topology kind",
      {"ring", "fully_connected", "mesh", "dln", "fat_tree", "rail", "dragonfly", "graph"}},
-    {"policy", {"timely", "timely_patched", "swift", "newreno", "cubic"}},
+    {"policy", {"newreno", "cubic"}},
     {"workload kind", {"poisson", "training", "chakra"}},
     {"algorithm", {"double_binary_tree", "tree", "bruck", "shifted_halving_doubling"}},
     {"op", {"broadcast", "reduce", "gather", "scatter", "send_recv", "barrier"}},

@@ -95,7 +95,7 @@ static const struct mistake mistakes[] = {
     {"\"cc\":{}", NULL, NULL, "cc.kind: is required: a policy"},
     {"\"cc\":{\"kind\":\"foo\"}", NULL, NULL, "cc.kind: unknown policy \"foo\""},
     {"\"cc\":{\"kind\":\"dcqnc\"}", NULL, NULL, "did you mean \"dcqcn\"?"},
-    {"\"cc\":{\"kind\":\"swift\"}", NULL, NULL, "cc.kind: policy \"swift\" is not available yet"},
+    {"\"cc\":{\"kind\":\"cubic\"}", NULL, NULL, "cc.kind: policy \"cubic\" is not available yet"},
     {"\"cc\":{\"kind\":\"dcqcn\",\"preset\":\"papr\"}", NULL, NULL, "did you mean \"paper\"?"},
     {"\"cc\":{\"kind\":\"none\",\"k\":1}", NULL, NULL, "cc.k: unknown key"},
     {"\"cc\":{\"kind\":\"dcqcn\",\"rate_ai\":\"fast\"}", NULL, NULL, "cc.rate_ai: \"fast\" is not"},

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// Swift: a window that holds the RTT at a target delay.
+//
+// Each ACK compares its RTT with the target. Below it the window grows by ai packets per RTT; above
+// it the window shrinks with the excess, at most once per RTT and at most by max_mdf. The target is
+//   base_target + links of the path * hop_scale + what flow scaling adds for a small window,
+// since many flows share a queue whose length grows with the root of their number.
+// From one packet up the window is sent as it opens, at line rate; below, packets are paced at
+// RTT / cwnd. A window of 2.5 packets lets three be in flight, as every window of this simulator.
+//
+// Targets of the preset `scaled`: the base RTT of the pair covers propagation and serialization on
+// every hop, so base_target adds only the queue that keeps the line busy while windows swing. They
+// swing by packets (ai per flow and RTT, bursts of a window), not by shares of the BDP: 8 packets at
+// line rate, 33 KB at any rate. hop_scale is one packet per link, as an ACK may wait behind one data
+// packet on each link of its way back. fs_range is five base RTTs, which keeps the queue allowed near
+// the N packets that N flows add in one RTT: with a BDP of 100 packets, 25 packets for 8 flows, and
+// 1.5 BDP where windows are one packet. max_cwnd is what fills the line at the target delay: a flow
+// that queues in its own NIC only would see no delay and grow for ever.
+//
+// Left out: the second window, against delay in the receiving host (hosts here have none), the
+// average over RTT samples, and growth bounded by use when the application has nothing to send.
+// Differs: a decrease that is not made does not put the next one off (the listing's cwnd <= previous
+// cwnd would, with every ACK); starts with one BDP, as every RoCE policy with a window here.
+//
+// Sources: Kumar et al., SIGCOMM 2020, algorithm 1 and sections 3.1 to 3.5; constants that it does
+// not give are those of csg-htsim, sim/swift.cpp.
+#include <math.h>
+
+#include "cc/cc.h"
+
+struct swift_params {
+    double ai, beta, max_mdf;
+    double min_cwnd, max_cwnd, fs_min_cwnd, fs_max_cwnd; // packets
+    ps_t base_target_ps, hop_scale_ps, fs_range_ps;      // PARAM_AUTO_TIME: see the table
+    ps_t idle_restart_ps;
+    uint64_t rto_reset;
+};
+
+struct swift {
+    /* config, resolved for this pair */
+    ps_t fixed_target_ps;               // of base and hops
+    double fs_range, fs_alpha, fs_beta; // in base RTTs
+    double min_cwnd, max_cwnd;
+    /* state */
+    double cwnd;       // packets
+    ps_t rtt_ps;       // last; the base RTT before the first
+    ps_t decreased_ps; // last decrease, PS_NEVER = none yet
+    uint64_t timeouts; // in a row
+};
+_Static_assert(sizeof(struct swift) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+
+// ---- parameters ----
+
+#define FIELD(name) offsetof(struct swift_params, name)
+#define SIGCOMM "Kumar et al., SIGCOMM 2020"
+#define HTSIM "csg-htsim, sim/swift.cpp"
+
+static const struct param swift_param_table[] = {
+    {"ai", PARAM_RATIO, FIELD(ai), "1", "0.0001", "1000", NULL, false,
+     "additive increase, packets per RTT", HTSIM},
+    {"beta", PARAM_RATIO, FIELD(beta), "0.8", "0", "1", NULL, false,
+     "strength of multiplicative decrease", HTSIM},
+    {"max_mdf", PARAM_RATIO, FIELD(max_mdf), "0.5", "0", "0.99", NULL, false,
+     "largest share of the window that a decrease takes; what a loss takes", HTSIM},
+    {"base_target", PARAM_TIME, FIELD(base_target_ps), "auto", "1ns", "1s", NULL, true,
+     "target delay apart from hops and flow scaling, above the base RTT of every pair; "
+     "auto = base RTT of the pair + 8 packets at line rate",
+     SIGCOMM ", section 3.5: what one hop and few flows need"},
+    {"hop_scale", PARAM_TIME, FIELD(hop_scale_ps), "auto", "0us", "1s", NULL, true,
+     "target delay per link of the path; auto = one packet at line rate",
+     SIGCOMM ", section 3.5; an ACK may wait behind a data packet"},
+    {"fs_range", PARAM_TIME, FIELD(fs_range_ps), "auto", "0us", "1s", NULL, true,
+     "most that flow scaling adds to the target; auto = 5 base RTTs of the pair",
+     HTSIM " has 5 base targets"},
+    {"fs_min_cwnd", PARAM_RATIO, FIELD(fs_min_cwnd), "0.1", "0.0001", "1000000", NULL, false,
+     "window in packets up to which flow scaling adds all of fs_range", HTSIM},
+    {"fs_max_cwnd", PARAM_RATIO, FIELD(fs_max_cwnd), "100", "0.0001", "1000000", NULL, false,
+     "window in packets from which flow scaling adds nothing", HTSIM},
+    {"min_cwnd", PARAM_RATIO, FIELD(min_cwnd), "0.001", "0.0001", "1000000", NULL, false,
+     "least window in packets", SIGCOMM ", section 3.4"},
+    {"max_cwnd", PARAM_RATIO, FIELD(max_cwnd), "auto", "0.0001", "1000000000", NULL, true,
+     "largest window in packets; auto = what fills the line at the target of a one-BDP window",
+     "the paper has one, without a value"},
+    {"rto_reset", PARAM_COUNT, FIELD(rto_reset), "5", "1", "1000", NULL, false,
+     "timeouts in a row that take the window to the least", HTSIM},
+    {"idle_restart", PARAM_TIME, FIELD(idle_restart_ps), "auto", "0us", NULL, NULL, true,
+     "a message after so long a pause starts afresh, with one BDP; auto = never",
+     "no paper: here queue pairs outlive messages"},
+};
+
+static const struct cc_preset_value htsim_values[] = {{"base_target", "20us"},
+                                                      {"hop_scale", "3053435ps"}, // 20 us / 6.55
+                                                      {"fs_range", "100us"},
+                                                      {"max_cwnd", "1000"}};
+
+static const struct cc_preset swift_presets[] = {
+    {.name = "scaled", .doc = "targets derived from the pair's base RTT and line rate"},
+    {.name = "htsim",
+     .doc = "the fixed targets of csg-htsim, for base RTTs below 20 us",
+     .values = htsim_values,
+     .n_values = sizeof htsim_values / sizeof htsim_values[0]},
+};
+
+static ps_t time_or(ps_t value_ps, ps_t auto_ps)
+{
+    return value_ps != PARAM_AUTO_TIME ? value_ps : auto_ps;
+}
+
+static double clip(double x, double least, double most)
+{
+    return x < least ? least : x > most ? most : x;
+}
+
+static struct swift *swift_of(struct cc *cc) { return (struct swift *)(void *)cc->priv; }
+
+static const char *swift_check(const void *params)
+{
+    const struct swift_params *p = params;
+    if (p->fs_min_cwnd >= p->fs_max_cwnd)
+        return "fs_min_cwnd must be below fs_max_cwnd";
+    if (p->max_cwnd != PARAM_AUTO_RATIO && p->min_cwnd > p->max_cwnd)
+        return "min_cwnd must not be above max_cwnd";
+    return NULL;
+}
+
+// ---- target ----
+
+// Section 3.5: alpha = fs_range / (1/sqrt(fs_min_cwnd) - 1/sqrt(fs_max_cwnd)),
+// beta = -alpha / sqrt(fs_max_cwnd).
+static void flow_scaling_init(struct swift *s, const struct swift_params *p,
+                              const struct cc_env *env)
+{
+    double base_rtt_ps = (double)env->base_rtt_ps;
+    s->fs_range = p->fs_range_ps != PARAM_AUTO_TIME ? (double)p->fs_range_ps / base_rtt_ps : 5;
+    s->fs_alpha = s->fs_range / (1 / sqrt(p->fs_min_cwnd) - 1 / sqrt(p->fs_max_cwnd));
+    s->fs_beta = -s->fs_alpha / sqrt(p->fs_max_cwnd);
+}
+
+// Section 3.5: t = base + hops h + max(0, min(alpha / sqrt(cwnd) + beta, fs_range)).
+static ps_t target_ps(const struct cc *cc, const struct swift *s, double cwnd)
+{
+    double scaling = clip(s->fs_alpha / sqrt(cwnd) + s->fs_beta, 0, s->fs_range);
+    return s->fixed_target_ps + (ps_t)(scaling * (double)cc->env->base_rtt_ps + 0.5);
+}
+
+// ---- window ----
+
+// The slowest that any rate parameter may say, and the pacer can count.
+#define RATE_LEAST_BPS 1000
+
+// The end of algorithm 1: the window within its bounds, and the pace below one packet.
+static void window_set(struct cc *cc, double cwnd)
+{
+    struct swift *s = swift_of(cc);
+    const struct cc_env *env = cc->env;
+    s->cwnd = clip(cwnd, s->min_cwnd, s->max_cwnd);
+    if (s->cwnd >= 1) {
+        cc->cwnd_bytes = (uint64_t)(s->cwnd * env->mtu_bytes + 0.5);
+        cc->rate_bps = env->line_bps;
+        return;
+    }
+    uint64_t rate_bps = cc_rate_of(env, s->cwnd * env->full_wire_bytes, s->rtt_ps);
+    cc->cwnd_bytes = env->mtu_bytes;
+    cc->rate_bps = rate_bps > RATE_LEAST_BPS ? rate_bps : RATE_LEAST_BPS;
+}
+
+// Per packet acknowledged: ai / cwnd, below one packet ai.
+static void increase(struct cc *cc, uint32_t acked_bytes)
+{
+    struct swift *s = swift_of(cc);
+    const struct swift_params *p = cc->params;
+    double acked = (double)acked_bytes / cc->env->mtu_bytes;
+    window_set(cc, s->cwnd + p->ai * acked / (s->cwnd >= 1 ? s->cwnd : 1));
+}
+
+static bool may_decrease(const struct swift *s, ps_t now)
+{
+    return s->decreased_ps == PS_NEVER || now - s->decreased_ps >= s->rtt_ps;
+}
+
+static void decrease(struct cc *cc, double keep, ps_t now)
+{
+    struct swift *s = swift_of(cc);
+    double before = s->cwnd;
+    window_set(cc, s->cwnd * keep);
+    if (s->cwnd < before)
+        s->decreased_ps = now;
+}
+
+// max(1 - beta (delay - target) / delay, 1 - max_mdf).
+static double kept_above(const struct swift_params *p, ps_t delay_ps, ps_t target_delay_ps)
+{
+    double keep = 1 - p->beta * ((double)(delay_ps - target_delay_ps) / (double)delay_ps);
+    return keep > 1 - p->max_mdf ? keep : 1 - p->max_mdf;
+}
+
+// ---- hooks ----
+
+static void swift_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+    struct swift *s = swift_of(cc);
+    if (ack->rtt_ps <= 0)
+        return; // no sample
+    ps_t target_delay_ps = target_ps(cc, s, s->cwnd);
+    s->rtt_ps = ack->rtt_ps;
+    s->timeouts = 0;
+    if (s->rtt_ps < target_delay_ps)
+        increase(cc, ack->acked_bytes);
+    else if (may_decrease(s, ack->now_ps))
+        decrease(cc, kept_above(cc->params, s->rtt_ps, target_delay_ps), ack->now_ps);
+    else
+        window_set(cc, s->cwnd); // its pace follows the RTT
+}
+
+// Section 3.6: a hole costs max_mdf once per RTT, and so does a timeout until there are too many.
+static void swift_on_loss(struct cc *cc, const struct cc_loss *loss)
+{
+    struct swift *s = swift_of(cc);
+    const struct swift_params *p = cc->params;
+    if (loss->kind == CC_LOSS_RECOVERED)
+        return;
+    s->timeouts = loss->kind == CC_LOSS_TIMEOUT ? s->timeouts + 1 : 0;
+    if (s->timeouts >= p->rto_reset)
+        decrease(cc, 0, loss->now_ps);
+    else if (may_decrease(s, loss->now_ps))
+        decrease(cc, 1 - p->max_mdf, loss->now_ps);
+}
+
+static void swift_init(struct cc *cc, ps_t now)
+{
+    (void)now;
+    struct swift *s = swift_of(cc);
+    const struct swift_params *p = cc->params;
+    const struct cc_env *env = cc->env;
+    ps_t packet_ps = serialization_ps(env->full_wire_bytes, env->line_bps);
+    ps_t base_ps = time_or(p->base_target_ps, env->base_rtt_ps + 8 * packet_ps);
+    double bdp = (double)cc_bdp_bytes(env) / env->mtu_bytes;
+    *s = (struct swift){
+        .fixed_target_ps = base_ps + env->hops * time_or(p->hop_scale_ps, packet_ps),
+        .min_cwnd = p->min_cwnd,
+        .max_cwnd = p->max_cwnd,
+        .rtt_ps = env->base_rtt_ps,
+        .decreased_ps = PS_NEVER,
+    };
+    flow_scaling_init(s, p, env);
+    if (p->max_cwnd == PARAM_AUTO_RATIO)
+        s->max_cwnd = bdp * ((double)target_ps(cc, s, bdp) / (double)env->base_rtt_ps);
+    if (s->max_cwnd < s->min_cwnd)
+        s->max_cwnd = s->min_cwnd;
+    window_set(cc, bdp);
+}
+
+// A pause leaves the window, and drops what is known of the RTT and of timeouts.
+static void swift_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+{
+    struct swift *s = swift_of(cc);
+    const struct swift_params *p = cc->params;
+    if (p->idle_restart_ps != PARAM_AUTO_TIME && hint->idle_ps >= p->idle_restart_ps) {
+        swift_init(cc, now);
+    } else if (hint->idle_ps > cc->env->base_rtt_ps) {
+        s->rtt_ps = cc->env->base_rtt_ps;
+        s->timeouts = 0;
+    }
+}
+
+static const char *const swift_observed[] = {"cwnd_pkts", "rtt_us", "target_us", NULL};
+
+static size_t swift_observe(const struct cc *cc, double *out, size_t cap)
+{
+    const struct swift *s = (const struct swift *)(const void *)cc->priv;
+    const double values[] = {s->cwnd, (double)s->rtt_ps / (double)PS_PER_US,
+                             (double)target_ps(cc, s, s->cwnd) / (double)PS_PER_US};
+    size_t n = sizeof values / sizeof values[0];
+    for (size_t i = 0; i < n && i < cap; i++)
+        out[i] = values[i];
+    return n < cap ? n : cap;
+}
+
+extern const struct cc_ops cc_swift;
+const struct cc_ops cc_swift = {
+    .name = "swift",
+    .doc = "a window that holds the RTT at a target delay",
+    .paper = SIGCOMM,
+    .params = swift_param_table,
+    .n_params = sizeof swift_param_table / sizeof swift_param_table[0],
+    .params_bytes = sizeof(struct swift_params),
+    .presets = swift_presets,
+    .n_presets = sizeof swift_presets / sizeof swift_presets[0],
+    .init = swift_init,
+    .on_post = swift_on_post,
+    .on_ack = swift_on_ack,
+    .on_loss = swift_on_loss,
+    .observe = swift_observe,
+    .observed = swift_observed,
+    .check = swift_check,
+};

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// TIMELY: rate control of RoCE queue pairs by the RTT and its gradient.
+//
+// Each sample (cc/timely_common.h) acts once: below t_low the rate R grows by delta, above t_high it
+// shrinks with the excess, and between them its gradient g decides: R grows by N delta where the
+// queue does not grow, and shrinks by beta g where it does. N = 5 once five samples in a row had
+// g <= 0, the one at hand included (hyperactive increase), else 1.
+//
+//   scaled    steps scaled to the line, thresholds above the pair's base RTT
+//   paper     the constants of section 6; a decrease knows no bound but min_rate
+//   hpcc_sim  the ns-3 model of the HPCC lineage (rdma-hw.cc): a sample per round trip, whole steps,
+//             every increase counts for hyperactive increase and the sixth in a row is the first.
+//             (Its RTT keeps the packet's own serialization, which its thresholds dwarf.)
+//
+// No queue is a fixed point: R never rests, and the shares of competing flows need not become equal
+// (CoNEXT 2016, section 4.2). timely_patched mends both.
+// Left out: a message's last, shorter segment completes with the next message; NACKs and timeouts.
+// Differs: starts at line rate as every RoCE policy here, not at the share C / (N + 1) of N flows of
+// a sender; packets are paced, not bursts of 16 or 64 KB.
+//
+// Sources: Mittal et al., SIGCOMM 2015, algorithm 1 and sections 3 to 6; its authors' published code
+// (minimum of a cut, elapsed steps, the sample at hand counts); Zhu et al., CoNEXT 2016, section 4.
+#include "cc/timely_common.h"
+
+enum hai_counts { HAI_COUNTS_GRADIENT, HAI_COUNTS_INCREASES };
+
+struct timely_own_params {
+    struct timely_params common;
+    uint64_t hai_after;
+    double hai_factor;
+    int hai_counts; // enum hai_counts
+};
+
+struct timely {
+    struct timely_state common;
+    uint64_t streak; // samples in a row that count
+};
+_Static_assert(sizeof(struct timely) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+
+// ---- parameters ----
+
+static const char *const hai_count_words[] = {"gradient", "increases", NULL};
+
+#define FIELD(name) offsetof(struct timely_own_params, name)
+
+static const struct param timely_param_table[] = {
+    TIMELY_PARAMS("0.8", TIMELY_PAPER ", section 6"),
+    {"hai_after", PARAM_COUNT, FIELD(hai_after), "5", "1", "1000000", NULL, false,
+     "samples in a row that make an increase hyperactive, the one at hand included",
+     TIMELY_PAPER ", algorithm 1"},
+    {"hai_factor", PARAM_RATIO, FIELD(hai_factor), "5", "1", "1000", NULL, false,
+     "deltas of a hyperactive increase (N)", TIMELY_PAPER ", algorithm 1"},
+    {"hai_counts", PARAM_ENUM, FIELD(hai_counts), "gradient", NULL, NULL, hai_count_words, false,
+     "gradient: samples with g <= 0 count, and increases above t_low are hyperactive; "
+     "increases: every increase counts and may be so",
+     TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources"},
+};
+
+static const struct cc_preset_value paper_values[] = {
+    {"delta", "10Mbps"}, {"thresholds", "absolute"}, {"min_rtt", "20us"}, {"min_cut", "0"}};
+
+static const struct cc_preset_value hpcc_sim_values[] = {
+    {"thresholds", "absolute"},  {"min_rtt", "20us"}, {"min_cut", "0"}, {"hai_after", "6"},
+    {"hai_counts", "increases"}, {"update", "rtt"},   {"step", "full"}, {"min_rate", "line/100"}};
+
+#define VALUES(array) .values = (array), .n_values = sizeof(array) / sizeof(array)[0]
+
+static const struct cc_preset timely_presets[] = {
+    {.name = "scaled", .doc = "steps scaled to the line, thresholds above the pair's base RTT"},
+    {.name = "paper", .doc = "SIGCOMM 2015 to the letter, for 10G", VALUES(paper_values)},
+    {.name = "hpcc_sim", .doc = "the ns-3 model of the HPCC lineage", VALUES(hpcc_sim_values)},
+};
+
+static struct timely *timely_of(struct cc *cc) { return (struct timely *)(void *)cc->priv; }
+
+// ---- the law ----
+
+static bool rate_grows(const struct timely_state *s)
+{
+    return s->rtt_ps < s->t_low_ps || (s->rtt_ps <= s->t_high_ps && s->gradient <= 0);
+}
+
+static void streak_update(struct cc *cc)
+{
+    const struct timely_own_params *p = cc->params;
+    struct timely *s = timely_of(cc);
+    bool counts =
+        p->hai_counts == HAI_COUNTS_INCREASES ? rate_grows(&s->common) : s->common.gradient <= 0;
+    s->streak = counts ? s->streak + 1 : 0;
+}
+
+// N of algorithm 1, lines 6 and 10.
+static double increase_factor(const struct timely *s, const struct timely_own_params *p)
+{
+    bool may = p->hai_counts == HAI_COUNTS_INCREASES || s->common.rtt_ps >= s->common.t_low_ps;
+    return may && s->streak >= p->hai_after ? p->hai_factor : 1;
+}
+
+// Algorithm 1.
+static void timely_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+    const struct timely_own_params *p = cc->params;
+    struct timely *s = timely_of(cc);
+    if (!timely_sample(cc, &s->common, ack))
+        return;
+    streak_update(cc);
+    if (rate_grows(&s->common))
+        timely_increase(cc, &s->common, increase_factor(s, p));
+    else if (s->common.rtt_ps > s->common.t_high_ps)
+        timely_retreat(cc, &s->common);
+    else
+        timely_decrease(cc, &s->common, 1 - p->common.beta * s->common.gradient); // line 12
+}
+
+// ---- hooks ----
+
+static void timely_init(struct cc *cc, ps_t now)
+{
+    (void)now;
+    timely_begin(cc, &timely_of(cc)->common);
+    timely_of(cc)->streak = 0;
+}
+
+static void timely_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+{
+    enum timely_pause pause = timely_pause_of(cc, hint->idle_ps);
+    if (pause == TIMELY_RESTARTS) {
+        timely_init(cc, now);
+    } else if (pause == TIMELY_FORGETS) {
+        timely_forget(&timely_of(cc)->common);
+        timely_of(cc)->streak = 0;
+    }
+}
+
+static const char *const timely_observed[] = {"rtt_us", "gradient", "streak", NULL};
+
+static size_t timely_observe(const struct cc *cc, double *out, size_t cap)
+{
+    const struct timely *s = (const struct timely *)(const void *)cc->priv;
+    const double values[] = {timely_rtt_us(&s->common), s->common.gradient, (double)s->streak};
+    size_t n = sizeof values / sizeof values[0];
+    for (size_t i = 0; i < n && i < cap; i++)
+        out[i] = values[i];
+    return n < cap ? n : cap;
+}
+
+extern const struct cc_ops cc_timely;
+const struct cc_ops cc_timely = {
+    .name = "timely",
+    .doc = "rate control by the RTT and its gradient",
+    .paper = TIMELY_PAPER,
+    .params = timely_param_table,
+    .n_params = sizeof timely_param_table / sizeof timely_param_table[0],
+    .params_bytes = sizeof(struct timely_own_params),
+    .presets = timely_presets,
+    .n_presets = sizeof timely_presets / sizeof timely_presets[0],
+    .init = timely_init,
+    .on_post = timely_on_post,
+    .on_ack = timely_on_ack,
+    .observe = timely_observe,
+    .observed = timely_observed,
+    .check = timely_check,
+};

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// RTT samples, gradient, thresholds and bounds of the TIMELY family.
+#include "cc/timely_common.h"
+
+#define MIN_RTT_AUTO_PS (20 * PS_PER_US)
+
+const char *const timely_threshold_words[] = {"above_base", "absolute", NULL};
+const char *const timely_update_words[] = {"segment", "rtt", NULL};
+const char *const timely_step_words[] = {"elapsed", "full", NULL};
+
+static ps_t min_rtt_of(const struct timely_params *p, const struct cc_env *env)
+{
+    if (p->min_rtt_ps != PARAM_AUTO_TIME)
+        return p->min_rtt_ps;
+    return env->base_rtt_ps > MIN_RTT_AUTO_PS ? env->base_rtt_ps : MIN_RTT_AUTO_PS;
+}
+
+void timely_begin(struct cc *cc, struct timely_state *s)
+{
+    const struct timely_params *p = cc->params;
+    const struct cc_env *env = cc->env;
+    uint64_t min_bps = line_rate_bps(p->min_rate, env->line_bps);
+    ps_t from_ps = p->thresholds == TIMELY_ABOVE_BASE ? env->base_rtt_ps : 0;
+    *s = (struct timely_state){
+        .delta_bps = line_rate_bps(p->delta, env->line_bps),
+        .min_bps = min_bps < 1               ? 1
+                   : min_bps < env->line_bps ? min_bps
+                                             : env->line_bps,
+        .t_low_ps = from_ps + p->t_low_ps,
+        .t_high_ps = from_ps + p->t_high_ps,
+        .min_rtt_ps = min_rtt_of(p, env),
+        .packet_ps = serialization_ps(env->full_wire_bytes, env->line_bps),
+        .rtt_ps = PS_NEVER,
+    };
+    timely_rate_set(cc, s, (double)env->line_bps);
+}
+
+enum timely_pause timely_pause_of(const struct cc *cc, ps_t idle_ps)
+{
+    const struct timely_params *p = cc->params;
+    if (p->idle_restart_ps != PARAM_AUTO_TIME && idle_ps >= p->idle_restart_ps)
+        return TIMELY_RESTARTS;
+    return idle_ps > cc->env->base_rtt_ps ? TIMELY_FORGETS : TIMELY_GOES_ON;
+}
+
+void timely_forget(struct timely_state *s)
+{
+    s->rtt_ps = PS_NEVER;
+    s->gradient = 0;
+}
+
+// Does this ACK complete a segment, or what was under way at the last sample?
+static bool ack_completes(struct timely_state *s, const struct timely_params *p,
+                          const struct cc_ack *ack)
+{
+    if (p->update == TIMELY_PER_RTT) {
+        if (ack->seq <= s->progress)
+            return false;
+        s->progress = ack->snd_nxt;
+        return true;
+    }
+    s->progress += ack->acked_bytes;
+    if (s->progress < p->segment_bytes)
+        return false;
+    s->progress %= p->segment_bytes;
+    return true;
+}
+
+// Algorithm 1, lines 1 to 4, in units of min_rtt: g = (1 - alpha) g + alpha (RTT - RTTprev).
+static double gradient_next(const struct timely_state *s, double alpha, ps_t rtt_ps)
+{
+    double change = (double)(rtt_ps - s->rtt_ps) / (double)s->min_rtt_ps;
+    return (1 - alpha) * s->gradient + alpha * change;
+}
+
+static double step_of(const struct timely_state *s, int step, ps_t now)
+{
+    ps_t elapsed_ps = now - s->sampled_ps;
+    if (step == TIMELY_STEP_FULL || elapsed_ps >= s->min_rtt_ps)
+        return 1;
+    return (double)elapsed_ps / (double)s->min_rtt_ps;
+}
+
+bool timely_sample(struct cc *cc, struct timely_state *s, const struct cc_ack *ack)
+{
+    const struct timely_params *p = cc->params;
+    if (!ack_completes(s, p, ack))
+        return false;
+    ps_t rtt_ps = ack->rtt_ps > s->packet_ps ? ack->rtt_ps - s->packet_ps : 0;
+    bool first = s->rtt_ps == PS_NEVER;
+    if (!first) {
+        s->gradient = gradient_next(s, p->alpha, rtt_ps);
+        s->step = step_of(s, p->step, ack->now_ps);
+    }
+    s->rtt_ps = rtt_ps;
+    s->sampled_ps = ack->now_ps;
+    return !first;
+}
+
+// Algorithm 1, lines 6 and 10: R + n delta.
+void timely_increase(struct cc *cc, const struct timely_state *s, double n)
+{
+    timely_rate_set(cc, s, (double)cc->rate_bps + s->step * n * (double)s->delta_bps);
+}
+
+// Algorithm 1, line 8: R (1 - beta (1 - t_high / RTT)).
+void timely_retreat(struct cc *cc, const struct timely_state *s)
+{
+    const struct timely_params *p = cc->params;
+    double excess = 1 - (double)s->t_high_ps / (double)s->rtt_ps;
+    timely_decrease(cc, s, 1 - s->step * p->beta * excess);
+}
+
+void timely_decrease(struct cc *cc, const struct timely_state *s, double keep)
+{
+    const struct timely_params *p = cc->params;
+    timely_rate_set(cc, s, (double)cc->rate_bps * (keep > p->min_cut ? keep : p->min_cut));
+}
+
+void timely_rate_set(struct cc *cc, const struct timely_state *s, double bps)
+{
+    const struct timely_params *p = cc->params;
+    if (bps >= (double)cc->env->line_bps)
+        cc->rate_bps = cc->env->line_bps;
+    else if (bps <= (double)s->min_bps)
+        cc->rate_bps = s->min_bps;
+    else
+        cc->rate_bps = (uint64_t)(bps + 0.5);
+    cc->cwnd_bytes = cc_cap_bytes(cc->env, &p->window, cc->rate_bps);
+}
+
+double timely_rtt_us(const struct timely_state *s)
+{
+    return s->rtt_ps == PS_NEVER ? 0 : (double)s->rtt_ps / (double)PS_PER_US;
+}
+
+const char *timely_check(const void *params)
+{
+    const struct timely_params *p = params;
+    return p->t_low_ps <= p->t_high_ps ? NULL : "t_low must not be above t_high";
+}

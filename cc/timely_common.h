@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// What TIMELY and Patched TIMELY share: RTT samples, gradient, thresholds, and the rate's bounds.
+//
+// A sample is taken once per `segment` bytes of progress, as a NIC reports the completion of a
+// segment: the ACK that completes it is the sample. The paper's RTT is completion - send - segment
+// size / line rate, since its NICs send a segment as one burst. Here each packet is paced by itself,
+// so the packet that ends the segment stands for it: its own RTT less its own serialization.
+// One ACK is one sample, however many segments it completes; what is left over counts for the next.
+// The first sample, and the first after a pause of more than one base RTT, only sets the reference:
+// the rate and the bytes into the segment stay, the gradient begins again.
+//
+// Segments complete many times per RTT at today's rates, and all these samples tell of one queue.
+// So a step (not the gradient's decrease, whose samples add up to one change of the RTT) is worth
+// the time since the last sample in units of min_rtt, at most 1: `step` elapsed.
+//
+// Line numbers of algorithm 1 are those of its listing in Zhu et al., CoNEXT 2016.
+#pragma once
+
+#include "cc/cc.h"
+
+enum timely_thresholds { TIMELY_ABOVE_BASE, TIMELY_ABSOLUTE };
+enum timely_update { TIMELY_PER_SEGMENT, TIMELY_PER_RTT };
+enum timely_step { TIMELY_STEP_ELAPSED, TIMELY_STEP_FULL };
+
+// Parameters of both; the first member of what a policy adds to them.
+struct timely_params {
+    double alpha, beta, min_cut;
+    ps_t t_low_ps, t_high_ps;
+    ps_t min_rtt_ps, idle_restart_ps; // PARAM_AUTO_TIME: see the table
+    uint64_t segment_bytes;
+    struct line_rate delta, min_rate;
+    int thresholds, update, step; // the enums above
+    struct cc_cap window;
+};
+
+// State of both; the first member of each policy's own.
+struct timely_state {
+    /* config, resolved for this pair */
+    uint64_t delta_bps, min_bps;
+    ps_t t_low_ps, t_high_ps, min_rtt_ps;
+    ps_t packet_ps; // serialization of a full packet
+    /* state; the rate R is cc->rate_bps */
+    ps_t rtt_ps;       // last sample, PS_NEVER = none
+    ps_t sampled_ps;   // when it came
+    double gradient;   // g
+    double step;       // what a step is worth at the last sample
+    uint64_t progress; // segment: bytes into it; rtt: the next sample acknowledges more than this
+};
+
+extern const char *const timely_threshold_words[], *const timely_update_words[],
+                                                       *const timely_step_words[];
+
+#define TIMELY_PAPER "Mittal et al., SIGCOMM 2015"
+#define TIMELY_CODE "the authors' published code"
+#define TIMELY_CONEXT "Zhu et al., CoNEXT 2016"
+#define TIMELY_FIELD(name) offsetof(struct timely_params, name)
+
+// Rows of a parameter table whose struct begins with struct timely_params; laid out by hand.
+// clang-format off
+#define TIMELY_PARAMS(beta_default, beta_source)                                                   \
+    {"alpha", PARAM_RATIO, TIMELY_FIELD(alpha), "0.875", "0.001", "1", NULL, false,                \
+     "weight of the newest RTT difference in the gradient", TIMELY_CONEXT ", section 4.1"},        \
+    {"beta", PARAM_RATIO, TIMELY_FIELD(beta), beta_default, "0", "1", NULL, false,                 \
+     "strength of multiplicative decrease", beta_source},                                          \
+    {"min_cut", PARAM_RATIO, TIMELY_FIELD(min_cut), "0.5", "0", "1", NULL, false,                  \
+     "least ratio of the rates after and before a decrease", TIMELY_CODE},                         \
+    {"delta", PARAM_LINE_RATE, TIMELY_FIELD(delta), "line/1000", "1Kbps", NULL, NULL, false,       \
+     "additive increase", TIMELY_PAPER ", section 6: 10 Mb/s at 10G"},                             \
+    {"t_low", PARAM_TIME, TIMELY_FIELD(t_low_ps), "50us", "1ns", "1s", NULL, false,                \
+     "RTT below which the rate only grows", TIMELY_PAPER ", section 6"},                           \
+    {"t_high", PARAM_TIME, TIMELY_FIELD(t_high_ps), "500us", "1ns", "1s", NULL, false,             \
+     "RTT above which the rate only shrinks", TIMELY_PAPER ", section 6"},                         \
+    {"thresholds", PARAM_ENUM, TIMELY_FIELD(thresholds), "above_base", NULL, NULL,                 \
+     timely_threshold_words, false,                                                                \
+     "above_base: t_low and t_high are counted above the base RTT of the pair; absolute: as is",   \
+     "the paper's absolute values assume a short base RTT"},                                       \
+    {"min_rtt", PARAM_TIME, TIMELY_FIELD(min_rtt_ps), "auto", "1ns", "1s", NULL, true,             \
+     "unit of the gradient and of elapsed steps; auto = base RTT of the pair, at least 20us",      \
+     TIMELY_CONEXT ", section 4.1 (20us); far below t_low R swings and leaves the line idle"},     \
+    {"segment", PARAM_BYTES, TIMELY_FIELD(segment_bytes), "16KB", "1B", "1GB", NULL, false,        \
+     "acknowledged bytes per sample, 1B = every ACK", TIMELY_PAPER ", section 6"},                 \
+    {"update", PARAM_ENUM, TIMELY_FIELD(update), "segment", NULL, NULL, timely_update_words,       \
+     false, "a sample per segment, or per round trip of packets (segment is then unused)",         \
+     TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources"},                                             \
+    {"step", PARAM_ENUM, TIMELY_FIELD(step), "elapsed", NULL, NULL, timely_step_words, false,      \
+     "elapsed: a step counts as the time since the last sample over min_rtt, at most 1; full: 1",  \
+     TIMELY_CODE "; " TIMELY_CONEXT ", section 4.1"},                                              \
+    {"min_rate", PARAM_LINE_RATE, TIMELY_FIELD(min_rate), "line/1000", "1Kbps", NULL, NULL,        \
+     false, "floor of the rate", TIMELY_CODE " has one; the paper is silent"},                     \
+    {"idle_restart", PARAM_TIME, TIMELY_FIELD(idle_restart_ps), "auto", "0us", NULL, NULL, true,   \
+     "a message after so long a pause starts afresh, at line rate; auto = never",                  \
+     "no paper: here queue pairs outlive messages"},                                               \
+    CC_CAP_PARAMS(TIMELY_FIELD(window))
+// clang-format on
+
+// Start at line rate, without a sample.
+void timely_begin(struct cc *cc, struct timely_state *s);
+
+// What a message does that begins after a pause of `idle_ps`.
+enum timely_pause { TIMELY_GOES_ON, TIMELY_FORGETS, TIMELY_RESTARTS };
+enum timely_pause timely_pause_of(const struct cc *cc, ps_t idle_ps);
+
+// Drop the last sample and the gradient.
+void timely_forget(struct timely_state *s);
+
+// Take in an ACK: true where it is a sample that has a predecessor, so that the rate law acts.
+bool timely_sample(struct cc *cc, struct timely_state *s, const struct cc_ack *ack);
+
+// Additive increase by `n` deltas.
+void timely_increase(struct cc *cc, const struct timely_state *s, double n);
+
+// Decrease above t_high.
+void timely_retreat(struct cc *cc, const struct timely_state *s);
+
+// R = keep R, where min_cut allows it.
+void timely_decrease(struct cc *cc, const struct timely_state *s, double keep);
+
+// R = bps, rounded and held within min_rate and line rate; the window follows it.
+void timely_rate_set(struct cc *cc, const struct timely_state *s, double bps);
+
+// The last sample in us for observers, 0 = none.
+double timely_rtt_us(const struct timely_state *s);
+
+// The check of both policies.
+const char *timely_check(const void *params);

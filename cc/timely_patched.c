@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Patched TIMELY: the decrease follows the RTT itself, weighted smoothly by the gradient.
+//
+// Below t_low and above t_high as TIMELY. Between them both directions act at once: the increase
+// delta with weight 1 - w, the decrease beta (RTT - ref) / ref with weight w(g), and ref = t_low.
+// So N flows have one fixed point and it is fair: g = 0, w = 1/2, R = C / N, and
+//   RTT* = t_low (1 + N delta / (beta C)), as long as that is below t_high.
+//
+// An elapsed step scales both terms and leaves the fixed point alone.
+//
+// beta is a hundredth of TIMELY's, above t_high too: rates fall by a factor e in min_rtt / beta at
+// best (2.5 ms at 20 us). Many flows that start at line rate fill a buffer in that time, or are
+// paused; a window cap bounds it.
+// Left out: hyperactive increase (algorithm 2 has none); NACKs and timeouts.
+// Differs: starts at line rate, not at the share C / (N + 1) of N flows of a sender.
+//
+// Source: Zhu et al., CoNEXT 2016, section 4.3 and algorithm 2.
+#include "cc/timely_common.h"
+
+struct timely_patched {
+    struct timely_state common;
+    double weight; // w(g) of the last sample between the thresholds
+};
+_Static_assert(sizeof(struct timely_patched) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+
+static const struct param patched_param_table[] = {
+    TIMELY_PARAMS("0.008", TIMELY_CONEXT ", section 4.3"),
+};
+
+static const struct cc_preset_value paper_values[] = {
+    {"delta", "10Mbps"}, {"thresholds", "absolute"}, {"min_rtt", "20us"}, {"min_cut", "0"}};
+
+static const struct cc_preset patched_presets[] = {
+    {.name = "scaled", .doc = "steps scaled to the line, thresholds above the pair's base RTT"},
+    {.name = "paper",
+     .doc = "CoNEXT 2016 to the letter, for 10G",
+     .values = paper_values,
+     .n_values = sizeof paper_values / sizeof paper_values[0]},
+};
+
+static struct timely_patched *patched_of(struct cc *cc)
+{
+    return (struct timely_patched *)(void *)cc->priv;
+}
+
+// w(g): the weight of the decrease.
+static double weight_of(double gradient)
+{
+    if (gradient <= -0.25)
+        return 0;
+    return gradient >= 0.25 ? 1 : 2 * gradient + 0.5;
+}
+
+// Algorithm 2, lines 10 to 12: R = delta (1 - w) + R (1 - beta w (RTT - ref) / ref).
+static void weighted_update(struct cc *cc)
+{
+    const struct timely_params *p = cc->params;
+    struct timely_patched *s = patched_of(cc);
+    s->weight = weight_of(s->common.gradient);
+    double ref_ps = (double)s->common.t_low_ps;
+    double error = ((double)s->common.rtt_ps - ref_ps) / ref_ps;
+    double up_bps = (double)s->common.delta_bps * (1 - s->weight);
+    double down_bps = (double)cc->rate_bps * (p->beta * s->weight * error);
+    double least_bps = (double)cc->rate_bps * p->min_cut;
+    double rate_bps = (double)cc->rate_bps + s->common.step * (up_bps - down_bps);
+    timely_rate_set(cc, &s->common, rate_bps > least_bps ? rate_bps : least_bps);
+}
+
+static void patched_on_ack(struct cc *cc, const struct cc_ack *ack)
+{
+    struct timely_state *s = &patched_of(cc)->common;
+    if (!timely_sample(cc, s, ack))
+        return;
+    if (s->rtt_ps < s->t_low_ps)
+        timely_increase(cc, s, 1);
+    else if (s->rtt_ps > s->t_high_ps)
+        timely_retreat(cc, s);
+    else
+        weighted_update(cc);
+}
+
+static void patched_init(struct cc *cc, ps_t now)
+{
+    (void)now;
+    timely_begin(cc, &patched_of(cc)->common);
+    patched_of(cc)->weight = 0;
+}
+
+static void patched_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+{
+    enum timely_pause pause = timely_pause_of(cc, hint->idle_ps);
+    if (pause == TIMELY_RESTARTS)
+        patched_init(cc, now);
+    else if (pause == TIMELY_FORGETS)
+        timely_forget(&patched_of(cc)->common);
+}
+
+static const char *const patched_observed[] = {"rtt_us", "gradient", "weight", NULL};
+
+static size_t patched_observe(const struct cc *cc, double *out, size_t cap)
+{
+    const struct timely_patched *s = (const struct timely_patched *)(const void *)cc->priv;
+    const double values[] = {timely_rtt_us(&s->common), s->common.gradient, s->weight};
+    size_t n = sizeof values / sizeof values[0];
+    for (size_t i = 0; i < n && i < cap; i++)
+        out[i] = values[i];
+    return n < cap ? n : cap;
+}
+
+extern const struct cc_ops cc_timely_patched;
+const struct cc_ops cc_timely_patched = {
+    .name = "timely_patched",
+    .doc = "TIMELY with one fair fixed point",
+    .paper = TIMELY_CONEXT,
+    .params = patched_param_table,
+    .n_params = sizeof patched_param_table / sizeof patched_param_table[0],
+    .params_bytes = sizeof(struct timely_params),
+    .presets = patched_presets,
+    .n_presets = sizeof patched_presets / sizeof patched_presets[0],
+    .init = patched_init,
+    .on_post = patched_on_post,
+    .on_ack = patched_on_ack,
+    .observe = patched_observe,
+    .observed = patched_observed,
+    .check = timely_check,
+};
