@@ -60,7 +60,7 @@ static char *capture_of(uint64_t seed, bool plain, size_t *size)
 {
     struct fixture *f = malloc(sizeof *f);
     struct err err = {0};
-    struct capture_spec capture = {"*->*", "all.pcap", "", 64, seed % 2 ? 0 : 1};
+    struct capture_spec capture = {"*->*", "all.pcap", "", 420, seed % 2 ? 0 : 1};
     char dir[] = "/tmp/collwire-test-XXXXXX", path[64];
     assert_non_null(mkdtemp(dir));
     random_any(f, seed);
