@@ -15,7 +15,6 @@ static const struct later_words {
     {"algorithm", {"double_binary_tree", "tree", "bruck", "shifted_halving_doubling"}},
     {"op", {"broadcast", "reduce", "gather", "scatter", "send_recv", "barrier"}},
     {"transport kind", {"tcp"}},
-    {"recovery", {"selective_repeat"}},
 };
 
 bool later_word(const char *what, const char *word)

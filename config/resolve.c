@@ -178,6 +178,14 @@ static json_t *captures_json(const struct spec *spec)
     return captures;
 }
 
+static json_t *faults_json(const struct spec *spec)
+{
+    json_t *faults = json_array();
+    for (size_t i = 0; i < spec->n_faults; i++)
+        json_array_append_new(faults, params_json(fault_params, n_fault_params, &spec->faults[i]));
+    return faults;
+}
+
 static json_t *report_json(const struct report_spec *report)
 {
     json_t *places = json_array(), *json = params_json(report_params, n_report_params, report);
@@ -198,6 +206,7 @@ json_t *scenario_json(const struct scenario *scenario)
     json_object_set_new(json, "transport", transport_json(&base->transport));
     json_object_set_new(json, "cc", cc_json(base));
     json_object_set_new(json, "workload", workload_json(scenario));
+    json_object_set_new(json, "faults", faults_json(spec));
     json_object_set_new(json, "capture", captures_json(spec));
     json_object_set_new(json, "report", report_json(&spec->report));
     json_object_set_new(json, "limits",

@@ -299,6 +299,7 @@ static json_t *root_schema(void)
             json_pack("{s:[o,{s:s,s:o,s:i}]}", "anyOf", ref("job"), "type", "array", "items",
                       ref("job"), "minItems", 1),
             true);
+    key_set(root, "faults", list_of(params_schema(fault_params, n_fault_params)), false);
     key_set(root, "capture", list_of(params_schema(capture_params, n_capture_params)), false);
     key_set(root, "report", report_schema(), false);
     key_set(root, "limits", params_schema(limits_params, n_limits_params), false);

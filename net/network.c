@@ -80,6 +80,7 @@ void network_free(struct network *net)
     free(net->links);
     free(net->queues);
     free(net->pfc);
+    free(net->faults);
     free(net->first_port);
     *net = (struct network){0};
 }
@@ -310,6 +311,13 @@ void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_
     port_enqueue(net, index, &p, now);
 }
 
+// When a packet that arrives now was started, to the ps below.
+static ps_t start_of(const struct network *net, uint32_t sender, const struct packet *p)
+{
+    const struct link *link = port_link(net, sender);
+    return p->arrives_ps - link->delay_ps - byte_time_span(&link->byte_time, p->wire_bytes);
+}
+
 static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender)
 {
     struct network *net = ctx;
@@ -323,6 +331,11 @@ static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender
                     event_key(node, EVENT_ARRIVAL, local, sender));
     else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
         push_departure(net, sender); // nothing is left whose delivery would settle it
+    if (link->flags & PORT_FAULTY &&
+        fault_takes(&net->faults[sender], &p, start_of(net, sender, &p))) {
+        packet_end(net, &p);
+        return;
+    }
     if (p.kind == PACKET_PFC) {
         port_receive_pfc(net, net->cold[sender].peer, &p, now);
         return;

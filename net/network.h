@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 #include "engine/timer.h"
+#include "net/fault.h"
 #include "net/fifo.h"
 #include "net/int_pool.h"
 #include "net/tap.h"
@@ -24,6 +25,7 @@ enum port_flag {
     PORT_PULLS = 1, // a NIC: asks its node for a packet when its queues are empty
     PORT_TAPPED = 2,
     PORT_EXPLICIT = 4, // its departures are events
+    PORT_FAULTY = 8,   // its link has an entry in faults
 };
 
 // What ports have in common: a kind of link. There are few, so they stay in the cache.
@@ -117,6 +119,7 @@ struct network {
     size_t cap_links;
     struct queue *queues; // [port * n_slots + slot]
     struct port_pfc *pfc; // [port]
+    struct fault *faults; // [port] of the link that leaves it, NULL where there are none
     uint32_t *first_port; // [node], one more at the end
     uint32_t n_ranks, n_nodes, n_ports, n_slots;
     uint8_t slot_of_class[NET_CLASSES]; // NET_NO_SLOT = class not in use

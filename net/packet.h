@@ -42,11 +42,12 @@ struct packet {
     uint8_t kind, cls;   // enum packet_kind; class (priority) 0..7
     uint8_t flags;       // enum packet_flag
     uint8_t hops;
-    ps_t sent_ps;     // data: left the sender; ack: echo of the acknowledged packet's
-    ps_t arrives_ps;  // last byte at the far end of the link it is on
-    uint8_t int_hops; // records in its slot
-    uint8_t pint;     // PINT digest of the path so far
-    uint8_t pad[14];
+    ps_t sent_ps;      // data: left the sender; ack: echo of the acknowledged packet's
+    ps_t arrives_ps;   // last byte at the far end of the link it is on
+    uint32_t sack_psn; // nak of selective repeat: the packet that has arrived out of order
+    uint8_t int_hops;  // records in its slot
+    uint8_t pint;      // PINT digest of the path so far
+    uint8_t pad[10];
 };
 _Static_assert(sizeof(struct packet) == 64, "struct packet is a cache line");
 

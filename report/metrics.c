@@ -136,6 +136,9 @@ static json_t *drops_json(const struct result *r)
     put(reasons, "headroom", count(r->drops_headroom));
     put(reasons, "lossy_threshold", count(r->drops_lossy));
     put(reasons, "no_route", count(r->drops_unroutable));
+    put(reasons, "link_loss", count(r->drops_loss));
+    put(reasons, "link_corruption", count(r->drops_corruption));
+    put(reasons, "link_down", count(r->drops_down));
     for (size_t i = 0; i < r->n_ports; i++) {
         if (r->ports[i].dropped_packets == 0)
             continue;
@@ -150,6 +153,19 @@ static json_t *drops_json(const struct result *r)
     put(o, "by_reason", reasons);
     put(o, "by_place", places);
     return o;
+}
+
+static json_t *changes_json(const struct result *r)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < r->n_changes; i++) {
+        json_t *change = json_object();
+        put(change, "t_ns", ns(r->changes[i].at_ps));
+        put(change, "at", json_string(r->changes[i].at));
+        put(change, "what", json_string(r->changes[i].what));
+        json_array_append_new(list, change);
+    }
+    return list;
 }
 
 static json_t *queues_json(const struct result *r)
@@ -251,6 +267,7 @@ char *metrics_json(const struct result *r, const char *scenario)
     put(recovery, "timeouts", count(r->timeouts));
     put(recovery, "retransmitted_packets", count(r->retransmitted));
     put(o, "recovery", recovery);
+    put(o, "link_changes", changes_json(r));
     put(o, "queues", queues_json(r));
     put(o, "links", links_json(r));
     put(o, "explain", texts(r->explain, r->n_explain));

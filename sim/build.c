@@ -127,6 +127,21 @@ static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
                             .pmax = profile->pmax};
 }
 
+void sim_routes_install(struct sim *sim)
+{
+    const struct routes *r = &sim->routes;
+    for (uint32_t node = sim->graph.n_ranks; node < sim->graph.n_nodes; node++) {
+        size_t first = (size_t)sim->graph.nodes[node].dim * r->n_ranks;
+        switch_of(&sim->switches, node)->routes = (struct next_hops){
+            .next = r->next + (size_t)(node - r->n_ranks) * r->n_groups,
+            .group = r->group + first,
+            .own = r->port + first,
+            .sets = (const struct next_hop_set *)(const void *)r->sets,
+            .ports = r->ports,
+        };
+    }
+}
+
 static void build_switch(struct sim *sim, uint32_t node, struct err *err)
 {
     const struct graph_node *gn = &sim->graph.nodes[node];
@@ -161,12 +176,6 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
                 human_bytes(spec->reserve_bytes * gn->n_ports * classes, r), gn->n_ports,
                 human_bytes(spec->buffer_bytes, b));
     }
-    const struct routes *routes = &sim->routes;
-    s->routes.next = routes->next + (size_t)(node - routes->n_ranks) * routes->n_groups;
-    s->routes.group = routes->group + (size_t)gn->dim * routes->n_ranks;
-    s->routes.own = routes->port + (size_t)gn->dim * routes->n_ranks;
-    s->routes.sets = (const struct next_hop_set *)(const void *)routes->sets;
-    s->routes.ports = routes->ports;
     struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, node);
     s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
     s->quanta = (uint16_t)spec->pfc.quanta;
@@ -253,6 +262,8 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     switches_init(&sim->switches, &sim->net);
     for (uint32_t n = sim->graph.n_ranks; n < sim->graph.n_nodes; n++)
         build_switch(sim, n, err);
+    sim_routes_install(sim);
+    sim_faults_init(sim, err);
     build_transport(sim);
     build_workload(sim);
     sim->captures = memory_zeroed(spec->n_captures, sizeof *sim->captures);
@@ -290,6 +301,8 @@ void sim_free(struct sim *sim)
     routes_free(&sim->routes);
     graph_free(&sim->graph);
     engine_free(&sim->engine);
+    free(sim->changes);
+    free(sim->change_timers);
     free(sim->late_ps);
     free(sim->flows);
     distribution_free(&sim->stats.fct_ns);

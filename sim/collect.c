@@ -101,6 +101,22 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
     r->dropped_bytes += sp->dropped_bytes;
 }
 
+static void collect_fault(const struct sim *sim, struct result *r, uint32_t p)
+{
+    if (!sim->net.faults)
+        return;
+    const struct fault *f = &sim->net.faults[p];
+    r->drops_loss += f->packets[FAULT_LOSS];
+    r->drops_corruption += f->packets[FAULT_CORRUPTION];
+    r->drops_down += f->packets[FAULT_DOWN];
+    for (unsigned reason = 0; reason < FAULT_REASONS; reason++) {
+        r->ports[p].dropped_packets += f->packets[reason];
+        r->ports[p].dropped_bytes += f->bytes[reason];
+        r->dropped_packets += f->packets[reason];
+        r->dropped_bytes += f->bytes[reason];
+    }
+}
+
 static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
 {
     const struct port_pfc *pfc = &sim->net.pfc[p];
@@ -156,12 +172,15 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     r->switches = memory_zeroed(sim->graph.n_nodes - sim->graph.n_ranks, sizeof *r->switches);
     for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
         collect_port(sim, r, p);
+        collect_fault(sim, r, p);
         collect_pfc(sim, r, p);
     }
     for (uint32_t n = sim->graph.n_ranks; n < sim->graph.n_nodes; n++)
         collect_switch(sim, r, n);
     bool per_ack = sim->spec->dims[0].transport.cnp == CNP_PER_ACK;
     r->cnps = per_ack ? sim->roce.echoed_marks : sim->roce.cnps_sent;
+    r->changes = sim->changes;
+    r->n_changes = sim->n_changes;
     r->cc_cuts = sim->roce.cc_cuts;
     r->naks = sim->roce.naks;
     r->timeouts = sim->roce.timeouts;

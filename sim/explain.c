@@ -143,6 +143,13 @@ static void explain_drops(struct result *r)
         result_explain(r, text_format("%llu packets of lossy classes were dropped: egress queue "
                                       "above its threshold",
                                       (unsigned long long)r->drops_lossy));
+    uint64_t links = r->drops_loss + r->drops_corruption + r->drops_down;
+    if (links > 0)
+        result_explain(r, text_format("links took %llu packets: %llu lost, %llu corrupted, %llu by "
+                                      "links that were down",
+                                      (unsigned long long)links, (unsigned long long)r->drops_loss,
+                                      (unsigned long long)r->drops_corruption,
+                                      (unsigned long long)r->drops_down));
     if (r->timeouts > 0)
         result_explain(
             r, text_format("%llu retransmission timeouts", (unsigned long long)r->timeouts));

@@ -5,13 +5,22 @@
 #include "engine/memory.h"
 #include "sim/sim.h"
 
+static uint32_t first_port_of(const struct sim *sim, uint32_t rank, uint32_t dim)
+{
+    uint32_t port = sim->graph.nodes[rank].first_port;
+    while (sim->graph.ports[port].dim != dim)
+        port++;
+    return port;
+}
+
 struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
 {
     const struct sim *sim = ctx;
     const struct transport_spec *t = &sim->roce.dims[dim].spec;
     uint32_t ports[ROUTE_MAX_HOPS];
     uint32_t n = route_path(&sim->routes, &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
-    SIM_ASSERT(&sim->engine, src, n > 0);
+    if (n == 0) // links have failed: what is sent by the first port will time out
+        n = 1, ports[0] = first_port_of(sim, src, dim);
     uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire, ack = ack_sizes(t).wire;
     struct roce_path out = {
         .port = ports[0], .hops = n, .line_bps = sim->graph.ports[ports[0]].rate_bps};
@@ -21,6 +30,9 @@ struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
         out.base_rtt_ps += there->delay_ps + back->delay_ps +
                            serialization_ps(data, there->rate_bps) +
                            serialization_ps(ack, back->rate_bps);
+        if (h > 0)
+            out.queueing_ps +=
+                serialization_ps(sim->spec->dims[dim].sw.buffer_bytes, there->rate_bps);
     }
     const struct graph_node *node = &sim->graph.nodes[src]; // its planes follow one another
     for (uint32_t p = ports[0]; p < node->first_port + node->n_ports; p++)

@@ -48,6 +48,12 @@ struct port_result {
     double utilization, mean_queue_bytes;
 };
 
+// A link that failed or came back, or all routes that took notice.
+struct link_change {
+    ps_t at_ps;
+    const char *at, *what;
+};
+
 struct switch_result {
     char *at;
     uint64_t max_queue_bytes, max_buffer_bytes, max_headroom_bytes, max_ingress_bytes;
@@ -105,6 +111,9 @@ struct result {
     uint64_t marked_packets, markable_packets, cnps;
     uint64_t cc_cuts; // times a policy lowered a rate or a window
     uint64_t dropped_packets, dropped_bytes, drops_headroom, drops_lossy, drops_unroutable;
+    uint64_t drops_loss, drops_corruption, drops_down; // on links
+    const struct link_change *changes; // of links and routes; owned by the simulation
+    size_t n_changes;
     uint64_t naks, timeouts, retransmitted;
     struct port_result *ports;
     size_t n_ports;

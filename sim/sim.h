@@ -19,6 +19,8 @@ struct message_stats { // of ended messages
     double goodput_sum, goodput_square_sum;
 };
 
+struct change_timer;
+
 struct sampler {
     struct sim_timer timer;
     struct series series;
@@ -47,6 +49,10 @@ struct sim {
     size_t n_flows, cap_flows;
     struct message_stats stats;
     uint64_t failed;
+    struct link_change *changes;
+    size_t n_changes, cap_changes;
+    struct change_timer *change_timers;
+    size_t n_change_timers;
     struct sampler *sampler;
     struct capture **captures; // [spec->n_captures]
     uint64_t *capture_packets;
@@ -109,6 +115,8 @@ struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
 enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim);
 void sim_telemetry_init(struct sim *sim, struct err *err); // once network and routes are there
+void sim_faults_init(struct sim *sim, struct err *err);    // once the network is there
+void sim_routes_install(struct sim *sim);                  // into the switches
 void sim_sampler_start(struct sim *sim);
 void sim_sampler_free(struct sim *sim);
 bool sim_only_housekeeping(const struct sim *sim);

@@ -30,6 +30,16 @@ struct capture_spec {
     int stamp; // enum capture_stamp: 0 first bit, 1 last bit
 };
 
+// What is wrong with links: all that places name.
+struct fault_spec {
+    const char *at;
+    bool one_way; // only the directions named; else both of each link
+    double loss, corruption;
+    bool pfc;            // loss and corruption hit PFC frames too
+    ps_t down_ps, up_ps; // PS_NEVER = never
+    ps_t detect_ps;      // from a change to routes that know of it
+};
+
 struct report_spec {
     ps_t sample_ps;         // 0 = no series
     const char **sample_at; // patterns of places; none = all switch output ports
@@ -53,6 +63,8 @@ struct spec {
     size_t n_jobs;
     struct capture_spec *captures;
     size_t n_captures;
+    struct fault_spec *faults;
+    size_t n_faults;
     struct report_spec report;
     struct limits_spec limits;
 };

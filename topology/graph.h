@@ -23,6 +23,7 @@ struct graph_port {
     uint32_t node, local; // local index at its node: order of linking
     uint32_t peer;        // global index of the other end
     uint8_t dim;
+    bool down; // routes do not use it
     uint64_t rate_bps;
     ps_t delay_ps;
 };

@@ -28,7 +28,8 @@ static uint32_t search_from(struct search *s, uint32_t dst, uint32_t dim)
             continue; // ranks do not forward
         for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
             uint32_t next = s->neighbour[p];
-            if (g->ports[p].dim != dim || s->distance[next] != UINT16_MAX)
+            if (g->ports[p].dim != dim || s->distance[next] != UINT16_MAX ||
+                g->ports[g->ports[p].peer].down)
                 continue;
             s->distance[next] = (uint16_t)(s->distance[s->order[i]] + 1);
             s->order[n++] = next;
@@ -62,7 +63,8 @@ static uint16_t next_hop(struct routes *r, const struct search *s, uint32_t node
     for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++) {
         uint32_t next = s->neighbour[p];
         bool forwards = g->nodes[next].role != NODE_RANK || s->distance[next] == 0;
-        if (g->ports[p].dim != dim || !forwards || s->distance[next] + 1 != s->distance[node])
+        if (g->ports[p].dim != dim || !forwards || s->distance[next] + 1 != s->distance[node] ||
+            g->ports[p].down)
             continue;
         if (r->n_ports == r->cap_ports)
             r->ports = memory_grow(r->ports, &r->cap_ports, sizeof *r->ports);
@@ -120,8 +122,11 @@ static uint32_t make_groups(struct routes *r, const struct graph *g, uint32_t di
 // A column: what every switch of the dimension does with packets to a group.
 static void routes_to(struct routes *r, struct search *s, uint32_t rank, uint32_t dim)
 {
-    uint32_t n = search_from(s, rank, dim), port = only_port(s->g, rank, dim);
+    uint32_t port = only_port(s->g, rank, dim);
     uint32_t edge = port == GRAPH_NONE ? GRAPH_NONE : s->neighbour[port];
+    bool grouped =
+        edge != GRAPH_NONE && edge >= r->n_ranks; // then the rank's own link says nothing
+    uint32_t n = search_from(s, grouped ? edge : rank, dim);
     uint32_t group = r->group[(size_t)dim * r->n_ranks + rank];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t node = s->order[i];

@@ -36,14 +36,15 @@ static inline ps_t nic_active_ps(const struct nic *nic, ps_t now)
 
 static inline bool qp_window_open(const struct qp_sender *s)
 {
-    return s->nxt_bytes - s->una_bytes < s->cc.cwnd_bytes;
+    uint64_t inflight = s->nxt_bytes - s->una_bytes;
+    return inflight < s->cc.cwnd_bytes && inflight < s->cap_bytes;
 }
 
 static inline bool qp_may_send(const struct qp_sender *s)
 {
     // With no ACK to come (the window has shrunk under what is in flight) one packet goes to ask.
-    return s->snd_nxt < s->tail_psn && !s->failed &&
-           (qp_window_open(s) || s->asked_psn <= s->snd_una);
+    return !s->failed && (s->retx_due || (s->snd_nxt < s->tail_psn &&
+                                          (qp_window_open(s) || s->asked_psn <= s->snd_una)));
 }
 
 // Enter a sender that may send and is idle.

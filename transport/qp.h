@@ -5,6 +5,7 @@
 #include "cc/cc.h"
 #include "engine/timer.h"
 #include "transport/message.h"
+#include "transport/psn_set.h"
 
 #define QP_NIL UINT32_MAX
 
@@ -29,7 +30,9 @@ struct qp_sender {
     uint8_t place;         // enum qp_place
     uint8_t rto_state;
     bool failed;
+    bool retx_due; // selective repeat: a lost packet is to be sent again
     uint16_t retries;
+    uint64_t cap_bytes;       // of payload in flight, beside the policy's window
     uint64_t cwnd_seen_bytes; // the window when the policy was last looked at
     struct cc cc;
     ps_t srtt_ps, rto_due_ps; // rto_due in the NIC's unpaused time
@@ -38,14 +41,21 @@ struct qp_sender {
     struct sim_timer rto, cc_timer;
     struct cc_env env;
     ps_t idle_since_ps; // when the last message was acknowledged
+    /* selective repeat (selective.c) */
+    struct psn_set sacked; // arrived out of order
+    uint64_t lost_end;     // what is before it and not among them is lost
+    uint64_t retx_next;    // what is before it has been sent again
+    uint64_t recover_psn;  // in recovery until it is acknowledged, 0 = not
+    ps_t rto_low_ps, rto_high_ps;
     /* counters */
     uint64_t cnps, timeouts;
 };
 
 struct qp_receiver {
     uint64_t expected_psn;
-    uint32_t receiving; // message of expected_psn, MESSAGE_NIL = none posted
-    uint32_t msn;       // messages completed
+    struct psn_set early; // selective repeat: arrived beyond expected_psn
+    uint32_t receiving;   // message of expected_psn, MESSAGE_NIL = none posted
+    uint32_t msn;         // messages completed
     bool nak_sent, ce_since_ack;
     bool np_marked;   // a mark came inside the open window
     uint32_t np_port; // where its CNPs leave

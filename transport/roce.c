@@ -101,6 +101,12 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
                              .hops = path.hops};
     s->sending = s->oldest = s->newest = qp->rcv.receiving = MESSAGE_NIL;
     s->ready_next = QP_NIL;
+    bool selective = dim->spec.recovery == RECOVERY_SELECTIVE_REPEAT;
+    s->cap_bytes = selective && dim->spec.bdp_cap ? cc_bdp_bytes(&s->env) : CC_UNLIMITED;
+    s->rto_low_ps =
+        dim->spec.rto_low_ps == PARAM_AUTO_TIME ? 2 * path.base_rtt_ps : dim->spec.rto_low_ps;
+    s->rto_high_ps = dim->spec.rto_high_ps == PARAM_AUTO_TIME ? path.base_rtt_ps + path.queueing_ps
+                                                              : dim->spec.rto_high_ps;
     s->until_ackreq = (uint32_t)dim->spec.ack_interval;
     sim_timer_init(engine, &s->rto, qp->src, roce_rto_fired, qp);
     sim_timer_init(engine, &s->cc_timer, qp->src, roce_cc_fired, qp);
@@ -262,8 +268,11 @@ void roce_init(struct roce *roce, struct network *net)
 
 void roce_free(struct roce *roce)
 {
-    for (uint32_t i = 0; i < roce->qps.n; i++)
+    for (uint32_t i = 0; i < roce->qps.n; i++) {
+        psn_set_free(&roce->qps.qps[i]->snd.sacked);
+        psn_set_free(&roce->qps.qps[i]->rcv.early);
         free(roce->qps.qps[i]);
+    }
     free(roce->qps.qps);
     for (uint32_t p = 0; p < roce->n_nics; p++)
         nic_free(&roce->nics[p]);

@@ -29,6 +29,7 @@ struct roce_path {
     ps_t base_rtt_ps;
     uint64_t line_bps;
     uint32_t hops;
+    ps_t queueing_ps; // in which every switch of it drains its whole buffer
 };
 
 struct roce_observer {
@@ -84,10 +85,19 @@ void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now);
 void roce_cc_moved(struct roce *roce, uint32_t index, ps_t now); // after a hook: pace, timers
 void roce_fail(struct roce *roce, struct qp *qp, ps_t now);      // gives up all its messages
 void roce_wake(struct roce *roce, uint32_t index, ps_t now);     // it may have become able to send
+ps_t roce_selective_rto_ps(const struct qp_sender *s);
+void roce_selective_ack(struct roce *roce, struct qp *qp, const struct packet *p,
+                        uint64_t una); // snd_una has moved from `una`
+void roce_selective_timeout(struct qp_sender *s);
+uint64_t roce_selective_take(struct qp_sender *s); // the packet to send again; retx_due holds
 void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents);
 void roce_cc_fired(struct engine *e, struct sim_timer *timer, int revents);
 void roce_np_fired(struct engine *e, struct sim_timer *timer, int revents);
 
+static inline struct message *roce_message(struct roce *roce, uint32_t slot)
+{
+    return &roce->messages.slots[slot];
+}
 static inline const struct roce_dim *roce_dim_of(const struct roce *roce, const struct qp *qp)
 {
     return &roce->dims[qp->dim];

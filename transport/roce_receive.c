@@ -17,6 +17,7 @@ static void answer(struct roce *roce, uint32_t port, struct packet *data, const 
                          .kind = PACKET_ACK,
                          .cls = (uint8_t)roce_ack_class(dim),
                          .flags = flags,
+                         .sack_psn = data->psn,
                          .int_slot = data->int_slot,
                          .int_hops = data->int_hops,
                          .pint = data->pint,
@@ -68,18 +69,53 @@ void roce_np_fired(struct engine *e, struct sim_timer *timer, int revents)
     send_cnp(roce, qp, r->np_port, e->now_ps);
 }
 
-static void deliver(struct roce *roce, struct qp *qp, const struct packet *p, ps_t now)
+// Messages that are whole, from the oldest on: count them, or tell of them.
+static uint32_t whole_messages(const struct roce *roce, const struct qp_receiver *r)
+{
+    uint32_t n = 0;
+    for (uint32_t slot = r->receiving; slot != MESSAGE_NIL; n++) {
+        const struct message *m = &roce->messages.slots[slot];
+        if (message_end_psn(m) > r->expected_psn)
+            break;
+        slot = m->next;
+    }
+    return n;
+}
+
+static void deliver(struct roce *roce, struct qp *qp, uint32_t n, ps_t now)
 {
     struct qp_receiver *r = &qp->rcv;
-    r->nak_sent = false;
+    for (; n > 0; n--) {
+        struct message *m = roce_message(roce, r->receiving);
+        m->delivered_ps = now;
+        r->receiving = m->next;
+        roce->client.delivered(roce->client.ctx, m->token, now);
+    }
+}
+
+static void progress(struct roce *roce, const struct packet *p, ps_t now)
+{
     roce->delivered_bytes += p->payload_bytes;
     roce->last_delivery_ps = now;
-    if (!(p->flags & PACKET_LAST))
-        return;
-    struct message *m = &roce->messages.slots[r->receiving];
-    m->delivered_ps = now;
-    r->receiving = m->next;
-    roce->client.delivered(roce->client.ctx, m->token, now);
+}
+
+// A packet beyond the next expected one.
+static void out_of_order(struct roce *roce, struct qp *qp, uint32_t port, struct packet *p,
+                         uint64_t psn, ps_t now)
+{
+    struct qp_receiver *r = &qp->rcv;
+    const enum recovery recovery = (enum recovery)roce_dim_of(roce, qp)->spec.recovery;
+    bool nak = recovery == RECOVERY_GO_BACK_N && !r->nak_sent; // once per gap
+    if (recovery == RECOVERY_SELECTIVE_REPEAT) {
+        nak = true;
+        if (psn_set_add(&r->early, r->expected_psn, psn))
+            progress(roce, p, now);
+    }
+    if (nak) {
+        r->nak_sent = true;
+        roce->naks++;
+        answer(roce, port, p, qp, PACKET_NAK, now);
+    }
 }
 
 void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now)
@@ -95,18 +131,20 @@ void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now)
         if (qp->wants_cnps)
             notification_point(roce, qp, port, now);
     }
-    if (psn > r->expected_psn) { // a gap
-        if (!r->nak_sent && roce_dim_of(roce, qp)->spec.recovery == RECOVERY_GO_BACK_N) {
-            r->nak_sent = true;
-            roce->naks++;
-            answer(roce, port, p, qp, PACKET_NAK, now);
-        }
+    if (psn > r->expected_psn) {
+        out_of_order(roce, qp, port, p, psn, now);
         return;
     }
-    bool fresh = psn == r->expected_psn;
-    if (fresh) { // first, since the answer speaks of it
+    uint32_t whole = 0;
+    if (psn == r->expected_psn) { // first, since the answer speaks of it
         r->expected_psn++;
-        r->msn += (p->flags & PACKET_LAST) != 0;
+        while (psn_set_remove(&r->early, r->expected_psn))
+            r->expected_psn++;
+        if (p->flags & PACKET_LAST || r->expected_psn > psn + 1)
+            whole = whole_messages(roce, r);
+        r->msn += whole;
+        r->nak_sent = false;
+        progress(roce, p, now);
     }
     if (p->flags & PACKET_ACKREQ) {
         uint8_t echo = r->ce_since_ack ? PACKET_ECHO_CE : 0;
@@ -114,6 +152,5 @@ void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now)
         r->ce_since_ack = false;
         answer(roce, port, p, qp, echo, now);
     }
-    if (fresh)
-        deliver(roce, qp, p, now);
+    deliver(roce, qp, whole, now);
 }

@@ -4,11 +4,6 @@
 
 #define PACE_SHIFT 16 // fraction bits of ps per wire byte: 1 Kbps times 9 KB fits
 
-static struct message *message_at(struct roce *roce, uint32_t slot)
-{
-    return &roce->messages.slots[slot];
-}
-
 static ps_t pace_gap(const struct qp_sender *s, uint32_t wire_bytes)
 {
     return (ps_t)(wire_bytes * s->pace_q >> PACE_SHIFT);
@@ -86,16 +81,18 @@ static void rto_restart(struct roce *roce, struct qp *qp, ps_t now)
     if (spec->recovery == RECOVERY_NONE)
         return;
     const struct nic *nic = &roce->nics[s->nic];
-    s->rto_due_ps = nic_active_ps(nic, now) + spec->rto_ps;
+    bool selective = spec->recovery == RECOVERY_SELECTIVE_REPEAT;
+    ps_t rto_ps = selective ? roce_selective_rto_ps(s) : spec->rto_ps;
+    s->rto_due_ps = nic_active_ps(nic, now) + rto_ps;
     if (nic->paused) {
         rto_set(roce, s, RTO_PARKED);
         sim_timer_stop(&s->rto);
         return;
     }
-    if (s->rto_state == RTO_ARMED)
+    if (s->rto_state == RTO_ARMED && s->rto.at_ps <= now + rto_ps)
         return; // when it fires it sees the later deadline
     rto_set(roce, s, RTO_ARMED);
-    sim_timer_start(roce->net->engine, &s->rto, now + spec->rto_ps);
+    sim_timer_start(roce->net->engine, &s->rto, now + rto_ps);
 }
 
 static void rto_off(struct roce *roce, struct qp_sender *s)
@@ -130,13 +127,16 @@ void roce_fail(struct roce *roce, struct qp *qp, ps_t now)
 {
     struct qp_sender *s = &qp->snd;
     s->failed = true;
+    s->retx_due = false;
+    psn_set_clear(&s->sacked);
+    psn_set_clear(&qp->rcv.early);
     rto_off(roce, s);
     for (unsigned t = 0; t < CC_TIMERS; t++)
         s->cc.timer_at_ps[t] = PS_NEVER;
     sim_timer_stop(&s->cc_timer);
     while (s->oldest != MESSAGE_NIL) {
         uint32_t slot = s->oldest;
-        struct message *m = message_at(roce, slot);
+        struct message *m = roce_message(roce, slot);
         s->oldest = m->next;
         if (s->oldest == MESSAGE_NIL) // a callback may post: it must not link behind this one
             s->newest = s->sending = qp->rcv.receiving = MESSAGE_NIL;
@@ -152,14 +152,13 @@ void roce_fail(struct roce *roce, struct qp *qp, ps_t now)
     s->snd_una = s->snd_nxt = s->tail_psn;
 }
 
-static void go_back(struct roce *roce, struct qp_sender *s)
+static void go_back(struct qp_sender *s)
 {
     s->snd_nxt = s->snd_una;
     s->nxt_bytes = s->una_bytes;
     s->sending = s->oldest;
     s->asked_psn = s->snd_una;
     s->until_ackreq = 1; // the first one again asks, so that progress is heard of
-    (void)roce;
 }
 
 void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents)
@@ -182,12 +181,15 @@ void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents)
     rto_set(roce, s, RTO_OFF); // it has fired
     s->timeouts++;
     roce->timeouts++;
-    message_at(roce, s->oldest)->timeouts++;
+    roce_message(roce, s->oldest)->timeouts++;
     if (s->retries++ >= spec->retry_limit) {
         roce_fail(roce, qp, e->now_ps);
         return;
     }
-    go_back(roce, s);
+    if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
+        roce_selective_timeout(s);
+    else
+        go_back(s);
     if (s->cc.ops->on_loss) {
         struct cc_loss loss = {.now_ps = e->now_ps,
                                .kind = CC_LOSS_TIMEOUT,
@@ -202,18 +204,18 @@ void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents)
 
 /* ---- sending ---- */
 
-static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, struct packet *p,
-                        ps_t now)
+static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, uint64_t psn,
+                        struct packet *p, ps_t now)
 {
     const struct roce_dim *dim = roce_dim_of(roce, qp);
-    struct qp_sender *s = &qp->snd;
-    uint64_t mtu = dim->spec.mtu_bytes, offset = (s->snd_nxt - m->first_psn) * mtu;
+    const struct qp_sender *s = &qp->snd;
+    uint64_t mtu = dim->spec.mtu_bytes, offset = (psn - m->first_psn) * mtu;
     uint64_t left = m->bytes - offset;
-    bool first = s->snd_nxt == m->first_psn, last = s->snd_nxt + 1 == message_end_psn(m);
+    bool first = psn == m->first_psn, last = psn + 1 == message_end_psn(m);
     uint32_t payload = (uint32_t)(left < mtu ? left : mtu);
     struct packet_sizes size = first || last ? data_sizes(&dim->spec, payload, first) : dim->full;
     *p = (struct packet){.flow = qp->index,
-                         .psn = (uint32_t)s->snd_nxt,
+                         .psn = (uint32_t)psn,
                          .dst = qp->dst,
                          .payload_bytes = (uint16_t)payload,
                          .frame_bytes = (uint16_t)size.frame,
@@ -230,12 +232,43 @@ static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, str
     }
     if (last)
         p->flags |= PACKET_LAST;
-    if (s->snd_nxt < s->snd_max) {
+    if (psn < s->snd_max) {
         p->flags |= PACKET_RETX;
         m->retransmitted++;
         roce->retransmitted++;
     }
     m->packets++;
+}
+
+// The next new packet of a sender.
+static void take_new(struct roce *roce, struct qp *qp, struct packet *p, ps_t now)
+{
+    struct qp_sender *s = &qp->snd;
+    struct message *m = roce_message(roce, s->sending);
+    fill_packet(roce, qp, m, s->snd_nxt, p, now);
+    if (p->flags & PACKET_LAST)
+        s->sending = m->next;
+    s->snd_nxt++;
+    s->nxt_bytes += p->payload_bytes;
+    if (s->snd_nxt > s->snd_max)
+        s->snd_max = s->snd_nxt;
+    bool more = s->snd_nxt < s->tail_psn && qp_window_open(s);
+    if (--s->until_ackreq == 0 || !more || p->flags & PACKET_LAST) {
+        p->flags |= PACKET_ACKREQ;
+        s->asked_psn = s->snd_nxt;
+        s->until_ackreq = (uint32_t)roce_dim_of(roce, qp)->spec.ack_interval;
+    }
+}
+
+// A lost one again; its answer tells at once how far things are.
+static void take_lost(struct roce *roce, struct qp *qp, struct packet *p, ps_t now)
+{
+    uint64_t psn = roce_selective_take(&qp->snd);
+    uint32_t slot = qp->snd.oldest;
+    while (message_end_psn(roce_message(roce, slot)) <= psn)
+        slot = roce_message(roce, slot)->next;
+    fill_packet(roce, qp, roce_message(roce, slot), psn, p, now);
+    p->flags |= PACKET_ACKREQ;
 }
 
 bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
@@ -250,23 +283,13 @@ bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t n
         return false;
     struct qp *qp = qp_at(&roce->qps, index);
     struct qp_sender *s = &qp->snd;
-    struct message *m = message_at(roce, s->sending);
-    fill_packet(roce, qp, m, p, now);
-    if (p->flags & PACKET_LAST)
-        s->sending = m->next;
-    s->snd_nxt++;
-    s->nxt_bytes += p->payload_bytes;
-    if (s->snd_nxt > s->snd_max)
-        s->snd_max = s->snd_nxt;
+    if (s->retx_due)
+        take_lost(roce, qp, p, now);
+    else
+        take_new(roce, qp, p, now);
     s->last_start_ps = now;
     s->last_wire_bytes = p->wire_bytes;
     s->next_send_ps = now + pace_gap(s, p->wire_bytes);
-    bool more = s->snd_nxt < s->tail_psn && qp_window_open(s);
-    if (--s->until_ackreq == 0 || !more || p->flags & PACKET_LAST) {
-        p->flags |= PACKET_ACKREQ;
-        s->asked_psn = s->snd_nxt;
-        s->until_ackreq = (uint32_t)roce_dim_of(roce, qp)->spec.ack_interval;
-    }
     if (s->rto_state == RTO_OFF)
         rto_restart(roce, qp, now);
     if (s->cc.ops->on_send) {
@@ -294,12 +317,12 @@ static uint64_t acknowledge(struct roce *roce, struct qp *qp, uint64_t psn, ps_t
     struct qp_sender *s = &qp->snd;
     uint64_t mtu = roce_dim_of(roce, qp)->spec.mtu_bytes, before = s->una_bytes;
     uint32_t slot = s->oldest;
-    while (slot != MESSAGE_NIL && message_end_psn(message_at(roce, slot)) <= psn) {
-        s->una_bytes = message_at(roce, slot)->start_byte + message_at(roce, slot)->bytes;
-        slot = message_at(roce, slot)->next;
+    while (slot != MESSAGE_NIL && message_end_psn(roce_message(roce, slot)) <= psn) {
+        s->una_bytes = roce_message(roce, slot)->start_byte + roce_message(roce, slot)->bytes;
+        slot = roce_message(roce, slot)->next;
     }
-    if (slot != MESSAGE_NIL && psn > message_at(roce, slot)->first_psn)
-        s->una_bytes = message_offset(message_at(roce, slot), psn, mtu);
+    if (slot != MESSAGE_NIL && psn > roce_message(roce, slot)->first_psn)
+        s->una_bytes = message_offset(roce_message(roce, slot), psn, mtu);
     uint64_t acked = s->una_bytes - before;
     s->snd_una = psn;
     if (s->snd_nxt < psn) { // what was to be sent again had arrived
@@ -308,9 +331,9 @@ static uint64_t acknowledge(struct roce *roce, struct qp *qp, uint64_t psn, ps_t
         s->sending = slot;
     }
     // A callback may post behind the last one, so ask each message and not for a place in the list.
-    while (s->oldest != MESSAGE_NIL && message_end_psn(message_at(roce, s->oldest)) <= psn) {
+    while (s->oldest != MESSAGE_NIL && message_end_psn(roce_message(roce, s->oldest)) <= psn) {
         uint32_t done = s->oldest;
-        struct message *m = message_at(roce, done);
+        struct message *m = roce_message(roce, done);
         s->oldest = m->next;
         if (s->oldest == MESSAGE_NIL) {
             s->newest = MESSAGE_NIL;
@@ -351,17 +374,32 @@ static void tell_ack(struct qp *qp, const struct packet *p, uint64_t acked, ps_t
     s->cc.ops->on_ack(&s->cc, &ack);
 }
 
+static void tell_loss(struct qp_sender *s, ps_t now)
+{
+    if (!s->cc.ops->on_loss)
+        return;
+    const struct cc_loss loss = {
+        .now_ps = now, .kind = CC_LOSS_NACK, .seq = s->una_bytes, .snd_nxt = s->nxt_bytes};
+    s->cc.ops->on_loss(&s->cc, &loss);
+}
+
 void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
 {
     struct qp *qp = qp_at(&roce->qps, p->flow);
     struct qp_sender *s = &qp->snd;
+    const enum recovery recovery = (enum recovery)roce_dim_of(roce, qp)->spec.recovery;
     roce_settle(qp, now);
-    uint64_t psn = psn_restore(p->psn, s->snd_una);
-    if (s->failed || psn < s->snd_una || psn > s->snd_max)
+    uint64_t una = s->snd_una, psn = psn_restore(p->psn, una);
+    if (s->failed || psn < una || psn > s->snd_max)
         return;
-    bool nak = p->flags & PACKET_NAK;
-    bool news = psn > s->snd_una;
+    bool nak = p->flags & PACKET_NAK, news = psn > una;
     uint64_t acked = news ? acknowledge(roce, qp, psn, now) : 0;
+    if (recovery == RECOVERY_SELECTIVE_REPEAT) {
+        uint64_t recovered = s->recover_psn;
+        roce_selective_ack(roce, qp, p, una);
+        if (s->recover_psn != 0 && recovered == 0)
+            tell_loss(s, now);
+    }
     if (news) {
         s->retries = 0;
         if (s->snd_una == s->snd_max)
@@ -369,15 +407,11 @@ void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
         else
             rto_restart(roce, qp, now);
     }
-    if (nak && roce_dim_of(roce, qp)->spec.recovery == RECOVERY_GO_BACK_N) {
-        go_back(roce, s);
-        if (s->cc.ops->on_loss) {
-            struct cc_loss loss = {
-                .now_ps = now, .kind = CC_LOSS_NACK, .seq = s->una_bytes, .snd_nxt = s->nxt_bytes};
-            s->cc.ops->on_loss(&s->cc, &loss);
-        }
+    if (nak && recovery == RECOVERY_GO_BACK_N) {
+        go_back(s);
+        tell_loss(s, now);
     }
-    if (qp->wants_acks && !nak)
+    if (qp->wants_acks && (!nak || acked > 0))
         tell_ack(qp, p, acked, now);
     roce_cc_moved(roce, p->flow, now);
     if (news && s->snd_una == s->tail_psn)
@@ -394,7 +428,7 @@ void roce_on_cnp(struct roce *roce, const struct packet *p, ps_t now)
     s->cnps++;
     if (s->failed || s->oldest == MESSAGE_NIL)
         return;
-    message_at(roce, s->sending != MESSAGE_NIL ? s->sending : s->oldest)->cnps++;
+    roce_message(roce, s->sending != MESSAGE_NIL ? s->sending : s->oldest)->cnps++;
     if (s->cc.ops->on_cnp) {
         s->cc.ops->on_cnp(&s->cc, now);
         roce_cc_moved(roce, p->flow, now);

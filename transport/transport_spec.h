@@ -7,7 +7,7 @@
 enum transport_kind { TRANSPORT_ROCE };
 enum ack_class { ACK_CLASS_DATA, ACK_CLASS_CONTROL };
 enum cnp_mode { CNP_NP_TIMER, CNP_PER_ACK };
-enum recovery { RECOVERY_GO_BACK_N, RECOVERY_NONE };
+enum recovery { RECOVERY_GO_BACK_N, RECOVERY_SELECTIVE_REPEAT, RECOVERY_NONE };
 enum qp_mode { QP_PERSISTENT, QP_PER_MESSAGE };
 enum overhead_mode { OVERHEAD_ETHERNET, OVERHEAD_NONE, OVERHEAD_CUSTOM };
 
@@ -16,6 +16,9 @@ struct transport_spec {
     uint64_t mtu_bytes; // payload of a full packet
     uint64_t ack_interval, retry_limit, qps_per_pair;
     ps_t cnp_interval_ps, rto_ps, start_jitter_ps;
+    ps_t rto_low_ps, rto_high_ps; // selective repeat; PARAM_AUTO_TIME = from the path
+    uint64_t reorder_packets;     // selective repeat: so much reordering is no loss
+    bool bdp_cap;                 // selective repeat
     double clock_ppm;
     int overhead;                         // enum overhead_mode
     uint64_t overhead_data, overhead_ack; // OVERHEAD_CUSTOM: bytes beyond the payload

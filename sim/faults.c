@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Faults of a scenario: links that lose packets, and links that fail and come back. A link that fails
+// takes all that is on it and all that is sent into it; after the detection delay every switch has
+// routes without it (how they learn is not modelled), and so when it comes back.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/places.h"
+#include "sim/sim.h"
+
+enum change { LINK_DOWN, LINK_UP, REROUTE };
+
+struct change_timer {
+    struct sim_timer timer;
+    const struct fault_spec *fault;
+    struct sim *sim;
+    enum change change;
+};
+
+struct port_visit {
+    struct sim *sim;
+    const struct fault_spec *fault;
+    void (*each)(struct sim *sim, uint32_t port, const struct fault_spec *fault);
+    size_t n;
+};
+
+static void visit(void *ctx, uint32_t port)
+{
+    struct port_visit *v = ctx;
+    v->n++;
+    if (!v->each)
+        return;
+    v->each(v->sim, port, v->fault);
+    if (!v->fault->one_way)
+        v->each(v->sim, v->sim->graph.ports[port].peer, v->fault);
+}
+
+static size_t each_port(struct sim *sim, const struct fault_spec *fault,
+                        void (*each)(struct sim *sim, uint32_t port,
+                                     const struct fault_spec *fault))
+{
+    struct port_visit v = {sim, fault, each, 0};
+    places_match(&sim->graph, fault->at, visit, &v);
+    return v.n;
+}
+
+static void set_loss(struct sim *sim, uint32_t port, const struct fault_spec *fault)
+{
+    struct fault *f = &sim->net.faults[port];
+    sim->net.ports[port].flags |= PORT_FAULTY;
+    f->rng = rng_init(sim->spec->seed, RNG_FAULT, port);
+    if (fault->loss > 0)
+        f->loss = fault->loss;
+    if (fault->corruption > 0)
+        f->corruption = fault->corruption;
+    f->hits_pfc |= fault->pfc;
+}
+
+static void go_down(struct sim *sim, uint32_t port, const struct fault_spec *fault)
+{
+    (void)fault;
+    sim->net.faults[port].down = true;
+}
+
+static void come_up(struct sim *sim, uint32_t port, const struct fault_spec *fault)
+{
+    (void)fault;
+    sim->net.faults[port].down = false;
+    sim->net.faults[port].up_since_ps = sim->engine.now_ps;
+}
+
+static void learn(struct sim *sim, uint32_t port, const struct fault_spec *fault)
+{
+    (void)fault;
+    sim->graph.ports[port].down = sim->net.faults[port].down;
+}
+
+static void note(struct sim *sim, const struct change_timer *c)
+{
+    static const char *const words[] = {
+        [LINK_DOWN] = "down", [LINK_UP] = "up", [REROUTE] = "rerouted"};
+    if (sim->n_changes == sim->cap_changes)
+        sim->changes = memory_grow(sim->changes, &sim->cap_changes, sizeof *sim->changes);
+    sim->changes[sim->n_changes++] =
+        (struct link_change){sim->engine.now_ps, c->fault->at, words[c->change]};
+}
+
+static void on_change(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)e, (void)revents;
+    struct change_timer *c = timer->data;
+    struct sim *sim = c->sim;
+    sim->housekeeping--;
+    note(sim, c);
+    if (c->change != REROUTE) {
+        each_port(sim, c->fault, c->change == LINK_DOWN ? go_down : come_up);
+        return;
+    }
+    each_port(sim, c->fault, learn);
+    routes_free(&sim->routes);
+    routes_build(&sim->routes, &sim->graph);
+    sim_routes_install(sim);
+}
+
+static void schedule(struct sim *sim, const struct fault_spec *fault, enum change change,
+                     ps_t at_ps)
+{
+    struct change_timer *c = &sim->change_timers[sim->n_change_timers++];
+    *c = (struct change_timer){.fault = fault, .sim = sim, .change = change};
+    sim_timer_init(&sim->engine, &c->timer, sim->graph.n_nodes, on_change, c);
+    sim_timer_start(&sim->engine, &c->timer, at_ps);
+    sim->housekeeping++;
+}
+
+void sim_faults_init(struct sim *sim, struct err *err)
+{
+    const struct spec *spec = sim->spec;
+    if (spec->n_faults == 0)
+        return;
+    sim->net.faults = memory_zeroed(sim->net.n_ports, sizeof *sim->net.faults);
+    sim->change_timers = memory_zeroed(4 * spec->n_faults, sizeof *sim->change_timers);
+    for (size_t i = 0; i < spec->n_faults; i++) {
+        const struct fault_spec *f = &spec->faults[i];
+        char place[64];
+        snprintf(place, sizeof place, "faults[%zu].at", i);
+        if (each_port(sim, f, set_loss) == 0)
+            err_add(err, place, "no place is called \"%s\" (try leaf0->spine1, rank3, *->spine0)",
+                    f->at);
+        if (f->down_ps == PS_NEVER)
+            continue;
+        schedule(sim, f, LINK_DOWN, f->down_ps);
+        if (f->detect_ps != PS_NEVER)
+            schedule(sim, f, REROUTE, f->down_ps + f->detect_ps);
+        if (f->up_ps == PS_NEVER)
+            continue;
+        schedule(sim, f, LINK_UP, f->up_ps);
+        if (f->detect_ps != PS_NEVER)
+            schedule(sim, f, REROUTE, f->up_ps + f->detect_ps);
+    }
+}
