@@ -110,6 +110,29 @@ static void random_collective(struct fixture *f, struct rng *rng)
     f->jobs[0].ring_directions = 1 + rng_below(rng, 2);
 }
 
+// Loss everywhere, or a switch's links that fail, with or without notice and repair.
+static void random_faults(struct fixture *f, struct rng *rng)
+{
+    static const char *const places[] = {"*", "rank1", "*->rank0", "spine0", "leaf0->spine*"};
+    f->spec.n_faults = 1 + rng_below(rng, 2);
+    f->spec.faults = f->faults;
+    for (size_t i = 0; i < f->spec.n_faults; i++) {
+        bool fails = rng_below(rng, 2);
+        ps_t down = (ps_t)rng_below(rng, 60 * PS_PER_US);
+        f->faults[i] = (struct fault_spec){
+            .at = places[rng_below(rng, f->spec.dims[0].kind->fabric ? 5 : 3)],
+            .one_way = rng_below(rng, 2),
+            .loss = fails ? 0 : 0.001 * (double)rng_below(rng, 20),
+            .corruption = fails ? 0 : 0.001 * (double)rng_below(rng, 20),
+            .pfc = rng_below(rng, 2),
+            .down_ps = fails ? down : PS_NEVER,
+            .up_ps = fails && rng_below(rng, 2) ? down + 50 * PS_PER_US : PS_NEVER,
+            .detect_ps = rng_below(rng, 2) ? 10 * PS_PER_US : PS_NEVER};
+    }
+    f->spec.dims[0].transport.rto_ps = 100 * PS_PER_US;
+    f->spec.dims[0].transport.retry_limit = 3;
+}
+
 void random_any(struct fixture *f, uint64_t seed)
 {
     random_lossless(f, seed);
@@ -146,6 +169,15 @@ void random_any(struct fixture *f, uint64_t seed)
         static const char *const presets[] = {"scaled", "paper", "nic", "hpcc_sim", "khan2022"};
         fixture_cc(f, "dcqcn", presets[rng_below(&rng, 5)], NULL);
         dim->transport.cnp = (int)rng_below(&rng, 2);
+    }
+    if (rng_below(&rng, 4) == 0)
+        random_faults(f, &rng);
+    if (rng_below(&rng, 3) == 0) {
+        dim->transport.recovery = RECOVERY_SELECTIVE_REPEAT;
+        dim->transport.bdp_cap = rng_below(&rng, 2);
+        dim->transport.reorder_packets = rng_below(&rng, 5);
+        if (rng_below(&rng, 2))
+            dim->transport.rto_low_ps = dim->transport.rto_high_ps = 100 * PS_PER_US;
     }
     dim->transport.qp = (int)rng_below(&rng, 2);
     dim->transport.qps_per_pair = 1 + rng_below(&rng, 3);

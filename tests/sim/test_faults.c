@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Links that fail in the middle of a run: what was on them is lost and sent again, routes take notice,
+// and who cannot be reached is reported.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/fixture.h"
+
+#define LINE UINT64_C(100000000000)
+
+static struct fixture f;
+
+static struct fault_spec down_at(const char *at, ps_t down_ps, ps_t detect_ps)
+{
+    return (struct fault_spec){
+        .at = at, .down_ps = down_ps, .up_ps = PS_NEVER, .detect_ps = detect_ps};
+}
+
+static void fabric(uint32_t spines, const struct fault_spec *fault)
+{
+    const struct link_spec link = {LINE, PS_PER_US};
+    fixture_leaf_spine(&f, 16, 4, spines, link, link);
+    f.spec.dims[0].transport.mtu_bytes = 1000;
+    f.spec.dims[0].transport.rto_ps = 200 * PS_PER_US;
+    f.spec.faults = (struct fault_spec *)(uintptr_t)fault;
+    f.spec.n_faults = 1;
+}
+
+static uint64_t sent_by(const char *at)
+{
+    for (size_t p = 0; p < f.result->n_ports; p++)
+        if (strcmp(f.result->ports[p].at, at) == 0)
+            return f.result->ports[p].packets;
+    fail_msg("no port %s", at);
+    return 0;
+}
+
+// Halving-doubling over four leaves: every uplink of leaf0 carries some of it.
+static void test_all_reduce_survives_a_spine_link(void **state)
+{
+    (void)state;
+    const struct fault_spec fault = down_at("leaf0->spine1", 300 * PS_PER_US, 50 * PS_PER_US);
+    fabric(4, &fault);
+    fixture_collective(&f, COLL_ALL_REDUCE, "halving_doubling", 16000000, 1);
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_COMPLETED);
+    assert_true(f.result->drops_down > 0);
+    assert_true(f.result->drops_down == f.result->dropped_packets);
+    assert_true(f.result->timeouts > 0 || f.result->naks > 0);
+    assert_int_equal(f.result->n_changes, 2);
+    assert_string_equal(f.result->changes[0].what, "down");
+    assert_true(f.result->changes[0].at_ps == 300 * PS_PER_US);
+    assert_string_equal(f.result->changes[1].what, "rerouted");
+    assert_true(f.result->changes[1].at_ps == 350 * PS_PER_US);
+    uint64_t dead = sent_by("leaf0->spine1");
+    fixture_free(&f);
+
+    // The same without the fault uses the link to the end.
+    fabric(4, &fault);
+    f.spec.n_faults = 0;
+    fixture_collective(&f, COLL_ALL_REDUCE, "halving_doubling", 16000000, 1);
+    fixture_run(&f);
+    assert_true(sent_by("leaf0->spine1") > dead);
+    assert_int_equal(f.result->dropped_packets, 0);
+    fixture_free(&f);
+}
+
+static void to_other_leaf(void)
+{
+    for (unsigned i = 0; i < 4; i++)
+        fixture_flow(&f, i, 4 + i, 20000000, 0);
+}
+
+// Nobody notices: what is hashed on the dead link times out until its retries are used up.
+static void test_unnoticed_failure_fails_flows(void **state)
+{
+    (void)state;
+    const struct fault_spec fault = down_at("leaf0->spine*", 300 * PS_PER_US, PS_NEVER);
+    fabric(2, &fault);
+    to_other_leaf();
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_INCOMPLETE);
+    assert_int_equal(f.result->summary.failed, 4);
+    assert_int_equal(f.result->n_changes, 1);
+    fixture_free(&f);
+}
+
+// The link comes back in time: all is well again.
+static void test_repair(void **state)
+{
+    (void)state;
+    struct fault_spec fault = down_at("leaf0->spine*", 300 * PS_PER_US, 10 * PS_PER_US);
+    fault.up_ps = 800 * PS_PER_US;
+    fabric(2, &fault);
+    to_other_leaf();
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_COMPLETED);
+    assert_int_equal(f.result->n_changes, 4);
+    assert_true(f.result->drops_unroutable > 0); // between notice and repair nothing leads there
+    assert_true(f.result->summary.fct_ns.max > 20e6 * 8 / 100 + 500e3);
+    fixture_free(&f);
+}
+
+// A rank that is cut off is lost alone: its neighbours on the leaf are still reached.
+static void test_rank_cut_off(void **state)
+{
+    (void)state;
+    const struct fault_spec fault = down_at("rank4", 100 * PS_PER_US, 10 * PS_PER_US);
+    fabric(2, &fault);
+    to_other_leaf();
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_INCOMPLETE);
+    assert_int_equal(f.result->summary.failed, 1);
+    for (size_t i = 0; i < f.result->n_flows; i++)
+        assert_int_equal(f.result->flows[i].status,
+                         f.result->flows[i].dst == 4 ? MESSAGE_FAILED : MESSAGE_DONE);
+    fixture_free(&f);
+}
+
+// Loss of PFC frames only where it is asked for.
+static void test_pfc_frames_are_exempt(void **state)
+{
+    (void)state;
+    uint64_t lost[2];
+    for (int hits = 0; hits < 2; hits++) {
+        const struct fault_spec fault = {.at = "rank0",
+                                         .one_way = false,
+                                         .loss = 1,
+                                         .pfc = hits,
+                                         .down_ps = PS_NEVER,
+                                         .up_ps = PS_NEVER,
+                                         .detect_ps = PS_NEVER};
+        struct packet pfc = {.kind = PACKET_PFC, .frame_bytes = 64};
+        struct fault link = {.loss = fault.loss, .hits_pfc = fault.pfc};
+        lost[hits] = fault_takes(&link, &pfc, 0);
+        assert_int_equal(link.packets[FAULT_LOSS], lost[hits]);
+    }
+    assert_int_equal(lost[0], 0);
+    assert_int_equal(lost[1], 1);
+    // Down is down for everybody, and for what started before it came back.
+    struct fault link = {.down = true};
+    struct packet pfc = {.kind = PACKET_PFC};
+    assert_true(fault_takes(&link, &pfc, 5));
+    link = (struct fault){.up_since_ps = 10};
+    assert_true(fault_takes(&link, &pfc, 9));
+    assert_false(fault_takes(&link, &pfc, 10));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_reduce_survives_a_spine_link),
+        cmocka_unit_test(test_unnoticed_failure_fails_flows),
+        cmocka_unit_test(test_repair),
+        cmocka_unit_test(test_rank_cut_off),
+        cmocka_unit_test(test_pfc_frames_are_exempt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

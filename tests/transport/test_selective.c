@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Selective repeat packet by packet: what goes again, when, and what the receiver makes of it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/support/roce_lab.h"
+
+static struct lab lab;
+
+static struct transport_spec *begin(void)
+{
+    struct transport_spec *t = lab_begin(&lab, 2, NULL);
+    t->recovery = RECOVERY_SELECTIVE_REPEAT;
+    t->bdp_cap = false;
+    lab.lose = lab_lose_psn;
+    return t;
+}
+
+// Packet 5 of 20 is lost: it alone goes again, as soon as the NAK of packet 6 is there.
+static void test_only_the_lost_one(void **state)
+{
+    (void)state;
+    begin();
+    lab.lose_psn = 5;
+    lab.lose_times = 1;
+    lab_build(&lab);
+    lab_post(&lab, 0, 1, 20 * LAB_MTU, 0);
+    lab_run(&lab);
+    assert_int_equal(lab_count(&lab, lab_is_retx), 1);
+    assert_int_equal(lab_nth(&lab, lab_is_retx, 0)->p.psn, 5);
+    assert_int_equal(lab_count(&lab, lab_is_data), 21);
+    assert_int_equal(lab_count(&lab, lab_is_nak), 14); // packets 6..19 came early
+    for (size_t i = 0; i < 14; i++) {
+        assert_int_equal(lab_nth(&lab, lab_is_nak, i)->p.psn, 5);
+        assert_int_equal(lab_nth(&lab, lab_is_nak, i)->p.sack_psn, 6 + i);
+    }
+    // The NAK takes 2 us of propagation and its serialization on two links; the NIC is idle by then.
+    ps_t nak = lab_nth(&lab, lab_is_nak, 0)->at_ps;
+    ps_t again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
+    assert_true(again >= nak + 2 * PS_PER_US && again < nak + 3 * PS_PER_US);
+    assert_true(lab.delivered_ps[0] > again && lab.sent_ps[0] > lab.delivered_ps[0]);
+    assert_int_equal(lab.sim->roce.timeouts, 0);
+    lab_end(&lab);
+}
+
+// The last packet has none behind it that would tell: the short timeout does, 2 base RTTs.
+static void test_the_last_one_waits_for_the_short_timeout(void **state)
+{
+    (void)state;
+    begin();
+    lab.lose_psn = 19;
+    lab.lose_times = 1;
+    struct roce *roce = lab_build(&lab);
+    lab_post(&lab, 0, 1, 20 * LAB_MTU, 0);
+    lab_run(&lab);
+    assert_int_equal(roce->timeouts, 1);
+    assert_int_equal(lab_count(&lab, lab_is_retx), 1);
+    const struct qp *qp = qp_at(&roce->qps, 0);
+    assert_int_equal(qp->snd.rto_low_ps, 2 * qp->snd.env.base_rtt_ps);
+    ps_t first = lab_nth(&lab, lab_is_data, 19)->at_ps,
+         again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
+    assert_true(again - first >= qp->snd.rto_low_ps);
+    assert_true(again - first < qp->snd.rto_low_ps + qp->snd.env.base_rtt_ps);
+    lab_end(&lab);
+}
+
+// What is lost again waits for a timeout; nothing that had arrived is sent a second time.
+static void test_lost_again(void **state)
+{
+    (void)state;
+    struct transport_spec *t = begin();
+    t->rto_high_ps = 50 * PS_PER_US;
+    lab.lose_psn = 3;
+    lab.lose_times = 2;
+    struct roce *roce = lab_build(&lab);
+    lab_post(&lab, 0, 1, 30 * LAB_MTU, 0);
+    lab_run(&lab);
+    assert_int_equal(roce->timeouts, 1);
+    assert_int_equal(lab_count(&lab, lab_is_retx), 2);
+    assert_int_equal(lab_nth(&lab, lab_is_retx, 1)->p.psn, 3);
+    ps_t apart = lab_nth(&lab, lab_is_retx, 1)->at_ps - lab_nth(&lab, lab_is_retx, 0)->at_ps;
+    assert_true(apart > 40 * PS_PER_US && apart < 60 * PS_PER_US);
+    assert_true(lab.delivered_ps[0] > 0);
+    lab_end(&lab);
+}
+
+// With a tolerance of 8 the packet counts as lost once the one 9 later has come.
+static void test_reordering_is_tolerated(void **state)
+{
+    (void)state;
+    struct transport_spec *t = begin();
+    t->reorder_packets = 8;
+    lab.lose_psn = 2;
+    lab.lose_times = 1;
+    lab_build(&lab);
+    lab_post(&lab, 0, 1, 400 * LAB_MTU, 0);
+    lab_run(&lab);
+    assert_int_equal(lab_count(&lab, lab_is_retx), 1);
+    size_t nth = 0;
+    while (lab_nth(&lab, lab_is_nak, nth)->p.sack_psn != 11)
+        nth++;
+    ps_t nak = lab_nth(&lab, lab_is_nak, nth)->at_ps;
+    ps_t again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
+    assert_true(again > nak + 2 * PS_PER_US && again < nak + 3 * PS_PER_US);
+    lab_end(&lab);
+}
+
+// Two messages whose boundary lies in the gap are delivered in order, at once when it closes.
+static void test_messages_in_order(void **state)
+{
+    (void)state;
+    begin();
+    lab.lose_psn = 4;
+    lab.lose_times = 1;
+    struct roce *roce = lab_build(&lab);
+    lab_post(&lab, 0, 1, 5 * LAB_MTU, 0);
+    lab_post(&lab, 0, 1, 5 * LAB_MTU + 1, 1);
+    lab_run(&lab);
+    assert_true(lab.delivered_ps[0] > 0 && lab.delivered_ps[0] == lab.delivered_ps[1]);
+    assert_int_equal(qp_at(&roce->qps, 0)->rcv.msn, 2);
+    assert_int_equal(roce->delivered_bytes, 10 * LAB_MTU + 1);
+    assert_int_equal(qp_at(&roce->qps, 0)->rcv.early.n, 0);
+    assert_int_equal(qp_at(&roce->qps, 0)->snd.sacked.n, 0);
+    lab_end(&lab);
+}
+
+// IRN's cap: no more than a BDP in flight, rounded up to packets; two senders share a link, so that
+// ACKs are late and each would send more.
+static void test_bdp_cap(void **state)
+{
+    (void)state;
+    struct transport_spec *t = lab_begin(&lab, 3, NULL);
+    t->recovery = RECOVERY_SELECTIVE_REPEAT;
+    struct roce *roce = lab_build(&lab);
+    lab_post(&lab, 0, 2, 1000 * LAB_MTU, 0);
+    lab_post(&lab, 1, 2, 1000 * LAB_MTU, 1);
+    lab_run(&lab);
+    uint64_t bdp = cc_bdp_bytes(&qp_at(&roce->qps, 0)->snd.env);
+    assert_true(lab.max_inflight >= bdp && lab.max_inflight < bdp + LAB_MTU);
+    lab_end(&lab);
+}
+
+// A path that is dead fails the flow after its retries, and says so.
+static void test_gives_up(void **state)
+{
+    (void)state;
+    struct transport_spec *t = begin();
+    t->retry_limit = 3;
+    lab.lose_psn = 0;
+    lab.lose_times = 1000;
+    struct roce *roce = lab_build(&lab);
+    lab_post(&lab, 0, 1, LAB_MTU, 0);
+    lab_run(&lab);
+    assert_int_equal(roce->timeouts, 4);
+    assert_int_equal(roce->n_failed, 1);
+    assert_true(lab.failed_ps[0] > 0);
+    lab_end(&lab);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_the_lost_one),
+        cmocka_unit_test(test_the_last_one_waits_for_the_short_timeout),
+        cmocka_unit_test(test_lost_again),
+        cmocka_unit_test(test_reordering_is_tolerated),
+        cmocka_unit_test(test_messages_in_order),
+        cmocka_unit_test(test_bdp_cap),
+        cmocka_unit_test(test_gives_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
