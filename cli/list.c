@@ -21,7 +21,7 @@ struct table_ref {
 
 struct entry {
     const char *name, *doc, *source;
-    struct table_ref tables[4];
+    struct table_ref tables[5];
     const char *own[2];      // objects of own_keys
     const struct cc_ops *cc; // has presets
 };
@@ -111,7 +111,8 @@ static size_t switch_entries(struct entry out[ENTRIES_MAX])
                             .tables = {{"", switch_params, n_switch_params},
                                        {"pfc.", pfc_params, n_pfc_params},
                                        {"ecn.", ecn_switch_params, n_ecn_switch_params},
-                                       {"ecn.", ecn_params, n_ecn_params}},
+                                       {"ecn.", ecn_params, n_ecn_params},
+                                       {"routing.", routing_params, n_routing_params}},
                             .own = {"switch"}};
     return 1;
 }

@@ -46,6 +46,7 @@ void dim_defaults(struct dim_spec *dim)
     params_default(switch_params, n_switch_params, &dim->sw);
     params_default(pfc_params, n_pfc_params, &dim->sw.pfc);
     params_default(ecn_params, n_ecn_params, &dim->sw.ecn);
+    params_default(routing_params, n_routing_params, &dim->sw.routing);
     dim->sw.ecn.mode = ECN_AUTO;
     params_default(transport_params, n_transport_params, &dim->transport);
     dim->transport.overhead = OVERHEAD_ETHERNET;
@@ -102,6 +103,12 @@ void fit_check(struct reader *r, const struct place *place, const struct dim_spe
         place_warn(r->err, &cnp,
                    "preset %s was made for CE echoed on every ACK (cnp \"per_ack\"), not for %s",
                    dim->cc_preset->name, "CNPs by a timer");
+    bool reorders =
+        dim->sw.routing.kind == ROUTING_SPRAY || dim->sw.routing.kind == ROUTING_ADAPTIVE;
+    if (reorders && dim->transport.recovery == RECOVERY_GO_BACK_N)
+        place_warn(r->err, &recovery,
+                   "go_back_n sends again what comes out of order, and this routing reorders: use "
+                   "selective_repeat with `reorder`");
     if (dim->transport.recovery == RECOVERY_NONE && !dim->sw.pfc.enabled)
         place_warn(r->err, &recovery, "without recovery and PFC a dropped packet fails its flow");
 }

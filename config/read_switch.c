@@ -45,11 +45,12 @@ static void read_ecn(struct reader *r, const struct place *place, struct ecn_spe
     }
 }
 
-static void read_routing(struct reader *r, const struct place *place)
+static void read_routing(struct reader *r, const struct place *place, struct routing_spec *routing)
 {
     struct keys keys = {0};
     if (!read_object(r, place))
         return;
+    read_params(r, place, &keys, routing_params, n_routing_params, routing);
     read_later_keys(r, place, &keys, "routing");
     keys_check(r, place, &keys);
 }
@@ -64,7 +65,7 @@ void read_switch(struct reader *r, const struct place *place, struct switch_spec
     read_params(r, place, &keys, switch_params, n_switch_params, sw);
     read_pfc(r, &pfc, &sw->pfc);
     read_ecn(r, &ecn, &sw->ecn);
-    read_routing(r, &routing);
+    read_routing(r, &routing, &sw->routing);
     read_later_keys(r, place, &keys, "switch");
     keys_add(&keys, "pfc");
     keys_add(&keys, "ecn");

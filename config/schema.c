@@ -144,7 +144,8 @@ static json_t *ranks_schema(void)
 
 static json_t *switch_schema(void)
 {
-    json_t *object = params_schema(switch_params, n_switch_params), *routing = object_new();
+    json_t *object = params_schema(switch_params, n_switch_params),
+           *routing = params_schema(routing_params, n_routing_params);
     json_t *ecn = params_schema(ecn_switch_params, n_ecn_switch_params);
     params_set(ecn, ecn_params, n_ecn_params);
     later_set(routing, "routing");

@@ -6,7 +6,16 @@
 #include "engine/units.h"
 
 // What draws: the first half of an entity's name, so that two uses never share a stream.
-enum rng_use { RNG_ECN = 1, RNG_ECMP, RNG_JITTER, RNG_CLOCK, RNG_WORKLOAD, RNG_PINT, RNG_FAULT };
+enum rng_use {
+    RNG_ECN = 1,
+    RNG_ECMP,
+    RNG_JITTER,
+    RNG_CLOCK,
+    RNG_WORKLOAD,
+    RNG_PINT,
+    RNG_FAULT,
+    RNG_ROUTING
+};
 
 struct rng {
     uint64_t seed, counter;

@@ -178,6 +178,10 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
     }
     struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, node);
     s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
+    s->routing = (struct routing){.kind = (uint8_t)spec->routing.kind,
+                                  .spray = (uint8_t)spec->routing.spray,
+                                  .flowlet_gap_ps = spec->routing.flowlet_gap_ps,
+                                  .rng = rng_init(sim->spec->seed, RNG_ROUTING, node)};
     s->quanta = (uint16_t)spec->pfc.quanta;
     s->mark_from_bytes = UINT64_MAX;
     s->lossless_data = spec->pfc.enabled;
@@ -214,6 +218,7 @@ static void build_roce_dims(struct sim *sim)
         *roce =
             (struct roce_dim){.spec = dim->transport, .cc = dim->cc, .cc_params = dim->cc_params};
         roce->spec.int_bytes = sim_int_bytes(dim);
+        roce->hash_qp = dim->sw.routing.hash == ROUTING_HASH_QP;
         roce->full = data_sizes(&roce->spec, (uint32_t)roce->spec.mtu_bytes, false);
     }
 }

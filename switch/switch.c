@@ -6,21 +6,26 @@
 
 #include "engine/memory.h"
 
-// The output port towards the packet's destination: ECMP by hash of the 5-tuple, seeded per switch.
-static bool route(const struct switches *sw, const struct switch_node *node, const struct packet *p,
-                  uint32_t *local)
+// The output port towards the packet's destination: among equal ones by hash of the 5-tuple, seeded per
+// switch (ECMP), or as routing.c has it.
+static bool route(const struct switches *sw, struct switch_node *s, uint32_t node,
+                  const struct packet *p, uint32_t *local, ps_t now)
 {
-    uint32_t next = node->routes.next[node->routes.group[p->dst]];
+    uint32_t next = s->routes.next[s->routes.group[p->dst]];
     *local = next;
     if (!(next & NEXT_SET))
         return true;
     if (next >= NEXT_HERE) {
-        *local = next == NEXT_HERE ? node->routes.own[p->dst] : 0;
+        *local = next == NEXT_HERE ? s->routes.own[p->dst] : 0;
         return next == NEXT_HERE;
     }
-    const struct next_hop_set *set = &node->routes.sets[next & ~NEXT_SET];
-    uint64_t hash = hash_mix(node->hash_seed ^ sw->entropy[p->kind != PACKET_DATA][p->flow]) >> 32;
-    *local = node->routes.ports[set->first + (uint32_t)(hash * set->count >> 32)];
+    const struct next_hop_set *set = &s->routes.sets[next & ~NEXT_SET];
+    uint64_t hash = hash_mix(s->hash_seed ^ sw->entropy[p->kind != PACKET_DATA][p->flow]) >> 32;
+    uint32_t choice = (uint32_t)(hash * set->count >> 32);
+    if (s->routing.kind != ROUTING_ECMP)
+        choice = routing_pick(&s->routing, sw->net, node, s->routes.ports + set->first, set->count,
+                              p, (uint32_t)hash, now);
+    *local = s->routes.ports[set->first + choice];
     return true;
 }
 
@@ -94,7 +99,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, node);
     uint32_t in = node_port(net, node, local), out_local;
-    if (!route(sw, s, p, &out_local)) {
+    if (!route(sw, s, node, p, &out_local, now)) {
         drop(sw, in, p, &s->drops_unroutable);
         return;
     }
@@ -184,10 +189,16 @@ void switches_init(struct switches *sw, struct network *net)
     net->ops[1] = (struct node_ops){.arrive = arrive, .depart = depart, .hint = hint, .ctx = sw};
 }
 
+static void switch_node_free(struct switch_node *s)
+{
+    free(s->mmu.ingress);
+    routing_free(&s->routing);
+}
+
 void switches_free(struct switches *sw)
 {
     for (uint32_t n = 0; sw->nodes && n < sw->net->n_nodes - sw->net->n_ranks; n++)
-        free(sw->nodes[n].mmu.ingress);
+        switch_node_free(&sw->nodes[n]);
     free(sw->nodes);
     free(sw->ports);
     free(sw->pints);

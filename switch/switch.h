@@ -5,6 +5,7 @@
 #include "net/network.h"
 #include "switch/marking.h"
 #include "switch/mmu.h"
+#include "switch/routing.h"
 #include "switch/telemetry.h"
 
 // Output ports towards a destination, as topology/routes.h has them: 16 bits a group of ranks, a local
@@ -35,6 +36,7 @@ struct switch_port {
 struct switch_node {
     struct mmu mmu;
     struct next_hops routes;
+    struct routing routing;
     uint64_t hash_seed;
     uint64_t mark_from_bytes; // the lowest kmin of its ports: no mark at a shorter queue
     uint64_t markable;        // packets with ECT that left

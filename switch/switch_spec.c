@@ -107,6 +107,47 @@ const struct param pfc_params[] = {
 };
 const size_t n_pfc_params = sizeof pfc_params / sizeof *pfc_params;
 
+static const char *const routing_kinds[] = {"ecmp", "spray", "flowlet", "adaptive", "static", NULL};
+static const char *const spray_orders[] = {"round_robin", "random", NULL};
+static const char *const routing_hashes[] = {"five_tuple", "dst_qp", NULL};
+
+#define RO(f) offsetof(struct routing_spec, f)
+const struct param routing_params[] = {
+    {.name = "kind",
+     .type = PARAM_ENUM,
+     .offset = RO(kind),
+     .def = "ecmp",
+     .choices = routing_kinds,
+     .help = "among equal paths: ecmp by hash; spray each packet; flowlet a burst; adaptive to the "
+             "shortest queue; static by destination modulo ports",
+     .source = "RFC 2992; Vanini et al., NSDI 2017; Zahavi, CLUSTER 2010"},
+    {.name = "spray",
+     .type = PARAM_ENUM,
+     .offset = RO(spray),
+     .def = "round_robin",
+     .choices = spray_orders,
+     .help = "spray: ports in turn, or drawn",
+     .source = "Dixit et al., INFOCOM 2013"},
+    {.name = "flowlet_gap",
+     .type = PARAM_TIME,
+     .offset = RO(flowlet_gap_ps),
+     .def = "50us",
+     .min = "0ns",
+     .max = "1s",
+     .help = "flowlet: a pause longer than this lets a flow change its path",
+     .source = "Vanini et al., NSDI 2017"},
+    {.name = "hash",
+     .type = PARAM_ENUM,
+     .offset = RO(hash),
+     .def = "five_tuple",
+     .choices = routing_hashes,
+     .help =
+         "ecmp and flowlet: what is hashed; dst_qp adds the destination queue pair, which tells "
+         "qps_per_pair apart where NICs give them one UDP port (transport.entropy none)",
+     .source = "Gangidi et al., SIGCOMM 2024 (enhanced ECMP)"},
+};
+const size_t n_routing_params = sizeof routing_params / sizeof *routing_params;
+
 // `enabled` is the scenario's word for mode: config maps it. `ecn: "auto"` is AUTO.
 #define ECN(f) offsetof(struct ecn_spec, f)
 const struct param ecn_params[] = {

@@ -30,16 +30,32 @@ struct ecn_spec {
     ps_t pi_interval_ps;
 };
 
+enum routing_kind {
+    ROUTING_ECMP,
+    ROUTING_SPRAY,
+    ROUTING_FLOWLET,
+    ROUTING_ADAPTIVE,
+    ROUTING_STATIC,
+};
+enum spray_order { SPRAY_ROUND_ROBIN, SPRAY_RANDOM };
+enum routing_hash { ROUTING_HASH_TUPLE, ROUTING_HASH_QP };
+
+struct routing_spec {
+    int kind, spray, hash; // the enums above
+    ps_t flowlet_gap_ps;
+};
+
 struct switch_spec {
     uint64_t buffer_bytes;
     uint64_t reserve_bytes; // per ingress port and class in use
     double lossy_alpha;     // dynamic threshold of a lossy class's egress queues
     struct pfc_spec pfc;
     struct ecn_spec ecn;
+    struct routing_spec routing;
     int telemetry;    // enum telemetry_choice
     int int_encoding; // enum int_encoding
     uint64_t int_hops;
 };
 
-extern const struct param switch_params[], pfc_params[], ecn_params[];
-extern const size_t n_switch_params, n_pfc_params, n_ecn_params;
+extern const struct param switch_params[], pfc_params[], ecn_params[], routing_params[];
+extern const size_t n_switch_params, n_pfc_params, n_ecn_params, n_routing_params;

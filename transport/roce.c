@@ -21,9 +21,10 @@ static uint16_t udp_source(uint32_t qpn, uint32_t peer_qpn)
     return (uint16_t)(UDP_ENTROPY | (hash_mix((uint64_t)qpn << 32 | peer_qpn) & 0x3fff));
 }
 
-static uint32_t tuple_hash(uint32_t src, uint32_t dst, uint16_t udp)
+static uint32_t tuple_hash(uint32_t src, uint32_t dst, uint16_t udp, uint32_t dst_qpn)
 {
-    return (uint32_t)hash_mix(hash_mix((uint64_t)src << 32 | dst) + udp);
+    return (uint32_t)hash_mix(hash_mix((uint64_t)src << 32 | dst) + udp +
+                              ((uint64_t)dst_qpn << 16));
 }
 
 // (Re)name a queue pair: fresh numbers, so fresh entropy.
@@ -32,22 +33,24 @@ static void qp_name(struct roce *roce, uint32_t index)
     const struct qp *qp = qp_at(&roce->qps, index);
     uint32_t src_qpn = roce->next_qpn[qp->src]++ & 0xffffff;
     uint32_t dst_qpn = roce->next_qpn[qp->dst]++ & 0xffffff;
-    bool control = roce_ack_class(roce_dim_of(roce, qp)) == NET_CLASS_CONTROL;
+    const struct roce_dim *dim = roce_dim_of(roce, qp);
+    bool entropy = dim->spec.entropy == ENTROPY_QPN;
+    bool control = roce_ack_class(dim) == NET_CLASS_CONTROL;
     struct flow_id id = {.src = qp->src,
                          .dst = qp->dst,
                          .src_qpn = src_qpn,
                          .dst_qpn = dst_qpn,
-                         .src_udp = udp_source(src_qpn, dst_qpn),
-                         .dst_udp = udp_source(dst_qpn, src_qpn),
+                         .src_udp = entropy ? udp_source(src_qpn, dst_qpn) : UDP_ENTROPY,
+                         .dst_udp = entropy ? udp_source(dst_qpn, src_qpn) : UDP_ENTROPY,
                          .job = (uint16_t)qp->job,
                          .dim = (uint16_t)qp->dim,
                          .data_dscp = DSCP_DATA,
                          .ack_dscp = control ? DSCP_CONTROL : DSCP_DATA,
                          .cnp_dscp = DSCP_CONTROL,
-                         .int_bytes = (uint16_t)roce_dim_of(roce, qp)->spec.int_bytes};
+                         .int_bytes = (uint16_t)dim->spec.int_bytes};
     roce->flows.ids[index] = id;
-    roce->entropy[0][index] = tuple_hash(qp->src, qp->dst, id.src_udp);
-    roce->entropy[1][index] = tuple_hash(qp->dst, qp->src, id.dst_udp);
+    roce->entropy[0][index] = tuple_hash(qp->src, qp->dst, id.src_udp, dim->hash_qp ? dst_qpn : 0);
+    roce->entropy[1][index] = tuple_hash(qp->dst, qp->src, id.dst_udp, dim->hash_qp ? src_qpn : 0);
 }
 
 static uint32_t qp_slot(struct roce *roce)

@@ -12,6 +12,7 @@ static const char *const ack_classes[] = {"data", "control", NULL};
 static const char *const cnp_modes[] = {"np_timer", "per_ack", NULL};
 static const char *const recoveries[] = {"go_back_n", "selective_repeat", "none", NULL};
 static const char *const qp_modes[] = {"persistent", "per_message", NULL};
+static const char *const entropies[] = {"qpn", "none", NULL};
 const char *const overhead_words[] = {"ethernet", "none", NULL};
 
 #define TR(f) offsetof(struct transport_spec, f)
@@ -132,6 +133,13 @@ const struct param transport_params[] = {
      .max = "256",
      .help = "queue pairs a pair's messages take in turn",
      .source = "NCCL_IB_QPS_PER_CONNECTION"},
+    {.name = "entropy",
+     .type = PARAM_ENUM,
+     .offset = TR(entropy),
+     .def = "qpn",
+     .choices = entropies,
+     .help = "UDP source port: a hash of both queue pair numbers, or the same for all",
+     .source = "InfiniBand annex A17; NIC drivers"},
     {.name = "start_jitter",
      .type = PARAM_TIME,
      .offset = TR(start_jitter_ps),

@@ -8,11 +8,12 @@ enum transport_kind { TRANSPORT_ROCE };
 enum ack_class { ACK_CLASS_DATA, ACK_CLASS_CONTROL };
 enum cnp_mode { CNP_NP_TIMER, CNP_PER_ACK };
 enum recovery { RECOVERY_GO_BACK_N, RECOVERY_SELECTIVE_REPEAT, RECOVERY_NONE };
+enum udp_entropy { ENTROPY_QPN, ENTROPY_NONE };
 enum qp_mode { QP_PERSISTENT, QP_PER_MESSAGE };
 enum overhead_mode { OVERHEAD_ETHERNET, OVERHEAD_NONE, OVERHEAD_CUSTOM };
 
 struct transport_spec {
-    int kind, ack_class, cnp, recovery, qp;
+    int kind, ack_class, cnp, recovery, qp, entropy;
     uint64_t mtu_bytes; // payload of a full packet
     uint64_t ack_interval, retry_limit, qps_per_pair;
     ps_t cnp_interval_ps, rto_ps, start_jitter_ps;

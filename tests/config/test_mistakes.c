@@ -79,8 +79,13 @@ static const struct mistake mistakes[] = {
      "switch.int: \"yes\" is not one of auto, true, false"},
     {"\"switch\":{\"ecn\":{\"kind\":\"pi\",\"pi_b\":0.1}}", NULL, NULL,
      "switch.ecn.pi_b: 0.1 exceeds pi_a"},
-    {"\"switch\":{\"routing\":{\"kind\":\"spray\"}}", NULL, NULL,
-     "switch.routing.kind: \"spray\" is not available yet, only \"ecmp\" is"},
+    {"\"switch\":{\"routing\":{\"kind\":\"sprey\"}}", NULL, NULL,
+     "switch.routing.kind: \"sprey\" is not one of ecmp, spray, flowlet, adaptive, static; did "
+     "you"},
+    {"\"faults\":[{\"at\":\"rank0\",\"down\":\"2us\",\"up\":\"1us\"}]", NULL, NULL,
+     "faults[0].up: 1us is not after down 2us"},
+    {"\"faults\":[{\"loss\":2}]", NULL, NULL, "faults[0].loss: 2 is above"},
+    {"\"faults\":[{\"loss\":0.1}]", NULL, NULL, "faults[0].at: is required"},
     {"\"switch\":{\"routing\":{\"relay\":true}}", NULL, NULL, "switch.routing.relay: only false"},
     // transport
     {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL,

@@ -33,6 +33,7 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
     params_default(switch_params, n_switch_params, &dim->sw);
     params_default(pfc_params, n_pfc_params, &dim->sw.pfc);
     params_default(ecn_params, n_ecn_params, &dim->sw.ecn);
+    params_default(routing_params, n_routing_params, &dim->sw.routing);
     dim->sw.ecn.mode = ECN_AUTO;
     params_default(transport_params, n_transport_params, &dim->transport);
     dim->transport.overhead = OVERHEAD_ETHERNET;

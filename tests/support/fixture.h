@@ -7,7 +7,7 @@
 struct fixture {
     struct spec spec;
     struct job_spec jobs[4];
-    struct raw_flow flows[512];
+    struct raw_flow flows[1024];
     struct fault_spec faults[2];
     struct sim *sim;
     struct result *result;

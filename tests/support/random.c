@@ -179,6 +179,9 @@ void random_any(struct fixture *f, uint64_t seed)
         if (rng_below(&rng, 2))
             dim->transport.rto_low_ps = dim->transport.rto_high_ps = 100 * PS_PER_US;
     }
+    dim->sw.routing.kind = rng_below(&rng, 2) ? ROUTING_ECMP : (int)rng_below(&rng, 5);
+    dim->sw.routing.spray = (int)rng_below(&rng, 2);
+    dim->sw.routing.flowlet_gap_ps = PS_PER_US;
     dim->transport.qp = (int)rng_below(&rng, 2);
     dim->transport.qps_per_pair = 1 + rng_below(&rng, 3);
     if (rng_below(&rng, 3) == 0)

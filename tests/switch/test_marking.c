@@ -20,7 +20,8 @@
 static void test_probability(void **state)
 {
     (void)state;
-    const struct marking red = RED(true, 100000, 400000, 0.2), step = RED(true, 300000, 300000, 0.5),
+    const struct marking red = RED(true, 100000, 400000, 0.2),
+                         step = RED(true, 300000, 300000, 0.5),
                          off = RED(false, 100000, 400000, 0.2);
     const struct {
         const struct marking *m;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Choices beyond ECMP: spraying (random, or in turn), flowlets, the least loaded port, by destination.
+//
+// spray      each packet for itself. In turn, data and what comes back have turns of their own, so that
+//            their alternation does not tie data to every other port.
+// flowlet    a burst keeps its port; after a gap the next one draws anew (Vanini et al., NSDI 2017,
+//            LetFlow). Tables have ROUTING_FLOWLETS entries, as switches have.
+// adaptive   the port with the fewest queued bytes at this instant, the first in turn among equals
+//            (per-packet, local knowledge only).
+// static     destination modulo the number of ports (D-mod-k, Zahavi, CLUSTER 2010): shift permutations
+//            on a fabric that is wide enough never collide.
+#include "switch/routing.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
+static uint32_t *turn_of(struct routing *r, const struct packet *p)
+{
+    return &r->turn[p->kind != PACKET_DATA];
+}
+
+static uint32_t spray(struct routing *r, uint32_t count, const struct packet *p)
+{
+    if (r->spray == SPRAY_RANDOM)
+        return (uint32_t)rng_below(&r->rng, count);
+    return (*turn_of(r, p))++ % count;
+}
+
+static uint32_t flowlet(struct routing *r, uint32_t count, uint32_t hash, ps_t now)
+{
+    if (!r->flowlets)
+        r->flowlets = memory_zeroed(ROUTING_FLOWLETS, sizeof *r->flowlets);
+    struct flowlet *f = &r->flowlets[hash % ROUTING_FLOWLETS];
+    if (!f->used || now - f->last_ps > r->flowlet_gap_ps)
+        f->choice = (uint32_t)rng_below(&r->rng, count);
+    f->used = true;
+    f->last_ps = now;
+    return f->choice % count;
+}
+
+static uint32_t least_loaded(struct routing *r, struct network *net, uint32_t node,
+                             const uint16_t *ports, uint32_t count, const struct packet *p,
+                             ps_t now)
+{
+    uint32_t first = (*turn_of(r, p))++ % count, best = first;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = first + i < count ? first + i : first + i - count;
+        uint32_t port = node_port(net, node, ports[at]);
+        port_settle(net, port, now);
+        uint64_t load = net->cold[port].queued_bytes;
+        // A packet on the wire is load too, or all of a burst would go to one port.
+        if (net->ports[port].busy_until_ps > now)
+            load++;
+        if (load < least) {
+            least = load;
+            best = at;
+        }
+    }
+    return best;
+}
+
+uint32_t routing_pick(struct routing *r, struct network *net, uint32_t node, const uint16_t *ports,
+                      uint32_t count, const struct packet *p, uint32_t hash, ps_t now)
+{
+    switch (r->kind) {
+    case ROUTING_SPRAY:
+        return spray(r, count, p);
+    case ROUTING_FLOWLET:
+        return flowlet(r, count, hash, now);
+    case ROUTING_ADAPTIVE:
+        return least_loaded(r, net, node, ports, count, p, now);
+    default:
+        return p->dst % count;
+    }
+}
+
+void routing_free(struct routing *r) { free(r->flowlets); }
