@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Over random graphs, rates, delays, losses, failures, policies, routings and recoveries: every message
+// is delivered whole or reported failed, every switch gives out what it took in but for what it counts as
+// dropped or still holds, a lossless class loses nothing to buffers unless PFC frames were lost, and
+// every run ends. SEED=n runs one scenario alone.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/random.h"
+
+#define SCENARIOS 600
+
+struct tally {
+    unsigned completed, failed, waiting, lossy, down, paused;
+};
+
+static uint64_t waiting_packets(const struct network *net, uint32_t port, bool pfc)
+{
+    uint64_t n = 0;
+    for (unsigned slot = 0; slot < net->n_slots; slot++)
+        if ((slot == NET_PFC_SLOT) == pfc)
+            n += port_queue(net, port, slot)->fifo.count;
+    return n;
+}
+
+static uint64_t lost_on(const struct network *net, uint32_t port)
+{
+    uint64_t n = 0;
+    for (unsigned reason = 0; net->faults && reason < FAULT_REASONS; reason++)
+        n += net->faults[port].packets[reason];
+    return n;
+}
+
+// Packets that were given to a switch, PFC frames apart, and what has become of them.
+static void check_conservation(const struct sim *sim, uint32_t node, uint64_t seed)
+{
+    const struct network *net = &sim->net;
+    uint64_t in = 0, out = 0, dropped = 0;
+    for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++) {
+        uint32_t peer = net->cold[p].peer;
+        in += net->ports[peer].tx_packets - net->ports[peer].flight.count - lost_on(net, peer) -
+              net->pfc[p].rx_frames;
+        out += net->ports[p].tx_packets + waiting_packets(net, p, false) -
+               (net->pfc[p].tx_pause + net->pfc[p].tx_resume - waiting_packets(net, p, true));
+        dropped += sim->switches.ports[p].dropped_packets;
+    }
+    if (in != out + dropped)
+        fail_msg("seed %llu: node %u took %llu packets, gave or holds %llu, dropped %llu",
+                 (unsigned long long)seed, node, (unsigned long long)in, (unsigned long long)out,
+                 (unsigned long long)dropped);
+}
+
+// A lost PFC frame, or a pause so short that it ends while its refresh waits for a packet on the wire.
+static bool pfc_may_be_lost(const struct spec *spec)
+{
+    bool may = spec->dims[0].sw.pfc.quanta < 65535;
+    for (size_t i = 0; i < spec->n_faults; i++)
+        may |= spec->faults[i].pfc || spec->faults[i].down_ps != PS_NEVER;
+    return may;
+}
+
+static void check_flows(const struct result *r, uint64_t seed, struct tally *tally)
+{
+    for (size_t i = 0; i < r->n_flows; i++) {
+        const struct flow_record *f = &r->flows[i];
+        bool done = f->status == MESSAGE_DONE;
+        if (done != (f->delivered_bytes == f->bytes && f->fct_ps >= 0) && f->status == 0)
+            continue; // running: the last ACK may be on its way
+        if (done && f->delivered_bytes != f->bytes)
+            fail_msg("seed %llu: flow %zu is done with %llu of %llu bytes",
+                     (unsigned long long)seed, i, (unsigned long long)f->delivered_bytes,
+                     (unsigned long long)f->bytes);
+        tally->failed += f->status == MESSAGE_FAILED;
+        tally->waiting += f->status == MESSAGE_RUNNING;
+        // Nobody waits in a run that says it is complete, and nobody without a reason in another.
+        if (f->status != MESSAGE_DONE && r->status == RUN_COMPLETED)
+            fail_msg("seed %llu: completed without flow %zu", (unsigned long long)seed, i);
+    }
+    if (r->status != RUN_COMPLETED && !r->reason)
+        fail_msg("seed %llu: incomplete without a reason", (unsigned long long)seed);
+}
+
+static void run(uint64_t seed, struct tally *tally)
+{
+    struct fixture *f = malloc(sizeof *f);
+    struct err err = {0};
+    random_any(f, seed);
+    f->spec.duration_ps = PS_NEVER;
+    f->sim = sim_new(&f->spec, &err);
+    assert_non_null(f->sim);
+    sim_run(f->sim, NULL);
+    struct result *r = f->result = sim_result(f->sim);
+    check_flows(r, seed, tally);
+    for (uint32_t n = f->sim->graph.n_ranks; n < f->sim->graph.n_nodes; n++)
+        check_conservation(f->sim, n, seed);
+    if (r->drops_headroom > 0 && !pfc_may_be_lost(&f->spec))
+        fail_msg("seed %llu: %llu lossless drops", (unsigned long long)seed,
+                 (unsigned long long)r->drops_headroom);
+    uint64_t whole = 0;
+    for (size_t i = 0; i < r->n_flows; i++)
+        whole += r->flows[i].status == MESSAGE_DONE ? r->flows[i].bytes : 0;
+    if (whole > f->sim->roce.delivered_bytes)
+        fail_msg("seed %llu: less was delivered than messages say", (unsigned long long)seed);
+    if (r->status == RUN_COMPLETED && whole != f->sim->roce.delivered_bytes)
+        fail_msg("seed %llu: bytes were delivered twice", (unsigned long long)seed);
+    tally->completed += r->status == RUN_COMPLETED;
+    tally->lossy += r->drops_loss + r->drops_corruption > 0;
+    tally->down += r->drops_down > 0;
+    tally->paused += r->pause_frames > 0;
+    fixture_free(f);
+    free(f);
+}
+
+static void test_delivered_or_reported(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    const char *only = getenv("SEED");
+    if (only) {
+        run(strtoull(only, NULL, 10), &tally);
+        return;
+    }
+    for (uint64_t seed = 1; seed <= SCENARIOS; seed++)
+        run(seed, &tally);
+    print_message("%u scenarios: %u completed; %u flows failed, %u were waiting; %u with loss, %u "
+                  "with links down, %u paused\n",
+                  SCENARIOS, tally.completed, tally.failed, tally.waiting, tally.lossy, tally.down,
+                  tally.paused);
+    assert_true(tally.completed > SCENARIOS / 2 && tally.failed > 0);
+    assert_true(tally.lossy > SCENARIOS / 20 && tally.down > SCENARIOS / 50);
+    assert_true(tally.paused > SCENARIOS / 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_delivered_or_reported)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
