@@ -70,6 +70,7 @@ void read_cc(struct reader *r, const struct place *place, struct dim_spec *dim);
 void read_topology(struct reader *r, const struct place *place);
 void read_workload(struct reader *r, const struct place *place);
 void read_faults(struct reader *r, const struct place *place);
+void read_routes(struct reader *r, const struct place *place);
 void read_captures(struct reader *r, const struct place *place);
 void read_report(struct reader *r, const struct place *place);
 void read_limits(struct reader *r, const struct place *place);

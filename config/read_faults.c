@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `faults`: links that lose packets, fail and come back.
+// `faults`: links that lose packets, fail and come back. `routes`: those over the shortest.
 #include "config/read.h"
 #include "engine/memory.h"
 
@@ -32,5 +32,22 @@ void read_faults(struct reader *r, const struct place *place)
         read_params(r, &item, &keys, fault_params, n_fault_params, &spec->faults[i]);
         keys_check(r, &item, &keys);
         check_times(r, &item, &spec->faults[i]);
+    }
+}
+
+void read_routes(struct reader *r, const struct place *place)
+{
+    struct spec *spec = &r->scenario->spec;
+    if (!read_list(r, place))
+        return;
+    spec->n_routes = json_array_size(place->json);
+    spec->routes = memory_zeroed(spec->n_routes, sizeof *spec->routes);
+    for (size_t i = 0; i < spec->n_routes; i++) {
+        struct keys keys = {0};
+        struct place item = place_item(place, i);
+        if (!read_object(r, &item))
+            continue;
+        read_params(r, &item, &keys, route_params, n_route_params, &spec->routes[i]);
+        keys_check(r, &item, &keys);
     }
 }

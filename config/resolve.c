@@ -187,6 +187,14 @@ static json_t *faults_json(const struct spec *spec)
     return faults;
 }
 
+static json_t *routes_json(const struct spec *spec)
+{
+    json_t *routes = json_array();
+    for (size_t i = 0; i < spec->n_routes; i++)
+        json_array_append_new(routes, params_json(route_params, n_route_params, &spec->routes[i]));
+    return routes;
+}
+
 static json_t *report_json(const struct report_spec *report)
 {
     json_t *places = json_array(), *json = params_json(report_params, n_report_params, report);
@@ -208,6 +216,7 @@ json_t *scenario_json(const struct scenario *scenario)
     json_object_set_new(json, "cc", cc_json(base));
     json_object_set_new(json, "workload", workload_json(scenario));
     json_object_set_new(json, "faults", faults_json(spec));
+    json_object_set_new(json, "routes", routes_json(spec));
     json_object_set_new(json, "capture", captures_json(spec));
     json_object_set_new(json, "report", report_json(&spec->report));
     json_object_set_new(json, "limits",

@@ -49,13 +49,14 @@ static void check_base(struct reader *r, const struct place *root)
 
 static void read_scenario(struct reader *r, const struct place *root)
 {
-    static const char *const objects[] = {"$schema",  "topology", "switch", "transport", "cc",
-                                          "workload", "capture",  "report", "limits",    "faults"};
+    static const char *const objects[] = {"$schema", "topology", "switch",  "transport",
+                                          "cc",      "workload", "capture", "report",
+                                          "limits",  "faults",   "routes"};
     struct keys keys = {0};
     struct place name = place_key(root, "name"), topology = place_key(root, "topology"),
                  workload = place_key(root, "workload"), capture = place_key(root, "capture"),
                  report = place_key(root, "report"), limits = place_key(root, "limits"),
-                 faults = place_key(root, "faults");
+                 faults = place_key(root, "faults"), routes = place_key(root, "routes");
     params_default(scenario_params, n_scenario_params, &r->scenario->spec);
     read_params(r, root, &keys, scenario_params, n_scenario_params, &r->scenario->spec);
     check_name(r, &name);
@@ -65,6 +66,7 @@ static void read_scenario(struct reader *r, const struct place *root)
     check_base(r, root);
     read_workload(r, &workload);
     read_faults(r, &faults);
+    read_routes(r, &routes);
     read_captures(r, &capture);
     read_report(r, &report);
     read_limits(r, &limits);
@@ -125,6 +127,7 @@ void scenario_free(struct scenario *scenario)
     }
     free(spec->jobs);
     free(spec->faults);
+    free(spec->routes);
     free(spec->captures);
     free(spec->report.sample_at);
     free(scenario->sources);

@@ -301,6 +301,7 @@ static json_t *root_schema(void)
                       ref("job"), "minItems", 1),
             true);
     key_set(root, "faults", list_of(params_schema(fault_params, n_fault_params)), false);
+    key_set(root, "routes", list_of(params_schema(route_params, n_route_params)), false);
     key_set(root, "capture", list_of(params_schema(capture_params, n_capture_params)), false);
     key_set(root, "report", report_schema(), false);
     key_set(root, "limits", params_schema(limits_params, n_limits_params), false);

@@ -174,8 +174,34 @@ const struct param fault_params[] = {
      .can_auto = true,
      .help = "until routes take notice; auto = never",
      .source = "link-down interrupt and local repair; BFD takes ms, routing protocols more"},
+    {.name = "storm",
+     .type = PARAM_TIME,
+     .offset = FA(storm_ps),
+     .def = "auto",
+     .max = "100000s",
+     .can_auto = true,
+     .help = "the output ports named pause their neighbours from now on; auto = never",
+     .source = "PFC storms: Guo et al., SIGCOMM 2016"},
+    {.name = "storm_end",
+     .type = PARAM_TIME,
+     .offset = FA(storm_end_ps),
+     .def = "auto",
+     .max = "100000s",
+     .can_auto = true,
+     .help = "end of the storm; auto = none"},
 };
 TABLE_END(fault_params);
+
+#define RT(f) offsetof(struct route_spec, f)
+const struct param route_params[] = {
+    {.name = "at", .type = PARAM_TEXT, .offset = RT(at), .help = "switch, as in spine0"},
+    {.name = "dst",
+     .type = PARAM_TEXT,
+     .offset = RT(dst),
+     .help = "rank, as in rank3; holds for all that hang on the same switch"},
+    {.name = "via", .type = PARAM_TEXT, .offset = RT(via), .help = "neighbour to leave towards"},
+};
+TABLE_END(route_params);
 
 const struct param dim_params[] = {
     {.name = "size",

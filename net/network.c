@@ -147,27 +147,45 @@ static void transmit(struct network *net, uint32_t index, struct packet *p, ps_t
     fifo_push(&net->pool, &port->flight, p);
 }
 
-// Take the first packet of the highest class that may send.
-static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t now)
+// Out of its queue, whatever becomes of it. Returns the bytes that the queue held with it.
+static uint64_t take_head(struct network *net, uint32_t index, unsigned slot, struct packet *p,
+                          ps_t now)
 {
-    struct port *port = &net->ports[index];
-    unsigned ready = port->waiting & ~port->paused & 0xffffu;
-    if (!ready)
-        return false;
-    unsigned slot = (unsigned)__builtin_ctz(ready);
     struct queue *queue = port_queue(net, index, slot);
     *p = *fifo_head(&net->pool, &queue->fifo);
     fifo_drop_head(&net->pool, &queue->fifo);
     if (queue->fifo.count == 0)
-        port->waiting &= (uint16_t) ~(1u << slot);
+        net->ports[index].waiting &= (uint16_t) ~(1u << slot);
     if (slot == NET_PFC_SLOT)
-        return true;
+        return 0;
     uint64_t held = queue->bytes;
     queue->bytes -= p->frame_bytes;
     net->cold[index].queued_bytes -= p->frame_bytes;
     net->cold[index].wait_byte_ps += (double)p->frame_bytes * (double)(now - p->arrives_ps);
+    return held;
+}
+
+// Take the first packet of the highest class that may send.
+static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t now)
+{
+    const struct port *port = &net->ports[index];
+    unsigned ready = port->waiting & ~port->paused & 0xffffu;
+    if (!ready)
+        return false;
+    unsigned slot = (unsigned)__builtin_ctz(ready);
+    uint64_t held = take_head(net, index, slot, p, now);
+    if (slot == NET_PFC_SLOT)
+        return true;
     const struct node_ops *ops = node_ops_of(net, port->node);
     ops->depart(ops->ctx, port->node, index, p, held, now);
+    return true;
+}
+
+bool port_drop_head(struct network *net, uint32_t index, unsigned slot, struct packet *p, ps_t now)
+{
+    if (!(net->ports[index].waiting >> slot & 1))
+        return false;
+    take_head(net, index, slot, p, now);
     return true;
 }
 

@@ -84,6 +84,7 @@ struct port_pfc {
     struct fifo pending;          // frames whose response time runs
     uint64_t tx_pause, tx_resume; // PFC frames sent by this port, refreshes included
     uint64_t rx_frames;
+    uint8_t deaf; // classes whose pauses are not obeyed
 };
 
 struct network;
@@ -181,6 +182,13 @@ static inline const struct link *port_link(const struct network *net, uint32_t p
 // Something may have become sendable on the port: start it, or see to it that a departure is
 // pending. `busy_until` of the future is respected.
 void port_kick(struct network *net, uint32_t port, ps_t now);
+
+// Take the first packet of a class's queue out without sending it; false when there is none. The port is
+// settled, and depart is not called.
+bool port_drop_head(struct network *net, uint32_t port, unsigned slot, struct packet *p, ps_t now);
+
+// Pauses of a class are not obeyed from now on (a running one ends), or are again.
+void port_ignore_pauses(struct network *net, uint32_t port, unsigned cls, bool ignore, ps_t now);
 
 // Send a PFC frame from a port: stop (quanta > 0) or restart (0) the classes of the vector.
 void port_send_pfc(struct network *net, uint32_t port, uint8_t classes, uint16_t quanta, ps_t now);

@@ -51,7 +51,8 @@ static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t
     uint8_t changed = 0;
     port_settle(net, index, now);
     for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
-        if (!(classes >> cls & 1) || class_slot(net, cls) == NET_NO_SLOT)
+        if (!(classes >> cls & 1) || class_slot(net, cls) == NET_NO_SLOT ||
+            net->pfc[index].deaf >> cls & 1)
             continue;
         bool was = port_class_paused(net, index, cls);
         net->pfc[index].cls[cls].until_ps = now + length;
@@ -68,6 +69,18 @@ static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t
             report_change(net, index, cls, quanta > 0, now);
     if (changed && quanta == 0)
         port_kick(net, index, now);
+}
+
+void port_ignore_pauses(struct network *net, uint32_t index, unsigned cls, bool ignore, ps_t now)
+{
+    uint8_t bit = (uint8_t)(1u << cls);
+    if (!ignore) {
+        net->pfc[index].deaf &= (uint8_t)~bit;
+        return;
+    }
+    if (port_class_paused(net, index, cls))
+        apply(net, index, bit, 0, now);
+    net->pfc[index].deaf |= bit;
 }
 
 void port_receive_pfc(struct network *net, uint32_t index, const struct packet *p, ps_t now)

@@ -126,7 +126,8 @@ static json_t *pfc_json(const struct result *r)
     put(o, "resume_frames", count(r->resume_frames));
     put(o, "paused_ns", ns(r->paused_ps));
     put(o, "ports", ports);
-    put(o, "deadlock", json_null());
+    put(o, "watchdog_fired", count(r->watchdog_fired));
+    put(o, "deadlock", r->n_deadlock ? texts(r->deadlock, r->n_deadlock) : json_null());
     return o;
 }
 
@@ -136,6 +137,7 @@ static json_t *drops_json(const struct result *r)
     put(reasons, "headroom", count(r->drops_headroom));
     put(reasons, "lossy_threshold", count(r->drops_lossy));
     put(reasons, "no_route", count(r->drops_unroutable));
+    put(reasons, "watchdog", count(r->drops_watchdog));
     put(reasons, "link_loss", count(r->drops_loss));
     put(reasons, "link_corruption", count(r->drops_corruption));
     put(reasons, "link_down", count(r->drops_down));

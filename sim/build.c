@@ -19,7 +19,7 @@ static uint8_t classes_in_use(const struct spec *spec)
     return classes;
 }
 
-static void build_graph(struct sim *sim)
+static void build_graph(struct sim *sim, struct err *err)
 {
     const struct spec *spec = sim->spec;
     uint32_t sizes[SPEC_MAX_DIMS];
@@ -32,7 +32,7 @@ static void build_graph(struct sim *sim)
         dim->kind->build(&sim->graph, d, dim->params, dim->links);
     }
     graph_seal(&sim->graph);
-    routes_build(&sim->routes, &sim->graph);
+    sim_routes_build(sim, err);
 }
 
 // A NIC's own clock is off by up to clock_ppm.
@@ -185,6 +185,11 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
     s->quanta = (uint16_t)spec->pfc.quanta;
     s->mark_from_bytes = UINT64_MAX;
     s->lossless_data = spec->pfc.enabled;
+    bool watched = spec->pfc.enabled && spec->pfc.watchdog;
+    s->watchdog_detect_ps = watched ? spec->pfc.watchdog_detect_ps : PS_NEVER;
+    s->watchdog_restore_ps = spec->pfc.watchdog_restore_ps;
+    if (watched && !sim->switches.watchdogs)
+        watchdogs_init(&sim->switches);
     s->int_mode = (uint8_t)sim_int_mode(dim);
     s->int_rtt_ps = roce->global_rtt_ps;
     if (s->int_mode == INT_PINT && !sim->switches.pints)
@@ -261,7 +266,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     sim->stats.fct_ns.limit = sim->stats.slowdown.limit = (size_t)spec->report.flows_max;
     engine_init(&sim->engine, spec->seed);
     build_roce_dims(sim);
-    build_graph(sim);
+    build_graph(sim, err);
     build_network(sim);
     sim_telemetry_init(sim, err);
     switches_init(&sim->switches, &sim->net);

@@ -117,6 +117,14 @@ static void collect_fault(const struct sim *sim, struct result *r, uint32_t p)
     }
 }
 
+static void collect_watchdog(const struct sim *sim, struct result *r, uint32_t p)
+{
+    if (!sim->switches.watchdogs)
+        return;
+    r->watchdog_fired += sim->switches.watchdogs[p].fired;
+    r->drops_watchdog += sim->switches.watchdogs[p].dropped_packets;
+}
+
 static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
 {
     const struct port_pfc *pfc = &sim->net.pfc[p];
@@ -173,6 +181,7 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
         collect_port(sim, r, p);
         collect_fault(sim, r, p);
+        collect_watchdog(sim, r, p);
         collect_pfc(sim, r, p);
     }
     for (uint32_t n = sim->graph.n_ranks; n < sim->graph.n_nodes; n++)
@@ -214,6 +223,9 @@ static void collect_status(const struct sim *sim, struct result *r)
         r->reason = text_format("wall clock limit of %g s reached", limits->wall_s);
     else if (sim->end == LOOP_EVENT_LIMIT)
         r->reason = text_format("limit of %llu events reached", (unsigned long long)limits->events);
+    else if (r->n_deadlock > 0)
+        r->reason = text_format("deadlock: %zu paused ports wait for each other, first %s",
+                                r->n_deadlock, r->deadlock[0]);
     else if (sim->failed > 0)
         r->reason = text_format("%llu message%s failed: retry limit exceeded",
                                 (unsigned long long)sim->failed, sim->failed > 1 ? "s" : "");
@@ -242,6 +254,8 @@ struct result *sim_result(struct sim *sim)
     collect_flows(sim, r);
     collect_collectives(sim, r);
     collect_fabric(sim, r);
+    if (!workload_done(&sim->workload))
+        sim_find_deadlock(sim, r);
     collect_status(sim, r);
     collect_machine(sim, r);
     if (r->status != RUN_COMPLETED)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sentences made from counters: why there were no pauses, why the policy never acted, what was the
 // bottleneck, and who waits for whom when a run cannot finish.
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -143,6 +144,10 @@ static void explain_drops(struct result *r)
         result_explain(r, text_format("%llu packets of lossy classes were dropped: egress queue "
                                       "above its threshold",
                                       (unsigned long long)r->drops_lossy));
+    if (r->watchdog_fired > 0)
+        result_explain(r, text_format("the PFC watchdog acted %llu times and dropped %llu packets",
+                                      (unsigned long long)r->watchdog_fired,
+                                      (unsigned long long)r->drops_watchdog));
     uint64_t links = r->drops_loss + r->drops_corruption + r->drops_down;
     if (links > 0)
         result_explain(r, text_format("links took %llu packets: %llu lost, %llu corrupted, %llu by "
@@ -155,8 +160,26 @@ static void explain_drops(struct result *r)
             r, text_format("%llu retransmission timeouts", (unsigned long long)r->timeouts));
 }
 
+static void explain_deadlock(struct result *r)
+{
+    char *cycle = NULL;
+    size_t size = 0;
+    if (r->n_deadlock == 0)
+        return;
+    FILE *out = open_memstream(&cycle, &size);
+    if (!out)
+        return;
+    fprintf(out, "deadlock: ");
+    for (size_t i = 0; i < r->n_deadlock; i++)
+        fprintf(out, "%s waits for ", r->deadlock[i]);
+    fprintf(out, "%s", r->deadlock[0]);
+    fclose(out);
+    result_explain(r, cycle);
+}
+
 void sim_explain(const struct sim *sim, struct result *r)
 {
+    explain_deadlock(r);
     explain_pauses(sim, r);
     explain_policy(sim, r);
     explain_bottleneck(r);

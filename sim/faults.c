@@ -9,7 +9,9 @@
 #include "sim/places.h"
 #include "sim/sim.h"
 
-enum change { LINK_DOWN, LINK_UP, REROUTE };
+enum change { LINK_DOWN, LINK_UP, REROUTE, STORM };
+
+#define STORM_PERIOD (20 * PS_PER_US)
 
 struct change_timer {
     struct sim_timer timer;
@@ -76,6 +78,25 @@ static void learn(struct sim *sim, uint32_t port, const struct fault_spec *fault
     sim->graph.ports[port].down = sim->net.faults[port].down;
 }
 
+// A pause longer than the time to the next, from every port named.
+static void storm(struct sim *sim, uint32_t port, const struct fault_spec *fault)
+{
+    (void)fault;
+    if (sim->graph.ports[port].node < sim->graph.n_ranks)
+        port_send_pfc(&sim->net, port, 1u << NET_CLASS_DATA, UINT16_MAX, sim->engine.now_ps);
+}
+
+static void on_storm(struct change_timer *c, ps_t now)
+{
+    struct sim *sim = c->sim;
+    each_port(sim, c->fault, storm);
+    // 65535 quanta of 64 byte times last 335 us at 100G; at any rate up to 1.6T a period is shorter.
+    if (now + STORM_PERIOD < c->fault->storm_end_ps) {
+        sim_timer_start(&sim->engine, &c->timer, now + STORM_PERIOD);
+        sim->housekeeping++;
+    }
+}
+
 static void note(struct sim *sim, const struct change_timer *c)
 {
     static const char *const words[] = {
@@ -92,14 +113,19 @@ static void on_change(struct engine *e, struct sim_timer *timer, int revents)
     struct change_timer *c = timer->data;
     struct sim *sim = c->sim;
     sim->housekeeping--;
+    if (c->change == STORM) {
+        on_storm(c, sim->engine.now_ps);
+        return;
+    }
     note(sim, c);
     if (c->change != REROUTE) {
         each_port(sim, c->fault, c->change == LINK_DOWN ? go_down : come_up);
         return;
     }
     each_port(sim, c->fault, learn);
-    routes_free(&sim->routes);
-    routes_build(&sim->routes, &sim->graph);
+    struct err none = {0}; // the scenario's routes have been checked
+    sim_routes_build(sim, &none);
+    err_free(&none);
     sim_routes_install(sim);
 }
 
@@ -119,7 +145,7 @@ void sim_faults_init(struct sim *sim, struct err *err)
     if (spec->n_faults == 0)
         return;
     sim->net.faults = memory_zeroed(sim->net.n_ports, sizeof *sim->net.faults);
-    sim->change_timers = memory_zeroed(4 * spec->n_faults, sizeof *sim->change_timers);
+    sim->change_timers = memory_zeroed(5 * spec->n_faults, sizeof *sim->change_timers);
     for (size_t i = 0; i < spec->n_faults; i++) {
         const struct fault_spec *f = &spec->faults[i];
         char place[64];
@@ -127,6 +153,8 @@ void sim_faults_init(struct sim *sim, struct err *err)
         if (each_port(sim, f, set_loss) == 0)
             err_add(err, place, "no place is called \"%s\" (try leaf0->spine1, rank3, *->spine0)",
                     f->at);
+        if (f->storm_ps != PS_NEVER)
+            schedule(sim, f, STORM, f->storm_ps);
         if (f->down_ps == PS_NEVER)
             continue;
         schedule(sim, f, LINK_DOWN, f->down_ps);

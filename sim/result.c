@@ -37,6 +37,7 @@ void result_free(struct result *r)
     free(r->reason);
     free_texts(r->waiting, r->n_waiting);
     free_texts(r->explain, r->n_explain);
+    free_texts(r->deadlock, r->n_deadlock);
     for (size_t i = 0; i < r->n_pfc_ports; i++)
         free(r->pfc_ports[i].at);
     for (size_t i = 0; i < r->n_ports; i++)

@@ -111,7 +111,10 @@ struct result {
     uint64_t marked_packets, markable_packets, cnps;
     uint64_t cc_cuts; // times a policy lowered a rate or a window
     uint64_t dropped_packets, dropped_bytes, drops_headroom, drops_lossy, drops_unroutable;
+    char **deadlock; // the ports of a cycle of waits, in order
+    size_t n_deadlock;
     uint64_t drops_loss, drops_corruption, drops_down; // on links
+    uint64_t drops_watchdog, watchdog_fired;
     const struct link_change *changes; // of links and routes; owned by the simulation
     size_t n_changes;
     uint64_t naks, timeouts, retransmitted;

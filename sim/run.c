@@ -15,10 +15,11 @@ bool sim_only_housekeeping(const struct sim *sim)
     return sim->engine.queue.n <= sim->housekeeping;
 }
 
-// Is anything pending that will make progress without a packet: a start, a retransmission?
+// Is anything pending that will make progress without a packet: a start, a retransmission, a watchdog?
 static bool hopeful(const struct sim *sim)
 {
-    return sim->workload.starts_pending > 0 || sim->roce.n_rto_armed > 0;
+    return sim->workload.starts_pending > 0 || sim->roce.n_rto_armed > 0 ||
+           sim->switches.n_watchdogs_armed > 0;
 }
 
 // Fires `stall` after the last progress, or after the last time that progress was still to come.

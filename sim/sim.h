@@ -116,10 +116,12 @@ enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim);
 void sim_telemetry_init(struct sim *sim, struct err *err); // once network and routes are there
 void sim_faults_init(struct sim *sim, struct err *err);    // once the network is there
+void sim_routes_build(struct sim *sim, struct err *err);   // anew, links that are down left out
 void sim_routes_install(struct sim *sim);                  // into the switches
 void sim_sampler_start(struct sim *sim);
 void sim_sampler_free(struct sim *sim);
 bool sim_only_housekeeping(const struct sim *sim);
+void sim_find_deadlock(const struct sim *sim, struct result *r);
 void sim_explain(const struct sim *sim, struct result *r);
 void sim_waiting(const struct sim *sim, struct result *r);
 void result_explain(struct result *r, char *sentence); // takes the sentence

@@ -35,9 +35,15 @@ struct fault_spec {
     const char *at;
     bool one_way; // only the directions named; else both of each link
     double loss, corruption;
-    bool pfc;            // loss and corruption hit PFC frames too
-    ps_t down_ps, up_ps; // PS_NEVER = never
-    ps_t detect_ps;      // from a change to routes that know of it
+    bool pfc;                    // loss and corruption hit PFC frames too
+    ps_t down_ps, up_ps;         // PS_NEVER = never
+    ps_t detect_ps;              // from a change to routes that know of it
+    ps_t storm_ps, storm_end_ps; // the nodes named pause their neighbours without end
+};
+
+// A route over the shortest ones: at switch `at`, for rank `dst`, to the neighbour `via`.
+struct route_spec {
+    const char *at, *dst, *via;
 };
 
 struct report_spec {
@@ -65,6 +71,8 @@ struct spec {
     size_t n_captures;
     struct fault_spec *faults;
     size_t n_faults;
+    struct route_spec *routes;
+    size_t n_routes;
     struct report_spec report;
     struct limits_spec limits;
 };

@@ -147,22 +147,28 @@ static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *
     __builtin_prefetch(&s->mmu.ingress[local * s->mmu.n_classes], 1);
 }
 
+void switch_release(struct switches *sw, uint32_t node, const struct packet *p, ps_t now)
+{
+    struct network *net = sw->net;
+    struct switch_node *s = switch_of(sw, node);
+    if (!mmu_release(&s->mmu, p->ingress, mmu_class(net, p->cls), p->frame_bytes))
+        return;
+    uint32_t in = node_port(net, node, p->ingress);
+    port_send_pfc(net, in, (uint8_t)(1u << p->cls), 0, now);
+    sim_timer_stop(&sw->ports[in].refresh);
+    if (s->mmu.n_xoff == 0)
+        set_explicit(sw, node, false, now);
+}
+
 static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
                    ps_t now)
 {
     struct switches *sw = ctx;
-    struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, node);
     if (s->pi && p->cls == NET_CLASS_DATA)
         marking_advance(&sw->ports[port].marking, queue_bytes, now);
     mark(sw, s, port, p, queue_bytes, now);
-    if (mmu_release(&s->mmu, p->ingress, mmu_class(net, p->cls), p->frame_bytes)) {
-        uint32_t in = node_port(net, node, p->ingress);
-        port_send_pfc(net, in, (uint8_t)(1u << p->cls), 0, now);
-        sim_timer_stop(&sw->ports[in].refresh);
-        if (s->mmu.n_xoff == 0)
-            set_explicit(sw, node, false, now);
-    }
+    switch_release(sw, node, p, now);
 }
 
 // A pause lasts longer than its quanta: ask again at half of them.
@@ -202,5 +208,6 @@ void switches_free(struct switches *sw)
     free(sw->nodes);
     free(sw->ports);
     free(sw->pints);
+    free(sw->watchdogs);
     *sw = (struct switches){0};
 }

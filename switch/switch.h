@@ -7,6 +7,7 @@
 #include "switch/mmu.h"
 #include "switch/routing.h"
 #include "switch/telemetry.h"
+#include "switch/watchdog.h"
 
 // Output ports towards a destination, as topology/routes.h has them: 16 bits a group of ranks, a local
 // port, NEXT_SET | index of a set of equal ones, NEXT_HERE (the rank's own port), or NEXT_NONE.
@@ -42,18 +43,21 @@ struct switch_node {
     uint64_t markable;        // packets with ECT that left
     uint16_t quanta;          // of an XOFF
     bool lossless_data;
-    bool pi;          // some of its ports mark by PI
-    uint8_t int_mode; // enum int_mode
-    ps_t int_rtt_ps;  // INT_PINT: the window of utilization
+    bool pi;                                      // some of its ports mark by PI
+    ps_t watchdog_detect_ps, watchdog_restore_ps; // PS_NEVER = no watchdog
+    uint8_t int_mode;                             // enum int_mode
+    ps_t int_rtt_ps;                              // INT_PINT: the window of utilization
     /* counters */
     uint64_t drops_headroom, drops_lossy, drops_unroutable;
 };
 
 struct switches {
     struct network *net;
-    struct switch_node *nodes; // [node - n_ranks]
-    struct switch_port *ports; // [global port]; those of ranks are unused
-    struct pint_port *pints;   // [global port], NULL where no switch has INT_PINT
+    struct switch_node *nodes;  // [node - n_ranks]
+    struct switch_port *ports;  // [global port]; those of ranks are unused
+    struct watchdog *watchdogs; // [global port], NULL where no switch has one
+    uint32_t n_watchdogs_armed;
+    struct pint_port *pints; // [global port], NULL where no switch has INT_PINT
     const uint32_t *const
         *entropy; // [2][flow] ECMP hash of the 5-tuple: of data, of what comes back
 };
@@ -61,6 +65,9 @@ struct switches {
 // Attach to a network whose ports are set; nodes[] and ports[] are zeroed for the caller to fill.
 void switches_init(struct switches *sw, struct network *net);
 void switches_free(struct switches *sw);
+
+// A packet leaves the buffer of a switch: XON where that lets its ingress go on.
+void switch_release(struct switches *sw, uint32_t node, const struct packet *p, ps_t now);
 
 static inline struct switch_node *switch_of(const struct switches *sw, uint32_t node)
 {

@@ -16,6 +16,8 @@ struct pfc_spec {
     uint64_t headroom_bytes;   // PARAM_AUTO_BYTES = computed per link
     ps_t response_ps;          // a received pause takes effect this much later
     uint64_t quanta;           // of each XOFF, 512 bit times
+    bool watchdog;
+    ps_t watchdog_detect_ps, watchdog_restore_ps;
 };
 
 struct ecn_spec {

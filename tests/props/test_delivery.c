@@ -59,7 +59,7 @@ static void check_conservation(const struct sim *sim, uint32_t node, uint64_t se
 // A lost PFC frame, or a pause so short that it ends while its refresh waits for a packet on the wire.
 static bool pfc_may_be_lost(const struct spec *spec)
 {
-    bool may = spec->dims[0].sw.pfc.quanta < 65535;
+    bool may = spec->dims[0].sw.pfc.quanta < 65535 || spec->dims[0].sw.pfc.watchdog;
     for (size_t i = 0; i < spec->n_faults; i++)
         may |= spec->faults[i].pfc || spec->faults[i].down_ps != PS_NEVER;
     return may;

@@ -17,8 +17,11 @@ static struct fixture f;
 
 static struct fault_spec down_at(const char *at, ps_t down_ps, ps_t detect_ps)
 {
-    return (struct fault_spec){
-        .at = at, .down_ps = down_ps, .up_ps = PS_NEVER, .detect_ps = detect_ps};
+    return (struct fault_spec){.at = at,
+                               .down_ps = down_ps,
+                               .up_ps = PS_NEVER,
+                               .detect_ps = detect_ps,
+                               .storm_ps = PS_NEVER};
 }
 
 static void fabric(uint32_t spines, const struct fault_spec *fault)
@@ -134,7 +137,8 @@ static void test_pfc_frames_are_exempt(void **state)
                                          .pfc = hits,
                                          .down_ps = PS_NEVER,
                                          .up_ps = PS_NEVER,
-                                         .detect_ps = PS_NEVER};
+                                         .detect_ps = PS_NEVER,
+                                         .storm_ps = PS_NEVER};
         struct packet pfc = {.kind = PACKET_PFC, .frame_bytes = 64};
         struct fault link = {.loss = fault.loss, .hits_pfc = fault.pfc};
         lost[hits] = fault_takes(&link, &pfc, 0);

@@ -127,7 +127,9 @@ static void random_faults(struct fixture *f, struct rng *rng)
             .pfc = rng_below(rng, 2),
             .down_ps = fails ? down : PS_NEVER,
             .up_ps = fails && rng_below(rng, 2) ? down + 50 * PS_PER_US : PS_NEVER,
-            .detect_ps = rng_below(rng, 2) ? 10 * PS_PER_US : PS_NEVER};
+            .detect_ps = rng_below(rng, 2) ? 10 * PS_PER_US : PS_NEVER,
+            .storm_ps = rng_below(rng, 4) ? PS_NEVER : (ps_t)rng_below(rng, 100 * PS_PER_US),
+            .storm_end_ps = 150 * PS_PER_US};
     }
     f->spec.dims[0].transport.rto_ps = 100 * PS_PER_US;
     f->spec.dims[0].transport.retry_limit = 3;
@@ -162,6 +164,11 @@ void random_any(struct fixture *f, uint64_t seed)
     if (rng_below(&rng, 4) == 0) {
         dim->sw.telemetry = TELEMETRY_ON;
         dim->sw.int_encoding = (int)rng_below(&rng, 2);
+    }
+    if (rng_below(&rng, 4) == 0) {
+        dim->sw.pfc.watchdog = true;
+        dim->sw.pfc.watchdog_detect_ps = 20 * PS_PER_US;
+        dim->sw.pfc.watchdog_restore_ps = 30 * PS_PER_US;
     }
     if (rng_below(&rng, 3) == 0)
         dim->sw.pfc.quanta = 10 + rng_below(&rng, 1000); // expiry and refresh

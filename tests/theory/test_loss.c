@@ -44,7 +44,8 @@ static double goodput(const struct point *pt, enum recovery recovery, bool pfc)
                                .loss = pt->p,
                                .down_ps = PS_NEVER,
                                .up_ps = PS_NEVER,
-                               .detect_ps = PS_NEVER};
+                               .detect_ps = PS_NEVER,
+                               .storm_ps = PS_NEVER};
     f.spec.faults = &fault;
     f.spec.n_faults = 1;
     for (unsigned i = 0; i < pt->flows; i++)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// A deadlock of PFC: paused ports that wait for each other in a cycle.
+//
+// A paused port P towards switch B waits for B's output Q where Q is paused too and holds a packet that
+// came by P's link: B keeps P paused until such packets leave. A cycle of these waits never ends by
+// itself. Searched for once a run has stopped moving, so a cycle that would have come apart is not met.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+enum { UNSEEN, ON_PATH, DONE };
+
+struct search {
+    const struct sim *sim;
+    uint8_t *state; // [port]
+    uint32_t *path; // ports from the start of the search
+    uint32_t n;
+};
+
+static bool is_stuck(const struct network *net, uint32_t port)
+{
+    unsigned slot = net->slot_of_class[NET_CLASS_DATA];
+    return net->ports[port].paused >> slot & 1 && net->ports[port].waiting >> slot & 1;
+}
+
+// Does the port's data queue hold a packet that came in by `ingress`?
+static bool holds_from(const struct network *net, uint32_t port, uint32_t ingress)
+{
+    const struct queue *q = port_queue(net, port, net->slot_of_class[NET_CLASS_DATA]);
+    uint32_t chunk = q->fifo.head, at = q->fifo.head_at;
+    for (uint32_t i = 0; i < q->fifo.count; i++, at++) {
+        if (at == FIFO_CHUNK) {
+            chunk = net->pool.next[chunk];
+            at = 0;
+        }
+        if (net->pool.packets[chunk * FIFO_CHUNK + at].ingress == ingress)
+            return true;
+    }
+    return false;
+}
+
+// Follow the waits of `port`; true once the path has closed, the cycle being path[first..n).
+static bool follow(struct search *s, uint32_t port, uint32_t *first)
+{
+    const struct network *net = &s->sim->net;
+    uint32_t node = net->ports[port].peer_node, ingress = net->ports[port].peer_local;
+    s->state[port] = ON_PATH;
+    s->path[s->n++] = port;
+    for (uint32_t q = net->first_port[node]; q < net->first_port[node + 1]; q++) {
+        if (s->state[q] == DONE || !is_stuck(net, q) || !holds_from(net, q, ingress))
+            continue;
+        if (s->state[q] == ON_PATH) {
+            for (*first = 0; s->path[*first] != q;)
+                ++*first;
+            return true;
+        }
+        if (follow(s, q, first))
+            return true;
+    }
+    s->state[port] = DONE;
+    s->n--;
+    return false;
+}
+
+static void cycle_add(struct result *r, const struct sim *sim, uint32_t port)
+{
+    char name[2 * GRAPH_NAME];
+    r->deadlock = memory_resize(r->deadlock, r->n_deadlock + 1, sizeof *r->deadlock);
+    r->deadlock[r->n_deadlock++] = memory_text(graph_port_name(&sim->graph, port, name));
+}
+
+void sim_find_deadlock(const struct sim *sim, struct result *r)
+{
+    uint32_t n = sim->net.n_ports, first = 0;
+    struct search s = {.sim = sim,
+                       .state = memory_zeroed(n, sizeof *s.state),
+                       .path = memory_zeroed(n, sizeof *s.path)};
+    bool found = false;
+    for (uint32_t p = 0; p < n && !found; p++)
+        if (s.state[p] == UNSEEN && is_stuck(&sim->net, p))
+            found = follow(&s, p, &first);
+    for (uint32_t i = first; found && i < s.n; i++)
+        cycle_add(r, sim, s.path[i]);
+    free(s.state);
+    free(s.path);
+}

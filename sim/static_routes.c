@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Routes that a scenario gives: at a switch, packets for a rank (and for all that hang on the same
+// switch with it) leave towards a neighbour. They go over the shortest paths, and stay when links fail.
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+static uint32_t node_called(const struct graph *g, const char *name)
+{
+    char buf[GRAPH_NAME];
+    for (uint32_t n = 0; n < g->n_nodes; n++)
+        if (strcmp(graph_node_name(g, n, buf), name) == 0)
+            return n;
+    return GRAPH_NONE;
+}
+
+// The local port of `node` that leads to `neighbour`, the first of parallel ones.
+static uint32_t port_to(const struct graph *g, uint32_t node, uint32_t neighbour)
+{
+    const struct graph_node *n = &g->nodes[node];
+    for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++)
+        if (g->ports[g->ports[p].peer].node == neighbour)
+            return g->ports[p].local;
+    return GRAPH_NONE;
+}
+
+static void set_route(struct sim *sim, size_t i, struct err *err)
+{
+    const struct route_spec *route = &sim->spec->routes[i];
+    const struct graph *g = &sim->graph;
+    uint32_t at = node_called(g, route->at), dst = node_called(g, route->dst);
+    uint32_t via = node_called(g, route->via);
+    uint32_t port = at != GRAPH_NONE && via != GRAPH_NONE ? port_to(g, at, via) : GRAPH_NONE;
+    char place[64];
+    snprintf(place, sizeof place, "routes[%zu]", i);
+    if (at == GRAPH_NONE || at < g->n_ranks)
+        err_add(err, place, "no switch is called \"%s\"", route->at);
+    else if (dst == GRAPH_NONE || dst >= g->n_ranks)
+        err_add(err, place, "no rank is called \"%s\" (as in rank3)", route->dst);
+    else if (port == GRAPH_NONE)
+        err_add(err, place, "%s has no link to \"%s\"", route->at, route->via);
+    else {
+        struct routes *r = &sim->routes;
+        uint32_t group = r->group[(size_t)g->nodes[at].dim * r->n_ranks + dst];
+        r->next[(size_t)(at - r->n_ranks) * r->n_groups + group] = (uint16_t)port;
+    }
+}
+
+void sim_routes_build(struct sim *sim, struct err *err)
+{
+    routes_free(&sim->routes);
+    routes_build(&sim->routes, &sim->graph);
+    for (size_t i = 0; i < sim->spec->n_routes; i++)
+        set_route(sim, i, err);
+}

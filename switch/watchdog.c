@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The PFC watchdog (as SONiC has it: detection time, action, restoration time). What waits in the queue
+// is dropped at detection; until restoration the port sends as if no pause came (SONiC would also drop
+// what comes in meanwhile).
+#include "switch/watchdog.h"
+
+#include "engine/memory.h"
+#include "switch/switch.h"
+
+static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
+{
+    struct network *net = sw->net;
+    uint32_t node = net->ports[w->port].node;
+    unsigned slot = net->slot_of_class[NET_CLASS_DATA];
+    struct packet p;
+    port_settle(net, w->port, now);
+    w->fired++;
+    while (port_drop_head(net, w->port, slot, &p, now)) {
+        w->dropped_packets++;
+        sw->ports[w->port].dropped_packets++;
+        sw->ports[w->port].dropped_bytes += p.frame_bytes;
+        switch_release(sw, node, &p, now);
+        packet_end(net, &p);
+    }
+    w->restoring = true;
+    sw->n_watchdogs_armed++;
+    port_ignore_pauses(net, w->port, NET_CLASS_DATA, true, now);
+    sim_timer_start(net->engine, &w->timer, now + switch_of(sw, node)->watchdog_restore_ps);
+}
+
+static void on_timer(struct engine *engine, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct watchdog *w = timer->data;
+    struct switches *sw = w->sw;
+    sw->n_watchdogs_armed--;
+    if (!w->restoring) {
+        on_detected(sw, w, engine->now_ps);
+        return;
+    }
+    w->restoring = false;
+    port_ignore_pauses(sw->net, w->port, NET_CLASS_DATA, false, engine->now_ps);
+}
+
+void watchdog_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
+{
+    struct switches *sw = ctx;
+    struct watchdog *w = &sw->watchdogs[port];
+    const struct switch_node *s = switch_of(sw, sw->net->ports[port].node);
+    if (cls != NET_CLASS_DATA || s->watchdog_detect_ps == PS_NEVER || w->restoring)
+        return;
+    if (paused) {
+        sw->n_watchdogs_armed++;
+        sim_timer_start(sw->net->engine, &w->timer, now + s->watchdog_detect_ps);
+    } else {
+        sw->n_watchdogs_armed--;
+        sim_timer_stop(&w->timer);
+    }
+}
+
+void watchdogs_init(struct switches *sw)
+{
+    struct network *net = sw->net;
+    sw->watchdogs = memory_zeroed(net->n_ports, sizeof *sw->watchdogs);
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        sw->watchdogs[p].sw = sw;
+        sw->watchdogs[p].port = p;
+        sim_timer_init(net->engine, &sw->watchdogs[p].timer, net->ports[p].node, on_timer,
+                       &sw->watchdogs[p]);
+    }
+    net->ops[1].pause_changed = watchdog_pause_changed;
+}
