@@ -52,6 +52,27 @@ uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64
     return bytes > 0 ? bytes : 1;
 }
 
+enum cc_rest cc_rest_after(const struct cc *cc, ps_t idle_ps, ps_t idle_restart_ps)
+{
+    if (idle_ps >= idle_restart_ps) // auto lies above every pause
+        return CC_RESTARTS;
+    return idle_ps > cc->env->base_rtt_ps ? CC_FORGETS : CC_GOES_ON;
+}
+
+uint64_t cc_line_rate_bps(const struct cc_env *env, struct line_rate rate)
+{
+    uint64_t bps = line_rate_bps(rate, env->line_bps);
+    return bps < 1 ? 1 : bps < env->line_bps ? bps : env->line_bps;
+}
+
+size_t cc_observe_values(const double *values, size_t n, double *out, size_t cap)
+{
+    size_t count = n < cap ? n : cap;
+    for (size_t i = 0; i < count; i++)
+        out[i] = values[i];
+    return count;
+}
+
 uint64_t cc_rate_of(const struct cc_env *env, double bytes, ps_t in_ps)
 {
     double bps = bytes * 8e12 / (double)in_ps + 0.5;

@@ -167,6 +167,25 @@ uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64
             NULL, false, "the cap shrinks with rate / line rate", "HPCC ns-3 sources (var_win)"    \
     }
 
+// Row of a parameter table for a ps_t at `at`: the pause after which a flow begins afresh.
+#define CC_IDLE_RESTART_PARAM(at)                                                                  \
+    {                                                                                              \
+        "idle_restart", PARAM_TIME, (at), "auto", "1ns", NULL, NULL, true,                         \
+            "a message after so long a pause finds the flow as new; auto = never",                 \
+            "no paper: here queue pairs outlive messages, as those of NICs do"                     \
+    }
+
+// What a message finds that begins after a pause: a flow to go on with, one whose measurements are
+// out of date (older than a base RTT), or one to begin afresh.
+enum cc_rest { CC_GOES_ON, CC_FORGETS, CC_RESTARTS };
+enum cc_rest cc_rest_after(const struct cc *cc, ps_t idle_ps, ps_t idle_restart_ps);
+
+// A parameter as a rate of this line, held within [1, env->line_bps].
+uint64_t cc_line_rate_bps(const struct cc_env *env, struct line_rate rate);
+
+// For ops->observe: `n` values into `out` (at most `cap`); the count.
+size_t cc_observe_values(const double *values, size_t n, double *out, size_t cap);
+
 // Bytes over time as a rate, rounded to the nearest and held within [1, env->line_bps].
 uint64_t cc_rate_of(const struct cc_env *env, double bytes, ps_t in_ps);
 

@@ -349,13 +349,10 @@ static void dcqcn_init(struct cc *cc, ps_t now)
     (void)now;
     const struct dcqcn_params *p = cc->params;
     uint64_t line_bps = cc->env->line_bps;
-    uint64_t min_bps = line_rate_bps(p->min_rate, line_bps);
     *dcqcn_of(cc) = (struct dcqcn){
         .ai_bps = line_rate_bps(p->rate_ai, line_bps),
         .hai_bps = line_rate_bps(p->rate_hai, line_bps),
-        .min_bps = min_bps < 1          ? 1
-                   : min_bps < line_bps ? min_bps
-                                        : line_bps,
+        .min_bps = cc_line_rate_bps(cc->env, p->min_rate),
         .target_bps = line_bps,
         .start_ps = PS_NEVER,
         .alpha_at_ps = PS_NEVER,
@@ -374,10 +371,7 @@ static size_t dcqcn_observe(const struct cc *cc, double *out, size_t cap)
     const struct dcqcn *s = (const struct dcqcn *)(const void *)cc->priv;
     const double values[] = {s->alpha, (double)s->target_bps, (double)s->timer_stage,
                              (double)s->byte_stage};
-    size_t n = sizeof values / sizeof values[0];
-    for (size_t i = 0; i < n && i < cap; i++)
-        out[i] = values[i];
-    return n < cap ? n : cap;
+    return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
 extern const struct cc_ops cc_dcqcn;

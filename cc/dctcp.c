@@ -69,9 +69,7 @@ static const struct param dctcp_param_table[] = {
     {"min_rate", PARAM_LINE_RATE, FIELD(min_rate), "100Mbps", "1Kbps", NULL, NULL, false,
      "rate mode: floor of the rate", HPCC_SIM ": default of the code, its scripts set 1 Gb/s"},
     CC_CAP_PARAMS(FIELD(window)),
-    {"idle_restart", PARAM_TIME, FIELD(idle_restart_ps), "auto", "1ns", NULL, NULL, true,
-     "a message after so long a pause finds the flow as new; auto = never",
-     "RFC 5681, section 4.1, for TCP; NICs keep their state"},
+    CC_IDLE_RESTART_PARAM(FIELD(idle_restart_ps)),
 };
 
 static const struct cc_preset_value hpcc_sim_values[] = {{"mode", "rate"},
@@ -230,12 +228,10 @@ static void dctcp_init(struct cc *cc, ps_t now)
 {
     (void)now;
     const struct dctcp_params *p = cc->params;
-    uint64_t line_bps = cc->env->line_bps, min_bps = line_rate_bps(p->min_rate, line_bps);
+    uint64_t line_bps = cc->env->line_bps;
     *dctcp_of(cc) = (struct dctcp){
         .ai_bps = line_rate_bps(p->rate_ai, line_bps),
-        .min_bps = min_bps < 1          ? 1
-                   : min_bps < line_bps ? min_bps
-                                        : line_bps,
+        .min_bps = cc_line_rate_bps(cc->env, p->min_rate),
         .alpha = 1,
     };
     cc->rate_bps = line_bps;
@@ -246,9 +242,10 @@ static void dctcp_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
 {
     const struct dctcp_params *p = cc->params;
     struct dctcp *s = dctcp_of(cc);
-    if (hint->idle_ps >= p->idle_restart_ps) {
+    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
+    if (rest == CC_RESTARTS) {
         dctcp_init(cc, now);
-    } else if (hint->idle_ps > cc->env->base_rtt_ps) {
+    } else if (rest == CC_FORGETS) {
         s->observing = false;
         s->acked_bytes = s->ce_bytes = 0;
     }
@@ -260,10 +257,7 @@ static size_t dctcp_observe(const struct cc *cc, double *out, size_t cap)
 {
     const struct dctcp *s = (const struct dctcp *)(const void *)cc->priv;
     const double values[] = {s->alpha, s->marked, s->reduced};
-    size_t n = sizeof values / sizeof values[0];
-    for (size_t i = 0; i < n && i < cap; i++)
-        out[i] = values[i];
-    return n < cap ? n : cap;
+    return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
 extern const struct cc_ops cc_dctcp;

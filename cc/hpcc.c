@@ -76,9 +76,7 @@ static const struct param hpcc_param_table[] = {
      "T: the base RTT of the pair, or the largest of all pairs", SIGCOMM ", section 3.2"},
     {"pint", PARAM_BOOL, FIELD(pint), "false", NULL, NULL, NULL, false,
      "one byte a packet in place of a record a hop", "Ben Basat et al., SIGCOMM 2020"},
-    {"idle_restart", PARAM_TIME, FIELD(idle_restart_ps), "auto", "1ns", "1000s", NULL, true,
-     "after so long without anything in flight a message begins afresh; auto = never",
-     "the paper is silent"},
+    CC_IDLE_RESTART_PARAM(FIELD(idle_restart_ps)),
 };
 
 static const struct cc_preset_value hpcc_sim_values[] = {
@@ -219,9 +217,10 @@ static void hpcc_init(struct cc *cc, ps_t now)
 static void hpcc_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
 {
     const struct hpcc_params *p = cc->params;
-    if (hint->idle_ps >= p->idle_restart_ps)
+    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
+    if (rest == CC_RESTARTS)
         hpcc_init(cc, now);
-    else if (hint->idle_ps > cc->env->base_rtt_ps)
+    else if (rest == CC_FORGETS)
         hpcc_of(cc)->n_hops = 0;
 }
 
@@ -236,10 +235,7 @@ static size_t hpcc_observe(const struct cc *cc, double *out, size_t cap)
 {
     const struct hpcc *s = (const struct hpcc *)(const void *)cc->priv;
     const double values[] = {s->util, s->w_ref, (double)s->stage};
-    size_t n = sizeof values / sizeof values[0];
-    for (size_t i = 0; i < n && i < cap; i++)
-        out[i] = values[i];
-    return n < cap ? n : cap;
+    return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
 extern const struct cc_ops cc_hpcc;

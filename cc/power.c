@@ -67,12 +67,10 @@ void power_window_update(struct cc *cc, struct power *s, double power)
 
 // ---- pauses ----
 
-enum power_rest power_rest(const struct cc *cc, const struct cc_hint *hint)
+enum cc_rest power_rest(const struct cc *cc, const struct cc_hint *hint)
 {
     const struct power_params *p = cc->params;
-    if (hint->idle_ps >= p->idle_restart_ps)
-        return POWER_RESTARTS;
-    return hint->idle_ps > cc->env->base_rtt_ps ? POWER_FORGETS : POWER_GOES_ON;
+    return cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
 }
 
 // ---- time series ----
@@ -82,8 +80,5 @@ const char *const power_observed[] = {"power", "sample", "window_wire_bytes", NU
 size_t power_observe(const struct power *s, double *out, size_t cap)
 {
     const double values[] = {s->smoothed, s->sample, s->window_bytes};
-    size_t n = sizeof values / sizeof values[0];
-    for (size_t i = 0; i < n && i < cap; i++)
-        out[i] = values[i];
-    return n < cap ? n : cap;
+    return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }

@@ -68,12 +68,7 @@ struct power {
          false,                                                                                    \
          "bound of the window in bandwidth-delay products of the pair (wire bytes)",               \
          "the authors' Linux sources"},                                                            \
-    {                                                                                              \
-        "idle_restart", PARAM_TIME, (at) + offsetof(struct power_params, idle_restart_ps), "auto", \
-            "1ns", NULL, NULL, true,                                                               \
-            "a message after so long a pause finds the flow as new; auto = never",                 \
-            "RFC 5681, section 4.1, for TCP; NICs keep their state"                                \
-    }
+        CC_IDLE_RESTART_PARAM((at) + offsetof(struct power_params, idle_restart_ps))
 
 // A flow begins: one bandwidth-delay product (or the bound, where that is less), power 1.
 void power_begin(struct cc *cc, struct power *s);
@@ -87,10 +82,8 @@ bool power_round_turns(struct power *s, const struct cc_ack *ack);
 // The law, with `power` for Gs; writes rate and window of `cc`.
 void power_window_update(struct cc *cc, struct power *s, double power);
 
-// What a message that begins finds: a flow to go on with, one whose measurements are out of date
-// (older than a base RTT), or one to begin afresh.
-enum power_rest { POWER_GOES_ON, POWER_FORGETS, POWER_RESTARTS };
-enum power_rest power_rest(const struct cc *cc, const struct cc_hint *hint);
+// What a message finds that begins after a pause.
+enum cc_rest power_rest(const struct cc *cc, const struct cc_hint *hint);
 
 // For ops->observe.
 extern const char *const power_observed[];

@@ -129,13 +129,13 @@ static void powertcp_init(struct cc *cc, ps_t now)
 static void powertcp_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
 {
     switch (power_rest(cc, hint)) {
-    case POWER_RESTARTS:
+    case CC_RESTARTS:
         powertcp_init(cc, now);
         break;
-    case POWER_FORGETS:
+    case CC_FORGETS:
         powertcp_of(cc)->n_hops = 0;
         break;
-    case POWER_GOES_ON:
+    case CC_GOES_ON:
         break;
     }
 }

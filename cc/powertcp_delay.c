@@ -93,13 +93,13 @@ static void delay_init(struct cc *cc, ps_t now)
 static void delay_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
 {
     switch (power_rest(cc, hint)) {
-    case POWER_RESTARTS:
+    case CC_RESTARTS:
         delay_init(cc, now);
         break;
-    case POWER_FORGETS:
+    case CC_FORGETS:
         delay_of(cc)->rtt_ps = 0;
         break;
-    case POWER_GOES_ON:
+    case CC_GOES_ON:
         break;
     }
 }

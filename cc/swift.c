@@ -83,9 +83,7 @@ static const struct param swift_param_table[] = {
      "the paper has one, without a value"},
     {"rto_reset", PARAM_COUNT, FIELD(rto_reset), "5", "1", "1000", NULL, false,
      "timeouts in a row that take the window to the least", HTSIM},
-    {"idle_restart", PARAM_TIME, FIELD(idle_restart_ps), "auto", "0us", NULL, NULL, true,
-     "a message after so long a pause starts afresh, with one BDP; auto = never",
-     "no paper: here queue pairs outlive messages"},
+    CC_IDLE_RESTART_PARAM(FIELD(idle_restart_ps)),
 };
 
 static const struct cc_preset_value htsim_values[] = {{"base_target", "20us"},
@@ -255,9 +253,10 @@ static void swift_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
 {
     struct swift *s = swift_of(cc);
     const struct swift_params *p = cc->params;
-    if (p->idle_restart_ps != PARAM_AUTO_TIME && hint->idle_ps >= p->idle_restart_ps) {
+    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
+    if (rest == CC_RESTARTS) {
         swift_init(cc, now);
-    } else if (hint->idle_ps > cc->env->base_rtt_ps) {
+    } else if (rest == CC_FORGETS) {
         s->rtt_ps = cc->env->base_rtt_ps;
         s->timeouts = 0;
     }
@@ -270,10 +269,7 @@ static size_t swift_observe(const struct cc *cc, double *out, size_t cap)
     const struct swift *s = (const struct swift *)(const void *)cc->priv;
     const double values[] = {s->cwnd, (double)s->rtt_ps / (double)PS_PER_US,
                              (double)target_ps(cc, s, s->cwnd) / (double)PS_PER_US};
-    size_t n = sizeof values / sizeof values[0];
-    for (size_t i = 0; i < n && i < cap; i++)
-        out[i] = values[i];
-    return n < cap ? n : cap;
+    return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
 extern const struct cc_ops cc_swift;

@@ -13,7 +13,8 @@
 //             (Its RTT keeps the packet's own serialization, which its thresholds dwarf.)
 //
 // No queue is a fixed point: R never rests, and the shares of competing flows need not become equal
-// (CoNEXT 2016, section 4.2). timely_patched mends both.
+// (CoNEXT 2016, section 4.2). timely_patched mends both. With segments shorter than min_rtt (two flows
+// at 100G) elapsed steps make the shares equal; the queue still swings.
 // Left out: a message's last, shorter segment completes with the next message; NACKs and timeouts.
 // Differs: starts at line rate as every RoCE policy here, not at the share C / (N + 1) of N flows of
 // a sender; packets are paced, not bursts of 16 or 64 KB.
@@ -123,10 +124,11 @@ static void timely_init(struct cc *cc, ps_t now)
 
 static void timely_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
 {
-    enum timely_pause pause = timely_pause_of(cc, hint->idle_ps);
-    if (pause == TIMELY_RESTARTS) {
+    const struct timely_own_params *p = cc->params;
+    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->common.idle_restart_ps);
+    if (rest == CC_RESTARTS) {
         timely_init(cc, now);
-    } else if (pause == TIMELY_FORGETS) {
+    } else if (rest == CC_FORGETS) {
         timely_forget(&timely_of(cc)->common);
         timely_of(cc)->streak = 0;
     }
@@ -138,10 +140,7 @@ static size_t timely_observe(const struct cc *cc, double *out, size_t cap)
 {
     const struct timely *s = (const struct timely *)(const void *)cc->priv;
     const double values[] = {timely_rtt_us(&s->common), s->common.gradient, (double)s->streak};
-    size_t n = sizeof values / sizeof values[0];
-    for (size_t i = 0; i < n && i < cap; i++)
-        out[i] = values[i];
-    return n < cap ? n : cap;
+    return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
 extern const struct cc_ops cc_timely;

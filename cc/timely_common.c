@@ -19,13 +19,10 @@ void timely_begin(struct cc *cc, struct timely_state *s)
 {
     const struct timely_params *p = cc->params;
     const struct cc_env *env = cc->env;
-    uint64_t min_bps = line_rate_bps(p->min_rate, env->line_bps);
     ps_t from_ps = p->thresholds == TIMELY_ABOVE_BASE ? env->base_rtt_ps : 0;
     *s = (struct timely_state){
         .delta_bps = line_rate_bps(p->delta, env->line_bps),
-        .min_bps = min_bps < 1               ? 1
-                   : min_bps < env->line_bps ? min_bps
-                                             : env->line_bps,
+        .min_bps = cc_line_rate_bps(env, p->min_rate),
         .t_low_ps = from_ps + p->t_low_ps,
         .t_high_ps = from_ps + p->t_high_ps,
         .min_rtt_ps = min_rtt_of(p, env),
@@ -33,14 +30,6 @@ void timely_begin(struct cc *cc, struct timely_state *s)
         .rtt_ps = PS_NEVER,
     };
     timely_rate_set(cc, s, (double)env->line_bps);
-}
-
-enum timely_pause timely_pause_of(const struct cc *cc, ps_t idle_ps)
-{
-    const struct timely_params *p = cc->params;
-    if (p->idle_restart_ps != PARAM_AUTO_TIME && idle_ps >= p->idle_restart_ps)
-        return TIMELY_RESTARTS;
-    return idle_ps > cc->env->base_rtt_ps ? TIMELY_FORGETS : TIMELY_GOES_ON;
 }
 
 void timely_forget(struct timely_state *s)

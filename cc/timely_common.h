@@ -87,18 +87,12 @@ extern const char *const timely_threshold_words[], *const timely_update_words[],
      TIMELY_CODE "; " TIMELY_CONEXT ", section 4.1"},                                              \
     {"min_rate", PARAM_LINE_RATE, TIMELY_FIELD(min_rate), "line/1000", "1Kbps", NULL, NULL,        \
      false, "floor of the rate", TIMELY_CODE " has one; the paper is silent"},                     \
-    {"idle_restart", PARAM_TIME, TIMELY_FIELD(idle_restart_ps), "auto", "0us", NULL, NULL, true,   \
-     "a message after so long a pause starts afresh, at line rate; auto = never",                  \
-     "no paper: here queue pairs outlive messages"},                                               \
+    CC_IDLE_RESTART_PARAM(TIMELY_FIELD(idle_restart_ps)),                                          \
     CC_CAP_PARAMS(TIMELY_FIELD(window))
 // clang-format on
 
 // Start at line rate, without a sample.
 void timely_begin(struct cc *cc, struct timely_state *s);
-
-// What a message does that begins after a pause of `idle_ps`.
-enum timely_pause { TIMELY_GOES_ON, TIMELY_FORGETS, TIMELY_RESTARTS };
-enum timely_pause timely_pause_of(const struct cc *cc, ps_t idle_ps);
 
 // Drop the last sample and the gradient.
 void timely_forget(struct timely_state *s);

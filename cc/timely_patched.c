@@ -6,7 +6,9 @@
 // So N flows have one fixed point and it is fair: g = 0, w = 1/2, R = C / N, and
 //   RTT* = t_low (1 + N delta / (beta C)), as long as that is below t_high.
 //
-// An elapsed step scales both terms and leaves the fixed point alone.
+// An elapsed step scales both terms and leaves the fixed point alone. But where segments are shorter
+// than min_rtt (fewer than some eight flows at 100G) the law hears little of the gradient, and the
+// queue cycles widely about that point; a `segment` of min_rtt at C / N calms it.
 //
 // beta is a hundredth of TIMELY's, above t_high too: rates fall by a factor e in min_rtt / beta at
 // best (2.5 ms at 20 us). Many flows that start at line rate fill a buffer in that time, or are
@@ -88,10 +90,11 @@ static void patched_init(struct cc *cc, ps_t now)
 
 static void patched_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
 {
-    enum timely_pause pause = timely_pause_of(cc, hint->idle_ps);
-    if (pause == TIMELY_RESTARTS)
+    const struct timely_params *p = cc->params;
+    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
+    if (rest == CC_RESTARTS)
         patched_init(cc, now);
-    else if (pause == TIMELY_FORGETS)
+    else if (rest == CC_FORGETS)
         timely_forget(&patched_of(cc)->common);
 }
 
@@ -101,10 +104,7 @@ static size_t patched_observe(const struct cc *cc, double *out, size_t cap)
 {
     const struct timely_patched *s = (const struct timely_patched *)(const void *)cc->priv;
     const double values[] = {timely_rtt_us(&s->common), s->common.gradient, s->weight};
-    size_t n = sizeof values / sizeof values[0];
-    for (size_t i = 0; i < n && i < cap; i++)
-        out[i] = values[i];
-    return n < cap ? n : cap;
+    return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
 extern const struct cc_ops cc_timely_patched;

@@ -90,3 +90,6 @@ collwire_script_test(cli_check unit python3 [[python3 "$@"]]
 
 collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)
+
+collwire_script_test(theory_papers theory python3 [[python3 "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_papers.py ${PROJECT_SOURCE_DIR})

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// TIMELY and Patched TIMELY at one bottleneck (Zhu et al., CoNEXT 2016, sections 4.2 and 4.3).
+//
+// Patched: N flows rest at C/N each where g = 0 and w = 1/2, so
+//   RTT* = Tlow (1 + N delta / (beta C)),  q* = C (RTT* - D),
+// D = what an RTT sample has without a queue: the base RTT but for the packet's own serialization.
+// Where rates stand still the tolerance is 2 %: a packet also waits for half of one that is on its way
+// out, which is no part of the queue here, and that is less than 1 % of each queue. The flows start at
+// line rate, and at beta 0.008 the queue of that would stay for long: a window bounds it to `cap` times
+// what the flows need at rest. That the pacing rates sum to C, within 1 %, shows that it is not the
+// window that holds the queue.
+//
+// The fixed point is stable only so far, and around it packets cycle:
+//   - with the delay RTT*, which grows with N: 40 flows at 10G. The gradient lags,
+//     so the decrease weighs more while the queue is long, and the mean is lower: tolerance 10 %.
+//   - where samples come faster than min_rtt, as they do not in the paper's model. The gradient is a
+//     difference per sample, so such samples hear less of it, and elapsed steps (the authors' code)
+//     take from that once more. Few fast flows then swing widely; larger segments calm them. While
+//     the queue does not empty its mean stays within 10 %; with two flows at 100G it empties.
+//
+// Original: no fixed point, so flows that start at 7/10 and 3/10 need not meet, and with per-packet
+// pacing the paper's do not; Patched TIMELY's meet. Where segments take longer than min_rtt a flow
+// gets its increases in proportion to its rate, and nothing pulls; where they are shorter, elapsed
+// steps give both the same increase per time, cuts are proportional, and the flows do meet (as
+// additive increase with multiplicative decrease always does), unless steps are whole.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/fixture.h"
+
+#define PACKET 1000 // payload, frame and wire bytes alike
+#define ACK 48
+
+static void bottleneck(struct fixture *f, unsigned flows, double gbps, double delay_us,
+                       double jitter_us)
+{
+    static char place[32];
+    static const char *at[] = {place};
+    fixture_switch(f, flows + 1, (uint64_t)(gbps * 1e9), (ps_t)(delay_us * 1e6));
+    struct dim_spec *dim = &f->spec.dims[0];
+    dim->transport.mtu_bytes = PACKET;
+    dim->transport.overhead = OVERHEAD_CUSTOM;
+    dim->transport.overhead_data = 0;
+    dim->transport.overhead_ack = ACK;
+    dim->transport.start_jitter_ps = (ps_t)(jitter_us * 1e6);
+    dim->sw.buffer_bytes = 1 << 30; // PFC out of the way
+    for (unsigned i = 0; i < flows; i++)
+        fixture_flow(f, i, flows, UINT64_C(1000000000000), 0);
+    snprintf(place, sizeof place, "*->rank%u", flows);
+    f->spec.report.sample_ps = 10 * PS_PER_US;
+    f->spec.report.sample_at = at;
+    f->spec.report.n_sample_at = 1;
+}
+
+static double mean_of(const double *values, size_t from, size_t to)
+{
+    double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += values[i];
+    return sum / (double)(to - from);
+}
+
+// ---- the fixed point ----
+
+struct point {
+    unsigned flows;
+    double gbps, delay_us; // of a link, two on the path
+    const char *preset;
+    double t_low_us, delta_mbps, beta;
+    const char *segment;
+    double cap, ms, jitter_us, tolerance;
+};
+
+struct rest {
+    double rtt_s, queue_bytes;
+};
+
+static struct rest rest_of(const struct point *pt)
+{
+    double c = pt->gbps * 1e9 / 8, base = 4 * pt->delay_us * 1e-6 + 2 * (PACKET + ACK) / c;
+    bool above_base = strcmp(pt->preset, "scaled") == 0;
+    double t_low = pt->t_low_us * 1e-6 + (above_base ? base : 0);
+    double rtt = t_low * (1 + pt->flows * pt->delta_mbps * 1e6 / 8 / (pt->beta * c));
+    return (struct rest){rtt, c * (rtt - (base - PACKET / c))};
+}
+
+struct seen {
+    double queue, least, swing; // mean, smallest, largest - smallest
+    double rates, jain;         // sum of pacing rates in C
+};
+
+// After the first half, which is for converging.
+static struct seen look(const struct fixture *f, const struct point *pt)
+{
+    const struct series *s = f->result->series;
+    const double *queue = s->lines[SERIES_QUEUE][0].values;
+    size_t from = s->n_samples / 2;
+    double low = 1e300, high = 0, sum = 0, squares = 0;
+    for (size_t i = from; i < s->n_samples; i++) {
+        low = queue[i] < low ? queue[i] : low;
+        high = queue[i] > high ? queue[i] : high;
+    }
+    for (unsigned q = 0; q < pt->flows; q++) {
+        double rate = mean_of(s->lines[SERIES_RATE][q].values, from, s->n_samples);
+        sum += rate;
+        squares += rate * rate;
+    }
+    return (struct seen){mean_of(queue, from, s->n_samples), low, high - low,
+                         sum / (pt->gbps * 1e9), sum * sum / (pt->flows * squares)};
+}
+
+static struct seen run(const struct point *pt)
+{
+    struct fixture f;
+    struct rest rest = rest_of(pt);
+    char t_low[32], delta[32], beta[32], segment[32], window[32];
+    bottleneck(&f, pt->flows, pt->gbps, pt->delay_us, pt->jitter_us);
+    snprintf(t_low, sizeof t_low, "t_low=%gus", pt->t_low_us);
+    snprintf(delta, sizeof delta, "delta=%gMbps", pt->delta_mbps);
+    snprintf(beta, sizeof beta, "beta=%g", pt->beta);
+    snprintf(segment, sizeof segment, "segment=%s", pt->segment);
+    snprintf(window, sizeof window, "window_bytes=%.0fB",
+             pt->cap * rest.rtt_s * pt->gbps * 1e9 / 8 / pt->flows);
+    fixture_cc(&f, "timely_patched", pt->preset, t_low, delta, beta, segment, window, NULL);
+    f.spec.duration_ps = (ps_t)(pt->ms * 1e9);
+    fixture_run(&f);
+    struct seen seen = look(&f, pt);
+    print_message("N %2u at %3.0fG, %s, Tlow %3.0f us, delta %3.0f Mb/s, beta %.3f, segments of "
+                  "%s: queue %6.1f KB, theory %6.1f (%+.2f %%), swing %6.1f, rates %.4f C, Jain "
+                  "%.4f\n",
+                  pt->flows, pt->gbps, pt->preset, pt->t_low_us, pt->delta_mbps, pt->beta,
+                  pt->segment, seen.queue / 1e3, rest.queue_bytes / 1e3,
+                  100 * (seen.queue / rest.queue_bytes - 1), seen.swing / 1e3, seen.rates,
+                  seen.jain);
+    assert_int_equal(f.result->status, RUN_COMPLETED);
+    assert_int_equal(f.result->pause_frames, 0);
+    fixture_free(&f);
+    return seen;
+}
+
+static void test_patched_rests_at_the_fixed_point(void **state)
+{
+    (void)state;
+    static const struct point points[] = {
+        {2, 10, 1, "paper", 50, 10, .008, "16KB", 2, 150, 0, .02}, // the paper's constants
+        {10, 10, 1, "paper", 50, 10, .008, "16KB", 2, 200, 20, .02},
+        {40, 10, 1, "paper", 50, 10, .008, "16KB", 1.3, 400, 20, .10},
+        {20, 10, 1, "paper", 50, 10, .008, "16KB", 1.5, 400, 0, .02}, // ours from here on
+        {8, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 50, 0, .02},
+        {8, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 50, 20, .02},
+        {6, 40, 2, "scaled", 100, 20, .004, "16KB", 2, 200, 20, .02},
+        {12, 25, 2, "scaled", 80, 50, .02, "16KB", 2, 100, 20, .02},
+        {24, 200, 1, "scaled", 30, 100, .016, "16KB", 2, 50, 20, .02},
+    };
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        const struct point *pt = &points[i];
+        double theory = rest_of(pt).queue_bytes;
+        struct seen seen = run(pt);
+        assert_true(fabs(seen.queue / theory - 1) < pt->tolerance);
+        assert_true(seen.swing < 2.5 * pt->tolerance * theory);
+        assert_true(fabs(seen.rates - 1) < 0.01);
+        assert_true(seen.jain > 0.999);
+    }
+}
+
+static void test_patched_cycles_where_samples_are_many(void **state)
+{
+    (void)state;
+    static const struct point points[][2] = {
+        {{4, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 60, 20, .10},
+         {4, 100, 2, "scaled", 50, 100, .008, "64KB", 2, 60, 20, .02}},
+        {{2, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 60, 20, .10},
+         {2, 100, 2, "scaled", 50, 100, .008, "128KB", 2, 60, 20, .02}},
+    };
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        double theory = rest_of(&points[i][0]).queue_bytes;
+        struct seen many = run(&points[i][0]), few = run(&points[i][1]);
+        assert_true(many.swing > 1.5 * theory);
+        assert_true(many.least <= 0 || fabs(many.queue / theory - 1) < points[i][0].tolerance);
+        assert_true(few.swing < 0.15 * theory);
+        assert_true(fabs(few.queue / theory - 1) < points[i][1].tolerance);
+    }
+}
+
+// ---- two flows that start at 7/10 and 3/10 ----
+
+// A policy whose flows begin at these shares of the line, in the order of their queue pairs.
+static const double begin_at[] = {.7, .3};
+static struct {
+    struct cc_ops ops;
+    const struct cc_ops *original;
+    unsigned begun;
+} unequal;
+
+static void unequal_init(struct cc *cc, ps_t now)
+{
+    unequal.original->init(cc, now);
+    cc->rate_bps = (uint64_t)((double)cc->env->line_bps * begin_at[unequal.begun++ % 2]);
+}
+
+struct ratios {
+    double least, last;
+};
+
+// Of the larger rate to the smaller, each over 5 ms.
+static struct ratios compete(const char *policy, const char *preset, double gbps, const char *more)
+{
+    struct fixture f;
+    bottleneck(&f, 2, gbps, 1, 0);
+    fixture_cc(&f, policy, preset, more, NULL);
+    unequal.original = f.spec.dims[0].cc;
+    unequal.ops = *unequal.original;
+    unequal.ops.init = unequal_init;
+    unequal.begun = 0;
+    f.spec.dims[0].cc = &unequal.ops;
+    f.spec.duration_ps = 150 * PS_PER_MS;
+    fixture_run(&f);
+    assert_int_equal(f.result->pause_frames, 0);
+    const struct series *s = f.result->series;
+    const size_t bin = (size_t)(5 * PS_PER_MS / s->step_ps);
+    struct ratios r = {.least = 1e300};
+    for (size_t i = 0; i + bin <= s->n_samples; i += bin) {
+        double a = mean_of(s->lines[SERIES_RATE][0].values, i, i + bin);
+        double b = mean_of(s->lines[SERIES_RATE][1].values, i, i + bin);
+        r.last = a > b ? a / b : b / a;
+        r.least = r.last < r.least ? r.last : r.least;
+    }
+    double used = 0;
+    for (size_t p = 0; p < f.result->n_ports; p++)
+        used = fmax(used, f.result->ports[p].utilization);
+    print_message("%-14s %s at %3.0fG%s%s: from 7/3 to %.3f, never below %.3f; link %.3f\n", policy,
+                  preset, gbps, more ? ", " : "", more ? more : "", r.last, r.least, used);
+    assert_true(used > 0.9); // it is the link that they compete for
+    fixture_free(&f);
+    return r;
+}
+
+static void test_original_stays_unequal(void **state)
+{
+    (void)state;
+    assert_true(compete("timely", "paper", 10, NULL).least > 1.5);
+    assert_true(compete("timely", "scaled", 10, NULL).least > 1.5);
+    assert_true(compete("timely", "paper", 10, "segment=64KB").least > 1.5);
+    assert_true(compete("timely", "scaled", 100, "segment=160KB").least > 1.5);
+}
+
+static void test_patched_comes_together(void **state)
+{
+    (void)state;
+    assert_true(compete("timely_patched", "paper", 10, NULL).last < 1.1);
+    assert_true(compete("timely_patched", "scaled", 10, NULL).last < 1.1);
+    assert_true(compete("timely_patched", "scaled", 100, NULL).last < 1.1);
+}
+
+static void test_elapsed_steps_pull_the_original_together(void **state)
+{
+    (void)state;
+    assert_true(compete("timely", "paper", 10, "segment=1B").last < 1.1);
+    assert_true(compete("timely", "scaled", 100, NULL).last < 1.1);
+    assert_true(compete("timely", "scaled", 100, "step=full").last > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patched_rests_at_the_fixed_point),
+        cmocka_unit_test(test_patched_cycles_where_samples_are_many),
+        cmocka_unit_test(test_original_stays_unequal),
+        cmocka_unit_test(test_patched_comes_together),
+        cmocka_unit_test(test_elapsed_steps_pull_the_original_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
