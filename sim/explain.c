@@ -123,17 +123,6 @@ static void explain_policy(const struct sim *sim, struct result *r)
                            (unsigned long long)r->cc_cuts));
 }
 
-static void explain_bottleneck(struct result *r)
-{
-    const struct port_result *busiest = NULL;
-    for (size_t i = 0; i < r->n_ports; i++)
-        if (!busiest || r->ports[i].utilization > busiest->utilization)
-            busiest = &r->ports[i];
-    if (busiest && busiest->utilization > 0)
-        result_explain(r, text_format("busiest link: %s, %.1f %% of the time sending", busiest->at,
-                                      100 * busiest->utilization));
-}
-
 static void explain_drops(struct result *r)
 {
     if (r->drops_headroom > 0)
@@ -182,8 +171,8 @@ void sim_explain(const struct sim *sim, struct result *r)
     explain_deadlock(r);
     explain_pauses(sim, r);
     explain_policy(sim, r);
-    explain_bottleneck(r);
     explain_drops(r);
+    sim_explain_fabric(sim, r);
 }
 
 static void wait_add(struct result *r, char *sentence)

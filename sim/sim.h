@@ -123,6 +123,7 @@ void sim_sampler_free(struct sim *sim);
 bool sim_only_housekeeping(const struct sim *sim);
 void sim_find_deadlock(const struct sim *sim, struct result *r);
 void sim_explain(const struct sim *sim, struct result *r);
+void sim_explain_fabric(const struct sim *sim, struct result *r);
 void sim_waiting(const struct sim *sim, struct result *r);
 void result_explain(struct result *r, char *sentence); // takes the sentence
 

@@ -43,6 +43,18 @@ static void drop(struct switches *sw, uint32_t out, struct packet *p, uint64_t *
     packet_end(sw->net, p);
 }
 
+// An XOFF of `in` came of a packet for `out`: the majority vote of Boyer and Moore (1981).
+static void blame_for_xoff(struct switches *sw, uint32_t in, uint32_t out)
+{
+    struct switch_port *sp = &sw->ports[in];
+    if (sp->blame == 0)
+        sp->blamed = out;
+    if (sp->blamed == out)
+        sp->blame++;
+    else
+        sp->blame--;
+}
+
 static void settle_switch(const struct switches *sw, uint32_t node, ps_t now)
 {
     struct network *net = sw->net;
@@ -127,6 +139,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
             set_explicit(sw, node, true, now);
         port_send_pfc(net, in, (uint8_t)(1u << p->cls), s->quanta, now);
         refresh_arm(sw, in, now);
+        blame_for_xoff(sw, in, out);
     }
     if (verdict == MMU_DROP || verdict == MMU_DROP_XOFF) {
         bool lossless = s->lossless_data && p->cls == NET_CLASS_DATA;

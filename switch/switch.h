@@ -32,6 +32,8 @@ struct switch_port {
     ps_t refresh_every_ps;
     uint64_t dropped_packets, dropped_bytes; // that wanted to leave by this port
     uint64_t rate_bps;                       // of its link, for INT
+    uint32_t blamed,
+        blame; // as an ingress: the output most of its XOFFs were for, by majority vote
 };
 
 struct switch_node {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Sentences made from counters: each with a run in which it must appear, saying what is so, and one in
+// which it must not.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/fixture.h"
+
+#define LINE UINT64_C(100000000000)
+
+static struct fixture f;
+
+static const char *sentence(const char *start)
+{
+    for (size_t i = 0; i < f.result->n_explain; i++)
+        if (strncmp(f.result->explain[i], start, strlen(start)) == 0)
+            return f.result->explain[i];
+    return NULL;
+}
+
+static void assert_says(const char *start, const char *words)
+{
+    const char *s = sentence(start);
+    if (!s || !strstr(s, words))
+        fail_msg("\"%s...\" should say \"%s\": %s", start, words, s ? s : "(nothing)");
+}
+
+static void fabric(uint32_t ranks, uint32_t spines, uint64_t buffer)
+{
+    const struct link_spec link = {LINE, PS_PER_US};
+    fixture_leaf_spine(&f, ranks, 4, spines, link, link);
+    f.spec.dims[0].transport.mtu_bytes = 1000;
+    f.spec.dims[0].sw.buffer_bytes = buffer;
+}
+
+// The victim flow's fabric: rank3 is held up for a link of others.
+static void victim(uint64_t buffer)
+{
+    static const uint32_t pairs[6][2] = {{0, 8}, {1, 8}, {2, 8}, {4, 8}, {5, 8}, {3, 6}};
+    fabric(12, 1, buffer);
+    for (unsigned i = 0; i < 6; i++)
+        fixture_flow(&f, pairs[i][0], pairs[i][1], 2000000, 0);
+    fixture_run(&f);
+}
+
+static void test_congestion_tree(void **state)
+{
+    (void)state;
+    victim(4000000);
+    assert_says("congestion tree:", "spine0->leaf2");
+    assert_says("congestion tree:", "paused 8 ports, 6 of them NICs, up to 2 hops away");
+    assert_says("congestion tree:", "1 flows that do not use it were held up");
+    assert_says("PFC paused:", "XOFF");
+    assert_null(sentence("no pauses"));
+    fixture_free(&f);
+    victim(400000000);
+    assert_null(sentence("congestion tree"));
+    assert_null(sentence("PFC paused"));
+    assert_says("no pauses: max queue", "XOFF never fell below");
+    fixture_free(&f);
+}
+
+static void test_busiest_links(void **state)
+{
+    (void)state;
+    fabric(8, 1, 32000000);
+    fixture_flow(&f, 0, 4, 1000000, 0);
+    fixture_run(&f);
+    assert_says("busiest links:", "rank0->leaf0");
+    assert_says("busiest links:", "of all bytes on links");
+    fixture_free(&f);
+    fabric(8, 1, 32000000);
+    fixture_flow(&f, 0, 4, 1000000, PS_PER_MS);
+    f.spec.duration_ps = PS_PER_US; // nothing has been sent
+    fixture_run(&f);
+    assert_null(sentence("busiest link"));
+    fixture_free(&f);
+}
+
+// One flow over four spines uses one of four equal ports; sprayed, all of them alike.
+static void test_imbalance(void **state)
+{
+    (void)state;
+    for (int sprayed = 0; sprayed < 2; sprayed++) {
+        fabric(8, 4, 32000000);
+        struct dim_spec *dim = &f.spec.dims[0];
+        dim->sw.routing.kind = sprayed ? ROUTING_SPRAY : ROUTING_ECMP;
+        dim->transport.recovery = RECOVERY_SELECTIVE_REPEAT;
+        dim->transport.reorder_packets = 1000;
+        fixture_flow(&f, 0, 4, 4000000, 0);
+        fixture_run(&f);
+        if (sprayed)
+            assert_null(sentence("uneven paths"));
+        else
+            assert_says("uneven paths: of the 4 equal ports of leaf", "4.00 times the mean");
+        fixture_free(&f);
+    }
+}
+
+static void test_drops(void **state)
+{
+    (void)state;
+    for (int pfc = 0; pfc < 2; pfc++) {
+        fabric(8, 1, 4000000);
+        f.spec.dims[0].sw.pfc.enabled = pfc;
+        for (unsigned i = 0; i < 4; i++)
+            fixture_flow(&f, i, 4, 4000000, 0);
+        f.spec.dims[0].sw.lossy_alpha = 0.1;
+        f.spec.dims[0].transport.rto_ps = PS_PER_MS;
+        fixture_run(&f);
+        if (pfc) {
+            assert_null(sentence("most drops"));
+        } else {
+            assert_says("most drops:", "leaf0->spine0");
+            assert_says("no pauses: PFC is off", "dropped");
+        }
+        fixture_free(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_congestion_tree),
+        cmocka_unit_test(test_busiest_links),
+        cmocka_unit_test(test_imbalance),
+        cmocka_unit_test(test_drops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
