@@ -19,7 +19,7 @@ static uint8_t classes_in_use(const struct spec *spec)
     return classes;
 }
 
-static void build_graph(struct sim *sim)
+static void build_graph(struct sim *sim, struct err *err)
 {
     const struct spec *spec = sim->spec;
     uint32_t sizes[SPEC_MAX_DIMS];
@@ -32,7 +32,9 @@ static void build_graph(struct sim *sim)
         dim->kind->build(&sim->graph, d, dim->params, dim->links);
     }
     graph_seal(&sim->graph);
-    routes_build(&sim->routes, &sim->graph);
+    if (routes_build(&sim->routes, &sim->graph) != 0)
+        err_add(err, "topology", "has more than %u different sets of equal next hops",
+                ROUTE_MAX_SETS);
 }
 
 // A NIC's own clock is off by up to clock_ppm.
@@ -247,7 +249,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     sim->stats.fct_ns.limit = sim->stats.slowdown.limit = (size_t)spec->report.flows_max;
     engine_init(&sim->engine, spec->seed);
     build_roce_dims(sim);
-    build_graph(sim);
+    build_graph(sim, err);
     build_network(sim);
     sim_telemetry_init(sim, err);
     switches_init(&sim->switches, &sim->net);

@@ -4,8 +4,10 @@
 
 #include "topology/kinds.h"
 
-const struct topology_kind *const topology_registry[] = {&topology_switch, &topology_leaf_spine,
-                                                         &topology_fat_tree, NULL};
+const struct topology_kind *const topology_registry[] = {
+    &topology_switch, &topology_leaf_spine, &topology_fat_tree,
+    &topology_rail,   &topology_dragonfly,  NULL,
+};
 
 const struct topology_kind *topology_find(const char *name)
 {
