@@ -109,7 +109,7 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
         .peer_local = config->peer_local & 0xfff,
         .link = link_index(net, config->rate_bps, config->delay_ps),
     };
-    net->cold[port] = (struct port_cold){.peer = config->peer, .local = config->local};
+    net->cold[port] = (struct port_cold){.peer = config->peer, .local = (uint16_t)config->local};
     for (unsigned slot = 0; slot < net->n_slots; slot++)
         *port_queue(net, port, slot) = (struct queue){.fifo = fifo_empty()};
     net->pfc[port].pending = fifo_empty();
@@ -146,6 +146,17 @@ static void transmit(struct network *net, uint32_t index, struct packet *p, ps_t
     fifo_push(&net->pool, &port->flight, p);
 }
 
+// A port that routes, about to take a packet from `slot`: where that is data, queued and pulled packets
+// go one to one. What is no data (an ACK) goes in its place in the queue and is not counted.
+__attribute__((noinline)) static bool pull_in_turn(struct network *net, uint32_t index,
+                                                   unsigned slot, struct packet *p, ps_t now)
+{
+    uint32_t node = net->ports[index].node;
+    const struct node_ops *ops = node_ops_of(net, node);
+    return net->cold[index].own_turn && slot == net->slot_of_class[NET_CLASS_DATA] &&
+           ops->pull(ops->ctx, node, index, p, now);
+}
+
 // Take the first packet of the highest class that may send.
 static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t now)
 {
@@ -154,6 +165,8 @@ static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t 
     if (!ready)
         return false;
     unsigned slot = (unsigned)__builtin_ctz(ready);
+    if (port->flags & PORT_ROUTES && pull_in_turn(net, index, slot, p, now))
+        return true;
     struct queue *queue = port_queue(net, index, slot);
     *p = *fifo_head(&net->pool, &queue->fifo);
     fifo_drop_head(&net->pool, &queue->fifo);
@@ -252,7 +265,7 @@ void port_set_explicit(struct network *net, uint32_t index, bool is_explicit, ps
 {
     struct port *port = &net->ports[index];
     bool was = port->flags & PORT_EXPLICIT;
-    if (was == is_explicit || net->plain)
+    if (was == is_explicit || net->cold[index].pinned)
         return;
     port_settle(net, index, now);
     port->flags ^= PORT_EXPLICIT;
@@ -260,11 +273,16 @@ void port_set_explicit(struct network *net, uint32_t index, bool is_explicit, ps
         push_departure(net, index);
 }
 
+void port_pin_explicit(struct network *net, uint32_t index)
+{
+    net->ports[index].flags |= PORT_EXPLICIT;
+    net->cold[index].pinned = true;
+}
+
 void network_set_plain(struct network *net)
 {
-    net->plain = true;
     for (uint32_t p = 0; p < net->n_ports; p++)
-        net->ports[p].flags |= PORT_EXPLICIT;
+        port_pin_explicit(net, p);
 }
 
 void port_start(struct network *net, uint32_t index, struct packet *p, ps_t now)

@@ -13,8 +13,8 @@ struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
     uint32_t n = route_path(&sim->routes, &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
     SIM_ASSERT(&sim->engine, src, n > 0);
     uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire, ack = ack_sizes(t).wire;
-    struct roce_path out = {
-        .port = ports[0], .hops = n, .line_bps = sim->graph.ports[ports[0]].rate_bps};
+    struct roce_path out = {.hops = n, .line_bps = sim->graph.ports[ports[0]].rate_bps};
+    out.n_ports = routes_from(&sim->routes, src, dst, dim, &out.ports);
     for (uint32_t h = 0; h < n; h++) {
         const struct graph_port *there = &sim->graph.ports[ports[h]];
         const struct graph_port *back = &sim->graph.ports[there->peer];
@@ -22,9 +22,6 @@ struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
                            serialization_ps(data, there->rate_bps) +
                            serialization_ps(ack, back->rate_bps);
     }
-    const struct graph_node *node = &sim->graph.nodes[src]; // its planes follow one another
-    for (uint32_t p = ports[0]; p < node->first_port + node->n_ports; p++)
-        out.n_ports += sim->graph.ports[p].dim == dim;
     return out;
 }
 

@@ -38,20 +38,19 @@ static void drop(struct switches *sw, uint32_t out, struct packet *p, uint64_t *
     packet_end(sw->net, p);
 }
 
-static void settle_switch(const struct switches *sw, uint32_t node, ps_t now)
+static void settle_switch(const struct switches *sw, const struct switch_node *s, ps_t now)
 {
-    struct network *net = sw->net;
-    for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++)
-        port_settle(net, p, now);
+    for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
+        port_settle(sw->net, p, now);
 }
 
 // While an ingress is in XOFF, the instant of a release is the instant of its XON, which nobody else
 // would wake for.
-static void set_explicit(const struct switches *sw, uint32_t node, bool is_explicit, ps_t now)
+static void set_explicit(const struct switches *sw, const struct switch_node *s, bool is_explicit,
+                         ps_t now)
 {
-    struct network *net = sw->net;
-    for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++)
-        port_set_explicit(net, p, is_explicit, now);
+    for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
+        port_set_explicit(sw->net, p, is_explicit, now);
 }
 
 // Telemetry of a data packet: its own length is not in the queue it reports.
@@ -93,12 +92,12 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     struct switches *sw = ctx;
     struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, node);
-    uint32_t in = node_port(net, node, local), out_local;
+    uint32_t in = s->first_port + local, out_local;
     if (!route(sw, s, p, &out_local)) {
         drop(sw, in, p, &s->drops_unroutable);
         return;
     }
-    uint32_t out = node_port(net, node, out_local), cls = mmu_class(net, p->cls);
+    uint32_t out = s->node_port + out_local, cls = mmu_class(net, p->cls);
     unsigned slot = net->slot_of_class[p->cls];
     p->hops++;
     port_settle(net, out, now);
@@ -113,13 +112,13 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     enum mmu_verdict verdict = MMU_ADMIT;
     if (!mmu_admit_plainly(&s->mmu, local, cls, p->frame_bytes)) {
         // XOFF, a drop, a lossy class or a new high-water mark: now all must be exact.
-        settle_switch(sw, node, now);
+        settle_switch(sw, s, now);
         uint64_t held = port_queue(net, out, slot)->bytes;
         verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, held);
     }
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (s->mmu.n_xoff == 1)
-            set_explicit(sw, node, true, now);
+            set_explicit(sw, s, true, now);
         port_send_pfc(net, in, (uint8_t)(1u << p->cls), s->quanta, now);
         refresh_arm(sw, in, now);
     }
@@ -152,11 +151,11 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
         marking_advance(&sw->ports[port].marking, queue_bytes, now);
     mark(sw, s, port, p, queue_bytes, now);
     if (mmu_release(&s->mmu, p->ingress, mmu_class(net, p->cls), p->frame_bytes)) {
-        uint32_t in = node_port(net, node, p->ingress);
+        uint32_t in = s->first_port + p->ingress;
         port_send_pfc(net, in, (uint8_t)(1u << p->cls), 0, now);
         sim_timer_stop(&sw->ports[in].refresh);
         if (s->mmu.n_xoff == 0)
-            set_explicit(sw, node, false, now);
+            set_explicit(sw, s, false, now);
     }
 }
 
@@ -168,27 +167,39 @@ static void on_refresh(struct engine *engine, struct sim_timer *timer, int reven
     struct switch_port *sp =
         (struct switch_port *)((char *)timer - offsetof(struct switch_port, refresh));
     uint32_t port = (uint32_t)(sp - sw->ports);
-    const struct switch_node *s = switch_of(sw, sw->net->ports[port].node);
+    const struct switch_node *s = switch_of_port(sw, port);
     port_send_pfc(sw->net, port, 1u << NET_CLASS_DATA, s->quanta, engine->now_ps);
     refresh_arm(sw, port, engine->now_ps);
 }
 
-void switches_init(struct switches *sw, struct network *net)
+void switches_init(struct switches *sw, struct network *net, uint32_t n_routers)
 {
     sw->net = net;
-    sw->nodes = memory_zeroed(net->n_nodes - net->n_ranks, sizeof *sw->nodes);
+    sw->n_switches = net->n_nodes - net->n_ranks;
+    sw->n_routers = n_routers;
+    sw->nodes = memory_zeroed(sw->n_switches + n_routers, sizeof *sw->nodes);
     sw->ports = memory_zeroed(net->n_ports, sizeof *sw->ports);
-    for (uint32_t p = 0; p < net->n_ports; p++)
-        if (!node_is_rank(net, net->ports[p].node))
-            sim_timer_init(net->engine, &sw->ports[p].refresh, net->ports[p].node, on_refresh, sw);
     net->ops[1] = (struct node_ops){.arrive = arrive, .depart = depart, .hint = hint, .ctx = sw};
+}
+
+void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uint32_t n_ports)
+{
+    struct network *net = sw->net;
+    struct switch_node *s = &sw->nodes[index];
+    uint32_t node = net->ports[first_port].node;
+    s->node_port = net->first_port[node];
+    s->first_port = first_port;
+    s->n_ports = n_ports;
+    for (uint32_t p = first_port; p < first_port + n_ports; p++)
+        sim_timer_init(net->engine, &sw->ports[p].refresh, node, on_refresh, sw);
 }
 
 void switches_free(struct switches *sw)
 {
-    for (uint32_t n = 0; sw->nodes && n < sw->net->n_nodes - sw->net->n_ranks; n++)
+    for (uint32_t n = 0; sw->nodes && n < sw->n_switches + sw->n_routers; n++)
         free(sw->nodes[n].mmu.ingress);
     free(sw->nodes);
+    free(sw->router_at);
     free(sw->ports);
     free(sw->pints);
     *sw = (struct switches){0};

@@ -24,8 +24,8 @@ struct roce_dim {
 };
 
 struct roce_path {
-    uint32_t port;    // of the sending rank, global
-    uint32_t n_ports; // equal ones from it on (planes)
+    const uint16_t *ports; // of the sending rank, counted from its first: equal ones; borrowed
+    uint32_t n_ports;
     ps_t base_rtt_ps;
     uint64_t line_bps;
     uint32_t hops;

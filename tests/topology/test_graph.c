@@ -241,6 +241,16 @@ static void test_checks(void **state)
     assert_int_equal(errors_of("dragonfly", 4096, broad), 0);
     broad.settings[1] = "routers_per_group=1024"; // 2048 + 1023 + 1024 ports
     assert_int_equal(errors_of("dragonfly", 2048 * 1024, broad), 0);
+    static const struct {
+        const char *kind;
+        uint32_t max;
+    } direct[] = {{"ring", 513}, {"mesh", 257}, {"fully_connected", 1024}, {"dln", 4096}};
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t max = direct[i].max;
+        assert_int_equal(errors_of(direct[i].kind, max, (struct graph_dim){"", max, {0}}), 0);
+        max++;
+        assert_int_equal(errors_of(direct[i].kind, max, (struct graph_dim){"", max, {0}}), 1);
+    }
     struct graph_dim tree = {"", 48, {"radix=4", "oversubscription=3"}};
     assert_int_equal(errors_of("fat_tree", 48, tree), 0);
     assert_int_equal(errors_of("fat_tree", 49, tree), 1);

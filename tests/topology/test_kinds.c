@@ -171,6 +171,137 @@ static void test_oversubscribed_fat_tree(void **state)
     end(&b);
 }
 
+/* ---- direct kinds ---- */
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static uint32_t ring_distance(uint32_t i, uint32_t j, uint32_t n)
+{
+    uint32_t d = i > j ? i - j : j - i;
+    return least(d, n - d);
+}
+static uint32_t mesh_distance(uint32_t i, uint32_t j, uint32_t n)
+{
+    (void)n;
+    return i > j ? i - j : j - i;
+}
+static uint32_t full_distance(uint32_t i, uint32_t j, uint32_t n)
+{
+    (void)n;
+    return i != j;
+}
+// Digits that are not zero in the shortest writing with digits -1, 0, 1 (non-adjacent form).
+static uint32_t signed_digits(uint32_t d) { return (uint32_t)__builtin_popcount((3 * d) ^ d); }
+// Of a size that is a power of two: a step of the size itself costs nothing.
+static uint32_t dln_distance(uint32_t i, uint32_t j, uint32_t n)
+{
+    uint32_t d = (j + n - i) % n;
+    return least(signed_digits(d), signed_digits(n - d));
+}
+
+static const struct direct_case {
+    const char *kind;
+    uint32_t size, links;
+    uint32_t (*distance)(uint32_t i, uint32_t j, uint32_t n);
+} direct_cases[] = {
+    {"ring", 1, 0, ring_distance},
+    {"ring", 2, 1, ring_distance}, // no double link
+    {"ring", 3, 3, ring_distance},
+    {"ring", 8, 8, ring_distance},
+    {"ring", 513, 513, ring_distance},
+    {"mesh", 1, 0, mesh_distance},
+    {"mesh", 2, 1, mesh_distance},
+    {"mesh", 9, 8, mesh_distance},
+    {"mesh", 257, 256, mesh_distance},
+    {"fully_connected", 1, 0, full_distance},
+    {"fully_connected", 2, 1, full_distance},
+    {"fully_connected", 9, 36, full_distance},
+    {"dln", 1, 0, full_distance},
+    {"dln", 2, 1, full_distance},
+    {"dln", 3, 3, full_distance},  // 2 is 1 the other way
+    {"dln", 4, 6, full_distance},  // 1, and 2 across once
+    {"dln", 5, 10, full_distance}, // 1, 2; 4 is 1 the other way
+    {"dln", 7, 21, full_distance}, // 1, 2, 4 and back
+    {"dln", 8, 8 + 8 + 4, dln_distance},
+    {"dln", 128, 6 * 128 + 64, dln_distance},
+};
+
+// Ranks to and from which all are measured: all of small ones, else some.
+static bool measured(uint32_t i, uint32_t size) { return size < 130 || i % 37 == 0; }
+
+static void check_direct(const struct direct_case *c)
+{
+    struct built b;
+    begin(&b, 1, (struct graph_dim[]){{c->kind, c->size, {0}}});
+    assert_int_equal(b.g.n_nodes, c->size);
+    assert_int_equal(b.g.n_ports, 2 * c->links);
+    for (uint32_t i = 0; i < c->size; i++)
+        for (uint32_t j = 0; j < c->size && measured(i, c->size); j++) {
+            uint32_t d = i == j ? 0 : c->distance(i, j, c->size), neighbours = 0;
+            if (hops(&b, i, j, 0) != d)
+                fail_msg("%s of %u: %u to %u", c->kind, c->size, i, j);
+            for (uint32_t p = 0; p < b.g.nodes[i].n_ports; p++)
+                neighbours += b.g.ports[b.g.ports[b.g.nodes[i].first_port + p].peer].node == j;
+            assert_int_equal(neighbours, d == 1); // one link, no more
+        }
+    end(&b);
+}
+
+static void test_direct_kinds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof direct_cases / sizeof *direct_cases; i++)
+        check_direct(&direct_cases[i]);
+}
+
+// A torus of 4 x 3: rings along both coordinates, none across.
+static void test_torus(void **state)
+{
+    (void)state;
+    struct built b;
+    begin(&b, 2, (struct graph_dim[]){{"ring", 4, {0}}, {"ring", 3, {0}}});
+    assert_int_equal(b.g.n_ports, 2 * (3 * 4 + 4 * 3));
+    for (uint32_t i = 0; i < 12; i++) {
+        assert_int_equal(b.g.nodes[i].n_ports, 4);
+        for (uint32_t j = 0; j < 12; j++) {
+            bool row = i / 4 == j / 4, column = i % 4 == j % 4;
+            assert_int_equal(hops(&b, i, j, 0), row ? ring_distance(i % 4, j % 4, 4) : 0);
+            assert_int_equal(hops(&b, i, j, 1), column ? ring_distance(i / 4, j / 4, 3) : 0);
+        }
+    }
+    end(&b);
+}
+
+// The far side of an even ring is as far either way: two equal first hops, elsewhere one.
+static void test_equal_ways_round_a_ring(void **state)
+{
+    (void)state;
+    struct built b;
+    begin(&b, 1, (struct graph_dim[]){{"ring", 6, {0}}});
+    for (uint32_t i = 0; i < 6; i++)
+        for (uint32_t j = 0; j < 6; j++) {
+            const uint16_t *ports;
+            if (i != j)
+                assert_int_equal(routes_from(&b.r, i, j, 0, &ports),
+                                 ring_distance(i, j, 6) == 3 ? 2 : 1);
+        }
+    end(&b);
+}
+
+// Planes are equal first hops, in order.
+static void test_planes(void **state)
+{
+    (void)state;
+    struct built b;
+    const uint16_t *ports;
+    begin(&b, 2, (struct graph_dim[]){{"ring", 3, {0}}, {"switch", 4, {"planes=3"}}});
+    assert_int_equal(routes_from(&b.r, 1, 10, 1, &ports), 3);
+    for (uint32_t plane = 0; plane < 3; plane++)
+        assert_int_equal(ports[plane], 2 + plane); // behind those of the ring
+    assert_int_equal(hops(&b, 1, 10, 1), 2);
+    end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +309,10 @@ int main(void)
         cmocka_unit_test(test_dragonfly),
         cmocka_unit_test(test_dragonfly_of_few_groups),
         cmocka_unit_test(test_oversubscribed_fat_tree),
+        cmocka_unit_test(test_direct_kinds),
+        cmocka_unit_test(test_torus),
+        cmocka_unit_test(test_equal_ways_round_a_ring),
+        cmocka_unit_test(test_planes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
