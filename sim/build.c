@@ -35,6 +35,9 @@ static void build_graph(struct sim *sim, struct err *err)
     if (routes_build(&sim->routes, &sim->graph) != 0)
         err_add(err, "topology", "has more than %u different sets of equal next hops",
                 ROUTE_MAX_SETS);
+    if (sim->routes.longest > ROUTE_MAX_HOPS)
+        err_add(err, "topology", "two ranks are %u links apart, more than %d", sim->routes.longest,
+                ROUTE_MAX_HOPS);
 }
 
 // A NIC's own clock is off by up to clock_ppm.

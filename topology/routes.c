@@ -205,6 +205,8 @@ static void routes_to(struct routes *r, struct search *s, uint32_t rank, uint32_
     for (uint32_t i = 0; i < s->n_reached; i++) {
         uint32_t node = s->reached[i];
         uint32_t row = node >= r->n_ranks ? node - r->n_ranks : r->row[ranks + node];
+        if (node < r->n_ranks && s->distance[node] > r->longest)
+            r->longest = s->distance[node];
         if (row == ROUTE_NO_ROW || node == rank)
             continue;
         r->next[(size_t)row * r->n_groups + r->group[ranks + rank]] =

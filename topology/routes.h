@@ -27,6 +27,7 @@ struct routes {
     uint32_t n_ranks, n_switches, n_dims;
     uint32_t n_rows;
     uint32_t n_groups;      // columns: the most of any dimension
+    uint32_t longest;       // cost of the longest path between ranks: no fewer than its links
     uint8_t *dim;           // [node - n_ranks]
     uint32_t *row;          // [dim * n_ranks + rank]: the rank's, or ROUTE_NO_ROW
     uint16_t *only;         // [dim * n_ranks + rank]: its local port where it has only one

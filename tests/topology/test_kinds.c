@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/support/graphs.h"
+#include "topology/graph_kind.h"
 #include "topology/routes.h"
 
 struct built {
@@ -302,6 +303,65 @@ static void test_planes(void **state)
     end(&b);
 }
 
+/* ---- graphs ---- */
+
+// A torus of 5 x 4 in one fabric, as links between ranks that forward: the distances add up.
+static void test_graph_with_transit(void **state)
+{
+    (void)state;
+    struct graph_link links[40];
+    struct graph_params params = {.transit = true, .links = links};
+    for (uint32_t i = 0; i < 20; i++) {
+        uint32_t right = i / 5 * 5 + (i + 1) % 5, down = (i + 5) % 20;
+        links[params.n_links++] =
+            (struct graph_link){{{i, false}, {right, false}}, graphs_links[0]};
+        links[params.n_links++] = (struct graph_link){{{i, false}, {down, false}}, graphs_links[1]};
+    }
+    struct built b;
+    graph_init(&b.g, 1, (uint32_t[]){20});
+    b.g.dim_fabric[0] = true;
+    topology_graph.build(&b.g, 0, &params, NULL);
+    graph_seal(&b.g);
+    graphs_check_ports(&b.g);
+    assert_int_equal(routes_build(&b.r, &b.g), 0);
+    assert_int_equal(b.g.n_ports, 80);
+    assert_int_equal(b.r.longest, 2 + 2);
+    for (uint32_t i = 0; i < 20; i++)
+        for (uint32_t j = 0; j < 20; j++)
+            assert_int_equal(hops(&b, i, j, 0),
+                             ring_distance(i % 5, j % 5, 5) + ring_distance(i / 5, j / 5, 4));
+    end(&b);
+}
+
+// A rank on two switches leaves by the one that is nearer to where it sends.
+static void test_graph_of_two_switches(void **state)
+{
+    (void)state;
+    struct graph_link links[] = {
+        {{{0, false}, {0, true}}, graphs_links[0]}, {{{0, false}, {1, true}}, graphs_links[0]},
+        {{{1, false}, {0, true}}, graphs_links[0]}, {{{2, false}, {1, true}}, graphs_links[0]},
+        {{{0, true}, {1, true}}, graphs_links[1]},
+    };
+    struct graph_params params = {.switches = 2, .links = links, .n_links = 5};
+    struct built b;
+    char name[GRAPH_NAME];
+    const uint16_t *ports;
+    graph_init(&b.g, 1, (uint32_t[]){3});
+    b.g.dim_fabric[0] = true;
+    topology_graph.build(&b.g, 0, &params, NULL);
+    graph_seal(&b.g);
+    assert_int_equal(routes_build(&b.r, &b.g), 0);
+    assert_string_equal(graph_node_name(&b.g, 4, name), "dim0.sw1");
+    for (uint32_t to = 1; to <= 2; to++) {
+        assert_int_equal(routes_from(&b.r, 0, to, 0, &ports), 1);
+        assert_int_equal(ports[0], to - 1);
+        assert_int_equal(hops(&b, 0, to, 0), 2);
+        assert_int_equal(hops(&b, to, 0, 0), 2);
+    }
+    assert_int_equal(hops(&b, 1, 2, 0), 3); // not through rank 0
+    end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +373,8 @@ int main(void)
         cmocka_unit_test(test_torus),
         cmocka_unit_test(test_equal_ways_round_a_ring),
         cmocka_unit_test(test_planes),
+        cmocka_unit_test(test_graph_with_transit),
+        cmocka_unit_test(test_graph_of_two_switches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
