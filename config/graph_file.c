@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nodes and links from JSON: {"switches": 2, "links": [{"a": "rank0", "b": "sw1", "rate": ..}, ..]}.
+// Nodes and links from JSON: {"switches": 2, "links": [{"a": "rank0", "b": "sw1", "rate": ..},
+// ..]}.
 #include "config/graph_file.h"
 
 #include <inttypes.h>

@@ -146,8 +146,9 @@ static void transmit(struct network *net, uint32_t index, struct packet *p, ps_t
     fifo_push(&net->pool, &port->flight, p);
 }
 
-// A port that routes, about to take a packet from `slot`: where that is data, queued and pulled packets
-// go one to one. What is no data (an ACK) goes in its place in the queue and is not counted.
+// A port that routes, about to take a packet from `slot`: where that is data, queued and pulled
+// packets go one to one. What is no data (an ACK) goes in its place in the queue and is not
+// counted.
 __attribute__((noinline)) static bool pull_in_turn(struct network *net, uint32_t index,
                                                    unsigned slot, struct packet *p, ps_t now)
 {

@@ -3,9 +3,9 @@
 //
 // A port holds one queue per class in use and one for PFC frames; strict priority from the highest
 // class down. A link holds the packets in flight in order; only its head is a pending event. What a
-// node does with packets is in its node_ops: a switch or a NIC. A rank that forwards for others shares
-// its ports between both: what it forwards is queued, what it sends itself is pulled, and where both
-// wait the port takes a data packet of the one and of the other in turn.
+// node does with packets is in its node_ops: a switch or a NIC. A rank that forwards for others
+// shares its ports between both: what it forwards is queued, what it sends itself is pulled, and
+// where both wait the port takes a data packet of the one and of the other in turn.
 #pragma once
 
 #include "engine/engine.h"

@@ -141,6 +141,10 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     engine_init(&sim->engine, spec->seed);
     build_roce_dims(sim);
     build_graph(sim, err);
+    if (err->n_errors > errors) { // nothing can be built on it
+        sim_free(sim);
+        return NULL;
+    }
     build_network(sim);
     sim_telemetry_init(sim, err);
     sim_build_switches(sim, err);

@@ -3,8 +3,8 @@
 // begins when its step does and the sender's line is free, takes bytes/G there, and arrives a later
 // (a = propagation + store-and-forward of one packet). With chunks: no less than the bytes of the
 // busiest line, nor than one chunk's program. A rank has a line for every neighbour in direct
-// dimensions, and one in the others, however many planes. Contention inside the fabric and for routers
-// is left out, so a path that several flows share may take longer.
+// dimensions, and one in the others, however many planes. Contention inside the fabric and for
+// routers is left out, so a path that several flows share may take longer.
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,9 +40,9 @@ static uint32_t line_port(const struct evaluation *e, uint32_t src, uint32_t dst
     return node_port(&sim->net, src, ports[0]);
 }
 
-// Time of a payload byte on a NIC's line: (P + data overhead) / P wire bytes, and where as much data
-// comes in by it, which shares the direction with its ACKs, ACK / ack_interval / P more. A direct
-// dimension has no planes: equal first hops there are ways round to one peer.
+// Time of a payload byte on a NIC's line: (P + data overhead) / P wire bytes, and where as much
+// data comes in by it, which shares the direction with its ACKs, ACK / ack_interval / P more. A
+// direct dimension has no planes: equal first hops there are ways round to one peer.
 static double payload_byte_ps(const struct evaluation *e, uint32_t port, uint32_t planes)
 {
     uint32_t dim = e->sim->graph.ports[port].dim;

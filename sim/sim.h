@@ -107,7 +107,8 @@ struct sim_longest {
 };
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
 void sim_build_switches(struct sim *sim, struct err *err);
-// Of switches.nodes[index]: the dimension whose settings it has, and its name ("leaf0", "rank3:dim0").
+// Of switches.nodes[index]: the dimension whose settings it has, and its name ("leaf0",
+// "rank3:dim0").
 uint32_t sim_switch_dim(const struct sim *sim, uint32_t index);
 const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAPH_NAME]);
 enum int_mode sim_int_mode(const struct dim_spec *dim);

@@ -2,9 +2,9 @@
 // The routers of ranks in direct dimensions: what comes to a rank and is for another goes through a
 // switch element that shares the rank's ports with its NIC.
 //
-// No hop and no link lie between NIC and router: a packet in transit is queued at the output port, where
-// the NIC's own packets are pulled (net/network.c takes them in turn). What the NIC queues (ACKs, CNPs)
-// is not the router's: it holds no buffer of it and is not marked.
+// No hop and no link lie between NIC and router: a packet in transit is queued at the output port,
+// where the NIC's own packets are pulled (net/network.c takes them in turn). What the NIC queues
+// (ACKs, CNPs) is not the router's: it holds no buffer of it and is not marked.
 #include "engine/memory.h"
 #include "switch/switch.h"
 
@@ -12,6 +12,12 @@
 static uint32_t router_node(const struct switches *sw, uint32_t port)
 {
     return sw->net->n_ranks + sw->router_at[port] - 1;
+}
+
+// The port as the router counts.
+static uint32_t local_of(const struct switches *sw, uint32_t port)
+{
+    return port - switch_of(sw, router_node(sw, port))->first_port;
 }
 
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
@@ -23,8 +29,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     }
     uint32_t port = node_port(sw->net, node, local);
     SIM_ASSERT(sw->net->engine, node, sw->router_at[port] > 0);
-    uint32_t router = router_node(sw, port);
-    sw->element.arrive(sw, router, port - switch_of(sw, router)->first_port, p, now);
+    sw->element.arrive(sw, router_node(sw, port), local_of(sw, port), p, now);
 }
 
 static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
@@ -62,9 +67,12 @@ static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, p
 
 static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *p)
 {
-    const struct switches *sw = ctx;
+    struct switches *sw = ctx;
+    uint32_t port = node_port(sw->net, node, local);
     if (p->dst == node)
         sw->nic.hint(sw->nic.ctx, node, local, p);
+    else if (sw->router_at[port] > 0)
+        sw->element.hint(sw, router_node(sw, port), local_of(sw, port), p);
 }
 
 void routers_attach(struct switches *sw)

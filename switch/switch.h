@@ -7,9 +7,9 @@
 #include "switch/mmu.h"
 #include "switch/telemetry.h"
 
-// Output ports towards a destination, as topology/routes.h has them: 16 bits a group of ranks, a port
-// of the node, NEXT_SET | index of a set of equal ones, NEXT_HERE (the rank's own port), or NEXT_NONE.
-// Borrowed; filled in by sim/.
+// Output ports towards a destination, as topology/routes.h has them: 16 bits a group of ranks, a
+// port of the node, NEXT_SET | index of a set of equal ones, NEXT_HERE (the rank's own port), or
+// NEXT_NONE. Borrowed; filled in by sim/.
 #define NEXT_SET 0x8000u
 #define NEXT_HERE 0xfffeu
 #define NEXT_NONE 0xffffu
@@ -32,9 +32,9 @@ struct switch_port {
     uint64_t rate_bps;                       // of its link, for INT
 };
 
-// A switch, or the router of a rank in a direct dimension: there the rank's ports of that dimension are
-// its own. To the functions of a switch it is a node like the others, numbered behind them, whose ports
-// count from first_port on.
+// A switch, or the router of a rank in a direct dimension: there the rank's ports of that dimension
+// are its own. To the functions of a switch it is a node like the others, numbered behind them,
+// whose ports count from first_port on.
 struct switch_node {
     struct mmu mmu;
     struct next_hops routes;

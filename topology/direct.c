@@ -2,12 +2,13 @@
 // Direct kinds: links between the ranks of a group, no switch. What is for a rank further on goes
 // through the routers of those between (switch/router.c), by shortest paths.
 //
-// Routing is minimal and without virtual channels, so on a ring the buffers of routers can wait for each
-// other in a circle: with PFC such a network may deadlock, as a real one would.
+// Routing is minimal and without virtual channels, so on a ring the buffers of routers can wait for
+// each other in a circle: with PFC such a network may deadlock, as a real one would.
 #include "topology/group.h"
 #include "topology/kinds.h"
 
-// A packet counts the routers it has crossed in 8 bits, so no two ranks are more than 256 links apart.
+// A packet counts the routers it has crossed in 8 bits, so no two ranks are more than 256 links
+// apart.
 #define MAX_DISTANCE 256
 #define MAX_RING (2 * MAX_DISTANCE + 1)
 #define MAX_MESH (MAX_DISTANCE + 1)
@@ -94,8 +95,8 @@ static void build_full(struct graph *g, uint32_t dim, const void *params,
     }
 }
 
-// Distances 2^k below the size. Those above half of it can be the mirror of another: size - 2^k is a
-// power of two only where it is 2^k itself, or the size is 2^k + 2^j.
+// Distances 2^k below the size. Those above half of it can be the mirror of another: size - 2^k is
+// a power of two only where it is 2^k itself, or the size is 2^k + 2^j.
 static void build_dln(struct graph *g, uint32_t dim, const void *params,
                       const struct link_spec *links)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Dragonfly (Kim et al., ISCA 2008, section 3): groups of fully connected routers, every pair of groups
-// joined by global links. p, a, h are the paper's: ranks of a router, routers of a group, global links
-// of a router; g = ranks / (p a) groups, at most a h + 1.
+// Dragonfly (Kim et al., ISCA 2008, section 3): groups of fully connected routers, every pair of
+// groups joined by global links. p, a, h are the paper's: ranks of a router, routers of a group,
+// global links of a router; g = ranks / (p a) groups, at most a h + 1.
 //
-// Global port k of a group is on router k / h. The ports go round the other groups in ascending order
-// as often as all of them get one more, so every pair has floor(a h / (g - 1)) links; the rest stay
-// free. With g = a h + 1 this is the paper's arrangement. Routing is minimal (section 4.1: local,
-// global, local): a path has as few global links as can be, then as few local ones.
+// Global port k of a group is on router k / h. The ports go round the other groups in ascending
+// order as often as all of them get one more, so every pair has floor(a h / (g - 1)) links; the
+// rest stay free. With g = a h + 1 this is the paper's arrangement. Routing is minimal (section
+// 4: local, global, local): a path has as few global links as can be, then as few local ones.
 #include "topology/kinds.h"
 
 // Above any number of local links that a second global link could save.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Fat tree of equal switches with `radix` ports (Al-Fares et al., SIGCOMM 2008, section 3): three
-// tiers of edge, aggregation and core switches hold radix^3/4 ranks, two tiers radix^2/2. Every switch
-// has as many ports down as up. An oversubscribed tree has N times as many ranks on each edge switch,
-// which then has more ports down than up (Raiciu et al., SIGCOMM 2011, section 4: 4:1), and holds N
-// times as many. Ranks fill the edges in order; where they are fewer than the tree holds, the last
-// edges stay empty.
+// tiers of edge, aggregation and core switches hold radix^3/4 ranks, two tiers radix^2/2. Every
+// switch has as many ports down as up. An oversubscribed tree has N times as many ranks on each
+// edge switch, which then has more ports down than up (Raiciu et al., SIGCOMM 2011:
+// 4:1), and holds N times as many. Ranks fill the edges in order; where they are fewer than the
+// tree holds, the last edges stay empty.
 #include "topology/kinds.h"
 
 struct fat_tree_params {

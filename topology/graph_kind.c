@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any graph of ranks and switches, joining all ranks; docs/topologies.md has the format of its file.
+// Any graph of ranks and switches, joining all ranks; docs/topologies.md has the format of its
+// file.
 #include "topology/graph_kind.h"
 
 #include <stdio.h>
@@ -138,7 +139,8 @@ static bool *hanging_on(const struct inspection *i, uint32_t home)
     return hangs;
 }
 
-// All ranks must hang on one part, that of what rank 0's first link leads to, so every two have a path.
+// All ranks must hang on one part, that of what rank 0's first link leads to, so every two have a
+// path.
 static void check_joined(const struct inspection *i)
 {
     const struct graph_params *p = i->p;

@@ -21,8 +21,9 @@ struct route_set {
 // The table has a row for every switch, then one for every rank and dimension where the rank has
 // several ports: there it chooses for its own packets, and in a direct dimension for others' too.
 // Ranks that hang on the same switch of a dimension, each by one link, are a group: everywhere else
-// they are reached alike, so a table has a column a group and stays small. Other ranks are alone; where
-// the dimension is no fabric, those of different groups of ranks share the column of their coordinate.
+// they are reached alike, so a table has a column a group and stays small. Other ranks are alone;
+// where the dimension is no fabric, those of different groups of ranks share the column of their
+// coordinate.
 struct routes {
     uint32_t n_ranks, n_switches, n_dims;
     uint32_t n_rows;
@@ -40,7 +41,8 @@ struct routes {
 };
 
 // All paths of least cost within each dimension; ranks forward in direct dimensions only. 0, or -1
-// where there are more than ROUTE_MAX_SETS different sets of equal paths (then free it all the same).
+// where there are more than ROUTE_MAX_SETS different sets of equal paths (then free it all the
+// same).
 int routes_build(struct routes *r, const struct graph *g);
 void routes_free(struct routes *r);
 

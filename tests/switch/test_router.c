@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Routers of ranks: what is in transit shares ports with the rank's own packets, one to one, and meets
-// buffer, marking and PFC as in any switch; what is the rank's own does not.
+// Routers of ranks: what is in transit shares ports with the rank's own packets, one to one, and
+// meets buffer, marking and PFC as in any switch; what is the rank's own does not.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,8 +75,8 @@ static const struct switch_result *router_result(const struct fixture *f, const 
     return NULL;
 }
 
-// From the first packet in transit to the last own one the link takes turns, whatever else goes over
-// it: with `back` rank 2 sends to 1, whose ACKs wait in the queue of what is in transit.
+// From the first packet in transit to the last own one the link takes turns, whatever else goes
+// over it: with `back` rank 2 sends to 1, whose ACKs wait in the queue of what is in transit.
 static void check_turns(bool back)
 {
     struct fixture f;

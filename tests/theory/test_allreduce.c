@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// All-reduce of n bytes over p ranks on one switch against the alpha-beta model (Thakur et al. 2005;
-// Patarasuk & Yuan 2009): ring 2(p-1)a + 2(p-1)/p n/G, halving-doubling 2 log2(p) a + 2(p-1)/p n/G,
-// G = goodput with headers and ACKs, a = propagation + store-and-forward of one packet. Within 3 %.
-// On links between the ranks a step is one hop, a = propagation alone, and the ACKs of what comes from
-// the left leave to the left: G = goodput with headers alone.
+// All-reduce of n bytes over p ranks on one switch against the alpha-beta model (Thakur et al.
+// 2005; Patarasuk & Yuan 2009): ring 2(p-1)a + 2(p-1)/p n/G, halving-doubling 2 log2(p) a +
+// 2(p-1)/p n/G, G = goodput with headers and ACKs, a = propagation + store-and-forward of one
+// packet. Within 3 %. On links between the ranks a step is one hop, a = propagation alone, and the
+// ACKs of what comes from the left leave to the left: G = goodput with headers alone.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -121,8 +121,9 @@ static void test_dragonfly(void **state)
             assert_true(n <= 5);
             length[n]++;
         }
-    // Of a rank: itself, its router's other, 3 routers by one local link and the 2 by a global one; by
-    // two links the 6 routers behind those and the 6 that a local link goes before; the other 18.
+    // Of a rank: itself, its router's other, 3 routers by one local link and the 2 by a global one;
+    // by two links the 6 routers behind those and the 6 that a local link goes before; the other
+    // 18.
     assert_int_equal(length[0], 72);
     assert_int_equal(length[2], 72 * 1);
     assert_int_equal(length[3], 72 * 2 * (3 + 2));
