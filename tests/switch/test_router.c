@@ -76,7 +76,8 @@ static const struct switch_result *router_result(const struct fixture *f, const 
 }
 
 // From the first packet in transit to the last own one the link takes turns, whatever else goes
-// over it: with `back` rank 2 sends to 1, whose ACKs wait in the queue of what is in transit.
+// over it: with `back` rank 2 sends too, and ACKs of both ranks wait in the queue of what is in
+// transit.
 static void check_turns(bool back)
 {
     struct fixture f;
@@ -84,8 +85,8 @@ static void check_turns(bool back)
     fixture_direct(&f, "mesh", 3, RATE, PS_PER_US);
     fixture_flow(&f, 0, 2, BYTES, 0);
     fixture_flow(&f, 1, 2, BYTES, 0);
-    if (back)
-        fixture_flow(&f, 2, 1, BYTES, 0);
+    for (uint32_t dst = 0; back && dst < 2; dst++)
+        fixture_flow(&f, 2, dst, BYTES, 0);
     run_logged(&f, &log, "rank1->rank2");
     size_t first = 0, last = log.n - 1;
     while (log.packets[first].src == 1)
@@ -168,6 +169,33 @@ static void test_pfc(void **state)
     fixture_free(&f);
 }
 
+// The same along the second dimension of a torus-like network: a rank has a router in each, and only
+// the one that is full asks for pauses.
+static void test_pfc_in_an_outer_dimension(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_direct(&f, "mesh", 3, RATE, PS_PER_US);
+    fixture_flow(&f, 0, 2, BYTES, 0);
+    f.spec.dims[0].sw.buffer_bytes = fixture_buffer_for(&f, 60000);
+    f.jobs[0].n_flows = 0;
+    f.spec.n_dims = 2;
+    f.spec.dims[1] = f.spec.dims[0];
+    f.spec.dims[0].kind = topology_find("ring");
+    fixture_flow(&f, 0, 6, BYTES, 0);
+    fixture_flow(&f, 3, 6, BYTES, 0);
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_COMPLETED);
+    assert_int_equal(f.result->dropped_packets, 0);
+    assert_int_equal(f.result->n_switches, 9 + 3);
+    assert_int_equal(f.result->n_pfc_ports, 1);
+    assert_string_equal(f.result->pfc_ports[0].at, "rank0->rank3");
+    assert_true(f.result->resume_frames > 0);
+    assert_true(router_result(&f, "rank3:dim1")->max_headroom_bytes > 0);
+    assert_int_equal(router_result(&f, "rank3:dim0")->max_ingress_bytes, 0);
+    fixture_free(&f);
+}
+
 // Marks at the queue of a router fall on what is in transit alone.
 static void test_marking(void **state)
 {
@@ -227,13 +255,10 @@ static void test_both_ways_round(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_transit_and_own_in_turn),
-        cmocka_unit_test(test_parking_lot),
-        cmocka_unit_test(test_own_packets_take_no_buffer),
-        cmocka_unit_test(test_pfc),
-        cmocka_unit_test(test_marking),
-        cmocka_unit_test(test_a_ring_may_deadlock),
-        cmocka_unit_test(test_both_ways_round),
+        cmocka_unit_test(test_transit_and_own_in_turn),    cmocka_unit_test(test_parking_lot),
+        cmocka_unit_test(test_own_packets_take_no_buffer), cmocka_unit_test(test_pfc),
+        cmocka_unit_test(test_pfc_in_an_outer_dimension),  cmocka_unit_test(test_marking),
+        cmocka_unit_test(test_a_ring_may_deadlock),        cmocka_unit_test(test_both_ways_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
