@@ -14,7 +14,7 @@
 #include "config/tables.h"
 
 struct table_ref {
-    const char *prefix; // of the names, "pfc."
+    const char *prefix; // of the names: "pfc", or ""
     const struct param *params;
     size_t n;
 };
@@ -58,7 +58,7 @@ static size_t transport_entries(struct entry out[ENTRIES_MAX])
                                 .doc = kind->help,
                                 .source = kind->source,
                                 .tables = {{"", transport_params, n_transport_params},
-                                           {"wire_overhead.", overhead_params, n_overhead_params}},
+                                           {"wire_overhead", overhead_params, n_overhead_params}},
                                 .own = {"transport"}};
     return n;
 }
@@ -68,16 +68,15 @@ static size_t topology_entries(struct entry out[ENTRIES_MAX])
     size_t n = 0;
     for (; topology_registry[n] != NULL && n < ENTRIES_MAX; n++) {
         const struct topology_kind *kind = topology_registry[n];
-        const char *trunk = kind->links != NULL ? kind->links[0] : NULL;
         out[n] = (struct entry){.name = kind->name,
                                 .doc = kind->doc,
                                 .source = kind->source,
                                 .tables = {{"", dim_params, n_dim_params},
                                            {"", kind->params, kind->n_params},
-                                           {"link.", link_params, n_link_params}},
+                                           {"link", link_params, n_link_params}},
                                 .own = {"topology"}};
-        if (trunk != NULL)
-            out[n].tables[3] = (struct table_ref){"trunk.", link_params, n_link_params};
+        for (size_t l = 0; kind->links != NULL && kind->links[l] != NULL; l++)
+            out[n].tables[3 + l] = (struct table_ref){kind->links[l], link_params, n_link_params};
     }
     return n;
 }
@@ -109,10 +108,10 @@ static size_t switch_entries(struct entry out[ENTRIES_MAX])
                             .doc = "output-queued switch with a shared buffer",
                             .source = "",
                             .tables = {{"", switch_params, n_switch_params},
-                                       {"pfc.", pfc_params, n_pfc_params},
-                                       {"ecn.", ecn_switch_params, n_ecn_switch_params},
-                                       {"ecn.", ecn_params, n_ecn_params},
-                                       {"routing.", routing_params, n_routing_params}},
+                                       {"pfc", pfc_params, n_pfc_params},
+                                       {"ecn", ecn_switch_params, n_ecn_switch_params},
+                                       {"ecn", ecn_params, n_ecn_params},
+                                       {"routing", routing_params, n_routing_params}},
                             .own = {"switch"}};
     return 1;
 }
@@ -224,7 +223,7 @@ static void param_row(struct listing *listing, const char *prefix, const struct 
     char name[64], type[160], range[96] = "";
     const char *min = param->min, *max = param->max;
     const char *def = param->def == NULL ? "required" : param->def[0] == '\0' ? "none" : param->def;
-    snprintf(name, sizeof name, "%s%s", prefix, param->name);
+    snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] != '\0' ? "." : "", param->name);
     if (min != NULL || max != NULL)
         snprintf(range, sizeof range, "%s..%s", min != NULL ? min : "", max != NULL ? max : "");
     row_add(

@@ -83,9 +83,7 @@ struct raw_flow *flow_file_read(const char *dir, const char *file, const char *p
     struct list list = {0};
     struct err reading = {0};
     size_t length = 0, errors = err->n_errors, number = 0;
-    size_t room = strlen(dir) + strlen(file) + 2;
-    char *full = memory_zeroed(room, 1);
-    snprintf(full, room, "%s%s%s", file[0] == '/' ? "" : dir, file[0] == '/' ? "" : "/", file);
+    char *full = path_from(dir, file);
     char *text = file_read(full, &length, &reading), *rest = text;
     if (text == NULL)
         err_add(err, path, "%s", reading.items[0].text);

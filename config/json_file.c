@@ -39,6 +39,14 @@ static char *stream_read(FILE *stream, const char *name, size_t *length, struct 
     return NULL;
 }
 
+char *path_from(const char *dir, const char *file)
+{
+    size_t room = strlen(dir) + strlen(file) + 2;
+    char *path = memory_zeroed(room, 1);
+    snprintf(path, room, "%s%s%s", file[0] == '/' ? "" : dir, file[0] == '/' ? "" : "/", file);
+    return path;
+}
+
 char *file_read(const char *path, size_t *length, struct err *err)
 {
     if (strcmp(path, "-") == 0)

@@ -6,6 +6,9 @@
 
 #include "engine/err.h"
 
+// `file` as seen from folder `dir`; free() it.
+char *path_from(const char *dir, const char *file);
+
 // All bytes of `path` ("-" = stdin), NUL-terminated; NULL with one error. free() it.
 char *file_read(const char *path, size_t *length, struct err *err);
 

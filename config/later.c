@@ -8,8 +8,6 @@ static const struct later_words {
     const char *what;
     const char *words[13];
 } later_words[] = {
-    {"topology kind",
-     {"ring", "fully_connected", "mesh", "dln", "fat_tree", "rail", "dragonfly", "graph"}},
     {"policy", {"newreno", "cubic"}},
     {"workload kind", {"poisson", "training", "chakra"}},
     {"algorithm", {"double_binary_tree", "tree", "bruck", "shifted_halving_doubling"}},

@@ -2,7 +2,7 @@
 // The `topology` object: dimensions with their links and what they override.
 #include <string.h>
 
-#include "config/read.h"
+#include "config/graph_file.h"
 
 #define RANKS_MAX 65536
 #define WORDS_MAX 64
@@ -80,6 +80,11 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
     read_params(r, place, &keys, dim->kind->params, dim->kind->n_params, dim->params);
     bool sound = r->err->n_errors == errors;
     read_links(r, place, &keys, dim);
+    if (sound && dim->kind == &topology_graph) {
+        struct place file = place_key(place, "file");
+        graph_file_read(r, &file, (struct graph_params *)(void *)dim->params, &dim->links[0]);
+        sound = r->err->n_errors == errors;
+    }
     read_overrides(r, place, &keys, dim, overrides);
     read_later_keys(r, place, &keys, "dim");
     keys_check(r, place, &keys);

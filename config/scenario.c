@@ -9,6 +9,7 @@
 #include "config/json_path.h"
 #include "config/read.h"
 #include "engine/memory.h"
+#include "topology/graph_kind.h"
 
 static void check_name(struct reader *r, const struct place *place)
 {
@@ -132,6 +133,9 @@ void scenario_free(struct scenario *scenario)
     free(spec->report.sample_at);
     free(scenario->sources);
     json_decref(scenario->root);
+    for (uint32_t d = 0; d < scenario->spec.n_dims; d++)
+        if (scenario->spec.dims[d].kind == &topology_graph)
+            free(((struct graph_params *)(void *)scenario->spec.dims[d].params)->links);
     free(scenario->dir);
     free(scenario->resolved);
     free(scenario);

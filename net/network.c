@@ -85,19 +85,19 @@ void network_free(struct network *net)
     *net = (struct network){0};
 }
 
-static uint16_t link_index(struct network *net, uint64_t rate_bps, ps_t delay_ps)
+static uint32_t link_index(struct network *net, uint64_t rate_bps, ps_t delay_ps)
 {
     struct byte_time bt = byte_time_of(rate_bps);
     for (uint32_t i = net->n_links; i-- > 0;) {
         const struct link *l = &net->links[i];
         if (l->byte_time.num == bt.num && l->byte_time.den == bt.den && l->delay_ps == delay_ps)
-            return (uint16_t)i;
+            return i;
     }
-    SIM_ASSERT(net->engine, -1, net->n_links < UINT16_MAX);
+    SIM_ASSERT(net->engine, -1, net->n_links < 1u << 15);
     if (net->n_links == net->cap_links)
         net->links = memory_grow(net->links, &net->cap_links, sizeof *net->links);
     net->links[net->n_links] = (struct link){bt, delay_ps};
-    return (uint16_t)net->n_links++;
+    return net->n_links++;
 }
 
 void network_set_port(struct network *net, uint32_t port, const struct port_config *config)
@@ -108,9 +108,9 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
         .node = config->node,
         .peer_node = config->peer_node,
         .peer_local = config->peer_local & 0xfff,
-        .link = link_index(net, config->rate_bps, config->delay_ps),
+        .link = link_index(net, config->rate_bps, config->delay_ps) & 0x7fffu,
     };
-    net->cold[port] = (struct port_cold){.peer = config->peer, .local = config->local};
+    net->cold[port] = (struct port_cold){.peer = config->peer, .local = (uint16_t)config->local};
     for (unsigned slot = 0; slot < net->n_slots; slot++)
         *port_queue(net, port, slot) = (struct queue){.fifo = fifo_empty()};
     net->pfc[port].pending = fifo_empty();
@@ -147,6 +147,18 @@ static void transmit(struct network *net, uint32_t index, struct packet *p, ps_t
     fifo_push(&net->pool, &port->flight, p);
 }
 
+// A port that routes, about to take a packet from `slot`: where that is data, queued and pulled
+// packets go one to one. What is no data (an ACK) goes in its place in the queue and is not
+// counted.
+__attribute__((noinline)) static bool pull_in_turn(struct network *net, uint32_t index,
+                                                   unsigned slot, struct packet *p, ps_t now)
+{
+    uint32_t node = net->ports[index].node;
+    const struct node_ops *ops = node_ops_of(net, node);
+    return net->cold[index].own_turn && slot == net->slot_of_class[NET_CLASS_DATA] &&
+           ops->pull(ops->ctx, node, index, p, now);
+}
+
 // Out of its queue, whatever becomes of it. Returns the bytes that the queue held with it.
 static uint64_t take_head(struct network *net, uint32_t index, unsigned slot, struct packet *p,
                           ps_t now)
@@ -173,6 +185,8 @@ static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t 
     if (!ready)
         return false;
     unsigned slot = (unsigned)__builtin_ctz(ready);
+    if (port->flags & PORT_ROUTES && pull_in_turn(net, index, slot, p, now))
+        return true;
     uint64_t held = take_head(net, index, slot, p, now);
     if (slot == NET_PFC_SLOT)
         return true;
@@ -271,7 +285,7 @@ void port_set_explicit(struct network *net, uint32_t index, bool is_explicit, ps
 {
     struct port *port = &net->ports[index];
     bool was = port->flags & PORT_EXPLICIT;
-    if (was == is_explicit || net->plain)
+    if (was == is_explicit || net->cold[index].pinned)
         return;
     port_settle(net, index, now);
     port->flags ^= PORT_EXPLICIT;
@@ -279,11 +293,16 @@ void port_set_explicit(struct network *net, uint32_t index, bool is_explicit, ps
         push_departure(net, index);
 }
 
+void port_pin_explicit(struct network *net, uint32_t index)
+{
+    net->ports[index].flags |= PORT_EXPLICIT;
+    net->cold[index].pinned = true;
+}
+
 void network_set_plain(struct network *net)
 {
-    net->plain = true;
     for (uint32_t p = 0; p < net->n_ports; p++)
-        net->ports[p].flags |= PORT_EXPLICIT;
+        port_pin_explicit(net, p);
 }
 
 void port_start(struct network *net, uint32_t index, struct packet *p, ps_t now)

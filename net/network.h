@@ -3,7 +3,9 @@
 //
 // A port holds one queue per class in use and one for PFC frames; strict priority from the highest
 // class down. A link holds the packets in flight in order; only its head is a pending event. What a
-// node does with packets is in its node_ops: a switch or a NIC.
+// node does with packets is in its node_ops: a switch or a NIC. A rank that forwards for others
+// shares its ports between both: what it forwards is queued, what it sends itself is pulled, and
+// where both wait the port takes a data packet of the one and of the other in turn.
 #pragma once
 
 #include "engine/engine.h"
@@ -26,6 +28,7 @@ enum port_flag {
     PORT_TAPPED = 2,
     PORT_EXPLICIT = 4, // its departures are events
     PORT_FAULTY = 8,   // its link has an entry in faults
+    PORT_ROUTES = 16,  // of a rank that forwards: pulls in turn with its queue
 };
 
 // What ports have in common: a kind of link. There are few, so they stay in the cache.
@@ -44,8 +47,8 @@ struct port {
     /* hot config */
     uint32_t node, peer_node;
     unsigned peer_local : 12;
-    unsigned flags : 4; // enum port_flag
-    unsigned link : 16; // index of its struct link
+    unsigned flags : 5; // enum port_flag
+    unsigned link : 15; // index of its struct link
     uint16_t waiting;   // state: slots with packets
     uint16_t paused;    // state: slots that PFC has stopped
 };
@@ -59,7 +62,9 @@ struct port_cold {
     uint64_t max_queued_bytes;
     double wait_byte_ps; // sum of frame bytes * time waited
     uint32_t peer;       // port at the other end (its own output)
-    uint32_t local;
+    uint16_t local;
+    bool pinned;   // explicit for ever
+    bool own_turn; // PORT_ROUTES: a pulled packet goes before a queued one; its node sets it
 };
 
 struct queue {
@@ -126,7 +131,6 @@ struct network {
     uint8_t slot_of_class[NET_CLASSES]; // NET_NO_SLOT = class not in use
     uint32_t pfc_wire_bytes;
     struct tap tap;
-    bool plain; // the reference: every departure is an event
     uint64_t packet_hops;
 };
 #define NET_NO_SLOT 0xff
@@ -162,7 +166,8 @@ static inline void port_settle(struct network *net, uint32_t port, ps_t now)
 }
 void network_settle(struct network *net, ps_t now); // every port
 void port_set_explicit(struct network *net, uint32_t port, bool is_explicit, ps_t now);
-void network_set_plain(struct network *net); // before the first event
+void port_pin_explicit(struct network *net, uint32_t port); // for ever; before the first event
+void network_set_plain(struct network *net);                // all of them
 
 // Would a packet for the slot start at once if it were enqueued now? The port must be settled.
 static inline bool port_is_idle(const struct port *port, unsigned slot, ps_t now)

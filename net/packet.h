@@ -38,7 +38,7 @@ struct packet {
     uint16_t payload_bytes; // without padding
     uint16_t frame_bytes;   // what a queue holds: the frame with FCS, no preamble or gap
     uint16_t wire_bytes; // what the line spends: frame + preamble + gap, or as wire_overhead says
-    uint16_t ingress;    // port of the switch it came in by, while queued there
+    uint16_t ingress;    // port of the switch it came in by, while queued there, or PACKET_OWN
     uint8_t kind, cls;   // enum packet_kind; class (priority) 0..7
     uint8_t flags;       // enum packet_flag
     uint8_t hops;
@@ -50,6 +50,8 @@ struct packet {
     uint8_t pad[10];
 };
 _Static_assert(sizeof(struct packet) == 64, "struct packet is a cache line");
+
+#define PACKET_OWN UINT16_MAX // ingress of what a rank has queued itself
 
 static inline uint32_t packet_pfc_aux(uint8_t class_vector, uint16_t quanta)
 {

@@ -69,7 +69,7 @@ static void build_network(struct sim *sim)
         // that is shorter would be armed in the past.
         ps_t lag = g->ports[p].delay_ps + serialization_ps(2 * 9216, g->ports[p].rate_bps);
         if (lag >= sim->spec->dims[g->ports[p].dim].transport.rto_ps)
-            port_set_explicit(&sim->net, p, true, 0);
+            port_pin_explicit(&sim->net, p);
     }
     ps_t span = 0; // mean time from a start to its arrival
     for (uint32_t p = 0; p < g->n_ports; p++)
@@ -78,138 +78,6 @@ static void build_network(struct sim *sim)
     // Preamble and gap where the scenario counts them.
     bool gap = sim->spec->dims[0].transport.overhead == OVERHEAD_ETHERNET;
     sim->net.pfc_wire_bytes = NET_PFC_FRAME_BYTES + (gap ? 20 : 0);
-}
-
-static uint64_t headroom_of(const struct sim *sim, uint32_t port)
-{
-    const struct graph_port *here = &sim->graph.ports[port];
-    const struct graph_port *sender = &sim->graph.ports[here->peer];
-    const struct dim_spec *dim = &sim->spec->dims[here->dim];
-    const struct transport_spec *t = &sim->roce.dims[here->dim].spec;
-    if (!dim->sw.pfc.enabled)
-        return 0;
-    if (dim->sw.pfc.headroom_bytes != PARAM_AUTO_BYTES)
-        return dim->sw.pfc.headroom_bytes > 0 ? dim->sw.pfc.headroom_bytes : 1;
-    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true).wire, ack = ack_sizes(t).wire;
-    struct headroom_link link = {.rate_bps = sender->rate_bps,
-                                 .delay_ps = sender->delay_ps,
-                                 .response_ps = dim->sw.pfc.response_ps,
-                                 .max_frame_in = data,
-                                 .max_frame_back = data > ack ? data : ack,
-                                 .pfc_wire_bytes = sim->net.pfc_wire_bytes,
-                                 .pfc_ahead = 2};
-    return mmu_headroom_bytes(&link);
-}
-
-static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
-{
-    const struct ecn_spec *ecn = &dim->sw.ecn;
-    if (ecn->mode == ECN_ON && ecn->kind == MARKING_PI)
-        return (struct marking){.enabled = true,
-                                .kind = MARKING_PI,
-                                .pi = {.a = ecn->pi_a / 1000,
-                                       .b = ecn->pi_b / 1000,
-                                       .qref_bytes = ecn->qref_bytes,
-                                       .interval_ps = ecn->pi_interval_ps,
-                                       .next_ps = ecn->pi_interval_ps}};
-    if (ecn->mode == ECN_ON)
-        return (struct marking){.enabled = true,
-                                .kmin_bytes = ecn->kmin_bytes,
-                                .kmax_bytes = ecn->kmax_bytes,
-                                .pmax = ecn->pmax};
-    const struct cc_profile *profile = &dim->cc_preset->profile;
-    if (ecn->mode == ECN_OFF || !profile->ecn)
-        return (struct marking){0};
-    double scale = profile->scaled ? (double)rate_bps / (double)profile->ref_bps : 1;
-    return (struct marking){.enabled = true,
-                            .kmin_bytes = (uint64_t)((double)profile->kmin_bytes * scale),
-                            .kmax_bytes = (uint64_t)((double)profile->kmax_bytes * scale),
-                            .pmax = profile->pmax};
-}
-
-void sim_routes_install(struct sim *sim)
-{
-    const struct routes *r = &sim->routes;
-    for (uint32_t node = sim->graph.n_ranks; node < sim->graph.n_nodes; node++) {
-        size_t first = (size_t)sim->graph.nodes[node].dim * r->n_ranks;
-        switch_of(&sim->switches, node)->routes = (struct next_hops){
-            .next = r->next + (size_t)(node - r->n_ranks) * r->n_groups,
-            .group = r->group + first,
-            .own = r->port + first,
-            .sets = (const struct next_hop_set *)(const void *)r->sets,
-            .ports = r->ports,
-        };
-    }
-}
-
-static void build_switch(struct sim *sim, uint32_t node, struct err *err)
-{
-    const struct graph_node *gn = &sim->graph.nodes[node];
-    const struct dim_spec *dim = &sim->spec->dims[gn->dim];
-    const struct switch_spec *spec = &dim->sw;
-    struct network *net = &sim->net;
-    struct switch_node *s = switch_of(&sim->switches, node);
-    uint32_t classes = net->n_slots - 1, data = mmu_class(net, NET_CLASS_DATA);
-    const struct roce_dim *roce = &sim->roce.dims[gn->dim];
-    uint32_t full = roce->full.frame;
-    struct mmu_config config = {.buffer_bytes = spec->buffer_bytes,
-                                .reserve_bytes = spec->reserve_bytes,
-                                .xon_offset_bytes = spec->pfc.xon_offset_bytes == PARAM_AUTO_BYTES
-                                                        ? 2 * (uint64_t)full
-                                                        : spec->pfc.xon_offset_bytes,
-                                .alpha = spec->pfc.alpha,
-                                .lossy_alpha = spec->lossy_alpha};
-    struct mmu_ingress *ingress = memory_zeroed((size_t)gn->n_ports * classes, sizeof *ingress);
-    uint64_t headroom = 0;
-    for (uint32_t p = 0; p < gn->n_ports; p++) {
-        uint64_t limit = headroom_of(sim, gn->first_port + p);
-        ingress[p * classes + data].headroom_limit =
-            (uint32_t)(limit < UINT32_MAX ? limit : UINT32_MAX);
-        headroom += limit;
-    }
-    if (mmu_init(&s->mmu, &config, ingress, gn->n_ports, classes) == 0) {
-        char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT];
-        err_add(err, "switch.buffer",
-                "%s: headroom %s and reserve %s of its %u ports exceed the "
-                "buffer %s",
-                graph_node_name(&sim->graph, node, name), human_bytes(headroom, h),
-                human_bytes(spec->reserve_bytes * gn->n_ports * classes, r), gn->n_ports,
-                human_bytes(spec->buffer_bytes, b));
-    }
-    struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, node);
-    s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
-    s->routing = (struct routing){.kind = (uint8_t)spec->routing.kind,
-                                  .spray = (uint8_t)spec->routing.spray,
-                                  .flowlet_gap_ps = spec->routing.flowlet_gap_ps,
-                                  .rng = rng_init(sim->spec->seed, RNG_ROUTING, node)};
-    s->quanta = (uint16_t)spec->pfc.quanta;
-    s->mark_from_bytes = UINT64_MAX;
-    s->lossless_data = spec->pfc.enabled;
-    bool watched = spec->pfc.enabled && spec->pfc.watchdog;
-    s->watchdog_detect_ps = watched ? spec->pfc.watchdog_detect_ps : PS_NEVER;
-    s->watchdog_restore_ps = spec->pfc.watchdog_restore_ps;
-    if (watched && !sim->switches.watchdogs)
-        watchdogs_init(&sim->switches);
-    s->int_mode = (uint8_t)sim_int_mode(dim);
-    s->int_rtt_ps = roce->global_rtt_ps;
-    if (s->int_mode == INT_PINT && !sim->switches.pints)
-        sim->switches.pints = memory_zeroed(net->n_ports, sizeof *sim->switches.pints);
-    for (uint32_t p = gn->first_port; p < gn->first_port + gn->n_ports; p++) {
-        struct switch_port *port = &sim->switches.ports[p];
-        struct byte_time bt = port_link(net, net->cold[p].peer)->byte_time;
-        port->marking = marking_of(dim, sim->graph.ports[p].rate_bps);
-        if (port->marking.enabled && port->marking.kmin_bytes < s->mark_from_bytes)
-            s->mark_from_bytes = port->marking.kmin_bytes;
-        s->pi |= port->marking.enabled && port->marking.kind == MARKING_PI;
-        port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
-        port->rate_bps = sim->graph.ports[p].rate_bps;
-        if (s->int_mode == INT_PINT)
-            sim->switches.pints[p].rng = rng_init(sim->spec->seed, RNG_PINT, p);
-        // half of the quanta of 64 byte times, at the rate of the sender that is paused
-        port->refresh_every_ps = byte_time_span(&bt, spec->pfc.quanta * 64) / 2;
-        if (port->refresh_every_ps < 1)
-            port->refresh_every_ps = 1;
-    }
 }
 
 // What the transport is in each dimension: known before the network is, since sizes follow from it.
@@ -238,6 +106,8 @@ static void build_transport(struct sim *sim)
     roce->observer.ctx = sim;
     roce->client = workload_client(&sim->workload);
     roce_init(roce, &sim->net);
+    if (sim->switches.n_routers > 0)
+        routers_attach(&sim->switches);
     sim->switches.entropy = (const uint32_t *const *)(const void *)roce->entropy;
 }
 
@@ -267,12 +137,13 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     engine_init(&sim->engine, spec->seed);
     build_roce_dims(sim);
     build_graph(sim, err);
+    if (err->n_errors > errors) { // nothing can be built on it
+        sim_free(sim);
+        return NULL;
+    }
     build_network(sim);
     sim_telemetry_init(sim, err);
-    switches_init(&sim->switches, &sim->net);
-    for (uint32_t n = sim->graph.n_ranks; n < sim->graph.n_nodes; n++)
-        build_switch(sim, n, err);
-    sim_routes_install(sim);
+    sim_build_switches(sim, err);
     sim_faults_init(sim, err);
     build_transport(sim);
     build_workload(sim);
@@ -309,6 +180,7 @@ void sim_free(struct sim *sim)
     switches_free(&sim->switches);
     network_free(&sim->net);
     routes_free(&sim->routes);
+    routes_free(&sim->first_routes);
     graph_free(&sim->graph);
     engine_free(&sim->engine);
     free(sim->changes);

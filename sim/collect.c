@@ -80,7 +80,7 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
     struct port_result *out = &r->ports[p];
     double time = (double)r->sim_time_ps;
     *out = (struct port_result){.at = port_name(sim, p),
-                                .from_switch = port->node >= sim->graph.n_ranks,
+                                .from_switch = switch_of_port(&sim->switches, p) != NULL,
                                 .bytes = port->tx_bytes,
                                 .packets = port->tx_packets,
                                 .max_queue_bytes = sim->net.cold[p].max_queued_bytes,
@@ -144,15 +144,14 @@ static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
     }
 }
 
-static void collect_switch(const struct sim *sim, struct result *r, uint32_t node)
+static void collect_switch(const struct sim *sim, struct result *r, uint32_t index)
 {
-    const struct switch_node *s = switch_of(&sim->switches, node);
-    const struct graph_node *gn = &sim->graph.nodes[node];
+    const struct switch_node *s = &sim->switches.nodes[index];
     struct switch_result *out = &r->switches[r->n_switches++];
     char name[GRAPH_NAME];
-    *out = (struct switch_result){.at = memory_text(graph_node_name(&sim->graph, node, name)),
+    *out = (struct switch_result){.at = memory_text(sim_switch_name(sim, index, name)),
                                   .shared_bytes = s->mmu.shared_bytes};
-    for (uint32_t i = 0; i < gn->n_ports * s->mmu.n_classes; i++) {
+    for (uint32_t i = 0; i < s->n_ports * s->mmu.n_classes; i++) {
         const struct mmu_ingress *in = &s->mmu.ingress[i];
         if (in->max_headroom_bytes > out->max_headroom_bytes)
             out->max_headroom_bytes = in->max_headroom_bytes;
@@ -162,7 +161,7 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t nod
             out->headroom_limit_bytes = in->headroom_limit;
     }
     out->max_buffer_bytes = s->mmu.max_shared_used;
-    for (uint32_t p = gn->first_port; p < gn->first_port + gn->n_ports; p++) {
+    for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++) {
         if (r->ports[p].max_queue_bytes > out->max_queue_bytes)
             out->max_queue_bytes = r->ports[p].max_queue_bytes;
         out->mean_queue_bytes += r->ports[p].mean_queue_bytes;
@@ -177,15 +176,16 @@ static void collect_fabric(const struct sim *sim, struct result *r)
 {
     r->n_ports = sim->graph.n_ports;
     r->ports = memory_zeroed(r->n_ports, sizeof *r->ports);
-    r->switches = memory_zeroed(sim->graph.n_nodes - sim->graph.n_ranks, sizeof *r->switches);
+    uint32_t switches = sim->switches.n_switches + sim->switches.n_routers;
+    r->switches = memory_zeroed(switches, sizeof *r->switches);
     for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
         collect_port(sim, r, p);
         collect_fault(sim, r, p);
         collect_watchdog(sim, r, p);
         collect_pfc(sim, r, p);
     }
-    for (uint32_t n = sim->graph.n_ranks; n < sim->graph.n_nodes; n++)
-        collect_switch(sim, r, n);
+    for (uint32_t i = 0; i < switches; i++)
+        collect_switch(sim, r, i);
     bool per_ack = sim->spec->dims[0].transport.cnp == CNP_PER_ACK;
     r->cnps = per_ack ? sim->roce.echoed_marks : sim->roce.cnps_sent;
     r->changes = sim->changes;

@@ -45,10 +45,11 @@ static bool holds_from(const struct network *net, uint32_t port, uint32_t ingres
 static bool follow(struct search *s, uint32_t port, uint32_t *first)
 {
     const struct network *net = &s->sim->net;
-    uint32_t node = net->ports[port].peer_node, ingress = net->ports[port].peer_local;
+    const struct switch_node *b = switch_at(&s->sim->switches, net->cold[port].peer);
     s->state[port] = ON_PATH;
     s->path[s->n++] = port;
-    for (uint32_t q = net->first_port[node]; q < net->first_port[node + 1]; q++) {
+    uint32_t ingress = b ? net->cold[port].peer - b->first_port : 0;
+    for (uint32_t q = b ? b->first_port : 0; b && q < b->first_port + b->n_ports; q++) {
         if (s->state[q] == DONE || !is_stuck(net, q) || !holds_from(net, q, ingress))
             continue;
         if (s->state[q] == ON_PATH) {

@@ -21,21 +21,20 @@ static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32
             human_time(sim_ideal_ps(sim, src, dst, dim, 1000000, NULL), ideal));
 }
 
-static void describe_switch(FILE *out, const struct sim *sim, uint32_t node)
+static void describe_switch(FILE *out, const struct sim *sim, uint32_t index)
 {
-    const struct graph_node *gn = &sim->graph.nodes[node];
-    const struct switch_node *s = switch_of(&sim->switches, node);
-    const struct pfc_spec *pfc = &sim->spec->dims[gn->dim].sw.pfc;
-    uint32_t last = gn->first_port + gn->n_ports - 1;
+    const struct switch_node *s = &sim->switches.nodes[index];
+    const struct pfc_spec *pfc = &sim->spec->dims[sim_switch_dim(sim, index)].sw.pfc;
+    uint32_t last = s->first_port + s->n_ports - 1;
     const struct marking *marking = &sim->switches.ports[last].marking;
     char name[GRAPH_NAME], a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT];
-    fprintf(out, "%s: %u ports, %s shared", graph_node_name(&sim->graph, node, name), gn->n_ports,
+    fprintf(out, "%s: %u ports, %s shared", sim_switch_name(sim, index, name), s->n_ports,
             human_bytes(s->mmu.shared_bytes, a));
     if (pfc->enabled)
         fprintf(out, ", XOFF at %s of shared when empty, headroom %s at its last port",
                 human_bytes((uint64_t)(pfc->alpha * (double)s->mmu.shared_bytes), b),
                 human_bytes(s->mmu
-                                .ingress[(gn->n_ports - 1) * s->mmu.n_classes +
+                                .ingress[(s->n_ports - 1) * s->mmu.n_classes +
                                          mmu_class(&sim->net, NET_CLASS_DATA)]
                                 .headroom_limit,
                             c));
@@ -43,6 +42,12 @@ static void describe_switch(FILE *out, const struct sim *sim, uint32_t node)
         fprintf(out, ", ECN from %s to %s at %g", human_bytes(marking->kmin_bytes, a),
                 human_bytes(marking->kmax_bytes, b), marking->pmax);
     fputs(marking->enabled ? "\n" : ", no ECN\n", out);
+}
+
+static unsigned role_of(const struct sim *sim, uint32_t index)
+{
+    uint32_t port = sim->switches.nodes[index].first_port;
+    return sim->graph.nodes[sim->graph.ports[port].node].role;
 }
 
 char *sim_describe(const struct sim *sim)
@@ -53,17 +58,20 @@ char *sim_describe(const struct sim *sim)
     const struct graph *g = &sim->graph;
     if (!out)
         return NULL;
-    fprintf(out, "%u ranks, %u switches, %u links\n", g->n_ranks, g->n_nodes - g->n_ranks,
-            g->n_ports / 2);
+    const struct switches *sw = &sim->switches;
+    fprintf(out, "%u ranks, %u switches, ", g->n_ranks, sw->n_switches);
+    if (sw->n_routers > 0)
+        fprintf(out, "%u routers of ranks, ", sw->n_routers);
+    fprintf(out, "%u links\n", g->n_ports / 2);
     if (g->n_ranks > 1) {
         describe_pair(out, sim, 0, 1);
         if (g->n_ranks > 2)
             describe_pair(out, sim, 0, g->n_ranks - 1);
     }
-    for (uint32_t n = g->n_ranks; n < g->n_nodes; n++) // one of each role
-        if (n == g->n_ranks || g->nodes[n].role != g->nodes[n - 1].role ||
-            g->nodes[n].dim != g->nodes[n - 1].dim)
-            describe_switch(out, sim, n);
+    for (uint32_t i = 0; i < sw->n_switches + sw->n_routers; i++) // one of each role
+        if (i == 0 || role_of(sim, i) != role_of(sim, i - 1) ||
+            sim_switch_dim(sim, i) != sim_switch_dim(sim, i - 1))
+            describe_switch(out, sim, i);
     fclose(out);
     return text;
 }

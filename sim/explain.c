@@ -74,7 +74,7 @@ static uint64_t lowest_kmin(const struct sim *sim)
     uint64_t kmin = UINT64_MAX;
     for (uint32_t p = 0; p < sim->net.n_ports; p++) {
         const struct marking *m = &sim->switches.ports[p].marking;
-        if (sim->net.ports[p].node >= sim->graph.n_ranks && m->enabled && m->kmin_bytes < kmin)
+        if (m->enabled && m->kmin_bytes < kmin)
             kmin = m->kmin_bytes;
     }
     return kmin;

@@ -19,8 +19,7 @@ static uint32_t paused_for(const struct sim *sim, uint32_t port)
     uint64_t pauses = 0;
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         pauses += sim->net.pfc[port].cls[cls].pauses;
-    if (pauses == 0 || node_is_rank(&sim->net, sim->net.ports[peer].node) ||
-        sim->switches.ports[peer].blame == 0)
+    if (pauses == 0 || sim->switches.ports[peer].blame == 0)
         return NO_PORT;
     return sim->switches.ports[peer].blamed;
 }
@@ -52,9 +51,9 @@ static struct tree *tree_at(struct tree **trees, size_t *n, uint32_t root)
 // Does any shortest path of the port's switch to `dst` leave by the port?
 static bool leads_to(const struct sim *sim, uint32_t port, uint32_t dst)
 {
-    const struct port *root = &sim->net.ports[port];
     const uint16_t *ports;
-    uint32_t n = routes_get(&sim->routes, root->node, dst, &ports);
+    const struct switch_node *s = switch_at(&sim->switches, port);
+    uint32_t n = routes_of_row(&sim->routes, s->row, s->dim, dst, &ports);
     for (uint32_t i = 0; i < n; i++)
         if (ports[i] == sim->net.cold[port].local)
             return true;
@@ -149,19 +148,18 @@ static void explain_links(struct result *r)
 
 struct imbalance {
     double ratio;
-    uint32_t node, port, count;
+    uint32_t index, port, count; // of the switch
 };
 
-static void look_at_set(const struct sim *sim, uint32_t node, const struct next_hop_set *set,
+static void look_at_set(const struct sim *sim, uint32_t index, const struct next_hop_set *set,
                         struct imbalance *worst)
 {
-    const struct network *net = &sim->net;
-    const uint16_t *ports = switch_of(&sim->switches, node)->routes.ports + set->first;
+    const struct switch_node *s = &sim->switches.nodes[index];
     double sum = 0, max = 0;
     uint32_t fullest = 0;
     for (uint32_t i = 0; i < set->count; i++) {
-        uint32_t port = node_port(net, node, ports[i]);
-        double bytes = (double)net->ports[port].tx_bytes;
+        uint32_t port = s->node_port + s->routes.ports[set->first + i];
+        double bytes = (double)sim->net.ports[port].tx_bytes;
         sum += bytes;
         if (bytes > max) {
             max = bytes;
@@ -170,29 +168,28 @@ static void look_at_set(const struct sim *sim, uint32_t node, const struct next_
     }
     double ratio = sum > 0 ? max * set->count / sum : 0;
     if (ratio > worst->ratio)
-        *worst = (struct imbalance){ratio, node, fullest, set->count};
+        *worst = (struct imbalance){ratio, index, fullest, set->count};
 }
 
 static void explain_balance(const struct sim *sim, struct result *r)
 {
     struct imbalance worst = {0};
-    for (uint32_t node = sim->graph.n_ranks; node < sim->graph.n_nodes; node++) {
-        const struct next_hops *routes = &switch_of(&sim->switches, node)->routes;
-        const struct routes *all = &sim->routes;
+    for (uint32_t i = 0; i < sim->switches.n_switches; i++) {
+        const struct next_hops *routes = &sim->switches.nodes[i].routes;
         uint32_t last = NEXT_NONE;
-        for (uint32_t g = 0; g < all->n_groups; g++) {
+        for (uint32_t g = 0; g < sim->routes.n_groups; g++) {
             uint32_t next = routes->next[g];
             if (!(next & NEXT_SET) || next >= NEXT_HERE || next == last)
                 continue;
-            look_at_set(sim, node, &routes->sets[next & ~NEXT_SET], &worst);
+            look_at_set(sim, i, &routes->sets[next & ~NEXT_SET], &worst);
             last = next;
         }
     }
-    char node[GRAPH_NAME], port[2 * GRAPH_NAME];
+    char name[GRAPH_NAME], port[2 * GRAPH_NAME];
     if (worst.ratio > IMBALANCE_FROM)
         result_explain(r, text_format("uneven paths: of the %u equal ports of %s, %s carried %.2f "
                                       "times the mean",
-                                      worst.count, graph_node_name(&sim->graph, worst.node, node),
+                                      worst.count, sim_switch_name(sim, worst.index, name),
                                       graph_port_name(&sim->graph, worst.port, port), worst.ratio));
 }
 

@@ -11,7 +11,8 @@ static uint32_t path_hops(const struct sim *sim, uint32_t src, uint32_t dst, uin
                           struct hop *out, struct hop *back)
 {
     uint32_t ports[ROUTE_MAX_HOPS];
-    uint32_t n = route_path(&sim->routes, &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
+    uint32_t n =
+        route_path(sim_first_routes(sim), &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
     for (uint32_t h = 0; h < n; h++) {
         const struct link *there = port_link(&sim->net, ports[h]);
         const struct link *here = port_link(&sim->net, sim->net.cold[ports[h]].peer);
@@ -31,7 +32,9 @@ static uint32_t path_hops(const struct sim *sim, uint32_t src, uint32_t dst, uin
 static double train_ps(const struct hop *hops, uint32_t n, uint32_t first, uint32_t mid,
                        uint64_t n_mid, uint32_t last)
 {
-    double best = 0, head = 0;
+    double best = 0, head = 0, tail[ROUTE_MAX_HOPS + 1] = {0}; // tail[b]: the last one over b..n-1
+    for (uint32_t h = n; h-- > 0;)
+        tail[h] = tail[h + 1] + last * hops[h].byte_ps;
     for (uint32_t a = 0; a < n; a++) { // the first packet has crossed hops 0..a
         head += first * hops[a].byte_ps;
         double middle = 0, slowest = 0;
@@ -41,10 +44,7 @@ static double train_ps(const struct hop *hops, uint32_t n, uint32_t first, uint3
                 if (hops[b].byte_ps > slowest)
                     slowest = hops[b].byte_ps;
             }
-            double tail = 0;
-            for (uint32_t h = b; last > 0 && h < n; h++)
-                tail += last * hops[h].byte_ps;
-            double all = head + middle + tail;
+            double all = head + middle + tail[b];
             if (n_mid > 1)
                 all += (double)(n_mid - 1) * mid * slowest;
             if (last == 0 && b + 1 < n)

@@ -19,11 +19,14 @@ struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
     const struct transport_spec *t = &sim->roce.dims[dim].spec;
     uint32_t ports[ROUTE_MAX_HOPS];
     uint32_t n = route_path(&sim->routes, &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
-    if (n == 0) // links have failed: what is sent by the first port will time out
-        n = 1, ports[0] = first_port_of(sim, src, dim);
+    uint32_t first = first_port_of(sim, src, dim);
+    if (n == 0) // links have failed
+        n = 1, ports[0] = first;
     uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire, ack = ack_sizes(t).wire;
-    struct roce_path out = {
-        .port = ports[0], .hops = n, .line_bps = sim->graph.ports[ports[0]].rate_bps};
+    struct roce_path out = {.hops = n,
+                            .line_bps = sim->graph.ports[ports[0]].rate_bps,
+                            .any_port = (uint16_t)sim->graph.ports[first].local};
+    out.n_ports = routes_from(&sim->routes, src, dst, dim, &out.ports);
     for (uint32_t h = 0; h < n; h++) {
         const struct graph_port *there = &sim->graph.ports[ports[h]];
         const struct graph_port *back = &sim->graph.ports[there->peer];
@@ -34,9 +37,6 @@ struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
             out.queueing_ps +=
                 serialization_ps(sim->spec->dims[dim].sw.buffer_bytes, there->rate_bps);
     }
-    const struct graph_node *node = &sim->graph.nodes[src]; // its planes follow one another
-    for (uint32_t p = ports[0]; p < node->first_port + node->n_ports; p++)
-        out.n_ports += sim->graph.ports[p].dim == dim;
     return out;
 }
 

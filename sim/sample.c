@@ -112,7 +112,7 @@ void sim_sampler_start(struct sim *sim)
     for (size_t i = 0; i < report->n_sample_at; i++)
         places_match(g, report->sample_at[i], add_port, sim);
     for (uint32_t p = 0; report->n_sample_at == 0 && p < g->n_ports; p++)
-        if (g->ports[p].node >= g->n_ranks)
+        if (switch_of_port(&sim->switches, p))
             add_port(sim, p);
     grow(s);
     for (size_t i = 0; i < s->n_ports; i++) {

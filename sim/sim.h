@@ -34,6 +34,8 @@ struct sim {
     struct engine engine;
     struct graph graph;
     struct routes routes;
+    struct routes first_routes; // once links have failed: as the run began
+    bool rerouted;
     struct network net;
     struct switches switches;
     struct roce roce;
@@ -112,12 +114,18 @@ struct sim_longest {
     uint32_t hops, src, dst;
 };
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
+void sim_build_switches(struct sim *sim, struct err *err);
+// Of switches.nodes[index]: the dimension whose settings it has, and its name ("leaf0",
+// "rank3:dim0").
+uint32_t sim_switch_dim(const struct sim *sim, uint32_t index);
+const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAPH_NAME]);
 enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim);
-void sim_telemetry_init(struct sim *sim, struct err *err); // once network and routes are there
-void sim_faults_init(struct sim *sim, struct err *err);    // once the network is there
-void sim_routes_build(struct sim *sim, struct err *err);   // anew, links that are down left out
-void sim_routes_install(struct sim *sim);                  // into the switches
+void sim_telemetry_init(struct sim *sim, struct err *err);    // once network and routes are there
+void sim_faults_init(struct sim *sim, struct err *err);       // once the network is there
+void sim_routes_build(struct sim *sim, struct err *err);      // anew, links that are down left out
+const struct routes *sim_first_routes(const struct sim *sim); // of the whole network: for ideals
+void sim_routes_install(struct sim *sim);                     // into the switches
 void sim_sampler_start(struct sim *sim);
 void sim_sampler_free(struct sim *sim);
 bool sim_only_housekeeping(const struct sim *sim);

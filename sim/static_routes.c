@@ -49,8 +49,23 @@ static void set_route(struct sim *sim, size_t i, struct err *err)
 
 void sim_routes_build(struct sim *sim, struct err *err)
 {
-    routes_free(&sim->routes);
-    routes_build(&sim->routes, &sim->graph);
+    if (sim->rerouted)
+        routes_free(&sim->routes);
+    else if (sim->routes.next) {
+        sim->first_routes = sim->routes;
+        sim->rerouted = true;
+    }
+    if (routes_build(&sim->routes, &sim->graph) != 0)
+        err_add(err, "topology", "has more than %u different sets of equal next hops",
+                ROUTE_MAX_SETS);
+    if (sim->routes.longest > ROUTE_MAX_HOPS)
+        err_add(err, "topology", "two ranks are %u links apart, more than %d", sim->routes.longest,
+                ROUTE_MAX_HOPS);
     for (size_t i = 0; i < sim->spec->n_routes; i++)
         set_route(sim, i, err);
+}
+
+const struct routes *sim_first_routes(const struct sim *sim)
+{
+    return sim->rerouted ? &sim->first_routes : &sim->routes;
 }

@@ -39,7 +39,7 @@ static uint32_t flowlet(struct routing *r, uint32_t count, uint32_t hash, ps_t n
     return f->choice % count;
 }
 
-static uint32_t least_loaded(struct routing *r, struct network *net, uint32_t node,
+static uint32_t least_loaded(struct routing *r, struct network *net, uint32_t first_port,
                              const uint16_t *ports, uint32_t count, const struct packet *p,
                              ps_t now)
 {
@@ -47,7 +47,7 @@ static uint32_t least_loaded(struct routing *r, struct network *net, uint32_t no
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = first + i < count ? first + i : first + i - count;
-        uint32_t port = node_port(net, node, ports[at]);
+        uint32_t port = first_port + ports[at];
         port_settle(net, port, now);
         uint64_t load = net->cold[port].queued_bytes;
         // A packet on the wire is load too, or all of a burst would go to one port.
@@ -61,8 +61,9 @@ static uint32_t least_loaded(struct routing *r, struct network *net, uint32_t no
     return best;
 }
 
-uint32_t routing_pick(struct routing *r, struct network *net, uint32_t node, const uint16_t *ports,
-                      uint32_t count, const struct packet *p, uint32_t hash, ps_t now)
+uint32_t routing_pick(struct routing *r, struct network *net, uint32_t first_port,
+                      const uint16_t *ports, uint32_t count, const struct packet *p, uint32_t hash,
+                      ps_t now)
 {
     switch (r->kind) {
     case ROUTING_SPRAY:
@@ -70,7 +71,7 @@ uint32_t routing_pick(struct routing *r, struct network *net, uint32_t node, con
     case ROUTING_FLOWLET:
         return flowlet(r, count, hash, now);
     case ROUTING_ADAPTIVE:
-        return least_loaded(r, net, node, ports, count, p, now);
+        return least_loaded(r, net, first_port, ports, count, p, now);
     default:
         return p->dst % count;
     }

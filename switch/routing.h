@@ -26,8 +26,9 @@ struct routing {
 
 #define ROUTING_FLOWLETS 4096 // entries of a switch; flows that share one share its choice
 
-// The index of one of `count` local `ports` of `node` for a packet whose 5-tuple hashes to `hash`, by
+// The index of one of `count` `ports`, which count from `first_port`, for a packet whose 5-tuple hashes to `hash`, by
 // any kind but ECMP.
-uint32_t routing_pick(struct routing *r, struct network *net, uint32_t node, const uint16_t *ports,
-                      uint32_t count, const struct packet *p, uint32_t hash, ps_t now);
+uint32_t routing_pick(struct routing *r, struct network *net, uint32_t first_port,
+                      const uint16_t *ports, uint32_t count, const struct packet *p, uint32_t hash,
+                      ps_t now);
 void routing_free(struct routing *r);

@@ -8,8 +8,8 @@
 
 // The output port towards the packet's destination: among equal ones by hash of the 5-tuple, seeded per
 // switch (ECMP), or as routing.c has it.
-static bool route(const struct switches *sw, struct switch_node *s, uint32_t node,
-                  const struct packet *p, uint32_t *local, ps_t now)
+static bool route(const struct switches *sw, struct switch_node *s, const struct packet *p,
+                  uint32_t *local, ps_t now)
 {
     uint32_t next = s->routes.next[s->routes.group[p->dst]];
     *local = next;
@@ -23,8 +23,8 @@ static bool route(const struct switches *sw, struct switch_node *s, uint32_t nod
     uint64_t hash = hash_mix(s->hash_seed ^ sw->entropy[p->kind != PACKET_DATA][p->flow]) >> 32;
     uint32_t choice = (uint32_t)(hash * set->count >> 32);
     if (s->routing.kind != ROUTING_ECMP)
-        choice = routing_pick(&s->routing, sw->net, node, s->routes.ports + set->first, set->count,
-                              p, (uint32_t)hash, now);
+        choice = routing_pick(&s->routing, sw->net, s->node_port, s->routes.ports + set->first,
+                              set->count, p, (uint32_t)hash, now);
     *local = s->routes.ports[set->first + choice];
     return true;
 }
@@ -55,20 +55,19 @@ static void blame_for_xoff(struct switches *sw, uint32_t in, uint32_t out)
         sp->blame--;
 }
 
-static void settle_switch(const struct switches *sw, uint32_t node, ps_t now)
+static void settle_switch(const struct switches *sw, const struct switch_node *s, ps_t now)
 {
-    struct network *net = sw->net;
-    for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++)
-        port_settle(net, p, now);
+    for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
+        port_settle(sw->net, p, now);
 }
 
 // While an ingress is in XOFF, the instant of a release is the instant of its XON, which nobody else
 // would wake for.
-static void set_explicit(const struct switches *sw, uint32_t node, bool is_explicit, ps_t now)
+static void set_explicit(const struct switches *sw, const struct switch_node *s, bool is_explicit,
+                         ps_t now)
 {
-    struct network *net = sw->net;
-    for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++)
-        port_set_explicit(net, p, is_explicit, now);
+    for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
+        port_set_explicit(sw->net, p, is_explicit, now);
 }
 
 // Telemetry of a data packet: its own length is not in the queue it reports.
@@ -110,12 +109,12 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     struct switches *sw = ctx;
     struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, node);
-    uint32_t in = node_port(net, node, local), out_local;
-    if (!route(sw, s, node, p, &out_local, now)) {
+    uint32_t in = s->first_port + local, out_local;
+    if (!route(sw, s, p, &out_local, now)) {
         drop(sw, in, p, &s->drops_unroutable);
         return;
     }
-    uint32_t out = node_port(net, node, out_local), cls = mmu_class(net, p->cls);
+    uint32_t out = s->node_port + out_local, cls = mmu_class(net, p->cls);
     unsigned slot = net->slot_of_class[p->cls];
     p->hops++;
     port_settle(net, out, now);
@@ -130,13 +129,13 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     enum mmu_verdict verdict = MMU_ADMIT;
     if (!mmu_admit_plainly(&s->mmu, local, cls, p->frame_bytes)) {
         // XOFF, a drop, a lossy class or a new high-water mark: now all must be exact.
-        settle_switch(sw, node, now);
+        settle_switch(sw, s, now);
         uint64_t held = port_queue(net, out, slot)->bytes;
         verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, held);
     }
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (s->mmu.n_xoff == 1)
-            set_explicit(sw, node, true, now);
+            set_explicit(sw, s, true, now);
         port_send_pfc(net, in, (uint8_t)(1u << p->cls), s->quanta, now);
         refresh_arm(sw, in, now);
         blame_for_xoff(sw, in, out);
@@ -160,17 +159,16 @@ static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *
     __builtin_prefetch(&s->mmu.ingress[local * s->mmu.n_classes], 1);
 }
 
-void switch_release(struct switches *sw, uint32_t node, const struct packet *p, ps_t now)
+void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now)
 {
     struct network *net = sw->net;
-    struct switch_node *s = switch_of(sw, node);
     if (!mmu_release(&s->mmu, p->ingress, mmu_class(net, p->cls), p->frame_bytes))
         return;
-    uint32_t in = node_port(net, node, p->ingress);
+    uint32_t in = s->first_port + p->ingress;
     port_send_pfc(net, in, (uint8_t)(1u << p->cls), 0, now);
     sim_timer_stop(&sw->ports[in].refresh);
     if (s->mmu.n_xoff == 0)
-        set_explicit(sw, node, false, now);
+        set_explicit(sw, s, false, now);
 }
 
 static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
@@ -181,7 +179,7 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
     if (s->pi && p->cls == NET_CLASS_DATA)
         marking_advance(&sw->ports[port].marking, queue_bytes, now);
     mark(sw, s, port, p, queue_bytes, now);
-    switch_release(sw, node, p, now);
+    switch_release(sw, s, p, now);
 }
 
 // A pause lasts longer than its quanta: ask again at half of them.
@@ -192,33 +190,41 @@ static void on_refresh(struct engine *engine, struct sim_timer *timer, int reven
     struct switch_port *sp =
         (struct switch_port *)((char *)timer - offsetof(struct switch_port, refresh));
     uint32_t port = (uint32_t)(sp - sw->ports);
-    const struct switch_node *s = switch_of(sw, sw->net->ports[port].node);
+    const struct switch_node *s = switch_of_port(sw, port);
     port_send_pfc(sw->net, port, 1u << NET_CLASS_DATA, s->quanta, engine->now_ps);
     refresh_arm(sw, port, engine->now_ps);
 }
 
-void switches_init(struct switches *sw, struct network *net)
+void switches_init(struct switches *sw, struct network *net, uint32_t n_routers)
 {
     sw->net = net;
-    sw->nodes = memory_zeroed(net->n_nodes - net->n_ranks, sizeof *sw->nodes);
+    sw->n_switches = net->n_nodes - net->n_ranks;
+    sw->n_routers = n_routers;
+    sw->nodes = memory_zeroed(sw->n_switches + n_routers, sizeof *sw->nodes);
     sw->ports = memory_zeroed(net->n_ports, sizeof *sw->ports);
-    for (uint32_t p = 0; p < net->n_ports; p++)
-        if (!node_is_rank(net, net->ports[p].node))
-            sim_timer_init(net->engine, &sw->ports[p].refresh, net->ports[p].node, on_refresh, sw);
     net->ops[1] = (struct node_ops){.arrive = arrive, .depart = depart, .hint = hint, .ctx = sw};
 }
 
-static void switch_node_free(struct switch_node *s)
+void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uint32_t n_ports)
 {
-    free(s->mmu.ingress);
-    routing_free(&s->routing);
+    struct network *net = sw->net;
+    struct switch_node *s = &sw->nodes[index];
+    uint32_t node = net->ports[first_port].node;
+    s->node_port = net->first_port[node];
+    s->first_port = first_port;
+    s->n_ports = n_ports;
+    for (uint32_t p = first_port; p < first_port + n_ports; p++)
+        sim_timer_init(net->engine, &sw->ports[p].refresh, node, on_refresh, sw);
 }
 
 void switches_free(struct switches *sw)
 {
-    for (uint32_t n = 0; sw->nodes && n < sw->net->n_nodes - sw->net->n_ranks; n++)
-        switch_node_free(&sw->nodes[n]);
+    for (uint32_t n = 0; sw->nodes && n < sw->n_switches + sw->n_routers; n++) {
+        free(sw->nodes[n].mmu.ingress);
+        routing_free(&sw->nodes[n].routing);
+    }
     free(sw->nodes);
+    free(sw->router_at);
     free(sw->ports);
     free(sw->pints);
     free(sw->watchdogs);

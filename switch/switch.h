@@ -9,9 +9,9 @@
 #include "switch/telemetry.h"
 #include "switch/watchdog.h"
 
-// Output ports towards a destination, as topology/routes.h has them: 16 bits a group of ranks, a local
-// port, NEXT_SET | index of a set of equal ones, NEXT_HERE (the rank's own port), or NEXT_NONE.
-// Borrowed; filled in by sim/.
+// Output ports towards a destination, as topology/routes.h has them: 16 bits a group of ranks, a
+// port of the node, NEXT_SET | index of a set of equal ones, NEXT_HERE (the rank's own port), or
+// NEXT_NONE. Borrowed; filled in by sim/.
 #define NEXT_SET 0x8000u
 #define NEXT_HERE 0xfffeu
 #define NEXT_NONE 0xffffu
@@ -36,10 +36,16 @@ struct switch_port {
         blame; // as an ingress: the output most of its XOFFs were for, by majority vote
 };
 
+// A switch, or the router of a rank in a direct dimension: there the rank's ports of that dimension
+// are its own. To the functions of a switch it is a node like the others, numbered behind them,
+// whose ports count from first_port on.
 struct switch_node {
     struct mmu mmu;
     struct next_hops routes;
     struct routing routing;
+    uint32_t node_port;           // first port of its node: next hops count from it
+    uint32_t first_port, n_ports; // its ports
+    uint32_t row, dim;            // of the routes
     uint64_t hash_seed;
     uint64_t mark_from_bytes; // the lowest kmin of its ports: no mark at a shorter queue
     uint64_t markable;        // packets with ECT that left
@@ -55,9 +61,12 @@ struct switch_node {
 
 struct switches {
     struct network *net;
-    struct switch_node *nodes;  // [node - n_ranks]
-    struct switch_port *ports;  // [global port]; those of ranks are unused
-    struct watchdog *watchdogs; // [global port], NULL where no switch has one
+    struct switch_node *nodes; // [node - n_ranks], then routers
+    uint32_t n_switches, n_routers;
+    uint32_t *router_at; // [port of a rank]: index into nodes, 0 = none; NULL without routers
+    struct node_ops nic, element; // what ranks that route do with what is theirs, and is in transit
+    struct switch_port *ports;    // [global port]; those of ranks that do not route are unused
+    struct watchdog *watchdogs;   // [global port], NULL where no switch has one
     uint32_t n_watchdogs_armed;
     struct pint_port *pints; // [global port], NULL where no switch has INT_PINT
     const uint32_t *const
@@ -65,15 +74,40 @@ struct switches {
 };
 
 // Attach to a network whose ports are set; nodes[] and ports[] are zeroed for the caller to fill.
-void switches_init(struct switches *sw, struct network *net);
+void switches_init(struct switches *sw, struct network *net, uint32_t n_routers);
 void switches_free(struct switches *sw);
 
 // A packet leaves the buffer of a switch: XON where that lets its ingress go on.
-void switch_release(struct switches *sw, uint32_t node, const struct packet *p, ps_t now);
+void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now);
+
+// nodes[index] has these ports, all of one node. Once each.
+void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uint32_t n_ports);
+
+// Put the routers before the NIC, which has attached; where there are any.
+void routers_attach(struct switches *sw);
 
 static inline struct switch_node *switch_of(const struct switches *sw, uint32_t node)
 {
     return &sw->nodes[node - sw->net->n_ranks];
+}
+
+// The switch or router that an output port belongs to, or NULL.
+static inline struct switch_node *switch_of_port(const struct switches *sw, uint32_t port)
+{
+    uint32_t node = sw->net->ports[port].node;
+    if (!node_is_rank(sw->net, node))
+        return switch_of(sw, node);
+    uint32_t at = sw->router_at ? sw->router_at[port] : 0;
+    return at > 0 ? &sw->nodes[at - 1] : NULL;
+}
+
+// The switch or router whose port it is; NULL for a port of a rank that does not route.
+static inline struct switch_node *switch_at(const struct switches *sw, uint32_t port)
+{
+    uint32_t node = sw->net->ports[port].node;
+    if (!node_is_rank(sw->net, node))
+        return switch_of(sw, node);
+    return sw->router_at && sw->router_at[port] > 0 ? &sw->nodes[sw->router_at[port] - 1] : NULL;
 }
 
 // MMU class index of a class: the slot without PFC's.

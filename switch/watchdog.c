@@ -10,7 +10,7 @@
 static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
 {
     struct network *net = sw->net;
-    uint32_t node = net->ports[w->port].node;
+    struct switch_node *s = switch_of(sw, net->ports[w->port].node);
     unsigned slot = net->slot_of_class[NET_CLASS_DATA];
     struct packet p;
     port_settle(net, w->port, now);
@@ -19,13 +19,13 @@ static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
         w->dropped_packets++;
         sw->ports[w->port].dropped_packets++;
         sw->ports[w->port].dropped_bytes += p.frame_bytes;
-        switch_release(sw, node, &p, now);
+        switch_release(sw, s, &p, now);
         packet_end(net, &p);
     }
     w->restoring = true;
     sw->n_watchdogs_armed++;
     port_ignore_pauses(net, w->port, NET_CLASS_DATA, true, now);
-    sim_timer_start(net->engine, &w->timer, now + switch_of(sw, node)->watchdog_restore_ps);
+    sim_timer_start(net->engine, &w->timer, now + s->watchdog_restore_ps);
 }
 
 static void on_timer(struct engine *engine, struct sim_timer *timer, int revents)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Fat tree of equal switches with `radix` ports (Al-Fares et al., SIGCOMM 2008, section 3): three
-// tiers of edge, aggregation and core switches hold radix^3/4 ranks, two tiers radix^2/2. Every switch
-// has as many ports down as up, so the tree is not oversubscribed. Ranks fill the edges in order;
-// where they are fewer than the tree holds, the last edges stay empty.
+// tiers of edge, aggregation and core switches hold radix^3/4 ranks, two tiers radix^2/2. Every
+// switch has as many ports down as up. An oversubscribed tree has N times as many ranks on each
+// edge switch, which then has more ports down than up (Raiciu et al., SIGCOMM 2011:
+// 4:1), and holds N times as many. Ranks fill the edges in order; where they are fewer than the
+// tree holds, the last edges stay empty.
 #include "topology/kinds.h"
 
 struct fat_tree_params {
-    uint64_t tiers, radix;
+    uint64_t tiers, radix, oversubscription;
 };
 
 #define FIELD(f) offsetof(struct fat_tree_params, f)
@@ -29,14 +31,26 @@ static const struct param params[] = {
         .can_auto = true,
         .min = "2",
         .max = "2048",
-        .help = "ports of each switch, even; auto = the least that holds all ranks",
+        .help = "ports of each switch, even, an edge's without oversubscription; auto = the least "
+                "that holds all ranks",
         .source = "Al-Fares et al., SIGCOMM 2008",
+    },
+    {
+        .name = "oversubscription",
+        .type = PARAM_COUNT,
+        .offset = FIELD(oversubscription),
+        .def = "1",
+        .min = "1",
+        .max = "64",
+        .help = "ranks of an edge switch for each of its links up",
+        .source = "Raiciu et al., SIGCOMM 2011",
     },
 };
 
-static uint64_t capacity(uint64_t tiers, uint64_t radix)
+static uint64_t capacity(const struct fat_tree_params *p, uint64_t radix)
 {
-    return tiers == 3 ? radix * radix * radix / 4 : radix * radix / 2;
+    uint64_t edges = p->tiers == 3 ? radix * radix / 2 : radix;
+    return edges * p->oversubscription * radix / 2;
 }
 
 static uint64_t radix_of(const struct fat_tree_params *p, uint32_t ranks)
@@ -44,7 +58,7 @@ static uint64_t radix_of(const struct fat_tree_params *p, uint32_t ranks)
     uint64_t radix = 2;
     if (p->radix != PARAM_AUTO_BYTES)
         return p->radix;
-    while (capacity(p->tiers, radix) < ranks)
+    while (capacity(p, radix) < ranks)
         radix += 2;
     return radix;
 }
@@ -57,9 +71,12 @@ static void check(const void *params_of, uint32_t size, uint32_t ranks, const ch
     uint64_t radix = radix_of(p, ranks);
     if (radix % 2 != 0)
         err_add(err, path, "radix %u is odd: half of the ports go up", (unsigned)radix);
-    else if (capacity(p->tiers, radix) < ranks)
+    else if (capacity(p, radix) < ranks)
         err_add(err, path, "%u tiers of radix %u hold %u ranks, not %u", (unsigned)p->tiers,
-                (unsigned)radix, (unsigned)capacity(p->tiers, radix), ranks);
+                (unsigned)radix, (unsigned)capacity(p, radix), ranks);
+    if ((p->oversubscription + 1) * (radix / 2) > SWITCH_MAX_PORTS)
+        err_add(err, path, "an edge of %u ports is more than the %u a switch can have",
+                (unsigned)((p->oversubscription + 1) * (radix / 2)), SWITCH_MAX_PORTS);
 }
 
 // Switches of one role, `n` from index 0; returns the first node.
@@ -103,10 +120,11 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
 {
     const struct fat_tree_params *p = params_of;
     uint32_t k = (uint32_t)radix_of(p, g->n_ranks);
+    uint32_t down = (uint32_t)p->oversubscription * k / 2; // ranks of an edge
     uint32_t edges = p->tiers == 3 ? k * k / 2 : k;
     uint32_t edge = add_switches(g, NODE_EDGE, dim, edges);
     for (uint32_t r = 0; r < g->n_ranks; r++)
-        graph_add_link(g, r, edge + r / (k / 2), dim, links[0].rate_bps, links[0].delay_ps);
+        graph_add_link(g, r, edge + r / down, dim, links[0].rate_bps, links[0].delay_ps);
     if (p->tiers == 3)
         build_three(g, dim, k, &links[1], edge);
     else
@@ -117,7 +135,7 @@ static const char *const link_names[] = {"trunk", NULL};
 
 const struct topology_kind topology_fat_tree = {
     .name = "fat_tree",
-    .doc = "one fabric of equal switches in two or three tiers, not oversubscribed",
+    .doc = "one fabric of equal switches in two or three tiers",
     .source = "Al-Fares et al., SIGCOMM 2008",
     .params = params,
     .n_params = sizeof params / sizeof *params,

@@ -13,6 +13,7 @@ void graph_init(struct graph *g, uint32_t n_dims, const uint32_t *dim_size)
     *g = (struct graph){.n_dims = n_dims, .n_ranks = 1};
     g->dim_size = memory_zeroed(n_dims, sizeof *g->dim_size);
     g->dim_fabric = memory_zeroed(n_dims, sizeof *g->dim_fabric);
+    g->dim_direct = memory_zeroed(n_dims, sizeof *g->dim_direct);
     for (uint32_t d = 0; d < n_dims; d++) {
         g->dim_size[d] = dim_size[d];
         g->n_ranks *= dim_size[d];
@@ -27,6 +28,7 @@ void graph_free(struct graph *g)
 {
     free(g->dim_size);
     free(g->dim_fabric);
+    free(g->dim_direct);
     free(g->nodes);
     free(g->ports);
     *g = (struct graph){0};
@@ -43,7 +45,7 @@ uint32_t graph_add_switch(struct graph *g, enum node_role role, uint32_t dim, ui
 }
 
 static void add_port(struct graph *g, uint32_t node, uint32_t peer, uint32_t dim, uint64_t rate_bps,
-                     ps_t delay_ps)
+                     ps_t delay_ps, uint8_t cost)
 {
     if (g->n_ports == g->cap_ports)
         g->ports = memory_grow(g->ports, &g->cap_ports, sizeof *g->ports);
@@ -51,16 +53,23 @@ static void add_port(struct graph *g, uint32_t node, uint32_t peer, uint32_t dim
                                                  .local = g->nodes[node].n_ports++,
                                                  .peer = peer,
                                                  .dim = (uint8_t)dim,
+                                                 .cost = cost,
                                                  .rate_bps = rate_bps,
                                                  .delay_ps = delay_ps};
+}
+
+void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
+                           ps_t delay_ps, uint8_t cost)
+{
+    uint32_t first = g->n_ports;
+    add_port(g, a, first + 1, dim, rate_bps, delay_ps, cost);
+    add_port(g, b, first, dim, rate_bps, delay_ps, cost);
 }
 
 void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
                     ps_t delay_ps)
 {
-    uint32_t first = g->n_ports;
-    add_port(g, a, first + 1, dim, rate_bps, delay_ps);
-    add_port(g, b, first, dim, rate_bps, delay_ps);
+    graph_add_costly_link(g, a, b, dim, rate_bps, delay_ps, 1);
 }
 
 void graph_seal(struct graph *g)
@@ -89,16 +98,33 @@ uint32_t graph_coord(const struct graph *g, uint32_t rank, uint32_t d)
     return rank % g->dim_size[d];
 }
 
+// The only dimension in which two ranks have different coordinates, or GRAPH_NONE.
+static uint32_t differing_dim(const struct graph *g, uint32_t a, uint32_t b)
+{
+    uint32_t only = GRAPH_NONE;
+    for (uint32_t d = 0; d < g->n_dims; d++) {
+        uint32_t size = g->dim_size[d];
+        if (a % size != b % size) {
+            if (only != GRAPH_NONE)
+                return GRAPH_NONE;
+            only = d;
+        }
+        a /= size;
+        b /= size;
+    }
+    return only;
+}
+
+bool graph_dim_joins(const struct graph *g, uint32_t a, uint32_t b, uint32_t d)
+{
+    return a != b && (g->dim_fabric[d] || differing_dim(g, a, b) == d);
+}
+
 uint32_t graph_joining_dim(const struct graph *g, uint32_t a, uint32_t b)
 {
-    uint32_t differing = 0, last = GRAPH_NONE;
+    uint32_t differing = differing_dim(g, a, b);
     for (uint32_t d = 0; d < g->n_dims; d++)
-        if (graph_coord(g, a, d) != graph_coord(g, b, d)) {
-            differing++;
-            last = d;
-        }
-    for (uint32_t d = 0; d < g->n_dims; d++)
-        if (g->dim_fabric[d] || (differing == 1 && last == d))
+        if (g->dim_fabric[d] || differing == d)
             return d;
     return GRAPH_NONE;
 }
@@ -113,7 +139,8 @@ static bool fabrics_share_names(const struct graph *g)
 
 const char *graph_node_name(const struct graph *g, uint32_t node, char buf[GRAPH_NAME])
 {
-    static const char *const role[] = {"rank", "sw", "leaf", "spine", "edge", "agg", "core"};
+    static const char *const role[] = {"rank", "sw",   "leaf", "spine", "edge",
+                                       "agg",  "core", "rail", "router"};
     const struct graph_node *n = &g->nodes[node];
     char prefix[16] = "", plane[16] = "";
     if (n->role == NODE_SWITCH || (n->role != NODE_RANK && fabrics_share_names(g)))

@@ -8,7 +8,17 @@
 #define GRAPH_NONE UINT32_MAX
 #define GRAPH_NAME 48 // bytes of a place's name
 
-enum node_role { NODE_RANK, NODE_SWITCH, NODE_LEAF, NODE_SPINE, NODE_EDGE, NODE_AGG, NODE_CORE };
+enum node_role {
+    NODE_RANK,
+    NODE_SWITCH,
+    NODE_LEAF,
+    NODE_SPINE,
+    NODE_EDGE,
+    NODE_AGG,
+    NODE_CORE,
+    NODE_RAIL,
+    NODE_ROUTER,
+};
 
 struct graph_node {
     uint8_t role;   // enum node_role
@@ -23,7 +33,8 @@ struct graph_port {
     uint32_t node, local; // local index at its node: order of linking
     uint32_t peer;        // global index of the other end
     uint8_t dim;
-    bool down; // routes do not use it
+    uint8_t cost; // of the link to a shortest path
+    bool down;    // routes do not use it
     uint64_t rate_bps;
     ps_t delay_ps;
 };
@@ -32,6 +43,7 @@ struct graph {
     uint32_t n_ranks, n_nodes, n_ports, n_dims;
     uint32_t *dim_size; // [n_dims]: ranks' coordinate d runs over dim_size[d]; 0 is innermost
     bool *dim_fabric; // [n_dims]: one fabric joins all ranks (else one group per other coordinates)
+    bool *dim_direct; // [n_dims]: ranks forward for others
     struct graph_node *nodes;
     struct graph_port *ports; // sorted by (node, local) once sealed
     size_t cap_nodes, cap_ports;
@@ -42,14 +54,19 @@ void graph_free(struct graph *g);
 
 uint32_t graph_add_switch(struct graph *g, enum node_role role, uint32_t dim, uint32_t index,
                           uint32_t plane);
-// A link in both directions between two nodes.
+// A link in both directions between two nodes, of cost 1.
 void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
                     ps_t delay_ps);
+void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
+                           ps_t delay_ps, uint8_t cost);
 // Sort the ports by node; after it nothing may be added.
 void graph_seal(struct graph *g);
 
 // Coordinate of a rank in dimension d.
 uint32_t graph_coord(const struct graph *g, uint32_t rank, uint32_t d);
+
+// Does a dimension join two different ranks?
+bool graph_dim_joins(const struct graph *g, uint32_t a, uint32_t b, uint32_t d);
 
 // The innermost dimension that joins two ranks, or GRAPH_NONE.
 uint32_t graph_joining_dim(const struct graph *g, uint32_t a, uint32_t b);

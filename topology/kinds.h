@@ -4,6 +4,10 @@
 
 #include "topology/topology.h"
 
-extern const struct topology_kind topology_switch, topology_leaf_spine, topology_fat_tree;
+#define SWITCH_MAX_PORTS 4095 // an event's key has 12 bits for a port of a node
 
-_Static_assert(TOPOLOGY_MAX_LINKS >= 2, "leaf_spine has two kinds of link");
+extern const struct topology_kind topology_switch, topology_leaf_spine, topology_fat_tree,
+    topology_rail, topology_dragonfly, topology_ring, topology_mesh, topology_fully_connected,
+    topology_dln;
+
+_Static_assert(TOPOLOGY_MAX_LINKS >= 3, "dragonfly has three kinds of link");

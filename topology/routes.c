@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Breadth-first search from every destination; equal sets of next hops are stored once.
+// A search from every destination; equal sets of next hops are stored once.
 #include "topology/routes.h"
 
 #include <stdlib.h>
@@ -7,64 +7,123 @@
 
 #include "engine/memory.h"
 
+#define FAR UINT16_MAX
+
 struct search {
     const struct graph *g;
-    uint16_t *distance;  // of each node to the destination
+    uint16_t *distance;  // of each node to the destination, FAR where it was not reached
     uint32_t *neighbour; // by port: node at its other end
-    uint32_t *order;     // nodes as reached
+    uint32_t *queue;     // ring of nodes whose neighbours are to be looked at
+    bool *queued;
+    uint32_t *reached; // nodes
+    uint32_t n_reached;
+    uint32_t *known; // hash table of sets: index + 1, 0 = free
+    size_t cap_known;
 };
 
-// Distances to `dst` over links of dimension `dim`; returns the number of nodes reached.
-static uint32_t search_from(struct search *s, uint32_t dst, uint32_t dim)
+static bool forwards(const struct graph *g, uint32_t node, uint32_t dim)
+{
+    return g->nodes[node].role != NODE_RANK || g->dim_direct[dim];
+}
+
+static void reach(struct search *s, uint32_t node, uint32_t distance)
+{
+    if (s->distance[node] == FAR)
+        s->reached[s->n_reached++] = node;
+    s->distance[node] = (uint16_t)distance;
+}
+
+// Distances to `dst` over links of dimension `dim`. Where all links cost the same this is a search
+// in breadth; a node whose distance falls once more is looked at again.
+static void search_from(struct search *s, uint32_t dst, uint32_t dim)
 {
     const struct graph *g = s->g;
-    memset(s->distance, 0xff, g->n_nodes * sizeof *s->distance);
-    uint32_t n = 0;
-    s->distance[dst] = 0;
-    s->order[n++] = dst;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct graph_node *node = &g->nodes[s->order[i]];
-        if (node->role == NODE_RANK && s->order[i] != dst)
-            continue; // ranks do not forward
-        for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
-            uint32_t next = s->neighbour[p];
-            if (g->ports[p].dim != dim || s->distance[next] != UINT16_MAX ||
+    uint32_t head = 0, waiting = 1;
+    for (uint32_t i = 0; i < s->n_reached; i++)
+        s->distance[s->reached[i]] = FAR;
+    s->n_reached = 0;
+    reach(s, dst, 0);
+    s->queue[0] = dst;
+    while (waiting > 0) {
+        uint32_t node = s->queue[head];
+        head = head + 1 == g->n_nodes ? 0 : head + 1;
+        waiting--;
+        s->queued[node] = false;
+        if (node != dst && !forwards(g, node, dim))
+            continue;
+        uint32_t first = g->nodes[node].first_port, end = first + g->nodes[node].n_ports;
+        for (uint32_t p = first; p < end; p++) {
+            uint32_t next = s->neighbour[p], distance = s->distance[node] + g->ports[p].cost;
+            if (g->ports[p].dim != dim || s->distance[next] <= distance ||
                 g->ports[g->ports[p].peer].down)
                 continue;
-            s->distance[next] = (uint16_t)(s->distance[s->order[i]] + 1);
-            s->order[n++] = next;
+            reach(s, next, distance);
+            if (s->queued[next])
+                continue;
+            s->queued[next] = true;
+            uint32_t tail = head + waiting++;
+            s->queue[tail < g->n_nodes ? tail : tail - g->n_nodes] = next;
         }
     }
-    return n;
+}
+
+static size_t hash_ports(const uint16_t *ports, uint32_t count)
+{
+    uint64_t hash = count;
+    for (uint32_t i = 0; i < count; i++)
+        hash = (hash ^ ports[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(hash >> 20);
+}
+
+static void known_put(struct search *s, const struct routes *r, uint32_t set)
+{
+    size_t at = hash_ports(r->ports + r->sets[set].first, r->sets[set].count);
+    while (s->known[at &= s->cap_known - 1])
+        at++;
+    s->known[at] = set + 1;
+}
+
+static void known_grow(struct search *s, const struct routes *r)
+{
+    free(s->known);
+    s->cap_known = s->cap_known ? 2 * s->cap_known : 1024;
+    s->known = memory_zeroed(s->cap_known, sizeof *s->known);
+    for (uint32_t i = 0; i < r->n_sets; i++)
+        known_put(s, r, i);
 }
 
 // The index of the set that stands at the end of r->ports, `count` long: an old one where it is known.
-static uint32_t set_index(struct routes *r, uint32_t count)
+static uint32_t set_index(struct routes *r, struct search *s, uint32_t count)
 {
     uint32_t first = (uint32_t)r->n_ports - count;
-    for (uint32_t i = r->n_sets; i-- > 0;) // neighbours of a destination mostly share the last
-        if (r->sets[i].count == count &&
-            memcmp(r->ports + r->sets[i].first, r->ports + first, count * sizeof *r->ports) == 0) {
+    if (2 * ((size_t)r->n_sets + 1) > s->cap_known)
+        known_grow(s, r);
+    size_t at = hash_ports(r->ports + first, count);
+    for (uint32_t found; (found = s->known[at &= s->cap_known - 1]) != 0; at++) {
+        const struct route_set *set = &r->sets[found - 1];
+        if (set->count == count &&
+            memcmp(r->ports + set->first, r->ports + first, count * sizeof *r->ports) == 0) {
             r->n_ports = first;
-            return i;
+            return found - 1;
         }
+    }
     if (r->n_sets == r->cap_sets)
         r->sets = memory_grow(r->sets, &r->cap_sets, sizeof *r->sets);
     r->sets[r->n_sets] = (struct route_set){first, count};
+    s->known[at] = r->n_sets + 1;
     return r->n_sets++;
 }
 
 // What `node` does with packets to the destination of the search.
-static uint16_t next_hop(struct routes *r, const struct search *s, uint32_t node, uint32_t dim)
+static uint16_t next_hop(struct routes *r, struct search *s, uint32_t node, uint32_t dim)
 {
     const struct graph *g = s->g;
     const struct graph_node *n = &g->nodes[node];
     uint32_t count = 0;
     for (uint32_t p = n->first_port; p < n->first_port + n->n_ports; p++) {
         uint32_t next = s->neighbour[p];
-        bool forwards = g->nodes[next].role != NODE_RANK || s->distance[next] == 0;
-        if (g->ports[p].dim != dim || !forwards || s->distance[next] + 1 != s->distance[node] ||
-            g->ports[p].down)
+        if (s->distance[next] + g->ports[p].cost != s->distance[node] || g->ports[p].dim != dim ||
+            !(s->distance[next] == 0 || forwards(g, next, dim)) || g->ports[p].down)
             continue;
         if (r->n_ports == r->cap_ports)
             r->ports = memory_grow(r->ports, &r->cap_ports, sizeof *r->ports);
@@ -74,106 +133,145 @@ static uint16_t next_hop(struct routes *r, const struct search *s, uint32_t node
     if (count == 0)
         return ROUTE_NONE;
     if (count > 1)
-        return (uint16_t)(ROUTE_SET | set_index(r, count));
+        return (uint16_t)(ROUTE_SET | (set_index(r, s, count) & ~ROUTE_SET));
     return r->ports[--r->n_ports];
 }
 
-// The only port of a rank in a dimension, or GRAPH_NONE.
-static uint32_t only_port(const struct graph *g, uint32_t rank, uint32_t dim)
+// The first port of a rank in a dimension, and how many it has.
+static uint32_t ports_in(const struct graph *g, uint32_t rank, uint32_t dim, uint32_t *first)
 {
     const struct graph_node *node = &g->nodes[rank];
-    uint32_t found = GRAPH_NONE;
-    for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++) {
-        if (g->ports[p].dim != dim)
-            continue;
-        if (found != GRAPH_NONE)
-            return GRAPH_NONE;
-        found = p;
-    }
-    return found;
+    uint32_t n = 0;
+    for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++)
+        if (g->ports[p].dim == dim && n++ == 0)
+            *first = p;
+    return n;
 }
 
-// Groups of a dimension; first[group] is its first rank. How many.
-static uint32_t make_groups(struct routes *r, const struct graph *g, uint32_t dim, uint32_t *first)
+// The switch that a rank hangs on by its only port in a dimension, or GRAPH_NONE.
+static uint32_t edge_of(const struct routes *r, const struct graph *g, uint32_t rank, uint32_t dim,
+                        uint32_t *port)
 {
-    uint16_t *group_at = memory_zeroed(r->n_switches, sizeof *group_at); // + 1; 0 = none yet
+    if (ports_in(g, rank, dim, port) != 1)
+        return GRAPH_NONE;
+    uint32_t edge = g->ports[g->ports[*port].peer].node;
+    return edge >= r->n_ranks ? edge : GRAPH_NONE;
+}
+
+// Columns of a dimension, and the ranks to search from: one of each group.
+static uint32_t make_groups(struct routes *r, const struct graph *g, uint32_t dim, bool *search)
+{
+    uint32_t *group_at = memory_zeroed(r->n_switches, sizeof *group_at); // + 1; 0 = none yet
     uint32_t n = 0;
     for (uint32_t rank = 0; rank < r->n_ranks; rank++) {
-        uint32_t port = only_port(g, rank, dim);
-        uint32_t peer = port == GRAPH_NONE ? 0 : g->ports[port].peer;
-        uint32_t edge = port == GRAPH_NONE ? GRAPH_NONE : g->ports[peer].node;
-        bool shared = edge != GRAPH_NONE && edge >= r->n_ranks;
+        uint32_t port = 0, edge = edge_of(r, g, rank, dim, &port);
         size_t at = (size_t)dim * r->n_ranks + rank;
-        if (shared && group_at[edge - r->n_ranks]) {
-            r->group[at] = (uint16_t)(group_at[edge - r->n_ranks] - 1);
-        } else {
-            r->group[at] = (uint16_t)n;
-            if (shared)
-                group_at[edge - r->n_ranks] = (uint16_t)(n + 1);
-            first[n++] = rank;
+        uint32_t *known = edge == GRAPH_NONE ? NULL : &group_at[edge - r->n_ranks];
+        if (known)
+            r->port[at] = (uint16_t)g->ports[g->ports[port].peer].local;
+        search[at] = !known || *known == 0;
+        if (!search[at]) {
+            r->group[at] = (uint16_t)(*known - 1);
+            continue;
         }
-        if (shared)
-            r->port[at] = (uint16_t)g->ports[peer].local;
+        uint32_t group = known || g->dim_fabric[dim] ? n : graph_coord(g, rank, dim);
+        r->group[at] = (uint16_t)group;
+        n = group + 1 > n ? group + 1 : n;
+        if (known)
+            *known = group + 1;
     }
     free(group_at);
     return n;
 }
 
-// A column: what every switch of the dimension does with packets to a group.
+// The rows of ranks: those that have a choice of ports.
+static void make_rows(struct routes *r, const struct graph *g)
+{
+    r->n_rows = r->n_switches;
+    for (uint32_t dim = 0; dim < r->n_dims; dim++)
+        for (uint32_t rank = 0; rank < r->n_ranks; rank++) {
+            size_t at = (size_t)dim * r->n_ranks + rank;
+            uint32_t first = 0, n = ports_in(g, rank, dim, &first);
+            r->row[at] = n > 1 ? r->n_rows++ : ROUTE_NO_ROW;
+            r->only[at] = n == 1 ? (uint16_t)g->ports[first].local : ROUTE_NONE;
+        }
+}
+
+// A column: what every node of the dimension does with packets to a group.
 static void routes_to(struct routes *r, struct search *s, uint32_t rank, uint32_t dim)
 {
-    uint32_t port = only_port(s->g, rank, dim);
-    uint32_t edge = port == GRAPH_NONE ? GRAPH_NONE : s->neighbour[port];
-    bool grouped =
-        edge != GRAPH_NONE && edge >= r->n_ranks; // then the rank's own link says nothing
-    uint32_t n = search_from(s, grouped ? edge : rank, dim);
-    uint32_t group = r->group[(size_t)dim * r->n_ranks + rank];
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t node = s->order[i];
-        if (node >= r->n_ranks)
-            r->next[(size_t)(node - r->n_ranks) * r->n_groups + group] =
-                node == edge ? ROUTE_HERE : next_hop(r, s, node, dim);
+    uint32_t port = 0, edge = edge_of(r, s->g, rank, dim, &port);
+    size_t ranks = (size_t)dim * r->n_ranks;
+    // What hangs on a switch by one link is searched from there: its own link says nothing.
+    search_from(s, edge != GRAPH_NONE ? edge : rank, dim);
+    uint32_t last = edge != GRAPH_NONE ? s->g->ports[port].cost : 0;
+    for (uint32_t i = 0; i < s->n_reached; i++) {
+        uint32_t node = s->reached[i];
+        uint32_t row = node >= r->n_ranks ? node - r->n_ranks : r->row[ranks + node];
+        if (node < r->n_ranks && s->distance[node] + last > r->longest)
+            r->longest = s->distance[node] + last;
+        if (row == ROUTE_NO_ROW || node == rank)
+            continue;
+        r->next[(size_t)row * r->n_groups + r->group[ranks + rank]] =
+            node == edge ? ROUTE_HERE : next_hop(r, s, node, dim);
     }
 }
 
-void routes_build(struct routes *r, const struct graph *g)
+static void search_all(struct routes *r, const struct graph *g, const bool *search)
 {
-    *r = (struct routes){
-        .n_ranks = g->n_ranks, .n_switches = g->n_nodes - g->n_ranks, .n_dims = g->n_dims};
-    r->dim = memory_zeroed(r->n_switches, sizeof *r->dim);
-    for (uint32_t i = 0; i < r->n_switches; i++)
-        r->dim[i] = g->nodes[r->n_ranks + i].dim;
-    size_t cells = (size_t)g->n_dims * r->n_ranks;
-    r->group = memory_zeroed(cells, sizeof *r->group);
-    r->port = memory_zeroed(cells, sizeof *r->port);
-    uint32_t *first = memory_zeroed(cells, sizeof *first);
-    uint32_t *n_groups = memory_zeroed(g->n_dims, sizeof *n_groups);
-    for (uint32_t dim = 0; dim < g->n_dims; dim++) {
-        n_groups[dim] = make_groups(r, g, dim, first + (size_t)dim * r->n_ranks);
-        r->n_groups = n_groups[dim] > r->n_groups ? n_groups[dim] : r->n_groups;
-    }
-    r->next = memory_zeroed((size_t)r->n_switches * r->n_groups, sizeof *r->next);
-    memset(r->next, 0xff, (size_t)r->n_switches * r->n_groups * sizeof *r->next);
     struct search s = {.g = g,
                        .distance = memory_zeroed(g->n_nodes, sizeof *s.distance),
                        .neighbour = memory_zeroed(g->n_ports, sizeof *s.neighbour),
-                       .order = memory_zeroed(g->n_nodes, sizeof *s.order)};
+                       .queue = memory_zeroed(g->n_nodes, sizeof *s.queue),
+                       .queued = memory_zeroed(g->n_nodes, sizeof *s.queued),
+                       .reached = memory_zeroed(g->n_nodes, sizeof *s.reached)};
+    memset(s.distance, 0xff, g->n_nodes * sizeof *s.distance);
     for (uint32_t p = 0; p < g->n_ports; p++)
         s.neighbour[p] = g->ports[g->ports[p].peer].node;
     for (uint32_t dim = 0; dim < g->n_dims; dim++)
-        for (uint32_t i = 0; i < n_groups[dim]; i++)
-            routes_to(r, &s, first[(size_t)dim * r->n_ranks + i], dim);
+        for (uint32_t rank = 0; rank < r->n_ranks; rank++)
+            if (search[(size_t)dim * r->n_ranks + rank])
+                routes_to(r, &s, rank, dim);
     free(s.distance);
     free(s.neighbour);
-    free(s.order);
-    free(first);
-    free(n_groups);
+    free(s.queue);
+    free(s.queued);
+    free(s.reached);
+    free(s.known);
+}
+
+int routes_build(struct routes *r, const struct graph *g)
+{
+    *r = (struct routes){
+        .n_ranks = g->n_ranks, .n_switches = g->n_nodes - g->n_ranks, .n_dims = g->n_dims};
+    size_t cells = (size_t)g->n_dims * r->n_ranks;
+    r->dim = memory_zeroed(r->n_switches, sizeof *r->dim);
+    for (uint32_t i = 0; i < r->n_switches; i++)
+        r->dim[i] = g->nodes[r->n_ranks + i].dim;
+    r->row = memory_zeroed(cells, sizeof *r->row);
+    r->only = memory_zeroed(cells, sizeof *r->only);
+    r->group = memory_zeroed(cells, sizeof *r->group);
+    r->port = memory_zeroed(cells, sizeof *r->port);
+    make_rows(r, g);
+    bool *search = memory_zeroed(cells, sizeof *search);
+    for (uint32_t dim = 0; dim < g->n_dims; dim++) {
+        uint32_t n = make_groups(r, g, dim, search);
+        r->n_groups = n > r->n_groups ? n : r->n_groups;
+    }
+    size_t entries = (size_t)r->n_rows * r->n_groups;
+    r->next = memory_zeroed(entries, sizeof *r->next);
+    memset(r->next, 0xff, entries * sizeof *r->next);
+    search_all(r, g, search);
+    free(search);
+    return r->n_sets <= ROUTE_MAX_SETS ? 0 : -1;
 }
 
 void routes_free(struct routes *r)
 {
     free(r->next);
     free(r->dim);
+    free(r->row);
+    free(r->only);
     free(r->group);
     free(r->port);
     free(r->sets);
@@ -184,23 +282,18 @@ void routes_free(struct routes *r)
 uint32_t route_path(const struct routes *r, const struct graph *g, uint32_t src, uint32_t dst,
                     uint32_t dim, uint32_t *ports, uint32_t cap)
 {
-    const struct graph_node *from = &g->nodes[src];
-    for (uint32_t p = from->first_port; p < from->first_port + from->n_ports; p++) {
-        if (g->ports[p].dim != dim)
-            continue;
-        uint32_t n = 0, port = p;
-        for (;;) {
-            if (n == cap)
-                return 0;
-            ports[n++] = port;
-            uint32_t node = g->ports[g->ports[port].peer].node;
-            if (node == dst)
-                return n;
-            const uint16_t *next;
-            if (node < g->n_ranks || routes_get(r, node, dst, &next) == 0)
-                break;
-            port = g->nodes[node].first_port + next[0];
-        }
+    uint32_t node = src, n = 0;
+    if (!graph_dim_joins(g, src, dst, dim))
+        return 0;
+    while (node != dst) {
+        const uint16_t *next;
+        uint32_t choices = node < r->n_ranks ? routes_from(r, node, dst, dim, &next)
+                                             : routes_get(r, node, dst, &next);
+        bool sends = node == src || forwards(g, node, dim);
+        if (choices == 0 || n == cap || !sends)
+            return 0;
+        ports[n] = g->nodes[node].first_port + next[0];
+        node = g->ports[g->ports[ports[n++]].peer].node;
     }
-    return 0;
+    return n;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One switch (times planes) for every group of ranks that share all other coordinates.
+#include "topology/group.h"
 #include "topology/kinds.h"
 
 struct switch_params {
@@ -28,20 +29,14 @@ static void check(const void *p, uint32_t size, uint32_t ranks, const char *path
 static void build(struct graph *g, uint32_t dim, const void *p, const struct link_spec *links)
 {
     const struct switch_params *sp = p;
-    uint32_t stride = 1, size = g->dim_size[dim];
-    for (uint32_t d = 0; d < dim; d++)
-        stride *= g->dim_size[d];
-    uint32_t group = 0;
-    for (uint32_t first = 0; first < g->n_ranks; first++) {
-        if (first / stride % size != 0)
-            continue;
+    for (uint32_t k = 0; k < rank_groups(g, dim); k++) {
+        struct rank_group group = rank_group_at(g, dim, k);
         for (uint32_t plane = 0; plane < sp->planes; plane++) {
-            uint32_t sw = graph_add_switch(g, NODE_SWITCH, dim, group, plane);
-            for (uint32_t i = 0; i < size; i++)
-                graph_add_link(g, first + i * stride, sw, dim, links[0].rate_bps,
+            uint32_t sw = graph_add_switch(g, NODE_SWITCH, dim, k, plane);
+            for (uint32_t i = 0; i < group.size; i++)
+                graph_add_link(g, group_rank(&group, i), sw, dim, links[0].rate_bps,
                                links[0].delay_ps);
         }
-        group++;
     }
 }
 

@@ -117,7 +117,9 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
     qp->wants_cnps = dim->cc->needs & CC_NEEDS_CNP && dim->spec.cnp == CNP_NP_TIMER;
     qp->wants_acks = dim->cc->on_ack && !qp->wants_cnps;
     qp_name(roce, index);
-    s->nic = path.port + roce->entropy[0][index] % path.n_ports;
+    uint32_t local =
+        path.n_ports > 0 ? path.ports[roce->entropy[0][index] % path.n_ports] : path.any_port;
+    s->nic = node_port(roce->net, qp->src, local);
     qp_restart(roce, qp, now);
     return index;
 }

@@ -25,8 +25,9 @@ struct roce_dim {
 };
 
 struct roce_path {
-    uint32_t port;    // of the sending rank, global
-    uint32_t n_ports; // equal ones from it on (planes)
+    const uint16_t *ports; // of the sending rank, counted from its first: equal ones; borrowed
+    uint32_t n_ports;      // 0 = links have failed, and no port leads there
+    uint16_t any_port;     // counted alike: what is sent by it then will time out
     ps_t base_rtt_ps;
     uint64_t line_bps;
     uint32_t hops;

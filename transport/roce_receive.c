@@ -15,6 +15,7 @@ static void answer(struct roce *roce, uint32_t port, struct packet *data, const 
                          .frame_bytes = (uint16_t)size.frame,
                          .wire_bytes = (uint16_t)size.wire,
                          .kind = PACKET_ACK,
+                         .ingress = PACKET_OWN,
                          .cls = (uint8_t)roce_ack_class(dim),
                          .flags = flags,
                          .sack_psn = data->psn,
@@ -35,6 +36,7 @@ static void send_cnp(struct roce *roce, const struct qp *qp, uint32_t port, ps_t
                          .frame_bytes = (uint16_t)size.frame,
                          .wire_bytes = (uint16_t)size.wire,
                          .kind = PACKET_CNP,
+                         .ingress = PACKET_OWN,
                          .cls = NET_CLASS_CONTROL,
                          .sent_ps = now,
                          .arrives_ps = now};

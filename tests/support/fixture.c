@@ -27,6 +27,7 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
     spec->report.flows_max = 10000;
     spec->jobs = f->jobs;
     dim->kind = topology_find(topology);
+    assert_non_null(dim->kind);
     dim->size = ranks;
     params_default(dim->kind->params, dim->kind->n_params, dim->params);
     dim->links[0] = link;
@@ -43,6 +44,12 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
 void fixture_switch(struct fixture *f, uint32_t ranks, uint64_t rate_bps, ps_t delay_ps)
 {
     start_spec(f, "switch", ranks, (struct link_spec){rate_bps, delay_ps});
+}
+
+void fixture_direct(struct fixture *f, const char *kind, uint32_t ranks, uint64_t rate_bps,
+                    ps_t delay_ps)
+{
+    start_spec(f, kind, ranks, (struct link_spec){rate_bps, delay_ps});
 }
 
 void fixture_leaf_spine(struct fixture *f, uint32_t ranks, uint32_t per_leaf, uint32_t spines,

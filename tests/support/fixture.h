@@ -20,6 +20,11 @@ void fixture_switch(struct fixture *f, uint32_t ranks, uint64_t rate_bps, ps_t d
 void fixture_leaf_spine(struct fixture *f, uint32_t ranks, uint32_t per_leaf, uint32_t spines,
                         struct link_spec link, struct link_spec trunk);
 
+// The same on a kind of dimension that has a default for everything: "switch", "ring", "mesh",
+// "dln".
+void fixture_direct(struct fixture *f, const char *kind, uint32_t ranks, uint64_t rate_bps,
+                    ps_t delay_ps);
+
 // Policy by name ("dcqcn"), preset (NULL = default), then "key=value" pairs ending with NULL.
 void fixture_cc(struct fixture *f, const char *name, const char *preset, ...);
 

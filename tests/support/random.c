@@ -28,9 +28,19 @@ static struct link_spec random_link(struct rng *rng)
     return (struct link_spec){PICK(rng, rates) * GBPS, (ps_t)rng_below(rng, 4 * PS_PER_US)};
 }
 
-static uint32_t random_fabric(struct fixture *f, struct rng *rng)
+// Every fourth scenario has links between the ranks alone.
+static bool is_direct(uint64_t seed) { return seed % 4 == 0; }
+
+static uint32_t random_fabric(struct fixture *f, struct rng *rng, uint64_t seed)
 {
     uint32_t ranks = 3 + (uint32_t)rng_below(rng, 10);
+    if (is_direct(seed)) { // those whose buffers cannot wait for each other in a circle
+        struct link_spec link = random_link(rng);
+        ranks = ranks < 10 ? ranks : 9; // room for INT of 8 hops
+        fixture_direct(f, rng_below(rng, 4) ? "mesh" : "fully_connected", ranks, link.rate_bps,
+                       link.delay_ps);
+        return ranks;
+    }
     if (rng_below(rng, 2)) {
         struct link_spec link = random_link(rng);
         fixture_switch(f, ranks, link.rate_bps, link.delay_ps);
@@ -55,9 +65,10 @@ static void random_policy(struct fixture *f, struct rng *rng)
 void random_lossless(struct fixture *f, uint64_t seed)
 {
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 7);
-    uint32_t ranks = random_fabric(f, &rng);
+    uint32_t ranks = random_fabric(f, &rng, seed);
     struct dim_spec *dim = &f->spec.dims[0];
     f->spec.seed = seed;
+    dim->sw.int_hops = 8;
     dim->transport.mtu_bytes = PICK(&rng, mtus);
     dim->transport.ack_interval = 1 + rng_below(&rng, 8);
     dim->transport.ack_class = (int)rng_below(&rng, 2);
@@ -90,7 +101,7 @@ uint64_t fixture_buffer_for(const struct fixture *f, uint64_t shared)
     probe.spec.dims[0].sw.buffer_bytes = UINT64_C(100000000000);
     struct sim *sim = sim_new(&probe.spec, &err);
     assert_non_null(sim);
-    for (uint32_t s = 0; s < sim->graph.n_nodes - sim->graph.n_ranks; s++) {
+    for (uint32_t s = 0; s < sim->switches.n_switches + sim->switches.n_routers; s++) {
         uint64_t taken = UINT64_C(100000000000) - sim->switches.nodes[s].mmu.shared_bytes;
         buffer = taken + shared > buffer ? taken + shared : buffer;
     }
@@ -140,6 +151,9 @@ void random_any(struct fixture *f, uint64_t seed)
     random_lossless(f, seed);
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 8);
     struct dim_spec *dim = &f->spec.dims[0];
+    static const char *const direct[] = {"ring", "ring", "mesh", "dln"};
+    if (is_direct(seed))
+        dim->kind = topology_find(direct[rng_below(&rng, 4)]);
     uint64_t shared = dim->sw.buffer_bytes ? dim->sw.buffer_bytes : 60000;
     if (rng_below(&rng, 3) == 0)
         random_collective(f, &rng);
@@ -164,6 +178,9 @@ void random_any(struct fixture *f, uint64_t seed)
     if (rng_below(&rng, 4) == 0) {
         dim->sw.telemetry = TELEMETRY_ON;
         dim->sw.int_encoding = (int)rng_below(&rng, 2);
+        dim->sw.int_hops = is_direct(seed) ? 8 : dim->sw.int_hops;
+        if (is_direct(seed) && dim->size > 10) // a line that is too long for INT
+            dim->sw.telemetry = TELEMETRY_OFF;
     }
     if (rng_below(&rng, 4) == 0) {
         dim->sw.pfc.watchdog = true;

@@ -4,12 +4,14 @@
 
 #include "tests/support/fixture.h"
 
-// Fabric, rates, delays, policies, recovery-free lossless traffic into a hot spot. Half of them leave
-// sw.buffer_bytes 0: the caller sets it (fixture_buffer_for), for pauses all the time.
+// Fabric or direct links that cannot deadlock, rates, delays, policies, recovery-free lossless
+// traffic into a hot spot. Half of them leave sw.buffer_bytes 0: the caller sets it
+// (fixture_buffer_for), for pauses all the time.
 void random_lossless(struct fixture *f, uint64_t seed);
 
-// The same with everything a scenario can turn on besides: PFC off and loss, ECN at odd thresholds,
-// response times, short timeouts, per-message queue pairs, collectives, horizons.
+// The same with everything a scenario can turn on besides: rings that may deadlock, PFC off and
+// loss, ECN at odd thresholds, response times, short timeouts, per-message queue pairs,
+// collectives, horizons.
 void random_any(struct fixture *f, uint64_t seed);
 
 // The smallest buffer that leaves `shared` bytes to share on every switch.

@@ -125,8 +125,9 @@ static void world_begin(struct world *w, const struct marking *marking)
                                      .rate_bps = p == OUT ? OUT_BPS : UINT64_C(100000000000)};
         network_set_port(&w->net, p, &config);
     }
-    switches_init(&w->sw, &w->net);
+    switches_init(&w->sw, &w->net, 0);
     w->net.ops[0] = (struct node_ops){.arrive = on_arrive, .depart = on_depart, .ctx = w};
+    switch_attach(&w->sw, 0, RANKS, RANKS);
     struct switch_node *s = &w->sw.nodes[0];
     struct mmu_config mmu = {.buffer_bytes = 1000000, .alpha = 1, .lossy_alpha = 1};
     w->ingress = calloc(RANKS, sizeof *w->ingress);

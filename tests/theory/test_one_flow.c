@@ -31,7 +31,7 @@ struct times {
 // Packets out and their ACKs (86 wire bytes) back over the same hops in reverse.
 static struct times recurrence(const struct link_case *hop, int hops, uint64_t bytes, uint64_t mtu)
 {
-    double done[8] = {0}, ack_done[8] = {0}; // f[i-1,h]
+    double done[16] = {0}, ack_done[16] = {0}; // f[i-1,h]
     uint64_t packets = (bytes + mtu - 1) / mtu;
     struct times t = {0, 0};
     for (uint64_t i = 0; i < packets; i++) {
@@ -105,11 +105,29 @@ static void test_three_switches_unequal_rates(void **state)
         }
 }
 
+// A line of ranks: every one between the ends stores and forwards.
+static void test_routers_of_ranks(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t r = 0; r < sizeof rates / sizeof *rates; r++)
+            for (uint32_t ranks = 2; ranks <= 16; ranks += 2) {
+                struct fixture f;
+                ps_t delay = (ps_t)(r + 1) * 333333;
+                struct link_case hop[15];
+                for (uint32_t h = 0; h + 1 < ranks; h++)
+                    hop[h] = (struct link_case){(double)(rates[r] * GBPS), (double)delay};
+                fixture_direct(&f, "mesh", ranks, rates[r] * GBPS, delay);
+                check(&f, hop, (int)ranks - 1, sizes[s], 4096);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_switch),
         cmocka_unit_test(test_three_switches_unequal_rates),
+        cmocka_unit_test(test_routers_of_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,70 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "topology/topology.h"
-
-static const struct link_spec link_a = {UINT64_C(200000000000), 25000};
-static const struct link_spec link_b = {UINT64_C(400000000000), 12500000};
-
-// One dimension: its kind, "key=value" settings, NULL at the end.
-struct dim {
-    const char *kind;
-    uint32_t size;
-    const char *settings[4];
-};
-
-static void read_params(const struct topology_kind *kind, const struct dim *dim, void *params)
-{
-    struct err err = {0};
-    params_default(kind->params, kind->n_params, params);
-    for (const char *const *s = dim->settings; *s; s++) {
-        char key[32];
-        const char *equals = strchr(*s, '=');
-        snprintf(key, sizeof key, "%.*s", (int)(equals - *s), *s);
-        const struct param *param = param_find(kind->params, kind->n_params, key);
-        assert_non_null(param);
-        assert_int_equal(param_set(param, params, equals + 1, key, &err), 0);
-    }
-}
-
-static void build(struct graph *g, uint32_t n, const struct dim *dims)
-{
-    uint32_t sizes[4] = {0};
-    for (uint32_t d = 0; d < n; d++)
-        sizes[d] = dims[d].size;
-    graph_init(g, n, sizes);
-    for (uint32_t d = 0; d < n; d++) {
-        const struct topology_kind *kind = topology_find(dims[d].kind);
-        uint64_t params[TOPOLOGY_PARAMS_BYTES / 8];
-        struct link_spec links[] = {link_a, link_b};
-        assert_non_null(kind);
-        assert_true(kind->params_bytes <= sizeof params);
-        read_params(kind, &dims[d], params);
-        g->dim_fabric[d] = kind->fabric;
-        kind->build(g, d, params, links);
-    }
-    graph_seal(g);
-}
-
-// Ports lie in order of (node, local), and every link has its two ends.
-static void check_ports(const struct graph *g)
-{
-    uint32_t p = 0;
-    for (uint32_t n = 0; n < g->n_nodes; n++) {
-        assert_int_equal(g->nodes[n].first_port, p);
-        for (uint32_t local = 0; local < g->nodes[n].n_ports; local++, p++) {
-            const struct graph_port *port = &g->ports[p], *peer = &g->ports[port->peer];
-            assert_int_equal(port->node, n);
-            assert_int_equal(port->local, local);
-            assert_int_equal(peer->peer, p);
-            assert_int_not_equal(peer->node, n);
-            assert_int_equal(peer->dim, port->dim);
-            assert_int_equal(peer->rate_bps, port->rate_bps);
-            assert_int_equal(peer->delay_ps, port->delay_ps);
-        }
-    }
-    assert_int_equal(p, g->n_ports);
-}
+#include "tests/support/graphs.h"
 
 static uint32_t node_named(const struct graph *g, const char *name)
 {
@@ -99,17 +36,17 @@ static void test_one_switch(void **state)
     (void)state;
     struct graph g;
     char name[2 * GRAPH_NAME];
-    build(&g, 1, (struct dim[]){{"switch", 5, {0}}});
+    graphs_build(&g, 1, (struct graph_dim[]){{"switch", 5, {0}}});
     assert_int_equal(g.n_ranks, 5);
     assert_int_equal(g.n_nodes, 6);
     assert_int_equal(g.n_ports, 10);
-    check_ports(&g);
+    graphs_check_ports(&g);
     uint32_t sw = node_named(&g, "dim0.sw0");
     assert_int_equal(g.nodes[sw].n_ports, 5);
     for (uint32_t r = 0; r < 5; r++) {
         assert_int_equal(links_between(&g, r, sw), 1);
-        assert_int_equal(g.ports[r].rate_bps, link_a.rate_bps);
-        assert_int_equal(g.ports[r].delay_ps, link_a.delay_ps);
+        assert_int_equal(g.ports[r].rate_bps, graphs_links[0].rate_bps);
+        assert_int_equal(g.ports[r].delay_ps, graphs_links[0].delay_ps);
     }
     assert_string_equal(graph_port_name(&g, 3, name), "rank3->dim0.sw0");
     assert_string_equal(graph_port_name(&g, g.ports[3].peer, name), "dim0.sw0->rank3");
@@ -121,10 +58,12 @@ static void test_leaf_spine(void **state)
     (void)state;
     struct graph g;
     char name[2 * GRAPH_NAME];
-    build(&g, 1, (struct dim[]){{"leaf_spine", 12, {"ranks_per_leaf=4", "spines=2", "trunks=3"}}});
+    graphs_build(
+        &g, 1,
+        (struct graph_dim[]){{"leaf_spine", 12, {"ranks_per_leaf=4", "spines=2", "trunks=3"}}});
     assert_int_equal(g.n_nodes, 12 + 3 + 2);
     assert_int_equal(g.n_ports, 2 * (12 + 3 * 2 * 3));
-    check_ports(&g);
+    graphs_check_ports(&g);
     for (uint32_t l = 0; l < 3; l++) {
         snprintf(name, sizeof name, "leaf%u", l);
         uint32_t leaf = node_named(&g, name);
@@ -142,8 +81,8 @@ static void test_leaf_spine(void **state)
     }
     for (uint32_t p = 0; p < g.n_ports; p++) { // links and trunks as given
         bool edge = g.ports[p].node < 12 || g.ports[g.ports[p].peer].node < 12;
-        assert_int_equal(g.ports[p].rate_bps, (edge ? link_a : link_b).rate_bps);
-        assert_int_equal(g.ports[p].delay_ps, (edge ? link_a : link_b).delay_ps);
+        assert_int_equal(g.ports[p].rate_bps, graphs_links[!edge].rate_bps);
+        assert_int_equal(g.ports[p].delay_ps, graphs_links[!edge].delay_ps);
     }
     uint32_t up = g.nodes[node_named(&g, "leaf1")].first_port + 4;
     assert_string_equal(graph_port_name(&g, up, name), "leaf1->spine0");
@@ -155,11 +94,11 @@ static void test_two_dimensions_of_switches(void **state)
 {
     (void)state;
     struct graph g;
-    build(&g, 2, (struct dim[]){{"switch", 4, {"planes=2"}}, {"switch", 3, {0}}});
+    graphs_build(&g, 2, (struct graph_dim[]){{"switch", 4, {"planes=2"}}, {"switch", 3, {0}}});
     assert_int_equal(g.n_ranks, 12);
     assert_int_equal(g.n_nodes, 12 + 3 * 2 + 4);
     assert_int_equal(g.n_ports, 2 * (3 * 2 * 4 + 4 * 3));
-    check_ports(&g);
+    graphs_check_ports(&g);
     for (uint32_t r = 0; r < 12; r++) {
         assert_int_equal(g.nodes[r].n_ports, 3);
         assert_int_equal(graph_coord(&g, r, 0), r % 4);
@@ -191,11 +130,12 @@ static void test_three_dimensions(void **state)
 {
     (void)state;
     struct graph g;
-    build(&g, 3, (struct dim[]){{"switch", 2, {0}}, {"switch", 3, {0}}, {"switch", 4, {0}}});
+    graphs_build(&g, 3,
+                 (struct graph_dim[]){{"switch", 2, {0}}, {"switch", 3, {0}}, {"switch", 4, {0}}});
     assert_int_equal(g.n_ranks, 24);
     assert_int_equal(g.n_nodes, 24 + 12 + 8 + 6);
     assert_int_equal(g.n_ports, 2 * 3 * 24);
-    check_ports(&g);
+    graphs_check_ports(&g);
     for (uint32_t a = 0; a < 24; a++) { // every rank meets those that differ in one coordinate
         for (uint32_t b = 0; b < 24; b++) {
             uint32_t common[3] = {0}, differing = 0, which = GRAPH_NONE;
@@ -218,11 +158,12 @@ static void test_joining_dimension_with_a_fabric(void **state)
 {
     (void)state;
     struct graph g;
-    build(&g, 2,
-          (struct dim[]){{"switch", 4, {0}}, {"leaf_spine", 3, {"ranks_per_leaf=6", "spines=1"}}});
+    graphs_build(&g, 2,
+                 (struct graph_dim[]){{"switch", 4, {0}},
+                                      {"leaf_spine", 3, {"ranks_per_leaf=6", "spines=1"}}});
     assert_int_equal(g.n_ranks, 12); // the fabric holds them all
     assert_int_equal(g.n_nodes, 12 + 3 + 2 + 1);
-    check_ports(&g);
+    graphs_check_ports(&g);
     for (uint32_t a = 0; a < 12; a++)
         for (uint32_t b = 0; b < 12; b++)
             if (a != b)
@@ -230,8 +171,9 @@ static void test_joining_dimension_with_a_fabric(void **state)
     node_named(&g, "leaf1"); // one fabric needs no prefix
     node_named(&g, "dim0.sw2");
     graph_free(&g);
-    build(&g, 2,
-          (struct dim[]){{"leaf_spine", 4, {"ranks_per_leaf=2", "spines=1"}}, {"switch", 2, {0}}});
+    graphs_build(&g, 2,
+                 (struct graph_dim[]){{"leaf_spine", 4, {"ranks_per_leaf=2", "spines=1"}},
+                                      {"switch", 2, {0}}});
     assert_int_equal(graph_joining_dim(&g, 0, 4), 0); // inner though both could
     graph_free(&g);
 }
@@ -240,9 +182,9 @@ static void test_two_fabrics_have_two_names(void **state)
 {
     (void)state;
     struct graph g;
-    build(&g, 2,
-          (struct dim[]){{"leaf_spine", 4, {"ranks_per_leaf=4", "spines=1"}},
-                         {"leaf_spine", 2, {"ranks_per_leaf=4", "spines=2"}}});
+    graphs_build(&g, 2,
+                 (struct graph_dim[]){{"leaf_spine", 4, {"ranks_per_leaf=4", "spines=1"}},
+                                      {"leaf_spine", 2, {"ranks_per_leaf=4", "spines=2"}}});
     assert_int_equal(g.nodes[node_named(&g, "dim0.leaf1")].dim, 0);
     assert_int_equal(g.nodes[node_named(&g, "dim1.leaf1")].dim, 1);
     node_named(&g, "dim1.spine1");
@@ -250,12 +192,12 @@ static void test_two_fabrics_have_two_names(void **state)
     graph_free(&g);
 }
 
-static size_t errors_of(const char *kind_name, uint32_t ranks, struct dim dim)
+static size_t errors_of(const char *kind_name, uint32_t ranks, struct graph_dim dim)
 {
     const struct topology_kind *kind = topology_find(kind_name);
     uint64_t params[TOPOLOGY_PARAMS_BYTES / 8];
     struct err err = {0};
-    read_params(kind, &dim, params);
+    graphs_params(kind, &dim, params);
     kind->check(params, dim.size, ranks, "topology.dims[0]", &err);
     for (size_t i = 0; i < err.n_items; i++)
         assert_ptr_equal(strstr(err.items[i].text, "topology.dims[0]: "), err.items[i].text);
@@ -268,18 +210,54 @@ static void test_checks(void **state)
 {
     (void)state;
     assert_null(topology_find("torus of doughnuts"));
-    assert_int_equal(errors_of("switch", 4095, (struct dim){"", 4095, {0}}), 0);
-    assert_int_equal(errors_of("switch", 4096, (struct dim){"", 4096, {0}}), 1);
+    assert_int_equal(errors_of("switch", 4095, (struct graph_dim){"", 4095, {0}}), 0);
+    assert_int_equal(errors_of("switch", 4096, (struct graph_dim){"", 4096, {0}}), 1);
     const char *fits[] = {"ranks_per_leaf=4", "spines=2", "trunks=3"};
-    struct dim d = {"", 12, {fits[0], fits[1], fits[2]}};
+    struct graph_dim d = {"", 12, {fits[0], fits[1], fits[2]}};
     assert_int_equal(errors_of("leaf_spine", 12, d), 0);
     assert_int_equal(errors_of("leaf_spine", 13, d), 1);       // leaves are not filled
     assert_int_equal(errors_of("leaf_spine", 4 * 1365, d), 0); // a spine of 4095 ports
     assert_int_equal(errors_of("leaf_spine", 4 * 1366, d), 1);
-    struct dim wide = {"", 12, {"ranks_per_leaf=2048", "spines=2047"}};
+    struct graph_dim wide = {"", 12, {"ranks_per_leaf=2048", "spines=2047"}};
     assert_int_equal(errors_of("leaf_spine", 2048, wide), 0);
     wide.settings[1] = "spines=2048";
     assert_int_equal(errors_of("leaf_spine", 2048, wide), 1);
+    struct graph_dim rail = {"", 64, {"gpus_per_server=8", "servers_per_pod=4", "spines=2"}};
+    assert_int_equal(errors_of("rail", 64, rail), 0);
+    assert_int_equal(errors_of("rail", 60, rail), 1); // servers are not filled
+    assert_int_equal(errors_of("rail", 72, rail), 1); // pods are not filled
+    rail.settings[3] = "trunks=64";                   // 8 rails a pod, 64 trunks each to a spine
+    assert_int_equal(errors_of("rail", 7 * 32, rail), 0);
+    assert_int_equal(errors_of("rail", 8 * 32, rail), 1);
+    rail.settings[2] = "spines=64"; // 4 + 64 * 64 ports of a rail switch
+    assert_int_equal(errors_of("rail", 32, rail), 1);
+    struct graph_dim fly = {
+        "", 72, {"ranks_per_router=2", "routers_per_group=4", "global_links=2"}};
+    assert_int_equal(errors_of("dragonfly", 72, fly), 0);
+    assert_int_equal(errors_of("dragonfly", 80, fly), 1); // 10 groups, 8 global links each
+    assert_int_equal(errors_of("dragonfly", 76, fly), 1); // groups are not filled
+    struct graph_dim broad = {
+        "", 4096, {"ranks_per_router=2048", "routers_per_group=1", "global_links=1024"}};
+    assert_int_equal(errors_of("dragonfly", 4096, broad), 0);
+    broad.settings[1] = "routers_per_group=1024"; // 2048 + 1023 + 1024 ports
+    assert_int_equal(errors_of("dragonfly", 2048 * 1024, broad), 0);
+    static const struct {
+        const char *kind;
+        uint32_t max;
+    } direct[] = {{"ring", 513}, {"mesh", 257}, {"fully_connected", 1024}, {"dln", 4096}};
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t max = direct[i].max;
+        assert_int_equal(errors_of(direct[i].kind, max, (struct graph_dim){"", max, {0}}), 0);
+        max++;
+        assert_int_equal(errors_of(direct[i].kind, max, (struct graph_dim){"", max, {0}}), 1);
+    }
+    struct graph_dim tree = {"", 48, {"radix=4", "oversubscription=3"}};
+    assert_int_equal(errors_of("fat_tree", 48, tree), 0);
+    assert_int_equal(errors_of("fat_tree", 49, tree), 1);
+    tree.settings[0] = "radix=2048"; // 3 * 1024 + 1024 ports of an edge
+    assert_int_equal(errors_of("fat_tree", 48, tree), 1);
+    tree.settings[1] = "oversubscription=2";
+    assert_int_equal(errors_of("fat_tree", 48, tree), 0);
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static void fabric_begin(struct graph *g, struct routes *r)
     for (uint32_t i = 0; i < 3 * 2 * 3; i++)
         graph_add_link(g, LEAF + i / 6, SPINE + i / 3 % 2, 0, RATE, 1000);
     graph_seal(g);
-    routes_build(r, g);
+    assert_int_equal(routes_build(r, g), 0);
 }
 
 static uint32_t neighbour(const struct graph *g, uint32_t node, uint32_t local)
@@ -110,7 +110,7 @@ static void test_unreachable(void **state)
     for (uint32_t d = 0; d < 2; d++)
         topology_find("switch")->build(&g, d, &planes, &link);
     graph_seal(&g);
-    routes_build(&r, &g);
+    assert_int_equal(routes_build(&r, &g), 0);
     for (uint32_t sw = 12; sw < g.n_nodes; sw++)
         for (uint32_t rank = 0; rank < 12; rank++) {
             const uint16_t *hops;
@@ -118,9 +118,10 @@ static void test_unreachable(void **state)
             bool member = false;
             for (uint32_t local = 0; local < g.nodes[sw].n_ports; local++)
                 member |= neighbour(&g, sw, local) == rank;
-            assert_int_equal(count, member);
-            if (member)
-                assert_int_equal(neighbour(&g, sw, hops[0]), rank);
+            if (!member)
+                continue; // its column may be another's, who is a member
+            assert_int_equal(count, 1);
+            assert_int_equal(neighbour(&g, sw, hops[0]), rank);
         }
     assert_int_equal(route_path(&r, &g, 0, 3, 0, ports, ROUTE_MAX_HOPS), 2);
     assert_int_equal(route_path(&r, &g, 0, 3, 1, ports, ROUTE_MAX_HOPS), 0);
@@ -179,7 +180,7 @@ static void test_random_graphs(void **state)
         struct graph g;
         struct routes r;
         random_graph(&g, seed);
-        routes_build(&r, &g);
+        assert_int_equal(routes_build(&r, &g), 0);
         distances(&g, d);
         for (uint32_t sw = 8; sw < g.n_nodes; sw++)
             for (uint32_t rank = 0; rank < 8; rank++) {
@@ -204,10 +205,8 @@ static void test_random_graphs(void **state)
                 uint32_t n = a == b ? 0 : route_path(&r, &g, a, b, 0, ports, ROUTE_MAX_HOPS);
                 if (a == b || d[a][b] > ROUTE_MAX_HOPS)
                     assert_int_equal(n, 0);
-                else if (g.nodes[a].n_ports == 1) // of several it takes the first that leads there
-                    assert_int_equal(n, d[a][b]);
                 else
-                    assert_true(n >= d[a][b]);
+                    assert_int_equal(n, d[a][b]);
             }
         routes_free(&r);
         graph_free(&g);

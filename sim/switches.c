@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Switches and routers from the spec: buffer, headroom, marking, next hops, telemetry.
+#include <stdio.h>
+
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+uint32_t sim_switch_dim(const struct sim *sim, uint32_t index)
+{
+    return sim->graph.ports[sim->switches.nodes[index].first_port].dim;
+}
+
+const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAPH_NAME])
+{
+    uint32_t node = sim->graph.ports[sim->switches.nodes[index].first_port].node;
+    if (node >= sim->graph.n_ranks)
+        return graph_node_name(&sim->graph, node, buf);
+    snprintf(buf, GRAPH_NAME, "rank%u:dim%u", node, sim_switch_dim(sim, index));
+    return buf;
+}
+
+static uint64_t headroom_of(const struct sim *sim, uint32_t port)
+{
+    const struct graph_port *here = &sim->graph.ports[port];
+    const struct graph_port *sender = &sim->graph.ports[here->peer];
+    const struct dim_spec *dim = &sim->spec->dims[here->dim];
+    const struct transport_spec *t = &sim->roce.dims[here->dim].spec;
+    if (!dim->sw.pfc.enabled)
+        return 0;
+    if (dim->sw.pfc.headroom_bytes != PARAM_AUTO_BYTES)
+        return dim->sw.pfc.headroom_bytes > 0 ? dim->sw.pfc.headroom_bytes : 1;
+    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true).wire, ack = ack_sizes(t).wire;
+    struct headroom_link link = {.rate_bps = sender->rate_bps,
+                                 .delay_ps = sender->delay_ps,
+                                 .response_ps = dim->sw.pfc.response_ps,
+                                 .max_frame_in = data,
+                                 .max_frame_back = data > ack ? data : ack,
+                                 .pfc_wire_bytes = sim->net.pfc_wire_bytes,
+                                 .pfc_ahead = 2};
+    return mmu_headroom_bytes(&link);
+}
+
+static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
+{
+    const struct ecn_spec *ecn = &dim->sw.ecn;
+    if (ecn->mode == ECN_ON && ecn->kind == MARKING_PI)
+        return (struct marking){.enabled = true,
+                                .kind = MARKING_PI,
+                                .pi = {.a = ecn->pi_a / 1000,
+                                       .b = ecn->pi_b / 1000,
+                                       .qref_bytes = ecn->qref_bytes,
+                                       .interval_ps = ecn->pi_interval_ps,
+                                       .next_ps = ecn->pi_interval_ps}};
+    if (ecn->mode == ECN_ON)
+        return (struct marking){.enabled = true,
+                                .kmin_bytes = ecn->kmin_bytes,
+                                .kmax_bytes = ecn->kmax_bytes,
+                                .pmax = ecn->pmax};
+    const struct cc_profile *profile = &dim->cc_preset->profile;
+    if (ecn->mode == ECN_OFF || !profile->ecn)
+        return (struct marking){0};
+    double scale = profile->scaled ? (double)rate_bps / (double)profile->ref_bps : 1;
+    return (struct marking){.enabled = true,
+                            .kmin_bytes = (uint64_t)((double)profile->kmin_bytes * scale),
+                            .kmax_bytes = (uint64_t)((double)profile->kmax_bytes * scale),
+                            .pmax = profile->pmax};
+}
+
+// Buffer and headroom. Errors name the switch.
+static void build_mmu(struct sim *sim, uint32_t index, struct err *err)
+{
+    struct switch_node *s = &sim->switches.nodes[index];
+    const struct network *net = &sim->net;
+    uint32_t d = sim_switch_dim(sim, index);
+    const struct switch_spec *spec = &sim->spec->dims[d].sw;
+    uint32_t classes = net->n_slots - 1, data = mmu_class(net, NET_CLASS_DATA);
+    uint32_t full = sim->roce.dims[d].full.frame;
+    struct mmu_config config = {.buffer_bytes = spec->buffer_bytes,
+                                .reserve_bytes = spec->reserve_bytes,
+                                .xon_offset_bytes = spec->pfc.xon_offset_bytes == PARAM_AUTO_BYTES
+                                                        ? 2 * (uint64_t)full
+                                                        : spec->pfc.xon_offset_bytes,
+                                .alpha = spec->pfc.alpha,
+                                .lossy_alpha = spec->lossy_alpha};
+    struct mmu_ingress *ingress = memory_zeroed((size_t)s->n_ports * classes, sizeof *ingress);
+    uint64_t headroom = 0;
+    for (uint32_t p = 0; p < s->n_ports; p++) {
+        uint64_t limit = headroom_of(sim, s->first_port + p);
+        ingress[p * classes + data].headroom_limit =
+            (uint32_t)(limit < UINT32_MAX ? limit : UINT32_MAX);
+        headroom += limit;
+    }
+    if (mmu_init(&s->mmu, &config, ingress, s->n_ports, classes) == 0) {
+        char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT];
+        err_add(err, "switch.buffer",
+                "%s: headroom %s and reserve %s of its %u ports exceed the "
+                "buffer %s",
+                sim_switch_name(sim, index, name), human_bytes(headroom, h),
+                human_bytes(spec->reserve_bytes * s->n_ports * classes, r), s->n_ports,
+                human_bytes(spec->buffer_bytes, b));
+    }
+}
+
+void sim_routes_install(struct sim *sim)
+{
+    const struct routes *routes = &sim->routes;
+    for (uint32_t i = 0; i < sim->switches.n_switches + sim->switches.n_routers; i++) {
+        struct switch_node *s = &sim->switches.nodes[i];
+        s->routes = (struct next_hops){
+            .next = routes->next + (size_t)s->row * routes->n_groups,
+            .group = routes->group + (size_t)s->dim * routes->n_ranks,
+            .own = routes->port + (size_t)s->dim * routes->n_ranks,
+            .sets = (const struct next_hop_set *)(const void *)routes->sets,
+            .ports = routes->ports,
+        };
+    }
+}
+
+static void build_watchdog(struct sim *sim, struct switch_node *s, const struct pfc_spec *pfc)
+{
+    bool watched = pfc->enabled && pfc->watchdog;
+    s->watchdog_detect_ps = watched ? pfc->watchdog_detect_ps : PS_NEVER;
+    s->watchdog_restore_ps = pfc->watchdog_restore_ps;
+    if (watched && !sim->switches.watchdogs)
+        watchdogs_init(&sim->switches);
+}
+
+static void build_port(struct sim *sim, struct switch_node *s, uint32_t p,
+                       const struct dim_spec *dim)
+{
+    const struct network *net = &sim->net;
+    struct switch_port *port = &sim->switches.ports[p];
+    struct byte_time bt = port_link(net, net->cold[p].peer)->byte_time;
+    port->marking = marking_of(dim, sim->graph.ports[p].rate_bps);
+    if (port->marking.enabled && port->marking.kmin_bytes < s->mark_from_bytes)
+        s->mark_from_bytes = port->marking.kmin_bytes;
+    s->pi |= port->marking.enabled && port->marking.kind == MARKING_PI;
+    port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
+    port->rate_bps = sim->graph.ports[p].rate_bps;
+    if (s->int_mode == INT_PINT)
+        sim->switches.pints[p].rng = rng_init(sim->spec->seed, RNG_PINT, p);
+    // half of the quanta of 64 byte times, at the rate of the sender that is paused
+    port->refresh_every_ps = byte_time_span(&bt, dim->sw.pfc.quanta * 64) / 2;
+    if (port->refresh_every_ps < 1)
+        port->refresh_every_ps = 1;
+}
+
+// nodes[index], which has these ports, by row `row` of the routes.
+static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, uint32_t n_ports,
+                         uint32_t row, struct err *err)
+{
+    struct switch_node *s = &sim->switches.nodes[index];
+    uint32_t d = sim->graph.ports[first_port].dim;
+    const struct dim_spec *dim = &sim->spec->dims[d];
+    switch_attach(&sim->switches, index, first_port, n_ports);
+    build_mmu(sim, index, err);
+    s->row = row;
+    s->dim = d;
+    struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, sim->graph.ports[first_port].node);
+    s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
+    s->routing = (struct routing){.kind = (uint8_t)dim->sw.routing.kind,
+                                  .spray = (uint8_t)dim->sw.routing.spray,
+                                  .flowlet_gap_ps = dim->sw.routing.flowlet_gap_ps,
+                                  .rng = rng_init(sim->spec->seed, RNG_ROUTING, index)};
+    s->quanta = (uint16_t)dim->sw.pfc.quanta;
+    build_watchdog(sim, s, &dim->sw.pfc);
+    s->mark_from_bytes = UINT64_MAX;
+    s->lossless_data = dim->sw.pfc.enabled;
+    s->int_mode = (uint8_t)sim_int_mode(dim);
+    s->int_rtt_ps = sim->roce.dims[d].global_rtt_ps;
+    if (s->int_mode == INT_PINT && !sim->switches.pints)
+        sim->switches.pints = memory_zeroed(sim->net.n_ports, sizeof *sim->switches.pints);
+    for (uint32_t p = first_port; p < first_port + n_ports; p++)
+        build_port(sim, s, p, dim);
+}
+
+// The ranks of direct dimensions that have a choice of ports forward: their routers, or how many.
+static uint32_t routers(struct sim *sim, bool build, struct err *err)
+{
+    const struct graph *g = &sim->graph;
+    const struct routes *r = &sim->routes;
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < g->n_dims; d++) {
+        size_t errors = err->n_errors;
+        for (uint32_t rank = 0; g->dim_direct[d] && rank < g->n_ranks; rank++) {
+            uint32_t row = r->row[(size_t)d * g->n_ranks + rank], ports = 0;
+            if (row == ROUTE_NO_ROW || err->n_errors > errors) // one error stands for all
+                continue;
+            uint32_t first = g->nodes[rank].first_port, end = first + g->nodes[rank].n_ports;
+            while (g->ports[first].dim != d) // those of a dimension follow one another
+                first++;
+            while (first + ports < end && g->ports[first + ports].dim == d)
+                ports++;
+            if (build)
+                build_switch(sim, sim->switches.n_switches + n, first, ports, row, err);
+            n++;
+        }
+    }
+    return n;
+}
+
+void sim_build_switches(struct sim *sim, struct err *err)
+{
+    const struct graph *g = &sim->graph;
+    switches_init(&sim->switches, &sim->net, routers(sim, false, err));
+    for (uint32_t i = 0; i < sim->switches.n_switches; i++) {
+        const struct graph_node *node = &g->nodes[g->n_ranks + i];
+        build_switch(sim, i, node->first_port, node->n_ports, i, err);
+    }
+    routers(sim, true, err);
+    sim_routes_install(sim);
+}

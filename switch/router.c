@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// The routers of ranks in direct dimensions: what comes to a rank and is for another goes through a
+// switch element that shares the rank's ports with its NIC.
+//
+// No hop and no link lie between NIC and router: a packet in transit is queued at the output port,
+// where the NIC's own packets are pulled (net/network.c takes them in turn). What the NIC queues
+// (ACKs, CNPs) is not the router's: it holds no buffer of it and is not marked.
+#include "engine/memory.h"
+#include "switch/switch.h"
+
+// The router of a rank's port as a node of the switches.
+static uint32_t router_node(const struct switches *sw, uint32_t port)
+{
+    return sw->net->n_ranks + sw->router_at[port] - 1;
+}
+
+// The port as the router counts.
+static uint32_t local_of(const struct switches *sw, uint32_t port)
+{
+    return port - switch_of(sw, router_node(sw, port))->first_port;
+}
+
+static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+{
+    struct switches *sw = ctx;
+    if (p->dst == node) {
+        sw->nic.arrive(sw->nic.ctx, node, local, p, now);
+        return;
+    }
+    uint32_t port = node_port(sw->net, node, local);
+    SIM_ASSERT(sw->net->engine, node, sw->router_at[port] > 0);
+    sw->element.arrive(sw, router_node(sw, port), local_of(sw, port), p, now);
+}
+
+static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
+                   ps_t now)
+{
+    struct switches *sw = ctx;
+    if (p->ingress == PACKET_OWN) {
+        sw->nic.depart(sw->nic.ctx, node, port, p, queue_bytes, now);
+        return;
+    }
+    sw->net->cold[port].own_turn |= p->kind == PACKET_DATA;
+    sw->element.depart(sw, router_node(sw, port), port, p, queue_bytes, now);
+}
+
+static bool pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+{
+    struct switches *sw = ctx;
+    if (!sw->nic.pull(sw->nic.ctx, node, port, p, now))
+        return false;
+    sw->net->cold[port].own_turn = false;
+    return true;
+}
+
+static ps_t next_pull(void *ctx, uint32_t port, ps_t now)
+{
+    const struct switches *sw = ctx;
+    return sw->nic.next_pull(sw->nic.ctx, port, now);
+}
+
+static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
+{
+    const struct switches *sw = ctx;
+    sw->nic.pause_changed(sw->nic.ctx, port, cls, paused, now);
+}
+
+static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *p)
+{
+    struct switches *sw = ctx;
+    uint32_t port = node_port(sw->net, node, local);
+    if (p->dst == node)
+        sw->nic.hint(sw->nic.ctx, node, local, p);
+    else if (sw->router_at[port] > 0)
+        sw->element.hint(sw, router_node(sw, port), local_of(sw, port), p);
+}
+
+void routers_attach(struct switches *sw)
+{
+    struct network *net = sw->net;
+    sw->router_at = memory_zeroed(net->first_port[net->n_ranks], sizeof *sw->router_at);
+    for (uint32_t n = sw->n_switches; n < sw->n_switches + sw->n_routers; n++)
+        for (uint32_t i = 0; i < sw->nodes[n].n_ports; i++) {
+            uint32_t port = sw->nodes[n].first_port + i;
+            sw->router_at[port] = n + 1;
+            net->ports[port].flags |= PORT_ROUTES;
+        }
+    sw->nic = net->ops[0];
+    sw->element = net->ops[1];
+    net->ops[0] = (struct node_ops){.arrive = arrive,
+                                    .depart = depart,
+                                    .pull = pull,
+                                    .next_pull = next_pull,
+                                    .pause_changed = pause_changed,
+                                    .hint = hint,
+                                    .ctx = sw};
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Direct kinds: links between the ranks of a group, no switch. What is for a rank further on goes
+// through the routers of those between (switch/router.c), by shortest paths.
+//
+// Routing is minimal and without virtual channels, so on a ring the buffers of routers can wait for
+// each other in a circle: with PFC such a network may deadlock, as a real one would.
+#include "topology/group.h"
+#include "topology/kinds.h"
+
+// A packet counts the routers it has crossed in 8 bits, so no two ranks are more than 256 links
+// apart.
+#define MAX_DISTANCE 256
+#define MAX_RING (2 * MAX_DISTANCE + 1)
+#define MAX_MESH (MAX_DISTANCE + 1)
+#define MAX_FULL 1024
+#define MAX_DLN 4096
+
+static void check_size(uint32_t size, uint32_t max, const char *path, struct err *err)
+{
+    if (size > max)
+        err_add(err, path, "size %u is more than the %u that this kind can have", size, max);
+}
+
+static void check_ring(const void *params, uint32_t size, uint32_t ranks, const char *path,
+                       struct err *err)
+{
+    (void)params, (void)ranks;
+    check_size(size, MAX_RING, path, err);
+}
+
+static void check_mesh(const void *params, uint32_t size, uint32_t ranks, const char *path,
+                       struct err *err)
+{
+    (void)params, (void)ranks;
+    check_size(size, MAX_MESH, path, err);
+}
+
+static void check_full(const void *params, uint32_t size, uint32_t ranks, const char *path,
+                       struct err *err)
+{
+    (void)params, (void)ranks;
+    check_size(size, MAX_FULL, path, err);
+}
+
+static void check_dln(const void *params, uint32_t size, uint32_t ranks, const char *path,
+                      struct err *err)
+{
+    (void)params, (void)ranks;
+    check_size(size, MAX_DLN, path, err);
+}
+
+// Links i -- i + distance of one group, each once: around (i + distance modulo size) or not.
+static void link_at(struct graph *g, uint32_t dim, const struct rank_group *group,
+                    uint32_t distance, bool around, const struct link_spec *link)
+{
+    bool halfway = 2 * distance == group->size; // both ways round lead to the same rank
+    uint32_t n = around && !halfway ? group->size : group->size - distance;
+    for (uint32_t i = 0; i < n; i++)
+        graph_add_link(g, group_rank(group, i), group_rank(group, (i + distance) % group->size),
+                       dim, link->rate_bps, link->delay_ps);
+}
+
+static void build_ring(struct graph *g, uint32_t dim, const void *params,
+                       const struct link_spec *links)
+{
+    (void)params;
+    g->dim_direct[dim] = true;
+    for (uint32_t k = 0; k < rank_groups(g, dim); k++) {
+        struct rank_group group = rank_group_at(g, dim, k);
+        if (group.size > 1)
+            link_at(g, dim, &group, 1, true, &links[0]);
+    }
+}
+
+static void build_mesh(struct graph *g, uint32_t dim, const void *params,
+                       const struct link_spec *links)
+{
+    (void)params;
+    g->dim_direct[dim] = true;
+    for (uint32_t k = 0; k < rank_groups(g, dim); k++) {
+        struct rank_group group = rank_group_at(g, dim, k);
+        link_at(g, dim, &group, 1, false, &links[0]);
+    }
+}
+
+// No rank forwards: all are neighbours.
+static void build_full(struct graph *g, uint32_t dim, const void *params,
+                       const struct link_spec *links)
+{
+    (void)params;
+    for (uint32_t k = 0; k < rank_groups(g, dim); k++) {
+        struct rank_group group = rank_group_at(g, dim, k);
+        for (uint32_t distance = 1; distance < group.size; distance++)
+            link_at(g, dim, &group, distance, false, &links[0]);
+    }
+}
+
+// Distances 2^k below the size. Those above half of it can be the mirror of another: size - 2^k is
+// a power of two only where it is 2^k itself, or the size is 2^k + 2^j.
+static void build_dln(struct graph *g, uint32_t dim, const void *params,
+                      const struct link_spec *links)
+{
+    (void)params;
+    g->dim_direct[dim] = true;
+    for (uint32_t k = 0; k < rank_groups(g, dim); k++) {
+        struct rank_group group = rank_group_at(g, dim, k);
+        for (uint32_t distance = 1; distance < group.size; distance *= 2) {
+            uint32_t mirror = group.size - distance;
+            bool power = (mirror & (mirror - 1)) == 0;
+            if (!(power && mirror < distance))
+                link_at(g, dim, &group, distance, true, &links[0]);
+        }
+    }
+}
+
+const struct topology_kind topology_ring = {
+    .name = "ring",
+    .doc = "direct: a ring of each group of ranks; the ranks forward",
+    .source =
+        "Dally & Towles, Principles and Practices of Interconnection Networks, 2004, chapter 5",
+    .check = check_ring,
+    .build = build_ring,
+};
+
+const struct topology_kind topology_mesh = {
+    .name = "mesh",
+    .doc =
+        "direct: a line of each group of ranks, a ring without the link that closes it; the ranks "
+        "forward",
+    .source =
+        "Dally & Towles, Principles and Practices of Interconnection Networks, 2004, chapter 5",
+    .check = check_mesh,
+    .build = build_mesh,
+};
+
+const struct topology_kind topology_fully_connected = {
+    .name = "fully_connected",
+    .doc = "direct: a link between every two ranks of a group",
+    .source = "Won et al., ISPASS 2023 (ASTRA-sim 2.0)",
+    .check = check_full,
+    .build = build_full,
+};
+
+const struct topology_kind topology_dln = {
+    .name = "dln",
+    .doc =
+        "direct: a distributed loop network, links to the ranks 1, 2, 4, .. further and back; the "
+        "ranks forward",
+    .source = "Bermond, Comellas & Hsu, JPDC 1995 (survey of distributed loop networks)",
+    .check = check_dln,
+    .build = build_dln,
+};

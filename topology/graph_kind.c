@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// Any graph of ranks and switches, joining all ranks; docs/topologies.md has the format of its
+// file.
+#include "topology/graph_kind.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "topology/kinds.h"
+
+#define MAX_RANK_PORTS 2048
+#define MAX_LINK_TYPES 60000 // different pairs of rate and delay
+#define ERRORS_MAX 20
+
+static const struct param params[] = {
+    {.name = "file",
+     .type = PARAM_TEXT,
+     .offset = offsetof(struct graph_params, file),
+     .help = "JSON file of switches and links, relative to the scenario"},
+    {.name = "transit",
+     .type = PARAM_BOOL,
+     .offset = offsetof(struct graph_params, transit),
+     .def = "false",
+     .help = "ranks forward for others"},
+};
+_Static_assert(sizeof(struct graph_params) <= TOPOLOGY_PARAMS_BYTES, "params fit");
+
+// ---- what is wrong with it ----
+
+struct inspection {
+    const struct graph_params *p;
+    uint32_t ranks;
+    const char *path;
+    struct err *err;
+    size_t errors;   // before
+    uint32_t *parts; // [switch, then rank] union-find: what forwards and hangs together
+};
+
+// Nodes count switches first.
+static uint32_t node_of(const struct inspection *i, struct graph_end end)
+{
+    return end.is_switch ? end.index : (uint32_t)i->p->switches + end.index;
+}
+
+static bool forwards(const struct inspection *i, struct graph_end end)
+{
+    return end.is_switch || i->p->transit;
+}
+
+static uint32_t part_of(const struct inspection *i, uint32_t node)
+{
+    while (i->parts[node] != node)
+        node = i->parts[node] = i->parts[i->parts[node]];
+    return node;
+}
+
+static void check_links(const struct inspection *i)
+{
+    const struct graph_params *p = i->p;
+    for (size_t l = 0; l < p->n_links && i->err->n_errors < i->errors + ERRORS_MAX; l++) {
+        const struct graph_end *ends = p->links[l].ends;
+        for (int e = 0; e < 2; e++) {
+            uint32_t n = ends[e].is_switch ? (uint32_t)p->switches : i->ranks;
+            if (ends[e].index >= n)
+                err_add(i->err, i->path, "%s: links[%zu].%c: there is no %s%u, only %u %s", p->file,
+                        l, "ab"[e], ends[e].is_switch ? "sw" : "rank", ends[e].index, n,
+                        ends[e].is_switch ? "switches" : "ranks");
+        }
+        if (ends[0].is_switch == ends[1].is_switch && ends[0].index == ends[1].index)
+            err_add(i->err, i->path, "%s: links[%zu] ends where it begins", p->file, l);
+    }
+}
+
+static void check_ports(const struct inspection *i)
+{
+    const struct graph_params *p = i->p;
+    uint32_t *ports = memory_zeroed(i->ranks + p->switches, sizeof *ports);
+    for (size_t l = 0; l < p->n_links; l++)
+        for (int e = 0; e < 2; e++)
+            ports[node_of(i, p->links[l].ends[e])]++;
+    for (uint32_t n = 0; n < i->ranks + p->switches; n++) {
+        bool is_switch = n < p->switches;
+        uint32_t max = is_switch ? SWITCH_MAX_PORTS : MAX_RANK_PORTS;
+        if (ports[n] > max && i->err->n_errors < i->errors + ERRORS_MAX)
+            err_add(i->err, i->path, "%s: %s%u has %u ports, more than %u", p->file,
+                    is_switch ? "sw" : "rank", is_switch ? n : n - (uint32_t)p->switches, ports[n],
+                    max);
+    }
+    free(ports);
+}
+
+static int by_type(const void *a, const void *b)
+{
+    const struct link_spec *x = a, *y = b;
+    if (x->rate_bps != y->rate_bps)
+        return x->rate_bps < y->rate_bps ? -1 : 1;
+    return (x->delay_ps > y->delay_ps) - (x->delay_ps < y->delay_ps);
+}
+
+static void check_types(const struct inspection *i)
+{
+    const struct graph_params *p = i->p;
+    struct link_spec *types = memory_zeroed(p->n_links, sizeof *types);
+    size_t n = 0;
+    for (size_t l = 0; l < p->n_links; l++)
+        types[l] = p->links[l].link;
+    qsort(types, p->n_links, sizeof *types, by_type);
+    for (size_t l = 0; l < p->n_links; l++)
+        n += l == 0 || by_type(&types[l - 1], &types[l]) != 0;
+    free(types);
+    if (n > MAX_LINK_TYPES)
+        err_add(i->err, i->path, "%s: %zu different pairs of rate and delay are more than %d",
+                p->file, n, MAX_LINK_TYPES);
+}
+
+// Tie what forwards and has a link between it.
+static void tie_parts(const struct inspection *i)
+{
+    const struct graph_params *p = i->p;
+    for (size_t l = 0; l < p->n_links; l++) {
+        const struct graph_end *ends = p->links[l].ends;
+        if (forwards(i, ends[0]) && forwards(i, ends[1]))
+            i->parts[part_of(i, node_of(i, ends[0]))] = part_of(i, node_of(i, ends[1]));
+    }
+}
+
+// The ranks that hang on the part of `home`, by a link to it or as a node of it.
+static bool *hanging_on(const struct inspection *i, uint32_t home)
+{
+    const struct graph_params *p = i->p;
+    bool *hangs = memory_zeroed(i->ranks, sizeof *hangs);
+    for (size_t l = 0; l < p->n_links; l++)
+        for (int e = 0; e < 2; e++) {
+            struct graph_end here = p->links[l].ends[e], there = p->links[l].ends[!e];
+            if (!here.is_switch && forwards(i, there) && part_of(i, node_of(i, there)) == home)
+                hangs[here.index] = true;
+        }
+    return hangs;
+}
+
+// All ranks must hang on one part, that of what rank 0's first link leads to, so every two have a
+// path.
+static void check_joined(const struct inspection *i)
+{
+    const struct graph_params *p = i->p;
+    uint32_t home = UINT32_MAX;
+    for (uint32_t n = 0; n < i->ranks + p->switches; n++)
+        i->parts[n] = n;
+    tie_parts(i);
+    for (size_t l = 0; l < p->n_links && home == UINT32_MAX; l++)
+        for (int e = 0; e < 2; e++)
+            if (!p->links[l].ends[e].is_switch && p->links[l].ends[e].index == 0 &&
+                forwards(i, p->links[l].ends[!e]))
+                home = part_of(i, node_of(i, p->links[l].ends[!e]));
+    bool *hangs = hanging_on(i, home);
+    for (uint32_t r = 0; r < i->ranks && i->ranks > 1; r++)
+        if (!hangs[r] && i->err->n_errors < i->errors + ERRORS_MAX)
+            err_add(i->err, i->path, "%s: no path over %s leads to rank%u", p->file,
+                    p->transit ? "switches and ranks" : "switches (ranks forward with `transit`)",
+                    r);
+    free(hangs);
+}
+
+static void check(const void *params_of, uint32_t size, uint32_t ranks, const char *path,
+                  struct err *err)
+{
+    (void)size;
+    const struct graph_params *p = params_of;
+    char file_path[256];
+    snprintf(file_path, sizeof file_path, "%s.file", path);
+    struct inspection i = {
+        .p = p, .ranks = ranks, .path = file_path, .err = err, .errors = err->n_errors};
+    check_links(&i);
+    if (err->n_errors > i.errors)
+        return;
+    i.parts = memory_zeroed(ranks + p->switches, sizeof *i.parts);
+    check_ports(&i);
+    check_types(&i);
+    check_joined(&i);
+    free(i.parts);
+}
+
+// ---- building ----
+
+static void build(struct graph *g, uint32_t dim, const void *params_of,
+                  const struct link_spec *links)
+{
+    (void)links; // the reader has filled in what a link leaves out
+    const struct graph_params *p = params_of;
+    uint32_t first = g->n_nodes;
+    g->dim_direct[dim] = p->transit;
+    for (uint32_t s = 0; s < p->switches; s++)
+        graph_add_switch(g, NODE_SWITCH, dim, s, 0);
+    for (size_t l = 0; l < p->n_links; l++) {
+        const struct graph_link *link = &p->links[l];
+        uint32_t ends[2];
+        for (int e = 0; e < 2; e++)
+            ends[e] = (link->ends[e].is_switch ? first : 0) + link->ends[e].index;
+        graph_add_link(g, ends[0], ends[1], dim, link->link.rate_bps, link->link.delay_ps);
+    }
+}
+
+const struct topology_kind topology_graph = {
+    .name = "graph",
+    .doc = "one fabric joining all ranks, given link by link in a file",
+    .source = "docs/topologies.md",
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .params_bytes = sizeof(struct graph_params),
+    .fabric = true,
+    .check = check,
+    .build = build,
+};

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Rail-optimised fabric: servers stand in pods, GPU i of every server of a pod hangs on rail switch
+// i of that pod, and every rail switch is tied to every spine. Ranks fill servers in order, so a
+// rank's rail is rank % gpus_per_server. What servers are tied by inside is a dimension of its own.
+#include "topology/kinds.h"
+
+struct rail_params {
+    uint64_t gpus_per_server, servers_per_pod, spines, trunks;
+};
+
+#define SOURCE "NVIDIA DGX SuperPOD reference architecture, compute fabric"
+#define FIELD(f) offsetof(struct rail_params, f)
+static const struct param params[] = {
+    {.name = "gpus_per_server",
+     .type = PARAM_COUNT,
+     .offset = FIELD(gpus_per_server),
+     .min = "1",
+     .max = "256",
+     .help = "ranks of a server, and rail switches of a pod",
+     .source = SOURCE},
+    {.name = "servers_per_pod",
+     .type = PARAM_COUNT,
+     .offset = FIELD(servers_per_pod),
+     .def = "auto",
+     .can_auto = true,
+     .min = "1",
+     .max = "4094",
+     .help = "servers on the same rail switches; auto = all",
+     .source = SOURCE},
+    {.name = "spines",
+     .type = PARAM_COUNT,
+     .offset = FIELD(spines),
+     .min = "1",
+     .max = "2048",
+     .help = "spine switches, over all pods",
+     .source = SOURCE},
+    {.name = "trunks",
+     .type = PARAM_COUNT,
+     .offset = FIELD(trunks),
+     .def = "1",
+     .min = "1",
+     .max = "64",
+     .help = "parallel links of each rail switch to each spine",
+     .source = SOURCE},
+};
+
+static uint64_t pod_servers(const struct rail_params *p, uint32_t ranks)
+{
+    return p->servers_per_pod == PARAM_AUTO_BYTES ? ranks / p->gpus_per_server : p->servers_per_pod;
+}
+
+static void check(const void *params_of, uint32_t size, uint32_t ranks, const char *path,
+                  struct err *err)
+{
+    (void)size;
+    const struct rail_params *p = params_of;
+    uint64_t servers = pod_servers(p, ranks), pod = servers * p->gpus_per_server;
+    if (ranks % p->gpus_per_server != 0) {
+        err_add(err, path, "%u ranks do not fill servers of gpus_per_server %u", ranks,
+                (unsigned)p->gpus_per_server);
+        return;
+    }
+    if (ranks % pod != 0) {
+        err_add(err, path, "%u ranks do not fill pods of %u servers of %u", ranks,
+                (unsigned)servers, (unsigned)p->gpus_per_server);
+        return;
+    }
+    uint64_t rail_ports = servers + p->spines * p->trunks;
+    uint64_t spine_ports = ranks / pod * p->gpus_per_server * p->trunks;
+    if (rail_ports > SWITCH_MAX_PORTS)
+        err_add(err, path, "a rail switch of %u ports is more than the %u a switch can have",
+                (unsigned)rail_ports, SWITCH_MAX_PORTS);
+    if (spine_ports > SWITCH_MAX_PORTS)
+        err_add(err, path, "a spine of %u ports is more than the %u a switch can have",
+                (unsigned)spine_ports, SWITCH_MAX_PORTS);
+}
+
+static void build(struct graph *g, uint32_t dim, const void *params_of,
+                  const struct link_spec *links)
+{
+    const struct rail_params *p = params_of;
+    uint32_t gpus = (uint32_t)p->gpus_per_server, spines = (uint32_t)p->spines;
+    uint32_t pod = (uint32_t)pod_servers(p, g->n_ranks) * gpus;
+    uint32_t rails = g->n_ranks / pod * gpus, first_rail = g->n_nodes;
+    for (uint32_t i = 0; i < rails; i++)
+        graph_add_switch(g, NODE_RAIL, dim, i, 0);
+    uint32_t first_spine = g->n_nodes;
+    for (uint32_t s = 0; s < spines; s++)
+        graph_add_switch(g, NODE_SPINE, dim, s, 0);
+    for (uint32_t r = 0; r < g->n_ranks; r++)
+        graph_add_link(g, r, first_rail + r / pod * gpus + r % gpus, dim, links[0].rate_bps,
+                       links[0].delay_ps);
+    for (uint32_t i = 0; i < rails; i++)
+        for (uint32_t s = 0; s < spines; s++)
+            for (uint32_t t = 0; t < p->trunks; t++)
+                graph_add_link(g, first_rail + i, first_spine + s, dim, links[1].rate_bps,
+                               links[1].delay_ps);
+}
+
+static const char *const link_names[] = {"trunk", NULL};
+
+const struct topology_kind topology_rail = {
+    .name = "rail",
+    .doc =
+        "one rail-optimised fabric joining all ranks: a switch per GPU index and pod, spines above",
+    .source = SOURCE,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .params_bytes = sizeof(struct rail_params),
+    .links = link_names,
+    .fabric = true,
+    .check = check,
+    .build = build,
+};
