@@ -29,7 +29,6 @@ bool later_word(const char *what, const char *word)
 
 const struct later_key later_keys[] = {
     {"scenario", "network", "\"packet\"", "the model of the network"},
-    {"dim", "ranks_per_port", "1", "ranks that share a NIC port"},
     {"routing", "relay", "false", "ranks forward for pairs that no dimension joins"},
     {"collective", "order", "\"fifo\"", "of chunks that wait"},
     {"collective", "schedule", "\"baseline\"", "order of dimensions"},

@@ -70,12 +70,14 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
         return false;
     struct place kind = place_key(place, "kind");
     struct dim_params own = {0};
+    params_default(dim_params, n_dim_params, &own);
     dim->kind = read_kind(r, &kind);
     if (dim->kind == NULL)
         return false;
     keys_add(&keys, "kind");
     read_params(r, place, &keys, dim_params, n_dim_params, &own);
     dim->size = (uint32_t)own.size;
+    dim->ranks_per_port = (uint32_t)own.ranks_per_port;
     params_default(dim->kind->params, dim->kind->n_params, dim->params);
     read_params(r, place, &keys, dim->kind->params, dim->kind->n_params, dim->params);
     bool sound = r->err->n_errors == errors;
@@ -120,6 +122,13 @@ static void check_whole(struct reader *r, const struct place *dims)
         char path[PLACE_TEXT];
         struct place place = place_item(dims, d);
         const struct dim_spec *dim = &spec->dims[d];
+        struct place share = place_key(&place, "ranks_per_port");
+        if (dim->ranks_per_port > 1 && dim->kind->direct)
+            place_error(r->err, &share, "links of %s lead from rank to rank: no NIC is shared",
+                        dim->kind->name);
+        else if ((dim->kind->fabric ? ranks : dim->size) % dim->ranks_per_port != 0)
+            place_error(r->err, &share, "%u ranks do not fill NICs of %u",
+                        dim->kind->fabric ? (unsigned)ranks : dim->size, dim->ranks_per_port);
         if (dim->kind->check != NULL)
             dim->kind->check(dim->params, dim->size, (uint32_t)ranks, place_text(&place, path),
                              r->err);

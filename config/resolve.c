@@ -94,7 +94,7 @@ static json_t *cc_json(const struct dim_spec *dim)
 static json_t *dim_json(const struct dim_spec *dim, const bool *overrides)
 {
     json_t *json = json_object();
-    struct dim_params own = {dim->size};
+    struct dim_params own = {dim->size, dim->ranks_per_port};
     json_object_set_new(json, "kind", json_string(dim->kind->name));
     write_params(json, dim_params, n_dim_params, &own);
     write_params(json, dim->kind->params, dim->kind->n_params, dim->params);

@@ -210,6 +210,14 @@ const struct param dim_params[] = {
      .min = "1",
      .max = "65536",
      .help = "ranks of a group; their product over all dimensions is the network"},
+    {.name = "ranks_per_port",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct dim_params, ranks_per_port),
+     .def = "1",
+     .min = "1",
+     .max = "1024",
+     .help = "neighbouring ranks that share a NIC; not where links are direct",
+     .source = "servers with fewer NICs than GPUs"},
 };
 TABLE_END(dim_params);
 

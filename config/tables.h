@@ -11,7 +11,7 @@ struct limits_params {
 };
 
 struct dim_params {
-    uint64_t size;
+    uint64_t size, ranks_per_port;
 };
 
 struct flow_params {

@@ -29,6 +29,7 @@ static void build_graph(struct sim *sim, struct err *err)
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct dim_spec *dim = &spec->dims[d];
         sim->graph.dim_fabric[d] = dim->kind->fabric;
+        sim->graph.dim_share[d] = dim->ranks_per_port > 1 ? dim->ranks_per_port : 1;
         dim->kind->build(&sim->graph, d, dim->params, dim->links);
     }
     graph_seal(&sim->graph);

@@ -53,6 +53,7 @@ static bool leads_to(const struct sim *sim, uint32_t port, uint32_t dst)
 {
     const uint16_t *ports;
     const struct switch_node *s = switch_at(&sim->switches, port);
+    dst = graph_owner(&sim->graph, dst, s->dim);
     uint32_t n = routes_of_row(&sim->routes, s->row, s->dim, dst, &ports);
     for (uint32_t i = 0; i < n; i++)
         if (ports[i] == sim->net.cold[port].local)

@@ -11,8 +11,7 @@ static uint32_t path_hops(const struct sim *sim, uint32_t src, uint32_t dst, uin
                           struct hop *out, struct hop *back)
 {
     uint32_t ports[ROUTE_MAX_HOPS];
-    uint32_t n =
-        route_path(sim_first_routes(sim), &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
+    uint32_t n = sim_route(sim, sim_first_routes(sim), src, dst, dim, ports);
     for (uint32_t h = 0; h < n; h++) {
         const struct link *there = port_link(&sim->net, ports[h]);
         const struct link *here = port_link(&sim->net, sim->net.cold[ports[h]].peer);

@@ -36,6 +36,8 @@ static uint32_t line_port(const struct evaluation *e, uint32_t src, uint32_t dst
     const struct sim *sim = e->sim;
     const uint16_t *ports;
     uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
+    src = graph_owner(&sim->graph, src, dim);
+    dst = graph_owner(&sim->graph, dst, dim);
     *planes = routes_from(sim_first_routes(sim), src, dst, dim, &ports);
     return node_port(&sim->net, src, ports[0]);
 }

@@ -13,17 +13,34 @@ static uint32_t first_port_of(const struct sim *sim, uint32_t rank, uint32_t dim
     return port;
 }
 
+uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,
+                   uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS])
+{
+    const struct graph *g = &sim->graph;
+    src = graph_owner(g, src, dim);
+    dst = graph_owner(g, dst, dim);
+    if (src != dst)
+        return route_path(r, g, src, dst, dim, ports, ROUTE_MAX_HOPS);
+    ports[0] = first_port_of(sim, src, dim); // ranks that share a NIC meet at its switch
+    ports[1] = g->ports[ports[0]].peer;
+    return 2;
+}
+
 struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
 {
     const struct sim *sim = ctx;
     const struct transport_spec *t = &sim->roce.dims[dim].spec;
     uint32_t ports[ROUTE_MAX_HOPS];
-    uint32_t n = route_path(&sim->routes, &sim->graph, src, dst, dim, ports, ROUTE_MAX_HOPS);
+    uint32_t n = sim_route(sim, &sim->routes, src, dst, dim, ports);
+    src = graph_owner(&sim->graph, src, dim);
+    dst = graph_owner(&sim->graph, dst, dim);
     uint32_t first = first_port_of(sim, src, dim);
     if (n == 0) // links have failed
         n = 1, ports[0] = first;
     uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire, ack = ack_sizes(t).wire;
-    struct roce_path out = {.hops = n,
+    struct roce_path out = {.src_node = src,
+                            .dst_node = dst,
+                            .hops = n,
                             .line_bps = sim->graph.ports[ports[0]].rate_bps,
                             .any_port = (uint16_t)sim->graph.ports[first].local};
     out.n_ports = routes_from(&sim->routes, src, dst, dim, &out.ports);

@@ -107,6 +107,9 @@ char *sim_describe(const struct sim *sim);
 /* Between the files of this folder */
 void sim_message_ended(void *ctx, const struct message *m);
 uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims); // ctx: the sim
+// The ports of a path between two ranks, those that share a NIC with others included; how many.
+uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,
+                   uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS]);
 struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim);
 // The largest base RTT of all pairs of a dimension, and the pair that crosses the most links.
 struct sim_longest {

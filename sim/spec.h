@@ -14,7 +14,7 @@
 // One dimension of the network with the settings that hold in it.
 struct dim_spec {
     const struct topology_kind *kind;
-    uint32_t size;
+    uint32_t size, ranks_per_port;
     alignas(max_align_t) unsigned char params[TOPOLOGY_PARAMS_BYTES];
     struct link_spec links[TOPOLOGY_MAX_LINKS]; // [0] = link, then kind->links
     struct switch_spec sw;

@@ -114,6 +114,7 @@ static void build_dln(struct graph *g, uint32_t dim, const void *params,
 }
 
 const struct topology_kind topology_ring = {
+    .direct = true,
     .name = "ring",
     .doc = "direct: a ring of each group of ranks; the ranks forward",
     .source =
@@ -123,6 +124,7 @@ const struct topology_kind topology_ring = {
 };
 
 const struct topology_kind topology_mesh = {
+    .direct = true,
     .name = "mesh",
     .doc =
         "direct: a line of each group of ranks, a ring without the link that closes it; the ranks "
@@ -134,6 +136,7 @@ const struct topology_kind topology_mesh = {
 };
 
 const struct topology_kind topology_fully_connected = {
+    .direct = true,
     .name = "fully_connected",
     .doc = "direct: a link between every two ranks of a group",
     .source = "Won et al., ISPASS 2023 (ASTRA-sim 2.0)",
@@ -142,6 +145,7 @@ const struct topology_kind topology_fully_connected = {
 };
 
 const struct topology_kind topology_dln = {
+    .direct = true,
     .name = "dln",
     .doc =
         "direct: a distributed loop network, links to the ranks 1, 2, 4, .. further and back; the "

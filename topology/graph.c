@@ -14,8 +14,10 @@ void graph_init(struct graph *g, uint32_t n_dims, const uint32_t *dim_size)
     g->dim_size = memory_zeroed(n_dims, sizeof *g->dim_size);
     g->dim_fabric = memory_zeroed(n_dims, sizeof *g->dim_fabric);
     g->dim_direct = memory_zeroed(n_dims, sizeof *g->dim_direct);
+    g->dim_share = memory_zeroed(n_dims, sizeof *g->dim_share);
     for (uint32_t d = 0; d < n_dims; d++) {
         g->dim_size[d] = dim_size[d];
+        g->dim_share[d] = 1;
         g->n_ranks *= dim_size[d];
     }
     g->nodes = memory_zeroed(g->n_ranks, sizeof *g->nodes);
@@ -29,6 +31,7 @@ void graph_free(struct graph *g)
     free(g->dim_size);
     free(g->dim_fabric);
     free(g->dim_direct);
+    free(g->dim_share);
     free(g->nodes);
     free(g->ports);
     *g = (struct graph){0};
@@ -61,6 +64,9 @@ static void add_port(struct graph *g, uint32_t node, uint32_t peer, uint32_t dim
 void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
                            ps_t delay_ps, uint8_t cost)
 {
+    if ((a < g->n_ranks && graph_owner(g, a, dim) != a) ||
+        (b < g->n_ranks && graph_owner(g, b, dim) != b))
+        return; // it uses another's ports
     uint32_t first = g->n_ports;
     add_port(g, a, first + 1, dim, rate_bps, delay_ps, cost);
     add_port(g, b, first, dim, rate_bps, delay_ps, cost);
@@ -89,6 +95,19 @@ void graph_seal(struct graph *g)
     free(g->ports);
     g->ports = sorted;
     g->cap_ports = g->n_ports;
+}
+
+// In a fabric neighbours are ranks in their order, else ranks whose coordinate in the dimension is.
+uint32_t graph_owner(const struct graph *g, uint32_t rank, uint32_t d)
+{
+    uint32_t share = g->dim_share[d], stride = 1;
+    if (share <= 1)
+        return rank;
+    if (g->dim_fabric[d])
+        return rank - rank % share;
+    for (uint32_t i = 0; i < d; i++)
+        stride *= g->dim_size[i];
+    return rank - rank / stride % g->dim_size[d] % share * stride;
 }
 
 uint32_t graph_coord(const struct graph *g, uint32_t rank, uint32_t d)

@@ -44,6 +44,8 @@ struct graph {
     uint32_t *dim_size; // [n_dims]: ranks' coordinate d runs over dim_size[d]; 0 is innermost
     bool *dim_fabric; // [n_dims]: one fabric joins all ranks (else one group per other coordinates)
     bool *dim_direct; // [n_dims]: ranks forward for others
+    uint32_t
+        *dim_share; // [n_dims]: so many neighbouring ranks share the ports of the first of them
     struct graph_node *nodes;
     struct graph_port *ports; // sorted by (node, local) once sealed
     size_t cap_nodes, cap_ports;
@@ -67,6 +69,9 @@ uint32_t graph_coord(const struct graph *g, uint32_t rank, uint32_t d);
 
 // Does a dimension join two different ranks?
 bool graph_dim_joins(const struct graph *g, uint32_t a, uint32_t b, uint32_t d);
+
+// The rank whose ports a rank uses in dimension d: its own, unless ranks share.
+uint32_t graph_owner(const struct graph *g, uint32_t rank, uint32_t d);
 
 // The innermost dimension that joins two ranks, or GRAPH_NONE.
 uint32_t graph_joining_dim(const struct graph *g, uint32_t a, uint32_t b);

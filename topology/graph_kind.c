@@ -202,6 +202,7 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
 }
 
 const struct topology_kind topology_graph = {
+    .direct = true,
     .name = "graph",
     .doc = "one fabric joining all ranks, given link by link in a file",
     .source = "docs/topologies.md",

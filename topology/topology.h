@@ -16,6 +16,7 @@ struct topology_kind {
     size_t n_params, params_bytes;
     const char *const *links; // names of further links ("trunk"), NULL-terminated; legal keys
     bool fabric;              // one fabric joins all ranks
+    bool direct;              // links lead from rank to rank
     // Is it possible? Adds errors at `path` ("topology.dims[1]"). `ranks` = product of all sizes.
     void (*check)(const void *params, uint32_t size, uint32_t ranks, const char *path,
                   struct err *err);

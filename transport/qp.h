@@ -69,8 +69,9 @@ struct qp {
     struct qp_sender snd;
     struct qp_receiver rcv;
     struct roce *roce;
-    uint32_t index; // of this queue pair: its flow
-    uint32_t src, dst;
+    uint32_t index;              // of this queue pair: its flow
+    uint32_t src, dst;           // ranks
+    uint32_t src_node, dst_node; // whose ports they use
     uint32_t dim, job, channel;
     uint32_t next_same_pair; // per_message: idle queue pairs of the pair
     const struct cc_ops *cc_ops;

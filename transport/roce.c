@@ -91,6 +91,8 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
                       .index = index,
                       .src = request->src,
                       .dst = request->dst,
+                      .src_node = path.src_node,
+                      .dst_node = path.dst_node,
                       .dim = d,
                       .job = request->job,
                       .channel = request->channel,
@@ -119,7 +121,7 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
     qp_name(roce, index);
     uint32_t local =
         path.n_ports > 0 ? path.ports[roce->entropy[0][index] % path.n_ports] : path.any_port;
-    s->nic = node_port(roce->net, qp->src, local);
+    s->nic = node_port(roce->net, qp->src_node, local);
     qp_restart(roce, qp, now);
     return index;
 }

@@ -25,6 +25,7 @@ struct roce_dim {
 };
 
 struct roce_path {
+    uint32_t src_node, dst_node; // whose ports the ranks use: their own, unless they share
     const uint16_t *ports; // of the sending rank, counted from its first: equal ones; borrowed
     uint32_t n_ports;      // 0 = links have failed, and no port leads there
     uint16_t any_port;     // counted alike: what is sent by it then will time out

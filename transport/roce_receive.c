@@ -10,7 +10,7 @@ static void answer(struct roce *roce, uint32_t port, struct packet *data, const 
     struct packet_sizes size = ack_sizes(&dim->spec);
     struct packet ack = {.flow = qp->index,
                          .psn = (uint32_t)qp->rcv.expected_psn,
-                         .dst = qp->src,
+                         .dst = qp->src_node,
                          .aux = qp->rcv.msn,
                          .frame_bytes = (uint16_t)size.frame,
                          .wire_bytes = (uint16_t)size.wire,
@@ -32,7 +32,7 @@ static void send_cnp(struct roce *roce, const struct qp *qp, uint32_t port, ps_t
 {
     struct packet_sizes size = cnp_sizes(&roce_dim_of(roce, qp)->spec);
     struct packet cnp = {.flow = qp->index,
-                         .dst = qp->src,
+                         .dst = qp->src_node,
                          .frame_bytes = (uint16_t)size.frame,
                          .wire_bytes = (uint16_t)size.wire,
                          .kind = PACKET_CNP,

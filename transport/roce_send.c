@@ -216,7 +216,7 @@ static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, uin
     struct packet_sizes size = first || last ? data_sizes(&dim->spec, payload, first) : dim->full;
     *p = (struct packet){.flow = qp->index,
                          .psn = (uint32_t)psn,
-                         .dst = qp->dst,
+                         .dst = qp->dst_node,
                          .payload_bytes = (uint16_t)payload,
                          .frame_bytes = (uint16_t)size.frame,
                          .wire_bytes = (uint16_t)size.wire,
