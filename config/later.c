@@ -29,7 +29,6 @@ bool later_word(const char *what, const char *word)
 
 const struct later_key later_keys[] = {
     {"scenario", "network", "\"packet\"", "the model of the network"},
-    {"routing", "relay", "false", "ranks forward for pairs that no dimension joins"},
     {"collective", "order", "\"fifo\"", "of chunks that wait"},
     {"collective", "schedule", "\"baseline\"", "order of dimensions"},
 };

@@ -51,7 +51,6 @@ static void read_routing(struct reader *r, const struct place *place, struct rou
     if (!read_object(r, place))
         return;
     read_params(r, place, &keys, routing_params, n_routing_params, routing);
-    read_later_keys(r, place, &keys, "routing");
     keys_check(r, place, &keys);
 }
 

@@ -66,7 +66,6 @@ static json_t *switch_json(const struct switch_spec *sw)
     json_t *routing = params_json(routing_params, n_routing_params, &sw->routing);
     json_object_set_new(json, "pfc", params_json(pfc_params, n_pfc_params, &sw->pfc));
     json_object_set_new(json, "ecn", ecn_json(&sw->ecn));
-    later_keys_write(routing, "routing");
     json_object_set_new(json, "routing", routing);
     later_keys_write(json, "switch");
     return json;

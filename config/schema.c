@@ -148,7 +148,6 @@ static json_t *switch_schema(void)
            *routing = params_schema(routing_params, n_routing_params);
     json_t *ecn = params_schema(ecn_switch_params, n_ecn_switch_params);
     params_set(ecn, ecn_params, n_ecn_params);
-    later_set(routing, "routing");
     key_set(object, "pfc", params_schema(pfc_params, n_pfc_params), false);
     key_set(object, "ecn", json_pack("{s:[o,o]}", "anyOf", constant("auto"), ecn), false);
     key_set(object, "routing", routing, false);

@@ -124,6 +124,8 @@ static void build_workload(struct sim *sim)
     }
     sim->workload.engine = &sim->engine;
     sim->workload.transfer = (struct transfer){roce_post, &sim->roce};
+    if (spec->dims[0].sw.routing.relay)
+        sim_relay_init(sim);
     sim->workload.n_ranks = n;
     sim->workload.late_ps = sim->late_ps;
     workload_init(&sim->workload, spec->jobs, spec->n_jobs);
@@ -176,6 +178,7 @@ void sim_free(struct sim *sim)
         return;
     sim_sampler_free(sim);
     workload_free(&sim->workload);
+    sim_relay_free(sim);
     free(sim->roce.dims);
     roce_free(&sim->roce);
     switches_free(&sim->switches);

@@ -36,6 +36,10 @@ static uint32_t line_port(const struct evaluation *e, uint32_t src, uint32_t dst
     const struct sim *sim = e->sim;
     const uint16_t *ports;
     uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
+    if (dim == GRAPH_NONE) { // relayed: the first leg
+        dst = sim_relay_next(&sim->graph, src, dst);
+        dim = graph_joining_dim(&sim->graph, src, dst);
+    }
     src = graph_owner(&sim->graph, src, dim);
     dst = graph_owner(&sim->graph, dst, dim);
     *planes = routes_from(sim_first_routes(sim), src, dst, dim, &ports);
@@ -71,16 +75,28 @@ static void find_hearers(struct evaluation *e)
             }
 }
 
+// Over all legs; that a rank on the way takes the whole message in first is not in the ideal.
+static double latency_ps(const struct sim *sim, uint32_t src, uint32_t dst)
+{
+    double ps = 0;
+    while (src != dst) {
+        uint32_t next = sim_relay_next(&sim->graph, src, dst);
+        uint32_t dim = graph_joining_dim(&sim->graph, src, next);
+        ps += (double)sim_latency_ps(sim, src, next, dim);
+        src = next;
+    }
+    return ps;
+}
+
 static const struct line *line_to(struct evaluation *e, uint32_t rank, uint32_t peer)
 {
     struct line *line = &e->lines[rank];
     if (line->peer == peer)
         return line;
     uint32_t src = job_rank(e->job, rank), dst = job_rank(e->job, peer);
-    uint32_t dim = graph_joining_dim(&e->sim->graph, src, dst);
     uint32_t planes, port = line_port(e, src, dst, &planes);
-    *line = (struct line){peer, port, (double)sim_latency_ps(e->sim, src, dst, dim),
-                          payload_byte_ps(e, port, planes)};
+    *line =
+        (struct line){peer, port, latency_ps(e->sim, src, dst), payload_byte_ps(e, port, planes)};
     return line;
 }
 

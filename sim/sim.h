@@ -20,6 +20,7 @@ struct message_stats { // of ended messages
 };
 
 struct change_timer;
+struct relay;
 
 struct sampler {
     struct sim_timer timer;
@@ -40,6 +41,7 @@ struct sim {
     struct switches switches;
     struct roce roce;
     struct workload workload;
+    struct relay *relay; // NULL where pairs that no dimension joins are errors
     ps_t *late_ps;
     /* ending */
     struct sim_timer stall;
@@ -124,7 +126,11 @@ uint32_t sim_switch_dim(const struct sim *sim, uint32_t index);
 const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAPH_NAME]);
 enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim);
-void sim_telemetry_init(struct sim *sim, struct err *err);    // once network and routes are there
+void sim_telemetry_init(struct sim *sim, struct err *err); // once network and routes are there
+// The rank that a message from src to dst goes to next: dst where a dimension joins them.
+uint32_t sim_relay_next(const struct graph *g, uint32_t src, uint32_t dst);
+void sim_relay_init(struct sim *sim); // between workload and transport
+void sim_relay_free(struct sim *sim);
 void sim_faults_init(struct sim *sim, struct err *err);       // once the network is there
 void sim_routes_build(struct sim *sim, struct err *err);      // anew, links that are down left out
 const struct routes *sim_first_routes(const struct sim *sim); // of the whole network: for ideals

@@ -168,6 +168,13 @@ const struct param routing_params[] = {
          "ecmp and flowlet: what is hashed; dst_qp adds the destination queue pair, which tells "
          "qps_per_pair apart where NICs give them one UDP port (transport.entropy none)",
      .source = "Gangidi et al., SIGCOMM 2024 (enhanced ECMP)"},
+    {.name = "relay",
+     .type = PARAM_BOOL,
+     .offset = RO(relay),
+     .def = "false",
+     .help = "ranks pass on messages of pairs that no dimension joins, innermost dimension first; "
+             "holds for the whole network where it stands at the top",
+     .source = "NCCL (PXN)"},
 };
 const size_t n_routing_params = sizeof routing_params / sizeof *routing_params;
 

@@ -45,6 +45,7 @@ enum routing_hash { ROUTING_HASH_TUPLE, ROUTING_HASH_QP };
 struct routing_spec {
     int kind, spray, hash; // the enums above
     ps_t flowlet_gap_ps;
+    bool relay; // of the network as a whole
 };
 
 struct switch_spec {

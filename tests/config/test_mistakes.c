@@ -97,7 +97,8 @@ static const struct mistake mistakes[] = {
      "faults[0].up: 1us is not after down 2us"},
     {"\"faults\":[{\"loss\":2}]", NULL, NULL, "faults[0].loss: 2 is above"},
     {"\"faults\":[{\"loss\":0.1}]", NULL, NULL, "faults[0].at: is required"},
-    {"\"switch\":{\"routing\":{\"relay\":true}}", NULL, NULL, "switch.routing.relay: only false"},
+    {"\"switch\":{\"routing\":{\"relay\":1}}", NULL, NULL,
+     "switch.routing.relay: must be true or false"},
     // transport
     {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL,
      "transport.kind: \"tcp\" is not available yet"},

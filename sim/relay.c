@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Relaying: a pair that no dimension joins goes by ranks that it can reach, one dimension after the
+// other, the innermost first. A rank on the way takes a whole message in before it sends it on, as
+// collective libraries do (NCCL's PXN); each leg is a message of its own in the results.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+#define LEG_BIT (UINT64_C(1) << 63) // tokens of the workload are below
+
+struct relayed {
+    struct transfer_request request; // as the workload made it
+    uint32_t at;                     // rank that the current leg goes to
+    uint32_t next_free;
+    uint8_t legs_open; // of which `delivered` or `sent` is still to come
+    bool arrived, failed;
+};
+
+struct relay {
+    struct sim *sim;
+    struct transfer_client client; // the workload
+    struct relayed *slots;
+    size_t cap;
+    uint32_t n, free_head;
+};
+
+uint32_t sim_relay_next(const struct graph *g, uint32_t src, uint32_t dst)
+{
+    uint32_t stride = 1;
+    if (graph_joining_dim(g, src, dst) != GRAPH_NONE)
+        return dst;
+    for (uint32_t d = 0; d < g->n_dims; stride *= g->dim_size[d++]) {
+        uint32_t from = graph_coord(g, src, d), to = graph_coord(g, dst, d);
+        if (from != to)
+            return src + to * stride - from * stride;
+    }
+    return dst;
+}
+
+static uint32_t slot_take(struct relay *r)
+{
+    if (r->free_head != UINT32_MAX) {
+        uint32_t slot = r->free_head;
+        r->free_head = r->slots[slot].next_free;
+        return slot;
+    }
+    if (r->n == r->cap)
+        r->slots = memory_grow(r->slots, &r->cap, sizeof *r->slots);
+    return r->n++;
+}
+
+// `delivered` and `sent` of a leg come in either order; after both of all legs the slot is free.
+static void slot_settle(struct relay *r, uint32_t slot)
+{
+    struct relayed *m = &r->slots[slot];
+    if (m->legs_open > 0)
+        return;
+    m->next_free = r->free_head;
+    r->free_head = slot;
+}
+
+static void post_leg(struct relay *r, uint32_t slot, uint32_t from, ps_t now)
+{
+    struct relayed *m = &r->slots[slot];
+    struct transfer_request leg = m->request;
+    leg.src = from;
+    leg.dst = m->at = sim_relay_next(&r->sim->graph, from, m->request.dst);
+    leg.dims = 0;
+    leg.token = LEG_BIT | slot;
+    m->legs_open += 2;
+    roce_post(&r->sim->roce, &leg, now);
+}
+
+static void relay_post(void *net, const struct transfer_request *request, ps_t now)
+{
+    struct relay *r = net;
+    if (graph_joining_dim(&r->sim->graph, request->src, request->dst) != GRAPH_NONE) {
+        roce_post(&r->sim->roce, request, now);
+        return;
+    }
+    uint32_t slot = slot_take(r);
+    r->slots[slot] = (struct relayed){.request = *request};
+    post_leg(r, slot, request->src, now);
+}
+
+static void delivered(void *ctx, uint64_t token, ps_t now)
+{
+    struct relay *r = ctx;
+    if (!(token & LEG_BIT)) {
+        r->client.delivered(r->client.ctx, token, now);
+        return;
+    }
+    uint32_t slot = (uint32_t)token;
+    struct relayed *m = &r->slots[slot];
+    m->legs_open--;
+    if (m->at != m->request.dst) {
+        post_leg(r, slot, m->at, now);
+        return;
+    }
+    m->arrived = true;
+    uint64_t whole = m->request.token;
+    slot_settle(r, slot);
+    r->client.delivered(r->client.ctx, whole, now);
+}
+
+static void sent(void *ctx, uint64_t token, ps_t now)
+{
+    struct relay *r = ctx;
+    if (!(token & LEG_BIT)) {
+        r->client.sent(r->client.ctx, token, now);
+        return;
+    }
+    uint32_t slot = (uint32_t)token;
+    struct relayed *m = &r->slots[slot];
+    m->legs_open--;
+    bool all = m->arrived && m->legs_open == 0;
+    uint64_t whole = m->request.token;
+    slot_settle(r, slot);
+    if (all)
+        r->client.sent(r->client.ctx, whole, now);
+}
+
+static void failed(void *ctx, uint64_t token, ps_t now)
+{
+    struct relay *r = ctx;
+    if (!(token & LEG_BIT)) {
+        r->client.failed(r->client.ctx, token, now);
+        return;
+    }
+    struct relayed *m = &r->slots[(uint32_t)token]; // its slot is not used again
+    if (!m->failed)
+        r->client.failed(r->client.ctx, m->request.token, now);
+    m->failed = true;
+}
+
+void sim_relay_init(struct sim *sim)
+{
+    struct relay *r = sim->relay = memory_zeroed(1, sizeof *r);
+    r->sim = sim;
+    r->free_head = UINT32_MAX;
+    r->client = sim->roce.client;
+    sim->roce.client = (struct transfer_client){delivered, sent, failed, r};
+    sim->workload.transfer = (struct transfer){relay_post, r};
+}
+
+void sim_relay_free(struct sim *sim)
+{
+    if (sim->relay)
+        free(sim->relay->slots);
+    free(sim->relay);
+}
