@@ -75,6 +75,12 @@ static json_t *param_schema(const struct param *param)
     json_t *json = type_json(param);
     if (param->can_auto)
         json = json_pack("{s:[o,o]}", "anyOf", json, constant("auto"));
+    bool named = param->type == PARAM_BYTES && param->choices != NULL;
+    for (size_t i = 0; named && param->choices[i] != NULL; i += 2) {
+        if (i == 0)
+            json = json_pack("{s:[o]}", "anyOf", json);
+        json_array_append_new(json_object_get(json, "anyOf"), constant(param->choices[i]));
+    }
     char range[96] = "", text[1024];
     bool quantity = param->type == PARAM_BYTES || param->type == PARAM_RATE ||
                     param->type == PARAM_TIME || param->type == PARAM_LINE_RATE;

@@ -5,6 +5,8 @@
 static const char *const telemetry_choices[] = {"auto", "true", "false", NULL};
 static const char *const int_encodings[] = {"exact", "hpcc64", NULL};
 static const char *const marking_kinds[] = {"red", "pi", NULL};
+static const char *const buffers[] = {"trident2", "12MB",      "trident3", "32MB", "tomahawk3",
+                                      "64MB",     "spectrum4", "160MB",    NULL};
 
 #define SW(f) offsetof(struct switch_spec, f)
 const struct param switch_params[] = {
@@ -14,8 +16,10 @@ const struct param switch_params[] = {
      .def = "32MB",
      .min = "1KB",
      .max = "4GB",
-     .help = "packet buffer shared by all ports",
-     .source = "Tomahawk class: 32 MB"},
+     .choices = buffers,
+     .help = "packet buffer shared by all ports: a size, or a chip's (12, 32, 64, 160 MB)",
+     .source = "Zhu et al., SIGCOMM 2015 (Trident II, 12 MB); Broadcom BCM56870, BCM56980; NVIDIA "
+               "SN5600"},
     {.name = "reserve",
      .type = PARAM_BYTES,
      .offset = SW(reserve_bytes),

@@ -69,6 +69,8 @@ static const struct mistake mistakes[] = {
     // switch
     {"\"switch\":[]", NULL, NULL, "switch: must be an object, not a list"},
     {"\"switch\":{\"buffer\":\"32Mb\"}", NULL, NULL, "switch.buffer: \"32Mb\" is not a size"},
+    {"\"switch\":{\"buffer\":\"trident9\"}", NULL, NULL,
+     "switch.buffer: \"trident9\" is not a size"},
     {"\"switch\":{\"pfc\":{\"enabled\":\"yes\"}}", NULL, NULL,
      "switch.pfc.enabled: must be true or false, not a string"},
     {"\"switch\":{\"pfc\":{\"alpha\":0}}", NULL, NULL, "switch.pfc.alpha: 0 is below"},

@@ -52,6 +52,26 @@ static void test_defaults(void **state)
     scenario_free(scenario);
 }
 
+// A buffer by the name of a chip is its size, also in the resolved form.
+static void test_buffer_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *size;
+        uint64_t bytes;
+    } cases[] = {{"trident2", "\"buffer\": \"12MB\"", 12000000},
+                 {"trident3", "\"buffer\": \"32MB\"", 32000000},
+                 {"tomahawk3", "\"buffer\": \"64MB\"", 64000000},
+                 {"spectrum4", "\"buffer\": \"160MB\"", 160000000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct config_set set = {"switch.buffer", cases[i].word};
+        struct scenario *scenario = load_good(GOOD, &set, 1);
+        assert_int_equal(scenario_spec(scenario)->dims[0].sw.buffer_bytes, cases[i].bytes);
+        assert_non_null(strstr(scenario_resolved(scenario), cases[i].size));
+        scenario_free(scenario);
+    }
+}
+
 static void test_jobs(void **state)
 {
     (void)state;
@@ -215,9 +235,10 @@ static void test_resolved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),  cmocka_unit_test(test_jobs),
-        cmocka_unit_test(test_overrides), cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_set),       cmocka_unit_test(test_resolved),
+        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_buffer_words), cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_warnings),     cmocka_unit_test(test_set),
+        cmocka_unit_test(test_resolved),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
