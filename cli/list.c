@@ -21,7 +21,7 @@ struct table_ref {
 
 struct entry {
     const char *name, *doc, *source;
-    struct table_ref tables[5];
+    struct table_ref tables[6];
     const char *own[2];      // objects of own_keys
     const struct cc_ops *cc; // has presets
 };
@@ -112,7 +112,8 @@ static size_t switch_entries(struct entry out[ENTRIES_MAX])
                                        {"pfc.", pfc_params, n_pfc_params},
                                        {"ecn.", ecn_switch_params, n_ecn_switch_params},
                                        {"ecn.", ecn_params, n_ecn_params},
-                                       {"routing.", routing_params, n_routing_params}},
+                                       {"routing.", routing_params, n_routing_params},
+                                       {"classes.N.", class_params, n_class_params}},
                             .own = {"switch"}};
     return 1;
 }

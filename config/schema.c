@@ -158,6 +158,12 @@ static json_t *switch_schema(void)
     key_set(object, "pfc", params_schema(pfc_params, n_pfc_params), false);
     key_set(object, "ecn", json_pack("{s:[o,o]}", "anyOf", constant("auto"), ecn), false);
     key_set(object, "routing", routing, false);
+    json_t *classes = object_new();
+    for (unsigned cls = 0; cls < SWITCH_CLASSES; cls++) {
+        char name[] = {(char)('0' + cls), '\0'};
+        key_set(classes, name, params_schema(class_params, n_class_params), false);
+    }
+    key_set(object, "classes", classes, false);
     later_set(object, "switch");
     return object;
 }

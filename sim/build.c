@@ -7,18 +7,6 @@
 #include "sim/places.h"
 #include "sim/sim.h"
 
-static uint8_t classes_in_use(const struct spec *spec)
-{
-    uint8_t classes = 1u << NET_CLASS_DATA;
-    for (uint32_t d = 0; d < spec->n_dims; d++) {
-        const struct transport_spec *t = &spec->dims[d].transport;
-        if (t->ack_class == ACK_CLASS_CONTROL ||
-            (spec->dims[d].cc->needs & CC_NEEDS_CNP && t->cnp == CNP_NP_TIMER))
-            classes |= 1u << NET_CLASS_CONTROL;
-    }
-    return classes;
-}
-
 static void build_graph(struct sim *sim, struct err *err)
 {
     const struct spec *spec = sim->spec;
@@ -50,7 +38,7 @@ static void build_network(struct sim *sim)
 {
     const struct graph *g = &sim->graph;
     network_init(&sim->net, &sim->engine, g->n_ranks, g->n_nodes, g->n_ports,
-                 classes_in_use(sim->spec));
+                 sim_classes_in_use(sim->spec));
     for (uint32_t p = 0; p < g->n_ports; p++) {
         const struct graph_port *port = &g->ports[p];
         const struct dim_spec *dim = &sim->spec->dims[port->dim];
@@ -78,27 +66,6 @@ static void build_network(struct sim *sim)
     // Preamble and gap where the scenario counts them.
     bool gap = sim->spec->dims[0].transport.overhead == OVERHEAD_ETHERNET;
     sim->net.pfc_wire_bytes = NET_PFC_FRAME_BYTES + (gap ? 20 : 0);
-}
-
-static uint64_t headroom_of(const struct sim *sim, uint32_t port)
-{
-    const struct graph_port *here = &sim->graph.ports[port];
-    const struct graph_port *sender = &sim->graph.ports[here->peer];
-    const struct dim_spec *dim = &sim->spec->dims[here->dim];
-    const struct transport_spec *t = &sim->roce.dims[here->dim].spec;
-    if (!dim->sw.pfc.enabled)
-        return 0;
-    if (dim->sw.pfc.headroom_bytes != PARAM_AUTO_BYTES)
-        return dim->sw.pfc.headroom_bytes > 0 ? dim->sw.pfc.headroom_bytes : 1;
-    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true).wire, ack = ack_sizes(t).wire;
-    struct headroom_link link = {.rate_bps = sender->rate_bps,
-                                 .delay_ps = sender->delay_ps,
-                                 .response_ps = dim->sw.pfc.response_ps,
-                                 .max_frame_in = data,
-                                 .max_frame_back = data > ack ? data : ack,
-                                 .pfc_wire_bytes = sim->net.pfc_wire_bytes,
-                                 .pfc_ahead = 2};
-    return mmu_headroom_bytes(&link);
 }
 
 static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
@@ -142,40 +109,35 @@ void sim_routes_install(struct sim *sim)
     }
 }
 
+static void build_switch_port(struct sim *sim, struct switch_node *s, const struct dim_spec *dim,
+                              uint32_t p)
+{
+    const struct network *net = &sim->net;
+    struct switch_port *port = &sim->switches.ports[p];
+    struct byte_time bt = port_link(net, net->cold[p].peer)->byte_time;
+    struct marking marking = marking_of(dim, sim->graph.ports[p].rate_bps);
+    for (uint32_t i = 0; i < net->n_data; i++)
+        sim->switches.markings[p * net->n_data + i] = marking;
+    if (marking.enabled && marking.kmin_bytes < s->mark_from_bytes)
+        s->mark_from_bytes = marking.kmin_bytes;
+    s->pi |= marking.enabled && marking.kind == MARKING_PI;
+    port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
+    port->rate_bps = sim->graph.ports[p].rate_bps;
+    if (s->int_mode == INT_PINT)
+        sim->switches.pints[p].rng = rng_init(sim->spec->seed, RNG_PINT, p);
+    // half of the quanta of 64 byte times, at the rate of the sender that is paused
+    port->refresh_every_ps = byte_time_span(&bt, dim->sw.pfc.quanta * 64) / 2;
+    if (port->refresh_every_ps < 1)
+        port->refresh_every_ps = 1;
+}
+
 static void build_switch(struct sim *sim, uint32_t node, struct err *err)
 {
     const struct graph_node *gn = &sim->graph.nodes[node];
     const struct dim_spec *dim = &sim->spec->dims[gn->dim];
     const struct switch_spec *spec = &dim->sw;
-    struct network *net = &sim->net;
     struct switch_node *s = switch_of(&sim->switches, node);
-    uint32_t classes = net->n_slots - 1, data = mmu_class(net, NET_CLASS_DATA);
-    const struct roce_dim *roce = &sim->roce.dims[gn->dim];
-    uint32_t full = roce->full.frame;
-    struct mmu_config config = {.buffer_bytes = spec->buffer_bytes,
-                                .reserve_bytes = spec->reserve_bytes,
-                                .xon_offset_bytes = spec->pfc.xon_offset_bytes == PARAM_AUTO_BYTES
-                                                        ? 2 * (uint64_t)full
-                                                        : spec->pfc.xon_offset_bytes,
-                                .alpha = spec->pfc.alpha,
-                                .lossy_alpha = spec->lossy_alpha};
-    struct mmu_ingress *ingress = memory_zeroed((size_t)gn->n_ports * classes, sizeof *ingress);
-    uint64_t headroom = 0;
-    for (uint32_t p = 0; p < gn->n_ports; p++) {
-        uint64_t limit = headroom_of(sim, gn->first_port + p);
-        ingress[p * classes + data].headroom_limit =
-            (uint32_t)(limit < UINT32_MAX ? limit : UINT32_MAX);
-        headroom += limit;
-    }
-    if (mmu_init(&s->mmu, &config, ingress, gn->n_ports, classes) == 0) {
-        char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT];
-        err_add(err, "switch.buffer",
-                "%s: headroom %s and reserve %s of its %u ports exceed the "
-                "buffer %s",
-                graph_node_name(&sim->graph, node, name), human_bytes(headroom, h),
-                human_bytes(spec->reserve_bytes * gn->n_ports * classes, r), gn->n_ports,
-                human_bytes(spec->buffer_bytes, b));
-    }
+    sim_buffer_init(sim, node, err);
     struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, node);
     s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
     s->routing = (struct routing){.kind = (uint8_t)spec->routing.kind,
@@ -184,32 +146,17 @@ static void build_switch(struct sim *sim, uint32_t node, struct err *err)
                                   .rng = rng_init(sim->spec->seed, RNG_ROUTING, node)};
     s->quanta = (uint16_t)spec->pfc.quanta;
     s->mark_from_bytes = UINT64_MAX;
-    s->lossless_data = spec->pfc.enabled;
     bool watched = spec->pfc.enabled && spec->pfc.watchdog;
     s->watchdog_detect_ps = watched ? spec->pfc.watchdog_detect_ps : PS_NEVER;
     s->watchdog_restore_ps = spec->pfc.watchdog_restore_ps;
     if (watched && !sim->switches.watchdogs)
         watchdogs_init(&sim->switches);
     s->int_mode = (uint8_t)sim_int_mode(dim);
-    s->int_rtt_ps = roce->global_rtt_ps;
+    s->int_rtt_ps = sim->roce.dims[gn->dim].global_rtt_ps;
     if (s->int_mode == INT_PINT && !sim->switches.pints)
-        sim->switches.pints = memory_zeroed(net->n_ports, sizeof *sim->switches.pints);
-    for (uint32_t p = gn->first_port; p < gn->first_port + gn->n_ports; p++) {
-        struct switch_port *port = &sim->switches.ports[p];
-        struct byte_time bt = port_link(net, net->cold[p].peer)->byte_time;
-        port->marking = marking_of(dim, sim->graph.ports[p].rate_bps);
-        if (port->marking.enabled && port->marking.kmin_bytes < s->mark_from_bytes)
-            s->mark_from_bytes = port->marking.kmin_bytes;
-        s->pi |= port->marking.enabled && port->marking.kind == MARKING_PI;
-        port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
-        port->rate_bps = sim->graph.ports[p].rate_bps;
-        if (s->int_mode == INT_PINT)
-            sim->switches.pints[p].rng = rng_init(sim->spec->seed, RNG_PINT, p);
-        // half of the quanta of 64 byte times, at the rate of the sender that is paused
-        port->refresh_every_ps = byte_time_span(&bt, spec->pfc.quanta * 64) / 2;
-        if (port->refresh_every_ps < 1)
-            port->refresh_every_ps = 1;
-    }
+        sim->switches.pints = memory_zeroed(sim->net.n_ports, sizeof *sim->switches.pints);
+    for (uint32_t p = gn->first_port; p < gn->first_port + gn->n_ports; p++)
+        build_switch_port(sim, s, dim, p);
 }
 
 // What the transport is in each dimension: known before the network is, since sizes follow from it.
@@ -269,6 +216,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     build_graph(sim, err);
     build_network(sim);
     sim_telemetry_init(sim, err);
+    sim_weights_init(sim);
     switches_init(&sim->switches, &sim->net);
     for (uint32_t n = sim->graph.n_ranks; n < sim->graph.n_nodes; n++)
         build_switch(sim, n, err);

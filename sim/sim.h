@@ -114,6 +114,10 @@ struct sim_longest {
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
 enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim);
+uint8_t sim_classes_in_use(const struct spec *spec);       // bit set
+uint8_t sim_lossless(const struct sim *sim, uint32_t dim); // classes in use that are lossless there
+void sim_weights_init(struct sim *sim);                    // once sizes are known
+void sim_buffer_init(struct sim *sim, uint32_t node, struct err *err);
 void sim_telemetry_init(struct sim *sim, struct err *err); // once network and routes are there
 void sim_faults_init(struct sim *sim, struct err *err);    // once the network is there
 void sim_routes_build(struct sim *sim, struct err *err);   // anew, links that are down left out

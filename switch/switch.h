@@ -25,10 +25,10 @@ struct next_hops {
 };
 
 struct switch_port {
-    struct marking marking;
     uint64_t marked;
     struct rng rng;           // of the marks
     struct sim_timer refresh; // of the pauses this port has asked for
+    uint8_t asked;            // classes that it has paused
     ps_t refresh_every_ps;
     uint64_t dropped_packets, dropped_bytes; // that wanted to leave by this port
     uint64_t rate_bps;                       // of its link, for INT
@@ -42,8 +42,8 @@ struct switch_node {
     uint64_t mark_from_bytes; // the lowest kmin of its ports: no mark at a shorter queue
     uint64_t markable;        // packets with ECT that left
     uint16_t quanta;          // of an XOFF
-    bool lossless_data;
-    bool pi;                                      // some of its ports mark by PI
+    uint8_t lossless;         // classes
+    bool pi;                  // some of its ports mark by PI
     ps_t watchdog_detect_ps, watchdog_restore_ps; // PS_NEVER = no watchdog
     uint8_t int_mode;                             // enum int_mode
     ps_t int_rtt_ps;                              // INT_PINT: the window of utilization
@@ -55,7 +55,8 @@ struct switches {
     struct network *net;
     struct switch_node *nodes;  // [node - n_ranks]
     struct switch_port *ports;  // [global port]; those of ranks are unused
-    struct watchdog *watchdogs; // [global port], NULL where no switch has one
+    struct marking *markings;   // [port_data_index]: of each class's queue
+    struct watchdog *watchdogs; // [port_data_index], NULL where no switch has one
     uint32_t n_watchdogs_armed;
     struct pint_port *pints; // [global port], NULL where no switch has INT_PINT
     const uint32_t *const
@@ -72,6 +73,11 @@ void switch_release(struct switches *sw, uint32_t node, const struct packet *p, 
 static inline struct switch_node *switch_of(const struct switches *sw, uint32_t node)
 {
     return &sw->nodes[node - sw->net->n_ranks];
+}
+
+static inline struct marking *switch_marking(const struct switches *sw, uint32_t port, unsigned cls)
+{
+    return &sw->markings[port_data_index(sw->net, port, cls)];
 }
 
 // MMU class index of a class: the slot without PFC's.

@@ -2,7 +2,7 @@
 // Parameter tables of switches. `pfc`, `ecn` and `routing` are objects of their own in a scenario.
 #include "switch/switch_spec.h"
 
-static const char *const telemetry_choices[] = {"auto", "true", "false", NULL};
+static const char *const auto_or_bool[] = {"auto", "true", "false", NULL};
 static const char *const int_encodings[] = {"exact", "hpcc64", NULL};
 static const char *const marking_kinds[] = {"red", "pi", NULL};
 static const char *const buffers[] = {"trident2", "12MB",      "trident3", "32MB", "tomahawk3",
@@ -39,7 +39,7 @@ const struct param switch_params[] = {
      .type = PARAM_ENUM,
      .offset = SW(telemetry),
      .def = "auto",
-     .choices = telemetry_choices,
+     .choices = auto_or_bool,
      .help = "in-band telemetry in data and ACKs; auto = where the policy needs it",
      .source = "Li et al., SIGCOMM 2019"},
     {.name = "int_encoding",
@@ -66,7 +66,7 @@ const struct param pfc_params[] = {
      .type = PARAM_BOOL,
      .offset = PFC(enabled),
      .def = "true",
-     .help = "class 3 is lossless; off: it drops",
+     .help = "lossless classes (3, and those that `classes` names) pause; off: all drop",
      .source = "IEEE 802.1Qbb"},
     {.name = "alpha",
      .type = PARAM_RATIO,
@@ -174,6 +174,36 @@ const struct param routing_params[] = {
      .source = "Gangidi et al., SIGCOMM 2024 (enhanced ECMP)"},
 };
 const size_t n_routing_params = sizeof routing_params / sizeof *routing_params;
+
+#define CL(f) offsetof(struct class_spec, f)
+const struct param class_params[] = {
+    {.name = "lossless",
+     .type = PARAM_ENUM,
+     .offset = CL(lossless),
+     .def = "auto",
+     .choices = auto_or_bool,
+     .help = "PFC stops it before it would drop; auto = class 3 only, where pfc.enabled",
+     .source = "IEEE 802.1Qbb"},
+    {.name = "weight",
+     .type = PARAM_COUNT,
+     .offset = CL(weight),
+     .def = "1",
+     .min = "1",
+     .max = "1000",
+     .help = "share of a link among the data classes that wait for it, at switches and NICs",
+     .source = "Shreedhar & Varghese, SIGCOMM 1995; IEEE 802.1Qaz"},
+    {.name = "alpha",
+     .type = PARAM_RATIO,
+     .offset = CL(alpha),
+     .def = "auto",
+     .min = "0.001",
+     .max = "1000",
+     .can_auto = true,
+     .help = "lossless: XOFF above alpha * free shared buffer; lossy: an egress queue may hold as "
+             "much; auto = pfc.alpha, lossy_alpha",
+     .source = "Choudhury & Hahne, ToN 1998"},
+};
+const size_t n_class_params = sizeof class_params / sizeof *class_params;
 
 // `enabled` is the scenario's word for mode: config maps it. `ecn: "auto"` is AUTO.
 #define ECN(f) offsetof(struct ecn_spec, f)

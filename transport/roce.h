@@ -52,7 +52,7 @@ struct roce {
     struct roce_observer observer;
     /* state */
     struct qp_array qps;
-    struct nic *nics; // [global port of ranks]
+    struct nic *nics; // [global port of ranks * data classes in use + class's index]
     uint32_t n_nics;
     struct flow_ids flows; // by queue pair
     uint32_t *entropy[2];  // by queue pair: ECMP hash of data, of what comes back
@@ -111,9 +111,9 @@ static inline uint64_t psn_restore(uint32_t psn, uint64_t near)
 // Before anything looks at or changes a sender: its NIC port replays what it has sent by now.
 static inline void roce_settle(const struct qp *qp, ps_t now)
 {
-    port_settle(qp->roce->net, qp->snd.nic, now);
+    port_settle(qp->roce->net, qp->snd.port, now);
 }
-static inline uint32_t roce_ack_class(const struct roce_dim *dim)
+static inline uint32_t roce_ack_class(const struct roce_dim *dim, const struct qp *qp)
 {
-    return dim->spec.ack_class == ACK_CLASS_DATA ? NET_CLASS_DATA : NET_CLASS_CONTROL;
+    return dim->spec.ack_class == ACK_CLASS_DATA ? qp->cls : NET_CLASS_CONTROL;
 }

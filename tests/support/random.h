@@ -4,7 +4,7 @@
 
 #include "tests/support/fixture.h"
 
-// Fabric, rates, delays, policies, recovery-free lossless traffic into a hot spot. Half of them leave
+// Fabric, rates, delays, policies, recovery-free lossless traffic into a hot spot, in up to three classes. Half of them leave
 // sw.buffer_bytes 0: the caller sets it (fixture_buffer_for), for pauses all the time.
 void random_lossless(struct fixture *f, uint64_t seed);
 
