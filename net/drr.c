@@ -19,7 +19,8 @@ unsigned drr_pick(struct network *net, uint32_t port, unsigned ready)
         } else {
             uint32_t size = fifo_head(&net->pool, &q->fifo)->wire_bytes;
             if (size <= q->deficit_bytes) {
-                q->deficit_bytes -= size;
+                bool last = q->fifo.count == 1;
+                q->deficit_bytes = last ? 0 : q->deficit_bytes - size;
                 net->cold[port].turn = turn;
                 return turn;
             }

@@ -167,10 +167,8 @@ static uint64_t take_head(struct network *net, uint32_t index, unsigned slot, st
     struct queue *queue = port_queue(net, index, slot);
     *p = *fifo_head(&net->pool, &queue->fifo);
     fifo_drop_head(&net->pool, &queue->fifo);
-    if (queue->fifo.count == 0) {
+    if (queue->fifo.count == 0)
         net->ports[index].waiting &= (uint16_t) ~(1u << slot);
-        queue->deficit_bytes = 0;
-    }
     if (slot == NET_PFC_SLOT)
         return 0;
     uint64_t held = queue->bytes;
@@ -188,7 +186,7 @@ static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t 
     if (!ready)
         return false;
     unsigned slot = (unsigned)__builtin_ctz(ready);
-    if (net->shared_slots >> slot & 1)
+    if (__builtin_expect(net->shared_slots >> slot & 1, 0))
         slot = drr_pick(net, index, ready); // nothing above the data classes waits
     uint64_t held = take_head(net, index, slot, p, now);
     if (slot == NET_PFC_SLOT)
@@ -239,7 +237,7 @@ static void plan_next(struct network *net, uint32_t index, ps_t now)
 }
 
 // The port is free: start the next packet, if any may go.
-static void start_next(struct network *net, uint32_t index, ps_t now)
+static inline void start_next(struct network *net, uint32_t index, ps_t now)
 {
     const struct port *port = &net->ports[index];
     struct packet p;

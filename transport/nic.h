@@ -10,16 +10,16 @@ struct nic {
     uint32_t ready_head, ready_tail; // ring of senders that are due, in turn
     uint32_t *paced;                 // heap by (next_send_ps, index) of senders that are not
     uint32_t n_paced;
+    uint32_t turn; // sharing: of the first class of a port, whose turn it is
     size_t cap_paced;
     /* PFC of the class */
     bool paused;
+    int32_t credit_bytes; // sharing: negative = it has sent more than its share by part of a packet
     ps_t paused_since_ps, paused_total_ps;
-    uint32_t n_parked; // retransmission timers stopped by the pause
-    /* sharing the port with other classes */
-    uint32_t quantum_bytes;
-    int64_t credit_bytes; // negative: it has sent more than its share by a part of a packet
-    uint32_t turn;        // of the first class of a port: whose turn it is
+    uint32_t n_parked;      // retransmission timers stopped by the pause
+    uint32_t quantum_bytes; // sharing
 };
+_Static_assert(sizeof(struct nic) == 64, "struct nic is a cache line");
 
 // Access to the senders by index.
 struct qp_array {

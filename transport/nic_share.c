@@ -24,7 +24,7 @@ struct nic *nic_share_turn(struct nic *classes, uint32_t n, const struct qp_arra
         if (!(ready >> turn & 1) && nic->credit_bytes > 0)
             nic->credit_bytes = 0;
         turn = (turn + 1) % n;
-        classes[turn].credit_bytes += classes[turn].quantum_bytes;
+        classes[turn].credit_bytes += (int32_t)classes[turn].quantum_bytes;
     }
     return NULL;
 }

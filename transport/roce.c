@@ -268,10 +268,11 @@ void roce_init(struct roce *roce, struct network *net)
         roce->next_qpn[r] = FIRST_QPN;
     roce->pairs = memory_zeroed(1, sizeof *roce->pairs);
     message_pool_init(&roce->messages);
+    bool shared = net->n_data > 1;
     net->ops[0] = (struct node_ops){.arrive = arrive,
                                     .depart = depart,
-                                    .pull = roce_pull,
-                                    .next_pull = roce_next_pull,
+                                    .pull = shared ? roce_shared_pull : roce_pull,
+                                    .next_pull = shared ? roce_shared_next_pull : roce_next_pull,
                                     .pause_changed = roce_pause_changed,
                                     .hint = hint,
                                     .ctx = roce};

@@ -79,6 +79,9 @@ uint32_t roce_qp_for(struct roce *roce, const struct transfer_request *request, 
 void roce_qp_rest(struct roce *roce, uint32_t index); // per_message: the message has ended
 bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now);
 ps_t roce_next_pull(void *ctx, uint32_t port, ps_t now);
+// The same where several data classes are in use.
+bool roce_shared_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now);
+ps_t roce_shared_next_pull(void *ctx, uint32_t port, ps_t now);
 void roce_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
 void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now);
 void roce_on_cnp(struct roce *roce, const struct packet *p, ps_t now);

@@ -272,16 +272,8 @@ static void take_lost(struct roce *roce, struct qp *qp, struct packet *p, ps_t n
     p->flags |= PACKET_ACKREQ;
 }
 
-bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+static bool pull_from(struct roce *roce, struct nic *nic, struct packet *p, ps_t now)
 {
-    (void)node;
-    struct roce *roce = ctx;
-    uint32_t n = roce->net->n_data;
-    struct nic *nic = &roce->nics[port * n];
-    if (n > 1)
-        nic = nic_share_turn(nic, n, &roce->qps, now);
-    if (!nic || nic->paused)
-        return false;
     uint32_t index = nic_take(nic, &roce->qps, now);
     if (index == QP_NIL)
         return false;
@@ -291,7 +283,6 @@ bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t n
         take_lost(roce, qp, p, now);
     else
         take_new(roce, qp, p, now);
-    nic->credit_bytes -= p->wire_bytes;
     s->last_start_ps = now;
     s->last_wire_bytes = p->wire_bytes;
     s->next_send_ps = now + pace_gap(s, p->wire_bytes);
@@ -306,14 +297,38 @@ bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t n
     return true;
 }
 
+bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+{
+    (void)node;
+    struct roce *roce = ctx;
+    struct nic *nic = &roce->nics[port];
+    return !nic->paused && pull_from(roce, nic, p, now);
+}
+
 ps_t roce_next_pull(void *ctx, uint32_t port, ps_t now)
 {
     struct roce *roce = ctx;
-    uint32_t n = roce->net->n_data;
-    struct nic *nic = &roce->nics[port * n];
-    if (n > 1)
-        return nic_share_next_ps(nic, n, &roce->qps, now);
+    struct nic *nic = &roce->nics[port];
     return nic->paused ? PS_NEVER : nic_next_ps(nic, &roce->qps, now);
+}
+
+bool roce_shared_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+{
+    (void)node;
+    struct roce *roce = ctx;
+    uint32_t n = roce->net->n_data;
+    struct nic *nic = nic_share_turn(&roce->nics[port * n], n, &roce->qps, now);
+    if (!nic || !pull_from(roce, nic, p, now))
+        return false;
+    nic->credit_bytes -= p->wire_bytes;
+    return true;
+}
+
+ps_t roce_shared_next_pull(void *ctx, uint32_t port, ps_t now)
+{
+    struct roce *roce = ctx;
+    uint32_t n = roce->net->n_data;
+    return nic_share_next_ps(&roce->nics[port * n], n, &roce->qps, now);
 }
 
 /* ---- what comes back ---- */
