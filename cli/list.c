@@ -21,7 +21,7 @@ struct table_ref {
 
 struct entry {
     const char *name, *doc, *source;
-    struct table_ref tables[5];
+    struct table_ref tables[6];
     const char *own[2];      // objects of own_keys
     const struct cc_ops *cc; // has presets
 };
@@ -111,7 +111,8 @@ static size_t switch_entries(struct entry out[ENTRIES_MAX])
                                        {"pfc", pfc_params, n_pfc_params},
                                        {"ecn", ecn_switch_params, n_ecn_switch_params},
                                        {"ecn", ecn_params, n_ecn_params},
-                                       {"routing", routing_params, n_routing_params}},
+                                       {"routing", routing_params, n_routing_params},
+                                       {"classes.N", class_params, n_class_params}},
                             .own = {"switch"}};
     return 1;
 }
@@ -210,8 +211,15 @@ static void entries_print(FILE *out, const struct category *category)
 
 static const char *type_text(const struct param *param, char *buf, size_t room)
 {
-    if (param->type != PARAM_ENUM)
+    if (param->type != PARAM_ENUM && param->choices == NULL)
         return param_type_name(param->type);
+    size_t n = 0;
+    if (param->type != PARAM_ENUM) { // names for sizes
+        n = (size_t)snprintf(buf, room, "%s", param_type_name(param->type));
+        for (size_t i = 0; param->choices[i] != NULL && n < room; i += 2)
+            n += (size_t)snprintf(buf + n, room - n, "|%s", param->choices[i]);
+        return buf;
+    }
     for (size_t i = 0, used = 0; param->choices[i] != NULL && used < room; i++)
         used +=
             (size_t)snprintf(buf + used, room - used, "%s%s", i > 0 ? "|" : "", param->choices[i]);

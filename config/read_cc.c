@@ -47,6 +47,8 @@ void dim_defaults(struct dim_spec *dim)
     params_default(pfc_params, n_pfc_params, &dim->sw.pfc);
     params_default(ecn_params, n_ecn_params, &dim->sw.ecn);
     params_default(routing_params, n_routing_params, &dim->sw.routing);
+    for (unsigned cls = 0; cls < SWITCH_CLASSES; cls++)
+        params_default(class_params, n_class_params, &dim->sw.classes[cls]);
     dim->sw.ecn.mode = ECN_AUTO;
     params_default(transport_params, n_transport_params, &dim->transport);
     dim->transport.overhead = OVERHEAD_ETHERNET;

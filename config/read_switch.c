@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The `switch` object: buffer, pfc, ecn, routing.
+// The `switch` object: buffer, pfc, ecn, routing, classes.
 #include <string.h>
 
 #include "config/read.h"
@@ -54,20 +54,57 @@ static void read_routing(struct reader *r, const struct place *place, struct rou
     keys_check(r, place, &keys);
 }
 
+static void read_class(struct reader *r, const struct place *place, const struct pfc_spec *pfc,
+                       struct class_spec *cls)
+{
+    struct keys keys = {0};
+    if (!read_object(r, place))
+        return;
+    cls->given = true;
+    read_params(r, place, &keys, class_params, n_class_params, cls);
+    keys_check(r, place, &keys);
+    if (cls->lossless == LOSSLESS_ON && !pfc->enabled) {
+        struct place at = place_key(place, "lossless");
+        place_error(r->err, &at, "a lossless class needs pfc.enabled");
+    }
+}
+
+// Settings by class number: {"3": {..}, "0": {..}}.
+static void read_classes(struct reader *r, const struct place *place, struct switch_spec *sw)
+{
+    const char *name;
+    json_t *value;
+    if (!read_object(r, place))
+        return;
+    json_object_foreach(place->json, name, value)
+    {
+        struct place at = place_key(place, name);
+        unsigned cls = (unsigned)name[0] - '0';
+        if (cls < SWITCH_CLASSES && name[1] == '\0')
+            read_class(r, &at, &sw->pfc, &sw->classes[cls]);
+        else
+            place_error(r->err, &at,
+                        "is not a class of data: 0 to %d (6 is for control, 7 reserved)",
+                        SWITCH_CLASSES - 1);
+    }
+}
+
 void read_switch(struct reader *r, const struct place *place, struct switch_spec *sw)
 {
     struct keys keys = {0};
     if (!read_object(r, place))
         return;
     struct place pfc = place_key(place, "pfc"), ecn = place_key(place, "ecn"),
-                 routing = place_key(place, "routing");
+                 routing = place_key(place, "routing"), classes = place_key(place, "classes");
     read_params(r, place, &keys, switch_params, n_switch_params, sw);
     read_pfc(r, &pfc, &sw->pfc);
     read_ecn(r, &ecn, &sw->ecn);
     read_routing(r, &routing, &sw->routing);
+    read_classes(r, &classes, sw);
     read_later_keys(r, place, &keys, "switch");
     keys_add(&keys, "pfc");
     keys_add(&keys, "ecn");
     keys_add(&keys, "routing");
+    keys_add(&keys, "classes");
     keys_check(r, place, &keys);
 }

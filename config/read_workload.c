@@ -73,6 +73,7 @@ static void read_job(struct reader *r, const struct place *place, struct job_spe
     *job = (struct job_spec){.kind = (enum job_kind)word,
                              .name = params->name,
                              .start_ps = params->start_ps,
+                             .cls = (uint32_t)params->cls,
                              .op = params->op,
                              .bytes = params->bytes,
                              .chunks = params->chunks,

@@ -60,6 +60,19 @@ static json_t *ecn_json(const struct ecn_spec *ecn)
     return json;
 }
 
+// Those that the scenario names; the others are as the defaults of the table say.
+static json_t *classes_json(const struct switch_spec *sw)
+{
+    json_t *classes = json_object();
+    for (unsigned cls = 0; cls < SWITCH_CLASSES; cls++) {
+        char name[] = {(char)('0' + cls), '\0'};
+        if (sw->classes[cls].given)
+            json_object_set_new(classes, name,
+                                params_json(class_params, n_class_params, &sw->classes[cls]));
+    }
+    return classes;
+}
+
 static json_t *switch_json(const struct switch_spec *sw)
 {
     json_t *json = params_json(switch_params, n_switch_params, sw);
@@ -67,6 +80,7 @@ static json_t *switch_json(const struct switch_spec *sw)
     json_object_set_new(json, "pfc", params_json(pfc_params, n_pfc_params, &sw->pfc));
     json_object_set_new(json, "ecn", ecn_json(&sw->ecn));
     json_object_set_new(json, "routing", routing);
+    json_object_set_new(json, "classes", classes_json(sw));
     later_keys_write(json, "switch");
     return json;
 }

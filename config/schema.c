@@ -75,6 +75,12 @@ static json_t *param_schema(const struct param *param)
     json_t *json = type_json(param);
     if (param->can_auto)
         json = json_pack("{s:[o,o]}", "anyOf", json, constant("auto"));
+    bool named = param->type == PARAM_BYTES && param->choices != NULL;
+    for (size_t i = 0; named && param->choices[i] != NULL; i += 2) {
+        if (i == 0)
+            json = json_pack("{s:[o]}", "anyOf", json);
+        json_array_append_new(json_object_get(json, "anyOf"), constant(param->choices[i]));
+    }
     char range[96] = "", text[1024];
     bool quantity = param->type == PARAM_BYTES || param->type == PARAM_RATE ||
                     param->type == PARAM_TIME || param->type == PARAM_LINE_RATE;
@@ -151,6 +157,12 @@ static json_t *switch_schema(void)
     key_set(object, "pfc", params_schema(pfc_params, n_pfc_params), false);
     key_set(object, "ecn", json_pack("{s:[o,o]}", "anyOf", constant("auto"), ecn), false);
     key_set(object, "routing", routing, false);
+    json_t *classes = object_new();
+    for (unsigned cls = 0; cls < SWITCH_CLASSES; cls++) {
+        char name[] = {(char)('0' + cls), '\0'};
+        key_set(classes, name, params_schema(class_params, n_class_params), false);
+    }
+    key_set(object, "classes", classes, false);
     later_set(object, "switch");
     return object;
 }

@@ -162,9 +162,20 @@ static int value_parse_typed(const struct param *param, const char *text, union 
     return -1;
 }
 
+// What a name stands for, or the text itself.
+static const char *word_value(const struct param *param, const char *text)
+{
+    bool named = param->type == PARAM_BYTES && param->choices != NULL;
+    for (const char *const *w = param->choices; named && *w != NULL; w += 2)
+        if (strcmp(text, *w) == 0)
+            return w[1];
+    return text;
+}
+
 // Type only, not range. The number that encodes "auto" is no value.
 static int value_parse(const struct param *param, const char *text, union value *value)
 {
+    text = word_value(param, text);
     if (param->can_auto && strcmp(text, "auto") == 0)
         return value_auto(param->type, value) ? 0 : -1;
     if (value_parse_typed(param, text, value) != 0)

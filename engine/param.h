@@ -34,7 +34,8 @@ struct param {
     size_t offset;              // of the value in its struct
     const char *def;            // default in scenario syntax; NULL = required
     const char *min, *max;      // in scenario syntax, NULL = unbounded
-    const char *const *choices; // PARAM_ENUM: NULL-terminated, the value is the index
+    const char *const *choices; // PARAM_ENUM: NULL-terminated, the value is the index; PARAM_BYTES:
+                                // names for sizes, word, value, word, value, .. NULL (NULL = none)
     bool can_auto;              // "auto" is legal
     const char *help, *source;
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/drr.h"
 
 static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender);
 static void on_departure(void *ctx, uint32_t node, uint32_t local, uint32_t port);
@@ -52,12 +53,18 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
 {
     *net = (struct network){
         .engine = engine, .n_ranks = n_ranks, .n_nodes = n_nodes, .n_ports = n_ports, .n_slots = 1};
-    for (int cls = NET_CLASSES - 1; cls >= 0; cls--) { // strict priority: highest class first
+    for (int cls = NET_CLASSES - 1; cls >= 0; cls--) { // highest class first
         net->slot_of_class[cls] = NET_NO_SLOT;
+        if (cls == NET_DATA_CLASSES - 1)
+            net->data_slot = net->n_slots;
         if (classes >> cls & 1) {
+            net->class_of_slot[net->n_slots] = (uint8_t)cls;
             net->slot_of_class[cls] = (uint8_t)net->n_slots++;
         }
     }
+    net->n_data = net->n_slots - net->data_slot;
+    if (net->n_data > 1)
+        net->shared_slots = (1u << net->n_slots) - (1u << net->data_slot);
     fifo_pool_init(&net->pool);
     net->ports = memory_zeroed_lines(n_ports, sizeof *net->ports);
     net->cold = memory_zeroed(n_ports, sizeof *net->cold);
@@ -112,12 +119,18 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
     };
     net->cold[port] = (struct port_cold){.peer = config->peer, .local = (uint16_t)config->local};
     for (unsigned slot = 0; slot < net->n_slots; slot++)
-        *port_queue(net, port, slot) = (struct queue){.fifo = fifo_empty()};
+        *port_queue(net, port, slot) =
+            (struct queue){.fifo = fifo_empty(), .quantum_bytes = NET_QUANTUM_BYTES};
     net->pfc[port].pending = fifo_empty();
     sim_timer_init(net->engine, &net->pfc[port].expiry, config->node, pause_expired, net);
     if (config->local == 0)
         net->first_port[config->node] = port;
     net->first_port[net->n_nodes] = net->n_ports;
+}
+
+void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes)
+{
+    port_queue(net, port, net->slot_of_class[cls])->quantum_bytes = bytes;
 }
 
 // The packet is on the wire from `now`: time its end and its arrival.
@@ -155,7 +168,7 @@ __attribute__((noinline)) static bool pull_in_turn(struct network *net, uint32_t
 {
     uint32_t node = net->ports[index].node;
     const struct node_ops *ops = node_ops_of(net, node);
-    return net->cold[index].own_turn && slot == net->slot_of_class[NET_CLASS_DATA] &&
+    return net->cold[index].own_turn && slot >= net->data_slot &&
            ops->pull(ops->ctx, node, index, p, now);
 }
 
@@ -177,7 +190,7 @@ static uint64_t take_head(struct network *net, uint32_t index, unsigned slot, st
     return held;
 }
 
-// Take the first packet of the highest class that may send.
+// Take the first packet of the class whose turn it is among those that may send.
 static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t now)
 {
     const struct port *port = &net->ports[index];
@@ -187,6 +200,8 @@ static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t 
     unsigned slot = (unsigned)__builtin_ctz(ready);
     if (port->flags & PORT_ROUTES && pull_in_turn(net, index, slot, p, now))
         return true;
+    if (__builtin_expect(net->shared_slots >> slot & 1, 0))
+        slot = drr_pick(net, index, ready); // nothing above the data classes waits
     uint64_t held = take_head(net, index, slot, p, now);
     if (slot == NET_PFC_SLOT)
         return true;
@@ -236,7 +251,7 @@ static void plan_next(struct network *net, uint32_t index, ps_t now)
 }
 
 // The port is free: start the next packet, if any may go.
-static void start_next(struct network *net, uint32_t index, ps_t now)
+static inline void start_next(struct network *net, uint32_t index, ps_t now)
 {
     const struct port *port = &net->ports[index];
     struct packet p;

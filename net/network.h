@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Ports, links and the way of a packet over one hop, the same for switches and NICs.
 //
-// A port holds one queue per class in use and one for PFC frames; strict priority from the highest
-// class down. A link holds the packets in flight in order; only its head is a pending event. What a
-// node does with packets is in its node_ops: a switch or a NIC. A rank that forwards for others
-// shares its ports between both: what it forwards is queued, what it sends itself is pulled, and
-// where both wait the port takes a data packet of the one and of the other in turn.
+// A port holds one queue per class in use and one for PFC frames. PFC frames and control go first, by
+// strict priority; data classes share what is left by weight (net/drr.h). A link holds the packets in
+// flight in order; only its head is a pending event. What a node does with packets is in its
+// node_ops: a switch or a NIC. A rank that forwards for others shares its ports between both: what
+// it forwards is queued, what it sends itself is pulled, and where both wait the port takes a data
+// packet of the one and of the other in turn.
 #pragma once
 
 #include "engine/engine.h"
@@ -20,8 +21,10 @@
 #define NET_PFC_SLOT 0 // MAC control frames go before every class and are never paused
 #define NET_PFC_FRAME_BYTES 64
 
-#define NET_CLASS_DATA 3
+#define NET_CLASS_DATA 3   // of data where nothing else is said
+#define NET_DATA_CLASSES 6 // 0..5 carry data, 7 is left to the network's own protocols
 #define NET_CLASS_CONTROL 6
+#define NET_QUANTUM_BYTES 16384 // of a class that nobody gave a weight: above any frame
 
 enum port_flag {
     PORT_PULLS = 1, // a NIC: asks its node for a packet when its queues are empty
@@ -65,12 +68,13 @@ struct port_cold {
     uint16_t local;
     bool pinned;   // explicit for ever
     bool own_turn; // PORT_ROUTES: a pulled packet goes before a queued one; its node sets it
+    unsigned turn; // of the data classes: the slot that sends now
 };
 
 struct queue {
     struct fifo fifo;
-    uint64_t bytes; // frame bytes held
-    uint64_t pad;   // so that none straddles a line
+    uint64_t bytes;                        // frame bytes held
+    uint32_t quantum_bytes, deficit_bytes; // its share among data classes, of wire bytes
 };
 _Static_assert(sizeof(struct queue) == 32, "struct queue is half a cache line");
 
@@ -129,6 +133,9 @@ struct network {
     uint32_t *first_port; // [node], one more at the end
     uint32_t n_ranks, n_nodes, n_ports, n_slots;
     uint8_t slot_of_class[NET_CLASSES]; // NET_NO_SLOT = class not in use
+    uint8_t class_of_slot[NET_MAX_SLOTS];
+    uint32_t n_data, data_slot; // data classes in use; slots from data_slot on are theirs
+    uint32_t shared_slots;      // bit set of them where there are several, else 0
     uint32_t pfc_wire_bytes;
     struct tap tap;
     uint64_t packet_hops;
@@ -147,6 +154,9 @@ struct port_config {
     ps_t delay_ps;
 };
 void network_set_port(struct network *net, uint32_t port, const struct port_config *config);
+
+// Wire bytes that a data class may send each turn while others wait.
+void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes);
 
 // Put a packet into its class's queue of a port; it starts at once when the port is free.
 void port_enqueue(struct network *net, uint32_t port, struct packet *p, ps_t now);
@@ -230,6 +240,11 @@ static inline bool node_is_rank(const struct network *net, uint32_t node)
 static inline bool port_class_paused(const struct network *net, uint32_t port, unsigned cls)
 {
     return net->ports[port].paused >> net->slot_of_class[cls] & 1;
+}
+// Index of a data class in use at a port, for tables [n_ports * n_data].
+static inline uint32_t port_data_index(const struct network *net, uint32_t port, unsigned cls)
+{
+    return port * net->n_data + net->slot_of_class[cls] - net->data_slot;
 }
 static inline const struct node_ops *node_ops_of(const struct network *net, uint32_t node)
 {

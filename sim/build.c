@@ -7,18 +7,6 @@
 #include "sim/places.h"
 #include "sim/sim.h"
 
-static uint8_t classes_in_use(const struct spec *spec)
-{
-    uint8_t classes = 1u << NET_CLASS_DATA;
-    for (uint32_t d = 0; d < spec->n_dims; d++) {
-        const struct transport_spec *t = &spec->dims[d].transport;
-        if (t->ack_class == ACK_CLASS_CONTROL ||
-            (spec->dims[d].cc->needs & CC_NEEDS_CNP && t->cnp == CNP_NP_TIMER))
-            classes |= 1u << NET_CLASS_CONTROL;
-    }
-    return classes;
-}
-
 static void build_graph(struct sim *sim, struct err *err)
 {
     const struct spec *spec = sim->spec;
@@ -51,7 +39,7 @@ static void build_network(struct sim *sim)
 {
     const struct graph *g = &sim->graph;
     network_init(&sim->net, &sim->engine, g->n_ranks, g->n_nodes, g->n_ports,
-                 classes_in_use(sim->spec));
+                 sim_classes_in_use(sim->spec));
     for (uint32_t p = 0; p < g->n_ports; p++) {
         const struct graph_port *port = &g->ports[p];
         const struct dim_spec *dim = &sim->spec->dims[port->dim];
@@ -146,6 +134,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     }
     build_network(sim);
     sim_telemetry_init(sim, err);
+    sim_weights_init(sim);
     sim_build_switches(sim, err);
     sim_faults_init(sim, err);
     build_transport(sim);

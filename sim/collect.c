@@ -121,8 +121,11 @@ static void collect_watchdog(const struct sim *sim, struct result *r, uint32_t p
 {
     if (!sim->switches.watchdogs)
         return;
-    r->watchdog_fired += sim->switches.watchdogs[p].fired;
-    r->drops_watchdog += sim->switches.watchdogs[p].dropped_packets;
+    for (uint32_t i = 0; i < sim->net.n_data; i++) {
+        const struct watchdog *w = &sim->switches.watchdogs[p * sim->net.n_data + i];
+        r->watchdog_fired += w->fired;
+        r->drops_watchdog += w->dropped_packets;
+    }
 }
 
 static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
@@ -155,8 +158,11 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
         const struct mmu_ingress *in = &s->mmu.ingress[i];
         if (in->max_headroom_bytes > out->max_headroom_bytes)
             out->max_headroom_bytes = in->max_headroom_bytes;
-        if (in->max_bytes > out->max_ingress_bytes)
+        if ((s->lossless == 0 || in->headroom_limit > 0) &&
+            in->max_bytes > out->max_ingress_bytes) {
             out->max_ingress_bytes = in->max_bytes;
+            out->alpha = s->mmu.alpha[i % s->mmu.n_classes];
+        }
         if (in->headroom_limit > out->headroom_limit_bytes)
             out->headroom_limit_bytes = in->headroom_limit;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A deadlock of PFC: paused ports that wait for each other in a cycle.
 //
-// A paused port P towards switch B waits for B's output Q where Q is paused too and holds a packet that
+// By class. A paused port P towards switch B waits for B's output Q where Q is paused too and holds a packet that
 // came by P's link: B keeps P paused until such packets leave. A cycle of these waits never ends by
 // itself. Searched for once a run has stopped moving, so a cycle that would have come apart is not met.
 #include <stdlib.h>
@@ -14,21 +14,21 @@ enum { UNSEEN, ON_PATH, DONE };
 
 struct search {
     const struct sim *sim;
+    unsigned slot;  // of the class
     uint8_t *state; // [port]
     uint32_t *path; // ports from the start of the search
     uint32_t n;
 };
 
-static bool is_stuck(const struct network *net, uint32_t port)
+static bool is_stuck(const struct network *net, uint32_t port, unsigned slot)
 {
-    unsigned slot = net->slot_of_class[NET_CLASS_DATA];
     return net->ports[port].paused >> slot & 1 && net->ports[port].waiting >> slot & 1;
 }
 
-// Does the port's data queue hold a packet that came in by `ingress`?
-static bool holds_from(const struct network *net, uint32_t port, uint32_t ingress)
+// Does the port's queue hold a packet that came in by `ingress`?
+static bool holds_from(const struct network *net, uint32_t port, unsigned slot, uint32_t ingress)
 {
-    const struct queue *q = port_queue(net, port, net->slot_of_class[NET_CLASS_DATA]);
+    const struct queue *q = port_queue(net, port, slot);
     uint32_t chunk = q->fifo.head, at = q->fifo.head_at;
     for (uint32_t i = 0; i < q->fifo.count; i++, at++) {
         if (at == FIFO_CHUNK) {
@@ -45,12 +45,13 @@ static bool holds_from(const struct network *net, uint32_t port, uint32_t ingres
 static bool follow(struct search *s, uint32_t port, uint32_t *first)
 {
     const struct network *net = &s->sim->net;
-    const struct switch_node *b = switch_at(&s->sim->switches, net->cold[port].peer);
+    const struct switch_node *b = switch_of_port(&s->sim->switches, net->cold[port].peer);
     s->state[port] = ON_PATH;
     s->path[s->n++] = port;
     uint32_t ingress = b ? net->cold[port].peer - b->first_port : 0;
     for (uint32_t q = b ? b->first_port : 0; b && q < b->first_port + b->n_ports; q++) {
-        if (s->state[q] == DONE || !is_stuck(net, q) || !holds_from(net, q, ingress))
+        if (s->state[q] == DONE || !is_stuck(net, q, s->slot) ||
+            !holds_from(net, q, s->slot, ingress))
             continue;
         if (s->state[q] == ON_PATH) {
             for (*first = 0; s->path[*first] != q;)
@@ -79,9 +80,12 @@ void sim_find_deadlock(const struct sim *sim, struct result *r)
                        .state = memory_zeroed(n, sizeof *s.state),
                        .path = memory_zeroed(n, sizeof *s.path)};
     bool found = false;
-    for (uint32_t p = 0; p < n && !found; p++)
-        if (s.state[p] == UNSEEN && is_stuck(&sim->net, p))
-            found = follow(&s, p, &first);
+    for (s.slot = sim->net.data_slot; s.slot < sim->net.n_slots && !found; s.slot++) {
+        memset(s.state, UNSEEN, n);
+        for (uint32_t p = 0; p < n && !found; p++)
+            if (s.state[p] == UNSEEN && is_stuck(&sim->net, p, s.slot))
+                found = follow(&s, p, &first);
+    }
     for (uint32_t i = first; found && i < s.n; i++)
         cycle_add(r, sim, s.path[i]);
     free(s.state);

@@ -24,20 +24,23 @@ static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32
 static void describe_switch(FILE *out, const struct sim *sim, uint32_t index)
 {
     const struct switch_node *s = &sim->switches.nodes[index];
-    const struct pfc_spec *pfc = &sim->spec->dims[sim_switch_dim(sim, index)].sw.pfc;
     uint32_t last = s->first_port + s->n_ports - 1;
-    const struct marking *marking = &sim->switches.ports[last].marking;
+    const struct marking *marking = &sim->switches.markings[last * sim->net.n_data];
     char name[GRAPH_NAME], a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT];
     fprintf(out, "%s: %u ports, %s shared", sim_switch_name(sim, index, name), s->n_ports,
             human_bytes(s->mmu.shared_bytes, a));
-    if (pfc->enabled)
-        fprintf(out, ", XOFF at %s of shared when empty, headroom %s at its last port",
-                human_bytes((uint64_t)(pfc->alpha * (double)s->mmu.shared_bytes), b),
-                human_bytes(s->mmu
-                                .ingress[(s->n_ports - 1) * s->mmu.n_classes +
-                                         mmu_class(&sim->net, NET_CLASS_DATA)]
-                                .headroom_limit,
-                            c));
+    for (unsigned slot = sim->net.data_slot; slot < sim->net.n_slots; slot++) {
+        uint64_t limit = (uint64_t)(s->mmu.alpha[slot - 1] * (double)s->mmu.shared_bytes);
+        const struct mmu_ingress *in =
+            &s->mmu.ingress[(s->n_ports - 1) * s->mmu.n_classes + slot - 1];
+        if (sim->net.n_data > 1)
+            fprintf(out, "; class %u", sim->net.class_of_slot[slot]);
+        if (in->headroom_limit > 0)
+            fprintf(out, ", XOFF at %s of shared when empty, headroom %s at its last port",
+                    human_bytes(limit, b), human_bytes(in->headroom_limit, c));
+        else
+            fprintf(out, ", drops above %s at an egress when empty", human_bytes(limit, b));
+    }
     if (marking->enabled)
         fprintf(out, ", ECN from %s to %s at %g", human_bytes(marking->kmin_bytes, a),
                 human_bytes(marking->kmax_bytes, b), marking->pmax);

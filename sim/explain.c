@@ -40,12 +40,14 @@ static void explain_pauses(const struct sim *sim, struct result *r)
     char a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT];
     if (!sw)
         return;
-    if (!dim->sw.pfc.enabled) {
-        result_explain(r, text_format("no pauses: PFC is off; %llu packets were dropped",
-                                      (unsigned long long)r->dropped_packets));
+    if (sim_lossless(sim, sim->spec->n_dims - 1) == 0) {
+        result_explain(
+            r, text_format("no pauses: %s; %llu packets were dropped",
+                           dim->sw.pfc.enabled ? "no class in use is lossless" : "PFC is off",
+                           (unsigned long long)r->dropped_packets));
         return;
     }
-    double alpha = dim->sw.pfc.alpha;
+    double alpha = sw->alpha > 0 ? sw->alpha : dim->sw.pfc.alpha; // it may have held nothing
     uint64_t empty = (uint64_t)(alpha * (double)sw->shared_bytes) + dim->sw.reserve_bytes;
     uint64_t full = (uint64_t)(alpha * (double)(sw->shared_bytes - sw->max_buffer_bytes)) +
                     dim->sw.reserve_bytes;
@@ -73,7 +75,7 @@ static uint64_t lowest_kmin(const struct sim *sim)
 {
     uint64_t kmin = UINT64_MAX;
     for (uint32_t p = 0; p < sim->net.n_ports; p++) {
-        const struct marking *m = &sim->switches.ports[p].marking;
+        const struct marking *m = &sim->switches.markings[p * sim->net.n_data];
         if (m->enabled && m->kmin_bytes < kmin)
             kmin = m->kmin_bytes;
     }
@@ -126,7 +128,7 @@ static void explain_policy(const struct sim *sim, struct result *r)
 static void explain_drops(struct result *r)
 {
     if (r->drops_headroom > 0)
-        result_explain(r, text_format("%llu packets of the lossless class were dropped: headroom "
+        result_explain(r, text_format("%llu packets of lossless classes were dropped: headroom "
                                       "was too small",
                                       (unsigned long long)r->drops_headroom));
     if (r->drops_lossy > 0)
@@ -217,10 +219,12 @@ void sim_waiting(const struct sim *sim, struct result *r)
         if (sim->net.ports[p].paused == 0)
             continue;
         n++;
-        ps_t since = sim->net.pfc[p].cls[NET_CLASS_DATA].since_ps;
-        wait_add(r, text_format("%s is paused by %s for %s", graph_port_name(&sim->graph, p, a),
+        unsigned cls = sim->net.class_of_slot[__builtin_ctz(sim->net.ports[p].paused)];
+        ps_t since = sim->net.pfc[p].cls[cls].since_ps;
+        wait_add(r, text_format("%s is paused by %s for %s (class %u)",
+                                graph_port_name(&sim->graph, p, a),
                                 graph_node_name(&sim->graph,
                                                 sim->graph.ports[sim->graph.ports[p].peer].node, b),
-                                human_time(r->sim_time_ps - since, t)));
+                                human_time(r->sim_time_ps - since, t), cls));
     }
 }

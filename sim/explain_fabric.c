@@ -52,7 +52,7 @@ static struct tree *tree_at(struct tree **trees, size_t *n, uint32_t root)
 static bool leads_to(const struct sim *sim, uint32_t port, uint32_t dst)
 {
     const uint16_t *ports;
-    const struct switch_node *s = switch_at(&sim->switches, port);
+    const struct switch_node *s = switch_of_port(&sim->switches, port);
     dst = graph_owner(&sim->graph, dst, s->dim);
     uint32_t n = routes_of_row(&sim->routes, s->row, s->dim, dst, &ports);
     for (uint32_t i = 0; i < n; i++)
@@ -67,7 +67,7 @@ static void count_victims(const struct sim *sim, const struct result *r, struct 
     for (size_t i = 0; i < r->n_flows; i++) {
         unsigned depth;
         const struct qp *qp = qp_at(&sim->roce.qps, r->flows[i].qp);
-        if (root_of(sim, qp->snd.nic, &depth) == tree->root && depth > 0 &&
+        if (root_of(sim, qp->snd.port, &depth) == tree->root && depth > 0 &&
             !leads_to(sim, tree->root, r->flows[i].dst))
             tree->victims++;
     }

@@ -78,12 +78,17 @@ static void learn(struct sim *sim, uint32_t port, const struct fault_spec *fault
     sim->graph.ports[port].down = sim->net.faults[port].down;
 }
 
-// A pause longer than the time to the next, from every port named.
+// A pause longer than the time to the next, from every port named, of its lossless classes; of all data
+// where there are none.
 static void storm(struct sim *sim, uint32_t port, const struct fault_spec *fault)
 {
     (void)fault;
+    const unsigned data = (1u << NET_DATA_CLASSES) - 1;
+    uint8_t classes = sim_lossless(sim, sim->graph.ports[port].dim);
+    if (classes == 0)
+        classes = (uint8_t)(sim_classes_in_use(sim->spec) & data);
     if (sim->graph.ports[port].node < sim->graph.n_ranks)
-        port_send_pfc(&sim->net, port, 1u << NET_CLASS_DATA, UINT16_MAX, sim->engine.now_ps);
+        port_send_pfc(&sim->net, port, classes, UINT16_MAX, sim->engine.now_ps);
 }
 
 static void on_storm(struct change_timer *c, ps_t now)

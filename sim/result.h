@@ -56,7 +56,9 @@ struct link_change {
 
 struct switch_result {
     char *at;
-    uint64_t max_queue_bytes, max_buffer_bytes, max_headroom_bytes, max_ingress_bytes;
+    uint64_t max_queue_bytes, max_buffer_bytes, max_headroom_bytes;
+    uint64_t max_ingress_bytes; // of lossless classes where there are any
+    double alpha;               // of that ingress's class
     uint64_t shared_bytes, headroom_limit_bytes;
     double mean_queue_bytes;
 };

@@ -126,6 +126,10 @@ uint32_t sim_switch_dim(const struct sim *sim, uint32_t index);
 const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAPH_NAME]);
 enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim);
+uint8_t sim_classes_in_use(const struct spec *spec);       // bit set
+uint8_t sim_lossless(const struct sim *sim, uint32_t dim); // classes in use that are lossless there
+void sim_weights_init(struct sim *sim);                    // once sizes are known
+void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err);
 void sim_telemetry_init(struct sim *sim, struct err *err); // once network and routes are there
 // The rank that a message from src to dst goes to next: dst where a dimension joins them.
 uint32_t sim_relay_next(const struct graph *g, uint32_t src, uint32_t dst);

@@ -19,27 +19,6 @@ const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAP
     return buf;
 }
 
-static uint64_t headroom_of(const struct sim *sim, uint32_t port)
-{
-    const struct graph_port *here = &sim->graph.ports[port];
-    const struct graph_port *sender = &sim->graph.ports[here->peer];
-    const struct dim_spec *dim = &sim->spec->dims[here->dim];
-    const struct transport_spec *t = &sim->roce.dims[here->dim].spec;
-    if (!dim->sw.pfc.enabled)
-        return 0;
-    if (dim->sw.pfc.headroom_bytes != PARAM_AUTO_BYTES)
-        return dim->sw.pfc.headroom_bytes > 0 ? dim->sw.pfc.headroom_bytes : 1;
-    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true).wire, ack = ack_sizes(t).wire;
-    struct headroom_link link = {.rate_bps = sender->rate_bps,
-                                 .delay_ps = sender->delay_ps,
-                                 .response_ps = dim->sw.pfc.response_ps,
-                                 .max_frame_in = data,
-                                 .max_frame_back = data > ack ? data : ack,
-                                 .pfc_wire_bytes = sim->net.pfc_wire_bytes,
-                                 .pfc_ahead = 2};
-    return mmu_headroom_bytes(&link);
-}
-
 static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
 {
     const struct ecn_spec *ecn = &dim->sw.ecn;
@@ -64,41 +43,6 @@ static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
                             .kmin_bytes = (uint64_t)((double)profile->kmin_bytes * scale),
                             .kmax_bytes = (uint64_t)((double)profile->kmax_bytes * scale),
                             .pmax = profile->pmax};
-}
-
-// Buffer and headroom. Errors name the switch.
-static void build_mmu(struct sim *sim, uint32_t index, struct err *err)
-{
-    struct switch_node *s = &sim->switches.nodes[index];
-    const struct network *net = &sim->net;
-    uint32_t d = sim_switch_dim(sim, index);
-    const struct switch_spec *spec = &sim->spec->dims[d].sw;
-    uint32_t classes = net->n_slots - 1, data = mmu_class(net, NET_CLASS_DATA);
-    uint32_t full = sim->roce.dims[d].full.frame;
-    struct mmu_config config = {.buffer_bytes = spec->buffer_bytes,
-                                .reserve_bytes = spec->reserve_bytes,
-                                .xon_offset_bytes = spec->pfc.xon_offset_bytes == PARAM_AUTO_BYTES
-                                                        ? 2 * (uint64_t)full
-                                                        : spec->pfc.xon_offset_bytes,
-                                .alpha = spec->pfc.alpha,
-                                .lossy_alpha = spec->lossy_alpha};
-    struct mmu_ingress *ingress = memory_zeroed((size_t)s->n_ports * classes, sizeof *ingress);
-    uint64_t headroom = 0;
-    for (uint32_t p = 0; p < s->n_ports; p++) {
-        uint64_t limit = headroom_of(sim, s->first_port + p);
-        ingress[p * classes + data].headroom_limit =
-            (uint32_t)(limit < UINT32_MAX ? limit : UINT32_MAX);
-        headroom += limit;
-    }
-    if (mmu_init(&s->mmu, &config, ingress, s->n_ports, classes) == 0) {
-        char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT];
-        err_add(err, "switch.buffer",
-                "%s: headroom %s and reserve %s of its %u ports exceed the "
-                "buffer %s",
-                sim_switch_name(sim, index, name), human_bytes(headroom, h),
-                human_bytes(spec->reserve_bytes * s->n_ports * classes, r), s->n_ports,
-                human_bytes(spec->buffer_bytes, b));
-    }
 }
 
 void sim_routes_install(struct sim *sim)
@@ -131,10 +75,12 @@ static void build_port(struct sim *sim, struct switch_node *s, uint32_t p,
     const struct network *net = &sim->net;
     struct switch_port *port = &sim->switches.ports[p];
     struct byte_time bt = port_link(net, net->cold[p].peer)->byte_time;
-    port->marking = marking_of(dim, sim->graph.ports[p].rate_bps);
-    if (port->marking.enabled && port->marking.kmin_bytes < s->mark_from_bytes)
-        s->mark_from_bytes = port->marking.kmin_bytes;
-    s->pi |= port->marking.enabled && port->marking.kind == MARKING_PI;
+    struct marking marking = marking_of(dim, sim->graph.ports[p].rate_bps);
+    for (uint32_t i = 0; i < net->n_data; i++)
+        sim->switches.markings[p * net->n_data + i] = marking;
+    if (marking.enabled && marking.kmin_bytes < s->mark_from_bytes)
+        s->mark_from_bytes = marking.kmin_bytes;
+    s->pi |= marking.enabled && marking.kind == MARKING_PI;
     port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
     port->rate_bps = sim->graph.ports[p].rate_bps;
     if (s->int_mode == INT_PINT)
@@ -153,7 +99,7 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
     uint32_t d = sim->graph.ports[first_port].dim;
     const struct dim_spec *dim = &sim->spec->dims[d];
     switch_attach(&sim->switches, index, first_port, n_ports);
-    build_mmu(sim, index, err);
+    sim_buffer_init(sim, index, err);
     s->row = row;
     s->dim = d;
     struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, sim->graph.ports[first_port].node);
@@ -165,7 +111,6 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
     s->quanta = (uint16_t)dim->sw.pfc.quanta;
     build_watchdog(sim, s, &dim->sw.pfc);
     s->mark_from_bytes = UINT64_MAX;
-    s->lossless_data = dim->sw.pfc.enabled;
     s->int_mode = (uint8_t)sim_int_mode(dim);
     s->int_rtt_ps = sim->roce.dims[d].global_rtt_ps;
     if (s->int_mode == INT_PINT && !sim->switches.pints)

@@ -14,6 +14,8 @@ uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_i
     uint64_t taken = 0;
     for (uint32_t i = 0; i < n_ports * n_classes; i++)
         taken += config->reserve_bytes + ingress[i].headroom_limit;
+    for (uint32_t cls = 0; cls < n_classes; cls++)
+        mmu->alpha[cls] = ingress[cls].headroom_limit > 0 ? config->alpha : config->lossy_alpha;
     mmu->shared_bytes = taken < config->buffer_bytes ? config->buffer_bytes - taken : 0;
     return mmu->shared_bytes;
 }
@@ -56,11 +58,11 @@ static bool fits(const struct mmu *mmu, const struct mmu_ingress *in, uint32_t b
            more <= mmu->shared_bytes - mmu->shared_used;
 }
 
-static enum mmu_verdict admit_lossy(struct mmu *mmu, struct mmu_ingress *in, uint32_t bytes,
-                                    uint64_t egress_bytes)
+static enum mmu_verdict admit_lossy(struct mmu *mmu, uint32_t cls, struct mmu_ingress *in,
+                                    uint32_t bytes, uint64_t egress_bytes)
 {
     bool reserved = in->bytes + bytes <= mmu->config.reserve_bytes;
-    if (!reserved && (egress_bytes + bytes > threshold(mmu, mmu->config.lossy_alpha) ||
+    if (!reserved && (egress_bytes + bytes > threshold(mmu, mmu->alpha[cls]) ||
                       !fits(mmu, in, bytes, UINT64_MAX)))
         return MMU_DROP;
     charge(mmu, in, bytes);
@@ -72,9 +74,9 @@ enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_
 {
     struct mmu_ingress *in = ingress_of(mmu, port, cls);
     if (in->headroom_limit == 0)
-        return admit_lossy(mmu, in, bytes, egress_bytes);
+        return admit_lossy(mmu, cls, in, bytes, egress_bytes);
     // Once headroom is in use everything follows into it, so that order of release cannot matter.
-    if (in->headroom_bytes == 0 && fits(mmu, in, bytes, threshold(mmu, mmu->config.alpha))) {
+    if (in->headroom_bytes == 0 && fits(mmu, in, bytes, threshold(mmu, mmu->alpha[cls]))) {
         charge(mmu, in, bytes);
         return MMU_ADMIT;
     }
@@ -102,7 +104,7 @@ bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
     if (!in->xoff || in->headroom_bytes > 0)
         return false;
     uint64_t shared = shared_of(mmu, in);
-    if (shared > 0 && shared + mmu->config.xon_offset_bytes > threshold(mmu, mmu->config.alpha))
+    if (shared > 0 && shared + mmu->config.xon_offset_bytes > threshold(mmu, mmu->alpha[cls]))
         return false;
     in->xoff = false;
     mmu->n_xoff--;

@@ -23,9 +23,11 @@ struct mmu_ingress {
     bool xoff; // pause is asked of the sender
 };
 
+#define MMU_CLASSES 8
+
 struct mmu_config {
     uint64_t buffer_bytes, reserve_bytes, xon_offset_bytes;
-    double alpha, lossy_alpha;
+    double alpha, lossy_alpha; // of classes with headroom, and without
 };
 
 struct mmu {
@@ -33,6 +35,7 @@ struct mmu {
     struct mmu_config config;
     uint64_t shared_bytes; // B; all reserves and headrooms are taken off
     uint32_t n_classes;
+    double alpha[MMU_CLASSES]; // by class index, as config says; may be changed before use
     /* state */
     uint64_t shared_used;
     uint32_t n_xoff;             // ingresses in XOFF
@@ -44,7 +47,7 @@ struct mmu {
 enum mmu_verdict { MMU_ADMIT, MMU_ADMIT_XOFF, MMU_DROP, MMU_DROP_XOFF };
 
 // Bytes left for sharing, or 0 when reserve and headroom exceed the buffer. Call once after every
-// ingress's headroom_limit is set.
+// ingress's headroom_limit is set; at most MMU_CLASSES classes.
 uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_ingress *ingress,
                   uint32_t n_ports, uint32_t n_classes);
 
@@ -68,7 +71,7 @@ static inline bool mmu_admit_plainly(struct mmu *mmu, uint32_t port, uint32_t cl
         return false;
     int64_t free = (int64_t)(mmu->shared_bytes - mmu->shared_used);
     if (after > 0 &&
-        ((int64_t)after > (int64_t)(mmu->config.alpha * (double)free) || used > mmu->shared_bytes))
+        ((int64_t)after > (int64_t)(mmu->alpha[cls] * (double)free) || used > mmu->shared_bytes))
         return false;
     in->bytes = (uint32_t)total;
     mmu->shared_used = used;

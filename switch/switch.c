@@ -35,6 +35,27 @@ static void refresh_arm(struct switches *sw, uint32_t port, ps_t now)
     sim_timer_start(sw->net->engine, &sp->refresh, now + sp->refresh_every_ps);
 }
 
+// Pause a class of the sender at the other end of a port. Refreshes go for all paused classes at once, so
+// the first one's timer is early enough for those that follow.
+static void ask_pause(struct switches *sw, const struct switch_node *s, uint32_t port, unsigned cls,
+                      ps_t now)
+{
+    struct switch_port *sp = &sw->ports[port];
+    port_send_pfc(sw->net, port, (uint8_t)(1u << cls), s->quanta, now);
+    if (sp->asked == 0)
+        refresh_arm(sw, port, now);
+    sp->asked |= (uint8_t)(1u << cls);
+}
+
+static void ask_resume(struct switches *sw, uint32_t port, unsigned cls, ps_t now)
+{
+    struct switch_port *sp = &sw->ports[port];
+    port_send_pfc(sw->net, port, (uint8_t)(1u << cls), 0, now);
+    sp->asked &= (uint8_t) ~(1u << cls);
+    if (sp->asked == 0)
+        sim_timer_stop(&sp->refresh);
+}
+
 static void drop(struct switches *sw, uint32_t out, struct packet *p, uint64_t *reason)
 {
     sw->ports[out].dropped_packets++;
@@ -98,7 +119,7 @@ static void mark(struct switches *sw, struct switch_node *s, uint32_t port, stru
     if (queue_bytes < s->mark_from_bytes)
         return;
     struct switch_port *sp = &sw->ports[port];
-    if (marking_draw(&sp->marking, queue_bytes, &sp->rng)) {
+    if (marking_draw(switch_marking(sw, port, p->cls), queue_bytes, &sp->rng)) {
         p->flags |= PACKET_CE;
         sp->marked++;
     }
@@ -120,8 +141,8 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     port_settle(net, out, now);
     if (port_is_idle(&net->ports[out], slot, now)) { // it starts at once and takes no buffer
         fifo_hint_push(&net->pool, &net->ports[out].flight);
-        if (s->pi && p->cls == NET_CLASS_DATA)
-            marking_advance(&sw->ports[out].marking, 0, now);
+        if (s->pi && p->cls < NET_DATA_CLASSES)
+            marking_advance(switch_marking(sw, out, p->cls), 0, now);
         mark(sw, s, out, p, p->frame_bytes, now);
         port_start(net, out, p, now);
         return;
@@ -136,18 +157,16 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (s->mmu.n_xoff == 1)
             set_explicit(sw, s, true, now);
-        port_send_pfc(net, in, (uint8_t)(1u << p->cls), s->quanta, now);
-        refresh_arm(sw, in, now);
+        ask_pause(sw, s, in, p->cls, now);
         blame_for_xoff(sw, in, out);
     }
     if (verdict == MMU_DROP || verdict == MMU_DROP_XOFF) {
-        bool lossless = s->lossless_data && p->cls == NET_CLASS_DATA;
-        drop(sw, out, p, lossless ? &s->drops_headroom : &s->drops_lossy);
+        drop(sw, out, p, s->lossless >> p->cls & 1 ? &s->drops_headroom : &s->drops_lossy);
         return;
     }
     p->ingress = (uint16_t)local;
-    if (s->pi && p->cls == NET_CLASS_DATA)
-        marking_advance(&sw->ports[out].marking, port_queue(net, out, slot)->bytes, now);
+    if (s->pi && p->cls < NET_DATA_CLASSES)
+        marking_advance(switch_marking(sw, out, p->cls), port_queue(net, out, slot)->bytes, now);
     port_enqueue(net, out, p, now);
 }
 
@@ -161,12 +180,9 @@ static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *
 
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now)
 {
-    struct network *net = sw->net;
-    if (!mmu_release(&s->mmu, p->ingress, mmu_class(net, p->cls), p->frame_bytes))
+    if (!mmu_release(&s->mmu, p->ingress, mmu_class(sw->net, p->cls), p->frame_bytes))
         return;
-    uint32_t in = s->first_port + p->ingress;
-    port_send_pfc(net, in, (uint8_t)(1u << p->cls), 0, now);
-    sim_timer_stop(&sw->ports[in].refresh);
+    ask_resume(sw, s->first_port + p->ingress, p->cls, now);
     if (s->mmu.n_xoff == 0)
         set_explicit(sw, s, false, now);
 }
@@ -176,8 +192,8 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
 {
     struct switches *sw = ctx;
     struct switch_node *s = switch_of(sw, node);
-    if (s->pi && p->cls == NET_CLASS_DATA)
-        marking_advance(&sw->ports[port].marking, queue_bytes, now);
+    if (s->pi && p->cls < NET_DATA_CLASSES)
+        marking_advance(switch_marking(sw, port, p->cls), queue_bytes, now);
     mark(sw, s, port, p, queue_bytes, now);
     switch_release(sw, s, p, now);
 }
@@ -191,7 +207,7 @@ static void on_refresh(struct engine *engine, struct sim_timer *timer, int reven
         (struct switch_port *)((char *)timer - offsetof(struct switch_port, refresh));
     uint32_t port = (uint32_t)(sp - sw->ports);
     const struct switch_node *s = switch_of_port(sw, port);
-    port_send_pfc(sw->net, port, 1u << NET_CLASS_DATA, s->quanta, engine->now_ps);
+    port_send_pfc(sw->net, port, sp->asked, s->quanta, engine->now_ps);
     refresh_arm(sw, port, engine->now_ps);
 }
 
@@ -202,6 +218,7 @@ void switches_init(struct switches *sw, struct network *net, uint32_t n_routers)
     sw->n_routers = n_routers;
     sw->nodes = memory_zeroed(sw->n_switches + n_routers, sizeof *sw->nodes);
     sw->ports = memory_zeroed(net->n_ports, sizeof *sw->ports);
+    sw->markings = memory_zeroed((size_t)net->n_ports * net->n_data, sizeof *sw->markings);
     net->ops[1] = (struct node_ops){.arrive = arrive, .depart = depart, .hint = hint, .ctx = sw};
 }
 
@@ -226,6 +243,7 @@ void switches_free(struct switches *sw)
     free(sw->nodes);
     free(sw->router_at);
     free(sw->ports);
+    free(sw->markings);
     free(sw->pints);
     free(sw->watchdogs);
     *sw = (struct switches){0};

@@ -25,10 +25,10 @@ struct next_hops {
 };
 
 struct switch_port {
-    struct marking marking;
     uint64_t marked;
     struct rng rng;           // of the marks
     struct sim_timer refresh; // of the pauses this port has asked for
+    uint8_t asked;            // classes that it has paused
     ps_t refresh_every_ps;
     uint64_t dropped_packets, dropped_bytes; // that wanted to leave by this port
     uint64_t rate_bps;                       // of its link, for INT
@@ -50,8 +50,8 @@ struct switch_node {
     uint64_t mark_from_bytes; // the lowest kmin of its ports: no mark at a shorter queue
     uint64_t markable;        // packets with ECT that left
     uint16_t quanta;          // of an XOFF
-    bool lossless_data;
-    bool pi;                                      // some of its ports mark by PI
+    uint8_t lossless;         // classes
+    bool pi;                  // some of its ports mark by PI
     ps_t watchdog_detect_ps, watchdog_restore_ps; // PS_NEVER = no watchdog
     uint8_t int_mode;                             // enum int_mode
     ps_t int_rtt_ps;                              // INT_PINT: the window of utilization
@@ -66,7 +66,8 @@ struct switches {
     uint32_t *router_at; // [port of a rank]: index into nodes, 0 = none; NULL without routers
     struct node_ops nic, element; // what ranks that route do with what is theirs, and is in transit
     struct switch_port *ports;    // [global port]; those of ranks that do not route are unused
-    struct watchdog *watchdogs;   // [global port], NULL where no switch has one
+    struct marking *markings;     // [port_data_index]: of each class's queue
+    struct watchdog *watchdogs;   // [port_data_index], NULL where no switch has one
     uint32_t n_watchdogs_armed;
     struct pint_port *pints; // [global port], NULL where no switch has INT_PINT
     const uint32_t *const
@@ -101,13 +102,9 @@ static inline struct switch_node *switch_of_port(const struct switches *sw, uint
     return at > 0 ? &sw->nodes[at - 1] : NULL;
 }
 
-// The switch or router whose port it is; NULL for a port of a rank that does not route.
-static inline struct switch_node *switch_at(const struct switches *sw, uint32_t port)
+static inline struct marking *switch_marking(const struct switches *sw, uint32_t port, unsigned cls)
 {
-    uint32_t node = sw->net->ports[port].node;
-    if (!node_is_rank(sw->net, node))
-        return switch_of(sw, node);
-    return sw->router_at && sw->router_at[port] > 0 ? &sw->nodes[sw->router_at[port] - 1] : NULL;
+    return &sw->markings[port_data_index(sw->net, port, cls)];
 }
 
 // MMU class index of a class: the slot without PFC's.

@@ -2,9 +2,11 @@
 // Parameter tables of switches. `pfc`, `ecn` and `routing` are objects of their own in a scenario.
 #include "switch/switch_spec.h"
 
-static const char *const telemetry_choices[] = {"auto", "true", "false", NULL};
+static const char *const auto_or_bool[] = {"auto", "true", "false", NULL};
 static const char *const int_encodings[] = {"exact", "hpcc64", NULL};
 static const char *const marking_kinds[] = {"red", "pi", NULL};
+static const char *const buffers[] = {"trident2", "12MB",      "trident3", "32MB", "tomahawk3",
+                                      "64MB",     "spectrum4", "160MB",    NULL};
 
 #define SW(f) offsetof(struct switch_spec, f)
 const struct param switch_params[] = {
@@ -14,8 +16,10 @@ const struct param switch_params[] = {
      .def = "32MB",
      .min = "1KB",
      .max = "4GB",
-     .help = "packet buffer shared by all ports",
-     .source = "Tomahawk class: 32 MB"},
+     .choices = buffers,
+     .help = "packet buffer shared by all ports: a size, or a chip's (12, 32, 64, 160 MB)",
+     .source = "Zhu et al., SIGCOMM 2015 (Trident II, 12 MB); Broadcom BCM56870, BCM56980; NVIDIA "
+               "SN5600"},
     {.name = "reserve",
      .type = PARAM_BYTES,
      .offset = SW(reserve_bytes),
@@ -35,7 +39,7 @@ const struct param switch_params[] = {
      .type = PARAM_ENUM,
      .offset = SW(telemetry),
      .def = "auto",
-     .choices = telemetry_choices,
+     .choices = auto_or_bool,
      .help = "in-band telemetry in data and ACKs; auto = where the policy needs it",
      .source = "Li et al., SIGCOMM 2019"},
     {.name = "int_encoding",
@@ -62,7 +66,7 @@ const struct param pfc_params[] = {
      .type = PARAM_BOOL,
      .offset = PFC(enabled),
      .def = "true",
-     .help = "class 3 is lossless; off: it drops",
+     .help = "lossless classes (3, and those that `classes` names) pause; off: all drop",
      .source = "IEEE 802.1Qbb"},
     {.name = "alpha",
      .type = PARAM_RATIO,
@@ -177,6 +181,36 @@ const struct param routing_params[] = {
      .source = "NCCL (PXN)"},
 };
 const size_t n_routing_params = sizeof routing_params / sizeof *routing_params;
+
+#define CL(f) offsetof(struct class_spec, f)
+const struct param class_params[] = {
+    {.name = "lossless",
+     .type = PARAM_ENUM,
+     .offset = CL(lossless),
+     .def = "auto",
+     .choices = auto_or_bool,
+     .help = "PFC stops it before it would drop; auto = class 3 only, where pfc.enabled",
+     .source = "IEEE 802.1Qbb"},
+    {.name = "weight",
+     .type = PARAM_COUNT,
+     .offset = CL(weight),
+     .def = "1",
+     .min = "1",
+     .max = "1000",
+     .help = "share of a link among the data classes that wait for it, at switches and NICs",
+     .source = "Shreedhar & Varghese, SIGCOMM 1995; IEEE 802.1Qaz"},
+    {.name = "alpha",
+     .type = PARAM_RATIO,
+     .offset = CL(alpha),
+     .def = "auto",
+     .min = "0.001",
+     .max = "1000",
+     .can_auto = true,
+     .help = "lossless: XOFF above alpha * free shared buffer; lossy: an egress queue may hold as "
+             "much; auto = pfc.alpha, lossy_alpha",
+     .source = "Choudhury & Hahne, ToN 1998"},
+};
+const size_t n_class_params = sizeof class_params / sizeof *class_params;
 
 // `enabled` is the scenario's word for mode: config maps it. `ecn: "auto"` is AUTO.
 #define ECN(f) offsetof(struct ecn_spec, f)

@@ -48,6 +48,17 @@ struct routing_spec {
     bool relay; // of the network as a whole
 };
 
+enum lossless { LOSSLESS_AUTO, LOSSLESS_ON, LOSSLESS_OFF };
+
+// What holds for a traffic class of data.
+struct class_spec {
+    bool given;   // the scenario names it
+    int lossless; // enum lossless; AUTO = class 3, where PFC is on
+    uint64_t weight;
+    double alpha; // PARAM_AUTO_RATIO = pfc.alpha or lossy_alpha
+};
+#define SWITCH_CLASSES 6 // 0..5 carry data
+
 struct switch_spec {
     uint64_t buffer_bytes;
     uint64_t reserve_bytes; // per ingress port and class in use
@@ -55,10 +66,12 @@ struct switch_spec {
     struct pfc_spec pfc;
     struct ecn_spec ecn;
     struct routing_spec routing;
+    struct class_spec classes[SWITCH_CLASSES];
     int telemetry;    // enum telemetry_choice
     int int_encoding; // enum int_encoding
     uint64_t int_hops;
 };
 
-extern const struct param switch_params[], pfc_params[], ecn_params[], routing_params[];
-extern const size_t n_switch_params, n_pfc_params, n_ecn_params, n_routing_params;
+extern const struct param switch_params[], pfc_params[], ecn_params[], routing_params[],
+    class_params[];
+extern const size_t n_switch_params, n_pfc_params, n_ecn_params, n_routing_params, n_class_params;

@@ -11,7 +11,7 @@ static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
 {
     struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, net->ports[w->port].node);
-    unsigned slot = net->slot_of_class[NET_CLASS_DATA];
+    unsigned slot = net->slot_of_class[w->cls];
     struct packet p;
     port_settle(net, w->port, now);
     w->fired++;
@@ -24,7 +24,7 @@ static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
     }
     w->restoring = true;
     sw->n_watchdogs_armed++;
-    port_ignore_pauses(net, w->port, NET_CLASS_DATA, true, now);
+    port_ignore_pauses(net, w->port, w->cls, true, now);
     sim_timer_start(net->engine, &w->timer, now + s->watchdog_restore_ps);
 }
 
@@ -39,15 +39,17 @@ static void on_timer(struct engine *engine, struct sim_timer *timer, int revents
         return;
     }
     w->restoring = false;
-    port_ignore_pauses(sw->net, w->port, NET_CLASS_DATA, false, engine->now_ps);
+    port_ignore_pauses(sw->net, w->port, w->cls, false, engine->now_ps);
 }
 
 void watchdog_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
 {
     struct switches *sw = ctx;
-    struct watchdog *w = &sw->watchdogs[port];
     const struct switch_node *s = switch_of(sw, sw->net->ports[port].node);
-    if (cls != NET_CLASS_DATA || s->watchdog_detect_ps == PS_NEVER || w->restoring)
+    if (cls >= NET_DATA_CLASSES || s->watchdog_detect_ps == PS_NEVER)
+        return;
+    struct watchdog *w = &sw->watchdogs[port_data_index(sw->net, port, cls)];
+    if (w->restoring)
         return;
     if (paused) {
         sw->n_watchdogs_armed++;
@@ -61,12 +63,14 @@ void watchdog_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused,
 void watchdogs_init(struct switches *sw)
 {
     struct network *net = sw->net;
-    sw->watchdogs = memory_zeroed(net->n_ports, sizeof *sw->watchdogs);
-    for (uint32_t p = 0; p < net->n_ports; p++) {
-        sw->watchdogs[p].sw = sw;
-        sw->watchdogs[p].port = p;
-        sim_timer_init(net->engine, &sw->watchdogs[p].timer, net->ports[p].node, on_timer,
-                       &sw->watchdogs[p]);
+    uint32_t n = net->n_ports * net->n_data;
+    sw->watchdogs = memory_zeroed(n, sizeof *sw->watchdogs);
+    for (uint32_t i = 0; i < n; i++) {
+        struct watchdog *w = &sw->watchdogs[i];
+        w->sw = sw;
+        w->port = i / net->n_data;
+        w->cls = net->class_of_slot[net->data_slot + i % net->n_data];
+        sim_timer_init(net->engine, &w->timer, net->ports[w->port].node, on_timer, w);
     }
     net->ops[1].pause_changed = watchdog_pause_changed;
 }

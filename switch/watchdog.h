@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The PFC watchdog of a switch port: when the lossless class has been paused for too long without a
+// The PFC watchdog of a class at a switch port: when it has been paused for too long without a
 // break, what waits is dropped, and pauses are not obeyed for a while. It breaks deadlocks and storms at
 // the price of loss.
 #pragma once
@@ -12,6 +12,7 @@ struct watchdog {
     struct sim_timer timer;
     struct switches *sw;
     uint32_t port;
+    unsigned cls;
     bool restoring;
     uint64_t fired, dropped_packets;
 };

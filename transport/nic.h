@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A NIC port's arbitration: round robin per packet over queue pairs that may send, each under its
-// own pace and window. The port pulls; nothing waits in the NIC but ACKs.
+// A NIC port's arbitration for one class: round robin per packet over queue pairs that may send, each
+// under its own pace and window. The port pulls; nothing waits in the NIC but ACKs. Several classes on
+// a port share it by weight (nic_share.c), and PFC stops each alone.
 #pragma once
 
 #include "transport/qp.h"
@@ -9,12 +10,16 @@ struct nic {
     uint32_t ready_head, ready_tail; // ring of senders that are due, in turn
     uint32_t *paced;                 // heap by (next_send_ps, index) of senders that are not
     uint32_t n_paced;
+    uint32_t turn; // sharing: of the first class of a port, whose turn it is
     size_t cap_paced;
-    /* PFC of the data class */
+    /* PFC of the class */
     bool paused;
+    int32_t credit_bytes; // sharing: negative = it has sent more than its share by part of a packet
     ps_t paused_since_ps, paused_total_ps;
-    uint32_t n_parked; // retransmission timers stopped by the pause
+    uint32_t n_parked;      // retransmission timers stopped by the pause
+    uint32_t quantum_bytes; // sharing
 };
+_Static_assert(sizeof(struct nic) == 64, "struct nic is a cache line");
 
 // Access to the senders by index.
 struct qp_array {
@@ -28,7 +33,7 @@ static inline struct qp *qp_at(const struct qp_array *a, uint32_t i) { return a-
 void nic_init(struct nic *nic);
 void nic_free(struct nic *nic);
 
-// Time during which the data class could send: the clock of retransmission timers.
+// Time during which the class could send: the clock of retransmission timers.
 static inline ps_t nic_active_ps(const struct nic *nic, ps_t now)
 {
     return (nic->paused ? nic->paused_since_ps : now) - nic->paused_total_ps;
@@ -58,3 +63,10 @@ uint32_t nic_take(struct nic *nic, const struct qp_array *qps, ps_t now);
 
 // When nic_take may succeed: <= now, later, or PS_NEVER.
 ps_t nic_next_ps(struct nic *nic, const struct qp_array *qps, ps_t now);
+
+// The one of `n` classes of a port whose turn it is to send at `now`, NULL when none can. What it sends
+// is to be taken off its credit.
+struct nic *nic_share_turn(struct nic *classes, uint32_t n, const struct qp_array *qps, ps_t now);
+
+// When any of them may send.
+ps_t nic_share_next_ps(struct nic *classes, uint32_t n, const struct qp_array *qps, ps_t now);

@@ -21,7 +21,8 @@ struct qp_sender {
     uint64_t una_bytes, nxt_bytes;                // payload offsets of snd_una and snd_nxt
     ps_t next_send_ps;                            // pacing: not before
     uint32_t sending;                             // message of snd_nxt
-    uint32_t nic;                                 // its NIC port
+    uint32_t nic;                                 // the class's part of its NIC port
+    uint32_t port;                                // its NIC port
     ps_t last_start_ps;                           // of the last transmission
     uint64_t pace_q, pace_rate_bps; // ps per wire byte << PACE_SHIFT at this rate; 0 = unpaced
     uint32_t last_wire_bytes;
@@ -73,6 +74,7 @@ struct qp {
     uint32_t src, dst;           // ranks
     uint32_t src_node, dst_node; // whose ports they use
     uint32_t dim, job, channel;
+    uint32_t cls;            // class of its data
     uint32_t next_same_pair; // per_message: idle queue pairs of the pair
     const struct cc_ops *cc_ops;
     bool wants_acks, wants_cnps;

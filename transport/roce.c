@@ -10,10 +10,12 @@
 
 enum {
     FIRST_QPN = 0x100,
-    DSCP_DATA = 26,
-    DSCP_CONTROL = 48,
     UDP_ENTROPY = 0xC000,
 };
+
+// DSCP of each class: AF31 for RoCE's usual one (as vendors' guides have it), class selectors (RFC 2474)
+// for the others. Class is DSCP / 8 for all of them, as switches map by default.
+static const uint8_t dscp_of_class[NET_CLASSES] = {0, 8, 16, 26, 32, 40, 48, 56};
 
 // UDP source port from both queue pair numbers (as NICs do, 14 bits of a hash).
 static uint16_t udp_source(uint32_t qpn, uint32_t peer_qpn)
@@ -35,7 +37,6 @@ static void qp_name(struct roce *roce, uint32_t index)
     uint32_t dst_qpn = roce->next_qpn[qp->dst]++ & 0xffffff;
     const struct roce_dim *dim = roce_dim_of(roce, qp);
     bool entropy = dim->spec.entropy == ENTROPY_QPN;
-    bool control = roce_ack_class(dim) == NET_CLASS_CONTROL;
     struct flow_id id = {.src = qp->src,
                          .dst = qp->dst,
                          .src_qpn = src_qpn,
@@ -44,9 +45,9 @@ static void qp_name(struct roce *roce, uint32_t index)
                          .dst_udp = entropy ? udp_source(dst_qpn, src_qpn) : UDP_ENTROPY,
                          .job = (uint16_t)qp->job,
                          .dim = (uint16_t)qp->dim,
-                         .data_dscp = DSCP_DATA,
-                         .ack_dscp = control ? DSCP_CONTROL : DSCP_DATA,
-                         .cnp_dscp = DSCP_CONTROL,
+                         .data_dscp = dscp_of_class[qp->cls],
+                         .ack_dscp = dscp_of_class[roce_ack_class(dim, qp)],
+                         .cnp_dscp = dscp_of_class[NET_CLASS_CONTROL],
                          .int_bytes = (uint16_t)dim->spec.int_bytes};
     roce->flows.ids[index] = id;
     roce->entropy[0][index] = tuple_hash(qp->src, qp->dst, id.src_udp, dim->hash_qp ? dst_qpn : 0);
@@ -96,6 +97,7 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
                       .dim = d,
                       .job = request->job,
                       .channel = request->channel,
+                      .cls = request->cls,
                       .next_same_pair = QP_NIL};
     struct qp_sender *s = &qp->snd;
     s->env = (struct cc_env){.line_bps = path.line_bps,
@@ -121,7 +123,8 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
     qp_name(roce, index);
     uint32_t local =
         path.n_ports > 0 ? path.ports[roce->entropy[0][index] % path.n_ports] : path.any_port;
-    s->nic = node_port(roce->net, qp->src_node, local);
+    s->port = node_port(roce->net, qp->src_node, local);
+    s->nic = port_data_index(roce->net, s->port, qp->cls);
     qp_restart(roce, qp, now);
     return index;
 }
@@ -253,21 +256,27 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
 void roce_init(struct roce *roce, struct network *net)
 {
     roce->net = net;
-    roce->n_nics = net->first_port[net->n_ranks];
+    uint32_t n_ports = net->first_port[net->n_ranks];
+    roce->n_nics = n_ports * net->n_data;
     roce->nics = memory_zeroed(roce->n_nics, sizeof *roce->nics);
-    for (uint32_t p = 0; p < roce->n_nics; p++) {
-        nic_init(&roce->nics[p]);
+    for (uint32_t p = 0; p < n_ports; p++) {
         net->ports[p].flags |= PORT_PULLS;
+        for (uint32_t i = 0; i < net->n_data; i++) {
+            struct nic *nic = &roce->nics[p * net->n_data + i];
+            nic_init(nic);
+            nic->quantum_bytes = port_queue(net, p, net->data_slot + i)->quantum_bytes;
+        }
     }
     roce->next_qpn = memory_zeroed(net->n_ranks, sizeof *roce->next_qpn);
     for (uint32_t r = 0; r < net->n_ranks; r++)
         roce->next_qpn[r] = FIRST_QPN;
     roce->pairs = memory_zeroed(1, sizeof *roce->pairs);
     message_pool_init(&roce->messages);
+    bool shared = net->n_data > 1;
     net->ops[0] = (struct node_ops){.arrive = arrive,
                                     .depart = depart,
-                                    .pull = roce_pull,
-                                    .next_pull = roce_next_pull,
+                                    .pull = shared ? roce_shared_pull : roce_pull,
+                                    .next_pull = shared ? roce_shared_next_pull : roce_next_pull,
                                     .pause_changed = roce_pause_changed,
                                     .hint = hint,
                                     .ctx = roce};

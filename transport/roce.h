@@ -54,7 +54,7 @@ struct roce {
     struct roce_observer observer;
     /* state */
     struct qp_array qps;
-    struct nic *nics; // [global port of ranks]
+    struct nic *nics; // [global port of ranks * data classes in use + class's index]
     uint32_t n_nics;
     struct flow_ids flows; // by queue pair
     uint32_t *entropy[2];  // by queue pair: ECMP hash of data, of what comes back
@@ -81,6 +81,9 @@ uint32_t roce_qp_for(struct roce *roce, const struct transfer_request *request, 
 void roce_qp_rest(struct roce *roce, uint32_t index); // per_message: the message has ended
 bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now);
 ps_t roce_next_pull(void *ctx, uint32_t port, ps_t now);
+// The same where several data classes are in use.
+bool roce_shared_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now);
+ps_t roce_shared_next_pull(void *ctx, uint32_t port, ps_t now);
 void roce_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
 void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now);
 void roce_on_cnp(struct roce *roce, const struct packet *p, ps_t now);
@@ -113,9 +116,9 @@ static inline uint64_t psn_restore(uint32_t psn, uint64_t near)
 // Before anything looks at or changes a sender: its NIC port replays what it has sent by now.
 static inline void roce_settle(const struct qp *qp, ps_t now)
 {
-    port_settle(qp->roce->net, qp->snd.nic, now);
+    port_settle(qp->roce->net, qp->snd.port, now);
 }
-static inline uint32_t roce_ack_class(const struct roce_dim *dim)
+static inline uint32_t roce_ack_class(const struct roce_dim *dim, const struct qp *qp)
 {
-    return dim->spec.ack_class == ACK_CLASS_DATA ? NET_CLASS_DATA : NET_CLASS_CONTROL;
+    return dim->spec.ack_class == ACK_CLASS_DATA ? qp->cls : NET_CLASS_CONTROL;
 }

@@ -16,7 +16,7 @@ static void answer(struct roce *roce, uint32_t port, struct packet *data, const 
                          .wire_bytes = (uint16_t)size.wire,
                          .kind = PACKET_ACK,
                          .ingress = PACKET_OWN,
-                         .cls = (uint8_t)roce_ack_class(dim),
+                         .cls = (uint8_t)roce_ack_class(dim, qp),
                          .flags = flags,
                          .sack_psn = data->psn,
                          .int_slot = data->int_slot,

@@ -26,7 +26,7 @@ void roce_cc_moved(struct roce *roce, uint32_t index, ps_t now)
         s->next_send_ps = s->last_start_ps + pace_gap(s, s->last_wire_bytes);
         if (s->place == QP_PACED) {
             nic_repace(&roce->nics[s->nic], &roce->qps, index);
-            port_kick(roce->net, s->nic, now);
+            port_kick(roce->net, s->port, now);
         }
     }
     ps_t due =
@@ -45,7 +45,7 @@ void roce_wake(struct roce *roce, uint32_t index, ps_t now)
     if (s->place != QP_IDLE || !qp_may_send(s))
         return;
     nic_add(&roce->nics[s->nic], &roce->qps, index, now);
-    port_kick(roce->net, s->nic, now);
+    port_kick(roce->net, s->port, now);
 }
 
 void roce_cc_fired(struct engine *e, struct sim_timer *timer, int revents)
@@ -63,7 +63,7 @@ void roce_cc_fired(struct engine *e, struct sim_timer *timer, int revents)
     roce_wake(qp->roce, qp->index, e->now_ps);
 }
 
-/* ---- retransmission timer: its clock stands while the NIC's data class is paused ---- */
+/* ---- retransmission timer: its clock stands while the NIC's port is paused for its class ---- */
 
 static void rto_set(struct roce *roce, struct qp_sender *s, enum rto_state state)
 {
@@ -104,9 +104,10 @@ static void rto_off(struct roce *roce, struct qp_sender *s)
 void roce_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
 {
     struct roce *roce = ctx;
-    if (cls != NET_CLASS_DATA)
+    if (cls >= NET_DATA_CLASSES)
         return;
-    struct nic *nic = &roce->nics[port];
+    uint32_t index = port_data_index(roce->net, port, cls);
+    struct nic *nic = &roce->nics[index];
     nic->paused = paused;
     if (paused) {
         nic->paused_since_ps = now;
@@ -115,7 +116,7 @@ void roce_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_
     nic->paused_total_ps += now - nic->paused_since_ps;
     for (uint32_t i = 0; nic->n_parked > 0 && i < roce->qps.n; i++) {
         struct qp_sender *s = &qp_at(&roce->qps, i)->snd;
-        if (s->nic != port || s->rto_state != RTO_PARKED)
+        if (s->nic != index || s->rto_state != RTO_PARKED)
             continue;
         rto_set(roce, s, RTO_ARMED);
         sim_timer_start(roce->net->engine, &s->rto,
@@ -221,7 +222,7 @@ static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, uin
                          .frame_bytes = (uint16_t)size.frame,
                          .wire_bytes = (uint16_t)size.wire,
                          .kind = PACKET_DATA,
-                         .cls = NET_CLASS_DATA,
+                         .cls = (uint8_t)qp->cls,
                          .flags = PACKET_ECT,
                          .sent_ps = now};
     if (dim->int_records)
@@ -271,13 +272,8 @@ static void take_lost(struct roce *roce, struct qp *qp, struct packet *p, ps_t n
     p->flags |= PACKET_ACKREQ;
 }
 
-bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+static bool pull_from(struct roce *roce, struct nic *nic, struct packet *p, ps_t now)
 {
-    (void)node;
-    struct roce *roce = ctx;
-    struct nic *nic = &roce->nics[port];
-    if (nic->paused)
-        return false;
     uint32_t index = nic_take(nic, &roce->qps, now);
     if (index == QP_NIL)
         return false;
@@ -301,11 +297,38 @@ bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t n
     return true;
 }
 
+bool roce_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+{
+    (void)node;
+    struct roce *roce = ctx;
+    struct nic *nic = &roce->nics[port];
+    return !nic->paused && pull_from(roce, nic, p, now);
+}
+
 ps_t roce_next_pull(void *ctx, uint32_t port, ps_t now)
 {
     struct roce *roce = ctx;
     struct nic *nic = &roce->nics[port];
     return nic->paused ? PS_NEVER : nic_next_ps(nic, &roce->qps, now);
+}
+
+bool roce_shared_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+{
+    (void)node;
+    struct roce *roce = ctx;
+    uint32_t n = roce->net->n_data;
+    struct nic *nic = nic_share_turn(&roce->nics[port * n], n, &roce->qps, now);
+    if (!nic || !pull_from(roce, nic, p, now))
+        return false;
+    nic->credit_bytes -= p->wire_bytes;
+    return true;
+}
+
+ps_t roce_shared_next_pull(void *ctx, uint32_t port, ps_t now)
+{
+    struct roce *roce = ctx;
+    uint32_t n = roce->net->n_data;
+    return nic_share_next_ps(&roce->nics[port * n], n, &roce->qps, now);
 }
 
 /* ---- what comes back ---- */

@@ -133,6 +133,7 @@ static void issue(struct collective_run *run, uint32_t rank, uint32_t chunk, uin
             .dst = job_rank(spec, send.peer),
             .bytes = send.bytes,
             .job = run->job->index,
+            .cls = spec->cls,
             .hint = {.fan_in = run->algorithm->n_recvs(&shape, send.peer, send.peer_step),
                      .fan_out = n,
                      .step = step,

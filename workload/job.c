@@ -11,6 +11,13 @@
      .min = "0ns",                                                                                 \
      .max = "100000s",                                                                             \
      .help = "simulated time at which the job starts"},                                            \
+        {.name = "class",                                                                          \
+         .type = PARAM_COUNT,                                                                      \
+         .offset = JP(cls),                                                                        \
+         .def = "3",                                                                               \
+         .max = "5",                                                                               \
+         .help = "traffic class of its data; 6 is for control, 7 is reserved",                     \
+         .source = "IEEE 802.1Q priority; DSCP 26 for class 3, else 8 * class (RFC 2474)"},        \
     {                                                                                              \
         .name = "name", .type = PARAM_TEXT, .offset = JP(name), .def = "", .help = "for reports"   \
     }

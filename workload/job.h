@@ -17,6 +17,7 @@ struct job_spec {
     enum job_kind kind;
     const char *name;
     ps_t start_ps;
+    uint32_t cls;    // class of its data, 0..5
     uint32_t *ranks; // the job's ranks, NULL = all
     size_t n_ranks;
     /* flows, incast, permutation: expanded by config */
@@ -39,7 +40,7 @@ struct job_kind_info {
 struct job_params {
     ps_t start_ps;
     const char *name, *file, *algorithm;
-    uint64_t bytes, receiver, shift;
+    uint64_t bytes, receiver, shift, cls;
     uint64_t chunks, repeat, ring_directions;
     int op;
 };

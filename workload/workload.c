@@ -80,6 +80,7 @@ static void post_flow(struct job_run *job, uint32_t index, ps_t now)
                                        .dst = job_rank(job->spec, flow->dst),
                                        .bytes = flow->bytes,
                                        .job = job->index,
+                                       .cls = job->spec->cls,
                                        .own_qp = true,
                                        .token = (uint64_t)job->index << TOKEN_JOB_SHIFT | index};
     workload_post(job->workload, &request, now);

@@ -52,6 +52,53 @@ static void test_defaults(void **state)
     scenario_free(scenario);
 }
 
+// A buffer by the name of a chip is its size, also in the resolved form.
+static void test_buffer_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *size;
+        uint64_t bytes;
+    } cases[] = {{"trident2", "\"buffer\": \"12MB\"", 12000000},
+                 {"trident3", "\"buffer\": \"32MB\"", 32000000},
+                 {"tomahawk3", "\"buffer\": \"64MB\"", 64000000},
+                 {"spectrum4", "\"buffer\": \"160MB\"", 160000000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct config_set set = {"switch.buffer", cases[i].word};
+        struct scenario *scenario = load_good(GOOD, &set, 1);
+        assert_int_equal(scenario_spec(scenario)->dims[0].sw.buffer_bytes, cases[i].bytes);
+        assert_non_null(strstr(scenario_resolved(scenario), cases[i].size));
+        scenario_free(scenario);
+    }
+}
+
+// Classes: what the scenario says of them, over the defaults; a dimension over both.
+static void test_classes(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_good(
+        "{\"name\":\"t\",\"switch\":{\"classes\":{\"0\":{\"lossless\":true,\"weight\":4},"
+        "\"5\":{\"alpha\":2}}},\"topology\":{\"dims\":[" DIM ",{\"kind\":\"switch\",\"size\":2,"
+        "\"switch\":{\"classes\":{\"0\":{\"weight\":9}}}}]},"
+        "\"workload\":[{\"kind\":\"flows\",\"class\":5,\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}"
+        "]},"
+        "{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}]}",
+        NULL, 0);
+    const struct spec *spec = scenario_spec(scenario);
+    const struct class_spec *cls = spec->dims[0].sw.classes, *over = spec->dims[1].sw.classes;
+    assert_int_equal(spec->jobs[0].cls, 5);
+    assert_int_equal(spec->jobs[1].cls, 3);
+    assert_int_equal(cls[0].lossless, LOSSLESS_ON);
+    assert_int_equal(cls[0].weight, 4);
+    assert_true(cls[0].alpha == PARAM_AUTO_RATIO && cls[5].alpha == 2);
+    assert_int_equal(cls[3].lossless, LOSSLESS_AUTO);
+    assert_int_equal(cls[3].weight, 1);
+    assert_int_equal(over[0].lossless, LOSSLESS_ON);
+    assert_int_equal(over[0].weight, 9);
+    assert_non_null(strstr(scenario_resolved(scenario), "\"class\": 5"));
+    scenario_free(scenario);
+}
+
 static void test_jobs(void **state)
 {
     (void)state;
@@ -215,9 +262,10 @@ static void test_resolved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),  cmocka_unit_test(test_jobs),
-        cmocka_unit_test(test_overrides), cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_set),       cmocka_unit_test(test_resolved),
+        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_buffer_words), cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_overrides),    cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_set),          cmocka_unit_test(test_resolved),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

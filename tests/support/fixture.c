@@ -35,6 +35,8 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
     params_default(pfc_params, n_pfc_params, &dim->sw.pfc);
     params_default(ecn_params, n_ecn_params, &dim->sw.ecn);
     params_default(routing_params, n_routing_params, &dim->sw.routing);
+    for (unsigned cls = 0; cls < SWITCH_CLASSES; cls++)
+        params_default(class_params, n_class_params, &dim->sw.classes[cls]);
     dim->sw.ecn.mode = ECN_AUTO;
     params_default(transport_params, n_transport_params, &dim->transport);
     dim->transport.overhead = OVERHEAD_ETHERNET;
@@ -98,6 +100,7 @@ void fixture_flow(struct fixture *f, uint32_t src, uint32_t dst, uint64_t bytes,
     assert_true(job->n_flows < sizeof f->flows / sizeof *f->flows);
     job->kind = JOB_FLOWS;
     job->name = "flows";
+    job->cls = NET_CLASS_DATA;
     job->flows = f->flows;
     f->flows[job->n_flows++] = (struct raw_flow){src, dst, bytes, start_ps};
     f->spec.n_jobs = 1;
@@ -108,6 +111,7 @@ void fixture_collective(struct fixture *f, enum coll_op op, const char *algorith
 {
     f->jobs[0] = (struct job_spec){.kind = JOB_COLLECTIVE,
                                    .name = "coll",
+                                   .cls = NET_CLASS_DATA,
                                    .op = (int)op,
                                    .algorithm = coll_find(algorithm),
                                    .bytes = bytes,

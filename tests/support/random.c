@@ -62,6 +62,28 @@ static void random_policy(struct fixture *f, struct rng *rng)
     fixture_cc(f, ops->name, ops->presets[rng_below(rng, ops->n_presets)].name, NULL);
 }
 
+// Half of the time the flows go to up to three jobs of different classes, all of them lossless.
+static void random_classes(struct fixture *f, uint64_t seed)
+{
+    struct rng rng = rng_init(seed, RNG_WORKLOAD, 9);
+    if (rng_below(&rng, 2))
+        return;
+    size_t n = f->jobs[0].n_flows, jobs = 2 + rng_below(&rng, 2);
+    unsigned first = (unsigned)rng_below(&rng, SWITCH_CLASSES);
+    for (size_t j = 0; j < jobs; j++) {
+        f->jobs[j] = f->jobs[0];
+        f->jobs[j].cls = (first + (uint32_t)(j * j)) % SWITCH_CLASSES; // 1 and 3 apart
+        f->jobs[j].flows = f->flows + n * j / jobs;
+        f->jobs[j].n_flows = n * (j + 1) / jobs - n * j / jobs;
+        f->spec.dims[0].sw.classes[f->jobs[j].cls] =
+            (struct class_spec){.lossless = LOSSLESS_ON,
+                                .weight = 1 + rng_below(&rng, 6),
+                                .alpha = rng_below(&rng, 2) ? PARAM_AUTO_RATIO : 0.3};
+    }
+    f->spec.n_jobs = jobs;
+    f->spec.dims[0].sw.buffer_bytes *= jobs; // headroom for each
+}
+
 void random_lossless(struct fixture *f, uint64_t seed)
 {
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 7);
@@ -89,6 +111,7 @@ void random_lossless(struct fixture *f, uint64_t seed)
         fixture_flow(f, src, dst, 1 + rng_below(&rng, 400000),
                      (ps_t)rng_below(&rng, 50 * PS_PER_US));
     }
+    random_classes(f, seed);
 }
 
 uint64_t fixture_buffer_for(const struct fixture *f, uint64_t shared)
@@ -116,7 +139,9 @@ static void random_collective(struct fixture *f, struct rng *rng)
     enum coll_op op = (enum coll_op)rng_below(rng, 3);
     uint64_t bytes = 1 + rng_below(rng, 2000000);
     uint64_t chunks = 1 + rng_below(rng, 4);
+    size_t jobs = f->spec.n_jobs;
     fixture_collective(f, op, algorithm, bytes, chunks);
+    f->spec.n_jobs = jobs;
     f->jobs[0].repeat = 1 + rng_below(rng, 3);
     f->jobs[0].ring_directions = 1 + rng_below(rng, 2);
 }
@@ -210,5 +235,8 @@ void random_any(struct fixture *f, uint64_t seed)
     dim->transport.qps_per_pair = 1 + rng_below(&rng, 3);
     if (rng_below(&rng, 3) == 0)
         f->spec.duration_ps = (ps_t)(1 + rng_below(&rng, 200)) * PS_PER_US;
+    for (size_t j = 1; j < f->spec.n_jobs; j++) // some classes drop
+        f->spec.dims[0].sw.classes[f->jobs[j].cls].lossless =
+            rng_below(&rng, 2) ? LOSSLESS_ON : LOSSLESS_OFF;
     dim->sw.buffer_bytes = fixture_buffer_for(f, shared); // last: it depends on the rest
 }

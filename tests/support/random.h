@@ -5,8 +5,8 @@
 #include "tests/support/fixture.h"
 
 // Fabric or direct links that cannot deadlock, rates, delays, policies, recovery-free lossless
-// traffic into a hot spot. Half of them leave sw.buffer_bytes 0: the caller sets it
-// (fixture_buffer_for), for pauses all the time.
+// traffic into a hot spot, in up to three classes. Half of them leave sw.buffer_bytes 0: the caller
+// sets it (fixture_buffer_for), for pauses all the time.
 void random_lossless(struct fixture *f, uint64_t seed);
 
 // The same with everything a scenario can turn on besides: rings that may deadlock, PFC off and

@@ -168,7 +168,8 @@ void lab_run(struct lab *l) { engine_drain(&l->sim->engine, SIZE_MAX); }
 
 void lab_post(struct lab *l, uint32_t src, uint32_t dst, uint64_t bytes, uint64_t token)
 {
-    struct transfer_request r = {.src = src, .dst = dst, .bytes = bytes, .token = token};
+    struct transfer_request r = {
+        .src = src, .dst = dst, .bytes = bytes, .cls = NET_CLASS_DATA, .token = token};
     roce_post(&l->sim->roce, &r, lab_now(l));
 }
 

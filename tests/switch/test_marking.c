@@ -137,7 +137,7 @@ static void world_begin(struct world *w, const struct marking *marking)
         w->next[r] = w->group[r] = (uint16_t)r;
     }
     s->routes = (struct next_hops){.next = w->next, .group = w->group};
-    w->sw.ports[OUT].marking = *marking;
+    *switch_marking(&w->sw, OUT, NET_CLASS_DATA) = *marking;
     w->sw.ports[OUT].rng = rng_init(1, RNG_ECN, OUT);
 }
 

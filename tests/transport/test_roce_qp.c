@@ -266,7 +266,7 @@ static void test_keys_of_queue_pairs(void **state)
     struct lab l;
     lab_begin(&l, 2, NULL);
     struct roce *roce = lab_build(&l);
-    struct transfer_request r = {.src = 0, .dst = 1, .bytes = 100};
+    struct transfer_request r = {.src = 0, .dst = 1, .bytes = 100, .cls = NET_CLASS_DATA};
     for (uint32_t i = 0; i < 10; i++, r.token++) {
         r.job = i & 1;
         r.channel = i >> 1 & 1;

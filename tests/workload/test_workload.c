@@ -282,7 +282,7 @@ static void test_jobs_side_by_side(void **state)
     f.jobs[1].ranks = evens;
     f.jobs[1].n_ranks = 4;
     f.jobs[2] = flows;
-    f.jobs[3] = (struct job_spec){.kind = JOB_FLOWS, .name = "empty"};
+    f.jobs[3] = (struct job_spec){.kind = JOB_FLOWS, .name = "empty", .cls = 3};
     f.spec.n_jobs = 4;
     fixture_run(&f);
     uint64_t bytes[2] = {program_bytes(&f.jobs[0], 8), program_bytes(&f.jobs[1], 4)};

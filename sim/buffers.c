@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Traffic classes of a run, and the buffer of a switch: what its classes reserve, the headroom of the
+// lossless ones, and the thresholds of each.
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+uint8_t sim_classes_in_use(const struct spec *spec)
+{
+    uint8_t classes = 0;
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        classes |= (uint8_t)(1u << spec->jobs[j].cls);
+    if (classes == 0)
+        classes = 1u << NET_CLASS_DATA;
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        const struct transport_spec *t = &spec->dims[d].transport;
+        if (t->ack_class == ACK_CLASS_CONTROL ||
+            (spec->dims[d].cc->needs & CC_NEEDS_CNP && t->cnp == CNP_NP_TIMER))
+            classes |= 1u << NET_CLASS_CONTROL;
+    }
+    return classes;
+}
+
+static bool is_lossless(const struct switch_spec *sw, unsigned cls)
+{
+    if (!sw->pfc.enabled || cls >= NET_DATA_CLASSES)
+        return false;
+    int choice = sw->classes[cls].lossless;
+    return choice == LOSSLESS_ON || (choice == LOSSLESS_AUTO && cls == NET_CLASS_DATA);
+}
+
+uint8_t sim_lossless(const struct sim *sim, uint32_t dim)
+{
+    uint8_t classes = 0;
+    for (unsigned cls = 0; cls < NET_DATA_CLASSES; cls++)
+        if (sim->net.slot_of_class[cls] != NET_NO_SLOT &&
+            is_lossless(&sim->spec->dims[dim].sw, cls))
+            classes |= (uint8_t)(1u << cls);
+    return classes;
+}
+
+// Quanta of the data classes: weight times the largest frame of any dimension.
+void sim_weights_init(struct sim *sim)
+{
+    struct network *net = &sim->net;
+    uint32_t largest = 0;
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++) {
+        const struct transport_spec *t = &sim->roce.dims[d].spec;
+        uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true).wire, ack = ack_sizes(t).wire;
+        largest = data > largest ? data : largest;
+        largest = ack > largest ? ack : largest;
+    }
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        for (unsigned slot = net->data_slot; slot < net->n_slots; slot++) {
+            unsigned cls = net->class_of_slot[slot];
+            const struct switch_spec *sw = &sim->spec->dims[sim->graph.ports[p].dim].sw;
+            network_set_quantum(net, p, cls, (uint32_t)sw->classes[cls].weight * largest);
+        }
+}
+
+// Of a lossless class at a port of a switch.
+static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_lossless)
+{
+    const struct graph_port *here = &sim->graph.ports[port];
+    const struct graph_port *sender = &sim->graph.ports[here->peer];
+    const struct pfc_spec *pfc = &sim->spec->dims[here->dim].sw.pfc;
+    const struct transport_spec *t = &sim->roce.dims[here->dim].spec;
+    if (pfc->headroom_bytes != PARAM_AUTO_BYTES)
+        return pfc->headroom_bytes > 0 ? (uint32_t)pfc->headroom_bytes : 1;
+    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true).wire, ack = ack_sizes(t).wire;
+    struct headroom_link link = {.rate_bps = sender->rate_bps,
+                                 .delay_ps = sender->delay_ps,
+                                 .response_ps = pfc->response_ps,
+                                 .max_frame_in = data,
+                                 .max_frame_back = data > ack ? data : ack,
+                                 .pfc_wire_bytes = sim->net.pfc_wire_bytes,
+                                 .pfc_ahead = 3 * n_lossless - 1}; // each class sends its own
+    uint64_t bytes = mmu_headroom_bytes(&link);
+    return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
+static void complain(const struct sim *sim, uint32_t index, uint32_t far, uint32_t n_lossless,
+                     struct err *err)
+{
+    const struct switch_node *s = &sim->switches.nodes[index];
+    const struct mmu *mmu = &s->mmu;
+    const struct graph_port *sender = &sim->graph.ports[sim->graph.ports[far].peer];
+    uint64_t headroom = 0, n = (uint64_t)s->n_ports * mmu->n_classes;
+    for (uint64_t i = 0; i < n; i++)
+        headroom += mmu->ingress[i].headroom_limit;
+    char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT], rate[UNIT_TEXT], t[UNIT_TEXT];
+    err_add(err, "switch.buffer",
+            "%s: headroom %s and reserve %s exceed the buffer %s: %u ports, up to %s over %s (%.3g "
+            "km of fibre), %u lossless class%s",
+            sim_switch_name(sim, index, name), human_bytes(headroom, h),
+            human_bytes(mmu->config.reserve_bytes * n, r), human_bytes(mmu->config.buffer_bytes, b),
+            s->n_ports, human_rate((double)sender->rate_bps, rate), human_time(sender->delay_ps, t),
+            (double)sender->delay_ps / (5.0 * PS_PER_US), n_lossless, n_lossless == 1 ? "" : "es");
+}
+
+void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
+{
+    uint32_t dim = sim_switch_dim(sim, index);
+    const struct switch_spec *spec = &sim->spec->dims[dim].sw;
+    const struct network *net = &sim->net;
+    struct switch_node *s = &sim->switches.nodes[index];
+    s->lossless = sim_lossless(sim, dim);
+    uint32_t classes = net->n_slots - 1, n_lossless = (uint32_t)__builtin_popcount(s->lossless);
+    uint64_t xon = spec->pfc.xon_offset_bytes, most = 0;
+    struct mmu_config config = {
+        .buffer_bytes = spec->buffer_bytes,
+        .reserve_bytes = spec->reserve_bytes,
+        .xon_offset_bytes =
+            xon == PARAM_AUTO_BYTES ? 2 * (uint64_t)sim->roce.dims[dim].full.frame : xon,
+        .alpha = spec->pfc.alpha,
+        .lossy_alpha = spec->lossy_alpha};
+    struct mmu_ingress *ingress = memory_zeroed((size_t)s->n_ports * classes, sizeof *ingress);
+    uint32_t far = s->first_port; // the port with the most headroom
+    for (uint32_t p = 0; n_lossless > 0 && p < s->n_ports; p++) {
+        uint32_t bytes = headroom_of(sim, s->first_port + p, n_lossless);
+        for (uint32_t cls = 0; cls < classes; cls++)
+            if (s->lossless >> net->class_of_slot[cls + 1] & 1)
+                ingress[p * classes + cls].headroom_limit = bytes;
+        far = bytes > most ? s->first_port + p : far;
+        most = bytes > most ? bytes : most;
+    }
+    uint64_t shared = mmu_init(&s->mmu, &config, ingress, s->n_ports, classes);
+    for (unsigned slot = net->data_slot; slot < net->n_slots; slot++) {
+        double alpha = spec->classes[net->class_of_slot[slot]].alpha;
+        if (alpha != PARAM_AUTO_RATIO)
+            s->mmu.alpha[slot - 1] = alpha;
+    }
+    if (shared == 0)
+        complain(sim, index, far, n_lossless, err);
+}

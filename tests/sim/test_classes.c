@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// Traffic classes end to end: shares of switches and NICs, a lossy class beside a lossless one, and PFC
+// of one class that leaves the other alone.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/support/fixture.h"
+
+#define RATE UINT64_C(100000000000)
+
+// A further job; its flows follow those of the jobs before.
+static void add_flow(struct fixture *f, size_t job, unsigned cls, uint32_t src, uint32_t dst,
+                     uint64_t bytes)
+{
+    size_t n = 0;
+    for (size_t j = 0; j < f->spec.n_jobs; j++)
+        n += f->jobs[j].n_flows;
+    if (job == f->spec.n_jobs) {
+        f->jobs[job] =
+            (struct job_spec){.kind = JOB_FLOWS, .name = "more", .cls = cls, .flows = &f->flows[n]};
+        f->spec.n_jobs++;
+    }
+    assert_true(job + 1 == f->spec.n_jobs && n < sizeof f->flows / sizeof *f->flows);
+    f->flows[n] = (struct raw_flow){src, dst, bytes, 0};
+    f->jobs[job].n_flows++;
+}
+
+static void set_class(struct fixture *f, unsigned cls, int lossless, uint64_t weight)
+{
+    f->spec.dims[0].sw.classes[cls] =
+        (struct class_spec){.lossless = lossless, .weight = weight, .alpha = PARAM_AUTO_RATIO};
+}
+
+static uint64_t delivered(const struct fixture *f, uint32_t job)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < f->result->n_flows; i++)
+        bytes += f->result->flows[i].job == job ? f->result->flows[i].delivered_bytes : 0;
+    return bytes;
+}
+
+// Light, weight 1: one flow of full packets; heavy, weight 3: many one-packet messages of 1500 B. Their
+// wire bytes: 4096 + 86 without, 1500 + 102 with RETH.
+static void check_shares(uint32_t src_heavy, uint32_t dst_heavy, const char *what)
+{
+    struct fixture f;
+    fixture_switch(&f, 4, RATE, PS_PER_US);
+    set_class(&f, 1, LOSSLESS_ON, 1);
+    set_class(&f, 4, LOSSLESS_ON, 3);
+    f.spec.dims[0].transport.ack_class = ACK_CLASS_CONTROL;
+    f.spec.duration_ps = 120 * PS_PER_US;
+    add_flow(&f, 0, 1, 0, 2, 10000000);
+    for (int i = 0; i < 1000; i++)
+        add_flow(&f, 1, 4, src_heavy, dst_heavy, 1500);
+    fixture_run(&f);
+    double light = (double)delivered(&f, 0) * (4096 + 82) / 4096;
+    double heavy = (double)delivered(&f, 1) * (1500 + 98) / 1500;
+    if (heavy / (light + heavy) < 0.74 || heavy / (light + heavy) > 0.76)
+        fail_msg("%s: %.3f", what, heavy / (light + heavy));
+    assert_true(light + heavy > 0.95 * 100e9 / 8 * 117e-6); // the link is full
+    assert_int_equal(f.result->dropped_packets, 0);
+    fixture_free(&f);
+}
+
+static void test_shares(void **state)
+{
+    (void)state;
+    check_shares(1, 2, "two senders, one receiver: the switch shares");
+    check_shares(0, 3, "one sender, two receivers: its NIC shares");
+}
+
+// Storage drops beside RDMA that pauses, in the same switch and into the same port.
+static void test_lossy_beside_lossless(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_switch(&f, 10, RATE, PS_PER_US);
+    f.spec.dims[0].sw.buffer_bytes = 3000000;
+    f.spec.dims[0].transport.rto_ps = 200 * PS_PER_US;
+    f.spec.dims[0].transport.retry_limit = 1000;
+    for (uint32_t r = 1; r < 9; r++)
+        add_flow(&f, 0, NET_CLASS_DATA, r, 0, 1000000);
+    for (uint32_t r = 1; r < 9; r++)
+        add_flow(&f, 1, 2, r, 0, 1000000);
+    fixture_run(&f);
+    const struct result *r = f.result;
+    assert_int_equal(r->status, RUN_COMPLETED);
+    assert_true(r->drops_lossy > 0 && r->pause_frames > 0);
+    assert_int_equal(r->drops_headroom, 0);
+    uint64_t again[2] = {0};
+    for (size_t i = 0; i < r->n_flows; i++)
+        again[r->flows[i].job] += r->flows[i].retransmitted;
+    assert_int_equal(again[0], 0);
+    assert_true(again[1] > 0);
+    assert_true(r->n_pfc_ports > 0);
+    for (size_t i = 0; i < r->n_pfc_ports; i++)
+        assert_int_equal(r->pfc_ports[i].cls, NET_CLASS_DATA);
+    fixture_free(&f);
+}
+
+// Four ranks into one; one of them also sends elsewhere. Of another class, it has what the incast leaves
+// of the NIC; of the same class it is a victim of the pauses.
+static ps_t victim_fct(unsigned cls, bool *paused_alone)
+{
+    struct fixture f;
+    ps_t fct = -1;
+    fixture_switch(&f, 6, RATE, PS_PER_US);
+    set_class(&f, 5, LOSSLESS_ON, 1);
+    f.spec.dims[0].sw.buffer_bytes = 1500000;
+    for (uint32_t r = 0; r < 4; r++)
+        add_flow(&f, 0, NET_CLASS_DATA, r, 4, 4000000);
+    add_flow(&f, 1, cls, 0, 5, 4000000);
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_COMPLETED);
+    assert_true(f.result->pause_frames > 0);
+    *paused_alone = true;
+    for (size_t i = 0; i < f.result->n_pfc_ports; i++)
+        *paused_alone &= f.result->pfc_ports[i].cls == NET_CLASS_DATA;
+    for (size_t i = 0; i < f.result->n_flows; i++)
+        if (f.result->flows[i].job == 1)
+            fct = f.result->flows[i].fct_ps;
+    fixture_free(&f);
+    return fct;
+}
+
+static void test_pause_of_one_class(void **state)
+{
+    (void)state;
+    bool alone;
+    ps_t line_ps = serialization_ps(4000000, RATE), other = victim_fct(5, &alone);
+    assert_true(alone);
+    // It starts with half of the NIC and has 3/4 of it once the incast is paused to a quarter.
+    assert_true(other < 3 * line_ps / 2);
+    ps_t same = victim_fct(NET_CLASS_DATA, &alone);
+    assert_true(same > 3 * line_ps); // a quarter, as the incast has
+}
+
+static void run_to(struct fixture *f, ps_t at_ps)
+{
+    f->sim->engine.horizon_ps = at_ps;
+    engine_drain(&f->sim->engine, SIZE_MAX);
+    f->sim->engine.now_ps = at_ps;
+}
+
+// The clock of a retransmission timer stands while its own class is paused, and goes on while another
+// one is: a packet of class 1 is lost on its way, then the NIC is paused for 335 us.
+static void test_timer_of_a_class(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t paused;
+        bool fires;
+    } cases[] = {{1u << 3, true}, {1u << 1, false}, {1u << 1 | 1u << 3, false}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct fixture f;
+        struct err err = {0};
+        fixture_switch(&f, 3, RATE, PS_PER_US);
+        f.spec.dims[0].transport.rto_ps = 50 * PS_PER_US;
+        add_flow(&f, 0, NET_CLASS_DATA, 0, 1, 1000);
+        add_flow(&f, 1, 1, 0, 2, 1000);
+        f.faults[0] = (struct fault_spec){.at = "dim0.sw0->rank2",
+                                          .one_way = true,
+                                          .loss = 1,
+                                          .down_ps = PS_NEVER,
+                                          .up_ps = PS_NEVER,
+                                          .detect_ps = PS_NEVER,
+                                          .storm_ps = PS_NEVER,
+                                          .storm_end_ps = PS_NEVER};
+        f.spec.faults = f.faults;
+        f.spec.n_faults = 1;
+        f.sim = sim_new(&f.spec, &err);
+        assert_non_null(f.sim);
+        run_to(&f, 10 * PS_PER_US);
+        struct packet p = {.kind = PACKET_PFC, .aux = packet_pfc_aux(cases[c].paused, UINT16_MAX)};
+        port_receive_pfc(&f.sim->net, 0, &p, f.sim->engine.now_ps);
+        run_to(&f, 300 * PS_PER_US);
+        assert_int_equal(f.sim->roce.timeouts > 0, cases[c].fires);
+        run_to(&f, 450 * PS_PER_US); // the pause has ended, and the clock went on where it stood
+        assert_true(f.sim->roce.timeouts > 0);
+        fixture_free(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_lossy_beside_lossless),
+        cmocka_unit_test(test_pause_of_one_class),
+        cmocka_unit_test(test_timer_of_a_class),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

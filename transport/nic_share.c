@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Classes on a NIC port: surplus round robin (Adiseshu, Parulkar & Varghese, SIGCOMM 1996), which is
+// deficit round robin that pays afterwards, since a packet has no size before it is made. A class sends
+// while its credit is positive; each turn begins with a quantum more. One that cannot send keeps no
+// credit.
+#include "transport/nic.h"
+
+static bool can_send(struct nic *nic, const struct qp_array *qps, ps_t now)
+{
+    return !nic->paused && nic_next_ps(nic, qps, now) <= now;
+}
+
+struct nic *nic_share_turn(struct nic *classes, uint32_t n, const struct qp_array *qps, ps_t now)
+{
+    unsigned ready = 0;
+    for (uint32_t i = 0; i < n; i++)
+        ready |= (unsigned)can_send(&classes[i], qps, now) << i;
+    for (uint32_t turn = classes->turn; ready;) {
+        struct nic *nic = &classes[turn];
+        if (ready >> turn & 1 && nic->credit_bytes > 0) {
+            classes->turn = turn;
+            return nic;
+        }
+        if (!(ready >> turn & 1) && nic->credit_bytes > 0)
+            nic->credit_bytes = 0;
+        turn = (turn + 1) % n;
+        classes[turn].credit_bytes += (int32_t)classes[turn].quantum_bytes;
+    }
+    return NULL;
+}
+
+ps_t nic_share_next_ps(struct nic *classes, uint32_t n, const struct qp_array *qps, ps_t now)
+{
+    ps_t first = PS_NEVER;
+    for (uint32_t i = 0; i < n; i++) {
+        ps_t next = classes[i].paused ? PS_NEVER : nic_next_ps(&classes[i], qps, now);
+        first = next < first ? next : first;
+    }
+    return first;
+}
