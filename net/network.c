@@ -64,7 +64,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
     }
     net->n_data = net->n_slots - net->data_slot;
     if (net->n_data > 1)
-        net->shared_slots = (1u << net->n_slots) - (1u << net->data_slot);
+        net->shared_slots = (1u << net->n_slots) - (1u << net->data_slot), net->arbitrates = true;
     fifo_pool_init(&net->pool);
     net->ports = memory_zeroed_lines(n_ports, sizeof *net->ports);
     net->cold = memory_zeroed(n_ports, sizeof *net->cold);
@@ -160,21 +160,25 @@ static void transmit(struct network *net, uint32_t index, struct packet *p, ps_t
     fifo_push(&net->pool, &port->flight, p);
 }
 
-// A port that routes, about to take a packet from `slot`: where that is data, queued and pulled
-// packets go one to one. What is no data (an ACK) goes in its place in the queue and is not
-// counted.
-__attribute__((noinline)) static bool pull_in_turn(struct network *net, uint32_t index,
-                                                   unsigned slot, struct packet *p, ps_t now)
+// Where the first slot that may send is not simply next: several data classes share by weight, and on
+// a port that routes queued and pulled data packets go one to one (an ACK goes in its place in the
+// queue and is not counted). True where a packet has been pulled.
+__attribute__((noinline)) static bool arbitrate(struct network *net, uint32_t index, unsigned ready,
+                                                unsigned *slot, struct packet *p, ps_t now)
 {
     uint32_t node = net->ports[index].node;
     const struct node_ops *ops = node_ops_of(net, node);
-    return net->cold[index].own_turn && slot >= net->data_slot &&
-           ops->pull(ops->ctx, node, index, p, now);
+    if (net->ports[index].flags & PORT_ROUTES && net->cold[index].own_turn &&
+        *slot >= net->data_slot && ops->pull(ops->ctx, node, index, p, now))
+        return true;
+    if (net->shared_slots >> *slot & 1)
+        *slot = drr_pick(net, index, ready); // nothing above the data classes waits
+    return false;
 }
 
 // Out of its queue, whatever becomes of it. Returns the bytes that the queue held with it.
-static uint64_t take_head(struct network *net, uint32_t index, unsigned slot, struct packet *p,
-                          ps_t now)
+__attribute__((always_inline)) static inline uint64_t
+take_head(struct network *net, uint32_t index, unsigned slot, struct packet *p, ps_t now)
 {
     struct queue *queue = port_queue(net, index, slot);
     *p = *fifo_head(&net->pool, &queue->fifo);
@@ -198,10 +202,12 @@ static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t 
     if (!ready)
         return false;
     unsigned slot = (unsigned)__builtin_ctz(ready);
-    if (port->flags & PORT_ROUTES && pull_in_turn(net, index, slot, p, now))
-        return true;
-    if (__builtin_expect(net->shared_slots >> slot & 1, 0))
-        slot = drr_pick(net, index, ready); // nothing above the data classes waits
+    if (net->arbitrates) {
+        unsigned chosen = slot;
+        if (arbitrate(net, index, ready, &chosen, p, now))
+            return true;
+        slot = chosen;
+    }
     uint64_t held = take_head(net, index, slot, p, now);
     if (slot == NET_PFC_SLOT)
         return true;
@@ -363,11 +369,16 @@ void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_
     port_enqueue(net, index, &p, now);
 }
 
-// When a packet that arrives now was started, to the ps below.
-static ps_t start_of(const struct network *net, uint32_t sender, const struct packet *p)
+// Does the fault of the link take a packet that arrives now? Its start is known to the ps below.
+__attribute__((noinline)) static bool link_takes(struct network *net, uint32_t sender,
+                                                 struct packet *p)
 {
     const struct link *link = port_link(net, sender);
-    return p->arrives_ps - link->delay_ps - byte_time_span(&link->byte_time, p->wire_bytes);
+    ps_t flight_ps = link->delay_ps + byte_time_span(&link->byte_time, p->wire_bytes);
+    if (!fault_takes(&net->faults[sender], p, p->arrives_ps - flight_ps))
+        return false;
+    packet_end(net, p);
+    return true;
 }
 
 static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender)
@@ -383,11 +394,8 @@ static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender
                     event_key(node, EVENT_ARRIVAL, local, sender));
     else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
         push_departure(net, sender); // nothing is left whose delivery would settle it
-    if (link->flags & PORT_FAULTY &&
-        fault_takes(&net->faults[sender], &p, start_of(net, sender, &p))) {
-        packet_end(net, &p);
+    if (link->flags & PORT_FAULTY && link_takes(net, sender, &p))
         return;
-    }
     if (p.kind == PACKET_PFC) {
         port_receive_pfc(net, net->cold[sender].peer, &p, now);
         return;

@@ -136,6 +136,7 @@ struct network {
     uint8_t class_of_slot[NET_MAX_SLOTS];
     uint32_t n_data, data_slot; // data classes in use; slots from data_slot on are theirs
     uint32_t shared_slots;      // bit set of them where there are several, else 0
+    bool arbitrates;            // there are several, or ports that route
     uint32_t pfc_wire_bytes;
     struct tap tap;
     uint64_t packet_hops;

@@ -84,6 +84,7 @@ void routers_attach(struct switches *sw)
             uint32_t port = sw->nodes[n].first_port + i;
             sw->router_at[port] = n + 1;
             net->ports[port].flags |= PORT_ROUTES;
+            net->arbitrates = true;
         }
     sw->nic = net->ops[0];
     sw->element = net->ops[1];

@@ -178,13 +178,25 @@ static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *
     __builtin_prefetch(&s->mmu.ingress[local * s->mmu.n_classes], 1);
 }
 
-void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now)
+// The packet was what its ingress waited for.
+static void release_resumes(struct switches *sw, struct switch_node *s, const struct packet *p,
+                            ps_t now)
 {
-    if (!mmu_release(&s->mmu, p->ingress, mmu_class(sw->net, p->cls), p->frame_bytes))
-        return;
     ask_resume(sw, s->first_port + p->ingress, p->cls, now);
     if (s->mmu.n_xoff == 0)
         set_explicit(sw, s, false, now);
+}
+
+__attribute__((always_inline)) static inline void
+release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now)
+{
+    if (mmu_release(&s->mmu, p->ingress, mmu_class(sw->net, p->cls), p->frame_bytes))
+        release_resumes(sw, s, p, now);
+}
+
+void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now)
+{
+    release(sw, s, p, now);
 }
 
 static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
@@ -195,7 +207,7 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
     if (s->pi && p->cls < NET_DATA_CLASSES)
         marking_advance(switch_marking(sw, port, p->cls), queue_bytes, now);
     mark(sw, s, port, p, queue_bytes, now);
-    switch_release(sw, s, p, now);
+    release(sw, s, p, now);
 }
 
 // A pause lasts longer than its quanta: ask again at half of them.
