@@ -52,8 +52,7 @@ static void random_policy(struct fixture *f, struct rng *rng)
     fixture_cc(f, ops->name, ops->presets[rng_below(rng, ops->n_presets)].name, NULL);
 }
 
-// Half of the time the flows go to up to three jobs of different classes, all of them lossless.
-static void random_classes(struct fixture *f, uint64_t seed)
+void random_classes(struct fixture *f, uint64_t seed)
 {
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 9);
     if (rng_below(&rng, 2))
