@@ -62,8 +62,7 @@ static void random_policy(struct fixture *f, struct rng *rng)
     fixture_cc(f, ops->name, ops->presets[rng_below(rng, ops->n_presets)].name, NULL);
 }
 
-// Half of the time the flows go to up to three jobs of different classes, all of them lossless.
-static void random_classes(struct fixture *f, uint64_t seed)
+void random_classes(struct fixture *f, uint64_t seed)
 {
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 9);
     if (rng_below(&rng, 2))
@@ -171,6 +170,13 @@ static void random_faults(struct fixture *f, struct rng *rng)
     f->spec.dims[0].transport.retry_limit = 3;
 }
 
+static void random_lossy_classes(struct fixture *f, struct rng *rng)
+{
+    for (size_t j = 1; j < f->spec.n_jobs; j++)
+        f->spec.dims[0].sw.classes[f->jobs[j].cls].lossless =
+            rng_below(rng, 2) ? LOSSLESS_ON : LOSSLESS_OFF;
+}
+
 void random_any(struct fixture *f, uint64_t seed)
 {
     random_lossless(f, seed);
@@ -235,8 +241,6 @@ void random_any(struct fixture *f, uint64_t seed)
     dim->transport.qps_per_pair = 1 + rng_below(&rng, 3);
     if (rng_below(&rng, 3) == 0)
         f->spec.duration_ps = (ps_t)(1 + rng_below(&rng, 200)) * PS_PER_US;
-    for (size_t j = 1; j < f->spec.n_jobs; j++) // some classes drop
-        f->spec.dims[0].sw.classes[f->jobs[j].cls].lossless =
-            rng_below(&rng, 2) ? LOSSLESS_ON : LOSSLESS_OFF;
+    random_lossy_classes(f, &rng);
     dim->sw.buffer_bytes = fixture_buffer_for(f, shared); // last: it depends on the rest
 }

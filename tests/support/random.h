@@ -14,5 +14,8 @@ void random_lossless(struct fixture *f, uint64_t seed);
 // collectives, horizons.
 void random_any(struct fixture *f, uint64_t seed);
 
+// Half of the time: the flows of the first job go to up to three jobs of different classes, all lossless.
+void random_classes(struct fixture *f, uint64_t seed);
+
 // The smallest buffer that leaves `shared` bytes to share on every switch.
 uint64_t fixture_buffer_for(const struct fixture *f, uint64_t shared);

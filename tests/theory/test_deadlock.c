@@ -104,6 +104,43 @@ static void test_congested_but_free(void **state)
     fixture_free(&f);
 }
 
+// A class that deadlocks holds up no other one on the same trunks; without a watchdog it stays, with one
+// it comes free.
+static void test_one_class_deadlocks(void **state)
+{
+    (void)state;
+    for (int watchdog = 0; watchdog < 2; watchdog++) {
+        begin(true);
+        struct dim_spec *dim = &f.spec.dims[0];
+        dim->sw.pfc.watchdog = watchdog;
+        dim->sw.pfc.watchdog_detect_ps = 2 * PS_PER_MS;
+        dim->sw.pfc.watchdog_restore_ps = 2 * PS_PER_MS;
+        dim->transport.rto_ps = PS_PER_MS;
+        dim->transport.retry_limit = 1000;
+        f.jobs[0].cls = 5;
+        dim->sw.classes[5].lossless = LOSSLESS_ON;
+        f.flows[3 * PER_SWITCH] = (struct raw_flow){0, 2 * PER_SWITCH, 4000000, PS_PER_MS};
+        f.jobs[1] = (struct job_spec){.kind = JOB_FLOWS,
+                                      .name = "other",
+                                      .cls = NET_CLASS_DATA,
+                                      .flows = &f.flows[3 * PER_SWITCH],
+                                      .n_flows = 1};
+        f.spec.n_jobs = 2;
+        fixture_run(&f);
+        assert_int_equal(f.result->status, watchdog ? RUN_COMPLETED : RUN_INCOMPLETE);
+        assert_int_equal(f.result->n_deadlock, watchdog ? 0 : 3);
+        assert_int_equal(f.result->drops_watchdog > 0, watchdog);
+        for (size_t i = 0; i < f.result->n_flows; i++)
+            if (f.result->flows[i].job == 1) {
+                assert_int_equal(f.result->flows[i].status, MESSAGE_DONE);
+                assert_int_equal(f.result->flows[i].retransmitted, 0);
+            }
+        for (size_t i = 0; i < f.result->n_pfc_ports; i++)
+            assert_int_equal(f.result->pfc_ports[i].cls, 5);
+        fixture_free(&f);
+    }
+}
+
 static void test_watchdog_breaks_it(void **state)
 {
     (void)state;
@@ -170,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cyclic_routes_deadlock),
         cmocka_unit_test(test_congested_but_free),
+        cmocka_unit_test(test_one_class_deadlocks),
         cmocka_unit_test(test_watchdog_breaks_it),
         cmocka_unit_test(test_storm),
     };
