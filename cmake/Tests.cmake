@@ -17,7 +17,7 @@ set(environment COLLWIRE=${PROJECT_BINARY_DIR}/collwire
 function(collwire_test name label)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES
-    LABELS ${label} TIMEOUT 120 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
+    LABELS ${label} TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
 endfunction()
 
 file(GLOB support CONFIGURE_DEPENDS tests/support/*.c) # what several tests share
