@@ -175,6 +175,24 @@ static void test_idle_share(void **state)
     world_end(&w);
 }
 
+// A class whose last packet has left begins anew, even if more come before the wire is free again.
+static void test_empty_forfeits(void **state)
+{
+    (void)state;
+    static const unsigned order[] = {CONTROL, 3, 0, 3, 0, 0};
+    struct world w;
+    world_begin(&w, (uint64_t[NET_DATA_CLASSES]){[0] = 3, [3] = 1});
+    enqueue(&w, CONTROL, 1000, 1);
+    enqueue(&w, 3, 1000, 2);
+    enqueue(&w, 0, 1000, 1);
+    run_to(&w, BYTES_PS(2500)); // class 0 sends the only one it has
+    enqueue(&w, 0, 1000, 2);
+    world_end(&w);
+    assert_int_equal(w.n_starts, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(w.order[i], order[i]);
+}
+
 // Control goes before all data.
 static void test_control_first(void **state)
 {
@@ -222,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_idle_share),
         cmocka_unit_test(test_control_first),
         cmocka_unit_test(test_pause_of_one_class),
+        cmocka_unit_test(test_empty_forfeits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

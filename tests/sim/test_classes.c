@@ -138,6 +138,97 @@ static void test_pause_of_one_class(void **state)
     assert_true(same > 3 * line_ps); // a quarter, as the incast has
 }
 
+// Of 8 into one, classes of their own thresholds: an ingress holds at most alpha * B and its reserve, an
+// egress queue of a lossy class alpha * B.
+static void test_alpha_of_a_class(void **state)
+{
+    (void)state;
+    static const double alphas[] = {0.01, 0.05, 0.5};
+    for (size_t i = 0; i < 3; i++)
+        for (int lossless = LOSSLESS_ON; lossless <= LOSSLESS_OFF; lossless++) {
+            struct fixture f;
+            fixture_switch(&f, 9, RATE, PS_PER_US);
+            set_class(&f, 2, lossless, 1);
+            f.spec.dims[0].sw.classes[2].alpha = alphas[i];
+            f.spec.dims[0].sw.reserve_bytes = 4000;
+            f.spec.dims[0].sw.buffer_bytes = 8000000;
+            f.spec.duration_ps = 500 * PS_PER_US;
+            for (uint32_t r = 1; r < 9; r++)
+                add_flow(&f, 0, 2, r, 0, 4000000);
+            fixture_run(&f);
+            const struct switch_result *s = &f.result->switches[0];
+            double most = alphas[i] * (double)s->shared_bytes;
+            double held = lossless == LOSSLESS_ON ? (double)s->max_ingress_bytes - 4000
+                                                  : (double)s->max_queue_bytes;
+            if (lossless == LOSSLESS_OFF)
+                most += 8 * 4000; // what is within a reserve is not refused
+            double floor = lossless == LOSSLESS_ON ? most / (1 + 8 * alphas[i]) : most / 2;
+            assert_true(held <= most && held > 0.8 * floor);
+            assert_int_equal(f.result->drops_lossy > 0, lossless == LOSSLESS_OFF);
+            fixture_free(&f);
+        }
+}
+
+// Each class's queue has a PI controller of its own.
+static void test_marking_of_a_class(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_switch(&f, 10, RATE, PS_PER_US);
+    set_class(&f, 1, LOSSLESS_ON, 1);
+    set_class(&f, 4, LOSSLESS_ON, 1);
+    f.spec.duration_ps = 300 * PS_PER_US;
+    f.spec.dims[0].sw.ecn = (struct ecn_spec){.mode = ECN_ON,
+                                              .kind = MARKING_PI,
+                                              .qref_bytes = 50000,
+                                              .pi_a = 0.0002,
+                                              .pi_b = 0.00019,
+                                              .pi_interval_ps = PS_PER_US};
+    for (uint32_t r = 1; r < 9; r++)
+        add_flow(&f, 0, 1, r, 0, 2000000);
+    add_flow(&f, 1, 4, 9, 0, 20000); // its queue stays below qref
+    fixture_run(&f);
+    uint32_t port = f.sim->net.first_port[10]; // of the switch, to rank 0
+    assert_int_equal(f.sim->net.ports[port].peer_node, 0);
+    assert_true(switch_marking(&f.sim->switches, port, 1)->pi.p > 0.1);
+    assert_true(switch_marking(&f.sim->switches, port, 4)->pi.p == 0);
+    assert_true(f.result->marked_packets > 0);
+    fixture_free(&f);
+}
+
+// Pauses of two classes on one port are refreshed each for as long as it lasts: class 5 waits 400 us for
+// a rank that pauses it, 40 times its quanta, while class 3 goes off and on.
+static void test_refresh_of_each_class(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_switch(&f, 7, RATE, PS_PER_US);
+    set_class(&f, 5, LOSSLESS_ON, 1);
+    f.spec.dims[0].sw.buffer_bytes = 1500000;
+    f.spec.dims[0].sw.pfc.quanta = 2000; // 10 us
+    for (uint32_t r = 0; r < 4; r++)
+        add_flow(&f, 0, NET_CLASS_DATA, r, 4, 3000000);
+    add_flow(&f, 1, 5, 0, 5, 3000000);
+    f.faults[0] = (struct fault_spec){.at = "rank5",
+                                      .down_ps = PS_NEVER,
+                                      .up_ps = PS_NEVER,
+                                      .detect_ps = PS_NEVER,
+                                      .storm_ps = 10 * PS_PER_US,
+                                      .storm_end_ps = 400 * PS_PER_US};
+    f.spec.faults = f.faults;
+    f.spec.n_faults = 1;
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_COMPLETED);
+    assert_int_equal(f.result->dropped_packets, 0);
+    uint64_t pauses[NET_CLASSES] = {0};
+    for (size_t i = 0; i < f.result->n_pfc_ports; i++)
+        if (f.result->pfc_ports[i].at[0] == 'r' && f.result->pfc_ports[i].at[4] == '0')
+            pauses[f.result->pfc_ports[i].cls] = f.result->pfc_ports[i].pauses;
+    assert_true(pauses[3] > 2);
+    assert_int_equal(pauses[5], 1); // one pause, prolonged
+    fixture_free(&f);
+}
+
 static void run_to(struct fixture *f, ps_t at_ps)
 {
     f->sim->engine.horizon_ps = at_ps;
@@ -190,6 +281,9 @@ int main(void)
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_lossy_beside_lossless),
         cmocka_unit_test(test_pause_of_one_class),
+        cmocka_unit_test(test_refresh_of_each_class),
+        cmocka_unit_test(test_alpha_of_a_class),
+        cmocka_unit_test(test_marking_of_a_class),
         cmocka_unit_test(test_timer_of_a_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
