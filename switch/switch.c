@@ -92,8 +92,9 @@ static void set_explicit(const struct switches *sw, const struct switch_node *s,
 }
 
 // Telemetry of a data packet: its own length is not in the queue it reports.
-static void stamp(struct switches *sw, const struct switch_node *s, uint32_t port, struct packet *p,
-                  uint64_t queue_bytes, ps_t now)
+__attribute__((noinline)) static void stamp(struct switches *sw, const struct switch_node *s,
+                                            uint32_t port, struct packet *p, uint64_t queue_bytes,
+                                            ps_t now)
 {
     struct network *net = sw->net;
     uint64_t rate_bps = sw->ports[port].rate_bps, behind = queue_bytes - p->frame_bytes;
@@ -107,17 +108,9 @@ static void stamp(struct switches *sw, const struct switch_node *s, uint32_t por
     }
 }
 
-// Transmission starts at an egress queue of `queue_bytes`, the packet included.
-static void mark(struct switches *sw, struct switch_node *s, uint32_t port, struct packet *p,
-                 uint64_t queue_bytes, ps_t now)
+__attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t port,
+                                                struct packet *p, uint64_t queue_bytes)
 {
-    if (!(p->flags & PACKET_ECT))
-        return;
-    s->markable++;
-    if (s->int_mode != INT_OFF)
-        stamp(sw, s, port, p, queue_bytes, now);
-    if (queue_bytes < s->mark_from_bytes)
-        return;
     struct switch_port *sp = &sw->ports[port];
     if (marking_draw(switch_marking(sw, port, p->cls), queue_bytes, &sp->rng)) {
         p->flags |= PACKET_CE;
@@ -125,28 +118,27 @@ static void mark(struct switches *sw, struct switch_node *s, uint32_t port, stru
     }
 }
 
-static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+// Transmission starts at an egress queue of `queue_bytes`, the packet included.
+__attribute__((always_inline)) static inline void mark(struct switches *sw, struct switch_node *s,
+                                                       uint32_t port, struct packet *p,
+                                                       uint64_t queue_bytes, ps_t now)
 {
-    struct switches *sw = ctx;
+    if (!(p->flags & PACKET_ECT))
+        return;
+    s->markable++;
+    if (s->int_mode != INT_OFF)
+        stamp(sw, s, port, p, queue_bytes, now);
+    if (queue_bytes >= s->mark_from_bytes)
+        draw_mark(sw, port, p, queue_bytes);
+}
+
+// A packet that must wait at its output port: into the shared buffer, or not.
+static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
+                 struct packet *p, ps_t now)
+{
     struct network *net = sw->net;
-    struct switch_node *s = switch_of(sw, node);
-    uint32_t in = s->first_port + local, out_local;
-    if (!route(sw, s, p, &out_local, now)) {
-        drop(sw, in, p, &s->drops_unroutable);
-        return;
-    }
-    uint32_t out = s->node_port + out_local, cls = mmu_class(net, p->cls);
+    uint32_t in = s->first_port + local, cls = mmu_class(net, p->cls);
     unsigned slot = net->slot_of_class[p->cls];
-    p->hops++;
-    port_settle(net, out, now);
-    if (port_is_idle(&net->ports[out], slot, now)) { // it starts at once and takes no buffer
-        fifo_hint_push(&net->pool, &net->ports[out].flight);
-        if (s->pi && p->cls < NET_DATA_CLASSES)
-            marking_advance(switch_marking(sw, out, p->cls), 0, now);
-        mark(sw, s, out, p, p->frame_bytes, now);
-        port_start(net, out, p, now);
-        return;
-    }
     enum mmu_verdict verdict = MMU_ADMIT;
     if (!mmu_admit_plainly(&s->mmu, local, cls, p->frame_bytes)) {
         // XOFF, a drop, a lossy class or a new high-water mark: now all must be exact.
@@ -168,6 +160,31 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     if (s->pi && p->cls < NET_DATA_CLASSES)
         marking_advance(switch_marking(sw, out, p->cls), port_queue(net, out, slot)->bytes, now);
     port_enqueue(net, out, p, now);
+}
+
+static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+{
+    struct switches *sw = ctx;
+    struct network *net = sw->net;
+    struct switch_node *s = switch_of(sw, node);
+    uint32_t out_local;
+    if (!route(sw, s, p, &out_local, now)) {
+        drop(sw, s->first_port + local, p, &s->drops_unroutable);
+        return;
+    }
+    uint32_t out = s->node_port + out_local;
+    unsigned slot = net->slot_of_class[p->cls];
+    p->hops++;
+    port_settle(net, out, now);
+    if (port_is_idle(&net->ports[out], slot, now)) { // it starts at once and takes no buffer
+        fifo_hint_push(&net->pool, &net->ports[out].flight);
+        if (s->pi && p->cls < NET_DATA_CLASSES)
+            marking_advance(switch_marking(sw, out, p->cls), 0, now);
+        mark(sw, s, out, p, p->frame_bytes, now);
+        port_start(net, out, p, now);
+        return;
+    }
+    hold(sw, s, local, out, p, now);
 }
 
 static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *p)
