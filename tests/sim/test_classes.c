@@ -275,6 +275,26 @@ static void test_timer_of_a_class(void **state)
     }
 }
 
+// A scale-up dimension may have a class of its own: what goes over it is not of the job's.
+static void test_class_of_a_dimension(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_switch(&f, 2, UINT64_C(100000000000), PS_PER_US);
+    f.spec.dims[1] = f.spec.dims[0];
+    f.spec.dims[1].transport.cls = 1;
+    f.spec.n_dims = 2;
+    fixture_flow(&f, 0, 1, 100000, 0);
+    fixture_flow(&f, 0, 2, 100000, 0);
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_COMPLETED);
+    assert_int_equal(qp_at(&f.sim->roce.qps, 0)->cls, 3);
+    assert_int_equal(qp_at(&f.sim->roce.qps, 1)->cls, 1);
+    assert_int_equal(f.sim->roce.flows.ids[0].data_dscp, 26);
+    assert_int_equal(f.sim->roce.flows.ids[1].data_dscp, 8);
+    fixture_free(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +305,7 @@ int main(void)
         cmocka_unit_test(test_alpha_of_a_class),
         cmocka_unit_test(test_marking_of_a_class),
         cmocka_unit_test(test_timer_of_a_class),
+        cmocka_unit_test(test_class_of_a_dimension),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
