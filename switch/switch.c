@@ -103,8 +103,10 @@ __attribute__((noinline)) static void stamp(struct switches *sw, const struct sw
                                         behind, s->int_rtt_ps, now);
         p->pint = digest > p->pint ? digest : p->pint;
     } else if (p->int_slot && p->int_hops < net->ints.per_slot) {
-        int_pool_at(&net->ints, p->int_slot)[p->int_hops++] =
-            telemetry_record(net, port, rate_bps, behind, (enum int_mode)s->int_mode, now);
+        struct int_hop *hop = &int_pool_at(&net->ints, p->int_slot)[p->int_hops++];
+        *hop = telemetry_exact(net, port, rate_bps, behind, now);
+        if (s->int_mode == INT_HPCC64)
+            *hop = telemetry_hpcc64(*hop);
     }
 }
 

@@ -7,18 +7,10 @@
 #define HPCC64_QUEUE 80
 #define HPCC64_QUEUE_MAX ((1u << 17) - 1)
 
-struct int_hop telemetry_record(const struct network *net, uint32_t port, uint64_t rate_bps,
-                                uint64_t queue_bytes, enum int_mode mode, ps_t now)
+struct int_hop telemetry_hpcc64(struct int_hop hop)
 {
-    struct int_hop hop = {.t_ps = now,
-                          .tx_bytes = net->ports[port].tx_bytes,
-                          .rate_bps = rate_bps,
-                          .queue_bytes = (uint32_t)queue_bytes,
-                          .port = port & 0x7fffffffu};
-    if (mode != INT_HPCC64)
-        return hop;
     uint32_t queue = hop.queue_bytes / HPCC64_QUEUE;
-    hop.t_ps = now / NS * NS % INT_WRAP_PS;
+    hop.t_ps = hop.t_ps / NS * NS % INT_WRAP_PS;
     hop.tx_bytes = hop.tx_bytes / HPCC64_BYTES * HPCC64_BYTES % INT_WRAP_BYTES;
     hop.queue_bytes = (queue < HPCC64_QUEUE_MAX ? queue : HPCC64_QUEUE_MAX) * HPCC64_QUEUE;
     hop.wraps = 1;

@@ -18,8 +18,18 @@ struct pint_port {
 };
 
 // One record of the port as it is: `queue_bytes` without the packet itself.
-struct int_hop telemetry_record(const struct network *net, uint32_t port, uint64_t rate_bps,
-                                uint64_t queue_bytes, enum int_mode mode, ps_t now);
+static inline struct int_hop telemetry_exact(const struct network *net, uint32_t port,
+                                             uint64_t rate_bps, uint64_t queue_bytes, ps_t now)
+{
+    return (struct int_hop){.t_ps = now,
+                            .tx_bytes = net->ports[port].tx_bytes,
+                            .rate_bps = rate_bps,
+                            .queue_bytes = (uint32_t)queue_bytes,
+                            .port = port & 0x7fffffffu};
+}
+
+// The same as the prototype's 8 bytes would say it.
+struct int_hop telemetry_hpcc64(struct int_hop exact);
 
 // Bring a port's utilization up to `now` (Ben Basat et al., SIGCOMM 2020, section 4.3, for HPCC):
 // U = (T - dt)/T U + q dt / (B T^2) + bytes / (B T), dt at most T = `rtt_ps`. Returns the digest of

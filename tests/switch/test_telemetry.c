@@ -18,7 +18,8 @@ static struct int_hop record(uint64_t tx_bytes, uint64_t queue, enum int_mode mo
 {
     struct port ports[2] = {{0}, {.tx_bytes = tx_bytes}};
     struct network net = {.ports = ports};
-    return telemetry_record(&net, 1, G100, queue, mode, now);
+    struct int_hop exact = telemetry_exact(&net, 1, G100, queue, now);
+    return mode == INT_HPCC64 ? telemetry_hpcc64(exact) : exact;
 }
 
 static void test_exact(void **state)
