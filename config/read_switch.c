@@ -101,7 +101,6 @@ void read_switch(struct reader *r, const struct place *place, struct switch_spec
     read_ecn(r, &ecn, &sw->ecn);
     read_routing(r, &routing, &sw->routing);
     read_classes(r, &classes, sw);
-    read_later_keys(r, place, &keys, "switch");
     keys_add(&keys, "pfc");
     keys_add(&keys, "ecn");
     keys_add(&keys, "routing");

@@ -88,7 +88,6 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
         sound = r->err->n_errors == errors;
     }
     read_overrides(r, place, &keys, dim, overrides);
-    read_later_keys(r, place, &keys, "dim");
     keys_check(r, place, &keys);
     return sound;
 }

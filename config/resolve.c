@@ -81,7 +81,6 @@ static json_t *switch_json(const struct switch_spec *sw)
     json_object_set_new(json, "ecn", ecn_json(&sw->ecn));
     json_object_set_new(json, "routing", routing);
     json_object_set_new(json, "classes", classes_json(sw));
-    later_keys_write(json, "switch");
     return json;
 }
 
@@ -115,7 +114,6 @@ static json_t *dim_json(const struct dim_spec *dim, const bool *overrides)
     for (size_t i = 0; dim->kind->links != NULL && dim->kind->links[i] != NULL; i++)
         json_object_set_new(json, dim->kind->links[i],
                             params_json(link_params, n_link_params, &dim->links[i + 1]));
-    later_keys_write(json, "dim");
     if (overrides[OVERRIDE_SWITCH])
         json_object_set_new(json, "switch", switch_json(&dim->sw));
     if (overrides[OVERRIDE_TRANSPORT])

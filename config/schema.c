@@ -163,7 +163,6 @@ static json_t *switch_schema(void)
         key_set(classes, name, params_schema(class_params, n_class_params), false);
     }
     key_set(object, "classes", classes, false);
-    later_set(object, "switch");
     return object;
 }
 
@@ -216,7 +215,6 @@ static json_t *dims_schema(void)
         key_set(dim, "link", ref("link"), false);
         for (size_t l = 0; kind->links != NULL && kind->links[l] != NULL; l++)
             key_set(dim, kind->links[l], ref("link"), false);
-        later_set(dim, "dim");
         key_set(dim, "switch", ref("switch"), false);
         key_set(dim, "transport", ref("transport"), false);
         key_set(dim, "cc", cc_override_schema(), false);

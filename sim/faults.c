@@ -31,8 +31,6 @@ static void visit(void *ctx, uint32_t port)
 {
     struct port_visit *v = ctx;
     v->n++;
-    if (!v->each)
-        return;
     v->each(v->sim, port, v->fault);
     if (!v->fault->one_way)
         v->each(v->sim, v->sim->graph.ports[port].peer, v->fault);

@@ -7,10 +7,9 @@
 
 static uint32_t first_port_of(const struct sim *sim, uint32_t rank, uint32_t dim)
 {
-    uint32_t port = sim->graph.nodes[rank].first_port;
-    while (sim->graph.ports[port].dim != dim)
-        port++;
-    return port;
+    uint32_t first = 0, n = graph_ports_in(&sim->graph, rank, dim, &first);
+    SIM_ASSERT(&sim->engine, rank, n > 0);
+    return first;
 }
 
 uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,

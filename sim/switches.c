@@ -128,14 +128,10 @@ static uint32_t routers(struct sim *sim, bool build, struct err *err)
     for (uint32_t d = 0; d < g->n_dims; d++) {
         size_t errors = err->n_errors;
         for (uint32_t rank = 0; g->dim_direct[d] && rank < g->n_ranks; rank++) {
-            uint32_t row = r->row[(size_t)d * g->n_ranks + rank], ports = 0;
+            uint32_t row = r->row[(size_t)d * g->n_ranks + rank], first = 0;
             if (row == ROUTE_NO_ROW || err->n_errors > errors) // one error stands for all
                 continue;
-            uint32_t first = g->nodes[rank].first_port, end = first + g->nodes[rank].n_ports;
-            while (g->ports[first].dim != d) // those of a dimension follow one another
-                first++;
-            while (first + ports < end && g->ports[first + ports].dim == d)
-                ports++;
+            uint32_t ports = graph_ports_in(g, rank, d, &first);
             if (build)
                 build_switch(sim, sim->switches.n_switches + n, first, ports, row, err);
             n++;

@@ -56,10 +56,10 @@ static void ask_resume(struct switches *sw, uint32_t port, unsigned cls, ps_t no
         sim_timer_stop(&sp->refresh);
 }
 
-static void drop(struct switches *sw, uint32_t out, struct packet *p, uint64_t *reason)
+void switch_drop(struct switches *sw, uint32_t port, struct packet *p, uint64_t *reason)
 {
-    sw->ports[out].dropped_packets++;
-    sw->ports[out].dropped_bytes += p->frame_bytes;
+    sw->ports[port].dropped_packets++;
+    sw->ports[port].dropped_bytes += p->frame_bytes;
     (*reason)++;
     packet_end(sw->net, p);
 }
@@ -155,7 +155,7 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
         blame_for_xoff(sw, in, out);
     }
     if (verdict == MMU_DROP || verdict == MMU_DROP_XOFF) {
-        drop(sw, out, p, s->lossless >> p->cls & 1 ? &s->drops_headroom : &s->drops_lossy);
+        switch_drop(sw, out, p, s->lossless >> p->cls & 1 ? &s->drops_headroom : &s->drops_lossy);
         return;
     }
     p->ingress = (uint16_t)local;
@@ -171,7 +171,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     struct switch_node *s = switch_of(sw, node);
     uint32_t out_local;
     if (!route(sw, s, p, &out_local, now)) {
-        drop(sw, s->first_port + local, p, &s->drops_unroutable);
+        switch_drop(sw, s->first_port + local, p, &s->drops_unroutable);
         return;
     }
     uint32_t out = s->node_port + out_local;

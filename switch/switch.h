@@ -78,6 +78,10 @@ struct switches {
 void switches_init(struct switches *sw, struct network *net, uint32_t n_routers);
 void switches_free(struct switches *sw);
 
+// A packet that wanted to leave by `port` (or could not be routed, and came in by it) ends here; it is
+// counted there and in *reason.
+void switch_drop(struct switches *sw, uint32_t port, struct packet *p, uint64_t *reason);
+
 // A packet leaves the buffer of a switch: XON where that lets its ingress go on.
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now);
 

@@ -16,11 +16,8 @@ static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
     port_settle(net, w->port, now);
     w->fired++;
     while (port_drop_head(net, w->port, slot, &p, now)) {
-        w->dropped_packets++;
-        sw->ports[w->port].dropped_packets++;
-        sw->ports[w->port].dropped_bytes += p.frame_bytes;
+        switch_drop(sw, w->port, &p, &w->dropped_packets);
         switch_release(sw, s, &p, now);
-        packet_end(net, &p);
     }
     w->restoring = true;
     sw->n_watchdogs_armed++;

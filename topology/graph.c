@@ -78,6 +78,16 @@ void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint6
     graph_add_costly_link(g, a, b, dim, rate_bps, delay_ps, 1);
 }
 
+void graph_add_trunks(struct graph *g, uint32_t first_a, uint32_t n_a, uint32_t first_b,
+                      uint32_t n_b, uint32_t parallel, uint32_t dim, uint64_t rate_bps,
+                      ps_t delay_ps)
+{
+    for (uint32_t a = first_a; a < first_a + n_a; a++)
+        for (uint32_t b = first_b; b < first_b + n_b; b++)
+            for (uint32_t t = 0; t < parallel; t++)
+                graph_add_link(g, a, b, dim, rate_bps, delay_ps);
+}
+
 void graph_seal(struct graph *g)
 {
     uint32_t next = 0;
@@ -95,6 +105,16 @@ void graph_seal(struct graph *g)
     free(g->ports);
     g->ports = sorted;
     g->cap_ports = g->n_ports;
+}
+
+uint32_t graph_ports_in(const struct graph *g, uint32_t rank, uint32_t d, uint32_t *first)
+{
+    const struct graph_node *node = &g->nodes[rank];
+    uint32_t n = 0;
+    for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++)
+        if (g->ports[p].dim == d && n++ == 0)
+            *first = p;
+    return n;
 }
 
 // In a fabric neighbours are ranks in their order, else ranks whose coordinate in the dimension is.

@@ -61,6 +61,10 @@ void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint6
                     ps_t delay_ps);
 void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
                            ps_t delay_ps, uint8_t cost);
+// Every node of a row to every node of another, by `parallel` links each.
+void graph_add_trunks(struct graph *g, uint32_t first_a, uint32_t n_a, uint32_t first_b,
+                      uint32_t n_b, uint32_t parallel, uint32_t dim, uint64_t rate_bps,
+                      ps_t delay_ps);
 // Sort the ports by node; after it nothing may be added.
 void graph_seal(struct graph *g);
 
@@ -72,6 +76,10 @@ bool graph_dim_joins(const struct graph *g, uint32_t a, uint32_t b, uint32_t d);
 
 // The rank whose ports a rank uses in dimension d: its own, unless ranks share.
 uint32_t graph_owner(const struct graph *g, uint32_t rank, uint32_t d);
+
+// How many ports a rank has in dimension d; they follow one another from *first on (left as it is
+// where there are none).
+uint32_t graph_ports_in(const struct graph *g, uint32_t rank, uint32_t d, uint32_t *first);
 
 // The innermost dimension that joins two ranks, or GRAPH_NONE.
 uint32_t graph_joining_dim(const struct graph *g, uint32_t a, uint32_t b);

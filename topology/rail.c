@@ -90,11 +90,8 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
     for (uint32_t r = 0; r < g->n_ranks; r++)
         graph_add_link(g, r, first_rail + r / pod * gpus + r % gpus, dim, links[0].rate_bps,
                        links[0].delay_ps);
-    for (uint32_t i = 0; i < rails; i++)
-        for (uint32_t s = 0; s < spines; s++)
-            for (uint32_t t = 0; t < p->trunks; t++)
-                graph_add_link(g, first_rail + i, first_spine + s, dim, links[1].rate_bps,
-                               links[1].delay_ps);
+    graph_add_trunks(g, first_rail, rails, first_spine, spines, (uint32_t)p->trunks, dim,
+                     links[1].rate_bps, links[1].delay_ps);
 }
 
 static const char *const link_names[] = {"trunk", NULL};

@@ -137,22 +137,11 @@ static uint16_t next_hop(struct routes *r, struct search *s, uint32_t node, uint
     return r->ports[--r->n_ports];
 }
 
-// The first port of a rank in a dimension, and how many it has.
-static uint32_t ports_in(const struct graph *g, uint32_t rank, uint32_t dim, uint32_t *first)
-{
-    const struct graph_node *node = &g->nodes[rank];
-    uint32_t n = 0;
-    for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++)
-        if (g->ports[p].dim == dim && n++ == 0)
-            *first = p;
-    return n;
-}
-
 // The switch that a rank hangs on by its only port in a dimension, or GRAPH_NONE.
 static uint32_t edge_of(const struct routes *r, const struct graph *g, uint32_t rank, uint32_t dim,
                         uint32_t *port)
 {
-    if (ports_in(g, rank, dim, port) != 1)
+    if (graph_ports_in(g, rank, dim, port) != 1)
         return GRAPH_NONE;
     uint32_t edge = g->ports[g->ports[*port].peer].node;
     return edge >= r->n_ranks ? edge : GRAPH_NONE;
@@ -191,7 +180,7 @@ static void make_rows(struct routes *r, const struct graph *g)
     for (uint32_t dim = 0; dim < r->n_dims; dim++)
         for (uint32_t rank = 0; rank < r->n_ranks; rank++) {
             size_t at = (size_t)dim * r->n_ranks + rank;
-            uint32_t first = 0, n = ports_in(g, rank, dim, &first);
+            uint32_t first = 0, n = graph_ports_in(g, rank, dim, &first);
             r->row[at] = n > 1 ? r->n_rows++ : ROUTE_NO_ROW;
             r->only[at] = n == 1 ? (uint16_t)g->ports[first].local : ROUTE_NONE;
         }
