@@ -19,7 +19,11 @@ struct coll_shape {
     enum coll_op op;
     uint32_t ranks;
     uint64_t bytes;
-    bool bidirectional; // ring: half of the vector each way
+    bool bidirectional;        // ring: half of the vector each way
+    uint32_t root;             // of a rooted operation
+    uint32_t window;           // direct: messages of a rank at once, 0 = all
+    uint32_t pieces;           // tree: the vector is sent in so many, one behind the other; 0 = 1
+    uint32_t ranks_per_server; // shifted_halving_doubling: consecutive ranks that share a server
 };
 
 struct coll_send {

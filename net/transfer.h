@@ -31,7 +31,12 @@ struct transfer_client {
     void *ctx;
 };
 
+struct coll_phase_call; // collective/phase.h: a network hands it on, and knows it only if it can
+
 struct transfer {
     void (*post)(void *net, const struct transfer_request *request, ps_t now);
+    // A network without contention may know a whole phase of a collective, which all its ranks begin
+    // at once, in closed form: true, and how long it takes. NULL = none does.
+    bool (*phase)(void *net, const struct coll_phase_call *phase, ps_t *duration_ps);
     void *net;
 };

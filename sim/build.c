@@ -111,7 +111,7 @@ static void build_workload(struct sim *sim)
         sim->late_ps[r] = (ps_t)rng_below(&rng, (uint64_t)jitter + 1);
     }
     sim->workload.engine = &sim->engine;
-    sim->workload.transfer = (struct transfer){roce_post, &sim->roce};
+    sim->workload.transfer = (struct transfer){.post = roce_post, .net = &sim->roce};
     if (spec->dims[0].sw.routing.relay)
         sim_relay_init(sim);
     sim->workload.n_ranks = n;

@@ -141,7 +141,7 @@ void sim_relay_init(struct sim *sim)
     r->free_head = UINT32_MAX;
     r->client = sim->roce.client;
     sim->roce.client = (struct transfer_client){delivered, sent, failed, r};
-    sim->workload.transfer = (struct transfer){relay_post, r};
+    sim->workload.transfer = (struct transfer){.post = relay_post, .net = r};
 }
 
 void sim_relay_free(struct sim *sim)

@@ -243,8 +243,10 @@ static void test_every_algorithm_computes_every_operation(void **state)
             for (uint32_t ranks = 1; ranks <= RANKS_MAX; ranks++) {
                 const uint64_t sizes[] = {0, 1, 3, ranks - 1, ranks, 37, 16 * ranks, 509};
                 for (size_t i = 0; i < 2 * (sizeof sizes / sizeof sizes[0]); i++)
-                    run_case(
-                        *a, (struct coll_shape){(enum coll_op)op, ranks, sizes[i / 2], i % 2 == 1});
+                    run_case(*a, (struct coll_shape){.op = (enum coll_op)op,
+                                                     .ranks = ranks,
+                                                     .bytes = sizes[i / 2],
+                                                     .bidirectional = i % 2 == 1});
             }
         }
     }
@@ -257,10 +259,10 @@ static void test_support_is_as_documented(void **state)
         const char *why = NULL;
         bool hd = strcmp((*a)->name, "halving_doubling") == 0;
         for (unsigned op = 0; op < COLL_OPS; op++) {
-            struct coll_shape shape = {(enum coll_op)op, 6, 100, false};
+            struct coll_shape shape = {.op = (enum coll_op)op, .ranks = 6, .bytes = 100};
             assert_int_equal((*a)->supports(&shape, &why), !(hd && op == COLL_ALL_TO_ALL));
         }
-        struct coll_shape nobody = {COLL_ALL_REDUCE, 0, 100, false};
+        struct coll_shape nobody = {.op = COLL_ALL_REDUCE, .ranks = 0, .bytes = 100};
         assert_false((*a)->supports(&nobody, &why));
         assert_ptr_equal(coll_find((*a)->name), *a);
     }
@@ -271,7 +273,7 @@ static void test_steps_and_directions(void **state)
 {
     (void)state;
     const struct coll_algorithm *ring = coll_find("ring");
-    struct coll_shape shape = {COLL_ALL_REDUCE, 8, 800, false};
+    struct coll_shape shape = {.op = COLL_ALL_REDUCE, .ranks = 8, .bytes = 800};
     assert_int_equal(ring->steps(&shape), 14);
     assert_int_equal(coll_find("direct")->steps(&shape), 2);
     assert_int_equal(coll_find("halving_doubling")->steps(&shape), 6);
@@ -297,12 +299,13 @@ static void test_steps_and_directions(void **state)
 static void test_segments_and_factors(void **state)
 {
     (void)state;
-    struct coll_shape shape = {COLL_ALL_REDUCE, 3, 10, false};
+    struct coll_shape shape = {.op = COLL_ALL_REDUCE, .ranks = 3, .bytes = 10};
     const uint64_t bounds[] = {0, 3, 6, 10};
     for (uint32_t i = 0; i <= 3; i++)
         assert_int_equal(coll_segment(&shape, i), bounds[i]);
     // 99999 * 10^15 passes 64 bits; floor(99999 * 10^15 / 100000) = 10^15 - 10^10.
-    shape = (struct coll_shape){COLL_ALL_REDUCE, 100000, UINT64_C(1000000000000000), false};
+    shape = (struct coll_shape){
+        .op = COLL_ALL_REDUCE, .ranks = 100000, .bytes = UINT64_C(1000000000000000)};
     assert_int_equal(coll_segment(&shape, 99999), UINT64_C(999990000000000));
 
     assert_true(coll_bus_factor(COLL_ALL_REDUCE, 8) == 1.75);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// How a collective is spread over dimensions and chunks: the settings of the system layer.
+#pragma once
+
+#include "collective/phase.h"
+
+enum coll_phases { COLL_BASELINE, COLL_BANDWIDTH_AWARE };
+enum coll_order_of_dims { COLL_ASCENDING, COLL_ROUND_ROBIN, COLL_THEMIS };
+// Of phases that wait for a dimension, by priority first (FIFO, LIFO): in the order they came, or
+// the latest first. SMALLEST: reduce-scatters and all-gathers by size, the latest first of equals.
+enum coll_queueing { COLL_QUEUE_FIFO, COLL_QUEUE_LIFO, COLL_QUEUE_SMALLEST };
+
+// The algorithm of an operation along a dimension.
+struct coll_choice {
+    const struct coll_algorithm *algorithm;
+    uint32_t window; // direct: messages of a rank at once, 0 = all
+};
+
+struct coll_schedule {
+    uint32_t n_dims;
+    uint32_t dim_size[COLL_MAX_DIMS];                // innermost first; their product is the ranks
+    double dim_bandwidth[COLL_MAX_DIMS];             // of a rank, in any one unit: Themis
+    struct coll_choice choice[4][COLL_MAX_DIMS + 1]; // [op up to COLL_ALL_TO_ALL][dim]; [n_dims] =
+                                                     // over all ranks at once
+    bool flat[4];                                    // [op]: over all ranks at once
+    uint64_t chunks, active_chunks; // a collective is cut into; that run at once in a
+                                    // dimension, 0 = all
+    int phases, order, queueing;    // enums above
+    bool newest_first;              // of two collectives the later has priority
+    ps_t endpoint_ps;               // of a rank before each message, and after its last
+    uint64_t reduce_bps;            // at which a rank adds what it receives, 0 = at once
+    bool bidirectional;             // ring: both ways
+};
