@@ -18,11 +18,10 @@ struct coll_choice {
 
 struct coll_schedule {
     uint32_t n_dims;
-    uint32_t dim_size[COLL_MAX_DIMS];                // innermost first; their product is the ranks
-    double dim_bandwidth[COLL_MAX_DIMS];             // of a rank, in any one unit: Themis
-    struct coll_choice choice[4][COLL_MAX_DIMS + 1]; // [op up to COLL_ALL_TO_ALL][dim]; [n_dims] =
-                                                     // over all ranks at once
-    bool flat[4];                                    // [op]: over all ranks at once
+    uint32_t dim_size[COLL_MAX_DIMS];    // innermost first; their product is the ranks
+    double dim_bandwidth[COLL_MAX_DIMS]; // of a rank, in any one unit: Themis
+    struct coll_choice choice[COLL_OPS][COLL_MAX_DIMS + 1]; // [op][dim]; [n_dims] = all at once
+    bool flat[COLL_OPS];                                    // [op]: over all ranks at once
     uint64_t chunks, active_chunks; // a collective is cut into; that run at once in a
                                     // dimension, 0 = all
     int phases, order, queueing;    // enums above

@@ -95,6 +95,9 @@ void read_incast(struct reader *r, const struct place *place, struct job_spec *j
                  const struct job_params *params);
 void read_permutation(struct reader *r, const struct place *place, struct job_spec *job,
                       const struct job_params *params);
+// ---- mapping.c: the job's ranks as `mapping` says ----
+void map_ranks(struct reader *r, const struct place *place, struct job_spec *job,
+               const struct job_params *params);
 // ---- read_collective.c ----
 void read_collective(struct reader *r, const struct place *place, struct job_spec *job,
                      const struct job_params *params);

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Collective jobs: the algorithm, and whether it can run on these ranks over this network.
+// Collective jobs: algorithms, dimensions, schedule, and whether they can run on these ranks over this
+// network.
 #include <string.h>
 
+#include "collective/grid.h"
 #include "config/read.h"
+#include "engine/memory.h"
 
 #define WORDS_MAX 64
-#define WALKS_MAX (UINT64_C(1) << 27) // ranks * chunks that a message can name (collective_run.c)
+#define RUNS_MAX (UINT64_C(1) << 27) // half of what a message can name (workload/system_state.h)
+
+struct collective_places {
+    struct place all, algorithm, dims, bytes, chunks, root;
+};
 
 static const struct coll_algorithm *read_name(struct reader *r, const struct place *place)
 {
@@ -16,74 +23,239 @@ static const struct coll_algorithm *read_name(struct reader *r, const struct pla
     return word >= 0 ? coll_registry[word] : NULL;
 }
 
-static const struct coll_algorithm *read_algorithm(struct reader *r, const struct place *place)
+static void choose(struct coll_schedule *s, uint32_t dim, const struct coll_algorithm *algorithm,
+                   uint64_t in_flight)
 {
-    size_t n = json_array_size(place->json), dims = r->scenario->spec.n_dims;
-    if (place->json == NULL)
-        return coll_registry[0];
-    if (!json_is_array(place->json))
-        return read_name(r, place);
-    if (dims > 0 && n != dims)
-        place_error(r->err, place, "lists %zu algorithms for %zu dimensions", n, dims);
-    else if (dims > 1)
-        place_error(r->err, place,
-                    "one algorithm per dimension (hierarchical) is not available yet");
-    else if (n == 0)
-        place_error(r->err, place, "lists no algorithm");
-    const struct coll_algorithm *first = NULL;
-    for (size_t i = 0; i < n; i++) {
-        struct place item = place_item(place, i);
-        const struct coll_algorithm *algorithm = read_name(r, &item);
-        first = i == 0 ? algorithm : first;
-    }
-    return first;
+    uint32_t window = in_flight == PARAM_AUTO_BYTES ? 0 : (uint32_t)in_flight;
+    for (unsigned op = 0; op < COLL_OPS; op++)
+        s->choice[op][dim] = (struct coll_choice){algorithm, window};
 }
 
-// Every pair that the program uses, up to the first that no dimension joins.
-static void check_pairs(struct reader *r, const struct place *place, const struct job_spec *job,
-                        const struct coll_shape *shape)
+// The dimensions of the ranks: `dims`, or the network's own.
+static void read_sizes(struct reader *r, const struct collective_places *at, uint32_t ranks,
+                       struct coll_schedule *s)
 {
-    const struct graph *g = &r->ranks;
+    const struct spec *spec = &r->scenario->spec;
+    uint64_t product = 1;
+    s->n_dims = spec->n_dims;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        product *= s->dim_size[d] = spec->dims[d].size;
+    if (at->dims.json == NULL) {
+        if (product != ranks)
+            place_error(r->err, &at->dims, "is required: the job has %u of the network's %u ranks",
+                        ranks, (unsigned)product);
+        return;
+    }
+    if (!read_list(r, &at->dims))
+        return;
+    size_t n = json_array_size(at->dims.json);
+    s->n_dims = (uint32_t)n;
+    product = 1;
+    if (n == 0 || n > COLL_MAX_DIMS) {
+        place_error(r->err, &at->dims, "lists %zu dimensions: 1 to %d are possible", n,
+                    COLL_MAX_DIMS);
+        return;
+    }
+    for (uint32_t d = 0; d < n; d++) {
+        struct place item = place_item(&at->dims, d);
+        json_int_t size = json_integer_value(item.json);
+        if (size < 1 || size > ranks) {
+            place_error(r->err, &item, "must be a size from 1 to the job's %u ranks", ranks);
+            return;
+        }
+        product *= s->dim_size[d] = (uint32_t)size;
+        if (product > ranks)
+            break;
+    }
+    if (product != ranks)
+        place_error(r->err, &at->dims, "the sizes do not multiply to the job's %u ranks", ranks);
+}
+
+// One algorithm for all ranks at once, or one for each dimension.
+static void read_algorithms(struct reader *r, const struct collective_places *at,
+                            const struct job_params *params, uint32_t ranks,
+                            struct coll_schedule *s)
+{
+    if (!json_is_array(at->algorithm.json)) {
+        const struct coll_algorithm *a = coll_registry[0];
+        if (at->algorithm.json != NULL)
+            a = read_name(r, &at->algorithm);
+        s->n_dims = 1;
+        s->dim_size[0] = ranks;
+        choose(s, 0, a, params->in_flight);
+        if (at->dims.json != NULL)
+            place_error(r->err, &at->dims, "is for a list of algorithms, one per dimension");
+        return;
+    }
+    size_t n = json_array_size(at->algorithm.json), errors = r->err->n_errors;
+    if (ranks > 0)
+        read_sizes(r, at, ranks, s);
+    if (r->err->n_errors == errors && ranks > 0 && n != s->n_dims)
+        place_error(r->err, &at->algorithm, "lists %zu algorithms for %u dimensions", n, s->n_dims);
+    for (uint32_t d = 0; d < n && d < COLL_MAX_DIMS; d++) {
+        struct place item = place_item(&at->algorithm, d);
+        choose(s, d, read_name(r, &item), params->in_flight);
+    }
+}
+
+static void set_schedule(const struct job_params *params, bool flat, struct coll_schedule *s)
+{
+    bool themis = params->schedule == SCHEDULE_THEMIS;
+    s->chunks = params->chunks;
+    s->active_chunks = params->active_chunks != PARAM_AUTO_BYTES ? params->active_chunks : !flat;
+    s->phases = params->schedule == SCHEDULE_BASELINE ? COLL_BASELINE : COLL_BANDWIDTH_AWARE;
+    s->order = params->schedule == SCHEDULE_ROUND_ROBIN ? COLL_ROUND_ROBIN
+               : themis                                 ? COLL_THEMIS
+                                                        : COLL_ASCENDING;
+    s->queueing = params->order;
+    s->endpoint_ps = params->endpoint_ps;
+    s->reduce_bps = params->reduce_bps == PARAM_AUTO_BYTES ? 0 : params->reduce_bps;
+    s->bidirectional = params->ring_directions == 2;
+}
+
+// The operations that a collective may do along one dimension; how many.
+static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, enum coll_op out[3])
+{
+    out[0] = op;
+    if (op != COLL_ALL_REDUCE || s->n_dims == 1 ||
+        (s->phases == COLL_BASELINE && s->order != COLL_THEMIS))
+        return 1;
+    out[1] = COLL_REDUCE_SCATTER;
+    out[2] = COLL_ALL_GATHER;
+    return 3;
+}
+
+// Every pair that a program uses, up to the first that no dimension joins.
+static bool check_pairs(struct reader *r, const struct place *place, const struct job_spec *job,
+                        const struct coll_algorithm *a, const struct coll_shape *shape,
+                        uint32_t dim, uint32_t group)
+{
+    uint32_t steps = a->steps(shape);
+    for (uint32_t step = 0; step < steps; step++)
+        for (uint32_t m = 0; m < shape->ranks; m++) {
+            uint32_t n = a->n_sends(shape, m, step);
+            for (uint32_t k = 0; k < n; k++) {
+                uint32_t peer = a->send(shape, m, step, k).peer;
+                if (!pair_check(r, place, job, coll_rank_of(job->schedule, dim, group, m),
+                                coll_rank_of(job->schedule, dim, group, peer)))
+                    return false;
+            }
+        }
+    return true;
+}
+
+// Do all pairs of the network meet without a look at them?
+static bool all_joined(const struct graph *g)
+{
     bool joined = g->n_dims == 1;
     for (uint32_t d = 0; d < g->n_dims; d++)
         joined = joined || g->dim_fabric[d];
-    uint32_t steps = joined ? 0 : job->algorithm->steps(shape);
-    for (uint32_t step = 0; step < steps; step++)
-        for (uint32_t rank = 0; rank < shape->ranks; rank++) {
-            uint32_t n = job->algorithm->n_sends(shape, rank, step);
-            for (uint32_t k = 0; k < n; k++) {
-                uint32_t peer = job->algorithm->send(shape, rank, step, k).peer;
-                if (!pair_check(r, place, job, rank, peer))
-                    return;
+    return joined;
+}
+
+// Can each dimension's algorithm do what it has to, between ranks that are joined?
+static void check_programs(struct reader *r, const struct collective_places *at,
+                           const struct job_spec *job, const struct coll_shape *whole)
+{
+    const struct coll_schedule *s = job->schedule;
+    enum coll_op ops[3];
+    uint32_t n_ops = phase_ops(s, whole->op, ops);
+    bool joined = all_joined(&r->ranks);
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        for (uint32_t o = 0; o < n_ops; o++) {
+            const struct coll_algorithm *a = s->choice[ops[o]][d].algorithm;
+            struct place item = place_item(&at->algorithm, d);
+            struct coll_shape shape = *whole;
+            const char *why = "";
+            shape.op = ops[o];
+            shape.ranks = s->dim_size[d];
+            if (!a->supports(&shape, &why)) {
+                place_error(r->err, json_is_array(at->algorithm.json) ? &item : &at->algorithm,
+                            "%s cannot run %s over %u ranks: %s", a->name, coll_op_name(shape.op),
+                            shape.ranks, why);
+                return;
             }
+            for (uint32_t g = 0; g < coll_n_groups(s, d) && !joined; g++)
+                if (!check_pairs(r, &at->all, job, a, &shape, d, g))
+                    return;
         }
+}
+
+static void check_sizes(struct reader *r, const struct collective_places *at,
+                        const struct job_params *params, const struct job_spec *job, uint32_t ranks)
+{
+    const struct coll_schedule *s = job->schedule;
+    uint64_t groups = 0;
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        groups += coll_n_groups(s, d);
+    if (groups * params->chunks * coll_largest_group(s) > RUNS_MAX)
+        place_error(r->err, &at->chunks, "%u chunks over %u ranks are too many",
+                    (unsigned)params->chunks, ranks);
+    if (params->root >= ranks)
+        place_error(r->err, &at->root, "rank %u is not one of the job's %u", (unsigned)params->root,
+                    ranks);
+    if (json_is_array(at->algorithm.json) && params->op > COLL_ALL_TO_ALL)
+        place_error(r->err, &at->algorithm,
+                    "%s runs over all ranks at once: give one algorithm, not a list",
+                    coll_op_name((enum coll_op)params->op));
+}
+
+static void check_bytes(struct reader *r, const struct collective_places *at,
+                        const struct job_params *params)
+{
+    bool barrier = strcmp(coll_op_name((enum coll_op)params->op), "barrier") == 0;
+    if (params->bytes > 0 || barrier)
+        return;
+    if (at->bytes.json == NULL)
+        place_error(r->err, &at->bytes, "is required: a size like \"128MB\"");
+    else
+        place_error(r->err, &at->bytes, "0 bytes: nothing would be sent");
+}
+
+static uint64_t ranks_per_server(const struct spec *spec, const struct job_params *params)
+{
+    if (params->ranks_per_server != PARAM_AUTO_BYTES)
+        return params->ranks_per_server;
+    return spec->n_dims > 1 ? spec->dims[0].size : 1;
 }
 
 void read_collective(struct reader *r, const struct place *place, struct job_spec *job,
                      const struct job_params *params)
 {
-    struct place algorithm = place_key(place, "algorithm"), chunks = place_key(place, "chunks"),
-                 op = place_key(place, "op");
+    struct collective_places at = {*place,
+                                   place_key(place, "algorithm"),
+                                   place_key(place, "dims"),
+                                   place_key(place, "bytes"),
+                                   place_key(place, "chunks"),
+                                   place_key(place, "root")};
+    struct place op = place_key(place, "op");
     size_t errors = r->err->n_errors;
     uint32_t ranks = job_size(r, job);
-    bool op_known = false;
-    for (enum coll_op o = 0; o < COLL_OPS; o++)
-        op_known |=
-            json_is_string(op.json) && strcmp(coll_op_name(o), json_string_value(op.json)) == 0;
-    job->algorithm = read_algorithm(r, &algorithm);
-    if (ranks == 0 || !op_known || r->err->n_errors > errors)
+    enum coll_op known;
+    struct coll_schedule *s = job->schedule = memory_zeroed(1, sizeof *s);
+    job->op = params->op;
+    job->bytes = params->bytes;
+    job->repeat = params->repeat;
+    job->root = params->root;
+    job->pieces = params->pieces;
+    job->channels = params->channels;
+    job->ranks_per_server = ranks_per_server(&r->scenario->spec, params);
+    read_algorithms(r, &at, params, ranks, s);
+    set_schedule(params, !json_is_array(at.algorithm.json), s);
+    if (!json_is_string(op.json) || coll_op_find(json_string_value(op.json), &known) != 0)
+        return; // the table has complained
+    check_bytes(r, &at, params);
+    if (ranks == 0 || r->err->n_errors > errors)
         return;
-    if (ranks * params->chunks > WALKS_MAX)
-        place_error(r->err, &chunks, "%u chunks over %u ranks are too many",
-                    (unsigned)params->chunks, ranks);
-    const char *why = "";
-    struct coll_shape shape = {.op = (enum coll_op)params->op,
+    check_sizes(r, &at, params, job, ranks);
+    struct coll_shape whole = {.op = (enum coll_op)params->op,
                                .ranks = ranks,
                                .bytes = params->bytes,
-                               .bidirectional = params->ring_directions == 2};
-    if (!job->algorithm->supports(&shape, &why))
-        place_error(r->err, &algorithm, "%s cannot run %s over %u ranks: %s", job->algorithm->name,
-                    coll_op_name(shape.op), ranks, why);
-    else
-        check_pairs(r, place, job, &shape);
+                               .bidirectional = params->ring_directions == 2,
+                               .root = (uint32_t)params->root,
+                               .window = s->choice[params->op][0].window,
+                               .pieces = (uint32_t)params->pieces,
+                               .ranks_per_server = (uint32_t)job->ranks_per_server};
+    if (r->err->n_errors == errors)
+        check_programs(r, &at, job, &whole);
 }

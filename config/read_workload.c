@@ -9,13 +9,13 @@ typedef void job_reader(struct reader *r, const struct place *place, struct job_
                         const struct job_params *params);
 
 static const struct kind_reader {
-    const char *key; // the one that no table describes
+    const char *keys[2]; // those that no table describes
     job_reader *read;
 } kind_readers[N_JOB_KINDS] = {
-    [JOB_FLOWS] = {"flows", read_flows},
-    [JOB_INCAST] = {"senders", read_incast},
-    [JOB_PERMUTATION] = {"shift", read_permutation},
-    [JOB_COLLECTIVE] = {"algorithm", read_collective},
+    [JOB_FLOWS] = {{"flows"}, read_flows},
+    [JOB_INCAST] = {{"senders"}, read_incast},
+    [JOB_PERMUTATION] = {{NULL}, read_permutation},
+    [JOB_COLLECTIVE] = {{"algorithm", "dims"}, read_collective},
 };
 
 // Rank numbers of the network, each once. `job` has no ranks yet, so rank_check() means all.
@@ -73,17 +73,15 @@ static void read_job(struct reader *r, const struct place *place, struct job_spe
     *job = (struct job_spec){.kind = (enum job_kind)word,
                              .name = params->name,
                              .start_ps = params->start_ps,
-                             .cls = (uint32_t)params->cls,
-                             .op = params->op,
-                             .bytes = params->bytes,
-                             .chunks = params->chunks,
-                             .repeat = params->repeat,
-                             .ring_directions = params->ring_directions};
+                             .cls = (uint32_t)params->cls};
     read_ranks(r, &ranks, job);
+    if (word == JOB_COLLECTIVE)
+        map_ranks(r, place, job, params);
     kind_readers[word].read(r, place, job, params);
     keys_add(&keys, "kind");
     keys_add(&keys, "ranks");
-    keys_add(&keys, kind_readers[word].key);
+    for (size_t i = 0; i < 2 && kind_readers[word].keys[i] != NULL; i++)
+        keys_add(&keys, kind_readers[word].keys[i]);
     read_later_keys(r, place, &keys, info->name);
     keys_check(r, place, &keys);
 }

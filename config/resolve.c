@@ -143,6 +143,23 @@ static json_t *flows_json(const struct job_spec *job)
     return flows;
 }
 
+static void write_algorithms(json_t *json, const struct job_spec *job,
+                             const struct job_source *source)
+{
+    const struct coll_schedule *s = job->schedule;
+    json_t *list = json_array(), *dims = json_array();
+    for (uint32_t d = 0; d < s->n_dims; d++) {
+        json_array_append_new(list, json_string(s->choice[job->op][d].algorithm->name));
+        json_array_append_new(dims, json_integer(s->dim_size[d]));
+    }
+    bool each = json_is_array(json_object_get(source->json, "algorithm"));
+    json_object_set(json, "algorithm", each ? list : json_array_get(list, 0));
+    if (each)
+        json_object_set(json, "dims", dims);
+    json_decref(list);
+    json_decref(dims);
+}
+
 // The keys of a job that no table describes.
 static void write_job_extras(json_t *json, const struct job_spec *job,
                              const struct job_source *source)
@@ -155,9 +172,10 @@ static void write_job_extras(json_t *json, const struct job_spec *job,
                             senders != NULL ? json_deep_copy(senders)
                                             : json_integer((json_int_t)job->n_flows));
     if (job->kind == JOB_COLLECTIVE)
-        json_object_set_new(json, "algorithm", json_string(job->algorithm->name));
-    if (job->ranks != NULL)
-        json_object_set_new(json, "ranks", json_deep_copy(json_object_get(source->json, "ranks")));
+        write_algorithms(json, job, source);
+    json_t *ranks = json_object_get(source->json, "ranks");
+    if (ranks != NULL)
+        json_object_set_new(json, "ranks", json_deep_copy(ranks));
 }
 
 static json_t *job_json(const struct job_spec *job, const struct job_source *source)

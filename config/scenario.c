@@ -125,6 +125,7 @@ void scenario_free(struct scenario *scenario)
     for (size_t i = 0; i < spec->n_jobs; i++) {
         free(spec->jobs[i].ranks);
         free(spec->jobs[i].flows);
+        free(spec->jobs[i].schedule);
     }
     free(spec->jobs);
     free(spec->faults);

@@ -239,11 +239,14 @@ static void job_extras_set(json_t *job, enum job_kind kind)
                 json_pack("{s:[{s:s,s:i},o]}", "anyOf", "type", "integer", "minimum", 1,
                           ranks_schema()),
                 false);
-    if (kind == JOB_COLLECTIVE)
+    if (kind == JOB_COLLECTIVE) {
         key_set(job, "algorithm",
                 json_pack("{s:[o,o]}", "anyOf", words_json(algorithms),
                           list_of(words_json(algorithms))),
                 false);
+        key_set(job, "dims", list_of(json_pack("{s:s,s:i}", "type", "integer", "minimum", 1)),
+                false);
+    }
 }
 
 static json_t *job_schema(void)

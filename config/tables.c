@@ -278,6 +278,8 @@ const struct own_key own_keys[] = {
     {"flows", "flows", "list", "", "of {src, dst, bytes, start}"},
     {"incast", "senders", "count or list", "all others", "ranks that send"},
     {"collective", "algorithm", "word or list", "ring", "one for all ranks, or one per dimension"},
+    {"collective", "dims", "list", "the network's",
+     "sizes of the dimensions that a list of algorithms is for, innermost first"},
     {"transport", "wire_overhead", "word or object", "ethernet",
      "ethernet, none, or {data, ack}: bytes a packet costs beyond its payload"},
     {"switch", "ecn", "\"auto\" or object", "auto",

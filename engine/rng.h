@@ -14,7 +14,8 @@ enum rng_use {
     RNG_WORKLOAD,
     RNG_PINT,
     RNG_FAULT,
-    RNG_ROUTING
+    RNG_ROUTING,
+    RNG_MAPPING
 };
 
 struct rng {

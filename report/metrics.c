@@ -83,9 +83,41 @@ static json_t *summary_json(const struct flows_summary *s)
     return o;
 }
 
+static json_t *phases_json(const struct collective_result *c)
+{
+    json_t *phases = json_array();
+    for (uint32_t i = 0; i < c->n_phases; i++) {
+        const struct phase_result *p = &c->phases[i];
+        json_t *phase = json_object();
+        put(phase, "dim", count(p->dim));
+        put(phase, "op", json_string(p->op));
+        put(phase, "algorithm", json_string(p->algorithm));
+        put(phase, "start_ns", ns(p->start_ps));
+        put(phase, "end_ns", ns(p->end_ps));
+        put(phase, "bytes", count(p->bytes));
+        put(phase, "messages", count(p->messages));
+        put(phase, "queueing_ns", ns(p->queueing_ps));
+        put(phase, "network_ns", ns(p->network_ps));
+        json_array_append_new(phases, phase);
+    }
+    return phases;
+}
+
+static json_t *collective_dims_json(const struct collective_result *c)
+{
+    json_t *dims = json_array();
+    for (uint32_t d = 0; d < c->n_dims; d++) {
+        json_t *dim = json_object();
+        put(dim, "bytes", count(c->dims[d].bytes));
+        put(dim, "busy", json_real(c->dims[d].busy));
+        json_array_append_new(dims, dim);
+    }
+    return dims;
+}
+
 static json_t *collective_json(const struct collective_result *c)
 {
-    json_t *o = json_object(), *phase = json_object(), *phases = json_array();
+    json_t *o = json_object();
     bool ended = c->end_ps >= 0;
     ps_t duration = ended ? c->end_ps - c->start_ps : -1;
     put(o, "job", count(c->job));
@@ -100,13 +132,9 @@ static json_t *collective_json(const struct collective_result *c)
     put(o, "algbw_bps", ended ? whole(c->algbw_bps) : json_null());
     put(o, "busbw_bps", ended ? whole(c->busbw_bps) : json_null());
     put(o, "ideal_ns", ns(c->ideal_ps));
-    put(o, "efficiency", ended ? json_real(c->efficiency) : json_null());
-    put(phase, "op", json_string(c->op));
-    put(phase, "algorithm", json_string(c->algorithm));
-    put(phase, "start_ns", ns(c->start_ps));
-    put(phase, "end_ns", ns(c->end_ps));
-    json_array_append_new(phases, phase);
-    put(o, "phases", phases);
+    put(o, "efficiency", ended && c->ideal_ps >= 0 ? json_real(c->efficiency) : json_null());
+    put(o, "phases", phases_json(c));
+    put(o, "dims", collective_dims_json(c));
     return o;
 }
 

@@ -38,35 +38,6 @@ static void collect_flows(struct sim *sim, struct result *r)
             s->goodput_sum * s->goodput_sum / ((double)s->fct_ns.n * s->goodput_square_sum);
 }
 
-static void collect_collectives(const struct sim *sim, struct result *r)
-{
-    const struct workload *w = &sim->workload;
-    r->n_collectives = w->n_records;
-    r->collectives = memory_zeroed(w->n_records, sizeof *r->collectives);
-    for (size_t i = 0; i < w->n_records; i++) {
-        const struct collective_record *record = &w->records[i];
-        const struct job_spec *job = w->jobs[record->job].spec;
-        struct collective_result *c = &r->collectives[i];
-        *c = (struct collective_result){.job = record->job,
-                                        .name = job->name,
-                                        .op = coll_op_name((enum coll_op)job->op),
-                                        .algorithm = job->algorithm->name,
-                                        .ranks = job_n_ranks(job, sim->graph.n_ranks),
-                                        .bytes = job->bytes,
-                                        .start_ps = record->start_ps,
-                                        .end_ps = record->end_ps == PS_NEVER ? -1 : record->end_ps,
-                                        .ideal_ps = i > 0 && w->records[i - 1].job == record->job
-                                                        ? r->collectives[i - 1].ideal_ps
-                                                        : sim_ideal_collective_ps(sim, job)};
-        if (c->end_ps <= c->start_ps)
-            continue;
-        double seconds = (double)(c->end_ps - c->start_ps) / (double)PS_PER_S;
-        c->algbw_bps = (double)c->bytes * 8 / seconds;
-        c->busbw_bps = c->algbw_bps * coll_bus_factor((enum coll_op)job->op, c->ranks);
-        c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
-    }
-}
-
 static char *port_name(const struct sim *sim, uint32_t port)
 {
     char name[2 * GRAPH_NAME];
@@ -258,7 +229,7 @@ struct result *sim_result(struct sim *sim)
     r->seed = sim->spec->seed;
     r->sim_time_ps = sim->engine.now_ps;
     collect_flows(sim, r);
-    collect_collectives(sim, r);
+    sim_collect_collectives(sim, r);
     collect_fabric(sim, r);
     if (!workload_done(&sim->workload))
         sim_find_deadlock(sim, r);

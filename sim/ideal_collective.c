@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A collective on its own: the longest path through its program under the alpha-beta model. A send
+// A collective on its own: the longest path through its programs under the alpha-beta model. A send
 // begins when its step does and the sender's line is free, takes bytes/G there, and arrives a later
-// (a = propagation + store-and-forward of one packet). With chunks: no less than the bytes of the
-// busiest line, nor than one chunk's program. A rank has a line for every neighbour in direct
-// dimensions, and one in the others, however many planes. Contention inside the fabric and for
-// routers is left out, so a path that several flows share may take longer.
+// (a = propagation + store-and-forward of one packet). With dimensions the phases of a chunk follow
+// one another at each rank. With chunks: no less than the bytes of the busiest line, nor than one
+// chunk's path. A rank has a line for every neighbour in direct dimensions, and one in the others,
+// however many planes. Contention inside the fabric and for routers is left out, so a path that
+// several flows share may take longer; so are the time of reductions and the wait for a dimension.
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/grid.h"
+#include "collective/plan.h"
 #include "engine/memory.h"
 #include "sim/sim.h"
+#include "workload/instance.h"
 
 #define STEPS_AHEAD 64 // a send is awaited at most this many steps later than it is issued
 
@@ -21,14 +25,26 @@ struct line { // of a rank, towards the peer it sent to last
 struct evaluation {
     const struct sim *sim;
     const struct job_spec *job;
+    const struct coll_schedule *schedule;
+    /* a phase in a group */
+    const struct coll_algorithm *algorithm;
     struct coll_shape shape;
-    struct line *lines; // [rank]
-    double *enter;      // [rank] begin of the current step
-    double *free;       // [port] the line is free
-    double *sent;       // [port] time of all bytes sent
-    bool *hears;        // [port] data comes in by it
-    double *ready;      // [step % STEPS_AHEAD][rank] arrivals
+    uint32_t dim, group;
+    /* [rank] of the job */
+    struct line *lines;
+    double *enter; // begin of the current step
+    double *ready; // [step % STEPS_AHEAD][rank] arrivals
+    /* [port] of ranks */
+    double *free;  // the line is free
+    double *sent;  // time of all bytes sent
+    double weight; // chunks that the one evaluated stands for
+    bool *hears;   // data comes in by it
 };
+
+static uint32_t rank_of(const struct evaluation *e, uint32_t member)
+{
+    return coll_rank_of(e->schedule, e->dim, e->group, member);
+}
 
 // Its first port, of several that are equal.
 static uint32_t line_port(const struct evaluation *e, uint32_t src, uint32_t dst, uint32_t *planes)
@@ -64,14 +80,14 @@ static double payload_byte_ps(const struct evaluation *e, uint32_t port, uint32_
 // Which lines data comes in by: those that the answers leave by.
 static void find_hearers(struct evaluation *e)
 {
-    const struct coll_algorithm *a = e->job->algorithm;
+    const struct coll_algorithm *a = e->algorithm;
     uint32_t steps = a->steps(&e->shape), planes;
     for (uint32_t step = 0; step < steps; step++)
-        for (uint32_t rank = 0; rank < e->shape.ranks; rank++)
-            for (uint32_t k = 0; k < a->n_sends(&e->shape, rank, step); k++) {
-                uint32_t peer = a->send(&e->shape, rank, step, k).peer;
-                e->hears[line_port(e, job_rank(e->job, peer), job_rank(e->job, rank), &planes)] =
-                    true;
+        for (uint32_t m = 0; m < e->shape.ranks; m++)
+            for (uint32_t k = 0; k < a->n_sends(&e->shape, m, step); k++) {
+                uint32_t peer = rank_of(e, a->send(&e->shape, m, step, k).peer);
+                e->hears[line_port(e, job_rank(e->job, peer), job_rank(e->job, rank_of(e, m)),
+                                   &planes)] = true;
             }
 }
 
@@ -100,34 +116,87 @@ static const struct line *line_to(struct evaluation *e, uint32_t rank, uint32_t 
     return line;
 }
 
-static double *ready_at(struct evaluation *e, uint32_t step)
+static double *ready_at(struct evaluation *e, uint32_t step, uint32_t member)
 {
-    return e->ready + (size_t)(step % STEPS_AHEAD) * e->shape.ranks;
+    uint32_t ranks = coll_ranks(e->schedule);
+    return &e->ready[(size_t)(step % STEPS_AHEAD) * ranks + rank_of(e, member)];
 }
 
 static void evaluate_step(struct evaluation *e, uint32_t step)
 {
-    const struct coll_algorithm *a = e->job->algorithm;
-    for (uint32_t rank = 0; rank < e->shape.ranks; rank++) {
-        uint32_t n = a->n_sends(&e->shape, rank, step);
+    const struct coll_algorithm *a = e->algorithm;
+    for (uint32_t m = 0; m < e->shape.ranks; m++) {
+        uint32_t rank = rank_of(e, m), n = a->n_sends(&e->shape, m, step);
+        double begin = e->enter[rank] + (double)e->schedule->endpoint_ps;
         for (uint32_t k = 0; k < n; k++) {
-            struct coll_send send = a->send(&e->shape, rank, step, k);
-            const struct line *line = line_to(e, rank, send.peer);
+            struct coll_send send = a->send(&e->shape, m, step, k);
+            const struct line *line = line_to(e, rank, rank_of(e, send.peer));
             double time = (double)send.bytes * line->byte_ps, *line_free = &e->free[line->port];
-            if (*line_free < e->enter[rank])
-                *line_free = e->enter[rank];
+            if (*line_free < begin)
+                *line_free = begin;
             *line_free += time;
-            e->sent[line->port] += time;
-            double *ready = &ready_at(e, send.peer_step)[send.peer];
+            e->sent[line->port] += time * e->weight;
+            double *ready = ready_at(e, send.peer_step, send.peer);
             double arrival = *line_free + line->latency_ps;
             *ready = arrival > *ready ? arrival : *ready;
         }
     }
-    double *ready = ready_at(e, step);
-    for (uint32_t rank = 0; rank < e->shape.ranks; rank++) {
-        e->enter[rank] = ready[rank] > e->enter[rank] ? ready[rank] : e->enter[rank];
-        ready[rank] = 0;
+    for (uint32_t m = 0; m < e->shape.ranks; m++) {
+        double *ready = ready_at(e, step, m), *enter = &e->enter[rank_of(e, m)];
+        *enter = *ready > *enter ? *ready : *enter;
+        *ready = 0;
     }
+}
+
+static void evaluate_phase(struct evaluation *e)
+{
+    uint32_t steps = e->algorithm->steps(&e->shape);
+    find_hearers(e);
+    for (uint32_t step = 0; step < steps; step++)
+        evaluate_step(e, step);
+    for (uint32_t m = 0; m < e->shape.ranks; m++)
+        e->enter[rank_of(e, m)] += (double)e->schedule->endpoint_ps;
+}
+
+// One chunk through its phases, all groups of each side by side.
+static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint32_t chunk)
+{
+    const struct coll_phase *phases = instance_phase(in, chunk, 0);
+    for (uint32_t i = 0; i < in->n_phases; i++) {
+        const struct coll_choice *choice = &e->schedule->choice[phases[i].op][phases[i].dim];
+        e->dim = phases[i].dim;
+        e->algorithm = choice->algorithm;
+        e->shape = (struct coll_shape){.op = (enum coll_op)phases[i].op,
+                                       .ranks = coll_group_size(e->schedule, e->dim),
+                                       .bidirectional = e->schedule->bidirectional,
+                                       .root = in->request.root,
+                                       .window = choice->window,
+                                       .pieces = in->request.pieces,
+                                       .ranks_per_server = in->request.ranks_per_server};
+        for (e->group = 0; e->group < coll_n_groups(e->schedule, e->dim); e->group++) {
+            struct coll_range range = coll_phase_range(e->schedule, phases, in->n_phases, i,
+                                                       e->group, instance_chunk(in, chunk));
+            e->shape.bytes = range.end - range.first;
+            evaluate_phase(e);
+        }
+    }
+}
+
+// Chunks with the same phases differ by few bytes: one of them stands for all.
+static bool same_plan(const struct instance *in, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < in->n_phases; i++) {
+        const struct coll_phase *x = instance_phase(in, a, i), *y = instance_phase(in, b, i);
+        if (x->dim != y->dim || x->op != y->op)
+            return false;
+    }
+    return true;
+}
+
+static double chunk_bytes(const struct instance *in, uint32_t c)
+{
+    struct coll_range range = instance_chunk(in, c);
+    return range.end > range.first ? (double)(range.end - range.first) : 1;
 }
 
 static double largest(const double *values, uint32_t n)
@@ -138,33 +207,57 @@ static double largest(const double *values, uint32_t n)
     return most;
 }
 
-ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job)
+static double evaluate_all(struct evaluation *e, const struct instance *in)
 {
-    struct evaluation e = {.sim = sim, .job = job};
-    uint32_t n = job_n_ranks(job, sim->graph.n_ranks);
-    uint32_t lines = sim->net.first_port[sim->graph.n_ranks];
+    uint32_t ranks = coll_ranks(e->schedule), lines = e->sim->net.first_port[e->sim->graph.n_ranks];
+    bool *done = memory_zeroed(in->n_chunks, sizeof *done);
+    double path = 0;
+    for (uint32_t c = in->n_chunks; c-- > 0;) { // the last one is the largest
+        if (done[c])
+            continue;
+        double bytes = 0;
+        for (uint32_t other = 0; other <= c; other++) {
+            if (done[other] || !same_plan(in, c, other))
+                continue;
+            done[other] = true;
+            bytes += chunk_bytes(in, other);
+        }
+        e->weight = bytes / chunk_bytes(in, c);
+        memset(e->enter, 0, ranks * sizeof *e->enter);
+        memset(e->free, 0, lines * sizeof *e->free);
+        evaluate_chunk(e, in, c);
+        double end = largest(e->enter, ranks);
+        path = end > path ? end : path;
+    }
+    free(done);
+    double busiest = largest(e->sent, lines);
+    return path > busiest ? path : busiest;
+}
+
+ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
+                             const struct coll_schedule *schedule,
+                             const struct system_request *request)
+{
+    struct evaluation e = {.sim = sim, .job = job, .schedule = schedule};
+    struct coll_planner planner;
+    uint32_t n = coll_ranks(schedule), lines = sim->net.first_port[sim->graph.n_ranks];
     e.lines = memory_zeroed(n, sizeof *e.lines);
     e.enter = memory_zeroed(n, sizeof *e.enter);
+    e.ready = memory_zeroed((size_t)n * STEPS_AHEAD, sizeof *e.ready);
     e.free = memory_zeroed(lines, sizeof *e.free);
     e.sent = memory_zeroed(lines, sizeof *e.sent);
     e.hears = memory_zeroed(lines, sizeof *e.hears);
-    e.ready = memory_zeroed((size_t)n * STEPS_AHEAD, sizeof *e.ready);
     for (uint32_t rank = 0; rank < n; rank++)
         e.lines[rank].peer = GRAPH_NONE;
-    // The last chunk is the largest by at most a byte.
-    e.shape = job_chunk_shape(job, sim->graph.n_ranks, job->chunks - 1);
-    uint32_t steps = job->algorithm->steps(&e.shape);
-    find_hearers(&e);
-    for (uint32_t step = 0; step < steps; step++)
-        evaluate_step(&e, step);
-    double path = largest(e.enter, n);
-    double bytes =
-        largest(e.sent, lines) * (double)job->bytes / (double)(e.shape.bytes ? e.shape.bytes : 1);
+    coll_planner_init(&planner, schedule);
+    struct instance *in = instance_new(&planner, request, 0);
+    double ps = in->n_phases > 0 ? evaluate_all(&e, in) : 0;
+    instance_free(in);
     free(e.lines);
     free(e.enter);
+    free(e.ready);
     free(e.free);
     free(e.sent);
     free(e.hears);
-    free(e.ready);
-    return (ps_t)(path > bytes ? path : bytes);
+    return (ps_t)ps;
 }

@@ -56,6 +56,18 @@ struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
     return out;
 }
 
+double sim_bandwidth(void *ctx, uint32_t src, uint32_t dst)
+{
+    const struct sim *sim = ctx;
+    double bps = 0;
+    uint32_t first = 0, next = sim_relay_next(&sim->graph, src, dst); // of a relayed pair: a leg
+    uint32_t dim = graph_joining_dim(&sim->graph, src, next);
+    uint32_t n = graph_ports_in(&sim->graph, graph_owner(&sim->graph, src, dim), dim, &first);
+    for (uint32_t p = first; p < first + n; p++)
+        bps += (double)sim->graph.ports[p].rate_bps;
+    return bps;
+}
+
 uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims)
 {
     const struct sim *sim = ctx;

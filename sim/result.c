@@ -44,6 +44,11 @@ void result_free(struct result *r)
         free(r->ports[i].at);
     for (size_t i = 0; i < r->n_switches; i++)
         free(r->switches[i].at);
+    for (size_t i = 0; i < r->n_collectives; i++) {
+        free(r->collectives[i].algorithm);
+        free(r->collectives[i].phases);
+        free(r->collectives[i].dims);
+    }
     free(r->flows);
     free(r->collectives);
     free(r->pfc_ports);

@@ -26,12 +26,32 @@ struct flows_summary {
     double jain; // of goodput
 };
 
+// All chunks' phases of one operation along one dimension.
+struct phase_result {
+    uint32_t dim; // of the collective's; n_dims = all ranks at once
+    const char *op, *algorithm;
+    uint64_t bytes, messages;
+    ps_t start_ps, end_ps; // -1 = not yet
+    ps_t queueing_ps;      // mean over ranks and chunks: ready, but the dimension was busy
+    ps_t network_ps;       // mean over messages: post to last byte; -1 = there were none
+};
+
+// A dimension in a collective.
+struct dim_result {
+    uint64_t bytes;
+    double busy; // share of the collective's time, mean over groups
+};
+
 struct collective_result {
     uint32_t job, ranks;
-    const char *name, *op, *algorithm;
+    const char *name, *op;
+    char *algorithm; // "ring", or "ring+halving_doubling" over dimensions
     uint64_t bytes;
-    ps_t start_ps, end_ps, ideal_ps;
+    ps_t start_ps, end_ps, ideal_ps; // -1 = unknown
     double algbw_bps, busbw_bps, efficiency;
+    struct phase_result *phases;
+    struct dim_result *dims;
+    uint32_t n_phases, n_dims;
 };
 
 struct pfc_port_result {

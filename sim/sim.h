@@ -11,7 +11,7 @@
 #include "topology/routes.h"
 #include "trace/capture.h"
 #include "transport/roce.h"
-#include "workload/collective_run.h"
+#include "workload/collective_job.h"
 #include "workload/workload.h"
 
 struct message_stats { // of ended messages
@@ -119,6 +119,9 @@ struct sim_longest {
     uint32_t hops, src, dst;
 };
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
+double sim_bandwidth(void *ctx, uint32_t src,
+                     uint32_t dst); // ctx: the sim; bit/s of all ports there
+void sim_collect_collectives(const struct sim *sim, struct result *r);
 void sim_build_switches(struct sim *sim, struct err *err);
 // Of switches.nodes[index]: the dimension whose settings it has, and its name ("leaf0",
 // "rank3:dim0").
@@ -155,4 +158,6 @@ ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t di
 // Latency of a packet beyond its serialization at the sender: propagation and store-and-forward.
 ps_t sim_latency_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim);
 // Ideal time of a collective: the longest path through its program without contention.
-ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job);
+ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
+                             const struct coll_schedule *schedule,
+                             const struct system_request *request);

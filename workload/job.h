@@ -2,7 +2,7 @@
 // What a job of a scenario asks for: the plain description, per kind of workload.
 #pragma once
 
-#include "collective/collective.h"
+#include "collective/schedule.h"
 #include "engine/param.h"
 
 enum job_kind { JOB_FLOWS, JOB_INCAST, JOB_PERMUTATION, JOB_COLLECTIVE };
@@ -25,8 +25,10 @@ struct job_spec {
     size_t n_flows;
     /* collective */
     int op; // enum coll_op
-    const struct coll_algorithm *algorithm;
-    uint64_t bytes, chunks, repeat, ring_directions;
+    uint64_t bytes, repeat;
+    uint64_t root, pieces, ranks_per_server; // as in struct coll_shape
+    uint64_t channels;                       // chunk c uses queue pairs of channel c modulo these
+    struct coll_schedule *schedule;          // owned
 };
 
 // Keys of a job that tables describe; `flows`, `ranks`, `algorithm`, `senders` are config's.
@@ -41,8 +43,22 @@ struct job_params {
     ps_t start_ps;
     const char *name, *file, *algorithm;
     uint64_t bytes, receiver, shift, cls;
-    uint64_t chunks, repeat, ring_directions;
-    int op;
+    /* collective */
+    int op, order, schedule, mapping;
+    uint64_t chunks, active_chunks, repeat, ring_directions, in_flight, pieces, root;
+    uint64_t ranks_per_server, channels, stride, reduce_bps;
+    ps_t endpoint_ps;
+};
+
+// How the ranks of a job lie on those of the network.
+enum job_mapping { MAPPING_LOCAL, MAPPING_STRIDED, MAPPING_RANDOM };
+
+// `schedule` of a collective: how phases are built, and in which order dimensions are visited.
+enum job_schedule {
+    SCHEDULE_BASELINE,
+    SCHEDULE_BANDWIDTH_AWARE,
+    SCHEDULE_ROUND_ROBIN,
+    SCHEDULE_THEMIS
 };
 
 extern const struct job_kind_info job_kinds[]; // by enum job_kind

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "workload/collective_run.h"
+#include "workload/collective_job.h"
 
 // A rank's timer of one job: what it posts next.
 struct rank_start {
@@ -50,7 +50,7 @@ static void on_delivered(void *ctx, uint64_t token, ps_t now)
 {
     struct job_run *job = job_of(ctx, token);
     if (job->collective)
-        collective_run_delivered(job->collective, token, now);
+        collective_job_delivered(job->collective, token, now);
 }
 
 static void on_sent(void *ctx, uint64_t token, ps_t now)
@@ -99,7 +99,7 @@ static void on_start(struct engine *e, struct sim_timer *timer, int revents)
     struct job_run *job = start->job;
     if (job->collective) {
         job->workload->starts_pending--;
-        collective_run_start(job->collective, start->rank, e->now_ps);
+        collective_job_start(job->collective, start->rank, e->now_ps);
         return;
     }
     while (start->first < start->last) {
@@ -128,7 +128,7 @@ static void init_collective(struct job_run *job)
 {
     struct workload *w = job->workload;
     uint32_t n = job_n_ranks(job->spec, w->n_ranks);
-    job->collective = collective_run_new(job, w->n_ranks);
+    job->collective = collective_job_new(job);
     job->units_left = n;
     job->n_starts = n;
     job->starts = memory_zeroed(n, sizeof *job->starts);
@@ -136,7 +136,7 @@ static void init_collective(struct job_run *job)
         job->starts[i].rank = i;
         arm(job, &job->starts[i], job_rank(job->spec, i), 0);
     }
-    w->total_bytes += collective_run_bytes(job->collective);
+    w->total_bytes += collective_job_bytes(job->collective);
 }
 
 struct flow_key {
@@ -202,9 +202,11 @@ void workload_free(struct workload *w)
     for (size_t j = 0; j < w->n_jobs; j++) {
         free(w->jobs[j].starts);
         free(w->jobs[j].flow_order);
-        collective_run_free(w->jobs[j].collective);
+        collective_job_free(w->jobs[j].collective);
     }
     free(w->jobs);
+    for (size_t i = 0; i < w->n_records; i++)
+        record_free(&w->records[i]);
     free(w->records);
     *w = (struct workload){0};
 }

@@ -5,15 +5,9 @@
 #include "engine/timer.h"
 #include "net/transfer.h"
 #include "workload/job.h"
+#include "workload/record.h"
 
-// One collective operation of a job (one per repeat).
-struct collective_record {
-    uint32_t job, repeat;
-    ps_t start_ps, end_ps; // first rank's start; last rank's last byte (PS_NEVER = not finished)
-    uint32_t ranks_done;
-};
-
-struct collective_run; // workload/collective_run.h
+struct collective_job; // workload/collective_job.h
 
 struct job_run {
     struct workload *workload;
@@ -23,7 +17,7 @@ struct job_run {
     uint32_t n_starts;
     uint32_t *flow_order; // flows sorted by (src, start): what each start posts
     uint64_t units_left;  // flows, or ranks of the collective, that have not ended
-    struct collective_run *collective;
+    struct collective_job *collective;
 };
 
 struct workload {
@@ -32,11 +26,14 @@ struct workload {
     struct transfer transfer;
     uint32_t n_ranks;
     const ps_t *late_ps; // [rank] lateness of starts, NULL = none
+    // What a rank can send to another by all its ports, in bytes/s or any other unit.
+    double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
+    void *bandwidth_ctx;
     /* state */
     struct job_run *jobs;
     size_t n_jobs;
     uint64_t jobs_left, messages_open;
-    uint32_t starts_pending;
+    uint32_t starts_pending; // starts, and delays of ranks, that are to come
     struct collective_record *records;
     size_t n_records, cap_records;
     /* counters */
@@ -59,5 +56,6 @@ uint32_t job_rank(const struct job_spec *job, uint32_t i);
 uint32_t job_n_ranks(const struct job_spec *job, uint32_t n_ranks);
 
 /* Between the files of this folder */
+#define TOKEN_JOB_SHIFT 48 // tokens of messages: job in the upper 16 bits
 void workload_post(struct workload *w, const struct transfer_request *request, ps_t now);
 void workload_unit_ended(struct workload *w, struct job_run *job);

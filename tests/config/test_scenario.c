@@ -114,8 +114,8 @@ static void test_jobs(void **state)
         NULL, 0);
     file_remove("flows.csv");
     const struct job_spec *jobs = scenario_spec(scenario)->jobs;
-    assert_string_equal(jobs[0].algorithm->name, "ring");
-    assert_int_equal(jobs[0].chunks, 1);
+    assert_string_equal(jobs[0].schedule->choice[COLL_ALL_REDUCE][0].algorithm->name, "ring");
+    assert_int_equal(jobs[0].schedule->chunks, 1);
     assert_int_equal(jobs[0].op, COLL_ALL_REDUCE);
     assert_string_equal(jobs[0].name, "collective");
     static const uint32_t senders[] = {0, 1, 3};

@@ -57,6 +57,19 @@ static void assert_places_equal(const struct result *x, const struct result *y)
 }
 
 // All numbers but those of the machine. Doubles to the last bit.
+static void assert_collectives_equal(const struct collective_result *a,
+                                     const struct collective_result *b)
+{
+    SAME(start_ps), SAME(end_ps), SAME(ideal_ps), SAME(bytes), SAME(n_phases), SAME(n_dims);
+    SAME(algbw_bps), SAME(busbw_bps), SAME(efficiency);
+    for (uint32_t i = 0; i < a->n_phases; i++) {
+        SAME(phases[i].dim), SAME(phases[i].bytes), SAME(phases[i].messages);
+        SAME(phases[i].start_ps), SAME(phases[i].end_ps);
+        SAME(phases[i].queueing_ps), SAME(phases[i].network_ps);
+    }
+    assert_memory_equal(a->dims, b->dims, a->n_dims * sizeof *a->dims);
+}
+
 static void assert_results_equal(const struct result *a, const struct result *b)
 {
     SAME(seed), SAME(status), SAME(sim_time_ps), SAME(flows_complete);
@@ -73,8 +86,7 @@ static void assert_results_equal(const struct result *a, const struct result *b)
     assert_places_equal(a, b);
     assert_int_equal(a->n_collectives, b->n_collectives);
     for (size_t i = 0; i < a->n_collectives; i++)
-        assert_memory_equal(&a->collectives[i].start_ps, &b->collectives[i].start_ps,
-                            sizeof *a->collectives - offsetof(struct collective_result, start_ps));
+        assert_collectives_equal(&a->collectives[i], &b->collectives[i]);
     assert_texts_equal(a->explain, a->n_explain, b->explain, b->n_explain);
     assert_texts_equal(a->waiting, a->n_waiting, b->waiting, b->n_waiting);
 }

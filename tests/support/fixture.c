@@ -113,13 +113,42 @@ void fixture_collective(struct fixture *f, enum coll_op op, const char *algorith
                                    .name = "coll",
                                    .cls = NET_CLASS_DATA,
                                    .op = (int)op,
-                                   .algorithm = coll_find(algorithm),
                                    .bytes = bytes,
-                                   .chunks = chunks,
                                    .repeat = 1,
-                                   .ring_directions = 1};
-    assert_non_null(f->jobs[0].algorithm);
+                                   .schedule = &f->schedules[0]};
+    uint32_t ranks = 1;
+    for (uint32_t d = 0; d < f->spec.n_dims; d++)
+        ranks *= f->spec.dims[d].size;
+    assert_non_null(coll_find(algorithm));
+    f->schedules[0] = (struct coll_schedule){.n_dims = 1, .dim_size = {ranks}, .chunks = chunks};
+    for (unsigned o = 0; o < COLL_OPS; o++)
+        f->schedules[0].choice[o][0].algorithm = coll_find(algorithm);
     f->spec.n_jobs = 1;
+}
+
+void fixture_ranks(struct fixture *f, uint32_t job, uint32_t *ranks, uint32_t n)
+{
+    f->jobs[job].ranks = ranks;
+    f->jobs[job].n_ranks = n;
+    if (f->jobs[job].kind != JOB_COLLECTIVE)
+        return;
+    f->schedules[job] = *f->jobs[job].schedule;
+    f->schedules[job].dim_size[0] = n;
+    f->jobs[job].schedule = &f->schedules[job];
+}
+
+void fixture_dims(struct fixture *f, uint32_t n_dims, const uint32_t *sizes,
+                  const char *const *algorithms)
+{
+    struct coll_schedule *s = &f->schedules[0];
+    s->n_dims = n_dims;
+    s->active_chunks = 1;
+    for (uint32_t d = 0; d < n_dims; d++) {
+        s->dim_size[d] = sizes[d];
+        assert_non_null(coll_find(algorithms[d]));
+        for (unsigned o = 0; o < COLL_OPS; o++)
+            s->choice[o][d].algorithm = coll_find(algorithms[d]);
+    }
 }
 
 void fixture_run(struct fixture *f)

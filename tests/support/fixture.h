@@ -7,6 +7,7 @@
 struct fixture {
     struct spec spec;
     struct job_spec jobs[4];
+    struct coll_schedule schedules[4]; // of jobs that are collectives
     struct raw_flow flows[1024];
     struct fault_spec faults[2];
     struct sim *sim;
@@ -34,6 +35,14 @@ void fixture_flow(struct fixture *f, uint32_t src, uint32_t dst, uint64_t bytes,
 // Make the first job a collective.
 void fixture_collective(struct fixture *f, enum coll_op op, const char *algorithm, uint64_t bytes,
                         uint64_t chunks);
+
+// Ranks of a job; a collective one gets a schedule of its own, flat over them.
+void fixture_ranks(struct fixture *f, uint32_t job, uint32_t *ranks, uint32_t n);
+
+// Make the first job's collective run over dimensions, an algorithm each; `sizes` multiply to its
+// ranks.
+void fixture_dims(struct fixture *f, uint32_t n_dims, const uint32_t *sizes,
+                  const char *const *algorithms);
 
 // Build and run; fails the test on errors. Then f->sim and f->result are there.
 void fixture_run(struct fixture *f);

@@ -142,7 +142,7 @@ static void random_collective(struct fixture *f, struct rng *rng)
     fixture_collective(f, op, algorithm, bytes, chunks);
     f->spec.n_jobs = jobs;
     f->jobs[0].repeat = 1 + rng_below(rng, 3);
-    f->jobs[0].ring_directions = 1 + rng_below(rng, 2);
+    f->schedules[0].bidirectional = rng_below(rng, 2) == 1;
 }
 
 // Loss everywhere, or a switch's links that fail, with or without notice and repair.

@@ -114,8 +114,7 @@ static unsigned links_used(ps_t gap_ps)
     fixture_collective(&f, COLL_ALL_TO_ALL, "direct", 2 * 4000,
                        1); // ranks 0 and 40, again and again
     static const uint32_t pair[] = {0, PER_LEAF};
-    f.jobs[0].ranks = (uint32_t *)(uintptr_t)pair;
-    f.jobs[0].n_ranks = 2;
+    fixture_ranks(&f, 0, (uint32_t *)(uintptr_t)pair, 2);
     f.jobs[0].repeat = 60;
     fixture_run(&f);
     const struct graph_node *leaf = &f.sim->graph.nodes[f.sim->graph.n_ranks];

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// From the records of collectives to their results.
+#include <stdlib.h>
+#include <string.h>
+
+#include "collective/grid.h"
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+static ps_t known(ps_t ps) { return ps == PS_NEVER ? -1 : ps; }
+
+// "ring", or one name per dimension: "ring+halving_doubling".
+static char *algorithm_text(const struct coll_schedule *s, enum coll_op op)
+{
+    char text[COLL_MAX_DIMS * 32] = "";
+    if (s->flat[op])
+        return memory_text(s->choice[op][s->n_dims].algorithm->name);
+    for (uint32_t d = 0; d < s->n_dims; d++) {
+        strcat(text, d > 0 ? "+" : "");
+        strncat(text, s->choice[op][d].algorithm->name, 30);
+    }
+    return memory_text(text);
+}
+
+static void collect_phases(const struct collective_record *record, struct collective_result *c)
+{
+    c->n_phases = record->n_phases;
+    c->phases = memory_zeroed(c->n_phases, sizeof *c->phases);
+    for (uint32_t i = 0; i < c->n_phases; i++) {
+        const struct phase_record *p = &record->phases[i];
+        c->phases[i] = (struct phase_result){
+            .dim = p->dim,
+            .op = coll_op_name((enum coll_op)p->op),
+            .algorithm = p->algorithm->name,
+            .bytes = p->bytes,
+            .messages = p->messages,
+            .start_ps = known(p->start_ps),
+            .end_ps = known(p->end_ps),
+            .queueing_ps = p->waits > 0 ? (ps_t)(p->queueing_ps / (double)p->waits) : 0,
+            .network_ps = p->messages > 0 && p->end_ps != PS_NEVER
+                              ? (ps_t)(p->network_ps / (double)p->messages)
+                              : -1};
+    }
+}
+
+// The last one, all ranks at once, only where it is used.
+static void collect_dims(const struct collective_record *record, struct collective_result *c)
+{
+    double time = (double)(c->end_ps - c->start_ps);
+    bool whole = record->dims[record->n_dims - 1].busy_ps > 0;
+    c->n_dims = whole ? record->n_dims : record->n_dims - 1;
+    c->dims = memory_zeroed(c->n_dims, sizeof *c->dims);
+    for (uint32_t d = 0; d < c->n_dims; d++)
+        c->dims[d] = (struct dim_result){record->dims[d].bytes,
+                                         time > 0 ? record->dims[d].busy_ps / time : 0};
+}
+
+static void collect_rates(struct collective_result *c, enum coll_op op)
+{
+    if (c->end_ps <= c->start_ps)
+        return;
+    double seconds = (double)(c->end_ps - c->start_ps) / (double)PS_PER_S;
+    c->algbw_bps = (double)c->bytes * 8 / seconds;
+    c->busbw_bps = c->algbw_bps * coll_bus_factor(op, c->ranks);
+    c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
+}
+
+void sim_collect_collectives(const struct sim *sim, struct result *r)
+{
+    const struct workload *w = &sim->workload;
+    r->n_collectives = w->n_records;
+    r->collectives = memory_zeroed(w->n_records, sizeof *r->collectives);
+    for (size_t i = 0; i < w->n_records; i++) {
+        const struct collective_record *record = &w->records[i];
+        const struct job_run *job = &w->jobs[record->job];
+        const struct coll_schedule *s = collective_job_schedule(job->collective);
+        bool again = i > 0 && w->records[i - 1].job == record->job;
+        struct collective_result *c = &r->collectives[i];
+        *c = (struct collective_result){
+            .job = record->job,
+            .name = record->name,
+            .op = coll_op_name(record->op),
+            .algorithm = algorithm_text(s, record->op),
+            .ranks = coll_ranks(s),
+            .bytes = record->bytes,
+            .start_ps = record->start_ps,
+            .end_ps = known(record->end_ps),
+            .ideal_ps = again ? r->collectives[i - 1].ideal_ps
+                              : sim_ideal_collective_ps(sim, job->spec, s,
+                                                        collective_job_request(job->collective))};
+        collect_phases(record, c);
+        collect_dims(record, c);
+        collect_rates(c, record->op);
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// Chunks are of equal whole size and the last one takes the rest; there are no more chunks than a
+// rank holds bytes. An all-gather is cut by what every rank brings.
+#include "workload/instance.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
+uint32_t coll_span(const struct coll_schedule *s, uint32_t dims)
+{
+    uint32_t span = 1;
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        span *= dims >> d & 1 ? s->dim_size[d] : 1;
+    return span;
+}
+
+// Of the vector: what one byte of a rank's part stands for.
+static uint32_t unit_of(const struct instance *in)
+{
+    return in->request.op == COLL_ALL_GATHER ? in->span : 1;
+}
+
+struct coll_range instance_chunk(const struct instance *in, uint32_t c)
+{
+    uint64_t unit = unit_of(in), piece = in->request.bytes / unit / in->n_chunks * unit;
+    bool last = c + 1 == in->n_chunks;
+    return (struct coll_range){c * piece, last ? in->request.bytes : (c + 1) * piece};
+}
+
+static uint32_t count_groups(const struct coll_schedule *s)
+{
+    uint32_t n = 0;
+    for (uint32_t d = 0; d <= s->n_dims; d++)
+        n += coll_n_groups(s, d);
+    return n;
+}
+
+static void plan_chunks(struct instance *in, struct coll_planner *planner, ps_t now)
+{
+    const struct coll_schedule *s = planner->schedule;
+    struct coll_phase phases[COLL_MAX_PHASES];
+    uint32_t runs = 0;
+    coll_planner_begin(planner, now);
+    for (uint32_t c = 0; c < in->n_chunks; c++) {
+        struct coll_range range = instance_chunk(in, c);
+        uint64_t bytes = (range.end - range.first) / unit_of(in);
+        in->n_phases = coll_plan(planner, in->request.op, in->request.dims, bytes, phases);
+        if (in->n_phases == 0)
+            return;
+        if (c == 0) {
+            size_t n = (size_t)in->n_chunks * in->n_phases;
+            in->phases = memory_zeroed(n, sizeof *in->phases);
+            in->first_run = memory_zeroed(n, sizeof *in->first_run);
+            in->record_phase = memory_zeroed(n, 1);
+        }
+        for (uint32_t i = 0; i < in->n_phases; i++) {
+            size_t at = (size_t)c * in->n_phases + i;
+            in->phases[at] = phases[i];
+            in->first_run[at] = runs;
+            runs += coll_n_groups(s, phases[i].dim);
+        }
+    }
+    in->runs = memory_zeroed(runs, sizeof(struct phase_run *));
+}
+
+struct instance *instance_new(struct coll_planner *planner, const struct system_request *request,
+                              ps_t now)
+{
+    const struct coll_schedule *s = planner->schedule;
+    struct instance *in = memory_zeroed(1, sizeof *in);
+    uint32_t ranks = coll_ranks(s);
+    in->request = *request;
+    in->start_ps = now;
+    in->span = coll_span(s, request->dims);
+    uint64_t held = request->bytes / unit_of(in);
+    in->n_chunks = (uint32_t)(s->chunks < held ? s->chunks : held > 0 ? held : 1);
+    in->ranks_left = ranks;
+    plan_chunks(in, planner, now);
+    if (in->n_phases == 0)
+        return in;
+    in->at = memory_zeroed((size_t)in->n_chunks * ranks, 1);
+    in->chunks_left = memory_zeroed(ranks, sizeof *in->chunks_left);
+    in->busy = memory_zeroed(count_groups(s), sizeof *in->busy);
+    for (uint32_t r = 0; r < ranks; r++)
+        in->chunks_left[r] = in->n_chunks;
+    return in;
+}
+
+void instance_free(struct instance *in)
+{
+    if (!in)
+        return;
+    free(in->phases);
+    free(in->record_phase);
+    free(in->first_run);
+    free(in->runs);
+    free(in->at);
+    free(in->chunks_left);
+    free(in->busy);
+    free(in);
+}
