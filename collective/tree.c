@@ -2,12 +2,14 @@
 // Tree collectives: in one piece over a binomial tree, in several over a binary tree, pipelined.
 //
 // Binomial: numbered from the root, v = rank - root mod p, node v with lowest set bit b hangs below
-// v - b and stands for the nodes v .. v + b - 1. Up (reduce, gather), in step s = 0 .. ceil(log2 p) -
-// 1, nodes with b = 2^s send to their parent, which adds or keeps; down (broadcast, scatter) the
-// same steps backwards. An all-reduce goes up to rank 0 and down; so does a barrier, with nothing.
-// Either way costs ceil(log2 p) (a + n/G), of gather and scatter ceil(log2 p) a + (p-1)/p n/G: if
-// the line sends in the order of the steps. A line that shares itself out between messages delays
-// the first copy of a broadcast by the later ones.
+// v - b and stands for the nodes v .. v + b - 1. Up (reduce, gather), in step s of L = ceil(log2 p),
+// nodes with b = 2^s send to their parent, which adds or keeps. Down (broadcast, scatter): the same
+// levels backwards, and between two levels a step in which a child answers its parent with an empty
+// message. A parent thus serves its children one after the other, as with a blocking send; a line
+// that shares itself out between messages would delay the first, largest subtree by the others. An
+// all-reduce goes up to rank 0 and down; so does a barrier, with nothing and without answers.
+// Either way costs L (a + n/G), of gather and scatter L a + (p-1)/p n/G; down the answers add
+// (L - 1) a at the root.
 // In pieces (broadcast, reduce, all_reduce): the root above a binary tree of the others, where no
 // rank sends more than two copies of the vector one way, so that with many pieces the time tends to
 // 2n/G (an all-reduce: 3n/G) rather than n/G log2 p. For p a power of two as deep as the binomial.
@@ -78,18 +80,27 @@ static uint32_t levels(const struct coll_shape *shape)
     return log2;
 }
 
+static uint32_t down_steps(const struct coll_shape *shape)
+{
+    uint32_t n = levels(shape);
+    if (n == 0 || !goes_down(shape->op))
+        return 0;
+    return shape->op == COLL_BARRIER ? n : 2 * n - 1;
+}
+
 static uint32_t tree_steps(const struct coll_shape *shape)
 {
     if (in_pieces(shape)) {
         struct tree_pipeline t = pipeline_of(shape);
         return pipeline_steps(&t);
     }
-    return levels(shape) * ((uint32_t)goes_up(shape->op) + goes_down(shape->op));
+    return (goes_up(shape->op) ? levels(shape) : 0) + down_steps(shape);
 }
 
 // What a rank does in a step over the binomial tree.
 struct turn {
-    bool up;       // the step leads to the root
+    bool up;       // messages go to the parents
+    bool answer;   // of a child that has been served
     bool is_child; // the rank talks to its parent
     bool is_parent;
     uint32_t node, bit; // v, and the distance to the other
@@ -99,7 +110,13 @@ static struct turn turn_of(const struct coll_shape *shape, uint32_t rank, uint32
 {
     uint32_t n = levels(shape), up_steps = goes_up(shape->op) ? n : 0;
     struct turn turn = {.up = step < up_steps};
-    turn.bit = UINT32_C(1) << (turn.up ? step : n - 1 - (step - up_steps));
+    uint32_t level = step; // 0 = the leaves
+    if (!turn.up) {
+        uint32_t down = step - up_steps, per_level = shape->op == COLL_BARRIER ? 1 : 2;
+        level = n - 1 - down / per_level;
+        turn.answer = turn.up = down % per_level == 1;
+    }
+    turn.bit = UINT32_C(1) << level;
     turn.node = (rank + shape->ranks - root_of(shape)) % shape->ranks;
     uint32_t low = turn.node & (2 * turn.bit - 1);
     turn.is_child = low == turn.bit;
@@ -150,11 +167,13 @@ static struct coll_send tree_send(const struct coll_shape *shape, uint32_t rank,
         .peer = (turn.up ? rank + p - turn.bit : rank + turn.bit) % p,
         .peer_step = step,
     };
+    if (turn.answer || shape->op == COLL_BARRIER)
+        return send;
     if (shape->op == COLL_GATHER || shape->op == COLL_SCATTER) {
         uint32_t child = turn.up ? turn.node : turn.node + turn.bit;
         send.blocks = turn.bit < p - child ? turn.bit : p - child;
         send.bytes = coll_blocks_bytes(&coll_tree, shape, rank, step, k, send.blocks);
-    } else if (shape->op != COLL_BARRIER) {
+    } else {
         send.bytes = shape->bytes;
         send.reduce = turn.up;
     }
