@@ -5,10 +5,11 @@
 #include <string.h>
 
 static const char *const op_names[COLL_OPS] = {
-    [COLL_ALL_REDUCE] = "all_reduce",
-    [COLL_REDUCE_SCATTER] = "reduce_scatter",
-    [COLL_ALL_GATHER] = "all_gather",
-    [COLL_ALL_TO_ALL] = "all_to_all",
+    [COLL_ALL_REDUCE] = "all_reduce", [COLL_REDUCE_SCATTER] = "reduce_scatter",
+    [COLL_ALL_GATHER] = "all_gather", [COLL_ALL_TO_ALL] = "all_to_all",
+    [COLL_BROADCAST] = "broadcast",   [COLL_REDUCE] = "reduce",
+    [COLL_GATHER] = "gather",         [COLL_SCATTER] = "scatter",
+    [COLL_SEND_RECV] = "send_recv",   [COLL_BARRIER] = "barrier",
 };
 
 const char *coll_op_name(enum coll_op op) { return op_names[op]; }
@@ -24,6 +25,26 @@ int coll_op_find(const char *name, enum coll_op *op)
     return -1;
 }
 
+bool coll_op_rooted(enum coll_op op)
+{
+    return op == COLL_BROADCAST || op == COLL_REDUCE || op == COLL_GATHER || op == COLL_SCATTER;
+}
+
+bool coll_shape_valid(const struct coll_shape *shape, const char **why)
+{
+    if (shape->ranks == 0)
+        *why = "there must be at least one rank";
+    else if (shape->ranks > COLL_MAX_RANKS)
+        *why = "more than 262144 ranks";
+    else if (coll_op_rooted(shape->op) && shape->root >= shape->ranks)
+        *why = "the root is not among the ranks";
+    else if (shape->pieces > COLL_MAX_PIECES)
+        *why = "more than 262144 pieces";
+    else
+        return true;
+    return false;
+}
+
 uint64_t coll_segment(const struct coll_shape *shape, uint32_t i)
 {
     // floor(i * bytes / ranks) without the product, which may pass 64 bits.
@@ -34,7 +55,31 @@ uint64_t coll_segment(const struct coll_shape *shape, uint32_t i)
 double coll_bus_factor(enum coll_op op, uint32_t ranks)
 {
     double share = (double)(ranks - 1) / ranks;
-    return op == COLL_ALL_REDUCE ? 2 * share : share;
+    switch (op) {
+    case COLL_ALL_REDUCE:
+        return 2 * share;
+    case COLL_BROADCAST:
+    case COLL_REDUCE:
+    case COLL_SEND_RECV:
+        return 1;
+    case COLL_BARRIER:
+        return 0;
+    default:
+        return share;
+    }
+}
+
+uint64_t coll_blocks_bytes(const struct coll_algorithm *a, const struct coll_shape *s,
+                           uint32_t rank, uint32_t step, uint32_t k, uint32_t blocks)
+{
+    if (s->bytes % s->ranks == 0) // all segments are alike
+        return blocks * (s->bytes / s->ranks);
+    uint64_t bytes = 0;
+    for (uint32_t b = 0; b < blocks; b++) {
+        uint32_t segment = a->block(s, rank, step, k, b).segment;
+        bytes += coll_segment(s, segment + 1) - coll_segment(s, segment);
+    }
+    return bytes;
 }
 
 uint64_t coll_bytes_sent(const struct coll_algorithm *a, const struct coll_shape *s, uint32_t rank)

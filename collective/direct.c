@@ -2,52 +2,133 @@
 // Direct collectives: everyone talks to everyone at once, in one step (two for an all-reduce).
 //
 // Reduce-scatter: rank r sends segment i to rank i, for all i. All-gather: rank r sends its segment
-// to all. An all-reduce is the one after the other. The fewest steps and the largest incast: p - 1
-// messages meet at every rank. Rank r begins with rank r + 1, so that the first packets of all
-// ranks go to different places.
+// to all. An all-reduce is the one after the other; a barrier is an all-gather of nothing. The
+// fewest steps and the largest incast: p - 1 messages meet at every rank. Rank r begins with rank
+// r + 1, so that the first packets of all ranks go to different places.
+// Rooted operations: the root sends to all, or all to the root, in the order of the ranks behind
+// it. Send_recv: one message to the next rank.
+// A window of K cuts a round of p - 1 messages into ceil((p-1)/K) steps of K, each left when its K
+// receives are there. In a rooted operation either side has nothing to await, so the window only
+// orders the messages.
 // Source: the "direct" algorithm of ASTRA-sim (Rashidi et al., ISPASS 2020); Thakur, Rabenseifner,
 // Gropp, IJHPCA 2005.
 #include "collective/collective.h"
 
 static bool direct_supports(const struct coll_shape *shape, const char **why)
 {
-    if (shape->ranks > 0)
-        return true;
-    *why = "direct needs at least one rank";
-    return false;
+    return coll_shape_valid(shape, why);
+}
+
+// Messages of a step.
+static uint32_t direct_window(const struct coll_shape *shape)
+{
+    uint32_t all = shape->ranks - 1;
+    return shape->window == 0 || shape->window > all ? all : shape->window;
+}
+
+// Steps in which a rank can talk to all others once; ranks > 1.
+static uint32_t round_steps(const struct coll_shape *shape)
+{
+    uint32_t window = direct_window(shape);
+    return (shape->ranks - 1 + window - 1) / window;
 }
 
 static uint32_t direct_steps(const struct coll_shape *shape)
 {
     if (shape->ranks == 1)
         return 0;
-    return shape->op == COLL_ALL_REDUCE ? 2 : 1;
+    if (shape->op == COLL_SEND_RECV)
+        return 1;
+    return round_steps(shape) * (shape->op == COLL_ALL_REDUCE ? 2 : 1);
 }
 
-static uint32_t direct_fan(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+// Messages that others have had before those of this step.
+static uint32_t first_turn(const struct coll_shape *shape, uint32_t step)
 {
-    (void)rank;
-    (void)step;
-    return shape->ranks - 1;
+    return step % round_steps(shape) * direct_window(shape);
+}
+
+// Messages of a step, of a rank that talks to all others.
+static uint32_t direct_fan(const struct coll_shape *shape, uint32_t step)
+{
+    if (shape->op == COLL_SEND_RECV)
+        return 1;
+    uint32_t window = direct_window(shape), left = shape->ranks - 1 - first_turn(shape, step);
+    return left < window ? left : window;
+}
+
+// Whether the root and this other rank talk in this step.
+static bool has_turn(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+{
+    uint32_t behind = (rank + shape->ranks - shape->root) % shape->ranks; // 1 = next to the root
+    return behind > 0 && (behind - 1) / direct_window(shape) == step;
+}
+
+static uint32_t rooted_fan(const struct coll_shape *shape, uint32_t rank, uint32_t step, bool root)
+{
+    if (root)
+        return rank == shape->root ? direct_fan(shape, step) : 0;
+    return has_turn(shape, rank, step);
+}
+
+static uint32_t direct_n_sends(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+{
+    bool root_sends = shape->op == COLL_BROADCAST || shape->op == COLL_SCATTER;
+    return coll_op_rooted(shape->op) ? rooted_fan(shape, rank, step, root_sends)
+                                     : direct_fan(shape, step);
+}
+
+static uint32_t direct_n_recvs(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+{
+    bool root_receives = shape->op == COLL_REDUCE || shape->op == COLL_GATHER;
+    return coll_op_rooted(shape->op) ? rooted_fan(shape, rank, step, root_receives)
+                                     : direct_fan(shape, step);
 }
 
 static struct coll_send direct_send(const struct coll_shape *shape, uint32_t rank, uint32_t step,
                                     uint32_t k)
 {
-    uint32_t peer = (uint32_t)(((uint64_t)rank + k + 1) % shape->ranks);
-    bool gather = shape->op == COLL_ALL_GATHER || step == 1;
-    uint32_t segment = gather ? rank : peer;
-    uint64_t first = coll_segment(shape, segment);
-    uint64_t bytes = coll_segment(shape, segment + 1) - first;
-    bool exchange = shape->op == COLL_ALL_TO_ALL; // the peer's receive buffer has equal blocks
-    return (struct coll_send){
-        .peer = peer,
+    uint32_t ahead = first_turn(shape, step) + k + 1;
+    struct coll_send send = {
+        .peer = (uint32_t)(((uint64_t)rank + ahead) % shape->ranks),
         .peer_step = step,
-        .src_offset = first,
-        .dst_offset = exchange ? rank * bytes : first,
-        .bytes = bytes,
-        .reduce = !gather && !exchange,
+        .bytes = shape->bytes,
     };
+    uint32_t segment = rank;
+    switch (shape->op) {
+    case COLL_REDUCE:
+        send.peer = shape->root;
+        send.reduce = true;
+        return send;
+    case COLL_BROADCAST:
+    case COLL_SEND_RECV:
+        return send;
+    case COLL_BARRIER:
+        send.bytes = 0;
+        return send;
+    case COLL_GATHER:
+        send.peer = shape->root;
+        break;
+    case COLL_ALL_REDUCE:
+        send.reduce = step < round_steps(shape);
+        segment = send.reduce ? send.peer : rank;
+        break;
+    case COLL_REDUCE_SCATTER:
+        send.reduce = true;
+        segment = send.peer;
+        break;
+    case COLL_ALL_TO_ALL:
+    case COLL_SCATTER:
+        segment = send.peer;
+        break;
+    default:
+        break;
+    }
+    send.src_offset = coll_segment(shape, segment);
+    send.bytes = coll_segment(shape, segment + 1) - send.src_offset;
+    // The receive buffer of an exchange has equal blocks.
+    send.dst_offset = shape->op == COLL_ALL_TO_ALL ? rank * send.bytes : send.src_offset;
+    return send;
 }
 
 extern const struct coll_algorithm coll_direct;
@@ -57,7 +138,7 @@ const struct coll_algorithm coll_direct = {
     .source = "Rashidi et al., ISPASS 2020",
     .supports = direct_supports,
     .steps = direct_steps,
-    .n_sends = direct_fan,
+    .n_sends = direct_n_sends,
     .send = direct_send,
-    .n_recvs = direct_fan,
+    .n_recvs = direct_n_recvs,
 };

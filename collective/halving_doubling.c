@@ -12,8 +12,15 @@
 // A reduce-scatter has no doubling, an all-gather no halving. For powers of two each rank sends
 // (p-1)/p of the vector in either; a fold adds up to a vector before and after.
 // An all-reduce cuts the vector into q equal ranges, the others by the p segments of the ranks.
+// A barrier is an all-gather of nothing.
 // Source: Thakur, Rabenseifner, Gropp, IJHPCA 2005, sections 4.3 to 4.5.
 #include "collective/collective.h"
+
+// Operations of which a rank knows only its own part at the start.
+static bool only_gathers(const struct coll_shape *shape)
+{
+    return shape->op == COLL_ALL_GATHER || shape->op == COLL_BARRIER;
+}
 
 enum phase { PHASE_FOLD_IN, PHASE_HALVING, PHASE_DOUBLING, PHASE_FOLD_OUT };
 
@@ -72,7 +79,7 @@ static enum phase phase_of(const struct coll_shape *shape, uint32_t step, uint32
             return PHASE_FOLD_IN;
         step--;
     }
-    if (shape->op != COLL_ALL_GATHER) {
+    if (!only_gathers(shape)) {
         if (step < log2) {
             *mask = UINT32_C(1) << (log2 - 1 - step);
             return PHASE_HALVING;
@@ -88,13 +95,21 @@ static enum phase phase_of(const struct coll_shape *shape, uint32_t step, uint32
 
 static bool hd_supports(const struct coll_shape *shape, const char **why)
 {
-    if (shape->ranks == 0)
-        *why = "halving_doubling needs at least one rank";
-    else if (shape->op == COLL_ALL_TO_ALL)
-        *why = "halving_doubling has no all_to_all; use direct or ring";
-    else
+    if (!coll_shape_valid(shape, why))
+        return false;
+    switch (shape->op) {
+    case COLL_ALL_REDUCE:
+    case COLL_REDUCE_SCATTER:
+    case COLL_ALL_GATHER:
+    case COLL_BARRIER:
         return true;
-    return false;
+    case COLL_ALL_TO_ALL:
+        *why = "it never forwards blocks; use direct, ring or bruck";
+        return false;
+    default:
+        *why = "all its ranks are alike and in pairs; use direct, ring or tree";
+        return false;
+    }
 }
 
 static uint32_t hd_steps(const struct coll_shape *shape)
@@ -137,14 +152,14 @@ static struct coll_send hd_send(const struct coll_shape *shape, uint32_t rank, u
     enum phase phase = phase_of(shape, step, &mask);
     uint32_t core = core_of(shape, rank), partner = core ^ mask;
     struct coll_send send = {.peer_step = step};
-    uint64_t end = shape->bytes;
+    uint64_t end = shape->op == COLL_BARRIER ? 0 : shape->bytes;
 
     switch (phase) {
     case PHASE_FOLD_IN:
     case PHASE_FOLD_OUT: {
         bool in = phase == PHASE_FOLD_IN;
         send.peer = in ? rank - 1 : rank + 1;
-        send.reduce = in && shape->op != COLL_ALL_GATHER;
+        send.reduce = in && !only_gathers(shape);
         if (shape->op == (in ? COLL_ALL_GATHER : COLL_REDUCE_SCATTER)) {
             uint32_t odd = in ? rank : send.peer;
             send.src_offset = coll_segment(shape, odd);
@@ -158,8 +173,10 @@ static struct coll_send hd_send(const struct coll_shape *shape, uint32_t rank, u
         uint32_t first = (halving ? partner : core) & ~(mask - 1);
         send.peer = rank_of(shape, partner);
         send.reduce = halving;
-        send.src_offset = core_offset(shape, first);
-        end = core_offset(shape, first + mask);
+        if (shape->op != COLL_BARRIER) {
+            send.src_offset = core_offset(shape, first);
+            end = core_offset(shape, first + mask);
+        }
         break;
     }
     }

@@ -4,33 +4,49 @@
 // Reduce-scatter: in step s of p - 1, rank r sends segment r - s - 1 to rank r + 1, which adds it;
 // rank r ends with the sum of segment r. All-gather: in step s rank r passes segment r - s on. An
 // all-reduce is the one after the other. Each rank sends (p-1)/p of the vector in either.
-// Bidirectional: every segment is halved; the lower half goes up the ring as above, the upper half
-// goes down it (the mirror image), so that both directions of every link carry half.
+// Rooted operations run along the chain that the ring is when it is cut at the root. Outward
+// (broadcast, scatter) the root is its head, inward (reduce, gather) its tail; the rank q hops from
+// the head sends, until p - 1 hops are done,
+//   broadcast, reduce  piece s - q in step s: a pipeline of p - 1 + pieces - 1 steps
+//   gather             its own segment in step 0, then what it received, nearest first
+//   scatter            from step q on the segment of the farthest rank, then the next nearer
+// so that gather and scatter take p - 1 steps of one segment at the root.
+// Bidirectional: every segment or piece is halved; the lower half goes up the ring as above, the
+// upper half goes down it (the mirror image), so that both directions of every link carry half.
 // All-to-all does not forward: in step s rank r sends straight to rank r + s + 1 and hears from
 // r - s - 1, the shifted exchange that NCCL makes of its point-to-point calls. It has no direction;
-// `bidirectional` changes nothing there.
+// `bidirectional` changes nothing there, nor in send_recv (one message to the next rank) and
+// barrier: a token leaves rank 0, has collected all after p - 1 hops and told all after p - 1 more.
 // Sources: Patarasuk, Yuan, JPDC 69 (2009), section 4; Thakur, Rabenseifner, Gropp, IJHPCA 2005.
 #include "collective/collective.h"
 
 static bool ring_supports(const struct coll_shape *shape, const char **why)
 {
-    if (shape->ranks > 0)
-        return true;
-    *why = "ring needs at least one rank";
-    return false;
+    return coll_shape_valid(shape, why);
+}
+
+static uint32_t ring_pieces(const struct coll_shape *shape)
+{
+    return shape->pieces > 0 ? shape->pieces : shape->ranks;
 }
 
 static uint32_t ring_steps(const struct coll_shape *shape)
 {
-    return (shape->ranks - 1) * (shape->op == COLL_ALL_REDUCE ? 2 : 1);
-}
-
-// Sends and receives per step alike: one each way round the ring.
-static uint32_t ring_fan(const struct coll_shape *shape, uint32_t rank, uint32_t step)
-{
-    (void)rank;
-    (void)step;
-    return shape->bidirectional && shape->op != COLL_ALL_TO_ALL ? 2 : 1;
+    uint32_t hops = shape->ranks - 1;
+    if (hops == 0)
+        return 0;
+    switch (shape->op) {
+    case COLL_ALL_REDUCE:
+    case COLL_BARRIER:
+        return 2 * hops;
+    case COLL_BROADCAST:
+    case COLL_REDUCE:
+        return hops + ring_pieces(shape) - 1;
+    case COLL_SEND_RECV:
+        return 1;
+    default:
+        return hops;
+    }
 }
 
 // The rank `hops` (< p) further up the ring, or down it.
@@ -40,7 +56,58 @@ static uint32_t ring_walk(const struct coll_shape *shape, uint32_t rank, uint32_
     return (uint32_t)((rank + up) % shape->ranks);
 }
 
-static struct coll_send shift_send(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+static bool ring_two_ways(const struct coll_shape *shape)
+{
+    return shape->bidirectional && shape->op != COLL_ALL_TO_ALL && shape->op != COLL_SEND_RECV &&
+           shape->op != COLL_BARRIER;
+}
+
+// Hops from the head of the chain.
+static uint32_t chain_position(const struct coll_shape *shape, uint32_t rank, bool down)
+{
+    bool inward = shape->op == COLL_REDUCE || shape->op == COLL_GATHER;
+    uint32_t head = inward ? ring_walk(shape, shape->root, 1, down) : shape->root;
+    return down ? ring_walk(shape, head, rank, true) : ring_walk(shape, rank, head, true);
+}
+
+// Whether the rank at position q sends in this step; its successor then receives.
+static bool chain_sends(const struct coll_shape *shape, uint32_t q, uint32_t step)
+{
+    if (q == shape->ranks - 1)
+        return false;
+    if (shape->op == COLL_GATHER)
+        return step <= q;
+    return step >= q && (shape->op == COLL_SCATTER || step - q < ring_pieces(shape));
+}
+
+static bool way_sends(const struct coll_shape *shape, uint32_t rank, uint32_t step, bool down)
+{
+    if (coll_op_rooted(shape->op))
+        return chain_sends(shape, chain_position(shape, rank, down), step);
+    return shape->op != COLL_BARRIER || rank == step % shape->ranks;
+}
+
+static bool way_receives(const struct coll_shape *shape, uint32_t rank, uint32_t step, bool down)
+{
+    uint32_t q = coll_op_rooted(shape->op) ? chain_position(shape, rank, down) : 0;
+    if (coll_op_rooted(shape->op))
+        return q > 0 && chain_sends(shape, q - 1, step);
+    return shape->op != COLL_BARRIER || rank == (step + 1) % shape->ranks;
+}
+
+static uint32_t ring_n_sends(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+{
+    uint32_t n = way_sends(shape, rank, step, false);
+    return ring_two_ways(shape) ? n + way_sends(shape, rank, step, true) : n;
+}
+
+static uint32_t ring_n_recvs(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+{
+    uint32_t n = way_receives(shape, rank, step, false);
+    return ring_two_ways(shape) ? n + way_receives(shape, rank, step, true) : n;
+}
+
+static struct coll_send exchange_send(const struct coll_shape *shape, uint32_t rank, uint32_t step)
 {
     uint32_t peer = ring_walk(shape, rank, step + 1, false);
     uint64_t own_bytes = coll_segment(shape, peer + 1) - coll_segment(shape, peer);
@@ -53,32 +120,57 @@ static struct coll_send shift_send(const struct coll_shape *shape, uint32_t rank
     };
 }
 
+// The segment that a rank passes on in a step.
+static uint32_t passed_segment(const struct coll_shape *shape, uint32_t rank, uint32_t step,
+                               bool reduce, bool down)
+{
+    uint32_t p = shape->ranks;
+    if (shape->op == COLL_SCATTER)
+        return ring_walk(shape, rank, p - 1 - step, down); // the hops that it has yet to go
+    uint32_t behind = reduce ? step + 1 : shape->op == COLL_ALL_REDUCE ? step - (p - 1) : step;
+    return ring_walk(shape, rank, behind, !down);
+}
+
 static struct coll_send ring_send(const struct coll_shape *shape, uint32_t rank, uint32_t step,
                                   uint32_t k)
 {
-    if (shape->op == COLL_ALL_TO_ALL)
-        return shift_send(shape, rank, step);
-
-    uint32_t p = shape->ranks;
-    bool down = k == 1;
-    bool reduce = shape->op != COLL_ALL_GATHER && step < p - 1;
-    uint32_t behind = reduce ? step + 1 : shape->op == COLL_ALL_REDUCE ? step - (p - 1) : step;
-    uint32_t segment = ring_walk(shape, rank, behind, !down);
-
-    uint64_t first = coll_segment(shape, segment), last = coll_segment(shape, segment + 1);
+    bool down = k == 1 || !way_sends(shape, rank, step, false);
+    struct coll_send send = {.peer = ring_walk(shape, rank, 1, down), .peer_step = step};
+    uint64_t last;
+    switch (shape->op) {
+    case COLL_ALL_TO_ALL:
+        return exchange_send(shape, rank, step);
+    case COLL_SEND_RECV:
+        send.bytes = shape->bytes;
+        return send;
+    case COLL_BARRIER:
+        return send;
+    case COLL_BROADCAST:
+    case COLL_REDUCE: {
+        struct coll_shape pieces = {.ranks = ring_pieces(shape), .bytes = shape->bytes};
+        uint32_t piece = step - chain_position(shape, rank, down);
+        send.reduce = shape->op == COLL_REDUCE;
+        send.src_offset = coll_segment(&pieces, piece);
+        last = coll_segment(&pieces, piece + 1);
+        break;
+    }
+    default: {
+        send.reduce = shape->op == COLL_REDUCE_SCATTER ||
+                      (shape->op == COLL_ALL_REDUCE && step < shape->ranks - 1);
+        uint32_t segment = passed_segment(shape, rank, step, send.reduce, down);
+        send.src_offset = coll_segment(shape, segment);
+        last = coll_segment(shape, segment + 1);
+        break;
+    }
+    }
     if (shape->bidirectional) {
-        uint64_t middle = first + (last - first) / 2;
-        first = down ? middle : first;
+        uint64_t middle = send.src_offset + (last - send.src_offset) / 2;
+        send.src_offset = down ? middle : send.src_offset;
         last = down ? last : middle;
     }
-    return (struct coll_send){
-        .peer = ring_walk(shape, rank, 1, down),
-        .peer_step = step,
-        .src_offset = first,
-        .dst_offset = first,
-        .bytes = last - first,
-        .reduce = reduce,
-    };
+    send.dst_offset = send.src_offset;
+    send.bytes = last - send.src_offset;
+    return send;
 }
 
 extern const struct coll_algorithm coll_ring;
@@ -88,7 +180,7 @@ const struct coll_algorithm coll_ring = {
     .source = "Patarasuk, Yuan, JPDC 69 (2009)",
     .supports = ring_supports,
     .steps = ring_steps,
-    .n_sends = ring_fan,
+    .n_sends = ring_n_sends,
     .send = ring_send,
-    .n_recvs = ring_fan,
+    .n_recvs = ring_n_recvs,
 };

@@ -10,7 +10,6 @@ static const struct later_words {
 } later_words[] = {
     {"policy", {"newreno", "cubic"}},
     {"workload kind", {"poisson", "training", "chakra"}},
-    {"algorithm", {"double_binary_tree", "tree", "bruck", "shifted_halving_doubling"}},
     {"op", {"broadcast", "reduce", "gather", "scatter", "send_recv", "barrier"}},
     {"transport kind", {"tcp"}},
 };

@@ -175,7 +175,6 @@ static const struct mistake mistakes[] = {
     {NULL, NULL, "{\"kind\":\"collective\",\"op\":\"allreduce\",\"bytes\":1}",
      "did you mean \"all_reduce\"?"},
     {NULL, NULL, "{" COLL ",\"algorithm\":\"rng\"}", "did you mean \"ring\"?"},
-    {NULL, NULL, "{" COLL ",\"algorithm\":\"tree\"}", "algorithm \"tree\" is not available yet"},
     {NULL, NULL, "{" COLL ",\"algorithm\":[\"ring\",\"ring\"]}",
      "workload.algorithm: lists 2 algorithms for 1 dimensions"},
     {NULL, DIM "," DIM, "{" COLL ",\"algorithm\":[\"ring\",\"ring\"],\"ranks\":[0,1,2]}",

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Two complementary binary trees, each of which carries half of the vector.
+//
+// A rank is an inner node of at most one of them, so it sends (an inner node to two children, each
+// half of the vector) and receives no more than the vector one way, where a single binary tree
+// takes twice that: with many pieces a broadcast or reduce tends to n/G, an all-reduce to 2n/G, in a
+// latency of log2 p rather than p. Broadcast and reduce: the root stands above both trees, which are
+// over the other ranks. All-reduce: each half is summed at the root of its own tree.
+// Sources: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL 2.4 (Jeaugey, "Massively scale
+// your deep learning training with NCCL 2.4", 2019). NCCL's trees hang from a node with one child,
+// so at odd counts rank 0 is an inner node of both; here none is at any count.
+#include "collective/tree_pipeline.h"
+
+static bool dbt_supports(const struct coll_shape *shape, const char **why)
+{
+    if (!coll_shape_valid(shape, why))
+        return false;
+    if (shape->op == COLL_ALL_REDUCE || shape->op == COLL_BROADCAST || shape->op == COLL_REDUCE)
+        return true;
+    *why = "only all_reduce, broadcast and reduce move the whole vector through trees";
+    return false;
+}
+
+static struct tree_pipeline pipeline_of(const struct coll_shape *shape)
+{
+    return (struct tree_pipeline){
+        .ranks = shape->ranks,
+        .top = coll_op_rooted(shape->op) ? shape->root : PIPELINE_NO_TOP,
+        .bytes = shape->bytes,
+        .pieces = shape->pieces > 0 ? shape->pieces : 1,
+        .n_trees = 2,
+        .up = shape->op != COLL_BROADCAST,
+        .down = shape->op != COLL_REDUCE,
+    };
+}
+
+static uint32_t dbt_steps(const struct coll_shape *shape)
+{
+    struct tree_pipeline t = pipeline_of(shape);
+    return pipeline_steps(&t);
+}
+
+static uint32_t dbt_n_sends(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+{
+    struct tree_pipeline t = pipeline_of(shape);
+    return pipeline_n_sends(&t, rank, step);
+}
+
+static uint32_t dbt_n_recvs(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+{
+    struct tree_pipeline t = pipeline_of(shape);
+    return pipeline_n_recvs(&t, rank, step);
+}
+
+static struct coll_send dbt_send(const struct coll_shape *shape, uint32_t rank, uint32_t step,
+                                 uint32_t k)
+{
+    struct tree_pipeline t = pipeline_of(shape);
+    return pipeline_send(&t, rank, step, k);
+}
+
+extern const struct coll_algorithm coll_double_binary_tree;
+const struct coll_algorithm coll_double_binary_tree = {
+    .name = "double_binary_tree",
+    .doc = "two binary trees with half of the vector each, no rank inner in both; pipelined",
+    .source = "Sanders, Speck, Traeff, Parallel Computing 35 (2009)",
+    .supports = dbt_supports,
+    .steps = dbt_steps,
+    .n_sends = dbt_n_sends,
+    .send = dbt_send,
+    .n_recvs = dbt_n_recvs,
+};

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Halving and doubling for a distributed loop network: at every step a partner one link away.
+//
+// Servers stand on a ring with links to the servers 1, 2, 4 .. further and back (topology kind
+// `dln`); each has ranks_per_server consecutive ranks. All counts are powers of two. Every exchange
+// is with the rank whose number differs in one bit: a low bit is a rank of the same server, a high
+// bit k a server at distance 2^k one way or the other, so one link of the loop away.
+// Halving takes the bits one after the other and each time sends the segments of all ranks that
+// agree with the partner in the bits so far; doubling goes back and sends all it has. This is right
+// in any order of bits, if both partners have the same. Within the server first (p = ranks of it),
+// so that each rank takes 1/p of the vector outside; then over the servers. Ranks of a server that
+// all took the same distance would share its link and leave the others idle: in a group of g
+// ranks, rank i takes the distances from 2^i on, cyclically, so that at each step g distances are
+// in use. g is the largest of 1, 2, 4, 16, 256 (2^2^i) that the server has ranks for and the loop
+// distances: 2^g <= servers.
+// All-reduce and the like cost the bytes of halving_doubling, (p-1)/p of the vector each way.
+// Sources: the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5; distances for a
+// loop network in shifted order: this file.
+#include "collective/collective.h"
+
+extern const struct coll_algorithm coll_shifted_halving_doubling;
+
+static bool power_of_two(uint32_t n) { return n > 0 && (n & (n - 1)) == 0; }
+
+static uint32_t log2_of(uint32_t n)
+{
+    uint32_t log2 = 0;
+    while (n >> (log2 + 1) != 0)
+        log2++;
+    return log2;
+}
+
+static uint32_t ranks_per_server(const struct coll_shape *shape)
+{
+    return shape->ranks_per_server > 0 ? shape->ranks_per_server : 1;
+}
+
+static bool shd_supports(const struct coll_shape *shape, const char **why)
+{
+    if (!coll_shape_valid(shape, why))
+        return false;
+    if (shape->op != COLL_ALL_REDUCE && shape->op != COLL_REDUCE_SCATTER &&
+        shape->op != COLL_ALL_GATHER)
+        *why = "it halves and doubles: all_reduce, reduce_scatter and all_gather only";
+    else if (!power_of_two(ranks_per_server(shape)))
+        *why = "ranks_per_server must be a power of two";
+    else if (shape->ranks % ranks_per_server(shape) != 0)
+        *why = "ranks_per_server does not divide the ranks";
+    else if (!power_of_two(shape->ranks))
+        *why = "the servers must be a power of two";
+    else
+        return true;
+    return false;
+}
+
+static uint32_t group_size(const struct coll_shape *shape)
+{
+    uint32_t local = ranks_per_server(shape), distances = log2_of(shape->ranks / local);
+    uint32_t g = 1;
+    for (uint32_t next = 2; next <= local && next <= distances; next *= next)
+        g = next;
+    return g;
+}
+
+// The bit in which the partner of the s-th halving differs, s < log2(ranks).
+static uint32_t exchange_bit(const struct coll_shape *shape, uint32_t rank, uint32_t s)
+{
+    uint32_t local = ranks_per_server(shape), local_bits = log2_of(local);
+    if (s < local_bits)
+        return UINT32_C(1) << (local_bits - 1 - s);
+    uint32_t shift = rank % local % group_size(shape);
+    uint32_t distance = (s - local_bits + shift) % log2_of(shape->ranks / local);
+    return UINT32_C(1) << (local_bits + distance);
+}
+
+static uint32_t shd_steps(const struct coll_shape *shape)
+{
+    return log2_of(shape->ranks) * (shape->op == COLL_ALL_REDUCE ? 2 : 1);
+}
+
+// One message each way in every step.
+static uint32_t shd_fan(const struct coll_shape *shape, uint32_t rank, uint32_t step)
+{
+    (void)shape;
+    (void)rank;
+    (void)step;
+    return 1;
+}
+
+static bool is_halving(const struct coll_shape *shape, uint32_t step)
+{
+    return shape->op != COLL_ALL_GATHER && step < log2_of(shape->ranks);
+}
+
+// The halving that a step is, or that its doubling undoes.
+static uint32_t halving_of(const struct coll_shape *shape, uint32_t step)
+{
+    return is_halving(shape, step) ? step : shd_steps(shape) - 1 - step;
+}
+
+static struct coll_block shd_block(const struct coll_shape *shape, uint32_t rank, uint32_t step,
+                                   uint32_t k, uint32_t b)
+{
+    (void)k;
+    uint32_t s = halving_of(shape, step);
+    uint32_t segment = is_halving(shape, step) ? rank ^ exchange_bit(shape, rank, s) : rank;
+    for (uint32_t i = s + 1; i < log2_of(shape->ranks); i++, b /= 2) { // bits that are still free
+        uint32_t bit = exchange_bit(shape, rank, i);
+        segment = b % 2 == 1 ? segment | bit : segment & ~bit;
+    }
+    return (struct coll_block){.segment = segment};
+}
+
+static struct coll_send shd_send(const struct coll_shape *shape, uint32_t rank, uint32_t step,
+                                 uint32_t k)
+{
+    uint32_t s = halving_of(shape, step), n = log2_of(shape->ranks);
+    struct coll_send send = {
+        .peer = rank ^ exchange_bit(shape, rank, s),
+        .peer_step = step,
+        .blocks = UINT32_C(1) << (n - 1 - s),
+        .reduce = is_halving(shape, step),
+    };
+    send.bytes =
+        coll_blocks_bytes(&coll_shifted_halving_doubling, shape, rank, step, k, send.blocks);
+    return send;
+}
+
+const struct coll_algorithm coll_shifted_halving_doubling = {
+    .name = "shifted_halving_doubling",
+    .doc = "halving and doubling over loop distances, in another order on each rank of a server",
+    .source = "Thakur, Rabenseifner, Gropp, IJHPCA 2005",
+    .supports = shd_supports,
+    .steps = shd_steps,
+    .n_sends = shd_fan,
+    .send = shd_send,
+    .n_recvs = shd_fan,
+    .block = shd_block,
+};

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The double binary tree: results, steps and bytes; no rank is inner in both trees.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collective/collective.h"
+#include "tests/support/coll_machine.h"
+
+static uint32_t log2_down(uint32_t n)
+{
+    uint32_t log2 = 0;
+    while (n >> (log2 + 1) != 0)
+        log2++;
+    return log2;
+}
+
+static void check_costs(const struct coll_algorithm *dbt, const struct coll_shape *s)
+{
+    uint32_t p = s->ranks, pieces = s->pieces > 0 ? s->pieces : 1;
+    bool both = s->op == COLL_ALL_REDUCE;
+    uint32_t height = both ? log2_down(p) : 1 + log2_down(p - 1);
+    assert_int_equal(dbt->steps(s), height * (both ? 2 : 1) + pieces - 1);
+    assert_int_equal(coll_machine_total(dbt, s), (p - 1) * s->bytes * (both ? 2 : 1));
+    // Inner: two halves down, one up; leaf: one up. A half may be a byte longer than the other.
+    for (uint32_t rank = 0; rank < p; rank++)
+        assert_true(coll_bytes_sent(dbt, s, rank) <= s->bytes * (both ? 2 : 1) + 1);
+}
+
+// Downwards a rank, but a root above both trees, sends bytes of one half only; upwards, where the
+// sums show who is inner, it receives bytes of one half only.
+static void check_inner(const struct coll_algorithm *dbt, const struct coll_shape *s)
+{
+    check_costs(dbt, s);
+    uint32_t halves[64] = {0}; // [rank] bit set
+    uint64_t middle = s->bytes / 2;
+    for (uint32_t rank = 0; rank < s->ranks; rank++)
+        for (uint32_t step = 0; step < dbt->steps(s); step++)
+            for (uint32_t k = 0; k < dbt->n_sends(s, rank, step); k++) {
+                struct coll_send send = dbt->send(s, rank, step, k);
+                assert_true(send.src_offset + send.bytes <= middle || send.src_offset >= middle);
+                if (send.bytes > 0)
+                    halves[send.reduce ? send.peer : rank] |= send.src_offset < middle ? 1 : 2;
+            }
+    for (uint32_t rank = 0; rank < s->ranks; rank++)
+        assert_true((coll_op_rooted(s->op) && rank == s->root) || halves[rank] != 3);
+}
+
+static void test_every_operation(void **state)
+{
+    (void)state;
+    const enum coll_op ops[] = {COLL_ALL_REDUCE, COLL_BROADCAST, COLL_REDUCE};
+    const uint32_t pieces[] = {0, 1, 2, 5};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 4; k++)
+            coll_machine_sweep(coll_find("double_binary_tree"),
+                               (struct coll_shape){.op = ops[i], .pieces = pieces[k]}, 17,
+                               check_inner);
+}
+
+// Some larger counts, where the right flank of the tree has gaps.
+static void test_more_ranks(void **state)
+{
+    (void)state;
+    for (uint32_t ranks = 18; ranks <= 64; ranks++) {
+        struct coll_shape s = {
+            .op = COLL_ALL_REDUCE, .ranks = ranks, .bytes = 97, .pieces = 3, .root = ranks / 3};
+        coll_machine_check(coll_find("double_binary_tree"), &s);
+        check_inner(coll_find("double_binary_tree"), &s);
+        s.op = COLL_BROADCAST;
+        coll_machine_check(coll_find("double_binary_tree"), &s);
+        check_inner(coll_find("double_binary_tree"), &s);
+        coll_machine_check(coll_find("tree"), &s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_operation),
+        cmocka_unit_test(test_more_ranks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
