@@ -64,7 +64,7 @@ collwire_layer(collective ALLOW engine)
 
 collwire_layer(switch ALLOW engine net)
 collwire_layer(transport ALLOW engine net cc)
-collwire_layer(analytical ALLOW engine topology net/transfer.h)
+collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
 collwire_layer(workload ALLOW engine topology collective net/transfer.h)
 collwire_layer(trace ALLOW engine net pcap.h zlib.h LIBS PkgConfig::libpcap PkgConfig::zlib)
