@@ -28,7 +28,6 @@ bool later_word(const char *what, const char *word)
 }
 
 const struct later_key later_keys[] = {
-    {"scenario", "network", "\"packet\"", "the model of the network"},
     {"collective", "order", "\"fifo\"", "of chunks that wait"},
     {"collective", "schedule", "\"baseline\"", "order of dimensions"},
 };

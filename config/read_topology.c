@@ -74,6 +74,11 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
     dim->kind = read_kind(r, &kind);
     if (dim->kind == NULL)
         return false;
+    if (r->scenario->spec.network == NETWORK_ANALYTICAL && dim->kind->shape == SHAPE_OTHER)
+        place_error(r->err, &kind,
+                    "the analytical network has no closed form of %s, only of switch, ring and "
+                    "fully_connected",
+                    dim->kind->name);
     keys_add(&keys, "kind");
     read_params(r, place, &keys, dim_params, n_dim_params, &own);
     dim->size = (uint32_t)own.size;

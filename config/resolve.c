@@ -220,7 +220,6 @@ json_t *scenario_json(const struct scenario *scenario)
     const struct spec *spec = &scenario->spec;
     const struct dim_spec *base = &scenario->base;
     json_t *json = params_json(scenario_params, n_scenario_params, spec);
-    later_keys_write(json, "scenario");
     json_object_set_new(json, "topology", topology_json(scenario));
     json_object_set_new(json, "switch", switch_json(&base->sw));
     json_object_set_new(json, "transport", transport_json(&base->transport));

@@ -299,7 +299,6 @@ static json_t *root_schema(void)
     json_object_set_new(json_object_get(properties, "name"), "pattern",
                         json_string("^[A-Za-z0-9._-]+$"));
     key_set(root, "$schema", json_pack("{s:s}", "type", "string"), false);
-    later_set(root, "scenario");
     key_set(topology, "dims", dims_schema(), true);
     key_set(root, "topology", topology, true);
     key_set(root, "switch", ref("switch"), false);

@@ -140,6 +140,8 @@ static double largest(const double *values, uint32_t n)
 
 ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job)
 {
+    if (sim_is_analytical(sim))
+        return sim_analytical_ideal_ps(sim, job);
     struct evaluation e = {.sim = sim, .job = job};
     uint32_t n = job_n_ranks(job, sim->graph.n_ranks);
     uint32_t lines = sim->net.first_port[sim->graph.n_ranks];

@@ -24,7 +24,7 @@ static const struct mistake mistakes[] = {
     {"\"seed\":-1", NULL, NULL, "seed: \"-1\" is not a count"},
     {"\"seed\":9007199254740993", NULL, NULL, "seed: 9007199254740993 is above the maximum"},
     {"\"duration\":5", NULL, NULL, "duration: must be a time with its unit"},
-    {"\"network\":\"analytical\"", NULL, NULL, "network: \"analytical\" is not available yet"},
+    {"\"network\":\"ideal\"", NULL, NULL, "network: "},
     {NULL, "{\"kind\":\"switch\",\"size\":4,\"link\":{\"rate\":\"100GB\"}}", NULL,
      "topology.dims[0].link.rate: \"100GB\" is not a rate"},
     {NULL, "{\"kind\":\"switch\",\"size\":4,\"link\":{\"rate\":100}}", NULL,
