@@ -2,6 +2,7 @@
 // The `topology` object: dimensions with their links and what they override.
 #include <string.h>
 
+#include "config/astra_network.h"
 #include "config/graph_file.h"
 
 #define RANKS_MAX 65536
@@ -171,11 +172,13 @@ void read_topology(struct reader *r, const struct place *place)
     if (!read_object(r, place))
         return;
     struct place astra = place_key(place, "astra"), dims = place_key(place, "dims");
-    if (astra.json != NULL) {
-        place_error(r->err, &astra, "an ASTRA-sim network file is not available yet");
-        return;
-    }
-    read_dims(r, &dims);
+    if (astra.json == NULL)
+        read_dims(r, &dims);
+    else if (dims.json != NULL)
+        place_error(r->err, &astra, "stands beside `dims`; give one of them");
+    else if (astra_network_read(r, &astra))
+        check_whole(r, &astra);
     keys_add(&keys, "dims");
+    keys_add(&keys, "astra");
     keys_check(r, place, &keys);
 }

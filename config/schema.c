@@ -299,7 +299,14 @@ static json_t *root_schema(void)
     json_object_set_new(json_object_get(properties, "name"), "pattern",
                         json_string("^[A-Za-z0-9._-]+$"));
     key_set(root, "$schema", json_pack("{s:s}", "type", "string"), false);
-    key_set(topology, "dims", dims_schema(), true);
+    key_set(topology, "dims", dims_schema(), false);
+    key_set(topology, "astra",
+            json_pack("{s:s,s:s}", "type", "string", "description",
+                      "a network file of ASTRA-sim 1.0, instead of dims"),
+            false);
+    json_object_del(topology, "required");
+    json_object_set_new(topology, "oneOf",
+                        json_pack("[{s:[s]},{s:[s]}]", "required", "dims", "required", "astra"));
     key_set(root, "topology", topology, true);
     key_set(root, "switch", ref("switch"), false);
     key_set(root, "transport", ref("transport"), false);

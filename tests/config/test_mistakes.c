@@ -239,7 +239,7 @@ static void test_texts(void **state)
         {"{\"name\":\"a b\"}", "name: \"a b\" must be letters"},
         {"{\"name\":\"\"}", "name: \"\" must be letters"},
         {"{\"name\":\"..\"}", "name: \"..\" is not a name"},
-        {"{\"topology\":{\"astra\":\"x\"}}", "topology.astra: an ASTRA-sim network file is not"},
+        {"{\"topology\":{\"astra\":\"x\"}}", "x: cannot be opened"},
         {"{\"topology\":{\"dims\":{}}}", "topology.dims: must be a list, not an object"},
         {"{\"workload\":[[]]}", "workload[0]: must be an object, not a list"},
     };
