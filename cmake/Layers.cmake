@@ -64,7 +64,7 @@ collwire_layer(collective ALLOW engine)
 
 collwire_layer(switch ALLOW engine net)
 collwire_layer(transport ALLOW engine net cc)
-collwire_layer(analytical ALLOW engine topology net/transfer.h)
+collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
 collwire_layer(workload ALLOW engine topology collective net/transfer.h)
 collwire_layer(trace ALLOW engine net pcap.h zlib.h LIBS PkgConfig::libpcap PkgConfig::zlib)
@@ -79,7 +79,7 @@ collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport_spec.h
         workload/job.h sim/spec.h jansson.h
   VIA net/int_hop.h # cc/cc.h
-  LIBS PkgConfig::jansson)
+  LIBS PkgConfig::jansson m) # llround
 
 collwire_layer(cli
   ALLOW engine trace sim report config libsmartcols.h

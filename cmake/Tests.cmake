@@ -11,7 +11,8 @@ enable_testing()
 
 set(environment COLLWIRE=${PROJECT_BINARY_DIR}/collwire
                 COLLWIRE_SCENARIOS=${PROJECT_SOURCE_DIR}/scenarios
-                COLLWIRE_NS3=${PROJECT_SOURCE_DIR}/../shared/inputs/ns3) # its tests skip without
+                COLLWIRE_NS3=${PROJECT_SOURCE_DIR}/../shared/inputs/ns3 # its tests skip without
+                COLLWIRE_ASTRA=${PROJECT_SOURCE_DIR}/../shared/inputs/astra-sim) # likewise
 
 # collwire_test(NAME LABEL COMMAND...)
 function(collwire_test name label)

@@ -10,7 +10,6 @@ static const struct later_words {
 } later_words[] = {
     {"policy", {"newreno", "cubic"}},
     {"workload kind", {"poisson", "training", "chakra"}},
-    {"op", {"broadcast", "reduce", "gather", "scatter", "send_recv", "barrier"}},
     {"transport kind", {"tcp"}},
 };
 
@@ -24,17 +23,4 @@ bool later_word(const char *what, const char *word)
                 return true;
     }
     return false;
-}
-
-const struct later_key later_keys[] = {
-    {"scenario", "network", "\"packet\"", "the model of the network"},
-};
-const size_t n_later_keys = sizeof later_keys / sizeof *later_keys;
-
-void later_keys_write(json_t *json, const char *object)
-{
-    for (size_t i = 0; i < n_later_keys; i++)
-        if (strcmp(later_keys[i].object, object) == 0)
-            json_object_set_new(json, later_keys[i].key,
-                                json_loads(later_keys[i].only, JSON_DECODE_ANY, NULL));
 }

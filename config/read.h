@@ -52,10 +52,6 @@ void read_params(struct reader *r, const struct place *place, struct keys *keys,
 // Is the choice of an enumeration a boolean in JSON? (One of "auto", true, false.)
 bool choice_is_bool(const struct param *param, const char *choice);
 
-// The later keys of `object` (later.h). Adds them to `keys`.
-void read_later_keys(struct reader *r, const struct place *place, struct keys *keys,
-                     const char *object);
-
 // An error for every key of an object that is not in `keys`.
 void keys_check(struct reader *r, const struct place *place, const struct keys *keys);
 

@@ -33,7 +33,8 @@ bool pair_check(struct reader *r, const struct place *place, const struct job_sp
 {
     uint32_t from = job->ranks != NULL ? job->ranks[a] : a;
     uint32_t to = job->ranks != NULL ? job->ranks[b] : b;
-    if (graph_joining_dim(&r->ranks, from, to) != GRAPH_NONE || r->scenario->base.sw.routing.relay)
+    if (graph_joining_dim(&r->ranks, from, to) != GRAPH_NONE ||
+        r->scenario->base.sw.routing.relay || r->scenario->spec.network == NETWORK_ANALYTICAL)
         return true;
     place_error(r->err, place, "no dimension joins rank %u and rank %u (see switch.routing.relay)",
                 from, to);

@@ -128,26 +128,6 @@ void read_params(struct reader *r, const struct place *place, struct keys *keys,
     }
 }
 
-void read_later_keys(struct reader *r, const struct place *place, struct keys *keys,
-                     const char *object)
-{
-    for (size_t i = 0; i < n_later_keys; i++) {
-        const struct later_key *key = &later_keys[i];
-        if (strcmp(key->object, object) != 0)
-            continue;
-        keys_add(keys, key->key);
-        struct place value = place_key(place, key->key);
-        json_t *only = json_loads(key->only, JSON_DECODE_ANY, NULL);
-        if (value.json != NULL && json_typeof(value.json) == JSON_STRING &&
-            !json_equal(value.json, only))
-            place_error(r->err, &value, "\"%s\" is not available yet, only %s is",
-                        json_string_value(value.json), key->only);
-        else if (value.json != NULL && !json_equal(value.json, only))
-            place_error(r->err, &value, "only %s is available yet", key->only);
-        json_decref(only);
-    }
-}
-
 static bool keys_have(const struct keys *keys, const char *name)
 {
     for (size_t i = 0; i < keys->n; i++)

@@ -2,6 +2,7 @@
 // The `topology` object: dimensions with their links and what they override.
 #include <string.h>
 
+#include "config/astra_network.h"
 #include "config/graph_file.h"
 
 #define RANKS_MAX 65536
@@ -74,6 +75,11 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
     dim->kind = read_kind(r, &kind);
     if (dim->kind == NULL)
         return false;
+    if (r->scenario->spec.network == NETWORK_ANALYTICAL && dim->kind->shape == SHAPE_OTHER)
+        place_error(r->err, &kind,
+                    "the analytical network has no closed form of %s, only of switch, ring and "
+                    "fully_connected",
+                    dim->kind->name);
     keys_add(&keys, "kind");
     read_params(r, place, &keys, dim_params, n_dim_params, &own);
     dim->size = (uint32_t)own.size;
@@ -166,11 +172,13 @@ void read_topology(struct reader *r, const struct place *place)
     if (!read_object(r, place))
         return;
     struct place astra = place_key(place, "astra"), dims = place_key(place, "dims");
-    if (astra.json != NULL) {
-        place_error(r->err, &astra, "an ASTRA-sim network file is not available yet");
-        return;
-    }
-    read_dims(r, &dims);
+    if (astra.json == NULL)
+        read_dims(r, &dims);
+    else if (dims.json != NULL)
+        place_error(r->err, &astra, "stands beside `dims`; give one of them");
+    else if (astra_network_read(r, &astra))
+        check_whole(r, &astra);
     keys_add(&keys, "dims");
+    keys_add(&keys, "astra");
     keys_check(r, place, &keys);
 }

@@ -82,7 +82,6 @@ static void read_job(struct reader *r, const struct place *place, struct job_spe
     keys_add(&keys, "ranks");
     for (size_t i = 0; i < 2 && kind_readers[word].keys[i] != NULL; i++)
         keys_add(&keys, kind_readers[word].keys[i]);
-    read_later_keys(r, place, &keys, info->name);
     keys_check(r, place, &keys);
 }
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/later.h"
 #include "config/read.h"
 
 // A number without a fraction as a JSON integer, so that it reads "8" and not "8.0".
@@ -185,7 +184,6 @@ static json_t *job_json(const struct job_spec *job, const struct job_source *sou
     json_object_set_new(json, "kind", json_string(info->name));
     write_params(json, info->params, info->n_params, &source->params);
     write_job_extras(json, job, source);
-    later_keys_write(json, info->name);
     return json;
 }
 
@@ -238,7 +236,6 @@ json_t *scenario_json(const struct scenario *scenario)
     const struct spec *spec = &scenario->spec;
     const struct dim_spec *base = &scenario->base;
     json_t *json = params_json(scenario_params, n_scenario_params, spec);
-    later_keys_write(json, "scenario");
     json_object_set_new(json, "topology", topology_json(scenario));
     json_object_set_new(json, "switch", switch_json(&base->sw));
     json_object_set_new(json, "transport", transport_json(&base->transport));

@@ -48,6 +48,20 @@ static void check_base(struct reader *r, const struct place *root)
         fit_check(r, root, &s->base);
 }
 
+// An error for what only a packet network has.
+static void check_analytical(struct reader *r, const struct place *root)
+{
+    static const char *const lists[] = {"capture", "faults", "routes"};
+    struct place report = place_key(root, "report"), sample = place_key(&report, "sample");
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct place list = place_key(root, lists[i]);
+        if (json_array_size(list.json) > 0)
+            place_error(r->err, &list, "the analytical network has no packets, links or switches");
+    }
+    if (r->scenario->spec.report.sample_ps != 0)
+        place_error(r->err, &sample, "the analytical network has no queues or rates to sample");
+}
+
 static void read_scenario(struct reader *r, const struct place *root)
 {
     static const char *const objects[] = {"$schema", "topology", "switch",  "transport",
@@ -61,7 +75,6 @@ static void read_scenario(struct reader *r, const struct place *root)
     params_default(scenario_params, n_scenario_params, &r->scenario->spec);
     read_params(r, root, &keys, scenario_params, n_scenario_params, &r->scenario->spec);
     check_name(r, &name);
-    read_later_keys(r, root, &keys, "scenario");
     read_base(r, root);
     read_topology(r, &topology);
     check_base(r, root);
@@ -71,6 +84,8 @@ static void read_scenario(struct reader *r, const struct place *root)
     read_captures(r, &capture);
     read_report(r, &report);
     read_limits(r, &limits);
+    if (r->scenario->spec.network == NETWORK_ANALYTICAL)
+        check_analytical(r, root);
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
         keys_add(&keys, objects[i]);
     keys_check(r, root, &keys);

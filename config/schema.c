@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cc/registry.h"
-#include "config/later.h"
 #include "config/read.h"
 #include "config/scenario.h"
 
@@ -122,17 +121,6 @@ static json_t *params_schema(const struct param *params, size_t n)
     json_t *object = object_new();
     params_set(object, params, n);
     return object;
-}
-
-static void later_set(json_t *object, const char *name)
-{
-    for (size_t i = 0; i < n_later_keys; i++)
-        if (strcmp(later_keys[i].object, name) == 0)
-            key_set(object, later_keys[i].key,
-                    json_pack("{s:o,s:s}", "const",
-                              json_loads(later_keys[i].only, JSON_DECODE_ANY, NULL), "description",
-                              later_keys[i].help),
-                    false);
 }
 
 static json_t *list_of(json_t *items)
@@ -258,7 +246,6 @@ static json_t *job_schema(void)
         params_set(job, job_kinds[i].params, job_kinds[i].n_params);
         job_extras_set(job, (enum job_kind)i);
         key_set(job, "ranks", ranks_schema(), false);
-        later_set(job, job_kinds[i].name);
         json_object_set_new(job, "description", json_string(job_kinds[i].doc));
         json_array_append_new(kinds, job);
     }
@@ -302,8 +289,14 @@ static json_t *root_schema(void)
     json_object_set_new(json_object_get(properties, "name"), "pattern",
                         json_string("^[A-Za-z0-9._-]+$"));
     key_set(root, "$schema", json_pack("{s:s}", "type", "string"), false);
-    later_set(root, "scenario");
-    key_set(topology, "dims", dims_schema(), true);
+    key_set(topology, "dims", dims_schema(), false);
+    key_set(topology, "astra",
+            json_pack("{s:s,s:s}", "type", "string", "description",
+                      "a network file of ASTRA-sim 1.0, instead of dims"),
+            false);
+    json_object_del(topology, "required");
+    json_object_set_new(topology, "oneOf",
+                        json_pack("[{s:[s]},{s:[s]}]", "required", "dims", "required", "astra"));
     key_set(root, "topology", topology, true);
     key_set(root, "switch", ref("switch"), false);
     key_set(root, "transport", ref("transport"), false);

@@ -4,6 +4,8 @@
 
 #define TABLE_END(t) const size_t n_##t = sizeof t / sizeof *t
 
+static const char *const networks[] = {"packet", "analytical", NULL};
+
 #define SC(f) offsetof(struct spec, f)
 const struct param scenario_params[] = {
     {.name = "name",
@@ -34,6 +36,13 @@ const struct param scenario_params[] = {
      .max = "100000s",
      .can_auto = true,
      .help = "planned end in simulated time; auto = when the work is done"},
+    {.name = "network",
+     .type = PARAM_ENUM,
+     .offset = SC(network),
+     .def = "packet",
+     .choices = networks,
+     .help = "packet by packet, or analytical: closed forms of messages without contention",
+     .source = "Rashidi et al., ISPASS 2020 (ASTRA-sim)"},
 };
 TABLE_END(scenario_params);
 
@@ -269,6 +278,7 @@ const struct param ecn_switch_params[] = {
 TABLE_END(ecn_switch_params);
 
 const struct own_key own_keys[] = {
+    {"topology", "astra", "file name", "", "beside no dims: a network file of ASTRA-sim 1.0"},
     {"topology", "link", "object", "100Gbps, 1us",
      "rate and delay of a rank's links; a trunk is the same where it says nothing"},
     {"topology", "switch", "object", "the global one", "settings that differ in this dimension"},

@@ -42,9 +42,9 @@ static json_t *flow_json(const struct flow_record *f)
     put(o, "delivered_ns", ns(f->delivered_ps));
     put(o, "ideal_ns", ns(f->ideal_ps));
     put(o, "slowdown",
-        f->fct_ps < 0 ? json_null() : json_real((double)f->fct_ps / (double)f->ideal_ps));
+        f->fct_ps <= 0 ? json_null() : json_real((double)f->fct_ps / (double)f->ideal_ps));
     put(o, "delivered_bytes", count(f->delivered_bytes));
-    put(o, "goodput_bps", f->fct_ps < 0 ? json_null() : whole((double)f->bytes * 8 / seconds));
+    put(o, "goodput_bps", f->fct_ps <= 0 ? json_null() : whole((double)f->bytes * 8 / seconds));
     put(o, "packets", count(f->packets));
     put(o, "retransmitted_packets", count(f->retransmitted));
     put(o, "cnps", count(f->cnps));

@@ -18,10 +18,12 @@ static void build_graph(struct sim *sim, struct err *err)
         const struct dim_spec *dim = &spec->dims[d];
         sim->graph.dim_fabric[d] = dim->kind->fabric;
         sim->graph.dim_share[d] = dim->ranks_per_port > 1 ? dim->ranks_per_port : 1;
-        dim->kind->build(&sim->graph, d, dim->params, dim->links);
+        if (!sim_is_analytical(sim))
+            dim->kind->build(&sim->graph, d, dim->params, dim->links);
     }
     graph_seal(&sim->graph);
-    sim_routes_build(sim, err);
+    if (!sim_is_analytical(sim))
+        sim_routes_build(sim, err);
 }
 
 // A NIC's own clock is off by up to clock_ppm.
@@ -111,14 +113,27 @@ static void build_workload(struct sim *sim)
         sim->late_ps[r] = (ps_t)rng_below(&rng, (uint64_t)jitter + 1);
     }
     sim->workload.engine = &sim->engine;
-    sim->workload.transfer = (struct transfer){.post = roce_post, .net = &sim->roce};
-    if (spec->dims[0].sw.routing.relay)
+    if (sim_is_analytical(sim))
+        sim->workload.transfer = analytical_transfer(&sim->analytical);
+    else
+        sim->workload.transfer = (struct transfer){.post = roce_post, .net = &sim->roce};
+    if (spec->dims[0].sw.routing.relay && !sim_is_analytical(sim))
         sim_relay_init(sim);
     sim->workload.n_ranks = n;
     sim->workload.late_ps = sim->late_ps;
     sim->workload.bandwidth = sim_bandwidth;
     sim->workload.bandwidth_ctx = sim;
     workload_init(&sim->workload, spec->jobs, spec->n_jobs);
+}
+
+static void build_packet_network(struct sim *sim, struct err *err)
+{
+    build_network(sim);
+    sim_telemetry_init(sim, err);
+    sim_weights_init(sim);
+    sim_build_switches(sim, err);
+    sim_faults_init(sim, err);
+    build_transport(sim);
 }
 
 struct sim *sim_new(const struct spec *spec, struct err *err)
@@ -134,12 +149,10 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
         sim_free(sim);
         return NULL;
     }
-    build_network(sim);
-    sim_telemetry_init(sim, err);
-    sim_weights_init(sim);
-    sim_build_switches(sim, err);
-    sim_faults_init(sim, err);
-    build_transport(sim);
+    if (sim_is_analytical(sim))
+        sim_analytical_init(sim);
+    else
+        build_packet_network(sim, err);
     build_workload(sim);
     sim->captures = memory_zeroed(spec->n_captures, sizeof *sim->captures);
     sim->capture_packets = memory_zeroed(spec->n_captures, sizeof *sim->capture_packets);
@@ -172,6 +185,7 @@ void sim_free(struct sim *sim)
     sim_relay_free(sim);
     free(sim->roce.dims);
     roce_free(&sim->roce);
+    analytical_free(&sim->analytical);
     switches_free(&sim->switches);
     network_free(&sim->net);
     routes_free(&sim->routes);

@@ -19,6 +19,7 @@ static void collect_flows(struct sim *sim, struct result *r)
         for (uint32_t m = qp_at(&sim->roce.qps, q)->snd.oldest; m != MESSAGE_NIL;
              m = sim->roce.messages.slots[m].next)
             sim_message_ended(sim, &sim->roce.messages.slots[m]);
+    sim_analytical_running(sim);
     if (sim->n_flows > 0)
         qsort(sim->flows, sim->n_flows, sizeof *sim->flows, by_id);
     r->flows = sim->flows;
@@ -26,11 +27,11 @@ static void collect_flows(struct sim *sim, struct result *r)
     sim->flows = NULL;
     struct message_stats *s = &sim->stats;
     struct flows_summary *summary = &r->summary;
-    summary->count = sim->roce.n_messages;
+    summary->count = sim->roce.n_messages + sim->analytical.n_messages;
     r->flows_complete = summary->count <= sim->spec->report.flows_max;
     summary->failed = sim->failed;
-    summary->running = sim->roce.n_running;
-    summary->bytes = sim->roce.posted_bytes;
+    summary->running = sim->roce.n_running + sim->analytical.n_running;
+    summary->bytes = sim->roce.posted_bytes + sim->analytical.posted_bytes;
     summary->fct_ns = distribution_stats(&s->fct_ns);
     summary->slowdown = distribution_stats(&s->slowdown);
     if (s->goodput_square_sum > 0)

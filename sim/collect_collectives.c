@@ -62,7 +62,8 @@ static void collect_rates(struct collective_result *c, enum coll_op op)
     double seconds = (double)(c->end_ps - c->start_ps) / (double)PS_PER_S;
     c->algbw_bps = (double)c->bytes * 8 / seconds;
     c->busbw_bps = c->algbw_bps * coll_bus_factor(op, c->ranks);
-    c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
+    if (c->ideal_ps >= 0)
+        c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
 }
 
 void sim_collect_collectives(const struct sim *sim, struct result *r)

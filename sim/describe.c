@@ -61,6 +61,11 @@ char *sim_describe(const struct sim *sim)
     const struct graph *g = &sim->graph;
     if (!out)
         return NULL;
+    if (sim_is_analytical(sim)) {
+        sim_analytical_describe(sim, out);
+        fclose(out);
+        return text;
+    }
     const struct switches *sw = &sim->switches;
     fprintf(out, "%u ranks, %u switches, ", g->n_ranks, sw->n_switches);
     if (sw->n_routers > 0)

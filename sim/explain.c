@@ -170,6 +170,13 @@ static void explain_deadlock(struct result *r)
 
 void sim_explain(const struct sim *sim, struct result *r)
 {
+    if (sim_is_analytical(sim)) {
+        result_explain(r,
+                       text_format("analytical network: closed forms know no contention, so every "
+                                   "message took the time that it takes alone; there were no "
+                                   "queues, pauses, marks or losses for a policy to act on"));
+        return;
+    }
     explain_deadlock(r);
     explain_pauses(sim, r);
     explain_policy(sim, r);
@@ -187,6 +194,8 @@ static void wait_add(struct result *r, char *sentence)
 
 static const char *why_waiting(const struct sim *sim, const struct flow_record *f)
 {
+    if (sim_is_analytical(sim))
+        return "it is on its way";
     const struct qp_sender *s = &qp_at(&sim->roce.qps, f->qp)->snd;
     bool recovers = sim->spec->dims[0].transport.recovery != RECOVERY_NONE;
     if (s->failed)

@@ -58,13 +58,19 @@ static uint32_t line_port(const struct evaluation *e, uint32_t src, uint32_t dst
     }
     src = graph_owner(&sim->graph, src, dim);
     dst = graph_owner(&sim->graph, dst, dim);
-    *planes = routes_from(sim_first_routes(sim), src, dst, dim, &ports);
-    return node_port(&sim->net, src, ports[0]);
+    uint32_t n = routes_from(sim_first_routes(sim), src, dst, dim, &ports);
+    uint32_t first = node_port(&sim->net, src, ports[0]);
+    *planes = 0; // of several ways round only what leads to the same neighbour
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t port = node_port(&sim->net, src, ports[i]);
+        *planes += !sim->graph.dim_direct[dim] ||
+                   sim->net.ports[port].peer_node == sim->net.ports[first].peer_node;
+    }
+    return first;
 }
 
 // Time of a payload byte on a NIC's line: (P + data overhead) / P wire bytes, and where as much
-// data comes in by it, which shares the direction with its ACKs, ACK / ack_interval / P more. A
-// direct dimension has no planes: equal first hops there are ways round to one peer.
+// data comes in by it, which shares the direction with its ACKs, ACK / ack_interval / P more.
 static double payload_byte_ps(const struct evaluation *e, uint32_t port, uint32_t planes)
 {
     uint32_t dim = e->sim->graph.ports[port].dim;
@@ -73,8 +79,7 @@ static double payload_byte_ps(const struct evaluation *e, uint32_t port, uint32_
     double wire = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire;
     if (e->hears[port])
         wire += (double)ack_sizes(t).wire / (double)t->ack_interval;
-    return (double)bt->num / (double)bt->den * wire / (double)t->mtu_bytes /
-           (e->sim->graph.dim_direct[dim] ? 1 : planes);
+    return (double)bt->num / (double)bt->den * wire / (double)t->mtu_bytes / planes;
 }
 
 // Which lines data comes in by: those that the answers leave by.
@@ -238,6 +243,8 @@ ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
                              const struct coll_schedule *schedule,
                              const struct system_request *request)
 {
+    if (sim_is_analytical(sim))
+        return -1; // there is no contention to compare with
     struct evaluation e = {.sim = sim, .job = job, .schedule = schedule};
     struct coll_planner planner;
     uint32_t n = coll_ranks(schedule), lines = sim->net.first_port[sim->graph.n_ranks];

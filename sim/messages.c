@@ -16,14 +16,36 @@ static uint64_t delivered_bytes(const struct sim *sim, const struct message *m)
     return message_offset(m, expected, sim->spec->dims[m->dim].transport.mtu_bytes) - m->start_byte;
 }
 
-static void keep_record(struct sim *sim, const struct message *m, ps_t ideal_ps)
+static void keep_stats(struct sim *sim, const struct flow_record *f)
 {
+    struct message_stats *s = &sim->stats;
+    distribution_add(&s->fct_ns, (double)ns_of_ps(f->fct_ps));
+    if (f->fct_ps == 0) // in closed form, without latency
+        return;
+    double goodput = (double)f->bytes / (double)f->fct_ps;
+    distribution_add(&s->slowdown, (double)f->fct_ps / (double)f->ideal_ps);
+    s->goodput_sum += goodput;
+    s->goodput_square_sum += goodput * goodput;
+}
+
+void sim_keep_record(struct sim *sim, const struct flow_record *record)
+{
+    if (record->status == MESSAGE_DONE)
+        keep_stats(sim, record);
+    else if (record->status == MESSAGE_FAILED)
+        sim->failed++;
     if (sim->n_flows >= sim->spec->report.flows_max)
         return;
     if (sim->n_flows == sim->cap_flows)
         sim->flows = memory_grow(sim->flows, &sim->cap_flows, sizeof *sim->flows);
-    bool done = m->status == MESSAGE_DONE;
-    sim->flows[sim->n_flows++] = (struct flow_record){
+    sim->flows[sim->n_flows++] = *record;
+}
+
+// Also for messages that are still running when the run ends.
+void sim_message_ended(void *ctx, const struct message *m)
+{
+    struct sim *sim = ctx;
+    struct flow_record record = {
         .id = m->id,
         .bytes = m->bytes,
         .delivered_bytes = delivered_bytes(sim, m),
@@ -36,31 +58,9 @@ static void keep_record(struct sim *sim, const struct message *m, ps_t ideal_ps)
         .cnps = m->cnps,
         .timeouts = m->timeouts,
         .start_ps = m->posted_ps,
-        .fct_ps = done ? m->done_ps - m->posted_ps : -1,
+        .fct_ps = m->status == MESSAGE_DONE ? m->done_ps - m->posted_ps : -1,
         .delivered_ps = m->delivered_ps == PS_NEVER ? -1 : m->delivered_ps - m->posted_ps,
-        .ideal_ps = ideal_ps,
+        .ideal_ps = sim_ideal_ps(sim, m->src, m->dst, m->dim, m->bytes, NULL),
         .status = m->status};
-}
-
-static void keep_stats(struct sim *sim, const struct message *m, ps_t ideal_ps)
-{
-    struct message_stats *s = &sim->stats;
-    ps_t fct = m->done_ps - m->posted_ps;
-    double goodput = (double)m->bytes / (double)fct;
-    distribution_add(&s->fct_ns, (double)ns_of_ps(fct));
-    distribution_add(&s->slowdown, (double)fct / (double)ideal_ps);
-    s->goodput_sum += goodput;
-    s->goodput_square_sum += goodput * goodput;
-}
-
-// Also for messages that are still running when the run ends.
-void sim_message_ended(void *ctx, const struct message *m)
-{
-    struct sim *sim = ctx;
-    ps_t ideal = sim_ideal_ps(sim, m->src, m->dst, m->dim, m->bytes, NULL);
-    keep_record(sim, m, ideal);
-    if (m->status == MESSAGE_DONE)
-        keep_stats(sim, m, ideal);
-    else if (m->status == MESSAGE_FAILED)
-        sim->failed++;
+    sim_keep_record(sim, &record);
 }

@@ -60,6 +60,8 @@ double sim_bandwidth(void *ctx, uint32_t src, uint32_t dst)
 {
     const struct sim *sim = ctx;
     double bps = 0;
+    if (sim_is_analytical(sim))
+        return analytical_bandwidth(&sim->analytical, src, dst);
     uint32_t first = 0, next = sim_relay_next(&sim->graph, src, dst); // of a relayed pair: a leg
     uint32_t dim = graph_joining_dim(&sim->graph, src, next);
     uint32_t n = graph_ports_in(&sim->graph, graph_owner(&sim->graph, src, dim), dim, &first);

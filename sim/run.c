@@ -16,10 +16,11 @@ bool sim_only_housekeeping(const struct sim *sim)
 }
 
 // Is anything pending that will make progress without a packet: a start, a retransmission, a watchdog?
+// In closed form all that is pending will.
 static bool hopeful(const struct sim *sim)
 {
-    return sim->workload.starts_pending > 0 || sim->roce.n_rto_armed > 0 ||
-           sim->switches.n_watchdogs_armed > 0;
+    return sim_is_analytical(sim) || sim->workload.starts_pending > 0 ||
+           sim->roce.n_rto_armed > 0 || sim->switches.n_watchdogs_armed > 0;
 }
 
 // Fires `stall` after the last progress, or after the last time that progress was still to come.
@@ -51,7 +52,8 @@ static void on_progress(void *ctx)
     if (!run->watch || !run->watch->progress)
         return;
     double total = (double)sim->workload.total_bytes;
-    struct sim_progress p = {.done = total > 0 ? (double)sim->roce.delivered_bytes / total : 0,
+    double delivered = (double)(sim->roce.delivered_bytes + sim->analytical.delivered_bytes);
+    struct sim_progress p = {.done = total > 0 ? delivered / total : 0,
                              .now_ps = sim->engine.now_ps,
                              .packet_hops = sim->net.packet_hops,
                              .events = sim->engine.events};

@@ -2,6 +2,9 @@
 // A simulation: everything a run needs, built from a spec; no globals, several can live at once.
 #pragma once
 
+#include <stdio.h>
+
+#include "analytical/analytical.h"
 #include "engine/loop.h"
 #include "net/network.h"
 #include "sim/distribution.h"
@@ -40,6 +43,8 @@ struct sim {
     struct network net;
     struct switches switches;
     struct roce roce;
+    struct analytical
+        analytical; // instead of net, switches and roce where messages have closed forms
     struct workload workload;
     struct relay *relay; // NULL where pairs that no dimension joins are errors
     ps_t *late_ps;
@@ -107,7 +112,16 @@ void sim_packets_free(struct sim *sim);
 char *sim_describe(const struct sim *sim);
 
 /* Between the files of this folder */
+static inline bool sim_is_analytical(const struct sim *sim)
+{
+    return sim->spec->network == NETWORK_ANALYTICAL;
+}
 void sim_message_ended(void *ctx, const struct message *m);
+// Keeps a message that has ended, or that the end of the run has cut off, and counts it.
+void sim_keep_record(struct sim *sim, const struct flow_record *record);
+void sim_analytical_init(struct sim *sim);    // between graph and workload
+void sim_analytical_running(struct sim *sim); // records of what is on its way
+void sim_analytical_describe(const struct sim *sim, FILE *out);
 uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims); // ctx: the sim
 // The ports of a path between two ranks, those that share a NIC with others included; how many.
 uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,

@@ -59,9 +59,12 @@ struct limits_spec {
     uint64_t events;            // 0 = none
 };
 
+enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };
+
 struct spec {
     const char *name, *description, *source;
     uint64_t seed;
+    int network;                         // enum network_model
     ps_t duration_ps;                    // planned horizon, PS_NEVER = until the work is done
     struct dim_spec dims[SPEC_MAX_DIMS]; // innermost first
     uint32_t n_dims;

@@ -14,6 +14,27 @@
 #define MAX_MESH (MAX_DISTANCE + 1)
 #define MAX_FULL 1024
 #define MAX_DLN 4096
+#define MAX_PORTS 4095 // of a rank
+
+struct parallel_params {
+    uint64_t parallel;
+};
+
+static const struct param parallel_params[] = {
+    {.name = "parallel",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct parallel_params, parallel),
+     .def = "1",
+     .min = "1",
+     .max = "64",
+     .help = "links between two neighbours",
+     .source = "Won et al., ISPASS 2023 (ASTRA-sim 2.0)"},
+};
+
+static uint64_t parallel_of(const void *params)
+{
+    return ((const struct parallel_params *)params)->parallel;
+}
 
 static void check_size(uint32_t size, uint32_t max, const char *path, struct err *err)
 {
@@ -38,8 +59,11 @@ static void check_mesh(const void *params, uint32_t size, uint32_t ranks, const 
 static void check_full(const void *params, uint32_t size, uint32_t ranks, const char *path,
                        struct err *err)
 {
-    (void)params, (void)ranks;
+    (void)ranks;
     check_size(size, MAX_FULL, path, err);
+    if (size <= MAX_FULL && (size - 1) * parallel_of(params) > MAX_PORTS)
+        err_add(err, path, "%u links of a rank are more than %d",
+                (unsigned)((size - 1) * parallel_of(params)), MAX_PORTS);
 }
 
 static void check_dln(const void *params, uint32_t size, uint32_t ranks, const char *path,
@@ -63,13 +87,18 @@ static void link_at(struct graph *g, uint32_t dim, const struct rank_group *grou
 static void build_ring(struct graph *g, uint32_t dim, const void *params,
                        const struct link_spec *links)
 {
-    (void)params;
     g->dim_direct[dim] = true;
     for (uint32_t k = 0; k < rank_groups(g, dim); k++) {
         struct rank_group group = rank_group_at(g, dim, k);
-        if (group.size > 1)
+        for (uint64_t i = 0; group.size > 1 && i < parallel_of(params); i++)
             link_at(g, dim, &group, 1, true, &links[0]);
     }
+}
+
+// A rank's links to both its neighbours, which are one where there are two ranks.
+static uint64_t ring_width(const void *params, uint32_t size)
+{
+    return parallel_of(params) * (size > 2 ? 2 : 1);
 }
 
 static void build_mesh(struct graph *g, uint32_t dim, const void *params,
@@ -87,12 +116,18 @@ static void build_mesh(struct graph *g, uint32_t dim, const void *params,
 static void build_full(struct graph *g, uint32_t dim, const void *params,
                        const struct link_spec *links)
 {
-    (void)params;
     for (uint32_t k = 0; k < rank_groups(g, dim); k++) {
         struct rank_group group = rank_group_at(g, dim, k);
         for (uint32_t distance = 1; distance < group.size; distance++)
-            link_at(g, dim, &group, distance, false, &links[0]);
+            for (uint64_t i = 0; i < parallel_of(params); i++)
+                link_at(g, dim, &group, distance, false, &links[0]);
     }
+}
+
+static uint64_t full_width(const void *params, uint32_t size)
+{
+    (void)size;
+    return parallel_of(params);
 }
 
 // Distances 2^k below the size. Those above half of it can be the mirror of another: size - 2^k is
@@ -119,6 +154,11 @@ const struct topology_kind topology_ring = {
     .doc = "direct: a ring of each group of ranks; the ranks forward",
     .source =
         "Dally & Towles, Principles and Practices of Interconnection Networks, 2004, chapter 5",
+    .params = parallel_params,
+    .n_params = sizeof parallel_params / sizeof *parallel_params,
+    .params_bytes = sizeof(struct parallel_params),
+    .shape = SHAPE_RING,
+    .width = ring_width,
     .check = check_ring,
     .build = build_ring,
 };
@@ -140,6 +180,11 @@ const struct topology_kind topology_fully_connected = {
     .name = "fully_connected",
     .doc = "direct: a link between every two ranks of a group",
     .source = "Won et al., ISPASS 2023 (ASTRA-sim 2.0)",
+    .params = parallel_params,
+    .n_params = sizeof parallel_params / sizeof *parallel_params,
+    .params_bytes = sizeof(struct parallel_params),
+    .shape = SHAPE_FULLY_CONNECTED,
+    .width = full_width,
     .check = check_full,
     .build = build_full,
 };

@@ -40,8 +40,16 @@ static void build(struct graph *g, uint32_t dim, const void *p, const struct lin
     }
 }
 
+static uint64_t width(const void *p, uint32_t size)
+{
+    (void)size;
+    return ((const struct switch_params *)p)->planes;
+}
+
 const struct topology_kind topology_switch = {
     .name = "switch",
+    .shape = SHAPE_SWITCH,
+    .width = width,
     .doc = "one switch per group of ranks that share all other coordinates",
     .source = "any single-switch or NVSwitch system",
     .params = params,

@@ -10,13 +10,20 @@ struct link_spec {
     ps_t delay_ps;
 };
 
+// How far two ranks of a group are apart, to networks in closed form: the links of the shorter way
+// round, two to the switch and from it, or one.
+enum topology_shape { SHAPE_OTHER, SHAPE_RING, SHAPE_SWITCH, SHAPE_FULLY_CONNECTED };
+
 struct topology_kind {
     const char *name, *doc, *source;
     const struct param *params; // beside kind, size and link, which every dimension has
     size_t n_params, params_bytes;
-    const char *const *links; // names of further links ("trunk"), NULL-terminated; legal keys
-    bool fabric;              // one fabric joins all ranks
-    bool direct;              // links lead from rank to rank
+    const char *const *links;  // names of further links ("trunk"), NULL-terminated; legal keys
+    bool fabric;               // one fabric joins all ranks
+    bool direct;               // links lead from rank to rank
+    enum topology_shape shape; // SHAPE_OTHER: closed forms do not know it
+    // Links of a rank that closed forms add up for a message; where there is a shape.
+    uint64_t (*width)(const void *params, uint32_t size);
     // Is it possible? Adds errors at `path` ("topology.dims[1]"). `ranks` = product of all sizes.
     void (*check)(const void *params, uint32_t size, uint32_t ranks, const char *path,
                   struct err *err);

@@ -26,7 +26,9 @@ static const char *const orders[] = {"fifo", "lifo", "smallest_first", NULL};
 static const char *const schedules[] = {"baseline", "bandwidth_aware", "round_robin", "themis",
                                         NULL};
 static const char *const mappings[] = {"local", "strided", "random", NULL};
-static const char *const ops[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", NULL};
+static const char *const ops[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+                                  "broadcast",  "reduce",         "gather",     "scatter",
+                                  "send_recv",  "barrier",        NULL};
 
 static const struct param flows_params[] = {
     COMMON,

@@ -234,7 +234,7 @@ static bool closed_form(struct phase_run *run, ps_t now)
     struct workload *w = s->workload;
     const struct coll_phase *phase = instance_phase(run->instance, run->chunk, run->index);
     ps_t duration;
-    if (!w->transfer.phase)
+    if (!w->transfer.phase || s->schedule.reduce_bps > 0)
         return false;
     uint32_t *members = memory_zeroed(run->n_members, sizeof *members);
     for (uint32_t m = 0; m < run->n_members; m++)

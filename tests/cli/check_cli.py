@@ -60,7 +60,7 @@ def bad_inputs(tmp):
         'capture=[{"at":"rank0","file":"x.pcap","filter":"udp prt 1"}]': "capture[0].filter",
         'capture=[{"at":"rank0","file":"../x.pcap"}]': "capture[0].file",
         "limits.stall=5": "limits.stall",
-        "network=analytical": "not available yet",
+        "network=ideal": "network",
     }
     for setting, words in sets.items():
         out = os.path.join(tmp, "bad")

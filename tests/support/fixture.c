@@ -13,6 +13,13 @@
 
 #include "cc/registry.h"
 
+void fixture_kind(struct dim_spec *dim, const char *topology)
+{
+    dim->kind = topology_find(topology);
+    assert_non_null(dim->kind);
+    params_default(dim->kind->params, dim->kind->n_params, dim->params);
+}
+
 static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
                        struct link_spec link)
 {
@@ -26,10 +33,8 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
     spec->limits = (struct limits_spec){.sim_time_ps = PS_NEVER, .stall_ps = 100 * PS_PER_MS};
     spec->report.flows_max = 10000;
     spec->jobs = f->jobs;
-    dim->kind = topology_find(topology);
-    assert_non_null(dim->kind);
+    fixture_kind(dim, topology);
     dim->size = ranks;
-    params_default(dim->kind->params, dim->kind->n_params, dim->params);
     dim->links[0] = link;
     params_default(switch_params, n_switch_params, &dim->sw);
     params_default(pfc_params, n_pfc_params, &dim->sw.pfc);

@@ -26,6 +26,9 @@ void fixture_leaf_spine(struct fixture *f, uint32_t ranks, uint32_t per_leaf, ui
 void fixture_direct(struct fixture *f, const char *kind, uint32_t ranks, uint64_t rate_bps,
                     ps_t delay_ps);
 
+// The kind of a dimension, with defaults for all it has.
+void fixture_kind(struct dim_spec *dim, const char *topology);
+
 // Policy by name ("dcqcn"), preset (NULL = default), then "key=value" pairs ending with NULL.
 void fixture_cc(struct fixture *f, const char *name, const char *preset, ...);
 

@@ -184,7 +184,7 @@ void random_any(struct fixture *f, uint64_t seed)
     struct dim_spec *dim = &f->spec.dims[0];
     static const char *const direct[] = {"ring", "ring", "mesh", "dln"};
     if (is_direct(seed))
-        dim->kind = topology_find(direct[rng_below(&rng, 4)]);
+        fixture_kind(dim, direct[rng_below(&rng, 4)]);
     uint64_t shared = dim->sw.buffer_bytes ? dim->sw.buffer_bytes : 60000;
     if (rng_below(&rng, 3) == 0)
         random_collective(f, &rng);

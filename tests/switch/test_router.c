@@ -181,7 +181,7 @@ static void test_pfc_in_an_outer_dimension(void **state)
     f.jobs[0].n_flows = 0;
     f.spec.n_dims = 2;
     f.spec.dims[1] = f.spec.dims[0];
-    f.spec.dims[0].kind = topology_find("ring");
+    fixture_kind(&f.spec.dims[0], "ring");
     fixture_flow(&f, 0, 6, BYTES, 0);
     fixture_flow(&f, 3, 6, BYTES, 0);
     fixture_run(&f);

@@ -256,6 +256,30 @@ static void test_direct_kinds(void **state)
         check_direct(&direct_cases[i]);
 }
 
+// Parallel links are equal first hops; a ring's go both ways round, a pair's all to the other.
+static void test_parallel_links(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        uint32_t size, links, first_hops, width; // of rank 0 to rank 1; as closed forms add them up
+    } cases[] = {{"ring", 6, 18, 3, 6}, {"ring", 2, 3, 3, 3}, {"fully_connected", 4, 18, 3, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct built b;
+        const uint16_t *ports;
+        struct graph_dim dim = {cases[i].kind, cases[i].size, {"parallel=3"}};
+        uint64_t params[TOPOLOGY_PARAMS_BYTES / 8];
+        const struct topology_kind *kind = topology_find(dim.kind);
+        begin(&b, 1, &dim);
+        assert_int_equal(b.g.n_ports, 2 * cases[i].links);
+        assert_int_equal(routes_from(&b.r, 0, 1, 0, &ports), cases[i].first_hops);
+        assert_int_equal(hops(&b, 0, 1, 0), 1);
+        graphs_params(kind, &dim, params);
+        assert_int_equal(kind->width(params, cases[i].size), cases[i].width);
+        end(&b);
+    }
+}
+
 // A torus of 4 x 3: rings along both coordinates, none across.
 static void test_torus(void **state)
 {
@@ -372,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_oversubscribed_fat_tree),
         cmocka_unit_test(test_direct_kinds),
         cmocka_unit_test(test_torus),
+        cmocka_unit_test(test_parallel_links),
         cmocka_unit_test(test_equal_ways_round_a_ring),
         cmocka_unit_test(test_planes),
         cmocka_unit_test(test_graph_with_transit),

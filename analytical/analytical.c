@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Times of single messages, and their deliveries.
+#include "analytical/analytical.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
+#define LONGEST_PS (PS_NEVER / 4) // 26 days; what takes longer takes this
+
+// ---- how long ----
+
+static uint32_t hops_between(const struct analytical_dim *dim, uint32_t from, uint32_t to)
+{
+    uint32_t way = from < to ? to - from : from - to;
+    switch (dim->shape) {
+    case SHAPE_RING:
+        return way < dim->size - way ? way : dim->size - way;
+    case SHAPE_SWITCH:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+// What lies between two ranks, over all dimensions in which they differ.
+struct way {
+    uint32_t hops;
+    ps_t latency_ps;
+    double bytes_per_ns; // of the slowest
+};
+
+static struct way way_between(const struct analytical *a, uint32_t src, uint32_t dst)
+{
+    struct way way = {0};
+    for (uint32_t d = 0; d < a->n_dims; d++) {
+        const struct analytical_dim *dim = &a->dims[d];
+        uint32_t from = src % dim->size, to = dst % dim->size;
+        src /= dim->size;
+        dst /= dim->size;
+        if (from == to)
+            continue;
+        uint32_t hops = hops_between(dim, from, to);
+        way.hops += hops;
+        way.latency_ps += hops * dim->latency_ps;
+        if (way.bytes_per_ns <= 0 || dim->bytes_per_ns < way.bytes_per_ns)
+            way.bytes_per_ns = dim->bytes_per_ns;
+    }
+    return way;
+}
+
+uint32_t analytical_hops(const struct analytical *a, uint32_t src, uint32_t dst)
+{
+    return way_between(a, src, dst).hops;
+}
+
+double analytical_bandwidth(const struct analytical *a, uint32_t src, uint32_t dst)
+{
+    return way_between(a, src, dst).bytes_per_ns;
+}
+
+ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t dst, uint64_t bytes)
+{
+    struct way way = way_between(a, src, dst);
+    if (way.hops == 0)
+        return 0;
+    double ns = (double)way.latency_ps / (double)PS_PER_NS + (double)bytes / way.bytes_per_ns;
+    if (ns >= (double)(LONGEST_PS / PS_PER_NS))
+        return LONGEST_PS;
+    return (ps_t)ns * PS_PER_NS; // truncated, as the original's conversion to int does
+}
+
+// ---- messages ----
+
+static void slot_give(struct analytical_message *m)
+{
+    m->on_its_way = false;
+    m->next_free = m->net->free_head;
+    m->net->free_head = m;
+}
+
+static void on_arrival(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct analytical_message *m = timer->data;
+    struct analytical *a = m->net;
+    uint64_t token = m->token;
+    a->n_running--;
+    a->delivered_bytes += m->bytes;
+    if (a->ended)
+        a->ended(a->ended_ctx, m);
+    slot_give(m); // the client may post again
+    a->client.delivered(a->client.ctx, token, e->now_ps);
+    a->client.sent(a->client.ctx, token, e->now_ps);
+}
+
+static void block_add(struct analytical *a)
+{
+    struct analytical_message *block = memory_zeroed(ANALYTICAL_BLOCK, sizeof *block);
+    a->blocks = memory_resize(a->blocks, a->n_blocks + 1, sizeof *a->blocks);
+    a->blocks[a->n_blocks++] = block;
+    for (size_t i = ANALYTICAL_BLOCK; i-- > 0;) {
+        block[i].net = a;
+        sim_timer_init(a->engine, &block[i].timer, 0, on_arrival, &block[i]);
+        slot_give(&block[i]);
+    }
+}
+
+static struct analytical_message *slot_take(struct analytical *a)
+{
+    if (!a->free_head)
+        block_add(a);
+    struct analytical_message *m = a->free_head;
+    a->free_head = m->next_free;
+    return m;
+}
+
+void analytical_post(void *analytical, const struct transfer_request *request, ps_t now)
+{
+    struct analytical *a = analytical;
+    struct analytical_message *m = slot_take(a);
+    m->id = a->n_messages++;
+    m->token = request->token;
+    m->bytes = request->bytes;
+    m->job = request->job;
+    m->src = request->src;
+    m->dst = request->dst;
+    m->posted_ps = now;
+    m->takes_ps = analytical_message_ps(a, m->src, m->dst, m->bytes);
+    m->on_its_way = true;
+    a->n_running++;
+    a->posted_bytes += m->bytes;
+    m->timer.node = m->dst;
+    sim_timer_start(a->engine, &m->timer, now + m->takes_ps);
+}
+
+struct transfer analytical_transfer(struct analytical *a)
+{
+    return (struct transfer){.post = analytical_post, .phase = analytical_phase, .net = a};
+}
+
+void analytical_each(const struct analytical *a, void *ctx,
+                     void (*each)(void *ctx, const struct analytical_message *m))
+{
+    for (size_t b = 0; b < a->n_blocks; b++)
+        for (size_t i = 0; i < ANALYTICAL_BLOCK; i++)
+            if (a->blocks[b][i].on_its_way)
+                each(ctx, &a->blocks[b][i]);
+}
+
+void analytical_free(struct analytical *a)
+{
+    for (size_t b = 0; b < a->n_blocks; b++) {
+        for (size_t i = 0; i < ANALYTICAL_BLOCK; i++)
+            sim_timer_end(a->engine, &a->blocks[b][i].timer);
+        free(a->blocks[b]);
+    }
+    free(a->blocks);
+    *a = (struct analytical){0};
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// Closed forms of phases: numbers by hand, what no form is for, and the same from the programs of
+// collective/ replayed message by message over the same network.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "collective/collective.h"
+#include "tests/analytical/networks.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define RANKS 16
+
+static const uint32_t all[RANKS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static ps_t phase_of(struct analytical *a, const char *algorithm, enum coll_op op, uint32_t n,
+                     uint64_t bytes, ps_t endpoint_ns)
+{
+    ps_t duration = -1;
+    struct coll_phase_call call = {.op = op,
+                                   .algorithm = coll_find(algorithm),
+                                   .members = all,
+                                   .n = n,
+                                   .bytes = bytes,
+                                   .endpoint_ps = endpoint_ns * PS_PER_NS};
+    assert_true(analytical_phase(a, &call, &duration));
+    return duration / PS_PER_NS;
+}
+
+// The numbers of the original: 128 MiB in four chunks, one at a time in a dimension, and the 1 ns
+// that its loop adds. Ring16: 2405681 ns. Eight rings of eight: reduce-scatters and all-gathers keep
+// the ring busy for 2216784 ns, and the all-reduces on the switch lie in their shadow.
+static void test_numbers(void **state)
+{
+    (void)state;
+    struct analytical ring = {0}, rs88 = {0};
+    network_add(&ring, SHAPE_RING, 16, 500, 100 * GB);
+    assert_int_equal(4 * phase_of(&ring, "ring", COLL_ALL_REDUCE, 16, 32 * MIB, 10) + 1, 2405681);
+    network_add(&rs88, SHAPE_RING, 8, 500, 100 * GB);
+    network_add(&rs88, SHAPE_SWITCH, 8, 500, 50 * GB);
+    ps_t scatter = phase_of(&rs88, "ring", COLL_REDUCE_SCATTER, 8, 32 * MIB, 10);
+    ps_t gather = phase_of(&rs88, "ring", COLL_ALL_GATHER, 8, 4 * MIB, 10);
+    assert_int_equal(scatter, 7 * (39562 + 24) + 80);
+    assert_int_equal(gather, 7 * 39562 + 80);
+    assert_int_equal(4 * (scatter + gather) + 1, 2216785);
+}
+
+static void test_halving_doubling(void **state)
+{
+    (void)state;
+    struct analytical a = {0};
+    network_add(&a, SHAPE_SWITCH, 8, 500, 50 * GB);
+    // 2 MiB, 1 MiB, 512 KiB: 40062, 20531, 10765 ns; the additions after the first 6 and 3 ns
+    assert_int_equal(phase_of(&a, "halving_doubling", COLL_REDUCE_SCATTER, 8, 4 * MIB, 10),
+                     40062 + 20531 + 10765 + 6 + 3 + 4 * 10);
+    assert_int_equal(phase_of(&a, "halving_doubling", COLL_ALL_GATHER, 8, MIB / 2, 10),
+                     40062 + 20531 + 10765 + 4 * 10);
+    assert_int_equal(phase_of(&a, "halving_doubling", COLL_ALL_REDUCE, 8, 4 * MIB, 10),
+                     2 * (40062 + 20531 + 10765) + 6 + 3 + 7 * 10);
+    // odd sizes are cut at every halving: 50, 25, 12 bytes; at 1 B/ns
+    a.dims[0].bytes_per_ns = 1;
+    assert_int_equal(phase_of(&a, "halving_doubling", COLL_ALL_REDUCE, 8, 101, 0),
+                     2 * (3 * 1000 + 50 + 25 + 12));
+}
+
+static void test_direct_and_exchange(void **state)
+{
+    (void)state;
+    struct analytical a = {0};
+    network_add(&a, SHAPE_RING, 8, 500, 1);
+    // 8000005 bytes: messages of 1000000 take 4 links to the farthest, and 6 ns to add
+    ps_t t = 4 * 500 + 1000000;
+    assert_int_equal(phase_of(&a, "direct", COLL_ALL_REDUCE, 8, 8000005, 7), 2 * t + 3 * 7 + 6);
+    assert_int_equal(phase_of(&a, "direct", COLL_REDUCE_SCATTER, 8, 8000005, 7), t + 2 * 7 + 6);
+    assert_int_equal(phase_of(&a, "direct", COLL_ALL_GATHER, 8, 1000000, 7), t + 2 * 7);
+    assert_int_equal(phase_of(&a, "direct", COLL_ALL_TO_ALL, 8, 8000005, 7), t + 2 * 7);
+    assert_int_equal(phase_of(&a, "ring", COLL_ALL_TO_ALL, 8, 8000005, 7),
+                     28 * (1000000 + 500 + 7) + 7);
+}
+
+static void test_no_form(void **state)
+{
+    (void)state;
+    struct analytical a = {0};
+    ps_t duration;
+    network_add(&a, SHAPE_SWITCH, 16, 500, 1);
+    struct coll_phase_call call = {.algorithm = coll_find("direct"), .members = all, .n = 8};
+    call.window = 6;
+    assert_false(analytical_phase(&a, &call, &duration));
+    call.window = 7; // all at once after all
+    assert_true(analytical_phase(&a, &call, &duration));
+    call.n = 1;
+    assert_false(analytical_phase(&a, &call, &duration));
+    call.algorithm = coll_find("halving_doubling");
+    call.n = 6;
+    assert_false(analytical_phase(&a, &call, &duration));
+    call.n = 8;
+    call.op = COLL_ALL_TO_ALL;
+    assert_false(analytical_phase(&a, &call, &duration));
+    call.op = COLL_ALL_REDUCE;
+    assert_true(analytical_phase(&a, &call, &duration));
+    const struct coll_algorithm other = {.name = "unheard-of"};
+    call.algorithm = &other;
+    assert_false(analytical_phase(&a, &call, &duration));
+}
+
+// ---- replay ----
+
+struct walker { // a member on its way through the program
+    struct sim_timer timer;
+    struct replay *replay;
+    uint32_t rank, step, arrived[64]; // messages that have come for a step
+};
+
+struct replay {
+    struct engine engine;
+    struct analytical a;
+    const struct coll_algorithm *algorithm;
+    struct coll_shape shape;
+    ps_t endpoint_ps, end_ps;
+    struct walker walkers[RANKS];
+};
+
+// Of what a member has received in a step: the rule of the original.
+static ps_t adding_ps(const struct replay *r, const struct walker *w)
+{
+    struct coll_send send = r->algorithm->send(&r->shape, w->rank, w->step, 0);
+    bool first_halving = strcmp(r->algorithm->name, "halving_doubling") == 0 && w->step == 0;
+    return send.reduce && !first_halving ? (ps_t)(send.bytes / 500000) * 3000 : 0;
+}
+
+static void begin_step(struct walker *w, ps_t now)
+{
+    struct replay *r = w->replay;
+    sim_timer_start(&r->engine, &w->timer, now + r->endpoint_ps);
+}
+
+static void leave_steps(struct walker *w, ps_t now)
+{
+    struct replay *r = w->replay;
+    if (w->arrived[w->step] < r->algorithm->n_recvs(&r->shape, w->rank, w->step))
+        return;
+    ps_t after = now + adding_ps(r, w);
+    w->step++;
+    begin_step(w, after);
+}
+
+static void on_begin(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct walker *w = timer->data;
+    struct replay *r = w->replay;
+    if (w->step == r->algorithm->steps(&r->shape)) {
+        r->end_ps = e->now_ps > r->end_ps ? e->now_ps : r->end_ps;
+        return;
+    }
+    for (uint32_t k = 0; k < r->algorithm->n_sends(&r->shape, w->rank, w->step); k++) {
+        struct coll_send send = r->algorithm->send(&r->shape, w->rank, w->step, k);
+        struct transfer_request request = {.src = w->rank,
+                                           .dst = send.peer,
+                                           .bytes = send.bytes,
+                                           .token = send.peer * 64 + send.peer_step};
+        analytical_post(&r->a, &request, e->now_ps);
+    }
+}
+
+static void on_delivered(void *ctx, uint64_t token, ps_t now)
+{
+    struct replay *r = ctx;
+    struct walker *w = &r->walkers[token / 64];
+    w->arrived[token % 64]++;
+    if (w->step == token % 64) // all ranks keep step here, so none is ahead
+        leave_steps(w, now);
+}
+
+static void on_sent(void *ctx, uint64_t token, ps_t now) { (void)ctx, (void)token, (void)now; }
+
+static void check_replay(enum topology_shape shape, const char *algorithm, enum coll_op op,
+                         uint32_t n, uint64_t chunk)
+{
+    struct replay r = {.algorithm = coll_find(algorithm), .endpoint_ps = 13 * PS_PER_NS};
+    engine_init(&r.engine, 1);
+    r.engine.horizon_ps = PS_NEVER;
+    r.a.engine = &r.engine;
+    r.a.client = (struct transfer_client){.delivered = on_delivered, .sent = on_sent, .ctx = &r};
+    r.shape = (struct coll_shape){
+        .op = op, .ranks = n, .bytes = op == COLL_ALL_GATHER ? n * chunk : chunk};
+    network_add(&r.a, shape, n, 500, 3.7);
+    for (uint32_t i = 0; i < n; i++) {
+        r.walkers[i].replay = &r;
+        r.walkers[i].rank = i;
+        sim_timer_init(&r.engine, &r.walkers[i].timer, i, on_begin, &r.walkers[i]);
+        begin_step(&r.walkers[i], 0);
+    }
+    engine_drain(&r.engine, SIZE_MAX);
+    assert_int_equal(r.end_ps / PS_PER_NS, phase_of(&r.a, algorithm, op, n, chunk, 13));
+    analytical_free(&r.a);
+    engine_free(&r.engine);
+}
+
+static void test_replay(void **state)
+{
+    (void)state;
+    const enum topology_shape shapes[] = {SHAPE_RING, SHAPE_SWITCH, SHAPE_FULLY_CONNECTED};
+    const char *algorithms[] = {"ring", "direct", "halving_doubling"};
+    const uint32_t sizes[] = {2, 4, 8, 16};
+    for (size_t s = 0; s < 3; s++)
+        for (size_t n = 0; n < 4; n++)
+            for (size_t g = 0; g < 3; g++)
+                for (enum coll_op op = COLL_ALL_REDUCE; op <= COLL_ALL_TO_ALL; op++) {
+                    bool relayed = op == COLL_ALL_TO_ALL && g != 1; // another program, or none
+                    if (!relayed)
+                        check_replay(shapes[s], algorithms[g], op, sizes[n], 16 * 1000000);
+                }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_halving_doubling),
+        cmocka_unit_test(test_direct_and_exchange), cmocka_unit_test(test_no_form),
+        cmocka_unit_test(test_replay)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
