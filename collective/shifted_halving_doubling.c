@@ -8,12 +8,12 @@
 // Halving takes the bits one after the other and each time sends the segments of all ranks that
 // agree with the partner in the bits so far; doubling goes back and sends all it has. This is right
 // in any order of bits, if both partners have the same. Within the server first, so that
-// each rank takes only its part of the vector outside; then over the servers. Ranks of a server that
-// all took the same distance would share its link and leave the others idle: in a group of g
+// each rank takes only its part of the vector outside; then over the servers. Ranks of a server
+// that all took the same distance would share its link and leave the others idle: in a group of g
 // ranks, rank i takes the distances from 2^i on, cyclically, so that at each step g distances are
 // in use. g is the largest of 1, 2, 4, 16, 256 (2^2^i) that the server has ranks for and the loop
-// distances: 2^g <= servers.
-// The bytes are those of halving_doubling, (p-1)/p of the vector each way (p = all ranks).
+// distances: 2^g <= servers. The bytes are those of halving_doubling, (p-1)/p of the vector each
+// way (p = all ranks).
 // Source of the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5. The shifted order
 // has no published text behind it here: it is what the paragraph above says.
 #include "collective/collective.h"
