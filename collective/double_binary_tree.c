@@ -3,12 +3,12 @@
 //
 // A rank is an inner node of at most one of them, so it sends (an inner node to two children, each
 // half of the vector) and receives no more than the vector one way, where a single binary tree
-// takes twice that: with many pieces a broadcast or reduce tends to n/G, an all-reduce to 2n/G, in a
-// latency of log2 p rather than p. Broadcast and reduce: the root stands above both trees, which are
-// over the other ranks. All-reduce: each half is summed at the root of its own tree.
-// Sources: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL 2.4 (Jeaugey, "Massively scale
-// your deep learning training with NCCL 2.4", 2019). NCCL's trees hang from a node with one child,
-// so at odd counts rank 0 is an inner node of both; here none is at any count.
+// takes twice that: with many pieces a broadcast or reduce tends to n/G, an all-reduce to 2n/G, in
+// a latency of log2 p rather than p. Broadcast and reduce: the root stands above both trees, which
+// are over the other ranks. All-reduce: each half is summed at the root of its own tree.
+// Sources: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL 2.4 (Jeaugey, "Massively
+// scale your deep learning training with NCCL 2.4", 2019). NCCL's trees hang from a node with one
+// child, so at odd counts rank 0 is an inner node of both; here none is at any count.
 #include "collective/tree_pipeline.h"
 
 static bool dbt_supports(const struct coll_shape *shape, const char **why)

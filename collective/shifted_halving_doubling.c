@@ -7,15 +7,15 @@
 // bit k a server at distance 2^k one way or the other, so one link of the loop away.
 // Halving takes the bits one after the other and each time sends the segments of all ranks that
 // agree with the partner in the bits so far; doubling goes back and sends all it has. This is right
-// in any order of bits, if both partners have the same. Within the server first (p = ranks of it),
-// so that each rank takes 1/p of the vector outside; then over the servers. Ranks of a server that
-// all took the same distance would share its link and leave the others idle: in a group of g
+// in any order of bits, if both partners have the same. Within the server first, so that
+// each rank takes only its part of the vector outside; then over the servers. Ranks of a server
+// that all took the same distance would share its link and leave the others idle: in a group of g
 // ranks, rank i takes the distances from 2^i on, cyclically, so that at each step g distances are
 // in use. g is the largest of 1, 2, 4, 16, 256 (2^2^i) that the server has ranks for and the loop
-// distances: 2^g <= servers.
-// All-reduce and the like cost the bytes of halving_doubling, (p-1)/p of the vector each way.
-// Sources: the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5; distances for a
-// loop network in shifted order: this file.
+// distances: 2^g <= servers. The bytes are those of halving_doubling, (p-1)/p of the vector each
+// way (p = all ranks).
+// Source of the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5. The shifted order
+// has no published text behind it here: it is what the paragraph above says.
 #include "collective/collective.h"
 
 extern const struct coll_algorithm coll_shifted_halving_doubling;

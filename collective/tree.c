@@ -2,14 +2,14 @@
 // Tree collectives: in one piece over a binomial tree, in several over a binary tree, pipelined.
 //
 // Binomial: numbered from the root, v = rank - root mod p, node v with lowest set bit b hangs below
-// v - b and stands for the nodes v .. v + b - 1. Up (reduce, gather), in step s of L = ceil(log2 p),
-// nodes with b = 2^s send to their parent, which adds or keeps. Down (broadcast, scatter): the same
-// levels backwards, and between two levels a step in which a child answers its parent with an empty
-// message. A parent thus serves its children one after the other, as with a blocking send; a line
-// that shares itself out between messages would delay the first, largest subtree by the others. An
-// all-reduce goes up to rank 0 and down; so does a barrier, with nothing and without answers.
-// Either way costs L (a + n/G), of gather and scatter L a + (p-1)/p n/G; down the answers add
-// (L - 1) a at the root.
+// v - b and stands for the nodes v .. v + b - 1. Up (reduce, gather), in step s of L = ceil(log2
+// p), nodes with b = 2^s send to their parent, which adds or keeps. Down (broadcast, scatter): the
+// same levels backwards, and between two levels a step in which a child answers its parent with an
+// empty message. A parent thus serves its children one after the other, as with a blocking send; a
+// line that shares itself out between messages would delay the first, largest subtree by the
+// others. An all-reduce goes up to rank 0 and down; so does a barrier, with nothing and without
+// answers. At powers of two either way costs L (a + n/G), of gather and scatter L a + (p-1)/p n/G;
+// down the answers add (L - 1) a at the root.
 // In pieces (broadcast, reduce, all_reduce): the root above a binary tree of the others, where no
 // rank sends more than two copies of the vector one way, so that with many pieces the time tends to
 // 2n/G (an all-reduce: 3n/G) rather than n/G log2 p. For p a power of two as deep as the binomial.

@@ -54,6 +54,10 @@ static void check_links(const struct coll_algorithm *a, const struct coll_shape 
                     continue;
                 assert_int_equal(peer % local, rank % local);
                 assert_true(power_of_two(d) && (used & d) == 0);
+                if (rank % local >= group) { // the next group does as the first
+                    peer = a->send(s, rank - group, step, 0).peer;
+                    assert_int_equal(d, distance(rank / local, peer / local, servers));
+                }
                 used |= d;
             }
         }
@@ -80,6 +84,15 @@ static void test_every_operation(void **state)
             check_links(a, &s, cases[i].group);
         }
     }
+}
+
+// 2^8 servers would do for groups of 8, but after 4 comes 16.
+static void test_groups_of_4_at_8_distances(void **state)
+{
+    (void)state;
+    struct coll_shape s = {
+        .op = COLL_ALL_REDUCE, .ranks = 256 * 8, .bytes = 4096, .ranks_per_server = 8};
+    check_links(coll_find("shifted_halving_doubling"), &s, 4);
 }
 
 static void test_what_it_needs(void **state)
@@ -111,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operation),
+        cmocka_unit_test(test_groups_of_4_at_8_distances),
         cmocka_unit_test(test_what_it_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
