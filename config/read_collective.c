@@ -237,7 +237,7 @@ void read_collective(struct reader *r, const struct place *place, struct job_spe
     job->bytes = params->bytes;
     job->repeat = params->repeat;
     job->root = params->root;
-    job->pieces = params->pieces;
+    job->pieces = params->pieces == PARAM_AUTO_BYTES ? 0 : params->pieces;
     job->channels = params->channels;
     job->ranks_per_server = ranks_per_server(&r->scenario->spec, params);
     read_algorithms(r, &at, params, ranks, s);
@@ -254,7 +254,7 @@ void read_collective(struct reader *r, const struct place *place, struct job_spe
                                .bidirectional = params->ring_directions == 2,
                                .root = (uint32_t)params->root,
                                .window = s->choice[params->op][0].window,
-                               .pieces = (uint32_t)params->pieces,
+                               .pieces = (uint32_t)job->pieces,
                                .ranks_per_server = (uint32_t)job->ranks_per_server};
     if (r->err->n_errors == errors)
         check_programs(r, &at, job, &whole);

@@ -38,7 +38,10 @@ static void run_step(struct lab *lab, const struct coll_algorithm *a,
                      const struct coll_shape *shape, uint32_t dim, uint32_t group, uint64_t first,
                      uint32_t step)
 {
-    memcpy(lab->next, lab->vector, sizeof lab->vector);
+    for (uint32_t m = 0; m < shape->ranks; m++) {
+        uint32_t rank = coll_rank_of(&lab->s, dim, group, m);
+        memcpy(&lab->next[rank][first], &lab->vector[rank][first], shape->bytes * sizeof(cell_t));
+    }
     for (uint32_t m = 0; m < shape->ranks; m++) {
         const cell_t *from = lab->vector[coll_rank_of(&lab->s, dim, group, m)];
         for (uint32_t k = 0; k < a->n_sends(shape, m, step); k++) {
@@ -53,7 +56,10 @@ static void run_step(struct lab *lab, const struct coll_algorithm *a,
             }
         }
     }
-    memcpy(lab->vector, lab->next, sizeof lab->vector);
+    for (uint32_t m = 0; m < shape->ranks; m++) {
+        uint32_t rank = coll_rank_of(&lab->s, dim, group, m);
+        memcpy(&lab->vector[rank][first], &lab->next[rank][first], shape->bytes * sizeof(cell_t));
+    }
 }
 
 static void run_chunk(struct lab *lab, const struct coll_phase *phases, uint32_t n,
