@@ -67,6 +67,8 @@ static void current_insert(struct event_queue *q, struct event e)
         i--;
     }
     q->current[i] = e;
+    q->tuning.moves += q->n_current - i;
+    q->tuning.events++;
 }
 
 static int descending(const void *a, const void *b)
@@ -74,28 +76,34 @@ static int descending(const void *a, const void *b)
     return event_before(*(const struct event *)a, *(const struct event *)b) ? 1 : -1;
 }
 
-#define SORT_BY_INSERTION 96
+// Ranks that move in step push in the order that the slot gives back, so insertion is cheap even for
+// many events; where it is not, the rest is sorted as a whole.
+#define INSERTION_MOVES 4096
+#define SORT_MOVES 16 // what an event costs then
 
 // Empty a slot of the wheel into `current`.
 static void current_load(struct event_queue *q, uint32_t slot)
 {
     uint32_t node = q->slots[slot];
-    bool few = true;
+    uint64_t limit = q->tuning.moves + INSERTION_MOVES;
+    bool sorted = true;
     while (node != WHEEL_NIL) {
         struct wheel_node *n = &q->nodes[node];
         uint32_t next = n->next;
-        few = few && q->n_current < SORT_BY_INSERTION;
-        if (few) {
+        sorted = sorted && q->tuning.moves < limit;
+        if (sorted) {
             current_insert(q, n->event);
         } else {
             current_reserve(q);
             q->current[q->n_current++] = n->event;
+            q->tuning.moves += SORT_MOVES;
+            q->tuning.events++;
         }
         n->next = q->free_node;
         q->free_node = node;
         node = next;
     }
-    if (!few)
+    if (!sorted)
         qsort(q->current, q->n_current, sizeof *q->current, descending);
     q->slots[slot] = WHEEL_NIL;
     q->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);
@@ -176,10 +184,46 @@ static uint32_t wheel_distance(const struct event_queue *q)
     return WHEEL_SLOTS;
 }
 
+#define LOOK_EVENTS 32768 // the width is looked at once in so many
+#define CHEAP 8.0         // moves per event that are well spent
+#define HEAP_MOVES 12.0   // what an event costs in the heap
+#define PATIENCE 64       // looks without a change after one that did not help
+
+static void reshape(struct event_queue *q, int change, struct wheel_tuning tuning)
+{
+    unsigned shift = (unsigned)((int)q->shift + change);
+    tuning.tried = change;
+    event_queue_shape(q, shift);
+    q->tuning = tuning;
+}
+
+// Half the width, or an eighth where much is moved, or double; a step that saves less than a tenth is
+// taken back.
+static void tune(struct event_queue *q)
+{
+    struct wheel_tuning t = q->tuning;
+    double sorting = (double)t.moves / t.events, heap = HEAP_MOVES * t.from_heap / t.events;
+    struct wheel_tuning fresh = {.cost = sorting + heap, .patience = t.patience};
+    q->tuning = fresh;
+    if (t.tried != 0 && fresh.cost > 0.9 * t.cost) {
+        fresh.patience = PATIENCE;
+        reshape(q, -t.tried, fresh);
+        q->tuning.tried = 0;
+    } else if (t.patience > 0) {
+        q->tuning.patience--;
+    } else if (fresh.cost > CHEAP && sorting > heap && q->shift > 3) {
+        reshape(q, sorting > 8 * CHEAP ? -3 : -1, fresh);
+    } else if (fresh.cost > CHEAP && sorting <= heap && q->shift < 39) {
+        reshape(q, 1, fresh);
+    }
+}
+
 bool event_queue_pop_slow(struct event_queue *q, struct event *out)
 {
     if (q->n == 0)
         return false;
+    if (q->shift > 0 && q->tuning.events >= LOOK_EVENTS)
+        tune(q);
     q->n--;
     if (q->shift == 0) {
         *out = heap_pop(q);
@@ -192,8 +236,10 @@ bool event_queue_pop_slow(struct event_queue *q, struct event *out)
     q->cursor = in_wheel ? next : heap_slot;
     if (in_wheel)
         current_load(q, (uint32_t)(next % WHEEL_SLOTS));
-    while (q->n_heap > 0 && q->heap[0].at_ps >> q->shift == q->cursor)
+    while (q->n_heap > 0 && q->heap[0].at_ps >> q->shift == q->cursor) {
         current_insert(q, heap_pop(q));
+        q->tuning.from_heap++;
+    }
     *out = q->current[--q->n_current];
     return true;
 }

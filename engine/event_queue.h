@@ -5,8 +5,9 @@
 // handler needs: node 22 bits | kind 2 | port 12 | payload 28 (timers: node 22 | kind 2 | id 40).
 //
 // The wheel's slots are 2^shift ps wide and hold events in no order; the slot that time has reached is
-// sorted into `current` and popped from its end. What lies beyond the wheel waits in the heap. Without
-// a wheel (shift 0) the heap alone is the reference that tests compare against.
+// sorted into `current` and popped from its end. What lies beyond the wheel waits in the heap. The
+// width follows what happens: narrower while sorting costs much, wider while the heap does. Without a
+// wheel (shift 0) the heap alone is the reference that tests compare against.
 #pragma once
 
 #include <stdbool.h>
@@ -58,6 +59,15 @@ struct wheel_node {
     uint32_t next; // in its slot, or in the free list
 };
 
+// What sorting and the heap have cost since the width was last looked at.
+struct wheel_tuning {
+    uint32_t events, from_heap; // that went into `current`; of them through the heap
+    uint64_t moves;             // of events in `current`
+    double cost;                // per event, before the width was changed last
+    int tried;                  // how the shift was changed
+    uint32_t patience;          // looks to let pass
+};
+
 struct event_queue {
     size_t n;
     unsigned shift;        // log2 of a slot's width in ps; 0 = no wheel
@@ -71,6 +81,7 @@ struct event_queue {
     uint64_t *occupied; // a bit per slot
     struct event *heap; // 4-ary, what lies beyond the wheel
     size_t n_heap, cap_heap;
+    struct wheel_tuning tuning;
 };
 
 // Width of a slot as a power of two of ps; 0 = the heap alone (as a zeroed queue is). Keeps what is

@@ -158,6 +158,41 @@ static void test_order_of_simultaneous_events(void **state)
     }
 }
 
+// A population of events, each pushed again `ahead` plus a bit after it was popped, through a wheel and
+// through the heap: the same order; the wheel's width when it ends.
+static unsigned width_after(unsigned shift, uint64_t ahead, uint32_t population)
+{
+    struct event_queue wheel = {0}, heap = {0};
+    struct rng rng = rng_init(ahead, RNG_WORKLOAD, shift);
+    event_queue_shape(&wheel, shift);
+    for (uint32_t i = 0; i < population; i++) {
+        struct event e = {(ps_t)rng_below(&rng, ahead), event_key(i, EVENT_ARRIVAL, 0, 0)};
+        event_queue_push(&wheel, e);
+        event_queue_push(&heap, e);
+    }
+    for (uint32_t n = 0; n < 400000; n++) {
+        struct event a, b;
+        assert_true(event_queue_pop(&wheel, &a) && event_queue_pop(&heap, &b));
+        assert_event_equal(a, b);
+        a.at_ps += (ps_t)(ahead + rng_below(&rng, ahead / 4 + 1));
+        event_queue_push(&wheel, a);
+        event_queue_push(&heap, a);
+    }
+    shift = wheel.shift;
+    event_queue_free(&wheel);
+    event_queue_free(&heap);
+    return shift;
+}
+
+static void test_width_follows(void **state)
+{
+    (void)state;
+    assert_true(width_after(16, 20000, 2000) < 12); // 2000 events in 20 ns: slots of 66 ns hold all
+    assert_true(width_after(4, 10000000, 2000) > 6);      // a wheel of 0.3 us, events 10 us ahead
+    assert_int_equal(width_after(10, 1000000, 1000), 10); // 1 ns, an event each ns: as it should be
+    assert_int_equal(width_after(0, 1000000, 1000), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_empty_queue),
         cmocka_unit_test(test_key_fields),
         cmocka_unit_test(test_order_of_simultaneous_events),
+        cmocka_unit_test(test_width_follows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
