@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "collective/collective.h"
+#include "config/training.h"
 #include "engine/memory.h"
 #include "engine/units.h"
 
@@ -229,42 +230,6 @@ static int layers_read(struct text_file *file, struct training_spec *spec)
 
 // ---- the whole ----
 
-static void marks_check(const struct text_file *file, const char *what,
-                        const struct training_marks *marks, size_t n_layers)
-{
-    for (size_t i = 0; i < marks->n; i++)
-        if (marks->layers[i] >= n_layers)
-            text_file_error(file, "%s: layer %u is not one of 0 to %zu", what, marks->layers[i],
-                            n_layers - 1);
-}
-
-// An initiating layer goes back to a checkpoint, so there must be one at or below it.
-static void initiates_check(const struct text_file *file, const struct training_spec *spec)
-{
-    for (size_t i = 0; i < spec->initiates.n; i++) {
-        bool found = false;
-        for (size_t c = 0; c < spec->checkpoints.n; c++)
-            found |= spec->checkpoints.layers[c] <= spec->initiates.layers[i];
-        if (!found)
-            text_file_error(file, "checkpoint_initiates: no checkpoint at or below layer %u",
-                            spec->initiates.layers[i]);
-    }
-}
-
-static void arguments_check(struct text_file *file, const struct training_spec *spec,
-                            size_t keyword_at)
-{
-    file->line = keyword_at;
-    bool dlrm =
-        spec->keyword == TRAINING_HYBRID_DLRM || spec->keyword == TRAINING_HYBRID_DLRM_ENHANCED;
-    if (dlrm && spec->last_bottom_layer + 1 >= spec->n_layers)
-        text_file_error(file, "the last bottom layer %u is not below the last layer %zu",
-                        spec->last_bottom_layer, spec->n_layers - 1);
-    marks_check(file, "checkpoints", &spec->checkpoints, spec->n_layers);
-    marks_check(file, "checkpoint_initiates", &spec->initiates, spec->n_layers);
-    initiates_check(file, spec);
-}
-
 int astra_workload_read(const char *dir, const char *name, const char *path,
                         struct training_spec *spec, struct err *err)
 {
@@ -273,38 +238,14 @@ int astra_workload_read(const char *dir, const char *name, const char *path,
     struct text_file file = {.name = name, .path = path, .rest = text, .err = err};
     *spec = (struct training_spec){0};
     if (text != NULL && keyword_line(&file, spec) == 0) {
-        size_t keyword_at = file.line;
+        char at[512]; // its arguments are what can be wrong as a whole
+        snprintf(at, sizeof at, "%s: %s, line %zu", path, name, file.line);
         if (layers_read(&file, spec) == 0)
-            arguments_check(&file, spec, keyword_at);
+            training_check(spec, at, err);
     }
     free(text);
     if (err->n_errors == errors)
         return 0;
     training_free(spec);
     return -1;
-}
-
-int training_check_group(const struct training_spec *spec, const uint32_t *dim_size,
-                         uint32_t n_dims, const char *path, struct err *err)
-{
-    uint64_t left = spec->model_parallel, ranks = 1;
-    bool fits = true;
-    if (spec->model_parallel == 0) // another keyword
-        return 0;
-    for (uint32_t d = 0; d < n_dims; d++) {
-        uint64_t taken = dim_size[d] < left ? dim_size[d] : left;
-        fits &= left % taken == 0 && dim_size[d] % taken == 0;
-        left /= taken;
-        ranks *= dim_size[d];
-    }
-    if (fits && left == 1)
-        return 0;
-    if (ranks % spec->model_parallel != 0)
-        return err_add(err, path,
-                       "a model-parallel group of %" PRIu64 " does not divide %" PRIu64 " ranks",
-                       spec->model_parallel, ranks);
-    return err_add(err, path,
-                   "a model-parallel group of %" PRIu64 " is not made of whole dimensions "
-                   "and an even part of the next",
-                   spec->model_parallel);
 }

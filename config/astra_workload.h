@@ -9,8 +9,3 @@
 // and line; *spec is empty then. training_free() it.
 int astra_workload_read(const char *dir, const char *file, const char *path,
                         struct training_spec *spec, struct err *err);
-
-// Can the model-parallel group be built of these dimensions, innermost first? It must take whole
-// dimensions, of the last one a part that divides it. 0, or -1 with an error at `path`.
-int training_check_group(const struct training_spec *spec, const uint32_t *dim_size,
-                         uint32_t n_dims, const char *path, struct err *err);
