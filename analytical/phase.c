@@ -13,7 +13,9 @@
 //   halving_doubling  a step D + T_k, in halvings after the first also M_k; D after the last
 //
 // A message has floor(c/n) bytes of a chunk c (an all-gather's: c, the rank's own part), in step k of
-// a halving floor(c/2^(k+1)), of a doubling the same backwards. All members begin at once.
+// a halving floor(c/2^(k+1)). Doublings send c, 2c, .. of an all-gather; of an all-reduce the
+// original halves once more before it doubles, so they send 2f, 4f, .. with f = floor(c/2n). All
+// members begin at once.
 #include <string.h>
 
 #include "analytical/analytical.h"
@@ -108,10 +110,10 @@ static bool halving_doubling_phase(const struct analytical *a, const struct coll
         total += call->endpoint_ps + exchange_ps(a, call, mask, bytes);
         total += mask < n / 2 ? add_ps(bytes) : 0;
     }
-    for (uint32_t mask = 1; call->op != COLL_REDUCE_SCATTER && mask < n; mask *= 2) {
-        uint64_t doubled = call->op == COLL_ALL_GATHER ? bytes * mask : call->bytes / (n / mask);
-        total += call->endpoint_ps + exchange_ps(a, call, mask, doubled);
-    }
+    if (call->op == COLL_ALL_REDUCE)
+        bytes = bytes / 2 * 2;
+    for (uint32_t mask = 1; call->op != COLL_REDUCE_SCATTER && mask < n; mask *= 2)
+        total += call->endpoint_ps + exchange_ps(a, call, mask, bytes * mask);
     *duration_ps = total;
     return true;
 }

@@ -8,6 +8,7 @@ int command_run(const struct options *o);
 int command_compare(const struct options *o);
 int command_validate(const struct options *o);
 int command_list(const struct options *o);
+int command_import(const struct options *o);
 
 // Simulate a loaded scenario into `dir`, by the reference engine where `plain`; `show_progress` on
 // stderr. Returns the exit code.

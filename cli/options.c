@@ -8,7 +8,18 @@
 
 #include "engine/memory.h"
 
-enum { OPT_OUT = 256, OPT_SET, OPT_SEED, OPT_FORMAT, OPT_PROGRESS, OPT_CC, OPT_SEEDS, OPT_JOBS };
+enum {
+    OPT_OUT = 256,
+    OPT_SET,
+    OPT_SEED,
+    OPT_FORMAT,
+    OPT_PROGRESS,
+    OPT_CC,
+    OPT_SEEDS,
+    OPT_JOBS,
+    OPT_PASSES,
+    OPT_SCALE
+};
 
 static const char usage[] =
     "collwire: what does this congestion control policy do to my training job?\n"
@@ -19,6 +30,9 @@ static const char usage[] =
     "  collwire validate SCENARIO [--print]             all errors at once; the resolved scenario\n"
     "  collwire list [cc|transport|topology|collective|workload] [NAME]\n"
     "                                                   the catalogue with every parameter\n"
+    "  collwire import astra NETWORK.json SYSTEM.txt WORKLOAD.txt [--passes N] [--compute-scale "
+    "X]\n"
+    "           [-o FILE]                               a scenario from ASTRA-sim files\n"
     "\n"
     "  --set PATH=VALUE   change a key of the scenario (repeatable), e.g. --set switch.buffer=2MB\n"
     "  --seed N           the scenario's seed\n"
@@ -52,6 +66,16 @@ static int number(const char *option, const char *text, uint64_t max, uint64_t *
         return 0;
     fprintf(stderr, "collwire: %s: \"%s\" is not a number from 1 to %llu\n", option, text,
             (unsigned long long)max);
+    return -1;
+}
+
+static int scale(const char *option, const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    if (end != text && *end == '\0' && *out >= 0 && *out <= 1e6)
+        return 0;
+    fprintf(stderr, "collwire: %s: \"%s\" is not a number from 0 to 1000000\n", option, text);
     return -1;
 }
 
@@ -95,6 +119,13 @@ static int take(struct options *o, int option, char *text)
         return number("--seeds", text, 1000, &o->seeds);
     case OPT_JOBS:
         return number("--jobs", text, 1024, &o->jobs);
+    case OPT_PASSES:
+        return number("--passes", text, 1000000, &o->passes);
+    case OPT_SCALE:
+        return scale("--compute-scale", text, &o->compute_scale);
+    case 'o':
+        o->file = text;
+        return 0;
     case OPT_FORMAT:
         status = choose("--format", text, formats, &word);
         o->format = (enum format)word;
@@ -120,6 +151,8 @@ int options_parse(struct options *o, int argc, char **argv)
         {"cc", 1, NULL, OPT_CC},
         {"seeds", 1, NULL, OPT_SEEDS},
         {"jobs", 1, NULL, OPT_JOBS},
+        {"passes", 1, NULL, OPT_PASSES},
+        {"compute-scale", 1, NULL, OPT_SCALE},
         {"quiet", 0, &quiet, 1},
         {"plain", 0, &plain, 1},
         {"print", 0, &print, 1},
@@ -127,8 +160,8 @@ int options_parse(struct options *o, int argc, char **argv)
         {"version", 0, &version, 1},
         {0},
     };
-    *o = (struct options){.seeds = 1};
-    while ((option = getopt_long(argc, argv, "", table, NULL)) != -1)
+    *o = (struct options){.seeds = 1, .passes = 1, .compute_scale = 1};
+    while ((option = getopt_long(argc, argv, "o:", table, NULL)) != -1)
         if (option != 0 && take(o, option, optarg) != 0)
             return -1;
     o->quiet = quiet;

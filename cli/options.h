@@ -21,6 +21,9 @@ struct options {
     struct config_set *sets; // --set and --seed in their order
     size_t n_sets;
     uint64_t seeds, jobs;
+    const char *file;     // import: NULL = stdout
+    uint64_t passes;      // import
+    double compute_scale; // import
     enum format format;
     enum progress progress;
     bool quiet, plain, print, help, version;

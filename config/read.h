@@ -100,6 +100,7 @@ void read_collective(struct reader *r, const struct place *place, struct job_spe
 
 // ---- resolve.c ----
 json_t *scenario_json(const struct scenario *scenario);
+json_t *topology_json(const struct scenario *scenario);
 // A value as a scenario writes it, from its text.
 json_t *param_json(const struct param *param, const char *text);
 // JSON as indented text that reads back exactly; free() it.

@@ -122,7 +122,7 @@ static json_t *dim_json(const struct dim_spec *dim, const bool *overrides)
     return json;
 }
 
-static json_t *topology_json(const struct scenario *scenario)
+json_t *topology_json(const struct scenario *scenario)
 {
     json_t *dims = json_array(), *json = json_object();
     for (uint32_t d = 0; d < scenario->spec.n_dims; d++)

@@ -278,7 +278,8 @@ const struct param ecn_switch_params[] = {
 TABLE_END(ecn_switch_params);
 
 const struct own_key own_keys[] = {
-    {"topology", "astra", "file name", "", "beside no dims: a network file of ASTRA-sim 1.0"},
+    {"topology", "astra", "file name", "",
+     "of the topology itself, in place of dims: a network file of ASTRA-sim 1.0"},
     {"topology", "link", "object", "100Gbps, 1us",
      "rate and delay of a rank's links; a trunk is the same where it says nothing"},
     {"topology", "switch", "object", "the global one", "settings that differ in this dimension"},

@@ -60,10 +60,13 @@ static void test_halving_doubling(void **state)
                      40062 + 20531 + 10765 + 4 * 10);
     assert_int_equal(phase_of(&a, "halving_doubling", COLL_ALL_REDUCE, 8, 4 * MIB, 10),
                      2 * (40062 + 20531 + 10765) + 6 + 3 + 7 * 10);
-    // odd sizes are cut at every halving: 50, 25, 12 bytes; at 1 B/ns
+    // odd sizes are cut at every halving, 110, 55, 27 bytes at 1 B/ns, and once more before they
+    // double: 26, 52, 104
     a.dims[0].bytes_per_ns = 1;
-    assert_int_equal(phase_of(&a, "halving_doubling", COLL_ALL_REDUCE, 8, 101, 0),
-                     2 * (3 * 1000 + 50 + 25 + 12));
+    assert_int_equal(phase_of(&a, "halving_doubling", COLL_REDUCE_SCATTER, 8, 221, 0),
+                     3 * 1000 + 110 + 55 + 27);
+    assert_int_equal(phase_of(&a, "halving_doubling", COLL_ALL_REDUCE, 8, 221, 0),
+                     6 * 1000 + 110 + 55 + 27 + 26 + 52 + 104);
 }
 
 static void test_direct_and_exchange(void **state)

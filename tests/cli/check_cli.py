@@ -197,9 +197,44 @@ def comparing(tmp):
     expect(code == 1, "a row that did not complete")
 
 
+def importing(tmp):
+    """Files of ASTRA-sim become a scenario; mistakes in them are exit 2 and write nothing."""
+    files = {
+        "net.json": '{"dimensions-count":1,"topologies-per-dim":["Ring"],"units-count":[4],'
+                    '"links-count":[2],"link-latency":[500],"link-bandwidth":[50]}',
+        "sys.txt": "endpoint-delay: 10\nall-reduce-implementation: ring\n",
+        "work.txt": "DATA\n1\na -1 1 NONE 0 2 NONE 0 3 ALLREDUCE 4 5\n",
+        "short.txt": "DATA\n2\na -1 1 NONE 0 2 NONE 0 3 ALLREDUCE 4 5\n",
+    }
+    paths = {name: os.path.join(tmp, name) for name in files}
+    for name, text in files.items():
+        with open(paths[name], "w") as file:
+            file.write(text)
+    three = [paths["net.json"], paths["sys.txt"], paths["work.txt"]]
+    code, stdout, stderr = collwire("import", "astra", *three, "--passes", "2")
+    expect(code == 0 and stderr == "", f"import: {code}, {stderr!r}")
+    job = json.loads(stdout)["workload"]
+    expect(job["kind"] == "training" and job["iterations"] == 2 and len(job["layers"]) == 1,
+           f"import: {job}")
+    out = os.path.join(tmp, "imported.json")
+    code, nothing, _ = collwire("import", "astra", *three, "--passes", "2", "-o", out)
+    with open(out) as file:
+        expect(code == 0 and nothing == "" and file.read() == stdout, "import -o")
+    os.unlink(out)
+    for args, words in (((*three[:2], paths["short.txt"]), "short.txt, line 4"),
+                        ((*three[:2], "none.txt"), "none.txt"),
+                        (three[:2], "import takes"),
+                        ((*three, "--passes", "0"), "--passes"),
+                        ((*three, "--compute-scale", "x"), "--compute-scale")):
+        code, stdout, stderr = collwire("import", "astra", *args, "-o", out)
+        expect(code == 2 and words in stderr and stdout == "" and not os.path.exists(out),
+               f"import {args}: {code}, {stderr!r}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (bad_inputs, same_bytes, unfinished, faults, streams, comparing):
+        for part in (bad_inputs, same_bytes, unfinished, faults, streams, comparing,
+                     importing):
             part(tmp)
     print(f"{len(failures)} failures")
     return 1 if failures else 0

@@ -62,7 +62,7 @@ static struct scenario *load_text(const char *text, size_t n, const struct confi
     return scenario;
 }
 
-static struct scenario *load(const char *text, struct err *err)
+static inline struct scenario *load(const char *text, struct err *err)
 {
     return load_text(text, strlen(text), NULL, 0, err);
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// collwire import: scenarios from the files of other simulators.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "config/import_astra.h"
+
+static int scenario_write(const char *file, const char *text)
+{
+    FILE *out = file ? fopen(file, "w") : stdout;
+    bool good = out != NULL && fprintf(out, "%s\n", text) >= 0;
+    if (file && out)
+        good &= fclose(out) == 0;
+    if (good)
+        return EXIT_DONE;
+    fprintf(stderr, "collwire: %s cannot be written: %s\n", file ? file : "stdout",
+            strerror(errno));
+    return EXIT_BAD_USE;
+}
+
+int command_import(const struct options *o)
+{
+    struct err err = {0};
+    if (o->n_args != 4 || strcmp(o->args[0], "astra") != 0) {
+        fprintf(stderr, "collwire: import takes astra NETWORK.json SYSTEM.txt WORKLOAD.txt; see "
+                        "collwire --help\n");
+        return EXIT_BAD_USE;
+    }
+    struct astra_import from = {.network = o->args[1],
+                                .system = o->args[2],
+                                .workload = o->args[3],
+                                .passes = o->passes,
+                                .compute_scale = o->compute_scale};
+    char *text = astra_import(&from, &err);
+    errors_print(&err);
+    int code = text ? scenario_write(o->file, text) : EXIT_BAD_USE;
+    free(text);
+    return code;
+}

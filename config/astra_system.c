@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// Settings by key, from a file or an object. What is left out: ring everywhere, LIFO, no endpoint
+// delay, one chunk, one at a time in a dimension, baseline, ascending, FIFO.
+//
+// The speed at which a rank adds is the original's: 3 ns for 500 kB, which it rounds down a message
+// and closed forms do too (analytical/phase.c); here it is the rate.
+// Source: the system files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020; Themis, Rashidi et al.,
+// ISCA 2022).
+#include "config/astra_system.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/text_file.h"
+#include "engine/memory.h"
+
+#define REDUCE_BPS UINT64_C(1333333333333333)
+#define DELAY_NS_MAX UINT64_C(1000000000)
+#define CHUNKS_MAX UINT64_C(1000000)
+
+struct system {
+    struct coll_schedule *schedule;
+    uint64_t window; // of direct where it names none; 0 = all at once
+    const struct system_key *key;
+    char why[256]; // what is wrong with the value
+};
+
+struct system_key {
+    const char *name;
+    bool (*set)(struct system *s, const char *value); // false: s->why says what is wrong
+    int argument;                                     // the operation of an implementation
+};
+
+__attribute__((format(printf, 2, 3))) static bool wrong(struct system *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(s->why, sizeof s->why, format, args);
+    va_end(args);
+    return false;
+}
+
+// ---- values ----
+
+static bool count_of(struct system *s, const char *value, uint64_t min, uint64_t max,
+                     uint64_t *count)
+{
+    if (parse_count(value, count) == 0 && *count >= min && *count <= max)
+        return true;
+    return wrong(s, "\"%.40s\" is not a whole number from %" PRIu64 " to %" PRIu64, value, min,
+                 max);
+}
+
+static bool word_of(struct system *s, const char *value, const char *const *words, int *word)
+{
+    for (int i = 0; words[i] != NULL; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *word = i;
+            return true;
+        }
+    const char *near = err_near_miss(value, words);
+    return wrong(s, "unknown \"%.40s\"%s%s%s", value, near ? "; did you mean \"" : "",
+                 near ? near : "", near ? "\"?" : "");
+}
+
+static bool set_policy(struct system *s, const char *value)
+{
+    static const char *const words[] = {"FIFO", "LIFO", NULL};
+    int word;
+    if (!word_of(s, value, words, &word))
+        return false;
+    s->schedule->newest_first = word == 1;
+    return true;
+}
+
+static bool set_delay(struct system *s, const char *value)
+{
+    uint64_t ns;
+    if (!count_of(s, value, 0, DELAY_NS_MAX, &ns))
+        return false;
+    s->schedule->endpoint_ps = (ps_t)ns * PS_PER_NS;
+    return true;
+}
+
+static bool set_active(struct system *s, const char *value)
+{
+    return count_of(s, value, 1, CHUNKS_MAX, &s->schedule->active_chunks);
+}
+
+static bool set_splits(struct system *s, const char *value)
+{
+    return count_of(s, value, 1, CHUNKS_MAX, &s->schedule->chunks);
+}
+
+// Which ranks the original simulates, of several that do the same: no result depends on it.
+static bool set_boost(struct system *s, const char *value)
+{
+    uint64_t ignored;
+    return count_of(s, value, 0, 1, &ignored);
+}
+
+static bool set_optimization(struct system *s, const char *value)
+{
+    static const char *const words[] = {"baseline", "localBWAware", NULL};
+    _Static_assert(COLL_BASELINE == 0 && COLL_BANDWIDTH_AWARE == 1, "in the order of the words");
+    return word_of(s, value, words, &s->schedule->phases);
+}
+
+static bool set_intra(struct system *s, const char *value)
+{
+    static const char *const words[] = {"FIFO", "smallestFirst", "RG", "lessRemainingPhaseFirst",
+                                        NULL};
+    int word;
+    if (!word_of(s, value, words, &word))
+        return false;
+    if (word > 1)
+        return wrong(s, "\"%s\" is not available yet", value);
+    s->schedule->queueing = word == 1 ? COLL_QUEUE_SMALLEST : COLL_QUEUE_FIFO;
+    return true;
+}
+
+// offlineGreedyFlex, Themis with chunks of other sizes, is Themis here.
+static bool set_inter(struct system *s, const char *value)
+{
+    static const char *const words[] = {"ascending", "roundRobin", "offlineGreedy",
+                                        "offlineGreedyFlex", NULL};
+    static const int orders[] = {COLL_ASCENDING, COLL_ROUND_ROBIN, COLL_THEMIS, COLL_THEMIS};
+    int word;
+    if (!word_of(s, value, words, &word))
+        return false;
+    s->schedule->order = orders[word];
+    return true;
+}
+
+static bool set_window(struct system *s, const char *value)
+{
+    return count_of(s, value, 0, UINT32_MAX, &s->window);
+}
+
+// ---- implementations ----
+
+static const struct implementation {
+    const char *word, *flat, *algorithm;
+} implementations[] = {{"ring", "oneRing", "ring"},
+                       {"direct", "oneDirect", "direct"},
+                       {"halvingDoubling", "oneHalvingDoubling", "halving_doubling"},
+                       {"doubleBinaryTree", "oneDoubleBinaryTree", "double_binary_tree"}};
+#define N_IMPLEMENTATIONS (sizeof implementations / sizeof *implementations)
+
+// `word` with a number behind it where it is that of direct: "direct4".
+static bool word_is(const char *value, const char *word, uint64_t *window)
+{
+    size_t length = strlen(word);
+    *window = 0;
+    if (strcmp(value, word) == 0)
+        return true;
+    bool direct = strcmp(word, "direct") == 0 || strcmp(word, "oneDirect") == 0;
+    return direct && strncmp(value, word, length) == 0 &&
+           parse_count(value + length, window) == 0 && *window > 0 && *window <= UINT32_MAX;
+}
+
+static bool choice_of(struct system *s, const char *value, bool flat, struct coll_choice *choice)
+{
+    uint64_t window;
+    for (size_t i = 0; i < N_IMPLEMENTATIONS; i++) {
+        const struct implementation *im = &implementations[i];
+        if (!word_is(value, flat ? im->flat : im->word, &window))
+            continue;
+        *choice = (struct coll_choice){coll_find(im->algorithm), (uint32_t)window};
+        return choice->algorithm != NULL || wrong(s, "\"%.40s\" is not available yet", value);
+    }
+    return wrong(s,
+                 "unknown implementation \"%.40s\": one of ring, direct, directK, "
+                 "halvingDoubling, doubleBinaryTree per dimension joined by _, or one of oneRing, "
+                 "oneDirect, oneHalvingDoubling",
+                 value);
+}
+
+// The list may be longer than the network: files are used with several.
+static bool set_implementation(struct system *s, const char *value)
+{
+    struct coll_schedule *c = s->schedule;
+    int op = s->key->argument;
+    char list[256], *rest = list, *word;
+    c->flat[op] = strncmp(value, "one", 3) == 0;
+    if (c->flat[op])
+        return choice_of(s, value, true, &c->choice[op][c->n_dims]);
+    if (strlen(value) >= sizeof list)
+        return wrong(s, "is longer than %zu characters", sizeof list - 1);
+    strcpy(list, value);
+    uint32_t n = 0;
+    while ((word = strsep(&rest, "_")) != NULL) {
+        struct coll_choice choice;
+        if (!choice_of(s, word, false, &choice))
+            return false;
+        if (n < c->n_dims)
+            c->choice[op][n] = choice;
+        n++;
+    }
+    if (n < c->n_dims)
+        return wrong(s, "\"%.40s\" lists %u algorithms for %u dimensions", value, n, c->n_dims);
+    return true;
+}
+
+static const struct system_key keys[] = {
+    {"scheduling-policy", set_policy, 0},
+    {"endpoint-delay", set_delay, 0},
+    {"active-chunks-per-dimension", set_active, 0},
+    {"preferred-dataset-splits", set_splits, 0},
+    {"boost-mode", set_boost, 0},
+    {"all-reduce-implementation", set_implementation, COLL_ALL_REDUCE},
+    {"reduce-scatter-implementation", set_implementation, COLL_REDUCE_SCATTER},
+    {"all-gather-implementation", set_implementation, COLL_ALL_GATHER},
+    {"all-to-all-implementation", set_implementation, COLL_ALL_TO_ALL},
+    {"collective-optimization", set_optimization, 0},
+    {"intra-dimension-scheduling", set_intra, 0},
+    {"inter-dimension-scheduling", set_inter, 0},
+    {"direct-collective-window", set_window, 0},
+};
+#define N_KEYS (sizeof keys / sizeof *keys)
+
+// ---- begin and end ----
+
+static struct system system_begin(struct coll_schedule *c)
+{
+    struct system s = {.schedule = c};
+    for (int op = 0; op < 4; op++) {
+        c->flat[op] = false;
+        for (uint32_t d = 0; d <= c->n_dims; d++)
+            c->choice[op][d] = (struct coll_choice){coll_find("ring"), 0};
+    }
+    c->chunks = c->active_chunks = 1;
+    c->phases = COLL_BASELINE;
+    c->order = COLL_ASCENDING;
+    c->queueing = COLL_QUEUE_FIFO;
+    c->newest_first = true;
+    c->endpoint_ps = 0;
+    c->reduce_bps = REDUCE_BPS;
+    return s;
+}
+
+static void system_end(struct system *s)
+{
+    for (int op = 0; op < 4; op++)
+        for (uint32_t d = 0; d <= s->schedule->n_dims; d++) {
+            struct coll_choice *choice = &s->schedule->choice[op][d];
+            if (choice->algorithm == coll_find("direct") && choice->window == 0)
+                choice->window = (uint32_t)s->window;
+        }
+}
+
+static const char *const *key_names(const char *names[N_KEYS + 1])
+{
+    for (size_t i = 0; i < N_KEYS; i++)
+        names[i] = keys[i].name;
+    names[N_KEYS] = NULL;
+    return names;
+}
+
+static const struct system_key *key_find(const char *name)
+{
+    for (size_t i = 0; i < N_KEYS; i++)
+        if (strcmp(name, keys[i].name) == 0)
+            return &keys[i];
+    return NULL;
+}
+
+// ---- a file ----
+
+static int line_read(const struct text_file *file, char *line, struct system *s, bool *given,
+                     json_t *copy)
+{
+    char *value = strchr(line, ':');
+    if (value == NULL)
+        return text_file_error(file, "\"%.40s\" is not a line like \"endpoint-delay: 10\"", line);
+    *value++ = '\0';
+    value += strspn(value, " \t");
+    size_t length = strcspn(line, " \t");
+    if (line[length + strspn(line + length, " \t")] == '\0')
+        line[length] = '\0';
+    s->key = key_find(line);
+    if (s->key == NULL) {
+        const char *names[N_KEYS + 1], *near = err_near_miss(line, key_names(names));
+        return text_file_error(file, "unknown key \"%.40s\"%s%s%s", line,
+                               near ? "; did you mean \"" : "", near ? near : "",
+                               near ? "\"?" : "");
+    }
+    if (given[s->key - keys])
+        return text_file_error(file, "%s is given twice", line);
+    given[s->key - keys] = true;
+    if (!s->key->set(s, value))
+        return text_file_error(file, "%s: %s", line, s->why);
+    uint64_t number;
+    if (copy != NULL && parse_count(value, &number) == 0)
+        json_object_set_new(copy, line, json_integer((json_int_t)number));
+    else if (copy != NULL)
+        json_object_set_new(copy, line, json_string(value));
+    return 0;
+}
+
+int astra_system_read(const char *dir, const char *name, const char *path, struct coll_schedule *c,
+                      json_t *copy, struct err *err)
+{
+    bool given[N_KEYS] = {false};
+    size_t errors = err->n_errors;
+    char *text = text_file_load(dir, name, path, err), *line;
+    struct text_file file = {.name = name, .path = path, .rest = text, .err = err};
+    struct system s = system_begin(c);
+    while (text != NULL && (line = text_file_next(&file)) != NULL)
+        line_read(&file, line, &s, given, copy);
+    system_end(&s);
+    free(text);
+    return err->n_errors == errors ? 0 : -1;
+}
+
+// ---- an object ----
+
+void astra_system_place(struct reader *r, const struct place *place, struct coll_schedule *c)
+{
+    const char *file = json_string_value(place->json);
+    char path[PLACE_TEXT], number[UNIT_TEXT];
+    if (file != NULL) {
+        astra_system_read(r->scenario->dir, file, place_text(place, path), c, NULL, r->err);
+        return;
+    }
+    struct system s = system_begin(c);
+    struct keys names = {0};
+    if (!read_object(r, place))
+        return;
+    for (size_t i = 0; i < N_KEYS; i++) {
+        struct place at = place_key(place, keys[i].name);
+        const char *value = json_string_value(at.json);
+        s.key = &keys[i];
+        keys_add(&names, keys[i].name);
+        if (json_is_integer(at.json)) {
+            snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(at.json));
+            value = number;
+        }
+        if (at.json != NULL && value == NULL)
+            place_error(r->err, &at, "must be a string or a whole number, not %s",
+                        json_noun(at.json));
+        else if (value != NULL && !s.key->set(&s, value))
+            place_error(r->err, &at, "%s", s.why);
+    }
+    keys_check(r, place, &names);
+    system_end(&s);
+}

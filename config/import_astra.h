@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// A scenario from three files of ASTRA-sim 1.0.
+#pragma once
+
+#include <stdint.h>
+
+#include "engine/err.h"
+
+struct astra_import {
+    const char *network, *system, *workload; // files, relative to the working directory
+    uint64_t passes;
+    double compute_scale;
+};
+
+// One scenario that holds all of it, as indented JSON; NULL with errors. free() it.
+char *astra_import(const struct astra_import *from, struct err *err);
