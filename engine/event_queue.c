@@ -163,8 +163,11 @@ void event_queue_push(struct event_queue *q, struct event e)
         current_insert(q, e);
     else if (ahead < WHEEL_SLOTS)
         wheel_push(q, e, (uint32_t)(e.at_ps >> q->shift) % WHEEL_SLOTS);
-    else
+    else {
+        q->tuning.beyond++;
+        q->tuning.beyond_ps += (double)(ahead << q->shift);
         heap_push(q, e);
+    }
 }
 
 // Slots from the cursor to the next one with events, or WHEEL_SLOTS when there is none.
@@ -197,7 +200,16 @@ static void reshape(struct event_queue *q, int change, struct wheel_tuning tunin
     q->tuning = tuning;
 }
 
-// Half the width, or an eighth where much is moved, or double; a step that saves less than a tenth is
+// The shift at which the wheel reaches twice as far as `ps`; wider than now.
+static int reaching(const struct event_queue *q, double ps)
+{
+    int shift = (int)q->shift + 1;
+    while (shift < 39 && (double)((int64_t)WHEEL_SLOTS << shift) < 2 * ps)
+        shift++;
+    return shift;
+}
+
+// Half the width, or an eighth where much is moved, or as wide as to reach further; a step that saves less than a tenth is
 // taken back.
 static void tune(struct event_queue *q)
 {
@@ -213,8 +225,8 @@ static void tune(struct event_queue *q)
         q->tuning.patience--;
     } else if (fresh.cost > CHEAP && sorting > heap && q->shift > 3) {
         reshape(q, sorting > 8 * CHEAP ? -3 : -1, fresh);
-    } else if (fresh.cost > CHEAP && sorting <= heap && q->shift < 39) {
-        reshape(q, 1, fresh);
+    } else if (fresh.cost > CHEAP && sorting <= heap) {
+        reshape(q, reaching(q, t.beyond_ps / (double)t.beyond) - (int)q->shift, fresh);
     }
 }
 

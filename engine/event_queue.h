@@ -63,9 +63,11 @@ struct wheel_node {
 struct wheel_tuning {
     uint32_t events, from_heap; // that went into `current`; of them through the heap
     uint64_t moves;             // of events in `current`
-    double cost;                // per event, before the width was changed last
-    int tried;                  // how the shift was changed
-    uint32_t patience;          // looks to let pass
+    uint64_t beyond;            // events that went into the heap, and the sum of how far ahead
+    double beyond_ps;
+    double cost;       // per event, before the width was changed last
+    int tried;         // how the shift was changed
+    uint32_t patience; // looks to let pass
 };
 
 struct event_queue {
