@@ -77,7 +77,7 @@ collwire_layer(report
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport_spec.h
-        workload/job.h workload/training_spec.h sim/spec.h jansson.h
+        workload/job.h workload/training_loop.h workload/training_spec.h sim/spec.h jansson.h
   VIA net/int_hop.h # cc/cc.h
   LIBS PkgConfig::jansson m) # llround
 

@@ -85,18 +85,30 @@ bool rank_check(struct reader *r, const struct place *place, const struct job_sp
 // Some dimension joins two ranks of the job; else an error naming the pair.
 bool pair_check(struct reader *r, const struct place *place, const struct job_spec *job, uint32_t a,
                 uint32_t b);
-void read_flows(struct reader *r, const struct place *place, struct job_spec *job,
-                const struct job_params *params);
-void read_incast(struct reader *r, const struct place *place, struct job_spec *job,
-                 const struct job_params *params);
-void read_permutation(struct reader *r, const struct place *place, struct job_spec *job,
-                      const struct job_params *params);
+void read_flows(struct reader *r, const struct place *place, struct keys *keys,
+                struct job_spec *job, const struct job_params *params);
+void read_incast(struct reader *r, const struct place *place, struct keys *keys,
+                 struct job_spec *job, const struct job_params *params);
+void read_permutation(struct reader *r, const struct place *place, struct keys *keys,
+                      struct job_spec *job, const struct job_params *params);
 // ---- mapping.c: the job's ranks as `mapping` says ----
 void map_ranks(struct reader *r, const struct place *place, struct job_spec *job,
                const struct job_params *params);
 // ---- read_collective.c ----
-void read_collective(struct reader *r, const struct place *place, struct job_spec *job,
-                     const struct job_params *params);
+void read_collective(struct reader *r, const struct place *place, struct keys *keys,
+                     struct job_spec *job, const struct job_params *params);
+
+// The dimensions of a job's ranks: `place`, a list of sizes, or the network's own.
+void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
+                   struct coll_schedule *s);
+// ---- programs.c: can the algorithms of a schedule do what they have to? ----
+// All that an operation over the dimensions `dims` (bit set) of the job may need, with the rest of
+// `whole`; the first error stands at `place`, at its item of the dimension where it is a list.
+bool programs_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                    uint32_t dims, const struct coll_shape *whole);
+// ---- read_training.c ----
+void read_training(struct reader *r, const struct place *place, struct keys *keys,
+                   struct job_spec *job, const struct job_params *params);
 
 // ---- resolve.c ----
 json_t *scenario_json(const struct scenario *scenario);

@@ -31,33 +31,31 @@ static void choose(struct coll_schedule *s, uint32_t dim, const struct coll_algo
         s->choice[op][dim] = (struct coll_choice){algorithm, window};
 }
 
-// The dimensions of the ranks: `dims`, or the network's own.
-static void read_sizes(struct reader *r, const struct collective_places *at, uint32_t ranks,
-                       struct coll_schedule *s)
+void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
+                   struct coll_schedule *s)
 {
     const struct spec *spec = &r->scenario->spec;
     uint64_t product = 1;
     s->n_dims = spec->n_dims;
     for (uint32_t d = 0; d < spec->n_dims; d++)
         product *= s->dim_size[d] = spec->dims[d].size;
-    if (at->dims.json == NULL) {
+    if (place->json == NULL) {
         if (product != ranks)
-            place_error(r->err, &at->dims, "is required: the job has %u of the network's %u ranks",
+            place_error(r->err, place, "is required: the job has %u of the network's %u ranks",
                         ranks, (unsigned)product);
         return;
     }
-    if (!read_list(r, &at->dims))
+    if (!read_list(r, place))
         return;
-    size_t n = json_array_size(at->dims.json);
+    size_t n = json_array_size(place->json);
     s->n_dims = (uint32_t)n;
     product = 1;
     if (n == 0 || n > COLL_MAX_DIMS) {
-        place_error(r->err, &at->dims, "lists %zu dimensions: 1 to %d are possible", n,
-                    COLL_MAX_DIMS);
+        place_error(r->err, place, "lists %zu dimensions: 1 to %d are possible", n, COLL_MAX_DIMS);
         return;
     }
     for (uint32_t d = 0; d < n; d++) {
-        struct place item = place_item(&at->dims, d);
+        struct place item = place_item(place, d);
         json_int_t size = json_integer_value(item.json);
         if (size < 1 || size > ranks) {
             place_error(r->err, &item, "must be a size from 1 to the job's %u ranks", ranks);
@@ -68,7 +66,7 @@ static void read_sizes(struct reader *r, const struct collective_places *at, uin
             break;
     }
     if (product != ranks)
-        place_error(r->err, &at->dims, "the sizes do not multiply to the job's %u ranks", ranks);
+        place_error(r->err, place, "the sizes do not multiply to the job's %u ranks", ranks);
 }
 
 // One algorithm for all ranks at once, or one for each dimension.
@@ -89,7 +87,7 @@ static void read_algorithms(struct reader *r, const struct collective_places *at
     }
     size_t n = json_array_size(at->algorithm.json), errors = r->err->n_errors;
     if (ranks > 0)
-        read_sizes(r, at, ranks, s);
+        read_job_dims(r, &at->dims, ranks, s);
     if (r->err->n_errors == errors && ranks > 0 && n != s->n_dims)
         place_error(r->err, &at->algorithm, "lists %zu algorithms for %u dimensions", n, s->n_dims);
     for (uint32_t d = 0; d < n && d < COLL_MAX_DIMS; d++) {
@@ -111,74 +109,6 @@ static void set_schedule(const struct job_params *params, bool flat, struct coll
     s->endpoint_ps = params->endpoint_ps;
     s->reduce_bps = params->reduce_bps == PARAM_AUTO_BYTES ? 0 : params->reduce_bps;
     s->bidirectional = params->ring_directions == 2;
-}
-
-// The operations that a collective may do along one dimension; how many.
-static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, enum coll_op out[3])
-{
-    out[0] = op;
-    if (op != COLL_ALL_REDUCE || s->n_dims == 1 ||
-        (s->phases == COLL_BASELINE && s->order != COLL_THEMIS))
-        return 1;
-    out[1] = COLL_REDUCE_SCATTER;
-    out[2] = COLL_ALL_GATHER;
-    return 3;
-}
-
-// Every pair that a program uses, up to the first that no dimension joins.
-static bool check_pairs(struct reader *r, const struct place *place, const struct job_spec *job,
-                        const struct coll_algorithm *a, const struct coll_shape *shape,
-                        uint32_t dim, uint32_t group)
-{
-    uint32_t steps = a->steps(shape);
-    for (uint32_t step = 0; step < steps; step++)
-        for (uint32_t m = 0; m < shape->ranks; m++) {
-            uint32_t n = a->n_sends(shape, m, step);
-            for (uint32_t k = 0; k < n; k++) {
-                uint32_t peer = a->send(shape, m, step, k).peer;
-                if (!pair_check(r, place, job, coll_rank_of(job->schedule, dim, group, m),
-                                coll_rank_of(job->schedule, dim, group, peer)))
-                    return false;
-            }
-        }
-    return true;
-}
-
-// Do all pairs of the network meet without a look at them?
-static bool all_joined(const struct graph *g)
-{
-    bool joined = g->n_dims == 1;
-    for (uint32_t d = 0; d < g->n_dims; d++)
-        joined = joined || g->dim_fabric[d];
-    return joined;
-}
-
-// Can each dimension's algorithm do what it has to, between ranks that are joined?
-static void check_programs(struct reader *r, const struct collective_places *at,
-                           const struct job_spec *job, const struct coll_shape *whole)
-{
-    const struct coll_schedule *s = job->schedule;
-    enum coll_op ops[3];
-    uint32_t n_ops = phase_ops(s, whole->op, ops);
-    bool joined = all_joined(&r->ranks);
-    for (uint32_t d = 0; d < s->n_dims; d++)
-        for (uint32_t o = 0; o < n_ops; o++) {
-            const struct coll_algorithm *a = s->choice[ops[o]][d].algorithm;
-            struct place item = place_item(&at->algorithm, d);
-            struct coll_shape shape = *whole;
-            const char *why = "";
-            shape.op = ops[o];
-            shape.ranks = s->dim_size[d];
-            if (!a->supports(&shape, &why)) {
-                place_error(r->err, json_is_array(at->algorithm.json) ? &item : &at->algorithm,
-                            "%s cannot run %s over %u ranks: %s", a->name, coll_op_name(shape.op),
-                            shape.ranks, why);
-                return;
-            }
-            for (uint32_t g = 0; g < coll_n_groups(s, d) && !joined; g++)
-                if (!check_pairs(r, &at->all, job, a, &shape, d, g))
-                    return;
-        }
 }
 
 static void check_sizes(struct reader *r, const struct collective_places *at,
@@ -212,6 +142,14 @@ static void check_bytes(struct reader *r, const struct collective_places *at,
         place_error(r->err, &at->bytes, "0 bytes: nothing would be sent");
 }
 
+static void check_network(struct reader *r, const struct place *place,
+                          const struct job_params *params)
+{
+    struct place rate = place_key(place, "reduce_rate");
+    if (r->scenario->spec.network == NETWORK_ANALYTICAL && params->reduce_bps != PARAM_AUTO_BYTES)
+        place_error(r->err, &rate, "the analytical network has its own: 3 ns for 500 kB");
+}
+
 static uint64_t ranks_per_server(const struct spec *spec, const struct job_params *params)
 {
     if (params->ranks_per_server != PARAM_AUTO_BYTES)
@@ -219,8 +157,8 @@ static uint64_t ranks_per_server(const struct spec *spec, const struct job_param
     return spec->n_dims > 1 ? spec->dims[0].size : 1;
 }
 
-void read_collective(struct reader *r, const struct place *place, struct job_spec *job,
-                     const struct job_params *params)
+void read_collective(struct reader *r, const struct place *place, struct keys *keys,
+                     struct job_spec *job, const struct job_params *params)
 {
     struct collective_places at = {*place,
                                    place_key(place, "algorithm"),
@@ -231,6 +169,8 @@ void read_collective(struct reader *r, const struct place *place, struct job_spe
     struct place op = place_key(place, "op");
     size_t errors = r->err->n_errors;
     uint32_t ranks = job_size(r, job);
+    keys_add(keys, "algorithm");
+    keys_add(keys, "dims");
     enum coll_op known;
     struct coll_schedule *s = job->schedule = memory_zeroed(1, sizeof *s);
     job->op = params->op;
@@ -245,6 +185,7 @@ void read_collective(struct reader *r, const struct place *place, struct job_spe
     if (!json_is_string(op.json) || coll_op_find(json_string_value(op.json), &known) != 0)
         return; // the table has complained
     check_bytes(r, &at, params);
+    check_network(r, place, params);
     if (ranks == 0 || r->err->n_errors > errors)
         return;
     check_sizes(r, &at, params, job, ranks);
@@ -257,5 +198,5 @@ void read_collective(struct reader *r, const struct place *place, struct job_spe
                                .pieces = (uint32_t)job->pieces,
                                .ranks_per_server = (uint32_t)job->ranks_per_server};
     if (r->err->n_errors == errors)
-        check_programs(r, &at, job, &whole);
+        programs_check(r, &at.algorithm, job, UINT32_MAX, &whole);
 }

@@ -105,9 +105,10 @@ static void check_flow_file(struct reader *r, const struct place *place, const c
     }
 }
 
-void read_flows(struct reader *r, const struct place *place, struct job_spec *job,
-                const struct job_params *params)
+void read_flows(struct reader *r, const struct place *place, struct keys *keys,
+                struct job_spec *job, const struct job_params *params)
 {
+    keys_add(keys, "flows");
     struct place flows = place_key(place, "flows"), file = place_key(place, "file");
     bool filed = params->file[0] != '\0';
     if (filed && flows.json != NULL) {
@@ -186,9 +187,10 @@ static size_t sender_count(struct reader *r, const struct place *place, uint32_t
     return (size_t)n;
 }
 
-void read_incast(struct reader *r, const struct place *place, struct job_spec *job,
-                 const struct job_params *params)
+void read_incast(struct reader *r, const struct place *place, struct keys *keys,
+                 struct job_spec *job, const struct job_params *params)
 {
+    keys_add(keys, "senders");
     struct place senders = place_key(place, "senders"), receiver = place_key(place, "receiver");
     uint32_t n_ranks = job_size(r, job);
     if (n_ranks == 0 || !rank_check(r, &receiver, job, (int64_t)params->receiver))
@@ -201,9 +203,10 @@ void read_incast(struct reader *r, const struct place *place, struct job_spec *j
     flows_make(r, place, job, flows, n);
 }
 
-void read_permutation(struct reader *r, const struct place *place, struct job_spec *job,
-                      const struct job_params *params)
+void read_permutation(struct reader *r, const struct place *place, struct keys *keys,
+                      struct job_spec *job, const struct job_params *params)
 {
+    (void)keys;
     struct place shift = place_key(place, "shift");
     uint32_t n = job_size(r, job);
     if (n == 0)

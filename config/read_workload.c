@@ -5,17 +5,16 @@
 #include "config/read.h"
 #include "engine/memory.h"
 
-typedef void job_reader(struct reader *r, const struct place *place, struct job_spec *job,
-                        const struct job_params *params);
+// Reads the keys that no table describes, and adds them to `keys`.
+typedef void job_reader(struct reader *r, const struct place *place, struct keys *keys,
+                        struct job_spec *job, const struct job_params *params);
 
-static const struct kind_reader {
-    const char *keys[2]; // those that no table describes
-    job_reader *read;
-} kind_readers[N_JOB_KINDS] = {
-    [JOB_FLOWS] = {{"flows"}, read_flows},
-    [JOB_INCAST] = {{"senders"}, read_incast},
-    [JOB_PERMUTATION] = {{NULL}, read_permutation},
-    [JOB_COLLECTIVE] = {{"algorithm", "dims"}, read_collective},
+static job_reader *const kind_readers[N_JOB_KINDS] = {
+    [JOB_FLOWS] = read_flows,
+    [JOB_INCAST] = read_incast,
+    [JOB_PERMUTATION] = read_permutation,
+    [JOB_COLLECTIVE] = read_collective,
+    [JOB_TRAINING] = read_training,
 };
 
 // Rank numbers of the network, each once. `job` has no ranks yet, so rank_check() means all.
@@ -75,13 +74,11 @@ static void read_job(struct reader *r, const struct place *place, struct job_spe
                              .start_ps = params->start_ps,
                              .cls = (uint32_t)params->cls};
     read_ranks(r, &ranks, job);
-    if (word == JOB_COLLECTIVE)
+    if (word == JOB_COLLECTIVE || word == JOB_TRAINING)
         map_ranks(r, place, job, params);
-    kind_readers[word].read(r, place, job, params);
+    kind_readers[word](r, place, &keys, job, params);
     keys_add(&keys, "kind");
     keys_add(&keys, "ranks");
-    for (size_t i = 0; i < 2 && kind_readers[word].keys[i] != NULL; i++)
-        keys_add(&keys, kind_readers[word].keys[i]);
     keys_check(r, place, &keys);
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/read.h"
+#include "config/training.h"
 
 // A number without a fraction as a JSON integer, so that it reads "8" and not "8.0".
 static json_t *number_json(double value)
@@ -159,6 +159,19 @@ static void write_algorithms(json_t *json, const struct job_spec *job,
     json_decref(dims);
 }
 
+static void write_training(json_t *json, const struct job_spec *job,
+                           const struct job_source *source)
+{
+    static const char *const copied[] = {"system", "dims"};
+    if (source->params.file[0] == '\0')
+        training_write(json, job->training);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *value = json_object_get(source->json, copied[i]);
+        if (value != NULL)
+            json_object_set_new(json, copied[i], json_deep_copy(value));
+    }
+}
+
 // The keys of a job that no table describes.
 static void write_job_extras(json_t *json, const struct job_spec *job,
                              const struct job_source *source)
@@ -172,6 +185,8 @@ static void write_job_extras(json_t *json, const struct job_spec *job,
                                             : json_integer((json_int_t)job->n_flows));
     if (job->kind == JOB_COLLECTIVE)
         write_algorithms(json, job, source);
+    if (job->kind == JOB_TRAINING)
+        write_training(json, job, source);
     json_t *ranks = json_object_get(source->json, "ranks");
     if (ranks != NULL)
         json_object_set_new(json, "ranks", json_deep_copy(ranks));

@@ -141,6 +141,9 @@ void scenario_free(struct scenario *scenario)
         free(spec->jobs[i].ranks);
         free(spec->jobs[i].flows);
         free(spec->jobs[i].schedule);
+        if (spec->jobs[i].training != NULL)
+            training_free(spec->jobs[i].training);
+        free(spec->jobs[i].training);
     }
     free(spec->jobs);
     free(spec->faults);

@@ -215,6 +215,20 @@ static json_t *dims_schema(void)
     return dims;
 }
 
+// Layers and system settings are checked when they are read.
+static void training_keys_set(json_t *job)
+{
+    json_t *counts = list_of(json_pack("{s:s,s:i}", "type", "integer", "minimum", 0));
+    key_set(job, "parallelism", words_json(training_keywords), false);
+    key_set(job, "last_bottom_layer", json_pack("{s:s}", "type", "integer"), false);
+    key_set(job, "model_parallel", json_pack("{s:s}", "type", "integer"), false);
+    key_set(job, "checkpoints", counts, false);
+    key_set(job, "checkpoint_initiates", json_deep_copy(counts), false);
+    key_set(job, "layers", list_of(json_pack("{s:s}", "type", "object")), false);
+    key_set(job, "system", json_pack("{s:[s,s]}", "type", "string", "object"), false);
+    key_set(job, "dims", list_of(json_pack("{s:s,s:i}", "type", "integer", "minimum", 1)), false);
+}
+
 static void job_extras_set(json_t *job, enum job_kind kind)
 {
     const char *algorithms[64] = {0};
@@ -227,6 +241,8 @@ static void job_extras_set(json_t *job, enum job_kind kind)
                 json_pack("{s:[{s:s,s:i},o]}", "anyOf", "type", "integer", "minimum", 1,
                           ranks_schema()),
                 false);
+    if (kind == JOB_TRAINING)
+        training_keys_set(job);
     if (kind == JOB_COLLECTIVE) {
         key_set(job, "algorithm",
                 json_pack("{s:[o,o]}", "anyOf", words_json(algorithms),

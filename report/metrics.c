@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "report/series.h"
+#include "report/training.h"
 
 static const char *const status_words[] = {"completed", "incomplete", "interrupted"};
 static const char *const flow_words[] = {"running", "completed", "failed"};
@@ -286,7 +287,7 @@ char *metrics_json(const struct result *r, const char *scenario)
     put(o, "waiting", texts(r->waiting, r->n_waiting));
     put(o, "sim_time_ns", ns(r->sim_time_ps));
     put_flows(o, r);
-    put(o, "training", json_null());
+    put(o, "training", trainings_json(r));
     put(o, "pfc", pfc_json(r));
     put(o, "ecn", ecn_json(r));
     put(o, "cnps", count(r->cnps));

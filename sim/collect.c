@@ -231,6 +231,7 @@ struct result *sim_result(struct sim *sim)
     r->sim_time_ps = sim->engine.now_ps;
     collect_flows(sim, r);
     sim_collect_collectives(sim, r);
+    sim_collect_trainings(sim, r);
     collect_fabric(sim, r);
     if (!workload_done(&sim->workload))
         sim_find_deadlock(sim, r);

@@ -6,18 +6,23 @@
 #include "collective/grid.h"
 #include "engine/memory.h"
 #include "sim/sim.h"
+#include "workload/instance.h"
 
 static ps_t known(ps_t ps) { return ps == PS_NEVER ? -1 : ps; }
 
+#define IDEALS_KEPT 1024
+
 // "ring", or one name per dimension: "ring+halving_doubling".
-static char *algorithm_text(const struct coll_schedule *s, enum coll_op op)
+static char *algorithm_text(const struct coll_schedule *s, const struct system_request *request)
 {
     char text[COLL_MAX_DIMS * 32] = "";
-    if (s->flat[op])
-        return memory_text(s->choice[op][s->n_dims].algorithm->name);
+    if (s->flat[request->op])
+        return memory_text(s->choice[request->op][s->n_dims].algorithm->name);
     for (uint32_t d = 0; d < s->n_dims; d++) {
-        strcat(text, d > 0 ? "+" : "");
-        strncat(text, s->choice[op][d].algorithm->name, 30);
+        if (!(request->dims >> d & 1))
+            continue;
+        strcat(text, text[0] != '\0' ? "+" : "");
+        strncat(text, s->choice[request->op][d].algorithm->name, 30);
     }
     return memory_text(text);
 }
@@ -66,6 +71,18 @@ static void collect_rates(struct collective_result *c, enum coll_op op)
         c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
 }
 
+// Collectives that ask for the same have the same ideal.
+static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
+{
+    const struct workload *w = &sim->workload;
+    const struct collective_record *record = &w->records[i];
+    for (size_t before = i; before-- > 0 && i - before <= IDEALS_KEPT;)
+        if (w->records[before].request == record->request)
+            return r->collectives[before].ideal_ps;
+    return sim_ideal_collective_ps(sim, w->jobs[record->job].spec, record->schedule,
+                                   record->request);
+}
+
 void sim_collect_collectives(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
@@ -73,24 +90,19 @@ void sim_collect_collectives(const struct sim *sim, struct result *r)
     r->collectives = memory_zeroed(w->n_records, sizeof *r->collectives);
     for (size_t i = 0; i < w->n_records; i++) {
         const struct collective_record *record = &w->records[i];
-        const struct job_run *job = &w->jobs[record->job];
-        const struct coll_schedule *s = collective_job_schedule(job->collective);
-        bool again = i > 0 && w->records[i - 1].job == record->job;
+        const struct system_request *request = record->request;
         struct collective_result *c = &r->collectives[i];
-        *c = (struct collective_result){
-            .job = record->job,
-            .name = record->name,
-            .op = coll_op_name(record->op),
-            .algorithm = algorithm_text(s, record->op),
-            .ranks = coll_ranks(s),
-            .bytes = record->bytes,
-            .start_ps = record->start_ps,
-            .end_ps = known(record->end_ps),
-            .ideal_ps = again ? r->collectives[i - 1].ideal_ps
-                              : sim_ideal_collective_ps(sim, job->spec, s,
-                                                        collective_job_request(job->collective))};
+        *c = (struct collective_result){.job = record->job,
+                                        .name = request->name,
+                                        .op = coll_op_name(request->op),
+                                        .algorithm = algorithm_text(record->schedule, request),
+                                        .ranks = coll_span(record->schedule, request->dims),
+                                        .bytes = request->bytes,
+                                        .start_ps = record->start_ps,
+                                        .end_ps = known(record->end_ps),
+                                        .ideal_ps = ideal_of(sim, r, i)};
         collect_phases(record, c);
         collect_dims(record, c);
-        collect_rates(c, record->op);
+        collect_rates(c, request->op);
     }
 }

@@ -49,6 +49,11 @@ void result_free(struct result *r)
         free(r->collectives[i].phases);
         free(r->collectives[i].dims);
     }
+    for (size_t i = 0; i < r->n_trainings; i++) {
+        free(r->trainings[i].pass_end_ps);
+        free(r->trainings[i].layers);
+    }
+    free(r->trainings);
     free(r->flows);
     free(r->collectives);
     free(r->pfc_ports);

@@ -54,6 +54,31 @@ struct collective_result {
     uint32_t n_phases, n_dims;
 };
 
+// A part of a layer: times of one rank over all passes, mean over ranks.
+struct training_part_result {
+    ps_t compute_ps, exposed_ps;
+    ps_t comm_ps; // sum over its collectives of first start to last end; update delay
+                  // left out
+    ps_t queueing_ps, network_ps; // means as in phase_result, over all phases
+    uint64_t collectives;
+};
+
+struct training_layer_result {
+    const char *name;
+    struct training_part_result parts[3]; // fwd, ig, wg
+};
+
+struct training_result {
+    uint32_t job, ranks;
+    const char *name, *parallelism;
+    ps_t total_ps;   // from the job's start to the end of its last rank; -1 = not ended
+    ps_t compute_ps; // mean over ranks
+    ps_t *pass_end_ps;
+    uint64_t n_passes; // of which pass_end_ps[..] -1 = not ended
+    struct training_layer_result *layers;
+    size_t n_layers;
+};
+
 struct pfc_port_result {
     char *at; // the port that was paused
     unsigned cls;
@@ -125,6 +150,8 @@ struct result {
     struct flows_summary summary;
     struct collective_result *collectives;
     size_t n_collectives;
+    struct training_result *trainings;
+    size_t n_trainings;
     /* fabric */
     uint64_t pause_frames, resume_frames, max_queue_bytes;
     ps_t paused_ps;

@@ -14,7 +14,6 @@
 #include "topology/routes.h"
 #include "trace/capture.h"
 #include "transport/roce.h"
-#include "workload/collective_job.h"
 #include "workload/workload.h"
 
 struct message_stats { // of ended messages
@@ -136,6 +135,7 @@ struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
 double sim_bandwidth(void *ctx, uint32_t src,
                      uint32_t dst); // ctx: the sim; bit/s of all ports there
 void sim_collect_collectives(const struct sim *sim, struct result *r);
+void sim_collect_trainings(const struct sim *sim, struct result *r);
 void sim_build_switches(struct sim *sim, struct err *err);
 // Of switches.nodes[index]: the dimension whose settings it has, and its name ("leaf0",
 // "rank3:dim0").

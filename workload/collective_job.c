@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Repeats over the system layer.
-#include "workload/collective_job.h"
-
+// A collective job: the same operation `repeat` times. A rank starts the next one when its own part
+// of the one before is done, as kernels on a stream do; no barrier is added between ranks.
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "workload/runner.h"
+#include "workload/system.h"
+#include "workload/workload.h"
 
 struct collective_job {
     struct job_run *job;
@@ -14,8 +16,9 @@ struct collective_job {
 };
 
 // Begin repeats until one has to be waited for (a rank alone never waits).
-static void rank_goes_on(struct collective_job *c, uint32_t rank, ps_t now)
+static void rank_goes_on(void *self, uint32_t rank, ps_t now)
 {
+    struct collective_job *c = self;
     uint64_t repeat = c->job->spec->repeat;
     while (c->begun[rank] < repeat) {
         c->begun[rank]++;
@@ -31,7 +34,7 @@ static void rank_done(void *ctx, uint32_t rank, uint32_t number, ps_t now)
     rank_goes_on(ctx, rank, now);
 }
 
-struct collective_job *collective_job_new(struct job_run *job)
+static void *collective_new(struct job_run *job)
 {
     const struct job_spec *spec = job->spec;
     struct collective_job *c = memory_zeroed(1, sizeof *c);
@@ -48,36 +51,29 @@ struct collective_job *collective_job_new(struct job_run *job)
     return c;
 }
 
-void collective_job_free(struct collective_job *c)
+static void collective_free(void *self)
 {
-    if (!c)
-        return;
+    struct collective_job *c = self;
     system_free(c->system);
     free(c->begun);
     free(c);
 }
 
-const struct coll_schedule *collective_job_schedule(const struct collective_job *c)
+static void collective_delivered(void *self, uint64_t token, ps_t now)
 {
-    return system_schedule(c->system);
+    system_delivered(((struct collective_job *)self)->system, token, now);
 }
 
-const struct system_request *collective_job_request(const struct collective_job *c)
+static uint64_t collective_bytes(const void *self)
 {
-    return &c->request;
-}
-
-void collective_job_start(struct collective_job *c, uint32_t i, ps_t now)
-{
-    rank_goes_on(c, i, now);
-}
-
-void collective_job_delivered(struct collective_job *c, uint64_t token, ps_t now)
-{
-    system_delivered(c->system, token, now);
-}
-
-uint64_t collective_job_bytes(const struct collective_job *c)
-{
+    const struct collective_job *c = self;
     return system_bytes(c->system, &c->request) * c->job->spec->repeat;
 }
+
+const struct job_runner collective_runner = {
+    .new = collective_new,
+    .free = collective_free,
+    .start = rank_goes_on,
+    .delivered = collective_delivered,
+    .bytes = collective_bytes,
+};

@@ -4,8 +4,9 @@
 
 #include "collective/schedule.h"
 #include "engine/param.h"
+#include "workload/training_spec.h"
 
-enum job_kind { JOB_FLOWS, JOB_INCAST, JOB_PERMUTATION, JOB_COLLECTIVE };
+enum job_kind { JOB_FLOWS, JOB_INCAST, JOB_PERMUTATION, JOB_COLLECTIVE, JOB_TRAINING };
 
 struct raw_flow {
     uint32_t src, dst; // indices into the job's ranks (all ranks when it lists none)
@@ -28,7 +29,11 @@ struct job_spec {
     uint64_t bytes, repeat;
     uint64_t root, pieces, ranks_per_server; // as in struct coll_shape
     uint64_t channels;                       // chunk c uses queue pairs of channel c modulo these
-    struct coll_schedule *schedule;          // owned
+    struct coll_schedule *schedule;          // owned; of training too
+    /* training */
+    struct training_spec *training; // owned
+    uint64_t iterations;
+    double compute_scale, comm_scale;
 };
 
 // Keys of a job that tables describe; `flows`, `ranks`, `algorithm`, `senders` are config's.
@@ -48,6 +53,9 @@ struct job_params {
     uint64_t chunks, active_chunks, repeat, ring_directions, in_flight, pieces, root;
     uint64_t ranks_per_server, channels, stride, reduce_bps;
     ps_t endpoint_ps;
+    /* training */
+    uint64_t iterations;
+    double compute_scale, comm_scale;
 };
 
 // How the ranks of a job lie on those of the network.
@@ -62,4 +70,4 @@ enum job_schedule {
 };
 
 extern const struct job_kind_info job_kinds[]; // by enum job_kind
-#define N_JOB_KINDS 4
+#define N_JOB_KINDS 5

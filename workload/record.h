@@ -2,7 +2,7 @@
 // What is known of a collective operation once it has run: times, phases, dimensions.
 #pragma once
 
-#include "collective/phase.h"
+#include "workload/system.h"
 
 // All chunks' phases of one operation along one dimension.
 struct phase_record {
@@ -22,9 +22,8 @@ struct dim_record {
 
 struct collective_record {
     uint32_t job, number; // number of the collective within its job
-    const char *name;     // of the job, or of the layer that asked for it
-    enum coll_op op;
-    uint64_t bytes;
+    const struct system_request *request;
+    const struct coll_schedule *schedule;
     ps_t start_ps, end_ps; // first rank's start; last rank's last byte (PS_NEVER = not finished)
     uint32_t ranks_done;
     uint32_t n_phases, n_dims; // n_dims: of the schedule, and one for all ranks at once

@@ -70,8 +70,6 @@ void system_free(struct system *s)
     free(s);
 }
 
-const struct coll_schedule *system_schedule(const struct system *s) { return &s->schedule; }
-
 struct collective_record *system_record(const struct system *s, const struct instance *in)
 {
     return &s->workload->records[in->record];
@@ -234,7 +232,7 @@ static bool closed_form(struct phase_run *run, ps_t now)
     struct workload *w = s->workload;
     const struct coll_phase *phase = instance_phase(run->instance, run->chunk, run->index);
     ps_t duration;
-    if (!w->transfer.phase || s->schedule.reduce_bps > 0)
+    if (!w->transfer.phase)
         return false;
     uint32_t *members = memory_zeroed(run->n_members, sizeof *members);
     for (uint32_t m = 0; m < run->n_members; m++)
@@ -374,7 +372,7 @@ static struct instance **open_slot(struct system *s, size_t number)
     return &s->open[number - s->first_open];
 }
 
-static void add_record(struct system *s, struct instance *in)
+static void add_record(struct system *s, struct instance *in, const struct system_request *request)
 {
     struct workload *w = s->workload;
     if (w->n_records == w->cap_records)
@@ -383,9 +381,8 @@ static void add_record(struct system *s, struct instance *in)
     struct collective_record *r = &w->records[in->record];
     *r = (struct collective_record){.job = s->job->index,
                                     .number = in->number,
-                                    .name = in->request.name,
-                                    .op = in->request.op,
-                                    .bytes = in->request.bytes,
+                                    .request = request,
+                                    .schedule = &s->schedule,
                                     .start_ps = in->start_ps,
                                     .end_ps = PS_NEVER,
                                     .n_dims = s->schedule.n_dims + 1};
@@ -407,9 +404,9 @@ static struct instance *instance_of(struct system *s, uint32_t number,
     struct instance *in = *slot = instance_new(&s->planner, request, now);
     int64_t order = s->schedule.newest_first ? number : -(int64_t)number;
     in->number = number;
-    in->priority = order + (request->urgent ? URGENT : 0);
+    in->priority = request->urgent ? URGENT : order;
     if (in->n_phases > 0)
-        add_record(s, in);
+        add_record(s, in, request);
     return in;
 }
 

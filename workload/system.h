@@ -33,10 +33,7 @@ struct system *system_new(struct job_run *job, const struct coll_schedule *sched
                           system_done *done, void *ctx);
 void system_free(struct system *s);
 
-// As it runs: with the bandwidth of its dimensions.
-const struct coll_schedule *system_schedule(const struct system *s);
-
-// Rank `rank` of the job issues its next collective. False: there is nothing to do for any rank, and
+// Rank `rank` of the job issues its next collective; the request stays where it is. False: there is nothing to do for any rank, and
 // `done` does not follow.
 bool system_issue(struct system *s, uint32_t rank, const struct system_request *request, ps_t now);
 

@@ -5,13 +5,12 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "workload/collective_job.h"
 
 // A rank's timer of one job: what it posts next.
 struct rank_start {
     struct sim_timer timer;
     struct job_run *job;
-    uint32_t rank;        // of the job (collective) or of the network (flows)
+    uint32_t rank;        // of the job (a runner's) or of the network (flows)
     uint32_t first, last; // flow_order[first..last) is left to post
 };
 
@@ -49,8 +48,8 @@ static struct job_run *job_of(struct workload *w, uint64_t token)
 static void on_delivered(void *ctx, uint64_t token, ps_t now)
 {
     struct job_run *job = job_of(ctx, token);
-    if (job->collective)
-        collective_job_delivered(job->collective, token, now);
+    if (job->runner)
+        job->runner->delivered(job->self, token, now);
 }
 
 static void on_sent(void *ctx, uint64_t token, ps_t now)
@@ -59,7 +58,7 @@ static void on_sent(void *ctx, uint64_t token, ps_t now)
     struct workload *w = ctx;
     struct job_run *job = job_of(w, token);
     w->messages_open--;
-    if (!job->collective)
+    if (!job->runner)
         workload_unit_ended(w, job);
     else
         stop_if_done(w);
@@ -97,9 +96,9 @@ static void on_start(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct rank_start *start = timer->data;
     struct job_run *job = start->job;
-    if (job->collective) {
+    if (job->runner) {
         job->workload->starts_pending--;
-        collective_job_start(job->collective, start->rank, e->now_ps);
+        job->runner->start(job->self, start->rank, e->now_ps);
         return;
     }
     while (start->first < start->last) {
@@ -124,11 +123,12 @@ static void arm(struct job_run *job, struct rank_start *start, uint32_t node, ps
     job->workload->starts_pending++;
 }
 
-static void init_collective(struct job_run *job)
+static void init_runner(struct job_run *job, const struct job_runner *runner)
 {
     struct workload *w = job->workload;
     uint32_t n = job_n_ranks(job->spec, w->n_ranks);
-    job->collective = collective_job_new(job);
+    job->runner = runner;
+    job->self = runner->new (job);
     job->units_left = n;
     job->n_starts = n;
     job->starts = memory_zeroed(n, sizeof *job->starts);
@@ -136,7 +136,7 @@ static void init_collective(struct job_run *job)
         job->starts[i].rank = i;
         arm(job, &job->starts[i], job_rank(job->spec, i), 0);
     }
-    w->total_bytes += collective_job_bytes(job->collective);
+    w->total_bytes += runner->bytes(job->self);
 }
 
 struct flow_key {
@@ -189,7 +189,9 @@ void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_job
         struct job_run *job = &w->jobs[j];
         *job = (struct job_run){.workload = w, .spec = &jobs[j], .index = (uint32_t)j};
         if (jobs[j].kind == JOB_COLLECTIVE)
-            init_collective(job);
+            init_runner(job, &collective_runner);
+        else if (jobs[j].kind == JOB_TRAINING)
+            init_runner(job, &training_runner);
         else
             init_flows(job);
         if (job->units_left == 0)
@@ -202,7 +204,8 @@ void workload_free(struct workload *w)
     for (size_t j = 0; j < w->n_jobs; j++) {
         free(w->jobs[j].starts);
         free(w->jobs[j].flow_order);
-        collective_job_free(w->jobs[j].collective);
+        if (w->jobs[j].runner)
+            w->jobs[j].runner->free(w->jobs[j].self);
     }
     free(w->jobs);
     for (size_t i = 0; i < w->n_records; i++)

@@ -6,8 +6,7 @@
 #include "net/transfer.h"
 #include "workload/job.h"
 #include "workload/record.h"
-
-struct collective_job; // workload/collective_job.h
+#include "workload/runner.h"
 
 struct job_run {
     struct workload *workload;
@@ -15,9 +14,10 @@ struct job_run {
     uint32_t index;
     struct rank_start *starts; // one per rank that begins something
     uint32_t n_starts;
-    uint32_t *flow_order; // flows sorted by (src, start): what each start posts
-    uint64_t units_left;  // flows, or ranks of the collective, that have not ended
-    struct collective_job *collective;
+    uint32_t *flow_order;            // flows sorted by (src, start): what each start posts
+    uint64_t units_left;             // flows, or ranks of the runner, that have not ended
+    const struct job_runner *runner; // of jobs that are no flows, else NULL
+    void *self;                      // the runner's
 };
 
 struct workload {

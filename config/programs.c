@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Programs of a job's collectives against its ranks and the network.
+#include "collective/grid.h"
+#include "config/read.h"
+
+// The operations that a collective may do along one dimension; how many.
+static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, enum coll_op out[3])
+{
+    out[0] = op;
+    if (op != COLL_ALL_REDUCE || s->n_dims == 1 || s->flat[op] ||
+        (s->phases == COLL_BASELINE && s->order != COLL_THEMIS))
+        return 1;
+    out[1] = COLL_REDUCE_SCATTER;
+    out[2] = COLL_ALL_GATHER;
+    return 3;
+}
+
+// Every pair that a program uses, up to the first that no dimension joins.
+static bool pairs_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                        const struct coll_algorithm *a, const struct coll_shape *shape,
+                        uint32_t dim, uint32_t group)
+{
+    uint32_t steps = a->steps(shape);
+    for (uint32_t step = 0; step < steps; step++)
+        for (uint32_t m = 0; m < shape->ranks; m++) {
+            uint32_t n = a->n_sends(shape, m, step);
+            for (uint32_t k = 0; k < n; k++) {
+                uint32_t peer = a->send(shape, m, step, k).peer;
+                if (!pair_check(r, place, job, coll_rank_of(job->schedule, dim, group, m),
+                                coll_rank_of(job->schedule, dim, group, peer)))
+                    return false;
+            }
+        }
+    return true;
+}
+
+// Do all pairs of the network meet without a look at them?
+static bool all_joined(const struct graph *g)
+{
+    bool joined = g->n_dims == 1;
+    for (uint32_t d = 0; d < g->n_dims; d++)
+        joined = joined || g->dim_fabric[d];
+    return joined;
+}
+
+static bool program_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                          uint32_t dim, struct coll_shape shape)
+{
+    const struct coll_schedule *s = job->schedule;
+    const struct coll_algorithm *a = s->choice[shape.op][dim].algorithm;
+    struct place item = place_item(place, dim);
+    const char *why = "";
+    shape.ranks = coll_group_size(s, dim);
+    shape.window = s->choice[shape.op][dim].window;
+    if (!a->supports(&shape, &why)) {
+        place_error(r->err, json_is_array(place->json) ? &item : place,
+                    "%s cannot run %s over %u ranks: %s", a->name, coll_op_name(shape.op),
+                    shape.ranks, why);
+        return false;
+    }
+    for (uint32_t g = 0; g < coll_n_groups(s, dim) && !all_joined(&r->ranks); g++)
+        if (!pairs_check(r, place, job, a, &shape, dim, g))
+            return false;
+    return true;
+}
+
+bool programs_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                    uint32_t dims, const struct coll_shape *whole)
+{
+    const struct coll_schedule *s = job->schedule;
+    enum coll_op ops[3];
+    uint32_t n_ops = phase_ops(s, whole->op, ops);
+    bool flat = s->flat[whole->op];
+    for (uint32_t d = flat ? s->n_dims : 0; d < s->n_dims + flat; d++)
+        for (uint32_t o = 0; o < n_ops; o++) {
+            struct coll_shape shape = *whole;
+            shape.op = ops[o];
+            if ((flat || dims >> d & 1) && !program_check(r, place, job, d, shape))
+                return false;
+        }
+    return true;
+}

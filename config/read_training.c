@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Training jobs: layers from a file or the scenario, the system's settings, dimensions.
+#include <stdlib.h>
+
+#include "collective/grid.h"
+#include "config/astra_system.h"
+#include "config/astra_workload.h"
+#include "config/training.h"
+#include "engine/memory.h"
+#include "workload/training_loop.h"
+
+static const char *const layer_keys[] = {"parallelism",    "layers",      "last_bottom_layer",
+                                         "model_parallel", "checkpoints", "checkpoint_initiates"};
+
+static bool read_layers(struct reader *r, const struct place *place, struct keys *keys,
+                        struct job_spec *job, const char *file)
+{
+    char path[PLACE_TEXT];
+    struct place at = place_key(place, "file");
+    if (file[0] == '\0')
+        return training_read(r, place, keys, job->training) == 0;
+    for (size_t i = 0; i < sizeof layer_keys / sizeof *layer_keys; i++) {
+        struct place other = place_key(place, layer_keys[i]);
+        keys_add(keys, layer_keys[i]);
+        if (other.json != NULL)
+            place_error(r->err, &other, "stands in the file already");
+    }
+    return astra_workload_read(r->scenario->dir, file, place_text(&at, path), job->training,
+                               r->err) == 0;
+}
+
+// A model-parallel group that takes part of a dimension makes two of it. False: they are too many.
+static bool split_dims(const struct training_spec *t, struct coll_schedule *s)
+{
+    uint64_t left = t->model_parallel;
+    for (uint32_t d = 0; d < s->n_dims && left > 1; d++) {
+        if (s->dim_size[d] <= left) {
+            left /= s->dim_size[d];
+            continue;
+        }
+        if (s->n_dims == COLL_MAX_DIMS)
+            return false;
+        for (uint32_t at = ++s->n_dims; at-- > d + 1;) {
+            s->dim_size[at] = s->dim_size[at - 1];
+            for (unsigned op = 0; op < COLL_OPS; op++)
+                s->choice[op][at + 1] = s->choice[op][at];
+        }
+        for (unsigned op = 0; op < COLL_OPS; op++)
+            s->choice[op][d + 1] = s->choice[op][d];
+        s->dim_size[d + 1] /= (uint32_t)left;
+        s->dim_size[d] = (uint32_t)left;
+        left = 1;
+    }
+    return true;
+}
+
+// The system's settings; those left out, or all of them, have defaults.
+static void read_system(struct reader *r, const struct place *place, struct coll_schedule *s)
+{
+    json_t *none = json_object();
+    struct place system = *place;
+    if (system.json == NULL)
+        system.json = none;
+    astra_system_place(r, &system, s);
+    json_decref(none);
+}
+
+static void check_programs(struct reader *r, const struct place *system, const struct job_spec *job)
+{
+    const struct training_spec *t = job->training;
+    for (uint32_t layer = 0; layer < t->n_layers; layer++)
+        for (int part = 0; part < TRAINING_PARTS; part++) {
+            const struct training_step *step = &t->layers[layer].parts[part];
+            uint32_t dims = training_dims(t, layer, (enum training_part)part, job->schedule);
+            struct coll_shape whole = {.op = (enum coll_op)step->op,
+                                       .bytes = step->bytes,
+                                       .bidirectional = job->schedule->bidirectional};
+            if (step->op != TRAINING_NO_OP && !programs_check(r, system, job, dims, &whole))
+                return;
+        }
+}
+
+static bool has_rings(const struct spec *spec)
+{
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        if (spec->dims[d].kind->direct && spec->dims[d].size > 2)
+            return true;
+    return false;
+}
+
+void read_training(struct reader *r, const struct place *place, struct keys *keys,
+                   struct job_spec *job, const struct job_params *params)
+{
+    struct place dims = place_key(place, "dims"), system = place_key(place, "system");
+    char path[PLACE_TEXT];
+    size_t errors = r->err->n_errors;
+    uint32_t ranks = job_size(r, job);
+    struct coll_schedule *s = job->schedule = memory_zeroed(1, sizeof *s);
+    job->training = memory_zeroed(1, sizeof *job->training);
+    job->iterations = params->iterations;
+    job->compute_scale = params->compute_scale;
+    job->comm_scale = params->comm_scale;
+    keys_add(keys, "dims");
+    keys_add(keys, "system");
+    bool known = read_layers(r, place, keys, job, params->file);
+    if (ranks == 0) // the network is in error
+        return;
+    read_job_dims(r, &dims, ranks, s);
+    read_system(r, &system, s);
+    s->bidirectional = has_rings(&r->scenario->spec);
+    if (!known || r->err->n_errors > errors ||
+        training_check_group(job->training, s->dim_size, s->n_dims, place_text(place, path),
+                             r->err) != 0)
+        return;
+    if (!split_dims(job->training, s))
+        place_error(r->err, place, "the model-parallel group makes more than %d dimensions",
+                    COLL_MAX_DIMS);
+    else
+        check_programs(r, &system, job);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// Training loops in time: every rank computes, issues, waits, and takes 1 ns from step to step. A
+// collective that has ended is known to the loop after the layer's update delay.
+#include "workload/training_job.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "workload/workload.h"
+
+#define NO_SLOT UINT32_MAX
+#define UPDATES_BLOCK 256
+
+struct training_rank {
+    struct sim_timer timer; // computing, or the step
+    struct training_job *job;
+    uint32_t rank;
+    struct training_walk walk;
+    uint32_t waiting; // slot, or NO_SLOT
+    ps_t waits_since_ps;
+    uint32_t open, issued; // collectives on their way; all
+    bool ended;            // its loop
+};
+
+// A collective of a rank that has ended and is not told of yet.
+struct training_update {
+    struct sim_timer timer;
+    struct training_rank *rank;
+    uint32_t slot;
+    struct training_update *next_free;
+};
+
+static void rank_goes_on(struct training_rank *r, ps_t now);
+
+static void timer_start(struct training_job *t, struct sim_timer *timer, ps_t at)
+{
+    t->job->workload->starts_pending++;
+    sim_timer_start(t->job->workload->engine, timer, at);
+}
+
+static void on_rank_timer(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct training_rank *r = timer->data;
+    r->job->job->workload->starts_pending--;
+    rank_goes_on(r, e->now_ps);
+}
+
+static uint16_t *open_of(struct training_rank *r, uint32_t slot)
+{
+    return &r->job->open[(size_t)r->rank * r->job->n_slots + slot];
+}
+
+static void issue(struct training_rank *r, uint32_t slot, bool urgent, ps_t now)
+{
+    struct training_job *t = r->job;
+    const struct training_layer *layer = &t->spec->layers[slot / TRAINING_PARTS];
+    if (layer->parts[slot % TRAINING_PARTS].op == TRAINING_NO_OP)
+        return;
+    t->requests[slot].urgent = urgent;
+    if (r->issued == t->n_log) {
+        if (t->n_log == t->cap_log)
+            t->log = memory_grow(t->log, &t->cap_log, sizeof *t->log);
+        t->log[t->n_log++] = slot;
+    }
+    r->issued++;
+    r->open++;
+    (*open_of(r, slot))++;
+    if (system_issue(t->system, r->rank, &t->requests[slot], now))
+        return;
+    r->open--;
+    (*open_of(r, slot))--;
+}
+
+static void end_if_done(struct training_rank *r, ps_t now)
+{
+    struct training_job *t = r->job;
+    if (!r->ended || r->open > 0)
+        return;
+    t->rank_end_ps[r->rank] = t->end_ps = now;
+    workload_unit_ended(t->job->workload, t->job);
+}
+
+// Acts until it has to wait for something.
+static void rank_goes_on(struct training_rank *r, ps_t now)
+{
+    struct training_job *t = r->job;
+    for (;;) {
+        uint64_t pass = r->walk.pass;
+        struct loop_action action = training_next(t->spec, t->passes, &r->walk);
+        uint32_t slot = action.layer * TRAINING_PARTS + action.part;
+        if (r->walk.pass > pass)
+            t->pass_end_ps[pass] = now;
+        switch (action.verb) {
+        case LOOP_COMPUTE:
+            t->rank_compute_ps[r->rank] += t->slots[slot].compute_ps;
+            t->slots[slot].computed_ps += t->slots[slot].compute_ps;
+            if (t->slots[slot].compute_ps == 0)
+                break;
+            timer_start(t, &r->timer, now + t->slots[slot].compute_ps);
+            return;
+        case LOOP_ISSUE:
+            issue(r, slot, action.urgent, now);
+            break;
+        case LOOP_WAIT:
+            if (*open_of(r, slot) == 0)
+                break;
+            r->waiting = slot;
+            r->waits_since_ps = now;
+            return;
+        case LOOP_STEP:
+            timer_start(t, &r->timer, now + PS_PER_NS);
+            return;
+        case LOOP_END:
+            r->ended = true;
+            end_if_done(r, now);
+            return;
+        }
+    }
+}
+
+/* ---- collectives that have ended ---- */
+
+static void on_update(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct training_update *u = timer->data;
+    struct training_rank *r = u->rank;
+    struct training_job *t = r->job;
+    uint32_t slot = u->slot;
+    t->job->workload->starts_pending--;
+    sim_timer_end(e, timer);
+    u->next_free = t->updates;
+    t->updates = u;
+    r->open--;
+    if (--*open_of(r, slot) == 0 && r->waiting == slot) {
+        t->slots[slot].exposed_ps += (double)(e->now_ps - r->waits_since_ps);
+        r->waiting = NO_SLOT;
+        rank_goes_on(r, e->now_ps);
+    } else {
+        end_if_done(r, e->now_ps);
+    }
+}
+
+static struct training_update *update_take(struct training_job *t)
+{
+    if (t->updates == NULL) {
+        struct training_update *block = memory_zeroed(UPDATES_BLOCK, sizeof *block);
+        t->blocks = memory_resize(t->blocks, t->n_blocks + 1, sizeof *t->blocks);
+        t->blocks[t->n_blocks++] = block;
+        for (uint32_t i = 0; i < UPDATES_BLOCK; i++) {
+            block[i].next_free = t->updates;
+            t->updates = &block[i];
+        }
+    }
+    struct training_update *u = t->updates;
+    t->updates = u->next_free;
+    return u;
+}
+
+static void on_done(void *ctx, uint32_t rank, uint32_t number, ps_t now)
+{
+    struct training_job *t = ctx;
+    struct training_update *u = update_take(t);
+    u->rank = &t->ranks[rank];
+    u->slot = t->log[number];
+    const struct training_layer *layer = &t->spec->layers[u->slot / TRAINING_PARTS];
+    sim_timer_init(t->job->workload->engine, &u->timer, job_rank(t->job->spec, rank), on_update, u);
+    timer_start(t, &u->timer, now + (ps_t)layer->update_delay_ns * PS_PER_NS);
+}
+
+/* ---- the runner ---- */
+
+// In single precision, truncated, as the original does.
+static uint64_t scaled(uint64_t value, double scale)
+{
+    return scale < 1 || scale > 1 ? (uint64_t)((float)value * (float)scale) : value;
+}
+
+static void fill_slot(struct training_job *t, uint32_t slot)
+{
+    const struct job_spec *spec = t->job->spec;
+    const struct coll_schedule *s = spec->schedule;
+    uint32_t layer = slot / TRAINING_PARTS, part = slot % TRAINING_PARTS;
+    const struct training_step *step = &t->spec->layers[layer].parts[part];
+    uint32_t dims = training_dims(t->spec, layer, (enum training_part)part, s), span = 1;
+    t->slots[slot].compute_ps = (ps_t)scaled(step->compute_ns, spec->compute_scale) * PS_PER_NS;
+    if (step->op == TRAINING_NO_OP)
+        return;
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        span *= dims >> d & 1 ? s->dim_size[d] : 1;
+    uint64_t bytes = scaled(step->bytes, spec->comm_scale);
+    t->requests[slot] =
+        (struct system_request){.op = (enum coll_op)step->op,
+                                .bytes = step->op == COLL_ALL_GATHER ? bytes * span : bytes,
+                                .dims = dims,
+                                .name = t->spec->layers[layer].name};
+}
+
+static void *training_new(struct job_run *job)
+{
+    const struct job_spec *spec = job->spec;
+    struct training_job *t = memory_zeroed(1, sizeof *t);
+    t->job = job;
+    t->spec = spec->training;
+    t->passes = spec->iterations;
+    t->n_ranks = job_n_ranks(spec, job->workload->n_ranks);
+    t->n_slots = (uint32_t)t->spec->n_layers * TRAINING_PARTS;
+    t->slots = memory_zeroed(t->n_slots, sizeof *t->slots);
+    t->requests = memory_zeroed(t->n_slots, sizeof *t->requests);
+    for (uint32_t slot = 0; slot < t->n_slots; slot++)
+        fill_slot(t, slot);
+    t->system = system_new(job, spec->schedule, on_done, t);
+    t->open = memory_zeroed((size_t)t->n_ranks * t->n_slots, sizeof *t->open);
+    t->pass_end_ps = memory_zeroed(t->passes, sizeof *t->pass_end_ps);
+    for (uint64_t p = 0; p < t->passes; p++)
+        t->pass_end_ps[p] = PS_NEVER;
+    t->end_ps = PS_NEVER;
+    t->rank_compute_ps = memory_zeroed(t->n_ranks, sizeof *t->rank_compute_ps);
+    t->rank_end_ps = memory_zeroed(t->n_ranks, sizeof *t->rank_end_ps);
+    t->ranks = memory_zeroed(t->n_ranks, sizeof *t->ranks);
+    for (uint32_t i = 0; i < t->n_ranks; i++) {
+        struct training_rank *r = &t->ranks[i];
+        r->job = t;
+        r->rank = i;
+        r->waiting = NO_SLOT;
+        t->rank_end_ps[i] = PS_NEVER;
+        sim_timer_init(job->workload->engine, &r->timer, job_rank(spec, i), on_rank_timer, r);
+    }
+    return t;
+}
+
+static void training_job_free(void *self)
+{
+    struct training_job *t = self;
+    system_free(t->system);
+    for (size_t i = 0; i < t->n_blocks; i++)
+        free(t->blocks[i]);
+    free(t->blocks);
+    free(t->slots);
+    free(t->requests);
+    free(t->open);
+    free(t->log);
+    free(t->pass_end_ps);
+    free(t->rank_compute_ps);
+    free(t->rank_end_ps);
+    free(t->ranks);
+    free(t);
+}
+
+static void training_start(void *self, uint32_t i, ps_t now)
+{
+    rank_goes_on(&((struct training_job *)self)->ranks[i], now);
+}
+
+static void training_delivered(void *self, uint64_t token, ps_t now)
+{
+    system_delivered(((struct training_job *)self)->system, token, now);
+}
+
+// All issues of the passes, by walking through the loop without time.
+static uint64_t training_bytes(const void *self)
+{
+    const struct training_job *t = self;
+    struct training_walk walk = {0};
+    uint64_t *once = memory_zeroed(t->n_slots, sizeof *once), sum = 0;
+    bool *known = memory_zeroed(t->n_slots, sizeof *known);
+    struct loop_action action;
+    while ((action = training_next(t->spec, t->passes, &walk)).verb != LOOP_END) {
+        uint32_t slot = action.layer * TRAINING_PARTS + action.part;
+        if (action.verb != LOOP_ISSUE ||
+            t->spec->layers[action.layer].parts[action.part].op == TRAINING_NO_OP)
+            continue;
+        if (!known[slot])
+            once[slot] = system_bytes(t->system, &t->requests[slot]);
+        known[slot] = true;
+        sum += once[slot];
+    }
+    free(once);
+    free(known);
+    return sum;
+}
+
+const struct job_runner training_runner = {
+    .new = training_new,
+    .free = training_job_free,
+    .start = training_start,
+    .delivered = training_delivered,
+    .bytes = training_bytes,
+};

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// A training job while it runs, as reports read it.
+#pragma once
+
+#include "workload/system.h"
+#include "workload/training_loop.h"
+
+// Times of all ranks together.
+struct training_slot { // a part of a layer
+    ps_t compute_ps;   // of one rank, one pass
+    ps_t computed_ps;  // sum over ranks and passes
+    double exposed_ps; // sum over ranks and passes of the time that ranks waited for it
+};
+
+struct training_job {
+    /* config */
+    struct job_run *job;
+    const struct training_spec *spec;
+    uint64_t passes;
+    uint32_t n_ranks, n_slots; // slot = layer * TRAINING_PARTS + part
+    struct training_slot *slots;
+    struct system_request *requests; // [slot]
+    struct system *system;
+    /* state */
+    struct training_rank *ranks;
+    uint16_t *open; // [rank * n_slots + slot] collectives on their way
+    uint32_t *log;  // [number of a collective] its slot
+    size_t n_log, cap_log;
+    struct training_update *updates; // free ones
+    struct training_update **blocks;
+    size_t n_blocks;
+    /* results */
+    ps_t *pass_end_ps;     // [pass] last rank's end of its loop, PS_NEVER = not yet
+    ps_t end_ps;           // last rank's end, collectives awaited; PS_NEVER = not yet
+    ps_t *rank_compute_ps; // [rank]
+    ps_t *rank_end_ps;     // [rank] PS_NEVER = not yet
+};
