@@ -162,8 +162,11 @@ bool sim_only_housekeeping(const struct sim *sim);
 void sim_find_deadlock(const struct sim *sim, struct result *r);
 void sim_explain(const struct sim *sim, struct result *r);
 void sim_explain_fabric(const struct sim *sim, struct result *r);
+void sim_explain_collectives(const struct sim *sim, struct result *r);
+void sim_waiting_collectives(const struct sim *sim, struct result *r);
 void sim_waiting(const struct sim *sim, struct result *r);
 void result_explain(struct result *r, char *sentence); // takes the sentence
+void result_wait(struct result *r, char *sentence);    // the same, of who waits for whom
 
 // Ideal time of a message alone on the path, post to last ACK at the sender (delivered: to last byte
 // at the receiver): the store-and-forward recurrence, exact to 1 ps per hop.
