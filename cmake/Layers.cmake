@@ -79,7 +79,7 @@ collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport_spec.h
         workload/job.h workload/training_loop.h workload/training_spec.h sim/spec.h jansson.h
   VIA net/int_hop.h # cc/cc.h
-  LIBS PkgConfig::jansson m) # llround
+  LIBS PkgConfig::jansson m m) # llround
 
 collwire_layer(cli
   ALLOW engine trace sim report config libsmartcols.h
