@@ -166,22 +166,12 @@ static void evaluate_phase(struct evaluation *e)
 // One chunk through its phases, all groups of each side by side.
 static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint32_t chunk)
 {
-    const struct coll_phase *phases = instance_phase(in, chunk, 0);
     for (uint32_t i = 0; i < in->n_phases; i++) {
-        const struct coll_choice *choice = &e->schedule->choice[phases[i].op][phases[i].dim];
-        e->dim = phases[i].dim;
-        e->algorithm = choice->algorithm;
-        e->shape = (struct coll_shape){.op = (enum coll_op)phases[i].op,
-                                       .ranks = coll_group_size(e->schedule, e->dim),
-                                       .bidirectional = e->schedule->bidirectional,
-                                       .root = in->request.root,
-                                       .window = choice->window,
-                                       .pieces = in->request.pieces,
-                                       .ranks_per_server = in->request.ranks_per_server};
+        const struct coll_phase *phase = instance_phase(in, chunk, i);
+        e->dim = phase->dim;
+        e->algorithm = e->schedule->choice[phase->op][phase->dim].algorithm;
         for (e->group = 0; e->group < coll_n_groups(e->schedule, e->dim); e->group++) {
-            struct coll_range range = coll_phase_range(e->schedule, phases, in->n_phases, i,
-                                                       e->group, instance_chunk(in, chunk));
-            e->shape.bytes = range.end - range.first;
+            e->shape = instance_shape(e->schedule, in, chunk, i, e->group);
             evaluate_phase(e);
         }
     }
