@@ -12,7 +12,7 @@
 
 #include "cc/registry.h"
 #include "config/tables.h"
-#include "workload/gemm.h"
+#include "workload/dlrm.h"
 
 struct table_ref {
     const char *prefix; // of the names: "pfc", or ""
@@ -106,7 +106,12 @@ static size_t workload_entries(struct entry out[ENTRIES_MAX])
                               "matrix products of a network's layers",
                        .source = "Samajdar et al., ISPASS 2020; Williams et al., CACM 2009",
                        .tables = {{"", gemm_params, n_gemm_params}}};
-    return N_JOB_KINDS + 1;
+    out[N_JOB_KINDS + 1] = (struct entry){
+        .name = "dlrm",
+        .doc = "`dlrm` of a training job: a recommendation model, its tables sharded",
+        .source = "Naumov et al. 2019; Mudigere et al., ISCA 2022",
+        .tables = {{"", dlrm_params, n_dlrm_params}, {"machine", gemm_params, n_gemm_params}}};
+    return N_JOB_KINDS + 2;
 }
 
 static size_t switch_entries(struct entry out[ENTRIES_MAX])

@@ -77,7 +77,7 @@ collwire_layer(report
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport_spec.h
-        workload/job.h workload/gemm.h workload/training_loop.h workload/training_spec.h sim/spec.h jansson.h
+        workload/job.h workload/dlrm.h workload/gemm.h workload/training_loop.h workload/training_spec.h sim/spec.h jansson.h
   VIA net/int_hop.h # cc/cc.h
   LIBS PkgConfig::jansson m m) # llround
 
@@ -85,7 +85,7 @@ collwire_layer(cli
   ALLOW engine trace sim report config libsmartcols.h
         # the tables of the catalogue, as config has them: list.c prints them
         topology/topology.h cc/cc.h cc/registry.h collective/collective.h switch/switch_spec.h
-        transport/transport_spec.h workload/job.h workload/gemm.h
+        transport/transport_spec.h workload/job.h workload/dlrm.h workload/gemm.h
   VIA net topology cc collective switch transport analytical workload # sim/sim.h
   LIBS PkgConfig::smartcols)
 

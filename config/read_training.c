@@ -5,6 +5,7 @@
 #include "collective/grid.h"
 #include "config/astra_system.h"
 #include "config/astra_workload.h"
+#include "config/read_dlrm.h"
 #include "config/training.h"
 #include "engine/memory.h"
 #include "workload/training_loop.h"
@@ -16,15 +17,20 @@ static bool read_layers(struct reader *r, const struct place *place, struct keys
                         struct job_spec *job, const char *file)
 {
     char path[PLACE_TEXT];
-    struct place at = place_key(place, "file");
-    if (file[0] == '\0')
+    struct place at = place_key(place, "file"), dlrm = place_key(place, "dlrm");
+    keys_add(keys, "dlrm");
+    if (file[0] != '\0' && dlrm.json != NULL)
+        place_error(r->err, &dlrm, "does not go with `file`");
+    if (file[0] == '\0' && dlrm.json == NULL)
         return training_read(r, place, keys, job->training) == 0;
     for (size_t i = 0; i < sizeof layer_keys / sizeof *layer_keys; i++) {
         struct place other = place_key(place, layer_keys[i]);
         keys_add(keys, layer_keys[i]);
         if (other.json != NULL)
-            place_error(r->err, &other, "stands in the file already");
+            place_error(r->err, &other, "is given by `%s` already", dlrm.json ? "dlrm" : "file");
     }
+    if (dlrm.json != NULL)
+        return dlrm_read(r, &dlrm, job_size(r, job), job->training) == 0;
     return astra_workload_read(r->scenario->dir, file, place_text(&at, path), job->training,
                                r->err) == 0;
 }
