@@ -134,6 +134,7 @@ struct sim_longest {
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
 double sim_bandwidth(void *ctx, uint32_t src,
                      uint32_t dst); // ctx: the sim; bit/s of all ports there
+uint32_t sim_stripes(void *ctx, uint32_t src, uint32_t dst); // parts that a message is cut into
 void sim_collect_collectives(const struct sim *sim, struct result *r);
 void sim_collect_trainings(const struct sim *sim, struct result *r);
 void sim_build_switches(struct sim *sim, struct err *err);

@@ -19,7 +19,7 @@ static void measure_dims(struct system *s)
         uint32_t a = job_rank(s->job->spec, coll_rank_of(&s->schedule, d, 0, 0));
         bool alone = s->schedule.dim_size[d] == 1;
         uint32_t b = alone ? a : job_rank(s->job->spec, coll_rank_of(&s->schedule, d, 0, 1));
-        s->schedule.dim_bandwidth[d] = alone ? 1 : w->bandwidth(w->bandwidth_ctx, a, b);
+        s->schedule.dim_bandwidth[d] = alone ? 1 : w->bandwidth(w->network_ctx, a, b);
     }
 }
 
