@@ -15,7 +15,6 @@ import os
 import pathlib
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -70,11 +69,38 @@ TABLES = {
     "full": [
         Case("1D", "allreduce-1d-128", [STATIC], SIX + BARE),
         Case("2D", "allreduce-2d-128", [STATIC], SIX + BARE),
+        Case("2D, all chunks at once", "allreduce-2d-128", [STATIC, "workload.active_chunks=4"],
+             ["none", "window", "dcqcn+w", "hpcc"]),
     ],
     "nvswitch-ecn": [
         Case("2D, no marks in NVSwitches", "allreduce-2d-128", [STATIC, *ONE, NVSWITCH_ECN_OFF],
              ["none", *BARE, "dcqcn scaled"]),
         Case("2D", "allreduce-2d-128", [STATIC, *ONE], ["none", *BARE, "dcqcn scaled"]),
+    ],
+    "ecmp-1d": [
+        Case("1D, collision-free", "allreduce-1d-128", [STATIC, *ONE], ["none"]),
+        Case("1D, ECMP", "allreduce-1d-128", ONE, SIX + BARE, 10),
+    ],
+    "ecmp-2d": [
+        Case("2D, collision-free", "allreduce-2d-128", [STATIC, *ONE], ["none"]),
+        Case("2D, ECMP", "allreduce-2d-128", ONE, SIX + BARE + ["dcqcn scaled"], 10),
+        Case("2D, ECMP, 128 MB", "allreduce-2d-128", [], ["none", "dcqcn+w", "hpcc"], 3),
+    ],
+    "qp": [
+        Case("persistent", "allreduce-2d-128", ONE, ["none", "dcqcn+w", "dctcp+w", "timely+w", "hpcc"], 5),
+        Case("per message", "allreduce-2d-128", [*ONE, FRESH],
+             ["none", "dcqcn+w", "dctcp+w", "timely+w", "hpcc"], 5),
+    ],
+    "mapping": [
+        Case("1D strided, collision-free", "allreduce-1d-128", [STATIC, *ONE, STRIDED], SIX),
+        Case("1D strided, ECMP", "allreduce-1d-128", [*ONE, STRIDED],
+             ["none", "window", "dcqcn+w", "hpcc"], 3),
+    ],
+    "flat": [
+        Case("1D, no NVSwitch", "allreduce-1d-128-flat", [STATIC, *ONE], SIX),
+        Case("2D, no NVSwitch", "allreduce-2d-128-flat", [STATIC, *ONE], SIX),
+        Case("1D, no NVSwitch, 128 MB", "allreduce-1d-128-flat", [STATIC], ["none", "dcqcn+w"]),
+        Case("2D, no NVSwitch, 128 MB", "allreduce-2d-128-flat", [STATIC], ["none", "dcqcn+w"]),
     ],
     "failed": [
         Case("2D, whole", "allreduce-2d-128", [STATIC, *ONE], SIX),
@@ -90,37 +116,15 @@ TABLES = {
         Case("8 in flight, collision-free", "alltoall-128", [A2A, STATIC], ["none"]),
         Case("8 in flight, ECMP", "alltoall-128", [A2A],
              SIX + BARE + ["dcqcn scaled", "swift", "powertcp"], 3),
-        Case("all in flight, ECMP", "alltoall-128", [A2A, "workload.in_flight=auto"], SIX + BARE),
+        Case("all in flight, ECMP", "alltoall-128", [A2A, "workload.in_flight=auto"],
+             SIX + BARE + ["dcqcn scaled"]),
     ],
-    "messages": [case for mb in (8, 32, 128) for case in (
-        Case(f"{mb * 1000 // 32} KB a pair, collision-free", "alltoall-32", [f"workload.bytes={mb}MB", STATIC],
-             ["none"]),
-        Case(f"{mb * 1000 // 32} KB a pair, ECMP", "alltoall-32", [f"workload.bytes={mb}MB"], SIX + BARE, 3))],
+    "messages": [case for size in ("8MB", "32MB", "128MB") for case in (
+        Case(f"{size}, collision-free", "alltoall-32", [f"workload.bytes={size}", STATIC], ["none"]),
+        Case(f"{size}, ECMP", "alltoall-32", [f"workload.bytes={size}"], SIX + BARE, 3))],
     "repeat": [
         Case("persistent", "alltoall-32", ["workload.repeat=4"], SIX + ["dcqcn scaled"], 5),
         Case("per message", "alltoall-32", ["workload.repeat=4", FRESH], SIX + ["dcqcn scaled"], 5),
-    ],
-    "flat": [
-        Case("1D, no NVSwitch", "allreduce-1d-128-flat", [STATIC, *ONE], SIX),
-        Case("2D, no NVSwitch", "allreduce-2d-128-flat", [STATIC, *ONE], SIX),
-    ],
-    "mapping": [
-        Case("1D strided, collision-free", "allreduce-1d-128", [STATIC, *ONE, STRIDED], SIX),
-        Case("1D strided, ECMP", "allreduce-1d-128", [*ONE, STRIDED],
-             ["none", "window", "dcqcn+w", "hpcc"], 3),
-    ],
-    "ecmp-2d": [
-        Case("2D, collision-free", "allreduce-2d-128", [STATIC, *ONE], ["none"]),
-        Case("2D, ECMP", "allreduce-2d-128", ONE, SIX + BARE + ["dcqcn scaled"], 10),
-    ],
-    "ecmp-1d": [
-        Case("1D, collision-free", "allreduce-1d-128", [STATIC, *ONE], ["none"]),
-        Case("1D, ECMP", "allreduce-1d-128", ONE, SIX, 10),
-    ],
-    "qp": [
-        Case("persistent", "allreduce-2d-128", ONE, ["none", "dcqcn+w", "dctcp+w", "timely+w", "hpcc"], 5),
-        Case("per message", "allreduce-2d-128", [*ONE, FRESH],
-             ["none", "dcqcn+w", "dctcp+w", "timely+w", "hpcc"], 5),
     ],
 }
 
@@ -185,7 +189,7 @@ class Cache:
         return json.loads(file.read_text()) if file.exists() else None
 
     def make(self, run):
-        with tempfile.TemporaryDirectory() as scratch:
+        with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
             done = subprocess.run([*run.command(self.binary), "--quiet", "--out", scratch], cwd=ROOT,
                                   capture_output=True, text=True)
             if done.returncode != 0:
@@ -193,7 +197,7 @@ class Cache:
             result = summary(json.loads((pathlib.Path(scratch) / "metrics.json").read_text()))
             ready = pathlib.Path(scratch) / "summary.json"
             ready.write_text(json.dumps({"command": shlex.join(run.command("collwire")), **result}))
-            shutil.move(ready, self.file(run))
+            ready.replace(self.file(run))
 
 
 # 97.5 % point of Student's t by number of runs
@@ -214,20 +218,27 @@ def size(value):
     return "-" if value is None else f"{value / 1e3:.0f} KB" if value < 999.5e3 else f"{value / 1e6:.2f} MB"
 
 
-def row(name, policy, results):
+def spread(values, digits):
+    """Mean and interval."""
+    if len(values) == 1:
+        return f"{values[0]:.{digits}f}"
+    return f"{mean(values):.{digits}f} ± {interval(values):.{digits}f}"
+
+
+def row(name, policy, results, plain):
+    """`plain`: the results of `none` with the same seeds, or None."""
     times = [r["duration_ns"] / 1e6 for r in results]
+    ratios = [a["duration_ns"] / b["duration_ns"] for a, b in zip(results, plain or [])]
     pick = lambda key: [r[key] for r in results]
-    several = len(results) > 1
     worst = lambda key: max((v for v in pick(key) if v is not None), default=None)
-    return [name, policy,
-            f"{mean(times):.3f} ± {interval(times):.3f}" if several else f"{times[0]:.3f}",
-            f"{max(times):.3f}" if several else "",
+    return [name, policy, spread(times, 3), f"{max(times):.3f}" if len(times) > 1 else "",
+            spread(ratios, 3) if ratios else "",
             f"{mean(pick('busbw_bps')) / 1e9:.1f}", f"{mean(pick('efficiency')):.3f}",
             size(worst("queue_fabric")), size(worst("queue_inside")),
             *(f"{mean(pick(key)):.0f}" for key in ("marks", "cnps", "pauses"))]
 
 
-HEAD = ["case", "policy", "time, ms", "worst, ms", "busbw, Gb/s", "effic.", "queue, fabric",
+HEAD = ["case", "policy", "time, ms", "worst, ms", "over none", "busbw, Gb/s", "effic.", "queue, fabric",
         "queue, NVSwitch", "marks", "CNPs", "pauses"]
 
 
@@ -241,11 +252,30 @@ def table(cases, cache):
         lines += [f"# {case.name}", f"{shlex.join(command)} POLICY {seeds}"]
     lines += ["```", "", f"| {' | '.join(HEAD)} |", "|---|---|" + "---:|" * (len(HEAD) - 2)]
     for case in cases:
-        for policy in case.policies:
-            results = [cache.get(run) for run in runs(case, policy)]
-            if None in results:
-                return None
-            lines.append("| " + " | ".join(row(case.name, policy, results)) + " |")
+        found = {policy: [cache.get(run) for run in runs(case, policy)] for policy in case.policies}
+        if any(None in results for results in found.values()):
+            return None
+        lines += ["| " + " | ".join(row(case.name, policy, results, found.get("none"))) + " |"
+                  for policy, results in found.items()]
+    return "\n".join(lines)
+
+
+def collisions(cache):
+    """The ECMP runs in 2D by the number of flows on the fullest uplink, as `none` reports it."""
+    case = next(case for case in TABLES["ecmp-2d"] if case.seeds == 10)
+    groups = {}
+    for seed in range(case.seeds):
+        found = {policy: cache.get(runs(case, policy)[seed]) for policy in SIX}
+        if None in found.values():
+            return None
+        uneven = re.search(r"carried ([0-9.]+) times the mean", " ".join(found["none"]["explain"]))
+        groups.setdefault(round(float(uneven[1])), []).append(found)
+    lines = [f"| flows on the fullest uplink | seeds | 30 steps of that uplink, ms | {' | '.join(SIX)} |",
+             "|---:" * (3 + len(SIX)) + "|"]
+    for flows, seeds in sorted(groups.items()):
+        bound = 30 * flows * 250 * 1082 * 8 / 200e9 * 1e3  # 250 packets of 1082 B a message
+        times = (mean([found[policy]["duration_ns"] for found in seeds]) / 1e6 for policy in SIX)
+        lines.append(f"| {flows} | {len(seeds)} | {bound:.3f} | {' | '.join(f'{t:.3f}' for t in times)} |")
     return "\n".join(lines)
 
 
@@ -265,8 +295,10 @@ def fill(page, name, text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--collwire", type=pathlib.Path, default=os.environ.get("COLLWIRE", ROOT / "build/collwire"))
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "out/study-allreduce", help="folder of finished runs")
+    parser.add_argument("--collwire", type=pathlib.Path, help="the binary",
+                        default=os.environ.get("COLLWIRE", ROOT / "build/collwire"))
+    parser.add_argument("--out", type=pathlib.Path, help="folder of finished runs",
+                        default=ROOT / "out/study-allreduce")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
     parser.add_argument("--only", choices=sorted(TABLES), action="append", help="this table (repeatable)")
     parser.add_argument("--show", action="store_true", help="print every run as a command line, run nothing")
@@ -290,16 +322,18 @@ def main():
                     failed += 1
                     print(task.exception(), file=sys.stderr)
                 else:
-                    run = tasks[task]
-                    took = cache.get(run)["duration_ns"] / 1e6
-                    print(f"[{count}/{len(missing)}] {took:.3f} ms: {shlex.join(run.command('collwire'))}", flush=True)
+                    result = cache.get(tasks[task])
+                    print(f"[{count}/{len(missing)}] {result['duration_ns'] / 1e6:.3f} ms: {result['command']}",
+                          flush=True)
         except KeyboardInterrupt:
             pool.shutdown(cancel_futures=True)
             return 130
 
     page = fill(PAGE.read_text(), "policies", policies())
-    for name, cases in tables.items():
-        text = table(cases, cache)
+    made = {name: table(cases, cache) for name, cases in tables.items()}
+    if "ecmp-2d" in made:
+        made["collisions"] = collisions(cache)
+    for name, text in made.items():
         if text:
             page = fill(page, name, text)
     PAGE.write_text(page)
