@@ -85,6 +85,8 @@ TABLES = {
         Case("2D, collision-free", "allreduce-2d-128", [STATIC, *ONE], ["none"]),
         Case("2D, ECMP", "allreduce-2d-128", ONE, SIX + BARE + ["dcqcn scaled"], 10),
         Case("2D, ECMP, 128 MB", "allreduce-2d-128", [], ["none", "dcqcn+w", "hpcc"], 3),
+        Case("2D, ECMP, 128 MB, all chunks at once", "allreduce-2d-128", ["workload.active_chunks=4"],
+             ["none", "window", "dcqcn+w", "hpcc"], 3),
     ],
     "qp": [
         Case("persistent", "allreduce-2d-128", ONE, ["none", "dcqcn+w", "dctcp+w", "timely+w", "hpcc"], 5),
@@ -99,8 +101,10 @@ TABLES = {
     "flat": [
         Case("1D, no NVSwitch", "allreduce-1d-128-flat", [STATIC, *ONE], SIX),
         Case("2D, no NVSwitch", "allreduce-2d-128-flat", [STATIC, *ONE], SIX),
-        Case("1D, no NVSwitch, 128 MB", "allreduce-1d-128-flat", [STATIC], ["none", "dcqcn+w"]),
-        Case("2D, no NVSwitch, 128 MB", "allreduce-2d-128-flat", [STATIC], ["none", "dcqcn+w"]),
+        Case("1D, no NVSwitch, 128 MB", "allreduce-1d-128-flat", [STATIC],
+             ["none", "dcqcn+w"]),
+        Case("2D, no NVSwitch, 128 MB", "allreduce-2d-128-flat", [STATIC],
+             ["none", "window", "dcqcn+w"]),
     ],
     "failed": [
         Case("2D, whole", "allreduce-2d-128", [STATIC, *ONE], SIX),
