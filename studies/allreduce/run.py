@@ -230,13 +230,13 @@ def spread(values, digits):
 
 
 def row(name, policy, results, plain):
-    """`plain`: the results of `none` with the same seeds, or None."""
+    """`plain`: the results of `none` with the same seeds."""
     times = [r["duration_ns"] / 1e6 for r in results]
-    ratios = [a["duration_ns"] / b["duration_ns"] for a, b in zip(results, plain or [])]
+    ratios = [a["duration_ns"] / b["duration_ns"] for a, b in zip(results, plain)]
     pick = lambda key: [r[key] for r in results]
     worst = lambda key: max((v for v in pick(key) if v is not None), default=None)
     return [name, policy, spread(times, 3), f"{max(times):.3f}" if len(times) > 1 else "",
-            spread(ratios, 3) if ratios else "",
+            "1" if policy == "none" else spread(ratios, 3),
             f"{mean(pick('busbw_bps')) / 1e9:.1f}", f"{mean(pick('efficiency')):.3f}",
             size(worst("queue_fabric")), size(worst("queue_inside")),
             *(f"{mean(pick(key)):.0f}" for key in ("marks", "cnps", "pauses"))]
@@ -259,7 +259,7 @@ def table(cases, cache):
         found = {policy: [cache.get(run) for run in runs(case, policy)] for policy in case.policies}
         if any(None in results for results in found.values()):
             return None
-        lines += ["| " + " | ".join(row(case.name, policy, results, found.get("none"))) + " |"
+        lines += ["| " + " | ".join(row(case.name, policy, results, found["none"])) + " |"
                   for policy, results in found.items()]
     return "\n".join(lines)
 
