@@ -98,3 +98,6 @@ collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
 
 collwire_script_test(theory_papers theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_papers.py ${PROJECT_SOURCE_DIR})
+
+collwire_script_test(theory_study theory python3 [[python3 "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_study.py ${PROJECT_SOURCE_DIR})
