@@ -2,7 +2,7 @@
 # Short names for common errands; CMake does the work.
 BUILD ?= build
 
-.PHONY: build demo test bench study-allreduce format clean
+.PHONY: build demo test bench study-allreduce study-dlrm format clean
 
 build:
 	@sh cmake/setup.sh
@@ -22,6 +22,9 @@ bench: build
 
 study-allreduce: build
 	python3 studies/allreduce/run.py --collwire $(BUILD)/collwire $(STUDY_FLAGS)
+
+study-dlrm: build
+	python3 studies/dlrm/run.py --collwire $(BUILD)/collwire $(STUDY_FLAGS)
 
 format:
 	@find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format -i

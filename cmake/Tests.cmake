@@ -101,3 +101,6 @@ collwire_script_test(theory_papers theory python3 [[python3 "$@"]]
 
 collwire_script_test(theory_study theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_study.py ${PROJECT_SOURCE_DIR})
+
+collwire_script_test(theory_dlrm theory python3 [[python3 "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_dlrm.py ${PROJECT_SOURCE_DIR})

@@ -6,27 +6,15 @@ Every row is a committed scenario with overrides, under a policy, with one seed 
 `run.py --show` prints each as a command line. A finished run is kept in --out under a hash of
 simulator, scenario, overrides and seed, so that a second call makes only what is missing.
 """
-import argparse
-import concurrent.futures
-import hashlib
-import json
-import math
-import os
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
-import tempfile
 import typing
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/study-allreduce.md"
-
-
-def cc(kind, **values):
-    return "cc=" + json.dumps({"kind": kind, **values}, separators=(",", ":"))
-
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import runner  # noqa: E402
+from runner import Run, cc, mean, size, spread  # noqa: E402
 
 PER_ACK = "transport.cnp=per_ack"
 POLICIES = {  # label in the tables: overrides
@@ -133,16 +121,6 @@ TABLES = {
 }
 
 
-class Run(typing.NamedTuple):
-    scenario: str
-    overrides: tuple
-    seed: int
-
-    def command(self, binary):
-        sets = [word for override in self.overrides for word in ("--set", override)]
-        return [str(binary), "run", f"scenarios/{self.scenario}.json", *sets, "--seed", str(self.seed)]
-
-
 def runs(case, policy):
     return [Run(case.scenario, (*case.overrides, *POLICIES[policy]), seed)
             for seed in range(1, case.seeds + 1)]
@@ -152,7 +130,7 @@ def span(collectives):
     return max(c["end_ns"] for c in collectives) - min(c["start_ns"] for c in collectives)
 
 
-def summary(metrics):
+def summary(metrics, _run=None):
     """What the tables show of a run; of two jobs at once the slower, of repetitions all together."""
     jobs = {}
     for collective in metrics["collectives"]:
@@ -177,58 +155,6 @@ def summary(metrics):
     }
 
 
-class Cache:
-    def __init__(self, binary, folder):
-        self.binary, self.folder = binary, folder
-        self.simulator = hashlib.sha256(binary.read_bytes()).hexdigest()
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def file(self, run):
-        scenario = (ROOT / "scenarios" / f"{run.scenario}.json").read_text()
-        key = json.dumps([self.simulator, scenario, run.overrides, run.seed])
-        return self.folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
-
-    def get(self, run):
-        file = self.file(run)
-        return json.loads(file.read_text()) if file.exists() else None
-
-    def make(self, run):
-        with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
-            done = subprocess.run([*run.command(self.binary), "--quiet", "--out", scratch], cwd=ROOT,
-                                  capture_output=True, text=True)
-            if done.returncode != 0:
-                raise RuntimeError(f"{shlex.join(run.command(self.binary))}\n{done.stderr}")
-            result = summary(json.loads((pathlib.Path(scratch) / "metrics.json").read_text()))
-            ready = pathlib.Path(scratch) / "summary.json"
-            ready.write_text(json.dumps({"command": shlex.join(run.command("collwire")), **result}))
-            ready.replace(self.file(run))
-
-
-# 97.5 % point of Student's t by number of runs
-STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
-
-
-def mean(values):
-    return sum(values) / len(values)
-
-
-def interval(values):
-    """Half of the 95 % confidence interval of their mean."""
-    n, centre = len(values), mean(values)
-    return STUDENT[n] * math.sqrt(sum((v - centre) ** 2 for v in values) / (n - 1) / n)
-
-
-def size(value):
-    return "-" if value is None else f"{value / 1e3:.0f} KB" if value < 999.5e3 else f"{value / 1e6:.2f} MB"
-
-
-def spread(values, digits):
-    """Mean and interval."""
-    if len(values) == 1:
-        return f"{values[0]:.{digits}f}"
-    return f"{mean(values):.{digits}f} ± {interval(values):.{digits}f}"
-
-
 def row(name, policy, results, plain):
     """`plain`: the results of `none` with the same seeds."""
     times = [r["duration_ns"] / 1e6 for r in results]
@@ -248,20 +174,15 @@ HEAD = ["case", "policy", "time, ms", "worst, ms", "over none", "busbw, Gb/s", "
 
 def table(cases, cache):
     """Commands and rows in Markdown; None where runs are missing."""
-    lines = ["```sh"]
+    lines, rows = ["```sh"], []
     for case in cases:
-        command = ["build/collwire", "run", f"scenarios/{case.scenario}.json"]
-        command += [word for override in case.overrides for word in ("--set", override)]
         seeds = f"--seed 1  # and 2 to {case.seeds}" if case.seeds > 1 else "--seed 1"
-        lines += [f"# {case.name}", f"{shlex.join(command)} POLICY {seeds}"]
-    lines += ["```", "", f"| {' | '.join(HEAD)} |", "|---|---|" + "---:|" * (len(HEAD) - 2)]
-    for case in cases:
+        lines += runner.example(case.name, case.scenario, case.overrides, f"POLICY {seeds}")
         found = {policy: [cache.get(run) for run in runs(case, policy)] for policy in case.policies}
         if any(None in results for results in found.values()):
             return None
-        lines += ["| " + " | ".join(row(case.name, policy, results, found["none"])) + " |"
-                  for policy, results in found.items()]
-    return "\n".join(lines)
+        rows += [row(case.name, policy, results, found["none"]) for policy, results in found.items()]
+    return "\n".join([*lines, "```", "", runner.markdown(HEAD, rows)])
 
 
 def collisions(cache):
@@ -290,59 +211,14 @@ def policies():
     return "\n".join(lines)
 
 
-def fill(page, name, text):
-    pattern = re.compile(rf"(<!-- table: {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
-    if not pattern.search(page):
-        sys.stderr.write(f"no marker for table {name}\n")
-    return pattern.sub(lambda m: f"{m[1]}{text}\n{m[2]}", page)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--collwire", type=pathlib.Path, help="the binary",
-                        default=os.environ.get("COLLWIRE", ROOT / "build/collwire"))
-    parser.add_argument("--out", type=pathlib.Path, help="folder of finished runs",
-                        default=ROOT / "out/study-allreduce")
-    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
-    parser.add_argument("--only", choices=sorted(TABLES), action="append", help="this table (repeatable)")
-    parser.add_argument("--show", action="store_true", help="print every run as a command line, run nothing")
-    options = parser.parse_args()
-    tables = {name: TABLES[name] for name in TABLES if not options.only or name in options.only}
-    wanted = list(dict.fromkeys(run for cases in tables.values() for case in cases
-                                for policy in case.policies for run in runs(case, policy)))
-    if options.show:
-        print("\n".join(shlex.join(run.command("build/collwire")) for run in wanted))
-        return 0
-
-    cache = Cache(pathlib.Path(options.collwire).resolve(), options.out)
-    missing = [run for run in wanted if not cache.file(run).exists()]
-    print(f"{len(wanted)} runs, {len(wanted) - len(missing)} of them finished before", flush=True)
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        tasks = {pool.submit(cache.make, run): run for run in missing}
-        try:
-            for count, task in enumerate(concurrent.futures.as_completed(tasks), 1):
-                if task.exception():
-                    failed += 1
-                    print(task.exception(), file=sys.stderr)
-                else:
-                    result = cache.get(tasks[task])
-                    print(f"[{count}/{len(missing)}] {result['duration_ns'] / 1e6:.3f} ms: {result['command']}",
-                          flush=True)
-        except KeyboardInterrupt:
-            pool.shutdown(cancel_futures=True)
-            return 130
-
-    page = fill(PAGE.read_text(), "policies", policies())
-    made = {name: table(cases, cache) for name, cases in tables.items()}
+def texts(chosen, cache):
+    made = {"policies": policies(), **{name: table(TABLES[name], cache) for name in chosen}}
     if "ecmp-2d" in made:
         made["collisions"] = collisions(cache)
-    for name, text in made.items():
-        if text:
-            page = fill(page, name, text)
-    PAGE.write_text(page)
-    return 1 if failed else 0
+    return made
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    wanted = {name: [run for case in cases for policy in case.policies for run in runs(case, policy)]
+              for name, cases in TABLES.items()}
+    sys.exit(runner.main("allreduce", __doc__, wanted, summary, lambda result: result["duration_ns"], texts))

@@ -6,10 +6,8 @@ runner. COLLWIRE is the binary.
 
 Usage: check_study.py [ROOT OF THE PROJECT]
 """
-import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -27,8 +25,7 @@ failures = []
 def result(scenario, policy, *overrides, seed=1):
     run = study.Run(scenario, (*overrides, *study.POLICIES[policy]), seed)
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([*run.command(BINARY), "--quiet", "--out", folder], cwd=ROOT, check=True)
-        return study.summary(json.loads((pathlib.Path(folder) / "metrics.json").read_text()))
+        return study.runner.execute(BINARY, run, study.summary, folder)
 
 
 def times(results):
