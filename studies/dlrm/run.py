@@ -19,6 +19,8 @@ STATIC = "switch.routing.kind=static"
 ANALYTICAL = "network=analytical"
 BARE = "transport.wire_overhead=none"
 POLICIES = ["none", "window", "dcqcn", "dctcp", "timely", "hpcc", "swift", "powertcp"]
+OUT_OF_ORDER = ["switch.routing.kind=adaptive", "transport.recovery=selective_repeat", "transport.reorder=64",
+                "transport.rto_low=100us", "transport.bdp_cap=false"]
 ONE_SWITCH = ["topology.dims[1].ranks_per_leaf=64", "topology.dims[1].spines=1"]
 
 
@@ -33,12 +35,14 @@ def summary(metrics, run):
     """What the tables show of a run."""
     training = metrics["training"]
     layers = training["layers"]
-    exposed = lambda which: sum(layer[part]["exposed_ns"] for layer in which for part in ("fwd", "ig", "wg"))
+    exposed = [layer[part]["exposed_ns"] for layer in layers if layer["name"] == "embedding"
+               for part in ("fwd", "ig", "wg")]
     embedding = [c for c in metrics["collectives"] if c["name"] == "embedding"]
     sent = [sum(phase["bytes"] for phase in c["phases"]) for c in embedding]
-    # An all-to-all's `bytes` are those of the rank that has most; a rank keeps one share of n.
+    # An all-to-all's `bytes` are those of the rank that has most; a rank keeps one share of n. The closed
+    # forms of ranks that are alike count none.
     uneven = [c["bytes"] / (c["phases"][0]["bytes"] / (c["ranks"] - 1)) for c in embedding
-              if c["op"] == "all_to_all"]
+              if c["op"] == "all_to_all" and c["phases"][0]["bytes"] > 0]
     return {
         "status": metrics["status"],
         "ranks": training["ranks"],
@@ -46,8 +50,7 @@ def summary(metrics, run):
         "total_ns": training["total_ns"],
         "compute_ns": training["compute_ns"],
         "exposed_ns": training["exposed_comm_ns"],
-        "exposed_embedding_ns": exposed(layer for layer in layers if layer["name"] == "embedding"),
-        "exposed_dense_ns": exposed(layer for layer in layers if layer["name"] != "embedding"),
+        "exposed_embedding_ns": sum(exposed),
         "embedding_bytes": sum(sent) / training["ranks"] / len(training["iterations"]),
         "uneven": max(uneven, default=None),
         "queue": metrics["queues"]["max_bytes"],
@@ -75,7 +78,7 @@ def row(words, scenario, *overrides, seeds=1):
 
 
 SMALL = ["workload.iterations=1", "workload.dlrm.batch=64"]  # 256 ranks row by row send 256 times as much
-SHARDINGS = {
+SHARDINGS = {  # copies of all rows would be 3.3 GB a rank
     "table": ["workload.dlrm.sharding=table"],
     "column": ["workload.dlrm.sharding=column"],
     "row": ["workload.dlrm.sharding=row"],
@@ -87,7 +90,8 @@ LOSSY = "topology.dims[1].switch.pfc.enabled=false"
 FABRICS = {  # overrides; buffers, smallest first
     "lossless": ([], ["4MB", "8MB", "32MB"]),
     "lossy, go-back-N": ([LOSSY, "transport.rto=4194304ns"], ["1MB", "2MB", "4MB", "8MB", "32MB"]),
-    "lossy, selective repeat": ([LOSSY, "transport.recovery=selective_repeat", "transport.rto_low=100us"],
+    "lossy, selective repeat": ([LOSSY, "transport.recovery=selective_repeat", "transport.rto_low=100us",
+                                 "transport.bdp_cap=false"],
                                 ["1MB", "2MB", "4MB", "8MB", "32MB"]),
 }
 ALL_REDUCES = {"flat, direct": "oneDirect", "flat, ring": "oneRing", "hierarchical": "ring_ring"}
@@ -112,7 +116,9 @@ NO_DELAY = ["topology.dims[0].link.delay=0ns", "topology.dims[1].link.delay=0ns"
 TABLES = {
     "policies": [row((policy, "ECMP"), "dlrm/dlrm-64", cc(policy), seeds=5) for policy in POLICIES] +
                 [row((policy, "static"), "dlrm/dlrm-64", cc(policy), STATIC)
-                 for policy in ("none", "window", "dcqcn", "hpcc")],
+                 for policy in ("none", "window", "dcqcn", "hpcc")] +
+                [row(("none", "ECMP, 4 queue pairs a pair"), "dlrm/dlrm-64", NONE, "transport.qps_per_pair=4", seeds=5),
+                 row(("none", "adaptive, packets out of order"), "dlrm/dlrm-64", NONE, *OUT_OF_ORDER)],
     "gap": [
         row("DLRM: closed forms, no latency", "dlrm/dlrm-64", *closed_forms(8), *NO_DELAY),
         row("closed forms", "dlrm/dlrm-64", *closed_forms(8)),
@@ -123,7 +129,8 @@ TABLES = {
         row("ECMP, 1 GB of buffer", "dlrm/dlrm-64", NONE, "switch.buffer=1GB"),
         row("ResNet-50: closed forms, no latency", RESNET, ANALYTICAL, *NO_DELAY),
         row("closed forms", RESNET, ANALYTICAL),
-        row("packets, no headers", RESNET, BARE),
+        row("packets of 512 B, no headers", RESNET, BARE, "transport.mtu=512B"),
+        row("packets of 4096 B, no headers", RESNET, BARE),
         row("with headers and ACKs", RESNET),
         row("1 GB of buffer", RESNET, "switch.buffer=1GB"),
     ],
@@ -164,11 +171,11 @@ def policies(results):
         each = lambda key: [g[key] / g["iterations"] / 1e6 for g in got]
         rows.append([*r.words, spread(each("total_ns"), 2), "1" if r.words[0] == "none" else spread(over, 2),
                      spread(each("exposed_ns"), 2), spread(each("exposed_embedding_ns"), 2),
-                     spread(each("exposed_dense_ns"), 2), size(max(g["queue"] for g in got)),
+                     size(max(g["queue"] for g in got)),
                      f"{runner.mean([g['marks'] for g in got]):.0f}",
                      f"{runner.mean([g['pauses'] for g in got]):.0f}"])
     return runner.markdown(["policy", "routes", "iteration, ms", "over none", "exposed, ms", "of it all-to-all",
-                            "of it all-reduce", "queue", "marks", "pauses"], rows)
+                            "queue", "marks", "pauses"], rows)
 
 
 def gap(results):
@@ -177,9 +184,10 @@ def gap(results):
         total = g["total_ns"] / g["iterations"]
         first = before is None or ":" in r.words[0]
         rows.append([r.words[0], ms(total), "" if first else f"{(total - before) / 1e6:+.3f}",
-                     ms(g["exposed_ns"] / g["iterations"]), str(g["pauses"])])
+                     ms(g["exposed_ns"] / g["iterations"]), ms(g["exposed_embedding_ns"] / g["iterations"]),
+                     str(g["pauses"])])
         before = total
-    return runner.markdown(["", "iteration, ms", "more", "exposed, ms", "pauses"], rows, words=1)
+    return runner.markdown(["", "iteration, ms", "more", "exposed, ms", "of it all-to-all", "pauses"], rows, words=1)
 
 
 def pairs(results):
@@ -193,10 +201,10 @@ def scale(results):
         uneven = packet["uneven"]
         rows.append([*r.words[:2], size(packet["embedding_bytes"]), f"{uneven:.2f}" if uneven else "-",
                      ms(closed["total_ns"]), ms(packet["total_ns"]),
-                     f"{packet['total_ns'] / closed['total_ns']:.2f}", ms(packet["exposed_embedding_ns"]),
-                     ms(packet["exposed_dense_ns"]), str(packet["pauses"]), f"{packet['cpu_s']:.1f}"])
+                     f"{packet['total_ns'] / closed['total_ns']:.2f}", ms(packet["exposed_ns"]),
+                     ms(packet["exposed_embedding_ns"]), str(packet["pauses"]), f"{packet['cpu_s']:.1f}"])
     return runner.markdown(["GPUs", "sharding", "sent by a GPU", "largest over mean", "closed forms, ms",
-                            "packets, ms", "ratio", "exposed, embedding", "exposed, dense", "pauses", "run, s"],
+                            "packets, ms", "ratio", "exposed, ms", "of it all-to-all", "pauses", "run, s"],
                            rows)
 
 
@@ -211,9 +219,9 @@ def sweep(results):
             least = by[(name, fabric, FABRICS[fabric][1][0])]
             rows.append([name, fabric, *("" if c is None else ms(c["total_ns"]) for c in cells),
                          f"{least['total_ns'] / most['total_ns']:.2f}", size(most["queue"]),
-                         str(least["pauses"]), str(least["drops"]), str(least["timeouts"])])
+                         *(str(least[key]) for key in ("pauses", "drops", "timeouts"))])
     return runner.markdown(["all-reduce", "global switch", *(f"{s[:-2]} MB" for s in sizes), "smallest over 32 MB",
-                            "queue at 32 MB", "pauses", "drops", "timeouts"], rows)
+                            "queue at 32 MB", "pauses, smallest", "drops, smallest", "timeouts, smallest"], rows)
 
 
 def models(results):
@@ -230,7 +238,7 @@ def models(results):
 
 MAKE = {"policies": policies, "gap": gap, "scale": scale, "buffer": sweep, "buffer-dense": sweep, "models": models}
 SHOWN = {  # rows whose command stands above the table
-    "policies": lambda rows: [rows[0], rows[-1]],
+    "policies": lambda rows: [rows[0], rows[-3], *rows[-2:]],
     "gap": lambda rows: rows[:7],
     "scale": lambda rows: [*rows[:2], rows[-2], rows[-1]],
     "buffer": lambda rows: [rows[0], rows[len(rows) // 2], rows[-1]],
