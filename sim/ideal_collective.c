@@ -19,7 +19,8 @@
 
 struct line { // of a rank, towards the peer it sent to last
     uint32_t peer, port;
-    double latency_ps, byte_ps; // byte_ps: of a payload byte
+    double latency_ps, byte_ps, ack_ps; // of a payload byte: its own time, and that of the ACKs
+                                        // that leave for as much data that comes in
 };
 
 struct evaluation {
@@ -69,17 +70,17 @@ static uint32_t line_port(const struct evaluation *e, uint32_t src, uint32_t dst
     return first;
 }
 
-// Time of a payload byte on a NIC's line: (P + data overhead) / P wire bytes, and where as much
-// data comes in by it, which shares the direction with its ACKs, ACK / ack_interval / P more.
-static double payload_byte_ps(const struct evaluation *e, uint32_t port, uint32_t planes)
+// Time of a payload byte on a NIC's line: (P + data overhead) / P wire bytes; where data comes in by it,
+// the answers to as much of it share the direction: ACK / ack_interval / P.
+static void time_bytes(const struct evaluation *e, uint32_t planes, struct line *line)
 {
-    uint32_t dim = e->sim->graph.ports[port].dim;
+    uint32_t dim = e->sim->graph.ports[line->port].dim;
     const struct transport_spec *t = &e->sim->roce.dims[dim].spec;
-    const struct byte_time *bt = &port_link(&e->sim->net, port)->byte_time;
-    double wire = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire;
-    if (e->hears[port])
-        wire += (double)ack_sizes(t).wire / (double)t->ack_interval;
-    return (double)bt->num / (double)bt->den * wire / (double)t->mtu_bytes / planes;
+    const struct byte_time *bt = &port_link(&e->sim->net, line->port)->byte_time;
+    double wire_ps = (double)bt->num / (double)bt->den / (double)t->mtu_bytes / planes;
+    line->byte_ps = wire_ps * data_sizes(t, (uint32_t)t->mtu_bytes, false).wire;
+    if (e->hears[line->port])
+        line->ack_ps = wire_ps * ack_sizes(t).wire / (double)t->ack_interval;
 }
 
 // Which lines data comes in by: those that the answers leave by.
@@ -116,8 +117,8 @@ static const struct line *line_to(struct evaluation *e, uint32_t rank, uint32_t 
         return line;
     uint32_t src = job_rank(e->job, rank), dst = job_rank(e->job, peer);
     uint32_t planes, port = line_port(e, src, dst, &planes);
-    *line =
-        (struct line){peer, port, latency_ps(e->sim, src, dst), payload_byte_ps(e, port, planes)};
+    *line = (struct line){.peer = peer, .port = port, .latency_ps = latency_ps(e->sim, src, dst)};
+    time_bytes(e, planes, line);
     return line;
 }
 
@@ -136,11 +137,15 @@ static void evaluate_step(struct evaluation *e, uint32_t step)
         for (uint32_t k = 0; k < n; k++) {
             struct coll_send send = a->send(&e->shape, m, step, k);
             const struct line *line = line_to(e, rank, rank_of(e, send.peer));
-            double time = (double)send.bytes * line->byte_ps, *line_free = &e->free[line->port];
+            double bytes = (double)send.bytes, *line_free = &e->free[line->port];
+            double time = bytes * line->byte_ps, acks = bytes * line->ack_ps;
             if (*line_free < begin)
                 *line_free = begin;
+            // Data of the step comes in a latency later; answers after the last byte has left are free.
             *line_free += time;
-            e->sent[line->port] += time * e->weight;
+            if (time > line->latency_ps)
+                *line_free += acks * (1 - line->latency_ps / time);
+            e->sent[line->port] += (time + acks) * e->weight;
             double *ready = ready_at(e, send.peer_step, send.peer);
             double arrival = *line_free + line->latency_ps;
             *ready = arrival > *ready ? arrival : *ready;
