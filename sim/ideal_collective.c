@@ -3,7 +3,7 @@
 // begins when its step does and the sender's line is free, takes bytes/G there, and arrives a later
 // (a = propagation + store-and-forward of one packet). With dimensions the phases of a chunk follow
 // one another at each rank. With chunks: no less than the bytes of the busiest line, nor than one
-// chunk's path. A rank has a line for every neighbour in direct dimensions, and one in the others,
+// chunk's path; the same of bytes that come in. A rank has a line for every neighbour in direct dimensions, and one in the others,
 // however many planes. Contention inside the fabric and for routers is left out, so a path that
 // several flows share may take longer; so are the time of reductions and the wait for a dimension.
 #include <stdlib.h>
@@ -32,12 +32,13 @@ struct evaluation {
     struct coll_shape shape;
     uint32_t dim, group;
     /* [rank] of the job */
-    struct line *lines;
-    double *enter; // begin of the current step
-    double *ready; // [step % STEPS_AHEAD][rank] arrivals
+    struct line *lines, *back; // towards the peer sent to last, heard from last
+    double *enter;             // begin of the current step
+    double *ready;             // [step % STEPS_AHEAD][rank] arrivals
     /* [port] of ranks */
     double *free;  // the line is free
     double *sent;  // time of all bytes sent
+    double *heard; // time of all bytes that came in
     double weight; // chunks that the one evaluated stands for
     bool *hears;   // data comes in by it
 };
@@ -110,9 +111,10 @@ static double latency_ps(const struct sim *sim, uint32_t src, uint32_t dst)
     return ps;
 }
 
-static const struct line *line_to(struct evaluation *e, uint32_t rank, uint32_t peer)
+static const struct line *line_to(const struct evaluation *e, struct line *lines, uint32_t rank,
+                                  uint32_t peer)
 {
-    struct line *line = &e->lines[rank];
+    struct line *line = &lines[rank];
     if (line->peer == peer)
         return line;
     uint32_t src = job_rank(e->job, rank), dst = job_rank(e->job, peer);
@@ -136,7 +138,8 @@ static void evaluate_step(struct evaluation *e, uint32_t step)
         double begin = e->enter[rank] + (double)e->schedule->endpoint_ps;
         for (uint32_t k = 0; k < n; k++) {
             struct coll_send send = a->send(&e->shape, m, step, k);
-            const struct line *line = line_to(e, rank, rank_of(e, send.peer));
+            const struct line *line = line_to(e, e->lines, rank, rank_of(e, send.peer));
+            const struct line *there = line_to(e, e->back, rank_of(e, send.peer), rank);
             double bytes = (double)send.bytes, *line_free = &e->free[line->port];
             double time = bytes * line->byte_ps, acks = bytes * line->ack_ps;
             if (*line_free < begin)
@@ -146,6 +149,7 @@ static void evaluate_step(struct evaluation *e, uint32_t step)
             if (time > line->latency_ps)
                 *line_free += acks * (1 - line->latency_ps / time);
             e->sent[line->port] += (time + acks) * e->weight;
+            e->heard[there->port] += bytes * there->byte_ps * e->weight;
             double *ready = ready_at(e, send.peer_step, send.peer);
             double arrival = *line_free + line->latency_ps;
             *ready = arrival > *ready ? arrival : *ready;
@@ -230,7 +234,8 @@ static double evaluate_all(struct evaluation *e, const struct instance *in)
         path = end > path ? end : path;
     }
     free(done);
-    double busiest = largest(e->sent, lines);
+    double sent = largest(e->sent, lines), heard = largest(e->heard, lines);
+    double busiest = sent > heard ? sent : heard;
     return path > busiest ? path : busiest;
 }
 
@@ -244,22 +249,26 @@ ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
     struct coll_planner planner;
     uint32_t n = coll_ranks(schedule), lines = sim->net.first_port[sim->graph.n_ranks];
     e.lines = memory_zeroed(n, sizeof *e.lines);
+    e.back = memory_zeroed(n, sizeof *e.back);
     e.enter = memory_zeroed(n, sizeof *e.enter);
     e.ready = memory_zeroed((size_t)n * STEPS_AHEAD, sizeof *e.ready);
     e.free = memory_zeroed(lines, sizeof *e.free);
     e.sent = memory_zeroed(lines, sizeof *e.sent);
+    e.heard = memory_zeroed(lines, sizeof *e.heard);
     e.hears = memory_zeroed(lines, sizeof *e.hears);
     for (uint32_t rank = 0; rank < n; rank++)
-        e.lines[rank].peer = GRAPH_NONE;
+        e.lines[rank].peer = e.back[rank].peer = GRAPH_NONE;
     coll_planner_init(&planner, schedule);
     struct instance *in = instance_new(&planner, request, 0);
     double ps = in->n_phases > 0 ? evaluate_all(&e, in) : 0;
     instance_free(in);
     free(e.lines);
+    free(e.back);
     free(e.enter);
     free(e.ready);
     free(e.free);
     free(e.sent);
+    free(e.heard);
     free(e.hears);
     return (ps_t)ps;
 }
