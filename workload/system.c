@@ -186,6 +186,7 @@ static struct phase_run *run_of(struct system *s, struct instance *in, uint32_t 
     run->algorithm = s->schedule.choice[phase->op][phase->dim].algorithm;
     run->shape = shape_of(s, &in->request, phase, phase_bytes(s, in, chunk, i, group));
     run->steps = run->algorithm->steps(&run->shape);
+    run->ends_ps = PS_NEVER;
     member_timers(run, true);
     in->runs_open++;
     return run;
@@ -215,14 +216,34 @@ static void note_end(struct phase_run *run, ps_t now)
             (double)(now - busy->since_ps) / coll_n_groups(&s->schedule, run->dim);
 }
 
+static struct dim_queue *queue_of(const struct phase_run *run)
+{
+    return &run->system->queues[run->system->first_group[run->dim] + run->group];
+}
+
+static void closed_form_end(struct phase_run *run, ps_t now)
+{
+    uint32_t members = run->n_members; // the last one may end the run
+    run->system->workload->starts_pending--;
+    for (uint32_t m = 0; m < members; m++)
+        system_member_done(run, m, now);
+}
+
+// Of phases of a queue that end at once, the one that began first is the first to end: timers know
+// no such order. The timers of the others find nothing to do.
 static void on_closed_form(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
-    struct phase_run *run = timer->data;
-    run->system->workload->starts_pending--;
-    uint32_t members = run->n_members; // the last one may end the run
-    for (uint32_t m = 0; m < members; m++)
-        system_member_done(run, m, e->now_ps);
+    struct dim_queue *queue = queue_of(timer->data);
+    for (size_t i = 0; i < queue->n_active;) {
+        struct phase_run *run = queue->entries[i].run;
+        if (run->ends_ps != e->now_ps) {
+            i++;
+            continue;
+        }
+        closed_form_end(run, e->now_ps);
+        i = 0; // others may have begun
+    }
 }
 
 // Does the network know how long it takes? Then the run ends after that.
@@ -250,7 +271,8 @@ static bool closed_form(struct phase_run *run, ps_t now)
         return false;
     sim_timer_init(w->engine, &run->timer, job_rank(s->job->spec, run_rank(run, 0)), on_closed_form,
                    run);
-    sim_timer_start(w->engine, &run->timer, now + duration);
+    run->ends_ps = now + duration;
+    sim_timer_start(w->engine, &run->timer, run->ends_ps);
     w->starts_pending++;
     struct phase_record *record = system_phase_record(run);
     record->network_ps += (double)duration * run->n_members;
@@ -275,11 +297,6 @@ static void dispatch(struct system *s, struct dim_queue *queue, ps_t now)
     struct phase_run *run;
     while ((run = dim_queue_next(queue, s->schedule.active_chunks)) != NULL)
         run_start(run, now);
-}
-
-static struct dim_queue *queue_of(const struct phase_run *run)
-{
-    return &run->system->queues[run->system->first_group[run->dim] + run->group];
 }
 
 // A rank is ready for the phase it has come to.

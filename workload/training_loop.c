@@ -78,7 +78,7 @@ static struct loop_action forward_on(const struct training_spec *s, struct train
 {
     uint32_t next = w->layer + 1;
     if (w->state == STATE_REDO)
-        return step_to(w, initiates(s, next) ? STATE_IG : STATE_REDO, next);
+        return step_to(w, next == w->redo_until ? STATE_IG : STATE_REDO, next);
     if (next < s->n_layers)
         return step_to(w, STATE_FORWARD, next);
     if (s->keyword == TRAINING_DISTRIBUTED_INFERENCE)
@@ -142,6 +142,7 @@ static struct loop_action redo(const struct training_spec *s, struct training_wa
     while (!is_marked(&s->checkpoints, from)) // there is one at or below: config has checked
         from--;
     w->redone = true;
+    w->redo_until = w->layer;
     return step_to(w, from == w->layer ? STATE_IG : STATE_REDO, from);
 }
 
