@@ -15,7 +15,8 @@ enum rng_use {
     RNG_PINT,
     RNG_FAULT,
     RNG_ROUTING,
-    RNG_MAPPING
+    RNG_MAPPING,
+    RNG_COMPUTE
 };
 
 struct rng {

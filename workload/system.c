@@ -12,6 +12,7 @@
 #include "workload/system_state.h"
 
 #define URGENT (INT64_C(1) << 40) // above all numbers
+
 static void measure_dims(struct system *s)
 {
     const struct workload *w = s->workload;
@@ -41,6 +42,7 @@ struct system *system_new(struct job_run *job, const struct coll_schedule *sched
         groups += coll_n_groups(schedule, d);
     }
     s->queues = memory_zeroed(groups, sizeof *s->queues);
+    s->used_since = memory_zeroed(groups, sizeof *s->used_since);
     s->queued = schedule->active_chunks > 0 || s->workload->transfer.phase != NULL;
     s->timed = s->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0;
     s->issued = memory_zeroed(s->ranks, sizeof *s->issued);
@@ -48,6 +50,12 @@ struct system *system_new(struct job_run *job, const struct coll_schedule *sched
         measure_dims(s);
     coll_planner_init(&s->planner, &s->schedule);
     return s;
+}
+
+void system_watch(struct system *s, struct timeline *timeline, struct dim_use *use)
+{
+    s->timeline = timeline;
+    s->use = use;
 }
 
 static uint32_t count_queues(const struct system *s)
@@ -67,6 +75,7 @@ void system_free(struct system *s)
     free(s->open);
     free(s->issued);
     free(s->queues);
+    free(s->used_since);
     free(s);
 }
 
@@ -186,7 +195,7 @@ static struct phase_run *run_of(struct system *s, struct instance *in, uint32_t 
     run->algorithm = s->schedule.choice[phase->op][phase->dim].algorithm;
     run->shape = shape_of(s, &in->request, phase, phase_bytes(s, in, chunk, i, group));
     run->steps = run->algorithm->steps(&run->shape);
-    run->ends_ps = PS_NEVER;
+    run->ends_ps = run->began_ps = PS_NEVER;
     member_timers(run, true);
     in->runs_open++;
     return run;
@@ -214,6 +223,38 @@ static void note_end(struct phase_run *run, ps_t now)
     if (--busy->running == 0)
         system_record(s, run->instance)->dims[run->dim].busy_ps +=
             (double)(now - busy->since_ps) / coll_n_groups(&s->schedule, run->dim);
+}
+
+static void note_use(struct system *s, uint32_t dim, const struct dim_queue *queue, ps_t now)
+{
+    if (s->use)
+        dim_use_add(s->use, dim, s->used_since[queue - s->queues], now,
+                    1.0 / coll_n_groups(&s->schedule, dim));
+}
+
+void system_use_settle(struct system *s, ps_t now)
+{
+    for (uint32_t d = 0; d <= s->schedule.n_dims; d++)
+        for (uint32_t q = s->first_group[d]; q < s->first_group[d] + coll_n_groups(&s->schedule, d);
+             q++)
+            if (s->queues[q].n > 0) {
+                note_use(s, d, &s->queues[q], now);
+                s->used_since[q] = now;
+            }
+}
+
+static void note_slice(const struct phase_run *run, uint32_t rank, ps_t now)
+{
+    const struct instance *in = run->instance;
+    struct timeline_slice slice = {.begin_ps = run->began_ps,
+                                   .end_ps = now,
+                                   .layer = in->request.name,
+                                   .rank = rank,
+                                   .kind = SLICE_PHASE,
+                                   .dim = (uint8_t)run->dim,
+                                   .op = instance_phase(in, run->chunk, run->index)->op,
+                                   .chunk = run->chunk};
+    timeline_add(run->system->timeline, &slice);
 }
 
 static struct dim_queue *queue_of(const struct phase_run *run)
@@ -283,6 +324,7 @@ static bool closed_form(struct phase_run *run, ps_t now)
 static void run_start(struct phase_run *run, ps_t now)
 {
     struct phase_record *record = system_phase_record(run);
+    run->began_ps = now;
     note_start(run, now);
     record->waits += run->n_members;
     record->queueing_ps += (double)(now - run->instance->start_ps) * run->n_members - run->ready_ps;
@@ -312,6 +354,8 @@ static void enter(struct system *s, struct instance *in, uint32_t chunk, uint32_
             note_start(run, now);
         walk_begin(&run->walks[coll_member_of(&s->schedule, phase->dim, rank)], now);
     } else if (run->n_ready == run->n_members) {
+        if (queue_of(run)->n == 0)
+            s->used_since[queue_of(run) - s->queues] = now;
         dim_queue_insert(queue_of(run), s->schedule.queueing, run, in->priority, phase);
         dispatch(s, queue_of(run), now);
     }
@@ -352,8 +396,11 @@ static void run_end(struct phase_run *run, ps_t now)
     struct instance *in = run->instance;
     struct dim_queue *queue = queue_of(run);
     note_end(run, now);
-    if (s->queued)
+    if (s->queued) {
         dim_queue_remove(queue, run);
+        if (queue->n == 0)
+            note_use(s, run->dim, queue, now);
+    }
     *run_slot(s, in, run->chunk, run->index, run->group) = NULL;
     sim_timer_end(s->workload->engine, &run->timer);
     member_timers(run, false);
@@ -370,6 +417,8 @@ void system_member_done(struct phase_run *run, uint32_t member, ps_t now)
     struct instance *in = run->instance;
     uint32_t rank = run_rank(run, member), chunk = run->chunk;
     bool last = ++run->n_done == run->n_members;
+    if (timeline_wants(s->timeline, rank) && run->began_ps != PS_NEVER)
+        note_slice(run, rank, now);
     if (++in->at[(size_t)chunk * s->ranks + rank] < in->n_phases)
         enter(s, in, chunk, rank, now);
     else if (--in->chunks_left[rank] == 0)

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "collective/dim_queue.h"
+#include "workload/dim_use.h"
 #include "workload/phase_run.h"
+#include "workload/timeline.h"
 #include "workload/workload.h"
 
 // Of a token, below the job: run and member, step.
@@ -22,12 +24,15 @@ struct system {
     unsigned member_bits;                    // of a token
     bool queued; // phases wait for their whole group, and for their turn
     bool timed;  // walks have timers
+    struct timeline *timeline; // records, NULL = none is wanted
+    struct dim_use *use;
     /* state */
     struct coll_planner planner;
     struct instance **open; // [number - first_open]
     size_t first_open, n_open, cap_open;
     uint32_t *issued; // [rank] collectives
     struct dim_queue *queues;
+    ps_t *used_since; // [queue] it holds something
     struct phase_pool pool;
 };
 

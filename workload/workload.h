@@ -29,6 +29,7 @@ struct workload {
     // What a rank can send to another by all its ports, in bytes/s or any other unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
     void *bandwidth_ctx;
+    uint32_t timeline_ranks; // of a training job: recorded
     /* state */
     struct job_run *jobs;
     size_t n_jobs;
