@@ -42,8 +42,7 @@ static int write_text(const char *dir, const char *name, char *text, struct err 
 static int write_files(const struct scenario *scenario, const char *dir, struct result *r,
                        const struct flow_ids *flows, struct err *err)
 {
-    int status =
-        write_text(dir, "metrics.json", metrics_json(r, scenario_resolved(scenario)), err);
+    int status = write_text(dir, "metrics.json", metrics_json(r, scenario_resolved(scenario)), err);
     status |= write_text(dir, "run.json", run_json(r, COLLWIRE_VERSION), err);
     status |= write_text(dir, "series.csv", series_csv(r), err);
     status |= write_text(dir, "EndToEnd.csv", training_end_to_end_csv(r), err);

@@ -21,9 +21,10 @@ static void put_string(FILE *out, const char *text)
 
 static uint32_t process_of(const struct slice_result *s) { return s->job << RANK_BITS | s->rank; }
 
+// Begins an event; more follow behind metadata, so they end with a comma.
 static void put_place(FILE *out, const char *ph, const struct slice_result *s)
 {
-    fprintf(out, ",\n{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u,", ph, process_of(s), s->lane);
+    fprintf(out, "\n{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u,", ph, process_of(s), s->lane);
 }
 
 static void put_process(FILE *out, const struct result *r, const struct slice_result *s)
@@ -35,7 +36,7 @@ static void put_process(FILE *out, const struct result *r, const struct slice_re
             put_string(out, r->trainings[i].name);
             fputc(' ', out);
         }
-    fprintf(out, "rank%u\"}}", s->rank);
+    fprintf(out, "rank%u\"}},", s->rank);
 }
 
 static void put_thread(FILE *out, const struct slice_result *s)
@@ -49,7 +50,7 @@ static void put_thread(FILE *out, const struct slice_result *s)
         fprintf(out, "dim%u", s->dim);
     else
         fprintf(out, "dim%u, %u at once", s->dim, lane + 1);
-    fputs("\"}}", out);
+    fputs("\"}},", out);
 }
 
 static void put_us(FILE *out, const char *key, ps_t ps)
@@ -71,7 +72,7 @@ static void put_slice(FILE *out, const struct slice_result *s)
         fprintf(out, " %s", s->part);
     if (s->op)
         fprintf(out, " %s dim%u chunk %u", s->op, s->dim, s->chunk);
-    fputs("\"}", out);
+    fputs("\"}", out); // the comma is the caller's
 }
 
 char *timeline_json(const struct result *r)
@@ -84,7 +85,6 @@ char *timeline_json(const struct result *r)
     fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"scenario\":\"", out);
     put_string(out, r->name);
     fprintf(out, "\",\"complete\":%s},\"traceEvents\":[", r->timeline_cut ? "false" : "true");
-    fputs("\n{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"trace\",\"args\":{}}", out);
     for (size_t i = 0; i < r->n_slices; i++) {
         const struct slice_result *s = &r->slices[i], *before = i > 0 ? s - 1 : NULL;
         bool new_process = !before || process_of(before) != process_of(s);
@@ -93,6 +93,7 @@ char *timeline_json(const struct result *r)
         if (new_process || before->lane != s->lane)
             put_thread(out, s);
         put_slice(out, s);
+        fputs(i + 1 < r->n_slices ? "," : "", out);
     }
     fputs("\n]}\n", out);
     fclose(out);

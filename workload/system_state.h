@@ -22,8 +22,8 @@ struct system {
     uint32_t ranks;
     uint32_t first_group[COLL_MAX_DIMS + 2]; // [dim] of `queues`
     unsigned member_bits;                    // of a token
-    bool queued; // phases wait for their whole group, and for their turn
-    bool timed;  // walks have timers
+    bool queued;               // phases wait for their whole group, and for their turn
+    bool timed;                // walks have timers
     struct timeline *timeline; // records, NULL = none is wanted
     struct dim_use *use;
     /* state */

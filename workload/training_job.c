@@ -82,13 +82,13 @@ static void note(struct training_rank *r, enum slice_kind kind, uint32_t slot, p
     bool known = slot != NO_SLOT;
     if (!timeline_wants(&t->timeline, r->rank))
         return;
-    struct timeline_slice slice = {
-        .begin_ps = begin,
-        .end_ps = end,
-        .layer = known ? t->spec->layers[slot / TRAINING_PARTS].name : NULL,
-        .rank = r->rank,
-        .kind = (uint8_t)kind,
-        .part = (uint8_t)(known ? slot % TRAINING_PARTS : 0)};
+    struct timeline_slice slice = {.begin_ps = begin,
+                                   .end_ps = end,
+                                   .layer =
+                                       known ? t->spec->layers[slot / TRAINING_PARTS].name : NULL,
+                                   .rank = r->rank,
+                                   .kind = (uint8_t)kind,
+                                   .part = (uint8_t)(known ? slot % TRAINING_PARTS : 0)};
     timeline_add(&t->timeline, &slice);
 }
 

@@ -33,7 +33,7 @@ struct training_job {
     size_t n_blocks;
     /* results */
     struct timeline timeline;
-    struct dim_use use; // of the schedule's dimensions, and one for all ranks at once
+    struct dim_use use;    // of the schedule's dimensions, and one for all ranks at once
     ps_t *pass_end_ps;     // [pass] last rank's end of its loop, PS_NEVER = not yet
     ps_t end_ps;           // last rank's end, collectives awaited; PS_NEVER = not yet
     ps_t *rank_compute_ps; // [rank]
