@@ -104,3 +104,6 @@ foreach(part IN ITEMS small random rows)
   collwire_script_test(theory_astra_${part} theory python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/theory/check_astra.py ${part})
 endforeach()
+
+collwire_script_test(report_training unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/report/check_training.py)
