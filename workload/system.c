@@ -201,62 +201,6 @@ static struct phase_run *run_of(struct system *s, struct instance *in, uint32_t 
     return run;
 }
 
-static struct busy *busy_of(const struct phase_run *run)
-{
-    return &run->instance->busy[run->system->first_group[run->dim] + run->group];
-}
-
-static void note_start(struct phase_run *run, ps_t now)
-{
-    struct phase_record *record = system_phase_record(run);
-    if (record->start_ps > now)
-        record->start_ps = now;
-    if (busy_of(run)->running++ == 0)
-        busy_of(run)->since_ps = now;
-}
-
-static void note_end(struct phase_run *run, ps_t now)
-{
-    struct system *s = run->system;
-    struct busy *busy = busy_of(run);
-    system_phase_record(run)->end_ps = now;
-    if (--busy->running == 0)
-        system_record(s, run->instance)->dims[run->dim].busy_ps +=
-            (double)(now - busy->since_ps) / coll_n_groups(&s->schedule, run->dim);
-}
-
-static void note_use(struct system *s, uint32_t dim, const struct dim_queue *queue, ps_t now)
-{
-    if (s->use)
-        dim_use_add(s->use, dim, s->used_since[queue - s->queues], now,
-                    1.0 / coll_n_groups(&s->schedule, dim));
-}
-
-void system_use_settle(struct system *s, ps_t now)
-{
-    for (uint32_t d = 0; d <= s->schedule.n_dims; d++)
-        for (uint32_t q = s->first_group[d]; q < s->first_group[d] + coll_n_groups(&s->schedule, d);
-             q++)
-            if (s->queues[q].n > 0) {
-                note_use(s, d, &s->queues[q], now);
-                s->used_since[q] = now;
-            }
-}
-
-static void note_slice(const struct phase_run *run, uint32_t rank, ps_t now)
-{
-    const struct instance *in = run->instance;
-    struct timeline_slice slice = {.begin_ps = run->began_ps,
-                                   .end_ps = now,
-                                   .layer = in->request.name,
-                                   .rank = rank,
-                                   .kind = SLICE_PHASE,
-                                   .dim = (uint8_t)run->dim,
-                                   .op = instance_phase(in, run->chunk, run->index)->op,
-                                   .chunk = run->chunk};
-    timeline_add(run->system->timeline, &slice);
-}
-
 static struct dim_queue *queue_of(const struct phase_run *run)
 {
     return &run->system->queues[run->system->first_group[run->dim] + run->group];
@@ -325,7 +269,7 @@ static void run_start(struct phase_run *run, ps_t now)
 {
     struct phase_record *record = system_phase_record(run);
     run->began_ps = now;
-    note_start(run, now);
+    system_note_start(run, now);
     record->waits += run->n_members;
     record->queueing_ps += (double)(now - run->instance->start_ps) * run->n_members - run->ready_ps;
     if (closed_form(run, now))
@@ -351,7 +295,7 @@ static void enter(struct system *s, struct instance *in, uint32_t chunk, uint32_
     run->ready_ps += (double)(now - in->start_ps);
     if (!s->queued) {
         if (run->n_ready == 1)
-            note_start(run, now);
+            system_note_start(run, now);
         walk_begin(&run->walks[coll_member_of(&s->schedule, phase->dim, rank)], now);
     } else if (run->n_ready == run->n_members) {
         if (queue_of(run)->n == 0)
@@ -395,11 +339,11 @@ static void run_end(struct phase_run *run, ps_t now)
     struct system *s = run->system;
     struct instance *in = run->instance;
     struct dim_queue *queue = queue_of(run);
-    note_end(run, now);
+    system_note_end(run, now);
     if (s->queued) {
         dim_queue_remove(queue, run);
         if (queue->n == 0)
-            note_use(s, run->dim, queue, now);
+            system_note_use(s, run->dim, queue, now);
     }
     *run_slot(s, in, run->chunk, run->index, run->group) = NULL;
     sim_timer_end(s->workload->engine, &run->timer);
@@ -418,7 +362,7 @@ void system_member_done(struct phase_run *run, uint32_t member, ps_t now)
     uint32_t rank = run_rank(run, member), chunk = run->chunk;
     bool last = ++run->n_done == run->n_members;
     if (timeline_wants(s->timeline, rank) && run->began_ps != PS_NEVER)
-        note_slice(run, rank, now);
+        system_note_slice(run, rank, now);
     if (++in->at[(size_t)chunk * s->ranks + rank] < in->n_phases)
         enter(s, in, chunk, rank, now);
     else if (--in->chunks_left[rank] == 0)

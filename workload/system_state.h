@@ -49,6 +49,13 @@ void walk_arrived(struct walk *walk, uint32_t step, ps_t now);
 
 void walk_timer_init(struct walk *walk);
 
+/* system_note.c */
+
+void system_note_start(struct phase_run *run, ps_t now);
+void system_note_end(struct phase_run *run, ps_t now);
+void system_note_use(struct system *s, uint32_t dim, const struct dim_queue *queue, ps_t now);
+void system_note_slice(const struct phase_run *run, uint32_t rank, ps_t now);
+
 /* system.c */
 
 // A rank has ended its part of a phase.

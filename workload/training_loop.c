@@ -89,7 +89,9 @@ static struct loop_action forward_on(const struct training_spec *s, struct train
 static struct loop_action forward(const struct training_spec *s, struct training_walk *w)
 {
     uint32_t layer = w->layer;
-    bool exchange = is_dlrm(s) && s->layers[layer].parts[TRAINING_FWD].op == COLL_ALL_TO_ALL;
+    bool exchange =
+        is_dlrm(s) && layer == 0 && s->layers[0].parts[TRAINING_FWD].op == COLL_ALL_TO_ALL;
+    bool awaits = is_dlrm(s) && layer == s->last_bottom_layer;
     switch (w->at++) {
     case 0:
         return action(LOOP_WAIT, layer, TRAINING_WG);
@@ -98,12 +100,15 @@ static struct loop_action forward(const struct training_spec *s, struct training
     case 2:
         if (exchange)
             return (struct loop_action){LOOP_ISSUE, layer, TRAINING_FWD, true};
-        if (is_dlrm(s) && layer == s->last_bottom_layer)
-            return action(LOOP_WAIT, 0, TRAINING_FWD);
-        if (weight_first(s))
+        if (!weight_first(s))
+            return action(LOOP_ISSUE, layer, TRAINING_FWD);
+        if (!awaits)
             return forward_on(s, w);
-        return action(LOOP_ISSUE, layer, TRAINING_FWD);
+        w->at++;
+        return action(LOOP_WAIT, 0, TRAINING_FWD);
     case 3:
+        if (awaits)
+            return action(LOOP_WAIT, 0, TRAINING_FWD);
         if (weight_first(s))
             return forward_on(s, w);
         return action(LOOP_WAIT, layer, TRAINING_FWD);

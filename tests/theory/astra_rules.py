@@ -322,7 +322,7 @@ def loop_dlrm(w):
         yield from (wait(k, WG), compute(k, FWD))
         if k == 0:
             yield issue(0, FWD, True)
-        if k == last and k > 0:
+        if k == last:
             yield wait(0, FWD)
         yield STEP
     for k in reversed(range(n)):

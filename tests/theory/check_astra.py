@@ -175,7 +175,7 @@ def random_workload(draw, dims, keyword):
     line = [keyword]
     if keyword.startswith("HYBRID_DLRM"):
         n = draw.choice([3, 4, 6])
-        line.append(draw.randrange(1, n - 1))
+        line.append(draw.randrange(n - 1))
     elif keyword.startswith("HYBRID_TRANSFORMER"):
         line += ["model_parallel_NPU_group:", random_group(draw, dims)]
         if keyword.endswith("BCKWD"):

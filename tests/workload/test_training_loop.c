@@ -119,9 +119,19 @@ static void test_dlrm(void **state)
     assert_sequence(&spec, 1,
                     "w0w c0f u0f . w1w c1f w0f . w2w c2f . "
                     "c2w i2w w2g . c2g u0g . c1w i1w w1g . c1g . c0w i0w w0g . E");
+    layers[1].parts[TRAINING_FWD].op = COLL_ALL_TO_ALL; // is not layer 0's
     spec.keyword = TRAINING_HYBRID_DLRM_ENHANCED;
     assert_sequence(&spec, 1,
                     "w0w c0f u0f . w1w c1f w0f . w2w c2f . "
+                    "c2w i2w . c2g u0g . c1w i1w . c1g . c0w i0w . E");
+    spec.last_bottom_layer = 0;
+    assert_sequence(&spec, 1,
+                    "w0w c0f u0f w0f . w1w c1f . w2w c2f . "
+                    "c2w i2w . c2g . c1w i1w . c1g u0g . c0w i0w . E");
+    layers[0].parts[TRAINING_FWD].op = TRAINING_NO_OP; // and then nothing is awaited for long
+    spec.last_bottom_layer = 1;
+    assert_sequence(&spec, 1,
+                    "w0w c0f . w1w c1f w0f . w2w c2f . "
                     "c2w i2w . c2g u0g . c1w i1w . c1g . c0w i0w . E");
 }
 
