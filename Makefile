@@ -2,7 +2,7 @@
 # Short names for common errands; CMake does the work.
 BUILD ?= build
 
-.PHONY: build demo test bench format clean
+.PHONY: build demo test bench study-allreduce format clean
 
 build:
 	@sh cmake/setup.sh
@@ -19,6 +19,9 @@ test:
 
 bench: build
 	@COLLWIRE=$(BUILD)/collwire sh bench/run.sh $(BENCH_FLAGS)
+
+study-allreduce: build
+	python3 studies/allreduce/run.py --collwire $(BUILD)/collwire $(STUDY_FLAGS)
 
 format:
 	@find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format -i

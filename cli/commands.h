@@ -9,6 +9,10 @@ int command_compare(const struct options *o);
 int command_validate(const struct options *o);
 int command_list(const struct options *o);
 int command_import(const struct options *o);
+int command_workload(const struct options *o);
+
+// A text and a line feed into `file`, NULL = stdout. Returns the exit code.
+int text_write(const char *file, const char *text);
 
 // Simulate a loaded scenario into `dir`, by the reference engine where `plain`; `show_progress` on
 // stderr. Returns the exit code.

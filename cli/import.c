@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "config/import_astra.h"
 
-static int scenario_write(const char *file, const char *text)
+int text_write(const char *file, const char *text)
 {
     FILE *out = file ? fopen(file, "w") : stdout;
     bool good = out != NULL && fprintf(out, "%s\n", text) >= 0;
@@ -35,7 +35,7 @@ int command_import(const struct options *o)
                                 .compute_scale = o->compute_scale};
     char *text = astra_import(&from, &err);
     errors_print(&err);
-    int code = text ? scenario_write(o->file, text) : EXIT_BAD_USE;
+    int code = text ? text_write(o->file, text) : EXIT_BAD_USE;
     free(text);
     return code;
 }

@@ -12,6 +12,7 @@
 
 #include "cc/registry.h"
 #include "config/tables.h"
+#include "workload/dlrm.h"
 
 struct table_ref {
     const char *prefix; // of the names: "pfc", or ""
@@ -99,7 +100,18 @@ static size_t workload_entries(struct entry out[ENTRIES_MAX])
                                 .source = job_kinds[i].source,
                                 .tables = {{"", job_kinds[i].params, job_kinds[i].n_params}},
                                 .own = {job_kinds[i].name, "workload"}};
-    return N_JOB_KINDS;
+    out[N_JOB_KINDS] =
+        (struct entry){.name = "gemm",
+                       .doc = "settings of `collwire workload gemm`: a training workload from the "
+                              "matrix products of a network's layers",
+                       .source = "Samajdar et al., ISPASS 2020; Williams et al., CACM 2009",
+                       .tables = {{"", gemm_params, n_gemm_params}}};
+    out[N_JOB_KINDS + 1] = (struct entry){
+        .name = "dlrm",
+        .doc = "`dlrm` of a training job: a recommendation model, its tables sharded",
+        .source = "Naumov et al. 2019; Mudigere et al., ISCA 2022",
+        .tables = {{"", dlrm_params, n_dlrm_params}, {"machine", gemm_params, n_gemm_params}}};
+    return N_JOB_KINDS + 2;
 }
 
 static size_t switch_entries(struct entry out[ENTRIES_MAX])

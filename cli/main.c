@@ -26,7 +26,7 @@ static const struct command {
 } commands[] = {
     {"run", command_run},   {"compare", command_compare}, {"validate", command_validate},
     {"list", command_list}, {"help", command_help},       {"sweep", not_yet},
-    {"report", not_yet},    {"import", command_import},
+    {"report", not_yet},    {"import", command_import},   {"workload", command_workload},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

@@ -18,7 +18,8 @@ enum {
     OPT_SEEDS,
     OPT_JOBS,
     OPT_PASSES,
-    OPT_SCALE
+    OPT_SCALE,
+    OPT_PARALLEL
 };
 
 static const char usage[] =
@@ -33,6 +34,8 @@ static const char usage[] =
     "  collwire import astra NETWORK.json SYSTEM.txt WORKLOAD.txt [--passes N] [--compute-scale "
     "X]\n"
     "           [-o FILE]                               a scenario from ASTRA-sim files\n"
+    "  collwire workload gemm LAYERS.csv --parallel data|model|hybrid [--set KEY=VALUE] [-o FILE]\n"
+    "                                                   a text workload from matrix products\n"
     "\n"
     "  --set PATH=VALUE   change a key of the scenario (repeatable), e.g. --set switch.buffer=2MB\n"
     "  --seed N           the scenario's seed\n"
@@ -123,6 +126,9 @@ static int take(struct options *o, int option, char *text)
         return number("--passes", text, 1000000, &o->passes);
     case OPT_SCALE:
         return scale("--compute-scale", text, &o->compute_scale);
+    case OPT_PARALLEL:
+        o->parallel = text;
+        return 0;
     case 'o':
         o->file = text;
         return 0;
@@ -152,6 +158,7 @@ int options_parse(struct options *o, int argc, char **argv)
         {"seeds", 1, NULL, OPT_SEEDS},
         {"jobs", 1, NULL, OPT_JOBS},
         {"passes", 1, NULL, OPT_PASSES},
+        {"parallel", 1, NULL, OPT_PARALLEL},
         {"compute-scale", 1, NULL, OPT_SCALE},
         {"quiet", 0, &quiet, 1},
         {"plain", 0, &plain, 1},

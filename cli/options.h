@@ -21,7 +21,8 @@ struct options {
     struct config_set *sets; // --set and --seed in their order
     size_t n_sets;
     uint64_t seeds, jobs;
-    const char *file;     // import: NULL = stdout
+    const char *file;     // import, workload: NULL = stdout
+    const char *parallel; // workload
     uint64_t passes;      // import
     double compute_scale; // import
     enum format format;

@@ -66,7 +66,7 @@ collwire_layer(switch ALLOW engine net)
 collwire_layer(transport ALLOW engine net cc)
 collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
-collwire_layer(workload ALLOW engine topology collective net/transfer.h)
+collwire_layer(workload ALLOW engine topology collective net/transfer.h LIBS m)
 collwire_layer(trace ALLOW engine net pcap.h zlib.h LIBS PkgConfig::libpcap PkgConfig::zlib)
 
 collwire_layer(sim
@@ -77,15 +77,15 @@ collwire_layer(report
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport_spec.h
-        workload/job.h workload/training_loop.h workload/training_spec.h sim/spec.h jansson.h
+        workload/job.h workload/dlrm.h workload/gemm.h workload/training_loop.h workload/training_spec.h sim/spec.h jansson.h
   VIA net/int_hop.h # cc/cc.h
-  LIBS PkgConfig::jansson m) # llround
+  LIBS PkgConfig::jansson m m) # llround
 
 collwire_layer(cli
   ALLOW engine trace sim report config libsmartcols.h
         # the tables of the catalogue, as config has them: list.c prints them
         topology/topology.h cc/cc.h cc/registry.h collective/collective.h switch/switch_spec.h
-        transport/transport_spec.h workload/job.h
+        transport/transport_spec.h workload/job.h workload/dlrm.h workload/gemm.h
   VIA net topology cc collective switch transport analytical workload # sim/sim.h
   LIBS PkgConfig::smartcols)
 

@@ -18,6 +18,10 @@ static bool bruck_supports(const struct coll_shape *shape, const char **why)
 {
     if (!coll_shape_valid(shape, why))
         return false;
+    if (shape->uneven != NULL) {
+        *why = "blocks that it passes on must be alike; direct and ring take any";
+        return false;
+    }
     if (shape->op == COLL_ALL_GATHER || shape->op == COLL_ALL_TO_ALL || shape->op == COLL_BARRIER)
         return true;
     *why = "it only passes blocks on: all_gather, all_to_all and barrier";

@@ -52,6 +52,31 @@ uint64_t coll_segment(const struct coll_shape *shape, uint32_t i)
     return whole * i + rest * i / shape->ranks;
 }
 
+static uint64_t uneven_bytes(const struct coll_shape *s, uint32_t rank, uint32_t peer)
+{
+    const struct coll_uneven *u = s->uneven;
+    uint64_t whole = u->bytes[u->of_receiver ? peer : rank], chunks = s->chunks ? s->chunks : 1;
+    uint64_t piece = whole / chunks; // the last chunk takes the rest
+    struct coll_shape own = {.ranks = s->ranks,
+                             .bytes = s->chunk + 1 >= chunks ? whole - s->chunk * piece : piece};
+    uint32_t segment = u->of_receiver ? rank : peer;
+    return coll_segment(&own, segment + 1) - coll_segment(&own, segment);
+}
+
+struct coll_send coll_exchange(const struct coll_shape *shape, uint32_t rank, uint32_t peer,
+                               uint32_t step)
+{
+    struct coll_send send = {.peer = peer, .peer_step = step};
+    if (shape->uneven != NULL) {
+        send.bytes = uneven_bytes(shape, rank, peer);
+        return send;
+    }
+    send.src_offset = coll_segment(shape, peer);
+    send.bytes = coll_segment(shape, peer + 1) - send.src_offset;
+    send.dst_offset = rank * send.bytes; // the peer's receive buffer has equal blocks
+    return send;
+}
+
 double coll_bus_factor(enum coll_op op, uint32_t ranks)
 {
     double share = (double)(ranks - 1) / ranks;

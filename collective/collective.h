@@ -50,6 +50,15 @@ struct coll_shape {
     uint32_t pieces;           // the vector goes in so many, one behind the other: trees (0 = 1),
                                // ring broadcast and reduce (0 = ranks)
     uint32_t ranks_per_server; // shifted_halving_doubling: consecutive ranks that share a server
+    const struct coll_uneven *uneven; // all_to_all: vectors that differ; NULL = all have `bytes`
+    uint32_t chunk, chunks;           // of the uneven vectors: part `chunk` of `chunks` (0 = whole)
+};
+
+// An exchange in which ranks have vectors of their own, [rank] bytes: what a rank sends to all, or
+// what all send to a rank (its gradients come back so).
+struct coll_uneven {
+    const uint64_t *bytes;
+    bool of_receiver;
 };
 
 // One message: a range of the vector, or some whole segments each of which keeps its place.
@@ -96,6 +105,11 @@ bool coll_shape_valid(const struct coll_shape *shape, const char **why);
 // Sum of the blocks of a message, for an algorithm's send().
 uint64_t coll_blocks_bytes(const struct coll_algorithm *a, const struct coll_shape *s,
                            uint32_t rank, uint32_t step, uint32_t k, uint32_t blocks);
+
+// The message of an all-to-all between two ranks, for an algorithm's send(). Offsets of uneven vectors
+// are left at 0.
+struct coll_send coll_exchange(const struct coll_shape *shape, uint32_t rank, uint32_t peer,
+                               uint32_t step);
 
 // NCCL's bus bandwidth factor: busbw = algbw * factor; 2(p-1)/p for all-reduce; 1 for broadcast,
 // reduce and send_recv; 0 for a barrier; (p-1)/p else.

@@ -118,6 +118,7 @@ static struct coll_send direct_send(const struct coll_shape *shape, uint32_t ran
         segment = send.peer;
         break;
     case COLL_ALL_TO_ALL:
+        return coll_exchange(shape, rank, send.peer, step);
     case COLL_SCATTER:
         segment = send.peer;
         break;
@@ -126,8 +127,7 @@ static struct coll_send direct_send(const struct coll_shape *shape, uint32_t ran
     }
     send.src_offset = coll_segment(shape, segment);
     send.bytes = coll_segment(shape, segment + 1) - send.src_offset;
-    // The receive buffer of an exchange has equal blocks.
-    send.dst_offset = shape->op == COLL_ALL_TO_ALL ? rank * send.bytes : send.src_offset;
+    send.dst_offset = send.src_offset;
     return send;
 }
 

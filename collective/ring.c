@@ -109,15 +109,7 @@ static uint32_t ring_n_recvs(const struct coll_shape *shape, uint32_t rank, uint
 
 static struct coll_send exchange_send(const struct coll_shape *shape, uint32_t rank, uint32_t step)
 {
-    uint32_t peer = ring_walk(shape, rank, step + 1, false);
-    uint64_t own_bytes = coll_segment(shape, peer + 1) - coll_segment(shape, peer);
-    return (struct coll_send){
-        .peer = peer,
-        .peer_step = step,
-        .src_offset = coll_segment(shape, peer),
-        .dst_offset = rank * own_bytes, // the peer's receive buffer has equal blocks
-        .bytes = own_bytes,
-    };
+    return coll_exchange(shape, rank, ring_walk(shape, rank, step + 1, false), step);
 }
 
 // The segment that a rank passes on in a step.

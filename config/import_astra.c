@@ -79,6 +79,8 @@ char *astra_import(const struct astra_import *from, struct err *err)
         json_object_set_new(root, "source", json_string("ASTRA-sim 1.0 files"));
         json_object_set_new(root, "network", json_string("analytical"));
         json_object_set_new(root, "topology", topology_json(&scenario));
+        // A message uses all links of a rank there: over packets it is cut over them.
+        json_object_set_new(root, "transport", json_pack("{s:b}", "stripe", 1));
         json_object_set_new(job, "kind", json_string("training"));
         training_write(job, &training);
         json_object_set(job, "system", system);

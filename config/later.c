@@ -9,7 +9,7 @@ static const struct later_words {
     const char *words[13];
 } later_words[] = {
     {"policy", {"newreno", "cubic"}},
-    {"workload kind", {"poisson", "chakra"}},
+    {"workload kind", {"chakra"}},
     {"transport kind", {"tcp"}},
 };
 

@@ -59,7 +59,7 @@ static bool program_check(struct reader *r, const struct place *place, const str
         return false;
     }
     for (uint32_t g = 0; g < coll_n_groups(s, dim) && !all_joined(&r->ranks); g++)
-        if (!pairs_check(r, place, job, a, &shape, dim, g))
+        if (!pairs_check(r, place->parent, job, a, &shape, dim, g))
             return false;
     return true;
 }

@@ -94,6 +94,9 @@ void read_permutation(struct reader *r, const struct place *place, struct keys *
 // ---- mapping.c: the job's ranks as `mapping` says ----
 void map_ranks(struct reader *r, const struct place *place, struct job_spec *job,
                const struct job_params *params);
+// ---- read_poisson.c ----
+void read_poisson(struct reader *r, const struct place *place, struct keys *keys,
+                  struct job_spec *job, const struct job_params *params);
 // ---- read_collective.c ----
 void read_collective(struct reader *r, const struct place *place, struct keys *keys,
                      struct job_spec *job, const struct job_params *params);

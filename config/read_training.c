@@ -5,6 +5,7 @@
 #include "collective/grid.h"
 #include "config/astra_system.h"
 #include "config/astra_workload.h"
+#include "config/read_dlrm.h"
 #include "config/training.h"
 #include "engine/memory.h"
 #include "workload/training_loop.h"
@@ -16,15 +17,20 @@ static bool read_layers(struct reader *r, const struct place *place, struct keys
                         struct job_spec *job, const char *file)
 {
     char path[PLACE_TEXT];
-    struct place at = place_key(place, "file");
-    if (file[0] == '\0')
+    struct place at = place_key(place, "file"), dlrm = place_key(place, "dlrm");
+    keys_add(keys, "dlrm");
+    if (file[0] != '\0' && dlrm.json != NULL)
+        place_error(r->err, &dlrm, "does not go with `file`");
+    if (file[0] == '\0' && dlrm.json == NULL)
         return training_read(r, place, keys, job->training) == 0;
     for (size_t i = 0; i < sizeof layer_keys / sizeof *layer_keys; i++) {
         struct place other = place_key(place, layer_keys[i]);
         keys_add(keys, layer_keys[i]);
         if (other.json != NULL)
-            place_error(r->err, &other, "stands in the file already");
+            place_error(r->err, &other, "is given by `%s` already", dlrm.json ? "dlrm" : "file");
     }
+    if (dlrm.json != NULL)
+        return dlrm_read(r, &dlrm, job_size(r, job), job->training) == 0;
     return astra_workload_read(r->scenario->dir, file, place_text(&at, path), job->training,
                                r->err) == 0;
 }
@@ -65,6 +71,28 @@ static void read_system(struct reader *r, const struct place *place, struct coll
     json_decref(none);
 }
 
+// Ranks that are not alike exchange all at once, not dimension by dimension.
+static bool uneven_check(struct reader *r, const struct place *system, const struct job_spec *job,
+                         uint32_t dims, const struct training_step *step)
+{
+    const struct coll_schedule *s = job->schedule;
+    uint32_t wide = 0, ranks = coll_ranks(s), span = 1;
+    for (uint32_t d = 0; d < s->n_dims; d++) {
+        wide += s->dim_size[d] > 1;
+        span *= dims >> d & 1 ? s->dim_size[d] : 1;
+    }
+    if (step->n_rank_bytes != ranks)
+        place_error(r->err, system->parent, "rank_bytes lists %zu ranks of %u", step->n_rank_bytes,
+                    ranks);
+    else if (span != ranks || (wide > 1 && !s->flat[COLL_ALL_TO_ALL]))
+        place_error(r->err, system,
+                    "rank_bytes need an all-to-all over all ranks at once: "
+                    "all-to-all-implementation oneDirect or oneRing");
+    else
+        return true;
+    return false;
+}
+
 static void check_programs(struct reader *r, const struct place *system, const struct job_spec *job)
 {
     const struct training_spec *t = job->training;
@@ -72,7 +100,11 @@ static void check_programs(struct reader *r, const struct place *system, const s
         for (int part = 0; part < TRAINING_PARTS; part++) {
             const struct training_step *step = &t->layers[layer].parts[part];
             uint32_t dims = training_dims(t, layer, (enum training_part)part, job->schedule);
+            struct coll_uneven uneven = {step->rank_bytes, step->of_receiver};
+            if (step->rank_bytes != NULL && !uneven_check(r, system, job, dims, step))
+                return;
             struct coll_shape whole = {.op = (enum coll_op)step->op,
+                                       .uneven = step->rank_bytes ? &uneven : NULL,
                                        .bytes = step->bytes,
                                        .bidirectional = job->schedule->bidirectional};
             if (step->op != TRAINING_NO_OP && !programs_check(r, system, job, dims, &whole))

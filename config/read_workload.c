@@ -15,6 +15,7 @@ static job_reader *const kind_readers[N_JOB_KINDS] = {
     [JOB_PERMUTATION] = read_permutation,
     [JOB_COLLECTIVE] = read_collective,
     [JOB_TRAINING] = read_training,
+    [JOB_POISSON] = read_poisson,
 };
 
 // Rank numbers of the network, each once. `job` has no ranks yet, so rank_check() means all.

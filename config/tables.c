@@ -321,6 +321,8 @@ const struct own_key own_keys[] = {
     {"training", "layers", "list", "",
      "of {name, fwd, ig, wg: {compute, op, bytes}, update_delay}: forward, input and weight "
      "gradient"},
+    {"training", "dlrm", "object", "",
+     "instead of layers: a recommendation model; see collwire list workload dlrm"},
     {"training", "system", "file or object", "",
      "scheduling of collectives: the keys of an ASTRA-sim system file"},
     {"training", "dims", "list", "the network's",

@@ -138,9 +138,11 @@ _Static_assert(COLL_ALL_REDUCE == 0 && COLL_REDUCE_SCATTER == 1 && COLL_ALL_GATH
 
 struct step_words {
     ps_t compute_ps;
-    int op; // of ops[]
+    int op, of; // of ops[], sides[]
     uint64_t bytes;
 };
+
+static const char *const sides[] = {"sender", "receiver", NULL};
 
 static const struct param step_params[] = {
     {.name = "compute",
@@ -161,6 +163,12 @@ static const struct param step_params[] = {
      .def = "0B",
      .max = "1PB",
      .help = "of a rank; of an all_gather its own part"},
+    {.name = "rank_bytes_of",
+     .type = PARAM_ENUM,
+     .offset = offsetof(struct step_words, of),
+     .def = "sender",
+     .choices = sides,
+     .help = "whose bytes `rank_bytes` are: what a rank sends to all, or what all send to it"},
 };
 #define N_STEP (sizeof step_params / sizeof *step_params)
 
@@ -179,6 +187,28 @@ static uint64_t whole_ns(struct reader *r, const struct place *parent, const cha
     return (uint64_t)(ps / PS_PER_NS);
 }
 
+// `rank_bytes`: a size for each rank; the largest becomes `bytes`.
+static void read_rank_bytes(struct reader *r, const struct place *place, bool of_receiver,
+                            struct training_step *step)
+{
+    size_t n = json_array_size(place->json);
+    if (!read_list(r, place))
+        return;
+    if (step->op != COLL_ALL_TO_ALL)
+        place_error(r->err, place, "is for all_to_all");
+    step->rank_bytes = memory_zeroed(n, sizeof *step->rank_bytes);
+    step->n_rank_bytes = n;
+    step->of_receiver = of_receiver;
+    for (size_t i = 0; i < n; i++) {
+        struct place item = place_item(place, i);
+        json_int_t bytes = json_integer_value(item.json);
+        if (!json_is_integer(item.json) || bytes < 0 || bytes > (json_int_t)1000000000000000)
+            place_error(r->err, &item, "must be a size in bytes, 0 to 1e15");
+        step->rank_bytes[i] = (uint64_t)bytes;
+        step->bytes = step->rank_bytes[i] > step->bytes ? step->rank_bytes[i] : step->bytes;
+    }
+}
+
 static void read_step(struct reader *r, const struct place *place, struct training_step *step)
 {
     struct keys keys = {0};
@@ -188,9 +218,13 @@ static void read_step(struct reader *r, const struct place *place, struct traini
         return;
     params_default(step_params, N_STEP, &words);
     read_params(r, place, &keys, step_params, N_STEP, &words);
+    keys_add(&keys, "rank_bytes");
     keys_check(r, place, &keys);
-    *step = (struct training_step){whole_ns(r, place, "compute", words.compute_ps), words.op - 1,
-                                   words.bytes};
+    struct place list = place_key(place, "rank_bytes");
+    *step = (struct training_step){.compute_ns = whole_ns(r, place, "compute", words.compute_ps),
+                                   .op = words.op - 1,
+                                   .bytes = words.bytes};
+    read_rank_bytes(r, &list, words.of == 1, step);
 }
 
 static void read_layer(struct reader *r, const struct place *place, int keyword,
@@ -288,6 +322,15 @@ static json_t *marks_json(const struct training_marks *marks)
     return list;
 }
 
+static void write_rank_bytes(json_t *object, const struct training_step *step)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < step->n_rank_bytes; i++)
+        json_array_append_new(list, json_integer((json_int_t)step->rank_bytes[i]));
+    json_object_set_new(object, "rank_bytes", list);
+    json_object_set_new(object, "rank_bytes_of", json_string(sides[step->of_receiver]));
+}
+
 static json_t *layer_json(const struct training_layer *layer, bool customized)
 {
     json_t *json = json_object();
@@ -301,6 +344,8 @@ static json_t *layer_json(const struct training_layer *layer, bool customized)
             json_object_set_new(object, "op", json_string(ops[step->op + 1]));
             json_object_set_new(object, "bytes", json_string(format_bytes(step->bytes, bytes)));
         }
+        if (step->rank_bytes != NULL)
+            write_rank_bytes(object, step);
         json_object_set_new(json, training_parts[part], object);
     }
     json_object_set_new(json, "update_delay", time_json(layer->update_delay_ns));

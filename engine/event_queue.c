@@ -58,17 +58,17 @@ static void current_reserve(struct event_queue *q)
         q->current = memory_grow(q->current, &q->cap_current, sizeof *q->current);
 }
 
-static void current_insert(struct event_queue *q, struct event e)
+// Returns how many places it is from the end.
+static size_t current_insert(struct event_queue *q, struct event e)
 {
     current_reserve(q);
-    size_t i = q->n_current++;
+    size_t i = q->n_current++, end = i;
     while (i > 0 && event_before(q->current[i - 1], e)) {
         q->current[i] = q->current[i - 1];
         i--;
     }
     q->current[i] = e;
-    q->tuning.moves += q->n_current - i;
-    q->tuning.events++;
+    return end - i;
 }
 
 static int descending(const void *a, const void *b)
@@ -85,26 +85,27 @@ static int descending(const void *a, const void *b)
 static void current_load(struct event_queue *q, uint32_t slot)
 {
     uint32_t node = q->slots[slot];
-    uint64_t limit = q->tuning.moves + INSERTION_MOVES;
-    bool sorted = true;
+    size_t before = q->n_current, moves = 0;
     while (node != WHEEL_NIL) {
         struct wheel_node *n = &q->nodes[node];
         uint32_t next = n->next;
-        sorted = sorted && q->tuning.moves < limit;
-        if (sorted) {
-            current_insert(q, n->event);
+        if (moves < INSERTION_MOVES) {
+            moves += current_insert(q, n->event);
         } else {
             current_reserve(q);
             q->current[q->n_current++] = n->event;
-            q->tuning.moves += SORT_MOVES;
-            q->tuning.events++;
         }
         n->next = q->free_node;
         q->free_node = node;
         node = next;
     }
-    if (!sorted)
+    size_t loaded = q->n_current - before;
+    if (moves >= INSERTION_MOVES) {
         qsort(q->current, q->n_current, sizeof *q->current, descending);
+        moves = loaded * SORT_MOVES;
+    }
+    q->tuning.moves += moves;
+    q->tuning.events += (uint32_t)loaded;
     q->slots[slot] = WHEEL_NIL;
     q->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
@@ -159,11 +160,12 @@ void event_queue_push(struct event_queue *q, struct event e)
         return;
     }
     int64_t ahead = (e.at_ps >> q->shift) - q->cursor;
-    if (ahead <= 0)
-        current_insert(q, e);
-    else if (ahead < WHEEL_SLOTS)
+    if (ahead <= 0) {
+        q->tuning.moves += current_insert(q, e);
+        q->tuning.events++;
+    } else if (ahead < WHEEL_SLOTS) {
         wheel_push(q, e, (uint32_t)(e.at_ps >> q->shift) % WHEEL_SLOTS);
-    else {
+    } else {
         q->tuning.beyond++;
         q->tuning.beyond_ps += (double)(ahead << q->shift);
         heap_push(q, e);
@@ -188,7 +190,7 @@ static uint32_t wheel_distance(const struct event_queue *q)
 }
 
 #define LOOK_EVENTS 32768 // the width is looked at once in so many
-#define CHEAP 8.0         // moves per event that are well spent
+#define CHEAP 7.0         // moves per event that are well spent
 #define HEAP_MOVES 12.0   // what an event costs in the heap
 #define PATIENCE 64       // looks without a change after one that did not help
 
@@ -249,8 +251,9 @@ bool event_queue_pop_slow(struct event_queue *q, struct event *out)
     if (in_wheel)
         current_load(q, (uint32_t)(next % WHEEL_SLOTS));
     while (q->n_heap > 0 && q->heap[0].at_ps >> q->shift == q->cursor) {
-        current_insert(q, heap_pop(q));
+        q->tuning.moves += current_insert(q, heap_pop(q));
         q->tuning.from_heap++;
+        q->tuning.events++;
     }
     *out = q->current[--q->n_current];
     return true;

@@ -16,6 +16,7 @@ enum rng_use {
     RNG_FAULT,
     RNG_ROUTING,
     RNG_MAPPING,
+    RNG_POISSON,
     RNG_COMPUTE
 };
 

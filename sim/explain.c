@@ -175,16 +175,18 @@ void sim_explain(const struct sim *sim, struct result *r)
                        text_format("analytical network: closed forms know no contention, so every "
                                    "message took the time that it takes alone; there were no "
                                    "queues, pauses, marks or losses for a policy to act on"));
+        sim_explain_collectives(sim, r);
         return;
     }
     explain_deadlock(r);
     explain_pauses(sim, r);
     explain_policy(sim, r);
     explain_drops(r);
+    sim_explain_collectives(sim, r);
     sim_explain_fabric(sim, r);
 }
 
-static void wait_add(struct result *r, char *sentence)
+void result_wait(struct result *r, char *sentence)
 {
     r->waiting = memory_resize(r->waiting, r->n_waiting + 1, sizeof *r->waiting);
     r->waiting[r->n_waiting++] = sentence;
@@ -213,15 +215,16 @@ static const char *why_waiting(const struct sim *sim, const struct flow_record *
 void sim_waiting(const struct sim *sim, struct result *r)
 {
     char a[2 * GRAPH_NAME], b[GRAPH_NAME], t[UNIT_TEXT];
+    sim_waiting_collectives(sim, r);
     for (size_t i = 0, n = 0; i < r->n_flows && n < WAITING_MAX; i++) {
         const struct flow_record *f = &r->flows[i];
         if (f->status == MESSAGE_DONE)
             continue;
         n++;
-        wait_add(r, text_format("flow %llu rank%u -> rank%u: %llu of %llu bytes delivered, %s",
-                                (unsigned long long)f->id, f->src, f->dst,
-                                (unsigned long long)f->delivered_bytes,
-                                (unsigned long long)f->bytes, why_waiting(sim, f)));
+        result_wait(r, text_format("flow %llu rank%u -> rank%u: %llu of %llu bytes delivered, %s",
+                                   (unsigned long long)f->id, f->src, f->dst,
+                                   (unsigned long long)f->delivered_bytes,
+                                   (unsigned long long)f->bytes, why_waiting(sim, f)));
     }
     size_t n = 0;
     for (uint32_t p = 0; p < sim->net.n_ports && n < WAITING_MAX; p++) {
@@ -230,10 +233,10 @@ void sim_waiting(const struct sim *sim, struct result *r)
         n++;
         unsigned cls = sim->net.class_of_slot[__builtin_ctz(sim->net.ports[p].paused)];
         ps_t since = sim->net.pfc[p].cls[cls].since_ps;
-        wait_add(r, text_format("%s is paused by %s for %s (class %u)",
-                                graph_port_name(&sim->graph, p, a),
-                                graph_node_name(&sim->graph,
-                                                sim->graph.ports[sim->graph.ports[p].peer].node, b),
-                                human_time(r->sim_time_ps - since, t), cls));
+        result_wait(
+            r, text_format(
+                   "%s is paused by %s for %s (class %u)", graph_port_name(&sim->graph, p, a),
+                   graph_node_name(&sim->graph, sim->graph.ports[sim->graph.ports[p].peer].node, b),
+                   human_time(r->sim_time_ps - since, t), cls));
     }
 }

@@ -70,6 +70,21 @@ double sim_bandwidth(void *ctx, uint32_t src, uint32_t dst)
     return bps;
 }
 
+uint32_t sim_stripes(void *ctx, uint32_t src, uint32_t dst)
+{
+    const struct sim *sim = ctx;
+    const uint16_t *ports;
+    if (sim_is_analytical(sim))
+        return 1;
+    uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
+    if (dim == GRAPH_NONE || !sim->spec->dims[dim].transport.stripe)
+        return 1; // a relayed message is cut by none
+    src = graph_owner(&sim->graph, src, dim);
+    dst = graph_owner(&sim->graph, dst, dim);
+    uint32_t n = routes_from(sim_first_routes(sim), src, dst, dim, &ports);
+    return n > 0 ? n : 1;
+}
+
 uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims)
 {
     const struct sim *sim = ctx;

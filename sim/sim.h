@@ -134,6 +134,7 @@ struct sim_longest {
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
 double sim_bandwidth(void *ctx, uint32_t src,
                      uint32_t dst); // ctx: the sim; bit/s of all ports there
+uint32_t sim_stripes(void *ctx, uint32_t src, uint32_t dst); // parts that a message is cut into
 void sim_collect_collectives(const struct sim *sim, struct result *r);
 void sim_collect_trainings(const struct sim *sim, struct result *r);
 void sim_collect_timeline(const struct sim *sim, struct result *r);
@@ -163,8 +164,11 @@ bool sim_only_housekeeping(const struct sim *sim);
 void sim_find_deadlock(const struct sim *sim, struct result *r);
 void sim_explain(const struct sim *sim, struct result *r);
 void sim_explain_fabric(const struct sim *sim, struct result *r);
+void sim_explain_collectives(const struct sim *sim, struct result *r);
+void sim_waiting_collectives(const struct sim *sim, struct result *r);
 void sim_waiting(const struct sim *sim, struct result *r);
 void result_explain(struct result *r, char *sentence); // takes the sentence
+void result_wait(struct result *r, char *sentence);    // the same, of who waits for whom
 
 // Ideal time of a message alone on the path, post to last ACK at the sender (delivered: to last byte
 // at the receiver): the store-and-forward recurrence, exact to 1 ps per hop.

@@ -122,8 +122,8 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
     qp->wants_cnps = dim->cc->needs & CC_NEEDS_CNP && dim->spec.cnp == CNP_NP_TIMER;
     qp->wants_acks = dim->cc->on_ack && !qp->wants_cnps;
     qp_name(roce, index);
-    uint32_t local =
-        path.n_ports > 0 ? path.ports[roce->entropy[0][index] % path.n_ports] : path.any_port;
+    uint32_t turn = request->stripe > 0 ? request->stripe - 1 : roce->entropy[0][index];
+    uint32_t local = path.n_ports > 0 ? path.ports[turn % path.n_ports] : path.any_port;
     s->port = node_port(roce->net, qp->src_node, local);
     s->nic = port_data_index(roce->net, s->port, qp->cls);
     qp_restart(roce, qp, now);

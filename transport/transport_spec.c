@@ -141,6 +141,13 @@ const struct param transport_params[] = {
      .max = "256",
      .help = "queue pairs a pair's messages take in turn",
      .source = "NCCL_IB_QPS_PER_CONNECTION"},
+    {.name = "stripe",
+     .type = PARAM_BOOL,
+     .offset = TR(stripe),
+     .def = "false",
+     .help = "each message of a collective is cut over all ports of the rank that lead there alike "
+             "(planes, parallel links), a queue pair each",
+     .source = "NVLink spreads over all NVSwitches; NCCL_IB_SPLIT_DATA_ON_QPS"},
     {.name = "entropy",
      .type = PARAM_ENUM,
      .offset = TR(entropy),

@@ -28,6 +28,26 @@ struct coll_range instance_chunk(const struct instance *in, uint32_t c)
     return (struct coll_range){c * piece, last ? in->request.bytes : (c + 1) * piece};
 }
 
+struct coll_shape instance_shape(const struct coll_schedule *s, const struct instance *in,
+                                 uint32_t chunk, uint32_t i, uint32_t group)
+{
+    const struct coll_phase *phase = instance_phase(in, chunk, i);
+    struct coll_range range = coll_phase_range(s, instance_phase(in, chunk, 0), in->n_phases, i,
+                                               group, instance_chunk(in, chunk));
+    bool exchange = phase->op == COLL_ALL_TO_ALL;
+    return (struct coll_shape){.op = (enum coll_op)phase->op,
+                               .ranks = coll_group_size(s, phase->dim),
+                               .bytes = range.end - range.first,
+                               .bidirectional = s->bidirectional,
+                               .root = in->request.root,
+                               .window = s->choice[phase->op][phase->dim].window,
+                               .pieces = in->request.pieces,
+                               .ranks_per_server = in->request.ranks_per_server,
+                               .uneven = exchange ? in->request.uneven : NULL,
+                               .chunk = chunk,
+                               .chunks = in->n_chunks};
+}
+
 static uint32_t count_groups(const struct coll_schedule *s)
 {
     uint32_t n = 0;

@@ -41,6 +41,10 @@ void instance_free(struct instance *in);
 // Chunk `c` as a range of the vector.
 struct coll_range instance_chunk(const struct instance *in, uint32_t c);
 
+// The program of phase `i` of a chunk in a group.
+struct coll_shape instance_shape(const struct coll_schedule *s, const struct instance *in,
+                                 uint32_t chunk, uint32_t i, uint32_t group);
+
 // The ranks that take part together in a collective over `dims`.
 uint32_t coll_span(const struct coll_schedule *s, uint32_t dims);
 

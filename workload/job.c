@@ -252,6 +252,26 @@ static const struct param training_params[] = {
      .help = "mapping strided: places between neighbours; auto = the innermost dimension's size"},
 };
 
+static const struct param poisson_params[] = {
+    COMMON,
+    {.name = "cdf",
+     .type = PARAM_TEXT,
+     .offset = JP(cdf),
+     .help = "file of the distribution of sizes, lines of bytes and percent"},
+    {.name = "load",
+     .type = PARAM_RATIO,
+     .offset = JP(load),
+     .min = "0.0001",
+     .max = "1",
+     .help = "share of each rank's outermost link that its payload takes"},
+    {.name = "duration",
+     .type = PARAM_TIME,
+     .offset = JP(duration_ps),
+     .min = "1ns",
+     .max = "100000s",
+     .help = "in which flows begin"},
+};
+
 #define TABLE(t) t, sizeof t / sizeof *t
 const struct job_kind_info job_kinds[] = {
     [JOB_FLOWS] = {"flows", "given messages, each on its own queue pair", "", TABLE(flows_params)},
@@ -261,6 +281,8 @@ const struct job_kind_info job_kinds[] = {
                          TABLE(permutation_params)},
     [JOB_COLLECTIVE] = {"collective", "a collective operation by an algorithm, in chunks",
                         "NCCL; Thakur et al. 2005", TABLE(collective_params)},
+    [JOB_POISSON] = {"poisson", "flows to random ranks at random times, each on its own queue pair",
+                     "Alizadeh et al., SIGCOMM 2013 (pFabric)", TABLE(poisson_params)},
     [JOB_TRAINING] = {"training", "the training loop of a network's layers over all ranks",
                       "ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020)", TABLE(training_params)},
 };

@@ -6,7 +6,7 @@
 #include "engine/param.h"
 #include "workload/training_spec.h"
 
-enum job_kind { JOB_FLOWS, JOB_INCAST, JOB_PERMUTATION, JOB_COLLECTIVE, JOB_TRAINING };
+enum job_kind { JOB_FLOWS, JOB_INCAST, JOB_PERMUTATION, JOB_COLLECTIVE, JOB_TRAINING, JOB_POISSON };
 
 struct raw_flow {
     uint32_t src, dst; // indices into the job's ranks (all ranks when it lists none)
@@ -27,7 +27,7 @@ struct job_spec {
     uint32_t cls;    // class of its data, 0..5
     uint32_t *ranks; // the job's ranks, NULL = all
     size_t n_ranks;
-    /* flows, incast, permutation: expanded by config */
+    /* flows, incast, permutation, poisson: expanded by config */
     struct raw_flow *flows;
     size_t n_flows;
     /* collective */
@@ -64,6 +64,10 @@ struct job_params {
     /* training */
     uint64_t iterations;
     double compute_scale, comm_scale, compute_jitter;
+    /* poisson */
+    const char *cdf;
+    double load;
+    ps_t duration_ps;
 };
 
 // How the ranks of a job lie on those of the network.
@@ -78,4 +82,4 @@ enum job_schedule {
 };
 
 extern const struct job_kind_info job_kinds[]; // by enum job_kind
-#define N_JOB_KINDS 5
+#define N_JOB_KINDS 6

@@ -9,6 +9,7 @@ struct phase_record {
     uint8_t dim, op; // as in coll_phase
     const struct coll_algorithm *algorithm;
     ps_t start_ps, end_ps; // first start, last end; PS_NEVER = not yet
+    uint32_t open;         // that run
     uint64_t bytes, messages;
     double queueing_ps; // sum over ranks and chunks of the time from ready to begun
     uint64_t waits;     // so many

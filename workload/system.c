@@ -20,7 +20,7 @@ static void measure_dims(struct system *s)
         uint32_t a = job_rank(s->job->spec, coll_rank_of(&s->schedule, d, 0, 0));
         bool alone = s->schedule.dim_size[d] == 1;
         uint32_t b = alone ? a : job_rank(s->job->spec, coll_rank_of(&s->schedule, d, 0, 1));
-        s->schedule.dim_bandwidth[d] = alone ? 1 : w->bandwidth(w->bandwidth_ctx, a, b);
+        s->schedule.dim_bandwidth[d] = alone ? 1 : w->bandwidth(w->network_ctx, a, b);
     }
 }
 
@@ -93,30 +93,6 @@ struct phase_record *system_phase_record(const struct phase_run *run)
 
 /* ---- programs ---- */
 
-static struct coll_shape shape_of(const struct system *s, const struct system_request *request,
-                                  const struct coll_phase *phase, uint64_t bytes)
-{
-    return (struct coll_shape){
-        .op = (enum coll_op)phase->op,
-        .ranks = coll_group_size(&s->schedule, phase->dim),
-        .bytes = bytes,
-        .bidirectional = s->schedule.bidirectional,
-        .root = request->root,
-        .window = s->schedule.choice[phase->op][phase->dim].window,
-        .pieces = request->pieces,
-        .ranks_per_server = request->ranks_per_server,
-    };
-}
-
-static uint64_t phase_bytes(const struct system *s, const struct instance *in, uint32_t chunk,
-                            uint32_t i, uint32_t group)
-{
-    const struct coll_phase *phases = instance_phase(in, chunk, 0);
-    struct coll_range r =
-        coll_phase_range(&s->schedule, phases, in->n_phases, i, group, instance_chunk(in, chunk));
-    return r.end - r.first;
-}
-
 // What a program sends in all depends on few things, and the groups of a phase differ by little.
 struct sent {
     struct coll_phase phase; // with the bytes of its vector
@@ -125,18 +101,17 @@ struct sent {
 
 #define SENT_KEPT 64
 
-static uint64_t bytes_sent(const struct system *s, const struct system_request *request,
-                           const struct coll_phase *phase, uint64_t bytes, struct sent *kept)
+static uint64_t bytes_sent(const struct system *s, const struct coll_phase *phase,
+                           const struct coll_shape *shape, struct sent *kept)
 {
-    struct sent *slot = &kept[(bytes + phase->dim * 7 + phase->op * 17) % SENT_KEPT];
-    if (slot->phase.bytes == bytes && slot->phase.dim == phase->dim &&
-        slot->phase.op == phase->op && slot->bytes > 0)
+    struct sent *slot = &kept[(shape->bytes + phase->dim * 7 + phase->op * 17) % SENT_KEPT];
+    if (slot->phase.bytes == shape->bytes && slot->phase.dim == phase->dim &&
+        slot->phase.op == phase->op && slot->bytes > 0 && shape->uneven == NULL)
         return slot->bytes;
-    struct coll_shape shape = shape_of(s, request, phase, bytes);
-    *slot = (struct sent){{phase->dim, phase->op, bytes}, 0};
-    for (uint32_t r = 0; r < shape.ranks; r++)
+    *slot = (struct sent){{phase->dim, phase->op, shape->bytes}, 0};
+    for (uint32_t r = 0; r < shape->ranks; r++)
         slot->bytes +=
-            coll_bytes_sent(s->schedule.choice[phase->op][phase->dim].algorithm, &shape, r);
+            coll_bytes_sent(s->schedule.choice[phase->op][phase->dim].algorithm, shape, r);
     return slot->bytes;
 }
 
@@ -150,8 +125,10 @@ uint64_t system_bytes(const struct system *s, const struct system_request *reque
     for (uint32_t c = 0; c < in->n_chunks; c++)
         for (uint32_t i = 0; i < in->n_phases; i++) {
             const struct coll_phase *phase = instance_phase(in, c, i);
-            for (uint32_t g = 0; g < coll_n_groups(&s->schedule, phase->dim); g++)
-                sum += bytes_sent(s, request, phase, phase_bytes(s, in, c, i, g), kept);
+            for (uint32_t g = 0; g < coll_n_groups(&s->schedule, phase->dim); g++) {
+                struct coll_shape shape = instance_shape(&s->schedule, in, c, i, g);
+                sum += bytes_sent(s, phase, &shape, kept);
+            }
         }
     instance_free(in);
     return sum;
@@ -193,7 +170,7 @@ static struct phase_run *run_of(struct system *s, struct instance *in, uint32_t 
     run->index = i;
     run->group = group;
     run->algorithm = s->schedule.choice[phase->op][phase->dim].algorithm;
-    run->shape = shape_of(s, &in->request, phase, phase_bytes(s, in, chunk, i, group));
+    run->shape = instance_shape(&s->schedule, in, chunk, i, group);
     run->steps = run->algorithm->steps(&run->shape);
     run->ends_ps = run->began_ps = PS_NEVER;
     member_timers(run, true);
@@ -238,7 +215,7 @@ static bool closed_form(struct phase_run *run, ps_t now)
     struct workload *w = s->workload;
     const struct coll_phase *phase = instance_phase(run->instance, run->chunk, run->index);
     ps_t duration;
-    if (!w->transfer.phase)
+    if (!w->transfer.phase || run->shape.uneven)
         return false;
     uint32_t *members = memory_zeroed(run->n_members, sizeof *members);
     for (uint32_t m = 0; m < run->n_members; m++)

@@ -22,6 +22,7 @@ struct system_request {
     uint32_t dims;  // bit set of the schedule's dimensions; all ranks that agree in the others take
                     // part together
     uint32_t root, pieces, ranks_per_server; // as in coll_shape
+    const struct coll_uneven *uneven;        // all_to_all over all ranks at once; NULL = alike
     bool urgent;                             // before all that are not
     const char *name;                        // for the record
 };

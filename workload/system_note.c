@@ -14,6 +14,7 @@ void system_note_start(struct phase_run *run, ps_t now)
     struct phase_record *record = system_phase_record(run);
     if (record->start_ps > now)
         record->start_ps = now;
+    record->open++;
     if (busy_of(run)->running++ == 0)
         busy_of(run)->since_ps = now;
 }
@@ -23,6 +24,7 @@ void system_note_end(struct phase_run *run, ps_t now)
     struct system *s = run->system;
     struct busy *busy = busy_of(run);
     system_phase_record(run)->end_ps = now;
+    system_phase_record(run)->open--;
     if (--busy->running == 0)
         system_record(s, run->instance)->dims[run->dim].busy_ps +=
             (double)(now - busy->since_ps) / coll_n_groups(&s->schedule, run->dim);

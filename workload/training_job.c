@@ -233,6 +233,13 @@ static void fill_slot(struct training_job *t, uint32_t slot)
                                 .bytes = step->op == COLL_ALL_GATHER ? bytes * span : bytes,
                                 .dims = dims,
                                 .name = t->spec->layers[layer].name};
+    if (step->rank_bytes) {
+        uint64_t *all = memory_zeroed(step->n_rank_bytes, sizeof *all);
+        for (size_t r = 0; r < step->n_rank_bytes; r++)
+            all[r] = scaled(step->rank_bytes[r], spec->comm_scale);
+        t->uneven[slot] = (struct coll_uneven){all, step->of_receiver};
+        t->requests[slot].uneven = &t->uneven[slot];
+    }
 }
 
 static void init_ranks(struct training_job *t)
@@ -265,6 +272,7 @@ static void *training_new(struct job_run *job)
     t->n_slots = (uint32_t)t->spec->n_layers * TRAINING_PARTS;
     t->slots = memory_zeroed(t->n_slots, sizeof *t->slots);
     t->requests = memory_zeroed(t->n_slots, sizeof *t->requests);
+    t->uneven = memory_zeroed(t->n_slots, sizeof *t->uneven);
     for (uint32_t slot = 0; slot < t->n_slots; slot++)
         fill_slot(t, slot);
     t->system = system_new(job, spec->schedule, on_done, t);
@@ -293,6 +301,9 @@ static void training_job_free(void *self)
     dim_use_free(&t->use);
     free(t->slots);
     free(t->requests);
+    for (uint32_t slot = 0; slot < t->n_slots; slot++)
+        free((void *)(uintptr_t)t->uneven[slot].bytes);
+    free(t->uneven);
     free(t->open);
     free(t->log);
     free(t->pass_end_ps);

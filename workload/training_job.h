@@ -22,6 +22,7 @@ struct training_job {
     uint32_t n_ranks, n_slots; // slot = layer * TRAINING_PARTS + part
     struct training_slot *slots;
     struct system_request *requests; // [slot]
+    struct coll_uneven *uneven;      // [slot] of those that are
     struct system *system;
     /* state */
     struct training_rank *ranks;

@@ -21,8 +21,11 @@ const char *const training_parts[] = {"fwd", "ig", "wg", NULL};
 
 void training_free(struct training_spec *spec)
 {
-    for (size_t i = 0; i < spec->n_layers; i++)
+    for (size_t i = 0; i < spec->n_layers; i++) {
         free(spec->layers[i].name);
+        for (int part = 0; part < TRAINING_PARTS; part++)
+            free(spec->layers[i].parts[part].rank_bytes);
+    }
     free(spec->layers);
     free(spec->checkpoints.layers);
     free(spec->initiates.layers);

@@ -4,6 +4,7 @@
 // Source: the text workloads of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020).
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,10 @@ struct training_step {
     uint64_t compute_ns;
     int op;         // enum coll_op, or TRAINING_NO_OP
     uint64_t bytes; // of an all-gather: the rank's own part
+    // all_to_all of ranks that are not alike: [n_rank_bytes], owned; NULL = `bytes` each.
+    uint64_t *rank_bytes;
+    size_t n_rank_bytes;
+    bool of_receiver; // what all send to a rank, not what it sends to all
 };
 
 struct training_layer {

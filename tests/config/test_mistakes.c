@@ -77,7 +77,7 @@ static const struct mistake mistakes[] = {
      "topology.dims[0]: 8 ranks do not fill leaves of ranks_per_leaf 3"},
     {NULL, DIM "," DIM, FLOWS("{\"src\":0,\"dst\":5,\"bytes\":1}"),
      "workload.flows[0]: no dimension joins rank 0 and rank 5"},
-    {NULL, DIM "," DIM, "{" COLL "}", "workload.algorithm: no dimension joins rank 3 and rank 4"},
+    {NULL, DIM "," DIM, "{" COLL "}", "workload: no dimension joins rank 3 and rank 4"},
     {NULL, "{\"kind\":\"switch\",\"size\":4,\"switch\":{\"bufer\":1}}", NULL,
      "topology.dims[0].switch.bufer: unknown key; did you mean \"buffer\"?"},
     // switch

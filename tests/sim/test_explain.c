@@ -124,13 +124,57 @@ static void test_drops(void **state)
     }
 }
 
+// Two equal dimensions of 4 x 4: bandwidth-aware, the inner one has four times the bytes.
+static void over_dims(uint64_t chunks)
+{
+    static const char *const rings[] = {"ring", "ring"};
+    fixture_switch(&f, 4, LINE, PS_PER_US);
+    f.spec.dims[1] = f.spec.dims[0];
+    f.spec.n_dims = 2;
+    fixture_collective(&f, COLL_ALL_REDUCE, "ring", 16000000, chunks);
+    fixture_dims(&f, 2, (uint32_t[]){4, 4}, rings);
+    f.schedules[0].phases = COLL_BANDWIDTH_AWARE;
+}
+
+static void test_bounding_dimension(void **state)
+{
+    (void)state;
+    over_dims(8);
+    fixture_run(&f);
+    assert_says("collective coll:", "dimension 0 bounds it, busy ");
+    fixture_free(&f);
+    over_dims(1);
+    f.spec.dims[1].links[0].rate_bps = LINE / 4; // as long as the other
+    fixture_run(&f);
+    assert_says("collective coll:", "no dimension was busy more than");
+    fixture_free(&f);
+    fixture_switch(&f, 4, LINE, PS_PER_US);
+    fixture_collective(&f, COLL_ALL_REDUCE, "ring", 16000000, 8);
+    fixture_run(&f);
+    assert_null(sentence("collective"));
+    fixture_free(&f);
+}
+
+// A run that ends in the middle of a collective says who has to wait for what.
+static void test_unfinished_collective(void **state)
+{
+    (void)state;
+    over_dims(8);
+    f.spec.limits.sim_time_ps = 100 * PS_PER_US;
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_INCOMPLETE);
+    assert_true(f.result->n_waiting > 0);
+    assert_non_null(
+        strstr(f.result->waiting[0], "collective coll: 0 of 16 ranks are done; a phase"));
+    fixture_free(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_congestion_tree),
-        cmocka_unit_test(test_busiest_links),
-        cmocka_unit_test(test_imbalance),
-        cmocka_unit_test(test_drops),
+        cmocka_unit_test(test_congestion_tree),    cmocka_unit_test(test_busiest_links),
+        cmocka_unit_test(test_imbalance),          cmocka_unit_test(test_drops),
+        cmocka_unit_test(test_bounding_dimension), cmocka_unit_test(test_unfinished_collective),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,18 +131,46 @@ uint64_t fixture_buffer_for(const struct fixture *f, uint64_t shared)
     return buffer;
 }
 
-static void random_collective(struct fixture *f, struct rng *rng)
+// Two dimensions whose sizes multiply to the ranks, under a random schedule; nothing where they are
+// prime.
+static void random_dims(struct fixture *f, struct rng *rng, uint32_t ranks)
 {
     static const char *const algorithms[] = {"ring", "direct", "halving_doubling"};
-    const char *algorithm = algorithms[rng_below(rng, 3)];
-    enum coll_op op = (enum coll_op)rng_below(rng, 3);
+    const char *chosen[] = {algorithms[rng_below(rng, 3)], algorithms[rng_below(rng, 3)]};
+    struct coll_schedule *s = &f->schedules[0];
+    uint32_t inner = 2;
+    while (inner < ranks && ranks % inner != 0)
+        inner++;
+    if (inner >= ranks)
+        return;
+    fixture_dims(f, 2, (uint32_t[]){inner, ranks / inner}, chosen);
+    s->active_chunks = rng_below(rng, 3);
+    s->phases = (int)rng_below(rng, 2);
+    s->order = (int)rng_below(rng, 3);
+    s->queueing = (int)rng_below(rng, 3);
+    s->endpoint_ps = rng_below(rng, 2) ? (ps_t)rng_below(rng, 2 * PS_PER_US) : 0;
+    s->reduce_bps = rng_below(rng, 2) ? UINT64_C(100000000000) : 0;
+}
+
+static void random_collective(struct fixture *f, struct rng *rng)
+{
+    static const char *const algorithms[] = {"ring", "direct", "halving_doubling",
+                                             "tree", "bruck",  "double_binary_tree"};
+    const char *algorithm = algorithms[rng_below(rng, 6)], *why;
+    enum coll_op op = (enum coll_op)rng_below(rng, COLL_OPS);
     uint64_t bytes = 1 + rng_below(rng, 2000000);
     uint64_t chunks = 1 + rng_below(rng, 4);
     size_t jobs = f->spec.n_jobs;
+    struct coll_shape shape = {.op = op, .ranks = f->spec.dims[0].size, .bytes = bytes};
+    if (!coll_find(algorithm)->supports(&shape, &why))
+        algorithm = "direct";
     fixture_collective(f, op, algorithm, bytes, chunks);
     f->spec.n_jobs = jobs;
     f->jobs[0].repeat = 1 + rng_below(rng, 3);
+    f->jobs[0].pieces = rng_below(rng, 4);
     f->schedules[0].bidirectional = rng_below(rng, 2) == 1;
+    if (op <= COLL_ALL_GATHER && rng_below(rng, 2))
+        random_dims(f, rng, shape.ranks);
 }
 
 // Loss everywhere, or a switch's links that fail, with or without notice and repair.
@@ -186,6 +214,12 @@ void random_any(struct fixture *f, uint64_t seed)
     if (is_direct(seed))
         fixture_kind(dim, direct[rng_below(&rng, 4)]);
     uint64_t shared = dim->sw.buffer_bytes ? dim->sw.buffer_bytes : 60000;
+    const struct param *planes = param_find(dim->kind->params, dim->kind->n_params, "planes");
+    if (planes && rng_below(&rng, 3) == 0) { // two switches side by side, messages over both
+        struct err err = {0};
+        param_set(planes, dim->params, "2", "planes", &err);
+        dim->transport.stripe = rng_below(&rng, 2);
+    }
     if (rng_below(&rng, 3) == 0)
         random_collective(f, &rng);
     if (rng_below(&rng, 4) == 0) { // loss, and go-back-N out of it

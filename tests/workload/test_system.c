@@ -128,7 +128,7 @@ static void test_no_order_blocks(void **state)
     for (size_t i = 0; i < 5; i++) {
         layers[i].name = name;
         for (int part = 0; part < TRAINING_PARTS; part++)
-            layers[i].parts[part] = (struct training_step){200, TRAINING_NO_OP, 0};
+            layers[i].parts[part] = (struct training_step){.compute_ns = 200, .op = TRAINING_NO_OP};
         layers[i].parts[TRAINING_WG].op = i % 2 ? COLL_ALL_TO_ALL : COLL_ALL_REDUCE;
         layers[i].parts[TRAINING_WG].bytes = 3001 + 977 * i;
     }

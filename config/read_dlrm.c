@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// {"batch": 2048, "sharding": "table", "tables": [{"rows": 4000000, "dim": 64, "pooling": 20}, ..],
+// "bottom": [512, 256, 64], "top": [512, 256, 1], "tflops": 312, ..}
+#include "config/read_dlrm.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
+#define WIDTH_MAX 1000000
+
+static const struct param table_params[] = {
+    {.name = "rows",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct dlrm_table, rows),
+     .min = "1",
+     .max = "100000000000",
+     .help = "of the table"},
+    {.name = "dim",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct dlrm_table, dim),
+     .min = "1",
+     .max = "65536",
+     .help = "columns"},
+    {.name = "pooling",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct dlrm_table, pooling),
+     .def = "1",
+     .min = "1",
+     .max = "1000000",
+     .help = "rows that a sample looks up"},
+};
+
+static void read_tables(struct reader *r, const struct place *place, struct dlrm_spec *d)
+{
+    const struct dlrm_params *p = &d->params;
+    bool listed = place->json != NULL && read_list(r, place);
+    d->n_tables = listed ? json_array_size(place->json) : (size_t)p->n_tables;
+    if (d->n_tables == 0)
+        place_error(r->err, place, "lists no table");
+    d->tables = memory_zeroed(d->n_tables, sizeof *d->tables);
+    for (size_t t = 0; t < d->n_tables; t++) {
+        struct keys keys = {0};
+        d->tables[t] = (struct dlrm_table){p->rows, p->dim, p->pooling};
+        struct place item = place_item(place, t);
+        if (!listed || !read_object(r, &item))
+            continue;
+        read_params(r, &item, &keys, table_params, sizeof table_params / sizeof *table_params,
+                    &d->tables[t]);
+        keys_check(r, &item, &keys);
+    }
+}
+
+static uint64_t *read_widths(struct reader *r, const struct place *place, const uint64_t *otherwise,
+                             size_t n_otherwise, size_t *n)
+{
+    bool listed = place->json != NULL && read_list(r, place);
+    *n = listed ? json_array_size(place->json) : n_otherwise;
+    if (*n == 0)
+        place_error(r->err, place, "lists no layer");
+    uint64_t *widths = memory_zeroed(*n, sizeof *widths);
+    for (size_t i = 0; i < *n; i++) {
+        struct place item = place_item(place, i);
+        json_int_t width = listed ? json_integer_value(item.json) : (json_int_t)otherwise[i];
+        if (width < 1 || width > WIDTH_MAX)
+            place_error(r->err, &item, "must be a width from 1 to %d", WIDTH_MAX);
+        widths[i] = (uint64_t)width;
+    }
+    return widths;
+}
+
+int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
+              struct training_spec *spec)
+{
+    static const uint64_t top[] = {512, 512, 256, 1};
+    struct keys keys = {0};
+    struct dlrm_spec d = {0};
+    size_t errors = r->err->n_errors;
+    struct place tables = place_key(place, "tables"), bottom = place_key(place, "bottom"),
+                 tops = place_key(place, "top");
+    *spec = (struct training_spec){0};
+    if (!read_object(r, place))
+        return -1;
+    params_default(dlrm_params, n_dlrm_params, &d.params);
+    params_default(gemm_params, n_gemm_params, &d.params.machine);
+    d.params.machine.element_bytes = 4; // single precision
+    read_params(r, place, &keys, dlrm_params, n_dlrm_params, &d.params);
+    read_params(r, place, &keys, gemm_params, n_gemm_params, &d.params.machine);
+    const uint64_t towards[] = {512, 256, d.params.dim};
+    read_tables(r, &tables, &d);
+    d.bottom = read_widths(r, &bottom, towards, 3, &d.n_bottom);
+    d.top = read_widths(r, &tops, top, 4, &d.n_top);
+    keys_add(&keys, "tables");
+    keys_add(&keys, "bottom");
+    keys_add(&keys, "top");
+    keys_check(r, place, &keys);
+    bool good = r->err->n_errors == errors && ranks > 0;
+    if (good)
+        *spec = dlrm_training(&d, ranks);
+    dlrm_free(&d);
+    return good ? 0 : -1;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Sentences about collectives over dimensions: which one bounds them, and who is still awaited.
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+#define BOUND 0.6 // a dimension that is busy for this share of the time bounds it
+#define SENTENCES_MAX 4
+
+static uint32_t busiest_dim(const struct collective_result *c)
+{
+    uint32_t best = 0;
+    for (uint32_t d = 1; d < c->n_dims; d++)
+        if (c->dims[d].busy > c->dims[best].busy)
+            best = d;
+    return best;
+}
+
+// Mean wait of the phases along a dimension.
+static ps_t mean_wait(const struct collective_record *record, uint32_t dim)
+{
+    double sum = 0, n = 0;
+    for (uint32_t i = 0; i < record->n_phases; i++) {
+        if (record->phases[i].dim != dim)
+            continue;
+        sum += record->phases[i].queueing_ps;
+        n += (double)record->phases[i].waits;
+    }
+    return n > 0 ? (ps_t)(sum / n) : 0;
+}
+
+static void explain_one(const struct collective_record *record, const struct collective_result *c,
+                        struct result *r)
+{
+    char wait[UNIT_TEXT];
+    uint32_t dim = busiest_dim(c);
+    double second = 0;
+    for (uint32_t d = 0; d < c->n_dims; d++)
+        if (d != dim && c->dims[d].busy > second)
+            second = c->dims[d].busy;
+    if (c->dims[dim].busy >= BOUND)
+        result_explain(r, text_format("collective %s: dimension %u bounds it, busy %.0f %% of the "
+                                      "time (the next one %.0f %%); phases waited %s for it",
+                                      c->name, dim, 100 * c->dims[dim].busy, 100 * second,
+                                      human_time(mean_wait(record, dim), wait)));
+    else
+        result_explain(r, text_format("collective %s: no dimension was busy more than %.0f %% of "
+                                      "the time: phases follow one another; more chunks would "
+                                      "overlap them",
+                                      c->name, 100 * c->dims[dim].busy));
+}
+
+// The last of every job that has ended over several dimensions.
+void sim_explain_collectives(const struct sim *sim, struct result *r)
+{
+    const struct workload *w = &sim->workload;
+    unsigned said = 0;
+    for (size_t i = 0; i < r->n_collectives && said < SENTENCES_MAX; i++) {
+        const struct collective_result *c = &r->collectives[i];
+        bool last = i + 1 == r->n_collectives || r->collectives[i + 1].job != c->job;
+        if (!last || c->n_dims < 2 || c->end_ps <= c->start_ps ||
+            w->jobs[c->job].spec->kind != JOB_COLLECTIVE)
+            continue;
+        explain_one(&w->records[i], c, r);
+        said++;
+    }
+}
+
+// Its earliest phase that has begun and not ended.
+static const struct phase_record *open_phase(const struct collective_record *record)
+{
+    for (uint32_t i = 0; i < record->n_phases; i++)
+        if (record->phases[i].start_ps != PS_NEVER && record->phases[i].open > 0)
+            return &record->phases[i];
+    return NULL;
+}
+
+void sim_waiting_collectives(const struct sim *sim, struct result *r)
+{
+    const struct workload *w = &sim->workload;
+    unsigned said = 0;
+    for (size_t i = 0; i < w->n_records && said < SENTENCES_MAX; i++) {
+        const struct collective_record *record = &w->records[i];
+        const struct phase_record *phase = open_phase(record);
+        if (record->end_ps != PS_NEVER)
+            continue;
+        said++;
+        result_wait(r,
+                    text_format("collective %s: %u of %u ranks are done%s%s", record->request->name,
+                                record->ranks_done, r->collectives[i].ranks,
+                                phase ? "; a phase that has begun awaits messages: " : "",
+                                phase ? coll_op_name((enum coll_op)phase->op) : ""));
+    }
+}

@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes the tables of docs/study-allreduce.md.
+
+Every row is a committed scenario with overrides, under a policy, with one seed or several:
+`run.py --show` prints each as a command line. A finished run is kept in --out under a hash of
+simulator, scenario, overrides and seed, so that a second call makes only what is missing.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import math
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import typing
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/study-allreduce.md"
+
+
+def cc(kind, **values):
+    return "cc=" + json.dumps({"kind": kind, **values}, separators=(",", ":"))
+
+
+PER_ACK = "transport.cnp=per_ack"
+POLICIES = {  # label in the tables: overrides
+    "none": [cc("none")],
+    "window": [cc("window", k=1)],
+    "dcqcn+w": [cc("dcqcn", preset="khan2022"), PER_ACK],
+    "dcqcn": [cc("dcqcn", preset="khan2022", window_bdp=0), PER_ACK],
+    "dcqcn scaled": [cc("dcqcn", preset="scaled")],
+    "dctcp+w": [cc("dctcp", preset="khan2022")],
+    "dctcp": [cc("dctcp", preset="khan2022", window_bdp=0)],
+    "timely+w": [cc("timely", preset="scaled", window_bdp=1)],
+    "timely": [cc("timely", preset="scaled")],
+    "hpcc": [cc("hpcc", preset="khan2022")],
+    "swift": [cc("swift")],
+    "powertcp": [cc("powertcp")],
+}
+SIX = ["none", "window", "dcqcn+w", "dctcp+w", "timely+w", "hpcc"]
+BARE = ["dcqcn", "dctcp", "timely"]
+
+STATIC = "switch.routing.kind=static"
+ONE = ["workload.bytes=32MB", "workload.chunks=1"]
+ONE_EACH = [f"workload[{job}].{setting}" for job in (0, 1) for setting in ("bytes=16MB", "chunks=1")]
+FAILED = 'faults=[{"at":"leaf0->spine0","down":"0us","detect":"0us"}]'
+NVSWITCH_ECN_OFF = 'topology.dims[0].switch={"ecn":{"enabled":false}}'
+STRIDED = "workload.mapping=strided"
+FRESH = "transport.qp=per_message"
+A2A = "workload.bytes=16MB"
+
+
+class Case(typing.NamedTuple):
+    """Rows that differ by policy alone."""
+    name: str
+    scenario: str
+    overrides: list
+    policies: list
+    seeds: int = 1
+
+
+TABLES = {
+    "full": [
+        Case("1D", "allreduce-1d-128", [STATIC], SIX + BARE),
+        Case("2D", "allreduce-2d-128", [STATIC], SIX + BARE),
+        Case("2D, all chunks at once", "allreduce-2d-128", [STATIC, "workload.active_chunks=4"],
+             ["none", "window", "dcqcn+w", "hpcc"]),
+    ],
+    "nvswitch-ecn": [
+        Case("2D, no marks in NVSwitches", "allreduce-2d-128", [STATIC, *ONE, NVSWITCH_ECN_OFF],
+             ["none", *BARE, "dcqcn scaled"]),
+        Case("2D", "allreduce-2d-128", [STATIC, *ONE], ["none", *BARE, "dcqcn scaled"]),
+    ],
+    "ecmp-1d": [
+        Case("1D, collision-free", "allreduce-1d-128", [STATIC, *ONE], ["none"]),
+        Case("1D, ECMP", "allreduce-1d-128", ONE, SIX + BARE, 10),
+    ],
+    "ecmp-2d": [
+        Case("2D, collision-free", "allreduce-2d-128", [STATIC, *ONE], ["none"]),
+        Case("2D, ECMP", "allreduce-2d-128", ONE, SIX + BARE + ["dcqcn scaled"], 10),
+        Case("2D, ECMP, 128 MB", "allreduce-2d-128", [], ["none", "dcqcn+w", "hpcc"], 3),
+        Case("2D, ECMP, 128 MB, all chunks at once", "allreduce-2d-128", ["workload.active_chunks=4"],
+             ["none", "window", "dcqcn+w", "hpcc"], 3),
+    ],
+    "qp": [
+        Case("persistent", "allreduce-2d-128", ONE, ["none", "dcqcn+w", "dctcp+w", "timely+w", "hpcc"], 5),
+        Case("per message", "allreduce-2d-128", [*ONE, FRESH],
+             ["none", "dcqcn+w", "dctcp+w", "timely+w", "hpcc"], 5),
+    ],
+    "mapping": [
+        Case("1D strided, collision-free", "allreduce-1d-128", [STATIC, *ONE, STRIDED], SIX),
+        Case("1D strided, ECMP", "allreduce-1d-128", [*ONE, STRIDED],
+             ["none", "window", "dcqcn+w", "hpcc"], 3),
+    ],
+    "flat": [
+        Case("1D, no NVSwitch", "allreduce-1d-128-flat", [STATIC, *ONE], SIX),
+        Case("2D, no NVSwitch", "allreduce-2d-128-flat", [STATIC, *ONE], SIX),
+        Case("1D, no NVSwitch, 128 MB", "allreduce-1d-128-flat", [STATIC],
+             ["none", "dcqcn+w"]),
+        Case("2D, no NVSwitch, 128 MB", "allreduce-2d-128-flat", [STATIC],
+             ["none", "window", "dcqcn+w"]),
+    ],
+    "failed": [
+        Case("2D, whole", "allreduce-2d-128", [STATIC, *ONE], SIX),
+        Case("2D, one uplink failed", "allreduce-2d-128", [STATIC, *ONE, FAILED],
+             SIX + ["dcqcn scaled"]),
+    ],
+    "jobs": [
+        Case("collision-free", "allreduce-two-jobs-128", [STATIC, *ONE_EACH],
+             SIX + ["dcqcn scaled"]),
+        Case("ECMP", "allreduce-two-jobs-128", ONE_EACH, SIX + ["dcqcn scaled"], 5),
+    ],
+    "alltoall": [
+        Case("8 in flight, collision-free", "alltoall-128", [A2A, STATIC], ["none"]),
+        Case("8 in flight, ECMP", "alltoall-128", [A2A],
+             SIX + BARE + ["dcqcn scaled", "swift", "powertcp"], 3),
+        Case("all in flight, ECMP", "alltoall-128", [A2A, "workload.in_flight=auto"],
+             SIX + BARE + ["dcqcn scaled"]),
+    ],
+    "messages": [case for size in ("8MB", "32MB", "128MB") for case in (
+        Case(f"{size}, collision-free", "alltoall-32", [f"workload.bytes={size}", STATIC], ["none"]),
+        Case(f"{size}, ECMP", "alltoall-32", [f"workload.bytes={size}"], SIX + BARE, 3))],
+    "repeat": [
+        Case("persistent", "alltoall-32", ["workload.repeat=4"], SIX + ["dcqcn scaled"], 5),
+        Case("per message", "alltoall-32", ["workload.repeat=4", FRESH], SIX + ["dcqcn scaled"], 5),
+    ],
+}
+
+
+class Run(typing.NamedTuple):
+    scenario: str
+    overrides: tuple
+    seed: int
+
+    def command(self, binary):
+        sets = [word for override in self.overrides for word in ("--set", override)]
+        return [str(binary), "run", f"scenarios/{self.scenario}.json", *sets, "--seed", str(self.seed)]
+
+
+def runs(case, policy):
+    return [Run(case.scenario, (*case.overrides, *POLICIES[policy]), seed)
+            for seed in range(1, case.seeds + 1)]
+
+
+def span(collectives):
+    return max(c["end_ns"] for c in collectives) - min(c["start_ns"] for c in collectives)
+
+
+def summary(metrics):
+    """What the tables show of a run; of two jobs at once the slower, of repetitions all together."""
+    jobs = {}
+    for collective in metrics["collectives"]:
+        jobs.setdefault(collective["job"], []).append(collective)
+    slowest = max(jobs.values(), key=span)
+    took = span(slowest)
+    inside = [s["max_bytes"] for s in metrics["queues"]["switches"] if ".sw" in s["at"]]
+    fabric = [s["max_bytes"] for s in metrics["queues"]["switches"] if ".sw" not in s["at"]]
+    return {
+        "status": metrics["status"],
+        "duration_ns": took,
+        "busbw_bps": sum(c["busbw_bps"] * c["duration_ns"] for c in slowest) / took,
+        "efficiency": sum(c["ideal_ns"] for c in slowest) / took,
+        "queue_inside": max(inside, default=None),
+        "queue_fabric": max(fabric, default=None),
+        "marks": metrics["ecn"]["marked_packets"],
+        "cnps": metrics["cnps"],
+        "cuts": metrics["cc_cuts"],
+        "pauses": metrics["pfc"]["pause_frames"],
+        "drops": metrics["drops"]["packets"],
+        "explain": metrics["explain"],
+    }
+
+
+class Cache:
+    def __init__(self, binary, folder):
+        self.binary, self.folder = binary, folder
+        self.simulator = hashlib.sha256(binary.read_bytes()).hexdigest()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def file(self, run):
+        scenario = (ROOT / "scenarios" / f"{run.scenario}.json").read_text()
+        key = json.dumps([self.simulator, scenario, run.overrides, run.seed])
+        return self.folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
+
+    def get(self, run):
+        file = self.file(run)
+        return json.loads(file.read_text()) if file.exists() else None
+
+    def make(self, run):
+        with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
+            done = subprocess.run([*run.command(self.binary), "--quiet", "--out", scratch], cwd=ROOT,
+                                  capture_output=True, text=True)
+            if done.returncode != 0:
+                raise RuntimeError(f"{shlex.join(run.command(self.binary))}\n{done.stderr}")
+            result = summary(json.loads((pathlib.Path(scratch) / "metrics.json").read_text()))
+            ready = pathlib.Path(scratch) / "summary.json"
+            ready.write_text(json.dumps({"command": shlex.join(run.command("collwire")), **result}))
+            ready.replace(self.file(run))
+
+
+# 97.5 % point of Student's t by number of runs
+STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def interval(values):
+    """Half of the 95 % confidence interval of their mean."""
+    n, centre = len(values), mean(values)
+    return STUDENT[n] * math.sqrt(sum((v - centre) ** 2 for v in values) / (n - 1) / n)
+
+
+def size(value):
+    return "-" if value is None else f"{value / 1e3:.0f} KB" if value < 999.5e3 else f"{value / 1e6:.2f} MB"
+
+
+def spread(values, digits):
+    """Mean and interval."""
+    if len(values) == 1:
+        return f"{values[0]:.{digits}f}"
+    return f"{mean(values):.{digits}f} ± {interval(values):.{digits}f}"
+
+
+def row(name, policy, results, plain):
+    """`plain`: the results of `none` with the same seeds."""
+    times = [r["duration_ns"] / 1e6 for r in results]
+    ratios = [a["duration_ns"] / b["duration_ns"] for a, b in zip(results, plain)]
+    pick = lambda key: [r[key] for r in results]
+    worst = lambda key: max((v for v in pick(key) if v is not None), default=None)
+    return [name, policy, spread(times, 3), f"{max(times):.3f}" if len(times) > 1 else "",
+            "1" if policy == "none" else spread(ratios, 3),
+            f"{mean(pick('busbw_bps')) / 1e9:.1f}", f"{mean(pick('efficiency')):.3f}",
+            size(worst("queue_fabric")), size(worst("queue_inside")),
+            *(f"{mean(pick(key)):.0f}" for key in ("marks", "cnps", "pauses"))]
+
+
+HEAD = ["case", "policy", "time, ms", "worst, ms", "over none", "busbw, Gb/s", "effic.", "queue, fabric",
+        "queue, NVSwitch", "marks", "CNPs", "pauses"]
+
+
+def table(cases, cache):
+    """Commands and rows in Markdown; None where runs are missing."""
+    lines = ["```sh"]
+    for case in cases:
+        command = ["build/collwire", "run", f"scenarios/{case.scenario}.json"]
+        command += [word for override in case.overrides for word in ("--set", override)]
+        seeds = f"--seed 1  # and 2 to {case.seeds}" if case.seeds > 1 else "--seed 1"
+        lines += [f"# {case.name}", f"{shlex.join(command)} POLICY {seeds}"]
+    lines += ["```", "", f"| {' | '.join(HEAD)} |", "|---|---|" + "---:|" * (len(HEAD) - 2)]
+    for case in cases:
+        found = {policy: [cache.get(run) for run in runs(case, policy)] for policy in case.policies}
+        if any(None in results for results in found.values()):
+            return None
+        lines += ["| " + " | ".join(row(case.name, policy, results, found["none"])) + " |"
+                  for policy, results in found.items()]
+    return "\n".join(lines)
+
+
+def collisions(cache):
+    """The ECMP runs in 2D by the number of flows on the fullest uplink, as `none` reports it."""
+    case = next(case for case in TABLES["ecmp-2d"] if case.seeds == 10)
+    groups = {}
+    for seed in range(case.seeds):
+        found = {policy: cache.get(runs(case, policy)[seed]) for policy in SIX}
+        if None in found.values():
+            return None
+        uneven = re.search(r"carried ([0-9.]+) times the mean", " ".join(found["none"]["explain"]))
+        groups.setdefault(round(float(uneven[1])), []).append(found)
+    lines = [f"| flows on the fullest uplink | seeds | 30 steps of that uplink, ms | {' | '.join(SIX)} |",
+             "|---:" * (3 + len(SIX)) + "|"]
+    for flows, seeds in sorted(groups.items()):
+        bound = 30 * flows * 250 * 1082 * 8 / 200e9 * 1e3  # 250 packets of 1082 B a message
+        times = (mean([found[policy]["duration_ns"] for found in seeds]) / 1e6 for policy in SIX)
+        lines.append(f"| {flows} | {len(seeds)} | {bound:.3f} | {' | '.join(f'{t:.3f}' for t in times)} |")
+    return "\n".join(lines)
+
+
+def policies():
+    lines = ["| policy | in place of POLICY |", "|---|---|"]
+    lines += [f"| {name} | `{shlex.join(w for o in overrides for w in ('--set', o))}` |"
+              for name, overrides in POLICIES.items()]
+    return "\n".join(lines)
+
+
+def fill(page, name, text):
+    pattern = re.compile(rf"(<!-- table: {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
+    if not pattern.search(page):
+        sys.stderr.write(f"no marker for table {name}\n")
+    return pattern.sub(lambda m: f"{m[1]}{text}\n{m[2]}", page)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--collwire", type=pathlib.Path, help="the binary",
+                        default=os.environ.get("COLLWIRE", ROOT / "build/collwire"))
+    parser.add_argument("--out", type=pathlib.Path, help="folder of finished runs",
+                        default=ROOT / "out/study-allreduce")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
+    parser.add_argument("--only", choices=sorted(TABLES), action="append", help="this table (repeatable)")
+    parser.add_argument("--show", action="store_true", help="print every run as a command line, run nothing")
+    options = parser.parse_args()
+    tables = {name: TABLES[name] for name in TABLES if not options.only or name in options.only}
+    wanted = list(dict.fromkeys(run for cases in tables.values() for case in cases
+                                for policy in case.policies for run in runs(case, policy)))
+    if options.show:
+        print("\n".join(shlex.join(run.command("build/collwire")) for run in wanted))
+        return 0
+
+    cache = Cache(pathlib.Path(options.collwire).resolve(), options.out)
+    missing = [run for run in wanted if not cache.file(run).exists()]
+    print(f"{len(wanted)} runs, {len(wanted) - len(missing)} of them finished before", flush=True)
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        tasks = {pool.submit(cache.make, run): run for run in missing}
+        try:
+            for count, task in enumerate(concurrent.futures.as_completed(tasks), 1):
+                if task.exception():
+                    failed += 1
+                    print(task.exception(), file=sys.stderr)
+                else:
+                    result = cache.get(tasks[task])
+                    print(f"[{count}/{len(missing)}] {result['duration_ns'] / 1e6:.3f} ms: {result['command']}",
+                          flush=True)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            return 130
+
+    page = fill(PAGE.read_text(), "policies", policies())
+    made = {name: table(cases, cache) for name, cases in tables.items()}
+    if "ecmp-2d" in made:
+        made["collisions"] = collisions(cache)
+    for name, text in made.items():
+        if text:
+            page = fill(page, name, text)
+    PAGE.write_text(page)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
