@@ -145,7 +145,7 @@ static const struct mistake mistakes[] = {
     {NULL, NULL, "[" JOB ",{\"kind\":\"permutation\",\"bytes\":\"1mb\"}]",
      "workload[1].bytes: \"1mb\" is not a size"},
     {NULL, NULL, "{\"kind\":\"training\",\"file\":\"none.txt\"}", "none.txt: cannot be opened"},
-    {NULL, NULL, TRAIN(",\"file\":\"x.txt\""), "workload.layers: stands in the file already"},
+    {NULL, NULL, TRAIN(",\"file\":\"x.txt\""), "workload.layers: is given by `file` already"},
     {NULL, NULL, TRAIN(",\"system\":{\"endpoint-dealy\":1}"),
      "workload.system.endpoint-dealy: unknown key; did you mean \"endpoint-delay\"?"},
     {NULL, NULL, TRAIN(",\"system\":\"none.txt\""), "none.txt: cannot be opened"},
