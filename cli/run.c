@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "report/metrics.h"
 #include "report/rows.h"
+#include "report/timeline.h"
 #include "sim/sim.h"
 
 #define PROGRESS_EVERY_S 0.5
@@ -30,24 +31,29 @@ static void show_progress(void *ctx, const struct sim_progress *p)
     fflush(stderr);
 }
 
+// A text that there may be none of.
+static int write_text(const char *dir, const char *name, char *text, struct err *err)
+{
+    int status = text ? output_write(dir, name, text, err) : 0;
+    free(text);
+    return status;
+}
+
 static int write_files(const struct scenario *scenario, const char *dir, struct result *r,
                        const struct flow_ids *flows, struct err *err)
 {
-    char *metrics = metrics_json(r, scenario_resolved(scenario));
-    char *run = run_json(r, COLLWIRE_VERSION);
-    char *series = series_csv(r);
-    int status = output_write(dir, "metrics.json", metrics, err);
-    status |= output_write(dir, "run.json", run, err);
-    if (series)
-        status |= output_write(dir, "series.csv", series, err);
+    int status = write_text(dir, "metrics.json", metrics_json(r, scenario_resolved(scenario)), err);
+    status |= write_text(dir, "run.json", run_json(r, COLLWIRE_VERSION), err);
+    status |= write_text(dir, "series.csv", series_csv(r), err);
+    status |= write_text(dir, "EndToEnd.csv", training_end_to_end_csv(r), err);
+    status |= write_text(dir, "detailed.csv", training_detailed_csv(r), err);
+    status |= write_text(dir, "dimensions.csv", training_dimensions_csv(r), err);
+    status |= write_text(dir, "timeline.json", timeline_json(r), err);
     if (r->n_captures > 0) {
         char *path = text_format("%s/qpmap.csv", dir);
         status |= capture_write_qpmap(path, flows, err);
         free(path);
     }
-    free(metrics);
-    free(run);
-    free(series);
     return status;
 }
 

@@ -99,6 +99,15 @@ collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
 collwire_script_test(theory_papers theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_papers.py ${PROJECT_SOURCE_DIR})
 
+# Training loops over the analytical network against a restatement of the rules.
+foreach(part IN ITEMS small random rows)
+  collwire_script_test(theory_astra_${part} theory python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/theory/check_astra.py ${part})
+endforeach()
+
+collwire_script_test(report_training unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/report/check_training.py)
+
 collwire_script_test(theory_study theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_study.py ${PROJECT_SOURCE_DIR})
 

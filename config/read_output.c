@@ -20,9 +20,10 @@ static bool path_goes_up(const char *file)
 
 static bool file_is_ours(const char *file)
 {
-    static const char *const ours[] = {"metrics.json", "run.json",     "qpmap.csv",
-                                       "series.csv",   "report.html",  "sweep.json",
-                                       "sweep.csv",    "compare.json", "compare.csv"};
+    static const char *const ours[] = {
+        "metrics.json", "run.json",       "qpmap.csv",    "series.csv",  "report.html",
+        "sweep.json",   "sweep.csv",      "compare.json", "compare.csv", "EndToEnd.csv",
+        "detailed.csv", "dimensions.csv", "timeline.json"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (strcmp(file, ours[i]) == 0)
             return true;

@@ -112,6 +112,30 @@ static void check_programs(struct reader *r, const struct place *system, const s
         }
 }
 
+// `stragglers`: [{"rank": 3, "factor": 1.5}, ..].
+static void read_stragglers(struct reader *r, const struct place *place, struct job_spec *job)
+{
+    size_t n = json_array_size(place->json);
+    if (!read_list(r, place))
+        return;
+    job->stragglers = memory_zeroed(n, sizeof *job->stragglers);
+    for (size_t i = 0; i < n; i++) {
+        struct keys keys = {0};
+        struct place item = place_item(place, i), rank = place_key(&item, "rank");
+        struct straggler_params words = {0};
+        if (!read_object(r, &item))
+            continue;
+        read_params(r, &item, &keys, straggler_params, n_straggler_params, &words);
+        keys_check(r, &item, &keys);
+        for (size_t j = 0; j < job->n_stragglers; j++)
+            if (job->stragglers[j].rank == words.rank)
+                place_error(r->err, &rank, "rank %u is listed twice", job->stragglers[j].rank);
+        if (rank_check(r, &rank, job, (int64_t)words.rank))
+            job->stragglers[job->n_stragglers++] =
+                (struct straggler){(uint32_t)words.rank, words.factor};
+    }
+}
+
 static bool has_rings(const struct spec *spec)
 {
     for (uint32_t d = 0; d < spec->n_dims; d++)
@@ -123,7 +147,8 @@ static bool has_rings(const struct spec *spec)
 void read_training(struct reader *r, const struct place *place, struct keys *keys,
                    struct job_spec *job, const struct job_params *params)
 {
-    struct place dims = place_key(place, "dims"), system = place_key(place, "system");
+    struct place dims = place_key(place, "dims"), system = place_key(place, "system"),
+                 stragglers = place_key(place, "stragglers");
     char path[PLACE_TEXT];
     size_t errors = r->err->n_errors;
     uint32_t ranks = job_size(r, job);
@@ -132,11 +157,14 @@ void read_training(struct reader *r, const struct place *place, struct keys *key
     job->iterations = params->iterations;
     job->compute_scale = params->compute_scale;
     job->comm_scale = params->comm_scale;
+    job->compute_jitter = params->compute_jitter;
     keys_add(keys, "dims");
     keys_add(keys, "system");
+    keys_add(keys, "stragglers");
     bool known = read_layers(r, place, keys, job, params->file);
     if (ranks == 0) // the network is in error
         return;
+    read_stragglers(r, &stragglers, job);
     read_job_dims(r, &dims, ranks, s);
     read_system(r, &system, s);
     s->bidirectional = has_rings(&r->scenario->spec);

@@ -162,10 +162,10 @@ static void write_algorithms(json_t *json, const struct job_spec *job,
 static void write_training(json_t *json, const struct job_spec *job,
                            const struct job_source *source)
 {
-    static const char *const copied[] = {"system", "dims", "dlrm"};
+    static const char *const copied[] = {"system", "dims", "stragglers", "dlrm"};
     if (source->params.file[0] == '\0' && json_object_get(source->json, "dlrm") == NULL)
         training_write(json, job->training);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
         json_t *value = json_object_get(source->json, copied[i]);
         if (value != NULL)
             json_object_set_new(json, copied[i], json_deep_copy(value));

@@ -141,6 +141,7 @@ void scenario_free(struct scenario *scenario)
         free(spec->jobs[i].ranks);
         free(spec->jobs[i].flows);
         free(spec->jobs[i].schedule);
+        free(spec->jobs[i].stragglers);
         if (spec->jobs[i].training != NULL)
             training_free(spec->jobs[i].training);
         free(spec->jobs[i].training);

@@ -225,6 +225,7 @@ static void training_keys_set(json_t *job)
     key_set(job, "checkpoints", counts, false);
     key_set(job, "checkpoint_initiates", json_deep_copy(counts), false);
     key_set(job, "layers", list_of(json_pack("{s:s}", "type", "object")), false);
+    key_set(job, "stragglers", list_of(params_schema(straggler_params, n_straggler_params)), false);
     key_set(job, "dlrm", json_pack("{s:s}", "type", "object"), false);
     key_set(job, "system", json_pack("{s:[s,s]}", "type", "string", "object"), false);
     key_set(job, "dims", list_of(json_pack("{s:s,s:i}", "type", "integer", "minimum", 1)), false);

@@ -94,6 +94,19 @@ const struct param report_params[] = {
      .offset = RE(flows_max),
      .def = "10000",
      .help = "above so many flows only their summary is written"},
+    {.name = "timeline",
+     .type = PARAM_BOOL,
+     .offset = RE(timeline),
+     .def = "false",
+     .help = "timeline.json of training jobs: compute, waits, phases; opens in Perfetto",
+     .source = "Trace Event Format"},
+    {.name = "timeline_ranks",
+     .type = PARAM_COUNT,
+     .offset = RE(timeline_ranks),
+     .def = "16",
+     .min = "1",
+     .max = "65536",
+     .help = "the first ranks of a job that the timeline shows"},
 };
 TABLE_END(report_params);
 
@@ -268,6 +281,18 @@ const struct param flow_params[] = {
 };
 TABLE_END(flow_params);
 
+#define ST(f) offsetof(struct straggler_params, f)
+const struct param straggler_params[] = {
+    {.name = "rank", .type = PARAM_COUNT, .offset = ST(rank), .help = "of the job"},
+    {.name = "factor",
+     .type = PARAM_RATIO,
+     .offset = ST(factor),
+     .min = "0",
+     .max = "1000000",
+     .help = "on its compute times"},
+};
+TABLE_END(straggler_params);
+
 const struct param ecn_switch_params[] = {
     {.name = "enabled",
      .type = PARAM_BOOL,
@@ -302,6 +327,8 @@ const struct own_key own_keys[] = {
      "scheduling of collectives: the keys of an ASTRA-sim system file"},
     {"training", "dims", "list", "the network's",
      "sizes of the ranks' dimensions, innermost first"},
+    {"training", "stragglers", "list", "none",
+     "of {rank, factor}: ranks of the job that compute slower, or faster"},
     {"transport", "wire_overhead", "word or object", "ethernet",
      "ethernet, none, or {data, ack}: bytes a packet costs beyond its payload"},
     {"switch", "ecn", "\"auto\" or object", "auto",

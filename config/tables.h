@@ -19,14 +19,21 @@ struct flow_params {
     ps_t start_ps;
 };
 
+struct straggler_params {
+    uint64_t rank;
+    double factor;
+};
+
 struct ecn_switch {
     bool enabled; // the scenario's word for ecn_spec.mode
 };
 
 extern const struct param scenario_params[], limits_params[], report_params[], capture_params[],
-    dim_params[], link_params[], flow_params[], ecn_switch_params[], fault_params[], route_params[];
+    dim_params[], link_params[], flow_params[], straggler_params[], ecn_switch_params[],
+    fault_params[], route_params[];
 extern const size_t n_scenario_params, n_limits_params, n_report_params, n_capture_params,
-    n_dim_params, n_link_params, n_flow_params, n_ecn_switch_params, n_fault_params, n_route_params;
+    n_dim_params, n_link_params, n_flow_params, n_straggler_params, n_ecn_switch_params,
+    n_fault_params, n_route_params;
 
 // Keys that are no single value: read by code, listed for people.
 struct own_key {

@@ -16,7 +16,8 @@ enum rng_use {
     RNG_FAULT,
     RNG_ROUTING,
     RNG_MAPPING,
-    RNG_POISSON
+    RNG_POISSON,
+    RNG_COMPUTE
 };
 
 struct rng {

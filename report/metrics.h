@@ -15,3 +15,9 @@ char *run_json(const struct result *r, const char *version);
 
 // The series as CSV: t_ns, then a column per line. NULL when there is none.
 char *series_csv(const struct result *r);
+
+// Training jobs as tables, times in us: a row per layer, per kind of phase, and per step of time and
+// dimension. NULL when there is no training job.
+char *training_end_to_end_csv(const struct result *r);
+char *training_detailed_csv(const struct result *r);
+char *training_dimensions_csv(const struct result *r);

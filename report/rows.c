@@ -15,16 +15,19 @@
 
 enum column_kind { COLUMN_NS, COLUMN_BYTES, COLUMN_BPS, COLUMN_COUNT, COLUMN_RATIO };
 
-// A path "a.b.c" of a number, or "list[].key": the mean over the list.
+// A path "a.b.c" of a number; the mean over lists on the way.
 static const struct column {
     const char *key, *heading;
     enum column_kind kind;
     const char *path;
 } columns[] = {
     {"sim_time_ns", "time", COLUMN_NS, "sim_time_ns"},
-    {"collective_ns", "collective", COLUMN_NS, "collectives[].duration_ns"},
-    {"busbw_bps", "busbw", COLUMN_BPS, "collectives[].busbw_bps"},
-    {"efficiency", "effic.", COLUMN_RATIO, "collectives[].efficiency"},
+    {"training_ns", "training", COLUMN_NS, "training.total_ns"},
+    {"iteration_ns", "iteration", COLUMN_NS, "training.iterations.duration_ns"},
+    {"exposed_comm_ns", "exposed", COLUMN_NS, "training.exposed_comm_ns"},
+    {"collective_ns", "collective", COLUMN_NS, "collectives.duration_ns"},
+    {"busbw_bps", "busbw", COLUMN_BPS, "collectives.busbw_bps"},
+    {"efficiency", "effic.", COLUMN_RATIO, "collectives.efficiency"},
     {"fct_mean_ns", "fct mean", COLUMN_NS, "flows_summary.fct_ns.mean"},
     {"fct_p99_ns", "fct p99", COLUMN_NS, "flows_summary.fct_ns.p99"},
     {"fct_max_ns", "fct max", COLUMN_NS, "flows_summary.fct_ns.max"},
@@ -38,37 +41,36 @@ static const struct column {
 };
 #define N_COLUMNS (sizeof columns / sizeof *columns)
 
-static const json_t *lookup(const json_t *at, const char *path, size_t length)
-{
-    while (at && length > 0) {
-        size_t part = strcspn(path, ".");
-        char key[64];
-        part = part < length ? part : length;
-        snprintf(key, sizeof key, "%.*s", (int)part, path);
-        at = json_object_get(at, key);
-        path += part < length ? part + 1 : part;
-        length -= part < length ? part + 1 : part;
-    }
-    return at;
-}
+struct sum {
+    double value;
+    size_t n;
+};
 
-static double number(const json_t *value)
+// Adds all numbers at `path` from `at` on; a list on the way stands for each of its items.
+static void add_values(const json_t *at, const char *path, struct sum *sum)
 {
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+    if (json_is_array(at)) {
+        for (size_t i = 0; i < json_array_size(at); i++)
+            add_values(json_array_get(at, i), path, sum);
+    } else if (*path == '\0') {
+        sum->value += json_is_number(at) ? json_number_value(at) : (double)NAN;
+        sum->n++;
+    } else {
+        char key[64];
+        size_t length = strcspn(path, ".");
+        snprintf(key, sizeof key, "%.*s", (int)length, path);
+        at = json_object_get(at, key);
+        if (at)
+            add_values(at, path + length + (path[length] == '.'), sum);
+    }
 }
 
 // NAN where the run has nothing to say.
 static double column_value(const struct column *c, const json_t *metrics)
 {
-    const char *list = strstr(c->path, "[].");
-    if (!list)
-        return number(lookup(metrics, c->path, strlen(c->path)));
-    const json_t *array = lookup(metrics, c->path, (size_t)(list - c->path));
-    double sum = 0;
-    size_t n = json_array_size(array);
-    for (size_t i = 0; i < n; i++)
-        sum += number(json_object_get(json_array_get(array, i), list + 3));
-    return n ? sum / (double)n : (double)NAN;
+    struct sum sum = {0, 0};
+    add_values(metrics, c->path, &sum);
+    return sum.n > 0 ? sum.value / (double)sum.n : (double)NAN;
 }
 
 static void human(enum column_kind kind, double value, char *text, size_t size)

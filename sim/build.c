@@ -124,6 +124,8 @@ static void build_workload(struct sim *sim)
     sim->workload.bandwidth = sim_bandwidth;
     sim->workload.stripes = sim_stripes;
     sim->workload.network_ctx = sim;
+    sim->workload.timeline_ranks =
+        spec->report.timeline ? (uint32_t)spec->report.timeline_ranks : 0;
     workload_init(&sim->workload, spec->jobs, spec->n_jobs);
 }
 

@@ -3,7 +3,7 @@
 // begins when its step does and the sender's line is free, takes bytes/G there, and arrives a later
 // (a = propagation + store-and-forward of one packet). With dimensions the phases of a chunk follow
 // one another at each rank. With chunks: no less than the bytes of the busiest line, nor than one
-// chunk's path. A rank has a line for every neighbour in direct dimensions, and one in the others,
+// chunk's path; the same of bytes that come in. A rank has a line for every neighbour in direct dimensions, and one in the others,
 // however many planes. Contention inside the fabric and for routers is left out, so a path that
 // several flows share may take longer; so are the time of reductions and the wait for a dimension.
 #include <stdlib.h>
@@ -19,7 +19,8 @@
 
 struct line { // of a rank, towards the peer it sent to last
     uint32_t peer, port;
-    double latency_ps, byte_ps; // byte_ps: of a payload byte
+    double latency_ps, byte_ps, ack_ps; // of a payload byte: its own time, and that of the ACKs
+                                        // that leave for as much data that comes in
 };
 
 struct evaluation {
@@ -31,12 +32,13 @@ struct evaluation {
     struct coll_shape shape;
     uint32_t dim, group;
     /* [rank] of the job */
-    struct line *lines;
-    double *enter; // begin of the current step
-    double *ready; // [step % STEPS_AHEAD][rank] arrivals
+    struct line *lines, *back; // towards the peer sent to last, heard from last
+    double *enter;             // begin of the current step
+    double *ready;             // [step % STEPS_AHEAD][rank] arrivals
     /* [port] of ranks */
     double *free;  // the line is free
     double *sent;  // time of all bytes sent
+    double *heard; // time of all bytes that came in
     double weight; // chunks that the one evaluated stands for
     bool *hears;   // data comes in by it
 };
@@ -69,17 +71,17 @@ static uint32_t line_port(const struct evaluation *e, uint32_t src, uint32_t dst
     return first;
 }
 
-// Time of a payload byte on a NIC's line: (P + data overhead) / P wire bytes, and where as much
-// data comes in by it, which shares the direction with its ACKs, ACK / ack_interval / P more.
-static double payload_byte_ps(const struct evaluation *e, uint32_t port, uint32_t planes)
+// Time of a payload byte on a NIC's line: (P + data overhead) / P wire bytes; where data comes in by it,
+// the answers to as much of it share the direction: ACK / ack_interval / P.
+static void time_bytes(const struct evaluation *e, uint32_t planes, struct line *line)
 {
-    uint32_t dim = e->sim->graph.ports[port].dim;
+    uint32_t dim = e->sim->graph.ports[line->port].dim;
     const struct transport_spec *t = &e->sim->roce.dims[dim].spec;
-    const struct byte_time *bt = &port_link(&e->sim->net, port)->byte_time;
-    double wire = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire;
-    if (e->hears[port])
-        wire += (double)ack_sizes(t).wire / (double)t->ack_interval;
-    return (double)bt->num / (double)bt->den * wire / (double)t->mtu_bytes / planes;
+    const struct byte_time *bt = &port_link(&e->sim->net, line->port)->byte_time;
+    double wire_ps = (double)bt->num / (double)bt->den / (double)t->mtu_bytes / planes;
+    line->byte_ps = wire_ps * data_sizes(t, (uint32_t)t->mtu_bytes, false).wire;
+    if (e->hears[line->port])
+        line->ack_ps = wire_ps * ack_sizes(t).wire / (double)t->ack_interval;
 }
 
 // Which lines data comes in by: those that the answers leave by.
@@ -109,15 +111,16 @@ static double latency_ps(const struct sim *sim, uint32_t src, uint32_t dst)
     return ps;
 }
 
-static const struct line *line_to(struct evaluation *e, uint32_t rank, uint32_t peer)
+static const struct line *line_to(const struct evaluation *e, struct line *lines, uint32_t rank,
+                                  uint32_t peer)
 {
-    struct line *line = &e->lines[rank];
+    struct line *line = &lines[rank];
     if (line->peer == peer)
         return line;
     uint32_t src = job_rank(e->job, rank), dst = job_rank(e->job, peer);
     uint32_t planes, port = line_port(e, src, dst, &planes);
-    *line =
-        (struct line){peer, port, latency_ps(e->sim, src, dst), payload_byte_ps(e, port, planes)};
+    *line = (struct line){.peer = peer, .port = port, .latency_ps = latency_ps(e->sim, src, dst)};
+    time_bytes(e, planes, line);
     return line;
 }
 
@@ -135,12 +138,18 @@ static void evaluate_step(struct evaluation *e, uint32_t step)
         double begin = e->enter[rank] + (double)e->schedule->endpoint_ps;
         for (uint32_t k = 0; k < n; k++) {
             struct coll_send send = a->send(&e->shape, m, step, k);
-            const struct line *line = line_to(e, rank, rank_of(e, send.peer));
-            double time = (double)send.bytes * line->byte_ps, *line_free = &e->free[line->port];
+            const struct line *line = line_to(e, e->lines, rank, rank_of(e, send.peer));
+            const struct line *there = line_to(e, e->back, rank_of(e, send.peer), rank);
+            double bytes = (double)send.bytes, *line_free = &e->free[line->port];
+            double time = bytes * line->byte_ps, acks = bytes * line->ack_ps;
             if (*line_free < begin)
                 *line_free = begin;
+            // Data of the step comes in a latency later; answers after the last byte has left are free.
             *line_free += time;
-            e->sent[line->port] += time * e->weight;
+            if (time > line->latency_ps)
+                *line_free += acks * (1 - line->latency_ps / time);
+            e->sent[line->port] += (time + acks) * e->weight;
+            e->heard[there->port] += bytes * there->byte_ps * e->weight;
             double *ready = ready_at(e, send.peer_step, send.peer);
             double arrival = *line_free + line->latency_ps;
             *ready = arrival > *ready ? arrival : *ready;
@@ -225,7 +234,8 @@ static double evaluate_all(struct evaluation *e, const struct instance *in)
         path = end > path ? end : path;
     }
     free(done);
-    double busiest = largest(e->sent, lines);
+    double sent = largest(e->sent, lines), heard = largest(e->heard, lines);
+    double busiest = sent > heard ? sent : heard;
     return path > busiest ? path : busiest;
 }
 
@@ -239,22 +249,26 @@ ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
     struct coll_planner planner;
     uint32_t n = coll_ranks(schedule), lines = sim->net.first_port[sim->graph.n_ranks];
     e.lines = memory_zeroed(n, sizeof *e.lines);
+    e.back = memory_zeroed(n, sizeof *e.back);
     e.enter = memory_zeroed(n, sizeof *e.enter);
     e.ready = memory_zeroed((size_t)n * STEPS_AHEAD, sizeof *e.ready);
     e.free = memory_zeroed(lines, sizeof *e.free);
     e.sent = memory_zeroed(lines, sizeof *e.sent);
+    e.heard = memory_zeroed(lines, sizeof *e.heard);
     e.hears = memory_zeroed(lines, sizeof *e.hears);
     for (uint32_t rank = 0; rank < n; rank++)
-        e.lines[rank].peer = GRAPH_NONE;
+        e.lines[rank].peer = e.back[rank].peer = GRAPH_NONE;
     coll_planner_init(&planner, schedule);
     struct instance *in = instance_new(&planner, request, 0);
     double ps = in->n_phases > 0 ? evaluate_all(&e, in) : 0;
     instance_free(in);
     free(e.lines);
+    free(e.back);
     free(e.enter);
     free(e.ready);
     free(e.free);
     free(e.sent);
+    free(e.heard);
     free(e.hears);
     return (ps_t)ps;
 }

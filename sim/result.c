@@ -52,8 +52,12 @@ void result_free(struct result *r)
     for (size_t i = 0; i < r->n_trainings; i++) {
         free(r->trainings[i].pass_end_ps);
         free(r->trainings[i].layers);
+        free(r->trainings[i].phases);
+        free(r->trainings[i].use.share);
+        free(r->trainings[i].use.mean);
     }
     free(r->trainings);
+    free(r->slices);
     free(r->flows);
     free(r->collectives);
     free(r->pfc_ports);

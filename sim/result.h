@@ -68,6 +68,28 @@ struct training_layer_result {
     struct training_part_result parts[3]; // fwd, ig, wg
 };
 
+// All phases of the collectives of a part of a layer, of one operation along one dimension.
+struct training_phase_result {
+    const char *layer, *part, *op, *algorithm;
+    uint32_t dim; // n_dims of the job = all ranks at once
+    uint64_t bytes, messages;
+    ps_t queueing_ps, network_ps; // means as in phase_result
+};
+
+struct training_spread { // over ranks
+    ps_t p50, p99, max;
+};
+
+// Shares of equal steps of time in which the queues of a dimension held something, mean over groups.
+struct training_use {
+    uint32_t n_dims;
+    bool whole; // the last dimension is all ranks at once
+    ps_t step_ps;
+    size_t n;      // steps from time 0
+    double *share; // [step * n_dims + dim]
+    double *mean;  // [dim] over the job's time
+};
+
 struct training_result {
     uint32_t job, ranks;
     const char *name, *parallelism;
@@ -77,7 +99,24 @@ struct training_result {
     uint64_t n_passes; // of which pass_end_ps[..] -1 = not ended
     struct training_layer_result *layers;
     size_t n_layers;
+    struct training_phase_result *phases;
+    size_t n_phases;
+    struct training_spread rank_end; // of the ranks that have ended, after the job's start
+    struct training_spread exposed;  // the same less what they computed
+    struct training_use use;
 };
+
+// What a rank of a job did from one time to another. Slices of one lane do not overlap.
+struct slice_result {
+    uint32_t job, rank; // rank of the network
+    uint32_t lane;      // 0 = computing and waiting; phases: (1 + dim) << SLICE_LANE_BITS and up
+    ps_t begin_ps, end_ps;
+    const char *layer, *part; // NULL: of a wait for all that is on its way; of a phase
+    const char *op;           // of a phase, else NULL
+    bool wait;
+    uint32_t dim, chunk; // of a phase
+};
+#define SLICE_LANE_BITS 20
 
 struct pfc_port_result {
     char *at; // the port that was paused
@@ -152,6 +191,10 @@ struct result {
     size_t n_collectives;
     struct training_result *trainings;
     size_t n_trainings;
+    struct slice_result *slices; // of the timeline, by job, rank and lane
+    size_t n_slices;
+    bool timeline; // was asked for
+    bool timeline_cut;
     /* fabric */
     uint64_t pause_frames, resume_frames, max_queue_bytes;
     ps_t paused_ps;

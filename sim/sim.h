@@ -137,6 +137,7 @@ double sim_bandwidth(void *ctx, uint32_t src,
 uint32_t sim_stripes(void *ctx, uint32_t src, uint32_t dst); // parts that a message is cut into
 void sim_collect_collectives(const struct sim *sim, struct result *r);
 void sim_collect_trainings(const struct sim *sim, struct result *r);
+void sim_collect_timeline(const struct sim *sim, struct result *r);
 void sim_build_switches(struct sim *sim, struct err *err);
 // Of switches.nodes[index]: the dimension whose settings it has, and its name ("leaf0",
 // "rank3:dim0").

@@ -51,6 +51,8 @@ struct report_spec {
     const char **sample_at; // patterns of places; none = all switch output ports
     size_t n_sample_at;
     uint64_t flows_max;
+    bool timeline;
+    uint64_t timeline_ranks;
 };
 
 struct limits_spec {

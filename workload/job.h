@@ -14,6 +14,12 @@ struct raw_flow {
     ps_t start_ps; // after the job's start
 };
 
+// A rank of a training job that computes slower, or faster.
+struct straggler {
+    uint32_t rank; // of the job
+    double factor; // on its compute times
+};
+
 struct job_spec {
     enum job_kind kind;
     const char *name;
@@ -33,7 +39,9 @@ struct job_spec {
     /* training */
     struct training_spec *training; // owned
     uint64_t iterations;
-    double compute_scale, comm_scale;
+    double compute_scale, comm_scale, compute_jitter;
+    struct straggler *stragglers;
+    size_t n_stragglers;
 };
 
 // Keys of a job that tables describe; `flows`, `ranks`, `algorithm`, `senders` are config's.
@@ -55,7 +63,7 @@ struct job_params {
     ps_t endpoint_ps;
     /* training */
     uint64_t iterations;
-    double compute_scale, comm_scale;
+    double compute_scale, comm_scale, compute_jitter;
     /* poisson */
     const char *cdf;
     double load;

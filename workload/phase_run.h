@@ -17,7 +17,9 @@ struct phase_run {
     /* state */
     uint32_t n_ready, n_done;
     double ready_ps;        // sum over members that are ready, from the start of the collective
-    struct sim_timer timer; // of a phase in closed form
+    struct sim_timer timer; // of a phase in closed form,
+    ps_t ends_ps;           // which ends then; else PS_NEVER
+    ps_t began_ps;          // given a place in its dimension; PS_NEVER = not
     struct phase_run *next_free;
     struct walk walks[];
 };

@@ -12,6 +12,7 @@
 #include "workload/system_state.h"
 
 #define URGENT (INT64_C(1) << 40) // above all numbers
+
 static void measure_dims(struct system *s)
 {
     const struct workload *w = s->workload;
@@ -41,6 +42,7 @@ struct system *system_new(struct job_run *job, const struct coll_schedule *sched
         groups += coll_n_groups(schedule, d);
     }
     s->queues = memory_zeroed(groups, sizeof *s->queues);
+    s->used_since = memory_zeroed(groups, sizeof *s->used_since);
     s->queued = schedule->active_chunks > 0 || s->workload->transfer.phase != NULL;
     s->timed = s->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0;
     s->issued = memory_zeroed(s->ranks, sizeof *s->issued);
@@ -48,6 +50,12 @@ struct system *system_new(struct job_run *job, const struct coll_schedule *sched
         measure_dims(s);
     coll_planner_init(&s->planner, &s->schedule);
     return s;
+}
+
+void system_watch(struct system *s, struct timeline *timeline, struct dim_use *use)
+{
+    s->timeline = timeline;
+    s->use = use;
 }
 
 static uint32_t count_queues(const struct system *s)
@@ -67,6 +75,7 @@ void system_free(struct system *s)
     free(s->open);
     free(s->issued);
     free(s->queues);
+    free(s->used_since);
     free(s);
 }
 
@@ -163,45 +172,40 @@ static struct phase_run *run_of(struct system *s, struct instance *in, uint32_t 
     run->algorithm = s->schedule.choice[phase->op][phase->dim].algorithm;
     run->shape = instance_shape(&s->schedule, in, chunk, i, group);
     run->steps = run->algorithm->steps(&run->shape);
+    run->ends_ps = run->began_ps = PS_NEVER;
     member_timers(run, true);
     in->runs_open++;
     return run;
 }
 
-static struct busy *busy_of(const struct phase_run *run)
+static struct dim_queue *queue_of(const struct phase_run *run)
 {
-    return &run->instance->busy[run->system->first_group[run->dim] + run->group];
+    return &run->system->queues[run->system->first_group[run->dim] + run->group];
 }
 
-static void note_start(struct phase_run *run, ps_t now)
+static void closed_form_end(struct phase_run *run, ps_t now)
 {
-    struct phase_record *record = system_phase_record(run);
-    if (record->start_ps > now)
-        record->start_ps = now;
-    record->open++;
-    if (busy_of(run)->running++ == 0)
-        busy_of(run)->since_ps = now;
+    uint32_t members = run->n_members; // the last one may end the run
+    run->system->workload->starts_pending--;
+    for (uint32_t m = 0; m < members; m++)
+        system_member_done(run, m, now);
 }
 
-static void note_end(struct phase_run *run, ps_t now)
-{
-    struct system *s = run->system;
-    struct busy *busy = busy_of(run);
-    system_phase_record(run)->end_ps = now;
-    system_phase_record(run)->open--;
-    if (--busy->running == 0)
-        system_record(s, run->instance)->dims[run->dim].busy_ps +=
-            (double)(now - busy->since_ps) / coll_n_groups(&s->schedule, run->dim);
-}
-
+// Of phases of a queue that end at once, the one that began first is the first to end: timers know
+// no such order. The timers of the others find nothing to do.
 static void on_closed_form(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
-    struct phase_run *run = timer->data;
-    run->system->workload->starts_pending--;
-    uint32_t members = run->n_members; // the last one may end the run
-    for (uint32_t m = 0; m < members; m++)
-        system_member_done(run, m, e->now_ps);
+    struct dim_queue *queue = queue_of(timer->data);
+    for (size_t i = 0; i < queue->n_active;) {
+        struct phase_run *run = queue->entries[i].run;
+        if (run->ends_ps != e->now_ps) {
+            i++;
+            continue;
+        }
+        closed_form_end(run, e->now_ps);
+        i = 0; // others may have begun
+    }
 }
 
 // Does the network know how long it takes? Then the run ends after that.
@@ -229,7 +233,8 @@ static bool closed_form(struct phase_run *run, ps_t now)
         return false;
     sim_timer_init(w->engine, &run->timer, job_rank(s->job->spec, run_rank(run, 0)), on_closed_form,
                    run);
-    sim_timer_start(w->engine, &run->timer, now + duration);
+    run->ends_ps = now + duration;
+    sim_timer_start(w->engine, &run->timer, run->ends_ps);
     w->starts_pending++;
     struct phase_record *record = system_phase_record(run);
     record->network_ps += (double)duration * run->n_members;
@@ -240,7 +245,8 @@ static bool closed_form(struct phase_run *run, ps_t now)
 static void run_start(struct phase_run *run, ps_t now)
 {
     struct phase_record *record = system_phase_record(run);
-    note_start(run, now);
+    run->began_ps = now;
+    system_note_start(run, now);
     record->waits += run->n_members;
     record->queueing_ps += (double)(now - run->instance->start_ps) * run->n_members - run->ready_ps;
     if (closed_form(run, now))
@@ -256,11 +262,6 @@ static void dispatch(struct system *s, struct dim_queue *queue, ps_t now)
         run_start(run, now);
 }
 
-static struct dim_queue *queue_of(const struct phase_run *run)
-{
-    return &run->system->queues[run->system->first_group[run->dim] + run->group];
-}
-
 // A rank is ready for the phase it has come to.
 static void enter(struct system *s, struct instance *in, uint32_t chunk, uint32_t rank, ps_t now)
 {
@@ -271,9 +272,11 @@ static void enter(struct system *s, struct instance *in, uint32_t chunk, uint32_
     run->ready_ps += (double)(now - in->start_ps);
     if (!s->queued) {
         if (run->n_ready == 1)
-            note_start(run, now);
+            system_note_start(run, now);
         walk_begin(&run->walks[coll_member_of(&s->schedule, phase->dim, rank)], now);
     } else if (run->n_ready == run->n_members) {
+        if (queue_of(run)->n == 0)
+            s->used_since[queue_of(run) - s->queues] = now;
         dim_queue_insert(queue_of(run), s->schedule.queueing, run, in->priority, phase);
         dispatch(s, queue_of(run), now);
     }
@@ -313,9 +316,12 @@ static void run_end(struct phase_run *run, ps_t now)
     struct system *s = run->system;
     struct instance *in = run->instance;
     struct dim_queue *queue = queue_of(run);
-    note_end(run, now);
-    if (s->queued)
+    system_note_end(run, now);
+    if (s->queued) {
         dim_queue_remove(queue, run);
+        if (queue->n == 0)
+            system_note_use(s, run->dim, queue, now);
+    }
     *run_slot(s, in, run->chunk, run->index, run->group) = NULL;
     sim_timer_end(s->workload->engine, &run->timer);
     member_timers(run, false);
@@ -332,6 +338,8 @@ void system_member_done(struct phase_run *run, uint32_t member, ps_t now)
     struct instance *in = run->instance;
     uint32_t rank = run_rank(run, member), chunk = run->chunk;
     bool last = ++run->n_done == run->n_members;
+    if (timeline_wants(s->timeline, rank) && run->began_ps != PS_NEVER)
+        system_note_slice(run, rank, now);
     if (++in->at[(size_t)chunk * s->ranks + rank] < in->n_phases)
         enter(s, in, chunk, rank, now);
     else if (--in->chunks_left[rank] == 0)

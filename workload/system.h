@@ -34,8 +34,16 @@ struct system *system_new(struct job_run *job, const struct coll_schedule *sched
                           system_done *done, void *ctx);
 void system_free(struct system *s);
 
-// Rank `rank` of the job issues its next collective; the request stays where it is. False: there is nothing to do for any rank, and
-// `done` does not follow.
+// Records phases of ranks, and dimensions in use, from now on; either may be NULL.
+struct timeline;
+struct dim_use;
+void system_watch(struct system *s, struct timeline *timeline, struct dim_use *use);
+
+// Adds to the dimensions' use what has begun and not ended.
+void system_use_settle(struct system *s, ps_t now);
+
+// Rank `rank` of the job issues its next collective; the request stays where it is. False: there is
+// nothing to do for any rank, and `done` does not follow.
 bool system_issue(struct system *s, uint32_t rank, const struct system_request *request, ps_t now);
 
 // A message of this job has arrived; `token` as posted.

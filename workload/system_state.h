@@ -3,7 +3,9 @@
 #pragma once
 
 #include "collective/dim_queue.h"
+#include "workload/dim_use.h"
 #include "workload/phase_run.h"
+#include "workload/timeline.h"
 #include "workload/workload.h"
 
 // Of a token, below the job: run and member, step.
@@ -20,14 +22,17 @@ struct system {
     uint32_t ranks;
     uint32_t first_group[COLL_MAX_DIMS + 2]; // [dim] of `queues`
     unsigned member_bits;                    // of a token
-    bool queued; // phases wait for their whole group, and for their turn
-    bool timed;  // walks have timers
+    bool queued;               // phases wait for their whole group, and for their turn
+    bool timed;                // walks have timers
+    struct timeline *timeline; // records, NULL = none is wanted
+    struct dim_use *use;
     /* state */
     struct coll_planner planner;
     struct instance **open; // [number - first_open]
     size_t first_open, n_open, cap_open;
     uint32_t *issued; // [rank] collectives
     struct dim_queue *queues;
+    ps_t *used_since; // [queue] it holds something
     struct phase_pool pool;
 };
 
@@ -43,6 +48,13 @@ void walk_begin(struct walk *walk, ps_t now);
 void walk_arrived(struct walk *walk, uint32_t step, ps_t now);
 
 void walk_timer_init(struct walk *walk);
+
+/* system_note.c */
+
+void system_note_start(struct phase_run *run, ps_t now);
+void system_note_end(struct phase_run *run, ps_t now);
+void system_note_use(struct system *s, uint32_t dim, const struct dim_queue *queue, ps_t now);
+void system_note_slice(const struct phase_run *run, uint32_t rank, ps_t now);
 
 /* system.c */
 

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "engine/rng.h"
 #include "workload/workload.h"
 
 #define NO_SLOT UINT32_MAX
 #define UPDATES_BLOCK 256
+#define RNG_RANK_BITS 17 // of a stream's name, below the job
 
 struct training_rank {
     struct sim_timer timer; // computing, or the step
@@ -19,6 +21,8 @@ struct training_rank {
     uint32_t waiting; // slot, or NO_SLOT
     ps_t waits_since_ps;
     uint32_t open, issued; // collectives on their way; all
+    double slowness;       // factor on its compute times
+    struct rng rng;        // of their jitter
     bool ended;            // its loop
 };
 
@@ -72,12 +76,45 @@ static void issue(struct training_rank *r, uint32_t slot, bool urgent, ps_t now)
     (*open_of(r, slot))--;
 }
 
+static void note(struct training_rank *r, enum slice_kind kind, uint32_t slot, ps_t begin, ps_t end)
+{
+    struct training_job *t = r->job;
+    bool known = slot != NO_SLOT;
+    if (!timeline_wants(&t->timeline, r->rank))
+        return;
+    struct timeline_slice slice = {.begin_ps = begin,
+                                   .end_ps = end,
+                                   .layer =
+                                       known ? t->spec->layers[slot / TRAINING_PARTS].name : NULL,
+                                   .rank = r->rank,
+                                   .kind = (uint8_t)kind,
+                                   .part = (uint8_t)(known ? slot % TRAINING_PARTS : 0)};
+    timeline_add(&t->timeline, &slice);
+}
+
+// How long a part of a layer takes this time.
+static ps_t compute(struct training_rank *r, uint32_t slot, ps_t now)
+{
+    struct training_job *t = r->job;
+    double jitter = t->job->spec->compute_jitter, factor = r->slowness;
+    ps_t takes = t->slots[slot].compute_ps;
+    if (jitter > 0)
+        factor *= 1 + jitter * (2 * rng_unit(&r->rng) - 1);
+    if (factor < 1 || factor > 1)
+        takes = (ps_t)((double)takes * factor + 0.5);
+    t->rank_compute_ps[r->rank] += takes;
+    t->slots[slot].computed_ps += takes;
+    note(r, SLICE_COMPUTE, slot, now, now + takes);
+    return takes;
+}
+
 static void end_if_done(struct training_rank *r, ps_t now)
 {
     struct training_job *t = r->job;
     if (!r->ended || r->open > 0)
         return;
     t->rank_end_ps[r->rank] = t->end_ps = now;
+    note(r, SLICE_WAIT, NO_SLOT, r->waits_since_ps, now);
     workload_unit_ended(t->job->workload, t->job);
 }
 
@@ -85,7 +122,7 @@ static void end_if_done(struct training_rank *r, ps_t now)
 static void rank_goes_on(struct training_rank *r, ps_t now)
 {
     struct training_job *t = r->job;
-    for (;;) {
+    for (ps_t takes;;) {
         uint64_t pass = r->walk.pass;
         struct loop_action action = training_next(t->spec, t->passes, &r->walk);
         uint32_t slot = action.layer * TRAINING_PARTS + action.part;
@@ -93,11 +130,10 @@ static void rank_goes_on(struct training_rank *r, ps_t now)
             t->pass_end_ps[pass] = now;
         switch (action.verb) {
         case LOOP_COMPUTE:
-            t->rank_compute_ps[r->rank] += t->slots[slot].compute_ps;
-            t->slots[slot].computed_ps += t->slots[slot].compute_ps;
-            if (t->slots[slot].compute_ps == 0)
+            takes = compute(r, slot, now);
+            if (takes == 0)
                 break;
-            timer_start(t, &r->timer, now + t->slots[slot].compute_ps);
+            timer_start(t, &r->timer, now + takes);
             return;
         case LOOP_ISSUE:
             issue(r, slot, action.urgent, now);
@@ -113,6 +149,7 @@ static void rank_goes_on(struct training_rank *r, ps_t now)
             return;
         case LOOP_END:
             r->ended = true;
+            r->waits_since_ps = now;
             end_if_done(r, now);
             return;
         }
@@ -135,6 +172,7 @@ static void on_update(struct engine *e, struct sim_timer *timer, int revents)
     r->open--;
     if (--*open_of(r, slot) == 0 && r->waiting == slot) {
         t->slots[slot].exposed_ps += (double)(e->now_ps - r->waits_since_ps);
+        note(r, SLICE_WAIT, slot, r->waits_since_ps, e->now_ps);
         r->waiting = NO_SLOT;
         rank_goes_on(r, e->now_ps);
     } else {
@@ -171,10 +209,16 @@ static void on_done(void *ctx, uint32_t rank, uint32_t number, ps_t now)
 
 /* ---- the runner ---- */
 
-// In single precision, truncated, as the original does.
+// In single precision, truncated, as the original does, also by 1.
 static uint64_t scaled(uint64_t value, double scale)
 {
-    return scale < 1 || scale > 1 ? (uint64_t)((float)value * (float)scale) : value;
+    return (uint64_t)((float)value * (float)scale);
+}
+
+// Bytes are only touched where they are to be.
+static uint64_t scaled_bytes(uint64_t bytes, double scale)
+{
+    return scale < 1 || scale > 1 ? scaled(bytes, scale) : bytes;
 }
 
 static void fill_slot(struct training_job *t, uint32_t slot)
@@ -189,7 +233,7 @@ static void fill_slot(struct training_job *t, uint32_t slot)
         return;
     for (uint32_t d = 0; d < s->n_dims; d++)
         span *= dims >> d & 1 ? s->dim_size[d] : 1;
-    uint64_t bytes = scaled(step->bytes, spec->comm_scale);
+    uint64_t bytes = scaled_bytes(step->bytes, spec->comm_scale);
     t->requests[slot] =
         (struct system_request){.op = (enum coll_op)step->op,
                                 .bytes = step->op == COLL_ALL_GATHER ? bytes * span : bytes,
@@ -198,10 +242,29 @@ static void fill_slot(struct training_job *t, uint32_t slot)
     if (step->rank_bytes) {
         uint64_t *all = memory_zeroed(step->n_rank_bytes, sizeof *all);
         for (size_t r = 0; r < step->n_rank_bytes; r++)
-            all[r] = scaled(step->rank_bytes[r], spec->comm_scale);
+            all[r] = scaled_bytes(step->rank_bytes[r], spec->comm_scale);
         t->uneven[slot] = (struct coll_uneven){all, step->of_receiver};
         t->requests[slot].uneven = &t->uneven[slot];
     }
+}
+
+static void init_ranks(struct training_job *t)
+{
+    const struct job_spec *spec = t->job->spec;
+    struct engine *e = t->job->workload->engine;
+    t->ranks = memory_zeroed(t->n_ranks, sizeof *t->ranks);
+    for (uint32_t i = 0; i < t->n_ranks; i++) {
+        struct training_rank *r = &t->ranks[i];
+        r->job = t;
+        r->rank = i;
+        r->waiting = NO_SLOT;
+        r->slowness = 1;
+        r->rng = rng_init(e->seed, RNG_COMPUTE, t->job->index << RNG_RANK_BITS | i);
+        t->rank_end_ps[i] = PS_NEVER;
+        sim_timer_init(e, &r->timer, job_rank(spec, i), on_rank_timer, r);
+    }
+    for (size_t i = 0; i < spec->n_stragglers; i++)
+        t->ranks[spec->stragglers[i].rank].slowness = spec->stragglers[i].factor;
 }
 
 static void *training_new(struct job_run *job)
@@ -219,6 +282,9 @@ static void *training_new(struct job_run *job)
     for (uint32_t slot = 0; slot < t->n_slots; slot++)
         fill_slot(t, slot);
     t->system = system_new(job, spec->schedule, on_done, t);
+    t->timeline.n_ranks = job->workload->timeline_ranks;
+    dim_use_init(&t->use, spec->schedule->n_dims + 1);
+    system_watch(t->system, &t->timeline, &t->use);
     t->open = memory_zeroed((size_t)t->n_ranks * t->n_slots, sizeof *t->open);
     t->pass_end_ps = memory_zeroed(t->passes, sizeof *t->pass_end_ps);
     for (uint64_t p = 0; p < t->passes; p++)
@@ -226,15 +292,7 @@ static void *training_new(struct job_run *job)
     t->end_ps = PS_NEVER;
     t->rank_compute_ps = memory_zeroed(t->n_ranks, sizeof *t->rank_compute_ps);
     t->rank_end_ps = memory_zeroed(t->n_ranks, sizeof *t->rank_end_ps);
-    t->ranks = memory_zeroed(t->n_ranks, sizeof *t->ranks);
-    for (uint32_t i = 0; i < t->n_ranks; i++) {
-        struct training_rank *r = &t->ranks[i];
-        r->job = t;
-        r->rank = i;
-        r->waiting = NO_SLOT;
-        t->rank_end_ps[i] = PS_NEVER;
-        sim_timer_init(job->workload->engine, &r->timer, job_rank(spec, i), on_rank_timer, r);
-    }
+    init_ranks(t);
     return t;
 }
 
@@ -245,6 +303,8 @@ static void training_job_free(void *self)
     for (size_t i = 0; i < t->n_blocks; i++)
         free(t->blocks[i]);
     free(t->blocks);
+    free(t->timeline.slices);
+    dim_use_free(&t->use);
     free(t->slots);
     free(t->requests);
     for (uint32_t slot = 0; slot < t->n_slots; slot++)

@@ -2,12 +2,14 @@
 // A training job while it runs, as reports read it.
 #pragma once
 
+#include "workload/dim_use.h"
 #include "workload/system.h"
+#include "workload/timeline.h"
 #include "workload/training_loop.h"
 
 // Times of all ranks together.
 struct training_slot { // a part of a layer
-    ps_t compute_ps;   // of one rank, one pass
+    ps_t compute_ps;   // of one rank, one pass; without jitter, of no straggler
     ps_t computed_ps;  // sum over ranks and passes
     double exposed_ps; // sum over ranks and passes of the time that ranks waited for it
 };
@@ -31,6 +33,8 @@ struct training_job {
     struct training_update **blocks;
     size_t n_blocks;
     /* results */
+    struct timeline timeline;
+    struct dim_use use;    // of the schedule's dimensions, and one for all ranks at once
     ps_t *pass_end_ps;     // [pass] last rank's end of its loop, PS_NEVER = not yet
     ps_t end_ps;           // last rank's end, collectives awaited; PS_NEVER = not yet
     ps_t *rank_compute_ps; // [rank]

@@ -78,7 +78,7 @@ static struct loop_action forward_on(const struct training_spec *s, struct train
 {
     uint32_t next = w->layer + 1;
     if (w->state == STATE_REDO)
-        return step_to(w, initiates(s, next) ? STATE_IG : STATE_REDO, next);
+        return step_to(w, next == w->redo_until ? STATE_IG : STATE_REDO, next);
     if (next < s->n_layers)
         return step_to(w, STATE_FORWARD, next);
     if (s->keyword == TRAINING_DISTRIBUTED_INFERENCE)
@@ -89,7 +89,9 @@ static struct loop_action forward_on(const struct training_spec *s, struct train
 static struct loop_action forward(const struct training_spec *s, struct training_walk *w)
 {
     uint32_t layer = w->layer;
-    bool exchange = is_dlrm(s) && s->layers[layer].parts[TRAINING_FWD].op == COLL_ALL_TO_ALL;
+    bool exchange =
+        is_dlrm(s) && layer == 0 && s->layers[0].parts[TRAINING_FWD].op == COLL_ALL_TO_ALL;
+    bool awaits = is_dlrm(s) && layer == s->last_bottom_layer;
     switch (w->at++) {
     case 0:
         return action(LOOP_WAIT, layer, TRAINING_WG);
@@ -98,12 +100,15 @@ static struct loop_action forward(const struct training_spec *s, struct training
     case 2:
         if (exchange)
             return (struct loop_action){LOOP_ISSUE, layer, TRAINING_FWD, true};
-        if (is_dlrm(s) && layer == s->last_bottom_layer)
-            return action(LOOP_WAIT, 0, TRAINING_FWD);
-        if (weight_first(s))
+        if (!weight_first(s))
+            return action(LOOP_ISSUE, layer, TRAINING_FWD);
+        if (!awaits)
             return forward_on(s, w);
-        return action(LOOP_ISSUE, layer, TRAINING_FWD);
+        w->at++;
+        return action(LOOP_WAIT, 0, TRAINING_FWD);
     case 3:
+        if (awaits)
+            return action(LOOP_WAIT, 0, TRAINING_FWD);
         if (weight_first(s))
             return forward_on(s, w);
         return action(LOOP_WAIT, layer, TRAINING_FWD);
@@ -142,6 +147,7 @@ static struct loop_action redo(const struct training_spec *s, struct training_wa
     while (!is_marked(&s->checkpoints, from)) // there is one at or below: config has checked
         from--;
     w->redone = true;
+    w->redo_until = w->layer;
     return step_to(w, from == w->layer ? STATE_IG : STATE_REDO, from);
 }
 

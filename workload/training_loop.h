@@ -26,8 +26,9 @@ struct loop_action {
 struct training_walk {
     uint32_t layer;
     uint64_t pass;
-    uint8_t state, at; // state: enum loop_state of training_loop.c
-    bool redone;       // the forward pass up to this layer, since the loop came to it
+    uint8_t state, at;   // state: enum loop_state of training_loop.c
+    uint32_t redo_until; // the layer that went back to a checkpoint
+    bool redone;         // the forward pass up to this layer, since the loop came to it
 };
 
 // The next action of `passes` passes. Wait for it to be done before asking again.

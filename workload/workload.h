@@ -31,6 +31,7 @@ struct workload {
     // Into how many parts a message between them is cut, at least 1.
     uint32_t (*stripes)(void *ctx, uint32_t src, uint32_t dst);
     void *network_ctx;
+    uint32_t timeline_ranks; // of a training job: recorded
     /* state */
     struct job_run *jobs;
     size_t n_jobs;

@@ -67,7 +67,7 @@ static inline struct scenario *load(const char *text, struct err *err)
     return load_text(text, strlen(text), NULL, 0, err);
 }
 
-static void assert_said(const struct err *err, const char *what, const char *want)
+static inline void assert_said(const struct err *err, const char *what, const char *want)
 {
     for (size_t i = 0; i < err->n_items; i++)
         if (strstr(err->items[i].text, want) != NULL)

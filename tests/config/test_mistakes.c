@@ -11,6 +11,9 @@
 #define FLOWS(list) "{\"kind\":\"flows\",\"flows\":[" list "]}"
 
 // Further keys of the root, the list of dimensions, the workload; NULL = a good one.
+#define LAYERS "\"layers\":[{\"name\":\"a\",\"wg\":{\"op\":\"all_reduce\",\"bytes\":9}}]"
+#define TRAIN(more) "{\"kind\":\"training\",\"parallelism\":\"DATA\"," LAYERS more "}"
+
 struct mistake {
     const char *root, *dims, *job, *want;
 };
@@ -141,8 +144,20 @@ static const struct mistake mistakes[] = {
     {NULL, NULL, "[]", "workload: lists no job"},
     {NULL, NULL, "[" JOB ",{\"kind\":\"permutation\",\"bytes\":\"1mb\"}]",
      "workload[1].bytes: \"1mb\" is not a size"},
-    {NULL, NULL, "{\"kind\":\"training\",\"file\":\"x\"}",
-     "workload.kind: workload kind \"training\" is not available yet"},
+    {NULL, NULL, "{\"kind\":\"training\",\"file\":\"none.txt\"}", "none.txt: cannot be opened"},
+    {NULL, NULL, TRAIN(",\"file\":\"x.txt\""), "workload.layers: is given by `file` already"},
+    {NULL, NULL, TRAIN(",\"system\":{\"endpoint-dealy\":1}"),
+     "workload.system.endpoint-dealy: unknown key; did you mean \"endpoint-delay\"?"},
+    {NULL, NULL, TRAIN(",\"system\":\"none.txt\""), "none.txt: cannot be opened"},
+    {NULL, DIM "," DIM, TRAIN(",\"system\":{\"all-reduce-implementation\":\"ring\"}"),
+     "\"ring\" lists 1 algorithms for 2 dimensions"},
+    {NULL, NULL, TRAIN(",\"ranks\":[0,1,2],\"dims\":[2,2]"),
+     "workload.dims: the sizes do not multiply to the job's 3 ranks"},
+    {NULL, NULL, TRAIN(",\"iterations\":0"), "workload.iterations: 0 is below"},
+    {NULL, NULL,
+     "{\"kind\":\"training\",\"parallelism\":\"HYBRID_TRANSFORMER\",\"model_parallel\":3," LAYERS
+     "}",
+     "a model-parallel group of 3 does not divide 4 ranks"},
     {NULL, NULL, "{\"kind\":\"incst\"}", "did you mean \"incast\"?"},
     {NULL, NULL, "{\"kind\":\"flows\"}", "workload.flows: is required"},
     {NULL, NULL, "{\"kind\":\"flows\",\"flows\":[]}", "workload.flows: lists no flow"},

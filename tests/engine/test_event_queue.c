@@ -172,7 +172,8 @@ static unsigned width_after(unsigned shift, uint64_t ahead, uint32_t population)
     }
     for (uint32_t n = 0; n < 400000; n++) {
         struct event a, b;
-        assert_true(event_queue_pop(&wheel, &a) && event_queue_pop(&heap, &b));
+        assert_true(event_queue_pop(&wheel, &a));
+        assert_true(event_queue_pop(&heap, &b));
         assert_event_equal(a, b);
         a.at_ps += (ps_t)(ahead + rng_below(&rng, ahead / 4 + 1));
         event_queue_push(&wheel, a);

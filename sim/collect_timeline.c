@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// From the timelines of training jobs to slices in lanes. Several phases may run along a dimension at
+// once, so each takes the first of the dimension's lanes that is free.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/sim.h"
+#include "workload/training_job.h"
+
+// Of the place of a slice: rank, then the loop or a dimension.
+static uint32_t track(const struct slice_result *s) { return s->op ? s->dim + 1 : 0; }
+
+static int compare_slices(const void *a, const void *b)
+{
+    const struct slice_result *x = a, *y = b;
+    if (x->job != y->job)
+        return x->job < y->job ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (track(x) != track(y))
+        return track(x) < track(y) ? -1 : 1;
+    if (x->begin_ps != y->begin_ps)
+        return x->begin_ps < y->begin_ps ? -1 : 1;
+    if (x->end_ps != y->end_ps)
+        return x->end_ps < y->end_ps ? -1 : 1;
+    return (x->chunk > y->chunk) - (x->chunk < y->chunk);
+}
+
+static bool same_track(const struct slice_result *a, const struct slice_result *b)
+{
+    return a->job == b->job && a->rank == b->rank && track(a) == track(b);
+}
+
+static void assign_lanes(struct slice_result *slices, size_t n)
+{
+    ps_t *ends = NULL; // [lane] of the track
+    size_t n_lanes = 0, cap = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct slice_result *s = &slices[i];
+        size_t lane = 0;
+        if (i == 0 || !same_track(s, s - 1))
+            n_lanes = 0;
+        while (lane < n_lanes && ends[lane] > s->begin_ps)
+            lane++;
+        if (lane == n_lanes) {
+            if (n_lanes == cap)
+                ends = memory_grow(ends, &cap, sizeof *ends);
+            n_lanes++;
+        }
+        ends[lane] = s->end_ps;
+        s->lane = (track(s) << SLICE_LANE_BITS) + (uint32_t)lane;
+    }
+    free(ends);
+}
+
+static struct slice_result slice_of(const struct training_job *t, const struct timeline_slice *from)
+{
+    bool phase = from->kind == SLICE_PHASE;
+    return (struct slice_result){.job = t->job->index,
+                                 .rank = job_rank(t->job->spec, from->rank),
+                                 .begin_ps = from->begin_ps,
+                                 .end_ps = from->end_ps,
+                                 .layer = from->layer,
+                                 .part = phase || !from->layer ? NULL : training_parts[from->part],
+                                 .op = phase ? coll_op_name((enum coll_op)from->op) : NULL,
+                                 .wait = from->kind == SLICE_WAIT,
+                                 .dim = from->dim,
+                                 .chunk = from->chunk};
+}
+
+void sim_collect_timeline(const struct sim *sim, struct result *r)
+{
+    const struct workload *w = &sim->workload;
+    r->timeline = sim->spec->report.timeline;
+    for (size_t j = 0; r->timeline && j < w->n_jobs; j++) {
+        if (w->jobs[j].spec->kind != JOB_TRAINING)
+            continue;
+        const struct training_job *t = w->jobs[j].self;
+        r->timeline_cut |= t->timeline.n == TIMELINE_SLICES;
+        r->slices = memory_resize(r->slices, r->n_slices + t->timeline.n + 1, sizeof *r->slices);
+        for (size_t i = 0; i < t->timeline.n; i++)
+            r->slices[r->n_slices++] = slice_of(t, &t->timeline.slices[i]);
+    }
+    if (r->n_slices > 0)
+        qsort(r->slices, r->n_slices, sizeof *r->slices, compare_slices);
+    assign_lanes(r->slices, r->n_slices);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// Training jobs as scenarios: side by side, beside other traffic, on networks of either kind.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sim/sim.h"
+#include "tests/config/load.h"
+#include "workload/dim_use.h"
+
+#define LAYER(name, wg)                                                                            \
+    "{\"name\":\"" name "\",\"fwd\":{\"compute\":\"3us\"},\"ig\":{\"compute\":\"5us\"},"           \
+    "\"wg\":{\"compute\":\"4us\",\"op\":\"all_reduce\",\"bytes\":\"" wg "\"}}"
+#define LAYERS "\"layers\":[" LAYER("a", "70001B") "," LAYER("b", "300KB") "]"
+#define SYSTEM                                                                                     \
+    "\"system\":{\"preferred-dataset-splits\":1,\"endpoint-delay\":10,"                            \
+    "\"collective-optimization\":\"localBWAware\"}"
+#define TRAIN(more)                                                                                \
+    "{\"kind\":\"training\",\"parallelism\":\"DATA\",\"iterations\":2," SYSTEM "," LAYERS more "}"
+#define EIGHT "{\"kind\":\"switch\",\"size\":8}"
+#define LEFT ",\"ranks\":[0,1,2,3],\"dims\":[2,2]"
+#define RIGHT ",\"ranks\":[4,5,6,7],\"dims\":[2,2]"
+
+struct ran {
+    struct scenario *scenario;
+    struct sim *sim;
+    struct result *result;
+};
+
+static struct ran run(const char *network, const char *dims, const char *workload)
+{
+    struct err err = {0};
+    struct ran r;
+    char text[4096];
+    snprintf(text, sizeof text,
+             "{\"name\":\"t\",\"network\":\"%s\",\"topology\":{\"dims\":[%s]},\"workload\":%s}",
+             network, dims, workload);
+    r.scenario = load(text, &err);
+    if (!r.scenario)
+        fail_msg("%s", err.items[0].text);
+    r.sim = sim_new(scenario_spec(r.scenario), &err);
+    assert_non_null(r.sim);
+    sim_run(r.sim, NULL);
+    r.result = sim_result(r.sim);
+    assert_int_equal(r.result->status, RUN_COMPLETED);
+    return r;
+}
+
+static void end(struct ran *r)
+{
+    result_free(r->result);
+    sim_free(r->sim);
+    scenario_free(r->scenario);
+}
+
+static ps_t total_ps(const char *network, const char *dims, const char *workload)
+{
+    struct ran r = run(network, dims, workload);
+    ps_t total = r.result->trainings[0].total_ps;
+    end(&r);
+    return total;
+}
+
+static void assert_near(ps_t value, ps_t want, ps_t apart)
+{
+    assert_in_range(value, want - apart, want + apart);
+}
+
+// On a switch that blocks nobody, halves of the ranks do not see each other. (Over packets within
+// 1 %: in which order a rank's timers of one instant fire is left open, and so is which of a message
+// and an ACK goes first.)
+static void test_side_by_side(void **state)
+{
+    (void)state;
+    static const char *const networks[] = {"packet", "analytical"};
+    for (size_t i = 0; i < 2; i++) {
+        ps_t alone = total_ps(networks[i], EIGHT, TRAIN(LEFT));
+        struct ran both = run(networks[i], EIGHT, "[" TRAIN(LEFT) "," TRAIN(RIGHT) "]");
+        assert_int_equal(both.result->n_trainings, 2);
+        for (size_t t = 0; t < 2; t++) {
+            const struct training_result *result = &both.result->trainings[t];
+            assert_int_equal(result->ranks, 4);
+            assert_near(result->total_ps, alone, i == 0 ? alone / 100 : 0);
+            assert_int_equal(result->compute_ps, 2 * 2 * 12 * PS_PER_US - 2 * 5 * PS_PER_US);
+            assert_true(result->pass_end_ps[0] < result->pass_end_ps[1]);
+        }
+        end(&both);
+    }
+}
+
+static void test_starts_apart(void **state)
+{
+    (void)state;
+    ps_t alone = total_ps("packet", EIGHT, TRAIN(LEFT));
+    struct ran both =
+        run("packet", EIGHT, "[" TRAIN(LEFT) "," TRAIN(RIGHT ",\"start\":\"7us\"") "]");
+    assert_near(both.result->trainings[1].total_ps, alone, alone / 100);
+    assert_true(both.sim->engine.now_ps >= both.result->trainings[1].total_ps + 7 * PS_PER_US);
+    end(&both);
+}
+
+// Traffic into one of its ranks slows it, and both end.
+static void test_beside_an_incast(void **state)
+{
+    (void)state;
+#define INCAST "{\"kind\":\"incast\",\"bytes\":\"500KB\",\"receiver\":0,\"senders\":[5,6,7]}"
+    ps_t alone = total_ps("packet", EIGHT, TRAIN(LEFT));
+    struct ran r = run("packet", EIGHT, "[" TRAIN(LEFT) "," INCAST "]");
+    assert_true(r.result->trainings[0].total_ps > alone);
+    assert_int_equal(r.sim->roce.delivered_bytes, r.sim->workload.total_bytes);
+    end(&r);
+}
+
+/* ---- ranks of unequal speed ---- */
+
+#define COMPUTED (2 * (2 * 12 - 5) * PS_PER_US) // two passes; no input gradient of layer 0
+
+// All wait for the slowest at the end of a pass, so its compute times alone count: on the network in
+// closed form the rest takes as long as without. The collectives of a pass begin behind the last rank.
+static void test_stragglers(void **state)
+{
+    (void)state;
+    ps_t alone = total_ps("analytical", EIGHT, TRAIN(""));
+    ps_t all_slow = total_ps("analytical", EIGHT, TRAIN(",\"compute_scale\":1.5"));
+    struct ran r = run("analytical", EIGHT, TRAIN(",\"stragglers\":[{\"rank\":5,\"factor\":1.5}]"));
+    const struct training_result *t = &r.result->trainings[0];
+    assert_int_equal(t->total_ps, all_slow);
+    assert_true(t->total_ps > alone);
+    assert_int_equal(t->compute_ps, COMPUTED + COMPUTED / 2 / 8);
+    assert_int_equal(t->rank_end.max, t->total_ps);
+    assert_int_equal(t->exposed.p50, t->total_ps - COMPUTED); // of those that wait
+    end(&r);
+}
+
+#define SILENT                                                                                     \
+    "{\"kind\":\"training\",\"parallelism\":\"DATA\",\"layers\":[{\"name\":\"a\","                 \
+    "\"fwd\":{\"compute\":\"100us\"}}]%s}"
+
+// Without communication a rank takes what it computes, and 2 ns of steps.
+static void test_jitter(void **state)
+{
+    (void)state;
+    ps_t sums[3];
+    for (int i = 0; i < 3; i++) {
+        char job[512];
+        snprintf(job, sizeof job, SILENT,
+                 i == 2 ? ",\"compute_jitter\":0.2,\"start\":\"1us\"" : ",\"compute_jitter\":0.2");
+        struct ran r = run("analytical", "{\"kind\":\"switch\",\"size\":64}", job);
+        const struct training_result *t = &r.result->trainings[0];
+        sums[i] = t->compute_ps;
+        assert_near(t->compute_ps, 100 * PS_PER_US, 5 * PS_PER_US); // 4 deviations of the mean
+        assert_true(t->rank_end.max > 115 * PS_PER_US && t->rank_end.max < 120 * PS_PER_US);
+        assert_true(t->rank_end.p50 < t->rank_end.p99);
+        assert_int_equal(t->exposed.max, 2 * PS_PER_NS);
+        end(&r);
+    }
+    assert_int_equal(sums[0], sums[1]);
+    assert_int_equal(sums[0], sums[2]); // draws do not depend on time
+}
+
+static void test_straggler_mistakes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *want;
+    } cases[] = {
+        {"{}", "workload.stragglers: must be a list"},
+        {"[{\"rank\":8,\"factor\":2}]", "workload.stragglers[0].rank: rank 8 is not one of"},
+        {"[{\"rank\":1}]", "workload.stragglers[0].factor: is required"},
+        {"[{\"rank\":1,\"factor\":-1}]", "workload.stragglers[0].factor: "},
+        {"[{\"rank\":1,\"factor\":1,\"at\":2}]", "workload.stragglers[0].at: unknown key"},
+        {"[{\"rank\":1,\"factor\":1},{\"rank\":1,\"factor\":2}]",
+         "workload.stragglers[1].rank: rank 1 is listed twice"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "{\"name\":\"t\",\"topology\":{\"dims\":[" EIGHT
+                 "]},\"workload\":" TRAIN(",\"stragglers\":%s") "}",
+                 cases[i].list);
+        assert_null(load(text, &err));
+        assert_said(&err, text, cases[i].want);
+        err_free(&err);
+    }
+}
+
+/* ---- use of dimensions ---- */
+
+static void test_dimension_use(void **state)
+{
+    (void)state;
+    struct dim_use u;
+    dim_use_init(&u, 2);
+    const ps_t step = DIM_USE_STEP_PS;
+    dim_use_add(&u, 1, step / 2, 3 * step, 0.5);
+    dim_use_add(&u, 0, 0, step, 1);
+    dim_use_add(&u, 0, step, step, 1); // nothing
+    assert_int_equal(u.n, 3);
+    assert_true(u.busy_ps[1] == 0.25 * (double)step && u.busy_ps[3] == 0.5 * (double)step);
+    assert_true(u.busy_ps[0] == (double)step && u.busy_ps[2] == 0);
+    dim_use_add(&u, 0, DIM_USE_STEPS * step - 1, DIM_USE_STEPS * step + 1, 1); // twice as long
+    assert_int_equal(u.step_ps, 2 * step);
+    assert_true(u.busy_ps[0] == (double)step && u.busy_ps[1] == 0.75 * (double)step);
+    assert_int_equal(u.n, DIM_USE_STEPS / 2 + 1);
+    dim_use_free(&u);
+}
+
+// One chunk at a time on one dimension: its queue holds something while a collective runs.
+static void test_use_of_a_run(void **state)
+{
+    (void)state;
+    struct ran r = run("analytical", EIGHT, TRAIN(""));
+    const struct training_use *use = &r.result->trainings[0].use;
+    ps_t busy = 0, until = 0;
+    for (size_t i = 0; i < r.result->n_collectives; i++) { // in the order of their starts
+        const struct collective_result *c = &r.result->collectives[i];
+        busy += c->end_ps > until ? c->end_ps - (c->start_ps > until ? c->start_ps : until) : 0;
+        until = c->end_ps > until ? c->end_ps : until;
+    }
+    double share = (double)busy / (double)r.result->trainings[0].total_ps;
+    assert_true(use->mean[0] > share - 1e-9 && use->mean[0] < share + 1e-9);
+    assert_false(use->whole);
+    for (size_t i = 0; i < use->n; i++)
+        assert_true(use->share[i * use->n_dims] >= 0 && use->share[i * use->n_dims] <= 1 + 1e-9);
+    end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_side_by_side),     cmocka_unit_test(test_starts_apart),
+        cmocka_unit_test(test_beside_an_incast), cmocka_unit_test(test_stragglers),
+        cmocka_unit_test(test_jitter),           cmocka_unit_test(test_straggler_mistakes),
+        cmocka_unit_test(test_dimension_use),    cmocka_unit_test(test_use_of_a_run),
+    };
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}
