@@ -110,12 +110,20 @@ def buffers(what, dense):
 
 
 RESNET, DGX, TPU = "models/resnet50-64", "models/vgg16-dgx2", "models/vgg16-tpu"
-MODELS = {"ResNet-50, 64 GPUs": RESNET, "VGG-16, like a DGX-2": DGX, "VGG-16, like a TPU": TPU,
-          "Transformer, 64 GPUs": "models/transformer-64", "GPT-3, 3 layers, 64 GPUs": "models/gpt3-64"}
+MODELS = {
+    "ResNet-50, 64 GPUs": [RESNET],
+    "VGG-16, like a DGX-2": [DGX],
+    "the same, one chunk a layer": [DGX, "workload.system.preferred-dataset-splits=1"],
+    "VGG-16, like a TPU": [TPU],
+    "Transformer, 64 GPUs": ["models/transformer-64"],
+    "GPT-3, 3 layers, 64 GPUs": ["models/gpt3-64"],
+}
 NO_DELAY = ["topology.dims[0].link.delay=0ns", "topology.dims[1].link.delay=0ns"]
 TABLES = {
     "policies": [row((policy, "ECMP"), "dlrm/dlrm-64", cc(policy), seeds=5) for policy in POLICIES] +
                 [row((policy, "static"), "dlrm/dlrm-64", cc(policy), STATIC)
+                 for policy in ("none", "window", "dcqcn", "hpcc")] +
+                [row((policy, "static, an ACK a packet"), "dlrm/dlrm-64", cc(policy), STATIC, "transport.ack_interval=1")
                  for policy in ("none", "window", "dcqcn", "hpcc")] +
                 [row(("none", "ECMP, 4 queue pairs a pair"), "dlrm/dlrm-64", NONE, "transport.qps_per_pair=4", seeds=5),
                  row(("none", "adaptive, packets out of order"), "dlrm/dlrm-64", NONE, *OUT_OF_ORDER)],
@@ -140,8 +148,8 @@ TABLES = {
               for network in ("closed forms", "packets")],
     "buffer": buffers("whole model", False),
     "buffer-dense": buffers("all-reduces alone", True),
-    "models": [row((name, network), scenario, *([ANALYTICAL] if network == "closed forms" else []))
-               for name, scenario in MODELS.items() for network in ("closed forms", "packets")],
+    "models": [row((name, network), scenario, *more, *([ANALYTICAL] if network == "closed forms" else []))
+               for name, (scenario, *more) in MODELS.items() for network in ("closed forms", "packets")],
 }
 
 
@@ -238,7 +246,7 @@ def models(results):
 
 MAKE = {"policies": policies, "gap": gap, "scale": scale, "buffer": sweep, "buffer-dense": sweep, "models": models}
 SHOWN = {  # rows whose command stands above the table
-    "policies": lambda rows: [rows[0], rows[-3], *rows[-2:]],
+    "policies": lambda rows: [rows[0], *rows[-3:]],
     "gap": lambda rows: rows[:7],
     "scale": lambda rows: [*rows[:2], rows[-2], rows[-1]],
     "buffer": lambda rows: [rows[0], rows[len(rows) // 2], rows[-1]],
