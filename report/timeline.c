@@ -65,9 +65,8 @@ static void put_slice(FILE *out, const struct slice_result *s)
     put_us(out, "dur", s->end_ps - s->begin_ps);
     fprintf(out, "\"cat\":\"%s\",\"name\":\"", s->op ? "comm" : s->wait ? "wait" : "compute");
     if (s->wait)
-        fputs(s->layer ? "wait " : "wait for all", out);
-    if (s->layer)
-        put_string(out, s->layer);
+        fputs("wait ", out);
+    put_string(out, s->layer);
     if (s->part)
         fprintf(out, " %s", s->part);
     if (s->op)

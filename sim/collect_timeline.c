@@ -61,7 +61,7 @@ static struct slice_result slice_of(const struct training_job *t, const struct t
                                  .begin_ps = from->begin_ps,
                                  .end_ps = from->end_ps,
                                  .layer = from->layer,
-                                 .part = phase || !from->layer ? NULL : training_parts[from->part],
+                                 .part = phase ? NULL : training_parts[from->part],
                                  .op = phase ? coll_op_name((enum coll_op)from->op) : NULL,
                                  .wait = from->kind == SLICE_WAIT,
                                  .dim = from->dim,

@@ -111,7 +111,7 @@ struct slice_result {
     uint32_t job, rank; // rank of the network
     uint32_t lane;      // 0 = computing and waiting; phases: (1 + dim) << SLICE_LANE_BITS and up
     ps_t begin_ps, end_ps;
-    const char *layer, *part; // NULL: of a wait for all that is on its way; of a phase
+    const char *layer, *part; // part: NULL of a phase
     const char *op;           // of a phase, else NULL
     bool wait;
     uint32_t dim, chunk; // of a phase

@@ -11,9 +11,12 @@
 
 #define FEW_PACKETS 3
 
+// Once the short timeout has fired without progress, the queue ahead may simply be longer than it: the
+// next one waits for what the buffers of the path can hold, so that no flow is given up for a queue.
 ps_t roce_selective_rto_ps(const struct qp_sender *s)
 {
-    return s->snd_nxt - s->snd_una <= FEW_PACKETS ? s->rto_low_ps : s->rto_high_ps;
+    bool few = s->snd_nxt - s->snd_una <= FEW_PACKETS;
+    return few && s->retries == 0 ? s->rto_low_ps : s->rto_high_ps;
 }
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }

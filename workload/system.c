@@ -93,32 +93,10 @@ struct phase_record *system_phase_record(const struct phase_run *run)
 
 /* ---- programs ---- */
 
-// What a program sends in all depends on few things, and the groups of a phase differ by little.
-struct sent {
-    struct coll_phase phase; // with the bytes of its vector
-    uint64_t bytes;
-};
-
-#define SENT_KEPT 64
-
-static uint64_t bytes_sent(const struct system *s, const struct coll_phase *phase,
-                           const struct coll_shape *shape, struct sent *kept)
-{
-    struct sent *slot = &kept[(shape->bytes + phase->dim * 7 + phase->op * 17) % SENT_KEPT];
-    if (slot->phase.bytes == shape->bytes && slot->phase.dim == phase->dim &&
-        slot->phase.op == phase->op && slot->bytes > 0 && shape->uneven == NULL)
-        return slot->bytes;
-    *slot = (struct sent){{phase->dim, phase->op, shape->bytes}, 0};
-    for (uint32_t r = 0; r < shape->ranks; r++)
-        slot->bytes +=
-            coll_bytes_sent(s->schedule.choice[phase->op][phase->dim].algorithm, shape, r);
-    return slot->bytes;
-}
-
 uint64_t system_bytes(const struct system *s, const struct system_request *request)
 {
     struct coll_planner planner;
-    struct sent kept[SENT_KEPT] = {{{0, 0, 0}, 0}};
+    struct volume kept[VOLUMES_KEPT] = {{{0, 0, 0}, 0}};
     uint64_t sum = 0;
     coll_planner_init(&planner, &s->schedule);
     struct instance *in = instance_new(&planner, request, 0);
@@ -127,7 +105,7 @@ uint64_t system_bytes(const struct system *s, const struct system_request *reque
             const struct coll_phase *phase = instance_phase(in, c, i);
             for (uint32_t g = 0; g < coll_n_groups(&s->schedule, phase->dim); g++) {
                 struct coll_shape shape = instance_shape(&s->schedule, in, c, i, g);
-                sum += bytes_sent(s, phase, &shape, kept);
+                sum += volume_of(&s->schedule, phase, &shape, kept);
             }
         }
     instance_free(in);
@@ -239,6 +217,9 @@ static bool closed_form(struct phase_run *run, ps_t now)
     struct phase_record *record = system_phase_record(run);
     record->network_ps += (double)duration * run->n_members;
     record->messages += run->n_members;
+    uint64_t bytes = volume_of(&s->schedule, phase, &run->shape, s->volumes);
+    record->bytes += bytes;
+    system_record(s, run->instance)->dims[run->dim].bytes += bytes;
     return true;
 }
 

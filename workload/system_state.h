@@ -6,6 +6,7 @@
 #include "workload/dim_use.h"
 #include "workload/phase_run.h"
 #include "workload/timeline.h"
+#include "workload/volume.h"
 #include "workload/workload.h"
 
 // Of a token, below the job: run and member, step.
@@ -34,6 +35,7 @@ struct system {
     struct dim_queue *queues;
     ps_t *used_since; // [queue] it holds something
     struct phase_pool pool;
+    struct volume volumes[VOLUMES_KEPT]; // of phases in closed form
 };
 
 struct collective_record *system_record(const struct system *s, const struct instance *in);

@@ -79,16 +79,14 @@ static void issue(struct training_rank *r, uint32_t slot, bool urgent, ps_t now)
 static void note(struct training_rank *r, enum slice_kind kind, uint32_t slot, ps_t begin, ps_t end)
 {
     struct training_job *t = r->job;
-    bool known = slot != NO_SLOT;
     if (!timeline_wants(&t->timeline, r->rank))
         return;
     struct timeline_slice slice = {.begin_ps = begin,
                                    .end_ps = end,
-                                   .layer =
-                                       known ? t->spec->layers[slot / TRAINING_PARTS].name : NULL,
+                                   .layer = t->spec->layers[slot / TRAINING_PARTS].name,
                                    .rank = r->rank,
                                    .kind = (uint8_t)kind,
-                                   .part = (uint8_t)(known ? slot % TRAINING_PARTS : 0)};
+                                   .part = (uint8_t)(slot % TRAINING_PARTS)};
     timeline_add(&t->timeline, &slice);
 }
 
@@ -113,8 +111,7 @@ static void end_if_done(struct training_rank *r, ps_t now)
     struct training_job *t = r->job;
     if (!r->ended || r->open > 0)
         return;
-    t->rank_end_ps[r->rank] = t->end_ps = now;
-    note(r, SLICE_WAIT, NO_SLOT, r->waits_since_ps, now);
+    t->rank_end_ps[r->rank] = t->end_ps = t->pass_end_ps[t->passes - 1] = now;
     workload_unit_ended(t->job->workload, t->job);
 }
 
@@ -158,6 +155,14 @@ static void rank_goes_on(struct training_rank *r, ps_t now)
 
 /* ---- collectives that have ended ---- */
 
+// A rank has waited for it; behind the last pass each collective counts from the end of the one before.
+static void waited(struct training_rank *r, uint32_t slot, ps_t now)
+{
+    r->job->slots[slot].exposed_ps += (double)(now - r->waits_since_ps);
+    note(r, SLICE_WAIT, slot, r->waits_since_ps, now);
+    r->waits_since_ps = now;
+}
+
 static void on_update(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
@@ -170,14 +175,14 @@ static void on_update(struct engine *e, struct sim_timer *timer, int revents)
     u->next_free = t->updates;
     t->updates = u;
     r->open--;
-    if (--*open_of(r, slot) == 0 && r->waiting == slot) {
-        t->slots[slot].exposed_ps += (double)(e->now_ps - r->waits_since_ps);
-        note(r, SLICE_WAIT, slot, r->waits_since_ps, e->now_ps);
-        r->waiting = NO_SLOT;
+    bool awaited = --*open_of(r, slot) == 0 && r->waiting == slot;
+    if (awaited || r->ended)
+        waited(r, slot, e->now_ps);
+    r->waiting = awaited ? NO_SLOT : r->waiting;
+    if (awaited)
         rank_goes_on(r, e->now_ps);
-    } else {
+    else
         end_if_done(r, e->now_ps);
-    }
 }
 
 static struct training_update *update_take(struct training_job *t)
