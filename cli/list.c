@@ -108,9 +108,10 @@ static size_t workload_entries(struct entry out[ENTRIES_MAX])
                        .tables = {{"", gemm_params, n_gemm_params}}};
     out[N_JOB_KINDS + 1] = (struct entry){
         .name = "dlrm",
-        .doc = "`dlrm` of a training job: a recommendation model, its tables sharded",
+        .doc = "`dlrm` of a training job: a recommendation model, its tables sharded (element: 4B "
+               "unless given)",
         .source = "Naumov et al. 2019; Mudigere et al., ISCA 2022",
-        .tables = {{"", dlrm_params, n_dlrm_params}, {"machine", gemm_params, n_gemm_params}}};
+        .tables = {{"", dlrm_params, n_dlrm_params}, {"", gemm_params, n_gemm_params}}};
     return N_JOB_KINDS + 2;
 }
 

@@ -51,6 +51,22 @@ static void read_tables(struct reader *r, const struct place *place, struct dlrm
     }
 }
 
+static const uint64_t top_widths[] = {512, 512, 256, 1};
+#define N_TOP_WIDTHS (sizeof top_widths / sizeof *top_widths)
+#define N_BOTTOM_WIDTHS 3
+
+// Ends at the tables' dim, as the interaction asks.
+static void bottom_widths(uint64_t dim, uint64_t widths[N_BOTTOM_WIDTHS])
+{
+    widths[0] = 512, widths[1] = 256, widths[2] = dim;
+}
+
+static void machine_defaults(struct gemm_params *machine)
+{
+    params_default(gemm_params, n_gemm_params, machine);
+    machine->element_bytes = 4; // single precision
+}
+
 static uint64_t *read_widths(struct reader *r, const struct place *place, const uint64_t *otherwise,
                              size_t n_otherwise, size_t *n)
 {
@@ -72,7 +88,7 @@ static uint64_t *read_widths(struct reader *r, const struct place *place, const 
 int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
               struct training_spec *spec)
 {
-    static const uint64_t top[] = {512, 512, 256, 1};
+    uint64_t towards[N_BOTTOM_WIDTHS];
     struct keys keys = {0};
     struct dlrm_spec d = {0};
     size_t errors = r->err->n_errors;
@@ -82,14 +98,13 @@ int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
     if (!read_object(r, place))
         return -1;
     params_default(dlrm_params, n_dlrm_params, &d.params);
-    params_default(gemm_params, n_gemm_params, &d.params.machine);
-    d.params.machine.element_bytes = 4; // single precision
+    machine_defaults(&d.params.machine);
     read_params(r, place, &keys, dlrm_params, n_dlrm_params, &d.params);
     read_params(r, place, &keys, gemm_params, n_gemm_params, &d.params.machine);
-    const uint64_t towards[] = {512, 256, d.params.dim};
+    bottom_widths(d.params.dim, towards);
     read_tables(r, &tables, &d);
-    d.bottom = read_widths(r, &bottom, towards, 3, &d.n_bottom);
-    d.top = read_widths(r, &tops, top, 4, &d.n_top);
+    d.bottom = read_widths(r, &bottom, towards, N_BOTTOM_WIDTHS, &d.n_bottom);
+    d.top = read_widths(r, &tops, top_widths, N_TOP_WIDTHS, &d.n_top);
     keys_add(&keys, "tables");
     keys_add(&keys, "bottom");
     keys_add(&keys, "top");
@@ -99,4 +114,39 @@ int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
         *spec = dlrm_training(&d, ranks);
     dlrm_free(&d);
     return good ? 0 : -1;
+}
+
+static void default_params(json_t *json, const struct param *params, size_t n, const void *base)
+{
+    for (size_t i = 0; i < n; i++) {
+        char buf[PARAM_TEXT_MAX];
+        if (json_object_get(json, params[i].name) == NULL)
+            json_object_set_new(json, params[i].name,
+                                param_json(&params[i], param_text(&params[i], base, buf)));
+    }
+}
+
+static void default_widths(json_t *json, const char *key, const uint64_t *widths, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer((json_int_t)widths[i]));
+    if (json_object_get(json, key) == NULL)
+        json_object_set(json, key, list);
+    json_decref(list);
+}
+
+json_t *dlrm_json(const json_t *given)
+{
+    struct dlrm_params params;
+    uint64_t towards[N_BOTTOM_WIDTHS];
+    json_t *json = json_deep_copy(given);
+    params_default(dlrm_params, n_dlrm_params, &params);
+    machine_defaults(&params.machine);
+    default_params(json, dlrm_params, n_dlrm_params, &params);
+    default_params(json, gemm_params, n_gemm_params, &params.machine);
+    bottom_widths((uint64_t)json_integer_value(json_object_get(json, "dim")), towards);
+    default_widths(json, "bottom", towards, N_BOTTOM_WIDTHS);
+    default_widths(json, "top", top_widths, N_TOP_WIDTHS);
+    return json;
 }

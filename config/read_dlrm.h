@@ -9,3 +9,6 @@
 // and *spec is empty.
 int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
               struct training_spec *spec);
+
+// The object as it was given, with the defaults of what it leaves out.
+json_t *dlrm_json(const json_t *given);

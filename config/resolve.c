@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/read_dlrm.h"
 #include "config/training.h"
 
 // A number without a fraction as a JSON integer, so that it reads "8" and not "8.0".
@@ -162,8 +163,11 @@ static void write_algorithms(json_t *json, const struct job_spec *job,
 static void write_training(json_t *json, const struct job_spec *job,
                            const struct job_source *source)
 {
-    static const char *const copied[] = {"system", "dims", "stragglers", "dlrm"};
-    if (source->params.file[0] == '\0' && json_object_get(source->json, "dlrm") == NULL)
+    static const char *const copied[] = {"system", "dims", "stragglers"};
+    const json_t *dlrm = json_object_get(source->json, "dlrm");
+    if (dlrm != NULL)
+        json_object_set_new(json, "dlrm", dlrm_json(dlrm));
+    else if (source->params.file[0] == '\0')
         training_write(json, job->training);
     for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
         json_t *value = json_object_get(source->json, copied[i]);
