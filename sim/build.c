@@ -84,6 +84,7 @@ static void build_roce_dims(struct sim *sim)
         roce->spec.int_bytes = sim_int_bytes(dim);
         roce->hash_qp = dim->sw.routing.hash == ROUTING_HASH_QP;
         roce->full = data_sizes(&roce->spec, (uint32_t)roce->spec.mtu_bytes, false);
+        roce->ack = ack_sizes(&roce->spec);
     }
 }
 

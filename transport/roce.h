@@ -19,9 +19,10 @@ struct roce_dim {
     const struct cc_ops *cc;
     const void *cc_params;
     struct packet_sizes full; // of a packet of mtu bytes without RETH
-    bool int_records;         // data gathers INT records
-    bool hash_qp;             // switches hash the destination queue pair too
-    ps_t global_rtt_ps;       // the largest base RTT of all pairs, where the policy needs it
+    struct packet_sizes ack;
+    bool int_records;   // data gathers INT records
+    bool hash_qp;       // switches hash the destination queue pair too
+    ps_t global_rtt_ps; // the largest base RTT of all pairs, where the policy needs it
 };
 
 struct roce_path {

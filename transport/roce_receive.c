@@ -7,7 +7,7 @@ static void answer(struct roce *roce, uint32_t port, struct packet *data, const 
                    uint8_t flags, ps_t now)
 {
     const struct roce_dim *dim = roce_dim_of(roce, qp);
-    struct packet_sizes size = ack_sizes(&dim->spec);
+    struct packet_sizes size = dim->ack;
     struct packet ack = {.flow = qp->index,
                          .psn = (uint32_t)qp->rcv.expected_psn,
                          .dst = qp->src_node,
@@ -140,8 +140,8 @@ void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now)
     uint32_t whole = 0;
     if (psn == r->expected_psn) { // first, since the answer speaks of it
         r->expected_psn++;
-        while (psn_set_remove(&r->early, r->expected_psn))
-            r->expected_psn++;
+        while (psn_set_has(&r->early, r->expected_psn))
+            psn_set_remove(&r->early, r->expected_psn++);
         if (p->flags & PACKET_LAST || r->expected_psn > psn + 1)
             whole = whole_messages(roce, r);
         r->msn += whole;

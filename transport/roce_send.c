@@ -340,6 +340,12 @@ static uint64_t acknowledge(struct roce *roce, struct qp *qp, uint64_t psn, ps_t
     struct qp_sender *s = &qp->snd;
     uint64_t mtu = roce_dim_of(roce, qp)->spec.mtu_bytes, before = s->una_bytes;
     uint32_t slot = s->oldest;
+    if (slot != MESSAGE_NIL && psn < message_end_psn(roce_message(roce, slot)) &&
+        psn <= s->snd_nxt) { // full packets of one message: nearly always
+        s->una_bytes += (psn - s->snd_una) * mtu;
+        s->snd_una = psn;
+        return s->una_bytes - before;
+    }
     while (slot != MESSAGE_NIL && message_end_psn(roce_message(roce, slot)) <= psn) {
         s->una_bytes = roce_message(roce, slot)->start_byte + roce_message(roce, slot)->bytes;
         slot = roce_message(roce, slot)->next;
@@ -415,12 +421,13 @@ void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
     uint64_t una = s->snd_una, psn = psn_restore(p->psn, una);
     if (s->failed || psn < una || psn > s->snd_max)
         return;
-    bool nak = p->flags & PACKET_NAK, news = psn > una;
+    bool nak = p->flags & PACKET_NAK, news = psn > una, told = false;
     uint64_t acked = news ? acknowledge(roce, qp, psn, now) : 0;
     if (recovery == RECOVERY_SELECTIVE_REPEAT) {
         uint64_t recovered = s->recover_psn;
         roce_selective_ack(roce, qp, p, una);
-        if (s->recover_psn != 0 && recovered == 0)
+        told = s->recover_psn != 0 && recovered == 0;
+        if (told)
             tell_loss(s, now);
     }
     if (news) {
@@ -433,10 +440,14 @@ void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
     if (nak && recovery == RECOVERY_GO_BACK_N) {
         go_back(s);
         tell_loss(s, now);
+        told = true;
     }
-    if (qp->wants_acks && (!nak || acked > 0))
+    if (qp->wants_acks && (!nak || acked > 0)) {
         tell_ack(qp, p, acked, now);
-    roce_cc_moved(roce, p->flow, now);
+        told = true;
+    }
+    if (told)
+        roce_cc_moved(roce, p->flow, now);
     if (news && s->snd_una == s->tail_psn)
         roce_qp_rest(roce, p->flow);
     else
