@@ -30,6 +30,21 @@ static const char *const ops[] = {"all_reduce", "reduce_scatter", "all_gather", 
                                   "broadcast",  "reduce",         "gather",     "scatter",
                                   "send_recv",  "barrier",        NULL};
 
+#define MAPPING                                                                                    \
+    {.name = "mapping",                                                                            \
+     .type = PARAM_ENUM,                                                                           \
+     .offset = JP(mapping),                                                                        \
+     .choices = mappings,                                                                          \
+     .def = "local",                                                                               \
+     .help = "of the job's ranks to places: in order; `stride` apart, so that neighbours are on "  \
+             "different servers; or at random (seeded). `ranks` gives any other"},                 \
+    {                                                                                              \
+        .name = "stride", .type = PARAM_COUNT, .offset = JP(stride), .def = "auto", .min = "1",    \
+        .max = "65536", .can_auto = true,                                                          \
+        .help = "mapping strided: places between neighbours; auto = the innermost dimension's "    \
+                "size"                                                                             \
+    }
+
 static const struct param flows_params[] = {
     COMMON,
     {.name = "file",
@@ -182,21 +197,7 @@ static const struct param collective_params[] = {
      .can_auto = true,
      .help = "at which a rank adds what it receives; auto = at once (over the analytical network: "
              "3 ns per 500 kB of a message)"},
-    {.name = "mapping",
-     .type = PARAM_ENUM,
-     .offset = JP(mapping),
-     .choices = mappings,
-     .def = "local",
-     .help = "of the job's ranks to places: in order; `stride` apart, so that neighbours are on "
-             "different servers; or at random (seeded). `ranks` gives any other"},
-    {.name = "stride",
-     .type = PARAM_COUNT,
-     .offset = JP(stride),
-     .def = "auto",
-     .min = "1",
-     .max = "65536",
-     .can_auto = true,
-     .help = "mapping strided: places between neighbours; auto = the innermost dimension's size"},
+    MAPPING,
 };
 
 static const struct param training_params[] = {
@@ -236,20 +237,7 @@ static const struct param training_params[] = {
      .min = "0",
      .max = "1",
      .help = "every compute time takes a factor of its own, even in 1 - jitter .. 1 + jitter"},
-    {.name = "mapping",
-     .type = PARAM_ENUM,
-     .offset = JP(mapping),
-     .choices = mappings,
-     .def = "local",
-     .help = "of the job's ranks to places, as of a collective"},
-    {.name = "stride",
-     .type = PARAM_COUNT,
-     .offset = JP(stride),
-     .def = "auto",
-     .min = "1",
-     .max = "65536",
-     .can_auto = true,
-     .help = "mapping strided: places between neighbours; auto = the innermost dimension's size"},
+    MAPPING,
 };
 
 static const struct param poisson_params[] = {
