@@ -183,6 +183,10 @@ static int layer_line(const struct text_file *file, char *line, struct training_
     size_t want = COLUMNS + (spec->keyword == TRAINING_HYBRID_CUSTOMIZED);
     if (n != want)
         return text_file_error(file, "%zu columns, not %zu", n, want);
+    json_t *name = json_string(words[0]);
+    if (name == NULL)
+        return text_file_error(file, "the layer's name is not UTF-8 text");
+    json_decref(name);
     struct training_layer *layer = &spec->layers[spec->n_layers++];
     layer->name = memory_text(words[0]);
     layer->keyword = spec->keyword;
