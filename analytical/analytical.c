@@ -6,8 +6,6 @@
 
 #include "engine/memory.h"
 
-#define LONGEST_PS (PS_NEVER / 4) // 26 days; what takes longer takes this
-
 // ---- how long ----
 
 static uint32_t hops_between(const struct analytical_dim *dim, uint32_t from, uint32_t to)
@@ -65,8 +63,8 @@ ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t ds
     if (way.hops == 0)
         return 0;
     double ns = (double)way.latency_ps / (double)PS_PER_NS + (double)bytes / way.bytes_per_ns;
-    if (ns >= (double)(LONGEST_PS / PS_PER_NS))
-        return LONGEST_PS;
+    if (ns >= (double)(ANALYTICAL_LONGEST_PS / PS_PER_NS))
+        return ANALYTICAL_LONGEST_PS;
     return (ps_t)ns * PS_PER_NS; // truncated, as the original's conversion to int does
 }
 

@@ -48,6 +48,7 @@ struct analytical {
 };
 
 #define ANALYTICAL_BLOCK 256
+#define ANALYTICAL_LONGEST_PS (PS_NEVER / 4) // 26 days; what takes longer takes this
 
 // The caller fills the configuration of a zeroed struct; nothing else to begin. Ends the timers.
 void analytical_free(struct analytical *a);

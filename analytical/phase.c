@@ -33,52 +33,88 @@ static uint64_t message_bytes(const struct coll_phase_call *call)
 
 static ps_t longer(ps_t a, ps_t b) { return a > b ? a : b; }
 
+// n times `each`, and sums, of times up to the longest.
+static ps_t times(uint64_t n, ps_t each)
+{
+    ps_t product;
+    bool wraps = __builtin_mul_overflow(n, each, &product);
+    return wraps || product > ANALYTICAL_LONGEST_PS ? ANALYTICAL_LONGEST_PS : product;
+}
+
+static ps_t plus(ps_t a, ps_t b) { return times(1, a + b); }
+
+static ps_t plus3(ps_t a, ps_t b, ps_t c) { return plus(plus(a, b), c); }
+
 static bool ring_phase(const struct analytical *a, const struct coll_phase_call *call,
                        ps_t *duration_ps)
 {
     uint64_t bytes = message_bytes(call);
-    ps_t n = call->n, time = 0, delay = call->endpoint_ps, adding = add_ps(bytes);
+    uint64_t n = call->n;
+    ps_t time = 0, delay = call->endpoint_ps, adding = add_ps(bytes);
     for (uint32_t i = 0; i < call->n; i++)
         time = longer(time, analytical_message_ps(a, call->members[i],
                                                   call->members[(i + 1) % call->n], bytes));
     switch (call->op) {
     case COLL_ALL_REDUCE:
-        *duration_ps = 2 * (n - 1) * time + (2 * (n - 1) + 1) * delay + (n - 1) * adding;
+        *duration_ps =
+            plus3(times(2 * (n - 1), time), times(2 * (n - 1) + 1, delay), times(n - 1, adding));
         return true;
     case COLL_REDUCE_SCATTER:
-        *duration_ps = (n - 1) * (time + adding) + n * delay;
+        *duration_ps = plus(times(n - 1, plus(time, adding)), times(n, delay));
         return true;
     case COLL_ALL_GATHER:
-        *duration_ps = (n - 1) * time + n * delay;
+        *duration_ps = plus(times(n - 1, time), times(n, delay));
         return true;
     case COLL_ALL_TO_ALL: // every hop of every message is a message to the neighbour
-        *duration_ps = n * (n - 1) / 2 * (time + delay) + delay;
+        *duration_ps = plus(times(n * (n - 1) / 2, plus(time, delay)), delay);
         return true;
     default:
         return false;
     }
 }
 
-// The members are an arithmetic progression, so what the first one sees stands for all.
+// The slowest message of all pairs. Where the members are all ranks, or evenly apart along one
+// dimension, what the first one sees stands for all; a mapping or a list of ranks makes other groups.
+static ps_t slowest_pair(const struct analytical *a, const struct coll_phase_call *call,
+                         uint64_t bytes)
+{
+    const uint32_t *at = call->members;
+    uint64_t ranks = 1, below = 1;
+    for (uint32_t d = 0; d < a->n_dims; d++) {
+        ranks *= a->dims[d].size;
+        if (at[0] / (below * a->dims[d].size) != at[call->n - 1] / (below * a->dims[d].size))
+            below *= a->dims[d].size;
+    }
+    bool even = at[1] > at[0] && (at[1] - at[0]) % below == 0;
+    for (uint32_t i = 2; i < call->n && even; i++)
+        even = at[i] > at[i - 1] && at[i] - at[i - 1] == at[1] - at[0];
+    bool alike = even || call->n == ranks;
+    ps_t time = 0;
+    for (uint32_t i = 0; i < (alike ? 1 : call->n); i++)
+        for (uint32_t j = alike ? 1 : 0; j < call->n; j++)
+            if (i != j)
+                time = longer(time, analytical_message_ps(a, at[i], at[j], bytes));
+    return time;
+}
+
 static bool direct_phase(const struct analytical *a, const struct coll_phase_call *call,
                          ps_t *duration_ps)
 {
     uint64_t bytes = message_bytes(call);
-    ps_t time = 0, delay = call->endpoint_ps;
+    ps_t delay = call->endpoint_ps;
     if (call->window != 0 && call->window < call->n - 1)
         return false;
-    for (uint32_t i = 1; i < call->n; i++)
-        time = longer(time, analytical_message_ps(a, call->members[0], call->members[i], bytes));
+    ps_t time = slowest_pair(a, call, bytes);
     switch (call->op) {
     case COLL_ALL_REDUCE:
-        *duration_ps = 2 * time + 3 * delay + add_ps(bytes);
+        *duration_ps = plus3(times(2, time), times(3, delay), add_ps(bytes));
         return true;
     case COLL_REDUCE_SCATTER:
-        *duration_ps = time + 2 * delay + add_ps(bytes);
+        *duration_ps = plus3(time, times(2, delay), add_ps(bytes));
         return true;
     case COLL_ALL_GATHER:
     case COLL_ALL_TO_ALL:
-        *duration_ps = time + 2 * delay;
+        *duration_ps = plus(time, times(2, delay));
         return true;
     default:
         return false;
@@ -107,13 +143,13 @@ static bool halving_doubling_phase(const struct analytical *a, const struct coll
     uint64_t bytes = call->bytes;
     for (uint32_t mask = n / 2; call->op != COLL_ALL_GATHER && mask > 0; mask /= 2) {
         bytes /= 2;
-        total += call->endpoint_ps + exchange_ps(a, call, mask, bytes);
-        total += mask < n / 2 ? add_ps(bytes) : 0;
+        total = plus3(total, call->endpoint_ps, exchange_ps(a, call, mask, bytes));
+        total = plus(total, mask < n / 2 ? add_ps(bytes) : 0);
     }
     if (call->op == COLL_ALL_REDUCE)
         bytes = bytes / 2 * 2;
     for (uint32_t mask = 1; call->op != COLL_REDUCE_SCATTER && mask < n; mask *= 2)
-        total += call->endpoint_ps + exchange_ps(a, call, mask, bytes * mask);
+        total = plus3(total, call->endpoint_ps, exchange_ps(a, call, mask, bytes * mask));
     *duration_ps = total;
     return true;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "config/gemm_file.h"
+#include "config/training.h"
 
 static int params_set(const struct options *o, struct gemm_params *params, struct err *err)
 {
@@ -31,9 +32,11 @@ static int write_gemm(const struct options *o, int parallel, struct err *err)
                 gemm_parallels[parallel]);
     else if (set == 0 && layers) {
         struct training_spec spec = gemm_training(layers, n, (enum gemm_parallel)parallel, &params);
-        char *text = workload_text(&spec);
-        code = text_write(o->file, text);
-        free(text);
+        if (training_check_sizes(&spec, o->args[1], err) == 0) {
+            char *text = workload_text(&spec);
+            code = text_write(o->file, text);
+            free(text);
+        }
         training_free(&spec);
     }
     gemms_free(layers, n);

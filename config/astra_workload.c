@@ -17,8 +17,6 @@
 
 #define COLUMNS 12
 #define LAYERS_MAX 100000
-#define NS_MAX UINT64_C(100000000000000)     // 100000 s
-#define BYTES_MAX UINT64_C(1000000000000000) // 1 PB
 #define WORDS_MAX 4096
 #define ERRORS_MAX 20
 
@@ -163,10 +161,10 @@ static int step_take(const struct text_file *file, const char *part, char **word
 {
     char what[32];
     snprintf(what, sizeof what, "%s compute", part);
-    int status = word_count(file, what, words[0], NS_MAX, &step->compute_ns);
+    int status = word_count(file, what, words[0], TRAINING_NS_MAX, &step->compute_ns);
     status |= word_type(file, part, words[1], &step->op);
     snprintf(what, sizeof what, "%s bytes", part);
-    return status | word_count(file, what, words[2], BYTES_MAX, &step->bytes);
+    return status | word_count(file, what, words[2], TRAINING_BYTES_MAX, &step->bytes);
 }
 
 // Whose dimensions a single layer may take; the others speak of the whole job.
@@ -185,6 +183,10 @@ static int layer_line(const struct text_file *file, char *line, struct training_
     size_t want = COLUMNS + (spec->keyword == TRAINING_HYBRID_CUSTOMIZED);
     if (n != want)
         return text_file_error(file, "%zu columns, not %zu", n, want);
+    json_t *name = json_string(words[0]);
+    if (name == NULL)
+        return text_file_error(file, "the layer's name is not UTF-8 text");
+    json_decref(name);
     struct training_layer *layer = &spec->layers[spec->n_layers++];
     layer->name = memory_text(words[0]);
     layer->keyword = spec->keyword;
@@ -194,7 +196,7 @@ static int layer_line(const struct text_file *file, char *line, struct training_
         status = text_file_error(file, "column 2 \"%.40s\" is not a whole number", words[1]);
     for (size_t part = 0; part < TRAINING_PARTS; part++)
         status |= step_take(file, training_parts[part], words + 2 + 3 * part, &layer->parts[part]);
-    status |= word_count(file, "update_delay", words[11], NS_MAX, &layer->update_delay_ns);
+    status |= word_count(file, "update_delay", words[11], TRAINING_NS_MAX, &layer->update_delay_ns);
     if (n > COLUMNS)
         layer->keyword = layer_keyword(file, words[COLUMNS]);
     return layer->keyword < 0 ? -1 : status;

@@ -101,6 +101,9 @@ void read_poisson(struct reader *r, const struct place *place, struct keys *keys
 void read_collective(struct reader *r, const struct place *place, struct keys *keys,
                      struct job_spec *job, const struct job_params *params);
 
+// Are the parts of a collective of so many chunks few enough to be named? Else an error at `place`.
+bool chunks_check(struct reader *r, const struct place *place, const struct coll_schedule *s);
+
 // The dimensions of a job's ranks: `place`, a list of sizes, or the network's own.
 void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
                    struct coll_schedule *s);

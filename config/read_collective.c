@@ -111,16 +111,22 @@ static void set_schedule(const struct job_params *params, bool flat, struct coll
     s->bidirectional = params->ring_directions == 2;
 }
 
-static void check_sizes(struct reader *r, const struct collective_places *at,
-                        const struct job_params *params, const struct job_spec *job, uint32_t ranks)
+bool chunks_check(struct reader *r, const struct place *place, const struct coll_schedule *s)
 {
-    const struct coll_schedule *s = job->schedule;
     uint64_t groups = 0;
     for (uint32_t d = 0; d < s->n_dims; d++)
         groups += coll_n_groups(s, d);
-    if (groups * params->chunks * coll_largest_group(s) > RUNS_MAX)
-        place_error(r->err, &at->chunks, "%u chunks over %u ranks are too many",
-                    (unsigned)params->chunks, ranks);
+    if (groups * s->chunks * coll_largest_group(s) <= RUNS_MAX)
+        return true;
+    place_error(r->err, place, "%u chunks over %u ranks are too many", (unsigned)s->chunks,
+                coll_ranks(s));
+    return false;
+}
+
+static void check_sizes(struct reader *r, const struct collective_places *at,
+                        const struct job_params *params, const struct job_spec *job, uint32_t ranks)
+{
+    chunks_check(r, &at->chunks, job->schedule);
     if (params->root >= ranks)
         place_error(r->err, &at->root, "rank %u is not one of the job's %u", (unsigned)params->root,
                     ranks);

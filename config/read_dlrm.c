@@ -5,9 +5,11 @@
 
 #include <stdlib.h>
 
+#include "config/training.h"
 #include "engine/memory.h"
 
 #define WIDTH_MAX 1000000
+#define PLACES_MAX 1e9 // pieces of tables times ranks that they may go to
 
 static const struct param table_params[] = {
     {.name = "rows",
@@ -85,9 +87,36 @@ static uint64_t *read_widths(struct reader *r, const struct place *place, const 
     return widths;
 }
 
+// Sizes that the layers are computed from, in doubles: they must not wrap there.
+static void sizes_check(struct reader *r, const struct place *place, const struct dlrm_spec *d,
+                        uint32_t ranks)
+{
+    const struct dlrm_params *p = &d->params;
+    bool cuts = p->sharding == DLRM_COLUMN, copies = p->sharding == DLRM_DATA;
+    double samples = (double)p->batch * ranks, element = (double)p->machine.element_bytes;
+    double columns = 0, lookups = 0, weights = 0;
+    for (size_t t = 0; t < d->n_tables; t++) {
+        const struct dlrm_table *table = &d->tables[t];
+        columns += (double)table->dim;
+        lookups += (double)table->dim * (double)table->pooling;
+        weights += (double)table->dim * (double)table->rows;
+    }
+    double ns = 2 * samples * lookups * element / p->machine.memory_gbs;
+    if (samples * columns * element > (double)TRAINING_BYTES_MAX)
+        place_error(r->err, place, "the vectors of a batch are more than 1 PB");
+    else if (copies && weights * element > (double)TRAINING_BYTES_MAX)
+        place_error(r->err, place, "the tables are more than 1 PB");
+    else if (ns > (double)TRAINING_NS_MAX)
+        place_error(r->err, place, "the lookups of a batch take more than 100000 s");
+    else if ((double)d->n_tables * (cuts ? (double)p->column_shards : 1) * ranks > PLACES_MAX)
+        place_error(r->err, place, "%zu tables%s are too many for %u ranks", d->n_tables,
+                    cuts ? " with their column_shards" : "", ranks);
+}
+
 int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
               struct training_spec *spec)
 {
+    char path[PLACE_TEXT];
     uint64_t towards[N_BOTTOM_WIDTHS];
     struct keys keys = {0};
     struct dlrm_spec d = {0};
@@ -109,11 +138,13 @@ int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
     keys_add(&keys, "bottom");
     keys_add(&keys, "top");
     keys_check(r, place, &keys);
+    if (r->err->n_errors == errors && ranks > 0)
+        sizes_check(r, place, &d, ranks);
     bool good = r->err->n_errors == errors && ranks > 0;
     if (good)
         *spec = dlrm_training(&d, ranks);
     dlrm_free(&d);
-    return good ? 0 : -1;
+    return good ? training_check_sizes(spec, place_text(place, path), r->err) : -1;
 }
 
 static void default_params(json_t *json, const struct param *params, size_t n, const void *base)

@@ -71,16 +71,23 @@ static void read_system(struct reader *r, const struct place *place, struct coll
     json_decref(none);
 }
 
+// Ranks of a group over the dimensions `dims`.
+static uint32_t span_of(const struct coll_schedule *s, uint32_t dims)
+{
+    uint32_t span = 1;
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        span *= dims >> d & 1 ? s->dim_size[d] : 1;
+    return span;
+}
+
 // Ranks that are not alike exchange all at once, not dimension by dimension.
 static bool uneven_check(struct reader *r, const struct place *system, const struct job_spec *job,
                          uint32_t dims, const struct training_step *step)
 {
     const struct coll_schedule *s = job->schedule;
-    uint32_t wide = 0, ranks = coll_ranks(s), span = 1;
-    for (uint32_t d = 0; d < s->n_dims; d++) {
+    uint32_t wide = 0, ranks = coll_ranks(s), span = span_of(s, dims);
+    for (uint32_t d = 0; d < s->n_dims; d++)
         wide += s->dim_size[d] > 1;
-        span *= dims >> d & 1 ? s->dim_size[d] : 1;
-    }
     if (step->n_rank_bytes != ranks)
         place_error(r->err, system->parent, "rank_bytes lists %zu ranks of %u", step->n_rank_bytes,
                     ranks);
@@ -96,6 +103,7 @@ static bool uneven_check(struct reader *r, const struct place *system, const str
 static void check_programs(struct reader *r, const struct place *system, const struct job_spec *job)
 {
     const struct training_spec *t = job->training;
+    bool seen[COLL_OPS][1 << COLL_MAX_DIMS] = {{false}}; // layers are much alike
     for (uint32_t layer = 0; layer < t->n_layers; layer++)
         for (int part = 0; part < TRAINING_PARTS; part++) {
             const struct training_step *step = &t->layers[layer].parts[part];
@@ -107,8 +115,11 @@ static void check_programs(struct reader *r, const struct place *system, const s
                                        .uneven = step->rank_bytes ? &uneven : NULL,
                                        .bytes = step->bytes,
                                        .bidirectional = job->schedule->bidirectional};
-            if (step->op != TRAINING_NO_OP && !programs_check(r, system, job, dims, &whole))
+            if (step->op == TRAINING_NO_OP || (!step->rank_bytes && seen[step->op][dims]))
+                continue;
+            if (!programs_check(r, system, job, dims, &whole))
                 return;
+            seen[step->op][dims] = seen[step->op][dims] || !step->rank_bytes;
         }
 }
 
@@ -136,6 +147,37 @@ static void read_stragglers(struct reader *r, const struct place *place, struct 
     }
 }
 
+// Times and bytes after the job's factors; they stay in a scenario's range, so sums do not wrap.
+static bool check_factors(struct reader *r, const struct place *place, const struct job_spec *job)
+{
+    const struct training_spec *t = job->training;
+    struct place compute = place_key(place, "compute_scale"), comm = place_key(place, "comm_scale");
+    double slowest = 1;
+    for (size_t i = 0; i < job->n_stragglers; i++)
+        slowest = job->stragglers[i].factor > slowest ? job->stragglers[i].factor : slowest;
+    slowest *= job->compute_scale * (1 + job->compute_jitter);
+    for (uint32_t i = 0; i < t->n_layers; i++)
+        for (int part = 0; part < TRAINING_PARTS; part++) {
+            const struct training_layer *layer = &t->layers[i];
+            const struct training_step *step = &layer->parts[part];
+            uint32_t dims = training_dims(t, i, (enum training_part)part, job->schedule);
+            double bytes = (double)step->bytes * job->comm_scale;
+            if (step->op == COLL_ALL_GATHER)
+                bytes *= span_of(job->schedule, dims);
+            if (slowest > 1 && (double)step->compute_ns * slowest > (double)TRAINING_NS_MAX)
+                place_error(r->err, &compute,
+                            "with stragglers and jitter, %s of layer %s takes more than 100000 s",
+                            training_parts[part], layer->name);
+            else if (bytes > (double)TRAINING_BYTES_MAX)
+                place_error(r->err, &comm, "%s of layer %s exchanges more than 1 PB",
+                            training_parts[part], layer->name);
+            else
+                continue;
+            return false;
+        }
+    return true;
+}
+
 static bool has_rings(const struct spec *spec)
 {
     for (uint32_t d = 0; d < spec->n_dims; d++)
@@ -149,6 +191,7 @@ void read_training(struct reader *r, const struct place *place, struct keys *key
 {
     struct place dims = place_key(place, "dims"), system = place_key(place, "system"),
                  stragglers = place_key(place, "stragglers");
+    struct place chunks = place_key(&system, "preferred-dataset-splits");
     char path[PLACE_TEXT];
     size_t errors = r->err->n_errors;
     uint32_t ranks = job_size(r, job);
@@ -175,6 +218,6 @@ void read_training(struct reader *r, const struct place *place, struct keys *key
     if (!split_dims(job->training, s))
         place_error(r->err, place, "the model-parallel group makes more than %d dimensions",
                     COLL_MAX_DIMS);
-    else
+    else if (check_factors(r, place, job) && chunks_check(r, &chunks, s))
         check_programs(r, &system, job);
 }

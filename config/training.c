@@ -57,6 +57,19 @@ int training_check(const struct training_spec *spec, const char *path, struct er
     return err->n_errors == errors ? 0 : -1;
 }
 
+int training_check_sizes(const struct training_spec *spec, const char *path, struct err *err)
+{
+    for (size_t i = 0; i < spec->n_layers; i++)
+        for (int part = 0; part < TRAINING_PARTS; part++) {
+            const struct training_layer *layer = &spec->layers[i];
+            const struct training_step *step = &layer->parts[part];
+            if (step->compute_ns > TRAINING_NS_MAX || step->bytes > TRAINING_BYTES_MAX)
+                return err_add(err, path, "layer %s, %s: more than 100000 s or 1 PB", layer->name,
+                               training_parts[part]);
+        }
+    return 0;
+}
+
 int training_check_group(const struct training_spec *spec, const uint32_t *dim_size,
                          uint32_t n_dims, const char *path, struct err *err)
 {

@@ -5,8 +5,14 @@
 #include "config/read.h"
 #include "workload/training_spec.h"
 
+#define TRAINING_NS_MAX UINT64_C(100000000000000)     // 100000 s
+#define TRAINING_BYTES_MAX UINT64_C(1000000000000000) // 1 PB
+
 // Do the arguments fit the keyword and the layers? 0, or -1 with errors at `path`.
 int training_check(const struct training_spec *spec, const char *path, struct err *err);
+
+// Are its times and bytes what a scenario may have? For layers that were computed: 0, or -1.
+int training_check_sizes(const struct training_spec *spec, const char *path, struct err *err);
 
 // Can the model-parallel group be built of these dimensions, innermost first? It must take whole
 // dimensions, of the last one a part that divides it. 0, or -1 with an error at `path`.

@@ -218,6 +218,9 @@ static void collect_status(const struct sim *sim, struct result *r)
     else if (sim->engine.now_ps == limits->sim_time_ps)
         r->reason =
             text_format("simulated time limit of %s reached", human_time(limits->sim_time_ps, buf));
+    else if (sim->engine.now_ps == SIM_LONGEST_PS)
+        r->reason =
+            text_format("the longest simulated time, %s, reached", human_time(SIM_LONGEST_PS, buf));
     else
         r->reason = text_format("stalled: nothing is left to happen, but the work is not done");
 }

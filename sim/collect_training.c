@@ -48,7 +48,7 @@ static void collect_layers(const struct sim *sim, const struct training_job *t,
         struct training_layer_result *layer = &out->layers[slot / TRAINING_PARTS];
         struct training_part_result *part = &layer->parts[slot % TRAINING_PARTS];
         layer->name = t->spec->layers[slot / TRAINING_PARTS].name;
-        part->compute_ps = t->slots[slot].computed_ps / t->n_ranks;
+        part->compute_ps = (ps_t)(t->slots[slot].computed_ps / t->n_ranks);
         part->exposed_ps = (ps_t)(t->slots[slot].exposed_ps / t->n_ranks + 0.5);
         collect_comm(sim, t, slot, part);
     }

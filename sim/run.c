@@ -96,6 +96,7 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     struct running run = {sim, watch};
     ps_t end =
         sim->spec->duration_ps < limits->sim_time_ps ? sim->spec->duration_ps : limits->sim_time_ps;
+    end = end < SIM_LONGEST_PS ? end : SIM_LONGEST_PS;
     sim->engine.horizon_ps = end;
     if (limits->stall_ps != PS_NEVER) {
         sim_timer_init(&sim->engine, &sim->stall, sim->graph.n_nodes, on_stall, sim);
@@ -112,7 +113,7 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
         sim->end = loop_run(&sim->engine, &loop, &hooks);
     sim->cpu_s = cpu_seconds() - cpu;
     sim->wall_s = wall_seconds() - wall;
-    if (sim->end == LOOP_DONE && !sim->engine.stopped && end != PS_NEVER && sim->engine.queue.n > 0)
+    if (sim->end == LOOP_DONE && !sim->engine.stopped && sim->engine.queue.n > 0)
         sim->engine.now_ps = end; // the horizon ended it
     network_settle(&sim->net, sim->engine.now_ps);
 }

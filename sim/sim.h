@@ -16,6 +16,8 @@
 #include "transport/roce.h"
 #include "workload/workload.h"
 
+#define SIM_LONGEST_PS (PS_NEVER / 4) // 26 days: sums of times stay in range
+
 struct message_stats { // of ended messages
     struct distribution fct_ns, slowdown;
     double goodput_sum, goodput_square_sum;

@@ -13,16 +13,21 @@ struct collective_job {
     struct system *system;
     struct system_request request;
     uint64_t *begun; // [rank] repeats
+    bool *beginning; // [rank] its repeat ends, if it does, on the spot
 };
 
-// Begin repeats until one has to be waited for (a rank alone never waits).
+// Begin repeats until one has to be waited for. A rank alone never waits, nor does one that only
+// sends, as a root: the end of its part comes while it begins.
 static void rank_goes_on(void *self, uint32_t rank, ps_t now)
 {
     struct collective_job *c = self;
     uint64_t repeat = c->job->spec->repeat;
     while (c->begun[rank] < repeat) {
         c->begun[rank]++;
-        if (system_issue(c->system, rank, &c->request, now))
+        c->beginning[rank] = true;
+        bool open = system_issue(c->system, rank, &c->request, now) && c->beginning[rank];
+        c->beginning[rank] = false;
+        if (open)
             return;
     }
     workload_unit_ended(c->job->workload, c->job);
@@ -30,8 +35,12 @@ static void rank_goes_on(void *self, uint32_t rank, ps_t now)
 
 static void rank_done(void *ctx, uint32_t rank, uint32_t number, ps_t now)
 {
+    struct collective_job *c = ctx;
     (void)number;
-    rank_goes_on(ctx, rank, now);
+    if (c->beginning[rank])
+        c->beginning[rank] = false; // the loop above goes on: no stack for a million repeats
+    else
+        rank_goes_on(ctx, rank, now);
 }
 
 static void *collective_new(struct job_run *job)
@@ -47,7 +56,9 @@ static void *collective_new(struct job_run *job)
                                          .pieces = (uint32_t)spec->pieces,
                                          .ranks_per_server = (uint32_t)spec->ranks_per_server,
                                          .name = spec->name};
-    c->begun = memory_zeroed(job_n_ranks(spec, job->workload->n_ranks), sizeof *c->begun);
+    uint32_t ranks = job_n_ranks(spec, job->workload->n_ranks);
+    c->begun = memory_zeroed(ranks, sizeof *c->begun);
+    c->beginning = memory_zeroed(ranks, sizeof *c->beginning);
     return c;
 }
 
@@ -56,6 +67,7 @@ static void collective_free(void *self)
     struct collective_job *c = self;
     system_free(c->system);
     free(c->begun);
+    free(c->beginning);
     free(c);
 }
 

@@ -19,6 +19,7 @@
 #include "collective/collective.h"
 #include "engine/memory.h"
 
+#define NS_MAX 1e18 // what takes longer takes this
 #define GP(f) offsetof(struct gemm_params, f)
 
 static const char *const computes[] = {"roofline", "systolic", NULL};
@@ -108,8 +109,9 @@ uint64_t gemm_cycles(const struct gemm_params *p, uint64_t m, uint64_t n, uint64
     bool weight = p->dataflow == GEMM_WEIGHT_STATIONARY;
     uint64_t rows = output ? m : k, columns = output || weight ? n : m;
     uint64_t streamed = output ? k : weight ? m : n;
-    return (2 * p->array_height + p->array_width + streamed - 2) * ceil_div(rows, p->array_height) *
-           ceil_div(columns, p->array_width);
+    uint64_t fold = 2 * p->array_height + p->array_width + streamed - 2, cycles;
+    uint64_t folds = ceil_div(rows, p->array_height) * ceil_div(columns, p->array_width);
+    return __builtin_mul_overflow(fold, folds, &cycles) ? UINT64_MAX : cycles;
 }
 
 static double roofline_ns(const struct gemm_params *p, double m, double n, double k)
@@ -123,7 +125,7 @@ uint64_t gemm_ns(const struct gemm_params *p, uint64_t m, uint64_t n, uint64_t k
 {
     double ns = p->compute == GEMM_ROOFLINE ? roofline_ns(p, (double)m, (double)n, (double)k)
                                             : (double)gemm_cycles(p, m, n, k) / p->clock_ghz;
-    return (uint64_t)ceil(ns);
+    return ns < NS_MAX ? (uint64_t)ceil(ns) : (uint64_t)NS_MAX;
 }
 
 static struct training_layer layer_of(const struct gemm *g, enum gemm_parallel parallel,

@@ -101,7 +101,7 @@ static ps_t compute(struct training_rank *r, uint32_t slot, ps_t now)
     if (factor < 1 || factor > 1)
         takes = (ps_t)((double)takes * factor + 0.5);
     t->rank_compute_ps[r->rank] += takes;
-    t->slots[slot].computed_ps += takes;
+    t->slots[slot].computed_ps += (double)takes;
     note(r, SLICE_COMPUTE, slot, now, now + takes);
     return takes;
 }

@@ -8,10 +8,10 @@
 #include "workload/training_loop.h"
 
 // Times of all ranks together.
-struct training_slot { // a part of a layer
-    ps_t compute_ps;   // of one rank, one pass; without jitter, of no straggler
-    ps_t computed_ps;  // sum over ranks and passes
-    double exposed_ps; // sum over ranks and passes of the time that ranks waited for it
+struct training_slot {  // a part of a layer
+    ps_t compute_ps;    // of one rank, one pass; without jitter, of no straggler
+    double computed_ps; // sum over ranks and passes
+    double exposed_ps;  // sum over ranks and passes of the time that ranks waited for it
 };
 
 struct training_job {

@@ -220,11 +220,60 @@ static void test_replay(void **state)
                 }
 }
 
+static ps_t direct_ns(struct analytical *a, const uint32_t *members, uint32_t n)
+{
+    ps_t duration = -1;
+    struct coll_phase_call call = {.op = COLL_ALL_TO_ALL,
+                                   .algorithm = coll_find("direct"),
+                                   .members = members,
+                                   .n = n,
+                                   .bytes = 100 * n};
+    assert_true(analytical_phase(a, &call, &duration));
+    return duration / PS_PER_NS;
+}
+
+// Ranks of a mapping: the slowest pair need not have the first member. Of a ring of eight with hops
+// of 10 ns and 1 B/ns.
+static void test_members_in_any_order(void **state)
+{
+    (void)state;
+    static const uint32_t middle_first[] = {2, 0, 4}, row[] = {1, 2, 3}, apart[] = {0, 2, 4, 6};
+    static const uint32_t shuffled[] = {5, 2, 7, 0, 1, 3, 6, 4}, over[] = {6, 7, 8, 9, 10};
+    struct analytical a = {0};
+    network_add(&a, SHAPE_RING, 8, 10, 1);
+    network_add(&a, SHAPE_RING, 2, 1000, 1);
+    assert_int_equal(direct_ns(&a, middle_first, 3), 100 + 4 * 10);
+    assert_int_equal(direct_ns(&a, row, 3), 100 + 2 * 10);
+    assert_int_equal(direct_ns(&a, apart, 4), 100 + 4 * 10);
+    assert_int_equal(direct_ns(&a, shuffled, 8), 100 + 4 * 10);
+    assert_int_equal(direct_ns(&a, over, 5), 100 + 1000 + 4 * 10); // 6 and 10
+    assert_int_equal(direct_ns(&a, all, 16), 100 + 1000 + 4 * 10);
+}
+
+// What takes longer than the longest time takes that, in every form.
+static void test_longest(void **state)
+{
+    (void)state;
+    static const char *const algorithms[] = {"ring", "direct", "halving_doubling"};
+    struct analytical a = {0};
+    network_add(&a, SHAPE_RING, 16, 500, 1e-4);
+    for (int i = 0; i < 3; i++)
+        for (enum coll_op op = COLL_ALL_REDUCE; op <= COLL_ALL_TO_ALL; op++) {
+            if (op == COLL_ALL_TO_ALL && i == 2)
+                continue; // no form
+            ps_t ns = phase_of(&a, algorithms[i], op, 16, UINT64_C(1000000000000000), 1000000000);
+            assert_int_equal(ns, ANALYTICAL_LONGEST_PS / PS_PER_NS);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_halving_doubling),
-        cmocka_unit_test(test_direct_and_exchange), cmocka_unit_test(test_no_form),
-        cmocka_unit_test(test_replay)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_halving_doubling),
+                                       cmocka_unit_test(test_direct_and_exchange),
+                                       cmocka_unit_test(test_no_form),
+                                       cmocka_unit_test(test_replay),
+                                       cmocka_unit_test(test_members_in_any_order),
+                                       cmocka_unit_test(test_longest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

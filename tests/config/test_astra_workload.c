@@ -114,6 +114,8 @@ static void test_mistakes(void **state)
          "line 3: unknown keyword \"WHAT\""},
         {"HYBRID_CUSTOMIZED\n1\na 0 1 NONE 0 2 NONE 0 3 NONE 4 5 MICRO\n",
          "line 3: keyword MICRO is not one that a single layer can have"},
+        {"DATA\n1\n\xff -1 1 NONE 0 2 NONE 0 3 NONE 4 5\n",
+         "line 3: the layer's name is not UTF-8 text"},
         {"DATA\n1\na x 1 NONE 0 2 NONE 0 3 NONE 4 5\n", "line 3: column 2 \"x\""},
         {"DATA\n1\na -1 x NONE 0 2 NONE 0 3 NONE 4 5\n", "line 3: fwd compute \"x\""},
         {"DATA\n1\na -1 1 NONE 0 -2 NONE 0 3 NONE 4 5\n", "line 3: ig compute \"-2\""},

@@ -50,6 +50,16 @@ static void test_roofline(void **state)
     assert_int_equal(gemm_ns(&p, 1, 1000, 1000), 2004);
 }
 
+static void test_no_wrap(void **state)
+{
+    (void)state;
+    struct gemm_params p = defaults();
+    p.array_height = p.array_width = 1;
+    assert_int_equal(gemm_cycles(&p, 1000000000, 1000000000, 1000000000), UINT64_MAX);
+    p.tflops = 0.001;
+    assert_true(gemm_ns(&p, 1000000000, 1000000000, 1000000000) == UINT64_C(1000000000000000000));
+}
+
 static void test_volumes(void **state)
 {
     (void)state;
@@ -88,8 +98,8 @@ static void test_volumes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_systolic),
-                                       cmocka_unit_test(test_roofline),
-                                       cmocka_unit_test(test_volumes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_systolic), cmocka_unit_test(test_roofline),
+        cmocka_unit_test(test_no_wrap), cmocka_unit_test(test_volumes)};
     return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);
 }

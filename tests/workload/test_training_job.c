@@ -29,7 +29,7 @@ struct ran {
     struct result *result;
 };
 
-static struct ran run(const char *network, const char *dims, const char *workload)
+static struct ran run_to_end(const char *network, const char *dims, const char *workload)
 {
     struct err err = {0};
     struct ran r;
@@ -44,6 +44,12 @@ static struct ran run(const char *network, const char *dims, const char *workloa
     assert_non_null(r.sim);
     sim_run(r.sim, NULL);
     r.result = sim_result(r.sim);
+    return r;
+}
+
+static struct ran run(const char *network, const char *dims, const char *workload)
+{
+    struct ran r = run_to_end(network, dims, workload);
     assert_int_equal(r.result->status, RUN_COMPLETED);
     return r;
 }
@@ -187,6 +193,67 @@ static void test_straggler_mistakes(void **state)
     }
 }
 
+/* ---- what does not fit ---- */
+
+static void test_too_much(void **state)
+{
+    (void)state;
+#define ONE(parts, more)                                                                           \
+    "{\"kind\":\"training\",\"parallelism\":\"MODEL\",\"layers\":[{\"name\":\"a\"," parts          \
+    "}]" more "}"
+#define DLRM(more) "{\"kind\":\"training\",\"dlrm\":{" more "}}"
+    static const struct {
+        const char *job, *want;
+    } cases[] = {
+        {ONE("\"fwd\":{\"compute\":\"60000s\"}", ",\"compute_scale\":2"),
+         "workload.compute_scale: with stragglers and jitter, fwd of layer a takes more than"},
+        {ONE("\"wg\":{\"compute\":\"60000s\"}", ",\"compute_jitter\":1"),
+         "workload.compute_scale: with stragglers and jitter, wg of layer a takes more than"},
+        {ONE("\"ig\":{\"compute\":\"1s\"}", ",\"stragglers\":[{\"rank\":1,\"factor\":1000000}]"),
+         "workload.compute_scale: with stragglers and jitter, ig of layer a takes more than"},
+        {ONE("\"ig\":{\"op\":\"all_reduce\",\"bytes\":\"600TB\"}", ",\"comm_scale\":2"),
+         "workload.comm_scale: ig of layer a exchanges more than 1 PB"},
+        {ONE("\"fwd\":{\"op\":\"all_gather\",\"bytes\":\"200TB\"}", ""),
+         "workload.comm_scale: fwd of layer a exchanges more than 1 PB"},
+        {ONE("\"fwd\":{\"op\":\"all_gather\",\"bytes\":\"1KB\"}",
+             ",\"ranks\":[0,1,2,3,4,5,6,7],\"dims\":[1,1,1,8,1,1],\"system\":{\"preferred-dataset-"
+             "splits\":"
+             "1000000,\"all-gather-implementation\":\"ring_ring_ring_ring_ring_ring\"}"),
+         "workload.system.preferred-dataset-splits: 1000000 chunks over 8 ranks are too many"},
+        {DLRM("\"batch\":10000000,\"dim\":65536,\"n_tables\":100000"),
+         "workload.dlrm: the vectors of a batch are more than 1 PB"},
+        {DLRM("\"sharding\":\"data\",\"rows\":100000000000,\"dim\":65536"),
+         "workload.dlrm: the tables are more than 1 PB"},
+        {DLRM("\"batch\":10000000,\"pooling\":1000000,\"memory_gbs\":0.001"),
+         "workload.dlrm: the lookups of a batch take more than 100000 s"},
+        {DLRM("\"sharding\":\"column\",\"column_shards\":4096,\"n_tables\":100000"),
+         "workload.dlrm: 100000 tables with their column_shards are too many for 8 ranks"},
+        {DLRM("\"batch\":10000000,\"tflops\":0.001,\"top\":[1000000,1000000]"),
+         "workload.dlrm: layer top_0, fwd: more than 100000 s or 1 PB"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "{\"name\":\"t\",\"topology\":{\"dims\":[" EIGHT "]},\"workload\":%s}",
+                 cases[i].job);
+        assert_null(load(text, &err));
+        assert_said(&err, text, cases[i].want);
+        err_free(&err);
+    }
+}
+
+// Passes of 60000 s each add up to more than there are picoseconds.
+static void test_longest_run(void **state)
+{
+    (void)state;
+    struct ran r = run_to_end("analytical", EIGHT,
+                              ONE("\"fwd\":{\"compute\":\"60000s\"}", ",\"iterations\":1000"));
+    assert_int_equal(r.result->status, RUN_INCOMPLETE);
+    assert_non_null(strstr(r.result->reason, "the longest simulated time"));
+    end(&r);
+}
+
 /* ---- use of dimensions ---- */
 
 static void test_dimension_use(void **state)
@@ -233,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_side_by_side),     cmocka_unit_test(test_starts_apart),
         cmocka_unit_test(test_beside_an_incast), cmocka_unit_test(test_stragglers),
+        cmocka_unit_test(test_too_much),         cmocka_unit_test(test_longest_run),
         cmocka_unit_test(test_jitter),           cmocka_unit_test(test_straggler_mistakes),
         cmocka_unit_test(test_dimension_use),    cmocka_unit_test(test_use_of_a_run),
     };

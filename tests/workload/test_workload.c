@@ -341,6 +341,34 @@ static void test_one_rank(void **state)
     assert_int_equal(status, 0);
 }
 
+static int root_repeats(uint64_t repeat)
+{
+    struct fixture f;
+    fixture_switch(&f, 2, RATE, PS_PER_US);
+    fixture_collective(&f, COLL_BROADCAST, "direct", 1, 1);
+    f.jobs[0].repeat = repeat;
+    f.spec.limits.sim_time_ps = PS_PER_US;
+    fixture_run(&f);
+    bool good = f.result->status == RUN_INCOMPLETE && f.result->n_collectives == repeat;
+    fixture_free(&f);
+    return good ? 0 : 1;
+}
+
+// A root that only sends ends its part as it begins it: the next repeat must not lie above it on the
+// stack.
+static void test_root_that_never_waits(void **state)
+{
+    (void)state;
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        close(2);
+        _exit(root_repeats(50000));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_repeats_chunks_and_late_ranks),
         cmocka_unit_test(test_jobs_side_by_side),
         cmocka_unit_test(test_one_rank),
+        cmocka_unit_test(test_root_that_never_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
