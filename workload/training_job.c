@@ -334,7 +334,7 @@ static void training_delivered(void *self, uint64_t token, ps_t now)
     system_delivered(((struct training_job *)self)->system, token, now);
 }
 
-// All issues of the passes, by walking through the loop without time.
+// All issues of a pass, by walking through the loop without time; the passes are alike.
 static uint64_t training_bytes(const void *self)
 {
     const struct training_job *t = self;
@@ -342,7 +342,7 @@ static uint64_t training_bytes(const void *self)
     uint64_t *once = memory_zeroed(t->n_slots, sizeof *once), sum = 0;
     bool *known = memory_zeroed(t->n_slots, sizeof *known);
     struct loop_action action;
-    while ((action = training_next(t->spec, t->passes, &walk)).verb != LOOP_END) {
+    while ((action = training_next(t->spec, 1, &walk)).verb != LOOP_END) {
         uint32_t slot = action.layer * TRAINING_PARTS + action.part;
         if (action.verb != LOOP_ISSUE ||
             t->spec->layers[action.layer].parts[action.part].op == TRAINING_NO_OP)
@@ -354,7 +354,7 @@ static uint64_t training_bytes(const void *self)
     }
     free(once);
     free(known);
-    return sum;
+    return sum * t->passes;
 }
 
 const struct job_runner training_runner = {
