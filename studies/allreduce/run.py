@@ -143,7 +143,6 @@ def summary(metrics, _run=None):
         "status": metrics["status"],
         "duration_ns": took,
         "busbw_bps": sum(c["busbw_bps"] * c["duration_ns"] for c in slowest) / took,
-        "efficiency": sum(c["ideal_ns"] for c in slowest) / took,
         "queue_inside": max(inside, default=None),
         "queue_fabric": max(fabric, default=None),
         "marks": metrics["ecn"]["marked_packets"],
@@ -163,12 +162,12 @@ def row(name, policy, results, plain):
     worst = lambda key: max((v for v in pick(key) if v is not None), default=None)
     return [name, policy, spread(times, 3), f"{max(times):.3f}" if len(times) > 1 else "",
             "1" if policy == "none" else spread(ratios, 3),
-            f"{mean(pick('busbw_bps')) / 1e9:.1f}", f"{mean(pick('efficiency')):.3f}",
+            f"{mean(pick('busbw_bps')) / 1e9:.1f}",
             size(worst("queue_fabric")), size(worst("queue_inside")),
             *(f"{mean(pick(key)):.0f}" for key in ("marks", "cnps", "pauses"))]
 
 
-HEAD = ["case", "policy", "time, ms", "worst, ms", "over none", "busbw, Gb/s", "effic.", "queue, fabric",
+HEAD = ["case", "policy", "time, ms", "worst, ms", "over none", "busbw, Gb/s", "queue, fabric",
         "queue, NVSwitch", "marks", "CNPs", "pauses"]
 
 
