@@ -11,9 +11,6 @@ int command_list(const struct options *o);
 int command_import(const struct options *o);
 int command_workload(const struct options *o);
 
-// A text and a line feed into `file`, NULL = stdout. Returns the exit code.
-int text_write(const char *file, const char *text);
-
 // Simulate a loaded scenario into `dir`, by the reference engine where `plain`; `show_progress` on
 // stderr. Returns the exit code.
 int simulate(const struct scenario *scenario, const char *dir, bool plain, bool show_progress);

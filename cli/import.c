@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: MIT
 // collwire import: scenarios from the files of other simulators.
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "config/import_astra.h"
-
-int text_write(const char *file, const char *text)
-{
-    FILE *out = file ? fopen(file, "w") : stdout;
-    bool good = out != NULL && fprintf(out, "%s\n", text) >= 0;
-    if (file && out)
-        good &= fclose(out) == 0;
-    if (good)
-        return EXIT_DONE;
-    fprintf(stderr, "collwire: %s cannot be written: %s\n", file ? file : "stdout",
-            strerror(errno));
-    return EXIT_BAD_USE;
-}
 
 int command_import(const struct options *o)
 {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/options.h"
 #include "engine/memory.h"
 
 static char *join(const char *dir, const char *name, const char *end)
@@ -102,4 +103,17 @@ char *output_read(const char *dir, const char *name)
     }
     fclose(f);
     return text;
+}
+
+int text_write(const char *file, const char *text)
+{
+    FILE *out = file ? fopen(file, "w") : stdout;
+    bool good = out != NULL && fprintf(out, "%s\n", text) >= 0;
+    if (file && out)
+        good &= fclose(out) == 0;
+    if (good)
+        return EXIT_DONE;
+    fprintf(stderr, "collwire: %s cannot be written: %s\n", file ? file : "stdout",
+            strerror(errno));
+    return EXIT_BAD_USE;
 }

@@ -12,3 +12,6 @@ int output_write(const char *dir, const char *name, const char *text, struct err
 
 // The whole of DIR/NAME, or NULL. To be freed.
 char *output_read(const char *dir, const char *name);
+
+// A text and a line feed into `file`, NULL = stdout. Returns the exit code.
+int text_write(const char *file, const char *text);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/output.h"
+#include "config/astra_workload.h"
 #include "config/gemm_file.h"
 #include "config/training.h"
 
@@ -33,7 +35,7 @@ static int write_gemm(const struct options *o, int parallel, struct err *err)
     else if (set == 0 && layers) {
         struct training_spec spec = gemm_training(layers, n, (enum gemm_parallel)parallel, &params);
         if (training_check_sizes(&spec, o->args[1], err) == 0) {
-            char *text = workload_text(&spec);
+            char *text = astra_workload_text(&spec);
             code = text_write(o->file, text);
             free(text);
         }

@@ -2,20 +2,19 @@
 // Ranks count the innermost dimension first: rank = sum of coordinate * product of the sizes within.
 #include "collective/grid.h"
 
-uint32_t coll_ranks(const struct coll_schedule *s)
+uint32_t coll_span(const struct coll_schedule *s, uint32_t dims)
 {
     uint32_t n = 1;
     for (uint32_t d = 0; d < s->n_dims; d++)
-        n *= s->dim_size[d];
+        n *= dims >> d & 1 ? s->dim_size[d] : 1;
     return n;
 }
 
+uint32_t coll_ranks(const struct coll_schedule *s) { return coll_span(s, UINT32_MAX); }
+
 static uint32_t stride_of(const struct coll_schedule *s, uint32_t dim)
 {
-    uint32_t stride = 1;
-    for (uint32_t d = 0; d < dim && dim < s->n_dims; d++)
-        stride *= s->dim_size[d];
-    return stride;
+    return dim < s->n_dims ? coll_span(s, (UINT32_C(1) << dim) - 1) : 1;
 }
 
 uint32_t coll_group_size(const struct coll_schedule *s, uint32_t dim)

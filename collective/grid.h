@@ -8,6 +8,8 @@
 uint32_t coll_ranks(const struct coll_schedule *s);
 uint32_t coll_group_size(const struct coll_schedule *s, uint32_t dim);
 uint32_t coll_largest_group(const struct coll_schedule *s);
+// Ranks that agree in the dimensions that are not in the bit set `dims`.
+uint32_t coll_span(const struct coll_schedule *s, uint32_t dims);
 uint32_t coll_n_groups(const struct coll_schedule *s, uint32_t dim);
 
 // The group of a rank along a dimension, its place in it, and the way back.

@@ -251,3 +251,33 @@ int astra_workload_read(const char *dir, const char *name, const char *path,
     training_free(spec);
     return -1;
 }
+
+// ---- writing ----
+
+static const char *type_word(int op)
+{
+    size_t i = 0;
+    while (i + 1 < N_TYPES && types[i].op != op)
+        i++;
+    return types[i].word;
+}
+
+char *astra_workload_text(const struct training_spec *spec)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        memory_exhausted(1, 1);
+    fprintf(out, "%s\n%zu", training_keywords[spec->keyword], spec->n_layers);
+    for (size_t i = 0; i < spec->n_layers; i++) {
+        const struct training_layer *layer = &spec->layers[i];
+        fprintf(out, "\n%s -1", layer->name);
+        for (int part = 0; part < TRAINING_PARTS; part++)
+            fprintf(out, " %" PRIu64 " %s %" PRIu64, layer->parts[part].compute_ns,
+                    type_word(layer->parts[part].op), layer->parts[part].bytes);
+        fprintf(out, " %" PRIu64, layer->update_delay_ns);
+    }
+    fclose(out);
+    return text;
+}

@@ -9,3 +9,6 @@
 // and line; *spec is empty then. training_free() it.
 int astra_workload_read(const char *dir, const char *file, const char *path,
                         struct training_spec *spec, struct err *err);
+
+// A training job as such a text, without its last line feed; free() it.
+char *astra_workload_text(const struct training_spec *spec);

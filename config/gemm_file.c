@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-// CSV in, text workload out.
+// Lines of CSV.
 #include "config/gemm_file.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/collective.h"
 #include "config/text_file.h"
 #include "engine/memory.h"
 
@@ -88,33 +86,4 @@ struct gemm *gemm_file_read(const char *name, size_t *n, struct err *err)
     }
     *n = list.n;
     return list.layers;
-}
-
-static const char *op_word(int op)
-{
-    static const char *const words[] = {[COLL_ALL_REDUCE] = "ALLREDUCE",
-                                        [COLL_REDUCE_SCATTER] = "REDUCESCATTER",
-                                        [COLL_ALL_GATHER] = "ALLGATHER",
-                                        [COLL_ALL_TO_ALL] = "ALLTOALL"};
-    return op == TRAINING_NO_OP ? "NONE" : words[op];
-}
-
-char *workload_text(const struct training_spec *spec)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        memory_exhausted(1, 1);
-    fprintf(out, "%s\n%zu", training_keywords[spec->keyword], spec->n_layers);
-    for (size_t i = 0; i < spec->n_layers; i++) {
-        const struct training_layer *layer = &spec->layers[i];
-        fprintf(out, "\n%s -1", layer->name);
-        for (int part = 0; part < TRAINING_PARTS; part++)
-            fprintf(out, " %" PRIu64 " %s %" PRIu64, layer->parts[part].compute_ns,
-                    op_word(layer->parts[part].op), layer->parts[part].bytes);
-        fprintf(out, " %" PRIu64, layer->update_delay_ns);
-    }
-    fclose(out);
-    return text;
 }

@@ -9,6 +9,3 @@
 // allowed, as SCALE-Sim writes them. gemms_free() the list; NULL and *n = 0 with errors.
 struct gemm *gemm_file_read(const char *file, size_t *n, struct err *err);
 void gemms_free(struct gemm *layers, size_t n);
-
-// A training job as a text workload of ASTRA-sim; free() it.
-char *workload_text(const struct training_spec *spec);

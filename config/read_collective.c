@@ -11,7 +11,7 @@
 #define RUNS_MAX (UINT64_C(1) << 27) // half of what a message can name (workload/system_state.h)
 
 struct collective_places {
-    struct place all, algorithm, dims, bytes, chunks, root;
+    struct place algorithm, dims, bytes, chunks, root;
 };
 
 static const struct coll_algorithm *read_name(struct reader *r, const struct place *place)
@@ -139,8 +139,7 @@ static void check_sizes(struct reader *r, const struct collective_places *at,
 static void check_bytes(struct reader *r, const struct collective_places *at,
                         const struct job_params *params)
 {
-    bool barrier = strcmp(coll_op_name((enum coll_op)params->op), "barrier") == 0;
-    if (params->bytes > 0 || barrier)
+    if (params->bytes > 0 || params->op == COLL_BARRIER)
         return;
     if (at->bytes.json == NULL)
         place_error(r->err, &at->bytes, "is required: a size like \"128MB\"");
@@ -166,11 +165,8 @@ static uint64_t ranks_per_server(const struct spec *spec, const struct job_param
 void read_collective(struct reader *r, const struct place *place, struct keys *keys,
                      struct job_spec *job, const struct job_params *params)
 {
-    struct collective_places at = {*place,
-                                   place_key(place, "algorithm"),
-                                   place_key(place, "dims"),
-                                   place_key(place, "bytes"),
-                                   place_key(place, "chunks"),
+    struct collective_places at = {place_key(place, "algorithm"), place_key(place, "dims"),
+                                   place_key(place, "bytes"), place_key(place, "chunks"),
                                    place_key(place, "root")};
     struct place op = place_key(place, "op");
     size_t errors = r->err->n_errors;

@@ -71,21 +71,12 @@ static void read_system(struct reader *r, const struct place *place, struct coll
     json_decref(none);
 }
 
-// Ranks of a group over the dimensions `dims`.
-static uint32_t span_of(const struct coll_schedule *s, uint32_t dims)
-{
-    uint32_t span = 1;
-    for (uint32_t d = 0; d < s->n_dims; d++)
-        span *= dims >> d & 1 ? s->dim_size[d] : 1;
-    return span;
-}
-
 // Ranks that are not alike exchange all at once, not dimension by dimension.
 static bool uneven_check(struct reader *r, const struct place *system, const struct job_spec *job,
                          uint32_t dims, const struct training_step *step)
 {
     const struct coll_schedule *s = job->schedule;
-    uint32_t wide = 0, ranks = coll_ranks(s), span = span_of(s, dims);
+    uint32_t wide = 0, ranks = coll_ranks(s), span = coll_span(s, dims);
     for (uint32_t d = 0; d < s->n_dims; d++)
         wide += s->dim_size[d] > 1;
     if (step->n_rank_bytes != ranks)
@@ -163,7 +154,7 @@ static bool check_factors(struct reader *r, const struct place *place, const str
             uint32_t dims = training_dims(t, i, (enum training_part)part, job->schedule);
             double bytes = (double)step->bytes * job->comm_scale;
             if (step->op == COLL_ALL_GATHER)
-                bytes *= span_of(job->schedule, dims);
+                bytes *= coll_span(job->schedule, dims);
             if (slowest > 1 && (double)step->compute_ns * slowest > (double)TRAINING_NS_MAX)
                 place_error(r->err, &compute,
                             "with stragglers and jitter, %s of layer %s takes more than 100000 s",

@@ -34,21 +34,10 @@ static void initiates_check(const struct training_spec *spec, const char *path, 
     }
 }
 
-static bool is_dlrm(int keyword)
-{
-    return keyword == TRAINING_HYBRID_DLRM || keyword == TRAINING_HYBRID_DLRM_ENHANCED;
-}
-
-static bool is_transformer(int keyword)
-{
-    return keyword == TRAINING_HYBRID_TRANSFORMER ||
-           keyword == TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD;
-}
-
 int training_check(const struct training_spec *spec, const char *path, struct err *err)
 {
     size_t errors = err->n_errors;
-    if (is_dlrm(spec->keyword) && spec->last_bottom_layer + 1 >= spec->n_layers)
+    if (training_is_dlrm(spec->keyword) && spec->last_bottom_layer + 1 >= spec->n_layers)
         err_add(err, path, "the last bottom layer %u is not below the last layer %zu",
                 spec->last_bottom_layer, spec->n_layers - 1);
     marks_check("checkpoints", &spec->checkpoints, spec->n_layers, path, err);
@@ -306,7 +295,7 @@ int training_read(struct reader *r, const struct place *job, struct keys *keys,
     read_params(r, job, keys, job_words_params, N_JOB_WORDS, &words);
     *spec = (struct training_spec){.keyword = words.keyword,
                                    .last_bottom_layer = (uint32_t)words.last_bottom_layer};
-    spec->model_parallel = is_transformer(words.keyword) ? words.model_parallel : 0;
+    spec->model_parallel = training_is_transformer(words.keyword) ? words.model_parallel : 0;
     read_marks(r, &checkpoints, &spec->checkpoints);
     read_marks(r, &initiates, &spec->initiates);
     read_layers(r, &layers, spec);
@@ -371,9 +360,9 @@ void training_write(json_t *job, const struct training_spec *spec)
 {
     json_t *layers = json_array();
     json_object_set_new(job, "parallelism", json_string(training_keywords[spec->keyword]));
-    if (is_dlrm(spec->keyword))
+    if (training_is_dlrm(spec->keyword))
         json_object_set_new(job, "last_bottom_layer", json_integer(spec->last_bottom_layer));
-    if (is_transformer(spec->keyword))
+    if (training_is_transformer(spec->keyword))
         json_object_set_new(job, "model_parallel", json_integer((json_int_t)spec->model_parallel));
     if (spec->keyword == TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD) {
         json_object_set_new(job, "checkpoints", marks_json(&spec->checkpoints));

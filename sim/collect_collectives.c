@@ -6,7 +6,6 @@
 #include "collective/grid.h"
 #include "engine/memory.h"
 #include "sim/sim.h"
-#include "workload/instance.h"
 
 static ps_t known(ps_t ps) { return ps == PS_NEVER ? -1 : ps; }
 
@@ -33,18 +32,17 @@ static void collect_phases(const struct collective_record *record, struct collec
     c->phases = memory_zeroed(c->n_phases, sizeof *c->phases);
     for (uint32_t i = 0; i < c->n_phases; i++) {
         const struct phase_record *p = &record->phases[i];
-        c->phases[i] = (struct phase_result){
-            .dim = p->dim,
-            .op = coll_op_name((enum coll_op)p->op),
-            .algorithm = p->algorithm->name,
-            .bytes = p->bytes,
-            .messages = p->messages,
-            .start_ps = known(p->start_ps),
-            .end_ps = known(p->end_ps),
-            .queueing_ps = p->waits > 0 ? (ps_t)(p->queueing_ps / (double)p->waits) : 0,
-            .network_ps = p->messages > 0 && p->end_ps != PS_NEVER
-                              ? (ps_t)(p->network_ps / (double)p->messages)
-                              : -1};
+        c->phases[i] = (struct phase_result){.dim = p->dim,
+                                             .op = coll_op_name((enum coll_op)p->op),
+                                             .algorithm = p->algorithm->name,
+                                             .bytes = p->bytes,
+                                             .messages = p->messages,
+                                             .start_ps = known(p->start_ps),
+                                             .end_ps = known(p->end_ps),
+                                             .queueing_ps = phase_record_queueing_ps(p),
+                                             .network_ps = p->messages > 0 && p->end_ps != PS_NEVER
+                                                               ? phase_record_network_ps(p)
+                                                               : -1};
     }
 }
 

@@ -16,137 +16,115 @@ static ps_t mean_compute(const struct training_job *t)
     return (ps_t)(sum / t->n_ranks + 0.5);
 }
 
-// The collectives that one part of one layer has asked for.
-static void collect_comm(const struct sim *sim, const struct training_job *t, uint32_t slot,
-                         struct training_part_result *part)
+// The collectives that have ended of one part of one layer.
+struct slot_sum {
+    uint64_t collectives;
+    ps_t comm_ps;
+    struct phase_record all;
+    struct collective_record kinds; // only its phases
+};
+
+// Sums by slot; the slots that have any, in the order of their first: how many.
+static uint32_t sum_records(const struct sim *sim, const struct training_job *t,
+                            struct slot_sum *sums, uint32_t *order)
 {
     const struct workload *w = &sim->workload;
-    double queueing = 0, network = 0, waits = 0, messages = 0;
+    uint32_t n = 0;
     for (size_t i = 0; i < w->n_records; i++) {
         const struct collective_record *record = &w->records[i];
-        if (record->request != &t->requests[slot] || record->end_ps == PS_NEVER)
+        if (record->job != t->job->index || record->end_ps == PS_NEVER)
             continue;
-        part->collectives++;
-        part->comm_ps += record->end_ps - record->start_ps;
+        uint32_t slot = (uint32_t)(record->request - t->requests);
+        struct slot_sum *sum = &sums[slot];
+        if (sum->collectives++ == 0)
+            order[n++] = slot;
+        sum->comm_ps += record->end_ps - record->start_ps;
         for (uint32_t p = 0; p < record->n_phases; p++) {
-            queueing += record->phases[p].queueing_ps;
-            network += record->phases[p].network_ps;
-            waits += (double)record->phases[p].waits;
-            messages += (double)record->phases[p].messages;
+            const struct phase_record *phase = &record->phases[p];
+            struct coll_phase kind = {.dim = phase->dim, .op = phase->op};
+            uint8_t at = record_phase(&sum->kinds, &kind, phase->algorithm);
+            phase_record_add(&sum->kinds.phases[at], phase);
+            phase_record_add(&sum->all, phase);
         }
     }
-    part->queueing_ps = waits > 0 ? (ps_t)(queueing / waits) : 0;
-    part->network_ps = messages > 0 ? (ps_t)(network / messages) : 0;
+    return n;
 }
 
-static void collect_layers(const struct sim *sim, const struct training_job *t,
+static void collect_layers(const struct training_job *t, const struct slot_sum *sums,
                            struct training_result *out)
 {
     out->n_layers = t->spec->n_layers;
     out->layers = memory_zeroed(out->n_layers, sizeof *out->layers);
     for (uint32_t slot = 0; slot < t->n_slots; slot++) {
         struct training_layer_result *layer = &out->layers[slot / TRAINING_PARTS];
-        struct training_part_result *part = &layer->parts[slot % TRAINING_PARTS];
+        const struct slot_sum *sum = &sums[slot];
         layer->name = t->spec->layers[slot / TRAINING_PARTS].name;
-        part->compute_ps = (ps_t)(t->slots[slot].computed_ps / t->n_ranks);
-        part->exposed_ps = (ps_t)(t->slots[slot].exposed_ps / t->n_ranks + 0.5);
-        collect_comm(sim, t, slot, part);
+        layer->parts[slot % TRAINING_PARTS] = (struct training_part_result){
+            .compute_ps = (ps_t)(t->slots[slot].computed_ps / t->n_ranks),
+            .exposed_ps = (ps_t)(t->slots[slot].exposed_ps / t->n_ranks + 0.5),
+            .comm_ps = sum->comm_ps,
+            .queueing_ps = phase_record_queueing_ps(&sum->all),
+            .network_ps = phase_record_network_ps(&sum->all),
+            .collectives = sum->collectives};
     }
 }
 
-static const struct phase_record *phase_at(const struct collective_record *record, uint32_t dim,
-                                           uint8_t op)
-{
-    for (uint32_t p = 0; p < record->n_phases; p++)
-        if (record->phases[p].dim == dim && record->phases[p].op == op)
-            return &record->phases[p];
-    return NULL;
-}
-
-// All records of a slot, of the kind of phase `kind` of one of them.
-static struct training_phase_result phase_sum(const struct workload *w,
-                                              const struct collective_record *first,
-                                              const struct phase_record *kind)
-{
-    struct training_phase_result out = {.op = coll_op_name((enum coll_op)kind->op),
-                                        .algorithm = kind->algorithm->name,
-                                        .dim = kind->dim};
-    double queueing = 0, network = 0, waits = 0;
-    for (size_t i = 0; i < w->n_records; i++) {
-        const struct collective_record *record = &w->records[i];
-        const struct phase_record *p = phase_at(record, kind->dim, kind->op);
-        if (record->request != first->request || record->end_ps == PS_NEVER || !p)
-            continue;
-        queueing += p->queueing_ps;
-        network += p->network_ps;
-        waits += (double)p->waits;
-        out.messages += p->messages;
-        out.bytes += p->bytes;
-    }
-    out.queueing_ps = waits > 0 ? (ps_t)(queueing / waits) : 0;
-    out.network_ps = out.messages > 0 ? (ps_t)(network / (double)out.messages) : 0;
-    return out;
-}
-
-// By the collectives that have ended: the first of each slot says which phases there are.
-static void collect_phases(const struct sim *sim, const struct training_job *t,
+static void collect_phases(const struct training_job *t, uint32_t slot, const struct slot_sum *sum,
                            struct training_result *out)
 {
-    const struct workload *w = &sim->workload;
-    bool *done = memory_zeroed(t->n_slots, sizeof *done);
-    for (size_t i = 0; i < w->n_records; i++) {
-        const struct collective_record *record = &w->records[i];
-        if (record->job != t->job->index || record->end_ps == PS_NEVER)
-            continue;
-        size_t slot = (size_t)(record->request - t->requests);
-        if (done[slot])
-            continue;
-        done[slot] = true;
-        out->phases =
-            memory_resize(out->phases, out->n_phases + record->n_phases, sizeof *out->phases);
-        for (uint32_t p = 0; p < record->n_phases; p++) {
-            struct training_phase_result *phase = &out->phases[out->n_phases++];
-            *phase = phase_sum(w, record, &record->phases[p]);
-            phase->layer = t->spec->layers[slot / TRAINING_PARTS].name;
-            phase->part = training_parts[slot % TRAINING_PARTS];
-        }
+    uint32_t n = sum->kinds.n_phases;
+    out->phases = memory_resize(out->phases, out->n_phases + n, sizeof *out->phases);
+    for (uint32_t p = 0; p < n; p++) {
+        const struct phase_record *kind = &sum->kinds.phases[p];
+        out->phases[out->n_phases++] =
+            (struct training_phase_result){.layer = t->spec->layers[slot / TRAINING_PARTS].name,
+                                           .part = training_parts[slot % TRAINING_PARTS],
+                                           .op = coll_op_name((enum coll_op)kind->op),
+                                           .algorithm = kind->algorithm->name,
+                                           .dim = kind->dim,
+                                           .bytes = kind->bytes,
+                                           .messages = kind->messages,
+                                           .queueing_ps = phase_record_queueing_ps(kind),
+                                           .network_ps = phase_record_network_ps(kind)};
     }
-    free(done);
 }
 
-static int compare_times(const void *a, const void *b)
+static void collect_comm(const struct sim *sim, const struct training_job *t,
+                         struct training_result *out)
 {
-    ps_t x = *(const ps_t *)a, y = *(const ps_t *)b;
-    return (x > y) - (x < y);
+    struct slot_sum *sums = memory_zeroed(t->n_slots, sizeof *sums);
+    uint32_t *order = memory_zeroed(t->n_slots, sizeof *order);
+    uint32_t n = sum_records(sim, t, sums, order);
+    collect_layers(t, sums, out);
+    for (uint32_t i = 0; i < n; i++)
+        collect_phases(t, order[i], &sums[order[i]], out);
+    for (uint32_t slot = 0; slot < t->n_slots; slot++)
+        record_free(&sums[slot].kinds);
+    free(sums);
+    free(order);
 }
 
-// Nearest-rank percentiles; sorts.
-static struct training_spread spread_of(ps_t *times, size_t n)
+static struct training_spread spread_of(struct distribution *d)
 {
-    if (n == 0)
-        return (struct training_spread){-1, -1, -1};
-    qsort(times, n, sizeof *times, compare_times);
-    return (struct training_spread){times[(n * 50 + 99) / 100 - 1], times[(n * 99 + 99) / 100 - 1],
-                                    times[n - 1]};
+    struct stats s = distribution_stats(d);
+    bool none = d->n == 0;
+    distribution_free(d);
+    return none ? (struct training_spread){-1, -1, -1}
+                : (struct training_spread){(ps_t)s.p50, (ps_t)s.p99, (ps_t)s.max};
 }
 
 static void collect_ranks(const struct training_job *t, struct training_result *out)
 {
-    ps_t start = t->job->spec->start_ps;
-    ps_t *ends = memory_zeroed(t->n_ranks, sizeof *ends);
-    ps_t *exposed = memory_zeroed(t->n_ranks, sizeof *exposed);
-    size_t n = 0;
+    struct distribution ends = {.limit = t->n_ranks}, exposed = {.limit = t->n_ranks};
     for (uint32_t r = 0; r < t->n_ranks; r++) {
         if (t->rank_end_ps[r] == PS_NEVER)
             continue;
-        ends[n] = t->rank_end_ps[r] - start;
-        exposed[n] = ends[n] - t->rank_compute_ps[r];
-        n++;
+        ps_t end = t->rank_end_ps[r] - t->job->spec->start_ps;
+        distribution_add(&ends, (double)end);
+        distribution_add(&exposed, (double)(end - t->rank_compute_ps[r]));
     }
-    out->rank_end = spread_of(ends, n);
-    out->exposed = spread_of(exposed, n);
-    free(ends);
-    free(exposed);
+    out->rank_end = spread_of(&ends);
+    out->exposed = spread_of(&exposed);
 }
 
 static void collect_use(const struct sim *sim, const struct training_job *t,
@@ -188,8 +166,7 @@ void sim_collect_trainings(const struct sim *sim, struct result *r)
         out->pass_end_ps = memory_zeroed(t->passes, sizeof *out->pass_end_ps);
         for (uint64_t p = 0; p < t->passes; p++)
             out->pass_end_ps[p] = known(t->pass_end_ps[p], spec->start_ps);
-        collect_layers(sim, t, out);
-        collect_phases(sim, t, out);
+        collect_comm(sim, t, out);
         collect_ranks(t, out);
         collect_use(sim, t, &out->use);
     }

@@ -18,14 +18,11 @@ static uint32_t busiest_dim(const struct collective_result *c)
 // Mean wait of the phases along a dimension.
 static ps_t mean_wait(const struct collective_record *record, uint32_t dim)
 {
-    double sum = 0, n = 0;
-    for (uint32_t i = 0; i < record->n_phases; i++) {
-        if (record->phases[i].dim != dim)
-            continue;
-        sum += record->phases[i].queueing_ps;
-        n += (double)record->phases[i].waits;
-    }
-    return n > 0 ? (ps_t)(sum / n) : 0;
+    struct phase_record sum = {0};
+    for (uint32_t i = 0; i < record->n_phases; i++)
+        if (record->phases[i].dim == dim)
+            phase_record_add(&sum, &record->phases[i]);
+    return phase_record_queueing_ps(&sum);
 }
 
 static void explain_one(const struct collective_record *record, const struct collective_result *c,

@@ -2,10 +2,11 @@
 // A collective on its own: the longest path through its programs under the alpha-beta model. A send
 // begins when its step does and the sender's line is free, takes bytes/G there, and arrives a later
 // (a = propagation + store-and-forward of one packet). With dimensions the phases of a chunk follow
-// one another at each rank. With chunks: no less than the bytes of the busiest line, nor than one
-// chunk's path; the same of bytes that come in. A rank has a line for every neighbour in direct dimensions, and one in the others,
-// however many planes. Contention inside the fabric and for routers is left out, so a path that
-// several flows share may take longer; so are the time of reductions and the wait for a dimension.
+// one another at each rank. With chunks: no less than the bytes that leave or come in by the busiest
+// line, nor than one chunk's path. A rank has a line for every neighbour in direct dimensions, and one
+// in the others, however many planes. Contention inside the fabric and for routers is left out, so a
+// path that several flows share may take longer; so are the time of reductions and the wait for a
+// dimension.
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,20 +85,6 @@ static void time_bytes(const struct evaluation *e, uint32_t planes, struct line 
         line->ack_ps = wire_ps * ack_sizes(t).wire / (double)t->ack_interval;
 }
 
-// Which lines data comes in by: those that the answers leave by.
-static void find_hearers(struct evaluation *e)
-{
-    const struct coll_algorithm *a = e->algorithm;
-    uint32_t steps = a->steps(&e->shape), planes;
-    for (uint32_t step = 0; step < steps; step++)
-        for (uint32_t m = 0; m < e->shape.ranks; m++)
-            for (uint32_t k = 0; k < a->n_sends(&e->shape, m, step); k++) {
-                uint32_t peer = rank_of(e, a->send(&e->shape, m, step, k).peer);
-                e->hears[line_port(e, job_rank(e->job, peer), job_rank(e->job, rank_of(e, m)),
-                                   &planes)] = true;
-            }
-}
-
 // Over all legs; that a rank on the way takes the whole message in first is not in the ideal.
 static double latency_ps(const struct sim *sim, uint32_t src, uint32_t dst)
 {
@@ -122,6 +109,19 @@ static const struct line *line_to(const struct evaluation *e, struct line *lines
     *line = (struct line){.peer = peer, .port = port, .latency_ps = latency_ps(e->sim, src, dst)};
     time_bytes(e, planes, line);
     return line;
+}
+
+// Which lines data comes in by: those that the answers leave by.
+static void find_hearers(struct evaluation *e)
+{
+    const struct coll_algorithm *a = e->algorithm;
+    uint32_t steps = a->steps(&e->shape);
+    for (uint32_t step = 0; step < steps; step++)
+        for (uint32_t m = 0; m < e->shape.ranks; m++)
+            for (uint32_t k = 0; k < a->n_sends(&e->shape, m, step); k++) {
+                uint32_t peer = rank_of(e, a->send(&e->shape, m, step, k).peer);
+                e->hears[line_to(e, e->back, peer, rank_of(e, m))->port] = true;
+            }
 }
 
 static double *ready_at(struct evaluation *e, uint32_t step, uint32_t member)

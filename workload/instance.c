@@ -7,14 +7,6 @@
 
 #include "engine/memory.h"
 
-uint32_t coll_span(const struct coll_schedule *s, uint32_t dims)
-{
-    uint32_t span = 1;
-    for (uint32_t d = 0; d < s->n_dims; d++)
-        span *= dims >> d & 1 ? s->dim_size[d] : 1;
-    return span;
-}
-
 // Of the vector: what one byte of a rank's part stands for.
 static uint32_t unit_of(const struct instance *in)
 {

@@ -45,9 +45,6 @@ struct coll_range instance_chunk(const struct instance *in, uint32_t c);
 struct coll_shape instance_shape(const struct coll_schedule *s, const struct instance *in,
                                  uint32_t chunk, uint32_t i, uint32_t group);
 
-// The ranks that take part together in a collective over `dims`.
-uint32_t coll_span(const struct coll_schedule *s, uint32_t dims);
-
 static inline const struct coll_phase *instance_phase(const struct instance *in, uint32_t chunk,
                                                       uint32_t i)
 {

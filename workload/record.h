@@ -36,4 +36,11 @@ struct collective_record {
 uint8_t record_phase(struct collective_record *r, const struct coll_phase *phase,
                      const struct coll_algorithm *algorithm);
 
+// Adds bytes, messages and the sums of times.
+void phase_record_add(struct phase_record *sum, const struct phase_record *p);
+
+// Mean over ranks and chunks, over messages; 0 where there are none.
+ps_t phase_record_queueing_ps(const struct phase_record *p);
+ps_t phase_record_network_ps(const struct phase_record *p);
+
 void record_free(struct collective_record *r);

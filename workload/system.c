@@ -125,17 +125,15 @@ static void member_timers(struct phase_run *run, bool begin)
     }
 }
 
-static struct phase_run **run_slot(const struct system *s, struct instance *in, uint32_t chunk,
-                                   uint32_t i, uint32_t group)
+static struct phase_run **run_slot(struct instance *in, uint32_t chunk, uint32_t i, uint32_t group)
 {
-    (void)s;
     return &in->runs[in->first_run[(size_t)chunk * in->n_phases + i] + group];
 }
 
 static struct phase_run *run_of(struct system *s, struct instance *in, uint32_t chunk, uint32_t i,
                                 uint32_t group)
 {
-    struct phase_run **slot = run_slot(s, in, chunk, i, group), *run = *slot;
+    struct phase_run **slot = run_slot(in, chunk, i, group), *run = *slot;
     if (run)
         return run;
     const struct coll_phase *phase = instance_phase(in, chunk, i);
@@ -303,7 +301,7 @@ static void run_end(struct phase_run *run, ps_t now)
         if (queue->n == 0)
             system_note_use(s, run->dim, queue, now);
     }
-    *run_slot(s, in, run->chunk, run->index, run->group) = NULL;
+    *run_slot(in, run->chunk, run->index, run->group) = NULL;
     sim_timer_end(s->workload->engine, &run->timer);
     member_timers(run, false);
     phase_run_give(&s->pool, run);

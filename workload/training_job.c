@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "collective/grid.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
 #include "workload/workload.h"
@@ -232,18 +233,16 @@ static void fill_slot(struct training_job *t, uint32_t slot)
     const struct coll_schedule *s = spec->schedule;
     uint32_t layer = slot / TRAINING_PARTS, part = slot % TRAINING_PARTS;
     const struct training_step *step = &t->spec->layers[layer].parts[part];
-    uint32_t dims = training_dims(t->spec, layer, (enum training_part)part, s), span = 1;
+    uint32_t dims = training_dims(t->spec, layer, (enum training_part)part, s);
     t->slots[slot].compute_ps = (ps_t)scaled(step->compute_ns, spec->compute_scale) * PS_PER_NS;
     if (step->op == TRAINING_NO_OP)
         return;
-    for (uint32_t d = 0; d < s->n_dims; d++)
-        span *= dims >> d & 1 ? s->dim_size[d] : 1;
     uint64_t bytes = scaled_bytes(step->bytes, spec->comm_scale);
-    t->requests[slot] =
-        (struct system_request){.op = (enum coll_op)step->op,
-                                .bytes = step->op == COLL_ALL_GATHER ? bytes * span : bytes,
-                                .dims = dims,
-                                .name = t->spec->layers[layer].name};
+    t->requests[slot] = (struct system_request){
+        .op = (enum coll_op)step->op,
+        .bytes = bytes * (step->op == COLL_ALL_GATHER ? coll_span(s, dims) : 1),
+        .dims = dims,
+        .name = t->spec->layers[layer].name};
     if (step->rank_bytes) {
         uint64_t *all = memory_zeroed(step->n_rank_bytes, sizeof *all);
         for (size_t r = 0; r < step->n_rank_bytes; r++)

@@ -23,21 +23,10 @@
 
 enum loop_state { STATE_FORWARD, STATE_REDO, STATE_WG, STATE_IG };
 
-static bool is_dlrm(const struct training_spec *s)
-{
-    return s->keyword == TRAINING_HYBRID_DLRM || s->keyword == TRAINING_HYBRID_DLRM_ENHANCED;
-}
-
-static bool is_transformer(const struct training_spec *s)
-{
-    return s->keyword == TRAINING_HYBRID_TRANSFORMER ||
-           s->keyword == TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD;
-}
-
 // Backward per layer: weight gradient before input gradient?
 static bool weight_first(const struct training_spec *s)
 {
-    return s->keyword == TRAINING_DATA || is_dlrm(s);
+    return s->keyword == TRAINING_DATA || training_is_dlrm(s->keyword);
 }
 
 static bool is_marked(const struct training_marks *marks, uint32_t layer)
@@ -89,9 +78,9 @@ static struct loop_action forward_on(const struct training_spec *s, struct train
 static struct loop_action forward(const struct training_spec *s, struct training_walk *w)
 {
     uint32_t layer = w->layer;
-    bool exchange =
-        is_dlrm(s) && layer == 0 && s->layers[0].parts[TRAINING_FWD].op == COLL_ALL_TO_ALL;
-    bool awaits = is_dlrm(s) && layer == s->last_bottom_layer;
+    bool exchange = training_is_dlrm(s->keyword) && layer == 0 &&
+                    s->layers[0].parts[TRAINING_FWD].op == COLL_ALL_TO_ALL;
+    bool awaits = training_is_dlrm(s->keyword) && layer == s->last_bottom_layer;
     switch (w->at++) {
     case 0:
         return action(LOOP_WAIT, layer, TRAINING_WG);
@@ -159,13 +148,13 @@ static struct loop_action input_gradient(const struct training_spec *s, struct t
     case 0:
         return action(LOOP_COMPUTE, w->layer, TRAINING_IG);
     case 1:
-        if (is_dlrm(s) && w->layer == s->last_bottom_layer + 1)
+        if (training_is_dlrm(s->keyword) && w->layer == s->last_bottom_layer + 1)
             return (struct loop_action){LOOP_ISSUE, 0, TRAINING_IG, true};
-        if (!weight_first(s) && (w->layer > 0 || is_transformer(s)))
+        if (!weight_first(s) && (w->layer > 0 || training_is_transformer(s->keyword)))
             return action(LOOP_ISSUE, w->layer, TRAINING_IG);
         break;
     case 2:
-        if (is_transformer(s))
+        if (training_is_transformer(s->keyword))
             return action(LOOP_WAIT, w->layer, TRAINING_IG);
         break;
     default:

@@ -28,6 +28,17 @@ extern const char *const training_keywords[]; // by enum training_keyword, NULL-
 enum training_part { TRAINING_FWD, TRAINING_IG, TRAINING_WG, TRAINING_PARTS };
 extern const char *const training_parts[]; // "fwd", "ig", "wg", NULL
 
+static inline bool training_is_dlrm(int keyword)
+{
+    return keyword == TRAINING_HYBRID_DLRM || keyword == TRAINING_HYBRID_DLRM_ENHANCED;
+}
+
+static inline bool training_is_transformer(int keyword)
+{
+    return keyword == TRAINING_HYBRID_TRANSFORMER ||
+           keyword == TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD;
+}
+
 #define TRAINING_NO_OP (-1)
 
 struct training_step {
