@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/json_file.h"
+#include "config/text_file.h"
 #include "engine/memory.h"
 
 #define FIELDS 4
@@ -61,42 +61,32 @@ struct list {
 };
 
 // One error at most per line.
-static void line_read(char *line, size_t number, const char *file, const char *path,
-                      struct list *list, struct err *err)
+static void line_read(const struct text_file *file, char *line, struct list *list)
 {
     char *field[FIELDS];
-    bool heading = number == 1 && strncmp(line, "src", 3) == 0;
-    if (heading || line[strspn(line, " \t\r")] == '\0')
-        return;
+    if (file->line == 1 && strncmp(line, "src", 3) == 0)
+        return; // a heading
     if (list->n == list->cap)
         list->flows = memory_grow(list->flows, &list->cap, sizeof *list->flows);
     const char *why = fields_parse(field, fields_cut(line, field), &list->flows[list->n]);
     if (why == NULL)
         list->n++;
     else
-        err_add(err, path, "%s, line %zu: %s", file, number, why);
+        text_file_error(file, "%s", why);
 }
 
-struct raw_flow *flow_file_read(const char *dir, const char *file, const char *path, size_t *n,
+struct raw_flow *flow_file_read(const char *dir, const char *name, const char *path, size_t *n,
                                 struct err *err)
 {
     struct list list = {0};
-    struct err reading = {0};
-    size_t length = 0, errors = err->n_errors, number = 0;
-    char *full = path_from(dir, file);
-    char *text = file_read(full, &length, &reading), *rest = text;
-    if (text == NULL)
-        err_add(err, path, "%s", reading.items[0].text);
-    else if (strlen(text) != length)
-        err_add(err, path, "%s is not a text file", file);
-    else
-        for (char *line;
-             (line = strsep(&rest, "\n")) != NULL && err->n_errors < errors + ERRORS_MAX;)
-            line_read(line, ++number, file, path, &list, err);
+    size_t errors = err->n_errors;
+    char *text = text_file_load(dir, name, path, err), *line;
+    struct text_file file = {.name = name, .path = path, .rest = text, .err = err};
+    while (text != NULL && err->n_errors < errors + ERRORS_MAX &&
+           (line = text_file_next(&file)) != NULL)
+        line_read(&file, line, &list);
     if (err->n_errors == errors && list.n == 0)
-        err_add(err, path, "%s lists no flow", file);
-    err_free(&reading);
-    free(full);
+        err_add(err, path, "%s lists no flow", name);
     free(text);
     *n = err->n_errors == errors ? list.n : 0;
     if (*n > 0)

@@ -209,12 +209,9 @@ static void test_refresh_of_each_class(void **state)
     for (uint32_t r = 0; r < 4; r++)
         add_flow(&f, 0, NET_CLASS_DATA, r, 4, 3000000);
     add_flow(&f, 1, 5, 0, 5, 3000000);
-    f.faults[0] = (struct fault_spec){.at = "rank5",
-                                      .down_ps = PS_NEVER,
-                                      .up_ps = PS_NEVER,
-                                      .detect_ps = PS_NEVER,
-                                      .storm_ps = 10 * PS_PER_US,
-                                      .storm_end_ps = 400 * PS_PER_US};
+    f.faults[0] = fixture_fault("rank5");
+    f.faults[0].storm_ps = 10 * PS_PER_US;
+    f.faults[0].storm_end_ps = 400 * PS_PER_US;
     f.spec.faults = f.faults;
     f.spec.n_faults = 1;
     fixture_run(&f);
@@ -252,14 +249,9 @@ static void test_timer_of_a_class(void **state)
         f.spec.dims[0].transport.rto_ps = 50 * PS_PER_US;
         add_flow(&f, 0, NET_CLASS_DATA, 0, 1, 1000);
         add_flow(&f, 1, 1, 0, 2, 1000);
-        f.faults[0] = (struct fault_spec){.at = "dim0.sw0->rank2",
-                                          .one_way = true,
-                                          .loss = 1,
-                                          .down_ps = PS_NEVER,
-                                          .up_ps = PS_NEVER,
-                                          .detect_ps = PS_NEVER,
-                                          .storm_ps = PS_NEVER,
-                                          .storm_end_ps = PS_NEVER};
+        f.faults[0] = fixture_fault("dim0.sw0->rank2");
+        f.faults[0].one_way = true;
+        f.faults[0].loss = 1;
         f.spec.faults = f.faults;
         f.spec.n_faults = 1;
         f.sim = sim_new(&f.spec, &err);

@@ -17,11 +17,10 @@ static struct fixture f;
 
 static struct fault_spec down_at(const char *at, ps_t down_ps, ps_t detect_ps)
 {
-    return (struct fault_spec){.at = at,
-                               .down_ps = down_ps,
-                               .up_ps = PS_NEVER,
-                               .detect_ps = detect_ps,
-                               .storm_ps = PS_NEVER};
+    struct fault_spec fault = fixture_fault(at);
+    fault.down_ps = down_ps;
+    fault.detect_ps = detect_ps;
+    return fault;
 }
 
 static void fabric(uint32_t spines, const struct fault_spec *fault)
@@ -131,14 +130,9 @@ static void test_pfc_frames_are_exempt(void **state)
     (void)state;
     uint64_t lost[2];
     for (int hits = 0; hits < 2; hits++) {
-        const struct fault_spec fault = {.at = "rank0",
-                                         .one_way = false,
-                                         .loss = 1,
-                                         .pfc = hits,
-                                         .down_ps = PS_NEVER,
-                                         .up_ps = PS_NEVER,
-                                         .detect_ps = PS_NEVER,
-                                         .storm_ps = PS_NEVER};
+        struct fault_spec fault = fixture_fault("rank0");
+        fault.loss = 1;
+        fault.pfc = hits;
         struct packet pfc = {.kind = PACKET_PFC, .frame_bytes = 64};
         struct fault link = {.loss = fault.loss, .hits_pfc = fault.pfc};
         lost[hits] = fault_takes(&link, &pfc, 0);

@@ -69,13 +69,10 @@ static void test_all_to_all(void **state)
 static void test_a_leg_that_fails(void **state)
 {
     (void)state;
-    const struct fault_spec fault = {.at = "rank11",
-                                     .down_ps = 10 * PS_PER_US,
-                                     .up_ps = PS_NEVER,
-                                     .detect_ps = PS_NEVER,
-                                     .storm_ps = PS_NEVER};
+    struct fault_spec fault = fixture_fault("rank11");
+    fault.down_ps = 10 * PS_PER_US;
     grid();
-    f.spec.faults = (struct fault_spec *)(uintptr_t)&fault;
+    f.spec.faults = &fault;
     f.spec.n_faults = 1;
     for (int d = 0; d < 2; d++)
         f.spec.dims[d].transport.rto_ps = 200 * PS_PER_US;

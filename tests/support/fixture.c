@@ -156,6 +156,16 @@ void fixture_dims(struct fixture *f, uint32_t n_dims, const uint32_t *sizes,
     }
 }
 
+struct fault_spec fixture_fault(const char *at)
+{
+    return (struct fault_spec){.at = at,
+                               .down_ps = PS_NEVER,
+                               .up_ps = PS_NEVER,
+                               .detect_ps = PS_NEVER,
+                               .storm_ps = PS_NEVER,
+                               .storm_end_ps = PS_NEVER};
+}
+
 void fixture_run(struct fixture *f)
 {
     struct err err = {0};

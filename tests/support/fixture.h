@@ -47,6 +47,9 @@ void fixture_ranks(struct fixture *f, uint32_t job, uint32_t *ranks, uint32_t n)
 void fixture_dims(struct fixture *f, uint32_t n_dims, const uint32_t *sizes,
                   const char *const *algorithms);
 
+// A fault at a place that does nothing yet: never down, no storm.
+struct fault_spec fixture_fault(const char *at);
+
 // Build and run; fails the test on errors. Then f->sim and f->result are there.
 void fixture_run(struct fixture *f);
 void fixture_free(struct fixture *f);

@@ -165,12 +165,8 @@ static void test_watchdog_breaks_it(void **state)
 static void storm(bool watchdog)
 {
     static struct fault_spec fault;
-    fault = (struct fault_spec){.at = "rank0",
-                                .down_ps = PS_NEVER,
-                                .up_ps = PS_NEVER,
-                                .detect_ps = PS_NEVER,
-                                .storm_ps = 100 * PS_PER_US,
-                                .storm_end_ps = PS_NEVER};
+    fault = fixture_fault("rank0");
+    fault.storm_ps = 100 * PS_PER_US;
     fixture_switch(&f, 3 * PER_SWITCH, LINE, PS_PER_US);
     struct dim_spec *dim = &f.spec.dims[0];
     dim->kind = &ring3;

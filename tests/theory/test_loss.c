@@ -39,13 +39,9 @@ static double goodput(const struct point *pt, enum recovery recovery, bool pfc)
     snprintf(window, sizeof window, "bytes=%uB", pt->window * MTU);
     snprintf(place, sizeof place, "dim0.sw0->rank%u", pt->flows);
     fixture_cc(&f, "window", NULL, window, NULL);
-    struct fault_spec fault = {.at = place,
-                               .one_way = true,
-                               .loss = pt->p,
-                               .down_ps = PS_NEVER,
-                               .up_ps = PS_NEVER,
-                               .detect_ps = PS_NEVER,
-                               .storm_ps = PS_NEVER};
+    struct fault_spec fault = fixture_fault(place);
+    fault.one_way = true;
+    fault.loss = pt->p;
     f.spec.faults = &fault;
     f.spec.n_faults = 1;
     for (unsigned i = 0; i < pt->flows; i++)
