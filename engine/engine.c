@@ -43,8 +43,6 @@ static const size_t hint_ahead[HINT_STAGES] = {9, 6, 3};
 static inline void give_hints(struct engine *e)
 {
     const struct event_queue *q = &e->queue;
-    if (!e->hint)
-        return;
     for (unsigned stage = 0; stage < HINT_STAGES; stage++)
         if (q->n_current >= hint_ahead[stage])
             e->hint(e->handler_ctx, q->current[q->n_current - hint_ahead[stage]].key, stage);
@@ -62,14 +60,14 @@ size_t engine_drain(struct engine *e, size_t max)
         SIM_ASSERT(e, event_node(event.key), event.at_ps >= e->now_ps);
         e->now_ps = event.at_ps;
         done++;
-        give_hints(e);
+        if (e->hint)
+            give_hints(e);
         if (event_kind(event.key) == EVENT_TIMER) {
             struct sim_timer *timer = e->timers[event_timer_id(event.key)];
             if (timer)
                 sim_timer_due(e, timer);
         } else {
-            e->handlers[event_kind(event.key)](e->handler_ctx, event_node(event.key),
-                                               event_port(event.key), event_payload(event.key));
+            e->handlers[event_kind(event.key)](e->handler_ctx, event.key);
         }
     }
     e->events += done;

@@ -9,7 +9,7 @@
 struct engine;
 struct sim_timer;
 
-typedef void (*event_handler)(void *ctx, uint32_t node, uint32_t port, uint32_t payload);
+typedef void (*event_handler)(void *ctx, uint64_t key);
 
 #define HINT_STAGES 3
 

@@ -52,23 +52,28 @@ static struct event heap_pop(struct event_queue *q)
 
 /* ---- the current slot: descending ---- */
 
+// Room for all that is pending and one more.
 static void current_reserve(struct event_queue *q)
 {
-    if (q->n_current == q->cap_current)
+    while (q->n >= q->cap_current)
         q->current = memory_grow(q->current, &q->cap_current, sizeof *q->current);
 }
 
-// Returns how many places it is from the end.
-static size_t current_insert(struct event_queue *q, struct event e)
+// The events before `end` are in order: put one more among them. Returns how many it moves.
+static inline size_t current_place(struct event *current, size_t end, struct event e)
+{
+    size_t i = end;
+    for (; i > 0 && event_before(current[i - 1], e); i--)
+        current[i] = current[i - 1];
+    current[i] = e;
+    return end - i;
+}
+
+static void current_insert(struct event_queue *q, struct event e)
 {
     current_reserve(q);
-    size_t i = q->n_current++, end = i;
-    while (i > 0 && event_before(q->current[i - 1], e)) {
-        q->current[i] = q->current[i - 1];
-        i--;
-    }
-    q->current[i] = e;
-    return end - i;
+    q->tuning.moves += current_place(q->current, q->n_current++, e);
+    q->tuning.events++;
 }
 
 static int descending(const void *a, const void *b)
@@ -81,31 +86,32 @@ static int descending(const void *a, const void *b)
 #define INSERTION_MOVES 4096
 #define SORT_MOVES 16 // what an event costs then
 
-// Empty a slot of the wheel into `current`.
+// Empty a slot of the wheel into `current`, which holds nothing.
 static void current_load(struct event_queue *q, uint32_t slot)
 {
-    uint32_t node = q->slots[slot];
-    size_t before = q->n_current, moves = 0;
+    current_reserve(q);
+    struct event *current = q->current;
+    uint32_t node = q->slots[slot], free_node = q->free_node;
+    size_t n = 0, moves = 0;
     while (node != WHEEL_NIL) {
-        struct wheel_node *n = &q->nodes[node];
-        uint32_t next = n->next;
-        if (moves < INSERTION_MOVES) {
-            moves += current_insert(q, n->event);
-        } else {
-            current_reserve(q);
-            q->current[q->n_current++] = n->event;
-        }
-        n->next = q->free_node;
-        q->free_node = node;
+        struct wheel_node *at = &q->nodes[node];
+        uint32_t next = at->next;
+        if (moves < INSERTION_MOVES)
+            moves += current_place(current, n++, at->event);
+        else
+            current[n++] = at->event;
+        at->next = free_node;
+        free_node = node;
         node = next;
     }
-    size_t loaded = q->n_current - before;
     if (moves >= INSERTION_MOVES) {
-        qsort(q->current, q->n_current, sizeof *q->current, descending);
-        moves = loaded * SORT_MOVES;
+        qsort(current, n, sizeof *current, descending);
+        moves = n * SORT_MOVES;
     }
+    q->free_node = free_node;
+    q->n_current = n;
     q->tuning.moves += moves;
-    q->tuning.events += (uint32_t)loaded;
+    q->tuning.events += (uint32_t)n;
     q->slots[slot] = WHEEL_NIL;
     q->occupied[slot / 64] &= ~(UINT64_C(1) << slot % 64);
 }
@@ -129,6 +135,7 @@ void event_queue_shape(struct event_queue *q, unsigned shift)
     *q = (struct event_queue){.shift = shift, .free_node = WHEEL_NIL};
     if (shift > 0) {
         q->slots = memory_zeroed(WHEEL_SLOTS, sizeof *q->slots);
+        q->reach = WHEEL_SLOTS - 1;
         memset(q->slots, 0xff, WHEEL_SLOTS * sizeof *q->slots);
         q->occupied = memory_zeroed(WHEEL_SLOTS / 64, sizeof *q->occupied);
     }
@@ -137,39 +144,34 @@ void event_queue_shape(struct event_queue *q, unsigned shift)
     event_queue_free(&old);
 }
 
-static void wheel_push(struct event_queue *q, struct event e, uint32_t slot)
+// More nodes, all of them free.
+static void wheel_grow(struct event_queue *q)
 {
-    uint32_t node = q->free_node;
-    if (node == WHEEL_NIL) {
-        if (q->n_nodes == q->cap_nodes)
-            q->nodes = memory_grow(q->nodes, &q->cap_nodes, sizeof *q->nodes);
-        node = q->n_nodes++;
-    } else {
-        q->free_node = q->nodes[node].next;
+    size_t first = q->n_nodes;
+    q->nodes = memory_grow(q->nodes, &q->n_nodes, sizeof *q->nodes);
+    for (size_t i = q->n_nodes; i-- > first;) {
+        q->nodes[i].next = q->free_node;
+        q->free_node = (uint32_t)i;
     }
-    q->nodes[node] = (struct wheel_node){e, q->slots[slot]};
-    q->slots[slot] = node;
-    q->occupied[slot / 64] |= UINT64_C(1) << slot % 64;
 }
 
-void event_queue_push(struct event_queue *q, struct event e)
+void event_queue_push_slow(struct event_queue *q, struct event e)
 {
-    q->n++;
-    if (q->shift == 0) {
-        heap_push(q, e);
-        return;
-    }
     int64_t ahead = (e.at_ps >> q->shift) - q->cursor;
-    if (ahead <= 0) {
-        q->tuning.moves += current_insert(q, e);
-        q->tuning.events++;
+    if (q->reach == 0) {
+        heap_push(q, e);
+    } else if (ahead <= 0) {
+        current_insert(q, e);
     } else if (ahead < WHEEL_SLOTS) {
-        wheel_push(q, e, (uint32_t)(e.at_ps >> q->shift) % WHEEL_SLOTS);
+        wheel_grow(q);
+        event_queue_push(q, e);
+        return;
     } else {
         q->tuning.beyond++;
         q->tuning.beyond_ps += (double)(ahead << q->shift);
         heap_push(q, e);
     }
+    q->n++;
 }
 
 // Slots from the cursor to the next one with events, or WHEEL_SLOTS when there is none.
@@ -178,6 +180,8 @@ static uint32_t wheel_distance(const struct event_queue *q)
     uint32_t from = (uint32_t)((q->cursor + 1) % WHEEL_SLOTS);
     uint32_t word = from / 64;
     uint64_t bits = q->occupied[word] & ~UINT64_C(0) << from % 64;
+    if (bits)
+        return word * 64 + (uint32_t)__builtin_ctzll(bits) - from + 1;
     for (uint32_t i = 0; i <= WHEEL_SLOTS / 64; i++) {
         if (bits) {
             uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -236,10 +240,13 @@ bool event_queue_pop_slow(struct event_queue *q, struct event *out)
 {
     if (q->n == 0)
         return false;
-    if (q->shift > 0 && q->tuning.events >= LOOK_EVENTS)
+    if (q->tuning.events >= LOOK_EVENTS) {
         tune(q);
+        if (q->n_current > 0)
+            return event_queue_pop(q, out);
+    }
     q->n--;
-    if (q->shift == 0) {
+    if (q->reach == 0) {
         *out = heap_pop(q);
         return true;
     }
@@ -251,9 +258,8 @@ bool event_queue_pop_slow(struct event_queue *q, struct event *out)
     if (in_wheel)
         current_load(q, (uint32_t)(next % WHEEL_SLOTS));
     while (q->n_heap > 0 && q->heap[0].at_ps >> q->shift == q->cursor) {
-        q->tuning.moves += current_insert(q, heap_pop(q));
+        current_insert(q, heap_pop(q));
         q->tuning.from_heap++;
-        q->tuning.events++;
     }
     *out = q->current[--q->n_current];
     return true;

@@ -73,12 +73,13 @@ struct wheel_tuning {
 struct event_queue {
     size_t n;
     unsigned shift;        // log2 of a slot's width in ps; 0 = no wheel
+    uint32_t reach;        // slots after the cursor's that the wheel holds; 0 = no wheel
     int64_t cursor;        // number of the slot that `current` holds
     struct event *current; // descending: the next is the last
     size_t n_current, cap_current;
     struct wheel_node *nodes;
-    uint32_t n_nodes, free_node;
-    size_t cap_nodes;
+    uint32_t free_node;
+    size_t n_nodes;
     uint32_t *slots;    // [WHEEL_SLOTS] first node
     uint64_t *occupied; // a bit per slot
     struct event *heap; // 4-ary, what lies beyond the wheel
@@ -90,7 +91,25 @@ struct event_queue {
 // pending.
 void event_queue_shape(struct event_queue *q, unsigned shift);
 void event_queue_free(struct event_queue *q);
-void event_queue_push(struct event_queue *q, struct event e);
+// What the wheel has no node or no slot for.
+void event_queue_push_slow(struct event_queue *q, struct event e);
+
+static inline void event_queue_push(struct event_queue *q, struct event e)
+{
+    int64_t slot = e.at_ps >> q->shift;
+    uint32_t node = q->free_node;
+    if ((uint64_t)(slot - q->cursor - 1) >= q->reach || node == WHEEL_NIL) {
+        event_queue_push_slow(q, e);
+        return;
+    }
+    uint32_t at = (uint32_t)slot % WHEEL_SLOTS;
+    struct wheel_node *n = &q->nodes[node];
+    q->free_node = n->next;
+    *n = (struct wheel_node){e, q->slots[at]};
+    q->slots[at] = node;
+    q->occupied[at / 64] |= UINT64_C(1) << at % 64;
+    q->n++;
+}
 // Takes the first event off; false when there is none.
 bool event_queue_pop_slow(struct event_queue *q, struct event *out);
 

@@ -26,7 +26,13 @@ void fifo_pool_free(struct fifo_pool *pool)
     *pool = (struct fifo_pool){.free_head = FIFO_NIL};
 }
 
-size_t fifo_pool_used(const struct fifo_pool *pool) { return pool->n_chunks - pool->n_free; }
+size_t fifo_pool_used(const struct fifo_pool *pool)
+{
+    size_t used = pool->n_chunks;
+    for (uint32_t chunk = pool->free_head; chunk != FIFO_NIL; chunk = pool->next[chunk])
+        used--;
+    return used;
+}
 
 void fifo_pool_grow(struct fifo_pool *pool)
 {
@@ -37,6 +43,5 @@ void fifo_pool_grow(struct fifo_pool *pool)
         pool->next[i] = pool->free_head;
         pool->free_head = i;
     }
-    pool->n_free += POOL_STEP;
     pool->n_chunks = now;
 }

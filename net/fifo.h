@@ -14,14 +14,14 @@ struct fifo_pool {
     struct packet *packets; // [chunks * FIFO_CHUNK]; never moves
     uint32_t *next;         // of each chunk: in its FIFO, or in the free list
     uint32_t free_head;
-    uint32_t n_free, n_chunks, cap_chunks;
+    uint32_t n_chunks, cap_chunks;
     size_t reserved_bytes[2]; // address space of packets and next
 };
 
 struct fifo {
     uint32_t head, tail; // chunks
     uint32_t count;
-    uint16_t head_at, tail_at; // slot of the first packet, and of the next push
+    uint16_t head_at, tail_at; // slot of the first packet, and of the next push (FIFO_CHUNK: none)
 };
 _Static_assert(sizeof(struct fifo) == 16, "struct fifo is 16 bytes");
 
@@ -31,7 +31,10 @@ void fifo_pool_free(struct fifo_pool *pool);
 size_t fifo_pool_used(const struct fifo_pool *pool);
 void fifo_pool_grow(struct fifo_pool *pool);
 
-static inline struct fifo fifo_empty(void) { return (struct fifo){FIFO_NIL, FIFO_NIL, 0, 0, 0}; }
+static inline struct fifo fifo_empty(void)
+{
+    return (struct fifo){FIFO_NIL, FIFO_NIL, 0, 0, FIFO_CHUNK};
+}
 
 static inline uint32_t fifo_chunk_take(struct fifo_pool *pool)
 {
@@ -39,21 +42,33 @@ static inline uint32_t fifo_chunk_take(struct fifo_pool *pool)
         fifo_pool_grow(pool);
     uint32_t chunk = pool->free_head;
     pool->free_head = pool->next[chunk];
-    pool->n_free--;
     return chunk;
+}
+
+static inline void fifo_chunk_give(struct fifo_pool *pool, uint32_t chunk)
+{
+    pool->next[chunk] = pool->free_head;
+    pool->free_head = chunk;
+}
+
+// One more chunk: the first, or behind the last.
+static inline void fifo_extend(struct fifo_pool *pool, struct fifo *f)
+{
+    uint32_t chunk = fifo_chunk_take(pool);
+    if (f->count == 0) {
+        f->head = chunk;
+        f->head_at = 0;
+    } else {
+        pool->next[f->tail] = chunk;
+    }
+    f->tail = chunk;
+    f->tail_at = 0;
 }
 
 static inline void fifo_push(struct fifo_pool *pool, struct fifo *f, const struct packet *p)
 {
-    if (f->count == 0) {
-        f->head = f->tail = fifo_chunk_take(pool);
-        f->head_at = f->tail_at = 0;
-    } else if (f->tail_at == FIFO_CHUNK) {
-        uint32_t chunk = fifo_chunk_take(pool);
-        pool->next[f->tail] = chunk;
-        f->tail = chunk;
-        f->tail_at = 0;
-    }
+    if (f->tail_at == FIFO_CHUNK)
+        fifo_extend(pool, f);
     pool->packets[f->tail * FIFO_CHUNK + f->tail_at++] = *p;
     f->count++;
 }
@@ -61,8 +76,8 @@ static inline void fifo_push(struct fifo_pool *pool, struct fifo *f, const struc
 // Fetch the memory that the next push will write.
 static inline void fifo_hint_push(const struct fifo_pool *pool, const struct fifo *f)
 {
-    uint32_t chunk = f->tail_at == FIFO_CHUNK || f->count == 0 ? pool->free_head : f->tail;
-    uint32_t at = f->tail_at == FIFO_CHUNK || f->count == 0 ? 0 : f->tail_at;
+    uint32_t chunk = f->tail_at == FIFO_CHUNK ? pool->free_head : f->tail;
+    uint32_t at = f->tail_at == FIFO_CHUNK ? 0 : f->tail_at;
     if (chunk != FIFO_NIL)
         __builtin_prefetch(&pool->packets[chunk * FIFO_CHUNK + at], 1);
 }
@@ -73,15 +88,26 @@ static inline struct packet *fifo_head(const struct fifo_pool *pool, const struc
     return &pool->packets[f->head * FIFO_CHUNK + f->head_at];
 }
 
+// Takes the first packet off; where it was stays as it is until its chunk is given back. Returns the
+// chunk that fifo_chunk_give is due for, or FIFO_NIL.
+static inline uint32_t fifo_take_head(const struct fifo_pool *pool, struct fifo *f)
+{
+    uint32_t chunk = f->head;
+    f->head_at++;
+    if (--f->count == 0) {
+        f->tail_at = FIFO_CHUNK;
+        return chunk;
+    }
+    if (f->head_at < FIFO_CHUNK)
+        return FIFO_NIL;
+    f->head = pool->next[chunk];
+    f->head_at = 0;
+    return chunk;
+}
+
 static inline void fifo_drop_head(struct fifo_pool *pool, struct fifo *f)
 {
-    f->head_at++;
-    if (--f->count == 0 || f->head_at == FIFO_CHUNK) {
-        uint32_t chunk = f->head;
-        f->head = pool->next[chunk];
-        f->head_at = 0;
-        pool->next[chunk] = pool->free_head;
-        pool->free_head = chunk;
-        pool->n_free++;
-    }
+    uint32_t chunk = fifo_take_head(pool, f);
+    if (chunk != FIFO_NIL)
+        fifo_chunk_give(pool, chunk);
 }

@@ -7,9 +7,9 @@
 #include "engine/memory.h"
 #include "net/drr.h"
 
-static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender);
-static void on_departure(void *ctx, uint32_t node, uint32_t local, uint32_t port);
-static void on_pause(void *ctx, uint32_t node, uint32_t local, uint32_t port);
+static void on_arrival(void *ctx, uint64_t key);
+static void on_departure(void *ctx, uint64_t key);
+static void on_pause(void *ctx, uint64_t key);
 
 static const struct queue *waiting_queue(const struct network *net, uint32_t index)
 {
@@ -133,20 +133,24 @@ void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint3
     port_queue(net, port, net->slot_of_class[cls])->quantum_bytes = bytes;
 }
 
+// Time on a wire whose bytes take no whole number of ps.
+__attribute__((noinline)) static ps_t odd_length(struct network *net, uint32_t index,
+                                                 uint32_t wire_bytes, ps_t now)
+{
+    struct port_cold *cold = &net->cold[index];
+    if (net->ports[index].busy_until_ps != now)
+        cold->carry = 0;
+    return byte_time_take(&port_link(net, index)->byte_time, wire_bytes, &cold->carry);
+}
+
 // The packet is on the wire from `now`: time its end and its arrival.
-static void transmit(struct network *net, uint32_t index, struct packet *p, ps_t now)
+__attribute__((always_inline)) static inline void transmit(struct network *net, uint32_t index,
+                                                           struct packet *p, ps_t now)
 {
     struct port *port = &net->ports[index];
     const struct link *link = &net->links[port->link];
-    ps_t length;
-    if (link->byte_time.den == 1) {
-        length = (ps_t)(p->wire_bytes * link->byte_time.num);
-    } else {
-        struct port_cold *cold = &net->cold[index];
-        if (port->busy_until_ps != now)
-            cold->carry = 0;
-        length = byte_time_take(&link->byte_time, p->wire_bytes, &cold->carry);
-    }
+    ps_t length = link->byte_time.den == 1 ? (ps_t)(p->wire_bytes * link->byte_time.num)
+                                           : odd_length(net, index, p->wire_bytes, now);
     port->busy_until_ps = now + length;
     p->arrives_ps = port->busy_until_ps + link->delay_ps;
     port->tx_bytes += p->wire_bytes;
@@ -176,55 +180,52 @@ __attribute__((noinline)) static bool arbitrate(struct network *net, uint32_t in
     return false;
 }
 
-// Out of its queue, whatever becomes of it. Returns the bytes that the queue held with it.
+// The head leaves its queue, whatever becomes of it. Returns the bytes that the queue held with it.
 __attribute__((always_inline)) static inline uint64_t
-take_head(struct network *net, uint32_t index, unsigned slot, struct packet *p, ps_t now)
+unqueue(struct network *net, uint32_t index, unsigned slot, const struct packet *p, ps_t now)
 {
     struct queue *queue = port_queue(net, index, slot);
-    *p = *fifo_head(&net->pool, &queue->fifo);
-    fifo_drop_head(&net->pool, &queue->fifo);
-    if (queue->fifo.count == 0)
+    if (queue->fifo.count == 1)
         net->ports[index].waiting &= (uint16_t) ~(1u << slot);
     if (slot == NET_PFC_SLOT)
         return 0;
+    struct port_cold *cold = &net->cold[index];
     uint64_t held = queue->bytes;
     queue->bytes -= p->frame_bytes;
-    net->cold[index].queued_bytes -= p->frame_bytes;
-    net->cold[index].wait_byte_ps += (double)p->frame_bytes * (double)(now - p->arrives_ps);
+    cold->queued_bytes -= p->frame_bytes;
+    cold->wait_byte_ps += (double)p->frame_bytes * (double)(now - p->arrives_ps);
     return held;
 }
 
-// Take the first packet of the class whose turn it is among those that may send.
-static bool dequeue(struct network *net, uint32_t index, struct packet *p, ps_t now)
+// Start the first packet of a slot.
+__attribute__((always_inline)) static inline void start_head(struct network *net, uint32_t index,
+                                                             unsigned slot, ps_t now)
 {
-    const struct port *port = &net->ports[index];
-    unsigned ready = port->waiting & ~port->paused & 0xffffu;
-    if (!ready)
-        return false;
-    unsigned slot = (unsigned)__builtin_ctz(ready);
-    if (net->arbitrates) {
-        unsigned chosen = slot;
-        if (arbitrate(net, index, ready, &chosen, p, now))
-            return true;
-        slot = chosen;
-    }
-    uint64_t held = take_head(net, index, slot, p, now);
-    if (slot == NET_PFC_SLOT)
-        return true;
-    const struct node_ops *ops = node_ops_of(net, port->node);
-    ops->depart(ops->ctx, port->node, index, p, held, now);
-    return true;
+    struct fifo *fifo = &port_queue(net, index, slot)->fifo;
+    struct packet *p = fifo_head(&net->pool, fifo);
+    uint64_t held = unqueue(net, index, slot, p, now);
+    uint32_t done = fifo_take_head(&net->pool, fifo);
+    uint32_t node = net->ports[index].node;
+    const struct node_ops *ops = node_ops_of(net, node);
+    if (slot != NET_PFC_SLOT && ops->depart)
+        ops->depart(ops->ctx, node, index, p, held, now);
+    transmit(net, index, p, now);
+    if (done != FIFO_NIL)
+        fifo_chunk_give(&net->pool, done);
 }
 
 bool port_drop_head(struct network *net, uint32_t index, unsigned slot, struct packet *p, ps_t now)
 {
     if (!(net->ports[index].waiting >> slot & 1))
         return false;
-    take_head(net, index, slot, p, now);
+    struct fifo *fifo = &port_queue(net, index, slot)->fifo;
+    *p = *fifo_head(&net->pool, fifo);
+    unqueue(net, index, slot, p, now);
+    fifo_drop_head(&net->pool, fifo);
     return true;
 }
 
-static void push_departure(struct network *net, uint32_t index)
+__attribute__((noinline)) static void push_departure(struct network *net, uint32_t index)
 {
     const struct port *port = &net->ports[index];
     engine_push(net->engine, port->wake_ps,
@@ -233,7 +234,7 @@ static void push_departure(struct network *net, uint32_t index)
 
 // Depart at `at_ps` or earlier. While a packet is in flight its delivery will settle the port in time:
 // what starts at `at_ps` arrives later than it.
-static void wake_at(struct network *net, uint32_t index, ps_t at_ps)
+static inline void wake_at(struct network *net, uint32_t index, ps_t at_ps)
 {
     struct port *port = &net->ports[index];
     if (port->wake_ps <= at_ps)
@@ -243,44 +244,59 @@ static void wake_at(struct network *net, uint32_t index, ps_t at_ps)
         push_departure(net, index);
 }
 
-// When it may depart next, after a start or an attempt at `now`.
-static void plan_next(struct network *net, uint32_t index, ps_t now)
-{
-    struct port *port = &net->ports[index];
-    if (port->waiting & ~port->paused) {
-        wake_at(net, index, port->busy_until_ps);
-    } else if (port->flags & PORT_PULLS) {
-        const struct node_ops *ops = node_ops_of(net, port->node);
-        ps_t next = ops->next_pull(ops->ctx, index, now);
-        wake_at(net, index, next > port->busy_until_ps ? next : port->busy_until_ps);
-    }
-}
-
-// The port is free: start the next packet, if any may go.
-static inline void start_next(struct network *net, uint32_t index, ps_t now)
+// When its node's own packets may depart next.
+__attribute__((noinline)) static void plan_pull(struct network *net, uint32_t index, ps_t now)
 {
     const struct port *port = &net->ports[index];
-    struct packet p;
     const struct node_ops *ops = node_ops_of(net, port->node);
-    if (dequeue(net, index, &p, now) ||
-        (port->flags & PORT_PULLS && ops->pull(ops->ctx, port->node, index, &p, now)))
-        transmit(net, index, &p, now);
+    ps_t next = ops->next_pull(ops->ctx, index, now);
+    wake_at(net, index, next > port->busy_until_ps ? next : port->busy_until_ps);
+}
+
+// When it may depart next, after a start or an attempt at `now`.
+__attribute__((always_inline)) static inline void plan_next(struct network *net, uint32_t index,
+                                                            ps_t now)
+{
+    const struct port *port = &net->ports[index];
+    if (port->waiting & ~port->paused)
+        wake_at(net, index, port->busy_until_ps);
+    else if (port->flags & PORT_PULLS)
+        plan_pull(net, index, now);
+}
+
+// The port is free: start the next packet, if any may go, of the class whose turn it is.
+__attribute__((always_inline)) static inline void start_next(struct network *net, uint32_t index,
+                                                             ps_t now)
+{
+    const struct port *port = &net->ports[index];
+    unsigned ready = port->waiting & ~port->paused & 0xffffu;
+    unsigned slot = ready ? (unsigned)__builtin_ctz(ready) : 0;
+    struct packet own;
+    bool pulled = ready && net->arbitrates && arbitrate(net, index, ready, &slot, &own, now);
+    if (ready && !pulled) {
+        start_head(net, index, slot, now);
+    } else {
+        const struct node_ops *ops = node_ops_of(net, port->node);
+        if (pulled ||
+            (port->flags & PORT_PULLS && ops->pull(ops->ctx, port->node, index, &own, now)))
+            transmit(net, index, &own, now);
+    }
     plan_next(net, index, now);
 }
 
 void port_kick(struct network *net, uint32_t index, ps_t now)
 {
-    struct port *port = &net->ports[index];
+    const struct port *port = &net->ports[index];
     if (port->busy_until_ps > now)
         wake_at(net, index, port->busy_until_ps);
     else
         start_next(net, index, now);
 }
 
-static void on_departure(void *ctx, uint32_t node, uint32_t local, uint32_t index)
+static void on_departure(void *ctx, uint64_t key)
 {
-    (void)node, (void)local;
     struct network *net = ctx;
+    uint32_t index = event_payload(key);
     ps_t now = net->engine->now_ps;
     if (net->ports[index].wake_ps == now) // else it is stale: settled, or an earlier one came
         port_settle_past(net, index, now);
@@ -292,7 +308,10 @@ void port_settle_past(struct network *net, uint32_t index, ps_t now)
     while (port->wake_ps <= now) {
         ps_t then = port->wake_ps;
         port->wake_ps = PS_NEVER;
-        port_kick(net, index, then);
+        if (port->busy_until_ps > then) // a PFC frame came between
+            wake_at(net, index, port->busy_until_ps);
+        else
+            start_next(net, index, then);
     }
 }
 
@@ -332,15 +351,9 @@ void port_start(struct network *net, uint32_t index, struct packet *p, ps_t now)
     plan_next(net, index, now);
 }
 
-void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t now)
+void port_hold(struct network *net, uint32_t index, unsigned slot, const struct packet *p, ps_t now)
 {
     struct port *port = &net->ports[index];
-    unsigned slot = p->kind == PACKET_PFC ? NET_PFC_SLOT : net->slot_of_class[p->cls];
-    port_settle(net, index, now);
-    if (port_is_idle(port, slot, now)) {
-        port_start(net, index, p, now);
-        return;
-    }
     struct queue *queue = port_queue(net, index, slot);
     fifo_push(&net->pool, &queue->fifo, p);
     port->waiting |= (uint16_t)(1u << slot);
@@ -353,6 +366,16 @@ void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t no
     }
     if (port->busy_until_ps > now)
         wake_at(net, index, port->busy_until_ps);
+}
+
+void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t now)
+{
+    unsigned slot = p->kind == PACKET_PFC ? NET_PFC_SLOT : net->slot_of_class[p->cls];
+    port_settle(net, index, now);
+    if (port_is_idle(&net->ports[index], slot, now))
+        port_start(net, index, p, now);
+    else
+        port_hold(net, index, slot, p, now);
 }
 
 void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta, ps_t now)
@@ -381,32 +404,33 @@ __attribute__((noinline)) static bool link_takes(struct network *net, uint32_t s
     return true;
 }
 
-static void on_arrival(void *ctx, uint32_t node, uint32_t local, uint32_t sender)
+// The node reads the packet where it was in flight: its memory is given back after that.
+static void on_arrival(void *ctx, uint64_t key)
 {
     struct network *net = ctx;
+    uint32_t sender = event_payload(key);
     struct port *link = &net->ports[sender];
     ps_t now = net->engine->now_ps;
     port_settle(net, sender, now);
-    struct packet p = *fifo_head(&net->pool, &link->flight);
-    fifo_drop_head(&net->pool, &link->flight);
+    struct packet *p = fifo_head(&net->pool, &link->flight);
+    uint32_t done = fifo_take_head(&net->pool, &link->flight);
     if (link->flight.count > 0)
-        engine_push(net->engine, fifo_head(&net->pool, &link->flight)->arrives_ps,
-                    event_key(node, EVENT_ARRIVAL, local, sender));
+        engine_push(net->engine, fifo_head(&net->pool, &link->flight)->arrives_ps, key);
     else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
         push_departure(net, sender); // nothing is left whose delivery would settle it
-    if (link->flags & PORT_FAULTY && link_takes(net, sender, &p))
-        return;
-    if (p.kind == PACKET_PFC) {
-        port_receive_pfc(net, net->cold[sender].peer, &p, now);
-        return;
+    if (!(link->flags & PORT_FAULTY && link_takes(net, sender, p))) {
+        const struct node_ops *ops = node_ops_of(net, link->peer_node);
+        if (p->kind == PACKET_PFC)
+            port_receive_pfc(net, net->cold[sender].peer, p, now);
+        else
+            ops->arrive(ops->ctx, link->peer_node, link->peer_local, p, now);
     }
-    const struct node_ops *ops = node_ops_of(net, node);
-    ops->arrive(ops->ctx, node, local, &p, now);
+    if (done != FIFO_NIL)
+        fifo_chunk_give(&net->pool, done);
 }
 
-static void on_pause(void *ctx, uint32_t node, uint32_t local, uint32_t index)
+static void on_pause(void *ctx, uint64_t key)
 {
-    (void)node, (void)local;
     struct network *net = ctx;
-    port_apply_pending_pfc(net, index, net->engine->now_ps);
+    port_apply_pending_pfc(net, event_payload(key), net->engine->now_ps);
 }

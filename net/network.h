@@ -100,9 +100,10 @@ struct network;
 
 // What a node does. `now` is passed, never read from the clock.
 struct node_ops {
-    // A packet (not PFC) has wholly arrived by port `local`.
+    // A packet (not PFC) has wholly arrived by port `local`; it is the node's until this returns.
     void (*arrive)(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now);
-    // A packet leaves a queue: transmission starts. `queue_bytes` includes it. May mark it.
+    // A packet leaves a queue: transmission starts. `queue_bytes` includes it. May mark it. May be
+    // NULL.
     void (*depart)(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
                    ps_t now);
     // PORT_PULLS: fill `p` with the next packet to send on the port, false when there is none.
@@ -159,7 +160,7 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
 // Wire bytes that a data class may send each turn while others wait.
 void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes);
 
-// Put a packet into its class's queue of a port; it starts at once when the port is free.
+// Send a packet by a port: it starts at once when the port is free, or waits in its class's queue.
 void port_enqueue(struct network *net, uint32_t port, struct packet *p, ps_t now);
 
 // Departures are not events where they need not be: what a port does between events is replayed by
@@ -189,6 +190,9 @@ static inline bool port_is_idle(const struct port *port, unsigned slot, ps_t now
 
 // Start a packet on a port that is idle for its class: it is never held, and depart is not called.
 void port_start(struct network *net, uint32_t port, struct packet *p, ps_t now);
+
+// Put a packet into the queue of a slot of a settled port that is not idle for it.
+void port_hold(struct network *net, uint32_t port, unsigned slot, const struct packet *p, ps_t now);
 
 static inline const struct link *port_link(const struct network *net, uint32_t port)
 {

@@ -36,10 +36,9 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
                    ps_t now)
 {
     struct switches *sw = ctx;
-    if (p->ingress == PACKET_OWN) {
-        sw->nic.depart(sw->nic.ctx, node, port, p, queue_bytes, now);
-        return;
-    }
+    (void)node;
+    if (p->ingress == PACKET_OWN)
+        return; // no node of a switch, and NICs do not mark
     sw->net->cold[port].own_turn |= p->kind == PACKET_DATA;
     sw->element.depart(sw, router_node(sw, port), port, p, queue_bytes, now);
 }

@@ -161,7 +161,7 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
     p->ingress = (uint16_t)local;
     if (s->pi && p->cls < NET_DATA_CLASSES)
         marking_advance(switch_marking(sw, out, p->cls), port_queue(net, out, slot)->bytes, now);
-    port_enqueue(net, out, p, now);
+    port_hold(net, out, slot, p, now);
 }
 
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)

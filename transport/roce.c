@@ -248,12 +248,6 @@ static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *
     __builtin_prefetch(p->kind == PACKET_DATA ? (const void *)&qp->rcv : (const void *)&qp->snd, 1);
 }
 
-static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
-                   ps_t now)
-{
-    (void)ctx, (void)node, (void)port, (void)p, (void)queue_bytes, (void)now; // NICs do not mark
-}
-
 void roce_init(struct roce *roce, struct network *net)
 {
     roce->net = net;
@@ -275,7 +269,6 @@ void roce_init(struct roce *roce, struct network *net)
     message_pool_init(&roce->messages);
     bool shared = net->n_data > 1;
     net->ops[0] = (struct node_ops){.arrive = arrive,
-                                    .depart = depart,
                                     .pull = shared ? roce_shared_pull : roce_pull,
                                     .next_pull = shared ? roce_shared_next_pull : roce_next_pull,
                                     .pause_changed = roce_pause_changed,

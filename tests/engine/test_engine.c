@@ -26,34 +26,24 @@ struct log {
     uint32_t stop_at; // payload that stops the engine, 0 = none
 };
 
-static void note(struct log *log, enum event_kind kind, uint32_t node, uint32_t port, uint32_t load)
+static void note(void *ctx, uint64_t key)
 {
+    struct log *log = ctx;
+    uint32_t load = event_payload(key);
     assert_true(log->n < 128);
-    log->seen[log->n++] = (struct seen){log->engine.now_ps, kind, node, port, load};
+    log->seen[log->n++] =
+        (struct seen){log->engine.now_ps, event_kind(key), event_node(key), event_port(key), load};
     if (load && load == log->stop_at)
         engine_stop(&log->engine);
-}
-
-static void on_departure(void *ctx, uint32_t node, uint32_t port, uint32_t payload)
-{
-    note(ctx, EVENT_DEPARTURE, node, port, payload);
-}
-static void on_pause(void *ctx, uint32_t node, uint32_t port, uint32_t payload)
-{
-    note(ctx, EVENT_PAUSE, node, port, payload);
-}
-static void on_arrival(void *ctx, uint32_t node, uint32_t port, uint32_t payload)
-{
-    note(ctx, EVENT_ARRIVAL, node, port, payload);
 }
 
 static void log_begin(struct log *log, uint64_t seed)
 {
     *log = (struct log){0};
     engine_init(&log->engine, seed);
-    log->engine.handlers[EVENT_DEPARTURE] = on_departure;
-    log->engine.handlers[EVENT_PAUSE] = on_pause;
-    log->engine.handlers[EVENT_ARRIVAL] = on_arrival;
+    log->engine.handlers[EVENT_DEPARTURE] = note;
+    log->engine.handlers[EVENT_PAUSE] = note;
+    log->engine.handlers[EVENT_ARRIVAL] = note;
     log->engine.handler_ctx = log;
 }
 
