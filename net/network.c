@@ -81,7 +81,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
 void network_free(struct network *net)
 {
     fifo_pool_free(&net->pool);
-    int_pool_free(&net->ints);
+    cargo_pool_free(&net->cargo);
     free(net->ports);
     free(net->cold);
     free(net->links);
@@ -152,16 +152,18 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     ps_t length = link->byte_time.den == 1 ? (ps_t)(p->wire_bytes * link->byte_time.num)
                                            : odd_length(net, index, p->wire_bytes, now);
     port->busy_until_ps = now + length;
-    p->arrives_ps = port->busy_until_ps + link->delay_ps;
+    ps_t arrives_ps = port->busy_until_ps + link->delay_ps;
     port->tx_bytes += p->wire_bytes;
     port->tx_packets++;
     net->packet_hops++;
     if (port->flags & PORT_TAPPED)
         net->tap.seen(net->tap.ctx, index, p, now, port->busy_until_ps);
     if (port->flight.count == 0)
-        engine_push(net->engine, p->arrives_ps,
+        engine_push(net->engine, arrives_ps,
                     event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
-    fifo_push(&net->pool, &port->flight, p);
+    struct packet *place = fifo_push(&net->pool, &port->flight);
+    *place = *p;
+    place->arrives_ps = arrives_ps;
 }
 
 // Where the first slot that may send is not simply next: several data classes share by weight, and on
@@ -204,14 +206,12 @@ __attribute__((always_inline)) static inline void start_head(struct network *net
     struct fifo *fifo = &port_queue(net, index, slot)->fifo;
     struct packet *p = fifo_head(&net->pool, fifo);
     uint64_t held = unqueue(net, index, slot, p, now);
-    uint32_t done = fifo_take_head(&net->pool, fifo);
     uint32_t node = net->ports[index].node;
     const struct node_ops *ops = node_ops_of(net, node);
     if (slot != NET_PFC_SLOT && ops->depart)
         ops->depart(ops->ctx, node, index, p, held, now);
     transmit(net, index, p, now);
-    if (done != FIFO_NIL)
-        fifo_chunk_give(&net->pool, done);
+    fifo_drop_head(&net->pool, fifo); // last: until now it was read where it lies
 }
 
 bool port_drop_head(struct network *net, uint32_t index, unsigned slot, struct packet *p, ps_t now)
@@ -321,6 +321,17 @@ void network_settle(struct network *net, ps_t now)
         port_settle(net, p, now);
 }
 
+uint64_t network_held(const struct network *net)
+{
+    uint64_t n = 0;
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        n += net->ports[p].flight.count + net->pfc[p].pending.count;
+        for (unsigned slot = 0; slot < net->n_slots; slot++)
+            n += port_queue(net, p, slot)->fifo.count;
+    }
+    return n;
+}
+
 void port_set_explicit(struct network *net, uint32_t index, bool is_explicit, ps_t now)
 {
     struct port *port = &net->ports[index];
@@ -351,11 +362,13 @@ void port_start(struct network *net, uint32_t index, struct packet *p, ps_t now)
     plan_next(net, index, now);
 }
 
-void port_hold(struct network *net, uint32_t index, unsigned slot, const struct packet *p, ps_t now)
+struct packet *port_hold(struct network *net, uint32_t index, unsigned slot, const struct packet *p,
+                         ps_t now)
 {
     struct port *port = &net->ports[index];
     struct queue *queue = port_queue(net, index, slot);
-    fifo_push(&net->pool, &queue->fifo, p);
+    struct packet *place = fifo_push(&net->pool, &queue->fifo);
+    *place = *p;
     port->waiting |= (uint16_t)(1u << slot);
     if (slot != NET_PFC_SLOT) {
         queue->bytes += p->frame_bytes;
@@ -366,6 +379,7 @@ void port_hold(struct network *net, uint32_t index, unsigned slot, const struct 
     }
     if (port->busy_until_ps > now)
         wake_at(net, index, port->busy_until_ps);
+    return place;
 }
 
 void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t now)
@@ -380,7 +394,7 @@ void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t no
 
 void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta, ps_t now)
 {
-    struct packet p = {.aux = packet_pfc_aux(classes, quanta),
+    struct packet p = {.pfc = packet_pfc(classes, quanta),
                        .frame_bytes = NET_PFC_FRAME_BYTES,
                        .wire_bytes = (uint16_t)net->pfc_wire_bytes,
                        .kind = PACKET_PFC,
@@ -404,7 +418,6 @@ __attribute__((noinline)) static bool link_takes(struct network *net, uint32_t s
     return true;
 }
 
-// The node reads the packet where it was in flight: its memory is given back after that.
 static void on_arrival(void *ctx, uint64_t key)
 {
     struct network *net = ctx;
@@ -412,21 +425,19 @@ static void on_arrival(void *ctx, uint64_t key)
     struct port *link = &net->ports[sender];
     ps_t now = net->engine->now_ps;
     port_settle(net, sender, now);
-    struct packet *p = fifo_head(&net->pool, &link->flight);
-    uint32_t done = fifo_take_head(&net->pool, &link->flight);
+    struct packet p = *fifo_head(&net->pool, &link->flight);
+    fifo_drop_head(&net->pool, &link->flight);
     if (link->flight.count > 0)
         engine_push(net->engine, fifo_head(&net->pool, &link->flight)->arrives_ps, key);
     else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
         push_departure(net, sender); // nothing is left whose delivery would settle it
-    if (!(link->flags & PORT_FAULTY && link_takes(net, sender, p))) {
+    if (!(link->flags & PORT_FAULTY && link_takes(net, sender, &p))) {
         const struct node_ops *ops = node_ops_of(net, link->peer_node);
-        if (p->kind == PACKET_PFC)
-            port_receive_pfc(net, net->cold[sender].peer, p, now);
+        if (p.kind == PACKET_PFC)
+            port_receive_pfc(net, net->cold[sender].peer, &p, now);
         else
-            ops->arrive(ops->ctx, link->peer_node, link->peer_local, p, now);
+            ops->arrive(ops->ctx, link->peer_node, link->peer_local, &p, now);
     }
-    if (done != FIFO_NIL)
-        fifo_chunk_give(&net->pool, done);
 }
 
 static void on_pause(void *ctx, uint64_t key)

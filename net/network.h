@@ -11,9 +11,9 @@
 
 #include "engine/engine.h"
 #include "engine/timer.h"
+#include "net/cargo.h"
 #include "net/fault.h"
 #include "net/fifo.h"
-#include "net/int_pool.h"
 #include "net/tap.h"
 
 #define NET_CLASSES 8
@@ -122,7 +122,7 @@ struct network {
     struct engine *engine;
     struct node_ops ops[2]; // [0] ranks, [1] switches
     struct fifo_pool pool;
-    struct int_pool ints;
+    struct cargo_pool cargo;
     struct port *ports;     // cache line aligned
     struct port_cold *cold; // [port]
     struct link *links;
@@ -177,6 +177,7 @@ static inline void port_settle(struct network *net, uint32_t port, ps_t now)
         port_settle_past(net, port, now);
 }
 void network_settle(struct network *net, ps_t now); // every port
+uint64_t network_held(const struct network *net);   // packets in queues, in flight and in NICs' PFC
 void port_set_explicit(struct network *net, uint32_t port, bool is_explicit, ps_t now);
 void port_pin_explicit(struct network *net, uint32_t port); // for ever; before the first event
 void network_set_plain(struct network *net);                // all of them
@@ -191,8 +192,9 @@ static inline bool port_is_idle(const struct port *port, unsigned slot, ps_t now
 // Start a packet on a port that is idle for its class: it is never held, and depart is not called.
 void port_start(struct network *net, uint32_t port, struct packet *p, ps_t now);
 
-// Put a packet into the queue of a slot of a settled port that is not idle for it.
-void port_hold(struct network *net, uint32_t port, unsigned slot, const struct packet *p, ps_t now);
+// Put a packet into the queue of a slot of a settled port that is not idle for it. Returns it there.
+struct packet *port_hold(struct network *net, uint32_t port, unsigned slot, const struct packet *p,
+                         ps_t now);
 
 static inline const struct link *port_link(const struct network *net, uint32_t port)
 {
@@ -221,12 +223,12 @@ void pause_expired(struct engine *engine, struct sim_timer *timer, int revents);
 // Time that a class of the port has been paused until `now`.
 ps_t port_paused_ps(const struct network *net, uint32_t port, unsigned cls, ps_t now);
 
-// A packet ends here: so does what it gathered.
+// A packet ends here: so does what it carries.
 static inline void packet_end(struct network *net, struct packet *p)
 {
-    if (p->int_slot) {
-        int_pool_give(&net->ints, p->int_slot);
-        p->int_slot = 0;
+    if (p->cargo) {
+        cargo_give(&net->cargo, p->cargo);
+        p->cargo = 0;
     }
 }
 

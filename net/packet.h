@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A simulated packet: one cache line by value, everything a hop or an end reads on the data path.
+// A simulated packet: half a cache line by value, what every hop reads. What it carries for its ends
+// is in cargo.h, by index.
 //
 // Sequence numbers are packets of the flow (its PSN, low 32 bits; ends restore 64 bits, encoders wrap
 // to 24). What only a capture shows (addresses, queue pair numbers, ports) is in flow_id.h by `flow`.
@@ -29,33 +30,29 @@ enum packet_flag {
 };
 
 struct packet {
-    uint32_t flow; // queue pair (flow_id index); 0 for PFC
-    uint32_t psn;  // data: own; ack: data PSNs before this one have arrived; nak: the one missing
-    uint32_t dst;  // rank that the packet goes to (PFC: unused)
-    uint32_t
-        aux; // data FIRST: message bytes (saturated); ack: MSN; PFC: quanta << 8 | class vector
-    uint32_t int_slot;      // INT records in the side pool, 0 = none
-    uint16_t payload_bytes; // without padding
-    uint16_t frame_bytes;   // what a queue holds: the frame with FCS, no preamble or gap
-    uint16_t wire_bytes; // what the line spends: frame + preamble + gap, or as wire_overhead says
-    uint16_t ingress;    // port of the switch it came in by, while queued there, or PACKET_OWN
-    uint8_t kind, cls;   // enum packet_kind; class (priority) 0..7
-    uint8_t flags;       // enum packet_flag
-    uint8_t hops;
-    ps_t sent_ps;      // data: left the sender; ack: echo of the acknowledged packet's
-    ps_t arrives_ps;   // last byte at the far end of the link it is on
-    uint32_t sack_psn; // nak of selective repeat: the packet that has arrived out of order
-    uint8_t int_hops;  // records in its slot
-    uint8_t pint;      // PINT digest of the path so far
-    uint8_t pad[10];
+    ps_t arrives_ps; // last byte at the far end of the link it is on
+    uint32_t flow;   // queue pair (flow_id index); 0 for PFC
+    uint32_t dst;    // rank that the packet goes to; 0 for PFC
+    union {
+        uint32_t
+            psn; // data: own; ack: data PSNs before this one have arrived; nak: the one missing
+        uint32_t pfc; // PFC: quanta << 8 | class vector
+    };
+    uint32_t cargo;        // index into the pool; 0 = none
+    uint16_t frame_bytes;  // what a queue holds: the frame with FCS, no preamble or gap
+    uint16_t wire_bytes;   // what the line spends: frame + preamble + gap, or as wire_overhead says
+    unsigned ingress : 13; // port of the switch it came in by, while queued there, or PACKET_OWN
+    unsigned cls : 3;      // class (priority)
+    uint8_t kind;          // enum packet_kind
+    uint8_t flags;         // enum packet_flag
 };
-_Static_assert(sizeof(struct packet) == 64, "struct packet is a cache line");
+_Static_assert(sizeof(struct packet) == 32, "struct packet is half a cache line");
 
-#define PACKET_OWN UINT16_MAX // ingress of what a rank has queued itself
+#define PACKET_OWN 0x1fffu // ingress of what a rank has queued itself
 
-static inline uint32_t packet_pfc_aux(uint8_t class_vector, uint16_t quanta)
+static inline uint32_t packet_pfc(uint8_t class_vector, uint16_t quanta)
 {
     return (uint32_t)quanta << 8 | class_vector;
 }
-static inline uint8_t packet_pfc_classes(const struct packet *p) { return (uint8_t)p->aux; }
-static inline uint16_t packet_pfc_quanta(const struct packet *p) { return (uint16_t)(p->aux >> 8); }
+static inline uint8_t packet_pfc_classes(const struct packet *p) { return (uint8_t)p->pfc; }
+static inline uint16_t packet_pfc_quanta(const struct packet *p) { return (uint16_t)(p->pfc >> 8); }

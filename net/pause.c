@@ -90,7 +90,7 @@ void port_receive_pfc(struct network *net, uint32_t index, const struct packet *
         apply(net, index, packet_pfc_classes(p), packet_pfc_quanta(p), now);
         return;
     }
-    fifo_push(&net->pool, &net->pfc[index].pending, p);
+    *fifo_push(&net->pool, &net->pfc[index].pending) = *p;
     const struct port *port = &net->ports[index];
     engine_push(net->engine, now + net->pfc[index].response_ps,
                 event_key(port->node, EVENT_PAUSE, net->cold[index].local, index));

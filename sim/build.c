@@ -177,7 +177,7 @@ void sim_set_plain(struct sim *sim)
 void sim_packets_free(struct sim *sim)
 {
     fifo_pool_free(&sim->net.pool);
-    int_pool_free(&sim->net.ints);
+    cargo_pool_free(&sim->net.cargo);
 }
 
 void sim_free(struct sim *sim)

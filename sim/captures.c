@@ -59,7 +59,7 @@ static int open_one(struct sim *sim, size_t c, const char *dir, struct place_por
                                     .ports = ports->list,
                                     .n_ports = ports->n,
                                     .flows = &sim->roce.flows,
-                                    .ints = &sim->net.ints};
+                                    .cargo = &sim->net.cargo};
     sim->captures[c] = capture_open(&config, err);
     free(path);
     return sim->captures[c] ? 0 : -1;

@@ -97,13 +97,14 @@ __attribute__((noinline)) static void stamp(struct switches *sw, const struct sw
                                             ps_t now)
 {
     struct network *net = sw->net;
+    struct cargo *cargo = cargo_at(&net->cargo, p->cargo);
     uint64_t rate_bps = sw->ports[port].rate_bps, behind = queue_bytes - p->frame_bytes;
     if (s->int_mode == INT_PINT) {
         uint8_t digest = telemetry_pint(&sw->pints[port], net->ports[port].tx_bytes, rate_bps,
                                         behind, s->int_rtt_ps, now);
-        p->pint = digest > p->pint ? digest : p->pint;
-    } else if (p->int_slot && p->int_hops < net->ints.per_slot) {
-        struct int_hop *hop = &int_pool_at(&net->ints, p->int_slot)[p->int_hops++];
+        cargo->pint = digest > cargo->pint ? digest : cargo->pint;
+    } else if (cargo->gathers && cargo->int_hops < net->cargo.per_slot) {
+        struct int_hop *hop = &cargo_hops(&net->cargo, p->cargo)[cargo->int_hops++];
         *hop = telemetry_exact(net, port, rate_bps, behind, now);
         if (s->int_mode == INT_HPCC64)
             *hop = telemetry_hpcc64(*hop);
@@ -125,12 +126,11 @@ __attribute__((always_inline)) static inline void mark(struct switches *sw, stru
                                                        uint32_t port, struct packet *p,
                                                        uint64_t queue_bytes, ps_t now)
 {
-    if (!(p->flags & PACKET_ECT))
-        return;
-    s->markable++;
-    if (s->int_mode != INT_OFF)
+    bool markable = p->flags & PACKET_ECT; // data or not: a coin's toss, so no branch on it alone
+    s->markable += markable;
+    if (s->int_mode != INT_OFF && markable)
         stamp(sw, s, port, p, queue_bytes, now);
-    if (queue_bytes >= s->mark_from_bytes)
+    if (queue_bytes >= s->mark_from_bytes && markable)
         draw_mark(sw, port, p, queue_bytes);
 }
 
@@ -158,10 +158,9 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
         switch_drop(sw, out, p, s->lossless >> p->cls & 1 ? &s->drops_headroom : &s->drops_lossy);
         return;
     }
-    p->ingress = (uint16_t)local;
     if (s->pi && p->cls < NET_DATA_CLASSES)
         marking_advance(switch_marking(sw, out, p->cls), port_queue(net, out, slot)->bytes, now);
-    port_hold(net, out, slot, p, now);
+    port_hold(net, out, slot, p, now)->ingress = local & PACKET_OWN;
 }
 
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
@@ -176,7 +175,6 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     }
     uint32_t out = s->node_port + out_local;
     unsigned slot = net->slot_of_class[p->cls];
-    p->hops++;
     port_settle(net, out, now);
     if (port_is_idle(&net->ports[out], slot, now)) { // it starts at once and takes no buffer
         fifo_hint_push(&net->pool, &net->ports[out].flight);

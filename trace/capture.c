@@ -26,7 +26,8 @@ struct record {
     uint32_t source; // index into capture.ports
     uint32_t order;  // at that source; wraps, compared by difference
     struct packet packet;
-    // As it was then: queue pairs are named anew for each message where they are fresh.
+    // As they were then: queue pairs are named anew for each message where they are fresh.
+    struct cargo cargo;
     struct flow_id id;
     uint8_t trailer[INT_TRAILER_MAX];
 };
@@ -40,7 +41,7 @@ struct capture {
     /* config */
     const struct flow_ids *flows;
     enum capture_stamp stamp;
-    const struct int_pool *ints;
+    const struct cargo_pool *cargo;
     struct source *sources; // sorted by port, near end first
     size_t n_sources;
     /* state */
@@ -82,7 +83,7 @@ struct capture *capture_open(const struct capture_config *config, struct err *er
     struct capture *c = memory_zeroed(1, sizeof *c);
     c->flows = config->flows;
     c->stamp = config->stamp;
-    c->ints = config->ints;
+    c->cargo = config->cargo;
     c->file = file;
     c->frame = memory_zeroed(snaplen, 1);
     c->frame_bytes = snaplen;
@@ -154,11 +155,13 @@ void capture_seen(struct capture *c, uint32_t port, const struct packet *packet,
             .source = (uint32_t)i,
             .order = source->seen++,
             .packet = *packet,
+            .cargo = *cargo_at(c->cargo, packet->cargo),
         };
         if (packet->kind != PACKET_PFC)
             r.id = c->flows->ids[packet->flow];
         if (r.id.int_bytes > 0)
-            int_trailer_put(r.trailer, r.id.int_bytes, packet, c->ints);
+            int_trailer_put(r.trailer, r.id.int_bytes, &r.cargo,
+                            cargo_hops(c->cargo, packet->cargo));
         heap_push(c, &r);
     }
 }
@@ -172,7 +175,7 @@ static void record_write(struct capture *c, const struct record *r)
         kept = pfc_encode(c->sources[r->source].port.src_mac, packet_pfc_classes(p),
                           packet_pfc_quanta(p), c->frame, c->frame_bytes);
     } else {
-        struct roce_fields f = roce_fields_of(p, &r->id);
+        struct roce_fields f = roce_fields_of(p, &r->cargo, &r->id);
         f.trailer = r->trailer;
         len = roce_frame_bytes(&f);
         kept = roce_encode(&f, c->frame, c->frame_bytes);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engine/err.h"
+#include "net/cargo.h"
 #include "net/flow_id.h"
-#include "net/int_pool.h"
 #include "net/tap.h"
 
 enum capture_stamp { CAPTURE_FIRST_BIT, CAPTURE_LAST_BIT };
@@ -25,8 +25,8 @@ struct capture_config {
     enum capture_stamp stamp;
     const struct capture_port *ports;
     size_t n_ports;
-    const struct flow_ids *flows; // borrowed, may grow while the capture is open
-    const struct int_pool *ints;  // borrowed: what packets have gathered
+    const struct flow_ids *flows;   // borrowed, may grow while the capture is open
+    const struct cargo_pool *cargo; // borrowed: what packets carry
 };
 
 struct capture;

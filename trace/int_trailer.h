@@ -4,12 +4,11 @@
 
 #include <stddef.h>
 
-#include "net/int_pool.h"
-#include "net/packet.h"
+#include "net/cargo.h"
 
 #define INT_TRAILER_MAX (2 + 8 * 8)
 
-// Write the trailer of `bytes` (INT_TRAILER_MAX at most) of a data packet or ACK as it is now; room
+// Write the trailer of `bytes` (INT_TRAILER_MAX at most) of what a data packet or ACK carries now; room
 // that no switch has filled yet is zero. One byte is PINT's digest.
-void int_trailer_put(uint8_t *out, size_t bytes, const struct packet *p,
-                     const struct int_pool *ints);
+void int_trailer_put(uint8_t *out, size_t bytes, const struct cargo *cargo,
+                     const struct int_hop *hops);

@@ -70,7 +70,8 @@ static void set_addresses(struct roce_fields *f, const struct flow_id *id, bool 
     f->ttl = ROCE_TTL;
 }
 
-struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *id)
+struct roce_fields roce_fields_of(const struct packet *p, const struct cargo *cargo,
+                                  const struct flow_id *id)
 {
     struct roce_fields f = {0};
     set_addresses(&f, id, p->kind == PACKET_DATA);
@@ -82,8 +83,8 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *
         f.ack_req = p->flags & PACKET_ACKREQ;
         f.va = (uint64_t)(p->flow + 1) << 32;
         f.rkey = p->flow + 1;
-        f.dma_bytes = p->aux;
-        f.payload_bytes = p->payload_bytes;
+        f.dma_bytes = cargo->aux;
+        f.payload_bytes = cargo->payload_bytes;
         f.trailer_bytes = id->int_bytes;
         break;
     case PACKET_ACK:
@@ -92,7 +93,7 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *
         f.tos = tos_of(id->ack_dscp, p->flags);
         f.syndrome = p->flags & PACKET_NAK ? ROCE_NAK_SEQUENCE : ROCE_ACK;
         f.psn = p->flags & PACKET_NAK ? p->psn : p->psn - 1;
-        f.msn = p->aux;
+        f.msn = cargo->aux;
         f.trailer_bytes = id->int_bytes;
         break;
     default:

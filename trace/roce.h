@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "net/cargo.h"
 #include "net/flow_id.h"
 #include "net/packet.h"
 
@@ -47,8 +48,9 @@ struct roce_fields {
     const uint8_t *trailer; // NULL = zeros
 };
 
-// The fields of a DATA, ACK or CNP packet of the flow `id`, with room for its INT behind data and ACKs.
-struct roce_fields roce_fields_of(const struct packet *p, const struct flow_id *id);
+// The fields of a DATA, ACK or CNP packet of the flow `id` and what it carries, with room for its INT behind data and ACKs.
+struct roce_fields roce_fields_of(const struct packet *p, const struct cargo *cargo,
+                                  const struct flow_id *id);
 
 // Length of the whole frame without FCS.
 size_t roce_frame_bytes(const struct roce_fields *f);

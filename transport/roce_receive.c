@@ -2,7 +2,7 @@
 // The receiver of a queue pair: order, ACK, NAK once per gap, and the notification point.
 #include "transport/roce.h"
 
-// The ACK takes over what the data has gathered on its way.
+// The ACK takes over what the data carries: when it was sent, and what it has gathered on its way.
 static void answer(struct roce *roce, uint32_t port, struct packet *data, const struct qp *qp,
                    uint8_t flags, ps_t now)
 {
@@ -11,20 +11,19 @@ static void answer(struct roce *roce, uint32_t port, struct packet *data, const 
     struct packet ack = {.flow = qp->index,
                          .psn = (uint32_t)qp->rcv.expected_psn,
                          .dst = qp->src_node,
-                         .aux = qp->rcv.msn,
+                         .cargo = data->cargo,
                          .frame_bytes = (uint16_t)size.frame,
                          .wire_bytes = (uint16_t)size.wire,
                          .kind = PACKET_ACK,
                          .ingress = PACKET_OWN,
-                         .cls = (uint8_t)roce_ack_class(dim, qp),
+                         .cls = roce_ack_class(dim, qp) & 7,
                          .flags = flags,
-                         .sack_psn = data->psn,
-                         .int_slot = data->int_slot,
-                         .int_hops = data->int_hops,
-                         .pint = data->pint,
-                         .sent_ps = data->sent_ps,
                          .arrives_ps = now};
-    data->int_slot = 0;
+    struct cargo *cargo = cargo_at(&roce->net->cargo, data->cargo);
+    cargo->aux = qp->rcv.msn;
+    cargo->sack_psn = data->psn;
+    cargo->payload_bytes = 0;
+    data->cargo = 0;
     port_enqueue(roce->net, port, &ack, now);
 }
 
@@ -38,7 +37,6 @@ static void send_cnp(struct roce *roce, const struct qp *qp, uint32_t port, ps_t
                          .kind = PACKET_CNP,
                          .ingress = PACKET_OWN,
                          .cls = NET_CLASS_CONTROL,
-                         .sent_ps = now,
                          .arrives_ps = now};
     roce->cnps_sent++;
     port_enqueue(roce->net, port, &cnp, now);
@@ -97,7 +95,7 @@ static void deliver(struct roce *roce, struct qp *qp, uint32_t n, ps_t now)
 
 static void progress(struct roce *roce, const struct packet *p, ps_t now)
 {
-    roce->delivered_bytes += p->payload_bytes;
+    roce->delivered_bytes += cargo_at(&roce->net->cargo, p->cargo)->payload_bytes;
     roce->last_delivery_ps = now;
 }
 

@@ -205,8 +205,9 @@ void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents)
 
 /* ---- sending ---- */
 
-static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, uint64_t psn,
-                        struct packet *p, ps_t now)
+// Returns its payload bytes.
+static uint32_t fill_packet(struct roce *roce, struct qp *qp, struct message *m, uint64_t psn,
+                            struct packet *p, ps_t now)
 {
     const struct roce_dim *dim = roce_dim_of(roce, qp);
     const struct qp_sender *s = &qp->snd;
@@ -215,21 +216,23 @@ static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, uin
     bool first = psn == m->first_psn, last = psn + 1 == message_end_psn(m);
     uint32_t payload = (uint32_t)(left < mtu ? left : mtu);
     struct packet_sizes size = first || last ? data_sizes(&dim->spec, payload, first) : dim->full;
+    struct cargo_pool *pool = &roce->net->cargo;
     *p = (struct packet){.flow = qp->index,
                          .psn = (uint32_t)psn,
                          .dst = qp->dst_node,
-                         .payload_bytes = (uint16_t)payload,
+                         .cargo = cargo_take(pool),
                          .frame_bytes = (uint16_t)size.frame,
                          .wire_bytes = (uint16_t)size.wire,
                          .kind = PACKET_DATA,
-                         .cls = (uint8_t)qp->cls,
-                         .flags = PACKET_ECT,
-                         .sent_ps = now};
+                         .cls = qp->cls & 7,
+                         .flags = PACKET_ECT};
+    struct cargo *cargo = cargo_at(pool, p->cargo);
+    *cargo = (struct cargo){.sent_ps = now, .payload_bytes = (uint16_t)payload};
     if (dim->int_records)
-        p->int_slot = int_pool_take(&roce->net->ints);
+        cargo_gather(pool, p->cargo);
     if (first) {
         p->flags |= PACKET_FIRST;
-        p->aux = m->bytes < UINT32_MAX ? (uint32_t)m->bytes : UINT32_MAX;
+        cargo->aux = m->bytes < UINT32_MAX ? (uint32_t)m->bytes : UINT32_MAX;
     }
     if (last)
         p->flags |= PACKET_LAST;
@@ -239,6 +242,7 @@ static void fill_packet(struct roce *roce, struct qp *qp, struct message *m, uin
         roce->retransmitted++;
     }
     m->packets++;
+    return payload;
 }
 
 // The next new packet of a sender.
@@ -246,11 +250,11 @@ static void take_new(struct roce *roce, struct qp *qp, struct packet *p, ps_t no
 {
     struct qp_sender *s = &qp->snd;
     struct message *m = roce_message(roce, s->sending);
-    fill_packet(roce, qp, m, s->snd_nxt, p, now);
+    uint32_t payload = fill_packet(roce, qp, m, s->snd_nxt, p, now);
     if (p->flags & PACKET_LAST)
         s->sending = m->next;
     s->snd_nxt++;
-    s->nxt_bytes += p->payload_bytes;
+    s->nxt_bytes += payload;
     if (s->snd_nxt > s->snd_max)
         s->snd_max = s->snd_nxt;
     bool more = s->snd_nxt < s->tail_psn && qp_window_open(s);
@@ -382,8 +386,9 @@ static uint64_t acknowledge(struct roce *roce, struct qp *qp, uint64_t psn, ps_t
 static void tell_ack(struct qp *qp, const struct packet *p, uint64_t acked, ps_t now)
 {
     struct qp_sender *s = &qp->snd;
-    const struct int_pool *ints = &qp->roce->net->ints;
-    ps_t rtt = now - p->sent_ps;
+    const struct cargo_pool *pool = &qp->roce->net->cargo;
+    const struct cargo *cargo = cargo_at(pool, p->cargo);
+    ps_t rtt = now - cargo->sent_ps;
     s->srtt_ps = s->srtt_ps ? s->srtt_ps + (rtt - s->srtt_ps) / 8 : rtt;
     struct cc_ack ack = {
         .now_ps = now,
@@ -396,9 +401,9 @@ static void tell_ack(struct qp *qp, const struct packet *p, uint64_t acked, ps_t
         .ce_bytes = p->flags & PACKET_ECHO_CE ? (uint32_t)acked : 0,
         .inflight_bytes = s->nxt_bytes - s->una_bytes,
         .app_limited = s->snd_nxt == s->tail_psn,
-        .hops = p->int_slot ? int_pool_at(ints, p->int_slot) : NULL,
-        .n_hops = p->int_hops,
-        .pint = p->pint,
+        .hops = cargo_hops(pool, p->cargo),
+        .n_hops = cargo->int_hops,
+        .pint = cargo->pint,
     };
     s->cc.ops->on_ack(&s->cc, &ack);
 }

@@ -38,7 +38,7 @@ void roce_selective_ack(struct roce *roce, struct qp *qp, const struct packet *p
     if (s->snd_una >= s->recover_psn)
         s->recover_psn = 0;
     if (p->flags & PACKET_NAK) {
-        uint64_t early = psn_restore(p->sack_psn, s->snd_una);
+        uint64_t early = psn_restore(cargo_at(&roce->net->cargo, p->cargo)->sack_psn, s->snd_una);
         uint64_t reorder = roce_dim_of(roce, qp)->spec.reorder_packets;
         if (early >= s->snd_una && early < s->snd_max)
             psn_set_add(&s->sacked, s->snd_una, early);

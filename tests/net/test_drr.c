@@ -87,7 +87,7 @@ static void world_begin(struct world *w, const uint64_t weight[NET_DATA_CLASSES]
 static void world_end(struct world *w)
 {
     engine_drain(&w->engine, SIZE_MAX);
-    assert_int_equal(fifo_pool_used(&w->net.pool), 0);
+    assert_int_equal(network_held(&w->net), 0);
     network_free(&w->net);
     engine_free(&w->engine);
 }
@@ -104,7 +104,7 @@ static void run_to(struct world *w, ps_t at_ps)
 static void enqueue(struct world *w, unsigned cls, uint16_t wire_bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct packet p = {.cls = (uint8_t)cls,
+        struct packet p = {.cls = cls & 7,
                            .wire_bytes = wire_bytes,
                            .frame_bytes = wire_bytes,
                            .arrives_ps = w->engine.now_ps};
@@ -217,13 +217,13 @@ static void test_pause_of_one_class(void **state)
     enqueue(&w, 0, 1000, 3000);
     enqueue(&w, 3, 600, 5000);
     run_to(&w, BYTES_PS(100000));
-    struct packet pause = {.kind = PACKET_PFC, .aux = packet_pfc_aux(1u << 3, 65535)};
+    struct packet pause = {.kind = PACKET_PFC, .pfc = packet_pfc(1u << 3, 65535)};
     port_receive_pfc(&w.net, 0, &pause, w.engine.now_ps);
     uint64_t light = w.bytes[0], heavy = w.bytes[3];
     run_to(&w, BYTES_PS(500000));
     assert_int_equal(w.bytes[3], heavy);
     assert_in_range(w.bytes[0] - light, 398000, 401000);
-    pause.aux = packet_pfc_aux(1u << 3, 0);
+    pause.pfc = packet_pfc(1u << 3, 0);
     port_receive_pfc(&w.net, 0, &pause, w.engine.now_ps);
     light = w.bytes[0];
     run_to(&w, BYTES_PS(900000));

@@ -91,7 +91,7 @@ static void world_begin(struct world *w, uint64_t rate_bps)
 static void world_end(struct world *w)
 {
     engine_drain(&w->engine, 100000);
-    assert_int_equal(fifo_pool_used(&w->net.pool), 0);
+    assert_int_equal(network_held(&w->net), 0);
     network_free(&w->net);
     engine_free(&w->engine);
 }
@@ -111,7 +111,7 @@ static void enqueue(struct world *w, uint32_t port, unsigned cls, uint32_t first
         struct packet p = {.psn = first_psn + i,
                            .frame_bytes = 980,
                            .wire_bytes = 1000,
-                           .cls = (uint8_t)cls,
+                           .cls = cls & 7,
                            .arrives_ps = w->engine.now_ps};
         port_enqueue(&w->net, port, &p, w->engine.now_ps);
     }
@@ -120,7 +120,7 @@ static void enqueue(struct world *w, uint32_t port, unsigned cls, uint32_t first
 // A PFC frame has just arrived at port 0.
 static void receive(struct world *w, unsigned classes, uint16_t quanta)
 {
-    struct packet p = {.kind = PACKET_PFC, .aux = packet_pfc_aux((uint8_t)classes, quanta)};
+    struct packet p = {.kind = PACKET_PFC, .pfc = packet_pfc((uint8_t)classes, quanta)};
     port_receive_pfc(&w->net, 0, &p, w->engine.now_ps);
 }
 

@@ -257,7 +257,7 @@ static void test_timer_of_a_class(void **state)
         f.sim = sim_new(&f.spec, &err);
         assert_non_null(f.sim);
         run_to(&f, 10 * PS_PER_US);
-        struct packet p = {.kind = PACKET_PFC, .aux = packet_pfc_aux(cases[c].paused, UINT16_MAX)};
+        struct packet p = {.kind = PACKET_PFC, .pfc = packet_pfc(cases[c].paused, UINT16_MAX)};
         port_receive_pfc(&f.sim->net, 0, &p, f.sim->engine.now_ps);
         run_to(&f, 300 * PS_PER_US);
         assert_int_equal(f.sim->roce.timeouts > 0, cases[c].fires);

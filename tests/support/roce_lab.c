@@ -48,33 +48,34 @@ const struct cc_ops lab_cnp_ops = {.name = "stub",
                                    .init = stub_init,
                                    .on_cnp = stub_on_cnp};
 
-static void see(struct lab_seen **list, size_t *n, size_t *cap, const struct packet *p, ps_t at_ps)
+static void see(const struct lab *l, struct lab_seen **list, size_t *n, size_t *cap,
+                const struct packet *p, ps_t at_ps)
 {
     if (*n == *cap)
         *list = memory_grow(*list, cap, sizeof **list);
-    (*list)[(*n)++] = (struct lab_seen){at_ps, *p};
+    (*list)[(*n)++] = (struct lab_seen){at_ps, *p, *cargo_at(&l->sim->net.cargo, p->cargo)};
 }
 
 static void on_tap(void *ctx, uint32_t port, const struct packet *p, ps_t start, ps_t end)
 {
     (void)end, (void)port;
     struct lab *l = ctx;
-    see(&l->tx, &l->n_tx, &l->cap_tx, p, start);
+    see(l, &l->tx, &l->n_tx, &l->cap_tx, p, start);
     if (p->kind != PACKET_DATA)
         return;
     const struct qp_sender *s = &qp_at(&l->sim->roce.qps, p->flow)->snd;
-    uint64_t before = s->nxt_bytes - s->una_bytes - p->payload_bytes;
+    uint32_t payload = l->tx[l->n_tx - 1].cargo.payload_bytes;
+    uint64_t before = s->nxt_bytes - s->una_bytes - payload;
     assert_true(l->window_shrinks ||
                 before < s->cc.cwnd_bytes); // one packet past the window at most
-    l->max_inflight =
-        before + p->payload_bytes > l->max_inflight ? before + p->payload_bytes : l->max_inflight;
+    l->max_inflight = before + payload > l->max_inflight ? before + payload : l->max_inflight;
 }
 
 // The nodes' contexts stay as they are: the lab hangs from the transport's client.
 static void nic_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
     struct lab *l = ((struct roce *)ctx)->client.ctx;
-    see(&l->rx, &l->n_rx, &l->cap_rx, p, now);
+    see(l, &l->rx, &l->n_rx, &l->cap_rx, p, now);
     l->nic_arrive(ctx, node, local, p, now);
 }
 
@@ -82,10 +83,12 @@ static void switch_arrive(void *ctx, uint32_t node, uint32_t local, struct packe
 {
     struct sim *sim = (struct sim *)((char *)ctx - offsetof(struct sim, switches));
     struct lab *l = sim->roce.client.ctx;
-    if (l->lose && l->lose(l, p))
-        l->lost++;
-    else
+    if (!(l->lose && l->lose(l, p))) {
         l->switch_arrive(ctx, node, local, p, now);
+        return;
+    }
+    l->lost++;
+    packet_end(&sim->net, p);
 }
 
 static void on_delivered(void *ctx, uint64_t token, ps_t now)
@@ -148,7 +151,8 @@ struct roce *lab_build(struct lab *l)
 void lab_end(struct lab *l)
 {
     engine_drain(&l->sim->engine, SIZE_MAX);
-    assert_int_equal(fifo_pool_used(&l->sim->net.pool), 0);
+    assert_int_equal(network_held(&l->sim->net), 0);
+    assert_int_equal(l->sim->net.cargo.n_used, 0);
     fixture_free(&l->f);
     free(l->tx);
     free(l->rx);
@@ -203,6 +207,6 @@ bool lab_lose_psn(struct lab *l, struct packet *p)
 
 void lab_pause(struct lab *l, uint16_t quanta)
 {
-    struct packet p = {.kind = PACKET_PFC, .aux = packet_pfc_aux(1u << NET_CLASS_DATA, quanta)};
+    struct packet p = {.kind = PACKET_PFC, .pfc = packet_pfc(1u << NET_CLASS_DATA, quanta)};
     port_receive_pfc(&l->sim->net, 0, &p, lab_now(l));
 }

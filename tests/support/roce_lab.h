@@ -13,6 +13,7 @@
 struct lab_seen {
     ps_t at_ps; // NICs: start of transmission; arrivals: last byte
     struct packet p;
+    struct cargo cargo;
 };
 
 struct lab {

@@ -144,7 +144,7 @@ static void world_begin(struct world *w, const struct marking *marking)
 static void world_end(struct world *w)
 {
     engine_drain(&w->engine, 100000);
-    assert_int_equal(fifo_pool_used(&w->net.pool), 0);
+    assert_int_equal(network_held(&w->net), 0);
     switches_free(&w->sw);
     network_free(&w->net);
     engine_free(&w->engine);

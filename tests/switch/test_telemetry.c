@@ -132,8 +132,8 @@ static void test_slots_come_back(void **state)
     lab_post(&l, 1, 2, 300000, 1);
     lab_run(&l);
     assert_true(l.sent_ps[0] > 0 && l.sent_ps[1] > 0);
-    assert_int_equal(l.sim->net.ints.n_used, 0);
-    assert_true(l.sim->net.ints.n_slots > 0);
+    assert_int_equal(l.sim->net.cargo.n_used, 0);
+    assert_true(l.sim->net.cargo.n_slots > 0);
     lab_end(&l);
 }
 

@@ -47,6 +47,8 @@ static struct flow_id ids[] = {
      .cnp_dscp = 48},
 };
 static const struct flow_ids flows = {.ids = ids, .n = 2, .cap = 2};
+static struct cargo slots[2]; // 1: of the packet seen now
+static struct cargo_pool cargo = {.slots = slots, .per_slot = 5};
 
 // The capture point is the near end of port 5, of port 7, and the far end of port 9.
 static const struct capture_port ports[] = {
@@ -87,13 +89,18 @@ static int teardown(void **state)
 
 static struct capture_config config_of(const struct file *f)
 {
-    return (struct capture_config){
-        .path = f->path, .snaplen = 128, .ports = ports, .n_ports = 3, .flows = &flows};
+    return (struct capture_config){.path = f->path,
+                                   .snaplen = 128,
+                                   .ports = ports,
+                                   .n_ports = 3,
+                                   .flows = &flows,
+                                   .cargo = &cargo};
 }
 
 static struct packet data(uint32_t psn, uint16_t bytes)
 {
-    return (struct packet){.kind = PACKET_DATA, .psn = psn, .payload_bytes = bytes};
+    slots[1] = (struct cargo){.payload_bytes = bytes};
+    return (struct packet){.kind = PACKET_DATA, .psn = psn, .cargo = 1};
 }
 
 static void see(struct file *f, uint32_t port, struct packet p, ps_t start_ps)
@@ -224,8 +231,8 @@ static void test_filter(void **state)
     struct capture_config config = config_of(f);
     config.filter = "udp port 4791 and src host 10.0.0.1 and udp[8] = 7";
     assert_non_null(f->capture = capture_open(&config, &f->err));
-    struct packet reverse = data(2, 8), ack = {.kind = PACKET_ACK, .psn = 3};
-    struct packet pfc = {.kind = PACKET_PFC, .aux = packet_pfc_aux(8, 65535)};
+    struct packet reverse = data(2, 8), ack = {.kind = PACKET_ACK, .psn = 3, .cargo = 1};
+    struct packet pfc = {.kind = PACKET_PFC, .pfc = packet_pfc(8, 65535)};
     reverse.flow = 1;
     see(f, 5, data(1, 8), 1 * PS_PER_NS);
     see(f, 5, reverse, 2 * PS_PER_NS);
@@ -254,7 +261,7 @@ static void test_pfc_source(void **state)
     struct file *f = *state;
     struct capture_config config = config_of(f);
     assert_non_null(f->capture = capture_open(&config, &f->err));
-    struct packet pfc = {.kind = PACKET_PFC, .aux = packet_pfc_aux(8, 65535)};
+    struct packet pfc = {.kind = PACKET_PFC, .pfc = packet_pfc(8, 65535)};
     see(f, 9, pfc, 0);
     finish(f, 1);
     struct record_header h;
@@ -342,20 +349,22 @@ static void test_qpmap(void **state)
 static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)
 {
     struct err err = {0};
-    struct capture_config config = {
-        .path = path, .snaplen = snaplen, .ports = ports, .n_ports = 3, .flows = &flows};
-    struct int_pool ints;
+    struct capture_config config = {.path = path,
+                                    .snaplen = snaplen,
+                                    .ports = ports,
+                                    .n_ports = 3,
+                                    .flows = &flows,
+                                    .cargo = &cargo};
+    struct int_hop hops[2 * 5] = {0};
     ids[0].int_bytes = ids[1].int_bytes = (uint16_t)int_bytes;
-    int_pool_init(&ints, 5);
-    uint32_t slot = int_pool_take(&ints);
     for (unsigned h = 0; h < 3; h++)
-        int_pool_at(&ints, slot)[h] = (struct int_hop){(ps_t)(h + 1) * PS_PER_US,
-                                                       128000 * h,
-                                                       UINT64_C(100000000000) << h,
-                                                       8000 * h,
-                                                       (h + 4) & 0xff,
-                                                       0};
-    config.ints = &ints;
+        hops[5 + h] = (struct int_hop){(ps_t)(h + 1) * PS_PER_US,
+                                       128000 * h,
+                                       UINT64_C(100000000000) << h,
+                                       8000 * h,
+                                       (h + 4) & 0xff,
+                                       0};
+    cargo.hops = hops;
     struct capture *c = capture_open(&config, &err);
     if (!c)
         return EXIT_FAILURE;
@@ -367,23 +376,23 @@ static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)
                                          : PACKET_ECT);
         p.flags |= (uint8_t)(i % 10 == 7 ? PACKET_CE : 0);
         p.flow = i / 3 % 2;
-        p.int_slot = slot;
-        p.int_hops = 3;
-        p.aux = 2 * 4096 + (i + 2) % 4096 + 1;
+        slots[1].gathers = true;
+        slots[1].int_hops = 3;
+        slots[1].aux = 2 * 4096 + (i + 2) % 4096 + 1;
         capture_seen(c, p.flow ? 9 : 5, &p, now, now + 332 * PS_PER_NS);
-        struct packet ack = {.kind = PACKET_ACK, .flow = p.flow, .psn = i + 1, .aux = i / 3 + 1};
+        struct packet ack = {.kind = PACKET_ACK, .flow = p.flow, .psn = i + 1, .cargo = 1};
+        slots[1] = (struct cargo){.aux = i / 3 + 1};
         ack.flags = PACKET_ECT | (i % 300 == 2 ? PACKET_NAK : 0);
         if (i % 3 == 2)
             capture_seen(c, p.flow ? 7 : 9, &ack, now + 333 * PS_PER_NS, now + 340 * PS_PER_NS);
         struct packet cnp = {.kind = PACKET_CNP, .flow = p.flow};
         if (i % 30 == 4)
             capture_seen(c, 7, &cnp, now + PS_PER_NS, now + 8 * PS_PER_NS);
-        struct packet pfc = {.kind = PACKET_PFC, .aux = packet_pfc_aux(8, i % 2 ? 65535 : 0)};
+        struct packet pfc = {.kind = PACKET_PFC, .pfc = packet_pfc(8, i % 2 ? 65535 : 0)};
         if (i % 30 == 5 || i % 30 == 10)
             capture_seen(c, 9, &pfc, now, now + 7 * PS_PER_NS);
         capture_advance(c, now);
     }
-    int_pool_free(&ints);
     return capture_close(c, NULL, &err) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

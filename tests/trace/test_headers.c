@@ -79,11 +79,12 @@ static void check_frame(const uint8_t *frame, size_t len, size_t trailer)
         assert_int_equal(frame[icrc_at + (size_t)i], crc >> 8 * i & 0xff);
 }
 
-static size_t encode(const struct packet *p, uint16_t int_bytes, uint8_t *frame)
+static size_t encode(const struct packet *p, const struct cargo *cargo, uint16_t int_bytes,
+                     uint8_t *frame)
 {
     struct flow_id id = FLOW;
     id.int_bytes = int_bytes;
-    struct roce_fields f = roce_fields_of(p, &id);
+    struct roce_fields f = roce_fields_of(p, cargo, &id);
     size_t len = roce_encode(&f, frame, FRAME_CAP);
     assert_int_equal(len, roce_frame_bytes(&f));
     check_frame(frame, len, int_bytes);
@@ -123,14 +124,11 @@ static void test_cnp_of_hardware(void **state)
 static void test_data_first(void **state)
 {
     (void)state;
-    const struct packet p = {.kind = PACKET_DATA,
-                             .flow = 6,
-                             .psn = 0x01fffffe,
-                             .aux = 128000000,
-                             .payload_bytes = 4096,
-                             .flags = PACKET_ECT | PACKET_FIRST};
+    const struct packet p = {
+        .kind = PACKET_DATA, .flow = 6, .psn = 0x01fffffe, .flags = PACKET_ECT | PACKET_FIRST};
+    const struct cargo cargo = {.aux = 128000000, .payload_bytes = 4096};
     uint8_t frame[FRAME_CAP];
-    assert_int_equal(encode(&p, 0, frame), 14 + 20 + 8 + 12 + 16 + 4096 + 4);
+    assert_int_equal(encode(&p, &cargo, 0, frame), 14 + 20 + 8 + 12 + 16 + 4096 + 4);
     assert_hex(frame, 14, "02000000012d0200000000040800");
     assert_hex(frame + 14, 10, "456a103cfffe40004011");
     assert_hex(frame + 26, 8, "0a0000040a00012d");
@@ -152,8 +150,9 @@ static void test_opcodes(void **state)
     };
     uint8_t frame[FRAME_CAP];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct packet p = {.kind = PACKET_DATA, .payload_bytes = 1000, .flags = table[i].flags};
-        assert_int_equal(encode(&p, 0, frame), 58 + 1000 + table[i].reth);
+        struct packet p = {.kind = PACKET_DATA, .flags = table[i].flags};
+        struct cargo cargo = {.payload_bytes = 1000};
+        assert_int_equal(encode(&p, &cargo, 0, frame), 58 + 1000 + table[i].reth);
         assert_int_equal(frame[42], table[i].opcode);
         assert_int_equal(frame[50], table[i].flags & PACKET_ACKREQ ? 0x80 : 0);
     }
@@ -164,14 +163,16 @@ static void test_padding(void **state)
     (void)state;
     uint8_t frame[FRAME_CAP];
     for (uint16_t bytes = 1; bytes <= 64; bytes++) {
-        struct packet p = {.kind = PACKET_DATA, .payload_bytes = bytes};
-        assert_int_equal(encode(&p, 0, frame), 58 + (bytes + 3) / 4 * 4);
+        struct packet p = {.kind = PACKET_DATA};
+        struct cargo cargo = {.payload_bytes = bytes};
+        assert_int_equal(encode(&p, &cargo, 0, frame), 58 + (bytes + 3) / 4 * 4);
         assert_int_equal(frame[43] >> 4, (4 - bytes % 4) % 4);
     }
     struct packet empty = {.kind = PACKET_DATA, .flags = PACKET_FIRST | PACKET_LAST};
-    assert_int_equal(encode(&empty, 0, frame), 74);
-    struct packet jumbo = {.kind = PACKET_DATA, .payload_bytes = 8999};
-    assert_int_equal(encode(&jumbo, 0, frame), 58 + 9000);
+    struct cargo nothing = {0}, jumbo = {.payload_bytes = 8999};
+    assert_int_equal(encode(&empty, &nothing, 0, frame), 74);
+    struct packet middle = {.kind = PACKET_DATA};
+    assert_int_equal(encode(&middle, &jumbo, 0, frame), 58 + 9000);
 }
 
 static void test_ecn_bits(void **state)
@@ -190,7 +191,8 @@ static void test_ecn_bits(void **state)
     uint8_t frame[FRAME_CAP];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct packet p = {.kind = table[i].kind, .flags = table[i].flags, .psn = 1};
-        struct roce_fields f = roce_fields_of(&p, &FLOW);
+        struct cargo cargo = {0};
+        struct roce_fields f = roce_fields_of(&p, &cargo, &FLOW);
         roce_encode(&f, frame, sizeof frame);
         assert_int_equal(frame[15], table[i].tos);
     }
@@ -212,11 +214,9 @@ static void test_ack_nak_cnp(void **state)
     };
     uint8_t frame[FRAME_CAP];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct packet p = {.kind = table[i].kind,
-                           .flags = table[i].flags,
-                           .psn = table[i].psn,
-                           .aux = table[i].aux};
-        assert_int_equal(encode(&p, 0, frame), p.kind == PACKET_CNP ? 74 : 62);
+        struct packet p = {.kind = table[i].kind, .flags = table[i].flags, .psn = table[i].psn};
+        struct cargo cargo = {.aux = table[i].aux};
+        assert_int_equal(encode(&p, &cargo, 0, frame), p.kind == PACKET_CNP ? 74 : 62);
         assert_hex(frame, 12, "02000000000402000000012d");
         assert_hex(frame + 26, 8, "0a00012d0a000004");
         assert_hex(frame + 34, 4, "d45612b7");
@@ -232,15 +232,16 @@ static void test_int_trailer(void **state)
     uint8_t with[FRAME_CAP], without[FRAME_CAP];
     for (uint8_t kind = PACKET_DATA; kind <= PACKET_ACK; kind++) {
         struct packet p = {.kind = kind, .psn = 5};
-        p.payload_bytes = kind == PACKET_DATA ? 1001 : 0;
-        size_t len = encode(&p, 0, without);
-        assert_int_equal(encode(&p, 42, with), len + 42);
+        struct cargo cargo = {.payload_bytes = kind == PACKET_DATA ? 1001 : 0};
+        size_t len = encode(&p, &cargo, 0, without);
+        assert_int_equal(encode(&p, &cargo, 42, with), len + 42);
         assert_memory_equal(with, without, len);
     }
     struct packet cnp = {.kind = PACKET_CNP};
     struct flow_id id = FLOW;
     id.int_bytes = 42;
-    struct roce_fields f = roce_fields_of(&cnp, &id);
+    struct cargo nothing = {0};
+    struct roce_fields f = roce_fields_of(&cnp, &nothing, &id);
     assert_int_equal(roce_frame_bytes(&f), 74);
 }
 
@@ -248,10 +249,11 @@ static void test_int_trailer(void **state)
 static void test_cut_anywhere(void **state)
 {
     (void)state;
-    struct packet p = {.kind = PACKET_DATA, .flags = PACKET_FIRST, .payload_bytes = 30};
+    struct packet p = {.kind = PACKET_DATA, .flags = PACKET_FIRST};
+    struct cargo cargo = {.payload_bytes = 30};
     struct flow_id id = FLOW;
     id.int_bytes = 6;
-    struct roce_fields f = roce_fields_of(&p, &id);
+    struct roce_fields f = roce_fields_of(&p, &cargo, &id);
     uint8_t whole[256], cut[256];
     size_t len = roce_encode(&f, whole, sizeof whole);
     for (size_t cap = 0; cap <= len; cap++) {

@@ -37,7 +37,7 @@ static void test_only_the_lost_one(void **state)
     assert_int_equal(lab_count(&lab, lab_is_nak), 14); // packets 6..19 came early
     for (size_t i = 0; i < 14; i++) {
         assert_int_equal(lab_nth(&lab, lab_is_nak, i)->p.psn, 5);
-        assert_int_equal(lab_nth(&lab, lab_is_nak, i)->p.sack_psn, 6 + i);
+        assert_int_equal(lab_nth(&lab, lab_is_nak, i)->cargo.sack_psn, 6 + i);
     }
     // The NAK takes 2 us of propagation and its serialization on two links; the NIC is idle by then.
     ps_t nak = lab_nth(&lab, lab_is_nak, 0)->at_ps;
@@ -102,7 +102,7 @@ static void test_reordering_is_tolerated(void **state)
     lab_run(&lab);
     assert_int_equal(lab_count(&lab, lab_is_retx), 1);
     size_t nth = 0;
-    while (lab_nth(&lab, lab_is_nak, nth)->p.sack_psn != 11)
+    while (lab_nth(&lab, lab_is_nak, nth)->cargo.sack_psn != 11)
         nth++;
     ps_t nak = lab_nth(&lab, lab_is_nak, nth)->at_ps;
     ps_t again = lab_nth(&lab, lab_is_retx, 0)->at_ps;

@@ -22,7 +22,8 @@ static void assert_completed(const struct fixture *f, uint64_t bytes)
     assert_int_equal(f->sim->roce.posted_bytes, bytes);
     assert_int_equal(f->sim->workload.jobs_left + f->sim->workload.messages_open, 0);
     assert_int_equal(f->sim->workload.starts_pending, 0);
-    assert_int_equal(fifo_pool_used(&f->sim->net.pool), 0);
+    assert_int_equal(network_held(&f->sim->net), 0);
+    assert_int_equal(f->sim->net.cargo.n_used, 0);
 }
 
 static const struct flow_record *flow_of(const struct result *r, uint64_t bytes)
