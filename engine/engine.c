@@ -43,9 +43,14 @@ static const size_t hint_ahead[HINT_STAGES] = {9, 6, 3};
 static inline void give_hints(struct engine *e)
 {
     const struct event_queue *q = &e->queue;
-    for (unsigned stage = 0; stage < HINT_STAGES; stage++)
-        if (q->n_current >= hint_ahead[stage])
-            e->hint(e->handler_ctx, q->current[q->n_current - hint_ahead[stage]].key, stage);
+    uint64_t keys[HINT_STAGES];
+    if (!q->current)
+        return; // a plain heap does not know what comes
+    for (unsigned stage = 0; stage < HINT_STAGES; stage++) {
+        size_t ahead = hint_ahead[stage], enough = q->n_current > ahead;
+        keys[stage] = q->current[(q->n_current - ahead) & -enough].key; // or the farthest
+    }
+    e->hint(e->handler_ctx, keys);
 }
 
 size_t engine_drain(struct engine *e, size_t max)

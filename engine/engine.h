@@ -18,9 +18,9 @@ struct engine {
     uint64_t seed;
     event_handler handlers[3]; // by enum event_kind, but for EVENT_TIMER
     void *handler_ctx;
-    // Memory hints for events that come up soon, nearer and nearer (stage 0..HINT_STAGES-1). NULL =
+    // Memory hints for events that come up soon, nearer and nearer; they may be of the past. NULL =
     // none. They change nothing but speed.
-    void (*hint)(void *ctx, uint64_t key, unsigned stage);
+    void (*hint)(void *ctx, const uint64_t keys[HINT_STAGES]);
     /* state */
     ps_t now_ps;
     ps_t horizon_ps; // events after it stay pending; PS_NEVER = none

@@ -24,8 +24,8 @@ void *memory_zeroed(size_t n, size_t size)
 
 void *memory_zeroed_lines(size_t n, size_t size)
 {
-    size_t bytes = (n * size + 63) / 64 * 64;
-    void *p = aligned_alloc(64, bytes ? bytes : 64);
+    size_t bytes = (n * size + 127) / 128 * 128;
+    void *p = aligned_alloc(128, bytes ? bytes : 128);
     if (!p)
         memory_exhausted(n, size);
     return memset(p, 0, bytes);

@@ -7,7 +7,7 @@
 void *memory_zeroed(size_t n, size_t size);             // n * size zero bytes, never NULL
 void *memory_resize(void *old, size_t n, size_t size);  // realloc, never NULL for n > 0
 void *memory_grow(void *old, size_t *cap, size_t size); // doubles *cap (from 16)
-void *memory_zeroed_lines(size_t n, size_t size);       // the same, aligned to cache lines
+void *memory_zeroed_lines(size_t n, size_t size);       // the same, aligned to pairs of cache lines
 _Noreturn void memory_exhausted(size_t n, size_t size); // says so and aborts
 char *memory_text(const char *text);                    // a copy
 

@@ -32,7 +32,7 @@ static uint32_t *list_of(struct fifo_pool *pool, uint32_t cap)
 // A free block keeps the number of the next one in its first packet.
 static uint32_t *next_of(const struct fifo_pool *pool, uint32_t block)
 {
-    return &pool->packets[(size_t)block * FIFO_UNIT].flow;
+    return &pool->packets[(size_t)block * FIFO_UNIT].psn;
 }
 
 static uint32_t block_take(struct fifo_pool *pool, uint32_t cap)

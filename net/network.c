@@ -11,41 +11,38 @@ static void on_arrival(void *ctx, uint64_t key);
 static void on_departure(void *ctx, uint64_t key);
 static void on_pause(void *ctx, uint64_t key);
 
-static const struct queue *waiting_queue(const struct network *net, uint32_t index)
-{
-    return port_queue(net, index, (unsigned)__builtin_ctz(net->ports[index].waiting));
-}
-
 #define HINT_PORTS 512 // smaller networks stay in the second-level cache
 
-// What an arrival will touch: its link, then the packet, then what its node needs for it.
-static void hint(void *ctx, uint64_t key, unsigned stage)
+// What arrivals will touch: of the farthest the link, then its packets, then what the node needs. No
+// branch but one that is nearly always the same: a wrong guess costs as much as it saves.
+static void hint(void *ctx, const uint64_t keys[HINT_STAGES])
 {
     const struct network *net = ctx;
-    if (event_kind(key) != EVENT_ARRIVAL)
-        return;
-    const struct port *port = &net->ports[event_payload(key)];
-    if (stage == 0) {
-        __builtin_prefetch(port, 1);
-        return;
-    }
-    if (port->flight.count == 0)
-        return;
-    const struct packet *p = fifo_head(&net->pool, &port->flight);
-    if (stage == 1) {
+    const struct port *far = &net->ports[event_payload(keys[0])];
+    __builtin_prefetch(far, 1);
+    __builtin_prefetch(&far->queue, 1);
+    if (event_kind(keys[1]) == EVENT_ARRIVAL) {
+        const struct port *mid = &net->ports[event_payload(keys[1])];
+        const struct packet *p = fifo_head(&net->pool, &mid->flight);
         __builtin_prefetch(p);
-        __builtin_prefetch(p + 1);
-        if (port->waiting) { // the delivery will settle it: what it starts next, and where to
-            __builtin_prefetch(waiting_queue(net, event_payload(key)), 1);
-            fifo_hint_push(&net->pool, &port->flight);
-        }
-        return;
+        __builtin_prefetch(fifo_at(&net->pool, &mid->flight, 1));
+        // Where packets wait its delivery will settle it: what it starts next, and where to.
+        ptrdiff_t waits = mid->waiting > 0;
+        const struct packet *next = fifo_head(&net->pool, &mid->queue.fifo);
+        const struct packet *place = fifo_at(&net->pool, &mid->flight, mid->flight.count);
+        __builtin_prefetch(p + (next - p) * waits);
+        __builtin_prefetch(p + (place - p) * waits, 1);
     }
-    if (port->waiting)
-        __builtin_prefetch(fifo_head(&net->pool, &waiting_queue(net, event_payload(key))->fifo));
-    const struct node_ops *ops = node_ops_of(net, event_node(key));
-    if (ops->hint)
-        ops->hint(ops->ctx, event_node(key), event_port(key), p);
+    if (event_kind(keys[2]) == EVENT_ARRIVAL) {
+        uint32_t sender = event_payload(keys[2]);
+        const struct port *near = &net->ports[sender];
+        const struct node_ops *ops = node_ops_of(net, near->peer_node);
+        if (near->flags & PORT_PULLS && net->ops[0].hint_pull)
+            net->ops[0].hint_pull(net->ops[0].ctx, sender);
+        if (ops->hint)
+            ops->hint(ops->ctx, near->peer_node, near->peer_local,
+                      fifo_head(&net->pool, &near->flight));
+    }
 }
 
 void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, uint32_t n_nodes,
@@ -137,10 +134,10 @@ void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint3
 __attribute__((noinline)) static ps_t odd_length(struct network *net, uint32_t index,
                                                  uint32_t wire_bytes, ps_t now)
 {
-    struct port_cold *cold = &net->cold[index];
-    if (net->ports[index].busy_until_ps != now)
-        cold->carry = 0;
-    return byte_time_take(&port_link(net, index)->byte_time, wire_bytes, &cold->carry);
+    struct port *port = &net->ports[index];
+    if (port->busy_until_ps != now)
+        port->carry = 0;
+    return byte_time_take(&port_link(net, index)->byte_time, wire_bytes, &port->carry);
 }
 
 // The packet is on the wire from `now`: time its end and its arrival.
@@ -186,16 +183,15 @@ __attribute__((noinline)) static bool arbitrate(struct network *net, uint32_t in
 __attribute__((always_inline)) static inline uint64_t
 unqueue(struct network *net, uint32_t index, unsigned slot, const struct packet *p, ps_t now)
 {
+    struct port *port = &net->ports[index];
     struct queue *queue = port_queue(net, index, slot);
-    if (queue->fifo.count == 1)
-        net->ports[index].waiting &= (uint16_t) ~(1u << slot);
+    port->waiting &= (uint16_t) ~((unsigned)(queue->fifo.count == 1) << slot);
     if (slot == NET_PFC_SLOT)
         return 0;
-    struct port_cold *cold = &net->cold[index];
     uint64_t held = queue->bytes;
     queue->bytes -= p->frame_bytes;
-    cold->queued_bytes -= p->frame_bytes;
-    cold->wait_byte_ps += (double)p->frame_bytes * (double)(now - p->arrives_ps);
+    port->queued_bytes -= p->frame_bytes;
+    port->wait_byte_ps += (double)p->frame_bytes * (double)(now - p->arrives_ps);
     return held;
 }
 
@@ -372,10 +368,9 @@ struct packet *port_hold(struct network *net, uint32_t index, unsigned slot, con
     port->waiting |= (uint16_t)(1u << slot);
     if (slot != NET_PFC_SLOT) {
         queue->bytes += p->frame_bytes;
-        struct port_cold *cold = &net->cold[index];
-        cold->queued_bytes += p->frame_bytes;
-        if (cold->queued_bytes > cold->max_queued_bytes)
-            cold->max_queued_bytes = cold->queued_bytes;
+        port->queued_bytes += p->frame_bytes;
+        if (port->queued_bytes > port->max_queued_bytes)
+            port->max_queued_bytes = port->queued_bytes;
     }
     if (port->busy_until_ps > now)
         wake_at(net, index, port->busy_until_ps);

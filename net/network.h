@@ -40,7 +40,15 @@ struct link {
     ps_t delay_ps;
 };
 
-// One output port and the link that leaves it: what a packet that finds it idle touches is one line.
+struct queue {
+    struct fifo fifo;
+    uint64_t bytes;                        // frame bytes held
+    uint32_t quantum_bytes, deficit_bytes; // its share among data classes, of wire bytes
+};
+_Static_assert(sizeof(struct queue) == 32, "struct queue is half a cache line");
+
+// One output port and the link that leaves it, in two lines: a packet that finds it idle touches the
+// first alone, one that waits the second too (the pair comes in together).
 struct port {
     /* hot state */
     ps_t busy_until_ps;
@@ -54,29 +62,24 @@ struct port {
     unsigned link : 15; // index of its struct link
     uint16_t waiting;   // state: slots with packets
     uint16_t paused;    // state: slots that PFC has stopped
-};
-_Static_assert(sizeof(struct port) == 64, "struct port is one cache line");
-
-// The rest of a port: touched where packets queue, and rarely. Apart, so that the lines of idle ports
-// lie side by side.
-struct port_cold {
-    uint64_t carry;        // sub-picosecond remainder of this busy period
+    /* state where packets wait */
+    struct queue queue;    // of the first data class
     uint64_t queued_bytes; // of all classes, frame bytes; PFC frames are not counted
     uint64_t max_queued_bytes;
     double wait_byte_ps; // sum of frame bytes * time waited
-    uint32_t peer;       // port at the other end (its own output)
+    uint64_t carry;      // sub-picosecond remainder of this busy period
+};
+_Static_assert(sizeof(struct port) == 128 && offsetof(struct port, queue) == 64,
+               "struct port is two cache lines");
+
+// The rest of a port, rarely touched.
+struct port_cold {
+    uint32_t peer; // port at the other end (its own output)
     uint16_t local;
     bool pinned;   // explicit for ever
     bool own_turn; // PORT_ROUTES: a pulled packet goes before a queued one; its node sets it
     unsigned turn; // of the data classes: the slot that sends now
 };
-
-struct queue {
-    struct fifo fifo;
-    uint64_t bytes;                        // frame bytes held
-    uint32_t quantum_bytes, deficit_bytes; // its share among data classes, of wire bytes
-};
-_Static_assert(sizeof(struct queue) == 32, "struct queue is half a cache line");
 
 // PFC as the receiver of pauses sees it, per port and class; cold.
 struct pause {
@@ -113,8 +116,9 @@ struct node_ops {
     ps_t (*next_pull)(void *ctx, uint32_t port, ps_t now);
     // A class of the port was paused or resumed by PFC.
     void (*pause_changed)(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
-    // A packet will arrive soon: fetch the memory it will need. May be NULL.
+    // A packet will arrive soon, or the port will pull: fetch the memory that will need. May be NULL.
     void (*hint)(void *ctx, uint32_t node, uint32_t local, const struct packet *p);
+    void (*hint_pull)(void *ctx, uint32_t port);
     void *ctx;
 };
 
@@ -123,12 +127,12 @@ struct network {
     struct node_ops ops[2]; // [0] ranks, [1] switches
     struct fifo_pool pool;
     struct cargo_pool cargo;
-    struct port *ports;     // cache line aligned
+    struct port *ports;     // aligned to pairs of cache lines
     struct port_cold *cold; // [port]
     struct link *links;
     uint32_t n_links;
     size_t cap_links;
-    struct queue *queues; // [port * n_slots + slot]
+    struct queue *queues; // [port * n_slots + slot], but for the first data class's
     struct port_pfc *pfc; // [port]
     struct fault *faults; // [port] of the link that leaves it, NULL where there are none
     uint32_t *first_port; // [node], one more at the end
@@ -234,7 +238,8 @@ static inline void packet_end(struct network *net, struct packet *p)
 
 static inline struct queue *port_queue(const struct network *net, uint32_t port, unsigned slot)
 {
-    return &net->queues[(size_t)port * net->n_slots + slot];
+    return slot == net->data_slot ? &net->ports[port].queue
+                                  : &net->queues[(size_t)port * net->n_slots + slot];
 }
 static inline uint32_t node_port(const struct network *net, uint32_t node, uint32_t local)
 {

@@ -55,7 +55,7 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
                                 .from_switch = switch_of_port(&sim->switches, p) != NULL,
                                 .bytes = port->tx_bytes,
                                 .packets = port->tx_packets,
-                                .max_queue_bytes = sim->net.cold[p].max_queued_bytes,
+                                .max_queue_bytes = sim->net.ports[p].max_queued_bytes,
                                 .marked = sp->marked,
                                 .dropped_packets = sp->dropped_packets,
                                 .dropped_bytes = sp->dropped_bytes};
@@ -64,7 +64,7 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
         double ahead = (double)(port->busy_until_ps - r->sim_time_ps); // not sent yet
         double busy = (double)port->tx_bytes * (double)bt->num / (double)bt->den;
         out->utilization = (busy - (ahead > 0 ? ahead : 0)) / time;
-        out->mean_queue_bytes = sim->net.cold[p].wait_byte_ps / time;
+        out->mean_queue_bytes = sim->net.ports[p].wait_byte_ps / time;
     }
     if (out->from_switch && out->max_queue_bytes > r->max_queue_bytes)
         r->max_queue_bytes = out->max_queue_bytes;

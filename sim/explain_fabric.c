@@ -98,7 +98,7 @@ static void explain_trees(const struct sim *sim, struct result *r)
                                    "them NICs, up to %u hops away; %u flows that do not use it "
                                    "were held up%s",
                                    graph_port_name(&sim->graph, widest->root, name),
-                                   human_bytes(sim->net.cold[widest->root].max_queued_bytes, queue),
+                                   human_bytes(sim->net.ports[widest->root].max_queued_bytes, queue),
                                    widest->ports, widest->nics, widest->depth, widest->victims,
                                    n > 1 ? "; other trees are smaller" : ""));
     }

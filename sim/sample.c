@@ -90,7 +90,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     size_t at = series->n_samples;
     for (size_t i = 0; i < s->n_ports; i++) {
         uint32_t port = s->ports[i];
-        series->lines[SERIES_QUEUE][i].values[at] = (double)sim->net.cold[port].queued_bytes;
+        series->lines[SERIES_QUEUE][i].values[at] = (double)sim->net.ports[port].queued_bytes;
         series->lines[SERIES_PAUSED][i].values[at] = sim->net.ports[port].paused != 0;
     }
     sample_flows(sim, at);

@@ -31,17 +31,15 @@ struct mmu_config {
 };
 
 struct mmu {
-    /* config */
-    struct mmu_config config;
-    uint64_t shared_bytes; // B; all reserves and headrooms are taken off
-    uint32_t n_classes;
-    double alpha[MMU_CLASSES]; // by class index, as config says; may be changed before use
     /* state */
-    uint64_t shared_used;
-    uint32_t n_xoff;             // ingresses in XOFF
     struct mmu_ingress *ingress; // [port * n_classes + cls index], owned by the caller
-    /* counters */
-    uint64_t max_shared_used;
+    uint64_t shared_used, max_shared_used;
+    uint32_t n_xoff; // ingresses in XOFF
+    /* config */
+    uint32_t n_classes;
+    uint64_t shared_bytes; // B; all reserves and headrooms are taken off
+    struct mmu_config config;
+    double alpha[MMU_CLASSES]; // by class index, as config says; may be changed before use
 };
 
 enum mmu_verdict { MMU_ADMIT, MMU_ADMIT_XOFF, MMU_DROP, MMU_DROP_XOFF };

@@ -74,6 +74,12 @@ static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *
         sw->element.hint(sw, router_node(sw, port), local_of(sw, port), p);
 }
 
+static void hint_pull(void *ctx, uint32_t port)
+{
+    const struct switches *sw = ctx;
+    sw->nic.hint_pull(sw->nic.ctx, port);
+}
+
 void routers_attach(struct switches *sw)
 {
     struct network *net = sw->net;
@@ -93,5 +99,6 @@ void routers_attach(struct switches *sw)
                                     .next_pull = next_pull,
                                     .pause_changed = pause_changed,
                                     .hint = hint,
+                                    .hint_pull = hint_pull,
                                     .ctx = sw};
 }

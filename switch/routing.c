@@ -49,7 +49,7 @@ static uint32_t least_loaded(struct routing *r, struct network *net, uint32_t fi
         uint32_t at = first + i < count ? first + i : first + i - count;
         uint32_t port = first_port + ports[at];
         port_settle(net, port, now);
-        uint64_t load = net->cold[port].queued_bytes;
+        uint64_t load = net->ports[port].queued_bytes;
         // A packet on the wire is load too, or all of a burst would go to one port.
         if (net->ports[port].busy_until_ps > now)
             load++;

@@ -160,7 +160,7 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
     }
     if (s->pi && p->cls < NET_DATA_CLASSES)
         marking_advance(switch_marking(sw, out, p->cls), port_queue(net, out, slot)->bytes, now);
-    port_hold(net, out, slot, p, now)->ingress = local & PACKET_OWN;
+    port_hold(net, out, slot, p, now)->ingress = (uint16_t)local;
 }
 
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
@@ -245,7 +245,7 @@ void switches_init(struct switches *sw, struct network *net, uint32_t n_routers)
     sw->net = net;
     sw->n_switches = net->n_nodes - net->n_ranks;
     sw->n_routers = n_routers;
-    sw->nodes = memory_zeroed(sw->n_switches + n_routers, sizeof *sw->nodes);
+    sw->nodes = memory_zeroed_lines(sw->n_switches + n_routers, sizeof *sw->nodes);
     sw->ports = memory_zeroed(net->n_ports, sizeof *sw->ports);
     sw->markings = memory_zeroed((size_t)net->n_ports * net->n_data, sizeof *sw->markings);
     net->ops[1] = (struct node_ops){.arrive = arrive, .depart = depart, .hint = hint, .ctx = sw};

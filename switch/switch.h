@@ -2,6 +2,8 @@
 // PFC switches of a network: forwarding by table, shared buffer, marking, pause and resume.
 #pragma once
 
+#include <stdalign.h>
+
 #include "net/network.h"
 #include "switch/marking.h"
 #include "switch/mmu.h"
@@ -40,24 +42,28 @@ struct switch_port {
 // are its own. To the functions of a switch it is a node like the others, numbered behind them,
 // whose ports count from first_port on.
 struct switch_node {
-    struct mmu mmu;
-    struct next_hops routes;
-    struct routing routing;
-    uint32_t node_port;           // first port of its node: next hops count from it
-    uint32_t first_port, n_ports; // its ports
-    uint32_t row, dim;            // of the routes
+    /* forwarding: one line */
+    alignas(64) struct next_hops routes;
     uint64_t hash_seed;
     uint64_t mark_from_bytes; // the lowest kmin of its ports: no mark at a shorter queue
-    uint64_t markable;        // packets with ECT that left
-    uint16_t quanta;          // of an XOFF
-    uint8_t lossless;         // classes
-    bool pi;                  // some of its ports mark by PI
+    uint32_t node_port;       // first port of its node: next hops count from it
+    uint32_t first_port;      // its ports
+    /* what every packet reads and counts beside it */
+    uint64_t markable; // packets with ECT that left
+    uint8_t int_mode;  // enum int_mode
+    bool pi;           // some of its ports mark by PI
+    uint8_t lossless;  // classes
+    uint16_t quanta;   // of an XOFF
+    struct mmu mmu;
+    struct routing routing;
+    uint32_t n_ports;
+    uint32_t row, dim;                            // of the routes
     ps_t watchdog_detect_ps, watchdog_restore_ps; // PS_NEVER = no watchdog
-    uint8_t int_mode;                             // enum int_mode
     ps_t int_rtt_ps;                              // INT_PINT: the window of utilization
     /* counters */
     uint64_t drops_headroom, drops_lossy, drops_unroutable;
 };
+_Static_assert(offsetof(struct switch_node, markable) == 64, "forwarding reads one line");
 
 struct switches {
     struct network *net;

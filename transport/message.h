@@ -12,17 +12,18 @@ struct message {
     /* config */
     uint64_t first_psn, n_pkts; // of its queue pair
     uint64_t start_byte, bytes; // of the queue pair's stream
-    uint64_t token, id;         // id: order of posting, over all
-    uint32_t qp, job;
-    uint32_t src, dst, dim;
-    uint32_t next; // in its queue pair, or in the free list
+    uint64_t packets;           // counter, beside what each packet reads
+    uint32_t next;              // in its queue pair, or in the free list
+    uint32_t qp;
+    uint64_t token, id; // id: order of posting, over all
+    uint32_t job, src, dst, dim;
     ps_t posted_ps;
     /* state */
     ps_t delivered_ps, done_ps; // PS_NEVER = not yet
     uint8_t status;             // enum message_status
     /* counters */
     uint32_t cnps, timeouts;
-    uint64_t packets, retransmitted;
+    uint64_t retransmitted;
 };
 
 // Slab of messages by index; freed ones are used again.

@@ -14,32 +14,35 @@ enum qp_place { QP_IDLE, QP_READY, QP_PACED };
 enum rto_state { RTO_OFF, RTO_ARMED, RTO_PARKED }; // parked: expired on the wall, stopped by PFC
 
 struct qp_sender {
-    /* state: touched for every packet */
-    uint64_t snd_una, snd_nxt, snd_max, tail_psn; // packets: oldest unacknowledged, next, highest
-                                                  // sent + 1, end of what is posted
-    uint64_t asked_psn;                           // packets before it have asked for an ACK
-    uint64_t una_bytes, nxt_bytes;                // payload offsets of snd_una and snd_nxt
-    ps_t next_send_ps;                            // pacing: not before
-    uint32_t sending;                             // message of snd_nxt
-    uint32_t nic;                                 // the class's part of its NIC port
-    uint32_t port;                                // its NIC port
-    ps_t last_start_ps;                           // of the last transmission
-    uint64_t pace_q, pace_rate_bps; // ps per wire byte << PACE_SHIFT at this rate; 0 = unpaced
-    uint32_t last_wire_bytes;
+    /* state: touched for every packet, line by line */
+    alignas(64) uint64_t snd_una; // packets: oldest unacknowledged, next, highest sent + 1, end of
+    uint64_t snd_nxt, snd_max, tail_psn; // what is posted
+    uint64_t asked_psn;                  // packets before it have asked for an ACK
+    uint64_t una_bytes, nxt_bytes;       // payload offsets of snd_una and snd_nxt
+    ps_t next_send_ps;                   // pacing: not before
+    uint32_t sending, oldest;            // messages: of snd_nxt; the first not wholly acknowledged
+    uint32_t nic;                        // the class's part of its NIC port
+    uint32_t port;                       // its NIC port
     uint32_t ready_next, heap_at;
     uint32_t until_ackreq; // packets to go until one asks for an ACK
-    uint8_t place;         // enum qp_place
+    uint32_t last_wire_bytes;
+    ps_t last_start_ps; // of the last transmission
+    uint64_t pace_q;    // ps per wire byte << PACE_SHIFT; 0 = unpaced
+    ps_t rto_due_ps;    // in the NIC's unpaused time
+    uint16_t retries;
+    uint8_t place; // enum qp_place
     uint8_t rto_state;
     bool failed;
-    bool retx_due; // selective repeat: a lost packet is to be sent again
-    uint16_t retries;
+    bool retx_due;            // selective repeat: a lost packet is to be sent again
     uint64_t cap_bytes;       // of payload in flight, beside the policy's window
     uint64_t cwnd_seen_bytes; // the window when the policy was last looked at
+    struct sim_timer rto;
+    uint64_t pace_rate_bps; // that pace_q is of
+    ps_t srtt_ps;
+    struct sim_timer cc_timer;
     struct cc cc;
-    ps_t srtt_ps, rto_due_ps; // rto_due in the NIC's unpaused time
     /* cold */
-    uint32_t oldest, newest; // messages not wholly acknowledged
-    struct sim_timer rto, cc_timer;
+    uint32_t newest; // message not wholly acknowledged
     struct cc_env env;
     ps_t idle_since_ps; // when the last message was acknowledged
     /* selective repeat (selective.c) */
@@ -51,24 +54,26 @@ struct qp_sender {
     /* counters */
     uint64_t cnps, timeouts;
 };
+_Static_assert(offsetof(struct qp_sender, cc) == 256, "the policy begins a cache line");
 
 struct qp_receiver {
-    uint64_t expected_psn;
+    /* state: touched for every packet, one line */
+    alignas(64) uint64_t expected_psn;
     struct psn_set early; // selective repeat: arrived beyond expected_psn
     uint32_t receiving;   // message of expected_psn, MESSAGE_NIL = none posted
     uint32_t msn;         // messages completed
+    uint32_t np_port;     // where its CNPs leave
     bool nak_sent, ce_since_ack;
-    bool np_marked;   // a mark came inside the open window
-    uint32_t np_port; // where its CNPs leave
-    ps_t np_open_ps;  // end of the notification point's window
+    bool np_marked; // a mark came inside the open window
+    bool failed;    // as the sender
+    /* cold */
+    ps_t np_open_ps; // end of the notification point's window
     struct sim_timer np;
 };
 
 struct roce;
 
 struct qp {
-    struct qp_sender snd;
-    struct qp_receiver rcv;
     struct roce *roce;
     uint32_t index;              // of this queue pair: its flow
     uint32_t src, dst;           // ranks
@@ -78,4 +83,7 @@ struct qp {
     uint32_t next_same_pair; // per_message: idle queue pairs of the pair
     const struct cc_ops *cc_ops;
     bool wants_acks, wants_cnps;
+    struct qp_receiver rcv;
+    struct qp_sender snd;
 };
+_Static_assert(offsetof(struct qp, rcv) == 64, "what both ends read is one line");

@@ -63,7 +63,7 @@ static uint32_t qp_slot(struct roce *roce)
         for (int way = 0; way < 2; way++)
             roce->entropy[way] = memory_resize(roce->entropy[way], cap, sizeof **roce->entropy);
     }
-    roce->qps.qps[roce->qps.n] = memory_zeroed(1, sizeof(struct qp));
+    roce->qps.qps[roce->qps.n] = memory_zeroed_lines(1, sizeof(struct qp));
     roce->flows.n = roce->qps.n + 1;
     return roce->qps.n++;
 }
@@ -240,12 +240,37 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     packet_end(roce->net, p);
 }
 
+static void hint_sender(const struct qp_sender *s)
+{
+    for (size_t line = 0; line <= offsetof(struct qp_sender, cc); line += 64)
+        __builtin_prefetch((const char *)s + line, 1);
+}
+
 static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *p)
 {
     const struct roce *roce = ctx;
     const struct qp *qp = qp_at(&roce->qps, p->flow);
     (void)node, (void)local;
-    __builtin_prefetch(p->kind == PACKET_DATA ? (const void *)&qp->rcv : (const void *)&qp->snd, 1);
+    __builtin_prefetch(cargo_at(&roce->net->cargo, p->cargo), 1);
+    __builtin_prefetch(qp);
+    if (p->kind == PACKET_DATA) {
+        __builtin_prefetch(&qp->rcv, 1);
+        return;
+    }
+    hint_sender(&qp->snd);
+}
+
+// A NIC's port is about to be settled: what it pulls from.
+static void hint_pull(void *ctx, uint32_t port)
+{
+    const struct roce *roce = ctx;
+    const struct nic *nic = &roce->nics[port * roce->net->n_data];
+    uint32_t next = nic->ready_head;
+    if (next == QP_NIL && nic->n_paced > 0)
+        next = nic->paced[0];
+    if (next == QP_NIL)
+        return;
+    hint_sender(&qp_at(&roce->qps, next)->snd);
 }
 
 void roce_init(struct roce *roce, struct network *net)
@@ -273,6 +298,7 @@ void roce_init(struct roce *roce, struct network *net)
                                     .next_pull = shared ? roce_shared_next_pull : roce_next_pull,
                                     .pause_changed = roce_pause_changed,
                                     .hint = hint,
+                                    .hint_pull = hint_pull,
                                     .ctx = roce};
 }
 

@@ -122,7 +122,7 @@ void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now)
 {
     struct qp *qp = qp_at(&roce->qps, p->flow);
     struct qp_receiver *r = &qp->rcv;
-    if (qp->snd.failed)
+    if (r->failed)
         return;
     uint64_t psn = psn_restore(p->psn, r->expected_psn);
     r->np_port = port;

@@ -127,7 +127,7 @@ void roce_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_
 void roce_fail(struct roce *roce, struct qp *qp, ps_t now)
 {
     struct qp_sender *s = &qp->snd;
-    s->failed = true;
+    s->failed = qp->rcv.failed = true;
     s->retx_due = false;
     psn_set_clear(&s->sacked);
     psn_set_clear(&qp->rcv.early);

@@ -366,7 +366,7 @@ static void test_frame_on_the_way_back(void **state)
     port_send_pfc(&w.net, 1, 1u << HIGH, 0, NS(30));
     assert_int_equal(w.net.pfc[1].tx_pause, 1);
     assert_int_equal(w.net.pfc[1].tx_resume, 1);
-    assert_int_equal(w.net.cold[1].queued_bytes, 4 * 980); // PFC frames are not counted
+    assert_int_equal(w.net.ports[1].queued_bytes, 4 * 980); // PFC frames are not counted
     run_to(&w, NS(3000));
     ps_t first = NS(80) + 84 * 80 + DELAY;
     expect_change(&w, 1, first, HIGH, true);

@@ -190,7 +190,7 @@ static void test_ecn_bits(void **state)
     };
     uint8_t frame[FRAME_CAP];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct packet p = {.kind = table[i].kind, .flags = table[i].flags, .psn = 1};
+        struct packet p = {.kind = table[i].kind & 15u, .flags = table[i].flags, .psn = 1};
         struct cargo cargo = {0};
         struct roce_fields f = roce_fields_of(&p, &cargo, &FLOW);
         roce_encode(&f, frame, sizeof frame);
@@ -214,7 +214,7 @@ static void test_ack_nak_cnp(void **state)
     };
     uint8_t frame[FRAME_CAP];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct packet p = {.kind = table[i].kind, .flags = table[i].flags, .psn = table[i].psn};
+        struct packet p = {.kind = table[i].kind & 15u, .flags = table[i].flags, .psn = table[i].psn};
         struct cargo cargo = {.aux = table[i].aux};
         assert_int_equal(encode(&p, &cargo, 0, frame), p.kind == PACKET_CNP ? 74 : 62);
         assert_hex(frame, 12, "02000000000402000000012d");
@@ -231,7 +231,7 @@ static void test_int_trailer(void **state)
     (void)state;
     uint8_t with[FRAME_CAP], without[FRAME_CAP];
     for (uint8_t kind = PACKET_DATA; kind <= PACKET_ACK; kind++) {
-        struct packet p = {.kind = kind, .psn = 5};
+        struct packet p = {.kind = kind & 15u, .psn = 5};
         struct cargo cargo = {.payload_bytes = kind == PACKET_DATA ? 1001 : 0};
         size_t len = encode(&p, &cargo, 0, without);
         assert_int_equal(encode(&p, &cargo, 42, with), len + 42);
