@@ -55,6 +55,11 @@ static inline struct packet *fifo_push(struct fifo_pool *pool, struct fifo *f)
     return fifo_at(pool, f, f->count++);
 }
 
+static inline void fifo_hint_next(const struct fifo_pool *pool, const struct fifo *f, uint32_t i)
+{
+    __builtin_prefetch(fifo_at(pool, f, i), 1);
+}
+
 // Fetch the memory that the next push will write.
 static inline void fifo_hint_push(const struct fifo_pool *pool, const struct fifo *f)
 {

@@ -161,6 +161,7 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     struct packet *place = fifo_push(&net->pool, &port->flight);
     *place = *p;
     place->arrives_ps = arrives_ps;
+    fifo_hint_next(&net->pool, &port->flight, port->flight.count + 1);
 }
 
 // Where the first slot that may send is not simply next: several data classes share by weight, and on
@@ -207,6 +208,7 @@ __attribute__((always_inline)) static inline void start_head(struct network *net
     if (slot != NET_PFC_SLOT && ops->depart)
         ops->depart(ops->ctx, node, index, p, held, now);
     transmit(net, index, p, now);
+    fifo_hint_next(&net->pool, fifo, 2);
     fifo_drop_head(&net->pool, fifo); // last: until now it was read where it lies
 }
 
@@ -365,6 +367,7 @@ struct packet *port_hold(struct network *net, uint32_t index, unsigned slot, con
     struct queue *queue = port_queue(net, index, slot);
     struct packet *place = fifo_push(&net->pool, &queue->fifo);
     *place = *p;
+    fifo_hint_next(&net->pool, &queue->fifo, queue->fifo.count + 1);
     port->waiting |= (uint16_t)(1u << slot);
     if (slot != NET_PFC_SLOT) {
         queue->bytes += p->frame_bytes;
@@ -421,10 +424,14 @@ static void on_arrival(void *ctx, uint64_t key)
     ps_t now = net->engine->now_ps;
     port_settle(net, sender, now);
     struct packet p = *fifo_head(&net->pool, &link->flight);
+    fifo_hint_next(&net->pool, &link->flight, 3);
     fifo_drop_head(&net->pool, &link->flight);
-    if (link->flight.count > 0)
-        engine_push(net->engine, fifo_head(&net->pool, &link->flight)->arrives_ps, key);
-    else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
+    if (link->flight.count > 0) {
+        const struct packet *next = fifo_head(&net->pool, &link->flight);
+        engine_push(net->engine, next->arrives_ps, key);
+        uint32_t cargo = next->cargo & -(uint32_t)node_is_rank(net, link->peer_node);
+        __builtin_prefetch(cargo_at(&net->cargo, cargo), 1);
+    } else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
         push_departure(net, sender); // nothing is left whose delivery would settle it
     if (!(link->flags & PORT_FAULTY && link_takes(net, sender, &p))) {
         const struct node_ops *ops = node_ops_of(net, link->peer_node);
