@@ -2,70 +2,46 @@
 // The pool behind the FIFOs.
 #include "net/fifo.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "engine/memory.h"
 
-#define POOL_UNITS (UINT32_C(1) << 24) // 134 million packets, 4 GB if ever touched
+#define POOL_CHUNKS (UINT32_C(1) << 23) // 134 million packets, 4 GB if ever touched
+#define POOL_STEP 256
 
 void fifo_pool_init(struct fifo_pool *pool)
 {
-    *pool = (struct fifo_pool){.reserved_bytes = POOL_UNITS * FIFO_UNIT * sizeof *pool->packets};
-    memset(pool->free, 0xff, sizeof pool->free);
-    pool->packets = memory_reserve(&pool->reserved_bytes);
-    pool->cap_units = (uint32_t)(pool->reserved_bytes / FIFO_UNIT / sizeof *pool->packets);
+    *pool = (struct fifo_pool){.free_head = FIFO_NIL};
+    pool->reserved_bytes[0] = POOL_CHUNKS * FIFO_CHUNK * sizeof *pool->packets;
+    pool->packets = memory_reserve(&pool->reserved_bytes[0]);
+    pool->cap_chunks = (uint32_t)(pool->reserved_bytes[0] / FIFO_CHUNK / sizeof *pool->packets);
+    pool->reserved_bytes[1] = pool->cap_chunks * sizeof *pool->next;
+    pool->next = memory_reserve(&pool->reserved_bytes[1]);
 }
 
 void fifo_pool_free(struct fifo_pool *pool)
 {
-    if (pool->packets)
-        memory_release(pool->packets, pool->reserved_bytes);
-    *pool = (struct fifo_pool){0};
+    memory_release(pool->packets, pool->reserved_bytes[0]);
+    memory_release(pool->next, pool->reserved_bytes[1]);
+    *pool = (struct fifo_pool){.free_head = FIFO_NIL};
 }
 
-// The list that blocks of `cap` slots are in.
-static uint32_t *list_of(struct fifo_pool *pool, uint32_t cap)
+size_t fifo_pool_used(const struct fifo_pool *pool)
 {
-    return &pool->free[__builtin_ctz(cap / FIFO_UNIT)];
+    size_t used = pool->n_chunks;
+    for (uint32_t chunk = pool->free_head; chunk != FIFO_NIL; chunk = pool->next[chunk])
+        used--;
+    return used;
 }
 
-// A free block keeps the number of the next one in its first packet.
-static uint32_t *next_of(const struct fifo_pool *pool, uint32_t block)
+void fifo_pool_grow(struct fifo_pool *pool)
 {
-    return &pool->packets[(size_t)block * FIFO_UNIT].psn;
-}
-
-static uint32_t block_take(struct fifo_pool *pool, uint32_t cap)
-{
-    uint32_t *list = list_of(pool, cap), block = *list;
-    pool->used_slots += cap;
-    if (block != FIFO_NIL) {
-        *list = *next_of(pool, block);
-        return block;
+    uint32_t old = pool->n_chunks, now = old + POOL_STEP;
+    if (now > pool->cap_chunks || now * sizeof *pool->next > pool->reserved_bytes[1])
+        memory_exhausted((size_t)now * FIFO_CHUNK, sizeof *pool->packets);
+    for (uint32_t i = now; i-- > old;) {
+        pool->next[i] = pool->free_head;
+        pool->free_head = i;
     }
-    if (pool->n_units + cap / FIFO_UNIT > pool->cap_units)
-        memory_exhausted((size_t)pool->n_units * FIFO_UNIT + cap, sizeof *pool->packets);
-    block = pool->n_units;
-    pool->n_units += cap / FIFO_UNIT;
-    return block;
-}
-
-void fifo_give_block(struct fifo_pool *pool, struct fifo *f)
-{
-    if (f->cap > 0) {
-        *next_of(pool, f->block) = *list_of(pool, f->cap);
-        *list_of(pool, f->cap) = f->block;
-        pool->used_slots -= f->cap;
-    }
-    *f = fifo_empty();
-}
-
-void fifo_grow(struct fifo_pool *pool, struct fifo *f)
-{
-    struct fifo wide = {.count = f->count, .cap = f->cap ? 2 * f->cap : FIFO_UNIT};
-    wide.block = block_take(pool, wide.cap);
-    for (uint32_t i = 0; i < f->count; i++)
-        *fifo_at(pool, &wide, i) = *fifo_at(pool, f, i);
-    fifo_give_block(pool, f);
-    *f = wide;
+    pool->n_chunks = now;
 }

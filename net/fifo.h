@@ -1,76 +1,88 @@
 // SPDX-License-Identifier: MIT
-// FIFOs of packets by value: rings that double when they are full, of blocks from one shared pool.
+// FIFOs of packets by value over one shared pool of chunks, for queues.
 //
-// By value: a hop writes and reads memory in order. A ring is as small as what it has held asks for, so
-// a busy link goes round in few cache lines; one that has grown gives its block back when it is empty.
+// By value and in chunks: a packet is written and read in order, queues that grow at different times
+// share the same memory, and a chunk that has just been read is the next to be written. What is in
+// flight on links is in net/ring.h.
 #pragma once
 
 #include "net/packet.h"
 
-#define FIFO_UNIT 8        // slots of the smallest block; blocks are powers of two of them
-#define FIFO_SIZES 24      // of blocks
-#define FIFO_KEEP_SLOTS 64 // an empty FIFO keeps a block of so many
-
-struct fifo_pool {
-    struct packet *packets;    // [units * FIFO_UNIT]; never moves
-    uint32_t free[FIFO_SIZES]; // lists of free blocks by size, FIFO_NIL = none
-    uint32_t n_units, cap_units;
-    uint64_t used_slots; // of blocks that FIFOs hold
-    size_t reserved_bytes;
-};
+#define FIFO_CHUNK 16
 #define FIFO_NIL UINT32_MAX
 
+struct fifo_pool {
+    struct packet *packets; // [chunks * FIFO_CHUNK]; never moves
+    uint32_t *next;         // of each chunk: in its FIFO, or in the free list
+    uint32_t free_head;
+    uint32_t n_chunks, cap_chunks;
+    size_t reserved_bytes[2]; // address space of packets and next
+};
+
 struct fifo {
-    uint32_t block; // first unit
-    uint32_t head;  // slot of the first packet, modulo cap
+    uint32_t head, tail; // chunks
     uint32_t count;
-    uint32_t cap; // slots, a power of two; 0 = no block
+    uint16_t head_at, tail_at; // slot of the first packet, and of the next push (FIFO_CHUNK: none)
 };
 _Static_assert(sizeof(struct fifo) == 16, "struct fifo is 16 bytes");
 
 void fifo_pool_init(struct fifo_pool *pool);
 void fifo_pool_free(struct fifo_pool *pool);
-void fifo_grow(struct fifo_pool *pool, struct fifo *f);       // twice the slots; packets move
-void fifo_give_block(struct fifo_pool *pool, struct fifo *f); // of an empty FIFO
+// Chunks in use: 0 once every FIFO is empty.
+size_t fifo_pool_used(const struct fifo_pool *pool);
+void fifo_pool_grow(struct fifo_pool *pool);
 
-static inline struct fifo fifo_empty(void) { return (struct fifo){0}; }
+static inline struct fifo fifo_empty(void) { return (struct fifo){0, 0, 0, 0, FIFO_CHUNK}; }
 
-// Packet number `i` of a FIFO, the first is 0. Valid until the next push.
-static inline struct packet *fifo_at(const struct fifo_pool *pool, const struct fifo *f, uint32_t i)
+static inline uint32_t fifo_chunk_take(struct fifo_pool *pool)
 {
-    return &pool->packets[(size_t)f->block * FIFO_UNIT + ((f->head + i) & (f->cap - 1))];
+    if (pool->free_head == FIFO_NIL)
+        fifo_pool_grow(pool);
+    uint32_t chunk = pool->free_head;
+    pool->free_head = pool->next[chunk];
+    return chunk;
 }
 
-// The first packet of a FIFO that is not empty.
-static inline struct packet *fifo_head(const struct fifo_pool *pool, const struct fifo *f)
+// One more chunk: the first, or behind the last.
+static inline void fifo_extend(struct fifo_pool *pool, struct fifo *f)
 {
-    return fifo_at(pool, f, 0);
+    uint32_t chunk = fifo_chunk_take(pool);
+    if (f->count == 0) {
+        f->head = chunk;
+        f->head_at = 0;
+    } else {
+        pool->next[f->tail] = chunk;
+    }
+    f->tail = chunk;
+    f->tail_at = 0;
 }
 
 // A packet more: its place, to be written.
 static inline struct packet *fifo_push(struct fifo_pool *pool, struct fifo *f)
 {
-    if (f->count == f->cap)
-        fifo_grow(pool, f);
-    return fifo_at(pool, f, f->count++);
+    if (f->tail_at == FIFO_CHUNK)
+        fifo_extend(pool, f);
+    f->count++;
+    return &pool->packets[f->tail * FIFO_CHUNK + f->tail_at++];
 }
 
-static inline void fifo_hint_next(const struct fifo_pool *pool, const struct fifo *f, uint32_t i)
+// The first packet of a FIFO that is not empty.
+static inline struct packet *fifo_head(const struct fifo_pool *pool, const struct fifo *f)
 {
-    __builtin_prefetch(fifo_at(pool, f, i), 1);
+    return &pool->packets[f->head * FIFO_CHUNK + f->head_at];
 }
 
-// Fetch the memory that the next push will write.
-static inline void fifo_hint_push(const struct fifo_pool *pool, const struct fifo *f)
-{
-    __builtin_prefetch(fifo_at(pool, f, f->count), 1);
-}
-
-// The first packet goes; its place is no longer its own.
 static inline void fifo_drop_head(struct fifo_pool *pool, struct fifo *f)
 {
-    uint32_t left = --f->count;
-    f->head = left ? f->head + 1 : 0;
-    if (f->cap > FIFO_KEEP_SLOTS && left == 0)
-        fifo_give_block(pool, f);
+    uint32_t chunk = f->head;
+    f->head_at++;
+    if (--f->count > 0 && f->head_at < FIFO_CHUNK)
+        return;
+    f->head_at = 0;
+    if (f->count == 0)
+        f->tail_at = FIFO_CHUNK;
+    else
+        f->head = pool->next[chunk];
+    pool->next[chunk] = pool->free_head;
+    pool->free_head = chunk;
 }

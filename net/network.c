@@ -23,13 +23,13 @@ static void hint(void *ctx, const uint64_t keys[HINT_STAGES])
     __builtin_prefetch(&far->queue, 1);
     if (event_kind(keys[1]) == EVENT_ARRIVAL) {
         const struct port *mid = &net->ports[event_payload(keys[1])];
-        const struct packet *p = fifo_head(&net->pool, &mid->flight);
+        const struct packet *p = ring_head(&net->rings, &mid->flight);
         __builtin_prefetch(p);
-        __builtin_prefetch(fifo_at(&net->pool, &mid->flight, 1));
+        __builtin_prefetch(ring_at(&net->rings, &mid->flight, 1));
         // Where packets wait its delivery will settle it: what it starts next, and where to.
         ptrdiff_t waits = mid->waiting > 0;
         const struct packet *next = fifo_head(&net->pool, &mid->queue.fifo);
-        const struct packet *place = fifo_at(&net->pool, &mid->flight, mid->flight.count);
+        const struct packet *place = ring_at(&net->rings, &mid->flight, mid->flight.count);
         __builtin_prefetch(p + (next - p) * waits);
         __builtin_prefetch(p + (place - p) * waits, 1);
     }
@@ -41,7 +41,7 @@ static void hint(void *ctx, const uint64_t keys[HINT_STAGES])
             net->ops[0].hint_pull(net->ops[0].ctx, sender);
         if (ops->hint)
             ops->hint(ops->ctx, near->peer_node, near->peer_local,
-                      fifo_head(&net->pool, &near->flight));
+                      ring_head(&net->rings, &near->flight));
     }
 }
 
@@ -62,6 +62,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
     net->n_data = net->n_slots - net->data_slot;
     if (net->n_data > 1)
         net->shared_slots = (1u << net->n_slots) - (1u << net->data_slot), net->arbitrates = true;
+    ring_pool_init(&net->rings);
     fifo_pool_init(&net->pool);
     net->ports = memory_zeroed_lines(n_ports, sizeof *net->ports);
     net->cold = memory_zeroed(n_ports, sizeof *net->cold);
@@ -77,6 +78,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
 
 void network_free(struct network *net)
 {
+    ring_pool_free(&net->rings);
     fifo_pool_free(&net->pool);
     cargo_pool_free(&net->cargo);
     free(net->ports);
@@ -108,7 +110,7 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
 {
     net->ports[port] = (struct port){
         .wake_ps = PS_NEVER,
-        .flight = fifo_empty(),
+        .flight = ring_empty(),
         .node = config->node,
         .peer_node = config->peer_node,
         .peer_local = config->peer_local & 0xfff,
@@ -158,10 +160,10 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     if (port->flight.count == 0)
         engine_push(net->engine, arrives_ps,
                     event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
-    struct packet *place = fifo_push(&net->pool, &port->flight);
+    struct packet *place = ring_push(&net->rings, &port->flight);
     *place = *p;
     place->arrives_ps = arrives_ps;
-    fifo_hint_next(&net->pool, &port->flight, port->flight.count + 1);
+    ring_hint(&net->rings, &port->flight, port->flight.count + 1);
 }
 
 // Where the first slot that may send is not simply next: several data classes share by weight, and on
@@ -208,7 +210,7 @@ __attribute__((always_inline)) static inline void start_head(struct network *net
     if (slot != NET_PFC_SLOT && ops->depart)
         ops->depart(ops->ctx, node, index, p, held, now);
     transmit(net, index, p, now);
-    fifo_hint_next(&net->pool, fifo, 2);
+    __builtin_prefetch(p + 2);
     fifo_drop_head(&net->pool, fifo); // last: until now it was read where it lies
 }
 
@@ -367,7 +369,6 @@ struct packet *port_hold(struct network *net, uint32_t index, unsigned slot, con
     struct queue *queue = port_queue(net, index, slot);
     struct packet *place = fifo_push(&net->pool, &queue->fifo);
     *place = *p;
-    fifo_hint_next(&net->pool, &queue->fifo, queue->fifo.count + 1);
     port->waiting |= (uint16_t)(1u << slot);
     if (slot != NET_PFC_SLOT) {
         queue->bytes += p->frame_bytes;
@@ -423,11 +424,11 @@ static void on_arrival(void *ctx, uint64_t key)
     struct port *link = &net->ports[sender];
     ps_t now = net->engine->now_ps;
     port_settle(net, sender, now);
-    struct packet p = *fifo_head(&net->pool, &link->flight);
-    fifo_hint_next(&net->pool, &link->flight, 3);
-    fifo_drop_head(&net->pool, &link->flight);
+    struct packet p = *ring_head(&net->rings, &link->flight);
+    ring_hint(&net->rings, &link->flight, 3);
+    ring_drop_head(&net->rings, &link->flight);
     if (link->flight.count > 0) {
-        const struct packet *next = fifo_head(&net->pool, &link->flight);
+        const struct packet *next = ring_head(&net->rings, &link->flight);
         engine_push(net->engine, next->arrives_ps, key);
         uint32_t cargo = next->cargo & -(uint32_t)node_is_rank(net, link->peer_node);
         __builtin_prefetch(cargo_at(&net->cargo, cargo), 1);

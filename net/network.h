@@ -14,6 +14,7 @@
 #include "net/cargo.h"
 #include "net/fault.h"
 #include "net/fifo.h"
+#include "net/ring.h"
 #include "net/tap.h"
 
 #define NET_CLASSES 8
@@ -53,7 +54,7 @@ struct port {
     /* hot state */
     ps_t busy_until_ps;
     ps_t wake_ps; // next departure, PS_NEVER = none; not settled yet where it is past
-    struct fifo flight;
+    struct ring flight;
     uint64_t tx_bytes, tx_packets; // counters: wire bytes
     /* hot config */
     uint32_t node, peer_node;
@@ -125,7 +126,8 @@ struct node_ops {
 struct network {
     struct engine *engine;
     struct node_ops ops[2]; // [0] ranks, [1] switches
-    struct fifo_pool pool;
+    struct ring_pool rings; // what is in flight
+    struct fifo_pool pool;  // what waits
     struct cargo_pool cargo;
     struct port *ports;     // aligned to pairs of cache lines
     struct port_cold *cold; // [port]

@@ -176,6 +176,7 @@ void sim_set_plain(struct sim *sim)
 
 void sim_packets_free(struct sim *sim)
 {
+    ring_pool_free(&sim->net.rings);
     fifo_pool_free(&sim->net.pool);
     cargo_pool_free(&sim->net.cargo);
 }

@@ -29,9 +29,15 @@ static bool is_stuck(const struct network *net, uint32_t port, unsigned slot)
 static bool holds_from(const struct network *net, uint32_t port, unsigned slot, uint32_t ingress)
 {
     const struct queue *q = port_queue(net, port, slot);
-    for (uint32_t i = 0; i < q->fifo.count; i++)
-        if (fifo_at(&net->pool, &q->fifo, i)->ingress == ingress)
+    uint32_t chunk = q->fifo.head, at = q->fifo.head_at;
+    for (uint32_t i = 0; i < q->fifo.count; i++, at++) {
+        if (at == FIFO_CHUNK) {
+            chunk = net->pool.next[chunk];
+            at = 0;
+        }
+        if (net->pool.packets[chunk * FIFO_CHUNK + at].ingress == ingress)
             return true;
+    }
     return false;
 }
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The pool behind the rings.
+#include "net/ring.h"
+
+#include <string.h>
+
+#include "engine/memory.h"
+
+#define POOL_UNITS (UINT32_C(1) << 24) // 134 million packets, 4 GB if ever touched
+
+void ring_pool_init(struct ring_pool *pool)
+{
+    *pool = (struct ring_pool){.reserved_bytes = POOL_UNITS * RING_UNIT * sizeof *pool->packets};
+    memset(pool->free, 0xff, sizeof pool->free);
+    pool->packets = memory_reserve(&pool->reserved_bytes);
+    pool->cap_units = (uint32_t)(pool->reserved_bytes / RING_UNIT / sizeof *pool->packets);
+}
+
+void ring_pool_free(struct ring_pool *pool)
+{
+    if (pool->packets)
+        memory_release(pool->packets, pool->reserved_bytes);
+    *pool = (struct ring_pool){0};
+}
+
+// The list that blocks of `cap` slots are in.
+static uint32_t *list_of(struct ring_pool *pool, uint32_t cap)
+{
+    return &pool->free[__builtin_ctz(cap / RING_UNIT)];
+}
+
+// A free block keeps the number of the next one in its first packet.
+static uint32_t *next_of(const struct ring_pool *pool, uint32_t block)
+{
+    return &pool->packets[(size_t)block * RING_UNIT].psn;
+}
+
+static uint32_t block_take(struct ring_pool *pool, uint32_t cap)
+{
+    uint32_t *list = list_of(pool, cap), block = *list;
+    pool->used_slots += cap;
+    if (block != RING_NIL) {
+        *list = *next_of(pool, block);
+        return block;
+    }
+    if (pool->n_units + cap / RING_UNIT > pool->cap_units)
+        memory_exhausted((size_t)pool->n_units * RING_UNIT + cap, sizeof *pool->packets);
+    block = pool->n_units;
+    pool->n_units += cap / RING_UNIT;
+    return block;
+}
+
+void ring_give_block(struct ring_pool *pool, struct ring *r)
+{
+    if (r->cap > 0) {
+        *next_of(pool, r->block) = *list_of(pool, r->cap);
+        *list_of(pool, r->cap) = r->block;
+        pool->used_slots -= r->cap;
+    }
+    *r = ring_empty();
+}
+
+void ring_grow(struct ring_pool *pool, struct ring *r)
+{
+    struct ring wide = {.count = r->count, .cap = r->cap ? 2 * r->cap : RING_UNIT};
+    wide.block = block_take(pool, wide.cap);
+    for (uint32_t i = 0; i < r->count; i++)
+        *ring_at(pool, &wide, i) = *ring_at(pool, r, i);
+    ring_give_block(pool, r);
+    *r = wide;
+}
