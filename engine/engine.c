@@ -38,7 +38,7 @@ void engine_shape(struct engine *e, size_t pending, ps_t span_ps)
 }
 
 // Events ahead at which each stage of hints is given.
-static const size_t hint_ahead[HINT_STAGES] = {9, 6, 3};
+static const ptrdiff_t hint_ahead[HINT_STAGES] = {9, 6, 3};
 
 static inline void give_hints(struct engine *e)
 {
@@ -47,8 +47,7 @@ static inline void give_hints(struct engine *e)
     if (!q->current)
         return; // a plain heap does not know what comes
     for (unsigned stage = 0; stage < HINT_STAGES; stage++) {
-        size_t ahead = hint_ahead[stage], enough = q->n_current > ahead;
-        keys[stage] = q->current[(q->n_current - ahead) & -enough].key; // or the farthest
+        keys[stage] = q->current[(ptrdiff_t)q->n_current - hint_ahead[stage]].key;
     }
     e->hint(e->handler_ctx, keys);
 }

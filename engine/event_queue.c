@@ -55,8 +55,13 @@ static struct event heap_pop(struct event_queue *q)
 // Room for all that is pending and one more.
 static void current_reserve(struct event_queue *q)
 {
-    while (q->n >= q->cap_current)
-        q->current = memory_grow(q->current, &q->cap_current, sizeof *q->current);
+    if (q->n < q->cap_current)
+        return;
+    q->cap_current = 2 * (q->n + EVENT_PAD);
+    struct event *start = q->current ? q->current - EVENT_PAD : NULL;
+    start = memory_resize(start, EVENT_PAD + q->cap_current, sizeof *start);
+    memset(start, 0, EVENT_PAD * sizeof *start);
+    q->current = start + EVENT_PAD;
 }
 
 // The events before `end` are in order: put one more among them. Returns how many it moves.
@@ -120,7 +125,8 @@ static void current_load(struct event_queue *q, uint32_t slot)
 
 void event_queue_free(struct event_queue *q)
 {
-    free(q->current);
+    if (q->current)
+        free(q->current - EVENT_PAD);
     free(q->nodes);
     free(q->slots);
     free(q->occupied);

@@ -58,6 +58,8 @@ static inline bool event_before(struct event a, struct event b)
     return event_order_of(a) < event_order_of(b);
 }
 
+#define EVENT_PAD 16 // so that a look ahead needs no bound
+
 #define WHEEL_SLOTS (1u << 14)
 #define WHEEL_NIL UINT32_MAX
 
@@ -82,7 +84,7 @@ struct event_queue {
     unsigned shift;        // log2 of a slot's width in ps; 0 = no wheel
     uint32_t reach;        // slots after the cursor's that the wheel holds; 0 = no wheel
     int64_t cursor;        // number of the slot that `current` holds
-    struct event *current; // descending: the next is the last
+    struct event *current; // descending: the next is the last; EVENT_PAD of nothing lie before it
     size_t n_current, cap_current;
     struct wheel_node *nodes;
     uint32_t free_node;

@@ -25,7 +25,7 @@ static void hint(void *ctx, const uint64_t keys[HINT_STAGES])
         const struct port *mid = &net->ports[event_payload(keys[1])];
         const struct packet *p = ring_head(&net->rings, &mid->flight);
         __builtin_prefetch(p);
-        __builtin_prefetch(ring_at(&net->rings, &mid->flight, 1));
+        __builtin_prefetch(p + 1);
         // Where packets wait its delivery will settle it: what it starts next, and where to.
         ptrdiff_t waits = mid->waiting > 0;
         const struct packet *next = fifo_head(&net->pool, &mid->queue.fifo);
@@ -163,7 +163,7 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     struct packet *place = ring_push(&net->rings, &port->flight);
     *place = *p;
     place->arrives_ps = arrives_ps;
-    ring_hint(&net->rings, &port->flight, port->flight.count + 1);
+    __builtin_prefetch(place + 2, 1); // the line of the next but one
 }
 
 // Where the first slot that may send is not simply next: several data classes share by weight, and on
@@ -424,8 +424,9 @@ static void on_arrival(void *ctx, uint64_t key)
     struct port *link = &net->ports[sender];
     ps_t now = net->engine->now_ps;
     port_settle(net, sender, now);
-    struct packet p = *ring_head(&net->rings, &link->flight);
-    ring_hint(&net->rings, &link->flight, 3);
+    const struct packet *head = ring_head(&net->rings, &link->flight);
+    struct packet p = *head;
+    __builtin_prefetch(head + 3);
     ring_drop_head(&net->rings, &link->flight);
     if (link->flight.count > 0) {
         const struct packet *next = ring_head(&net->rings, &link->flight);

@@ -57,12 +57,6 @@ static inline struct packet *ring_push(struct ring_pool *pool, struct ring *r)
     return ring_at(pool, r, r->count++);
 }
 
-// Fetch the place of packet number `i`, there already or not.
-static inline void ring_hint(const struct ring_pool *pool, const struct ring *r, uint32_t i)
-{
-    __builtin_prefetch(ring_at(pool, r, i), 1);
-}
-
 // The first packet goes; its place is no longer its own.
 static inline void ring_drop_head(struct ring_pool *pool, struct ring *r)
 {

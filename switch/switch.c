@@ -177,7 +177,6 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     unsigned slot = net->slot_of_class[p->cls];
     port_settle(net, out, now);
     if (port_is_idle(&net->ports[out], slot, now)) { // it starts at once and takes no buffer
-        ring_hint(&net->rings, &net->ports[out].flight, net->ports[out].flight.count);
         if (s->pi && p->cls < NET_DATA_CLASSES)
             marking_advance(switch_marking(sw, out, p->cls), 0, now);
         mark(sw, s, out, p, p->frame_bytes, now);
