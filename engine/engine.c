@@ -38,7 +38,7 @@ void engine_shape(struct engine *e, size_t pending, ps_t span_ps)
 }
 
 // Events ahead at which each stage of hints is given.
-static const ptrdiff_t hint_ahead[HINT_STAGES] = {9, 6, 3};
+static const ptrdiff_t hint_ahead[HINT_STAGES] = {5, 3, 1};
 
 static inline void give_hints(struct engine *e)
 {
