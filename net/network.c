@@ -37,11 +37,11 @@ static void hint(void *ctx, const uint64_t keys[HINT_STAGES])
         uint32_t sender = event_payload(keys[2]);
         const struct port *near = &net->ports[sender];
         const struct node_ops *ops = node_ops_of(net, near->peer_node);
+        const struct packet *p = ring_head(&net->rings, &near->flight);
         if (near->flags & PORT_PULLS && net->ops[0].hint_pull)
             net->ops[0].hint_pull(net->ops[0].ctx, sender);
-        if (ops->hint)
-            ops->hint(ops->ctx, near->peer_node, near->peer_local,
-                      ring_head(&net->rings, &near->flight));
+        if (ops->hint && p->kind != PACKET_PFC)
+            ops->hint(ops->ctx, near->peer_node, near->peer_local, p);
     }
 }
 

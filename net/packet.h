@@ -34,8 +34,7 @@ struct packet {
     uint32_t flow;   // queue pair (flow_id index); 0 for PFC
     uint32_t dst;    // rank that the packet goes to; 0 for PFC
     union {
-        uint32_t
-            psn; // data: own; ack: data PSNs before this one have arrived; nak: the one missing
+        uint32_t psn; // data: own; ack: those before it have arrived; nak: the one missing
         uint32_t pfc; // PFC: quanta << 8 | class vector
     };
     uint32_t cargo;       // index into the pool; 0 = none
