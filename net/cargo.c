@@ -9,9 +9,9 @@
 #define CARGO_SLOTS (UINT32_C(1) << 27) // as many as packets; 4 GB if ever touched
 #define CARGO_STEP 1024
 
-void cargo_pool_init(struct cargo_pool *pool, uint32_t per_slot)
+void cargo_pool_init(struct cargo_pool *pool)
 {
-    *pool = (struct cargo_pool){.per_slot = per_slot, .n_slots = 1};
+    *pool = (struct cargo_pool){.per_slot = 1, .n_slots = 1};
     pool->reserved_bytes = CARGO_SLOTS * sizeof *pool->slots;
     pool->slots = memory_reserve(&pool->reserved_bytes);
     pool->cap_slots = (uint32_t)(pool->reserved_bytes / sizeof *pool->slots);

@@ -24,13 +24,13 @@ _Static_assert(sizeof(struct cargo) == 32, "struct cargo is half a cache line");
 struct cargo_pool {
     struct cargo *slots;  // never moves
     struct int_hop *hops; // [slot * per_slot], NULL until a packet gathers
-    uint32_t per_slot;    // hops that a packet has room for
+    uint32_t per_slot;    // hops that a packet has room for: to be set before one gathers
     uint32_t free_head;   // 0 = none: slot 0 is never given out
     uint32_t n_slots, n_used, cap_slots, n_hop_slots;
     size_t reserved_bytes;
 };
 
-void cargo_pool_init(struct cargo_pool *pool, uint32_t per_slot);
+void cargo_pool_init(struct cargo_pool *pool);
 void cargo_pool_free(struct cargo_pool *pool);
 void cargo_pool_grow(struct cargo_pool *pool);
 void cargo_pool_grow_hops(struct cargo_pool *pool);

@@ -13,6 +13,12 @@ static void on_pause(void *ctx, uint64_t key);
 
 #define HINT_PORTS 512 // smaller networks stay in the second-level cache
 
+// `a`, or `b` where `second`, without a branch.
+static const void *either(const void *a, const void *b, bool second)
+{
+    return (const void *)((uintptr_t)a ^ (((uintptr_t)a ^ (uintptr_t)b) & -(uintptr_t)second));
+}
+
 // What arrivals will touch: of the farthest the link, then its packets, then what the node needs. No
 // branch but one that is nearly always the same: a wrong guess costs as much as it saves.
 static void hint(void *ctx, const uint64_t keys[HINT_STAGES])
@@ -27,11 +33,11 @@ static void hint(void *ctx, const uint64_t keys[HINT_STAGES])
         __builtin_prefetch(p);
         __builtin_prefetch(p + 1);
         // Where packets wait its delivery will settle it: what it starts next, and where to.
-        ptrdiff_t waits = mid->waiting > 0;
+        bool waits = mid->waiting > 0;
         const struct packet *next = fifo_head(&net->pool, &mid->queue.fifo);
         const struct packet *place = ring_at(&net->rings, &mid->flight, mid->flight.count);
-        __builtin_prefetch(p + (next - p) * waits);
-        __builtin_prefetch(p + (place - p) * waits, 1);
+        __builtin_prefetch(either(p, next, waits));
+        __builtin_prefetch(either(p, place, waits), 1);
     }
     if (event_kind(keys[2]) == EVENT_ARRIVAL) {
         uint32_t sender = event_payload(keys[2]);
@@ -64,6 +70,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
         net->shared_slots = (1u << net->n_slots) - (1u << net->data_slot), net->arbitrates = true;
     ring_pool_init(&net->rings);
     fifo_pool_init(&net->pool);
+    cargo_pool_init(&net->cargo);
     net->ports = memory_zeroed_lines(n_ports, sizeof *net->ports);
     net->cold = memory_zeroed(n_ports, sizeof *net->cold);
     net->queues = memory_zeroed((size_t)n_ports * net->n_slots, sizeof *net->queues);

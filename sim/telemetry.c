@@ -43,5 +43,5 @@ void sim_telemetry_init(struct sim *sim, struct err *err)
         if (dim->sw.int_hops > per_slot)
             per_slot = (uint32_t)dim->sw.int_hops;
     }
-    cargo_pool_init(&sim->net.cargo, per_slot);
+    sim->net.cargo.per_slot = per_slot;
 }
