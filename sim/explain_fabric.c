@@ -93,14 +93,14 @@ static void explain_trees(const struct sim *sim, struct result *r)
     if (widest) {
         char name[2 * GRAPH_NAME], queue[UNIT_TEXT];
         count_victims(sim, r, widest);
-        result_explain(r,
-                       text_format("congestion tree: %s (max queue %s) paused %u ports, %u of "
-                                   "them NICs, up to %u hops away; %u flows that do not use it "
-                                   "were held up%s",
-                                   graph_port_name(&sim->graph, widest->root, name),
-                                   human_bytes(sim->net.ports[widest->root].max_queued_bytes, queue),
-                                   widest->ports, widest->nics, widest->depth, widest->victims,
-                                   n > 1 ? "; other trees are smaller" : ""));
+        result_explain(
+            r, text_format("congestion tree: %s (max queue %s) paused %u ports, %u of "
+                           "them NICs, up to %u hops away; %u flows that do not use it "
+                           "were held up%s",
+                           graph_port_name(&sim->graph, widest->root, name),
+                           human_bytes(sim->net.ports[widest->root].max_queued_bytes, queue),
+                           widest->ports, widest->nics, widest->depth, widest->victims,
+                           n > 1 ? "; other trees are smaller" : ""));
     }
     free(trees);
 }

@@ -214,7 +214,8 @@ static void test_ack_nak_cnp(void **state)
     };
     uint8_t frame[FRAME_CAP];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct packet p = {.kind = table[i].kind & 15u, .flags = table[i].flags, .psn = table[i].psn};
+        struct packet p = {
+            .kind = table[i].kind & 15u, .flags = table[i].flags, .psn = table[i].psn};
         struct cargo cargo = {.aux = table[i].aux};
         assert_int_equal(encode(&p, &cargo, 0, frame), p.kind == PACKET_CNP ? 74 : 62);
         assert_hex(frame, 12, "02000000000402000000012d");
