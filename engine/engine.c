@@ -37,7 +37,7 @@ void engine_shape(struct engine *e, size_t pending, ps_t span_ps)
     event_queue_shape(&e->queue, shift);
 }
 
-// Events ahead at which each stage of hints is given.
+// Events ahead at which each stage of hints is given; below EVENT_PAD.
 static const ptrdiff_t hint_ahead[HINT_STAGES] = {5, 3, 1};
 
 static inline void give_hints(struct engine *e)
@@ -46,9 +46,8 @@ static inline void give_hints(struct engine *e)
     uint64_t keys[HINT_STAGES];
     if (!q->current)
         return; // a plain heap does not know what comes
-    for (unsigned stage = 0; stage < HINT_STAGES; stage++) {
+    for (unsigned stage = 0; stage < HINT_STAGES; stage++)
         keys[stage] = q->current[(ptrdiff_t)q->n_current - hint_ahead[stage]].key;
-    }
     e->hint(e->handler_ctx, keys);
 }
 

@@ -18,8 +18,8 @@ struct engine {
     uint64_t seed;
     event_handler handlers[3]; // by enum event_kind, but for EVENT_TIMER
     void *handler_ctx;
-    // Memory hints for events that come up soon, nearer and nearer; they may be of the past. NULL =
-    // none. They change nothing but speed.
+    // Memory hints for events that come up soon, nearer and nearer; a key of 0 is of none. NULL =
+    // no hints. They change nothing but speed.
     void (*hint)(void *ctx, const uint64_t keys[HINT_STAGES]);
     /* state */
     ps_t now_ps;

@@ -217,7 +217,7 @@ __attribute__((always_inline)) static inline void start_head(struct network *net
     if (slot != NET_PFC_SLOT && ops->depart)
         ops->depart(ops->ctx, node, index, p, held, now);
     transmit(net, index, p, now);
-    __builtin_prefetch(p + 2);
+    __builtin_prefetch(p + 2);        // as in flight
     fifo_drop_head(&net->pool, fifo); // last: until now it was read where it lies
 }
 

@@ -117,7 +117,8 @@ struct node_ops {
     ps_t (*next_pull)(void *ctx, uint32_t port, ps_t now);
     // A class of the port was paused or resumed by PFC.
     void (*pause_changed)(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
-    // A packet (not PFC) will arrive soon, or the port will pull: fetch the memory that will need. May be NULL.
+    // A packet (not PFC) will arrive soon, or the port will pull: fetch the memory that will need. May
+    // be NULL.
     void (*hint)(void *ctx, uint32_t node, uint32_t local, const struct packet *p);
     void (*hint_pull)(void *ctx, uint32_t port);
     void *ctx;

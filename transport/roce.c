@@ -278,7 +278,7 @@ void roce_init(struct roce *roce, struct network *net)
     roce->net = net;
     uint32_t n_ports = net->first_port[net->n_ranks];
     roce->n_nics = n_ports * net->n_data;
-    roce->nics = memory_zeroed(roce->n_nics, sizeof *roce->nics);
+    roce->nics = memory_zeroed_lines(roce->n_nics, sizeof *roce->nics);
     for (uint32_t p = 0; p < n_ports; p++) {
         net->ports[p].flags |= PORT_PULLS;
         for (uint32_t i = 0; i < net->n_data; i++) {

@@ -6,27 +6,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/rng.h"
 #include "net/ring.h"
-
-#define RINGS 7
-#define HELD_MAX 600
-
-// A packet whose every field tells its number.
-static struct packet numbered(uint32_t n)
-{
-    return (struct packet){.psn = n, .flow = ~n, .arrives_ps = (ps_t)n << 20, .flags = (uint8_t)n};
-}
+#include "tests/support/packet_fifos.h"
 
 static void assert_head(const struct ring_pool *pool, const struct ring *f, uint32_t n)
 {
-    struct packet want = numbered(n);
-    assert_memory_equal(ring_head(pool, f), &want, sizeof want);
+    assert_packet(ring_head(pool, f), n);
 }
 
 static void push(struct ring_pool *pool, struct ring *f, uint32_t n)
 {
-    *ring_push(pool, f) = numbered(n);
+    *ring_push(pool, f) = packet_numbered(n);
 }
 
 static void test_one_packet(void **state)
@@ -112,51 +102,49 @@ static void test_sliding_window(void **state)
     ring_pool_free(&pool);
 }
 
-struct model {
-    uint32_t held[HELD_MAX]; // ring
-    size_t first, n;
+struct world {
+    struct ring_pool pool;
+    struct ring f[PACKET_FIFOS];
 };
+
+static struct packet *world_push(void *ctx, size_t i)
+{
+    struct world *w = ctx;
+    return ring_push(&w->pool, &w->f[i]);
+}
+static const struct packet *world_head(void *ctx, size_t i)
+{
+    const struct world *w = ctx;
+    return ring_head(&w->pool, &w->f[i]);
+}
+static void world_drop(void *ctx, size_t i)
+{
+    struct world *w = ctx;
+    ring_drop_head(&w->pool, &w->f[i]);
+}
+static uint32_t world_count(void *ctx, size_t i)
+{
+    const struct world *w = ctx;
+    return w->f[i].count;
+}
+static uint64_t world_held(void *ctx)
+{
+    const struct world *w = ctx;
+    return w->pool.used_slots;
+}
 
 static void test_random_against_arrays(void **state)
 {
     (void)state;
-    static struct model model[RINGS];
-    struct ring f[RINGS];
-    struct ring_pool pool;
-    struct rng rng = rng_init(4, RNG_WORKLOAD, 0);
-    uint32_t next = 0;
-    uint64_t most = 0;
-    ring_pool_init(&pool);
-    for (size_t i = 0; i < RINGS; i++)
-        f[i] = ring_empty();
-    for (uint32_t round = 0; round < 300000; round++) {
-        size_t i = rng_below(&rng, RINGS);
-        struct model *m = &model[i];
-        bool fill = (round / 9000) % 2 == 0;
-        if (rng_below(&rng, 10) < (fill ? 7 : 3) && m->n < HELD_MAX) {
-            push(&pool, &f[i], next);
-            m->held[(m->first + m->n++) % HELD_MAX] = next++;
-        } else if (m->n > 0) {
-            assert_head(&pool, &f[i], m->held[m->first]);
-            ring_drop_head(&pool, &f[i]);
-            m->first = (m->first + 1) % HELD_MAX;
-            m->n--;
-        }
-        assert_int_equal(f[i].count, m->n);
-        if (m->n > 0)
-            assert_head(&pool, &f[i], m->held[m->first]);
-        most = pool.used_slots > most ? pool.used_slots : most;
-    }
-    assert_true(most > 1000); // several were large at a time
-    assert_true(next > 100000);
-    for (size_t i = 0; i < RINGS; i++)
-        for (; model[i].n > 0; model[i].n--) {
-            assert_head(&pool, &f[i], model[i].held[model[i].first]);
-            model[i].first = (model[i].first + 1) % HELD_MAX;
-            ring_drop_head(&pool, &f[i]);
-        }
-    assert_true(pool.used_slots <= RINGS * RING_KEEP_SLOTS);
-    ring_pool_free(&pool);
+    struct world w;
+    const struct packet_fifos fifos = {world_push,  world_head, world_drop,
+                                       world_count, world_held, &w};
+    ring_pool_init(&w.pool);
+    for (size_t i = 0; i < PACKET_FIFOS; i++)
+        w.f[i] = ring_empty();
+    assert_true(packet_fifos_walk(&fifos) > 1000); // several were large at a time
+    assert_true(w.pool.used_slots <= PACKET_FIFOS * RING_KEEP_SLOTS);
+    ring_pool_free(&w.pool);
 }
 
 int main(void)
