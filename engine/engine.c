@@ -37,20 +37,6 @@ void engine_shape(struct engine *e, size_t pending, ps_t span_ps)
     event_queue_shape(&e->queue, shift);
 }
 
-// Events ahead at which each stage of hints is given; below EVENT_PAD.
-static const ptrdiff_t hint_ahead[HINT_STAGES] = {5, 3, 1};
-
-static inline void give_hints(struct engine *e)
-{
-    const struct event_queue *q = &e->queue;
-    uint64_t keys[HINT_STAGES];
-    if (!q->current)
-        return; // a plain heap does not know what comes
-    for (unsigned stage = 0; stage < HINT_STAGES; stage++)
-        keys[stage] = q->current[(ptrdiff_t)q->n_current - hint_ahead[stage]].key;
-    e->hint(e->handler_ctx, keys);
-}
-
 size_t engine_drain(struct engine *e, size_t max)
 {
     size_t done = 0;
@@ -63,8 +49,10 @@ size_t engine_drain(struct engine *e, size_t max)
         SIM_ASSERT(e, event_node(event.key), event.at_ps >= e->now_ps);
         e->now_ps = event.at_ps;
         done++;
-        if (e->hint)
-            give_hints(e);
+        if (e->queue.ahead > 0) {
+            event_queue_scout(&e->queue);
+            e->hint(e->handler_ctx, event_queue_ahead(&e->queue));
+        }
         if (event_kind(event.key) == EVENT_TIMER) {
             struct sim_timer *timer = e->timers[event_timer_id(event.key)];
             if (timer)

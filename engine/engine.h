@@ -11,16 +11,14 @@ struct sim_timer;
 
 typedef void (*event_handler)(void *ctx, uint64_t key);
 
-#define HINT_STAGES 3
-
 struct engine {
     /* config */
     uint64_t seed;
     event_handler handlers[3]; // by enum event_kind, but for EVENT_TIMER
     void *handler_ctx;
-    // Memory hints for events that come up soon, nearer and nearer; a key of 0 is of none. NULL =
-    // no hints. They change nothing but speed.
-    void (*hint)(void *ctx, const uint64_t keys[HINT_STAGES]);
+    // Memory hints for the EVENT_AHEAD events that come next; a key of 0 is of none. NULL = no hints.
+    // They change nothing but speed.
+    void (*hint)(void *ctx, const struct event *next);
     /* state */
     ps_t now_ps;
     ps_t horizon_ps; // events after it stay pending; PS_NEVER = none
@@ -38,6 +36,14 @@ void engine_free(struct engine *e);
 
 // Shape the queue for about `pending` events that lie `span_ps` ahead; 0 pending = the plain heap.
 void engine_shape(struct engine *e, size_t pending, ps_t span_ps);
+
+// Give hints from now on, or (NULL) no more; before the first event.
+static inline void engine_set_hint(struct engine *e,
+                                   void (*hint)(void *ctx, const struct event *next))
+{
+    e->hint = hint;
+    e->queue.ahead = hint ? EVENT_AHEAD : 0;
+}
 
 // Process at most `max` events in order. Returns how many; fewer than max means that none is left
 // before the horizon or that engine_stop() was called.

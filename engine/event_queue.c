@@ -50,71 +50,97 @@ static struct event heap_pop(struct event_queue *q)
     return first;
 }
 
-/* ---- the current slot: descending ---- */
+/* ---- what has left the wheel: ascending ---- */
 
-// Room for all that is pending and one more.
+#define CURRENT_KEEP 256 // so far the head may move before the rest is moved back
+
+// Room behind the tail for all that is pending and one more.
 static void current_reserve(struct event_queue *q)
 {
-    if (q->n < q->cap_current)
+    size_t count = q->tail - q->head;
+    if (q->head >= CURRENT_KEEP && q->head >= count) {
+        memmove(q->current, q->current + q->head, count * sizeof *q->current);
+        q->head = 0;
+        q->tail = count;
+    }
+    if (q->head + q->n + EVENT_AHEAD < q->cap_current)
         return;
-    q->cap_current = 2 * (q->n + EVENT_PAD);
-    struct event *start = q->current ? q->current - EVENT_PAD : NULL;
-    start = memory_resize(start, EVENT_PAD + q->cap_current, sizeof *start);
-    memset(start, 0, EVENT_PAD * sizeof *start);
-    q->current = start + EVENT_PAD;
+    q->cap_current = 2 * (q->head + q->n + CURRENT_KEEP);
+    q->current = memory_resize(q->current, q->cap_current, sizeof *q->current);
 }
 
-// The events before `end` are in order: put one more among them. Returns how many it moves.
-static inline size_t current_place(struct event *current, size_t end, struct event e)
+// Nothing is known behind the tail.
+static inline void current_end(struct event_queue *q)
 {
-    size_t i = end;
-    for (; i > 0 && event_before(current[i - 1], e); i--)
-        current[i] = current[i - 1];
-    current[i] = e;
-    return end - i;
+    memset(q->current + q->tail, 0, EVENT_AHEAD * sizeof *q->current);
 }
 
 static void current_insert(struct event_queue *q, struct event e)
 {
     current_reserve(q);
-    q->tuning.moves += current_place(q->current, q->n_current++, e);
+    struct event *current = q->current;
+    size_t i = q->tail++;
+    for (; i > q->head && event_before(e, current[i - 1]); i--)
+        current[i] = current[i - 1];
+    current[i] = e;
+    current_end(q);
+    q->tuning.moves += q->tail - 1 - i;
     q->tuning.events++;
 }
 
-static int descending(const void *a, const void *b)
+// The events before `end` are descending: put one more among them. Returns how many it moves.
+static inline size_t place_descending(struct event *events, size_t end, struct event e)
 {
-    return event_before(*(const struct event *)a, *(const struct event *)b) ? 1 : -1;
+    size_t i = end;
+    for (; i > 0 && event_before(events[i - 1], e); i--)
+        events[i] = events[i - 1];
+    events[i] = e;
+    return end - i;
 }
 
-// Ranks that move in step push in the order that the slot gives back, so insertion is cheap even for
-// many events; where it is not, the rest is sorted as a whole.
+static void reverse(struct event *events, size_t n)
+{
+    for (size_t i = 0, j = n; i + 1 < j; i++) {
+        struct event e = events[--j];
+        events[j] = events[i];
+        events[i] = e;
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    return event_before(*(const struct event *)a, *(const struct event *)b) ? -1 : 1;
+}
+
+// Ranks that move in step push in the order that the slot gives back, the last first, so insertion is
+// cheap even for many events; where it is not, the rest is sorted as a whole.
 #define INSERTION_MOVES 4096
 #define SORT_MOVES 16 // what an event costs then
 
-// Empty a slot of the wheel into `current`, which holds nothing.
+// Empty a slot of the wheel, later than all of `current`, into it.
 static void current_load(struct event_queue *q, uint32_t slot)
 {
     current_reserve(q);
-    struct event *current = q->current;
-    uint32_t node = q->slots[slot], free_node = q->free_node;
+    struct event *events = q->current + q->tail;
+    struct wheel_node *node = NULL;
     size_t n = 0, moves = 0;
-    while (node != WHEEL_NIL) {
-        struct wheel_node *at = &q->nodes[node];
-        uint32_t next = at->next;
+    for (uint32_t at = q->slots[slot]; at != WHEEL_NIL; at = node->next) {
+        node = &q->nodes[at];
         if (moves < INSERTION_MOVES)
-            moves += current_place(current, n++, at->event);
+            moves += place_descending(events, n++, node->event);
         else
-            current[n++] = at->event;
-        at->next = free_node;
-        free_node = node;
-        node = next;
+            events[n++] = node->event;
     }
-    if (moves >= INSERTION_MOVES) {
-        qsort(current, n, sizeof *current, descending);
+    node->next = q->free_node;
+    q->free_node = q->slots[slot];
+    if (moves < INSERTION_MOVES) {
+        reverse(events, n);
+    } else {
+        qsort(events, n, sizeof *events, ascending);
         moves = n * SORT_MOVES;
     }
-    q->free_node = free_node;
-    q->n_current = n;
+    q->tail += n;
+    current_end(q);
     q->tuning.moves += moves;
     q->tuning.events += (uint32_t)n;
     q->slots[slot] = WHEEL_NIL;
@@ -125,8 +151,7 @@ static void current_load(struct event_queue *q, uint32_t slot)
 
 void event_queue_free(struct event_queue *q)
 {
-    if (q->current)
-        free(q->current - EVENT_PAD);
+    free(q->current);
     free(q->nodes);
     free(q->slots);
     free(q->occupied);
@@ -138,7 +163,9 @@ void event_queue_shape(struct event_queue *q, unsigned shift)
 {
     struct event_queue old = *q;
     struct event e;
-    *q = (struct event_queue){.shift = shift, .free_node = WHEEL_NIL};
+    *q = (struct event_queue){
+        .shift = shift, .free_node = WHEEL_NIL, .scout = WHEEL_NIL, .ahead = old.ahead};
+    old.ahead = 0;
     if (shift > 0) {
         q->slots = memory_zeroed(WHEEL_SLOTS, sizeof *q->slots);
         q->reach = WHEEL_SLOTS - 1;
@@ -221,8 +248,8 @@ static int reaching(const struct event_queue *q, double ps)
     return shift;
 }
 
-// Half the width, or an eighth where much is moved, or as wide as to reach further; a step that saves less than a tenth is
-// taken back.
+// Half the width, or an eighth where much is moved, or as wide as to reach further; a step that saves
+// less than a tenth is taken back.
 static void tune(struct event_queue *q)
 {
     struct wheel_tuning t = q->tuning;
@@ -242,31 +269,60 @@ static void tune(struct event_queue *q)
     }
 }
 
-bool event_queue_pop_slow(struct event_queue *q, struct event *out)
+// The scout goes to the slot that will be loaded next, as far as is known.
+static void scout_from(struct event_queue *q)
 {
-    if (q->n == 0)
-        return false;
-    if (q->tuning.events >= LOOK_EVENTS) {
-        tune(q);
-        if (q->n_current > 0)
-            return event_queue_pop(q, out);
-    }
-    q->n--;
-    if (q->reach == 0) {
-        *out = heap_pop(q);
-        return true;
-    }
-    uint32_t distance = q->n + 1 > q->n_heap ? wheel_distance(q) : WHEEL_SLOTS;
+    uint32_t distance = wheel_distance(q);
+    q->scout = WHEEL_NIL;
+    if (distance == WHEEL_SLOTS)
+        return;
+    q->scout = q->slots[(q->cursor + distance) % WHEEL_SLOTS];
+    __builtin_prefetch(&q->nodes[q->scout]);
+}
+
+// Take into `current` what lies in the next slot, of the wheel or the heap, if it is not after `last`.
+static bool load_next(struct event_queue *q, int64_t last)
+{
+    size_t in_current = q->tail - q->head;
+    uint32_t distance = q->n > q->n_heap + in_current ? wheel_distance(q) : WHEEL_SLOTS;
     int64_t next = q->cursor + distance;
     int64_t heap_slot = q->n_heap > 0 ? q->heap[0].at_ps >> q->shift : INT64_MAX;
     bool in_wheel = distance < WHEEL_SLOTS && next <= heap_slot;
-    q->cursor = in_wheel ? next : heap_slot;
+    int64_t slot = in_wheel ? next : heap_slot;
+    if (slot > last)
+        return false;
+    q->cursor = slot;
     if (in_wheel)
         current_load(q, (uint32_t)(next % WHEEL_SLOTS));
+    if (q->ahead > 0)
+        scout_from(q);
     while (q->n_heap > 0 && q->heap[0].at_ps >> q->shift == q->cursor) {
         current_insert(q, heap_pop(q));
         q->tuning.from_heap++;
     }
-    *out = q->current[--q->n_current];
+    return true;
+}
+
+// So many slots behind the first event at most: what is pushed before the cursor must be inserted.
+#define LOOK_SLOTS 64
+
+bool event_queue_refill(struct event_queue *q)
+{
+    if (q->n == 0)
+        return false;
+    if (q->tuning.events >= LOOK_EVENTS)
+        tune(q);
+    if (q->reach == 0) {
+        if (q->tail == q->head)
+            current_insert(q, heap_pop(q));
+        return true;
+    }
+    if (q->tail == q->head) {
+        q->head = q->tail = 0;
+        load_next(q, INT64_MAX - 1);
+    }
+    int64_t last = (q->current[q->head].at_ps >> q->shift) + LOOK_SLOTS;
+    while (q->tail - q->head <= q->ahead && q->tail - q->head < q->n && load_next(q, last))
+        continue;
     return true;
 }

@@ -5,9 +5,10 @@
 // handler needs: node 22 bits | kind 2 | port 12 | payload 28 (timers: node 22 | kind 2 | id 40).
 //
 // The wheel's slots are 2^shift ps wide and hold events in no order; the slot that time has reached is
-// sorted into `current` and popped from its end. What lies beyond the wheel waits in the heap. The
-// width follows what happens: narrower while sorting costs much, wider while the heap does. Without a
-// wheel (shift 0) the heap alone is the reference that tests compare against.
+// sorted into `current`, from where events go, and so are those after it where somebody wants to know
+// what comes. What lies beyond the wheel waits in the heap. The width follows what happens: narrower
+// while sorting costs much, wider while the heap does. Without a wheel (shift 0) the heap alone is the
+// reference that tests compare against.
 #pragma once
 
 #include <stdbool.h>
@@ -58,7 +59,7 @@ static inline bool event_before(struct event a, struct event b)
     return event_order_of(a) < event_order_of(b);
 }
 
-#define EVENT_PAD 16 // so that a look ahead needs no bound
+#define EVENT_AHEAD 4 // events that may be asked for before they are taken
 
 #define WHEEL_SLOTS (1u << 14)
 #define WHEEL_NIL UINT32_MAX
@@ -83,11 +84,13 @@ struct event_queue {
     size_t n;
     unsigned shift;        // log2 of a slot's width in ps; 0 = no wheel
     uint32_t reach;        // slots after the cursor's that the wheel holds; 0 = no wheel
-    int64_t cursor;        // number of the slot that `current` holds
-    struct event *current; // descending: the next is the last; EVENT_PAD of nothing lie before it
-    size_t n_current, cap_current;
+    int64_t cursor;        // number of the last slot that is in `current`
+    struct event *current; // [head, tail) ascending, then EVENT_AHEAD zeros: what has left the wheel
+    size_t head, tail, cap_current;
+    uint32_t ahead; // EVENT_AHEAD, or 0 where nobody looks ahead
     struct wheel_node *nodes;
     uint32_t free_node;
+    uint32_t scout; // of the slot to be loaded next: the node to be fetched next, WHEEL_NIL = none
     size_t n_nodes;
     uint32_t *slots;    // [WHEEL_SLOTS] first node
     uint64_t *occupied; // a bit per slot
@@ -119,14 +122,31 @@ static inline void event_queue_push(struct event_queue *q, struct event e)
     q->occupied[at / 64] |= UINT64_C(1) << at % 64;
     q->n++;
 }
-// Takes the first event off; false when there is none.
-bool event_queue_pop_slow(struct event_queue *q, struct event *out);
 
+// More events into `current`; false when none is pending.
+bool event_queue_refill(struct event_queue *q);
+
+// Takes the first event off; false when there is none.
 static inline bool event_queue_pop(struct event_queue *q, struct event *out)
 {
-    if (q->n_current == 0)
-        return event_queue_pop_slow(q, out);
-    *out = q->current[--q->n_current];
+    if (q->tail - q->head <= q->ahead && !event_queue_refill(q))
+        return false;
+    *out = q->current[q->head++];
     q->n--;
     return true;
+}
+
+// The next events, EVENT_AHEAD of them, with `ahead` set and after a pop; zeros are not known yet.
+static inline const struct event *event_queue_ahead(const struct event_queue *q)
+{
+    return q->current + q->head;
+}
+
+// Fetch one more node of the slot that will be loaded next: its chain is followed at an event's pace.
+static inline void event_queue_scout(struct event_queue *q)
+{
+    if (q->scout == WHEEL_NIL)
+        return;
+    q->scout = q->nodes[q->scout].next;
+    __builtin_prefetch(&q->nodes[q->scout]);
 }

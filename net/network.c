@@ -19,35 +19,36 @@ static const void *either(const void *a, const void *b, bool second)
     return (const void *)((uintptr_t)a ^ (((uintptr_t)a ^ (uintptr_t)b) & -(uintptr_t)second));
 }
 
-// What arrivals will touch: of the farthest the link, then its packets, then what the node needs. No
-// branch but one that is nearly always the same: a wrong guess costs as much as it saves.
-static void hint(void *ctx, const uint64_t keys[HINT_STAGES])
+// What arrivals will touch: of the farthest the link, then its packets, then what the node needs, then
+// where the packet goes on its next link. Few branches, and nearly always the same ones: a wrong guess
+// costs as much as it saves.
+static void hint(void *ctx, const struct event *next)
 {
-    const struct network *net = ctx;
-    const struct port *far = &net->ports[event_payload(keys[0])];
+    struct network *net = ctx;
+    const struct port *far = &net->ports[event_payload(next[3].key)];
     __builtin_prefetch(far, 1);
     __builtin_prefetch(&far->queue, 1);
-    if (event_kind(keys[1]) == EVENT_ARRIVAL) {
-        const struct port *mid = &net->ports[event_payload(keys[1])];
+    if (event_kind(next[2].key) == EVENT_ARRIVAL) {
+        const struct port *mid = &net->ports[event_payload(next[2].key)];
         const struct packet *p = ring_head(&net->rings, &mid->flight);
         __builtin_prefetch(p);
         __builtin_prefetch(p + 1);
         // Where packets wait its delivery will settle it: what it starts next, and where to.
         bool waits = mid->waiting > 0;
-        const struct packet *next = fifo_head(&net->pool, &mid->queue.fifo);
-        const struct packet *place = ring_at(&net->rings, &mid->flight, mid->flight.count);
-        __builtin_prefetch(either(p, next, waits));
-        __builtin_prefetch(either(p, place, waits), 1);
+        const struct packet *first = fifo_head(&net->pool, &mid->queue.fifo);
+        __builtin_prefetch(either(p, first, waits));
     }
-    if (event_kind(keys[2]) == EVENT_ARRIVAL) {
-        uint32_t sender = event_payload(keys[2]);
+    const struct port *out = &net->ports[net->hinted_port];
+    __builtin_prefetch(ring_at(&net->rings, &out->flight, out->flight.count), 1);
+    if (event_kind(next[1].key) == EVENT_ARRIVAL) {
+        uint32_t sender = event_payload(next[1].key);
         const struct port *near = &net->ports[sender];
         const struct node_ops *ops = node_ops_of(net, near->peer_node);
-        const struct packet *p = ring_head(&net->rings, &near->flight);
+        struct packet *p = ring_head(&net->rings, &near->flight);
         if (near->flags & PORT_PULLS && net->ops[0].hint_pull)
             net->ops[0].hint_pull(net->ops[0].ctx, sender);
         if (ops->hint && p->kind != PACKET_PFC)
-            ops->hint(ops->ctx, near->peer_node, near->peer_local, p);
+            net->hinted_port = ops->hint(ops->ctx, near->peer_node, near->peer_local, p);
     }
 }
 
@@ -80,7 +81,12 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
     engine->handlers[EVENT_PAUSE] = on_pause;
     engine->handlers[EVENT_ARRIVAL] = on_arrival;
     engine->handler_ctx = net;
-    engine->hint = n_ports >= HINT_PORTS ? hint : NULL;
+    network_set_hints(net, n_ports >= HINT_PORTS);
+}
+
+void network_set_hints(struct network *net, bool on)
+{
+    engine_set_hint(net->engine, on ? hint : NULL);
 }
 
 void network_free(struct network *net)
@@ -170,6 +176,7 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     struct packet *place = ring_push(&net->rings, &port->flight);
     *place = *p;
     place->arrives_ps = arrives_ps;
+    place->onward = PACKET_UNDECIDED;
     __builtin_prefetch(place + 2, 1); // the line of the next but one
 }
 
@@ -319,6 +326,15 @@ void port_settle_past(struct network *net, uint32_t index, ps_t now)
             wake_at(net, index, port->busy_until_ps);
         else
             start_next(net, index, then);
+    }
+}
+
+void network_undecide(struct network *net)
+{
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        const struct ring *flight = &net->ports[p].flight;
+        for (uint32_t i = 0; i < flight->count; i++)
+            ring_at(&net->rings, flight, i)->onward = PACKET_UNDECIDED;
     }
 }
 

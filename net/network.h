@@ -118,8 +118,9 @@ struct node_ops {
     // A class of the port was paused or resumed by PFC.
     void (*pause_changed)(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
     // A packet (not PFC) will arrive soon, or the port will pull: fetch the memory that will need. May
-    // be NULL.
-    void (*hint)(void *ctx, uint32_t node, uint32_t local, const struct packet *p);
+    // be NULL. hint() may decide where the packet goes (packet.onward), and returns the port by which
+    // it, or the answer to it, leaves.
+    uint32_t (*hint)(void *ctx, uint32_t node, uint32_t local, struct packet *p);
     void (*hint_pull)(void *ctx, uint32_t port);
     void *ctx;
 };
@@ -147,6 +148,7 @@ struct network {
     bool arbitrates;            // there are several, or ports that route
     uint32_t pfc_wire_bytes;
     struct tap tap;
+    uint32_t hinted_port; // where the next event's packet leaves, as its node has told
     uint64_t packet_hops;
 };
 #define NET_NO_SLOT 0xff
@@ -156,6 +158,9 @@ struct network {
 void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, uint32_t n_nodes,
                   uint32_t n_ports, uint8_t classes);
 void network_free(struct network *net);
+
+// Memory hints, which pay where the network is large and are on there; before the first event.
+void network_set_hints(struct network *net, bool on);
 
 struct port_config {
     uint32_t node, local, peer, peer_local, peer_node;
@@ -188,6 +193,9 @@ uint64_t network_held(const struct network *net);   // packets in queues, in fli
 void port_set_explicit(struct network *net, uint32_t port, bool is_explicit, ps_t now);
 void port_pin_explicit(struct network *net, uint32_t port); // for ever; before the first event
 void network_set_plain(struct network *net);                // all of them
+
+// Routes have changed: what hints have decided for packets on links holds no longer.
+void network_undecide(struct network *net);
 
 // Would a packet for the slot start at once if it were enqueued now? The port must be settled.
 static inline bool port_is_idle(const struct port *port, unsigned slot, ps_t now)

@@ -40,14 +40,19 @@ struct packet {
     uint32_t cargo;       // index into the pool; 0 = none
     uint16_t frame_bytes; // what a queue holds: the frame with FCS, no preamble or gap
     uint16_t wire_bytes;  // what the line spends: frame + preamble + gap, or as wire_overhead says
-    uint16_t ingress;     // port of the switch it came in by, while queued there, or PACKET_OWN
-    unsigned kind : 4;    // enum packet_kind
-    unsigned cls : 4;     // class (priority) 0..7
-    uint8_t flags;        // enum packet_flag
+    union {
+        uint16_t ingress; // queued: port of the switch it came in by, or PACKET_OWN
+        uint16_t
+            onward; // on a link: port by which the switch ahead sends it on, or PACKET_UNDECIDED
+    };
+    unsigned kind : 4; // enum packet_kind
+    unsigned cls : 4;  // class (priority) 0..7
+    uint8_t flags;     // enum packet_flag
 };
 _Static_assert(sizeof(struct packet) == 32, "struct packet is half a cache line");
 
 #define PACKET_OWN UINT16_MAX // ingress of what a rank has queued itself
+#define PACKET_UNDECIDED UINT16_MAX
 
 static inline uint32_t packet_pfc(uint8_t class_vector, uint16_t quanta)
 {

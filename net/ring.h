@@ -24,7 +24,7 @@ struct ring_pool {
 
 struct ring {
     uint32_t block; // first unit
-    uint32_t head;  // slot of the first packet, modulo cap
+    uint32_t head;  // slot of the first packet, below cap
     uint32_t count;
     uint32_t cap; // slots, a power of two; 0 = no block
 };
@@ -46,7 +46,7 @@ static inline struct packet *ring_at(const struct ring_pool *pool, const struct 
 // The first packet of a ring that is not empty.
 static inline struct packet *ring_head(const struct ring_pool *pool, const struct ring *r)
 {
-    return ring_at(pool, r, 0);
+    return &pool->packets[(size_t)r->block * RING_UNIT + r->head];
 }
 
 // A packet more: its place, to be written.
@@ -61,7 +61,7 @@ static inline struct packet *ring_push(struct ring_pool *pool, struct ring *r)
 static inline void ring_drop_head(struct ring_pool *pool, struct ring *r)
 {
     uint32_t left = --r->count;
-    r->head = left ? r->head + 1 : 0;
+    r->head = left ? (r->head + 1) & (r->cap - 1) : 0;
     if (r->cap > RING_KEEP_SLOTS && left == 0)
         ring_give_block(pool, r);
 }

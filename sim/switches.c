@@ -47,6 +47,7 @@ static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
 
 void sim_routes_install(struct sim *sim)
 {
+    network_undecide(&sim->net);
     const struct routes *routes = &sim->routes;
     for (uint32_t i = 0; i < sim->switches.n_switches + sim->switches.n_routers; i++) {
         struct switch_node *s = &sim->switches.nodes[i];

@@ -64,14 +64,15 @@ static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, p
     sw->nic.pause_changed(sw->nic.ctx, port, cls, paused, now);
 }
 
-static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *p)
+static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
 {
     struct switches *sw = ctx;
     uint32_t port = node_port(sw->net, node, local);
     if (p->dst == node)
-        sw->nic.hint(sw->nic.ctx, node, local, p);
-    else if (sw->router_at[port] > 0)
-        sw->element.hint(sw, router_node(sw, port), local_of(sw, port), p);
+        return sw->nic.hint(sw->nic.ctx, node, local, p);
+    if (sw->router_at[port] > 0)
+        return sw->element.hint(sw, router_node(sw, port), local_of(sw, port), p);
+    return port;
 }
 
 static void hint_pull(void *ctx, uint32_t port)

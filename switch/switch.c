@@ -6,8 +6,15 @@
 
 #include "engine/memory.h"
 
-// The output port towards the packet's destination: among equal ones by hash of the 5-tuple, seeded per
-// switch (ECMP), or as routing.c has it.
+// The 5-tuple as this switch hashes it: 32 bits, seeded per switch.
+static inline uint64_t tuple_hash(const struct switches *sw, const struct switch_node *s,
+                                  const struct packet *p)
+{
+    return hash_mix(s->hash_seed ^ sw->entropy[p->kind != PACKET_DATA][p->flow]) >> 32;
+}
+
+// The output port towards the packet's destination: among equal ones by hash (ECMP), or as routing.c
+// has it.
 static bool route(const struct switches *sw, struct switch_node *s, const struct packet *p,
                   uint32_t *local, ps_t now)
 {
@@ -20,13 +27,29 @@ static bool route(const struct switches *sw, struct switch_node *s, const struct
         return next == NEXT_HERE;
     }
     const struct next_hop_set *set = &s->routes.sets[next & ~NEXT_SET];
-    uint64_t hash = hash_mix(s->hash_seed ^ sw->entropy[p->kind != PACKET_DATA][p->flow]) >> 32;
+    const uint16_t *ports = s->routes.ports + set->first;
+    uint64_t hash = tuple_hash(sw, s, p);
     uint32_t choice = (uint32_t)(hash * set->count >> 32);
     if (s->routing.kind != ROUTING_ECMP)
-        choice = routing_pick(&s->routing, sw->net, s->node_port, s->routes.ports + set->first,
-                              set->count, p, (uint32_t)hash, now);
-    *local = s->routes.ports[set->first + choice];
+        choice = routing_pick(&s->routing, sw->net, s->node_port, ports, set->count, p,
+                              (uint32_t)hash, now);
+    *local = ports[choice];
     return true;
+}
+
+// What route() will say, ahead of time and without a branch: which kind of entry it finds is a coin's
+// toss. PACKET_UNDECIDED where it takes more than the tables and the packet, or there is no way.
+static inline uint32_t decide(const struct switches *sw, const struct switch_node *s,
+                              const struct packet *p)
+{
+    const struct next_hops *r = &s->routes;
+    uint32_t next = r->next[r->group[p->dst]], own = r->own[p->dst];
+    uint32_t several = -(uint32_t)(next >= NEXT_SET && next < NEXT_HERE);
+    uint32_t here = -(uint32_t)(next == NEXT_HERE);
+    const struct next_hop_set *set = &r->sets[next & ~NEXT_SET & several];
+    uint32_t choice = r->ports[set->first + (uint32_t)(tuple_hash(sw, s, p) * set->count >> 32)];
+    uint32_t any = s->routing.kind == ROUTING_ECMP ? choice : PACKET_UNDECIDED;
+    return (any & several) | (own & here) | (next & ~(several | here));
 }
 
 static void refresh_arm(struct switches *sw, uint32_t port, ps_t now)
@@ -168,8 +191,8 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     struct switches *sw = ctx;
     struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, node);
-    uint32_t out_local;
-    if (!route(sw, s, p, &out_local, now)) {
+    uint32_t out_local = p->onward;
+    if (out_local == PACKET_UNDECIDED && !route(sw, s, p, &out_local, now)) {
         switch_drop(sw, s->first_port + local, p, &s->drops_unroutable);
         return;
     }
@@ -186,12 +209,17 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     hold(sw, s, local, out, p, now);
 }
 
-static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *p)
+static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
 {
     const struct switches *sw = ctx;
     const struct switch_node *s = switch_of(sw, node);
-    __builtin_prefetch(&s->routes.next[s->routes.group[p->dst]]);
+    uint32_t local_out = decide(sw, s, p);
+    uint32_t out = s->node_port + (local_out == PACKET_UNDECIDED ? 0 : local_out);
+    p->onward = (uint16_t)local_out;
+    __builtin_prefetch(&sw->net->ports[out], 1);
+    __builtin_prefetch(&sw->net->ports[out].queue, 1);
     __builtin_prefetch(&s->mmu.ingress[local * s->mmu.n_classes], 1);
+    return out;
 }
 
 // The packet was what its ingress waited for.

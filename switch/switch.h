@@ -22,7 +22,7 @@ struct next_hops {
     const uint16_t *group, *own; // [rank]
     const struct next_hop_set {
         uint32_t first, count;
-    } * sets;
+    } * sets; // these two are never NULL
     const uint16_t *ports;
 };
 

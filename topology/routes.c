@@ -252,6 +252,10 @@ int routes_build(struct routes *r, const struct graph *g)
     memset(r->next, 0xff, entries * sizeof *r->next);
     search_all(r, g, search);
     free(search);
+    if (!r->sets) // readers may look before they know whether there is a choice
+        r->sets = memory_zeroed(1, sizeof *r->sets);
+    if (!r->ports)
+        r->ports = memory_zeroed(1, sizeof *r->ports);
     return r->n_sets <= ROUTE_MAX_SETS ? 0 : -1;
 }
 

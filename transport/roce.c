@@ -246,18 +246,18 @@ static void hint_sender(const struct qp_sender *s)
         __builtin_prefetch((const char *)s + line, 1);
 }
 
-static void hint(void *ctx, uint32_t node, uint32_t local, const struct packet *p)
+static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
 {
     const struct roce *roce = ctx;
     const struct qp *qp = qp_at(&roce->qps, p->flow);
-    (void)node, (void)local;
     __builtin_prefetch(cargo_at(&roce->net->cargo, p->cargo), 1);
     __builtin_prefetch(qp);
     if (p->kind == PACKET_DATA) {
         __builtin_prefetch(&qp->rcv, 1);
-        return;
+    } else {
+        hint_sender(&qp->snd);
     }
-    hint_sender(&qp->snd);
+    return node_port(roce->net, node, local);
 }
 
 // A NIC's port is about to be settled: what it pulls from.

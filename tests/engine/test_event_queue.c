@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
 #include <cmocka.h>
 
 #include "engine/event_queue.h"
@@ -158,12 +160,22 @@ static void test_order_of_simultaneous_events(void **state)
     }
 }
 
-// A population of events, each pushed again `ahead` plus a bit after it was popped, through a wheel and
-// through the heap: the same order; the wheel's width when it ends.
+// Is `e` what the wheel showed as next, or has it, not known then or pushed since, come before that?
+static bool as_shown(struct event shown, struct event e, unsigned *known)
+{
+    *known += shown.key != 0;
+    return shown.key == 0 || by_time_and_key(&e, &shown) <= 0;
+}
+
+// A population of events, each pushed again `ahead` plus a bit after it was popped, through a wheel that
+// shows what comes and through the heap: the same order; the wheel's width when it ends.
 static unsigned width_after(unsigned shift, uint64_t ahead, uint32_t population)
 {
+    struct event shown[EVENT_AHEAD] = {{0}};
+    unsigned known = 0;
     struct event_queue wheel = {0}, heap = {0};
     struct rng rng = rng_init(ahead, RNG_WORKLOAD, shift);
+    wheel.ahead = EVENT_AHEAD;
     event_queue_shape(&wheel, shift);
     for (uint32_t i = 0; i < population; i++) {
         struct event e = {(ps_t)rng_below(&rng, ahead), event_key(i, EVENT_ARRIVAL, 0, 0)};
@@ -175,10 +187,16 @@ static unsigned width_after(unsigned shift, uint64_t ahead, uint32_t population)
         assert_true(event_queue_pop(&wheel, &a));
         assert_true(event_queue_pop(&heap, &b));
         assert_event_equal(a, b);
+        assert_true(as_shown(shown[0], a, &known));
+        event_queue_scout(&wheel);
+        memcpy(shown, event_queue_ahead(&wheel), sizeof shown);
+        for (unsigned i = 1; i < EVENT_AHEAD; i++)
+            assert_true(shown[i].key == 0 || by_time_and_key(&shown[i - 1], &shown[i]) < 0);
         a.at_ps += (ps_t)(ahead + rng_below(&rng, ahead / 4 + 1));
         event_queue_push(&wheel, a);
         event_queue_push(&heap, a);
     }
+    assert_true(shift == 0 ? known == 0 : known > 200000);
     shift = wheel.shift;
     event_queue_free(&wheel);
     event_queue_free(&heap);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The fast path against its oracle: on random scenarios the same metrics.json, byte for byte, whether
-// every departure is an event or ports are settled when somebody looks.
+// every departure is an event or ports are settled when somebody looks, with memory hints, which decide
+// ways ahead of time, and without.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,6 +33,8 @@ static struct outcome run(uint64_t seed, bool plain)
     assert_non_null(f->sim);
     if (plain)
         sim_set_plain(f->sim);
+    else
+        network_set_hints(&f->sim->net, seed % 2 == 0);
     sim_run(f->sim, NULL);
     struct result *r = f->result = sim_result(f->sim);
     struct outcome o = {metrics_json(r, "{}"),
@@ -74,6 +77,8 @@ static char *capture_of(uint64_t seed, bool plain, size_t *size)
     assert_non_null(f->sim);
     if (plain)
         sim_set_plain(f->sim);
+    else
+        network_set_hints(&f->sim->net, seed % 3 == 0);
     assert_int_equal(sim_open_captures(f->sim, dir, &err), 0);
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
