@@ -82,10 +82,11 @@ struct wheel_tuning {
 
 struct event_queue {
     size_t n;
-    unsigned shift;        // log2 of a slot's width in ps; 0 = no wheel
-    uint32_t reach;        // slots after the cursor's that the wheel holds; 0 = no wheel
-    int64_t cursor;        // number of the last slot that is in `current`
-    struct event *current; // [head, tail) ascending, then EVENT_AHEAD zeros: what has left the wheel
+    unsigned shift; // log2 of a slot's width in ps; 0 = no wheel
+    uint32_t reach; // slots after the cursor's that the wheel holds; 0 = no wheel
+    int64_t cursor; // number of the last slot that is in `current`
+    struct event
+        *current; // [head, tail) ascending, then EVENT_AHEAD zeros: what has left the wheel
     size_t head, tail, cap_current;
     uint32_t ahead; // EVENT_AHEAD, or 0 where nobody looks ahead
     struct wheel_node *nodes;

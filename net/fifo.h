@@ -57,13 +57,21 @@ static inline void fifo_extend(struct fifo_pool *pool, struct fifo *f)
     f->tail_at = 0;
 }
 
+// Where the next packet goes while there is room in the last chunk.
+static inline struct packet *fifo_place(const struct fifo_pool *pool, const struct fifo *f)
+{
+    return &pool->packets[f->tail * FIFO_CHUNK + f->tail_at];
+}
+
 // A packet more: its place, to be written.
 static inline struct packet *fifo_push(struct fifo_pool *pool, struct fifo *f)
 {
     if (f->tail_at == FIFO_CHUNK)
         fifo_extend(pool, f);
+    struct packet *place = fifo_place(pool, f);
+    f->tail_at++;
     f->count++;
-    return &pool->packets[f->tail * FIFO_CHUNK + f->tail_at++];
+    return place;
 }
 
 // The first packet of a FIFO that is not empty.

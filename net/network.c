@@ -40,6 +40,11 @@ static void hint(void *ctx, const struct event *next)
     }
     const struct port *out = &net->ports[net->hinted_port];
     __builtin_prefetch(ring_at(&net->rings, &out->flight, out->flight.count), 1);
+    if (out->waiting) {
+        const struct fifo *queue = &out->queue.fifo;
+        __builtin_prefetch(fifo_head(&net->pool, queue));
+        __builtin_prefetch(fifo_place(&net->pool, queue), 1);
+    }
     if (event_kind(next[1].key) == EVENT_ARRIVAL) {
         uint32_t sender = event_payload(next[1].key);
         const struct port *near = &net->ports[sender];
