@@ -55,7 +55,7 @@ static struct event heap_pop(struct event_queue *q)
 #define CURRENT_KEEP 256 // so far the head may move before the rest is moved back
 
 // Room behind the tail for all that is pending and one more.
-static void current_reserve(struct event_queue *q)
+__attribute__((always_inline)) static inline void current_reserve(struct event_queue *q)
 {
     size_t count = q->tail - q->head;
     if (q->head >= CURRENT_KEEP && q->head >= count) {
@@ -98,7 +98,7 @@ static inline size_t place_descending(struct event *events, size_t end, struct e
     return end - i;
 }
 
-static void reverse(struct event *events, size_t n)
+__attribute__((always_inline)) static inline void reverse(struct event *events, size_t n)
 {
     for (size_t i = 0, j = n; i + 1 < j; i++) {
         struct event e = events[--j];
@@ -118,7 +118,7 @@ static int ascending(const void *a, const void *b)
 #define SORT_MOVES 16 // what an event costs then
 
 // Empty a slot of the wheel, later than all of `current`, into it.
-static void current_load(struct event_queue *q, uint32_t slot)
+__attribute__((always_inline)) static inline void current_load(struct event_queue *q, uint32_t slot)
 {
     current_reserve(q);
     struct event *events = q->current + q->tail;
@@ -210,7 +210,7 @@ void event_queue_push_slow(struct event_queue *q, struct event e)
 // Slots from the cursor to the next one with events, or WHEEL_SLOTS when there is none.
 static uint32_t wheel_distance(const struct event_queue *q)
 {
-    uint32_t from = (uint32_t)((q->cursor + 1) % WHEEL_SLOTS);
+    uint32_t from = (uint32_t)(q->cursor + 1) % WHEEL_SLOTS;
     uint32_t word = from / 64;
     uint64_t bits = q->occupied[word] & ~UINT64_C(0) << from % 64;
     if (bits)
@@ -276,12 +276,12 @@ static void scout_from(struct event_queue *q)
     q->scout = WHEEL_NIL;
     if (distance == WHEEL_SLOTS)
         return;
-    q->scout = q->slots[(q->cursor + distance) % WHEEL_SLOTS];
+    q->scout = q->slots[(uint32_t)(q->cursor + distance) % WHEEL_SLOTS];
     __builtin_prefetch(&q->nodes[q->scout]);
 }
 
 // Take into `current` what lies in the next slot, of the wheel or the heap, if it is not after `last`.
-static bool load_next(struct event_queue *q, int64_t last)
+__attribute__((always_inline)) static inline bool load_next(struct event_queue *q, int64_t last)
 {
     size_t in_current = q->tail - q->head;
     uint32_t distance = q->n > q->n_heap + in_current ? wheel_distance(q) : WHEEL_SLOTS;
@@ -293,7 +293,7 @@ static bool load_next(struct event_queue *q, int64_t last)
         return false;
     q->cursor = slot;
     if (in_wheel)
-        current_load(q, (uint32_t)(next % WHEEL_SLOTS));
+        current_load(q, (uint32_t)next % WHEEL_SLOTS);
     if (q->ahead > 0)
         scout_from(q);
     while (q->n_heap > 0 && q->heap[0].at_ps >> q->shift == q->cursor) {

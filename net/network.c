@@ -11,7 +11,7 @@ static void on_arrival(void *ctx, uint64_t key);
 static void on_departure(void *ctx, uint64_t key);
 static void on_pause(void *ctx, uint64_t key);
 
-#define HINT_PORTS 512 // smaller networks stay in the second-level cache
+#define HINT_PORTS 1024 // most of a smaller network stays in the second-level cache
 
 // `a`, or `b` where `second`, without a branch.
 static const void *either(const void *a, const void *b, bool second)
