@@ -13,12 +13,6 @@ static void on_pause(void *ctx, uint64_t key);
 
 #define HINT_PORTS 1024 // most of a smaller network stays in the second-level cache
 
-// `a`, or `b` where `second`, without a branch.
-static const void *either(const void *a, const void *b, bool second)
-{
-    return (const void *)((uintptr_t)a ^ (((uintptr_t)a ^ (uintptr_t)b) & -(uintptr_t)second));
-}
-
 // What arrivals will touch: of the farthest the link, then its packets, then what the node needs, then
 // where the packet goes on its next link. Few branches, and nearly always the same ones: a wrong guess
 // costs as much as it saves.
@@ -33,10 +27,8 @@ static void hint(void *ctx, const struct event *next)
         const struct packet *p = ring_head(&net->rings, &mid->flight);
         __builtin_prefetch(p);
         __builtin_prefetch(p + 1);
-        // Where packets wait its delivery will settle it: what it starts next, and where to.
-        bool waits = mid->waiting > 0;
-        const struct packet *first = fifo_head(&net->pool, &mid->queue.fifo);
-        __builtin_prefetch(either(p, first, waits));
+        if (mid->waiting) // its delivery will settle it
+            __builtin_prefetch(fifo_head(&net->pool, &mid->queue.fifo));
     }
     const struct port *out = &net->ports[net->hinted_port];
     __builtin_prefetch(ring_at(&net->rings, &out->flight, out->flight.count), 1);
