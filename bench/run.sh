@@ -37,32 +37,47 @@ change() {
     echo "$old $3" | awk '{printf "%+.1f%%", 100 * ($2 / $1 - 1)}'
 }
 
-printf '%-9s %-7s %12s %8s %8s %10s %9s %10s %8s\n' \
-    scenario cc packet-hops ev/hop ns/hop M-hops/s peak-MB instr/hop change
 # Scenario, policies, bytes of the two runs under callgrind.
-bench() {
+three="none dcqcn hpcc"
+scenarios() {
+    "$1" ring16 "$three" 1MB 500KB
+    "$1" a2a16 "$("$collwire" list cc | sed '1,2d;s/ .*//')" 1600KB 800KB
+    "$1" perm128 "$three" 400KB 200KB
+    "$1" perm1024 "$three" 100KB 50KB
+    "$1" hoti128 "$three" 400KB 200KB
+}
+
+# One run of each: the machine's bad minutes fall on all of them.
+timed() {
     for cc in $2; do
-        best=
-        for _ in $(seq "$runs"); do
-            "$collwire" run "bench/$1.json" --quiet --set cc.kind="$cc" --out "$out/run"
-            cpu=$(value "$out/run" cpu_s)
-            best=$(printf '%s\n%s\n' "$best" "$cpu" | grep . | sort -g | head -1)
-        done
-        hops=$(value "$out/run" packet_hops)
+        "$collwire" run "bench/$1.json" --quiet --set cc.kind="$cc" --out "$out/$1.$cc"
+        value "$out/$1.$cc" cpu_s >>"$out/$1.$cc/cpu"
+    done
+}
+
+row() {
+    for cc in $2; do
+        run=$out/$1.$cc
+        best=$(sort -g "$run/cpu" | head -1)
         instr=$(per_hop "bench/$1.json" "$cc" "$3" "$4")
-        echo "$hops $(value "$out/run" events) $best $(value "$out/run" peak_rss_bytes)" |
+        echo "$(value "$run" packet_hops) $(value "$run" events) $best $(value "$run" peak_rss_bytes)" |
             awk -v name="$1" -v cc="$cc" -v instr="$instr" -v change="$(change "$1" "$cc" "$instr")" \
-                '{printf "%-9s %-7s %12d %8.2f %8.1f %10.2f %9.1f %10s %8s\n", name, cc, $1,
-                  $2 / $1, 1e9 * $3 / $1, $1 / $3 / 1e6, $4 / 1e6, instr, change}'
+                '{printf "%-9s %-14s %12d %8.2f %8.1f %10.2f %9.1f %10s %8s\n", name, cc, $1,
+                  $2 / $1, 1e9 * $3 / $1, $1 / $3 / 1e6, $4 / 1e6, instr, change}' |
+            tee -a "$out/table"
         [ "$instr" = - ] || echo " \"$1 $cc\": $instr" >>"$out/baseline"
     done
 }
-three="none dcqcn hpcc"
-bench ring16 "$three" 1MB 500KB
-bench a2a16 "$("$collwire" list cc | sed '1,2d;s/ .*//')" 1600KB 800KB
-bench perm128 "$three" 400KB 200KB
-bench perm1024 "$three" 100KB 50KB
-bench hoti128 "$three" 400KB 200KB
+
+for _ in $(seq "$runs"); do
+    scenarios timed
+done
+printf '%-9s %-14s %12s %8s %8s %10s %9s %10s %8s\n' \
+    scenario cc packet-hops ev/hop ns/hop M-hops/s peak-MB instr/hop change
+scenarios row
+awk '$2 == "dcqcn" {ns[$1] = $5}
+     END {printf "ns/hop of perm1024 over ring16, dcqcn: %.2f\n", ns["perm1024"] / ns["ring16"]}' \
+    "$out/table"
 if [ -n "$record" ] && [ -f "$out/baseline" ]; then
     { echo '{'; sed '$!s/$/,/' "$out/baseline"; echo '}'; } >"$baseline"
 fi
