@@ -58,6 +58,20 @@ static inline struct cargo *cargo_at(const struct cargo_pool *pool, uint32_t slo
     return &pool->slots[slot];
 }
 
+// Fetch a packet's cargo and, of what it may gather, the records of the first hops. (Not inlined it would
+// go: compilers take a function that only prefetches for one without effect.)
+#define CARGO_FETCH_HOPS 6
+__attribute__((always_inline)) static inline void cargo_fetch(const struct cargo_pool *pool,
+                                                              uint32_t slot)
+{
+    __builtin_prefetch(cargo_at(pool, slot), 1);
+    if (!pool->hops)
+        return;
+    const struct int_hop *hops = &pool->hops[(size_t)slot * pool->per_slot];
+    for (uint32_t h = 0; h < CARGO_FETCH_HOPS; h += 2)
+        __builtin_prefetch(hops + h, 1);
+}
+
 // From now on the packet gathers INT records.
 static inline void cargo_gather(struct cargo_pool *pool, uint32_t slot)
 {

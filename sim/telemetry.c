@@ -20,15 +20,19 @@ uint32_t sim_int_bytes(const struct dim_spec *dim)
     return mode == INT_OFF ? 0 : mode == INT_PINT ? 1 : 2 + 8 * (uint32_t)dim->sw.int_hops;
 }
 
+#define HINT_PORTS_INT 256 // with records, which are lines of their own, hints pay so early
+
 void sim_telemetry_init(struct sim *sim, struct err *err)
 {
     const struct spec *spec = sim->spec;
     uint32_t per_slot = 1;
+    bool records = false;
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct dim_spec *dim = &spec->dims[d];
         struct roce_dim *roce = &sim->roce.dims[d];
         enum int_mode mode = sim_int_mode(dim);
         roce->int_records = mode == INT_EXACT || mode == INT_HPCC64;
+        records |= roce->int_records;
         if (mode == INT_OFF && !(dim->cc->needs & CC_NEEDS_GLOBAL_RTT))
             continue;
         struct sim_longest path = sim_longest_path(sim, d);
@@ -44,4 +48,6 @@ void sim_telemetry_init(struct sim *sim, struct err *err)
             per_slot = (uint32_t)dim->sw.int_hops;
     }
     sim->net.cargo.per_slot = per_slot;
+    if (records && sim->net.n_ports >= HINT_PORTS_INT)
+        network_set_hints(&sim->net, true);
 }

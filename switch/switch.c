@@ -216,6 +216,8 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
     uint32_t local_out = decide(sw, s, p);
     uint32_t out = s->node_port + (local_out == PACKET_UNDECIDED ? 0 : local_out);
     p->onward = (uint16_t)local_out;
+    if (s->int_mode != INT_OFF)
+        cargo_fetch(&sw->net->cargo, p->cargo);
     __builtin_prefetch(&sw->net->ports[out], 1);
     __builtin_prefetch(&sw->net->ports[out].queue, 1);
     __builtin_prefetch(&s->mmu.ingress[local * s->mmu.n_classes], 1);

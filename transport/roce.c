@@ -250,7 +250,7 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
 {
     const struct roce *roce = ctx;
     const struct qp *qp = qp_at(&roce->qps, p->flow);
-    __builtin_prefetch(cargo_at(&roce->net->cargo, p->cargo), 1);
+    cargo_fetch(&roce->net->cargo, p->cargo);
     __builtin_prefetch(qp);
     if (p->kind == PACKET_DATA) {
         __builtin_prefetch(&qp->rcv, 1);
