@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Speed of the simulator on the scenarios beside this file, a2a16 under every policy: best of RUNS (3) by CPU time, and the
-# instructions of a packet-hop under callgrind where it is installed (they do not vary), with the
-# difference from baseline.json. With --record the baseline is written anew.
+# Speed of the simulator on the scenarios beside this file, a2a16 under every policy: best of RUNS (3)
+# rounds by CPU time, and the instructions of a packet-hop under callgrind where it is installed (they
+# do not vary), with the difference from baseline.json. With --record the baseline is written anew.
 set -eu
 cd "$(dirname "$0")/.."
 collwire=${COLLWIRE:-build/collwire}
@@ -37,8 +37,8 @@ change() {
     echo "$old $3" | awk '{printf "%+.1f%%", 100 * ($2 / $1 - 1)}'
 }
 
-# Scenario, policies, bytes of the two runs under callgrind.
 three="none dcqcn hpcc"
+# Calls $1 with each scenario, its policies, and the bytes of the two runs under callgrind.
 scenarios() {
     "$1" ring16 "$three" 1MB 500KB
     "$1" a2a16 "$("$collwire" list cc | sed '1,2d;s/ .*//')" 1600KB 800KB

@@ -11,8 +11,6 @@ static void on_arrival(void *ctx, uint64_t key);
 static void on_departure(void *ctx, uint64_t key);
 static void on_pause(void *ctx, uint64_t key);
 
-#define HINT_PORTS 1024 // most of a smaller network stays in the second-level cache
-
 // What arrivals will touch: of the farthest the link, then its packets, then what the node needs, then
 // where the packet goes on its next link. Few branches, and nearly always the same ones: a wrong guess
 // costs as much as it saves.
@@ -78,7 +76,6 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
     engine->handlers[EVENT_PAUSE] = on_pause;
     engine->handlers[EVENT_ARRIVAL] = on_arrival;
     engine->handler_ctx = net;
-    network_set_hints(net, n_ports >= HINT_PORTS);
 }
 
 void network_set_hints(struct network *net, bool on)

@@ -159,8 +159,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
                   uint32_t n_ports, uint8_t classes);
 void network_free(struct network *net);
 
-// Memory hints, which pay where much is in use at a time: on from the start where the network is large.
-// Before the first event.
+// Memory hints, which pay where much is in use at a time; off where nobody says. Before the first event.
 void network_set_hints(struct network *net, bool on);
 
 struct port_config {

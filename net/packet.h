@@ -42,8 +42,7 @@ struct packet {
     uint16_t wire_bytes;  // what the line spends: frame + preamble + gap, or as wire_overhead says
     union {
         uint16_t ingress; // queued: port of the switch it came in by, or PACKET_OWN
-        uint16_t
-            onward; // on a link: port by which the switch ahead sends it on, or PACKET_UNDECIDED
+        uint16_t onward;  // on a link: output port of the switch ahead, or PACKET_UNDECIDED
     };
     unsigned kind : 4; // enum packet_kind
     unsigned cls : 4;  // class (priority) 0..7
@@ -51,8 +50,8 @@ struct packet {
 };
 _Static_assert(sizeof(struct packet) == 32, "struct packet is half a cache line");
 
-#define PACKET_OWN UINT16_MAX // ingress of what a rank has queued itself
-#define PACKET_UNDECIDED UINT16_MAX
+#define PACKET_OWN UINT16_MAX       // ingress of what a rank has queued itself
+#define PACKET_UNDECIDED UINT16_MAX // onward until a hint decides it: the switch looks it up
 
 static inline uint32_t packet_pfc(uint8_t class_vector, uint16_t quanta)
 {

@@ -13,6 +13,12 @@ static inline uint64_t tuple_hash(const struct switches *sw, const struct switch
     return hash_mix(s->hash_seed ^ sw->entropy[p->kind != PACKET_DATA][p->flow]) >> 32;
 }
 
+// Which of `count` equal ports a hash of 32 bits means.
+static inline uint32_t hash_choice(uint64_t hash, uint32_t count)
+{
+    return (uint32_t)(hash * count >> 32);
+}
+
 // The output port towards the packet's destination: among equal ones by hash (ECMP), or as routing.c
 // has it.
 static bool route(const struct switches *sw, struct switch_node *s, const struct packet *p,
@@ -29,7 +35,7 @@ static bool route(const struct switches *sw, struct switch_node *s, const struct
     const struct next_hop_set *set = &s->routes.sets[next & ~NEXT_SET];
     const uint16_t *ports = s->routes.ports + set->first;
     uint64_t hash = tuple_hash(sw, s, p);
-    uint32_t choice = (uint32_t)(hash * set->count >> 32);
+    uint32_t choice = hash_choice(hash, set->count);
     if (s->routing.kind != ROUTING_ECMP)
         choice = routing_pick(&s->routing, sw->net, s->node_port, ports, set->count, p,
                               (uint32_t)hash, now);
@@ -47,7 +53,7 @@ static inline uint32_t decide(const struct switches *sw, const struct switch_nod
     uint32_t several = -(uint32_t)(next >= NEXT_SET && next < NEXT_HERE);
     uint32_t here = -(uint32_t)(next == NEXT_HERE);
     const struct next_hop_set *set = &r->sets[next & ~NEXT_SET & several];
-    uint32_t choice = r->ports[set->first + (uint32_t)(tuple_hash(sw, s, p) * set->count >> 32)];
+    uint32_t choice = r->ports[set->first + hash_choice(tuple_hash(sw, s, p), set->count)];
     uint32_t any = s->routing.kind == ROUTING_ECMP ? choice : PACKET_UNDECIDED;
     return (any & several) | (own & here) | (next & ~(several | here));
 }

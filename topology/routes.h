@@ -34,9 +34,10 @@ struct routes {
     uint16_t *only;         // [dim * n_ranks + rank]: its local port where it has only one
     uint16_t *group, *port; // [dim * n_ranks + rank]: its column; its port at the group's switch
     uint16_t *next;         // [row * n_groups + group]
-    struct route_set *sets; // each different set of local port numbers once, over all rows
+    struct route_set
+        *sets; // each different set of local port numbers once, over all rows; not NULL
     uint32_t n_sets;
-    uint16_t *ports;
+    uint16_t *ports; // not NULL
     size_t n_ports, cap_ports, cap_sets;
 };
 

@@ -240,7 +240,8 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     packet_end(roce->net, p);
 }
 
-static void hint_sender(const struct qp_sender *s)
+// Inlined for the reason of cargo_fetch.
+__attribute__((always_inline)) static inline void hint_sender(const struct qp_sender *s)
 {
     for (size_t line = 0; line <= offsetof(struct qp_sender, cc); line += 64)
         __builtin_prefetch((const char *)s + line, 1);
