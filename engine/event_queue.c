@@ -159,21 +159,45 @@ void event_queue_free(struct event_queue *q)
     *q = (struct event_queue){0};
 }
 
+// Calls `each` with every pending event, in no order.
+static void each_pending(const struct event_queue *q, void (*each)(void *ctx, struct event e),
+                         void *ctx)
+{
+    for (size_t i = q->head; i < q->tail; i++)
+        each(ctx, q->current[i]);
+    for (uint32_t slot = 0; q->reach > 0 && slot < WHEEL_SLOTS; slot++)
+        for (uint32_t at = q->slots[slot]; at != WHEEL_NIL; at = q->nodes[at].next)
+            each(ctx, q->nodes[at].event);
+    for (size_t i = 0; i < q->n_heap; i++)
+        each(ctx, q->heap[i]);
+}
+
+static void note_earliest(void *ctx, struct event e)
+{
+    ps_t *earliest_ps = ctx;
+    if (e.at_ps < *earliest_ps)
+        *earliest_ps = e.at_ps;
+}
+
+static void push_into(void *ctx, struct event e) { event_queue_push(ctx, e); }
+
+// One pass over the pending events for the earliest time, one that moves them. The cursor of the new
+// wheel stands before the earliest event, so that the wheel takes all that it can reach from there.
 void event_queue_shape(struct event_queue *q, unsigned shift)
 {
     struct event_queue old = *q;
-    struct event e;
+    ps_t earliest_ps = INT64_MAX;
+    each_pending(&old, note_earliest, &earliest_ps);
     *q = (struct event_queue){
         .shift = shift, .free_node = WHEEL_NIL, .scout = WHEEL_NIL, .ahead = old.ahead};
-    old.ahead = 0;
     if (shift > 0) {
         q->slots = memory_zeroed(WHEEL_SLOTS, sizeof *q->slots);
         q->reach = WHEEL_SLOTS - 1;
         memset(q->slots, 0xff, WHEEL_SLOTS * sizeof *q->slots);
         q->occupied = memory_zeroed(WHEEL_SLOTS / 64, sizeof *q->occupied);
+        q->cursor = old.n > 0 ? (earliest_ps >> shift) - 1 : 0;
     }
-    while (event_queue_pop(&old, &e))
-        event_queue_push(q, e);
+    each_pending(&old, push_into, q);
     event_queue_free(&old);
 }
 
@@ -264,7 +288,7 @@ static void tune(struct event_queue *q)
         q->tuning.patience--;
     } else if (fresh.cost > CHEAP && sorting > heap && q->shift > 3) {
         reshape(q, sorting > 8 * CHEAP ? -3 : -1, fresh);
-    } else if (fresh.cost > CHEAP && sorting <= heap) {
+    } else if (fresh.cost > CHEAP && sorting <= heap && t.beyond > 0) {
         reshape(q, reaching(q, t.beyond_ps / (double)t.beyond) - (int)q->shift, fresh);
     }
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -211,9 +212,39 @@ static void test_width_follows(void **state)
     assert_int_equal(width_after(0, 1000000, 1000), 0);
 }
 
+// Two million pending events, all beyond the first wheel's reach (an all-to-all of 1024 ranks has that
+// many): re-shaping is one pass, so that the whole takes about a second. With time exponential in the
+// number of re-shapings, as it once was, 700,000 did not end within 30 s. A generous bound on CPU time
+// still tells the two apart, under sanitizers too.
+static void test_two_million_pending(void **state)
+{
+    (void)state;
+    enum { N = 2000000 };
+    struct event_queue q = {0};
+    struct rng rng = rng_init(7, RNG_WORKLOAD, 0);
+    event_queue_shape(&q, 4);
+    for (uint32_t i = 0; i < N; i++) {
+        ps_t at = 1000000000 + (ps_t)rng_below(&rng, UINT64_C(1) << 36);
+        event_queue_push(&q, (struct event){at, event_key(i, EVENT_ARRIVAL, 0, 0)});
+    }
+    clock_t start = clock();
+    struct event last = {0}, e = {0};
+    for (uint32_t i = 0; i < N; i++) {
+        assert_true(event_queue_pop(&q, &e));
+        assert_true(by_time_and_key(&last, &e) < 0);
+        last = e;
+        if (i == N / 2)
+            event_queue_shape(&q, 12); // half of them lie in the wheel, the heap and `current`
+    }
+    assert_false(event_queue_pop(&q, &e));
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 60);
+    event_queue_free(&q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_million_pending),
         cmocka_unit_test(test_pops_are_sorted),
         cmocka_unit_test(test_mixed_pushes_and_pops),
         cmocka_unit_test(test_empty_queue),
