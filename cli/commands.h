@@ -11,10 +11,6 @@ int command_list(const struct options *o);
 int command_import(const struct options *o);
 int command_workload(const struct options *o);
 
-// Simulate a loaded scenario into `dir`, by the reference engine where `plain`; `show_progress` on
-// stderr. Returns the exit code.
-int simulate(const struct scenario *scenario, const char *dir, bool plain, bool show_progress);
-
 // Is progress to be shown?
 bool progress_wanted(const struct options *o);
 

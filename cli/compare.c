@@ -4,12 +4,16 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cc/registry.h"
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/memory_guard.h"
+#include "cli/result_set.h"
+#include "cli/signals.h"
+#include "cli/simulate.h"
 #include "engine/memory.h"
 #include "report/rows.h"
 #include "sim/result.h"
@@ -19,8 +23,11 @@ struct contestant {
     char *dir;
     uint64_t seed;
     struct scenario *scenario;
-    pid_t pid; // 0 = not running
+    volatile pid_t pid; // 0 = not running
     int code;
+    int from_child; // the read end of a pipe, -1 = none: the id of the set of files it has written
+    char id[33];    // "" = none
+    char *failure;  // why there are no results, NULL = unknown
 };
 
 struct contest {
@@ -28,13 +35,24 @@ struct contest {
     const char *path;   // of the scenario
     const char *policy; // that it asks for itself
     char *dir;
+    struct result_set *set; // of the directory above those of the runs
     struct contestant *list;
     size_t n;
 };
 
 static volatile sig_atomic_t interrupted;
+static struct contest *running; // for the handler
 
-static void on_signal(int number) { interrupted = number; }
+// The runs end with their results so far.
+static void on_signal(int number)
+{
+    int reason = errno;
+    interrupted = number;
+    for (size_t i = 0; i < running->n; i++)
+        if (running->list[i].pid > 0)
+            kill(running->list[i].pid, SIGTERM);
+    errno = reason;
+}
 
 // The scenario of one run: the user's settings, then policy and seed. `policy` NULL = as it is.
 static struct scenario *load(const struct contest *c, const char *policy, uint64_t seed,
@@ -65,13 +83,17 @@ static struct scenario *load(const struct contest *c, const char *policy, uint64
 static void add(struct contest *c, const char *policy, uint64_t k, uint64_t base_seed,
                 struct err *err)
 {
-    struct contestant one = {.policy = memory_text(policy), .seed = base_seed + k};
+    struct contestant one = {
+        .policy = memory_text(policy), .seed = base_seed + k, .from_child = -1};
     bool seeds = c->options->seeds > 1;
     char seed[32];
     snprintf(seed, sizeof seed, "-seed%llu", (unsigned long long)one.seed);
     one.dir = text_format("%s/%s%s", c->dir, policy, seeds ? seed : "");
     for (char *p = one.dir + strlen(c->dir); *p; p++)
         *p = *p == ':' ? '-' : *p;
+    for (size_t i = 0; k == 0 && i < c->n; i++)
+        if (strcmp(c->list[i].dir, one.dir) == 0)
+            err_add(err, "--cc", "\"%s\" is named twice", policy);
     one.scenario = load(c, policy, one.seed, err);
     c->list = memory_resize(c->list, c->n + 1, sizeof *c->list);
     c->list[c->n++] = one;
@@ -94,80 +116,126 @@ static void add_all(struct contest *c, const char *policies, uint64_t base_seed,
     free(copy);
 }
 
-static void start(struct contest *c, struct contestant *one)
+// In the process of a run: its exit code; the id of what it has written goes into the pipe.
+static int child(const struct contest *c, const struct contestant *one, int to_parent)
 {
-    fflush(stdout);
-    fflush(stderr);
-    one->pid = fork();
-    if (one->pid == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
-        bool alone = c->options->jobs == 1 && progress_wanted(c->options);
-        _exit(simulate(one->scenario, one->dir, c->options->plain, alone));
-    }
-    if (one->pid < 0)
-        one->code = EXIT_NOT_COMPLETED;
+    bool alone = c->options->jobs == 1 && progress_wanted(c->options);
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // ends with the parent, with results so far
+    memory_share(c->options->jobs);
+    struct simulated run = simulate(one->scenario, one->dir, c->options->plain, alone);
+    size_t length = run.written ? strlen(run.id) : 0;
+    bool told = write(to_parent, run.id, length) == (ssize_t)length;
+    return told ? run.code : EXIT_NOT_COMPLETED;
 }
 
-static void reap(struct contest *c, size_t *running)
+static void start(struct contest *c, struct contestant *one)
+{
+    int ends[2];
+    one->code = EXIT_NOT_COMPLETED;
+    if (pipe(ends) != 0) {
+        one->failure = text_format("could not be started: %s", strerror(errno));
+        return;
+    }
+    fflush(stdout);
+    fflush(stderr);
+    pid_t pid = fork();
+    if (pid == 0) {
+        signals_keep(); // the parent's files are the parent's to remove
+        signals_install();
+        signals_hold(false);
+        close(ends[0]);
+        _exit(child(c, one, ends[1]));
+    }
+    close(ends[1]);
+    one->from_child = ends[0];
+    if (pid < 0)
+        one->failure = text_format("could not be started: %s", strerror(errno));
+    else
+        one->pid = pid;
+}
+
+static void ended(struct contest *c, struct contestant *one, int status)
+{
+    one->pid = 0;
+    one->code = EXIT_NOT_COMPLETED;
+    if (WIFEXITED(status))
+        one->code = WEXITSTATUS(status);
+    else if (WIFSIGNALED(status))
+        one->failure =
+            text_format("killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    ssize_t got = read(one->from_child, one->id, sizeof one->id - 1);
+    one->id[got > 0 ? got : 0] = '\0';
+    if (one->failure)
+        fprintf(stderr, "collwire: %s: %s\n", one->dir, one->failure);
+    else if (progress_wanted(c->options))
+        fprintf(stderr, "%s: done\n", one->dir);
+}
+
+// Wait for one run to end. False: there is none to wait for.
+static bool reap(struct contest *c)
 {
     int status;
     pid_t pid = wait(&status);
-    if (pid < 0) {
-        if (errno == EINTR && interrupted)
-            for (size_t i = 0; i < c->n; i++)
-                if (c->list[i].pid > 0)
-                    kill(c->list[i].pid, SIGTERM);
-        return;
-    }
+    if (pid < 0)
+        return errno == EINTR;
     for (size_t i = 0; i < c->n; i++)
-        if (c->list[i].pid == pid) {
-            c->list[i].pid = 0;
-            c->list[i].code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NOT_COMPLETED;
-            (*running)--;
-            if (progress_wanted(c->options))
-                fprintf(stderr, "%s: done\n", c->list[i].dir);
-        }
+        if (c->list[i].pid == pid)
+            ended(c, &c->list[i], status);
+    return true;
+}
+
+static size_t n_running(const struct contest *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        n += c->list[i].pid > 0;
+    return n;
 }
 
 static void run_all(struct contest *c)
 {
-    size_t next = 0, running = 0;
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    while (running > 0 || (next < c->n && !interrupted)) {
-        while (next < c->n && running < c->options->jobs && !interrupted) {
-            start(c, &c->list[next]);
-            running += c->list[next++].pid > 0;
-        }
-        if (running > 0)
-            reap(c, &running);
+    size_t next = 0;
+    running = c;
+    signals_handle(on_signal);
+    do {
+        signals_hold(true); // no run is started after an interruption
+        while (next < c->n && n_running(c) < c->options->jobs && !interrupted)
+            start(c, &c->list[next++]);
+        signals_hold(false);
+    } while (n_running(c) > 0 && reap(c));
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->list[i].pid > 0 || i >= next)
+            c->list[i].code = EXIT_INTERRUPTED;
+        c->list[i].pid = 0;
+        if (c->list[i].from_child >= 0)
+            close(c->list[i].from_child);
     }
-    for (; next < c->n; next++)
-        c->list[next].code = EXIT_INTERRUPTED;
+    signals_install();
 }
 
 static int write_results(const struct contest *c, const struct row *rows, const char *name)
 {
     struct err err = {0};
     char *json = rows_json(rows, c->n, name), *csv = rows_csv(rows, c->n);
-    int status = output_write(c->dir, "compare.json", json, &err);
-    status |= output_write(c->dir, "compare.csv", csv, &err);
+    int status = result_set_write(c->set, "compare.json", json, &err);
+    status |= result_set_write(c->set, "compare.csv", csv, &err);
+    if (status == 0)
+        status = result_set_commit(
+            c->set, "{\"versions\": {\"collwire\": \"" COLLWIRE_VERSION "\"}}", &err);
     errors_print(&err);
     if (!c->options->quiet) {
         char *table = rows_table(rows, c->n);
-        fputs(c->options->format == FORMAT_JSON  ? json
-              : c->options->format == FORMAT_CSV ? csv
-                                                 : table,
-              stdout);
+        text_print(stdout, c->options->format == FORMAT_JSON  ? json
+                           : c->options->format == FORMAT_CSV ? csv
+                                                              : table);
         free(table);
         for (size_t i = 0; c->options->format == FORMAT_TABLE && i < c->n; i++) {
             char *text = row_explanations(&rows[i], "  ");
-            printf("\n%s (seed %llu)\n%s", rows[i].policy, (unsigned long long)rows[i].seed, text);
+            printf("\n%s (seed %llu)\n", rows[i].policy, (unsigned long long)rows[i].seed);
+            text_print(stdout, text);
             free(text);
         }
-        if (c->options->format == FORMAT_TABLE)
+        if (c->options->format == FORMAT_TABLE && status == 0)
             printf("\nresults: %s/compare.json\n", c->dir);
     }
     free(json);
@@ -181,9 +249,11 @@ static int finish(struct contest *c, const char *name)
     int worst = EXIT_DONE;
     for (size_t i = 0; i < c->n; i++) {
         const struct contestant *one = &c->list[i];
-        bool ran = one->code != EXIT_BAD_USE;
-        rows[i] = (struct row){one->policy, one->seed,
-                               ran ? output_read(one->dir, "metrics.json") : NULL};
+        rows[i] = (struct row){
+            .policy = one->policy,
+            .seed = one->seed,
+            .metrics = one->id[0] ? result_set_read(one->dir, one->id, "metrics.json") : NULL,
+            .failure = one->failure};
         if (one->code != EXIT_DONE)
             worst = EXIT_NOT_COMPLETED;
     }
@@ -200,9 +270,11 @@ static void contest_free(struct contest *c)
     for (size_t i = 0; i < c->n; i++) {
         free(c->list[i].policy);
         free(c->list[i].dir);
+        free(c->list[i].failure);
         scenario_free(c->list[i].scenario);
     }
     free(c->list);
+    result_set_close(c->set);
     free(c->dir);
 }
 
@@ -223,19 +295,23 @@ int command_compare(const struct options *given)
         long cpus = sysconf(_SC_NPROCESSORS_ONLN);
         o.jobs = cpus > 0 ? (uint64_t)cpus : 1;
     }
+    signals_phase("reading the scenario");
     struct scenario *base = load(&c, NULL, 0, &err);
     if (base) {
         const struct spec *spec = scenario_spec(base);
         c.policy = spec->dims[spec->n_dims - 1].cc->name;
         c.dir = o.out ? text_format("%s", o.out) : text_format("out/%s-compare", spec->name);
         add_all(&c, o.cc, spec->seed, &err);
-        if (err.n_errors == 0)
-            output_prepare(c.dir, &err);
+        if (err.n_errors == 0 && (c.set = result_set_open(c.dir, &err)) != NULL) {
+            result_set_claim(c.set, "compare.json", &err);
+            result_set_claim(c.set, "compare.csv", &err);
+        }
     }
     int code = EXIT_BAD_USE;
     bool good = base && err.n_errors == 0;
     errors_print(&err);
     if (good) {
+        signals_phase("comparing");
         run_all(&c);
         code = finish(&c, scenario_spec(base)->name);
     }

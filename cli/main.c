@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 // collwire: dispatch of commands.
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
-
-static int not_yet(const struct options *o)
-{
-    fprintf(stderr, "collwire: %s is not available yet\n", o->command);
-    return EXIT_BAD_USE;
-}
+#include "cli/signals.h"
 
 static int command_help(const struct options *o)
 {
@@ -24,9 +18,9 @@ static const struct command {
     const char *name;
     int (*run)(const struct options *o);
 } commands[] = {
-    {"run", command_run},   {"compare", command_compare}, {"validate", command_validate},
-    {"list", command_list}, {"help", command_help},       {"sweep", not_yet},
-    {"report", not_yet},    {"import", command_import},   {"workload", command_workload},
+    {"run", command_run},           {"compare", command_compare}, {"validate", command_validate},
+    {"list", command_list},         {"help", command_help},       {"import", command_import},
+    {"workload", command_workload},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
@@ -70,7 +64,7 @@ static int dispatch(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options options;
-    signal(SIGPIPE, SIG_IGN); // a closed pipe is a write error
+    signals_install();
     int status = options_parse(&options, argc, argv) == 0 ? dispatch(&options) : EXIT_BAD_USE;
     options_free(&options);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -185,10 +185,26 @@ int options_parse(struct options *o, int argc, char **argv)
 
 void options_free(struct options *o) { free(o->sets); }
 
+// Control characters as \xNN, so that names from files do nothing to a terminal; a line feed stays.
+void text_print(FILE *out, const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; // C1 controls in UTF-8
+        if (c1)
+            fprintf(out, "\\x%02x", *++c);
+        else if ((*c < 0x20 && *c != '\n') || *c == 0x7f)
+            fprintf(out, "\\x%02x", *c);
+        else
+            fputc(*c, out);
+    }
+}
+
 void errors_print(struct err *err)
 {
-    for (size_t i = 0; i < err->n_items; i++)
-        fprintf(stderr, "collwire: %s%s\n", err->items[i].warning ? "warning: " : "",
-                err->items[i].text);
+    for (size_t i = 0; i < err->n_items; i++) {
+        fprintf(stderr, "collwire: %s", err->items[i].warning ? "warning: " : "");
+        text_print(stderr, err->items[i].text);
+        fputc('\n', stderr);
+    }
     err_free(err);
 }

@@ -35,5 +35,8 @@ int options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 void options_usage(FILE *out);
 
+// Print a text that may hold names from files: control characters are escaped.
+void text_print(FILE *out, const char *text);
+
 // Print every error and warning of the list on stderr, and empty it.
 void errors_print(struct err *err);

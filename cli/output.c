@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files of a run.
+// Replacing one file.
 #include "cli/output.h"
 
 #include <errno.h>
@@ -10,108 +10,60 @@
 #include <unistd.h>
 
 #include "cli/options.h"
-#include "engine/memory.h"
+#include "cli/signals.h"
+#include "sim/result.h"
 
-static char *join(const char *dir, const char *name, const char *end)
+// A temporary file beside the one to replace; *path is its name.
+static FILE *beside_open(const char *file, char **path)
 {
-    size_t n = strlen(dir) + strlen(name) + strlen(end) + 2;
-    char *path = memory_zeroed(n, 1);
-    snprintf(path, n, "%s/%s%s", dir, name, end);
-    return path;
+    const char *slash = strrchr(file, '/');
+    int folder = slash ? (int)(slash - file) + 1 : 0;
+    *path = text_format("%.*s.collwire-XXXXXX", folder, file);
+    int fd = mkstemp(*path);
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    mode_t mask = umask(0);
+    umask(mask);
+    if (out)
+        fchmod(fd, 0666 & ~mask);
+    else if (fd >= 0)
+        close(fd);
+    return out;
 }
 
-static int make_path(const char *dir)
+static int write_all(FILE *out, const char *text)
 {
-    char *path = memory_text(dir);
-    int status = 0;
-    for (char *p = path + 1; status == 0; p++) {
-        if (*p != '/' && *p != '\0')
-            continue;
-        char end = *p;
-        *p = '\0';
-        status = mkdir(path, 0777) != 0 && errno != EEXIST ? -1 : 0;
-        *p = end;
-        if (end == '\0')
-            break;
-    }
+    bool good = out && fprintf(out, "%s\n", text) >= 0 && fflush(out) == 0;
     int reason = errno;
+    if (out && out != stdout && fclose(out) != 0 && good)
+        return -1;
+    errno = reason;
+    return good ? 0 : -1;
+}
+
+// A pipe or a device cannot be replaced.
+static int replace(const char *file, const char *text)
+{
+    struct stat there;
+    char *path;
+    if (stat(file, &there) == 0 && !S_ISREG(there.st_mode))
+        return write_all(fopen(file, "w"), text);
+    FILE *out = beside_open(file, &path);
+    signals_remove_later(path);
+    int status = write_all(out, text);
+    if (status == 0)
+        status = rename(path, file);
+    int reason = errno;
+    if (status != 0)
+        unlink(path);
+    signals_keep();
     free(path);
     errno = reason;
     return status;
 }
 
-int output_prepare(const char *dir, struct err *err)
-{
-    if (*dir == '\0')
-        return err_add(err, "--out", "the output directory has no name");
-    if (make_path(dir) != 0)
-        return err_add(err, dir, "cannot make the output directory: %s", strerror(errno));
-    char *path = join(dir, ".collwire", ".tmp");
-    FILE *probe = fopen(path, "w");
-    int reason = errno;
-    if (probe) {
-        fclose(probe);
-        unlink(path);
-    }
-    free(path);
-    return probe ? 0 : err_add(err, dir, "cannot write there: %s", strerror(reason));
-}
-
-int output_write(const char *dir, const char *name, const char *text, struct err *err)
-{
-    char *path = join(dir, name, ""), *temporary = join(dir, name, ".tmp");
-    FILE *f = fopen(temporary, "w");
-    bool good = f != NULL;
-    int reason = good ? 0 : errno;
-    if (f) {
-        good = fputs(text, f) >= 0 && fflush(f) == 0 && fsync(fileno(f)) == 0;
-        reason = good ? 0 : errno;
-        if (fclose(f) != 0 && good) {
-            good = false;
-            reason = errno;
-        }
-    }
-    if (good && rename(temporary, path) != 0) {
-        good = false;
-        reason = errno;
-    }
-    if (!good) {
-        err_add(err, path, "cannot be written: %s", strerror(reason));
-        unlink(temporary);
-    }
-    free(path);
-    free(temporary);
-    return good ? 0 : -1;
-}
-
-char *output_read(const char *dir, const char *name)
-{
-    char *path = join(dir, name, ""), *text = NULL;
-    FILE *f = fopen(path, "r");
-    free(path);
-    if (!f)
-        return NULL;
-    fseek(f, 0, SEEK_END);
-    long size = ftell(f);
-    rewind(f);
-    if (size >= 0) {
-        text = memory_zeroed((size_t)size + 1, 1);
-        if (fread(text, 1, (size_t)size, f) != (size_t)size) {
-            free(text);
-            text = NULL;
-        }
-    }
-    fclose(f);
-    return text;
-}
-
 int text_write(const char *file, const char *text)
 {
-    FILE *out = file ? fopen(file, "w") : stdout;
-    bool good = out != NULL && fprintf(out, "%s\n", text) >= 0;
-    if (file && out)
-        good &= fclose(out) == 0;
-    if (good)
+    if ((file ? replace(file, text) : write_all(stdout, text)) == 0)
         return EXIT_DONE;
     fprintf(stderr, "collwire: %s cannot be written: %s\n", file ? file : "stdout",
             strerror(errno));

@@ -4,6 +4,8 @@
 
 #include "cli/commands.h"
 #include "cli/list.h"
+#include "cli/signals.h"
+#include "sim/estimate.h"
 #include "sim/sim.h"
 
 int command_validate(const struct options *o)
@@ -12,12 +14,16 @@ int command_validate(const struct options *o)
     const char *path = scenario_argument(o);
     if (!path)
         return EXIT_BAD_USE;
+    signals_phase("reading the scenario");
+    signals_show(progress_wanted(o));
     struct scenario *scenario = scenario_load(path, o->sets, o->n_sets, &err);
     struct sim *sim = NULL;
+    signals_phase("building the network");
     if (scenario)
         sim = sim_new(scenario_spec(scenario), &err);
     if (sim)
         sim_check_captures(sim, &err);
+    signals_show(false);
     bool good = sim && err.n_errors == 0;
     errors_print(&err);
     if (good && o->print) {
@@ -27,6 +33,12 @@ int command_validate(const struct options *o)
         free(derived);
     } else if (good && !o->quiet) {
         printf("%s: valid\n", sim->spec->name);
+    }
+    if (good && !o->quiet && sim->spec->network == NETWORK_PACKET) {
+        struct estimate e = sim_estimate(sim);
+        char *text = estimate_text(&e, "");
+        fputs(text, o->print ? stderr : stdout);
+        free(text);
     }
     sim_free(sim);
     scenario_free(scenario);

@@ -93,6 +93,13 @@ collwire_script_test(trace_classes wire "tshark;python3" [[python3 "$@"]]
 collwire_script_test(cli_check unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_cli.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_findings unit python3 [[python3 "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_findings.py ${PROJECT_SOURCE_DIR}/tests/data/findings)
+
+collwire_script_test(cli_results unit python3 [[python3 "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_results.py ${PROJECT_SOURCE_DIR}/scenarios
+  ${PROJECT_SOURCE_DIR}/tests/data/findings)
+
 collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)
 

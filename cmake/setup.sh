@@ -4,7 +4,7 @@
 # also the second compiler and the format check.
 set -eu
 need="gcc libc6-dev cmake ninja-build pkg-config
-      libev-dev libjansson-dev libpcap-dev zlib1g-dev libsmartcols-dev librandom123-dev"
+      libev-dev libjansson-dev libpcap-dev zlib1g-dev libsmartcols-dev librandom123-dev libmd-dev"
 for option; do
     case $option in
     --tests) need="$need libcmocka-dev tshark python3 python3-jsonschema" ;;

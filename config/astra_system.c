@@ -117,7 +117,7 @@ static bool set_intra(struct system *s, const char *value)
     if (!word_of(s, value, words, &word))
         return false;
     if (word > 1)
-        return wrong(s, "\"%s\" is not available yet", value);
+        return wrong(s, "\"%s\" is not supported", value);
     s->schedule->queueing = word == 1 ? COLL_QUEUE_SMALLEST : COLL_QUEUE_FIFO;
     return true;
 }
@@ -170,7 +170,7 @@ static bool choice_of(struct system *s, const char *value, bool flat, struct col
         if (!word_is(value, flat ? im->flat : im->word, &window))
             continue;
         *choice = (struct coll_choice){coll_find(im->algorithm), (uint32_t)window};
-        return choice->algorithm != NULL || wrong(s, "\"%.40s\" is not available yet", value);
+        return choice->algorithm != NULL || wrong(s, "\"%.40s\" is not supported", value);
     }
     return wrong(s,
                  "unknown implementation \"%.40s\": one of ring, direct, directK, "

@@ -79,9 +79,15 @@ double cdf_mean_bytes(const struct cdf *cdf)
 
 uint64_t cdf_bytes(const struct cdf *cdf, double u)
 {
-    size_t i = 1;
-    while (i + 1 < cdf->n && cdf->points[i].share <= u)
-        i++;
+    // The first point beyond `u`, or the last one: points ascend, so by bisection.
+    size_t i = 1, end = cdf->n - 1;
+    while (i < end) {
+        size_t middle = i + (end - i) / 2;
+        if (cdf->points[middle].share <= u)
+            i = middle + 1;
+        else
+            end = middle;
+    }
     const struct cdf_point *a = &cdf->points[i - 1], *b = &cdf->points[i];
     double rise = b->share - a->share;
     double bytes = rise > 0 ? a->bytes + (b->bytes - a->bytes) * (u - a->share) / rise : b->bytes;

@@ -9,6 +9,7 @@
 #include "config/text_file.h"
 #include "engine/memory.h"
 
+#define BLANKS " \t\r"
 #define FIELDS 4
 #define ERRORS_MAX 20
 
@@ -47,8 +48,9 @@ static size_t fields_cut(char *line, char *field[FIELDS])
     size_t n = 0;
     char *rest = line;
     for (char *at; (at = strsep(&rest, ",")) != NULL; n++) {
-        at += strspn(at, " \t");
-        at[strcspn(at, " \t\r")] = '\0';
+        at += strspn(at, BLANKS);
+        for (size_t length = strlen(at); length > 0 && strchr(BLANKS, at[length - 1]); length--)
+            at[length - 1] = '\0'; // a blank inside a field stays, and is an error
         if (n < FIELDS)
             field[n] = at;
     }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/later.h"
 #include "config/read.h"
 
 #define BYTES_MAX 1e15 // 1 PB
@@ -108,9 +107,6 @@ static void read_value(struct reader *r, const struct place *place, const struct
              json_number_value(json) > BYTES_MAX)
         place_error(r->err, place, "%s bytes is above the maximum %s", text,
                     param->max != NULL ? param->max : "1PB");
-    else if (param->type == PARAM_ENUM &&
-             later_word(strcmp(param->name, "kind") == 0 ? "transport kind" : param->name, text))
-        place_error(r->err, place, "\"%s\" is not available yet", text);
     else
         param_set(param, base, text, place_text(place, path), r->err);
 }
@@ -165,8 +161,6 @@ int read_word(struct reader *r, const struct place *place, const char *what,
     for (int i = 0; words[i] != NULL; i++)
         if (strcmp(word, words[i]) == 0)
             return i;
-    if (later_word(what, word))
-        return place_error(r->err, place, "%s \"%s\" is not available yet", what, word);
     const char *near = err_near_miss(word, words);
     if (near != NULL)
         return place_error(r->err, place, "unknown %s \"%s\"; did you mean \"%s\"?", what, word,

@@ -61,5 +61,8 @@ void read_poisson(struct reader *r, const struct place *place, struct keys *keys
         place_error(r->err, &duration, "makes more than %d flows", FLOWS_MAX);
     job->flows = list.flows;
     job->n_flows = list.n;
+    for (size_t i = 0; i < list.n; i++)
+        if (!pair_check(r, place, job, list.flows[i].src, list.flows[i].dst))
+            break; // the others of the pair's kind would repeat it
     cdf_free(&cdf);
 }

@@ -7,7 +7,7 @@
 // A quantity of `limits` as written; "auto" = no limit.
 struct limits_params {
     ps_t sim_time_ps, wall_ps, stall_ps;
-    uint64_t events;
+    uint64_t events, memory_bytes;
 };
 
 struct dim_params {

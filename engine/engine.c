@@ -57,6 +57,8 @@ size_t engine_drain(struct engine *e, size_t max)
             struct sim_timer *timer = e->timers[event_timer_id(event.key)];
             if (timer)
                 sim_timer_due(e, timer);
+            else
+                e->internal++;
         } else {
             e->handlers[event_kind(event.key)](e->handler_ctx, event.key);
         }

@@ -29,7 +29,17 @@ struct engine {
     bool stopped;
     /* counters */
     uint64_t events;
+    // Of them those that only the implementation has, and that differ between it and the reference
+    // engine: departures, and timer entries that call nothing.
+    uint64_t internal;
 };
+
+// Events of the model: arrivals, pauses and timers that fired. The same number at the same simulated
+// time whichever way departures are treated.
+static inline uint64_t engine_model_events(const struct engine *e)
+{
+    return e->events - e->internal;
+}
 
 void engine_init(struct engine *e, uint64_t seed);
 void engine_free(struct engine *e);

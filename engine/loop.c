@@ -53,15 +53,18 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
     (void)w, (void)revents;
     struct loop *loop = ev_userdata(ev);
     size_t want = LOOP_BATCH;
-    if (loop->limits->events && loop->limits->events - loop->engine->events < want)
-        want = (size_t)(loop->limits->events - loop->engine->events);
+    uint64_t limit = loop->limits->events, left = limit - engine_model_events(loop->engine);
+    if (limit && left < want)
+        want = (size_t)left; // never too many, since some of them may be internal
     bool more = drain_batch(loop->engine, want);
     if (loop->hooks->batch)
         loop->hooks->batch(loop->hooks->ctx);
     if (!more)
         loop_finish(ev, LOOP_DONE);
-    else if (loop->limits->events && loop->engine->events >= loop->limits->events)
+    else if (limit && engine_model_events(loop->engine) >= limit)
         loop_finish(ev, LOOP_EVENT_LIMIT);
+    else if (loop->hooks->memory_low && loop->hooks->memory_low(loop->hooks->ctx))
+        loop_finish(ev, LOOP_MEMORY_LIMIT);
 }
 
 static void on_progress(struct ev_loop *ev, ev_timer *w, int revents)
@@ -91,35 +94,62 @@ static void on_status(struct ev_loop *ev, ev_signal *w, int revents)
         loop->hooks->progress(loop->hooks->ctx);
 }
 
+/* ---- signals ---- */
+
+static const int loop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+#define N_SIGNALS (sizeof loop_signals / sizeof *loop_signals)
+
+struct watched {
+    ev_signal watchers[N_SIGNALS];
+    struct sigaction before[N_SIGNALS];
+};
+
+static void signals_take(struct ev_loop *ev, struct watched *w)
+{
+    for (size_t i = 0; i < N_SIGNALS; i++) {
+        int number = loop_signals[i];
+        sigaction(number, NULL, &w->before[i]);
+        ev_signal_init(&w->watchers[i], number == SIGUSR1 ? on_status : on_interrupt, number);
+        if (w->before[i].sa_handler != SIG_IGN)
+            ev_signal_start(ev, &w->watchers[i]);
+    }
+}
+
+// Blocked in between: libev leaves the default action behind, which would end the program.
+static void signals_return(struct ev_loop *ev, struct watched *w)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    for (size_t i = 0; i < N_SIGNALS; i++) {
+        ev_signal_stop(ev, &w->watchers[i]);
+        sigaction(loop_signals[i], &w->before[i], NULL);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
                        const struct loop_hooks *hooks)
 {
     struct loop loop = {e, limits, hooks, LOOP_DONE};
+    struct watched watched;
     struct ev_loop *ev = ev_default_loop(0);
     ev_set_userdata(ev, &loop);
     ev_now_update(ev); // its time is of the last loop: timers are relative to it
     ev_idle idle;
     ev_timer progress, wall;
-    ev_signal on_int, on_term, on_usr1;
     ev_idle_init(&idle, on_idle);
-    ev_signal_init(&on_int, on_interrupt, SIGINT);
-    ev_signal_init(&on_term, on_interrupt, SIGTERM);
-    ev_signal_init(&on_usr1, on_status, SIGUSR1);
     ev_timer_init(&progress, on_progress, limits->progress_s, limits->progress_s);
     ev_timer_init(&wall, on_wall_limit, limits->wall_s, 0.);
     ev_idle_start(ev, &idle);
-    ev_signal_start(ev, &on_int);
-    ev_signal_start(ev, &on_term);
-    ev_signal_start(ev, &on_usr1);
+    signals_take(ev, &watched);
     if (limits->progress_s > 0 && hooks->progress)
         ev_timer_start(ev, &progress);
     if (limits->wall_s > 0)
         ev_timer_start(ev, &wall);
     ev_run(ev, 0);
     ev_idle_stop(ev, &idle);
-    ev_signal_stop(ev, &on_int);
-    ev_signal_stop(ev, &on_term);
-    ev_signal_stop(ev, &on_usr1);
+    signals_return(ev, &watched);
     ev_timer_stop(ev, &progress);
     ev_timer_stop(ev, &wall);
     return loop.end;

@@ -7,35 +7,47 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 _Noreturn void memory_exhausted(size_t n, size_t size)
 {
+    while (memory_reclaim)
+        memory_reclaim(n * size); // the program ends there once it has no reserve left
     fprintf(stderr, "collwire: out of memory (%zu x %zu bytes)\n", n, size);
     abort();
 }
 
+// After an allocation that failed: to be tried once more.
+static void reclaim(size_t n, size_t size)
+{
+    if (!memory_reclaim)
+        memory_exhausted(n, size);
+    memory_reclaim(n * size);
+}
+
 void *memory_zeroed(size_t n, size_t size)
 {
-    void *p = calloc(n ? n : 1, size ? size : 1);
-    if (!p)
-        memory_exhausted(n, size);
+    void *p;
+    while ((p = calloc(n ? n : 1, size ? size : 1)) == NULL)
+        reclaim(n, size);
     return p;
 }
 
 void *memory_zeroed_lines(size_t n, size_t size)
 {
     size_t bytes = (n * size + 127) / 128 * 128;
-    void *p = aligned_alloc(128, bytes ? bytes : 128);
-    if (!p)
-        memory_exhausted(n, size);
+    void *p;
+    while ((p = aligned_alloc(128, bytes ? bytes : 128)) == NULL)
+        reclaim(n, size);
     return memset(p, 0, bytes);
 }
 
 void *memory_resize(void *old, size_t n, size_t size)
 {
-    void *p = n <= SIZE_MAX / size ? realloc(old, n * size) : NULL;
-    if (!p)
-        memory_exhausted(n, size);
+    void *p;
+    while (n > SIZE_MAX / size || (p = realloc(old, n * size)) == NULL)
+        reclaim(n, size);
     return p;
 }
 
@@ -54,9 +66,31 @@ char *memory_text(const char *text)
 // Below it small pages will do, and making a huge one can stall a short run.
 #define HUGE_FROM ((size_t)4 << 20)
 
+#define RESERVE_LEAST ((size_t)1 << 16)
+
+// A limit on address space counts what is reserved as if it were used.
+static size_t fair_share(size_t bytes)
+{
+    struct rlimit limit;
+    unsigned long long pages = 0;
+    FILE *statm = NULL;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        (statm = fopen("/proc/self/statm", "r")) == NULL)
+        return bytes;
+    if (fscanf(statm, "%llu", &pages) != 1)
+        pages = 0;
+    fclose(statm);
+    unsigned long long used = pages * (unsigned long long)sysconf(_SC_PAGESIZE);
+    unsigned long long left = limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+    while (bytes > left / 16 && bytes > 16 * RESERVE_LEAST)
+        bytes /= 2;
+    return bytes;
+}
+
 void *memory_reserve(size_t *bytes)
 {
-    for (; *bytes >= 1 << 20; *bytes /= 2) {
+    *bytes = fair_share(*bytes);
+    for (; *bytes >= RESERVE_LEAST; *bytes /= 2) {
         void *p = mmap(NULL, *bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED)

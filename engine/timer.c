@@ -48,6 +48,7 @@ void sim_timer_end(struct engine *e, struct sim_timer *timer)
 
 void sim_timer_due(struct engine *e, struct sim_timer *timer)
 {
+    e->internal++;
     if (timer->queued_ps != e->now_ps)
         return; // stale: an earlier entry has served it
     timer->queued_ps = PS_NEVER;
@@ -57,6 +58,7 @@ void sim_timer_due(struct engine *e, struct sim_timer *timer)
         sim_timer_start(e, timer, timer->at_ps);
         return;
     }
+    e->internal--; // it fires
     timer->at_ps = PS_NEVER;
     timer->cb(e, timer, SIM_TIMER);
 }

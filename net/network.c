@@ -83,6 +83,16 @@ void network_set_hints(struct network *net, bool on)
     engine_set_hint(net->engine, on ? hint : NULL);
 }
 
+bool network_pools_low(const struct network *net)
+{
+    const struct ring_pool *rings = &net->rings;
+    const struct fifo_pool *fifos = &net->pool;
+    const struct cargo_pool *cargo = &net->cargo;
+    return rings->n_units > rings->cap_units - rings->cap_units / 16 ||
+           fifos->n_chunks > fifos->cap_chunks - fifos->cap_chunks / 16 ||
+           cargo->n_slots > cargo->cap_slots - cargo->cap_slots / 16;
+}
+
 void network_free(struct network *net)
 {
     ring_pool_free(&net->rings);
@@ -306,6 +316,7 @@ static void on_departure(void *ctx, uint64_t key)
     struct network *net = ctx;
     uint32_t index = event_payload(key);
     ps_t now = net->engine->now_ps;
+    net->engine->internal++;
     if (net->ports[index].wake_ps == now) // else it is stale: settled, or an earlier one came
         port_settle_past(net, index, now);
 }

@@ -159,6 +159,9 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
                   uint32_t n_ports, uint8_t classes);
 void network_free(struct network *net);
 
+// Is less than a sixteenth left of a pool that packets live in?
+bool network_pools_low(const struct network *net);
+
 // Memory hints, which pay where much is in use at a time; off where nobody says. Before the first event.
 void network_set_hints(struct network *net, bool on);
 

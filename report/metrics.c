@@ -325,6 +325,7 @@ char *run_json(const struct result *r, const char *version)
     put(o, "packet_hops", count(r->packet_hops));
     put(o, "packet_hops_per_s", whole((double)r->packet_hops / cpu));
     put(o, "peak_rss_bytes", count(r->peak_rss_bytes));
+    put(o, "memory_limit_bytes", count(r->memory_limit_bytes));
     for (size_t i = 0; i < r->n_captures; i++) {
         json_t *capture = json_object();
         put(capture, "file", json_string(r->captures[i].file));

@@ -122,7 +122,7 @@ static void add_line(struct libscols_table *table, const struct row *row, const 
     scols_line_set_data(line, cell++, row->policy);
     snprintf(text, sizeof text, "%llu", (unsigned long long)row->seed);
     scols_line_set_data(line, cell++, text);
-    scols_line_set_data(line, cell++, status_of(metrics));
+    scols_line_set_data(line, cell++, row->failure && !metrics ? row->failure : status_of(metrics));
     for (size_t c = 0; c < N_COLUMNS; c++) {
         if (!shown[c])
             continue;
@@ -167,6 +167,8 @@ static json_t *row_json(const struct row *row)
     json_object_set_new(o, "cc", json_string(row->policy));
     json_object_set_new(o, "seed", json_integer((json_int_t)row->seed));
     json_object_set_new(o, "status", json_string(status_of(metrics)));
+    if (row->failure)
+        json_object_set_new(o, "failure", json_string(row->failure));
     for (size_t c = 0; c < N_COLUMNS; c++) {
         double value = column_value(&columns[c], metrics);
         json_object_set_new(o, columns[c].key,

@@ -9,6 +9,7 @@ struct row {
     const char *policy; // as the user wrote it
     uint64_t seed;
     const char *metrics; // text of metrics.json, NULL = there is none: the run failed
+    const char *failure; // then why, NULL = unknown
 };
 
 // Texts to be freed by the caller.
@@ -19,5 +20,5 @@ char *rows_csv(const struct row *rows, size_t n);
 // The explanations of a run, a line each, every one led by `prefix`.
 char *row_explanations(const struct row *row, const char *prefix);
 
-// "completed", "incomplete", "interrupted", or "failed" without metrics. Static.
+// "completed", "incomplete", "interrupted", or "failed" without metrics.
 const char *row_status(const struct row *row);

@@ -37,6 +37,34 @@ static uint64_t port_rate(const struct sim *sim, const struct graph_port *port)
     return (uint64_t)((double)port->rate_bps * (1 + off));
 }
 
+// How late the start of a packet at a NIC's port may be settled: at the delivery of the packet before it,
+// so a propagation delay; two packets are added for safety.
+static ps_t settling_lag_ps(const struct sim *sim, const struct graph_port *port)
+{
+    uint64_t full = sim->roce.dims[port->dim].full.wire;
+    return port->delay_ps + serialization_ps(2 * full, port->rate_bps);
+}
+
+// A lower bound of the retransmission timers that queue pairs behind a port arm when a packet starts.
+// A timer shorter than the settling lag would be armed in the past, so the departures of such a port
+// must be scheduled as events.
+static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port)
+{
+    const struct roce_dim *dim = &sim->roce.dims[port->dim];
+    const struct transport_spec *t = &dim->spec;
+    ps_t low = t->rto_low_ps, high = t->rto_high_ps;
+    if (t->recovery != RECOVERY_SELECTIVE_REPEAT)
+        return t->rto_ps;
+    // The base RTT of any pair holds this link both ways (see qp_open for the automatic values).
+    ps_t base_rtt = 2 * port->delay_ps + serialization_ps(dim->full.wire, port->rate_bps) +
+                    serialization_ps(dim->ack.wire, port->rate_bps);
+    if (low == PARAM_AUTO_TIME)
+        low = 2 * base_rtt;
+    if (high == PARAM_AUTO_TIME)
+        high = base_rtt;
+    return low < high ? low : high;
+}
+
 static void build_network(struct sim *sim)
 {
     const struct graph *g = &sim->graph;
@@ -55,13 +83,9 @@ static void build_network(struct sim *sim)
         network_set_port(&sim->net, p, &config);
         sim->net.pfc[p].response_ps = dim->sw.pfc.response_ps;
     }
-    for (uint32_t p = 0; p < sim->net.first_port[g->n_ranks]; p++) {
-        // A packet's start may be settled as late as the delivery before it; a retransmission timer
-        // that is shorter would be armed in the past.
-        ps_t lag = g->ports[p].delay_ps + serialization_ps(2 * 9216, g->ports[p].rate_bps);
-        if (lag >= sim->spec->dims[g->ports[p].dim].transport.rto_ps)
+    for (uint32_t p = 0; p < sim->net.first_port[g->n_ranks]; p++)
+        if (settling_lag_ps(sim, &g->ports[p]) >= shortest_rto_ps(sim, &g->ports[p]))
             port_pin_explicit(&sim->net, p);
-    }
     ps_t span = 0; // mean time from a start to its arrival
     for (uint32_t p = 0; p < g->n_ports; p++)
         span += (g->ports[p].delay_ps + serialization_ps(1500, g->ports[p].rate_bps)) / g->n_ports;
@@ -205,6 +229,7 @@ void sim_free(struct sim *sim)
     distribution_free(&sim->stats.slowdown);
     free(sim->captures);
     free(sim->capture_packets);
+    free(sim->capture_failure);
     free(sim->tap_first);
     free(sim->tap_list);
     free(sim);

@@ -44,15 +44,17 @@ static void add_place(void *ctx, uint32_t port)
         add(ports, ports->sim->graph.ports[port].peer, true);
 }
 
-static int open_one(struct sim *sim, size_t c, const char *dir, struct place_ports *ports,
-                    struct err *err)
+static int open_one(struct sim *sim, size_t c, const char *folder, const char *shown,
+                    struct place_ports *ports, struct err *err)
 {
     const struct capture_spec *spec = &sim->spec->captures[c];
-    char *path;
     *ports = (struct place_ports){.sim = sim, .one_way = strstr(spec->at, "->") != NULL};
     places_match(&sim->graph, spec->at, add_place, ports);
-    path = strcmp(spec->file, "-") == 0 ? text_format("-") : text_format("%s/%s", dir, spec->file);
+    bool live = strcmp(spec->file, "-") == 0;
+    char *path = live ? text_format("-") : text_format("%s/%s", folder, spec->file);
+    char *name = text_format("%s/%s", shown, spec->file);
     struct capture_config config = {.path = path,
+                                    .name = name,
                                     .filter = spec->filter && *spec->filter ? spec->filter : NULL,
                                     .snaplen = (uint32_t)spec->snaplen_bytes,
                                     .stamp = (enum capture_stamp)spec->stamp,
@@ -62,6 +64,7 @@ static int open_one(struct sim *sim, size_t c, const char *dir, struct place_por
                                     .cargo = &sim->net.cargo};
     sim->captures[c] = capture_open(&config, err);
     free(path);
+    free(name);
     return sim->captures[c] ? 0 : -1;
 }
 
@@ -94,6 +97,14 @@ static void count_port(void *ctx, uint32_t port)
     ++*(size_t *)ctx;
 }
 
+uint32_t sim_capture_ports(const struct sim *sim, size_t c)
+{
+    const char *at = sim->spec->captures[c].at;
+    size_t n = 0;
+    places_match(&sim->graph, at, count_port, &n);
+    return (uint32_t)(strstr(at, "->") ? n : 2 * n);
+}
+
 int sim_check_captures(const struct sim *sim, struct err *err)
 {
     size_t errors = err->n_errors;
@@ -114,14 +125,14 @@ int sim_check_captures(const struct sim *sim, struct err *err)
     return err->n_errors == errors ? 0 : -1;
 }
 
-int sim_open_captures(struct sim *sim, const char *dir, struct err *err)
+int sim_open_captures(struct sim *sim, const char *folder, const char *shown, struct err *err)
 {
     size_t n = sim->spec->n_captures, errors = err->n_errors;
     if (n == 0)
         return 0;
     struct place_ports *places = memory_zeroed(n, sizeof *places);
     for (size_t c = 0; c < n; c++)
-        open_one(sim, c, dir, &places[c], err);
+        open_one(sim, c, folder, shown, &places[c], err);
     if (err->n_errors == errors)
         index_taps(sim, places);
     for (size_t c = 0; c < n; c++)
@@ -130,12 +141,42 @@ int sim_open_captures(struct sim *sim, const char *dir, struct err *err)
     return err->n_errors == errors ? 0 : -1;
 }
 
+// The first capture on disk that could not be written, or n_captures.
+static size_t failed_capture(const struct sim *sim)
+{
+    size_t c = 0;
+    while (c < sim->spec->n_captures && !(sim->captures[c] && capture_error(sim->captures[c])))
+        c++;
+    return c;
+}
+
+void sim_end_if_capture_failed(struct sim *sim)
+{
+    size_t c = failed_capture(sim);
+    if (sim->capture_failure || c == sim->spec->n_captures)
+        return;
+    sim->capture_failure =
+        text_format("the capture %s cannot be written: %s", sim->spec->captures[c].file,
+                    strerror(capture_error(sim->captures[c])));
+    engine_stop(&sim->engine);
+}
+
+#define CAPTURE_FAILED UINT64_MAX
+
+bool sim_capture_failed(const struct sim *sim, size_t c)
+{
+    return sim->capture_packets[c] == CAPTURE_FAILED;
+}
+
 int sim_close_captures(struct sim *sim, struct err *err)
 {
     int status = 0;
     for (size_t c = 0; c < sim->spec->n_captures; c++) {
-        if (sim->captures[c] && capture_close(sim->captures[c], &sim->capture_packets[c], err) != 0)
+        if (sim->captures[c] &&
+            capture_close(sim->captures[c], &sim->capture_packets[c], err) != 0) {
+            sim->capture_packets[c] = CAPTURE_FAILED;
             status = -1;
+        }
         sim->captures[c] = NULL;
     }
     return status;

@@ -186,8 +186,8 @@ static void collect_machine(const struct sim *sim, struct result *r)
     r->n_captures = sim->spec->n_captures;
     r->captures = memory_zeroed(r->n_captures, sizeof *r->captures);
     for (size_t c = 0; c < r->n_captures; c++)
-        r->captures[c] =
-            (struct capture_result){sim->spec->captures[c].file, sim->capture_packets[c]};
+        r->captures[c] = (struct capture_result){
+            sim->spec->captures[c].file, sim_capture_failed(sim, c) ? 0 : sim->capture_packets[c]};
 }
 
 static void collect_status(const struct sim *sim, struct result *r)
@@ -201,6 +201,10 @@ static void collect_status(const struct sim *sim, struct result *r)
         r->reason = text_format("wall clock limit of %g s reached", limits->wall_s);
     else if (sim->end == LOOP_EVENT_LIMIT)
         r->reason = text_format("limit of %llu events reached", (unsigned long long)limits->events);
+    else if (sim->end == LOOP_MEMORY_LIMIT)
+        r->reason = text_format("out of memory: see limits.memory");
+    else if (sim->capture_failure)
+        r->reason = text_format("%s", sim->capture_failure);
     else if (r->n_deadlock > 0)
         r->reason = text_format("deadlock: %zu paused ports wait for each other, first %s",
                                 r->n_deadlock, r->deadlock[0]);

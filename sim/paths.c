@@ -29,20 +29,25 @@ struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
 {
     const struct sim *sim = ctx;
     const struct transport_spec *t = &sim->roce.dims[dim].spec;
+    const struct routes *routes = &sim->routes;
     uint32_t ports[ROUTE_MAX_HOPS];
-    uint32_t n = sim_route(sim, &sim->routes, src, dst, dim, ports);
+    uint32_t n = sim_route(sim, routes, src, dst, dim, ports);
+    bool cut_off = n == 0;
+    if (cut_off) { // links have failed: the path of the whole network
+        routes = sim_first_routes(sim);
+        n = sim_route(sim, routes, src, dst, dim, ports);
+    }
     src = graph_owner(&sim->graph, src, dim);
     dst = graph_owner(&sim->graph, dst, dim);
-    uint32_t first = first_port_of(sim, src, dim);
-    if (n == 0) // links have failed
-        n = 1, ports[0] = first;
     uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire, ack = ack_sizes(t).wire;
     struct roce_path out = {.src_node = src,
                             .dst_node = dst,
                             .hops = n,
                             .line_bps = sim->graph.ports[ports[0]].rate_bps,
-                            .any_port = (uint16_t)sim->graph.ports[first].local};
-    out.n_ports = routes_from(&sim->routes, src, dst, dim, &out.ports);
+                            .shared_port = (uint16_t)sim->graph.ports[ports[0]].local,
+                            .cut_off = cut_off};
+    if (src != dst)
+        out.n_ports = routes_from(routes, src, dst, dim, &out.ports);
     for (uint32_t h = 0; h < n; h++) {
         const struct graph_port *there = &sim->graph.ports[ports[h]];
         const struct graph_port *back = &sim->graph.ports[there->peer];

@@ -219,6 +219,7 @@ struct result {
     struct series *series; // NULL = none asked for
     /* machine */
     double wall_s, cpu_s;
+    uint64_t memory_limit_bytes; // that the run was held against
     uint64_t events, packet_hops, peak_rss_bytes;
     struct capture_result *captures;
     size_t n_captures;

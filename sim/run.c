@@ -73,6 +73,15 @@ static void on_batch(void *ctx)
     for (size_t c = 0; c < sim->spec->n_captures; c++)
         if (sim->captures[c])
             capture_advance(sim->captures[c], sim->engine.now_ps);
+    sim_end_if_capture_failed(sim);
+}
+
+// The pools of packets cannot move, so the run ends before they are full.
+static bool memory_low(void *ctx)
+{
+    const struct running *run = ctx;
+    return network_pools_low(&run->sim->net) ||
+           (run->watch && run->watch->memory_low && run->watch->memory_low(run->watch->ctx));
 }
 
 static double cpu_seconds(void)
@@ -106,8 +115,10 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     struct loop_limits loop = {.progress_s = watch ? watch->progress_s : 0,
                                .wall_s = limits->wall_s,
                                .events = limits->events};
-    struct loop_hooks hooks = {
-        .ctx = &run, .progress = on_progress, .batch = sim->spec->n_captures ? on_batch : NULL};
+    struct loop_hooks hooks = {.ctx = &run,
+                               .progress = on_progress,
+                               .batch = sim->spec->n_captures ? on_batch : NULL,
+                               .memory_low = memory_low};
     double cpu = cpu_seconds(), wall = wall_seconds();
     if (!workload_done(&sim->workload))
         sim->end = loop_run(&sim->engine, &loop, &hooks);

@@ -49,6 +49,28 @@ static void add_qps(struct sim *sim)
     }
 }
 
+static size_t n_lines(const struct series *series)
+{
+    size_t n = 0;
+    for (int kind = 0; kind < SERIES_KINDS; kind++)
+        n += series->n_lines[kind];
+    return n;
+}
+
+// Keep every other sample, and go on at twice the step: the times stay k * step from 0.
+static void halve(struct series *series)
+{
+    for (int kind = 0; kind < SERIES_KINDS; kind++)
+        for (size_t i = 0; i < series->n_lines[kind]; i++) {
+            struct series_line *line = &series->lines[kind][i];
+            for (size_t k = 0; 2 * k < series->n_samples; k++)
+                line->values[k] = line->values[2 * k];
+            line->first = (line->first + 1) / 2;
+        }
+    series->n_samples = (series->n_samples + 1) / 2;
+    series->step_ps *= 2;
+}
+
 static void grow(struct sampler *s)
 {
     s->cap_samples = s->cap_samples ? 2 * s->cap_samples : 64;
@@ -83,10 +105,18 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     struct sampler *s = sim->sampler;
     struct series *series = &s->series;
     sim->housekeeping--;
-    if (series->n_samples == s->cap_samples)
-        grow(s);
     network_settle(&sim->net, e->now_ps);
     add_qps(sim);
+    if (series->n_samples > 1 && (series->n_samples + 1) * n_lines(series) > SERIES_MAX_VALUES) {
+        halve(series);
+        if (e->now_ps != (ps_t)series->n_samples * series->step_ps) { // between the samples kept
+            sim->housekeeping++;
+            sim_timer_start(e, timer, (ps_t)series->n_samples * series->step_ps);
+            return;
+        }
+    }
+    if (series->n_samples == s->cap_samples)
+        grow(s);
     size_t at = series->n_samples;
     for (size_t i = 0; i < s->n_ports; i++) {
         uint32_t port = s->ports[i];

@@ -26,6 +26,10 @@ struct message_stats { // of ended messages
 struct change_timer;
 struct relay;
 
+// Values of a series at most: where more would come, every other sample is dropped and the step between
+// samples doubles, as often as it takes.
+#define SERIES_MAX_VALUES ((size_t)2000000)
+
 struct sampler {
     struct sim_timer timer;
     struct series series;
@@ -66,7 +70,8 @@ struct sim {
     struct sampler *sampler;
     struct capture **captures; // [spec->n_captures]
     uint64_t *capture_packets;
-    uint32_t *tap_first; // [port + 1] into tap_list: captures that watch it
+    char *capture_failure; // why the run ended: a capture could not be written; NULL = none
+    uint32_t *tap_first;   // [port + 1] into tap_list: captures that watch it
     uint32_t *tap_list;
     double wall_s, cpu_s;
 };
@@ -82,10 +87,11 @@ void sim_set_plain(struct sim *sim);
 // Do the captures' places exist, are their filters right? 0, or -1 with errors; nothing is opened.
 int sim_check_captures(const struct sim *sim, struct err *err);
 
-// Open captures, which have been checked, into `dir` ("-" files go to stdout). 0, or -1 with errors.
-int sim_open_captures(struct sim *sim, const char *dir, struct err *err);
+// Open captures, which have been checked, in `folder` ("-" files go to stdout); errors name them in the
+// folder `shown`. 0, or -1 with errors.
+int sim_open_captures(struct sim *sim, const char *folder, const char *shown, struct err *err);
 
-// Run to an end. `progress` may be NULL; it is called every `progress_s` of wall time.
+// Run to an end. `watch` may be NULL; progress is called every `progress_s` of wall time.
 struct sim_progress {
     double done; // share of the work, 0..1
     ps_t now_ps;
@@ -93,13 +99,17 @@ struct sim_progress {
 };
 struct sim_watch {
     void *ctx;
-    void (*progress)(void *ctx, const struct sim_progress *p);
+    void (*progress)(void *ctx, const struct sim_progress *p); // may be NULL
+    bool (*memory_low)(void *ctx); // the run ends when it is true; may be NULL
     double progress_s;
 };
 void sim_run(struct sim *sim, const struct sim_watch *watch);
 
 // Close captures. 0, or -1 with one error per file that could not be written.
 int sim_close_captures(struct sim *sim, struct err *err);
+
+// After they were closed: could capture `c` not be written whole?
+bool sim_capture_failed(const struct sim *sim, size_t c);
 
 // What the run has shown. Once, after sim_run. Free with result_free.
 struct result *sim_result(struct sim *sim);
@@ -113,6 +123,8 @@ void sim_packets_free(struct sim *sim);
 char *sim_describe(const struct sim *sim);
 
 /* Between the files of this folder */
+void sim_end_if_capture_failed(struct sim *sim);
+uint32_t sim_capture_ports(const struct sim *sim, size_t c); // directions of links that it sees
 static inline bool sim_is_analytical(const struct sim *sim)
 {
     return sim->spec->network == NETWORK_ANALYTICAL;

@@ -59,6 +59,7 @@ struct limits_spec {
     ps_t sim_time_ps, stall_ps; // PS_NEVER = none
     double wall_s;              // 0 = none
     uint64_t events;            // 0 = none
+    uint64_t memory_bytes;      // 0 = what the machine allows
 };
 
 enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };

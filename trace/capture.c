@@ -77,7 +77,8 @@ static void capture_free(struct capture *c)
 struct capture *capture_open(const struct capture_config *config, struct err *err)
 {
     uint32_t snaplen = config->snaplen < FRAME_MAX ? config->snaplen : FRAME_MAX;
-    struct capture_file *file = capture_file_open(config->path, config->filter, snaplen, err);
+    struct capture_file *file = capture_file_open(
+        config->path, config->name ? config->name : config->path, config->filter, snaplen, err);
     if (!file)
         return NULL;
     struct capture *c = memory_zeroed(1, sizeof *c);
@@ -196,6 +197,8 @@ void capture_advance(struct capture *c, ps_t now)
     write_before(c, now);
     capture_file_show(c->file);
 }
+
+int capture_error(const struct capture *c) { return capture_file_error(c->file); }
 
 int capture_close(struct capture *c, uint64_t *packets, struct err *err)
 {

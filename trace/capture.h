@@ -20,6 +20,7 @@ struct capture_port {
 
 struct capture_config {
     const char *path;   // file to create, "-" = stdout
+    const char *name;   // of the file, for messages; NULL = path
     const char *filter; // pcap filter expression, NULL = all
     uint32_t snaplen;   // bytes kept of each frame, >= 14; 80 keeps every header
     enum capture_stamp stamp;
@@ -45,6 +46,9 @@ void capture_seen(struct capture *c, uint32_t port, const struct packet *packet,
 // No packet will be seen any more whose first bit is before `now`: write what is settled. On stdout
 // also flush, so that a reader sees it.
 void capture_advance(struct capture *c, ps_t now);
+
+// errno of the first write that failed, 0 = none; 0 for a capture on stdout, whose reader may leave.
+int capture_error(const struct capture *c);
 
 // Write the rest, close, report the packets written. 0, or -1 with an error naming the file when
 // any write failed (a full disk, a closed pipe). Frees `c` either way.

@@ -12,9 +12,13 @@ struct capture_file;
 int capture_file_check_filter(const char *filter, uint32_t snaplen, const char *path,
                               struct err *err);
 
-// Create the file ("-" = stdout) and write its header. NULL with one error naming it on failure.
-struct capture_file *capture_file_open(const char *path, const char *filter, uint32_t snaplen,
-                                       struct err *err);
+// Create the file ("-" = stdout) and write its header. NULL with one error on failure, which calls it
+// `name`.
+struct capture_file *capture_file_open(const char *path, const char *name, const char *filter,
+                                       uint32_t snaplen, struct err *err);
+
+// errno of the first write that failed, 0 = none; 0 on stdout, whose reader may leave.
+int capture_file_error(const struct capture_file *f);
 
 // Write a frame of `len` bytes, of which `kept` are at `bytes`, at `ns` since the start unless the
 // filter rejects it. The first write error is kept and stops all writing.

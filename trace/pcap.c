@@ -84,11 +84,11 @@ static void file_free(struct capture_file *f)
     free(f);
 }
 
-static int file_open(struct capture_file *f, const char *path, const char *filter, uint32_t snaplen,
-                     struct err *err)
+static int file_open(struct capture_file *f, const char *path, const char *name, const char *filter,
+                     uint32_t snaplen, struct err *err)
 {
     f->live = strcmp(path, "-") == 0;
-    f->name = memory_text(f->live ? "stdout" : path);
+    f->name = memory_text(f->live ? "stdout" : name);
     f->pcap = handle_open(snaplen);
     if (!f->pcap)
         return err_add(err, f->name, "%s", strerror(ENOMEM));
@@ -109,11 +109,11 @@ static int file_open(struct capture_file *f, const char *path, const char *filte
     return 0;
 }
 
-struct capture_file *capture_file_open(const char *path, const char *filter, uint32_t snaplen,
-                                       struct err *err)
+struct capture_file *capture_file_open(const char *path, const char *name, const char *filter,
+                                       uint32_t snaplen, struct err *err)
 {
     struct capture_file *f = memory_zeroed(1, sizeof *f);
-    if (file_open(f, path, filter, snaplen, err)) {
+    if (file_open(f, path, name, filter, snaplen, err)) {
         file_free(f);
         return NULL;
     }
@@ -126,6 +126,8 @@ static void keep_error(struct capture_file *f, int error)
     if (!f->error)
         f->error = error ? error : EIO;
 }
+
+int capture_file_error(const struct capture_file *f) { return f->live ? 0 : f->error; }
 
 void capture_file_put(struct capture_file *f, int64_t ns, const uint8_t *bytes, size_t kept,
                       size_t len)

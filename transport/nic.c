@@ -92,6 +92,29 @@ void nic_repace(struct nic *nic, const struct qp_array *qps, uint32_t index)
         sift_down(nic, qps, at, index);
 }
 
+void nic_remove(struct nic *nic, const struct qp_array *qps, uint32_t index)
+{
+    struct qp_sender *s = &qp_at(qps, index)->snd;
+    if (s->place == QP_PACED) {
+        uint32_t at = s->heap_at, last = nic->paced[--nic->n_paced];
+        if (last != index) {
+            heap_put(nic, qps, at, last);
+            nic_repace(nic, qps, last);
+        }
+    } else if (s->place == QP_READY) {
+        uint32_t before = QP_NIL;
+        for (uint32_t i = nic->ready_head; i != index; i = qp_at(qps, i)->snd.ready_next)
+            before = i;
+        if (before == QP_NIL)
+            nic->ready_head = s->ready_next;
+        else
+            qp_at(qps, before)->snd.ready_next = s->ready_next;
+        if (nic->ready_tail == index)
+            nic->ready_tail = before;
+    }
+    s->place = QP_IDLE;
+}
+
 // Bring those that have come due into the ring, and drop from its head those that may not send.
 static void refresh(struct nic *nic, const struct qp_array *qps, ps_t now)
 {

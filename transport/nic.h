@@ -58,6 +58,9 @@ void nic_add(struct nic *nic, const struct qp_array *qps, uint32_t index, ps_t n
 // Its next_send_ps changed while it is paced.
 void nic_repace(struct nic *nic, const struct qp_array *qps, uint32_t index);
 
+// Takes a sender out that is ready or paced. Linear in the senders that are ready; for rare events.
+void nic_remove(struct nic *nic, const struct qp_array *qps, uint32_t index);
+
 // Next sender in turn that may send at `now`, taken out; QP_NIL when there is none.
 uint32_t nic_take(struct nic *nic, const struct qp_array *qps, ps_t now);
 

@@ -43,6 +43,8 @@ struct qp_sender {
     struct cc cc;
     /* cold */
     uint32_t newest; // message not wholly acknowledged
+    uint32_t turn;   // which of the equal ports to the destination it takes
+    bool cut_off;    // no port led there when its port was chosen
     struct cc_env env;
     ps_t idle_since_ps; // when the last message was acknowledged
     /* selective repeat (selective.c) */

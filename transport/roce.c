@@ -80,6 +80,27 @@ static void qp_restart(struct roce *roce, struct qp *qp, ps_t now)
     sim_timer_stop(&qp->rcv.np);
 }
 
+void roce_attach(struct roce *roce, struct qp *qp, const struct roce_path *path)
+{
+    struct qp_sender *s = &qp->snd;
+    uint32_t local = path->n_ports > 0 ? path->ports[s->turn % path->n_ports] : path->shared_port;
+    s->port = node_port(roce->net, qp->src_node, local);
+    s->nic = port_data_index(roce->net, s->port, qp->cls);
+    s->cut_off = path->cut_off;
+}
+
+// Links may have come back since. Called with the retransmission timer off, as the packets that were sent
+// into the failed link are about to be sent again.
+void roce_reattach(struct roce *roce, struct qp *qp)
+{
+    struct roce_path path = roce->path(roce->path_ctx, qp->src, qp->dst, qp->dim);
+    if (path.cut_off)
+        return;
+    if (qp->snd.place != QP_IDLE)
+        nic_remove(&roce->nics[qp->snd.nic], &roce->qps, qp->index);
+    roce_attach(roce, qp, &path);
+}
+
 static uint32_t qp_open(struct roce *roce, const struct transfer_request *request, uint32_t d,
                         ps_t now)
 {
@@ -122,10 +143,8 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
     qp->wants_cnps = dim->cc->needs & CC_NEEDS_CNP && dim->spec.cnp == CNP_NP_TIMER;
     qp->wants_acks = dim->cc->on_ack && !qp->wants_cnps;
     qp_name(roce, index);
-    uint32_t turn = request->stripe > 0 ? request->stripe - 1 : roce->entropy[0][index];
-    uint32_t local = path.n_ports > 0 ? path.ports[turn % path.n_ports] : path.any_port;
-    s->port = node_port(roce->net, qp->src_node, local);
-    s->nic = port_data_index(roce->net, s->port, qp->cls);
+    s->turn = request->stripe > 0 ? request->stripe - 1 : roce->entropy[0][index];
+    roce_attach(roce, qp, &path);
     qp_restart(roce, qp, now);
     return index;
 }

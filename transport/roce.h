@@ -28,13 +28,18 @@ struct roce_dim {
 struct roce_path {
     uint32_t src_node, dst_node; // whose ports the ranks use: their own, unless they share
     const uint16_t *ports; // of the sending rank, counted from its first: equal ones; borrowed
-    uint32_t n_ports;      // 0 = links have failed, and no port leads there
-    uint16_t any_port;     // counted alike: what is sent by it then will time out
+    uint32_t n_ports;      // 0 = the ranks share a NIC
+    uint16_t shared_port;  // counted alike: where they share a NIC, the port by which they meet
+    bool cut_off; // no port leads there now: the path is that of the network without failures
     ps_t base_rtt_ps;
     uint64_t line_bps;
     uint32_t hops;
     ps_t queueing_ps; // in which every switch of it drains its whole buffer
 };
+
+// Choose the NIC port of a queue pair; again for one that was cut off when its port was chosen.
+void roce_attach(struct roce *roce, struct qp *qp, const struct roce_path *path);
+void roce_reattach(struct roce *roce, struct qp *qp);
 
 struct roce_observer {
     void (*message_ended)(void *ctx, const struct message *m); // done or failed, before it is freed

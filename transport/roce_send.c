@@ -180,6 +180,8 @@ void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents)
     }
     const struct transport_spec *spec = &roce_dim_of(roce, qp)->spec;
     rto_set(roce, s, RTO_OFF); // it has fired
+    if (s->cut_off)
+        roce_reattach(roce, qp);
     s->timeouts++;
     roce->timeouts++;
     roce_message(roce, s->oldest)->timeouts++;

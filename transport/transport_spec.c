@@ -212,11 +212,18 @@ static struct packet_sizes sizes(const struct transport_spec *t, uint32_t header
     return (struct packet_sizes){frame, frame + GAP};
 }
 
+// A packet whose overhead the scenario states. It occupies the line for a byte at least: packets that take
+// no time at all would have no order among themselves on links without delay.
+static struct packet_sizes on_line(uint32_t bytes)
+{
+    uint32_t all = bytes > 0 ? bytes : 1;
+    return (struct packet_sizes){all, all};
+}
+
 struct packet_sizes data_sizes(const struct transport_spec *t, uint32_t payload, bool reth)
 {
     if (t->overhead == OVERHEAD_CUSTOM) {
-        uint32_t all = payload + (uint32_t)t->overhead_data + t->int_bytes;
-        return (struct packet_sizes){all, all};
+        return on_line(payload + (uint32_t)t->overhead_data + t->int_bytes);
     }
     return sizes(t, BASE + (reth ? RETH : 0u) + t->int_bytes, payload);
 }
@@ -224,8 +231,7 @@ struct packet_sizes data_sizes(const struct transport_spec *t, uint32_t payload,
 struct packet_sizes ack_sizes(const struct transport_spec *t)
 {
     if (t->overhead == OVERHEAD_CUSTOM) {
-        uint32_t all = (uint32_t)t->overhead_ack + t->int_bytes;
-        return (struct packet_sizes){all, all};
+        return on_line((uint32_t)t->overhead_ack + t->int_bytes);
     }
     return sizes(t, BASE + AETH + t->int_bytes, 0);
 }
@@ -233,6 +239,6 @@ struct packet_sizes ack_sizes(const struct transport_spec *t)
 struct packet_sizes cnp_sizes(const struct transport_spec *t)
 {
     if (t->overhead == OVERHEAD_CUSTOM)
-        return (struct packet_sizes){(uint32_t)t->overhead_ack, (uint32_t)t->overhead_ack};
+        return on_line((uint32_t)t->overhead_ack);
     return sizes(t, BASE, CNP_BODY);
 }

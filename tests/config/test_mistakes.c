@@ -125,7 +125,7 @@ static const struct mistake mistakes[] = {
      "switch.routing.relay: must be true or false"},
     // transport
     {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL,
-     "transport.kind: \"tcp\" is not available yet"},
+     "transport.kind: \"tcp\""},
     {"\"transport\":{\"mtu\":\"63B\"}", NULL, NULL, "transport.mtu: 63B is below"},
     {"\"transport\":{\"wire_overhead\":\"ethernt\"}", NULL, NULL, "did you mean \"ethernet\"?"},
     {"\"transport\":{\"wire_overhead\":{\"data\":\"36B\"}}", NULL, NULL,
@@ -136,7 +136,7 @@ static const struct mistake mistakes[] = {
     {"\"cc\":{}", NULL, NULL, "cc.kind: is required: a policy"},
     {"\"cc\":{\"kind\":\"foo\"}", NULL, NULL, "cc.kind: unknown policy \"foo\""},
     {"\"cc\":{\"kind\":\"dcqnc\"}", NULL, NULL, "did you mean \"dcqcn\"?"},
-    {"\"cc\":{\"kind\":\"cubic\"}", NULL, NULL, "cc.kind: policy \"cubic\" is not available yet"},
+    {"\"cc\":{\"kind\":\"cubic\"}", NULL, NULL, "cc.kind: unknown policy \"cubic\""},
     {"\"cc\":{\"kind\":\"dcqcn\",\"preset\":\"papr\"}", NULL, NULL, "did you mean \"paper\"?"},
     {"\"cc\":{\"kind\":\"none\",\"k\":1}", NULL, NULL, "cc.k: unknown key"},
     {"\"cc\":{\"kind\":\"dcqcn\",\"rate_ai\":\"fast\"}", NULL, NULL, "cc.rate_ai: \"fast\" is not"},

@@ -79,7 +79,7 @@ static char *capture_of(uint64_t seed, bool plain, size_t *size)
         sim_set_plain(f->sim);
     else
         network_set_hints(&f->sim->net, seed % 3 == 0);
-    assert_int_equal(sim_open_captures(f->sim, dir, &err), 0);
+    assert_int_equal(sim_open_captures(f->sim, dir, dir, &err), 0);
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
     assert_int_equal(sim_close_captures(f->sim, &err), 0);

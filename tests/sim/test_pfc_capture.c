@@ -77,7 +77,7 @@ static void capture_run(int stamp, struct records *at_rank, struct records *at_s
     f.spec.n_captures = 2;
     f.sim = sim_new(&f.spec, &err);
     assert_non_null(f.sim);
-    assert_int_equal(sim_open_captures(f.sim, dir, &err), 0);
+    assert_int_equal(sim_open_captures(f.sim, dir, dir, &err), 0);
     sim_run(f.sim, NULL);
     assert_int_equal(sim_close_captures(f.sim, &err), 0);
     f.result = sim_result(f.sim);

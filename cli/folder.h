@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Files relative to an open folder, without following symbolic links. Names may have several parts
+// ("a/b.pcap"); they are clean (config/output_name.h). Functions return 0, or -1 with errno.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+// Make a folder and its parents; *existed becomes the length of the leading part of `path` that was
+// there before.
+int folder_make(const char *path, size_t *existed);
+
+// Remove an empty folder and its parents down to those that existed.
+void folder_unmake(const char *path, size_t existed);
+
+// Open a folder inside `fd`; it must not be a symbolic link. Returns a descriptor, or -1.
+int folder_open(int fd, const char *name);
+
+// Open the folder that holds `name`, made with `make` where it is missing. *last becomes the last part
+// of the name. Returns a descriptor, or -1.
+int folder_of(int fd, const char *name, bool make, const char **last);
+
+int folder_stat(int fd, const char *name, struct stat *out);
+int folder_unlink(int fd, const char *name);
+int folder_move(int from, int to, const char *name);
+
+// The whole of a regular file. NULL with errno; to be freed.
+char *folder_read(int fd, const char *name);
+int folder_write(int fd, const char *name, const char *text, size_t length);
+
+// Empty a folder and remove it.
+void folder_wipe(int fd, const char *name);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Handlers that only call what POSIX lists as safe in a handler.
+#include "cli/signals.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "cli/options.h"
+
+#define PATHS_MAX 256 // more are left to the next command, which removes them too
+
+static char *paths[PATHS_MAX];
+static volatile sig_atomic_t n_paths;
+static const char *volatile phase = "starting";
+static volatile sig_atomic_t seconds;
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+#define N_ENDING (sizeof ending / sizeof *ending)
+
+static void put(const char *text)
+{
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    (void)ignored;
+}
+
+_Noreturn void signals_abandon(int code, const char *why)
+{
+    for (int i = (int)n_paths; i-- > 0;)
+        if (unlink(paths[i]) != 0)
+            rmdir(paths[i]);
+    put("\ncollwire: ");
+    put(why);
+    put(" while ");
+    put(phase);
+    put("; nothing was written\n");
+    _exit(code);
+}
+
+static void on_ending(int number)
+{
+    (void)number;
+    signals_abandon(EXIT_INTERRUPTED, "interrupted");
+}
+
+static void on_second(int number)
+{
+    char digits[16];
+    int at = sizeof digits - 1;
+    (void)number;
+    seconds = seconds + 1;
+    digits[at] = '\0';
+    for (int left = (int)seconds; left > 0; left /= 10)
+        digits[--at] = (char)('0' + left % 10);
+    put("\r");
+    put(phase);
+    put(", ");
+    put(digits + at);
+    put(" s ");
+}
+
+void signals_handle(void (*handler)(int number))
+{
+    struct sigaction action = {.sa_handler = handler}, now;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < N_ENDING; i++) {
+        sigaddset(&action.sa_mask, ending[i]);
+        if (sigaction(ending[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(ending[i], &action, NULL);
+    }
+}
+
+void signals_install(void)
+{
+    signals_handle(on_ending);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); // ignored, children could not be waited for
+}
+
+void signals_phase(const char *doing) { phase = doing; }
+
+void signals_show(bool on)
+{
+    struct sigaction action = {.sa_handler = on ? on_second : SIG_IGN, .sa_flags = SA_RESTART};
+    struct itimerval every = {{on, 0}, {on, 0}};
+    sigemptyset(&action.sa_mask);
+    if (!on && seconds > 0)
+        put("\r\033[K");
+    seconds = 0;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
+}
+
+void signals_hold(bool on)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < N_ENDING; i++)
+        sigaddset(&set, ending[i]);
+    sigprocmask(on ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+void signals_remove_later(const char *path)
+{
+    if (n_paths == PATHS_MAX)
+        return;
+    char *copy = strdup(path);
+    if (!copy)
+        return;
+    paths[n_paths] = copy;
+    n_paths = n_paths + 1;
+}
+
+void signals_keep(void)
+{
+    int n = (int)n_paths;
+    n_paths = 0;
+    for (int i = 0; i < n; i++)
+        free(paths[i]);
+}

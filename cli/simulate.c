@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Building, checking the cost, running, writing.
+#include "cli/simulate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/memory_guard.h"
+#include "cli/options.h"
+#include "cli/result_set.h"
+#include "cli/signals.h"
+#include "report/metrics.h"
+#include "report/timeline.h"
+#include "sim/estimate.h"
+#include "sim/sim.h"
+
+#define PROGRESS_EVERY_S 0.5
+#define ESTIMATE_FROM_S 5 // of wall time: a run that takes longer says so beforehand
+
+struct progress_line {
+    double wall_s;
+    bool shown;
+};
+
+static void show_progress(void *ctx, const struct sim_progress *p)
+{
+    struct progress_line *line = ctx;
+    char now[UNIT_TEXT], eta[UNIT_TEXT] = "-";
+    line->wall_s += PROGRESS_EVERY_S;
+    line->shown = true;
+    if (p->done > 0)
+        human_time((ps_t)(line->wall_s * (1 - p->done) / p->done * 1e12), eta);
+    fprintf(stderr, "\r%5.1f %%  %s simulated, %.2f M packet-hops/s, ETA %s   ", 100 * p->done,
+            human_time(p->now_ps, now), (double)p->packet_hops / line->wall_s / 1e6, eta);
+    fflush(stderr);
+}
+
+/* ---- before the run ---- */
+
+// What `limits.memory` allows on this machine.
+static uint64_t memory_limit(const struct spec *spec)
+{
+    return spec->limits.memory_bytes > 0 ? spec->limits.memory_bytes : memory_available();
+}
+
+static int check_cost(const struct sim *sim, uint64_t limit_bytes, bool show, struct err *err)
+{
+    struct estimate e = sim_estimate(sim);
+    uint64_t all = estimate_bytes(&e) + memory_resident();
+    enum estimate_part part = estimate_largest(&e);
+    char need[UNIT_TEXT], most[UNIT_TEXT], limit[UNIT_TEXT];
+    if (all > limit_bytes)
+        return err_add(err, "limits.memory",
+                       "the run needs up to %s, of which %s for %s, and %s are allowed",
+                       human_bytes(all, need), human_bytes(e.part_bytes[part], most),
+                       estimate_part_names[part], human_bytes(limit_bytes, limit));
+    if (show && e.wall_s > ESTIMATE_FROM_S) {
+        char *text = estimate_text(&e, "          ");
+        fputs(text, stderr);
+        free(text);
+    }
+    return 0;
+}
+
+// The names of all files that the run may write.
+static int claim_files(struct result_set *set, const struct spec *spec, struct err *err)
+{
+    static const char *const training[] = {"EndToEnd.csv", "detailed.csv", "dimensions.csv"};
+    bool trains = false;
+    int status = result_set_claim(set, "metrics.json", err);
+    status |= result_set_claim(set, "run.json", err);
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        trains |= spec->jobs[j].kind == JOB_TRAINING;
+    for (size_t i = 0; trains && i < sizeof training / sizeof *training; i++)
+        status |= result_set_claim(set, training[i], err);
+    if (spec->report.sample_ps > 0)
+        status |= result_set_claim(set, "series.csv", err);
+    if (spec->report.timeline)
+        status |= result_set_claim(set, "timeline.json", err);
+    if (spec->n_captures > 0)
+        status |= result_set_claim(set, "qpmap.csv", err);
+    for (size_t c = 0; c < spec->n_captures; c++)
+        if (strcmp(spec->captures[c].file, "-") != 0)
+            status |= result_set_claim(set, spec->captures[c].file, err);
+    return status;
+}
+
+// A simulation that is ready to run and the set that its files go to; NULL with errors.
+static struct sim *prepare(const struct scenario *scenario, const char *dir, bool show,
+                           uint64_t limit_bytes, struct result_set **set, struct err *err)
+{
+    const struct spec *spec = scenario_spec(scenario);
+    signals_phase("building the network");
+    signals_show(show);
+    struct sim *sim = sim_new(spec, err);
+    signals_show(false);
+    if (sim && sim_check_captures(sim, err) == 0 && check_cost(sim, limit_bytes, show, err) == 0 &&
+        (*set = result_set_open(dir, err)) != NULL && claim_files(*set, spec, err) == 0 &&
+        sim_open_captures(sim, result_set_staging(*set), dir, err) == 0)
+        return sim;
+    struct err ignored = {0};
+    if (sim)
+        sim_close_captures(sim, &ignored);
+    err_free(&ignored);
+    sim_free(sim);
+    return NULL;
+}
+
+/* ---- after the run ---- */
+
+// A text that there may be none of.
+static int write_text(struct result_set *set, const char *name, char *text, struct err *err)
+{
+    int status = text ? result_set_write(set, name, text, err) : 0;
+    free(text);
+    return status;
+}
+
+static int stage_files(struct result_set *set, const char *metrics, const struct result *r,
+                       const struct flow_ids *flows, struct err *err)
+{
+    int status = result_set_write(set, "metrics.json", metrics, err);
+    status |= write_text(set, "series.csv", series_csv(r), err);
+    status |= write_text(set, "EndToEnd.csv", training_end_to_end_csv(r), err);
+    status |= write_text(set, "detailed.csv", training_detailed_csv(r), err);
+    status |= write_text(set, "dimensions.csv", training_dimensions_csv(r), err);
+    status |= write_text(set, "timeline.json", timeline_json(r), err);
+    if (r->n_captures > 0 && status == 0) {
+        char *path = text_format("%s/qpmap.csv", result_set_staging(set));
+        status |= capture_write_qpmap(path, flows, err);
+        free(path);
+    }
+    return status;
+}
+
+// Where the disk is full the captures go, so that there is room for what was measured.
+static int write_files(struct result_set *set, const char *metrics, const struct result *r,
+                       const struct flow_ids *flows, struct err *err)
+{
+    int status = stage_files(set, metrics, r, flows, err);
+    bool dropped = false;
+    for (size_t c = 0; status != 0 && c < r->n_captures; c++)
+        if (strcmp(r->captures[c].file, "-") != 0) {
+            result_set_drop(set, r->captures[c].file);
+            dropped = true;
+        }
+    if (dropped && (status = stage_files(set, metrics, r, flows, err)) == 0)
+        err_add(err, "capture", "the captures were left out to make room for the other results");
+    char *run = status == 0 ? run_json(r, COLLWIRE_VERSION) : NULL;
+    if (run)
+        status = result_set_commit(set, run, err);
+    free(run);
+    return status;
+}
+
+static int exit_code(enum run_status status, bool good)
+{
+    if (status == RUN_INTERRUPTED)
+        return EXIT_INTERRUPTED;
+    return status == RUN_COMPLETED && good ? EXIT_DONE : EXIT_NOT_COMPLETED;
+}
+
+static void finish(struct sim *sim, struct result_set *set, const struct scenario *scenario,
+                   uint64_t limit_bytes, struct simulated *run, struct err *err)
+{
+    signals_phase("writing the results");
+    bool good = sim_close_captures(sim, err) == 0;
+    struct result *r = sim_result(sim);
+    r->memory_limit_bytes = limit_bytes;
+    sim_packets_free(sim);
+    run->metrics = metrics_json(r, scenario_resolved(scenario));
+    if (!good) // a capture that is not whole is no result
+        for (size_t c = 0; c < r->n_captures; c++)
+            if (sim_capture_failed(sim, c))
+                result_set_drop(set, r->captures[c].file);
+    run->written = write_files(set, run->metrics, r, &sim->roce.flows, err) == 0;
+    run->code = exit_code(r->status, good && run->written && err->n_errors == 0);
+    result_free(r);
+}
+
+struct simulated simulate(const struct scenario *scenario, const char *dir, bool plain,
+                          bool progress)
+{
+    struct simulated run = {.code = EXIT_BAD_USE};
+    struct err err = {0};
+    struct result_set *set = NULL;
+    uint64_t limit_bytes = memory_limit(scenario_spec(scenario));
+    struct sim *sim = prepare(scenario, dir, progress, limit_bytes, &set, &err);
+    if (sim) {
+        struct progress_line line = {0};
+        struct sim_watch watch = {.ctx = &line,
+                                  .progress = progress ? show_progress : NULL,
+                                  .progress_s = progress ? PROGRESS_EVERY_S : 0,
+                                  .memory_low = memory_low};
+        if (plain)
+            sim_set_plain(sim);
+        memory_guard(limit_bytes);
+        sim_run(sim, &watch);
+        if (line.shown)
+            fputs("\r\033[K", stderr);
+        memcpy(run.id, result_set_id(set), sizeof run.id);
+        finish(sim, set, scenario, limit_bytes, &run, &err);
+    }
+    errors_print(&err);
+    result_set_close(set);
+    sim_free(sim);
+    return run;
+}
+
+void simulated_free(struct simulated *run) { free(run->metrics); }

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// Counting what a run will need.
+#include "sim/estimate.h"
+
+#include <stdlib.h>
+
+#include "collective/grid.h"
+#include "collective/plan.h"
+#include "engine/memory.h"
+#include "sim/sim.h"
+
+const char *const estimate_part_names[] = {
+    [ESTIMATE_QUEUE_PAIRS] = "queue pairs",
+    [ESTIMATE_MESSAGES] = "messages",
+    [ESTIMATE_PACKETS] = "packets in flight",
+    [ESTIMATE_SERIES] = "time series (report.sample)",
+    [ESTIMATE_RECORDS] = "records of messages (report.flows_max)",
+};
+
+/* Bytes of one of each, with its share of tables and allocation, measured; text of its JSON. */
+#define QUEUE_PAIR_BYTES (sizeof(struct qp) + sizeof(struct flow_id) + 128)
+#define MESSAGE_BYTES (sizeof(struct message) + 64)
+#define RECORD_BYTES (sizeof(struct flow_record) + 2600) // a JSON object of 20 members
+#define RECORD_TEXT 640
+#define SAMPLE_BYTES (sizeof(double) + 40)
+#define SAMPLE_TEXT 16
+
+/* ---- queue pairs ---- */
+
+#define MEMBERS_SEEN 16
+#define STEPS_SEEN 4096
+
+// Peers that a rank of a group sends to, the mean over a few members.
+static double peers_of(const struct coll_algorithm *a, const struct coll_shape *shape)
+{
+    uint32_t n = shape->ranks < MEMBERS_SEEN ? shape->ranks : MEMBERS_SEEN, steps = a->steps(shape);
+    uint64_t sum = 0;
+    bool *seen = memory_zeroed(shape->ranks, sizeof *seen);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t m = (uint32_t)((uint64_t)i * shape->ranks / n), peers = 0;
+        uint32_t *list = memory_zeroed(shape->ranks, sizeof *list);
+        for (uint32_t s = 0; s < steps && s < STEPS_SEEN; s++)
+            for (uint32_t k = 0; k < a->n_sends(shape, m, s); k++) {
+                uint32_t peer = a->send(shape, m, s, k).peer;
+                if (!seen[peer])
+                    list[peers++] = peer;
+                seen[peer] = true;
+            }
+        for (uint32_t p = 0; p < peers; p++)
+            seen[list[p]] = false;
+        free(list);
+        sum += peers;
+    }
+    free(seen);
+    return (double)sum / n;
+}
+
+// Of one operation over the dimensions `dims` of a job.
+static double pairs_of_op(const struct coll_schedule *s, enum coll_op op, uint32_t dims,
+                          uint64_t bytes)
+{
+    struct coll_planner planner;
+    struct coll_phase phases[COLL_MAX_PHASES];
+    double pairs = 0;
+    coll_planner_init(&planner, s);
+    coll_planner_begin(&planner, 0);
+    uint32_t n = coll_plan(&planner, op, dims, bytes, phases);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct coll_choice *choice = &s->choice[phases[i].op][phases[i].dim];
+        struct coll_shape shape = {.op = phases[i].op,
+                                   .ranks = coll_group_size(s, phases[i].dim),
+                                   .bytes = bytes,
+                                   .bidirectional = s->bidirectional,
+                                   .window = choice->window,
+                                   .pieces = 1};
+        const char *why;
+        if (!choice->algorithm || !choice->algorithm->supports(&shape, &why))
+            continue;
+        pairs += peers_of(choice->algorithm, &shape) * coll_ranks(s);
+    }
+    return pairs;
+}
+
+static double pairs_of_job(const struct job_spec *job)
+{
+    double pairs = 0, most = 0;
+    uint32_t all = 0;
+    if (job->n_flows > 0)
+        return (double)job->n_flows;
+    if (!job->schedule)
+        return 0;
+    for (uint32_t d = 0; d < job->schedule->n_dims; d++)
+        all |= 1u << d;
+    if (job->kind == JOB_COLLECTIVE)
+        pairs = pairs_of_op(job->schedule, (enum coll_op)job->op, all, job->bytes);
+    bool seen[COLL_OPS] = {false};
+    for (size_t l = 0; job->training && l < job->training->n_layers; l++)
+        for (int p = 0; p < TRAINING_PARTS; p++) {
+            const struct training_step *step = &job->training->layers[l].parts[p];
+            if (step->op == TRAINING_NO_OP || seen[step->op])
+                continue;
+            seen[step->op] = true;
+            pairs += pairs_of_op(job->schedule, (enum coll_op)step->op, all, step->bytes + 1);
+        }
+    most = (double)coll_ranks(job->schedule) * (coll_ranks(job->schedule) - 1);
+    pairs = pairs < most ? pairs : most;
+    return pairs * (job->channels > 0 ? (double)job->channels : 1);
+}
+
+/* ---- packets ---- */
+
+static double flight_packets(const struct sim *sim, double posted)
+{
+    double bytes = 0;
+    for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
+        const struct graph_port *port = &sim->graph.ports[p];
+        bytes += (double)bytes_in_ps(port->delay_ps, port->rate_bps);
+    }
+    for (uint32_t i = 0; i < sim->switches.n_switches; i++)
+        bytes += (double)sim->spec->dims[sim_switch_dim(sim, i)].sw.buffer_bytes;
+    bytes = bytes < posted ? bytes : posted;
+    return bytes / (double)sim->spec->dims[0].transport.mtu_bytes;
+}
+
+// Mean number of links between ranks, over a sample of pairs.
+static double mean_hops(const struct sim *sim)
+{
+    uint32_t n = sim->graph.n_ranks, pairs = 0;
+    double hops = 0;
+    for (uint32_t i = 1; i <= 64 && n > 1; i++) {
+        uint32_t src = (uint32_t)((uint64_t)i * 7919 % n);
+        uint32_t dst = (uint32_t)((src + 1 + (uint64_t)i * 104729 % (n - 1)) % n);
+        uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
+        if (dim == GRAPH_NONE)
+            continue;
+        hops += sim_path((void *)(uintptr_t)sim, src, dst, dim).hops;
+        pairs++;
+    }
+    return pairs > 0 ? hops / pairs : 1;
+}
+
+// Nanoseconds a packet-hop: 60 on a network in the cache, 50 more by 8192 ports and beyond.
+static double hop_ns(const struct sim *sim)
+{
+    double share = sim->graph.n_ports / 8192.;
+    return 60 + 50 * (share < 1 ? share : 1);
+}
+
+/* ---- output ---- */
+
+static uint64_t capture_bytes(const struct sim *sim, double hops)
+{
+    double bytes = 0, per_port = hops / (sim->graph.n_ports > 0 ? sim->graph.n_ports : 1);
+    for (size_t c = 0; c < sim->spec->n_captures; c++) {
+        const struct capture_spec *capture = &sim->spec->captures[c];
+        uint64_t frame = sim->spec->dims[0].transport.mtu_bytes + 82;
+        uint64_t kept = capture->snaplen_bytes < frame ? capture->snaplen_bytes : frame;
+        bytes += per_port * sim_capture_ports(sim, c) * (16 + (double)kept);
+    }
+    return (uint64_t)bytes;
+}
+
+struct estimate sim_estimate(const struct sim *sim)
+{
+    const struct spec *spec = sim->spec;
+    struct estimate e = {0};
+    bool raw = true; // every message is in a list of the scenario
+    double pairs = 0, posted = (double)sim->workload.total_bytes;
+    if (sim_is_analytical(sim))
+        return e;
+    for (size_t j = 0; j < spec->n_jobs; j++) {
+        pairs += pairs_of_job(&spec->jobs[j]);
+        raw &= spec->jobs[j].n_flows > 0;
+    }
+    const struct transport_spec *t = &spec->dims[0].transport;
+    e.queue_pairs = (uint64_t)(pairs * (double)t->qps_per_pair);
+    e.packets = posted / (double)t->mtu_bytes;
+    e.packet_hops = e.packets * (1 + 1 / (double)t->ack_interval) * mean_hops(sim);
+    e.wall_s = e.packet_hops * hop_ns(sim) * 1e-9;
+    double messages = raw || pairs > e.packets ? pairs : e.packets;
+    if (messages > (double)spec->report.flows_max)
+        messages = (double)spec->report.flows_max;
+    e.part_bytes[ESTIMATE_QUEUE_PAIRS] = e.queue_pairs * QUEUE_PAIR_BYTES;
+    e.part_bytes[ESTIMATE_MESSAGES] = (uint64_t)pairs * MESSAGE_BYTES;
+    e.part_bytes[ESTIMATE_PACKETS] = (uint64_t)(flight_packets(sim, posted) * 2 *
+                                                (sizeof(struct packet) + sizeof(struct cargo)));
+    e.part_bytes[ESTIMATE_RECORDS] = (uint64_t)messages * RECORD_BYTES;
+    e.part_bytes[ESTIMATE_SERIES] = sim->sampler ? SERIES_MAX_VALUES * SAMPLE_BYTES : 0;
+    e.output_bytes = (uint64_t)messages * RECORD_TEXT + capture_bytes(sim, e.packet_hops) +
+                     (sim->sampler ? SERIES_MAX_VALUES * SAMPLE_TEXT : 0);
+    return e;
+}
+
+uint64_t estimate_bytes(const struct estimate *e)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < ESTIMATE_PARTS; i++)
+        sum += e->part_bytes[i];
+    return sum;
+}
+
+enum estimate_part estimate_largest(const struct estimate *e)
+{
+    int largest = 0;
+    for (int i = 1; i < ESTIMATE_PARTS; i++)
+        if (e->part_bytes[i] > e->part_bytes[largest])
+            largest = i;
+    return (enum estimate_part)largest;
+}
+
+char *estimate_text(const struct estimate *e, const char *prefix)
+{
+    enum estimate_part part = estimate_largest(e);
+    char all[UNIT_TEXT], most[UNIT_TEXT], wall[UNIT_TEXT], output[UNIT_TEXT];
+    ps_t wall_ps = e->wall_s < 1e5 ? (ps_t)(e->wall_s * (double)PS_PER_S) : 100000 * PS_PER_S;
+    return text_format("estimate: up to %s of memory for the run, most of it for %s (%s)\n"
+                       "%s%.3g packets and their ACKs over %.3g packet-hops, about %s\n"
+                       "%sup to %s of output\n",
+                       human_bytes(estimate_bytes(e), all), estimate_part_names[part],
+                       human_bytes(e->part_bytes[part], most), prefix, e->packets, e->packet_hops,
+                       human_time(wall_ps, wall), prefix, human_bytes(e->output_bytes, output));
+}

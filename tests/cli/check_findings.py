@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Scenarios that once crashed, hung or gave wrong figures: what each must do now.
+
+usage: check_findings.py FINDINGS, a folder of scenarios, with the executable in $COLLWIRE.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+COLLWIRE = os.environ["COLLWIRE"]
+FINDINGS = sys.argv[1]
+failures = []
+
+
+def expect(condition, what):
+    if not condition:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def path(name):
+    return os.path.join(FINDINGS, name)
+
+
+def run(name, out, *args):
+    done = subprocess.run([COLLWIRE, "run", path(name), "--out", out, "--quiet", *args],
+                          capture_output=True, text=True, timeout=100, check=False)
+    return done.returncode, done.stderr
+
+
+def metrics(out):
+    with open(os.path.join(out, "metrics.json"), "rb") as f:
+        return f.read()
+
+
+def both_engines(tmp, name, code, *args):
+    """Exit `code` (None = 0 or 1), and the same bytes from the reference engine."""
+    fast, plain = os.path.join(tmp, name), os.path.join(tmp, name + "-plain")
+    for out, more in ((fast, ()), (plain, ("--plain",))):
+        got, stderr = run(name, out, *args, *more)
+        expect(got == code or (code is None and got in (0, 1)), f"{name} {more}: exit {got}, {stderr!r}")
+    if not failures:
+        expect(metrics(fast) == metrics(plain), f"{name} {args}: the reference engine differs")
+        return json.loads(metrics(fast))
+    return None
+
+
+def crashes(tmp):
+    """Each ended with a signal although `validate` called it valid."""
+    for name in ("segv_planes_shared_nic.json", "seg.json", "event_past.json", "case6873.json",
+                 "router_at2.json", "plain_differs_zero_wire.json"):
+        both_engines(tmp, name, 0)
+    both_engines(tmp, "event_past2.json", 1)  # messages fail past their last retry, as they should
+    m = both_engines(tmp, "router_at.json", 1)
+    if m:
+        expect(m["status"] == "incomplete" and m["reason"], "router_at.json ends with a reason")
+    for name in ("poisson_unjoined.json", "case6974.json"):
+        code, stderr = run(name, os.path.join(tmp, "none"))
+        expect(code == 2 and "no dimension joins rank" in stderr, f"{name}: {code}, {stderr!r}")
+
+
+def link_comes_back(tmp):
+    """A queue pair that was opened while its rank was cut off finds its port later, and not by a
+    neighbour that is not on the way: the message is late by a retransmission timer at most."""
+    m = both_engines(tmp, "router_at2.json", 0)
+    if m:
+        flow = m["flows"][0]
+        rto_ns, up_ns = 67.1e6, 1e6
+        expect(flow["status"] == "completed" and up_ns < flow["fct_ns"] < up_ns + rto_ns + 1e5,
+               f"router_at2: {flow}")
+
+
+def event_limit(tmp):
+    """limits.events counts what both engines have in common, so both end at the same time."""
+    for events in (1, 100, 1000, 12345):
+        for name in ("seg.json", "event_past.json", "two_runs.json"):
+            both_engines(tmp, name, None, "--set", f"limits.events={events}", "--set", "capture=[]")
+
+
+def sampling_is_bounded(tmp):
+    """2 million values at most, whatever the step: every other sample is dropped as often as needed."""
+    for name, step in (("sampling_explosion.json", None), ("two_runs.json", "1ps")):
+        out = os.path.join(tmp, "sampled")
+        args = ["--set", f"report.sample={step}"] if step else []
+        began = time.time()
+        code, stderr = run(name, out, *args)
+        expect(code == 0 and time.time() - began < 60, f"{name}: {code}, {stderr!r}")
+        series = json.loads(metrics(out))["series"]
+        lines = [line for group in ("queue_bytes", "rate_bps", "cwnd_bytes", "paused")
+                 for line in series[group].values()]
+        lines += [line for flow in series["observe"].values() for line in flow.values()]
+        n, t = len(series["t_ns"]), series["t_ns"]
+        expect(all(len(line) == n for line in lines), f"{name}: series of equal length")
+        expect(0 < n * len(lines) <= 2000000, f"{name}: {n} samples of {len(lines)} values")
+        expect(t[0] == 0 and all(abs(t[k] - k * t[1]) <= k for k in range(n)),
+               f"{name}: equal steps from 0")
+
+
+def flow_file_blanks(tmp):
+    """A size is one word, as in JSON: "1 MB" is no size, and not 1 byte."""
+    scenario = os.path.join(tmp, "f.json")
+    with open(scenario, "w", encoding="utf-8") as f:
+        json.dump({"name": "f", "topology": {"dims": [{"kind": "switch", "size": 4}]},
+                   "workload": {"kind": "flows", "file": os.path.abspath(path("flows_space.csv"))}}, f)
+    code, stderr = run(scenario, os.path.join(tmp, "f"))
+    expect(code == 2 and "line 2: bytes is not a size" in stderr and "line 3" in stderr,
+           f"flows_space.csv: {code}, {stderr!r}")
+
+
+def fifos(tmp):
+    """A FIFO is read to its end; one that nobody writes to can be left with Ctrl-C."""
+    fifo = os.path.join(tmp, "fifo")
+    os.mkfifo(fifo)
+    process = subprocess.Popen([COLLWIRE, "validate", fifo], stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    began = time.time()
+    code = process.wait(timeout=10)
+    expect(code == 130 and time.time() - began < 1, f"Ctrl-C while waiting for a FIFO: {code}")
+    expect("interrupted while reading the scenario" in process.stderr.read(), "it says so")
+    with open(path("seg.json"), encoding="utf-8") as f:
+        text = f.read()
+    process = subprocess.Popen([COLLWIRE, "validate", fifo], stdout=subprocess.PIPE, text=True)
+    with open(fifo, "w", encoding="utf-8") as f:
+        f.write(text)
+    expect("seg: valid" in process.communicate(timeout=10)[0] and process.returncode == 0,
+           "a scenario through a FIFO")
+
+
+def long_validation(tmp):
+    """The routes of 67,583 switches and ranks take long: it says so, and Ctrl-C ends it at once."""
+    del tmp
+    process = subprocess.Popen([COLLWIRE, "validate", path("ls64k.json"), "--progress", "always"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    time.sleep(2.5)
+    process.send_signal(signal.SIGINT)
+    began = time.time()
+    stderr = process.communicate(timeout=10)[1]
+    expect(process.returncode == 130 and time.time() - began < 1,
+           f"Ctrl-C while validating: {process.returncode}")
+    expect("building the network, 2 s" in stderr, f"progress while validating: {stderr!r}")
+
+
+def memory(tmp):
+    """A run that needs more than it may is refused; one that runs out ends with its results."""
+    out = os.path.join(tmp, "memory")
+    code, stderr = run("two_runs.json", out, "--set", "limits.memory=2MB")
+    expect(code == 2 and "limits.memory" in stderr and "of which" in stderr and
+           not os.path.exists(out), f"limits.memory: {code}, {stderr!r}")
+    code, stderr = run("two_runs.json", out, "--set", "capture=[]")
+    resolved = json.loads(metrics(out))["scenario"]["limits"]["memory"]
+    with open(os.path.join(out, "run.json"), encoding="utf-8") as f:
+        limit = json.load(f)["memory_limit_bytes"]
+    expect(code == 0 and resolved == "auto" and limit > 1e8, f"resolved {resolved}, limit {limit}")
+    limited = subprocess.run(["sh", "-c", f'ulimit -v 200000; exec "$0" run "$1" --out {out} --quiet '
+                              '--set "capture=[]"', COLLWIRE, path("two_runs.json")],
+                             capture_output=True, text=True, timeout=100, check=False)
+    expect(limited.returncode == 0, f"200 MB of address space: {limited.returncode} {limited.stderr}")
+
+
+def escaped(tmp):
+    """Names from files reach the terminal without control characters."""
+    name = os.path.join(tmp, "escape.json")
+    with open(name, "w", encoding="utf-8") as f:
+        f.write('{"\\u001b]0;x\\u0007": 1, "name": "\\u001b[2J"}')
+    code, stderr = run(name, os.path.join(tmp, "e"))
+    expect(code == 2 and "\x1b" not in stderr and "\x07" not in stderr and "\\x1b]0;x\\x07" in stderr,
+           f"escapes: {stderr!r}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as tmp:
+        for part in (crashes, link_comes_back, event_limit, sampling_is_bounded, flow_file_blanks,
+                     fifos, long_validation, memory, escaped):
+            part(tmp)
+    print("failed" if failures else "all as expected")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
