@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // collwire: dispatch of commands.
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/signals.h"
+#include "engine/memory.h"
 
 static int command_help(const struct options *o)
 {
@@ -65,6 +68,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     signals_install();
+    json_set_alloc_funcs(memory_bytes, free);
     int status = options_parse(&options, argc, argv) == 0 ? dispatch(&options) : EXIT_BAD_USE;
     options_free(&options);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -12,6 +12,7 @@
 
 #include "cli/folder.h"
 #include "config/output_name.h"
+#include "engine/memory.h"
 
 int result_journal_write(int own_fd, json_t *install, json_t *remove)
 {
@@ -117,8 +118,8 @@ int result_hash(int fd, const char *name, char text[RESULT_HASH_TEXT])
     const char *last;
     int at = folder_of(fd, name, false, &last);
     int file = at < 0 ? -1 : openat(at, last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    uint8_t digest[SHA256_DIGEST_LENGTH], *buffer = malloc(CHUNK);
-    ssize_t got = file < 0 || !buffer ? -1 : 1;
+    uint8_t digest[SHA256_DIGEST_LENGTH], *buffer = memory_bytes(CHUNK);
+    ssize_t got = file < 0 ? -1 : 1;
     SHA2_CTX sha;
     SHA256Init(&sha);
     while (got > 0 && (got = read(file, buffer, CHUNK)) > 0)

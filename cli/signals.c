@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/options.h"
+#include "engine/memory.h"
 
 #define PATHS_MAX 256 // more are left to the next command, which removes them too
 
@@ -107,10 +108,7 @@ void signals_remove_later(const char *path)
 {
     if (n_paths == PATHS_MAX)
         return;
-    char *copy = strdup(path);
-    if (!copy)
-        return;
-    paths[n_paths] = copy;
+    paths[n_paths] = memory_text(path);
     n_paths = n_paths + 1;
 }
 

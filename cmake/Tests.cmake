@@ -120,3 +120,13 @@ collwire_script_test(theory_study theory python3 [[python3 "$@"]]
 
 collwire_script_test(theory_dlrm theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_dlrm.py ${PROJECT_SOURCE_DIR})
+
+# Every call of a kind fails once (tests/faults); a preloaded library and a sanitizer exclude each other.
+if(NOT COLLWIRE_SANITIZE)
+  add_library(fail_nth MODULE tests/faults/fail_nth.c)
+  target_link_libraries(fail_nth PRIVATE ${CMAKE_DL_LIBS})
+  collwire_script_test(faults_some unit python3 [[python3 "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/faults/check_faults.py $<TARGET_FILE:fail_nth> 100)
+  collwire_script_test(faults_all long python3 [[python3 "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/faults/check_faults.py $<TARGET_FILE:fail_nth> 1)
+endif()

@@ -13,6 +13,7 @@
 #include "collective/collective.h"
 #include "config/training.h"
 #include "engine/memory.h"
+#include "engine/text.h"
 #include "engine/units.h"
 
 #define COLUMNS 12
@@ -264,11 +265,8 @@ static const char *type_word(int op)
 
 char *astra_workload_text(const struct training_spec *spec)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        memory_exhausted(1, 1);
+    struct text text;
+    FILE *out = text_open(&text);
     fprintf(out, "%s\n%zu", training_keywords[spec->keyword], spec->n_layers);
     for (size_t i = 0; i < spec->n_layers; i++) {
         const struct training_layer *layer = &spec->layers[i];
@@ -278,6 +276,5 @@ char *astra_workload_text(const struct training_spec *spec)
                     type_word(layer->parts[part].op), layer->parts[part].bytes);
         fprintf(out, " %" PRIu64, layer->update_delay_ns);
     }
-    fclose(out);
-    return text;
+    return text_close(out, &text);
 }

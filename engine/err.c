@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The list of user errors, and the suggestion for a misspelt word.
-//
-// An error is never lost: where memory runs out its text is, but it still counts in n_errors.
 #include "engine/err.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "engine/memory.h"
 
 // "path: message" on the heap, or NULL.
 __attribute__((format(printf, 2, 0))) static char *text_format(const char *path, const char *format,
@@ -21,9 +21,7 @@ __attribute__((format(printf, 2, 0))) static char *text_format(const char *path,
         return NULL;
 
     size_t prefix = path != NULL && path[0] != '\0' ? strlen(path) + 2 : 0;
-    char *text = malloc(prefix + (size_t)length + 1);
-    if (text == NULL)
-        return NULL;
+    char *text = memory_zeroed(prefix + (size_t)length + 1, 1);
     if (prefix > 0)
         snprintf(text, prefix + 1, "%s: ", path);
     vsnprintf(text + prefix, (size_t)length + 1, format, args);
@@ -35,16 +33,8 @@ static void item_add(struct err *err, char *text, bool warning)
 {
     if (text == NULL)
         return;
-    if (err->n_items == err->cap) {
-        size_t cap = err->cap > 0 ? 2 * err->cap : 8;
-        struct err_item *items = realloc(err->items, cap * sizeof *items);
-        if (items == NULL) {
-            free(text);
-            return;
-        }
-        err->items = items;
-        err->cap = cap;
-    }
+    if (err->n_items == err->cap)
+        err->items = memory_grow(err->items, &err->cap, sizeof *err->items);
     err->items[err->n_items++] = (struct err_item){text, warning};
 }
 

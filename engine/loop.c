@@ -6,7 +6,10 @@
 
 #include <ev.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
+
+#include "engine/memory.h"
 
 #define LOOP_BATCH 4096
 #define LOOP_CHUNK 64     // events between two looks at the clock
@@ -128,11 +131,21 @@ static void signals_return(struct ev_loop *ev, struct watched *w)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+// In realloc's shape, as libev asks for it.
+static void *loop_memory(void *old, long size)
+{
+    if (size > 0)
+        return memory_resize(old, (size_t)size, 1);
+    free(old);
+    return NULL;
+}
+
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
                        const struct loop_hooks *hooks)
 {
     struct loop loop = {e, limits, hooks, LOOP_DONE};
     struct watched watched;
+    ev_set_allocator(loop_memory);
     struct ev_loop *ev = ev_default_loop(0);
     ev_set_userdata(ev, &loop);
     ev_now_update(ev); // its time is of the last loop: timers are relative to it

@@ -26,6 +26,16 @@ static void reclaim(size_t n, size_t size)
     memory_reclaim(n * size);
 }
 
+void memory_short(size_t bytes) { reclaim(1, bytes); }
+
+void *memory_bytes(size_t n)
+{
+    void *p;
+    while ((p = malloc(n ? n : 1)) == NULL)
+        reclaim(1, n);
+    return p;
+}
+
 void *memory_zeroed(size_t n, size_t size)
 {
     void *p;

@@ -16,6 +16,9 @@ _Noreturn void memory_exhausted(size_t n, size_t size); // where trying again ca
 __attribute__((weak)) void memory_reclaim(size_t bytes);
 
 char *memory_text(const char *text); // a copy
+void *memory_bytes(size_t n);        // n bytes, not zeroed, never NULL
+// Another library's allocation of about `bytes` has failed: returns when trying again makes sense.
+void memory_short(size_t bytes);
 
 // Address space for up to *bytes zero bytes, of which only what is touched costs memory; in huge pages
 // where the system has them (a large working set is bound by address translation). *bytes is halved

@@ -55,16 +55,12 @@ static unsigned role_of(const struct sim *sim, uint32_t index)
 
 char *sim_describe(const struct sim *sim)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    struct text text;
+    FILE *out = text_open(&text);
     const struct graph *g = &sim->graph;
-    if (!out)
-        return NULL;
     if (sim_is_analytical(sim)) {
         sim_analytical_describe(sim, out);
-        fclose(out);
-        return text;
+        return text_close(out, &text);
     }
     const struct switches *sw = &sim->switches;
     fprintf(out, "%u ranks, %u switches, ", g->n_ranks, sw->n_switches);
@@ -80,6 +76,5 @@ char *sim_describe(const struct sim *sim)
         if (i == 0 || role_of(sim, i) != role_of(sim, i - 1) ||
             sim_switch_dim(sim, i) != sim_switch_dim(sim, i - 1))
             describe_switch(out, sim, i);
-    fclose(out);
-    return text;
+    return text_close(out, &text);
 }

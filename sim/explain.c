@@ -153,19 +153,15 @@ static void explain_drops(struct result *r)
 
 static void explain_deadlock(struct result *r)
 {
-    char *cycle = NULL;
-    size_t size = 0;
+    struct text cycle;
     if (r->n_deadlock == 0)
         return;
-    FILE *out = open_memstream(&cycle, &size);
-    if (!out)
-        return;
+    FILE *out = text_open(&cycle);
     fprintf(out, "deadlock: ");
     for (size_t i = 0; i < r->n_deadlock; i++)
         fprintf(out, "%s waits for ", r->deadlock[i]);
     fprintf(out, "%s", r->deadlock[0]);
-    fclose(out);
-    result_explain(r, cycle);
+    result_explain(r, text_close(out, &cycle));
 }
 
 void sim_explain(const struct sim *sim, struct result *r)

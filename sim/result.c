@@ -2,26 +2,9 @@
 // Owning a result's texts and tables.
 #include "sim/result.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/memory.h"
-
-char *text_format(const char *format, ...)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    va_list args;
-    va_start(args, format);
-    if (out) {
-        vfprintf(out, format, args);
-        fclose(out);
-    }
-    va_end(args);
-    return text ? text : memory_text("");
-}
 
 static void free_texts(char **texts, size_t n)
 {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/text.h"
 #include "engine/units.h"
 
 enum run_status { RUN_COMPLETED, RUN_INCOMPLETE, RUN_INTERRUPTED };
@@ -226,6 +227,3 @@ struct result {
 };
 
 void result_free(struct result *r);
-
-// A formatted string to keep: malloc'd. Helper of all who fill texts.
-__attribute__((format(printf, 1, 2))) char *text_format(const char *format, ...);

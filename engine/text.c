@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Streams into memory. Unlike open_memstream() they survive an allocation that fails once.
+#define _GNU_SOURCE // fopencookie
+
+#include "engine/text.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+
+static ssize_t append(void *cookie, const char *bytes, size_t n)
+{
+    struct text *t = cookie;
+    if (t->n + n + 1 > t->cap) {
+        t->cap = 2 * (t->n + n + 1);
+        t->bytes = memory_resize(t->bytes, t->cap, 1);
+    }
+    memcpy(t->bytes + t->n, bytes, n);
+    t->n += n;
+    t->bytes[t->n] = '\0';
+    return (ssize_t)n;
+}
+
+FILE *text_open(struct text *t)
+{
+    static const cookie_io_functions_t functions = {.write = append};
+    FILE *stream;
+    *t = (struct text){.bytes = memory_zeroed(64, 1), .cap = 64};
+    while ((stream = fopencookie(t, "w", functions)) == NULL)
+        memory_short(sizeof *stream);
+    return stream;
+}
+
+char *text_close(FILE *stream, struct text *t)
+{
+    fclose(stream);
+    return t->bytes;
+}
+
+char *text_format(const char *format, ...)
+{
+    struct text t;
+    va_list args;
+    FILE *out = text_open(&t);
+    va_start(args, format);
+    vfprintf(out, format, args);
+    va_end(args);
+    return text_close(out, &t);
+}
