@@ -69,13 +69,17 @@ static void collect_rates(struct collective_result *c, enum coll_op op)
         c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
 }
 
-// Collectives that ask for the same have the same ideal.
+// Collectives that ask for the same have the same ideal. One that has not ended has nothing to be held
+// against it: a run that is interrupted need not work it out.
 static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
 {
     const struct workload *w = &sim->workload;
     const struct collective_record *record = &w->records[i];
+    if (record->end_ps == PS_NEVER || record->end_ps < 0)
+        return -1;
     for (size_t before = i; before-- > 0 && i - before <= IDEALS_KEPT;)
-        if (w->records[before].request == record->request)
+        if (w->records[before].request == record->request &&
+            r->collectives[before].ideal_ps >= 0)
             return r->collectives[before].ideal_ps;
     return sim_ideal_collective_ps(sim, w->jobs[record->job].spec, record->schedule,
                                    record->request);
