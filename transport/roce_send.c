@@ -461,15 +461,19 @@ void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
         roce_wake(roce, p->flow, now);
 }
 
+// The limiter belongs to the queue pair, not to a message: a CNP also acts while nothing is in flight
+// (the notification point may send it up to an interval after the mark). It then counts for no flow.
 void roce_on_cnp(struct roce *roce, const struct packet *p, ps_t now)
 {
     struct qp *qp = qp_at(&roce->qps, p->flow);
     struct qp_sender *s = &qp->snd;
     roce_settle(qp, now);
     s->cnps++;
-    if (s->failed || s->oldest == MESSAGE_NIL)
-        return;
-    roce_message(roce, s->sending != MESSAGE_NIL ? s->sending : s->oldest)->cnps++;
+    bool idle = s->oldest == MESSAGE_NIL;
+    if (s->failed || (idle && roce_dim_of(roce, qp)->spec.qp == QP_PER_MESSAGE))
+        return; // the connection is closed
+    if (!idle)
+        roce_message(roce, s->sending != MESSAGE_NIL ? s->sending : s->oldest)->cnps++;
     if (s->cc.ops->on_cnp) {
         s->cc.ops->on_cnp(&s->cc, now);
         roce_cc_moved(roce, p->flow, now);
