@@ -82,6 +82,18 @@ struct cc_profile {
     bool scaled;
 };
 
+// The notification point at the receiver that a policy expects: CNP packets, at most one per interval
+// and scope, or CE echoed on every ACK. AUTO and 0 stand for the first of each: CNP packets, a window
+// per queue pair, CC_CNP_INTERVAL_PS.
+enum cnp_mode { CNP_AUTO, CNP_NP_TIMER, CNP_PER_ACK };
+enum cnp_scope { CNP_SCOPE_AUTO, CNP_SCOPE_QP, CNP_SCOPE_DESTINATION, CNP_SCOPE_PORT };
+#define CC_CNP_INTERVAL_PS (50 * PS_PER_US) // Zhu et al., SIGCOMM 2015
+struct cc_notification {
+    enum cnp_mode cnp;
+    enum cnp_scope scope; // what shares a window: a queue pair, a sender's address, a port
+    ps_t interval_ps;
+};
+
 // A named set of values over the defaults of a parameter table.
 struct cc_preset_value {
     const char *param, *value;
@@ -91,6 +103,7 @@ struct cc_preset {
     const struct cc_preset_value *values;
     size_t n_values;
     struct cc_profile profile;
+    struct cc_notification notification;
 };
 
 // Hooks left NULL ignore their event; init is required. The first preset is the default one, and

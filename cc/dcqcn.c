@@ -12,6 +12,9 @@
 //   nic                  ConnectX: alpha and cuts are evaluated on their own periods.
 //   hpcc_sim, khan2022   the ns-3 model of the HPCC lineage (rdma-hw.cc, "MLX"): as nic, without a
 //                        byte counter, one additive step, then hyper steps of constant size.
+// A preset brings its notification point: a CNP each 50 us (scaled, paper) or 4 us (nic) at most, or
+// CE echoed on every ACK (hpcc_sim, khan2022). All limit CNPs per queue pair, as the paper does; the
+// limits of NICs hold per port or per address of the sender: see transport.cnp_scope.
 // The cut check and the alpha tick run on periods that begin at the first notification, a
 // notification at the very instant of a check counts for the next, and a tick precedes a cut.
 // An increase due at the instant of a cut check acts first (timer 0 before timer 1).
@@ -156,15 +159,18 @@ static const struct cc_preset dcqcn_presets[] = {
     {.name = "nic",
      .doc = "ConnectX defaults under a vendor's switch profile",
      VALUES(nic_values),
-     .profile = {true, 150000, 1500000, 1.0, RATE_100G, false}},
+     .profile = {true, 150000, 1500000, 1.0, RATE_100G, false},
+     .notification = {.interval_ps = 4 * PS_PER_US}},
     {.name = "hpcc_sim",
      .doc = "the ns-3 model of the HPCC lineage",
      VALUES(hpcc_sim_values),
-     .profile = {true, 100000, 400000, 0.2, RATE_25G, true}},
+     .profile = {true, 100000, 400000, 0.2, RATE_25G, true},
+     .notification = {.cnp = CNP_PER_ACK}},
     {.name = "khan2022",
      .doc = "hpcc_sim as Khan et al. ran it, under a BDP window",
      VALUES(khan2022_values),
-     .profile = {true, 600000, 2400000, 0.2, RATE_200G, true}},
+     .profile = {true, 600000, 2400000, 0.2, RATE_200G, true},
+     .notification = {.cnp = CNP_PER_ACK}},
 };
 
 static struct dcqcn *dcqcn_of(struct cc *cc) { return (struct dcqcn *)(void *)cc->priv; }

@@ -284,6 +284,17 @@ static const char *profile_text(const struct cc_profile *profile, char *buf, siz
     return buf;
 }
 
+// The notification point that the preset brings with it.
+static void notification_print(const struct cc_preset *preset, char *buf, size_t room)
+{
+    char interval[UNIT_TEXT];
+    struct cc_notification n = notification_of(preset);
+    if (n.cnp == CNP_PER_ACK)
+        snprintf(buf, room, " (transport: cnp=per_ack)");
+    else
+        snprintf(buf, room, " (transport: cnp_interval=%s)", format_time(n.interval_ps, interval));
+}
+
 static void presets_print(FILE *out, const struct cc_ops *ops)
 {
     static const char *const columns[] = {"PRESET", "ECN KMIN/KMAX/PMAX", "WHAT IT IS: VALUES"};
@@ -297,6 +308,8 @@ static void presets_print(FILE *out, const struct cc_ops *ops)
             used +=
                 (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", i == 0 ? ": " : " ",
                                  preset->values[i].param, preset->values[i].value);
+        if (ops->needs & CC_NEEDS_CNP && used < sizeof text)
+            notification_print(preset, text + used, sizeof text - used);
         row_add(&listing,
                 (const char *const[]){
                     preset->name, profile_text(&preset->profile, profile, sizeof profile), text},

@@ -103,7 +103,15 @@ static json_t *cc_json(const struct dim_spec *dim)
     return json;
 }
 
-static json_t *dim_json(const struct dim_spec *dim, const bool *overrides)
+// Does the policy of a dimension bring another notification point than the global transport shows?
+static bool notified_apart(const struct transport_spec *t, const struct transport_spec *base)
+{
+    return t->cnp != base->cnp || t->cnp_scope != base->cnp_scope ||
+           t->cnp_interval_ps != base->cnp_interval_ps;
+}
+
+static json_t *dim_json(const struct dim_spec *dim, const struct dim_spec *base,
+                        const bool *overrides)
 {
     json_t *json = json_object();
     struct dim_params own = {dim->size, dim->ranks_per_port};
@@ -116,7 +124,7 @@ static json_t *dim_json(const struct dim_spec *dim, const bool *overrides)
                             params_json(link_params, n_link_params, &dim->links[i + 1]));
     if (overrides[OVERRIDE_SWITCH])
         json_object_set_new(json, "switch", switch_json(&dim->sw));
-    if (overrides[OVERRIDE_TRANSPORT])
+    if (overrides[OVERRIDE_TRANSPORT] || notified_apart(&dim->transport, &base->transport))
         json_object_set_new(json, "transport", transport_json(&dim->transport));
     if (overrides[OVERRIDE_CC])
         json_object_set_new(json, "cc", cc_json(dim));
@@ -127,7 +135,8 @@ json_t *topology_json(const struct scenario *scenario)
 {
     json_t *dims = json_array(), *json = json_object();
     for (uint32_t d = 0; d < scenario->spec.n_dims; d++)
-        json_array_append_new(dims, dim_json(&scenario->spec.dims[d], scenario->overrides[d]));
+        json_array_append_new(
+            dims, dim_json(&scenario->spec.dims[d], &scenario->base, scenario->overrides[d]));
     json_object_set_new(json, "dims", dims);
     return json;
 }

@@ -12,11 +12,13 @@ uint8_t sim_classes_in_use(const struct spec *spec)
     if (classes == 0)
         classes = 1u << NET_CLASS_DATA;
     for (uint32_t d = 0; d < spec->n_dims; d++) {
-        const struct transport_spec *t = &spec->dims[d].transport;
-        if (t->cls != PARAM_AUTO_BYTES)
-            classes |= (uint8_t)(1u << t->cls);
-        if (t->ack_class == ACK_CLASS_CONTROL ||
-            (spec->dims[d].cc->needs & CC_NEEDS_CNP && t->cnp == CNP_NP_TIMER))
+        const struct dim_spec *dim = &spec->dims[d];
+        struct transport_spec t = dim->transport;
+        notification_fill(&t, dim->cc_preset);
+        if (t.cls != PARAM_AUTO_BYTES)
+            classes |= (uint8_t)(1u << t.cls);
+        if (t.ack_class == ACK_CLASS_CONTROL ||
+            (dim->cc->needs & CC_NEEDS_CNP && t.cnp == CNP_NP_TIMER))
             classes |= 1u << NET_CLASS_CONTROL;
     }
     return classes;

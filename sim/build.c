@@ -105,6 +105,7 @@ static void build_roce_dims(struct sim *sim)
         struct roce_dim *roce = &sim->roce.dims[d];
         *roce =
             (struct roce_dim){.spec = dim->transport, .cc = dim->cc, .cc_params = dim->cc_params};
+        notification_fill(&roce->spec, dim->cc_preset);
         roce->spec.int_bytes = sim_int_bytes(dim);
         roce->hash_qp = dim->sw.routing.hash == ROUTING_HASH_QP;
         roce->full = data_sizes(&roce->spec, (uint32_t)roce->spec.mtu_bytes, false);

@@ -164,7 +164,7 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     }
     for (uint32_t i = 0; i < switches; i++)
         collect_switch(sim, r, i);
-    bool per_ack = sim->spec->dims[0].transport.cnp == CNP_PER_ACK;
+    bool per_ack = sim->roce.dims[0].spec.cnp == CNP_PER_ACK;
     r->cnps = per_ack ? sim->roce.echoed_marks : sim->roce.cnps_sent;
     r->changes = sim->changes;
     r->n_changes = sim->n_changes;

@@ -58,6 +58,14 @@ struct qp_sender {
 };
 _Static_assert(offsetof(struct qp_sender, cc) == 256, "the policy begins a cache line");
 
+// A window of the notification point: it lasts the CNP interval from a CNP on, and remembers the
+// first queue pair that was marked in it, which is sent the next CNP at its end.
+struct np_window {
+    ps_t end_ps;       // 0 = none has opened yet
+    struct qp *marked; // NULL = none
+    struct sim_timer timer;
+};
+
 struct qp_receiver {
     /* state: touched for every packet, one line */
     alignas(64) uint64_t expected_psn;
@@ -66,11 +74,10 @@ struct qp_receiver {
     uint32_t msn;         // messages completed
     uint32_t np_port;     // where its CNPs leave
     bool nak_sent, ce_since_ack;
-    bool np_marked; // a mark came inside the open window
-    bool failed;    // as the sender
+    bool failed; // as the sender
     /* cold */
-    ps_t np_open_ps; // end of the notification point's window
-    struct sim_timer np;
+    struct np_window *np; // its own, or that of its sender's address; NULL = that of the port
+    struct np_window own_np;
 };
 
 struct roce;

@@ -75,9 +75,40 @@ static void qp_restart(struct roce *roce, struct qp *qp, ps_t now)
     qp->snd.pace_q = qp->snd.pace_rate_bps = 0;
     qp->snd.cwnd_seen_bytes = qp->snd.cc.cwnd_bytes;
     qp->snd.next_send_ps = now;
-    qp->rcv.np_open_ps = 0;
-    qp->rcv.np_marked = qp->rcv.ce_since_ack = false;
-    sim_timer_stop(&qp->rcv.np);
+    qp->rcv.ce_since_ack = false;
+    if (dim->spec.cnp_scope == CNP_SCOPE_QP) {
+        qp->rcv.own_np.end_ps = 0;
+        qp->rcv.own_np.marked = NULL;
+        sim_timer_stop(&qp->rcv.own_np.timer);
+    }
+}
+
+static void np_init(struct roce *roce, struct np_window *np, uint32_t rank)
+{
+    sim_timer_init(roce->net->engine, &np->timer, rank, roce_np_fired, np);
+}
+
+// The window of the notification point that `qp` shares with others, by transport.cnp_scope.
+static void qp_notified_with(struct roce *roce, struct qp *qp)
+{
+    int scope = roce_dim_of(roce, qp)->spec.cnp_scope;
+    np_init(roce, &qp->rcv.own_np, qp->dst);
+    qp->rcv.np = &qp->rcv.own_np;
+    if (scope == CNP_SCOPE_DESTINATION) {
+        struct pair *first = pairs_get(roce->np_pairs, qp->src_node, qp->dst_node, 0, qp->dim);
+        if (first->first_qp == QP_NIL)
+            first->first_qp = qp->index;
+        qp->rcv.np = &qp_at(&roce->qps, first->first_qp)->rcv.own_np;
+    } else if (scope == CNP_SCOPE_PORT) {
+        qp->rcv.np = NULL;
+        if (roce->np_ports)
+            return;
+        const uint32_t *first = roce->net->first_port;
+        roce->np_ports = memory_zeroed(first[roce->net->n_ranks], sizeof *roce->np_ports);
+        for (uint32_t r = 0; r < roce->net->n_ranks; r++)
+            for (uint32_t p = first[r]; p < first[r + 1]; p++)
+                np_init(roce, &roce->np_ports[p], r);
+    }
 }
 
 void roce_attach(struct roce *roce, struct qp *qp, const struct roce_path *path)
@@ -139,7 +170,7 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
     s->until_ackreq = (uint32_t)dim->spec.ack_interval;
     sim_timer_init(engine, &s->rto, qp->src, roce_rto_fired, qp);
     sim_timer_init(engine, &s->cc_timer, qp->src, roce_cc_fired, qp);
-    sim_timer_init(engine, &qp->rcv.np, qp->dst, roce_np_fired, qp);
+    qp_notified_with(roce, qp);
     qp->wants_cnps = dim->cc->needs & CC_NEEDS_CNP && dim->spec.cnp == CNP_NP_TIMER;
     qp->wants_acks = dim->cc->on_ack && !qp->wants_cnps;
     qp_name(roce, index);
@@ -311,6 +342,7 @@ void roce_init(struct roce *roce, struct network *net)
     for (uint32_t r = 0; r < net->n_ranks; r++)
         roce->next_qpn[r] = FIRST_QPN;
     roce->pairs = memory_zeroed(1, sizeof *roce->pairs);
+    roce->np_pairs = memory_zeroed(1, sizeof *roce->np_pairs);
     message_pool_init(&roce->messages);
     bool shared = net->n_data > 1;
     net->ops[0] = (struct node_ops){.arrive = arrive,
@@ -340,6 +372,10 @@ void roce_free(struct roce *roce)
     if (roce->pairs)
         pairs_free(roce->pairs);
     free(roce->pairs);
+    if (roce->np_pairs)
+        pairs_free(roce->np_pairs);
+    free(roce->np_pairs);
+    free(roce->np_ports);
     message_pool_free(&roce->messages);
     *roce = (struct roce){0};
 }

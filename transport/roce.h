@@ -67,6 +67,8 @@ struct roce {
     size_t cap_entropy;
     uint32_t *next_qpn; // [rank]
     struct pair_table *pairs;
+    struct pair_table *np_pairs; // by addresses: the first queue pair, which has the CNP window
+    struct np_window *np_ports;  // [global port of ranks]; NULL until a port shares a CNP window
     struct message_pool messages;
     uint64_t n_messages, n_running, n_failed;
     uint32_t n_rto_armed;

@@ -43,30 +43,32 @@ static void send_cnp(struct roce *roce, const struct qp *qp, uint32_t port, ps_t
 }
 
 // Notification point (Zhu et al., SIGCOMM 2015): a CNP at once when idle, then at most one per
-// interval; a mark inside the window is remembered until its end. The timer runs only then.
+// interval; a mark inside the window is remembered until its end. The timer runs only then. Where
+// queue pairs share a window, the first one marked in it gets the CNP at its end and the marks of
+// the others are lost, as in NICs that limit CNPs per port or address.
 static void notification_point(struct roce *roce, struct qp *qp, uint32_t port, ps_t now)
 {
-    struct qp_receiver *r = &qp->rcv;
-    if (r->np_marked)
+    struct np_window *np = qp->rcv.np ? qp->rcv.np : &roce->np_ports[port];
+    if (np->marked)
         return;
-    if (now < r->np_open_ps) {
-        r->np_marked = true;
-        sim_timer_start(roce->net->engine, &r->np, r->np_open_ps);
+    if (now < np->end_ps) {
+        np->marked = qp;
+        sim_timer_start(roce->net->engine, &np->timer, np->end_ps);
         return;
     }
-    r->np_open_ps = now + roce_dim_of(roce, qp)->spec.cnp_interval_ps;
+    np->end_ps = now + roce_dim_of(roce, qp)->spec.cnp_interval_ps;
     send_cnp(roce, qp, port, now);
 }
 
 void roce_np_fired(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
-    struct qp *qp = timer->data;
+    struct np_window *np = timer->data;
+    struct qp *qp = np->marked;
     struct roce *roce = qp->roce;
-    struct qp_receiver *r = &qp->rcv;
-    r->np_marked = false;
-    r->np_open_ps = e->now_ps + roce_dim_of(roce, qp)->spec.cnp_interval_ps;
-    send_cnp(roce, qp, r->np_port, e->now_ps);
+    np->marked = NULL;
+    np->end_ps = e->now_ps + roce_dim_of(roce, qp)->spec.cnp_interval_ps;
+    send_cnp(roce, qp, qp->rcv.np_port, e->now_ps);
 }
 
 // Messages that are whole, from the oldest on: count them, or tell of them.

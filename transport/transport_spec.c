@@ -9,7 +9,8 @@
 
 static const char *const kinds[] = {"roce", NULL};
 static const char *const ack_classes[] = {"data", "control", NULL};
-static const char *const cnp_modes[] = {"np_timer", "per_ack", NULL};
+static const char *const cnp_modes[] = {"auto", "np_timer", "per_ack", NULL};
+static const char *const cnp_scopes[] = {"auto", "qp", "destination", "port", NULL};
 static const char *const recoveries[] = {"go_back_n", "selective_repeat", "none", NULL};
 static const char *const qp_modes[] = {"persistent", "per_message", NULL};
 static const char *const entropies[] = {"qpn", "none", NULL};
@@ -58,18 +59,28 @@ const struct param transport_params[] = {
     {.name = "cnp",
      .type = PARAM_ENUM,
      .offset = TR(cnp),
-     .def = "np_timer",
+     .def = "auto",
      .choices = cnp_modes,
-     .help = "CNP packets at most one per interval, or CE echoed on every ACK",
+     .help = "CNP packets at most one per interval, or CE echoed on every ACK; auto = as the "
+             "policy's preset expects, np_timer where it says nothing",
      .source = "Zhu et al., SIGCOMM 2015; HPCC simulator"},
     {.name = "cnp_interval",
      .type = PARAM_TIME,
      .offset = TR(cnp_interval_ps),
-     .def = "50us",
+     .def = "auto",
      .min = "1ns",
      .max = "1s",
-     .help = "window of the notification point",
+     .can_auto = true,
+     .help = "window of the notification point; auto = the preset's, else 50us",
      .source = "Zhu et al., SIGCOMM 2015"},
+    {.name = "cnp_scope",
+     .type = PARAM_ENUM,
+     .offset = TR(cnp_scope),
+     .def = "auto",
+     .choices = cnp_scopes,
+     .help = "what shares a window: a queue pair, all of one sender's address (the CNP's "
+             "destination), or all of the receiver's port; auto = the preset's, else qp",
+     .source = "per queue pair in Zhu et al., SIGCOMM 2015; NICs limit CNPs per port or address"},
     {.name = "rto",
      .type = PARAM_TIME,
      .offset = TR(rto_ps),
@@ -191,6 +202,29 @@ const struct param overhead_params[] = {
      .source = "cross-checks"},
 };
 const size_t n_overhead_params = sizeof overhead_params / sizeof *overhead_params;
+
+struct cc_notification notification_of(const struct cc_preset *preset)
+{
+    struct cc_notification n = preset->notification;
+    if (n.cnp == CNP_AUTO)
+        n.cnp = CNP_NP_TIMER;
+    if (n.scope == CNP_SCOPE_AUTO)
+        n.scope = CNP_SCOPE_QP;
+    if (n.interval_ps == 0)
+        n.interval_ps = CC_CNP_INTERVAL_PS;
+    return n;
+}
+
+void notification_fill(struct transport_spec *t, const struct cc_preset *preset)
+{
+    struct cc_notification n = notification_of(preset);
+    if (t->cnp == CNP_AUTO)
+        t->cnp = (int)n.cnp;
+    if (t->cnp_scope == CNP_SCOPE_AUTO)
+        t->cnp_scope = (int)n.scope;
+    if (t->cnp_interval_ps == PARAM_AUTO_TIME)
+        t->cnp_interval_ps = n.interval_ps;
+}
 
 enum {
     FCS = 4,

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cc/registry.h"
+#include "transport/transport_spec.h"
 
 #define PAGE "docs/policies.md"
 #define LINE_MAX_BYTES 512
@@ -46,28 +47,47 @@ static void write_needs(FILE *out, unsigned needs)
     fputs(*between == ',' ? ".\n\n" : "Needs nothing of the switches.\n\n", out);
 }
 
+static void write_notification(FILE *out, const struct cc_preset *preset)
+{
+    static const char *const scopes[] = {[CNP_SCOPE_QP] = "queue pair",
+                                         [CNP_SCOPE_DESTINATION] = "sender's address",
+                                         [CNP_SCOPE_PORT] = "port"};
+    char interval[UNIT_TEXT];
+    struct cc_notification n = notification_of(preset);
+    if (n.cnp == CNP_PER_ACK)
+        fputs(" CE echoed on every ACK |", out);
+    else
+        fprintf(out, " a CNP each %s per %s |", format_time(n.interval_ps, interval),
+                scopes[n.scope]);
+}
+
 static void write_presets(FILE *out, const struct cc_ops *ops)
 {
+    bool notified = ops->needs & CC_NEEDS_CNP;
     char kmin[UNIT_TEXT], kmax[UNIT_TEXT], at[UNIT_TEXT];
-    fputs("| preset | what it is | over the defaults | marking that it expects "
-          "|\n|---|---|---|---|\n",
-          out);
+    fprintf(out,
+            "| preset | what it is | over the defaults | marking that it expects |%s\n"
+            "|---|---|---|---|%s\n",
+            notified ? " notification |" : "", notified ? "---|" : "");
     for (size_t i = 0; i < ops->n_presets; i++) {
         const struct cc_preset *p = &ops->presets[i];
         fprintf(out, "| `%s`%s | %s | ", p->name, i == 0 ? " (default)" : "", p->doc);
         for (size_t v = 0; v < p->n_values; v++)
             fprintf(out, "%s%s %s", v > 0 ? ", " : "", p->values[v].param, p->values[v].value);
         if (!p->profile.ecn)
-            fputs(" | none |\n", out);
+            fputs(" | none |", out);
         else if (p->profile.kmin_bytes == p->profile.kmax_bytes)
-            fprintf(out, " | all above %s%s%s |\n", format_bytes(p->profile.kmin_bytes, kmin),
+            fprintf(out, " | all above %s%s%s |", format_bytes(p->profile.kmin_bytes, kmin),
                     p->profile.scaled ? " * rate / " : "",
                     p->profile.scaled ? format_rate(p->profile.ref_bps, at) : "");
         else
-            fprintf(out, " | %s to %s%s%s, up to %g |\n", format_bytes(p->profile.kmin_bytes, kmin),
+            fprintf(out, " | %s to %s%s%s, up to %g |", format_bytes(p->profile.kmin_bytes, kmin),
                     format_bytes(p->profile.kmax_bytes, kmax),
                     p->profile.scaled ? " * rate / " : "",
                     p->profile.scaled ? format_rate(p->profile.ref_bps, at) : "", p->profile.pmax);
+        if (notified)
+            write_notification(out, p);
+        fputs("\n", out);
     }
     fputs("\n", out);
 }

@@ -174,16 +174,92 @@ static void test_warnings(void **state)
     struct err err = {0};
     struct scenario *scenario =
         load("{\"name\":\"t\",\"cc\":{\"kind\":\"dcqcn\",\"preset\":\"hpcc_sim\"},"
-             "\"switch\":{\"ecn\":{\"enabled\":false}},"
+             "\"switch\":{\"ecn\":{\"enabled\":false}},\"transport\":{\"cnp\":\"np_timer\"},"
              "\"topology\":{\"dims\":[" DIM "]},\"workload\":" JOB "}",
              &err);
     assert_non_null(scenario);
     assert_int_equal(err.n_errors, 0);
     assert_int_equal(err.n_items, 2);
     assert_said(&err, "fit", "switch.ecn: dcqcn acts on ECN marks");
-    assert_said(&err, "fit", "transport.cnp: preset hpcc_sim was made for");
+    assert_said(
+        &err, "fit",
+        "transport.cnp: np_timer overrides per_ack, which preset hpcc_sim of dcqcn expects");
     err_free(&err);
     scenario_free(scenario);
+}
+
+// ---- the notification point that a preset brings ----
+
+static void test_notification(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cc, *transport;
+        int cnp, scope;
+        ps_t interval;
+        size_t warnings; // as many when the resolved scenario is read again
+    } cases[] = {
+        {"{\"kind\":\"none\"}", "{}", CNP_NP_TIMER, CNP_SCOPE_QP, 50 * PS_PER_US, 0},
+        {"{\"kind\":\"none\"}", "{\"cnp\":\"per_ack\"}", CNP_PER_ACK, CNP_SCOPE_QP, 50 * PS_PER_US,
+         0},
+        {"{\"kind\":\"dcqcn\"}", "{}", CNP_NP_TIMER, CNP_SCOPE_QP, 50 * PS_PER_US, 0},
+        {"{\"kind\":\"dcqcn\",\"preset\":\"nic\"}", "{}", CNP_NP_TIMER, CNP_SCOPE_QP, 4 * PS_PER_US,
+         0},
+        {"{\"kind\":\"dcqcn\",\"preset\":\"nic\"}", "{\"cnp_interval\":\"4us\"}", CNP_NP_TIMER,
+         CNP_SCOPE_QP, 4 * PS_PER_US, 0},
+        {"{\"kind\":\"dcqcn\",\"preset\":\"nic\"}",
+         "{\"cnp_interval\":\"10us\",\"cnp_scope\":\"port\"}", CNP_NP_TIMER, CNP_SCOPE_PORT,
+         10 * PS_PER_US, 2},
+        {"{\"kind\":\"dcqcn\",\"preset\":\"khan2022\"}", "{\"cnp\":\"auto\"}", CNP_PER_ACK,
+         CNP_SCOPE_QP, 50 * PS_PER_US, 0},
+        {"{\"kind\":\"dcqcn\",\"preset\":\"hpcc_sim\"}", "{\"cnp\":\"np_timer\"}", CNP_NP_TIMER,
+         CNP_SCOPE_QP, 50 * PS_PER_US, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "{\"name\":\"t\",\"cc\":%s,\"transport\":%s,\"topology\":{\"dims\":[" DIM
+                 "]},\"workload\":" JOB "}",
+                 cases[i].cc, cases[i].transport);
+        struct err err = {0}, later = {0};
+        struct scenario *first = load(text, &err), *again = load(scenario_resolved(first), &later);
+        const struct transport_spec *t = &scenario_spec(first)->dims[0].transport;
+        assert_int_equal(t->cnp, cases[i].cnp);
+        assert_int_equal(t->cnp_scope, cases[i].scope);
+        assert_int_equal(t->cnp_interval_ps, cases[i].interval);
+        assert_int_equal(err.n_items, cases[i].warnings);
+        assert_int_equal(later.n_items, cases[i].warnings);
+        assert_string_equal(scenario_resolved(first), scenario_resolved(again));
+        err_free(&err);
+        err_free(&later);
+        scenario_free(first);
+        scenario_free(again);
+    }
+}
+
+// A dimension's policy brings its own, which the resolved scenario keeps apart from the global one.
+static void test_notification_of_a_dimension(void **state)
+{
+    (void)state;
+    struct scenario *first =
+        load_good("{\"name\":\"t\",\"cc\":{\"kind\":\"dcqcn\"},\"topology\":{\"dims\":["
+                  "{\"kind\":\"switch\",\"size\":2},{\"kind\":\"switch\",\"size\":2,"
+                  "\"cc\":{\"kind\":\"dcqcn\",\"preset\":\"nic\"}},"
+                  "{\"kind\":\"switch\",\"size\":2,\"transport\":{\"mtu\":1000},"
+                  "\"cc\":{\"preset\":\"khan2022\"}}]},\"workload\":{\"kind\":\"flows\","
+                  "\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}",
+                  NULL, 0);
+    struct scenario *again = load_good(scenario_resolved(first), NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        const struct dim_spec *dims = scenario_spec(i ? again : first)->dims;
+        assert_int_equal(dims[0].transport.cnp_interval_ps, 50 * PS_PER_US);
+        assert_int_equal(dims[1].transport.cnp_interval_ps, 4 * PS_PER_US);
+        assert_int_equal(dims[1].transport.cnp, CNP_NP_TIMER);
+        assert_int_equal(dims[2].transport.cnp, CNP_PER_ACK);
+    }
+    assert_string_equal(scenario_resolved(first), scenario_resolved(again));
+    scenario_free(first);
+    scenario_free(again);
 }
 
 // ---- --set ----
@@ -265,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_defaults),     cmocka_unit_test(test_jobs),
         cmocka_unit_test(test_buffer_words), cmocka_unit_test(test_classes),
         cmocka_unit_test(test_overrides),    cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_notification), cmocka_unit_test(test_notification_of_a_dimension),
         cmocka_unit_test(test_set),          cmocka_unit_test(test_resolved),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);

@@ -257,7 +257,8 @@ void random_any(struct fixture *f, uint64_t seed)
     if (rng_below(&rng, 3) == 0) {
         static const char *const presets[] = {"scaled", "paper", "nic", "hpcc_sim", "khan2022"};
         fixture_cc(f, "dcqcn", presets[rng_below(&rng, 5)], NULL);
-        dim->transport.cnp = (int)rng_below(&rng, 2);
+        dim->transport.cnp = CNP_NP_TIMER + (int)rng_below(&rng, 2);
+        dim->transport.cnp_scope = (int)rng_below(&rng, 4); // auto and the three
     }
     if (rng_below(&rng, 4) == 0)
         random_faults(f, &rng);

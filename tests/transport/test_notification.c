@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// What shares a window of the notification point: a queue pair, a sender's address, a port. Three
+// ranks send to one, the first over two queue pairs; marks are drawn. The CNPs that leave the receiver
+// are those of the rule: at once where no window of the scope is open; else, at its end, to the first
+// queue pair that was marked in it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engine/rng.h"
+#include "tests/support/roce_lab.h"
+
+enum { SENDERS = 3, FLOWS = 4, PACKETS = 400, RECEIVER = SENDERS };
+#define INTERVAL (5 * PS_PER_US)
+
+static bool mark[FLOWS][PACKETS];
+
+static bool mark_some(struct lab *l, struct packet *p)
+{
+    (void)l;
+    if (lab_is_data(p) && mark[p->flow][p->psn])
+        p->flags |= PACKET_CE;
+    return false;
+}
+
+struct expected {
+    ps_t at_ps;
+    uint32_t flow;
+};
+
+static uint32_t scope_key(const struct lab *l, int scope, uint32_t flow)
+{
+    if (scope == CNP_SCOPE_QP)
+        return flow;
+    return scope == CNP_SCOPE_DESTINATION ? qp_at(&l->sim->roce.qps, flow)->src : 0;
+}
+
+// The CNPs of one window's marks, in order of time.
+static size_t window_cnps(const struct lab *l, int scope, uint32_t key, struct expected *cnps)
+{
+    size_t n = 0;
+    ps_t end = -1;
+    bool marked = false;
+    uint32_t first = 0;
+    for (size_t i = 0; i <= l->n_rx; i++) {
+        ps_t at = i < l->n_rx ? l->rx[i].at_ps : PS_NEVER;
+        for (; marked && end < at; marked = false) {
+            cnps[n++] = (struct expected){end, first};
+            end += INTERVAL;
+        }
+        if (i == l->n_rx)
+            break;
+        const struct packet *p = &l->rx[i].p;
+        if (!lab_is_data(p) || !(p->flags & PACKET_CE) || scope_key(l, scope, p->flow) != key)
+            continue;
+        if (marked)
+            continue; // also at the very end: the arrival comes before the timer
+        if (at >= end) {
+            cnps[n++] = (struct expected){at, p->flow};
+            end = at + INTERVAL;
+        } else {
+            marked = true;
+            first = p->flow;
+        }
+    }
+    return n;
+}
+
+// A CNP waits for the packet on the wire and for CNPs before it.
+#define SOON (FLOWS * 200 * 80)
+
+static void check(int scope, double share, size_t *total)
+{
+    struct lab l;
+    struct transport_spec *t = lab_begin(&l, SENDERS + 1, &lab_cnp_ops);
+    t->ack_interval = 1000000;
+    t->cnp_interval_ps = INTERVAL;
+    t->cnp_scope = scope;
+    t->qps_per_pair = 2;
+    lab_stub.rate_bps = LAB_LINE / 10;
+    struct rng rng = rng_init(7, RNG_FAULT, 1);
+    for (int f = 0; f < FLOWS; f++)
+        for (int i = 0; i < PACKETS; i++)
+            mark[f][i] = rng_below(&rng, 1000) < 1000 * share;
+    lab_build(&l);
+    l.lose = mark_some;
+    for (uint32_t f = 0; f < FLOWS; f++)
+        lab_post(&l, f < SENDERS ? f : 0, RECEIVER, PACKETS * LAB_MTU, f);
+    lab_run(&l);
+    assert_int_equal(l.sim->roce.qps.n, FLOWS);
+
+    static struct expected cnps[FLOWS * PACKETS];
+    static bool taken[FLOWS * PACKETS];
+    size_t n = 0, n_tx = lab_count(&l, lab_is_cnp);
+    for (uint32_t key = 0; key < FLOWS; key++)
+        n += window_cnps(&l, scope, key, cnps + n);
+    assert_int_equal(n_tx, n);
+    memset(taken, 0, sizeof taken);
+    for (size_t i = 0; i < n; i++) { // each has its own CNP of that flow, at that time
+        size_t k = 0;
+        for (; k < n_tx; k++) {
+            const struct lab_seen *cnp = lab_nth(&l, lab_is_cnp, k);
+            if (!taken[k] && cnp->p.flow == cnps[i].flow && cnp->at_ps >= cnps[i].at_ps &&
+                cnp->at_ps - cnps[i].at_ps <= SOON)
+                break;
+        }
+        assert_true(k < n_tx);
+        taken[k] = true;
+    }
+    *total = n;
+    lab_end(&l);
+}
+
+static void test_scopes(void **state)
+{
+    (void)state;
+    static const double shares[] = {1, .3, .02};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        size_t by_qp, by_address, by_port;
+        check(CNP_SCOPE_QP, shares[i], &by_qp);
+        check(CNP_SCOPE_DESTINATION, shares[i], &by_address);
+        check(CNP_SCOPE_PORT, shares[i], &by_port);
+        print_message("marked %g: %zu CNPs by queue pair, %zu by address, %zu by port\n", shares[i],
+                      by_qp, by_address, by_port);
+        assert_true(by_qp >= by_address && by_address >= by_port);
+        assert_true(shares[i] < 1 || (by_qp > by_address && by_address > by_port));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scopes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
