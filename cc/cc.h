@@ -19,8 +19,16 @@
 #define CC_INT_HOPS 8 // switches of a path whose INT a policy can follow
 
 // What the transport must deliver for the policy to act; checked once when a scenario is built.
-// GLOBAL_RTT: env->global_rtt_ps is wanted (it costs a search over all pairs).
-enum cc_needs { CC_NEEDS_ECN = 1, CC_NEEDS_CNP = 2, CC_NEEDS_INT = 4, CC_NEEDS_GLOBAL_RTT = 8 };
+// GLOBAL_RTT: env->global_rtt_ps is wanted (it costs a search over all pairs). CE_SHARE: ack->ce_bytes
+// must be exact where an ACK covers several packets, so the receiver acknowledges at once when CE
+// changes (RFC 8257, section 3.2).
+enum cc_needs {
+    CC_NEEDS_ECN = 1,
+    CC_NEEDS_CNP = 2,
+    CC_NEEDS_INT = 4,
+    CC_NEEDS_GLOBAL_RTT = 8,
+    CC_NEEDS_CE_SHARE = 16
+};
 
 // Constant for the life of a flow.
 struct cc_env {

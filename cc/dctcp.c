@@ -2,7 +2,9 @@
 // DCTCP on RoCE: the window (or the rate) shrinks by how much of the traffic is marked.
 //
 // Once per window of data alpha moves towards F, the share of acknowledged bytes whose packets were
-// marked. The first mark cuts by alpha/2; until what was in flight then is acknowledged there is
+// marked. (Where an ACK covers several packets, transport.ack_interval above 1, the receiver also
+// acknowledges at once when CE changes, so that no ACK covers both: RFC 8257, section 3.2. No other
+// policy here needs that: DCQCN asks only whether there was a mark.) The first mark cuts by alpha/2; until what was in flight then is acknowledged there is
 // neither a second cut nor an increase.
 //
 //   window  RFC 8257. W in payload bytes, clocked by ACKs at line rate, from one bandwidth-delay
@@ -265,7 +267,7 @@ const struct cc_ops cc_dctcp = {
     .name = "dctcp",
     .doc = "window or rate cut by the share of marked bytes, grown by one MTU per round trip",
     .paper = RFC "; Alizadeh et al., SIGCOMM 2010",
-    .needs = CC_NEEDS_ECN,
+    .needs = CC_NEEDS_ECN | CC_NEEDS_CE_SHARE,
     .params = dctcp_param_table,
     .n_params = sizeof dctcp_param_table / sizeof dctcp_param_table[0],
     .params_bytes = sizeof(struct dctcp_params),

@@ -74,7 +74,8 @@ struct qp_receiver {
     uint32_t msn;         // messages completed
     uint32_t np_port;     // where its CNPs leave
     bool nak_sent, ce_since_ack;
-    bool failed; // as the sender
+    bool unacked; // a packet has come in order since the last ACK
+    bool failed;  // as the sender
     /* cold */
     struct np_window *np; // its own, or that of its sender's address; NULL = that of the port
     struct np_window own_np;
@@ -92,6 +93,7 @@ struct qp {
     uint32_t next_same_pair; // per_message: idle queue pairs of the pair
     const struct cc_ops *cc_ops;
     bool wants_acks, wants_cnps;
+    bool splits_acks; // an ACK goes at once when CE changes, so that it covers only equal packets
     struct qp_receiver rcv;
     struct qp_sender snd;
 };

@@ -75,7 +75,7 @@ static void qp_restart(struct roce *roce, struct qp *qp, ps_t now)
     qp->snd.pace_q = qp->snd.pace_rate_bps = 0;
     qp->snd.cwnd_seen_bytes = qp->snd.cc.cwnd_bytes;
     qp->snd.next_send_ps = now;
-    qp->rcv.ce_since_ack = false;
+    qp->rcv.ce_since_ack = qp->rcv.unacked = false;
     if (dim->spec.cnp_scope == CNP_SCOPE_QP) {
         qp->rcv.own_np.end_ps = 0;
         qp->rcv.own_np.marked = NULL;
@@ -172,6 +172,7 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
     sim_timer_init(engine, &s->cc_timer, qp->src, roce_cc_fired, qp);
     qp_notified_with(roce, qp);
     qp->wants_cnps = dim->cc->needs & CC_NEEDS_CNP && dim->spec.cnp == CNP_NP_TIMER;
+    qp->splits_acks = dim->cc->needs & CC_NEEDS_CE_SHARE;
     qp->wants_acks = dim->cc->on_ack && !qp->wants_cnps;
     qp_name(roce, index);
     s->turn = request->stripe > 0 ? request->stripe - 1 : roce->entropy[0][index];

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// How marks come back: the scope of the notification point, and what ACKs say.
+//
 // What shares a window of the notification point: a queue pair, a sender's address, a port. Three
 // ranks send to one, the first over two queue pairs; marks are drawn. The CNPs that leave the receiver
 // are those of the rule: at once where no window of the scope is open; else, at its end, to the first
@@ -130,8 +132,51 @@ static void test_scopes(void **state)
     }
 }
 
+// A policy that needs the share of marked bytes is sent an ACK at every change of CE (RFC 8257,
+// section 3.2), so that each ACK covers packets that were all marked or all not; one that does not is
+// sent only those that the sender asks for.
+static void test_ack_at_a_change_of_ce(void **state)
+{
+    (void)state;
+    struct cc_ops ops = lab_ack_ops;
+    for (unsigned needs = 0; needs <= CC_NEEDS_CE_SHARE; needs += CC_NEEDS_CE_SHARE) {
+        struct lab l;
+        ops.needs = needs;
+        struct transport_spec *t = lab_begin(&l, 2, &ops);
+        t->ack_interval = 8;
+        struct rng rng = rng_init(3, RNG_FAULT, 1);
+        uint64_t marked = 0, changes = 0;
+        for (int i = 0; i < PACKETS; i++) {
+            mark[0][i] = rng_below(&rng, 5) == 0;
+            marked += mark[0][i];
+            changes += i % 8 != 0 && mark[0][i] != mark[0][i - 1]; // else the ACK has just gone
+        }
+        lab_build(&l);
+        l.lose = mark_some;
+        lab_post(&l, 0, 1, PACKETS * LAB_MTU, 0);
+        lab_run(&l);
+        size_t n = lab_count(&l, lab_is_ack);
+        assert_int_equal(n, PACKETS / 8 + (needs ? changes : 0));
+        uint32_t from = 0;
+        for (size_t k = 0; needs && k < n; k++) {
+            const struct packet *ack = &lab_nth(&l, lab_is_ack, k)->p;
+            assert_true(ack->psn > from);
+            for (; from < ack->psn; from++)
+                assert_int_equal(mark[0][from], !!(ack->flags & PACKET_ECHO_CE));
+        }
+        if (needs)
+            assert_int_equal(lab_stub.ce_bytes, marked * LAB_MTU);
+        else
+            assert_true(lab_stub.ce_bytes > 2 * marked * LAB_MTU);
+        lab_end(&l);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scopes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_ack_at_a_change_of_ce),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
