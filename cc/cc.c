@@ -73,6 +73,11 @@ size_t cc_observe_values(const double *values, size_t n, double *out, size_t cap
     return count;
 }
 
+double cc_payload_share(const struct cc_env *env)
+{
+    return env->full_wire_bytes > 0 ? (double)env->mtu_bytes / env->full_wire_bytes : 1;
+}
+
 uint64_t cc_rate_of(const struct cc_env *env, double bytes, ps_t in_ps)
 {
     double bps = bytes * 8e12 / (double)in_ps + 0.5;

@@ -207,6 +207,10 @@ uint64_t cc_line_rate_bps(const struct cc_env *env, struct line_rate rate);
 // For ops->observe: `n` values into `out` (at most `cap`); the count.
 size_t cc_observe_values(const double *values, size_t n, double *out, size_t cap);
 
+// A full packet's share of payload on the line, by which a window of wire bytes becomes one of payload;
+// 1 where its wire bytes are not known.
+double cc_payload_share(const struct cc_env *env);
+
 // Bytes over time as a rate, rounded to the nearest and held within [1, env->line_bps].
 uint64_t cc_rate_of(const struct cc_env *env, double bytes, ps_t in_ps);
 

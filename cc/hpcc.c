@@ -7,6 +7,21 @@
 // by U/eta where U is above, or after max_stage additive steps; else it grows by W_AI. The reference
 // window Wc commits once per RTT, W reacts with every ACK, and packets are paced at R = W/T.
 //
+// W and W_AI are wire bytes, as B T, the records and the pace are; the transport gets W times a full
+// packet's share of payload.
+//
+// W_AI = B T (1 - eta)/N lets N flows add no more than the room above eta. That N is `expected_flows`,
+// but at most the packets (L wire bytes each) that B T holds, so W_AI >= (1 - eta) L:
+//   more than B T/L flows cannot be in flight without a queue, since each has a packet at least;
+//   and the step must outweigh what a packet more or less in a record does. U is measured in packets,
+//   to L/(B T); an error of that size moves the share W of a flow by W L/(B T), which is L/n for n
+//   equal flows, and the rule "divide at once, multiply after max_stage" makes such errors count
+//   downwards, most for small windows, that see few records. W_AI is the only force towards equal
+//   shares. With N = 100 and 14 packets of 4096 B to B T, W_AI is L/140 and four flows stay at 6, 6,
+//   7 and 71 % of the line for ever.
+// Where n flows share a link, W (1 - eta/U) = W_AI and the sum of W is U B T, so U = eta + n W_AI/(B T):
+// beyond n = B T/L flows a queue of (n L/(B T) - 1)(1 - eta) B T stands. test_hpcc.c has the grid.
+//
 // With `pint` switches keep the average themselves and a packet carries one byte, the largest U.
 //
 // Rules the paper leaves open: U begins at 1, and the first ACK of a flow only sets the reference, as
@@ -42,14 +57,15 @@ struct hop_seen {
 
 struct hpcc {
     /* config, resolved for this pair */
-    double t_ps, w_max, w_min, w_ai; // bytes
+    double t_ps, w_max, w_min, w_ai; // wire bytes
+    float payload_share;             // of a full packet's wire bytes
     /* state */
+    uint16_t stage; // incStage
+    uint8_t n_hops; // references held; 0 = none
+    bool begun;
     double w_ref;        // Wc
     double util;         // U
     uint64_t update_seq; // Wc commits beyond it
-    uint32_t stage;      // incStage
-    uint8_t n_hops;      // references held; 0 = none
-    bool begun;
     struct hop_seen hops[CC_INT_HOPS];
 };
 _Static_assert(sizeof(struct hpcc) <= CC_PRIV_BYTES, "the state must fit into struct cc");
@@ -67,7 +83,8 @@ static const struct param hpcc_param_table[] = {
     {"max_stage", PARAM_COUNT, FIELD(max_stage), "5", "0", "1000", NULL, false,
      "additive steps before a multiplicative one", SIGCOMM ", section 3.3; 0 in its simulations"},
     {"expected_flows", PARAM_COUNT, FIELD(expected_flows), "100", "1", "1000000", NULL, false,
-     "N of the additive step W_AI = B T (1 - eta) / N", SIGCOMM ", section 3.3"},
+     "N of the additive step W_AI = B T (1 - eta) / N, at most the packets that B T holds",
+     SIGCOMM ", section 3.3; the bound is ours"},
     {"rate_ai", PARAM_LINE_RATE, FIELD(rate_ai), "auto", "1Kbps", NULL, NULL, true,
      "additive step as a rate, W_AI = rate_ai T; auto = from expected_flows", "HPCC ns-3 sources"},
     {"min_rate", PARAM_LINE_RATE, FIELD(min_rate), "line/1000", "1Kbps", NULL, NULL, false,
@@ -150,7 +167,8 @@ static bool inflight_measure(struct hpcc *s, const struct cc_ack *ack)
 static void window_set(struct cc *cc, double w)
 {
     const struct hpcc *s = hpcc_of(cc);
-    cc->cwnd_bytes = (uint64_t)w > 0 ? (uint64_t)w : 1;
+    uint64_t payload = (uint64_t)(w * (double)s->payload_share);
+    cc->cwnd_bytes = payload > 0 ? payload : 1; // a packet at a time, then paced
     cc->rate_bps = w >= s->w_max ? cc->env->line_bps : cc_rate_of(cc->env, w, (ps_t)s->t_ps);
 }
 
@@ -166,7 +184,7 @@ static void window_react(struct cc *cc, bool commit)
     if (!commit)
         return;
     s->w_ref = w;
-    s->stage = divide ? 0 : s->stage + 1;
+    s->stage = divide ? 0 : (uint16_t)(s->stage + 1);
 }
 
 // ---- hooks ----
@@ -193,6 +211,13 @@ static void hpcc_on_ack(struct cc *cc, const struct cc_ack *ack)
         s->update_seq = ack->snd_nxt;
 }
 
+// W_AI = B T (1 - eta) / N, and no less than the step of as many flows as B T holds packets.
+static double step_of_flows(const struct hpcc_params *p, const struct cc_env *env, double w_max)
+{
+    double flow = w_max / (double)p->expected_flows, packet = env->full_wire_bytes;
+    return (1 - p->eta) * (flow > packet ? flow : packet);
+}
+
 static void hpcc_init(struct cc *cc, ps_t now)
 {
     (void)now;
@@ -202,13 +227,15 @@ static void hpcc_init(struct cc *cc, ps_t now)
         p->t == RTT_GLOBAL && env->global_rtt_ps > 0 ? env->global_rtt_ps : env->base_rtt_ps;
     double byte_ps = 8e12 / (double)env->line_bps, w_max = (double)t_ps / byte_ps;
     uint64_t ai_bps = line_rate_bps(p->rate_ai, env->line_bps);
-    double share = p->rate_ai.bps == PARAM_AUTO_BYTES ? (1 - p->eta) / (double)p->expected_flows
-                                                      : (double)ai_bps / (double)env->line_bps;
+    double w_ai = p->rate_ai.bps == PARAM_AUTO_BYTES
+                      ? step_of_flows(p, env, w_max)
+                      : w_max * ((double)ai_bps / (double)env->line_bps);
     double floor = (double)line_rate_bps(p->min_rate, env->line_bps) / (double)env->line_bps;
     *hpcc_of(cc) = (struct hpcc){.t_ps = (double)t_ps,
                                  .w_max = w_max,
                                  .w_min = floor < 1 ? w_max * floor : w_max,
-                                 .w_ai = w_max * share,
+                                 .payload_share = (float)cc_payload_share(env),
+                                 .w_ai = w_ai,
                                  .w_ref = w_max,
                                  .util = 1};
     window_set(cc, w_max);

@@ -8,16 +8,10 @@
 
 // ---- outputs ----
 
-// A full packet's share of payload on the line; 1 where its wire bytes are not known.
-static double payload_share(const struct cc_env *env)
-{
-    return env->full_wire_bytes > 0 ? (double)env->mtu_bytes / env->full_wire_bytes : 1;
-}
-
 static void window_set(struct cc *cc, struct power *s, double bytes)
 {
     s->window_bytes = bytes < s->max_bytes ? bytes : s->max_bytes;
-    uint64_t payload_bytes = (uint64_t)(s->window_bytes * payload_share(cc->env));
+    uint64_t payload_bytes = (uint64_t)(s->window_bytes * cc_payload_share(cc->env));
     cc->cwnd_bytes = payload_bytes > 0 ? payload_bytes : 1; // a packet at a time, then paced
     cc->rate_bps = cc_rate_of(cc->env, s->window_bytes, cc->env->base_rtt_ps);
 }
