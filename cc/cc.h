@@ -15,7 +15,7 @@
 
 #define CC_UNLIMITED UINT64_MAX // cwnd_bytes: no window
 #define CC_TIMERS 2
-#define CC_PRIV_BYTES 256
+#define CC_PRIV_BYTES 320
 #define CC_INT_HOPS 8 // switches of a path whose INT a policy can follow
 
 // What the transport must deliver for the policy to act; checked once when a scenario is built.

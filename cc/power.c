@@ -27,36 +27,63 @@ void power_begin(struct cc *cc, struct power *s)
         .sample = 1,
     };
     window_set(cc, s, bdp_bytes);
+    s->old_bytes = s->begin_bytes = s->end_bytes = s->window_bytes;
 }
 
 // ---- the law ----
 
 #define POWER_LEAST 0x1p-10 // keeps the division finite; W is at its bound long before
 
+// Share of a sample over `dt` in an average over tau.
+static double weight_of(const struct cc *cc, ps_t dt)
+{
+    double weight = (double)dt / (double)cc->env->base_rtt_ps;
+    return weight < 1 ? weight : 1;
+}
+
 // NORMPOWER, smoothing: Gs = (Gs (tau - dt) + G dt) / tau.
 void power_sample(const struct cc *cc, struct power *s, double sample, ps_t dt)
 {
-    double tau_ps = (double)cc->env->base_rtt_ps, weight_ps = (double)dt;
-    if (weight_ps > tau_ps)
-        weight_ps = tau_ps;
     s->sample = sample;
-    s->smoothed = (s->smoothed * (tau_ps - weight_ps) + sample * weight_ps) / tau_ps;
+    s->smoothed += (sample - s->smoothed) * weight_of(cc, dt);
 }
 
-bool power_round_turns(struct power *s, const struct cc_ack *ack)
+void power_round_first(struct power *s, const struct cc_ack *ack)
 {
-    if (ack->snd_una <= s->round_end)
-        return false;
-    s->round_end = ack->snd_nxt;
-    return true;
+    s->round_begin = s->round_end = ack->snd_nxt;
+    s->begin_bytes = s->end_bytes = s->old_bytes = s->window_bytes;
 }
 
-// UPDATEWINDOW: W = gamma (W_old/Gs + beta) + (1 - gamma) W, with W_old = W.
-void power_window_update(struct cc *cc, struct power *s, double power)
+bool power_round_over(const struct power *s, const struct cc_ack *ack)
+{
+    return ack->snd_una > s->round_end;
+}
+
+void power_round_turn(struct power *s, const struct cc_ack *ack)
+{
+    s->round_begin = s->round_end;
+    s->round_end = ack->snd_nxt;
+    s->begin_bytes = s->end_bytes;
+    s->end_bytes = s->window_bytes;
+}
+
+void power_old_window(const struct cc *cc, struct power *s, const struct cc_ack *ack, ps_t dt)
+{
+    double sent_bytes = s->end_bytes;
+    if (ack->snd_una < s->round_end && s->round_begin < s->round_end) {
+        double into = ack->snd_una > s->round_begin ? (double)(ack->snd_una - s->round_begin) : 0;
+        double share = into / (double)(s->round_end - s->round_begin);
+        sent_bytes = s->begin_bytes + share * (s->end_bytes - s->begin_bytes);
+    }
+    s->old_bytes += (sent_bytes - s->old_bytes) * weight_of(cc, dt);
+}
+
+// UPDATEWINDOW: W = gamma (W_old/Gs + beta) + (1 - gamma) W, with W_old for W.
+void power_window_update(struct cc *cc, struct power *s, double power, double old_bytes)
 {
     const struct power_params *p = cc->params;
-    double target_bytes = s->window_bytes / (power > POWER_LEAST ? power : POWER_LEAST);
-    window_set(cc, s, p->gamma * (target_bytes + s->beta_bytes) + (1 - p->gamma) * s->window_bytes);
+    double target_bytes = old_bytes / (power > POWER_LEAST ? power : POWER_LEAST);
+    window_set(cc, s, p->gamma * (target_bytes + s->beta_bytes) + (1 - p->gamma) * old_bytes);
 }
 
 // ---- pauses ----

@@ -9,10 +9,21 @@
 // so n flows rest at a queue of n/N bandwidth-delay products (the paper's analysis: queue = sum of
 // beta).
 //
-// W is set once per round trip, by the first ACK of a packet sent under it; so W_old, the window
-// one round trip ago, is W itself. (The paper's algorithm 1 sets it at every ACK. Gs trails by tau,
-// and then a few flows swing between an empty queue and their bound, with W_old looked up exactly
-// as well as with W_old kept for a round trip. Once per round trip they rest where the paper says.)
+// In the form by telemetry W is set at every ACK, and W_old is the window under which the acknowledged
+// packet was sent (algorithm 1). Gs is smoothed over tau, so it tells of windows that are older by about
+// tau; W_old/Gs would then divide a window by the power that others made, and few flows swing between an
+// empty queue and their bound (two of N = 10 from 0 to 250 KB at 25 us; the authors' sources, which keep
+// one W_old for a round trip, do so as well). So W_old is smoothed with the same weights as the power:
+// the ratio is of one time, and every n rests where the paper says. W at the time of sending is
+// interpolated between its values at the ends of the last two round trips.
+// W_old also stands for the W that gamma keeps, as in the authors' ns-3 sources: averaging W with itself
+// at every ACK would damp nothing after a few packets.
+// In the form by round-trip times W is set once per round trip, by the first ACK of a packet sent under
+// it, and W_old is W itself.
+//
+// Bytes in flight are the window rounded up to packets of L wire bytes, half a packet more per flow in
+// the mean; the power is then of more than the windows, and the rest is at x BDPs of queue with
+//   x^2 + x (1 - n/N - r) - n/N = 0,  r = n L/(2 B tau):  x = n/N where r is small.
 //
 // Units: W, beta and B*tau are wire bytes, as INT and pacing count; the transport gets W times a
 // full packet's share of payload. Queues are frame bytes: the gap between frames waits in none.
@@ -30,10 +41,12 @@ struct power {
     /* config, resolved for this line */
     double beta_bytes, max_bytes;
     /* state */
-    double window_bytes; // W
-    double smoothed;     // Gs
-    double sample;       // the last power measured
-    uint64_t round_end;  // snd_nxt when this round trip began
+    double window_bytes;             // W
+    double smoothed;                 // Gs
+    double old_bytes;                // W_old, smoothed as Gs is
+    double sample;                   // the last power measured
+    double begin_bytes, end_bytes;   // W when the packets at the ends of this round trip were sent
+    uint64_t round_begin, round_end; // snd_nxt at these times
 };
 
 // Rows of a parameter table for a struct power_params at `at`.
@@ -76,11 +89,19 @@ void power_begin(struct cc *cc, struct power *s);
 // Take in the power of the last `dt` (> 0).
 void power_sample(const struct cc *cc, struct power *s, double sample, ps_t dt);
 
-// Has a packet of this round trip been acknowledged? Then a new one begins.
-bool power_round_turns(struct power *s, const struct cc_ack *ack);
+// Of what was sent before `ack` there is no window to look up: the first round trip begins.
+void power_round_first(struct power *s, const struct cc_ack *ack);
 
-// The law, with `power` for Gs; writes rate and window of `cc`.
-void power_window_update(struct cc *cc, struct power *s, double power);
+// Has all been acknowledged that was sent when this round trip began? Then let the next one begin, which
+// acknowledges what was sent during this one.
+bool power_round_over(const struct power *s, const struct cc_ack *ack);
+void power_round_turn(struct power *s, const struct cc_ack *ack);
+
+// Take in the window under which the packet of `ack` was sent, with the weight of the power's last `dt`.
+void power_old_window(const struct cc *cc, struct power *s, const struct cc_ack *ack, ps_t dt);
+
+// The law, with `power` for Gs and `old_bytes` for W_old; writes rate and window of `cc`.
+void power_window_update(struct cc *cc, struct power *s, double power, double old_bytes);
 
 // What a message finds that begins after a pause.
 enum cc_rest power_rest(const struct cc *cc, const struct cc_hint *hint);

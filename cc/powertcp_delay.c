@@ -69,12 +69,15 @@ static void delay_on_ack(struct cc *cc, const struct cc_ack *ack)
     struct powertcp_delay *s = delay_of(cc);
     ps_t dt = ack->now_ps - s->at_ps;
     if (s->rtt_ps == 0) {
-        s->power.round_end = ack->snd_nxt;
+        power_round_first(&s->power, ack);
     } else if (dt > 0) {
         double power = delay_power(ack->rtt_ps, s->rtt_ps, dt, cc->env->base_rtt_ps);
         power_sample(cc, &s->power, power, dt);
-        if (power_round_turns(&s->power, ack))
-            power_window_update(cc, &s->power, power_believed(cc, ack->rtt_ps));
+        if (power_round_over(&s->power, ack)) {
+            power_window_update(cc, &s->power, power_believed(cc, ack->rtt_ps),
+                                s->power.window_bytes);
+            power_round_turn(&s->power, ack);
+        }
     } else {
         return; // at the same instant: the next one spans both
     }

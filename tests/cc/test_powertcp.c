@@ -131,7 +131,7 @@ static void test_power_of_a_hop(void **state)
     // Rounded records may say that less than nothing arrived.
     hop(f, 36 * US, 320500, 64000);
     expect(f, 0, 0);
-    expect_window(f, 100000, 100000, 100 * G); // all of it within a round trip
+    expect_window(f, 100000, 100000, 100 * G); // at its bound
     cc_flow_free(f);
 }
 
@@ -287,9 +287,9 @@ static struct cc_flow *with_power_of_two(const struct cc_preset_value *changes)
     expect(f, 1.5625, 1.5625);
     h.t_ps = 18 * US;
     h.tx_bytes = 221250, h.queue_bytes = 60000;
-    hear(f, 100000, 200000, &h, 1); // up to its end: W is not touched
+    hear(f, 100000, 200000, &h, 1); // up to its end
     expect(f, 2, 2);
-    expect_window(f, 100000, 100000, 100 * G);
+    expect_window(f, 64000, 64000, 64 * G); // .9 (100 000/2 + 10 000) + .1 * 100 000
     h.t_ps = 28 * US;
     h.tx_bytes = 346250; // 125 000 in 10 us, nothing more queued: voltage 1.6
     hear(f, 101000, 201000, &h, 1);
@@ -297,25 +297,38 @@ static struct cc_flow *with_power_of_two(const struct cc_preset_value *changes)
     return f;
 }
 
-static void test_window_once_per_round_trip(void **state)
+// W is set at every ACK, from the W under which the packet was sent.
+static void test_window_at_every_ack(void **state)
 {
     (void)state;
     struct cc_flow *f = with_power_of_two(NULL);
     // .9 (100 000/1.6 + 10 000) + .1 * 100 000
     expect_window(f, 75250, 75250, UINT64_C(75250000000));
+    // Now bytes 100 000 to 201 000 come back. At half of them W was 87 625, between 100 000 and 75 250;
+    // over half of tau, as the power is: W_old = 93 812.5. .9 (93 812.5/1.6 + 10 000) + 9 381.25
     struct int_hop h = {
-        .rate_bps = 100 * G, .port = 1, .t_ps = 36 * US, .tx_bytes = 446250, .queue_bytes = 60000};
-    hear(f, 201000, 276250, &h, 1);
-    expect_window(f, 75250, 75250, UINT64_C(75250000000));
-    h.t_ps = 44 * US;
-    h.tx_bytes = 546250;
-    hear(f, 201001, 276250, &h, 1); // .9 (75 250/1.6 + 10 000) + .1 * 75 250
+        .rate_bps = 100 * G, .port = 1, .t_ps = 32 * US, .tx_bytes = 396250, .queue_bytes = 60000};
+    hear(f, 150500, 276250, &h, 1);
+    expect(f, 1.6, 1.6);
+    expect_window(f, 71150.78125, 71150, UINT64_C(71150781250));
+    h.t_ps = 40 * US;
+    h.tx_bytes = 496250;
+    hear(f, 201001, 276250, &h, 1); // all of W_old is new: .9 (75 250/1.6 + 10 000) + .1 * 75 250
     expect_window(f, 58853.125, 58853, UINT64_C(58853125000));
+    h.t_ps = 48 * US;
+    h.tx_bytes = 596250;
+    hear(f, 276250, 300000, &h, 1); // the next round trip ended with that: .9 (58 853/1.6 + ...
+    expect_window(f, 0.6625 * 58853.125 + 9000, 47990, UINT64_C(47990195313));
     cc_flow_free(f);
 
     static const struct cc_preset_value changes[] = {
         {"gamma", "0.5"}, {"expected_flows", "4"}, CC_END};
-    f = with_power_of_two(changes); // .5 (62 500 + 25 000) + .5 * 100 000
+    f = by_int(changes);
+    struct int_hop first = {.rate_bps = 100 * G, .port = 1, .queue_bytes = 60000};
+    hear(f, 1000, 100000, &first, 1);
+    first.t_ps = 8 * US;
+    first.tx_bytes = 100000;
+    hear(f, 2000, 100000, &first, 1); // .5 (100 000/1.6 + 25 000) + .5 * 100 000
     expect_window(f, 93750, 93750, UINT64_C(93750000000));
     cc_flow_free(f);
 }
@@ -385,26 +398,27 @@ static void test_pauses(void **state)
         post_after(f, 8 * US); // a base RTT: records still hold, 25 000 B in 4 us
         hear(f, 102000, 201000, &h, 1);
         expect(f, 0.8, 1.2);
+        double old = 100000 - 0.5 * 24750 * 2000 / 101000,
+               w = 0.9 * (old / 1.2 + 10000) + 0.1 * old;
+        assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - w) < 1e-6);
         post_after(f, 8 * US + 1);
         h.t_ps = 40 * US; // would be 0
         hear(f, 300000, 400000, &h, 1);
         expect(f, 0.8, 1.2);
-        h.t_ps = 48 * US; // half of B, and the round trip begun just now still runs
-        h.tx_bytes += 50000;
+        assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - w) < 1e-6);
+        h.t_ps = 48 * US; // all of B, and W for W_old: there is none older
+        h.tx_bytes += 100000;
         hear(f, 400000, 500000, &h, 1);
-        expect(f, 0.8, 0.8);
-        expect_window(f, 75250, 75250, UINT64_C(75250000000));
+        expect(f, 1.6, 1.6);
+        w = 0.9 * (w / 1.6 + 10000) + 0.1 * w;
         post_after(f, 100 * US - 1);
-        expect_window(f, 75250, 75250, UINT64_C(75250000000));
+        assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - w) < 1e-6);
         post_after(f, with ? 100 * US : 1000 * PS_PER_S); // auto: never
-        expect(f, with ? 1 : 0.8, with ? 1 : 0.8);
-        if (with)
-            expect_window(f, 100000, 100000, 100 * G);
-        else
-            expect_window(f, 75250, 75250, UINT64_C(75250000000));
+        expect(f, with ? 1 : 1.6, with ? 1 : 1.6);
+        assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - (with ? 100000 : w)) < 1e-6);
         h.t_ps = 56 * US;
         hear(f, 600000, 700000, &h, 1);
-        expect(f, with ? 1 : 0.8, with ? 1 : 0.8); // a reference again
+        expect(f, with ? 1 : 1.6, with ? 1 : 1.6); // a reference again
         cc_flow_free(f);
     }
 }
@@ -419,7 +433,7 @@ int main(void)
         cmocka_unit_test(test_power_of_a_path),
         cmocka_unit_test(test_changed_paths),
         cmocka_unit_test(test_eight_hops),
-        cmocka_unit_test(test_window_once_per_round_trip),
+        cmocka_unit_test(test_window_at_every_ack),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_rest),
         cmocka_unit_test(test_pauses),
