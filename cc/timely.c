@@ -6,8 +6,15 @@
 // queue does not grow, and shrinks by beta g where it does. N = 5 once five samples in a row had
 // g <= 0, the one at hand included (hyperactive increase), else 1.
 //
-//   scaled    steps scaled to the line, thresholds above the pair's base RTT
-//   paper     the constants of section 6; a decrease knows no bound but min_rate
+//   scaled    steps scaled to the line, thresholds above the pair's base RTT. The gradient's weight alpha,
+//             .875, is what CoNEXT 2016 took, t_low 50 us the paper's for bursts of 64 KB.
+//   paper     the constants of section 6, alpha as in scaled, since the paper gives none; a decrease
+//             knows no bound but min_rate
+//   snippet   what its authors published later and recommend: alpha .02, t_low 0 where packets are paced
+//             one by one, as they are here (50 us is for messages of 64 KB), t_high 1 ms, a sample with
+//             every ACK, and hyperactive increase after five RTTs in a row that each fell below the one
+//             before (their raw difference, not g). g then hardly moves: the rate reacts to trends of
+//             dozens of samples. Its minimum network RTT is min_rtt here.
 //   hpcc_sim  the ns-3 model of the HPCC lineage (rdma-hw.cc): a sample per round trip, whole steps,
 //             every increase counts for hyperactive increase and the sixth in a row is the first.
 //             (Its RTT keeps the packet's own serialization, which its thresholds dwarf.)
@@ -19,11 +26,11 @@
 // Differs: starts at line rate as every RoCE policy here, not at the share C / (N + 1) of N flows of
 // a sender; packets are paced, not bursts of 16 or 64 KB.
 //
-// Sources: Mittal et al., SIGCOMM 2015, algorithm 1 and sections 3 to 6; its authors' published code
-// (minimum of a cut, elapsed steps, the sample at hand counts); Zhu et al., CoNEXT 2016, section 4.
+// Sources: Mittal et al., SIGCOMM 2015, algorithm 1 and sections 3 to 6; its authors' published
+// code, timely-code-snippet.cc (minimum of a cut, elapsed steps, the sample at hand counts); Zhu et al., CoNEXT 2016, section 4.
 #include "cc/timely_common.h"
 
-enum hai_counts { HAI_COUNTS_GRADIENT, HAI_COUNTS_INCREASES };
+enum hai_counts { HAI_COUNTS_GRADIENT, HAI_COUNTS_INCREASES, HAI_COUNTS_FALLS };
 
 struct timely_own_params {
     struct timely_params common;
@@ -40,7 +47,7 @@ _Static_assert(sizeof(struct timely) <= CC_PRIV_BYTES, "the state must fit into 
 
 // ---- parameters ----
 
-static const char *const hai_count_words[] = {"gradient", "increases", NULL};
+static const char *const hai_count_words[] = {"gradient", "increases", "falls", NULL};
 
 #define FIELD(name) offsetof(struct timely_own_params, name)
 
@@ -53,12 +60,18 @@ static const struct param timely_param_table[] = {
      "deltas of a hyperactive increase (N)", TIMELY_PAPER ", algorithm 1"},
     {"hai_counts", PARAM_ENUM, FIELD(hai_counts), "gradient", NULL, NULL, hai_count_words, false,
      "gradient: samples with g <= 0 count, and increases above t_low are hyperactive; "
-     "increases: every increase counts and may be so",
-     TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources"},
+     "increases: every increase counts and may be so; falls: as gradient, of samples whose RTT is "
+     "below "
+     "the one before",
+     TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources; " TIMELY_CODE},
 };
 
 static const struct cc_preset_value paper_values[] = {
     {"delta", "10Mbps"}, {"thresholds", "absolute"}, {"min_rtt", "20us"}, {"min_cut", "0"}};
+
+static const struct cc_preset_value snippet_values[] = {
+    {"alpha", "0.02"}, {"thresholds", "absolute"}, {"t_low", "0us"},
+    {"t_high", "1ms"}, {"segment", "1B"},          {"hai_counts", "falls"}};
 
 static const struct cc_preset_value hpcc_sim_values[] = {
     {"thresholds", "absolute"},  {"min_rtt", "20us"}, {"min_cut", "0"}, {"hai_after", "6"},
@@ -69,6 +82,9 @@ static const struct cc_preset_value hpcc_sim_values[] = {
 static const struct cc_preset timely_presets[] = {
     {.name = "scaled", .doc = "steps scaled to the line, thresholds above the pair's base RTT"},
     {.name = "paper", .doc = "SIGCOMM 2015 to the letter, for 10G", VALUES(paper_values)},
+    {.name = "snippet",
+     .doc = "the constants and the code that the paper's authors published",
+     VALUES(snippet_values)},
     {.name = "hpcc_sim", .doc = "the ns-3 model of the HPCC lineage", VALUES(hpcc_sim_values)},
 };
 
@@ -85,8 +101,9 @@ static void streak_update(struct cc *cc)
 {
     const struct timely_own_params *p = cc->params;
     struct timely *s = timely_of(cc);
-    bool counts =
-        p->hai_counts == HAI_COUNTS_INCREASES ? rate_grows(&s->common) : s->common.gradient <= 0;
+    bool counts = p->hai_counts == HAI_COUNTS_INCREASES ? rate_grows(&s->common)
+                  : p->hai_counts == HAI_COUNTS_FALLS   ? s->common.change_ps < 0
+                                                        : s->common.gradient <= 0;
     s->streak = counts ? s->streak + 1 : 0;
 }
 

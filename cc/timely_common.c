@@ -79,6 +79,7 @@ bool timely_sample(struct cc *cc, struct timely_state *s, const struct cc_ack *a
     bool first = s->rtt_ps == PS_NEVER;
     if (!first) {
         s->gradient = gradient_next(s, p->alpha, rtt_ps);
+        s->change_ps = rtt_ps - s->rtt_ps;
         s->step = step_of(s, p->step, ack->now_ps);
     }
     s->rtt_ps = rtt_ps;

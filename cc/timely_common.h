@@ -42,6 +42,7 @@ struct timely_state {
     /* state; the rate R is cc->rate_bps */
     ps_t rtt_ps;       // last sample, PS_NEVER = none
     ps_t sampled_ps;   // when it came
+    ps_t change_ps;    // of the RTT, from the sample before
     double gradient;   // g
     double step;       // what a step is worth at the last sample
     uint64_t progress; // segment: bytes into it; rtt: the next sample acknowledges more than this
@@ -66,7 +67,7 @@ extern const char *const timely_threshold_words[], *const timely_update_words[],
      "least ratio of the rates after and before a decrease", TIMELY_CODE},                         \
     {"delta", PARAM_LINE_RATE, TIMELY_FIELD(delta), "line/1000", "1Kbps", NULL, NULL, false,       \
      "additive increase", TIMELY_PAPER ", section 6: 10 Mb/s at 10G"},                             \
-    {"t_low", PARAM_TIME, TIMELY_FIELD(t_low_ps), "50us", "1ns", "1s", NULL, false,                \
+    {"t_low", PARAM_TIME, TIMELY_FIELD(t_low_ps), "50us", "0ns", "1s", NULL, false,                \
      "RTT below which the rate only grows", TIMELY_PAPER ", section 6"},                           \
     {"t_high", PARAM_TIME, TIMELY_FIELD(t_high_ps), "500us", "1ns", "1s", NULL, false,             \
      "RTT above which the rate only shrinks", TIMELY_PAPER ", section 6"},                         \

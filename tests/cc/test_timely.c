@@ -215,6 +215,40 @@ static void test_paper(void **state)
     cc_flow_free(f);
 }
 
+// As published: g moves by 0.02 of each difference, nothing is below t_low, five falls in a row make
+// an increase hyperactive, whatever g is.
+static void test_snippet(void **state)
+{
+    (void)state;
+    struct cc_flow *f = flow_new("snippet", 100 * G, NULL);
+    ps_t at = 0;
+    uint64_t rate_bps;
+    timely_ack(f, at, 1600 * US + 100 * NS, 1000);
+    timely_ack(f, at += 20 * US, 1600 * US + 100 * NS, 1000); // 1 - 0.8 (1 - 1000/1600) = 0.7
+    assert_int_equal(f->cc.rate_bps, rate_bps = 70 * G);
+    timely_ack(f, at += 20 * US, 900 * US + 100 * NS, 1000); // g = -0.02 * 700/20; the first fall
+    timely_near(cc_flow_seen(f, "gradient"), -0.7);
+    assert_int_equal(f->cc.rate_bps, rate_bps += 100 * M);
+    for (int i = 1; i <= 3; i++)
+        timely_ack(f, at += 20 * US, (900 - i) * US + 100 * NS, 1000);
+    assert_int_equal(f->cc.rate_bps, rate_bps += 300 * M);
+    timely_ack(f, at += 20 * US, 896 * US + 100 * NS, 1000); // the fifth: 5 * 100 Mb/s
+    assert_int_equal(f->cc.rate_bps, rate_bps += 500 * M);
+    timely_ack(f, at += 20 * US, 896 * US + 100 * NS, 1000); // equal: no fall, though g < 0
+    assert_true(cc_flow_seen(f, "gradient") < 0);
+    timely_near(cc_flow_seen(f, "streak"), 0);
+    assert_int_equal(f->cc.rate_bps, rate_bps += 100 * M);
+    timely_ack(f, at += 5 * US, PS_PER_US + 100 * NS,
+               1000); // a quarter of min_rtt, far below 50 us
+    timely_near(cc_flow_seen(f, "streak"), 1);
+    assert_int_equal(f->cc.rate_bps, rate_bps += 25 * M);
+    for (int i = 0; i < 80; i++) // until a rise of 999 us outweighs it: then R (1 - 0.8 g)
+        timely_ack(f, at += 20 * US, (PS_PER_US + 100 * NS) * (i < 79 ? 1 : 1000), 1000);
+    double g = cc_flow_seen(f, "gradient");
+    assert_true(g > 0.5 && g < 1);
+    cc_flow_free(f);
+}
+
 static void hpcc_acks(struct cc_flow *f, int n, uint64_t *seq, ps_t net_ps)
 {
     for (int i = 0; i < n; i++) {
@@ -268,6 +302,7 @@ int main(void)
         cmocka_unit_test(test_streak_ends),
         cmocka_unit_test(test_scaled_follows_the_line),
         cmocka_unit_test(test_paper),
+        cmocka_unit_test(test_snippet),
         cmocka_unit_test(test_hpcc_sim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
