@@ -241,11 +241,14 @@ static void test_below_one_packet(void **state)
     ack(f, 28 * US, 16 * US, 1000);            // 1 - 0.8 * 7/16 = 0.65
     expect_cwnd(f, 0.325);
     assert_int_equal(f->cc.rate_bps, 203125000); // 1250 B in 16 us / 0.325
-    ack(f, 29 * US, 8 * US, 500);                // + ai per packet, not ai / cwnd
-    expect_cwnd(f, 0.825);
-    ack(f, 30 * US, 8 * US, 1000);
-    expect_cwnd(f, 1.825);
+    ack(f, 29 * US, 8 * US, 500);                // + ai_below per packet, not ai / cwnd
+    expect_cwnd(f, 0.375);
+    for (int i = 0; i < 7; i++)
+        ack(f, 30 * US, 8 * US, 1000);
+    expect_cwnd(f, 1.075);
     assert_int_equal(f->cc.rate_bps, 100 * G);
+    ack(f, 30 * US, 8 * US, 500); // from one packet up ai / cwnd
+    expect_cwnd(f, 1.075 + 0.5 / 1.075);
     cc_flow_free(f);
 }
 
