@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "tests/support/dcqcn_fluid.h"
 #include "tests/support/fixture.h"
 
 struct point {
@@ -26,29 +27,10 @@ struct point {
 
 #define PACKET 1000.0 // wire bytes
 
-// The paper's terms, rates in packets/s: tau = CNP window 50 us, tau' = alpha timer 55 us, B the
-// byte counter in packets, T the rate timer 55 us, F = 5.
-static double residual(double p, double rc, double rai)
-{
-    double tau = 50e-6, tau1 = 55e-6, T = 55e-6, B = 10e6 / PACKET, F = 5;
-    double A = 1 - pow(1 - p, tau * rc), alpha = 1 - pow(1 - p, tau1 * rc);
-    double b = p / (pow(1 - p, -B) - 1), c = b * pow(1 - p, F * B);
-    double d = p / (pow(1 - p, -T * rc) - 1), e = d * pow(1 - p, F * T * rc);
-    return A * A * alpha / ((b + d) * (c + e)) - tau * tau * rai * rc;
-}
-
 static double fixed_point_queue(const struct point *pt)
 {
-    double rc = pt->line_bps / 8 / PACKET / pt->flows, rai = 40e6 / 8 / PACKET;
-    double low = 1e-9, high = 0.5;
-    for (int i = 0; i < 200; i++) {
-        double mid = sqrt(low * high);
-        if (residual(mid, rc, rai) < 0)
-            low = mid;
-        else
-            high = mid;
-    }
-    return pt->kmin + low / pt->pmax * (pt->kmax - pt->kmin);
+    struct dcqcn_fluid m = {pt->flows, pt->line_bps, PACKET, pt->kmin, pt->kmax, pt->pmax, 40e6};
+    return dcqcn_fixed_point(&m);
 }
 
 static void run(struct fixture *f, const struct point *pt)
