@@ -19,10 +19,11 @@
 #include "tests/support/dcqcn_fluid.h"
 #include "tests/support/fixture.h"
 
-static void check(double gbps, unsigned flows, double ms)
+static void check(double gbps, unsigned flows, uint32_t mtu, double ms)
 {
     struct fixture f;
     fixture_switch(&f, flows + 1, (uint64_t)(gbps * 1e9), PS_PER_US);
+    f.spec.dims[0].transport.mtu_bytes = mtu;
     fixture_cc(&f, "dcqcn", NULL, NULL);
     for (unsigned i = 0; i < flows; i++)
         fixture_flow(&f, i, flows, UINT64_C(1000000000000), 0);
@@ -40,16 +41,16 @@ static void check(double gbps, unsigned flows, double ms)
     double mean = 0, n = (double)(s->n_samples - from);
     for (size_t i = from; i < s->n_samples; i++) {
         mean += queue[i] / n;
-        empty += queue[i] < 4200; // a packet at most
+        empty += queue[i] < mtu + 100; // a packet at most
     }
-    struct dcqcn_fluid m = {flows, gbps * 1e9, 4178, gbps * 4e3, gbps * 16e3, 0.2, gbps * 1e6};
+    struct dcqcn_fluid m = {flows, gbps * 1e9, mtu + 82, gbps * 4e3, gbps * 16e3, 0.2, gbps * 1e6};
     double root = dcqcn_fixed_point(&m), calm = dcqcn_motion(&m, 4e-6, 0.1),
            cycle = dcqcn_motion(&m, 60e-6, 0.1);
-    print_message(
-        "%3.0fG N %2u: mean queue %4.0f KB, fixed point %4.0f KB (%+.0f %%), delay equations "
-        "at 4 us %4.0f, at 60 us %4.0f KB; empty %.0f %% of the time\n",
-        gbps, flows, mean / 1e3, root / 1e3, 100 * (mean / root - 1), calm / 1e3, cycle / 1e3,
-        100 * (double)empty / n);
+    print_message("%3.0fG MTU %4u N %2u: mean queue %4.0f KB, fixed point %4.0f KB (%+.0f %%), "
+                  "delay equations "
+                  "at 4 us %4.0f, at 60 us %4.0f KB; empty %.0f %% of the time\n",
+                  gbps, mtu, flows, mean / 1e3, root / 1e3, 100 * (mean / root - 1), calm / 1e3,
+                  cycle / 1e3, 100 * (double)empty / n);
     assert_true(fabs(calm / root - 1) < 0.03); // the equations and the root are of one model
     assert_true(cycle < root * 0.97);
     assert_true(mean < root * 1.05);
@@ -64,7 +65,9 @@ static void test_scaled(void **state)
     static const double rates[] = {100, 200, 400, 800};
     static const unsigned flows[] = {2, 8, 32};
     for (size_t i = 0; i < 12; i++)
-        check(rates[i / 3], flows[i % 3], i < 6 ? 90 : 50);
+        check(rates[i / 3], flows[i % 3], 4096, i < 6 ? 90 : 50);
+    check(100, 8, 1000, 90);
+    check(400, 8, 1000, 30);
 }
 
 int main(void)

@@ -31,7 +31,6 @@
 #include "cc/registry.h"
 #include "tests/support/fixture.h"
 
-#define PACKET 1000 // payload, frame and wire bytes alike
 #define ACK 48
 
 struct point {
@@ -40,12 +39,15 @@ struct point {
     double delay_us; // of a link; two on the path
     double ms;
     double jitter_us; // of starts: flows out of step must find it
+    uint32_t packet;  // payload, frame and wire bytes alike; 0 = 1000
 };
+
+static uint32_t packet_of(const struct point *pt) { return pt->packet ? pt->packet : 1000; }
 
 static double bdp_packets(const struct point *pt)
 {
     double bytes_per_us = pt->gbps * 1e3 / 8;
-    return (4 * pt->delay_us * bytes_per_us + 2 * (PACKET + ACK)) / PACKET;
+    return (4 * pt->delay_us * bytes_per_us + 2 * (packet_of(pt) + ACK)) / packet_of(pt);
 }
 
 // alpha of the sawtooth, without the approximation.
@@ -63,13 +65,13 @@ static void run(struct fixture *f, const struct point *pt, uint64_t ack_interval
 {
     fixture_switch(f, pt->flows + 1, (uint64_t)(pt->gbps * 1e9), (ps_t)(pt->delay_us * 1e6));
     struct dim_spec *dim = &f->spec.dims[0];
-    dim->transport.mtu_bytes = PACKET;
+    dim->transport.mtu_bytes = packet_of(pt);
     dim->transport.overhead = OVERHEAD_CUSTOM;
     dim->transport.overhead_data = 0;
     dim->transport.overhead_ack = ACK;
     dim->transport.ack_interval = ack_interval;
     dim->transport.start_jitter_ps = (ps_t)(pt->jitter_us * 1e6);
-    uint64_t k_bytes = (uint64_t)(pt->k * PACKET);
+    uint64_t k_bytes = (uint64_t)(pt->k * packet_of(pt));
     dim->sw.buffer_bytes = 1 << 30; // PFC out of the way, of the first windows too
     dim->sw.ecn =
         (struct ecn_spec){.mode = ECN_ON, .kmin_bytes = k_bytes, .kmax_bytes = k_bytes, .pmax = 1};
@@ -93,14 +95,14 @@ struct seen {
 };
 
 // After the first half, which is for converging.
-static struct seen look(const struct series *s, unsigned flows)
+static struct seen look(const struct series *s, unsigned flows, double packet)
 {
     struct seen seen = {.low = 1e300};
     size_t from = s->n_samples / 2;
     double n = (double)(s->n_samples - from), sum = 0, squares = 0;
     size_t per_flow = s->n_lines[SERIES_OBSERVE] / flows; // alpha is the first of them
     for (size_t i = from; i < s->n_samples; i++) {
-        double queue = s->lines[SERIES_QUEUE][0].values[i] / PACKET;
+        double queue = s->lines[SERIES_QUEUE][0].values[i] / packet;
         seen.low = queue < seen.low ? queue : seen.low;
         seen.high = queue > seen.high ? queue : seen.high;
         for (unsigned q = 0; q < flows; q++)
@@ -121,7 +123,7 @@ static void check(const struct point *pt)
 {
     struct fixture f;
     run(&f, pt, 1, NULL);
-    struct seen seen = look(f.result->series, pt->flows);
+    struct seen seen = look(f.result->series, pt->flows, packet_of(pt));
     double bdp = bdp_packets(pt), window = (bdp + pt->k) / pt->flows, top = pt->k + pt->flows;
     double A = pt->flows * (window + 1) * alpha_of(window) / 2;
     double fresh = bdp / (bdp + pt->k), swing = 0.5 * sqrt(2 * pt->flows * bdp);
@@ -148,16 +150,18 @@ static void test_queue_stays_in_the_sawtooth(void **state)
 {
     (void)state;
     static const struct point points[] = {
-        {2, 10, 40, 25, 60, 0},     // the paper's: 10G, RTT 100 us, K 40
-        {2, 10, 40, 25, 60, 30},    //
-        {4, 10, 40, 25, 60, 0},     //
-        {10, 10, 40, 25, 60, 0},    //
-        {8, 40, 100, 25, 60, 0},    // ours from here on
-        {6, 200, 200, 5, 60, 0},    //
-        {6, 200, 200, 5, 60, 10},   //
-        {12, 400, 500, 5, 40, 0},   //
-        {16, 100, 300, 25, 80, 50}, //
-        {20, 100, 200, 25, 80, 50},
+        {2, 10, 40, 25, 60, 0, 0},     // the paper's: 10G, RTT 100 us, K 40
+        {2, 10, 40, 25, 60, 30, 0},    //
+        {4, 10, 40, 25, 60, 0, 0},     //
+        {10, 10, 40, 25, 60, 0, 0},    //
+        {8, 40, 100, 25, 60, 0, 0},    // ours from here on
+        {6, 200, 200, 5, 60, 0, 0},    //
+        {6, 200, 200, 5, 60, 10, 0},   //
+        {12, 400, 500, 5, 40, 0, 0},   //
+        {16, 100, 300, 25, 80, 50, 0}, //
+        {20, 100, 200, 25, 80, 50, 0},  {8, 800, 500, 5, 30, 0, 0},
+        {8, 100, 100, 25, 60, 0, 4096}, {8, 800, 200, 5, 30, 10, 4096},
+        {12, 400, 200, 5, 40, 0, 4096},
     };
     for (size_t i = 0; i < sizeof points / sizeof *points; i++)
         check(&points[i]);
@@ -182,7 +186,7 @@ static void test_marked_share(void **state)
     (void)state;
     static const unsigned flows[] = {2, 8}, intervals[] = {1, 4, 16};
     for (size_t i = 0; i < 6; i++) {
-        struct point pt = {flows[i / 3], 100, 100, 5, 20, 10};
+        struct point pt = {flows[i / 3], 100, 100, 5, 20, 10, 0};
         struct cc_ops ops = *cc_find("dctcp");
         struct fixture f;
         ops.on_ack = hear_ack;

@@ -35,17 +35,17 @@
 
 #include "tests/support/fixture.h"
 
-#define PACKET 1000 // payload, frame and wire bytes alike
+#define PACKET 1000 // payload, frame and wire bytes alike, where a point says nothing
 #define ACK 48
 
 static void bottleneck(struct fixture *f, unsigned flows, double gbps, double delay_us,
-                       double jitter_us)
+                       double jitter_us, uint32_t packet)
 {
     static char place[32];
     static const char *at[] = {place};
     fixture_switch(f, flows + 1, (uint64_t)(gbps * 1e9), (ps_t)(delay_us * 1e6));
     struct dim_spec *dim = &f->spec.dims[0];
-    dim->transport.mtu_bytes = PACKET;
+    dim->transport.mtu_bytes = packet;
     dim->transport.overhead = OVERHEAD_CUSTOM;
     dim->transport.overhead_data = 0;
     dim->transport.overhead_ack = ACK;
@@ -76,7 +76,10 @@ struct point {
     double t_low_us, delta_mbps, beta;
     const char *segment;
     double cap, ms, jitter_us, tolerance;
+    uint32_t packet; // 0 = PACKET
 };
+
+static uint32_t packet_of(const struct point *pt) { return pt->packet ? pt->packet : PACKET; }
 
 struct rest {
     double rtt_s, queue_bytes;
@@ -84,11 +87,12 @@ struct rest {
 
 static struct rest rest_of(const struct point *pt)
 {
-    double c = pt->gbps * 1e9 / 8, base = 4 * pt->delay_us * 1e-6 + 2 * (PACKET + ACK) / c;
+    double c = pt->gbps * 1e9 / 8, packet = packet_of(pt);
+    double base = 4 * pt->delay_us * 1e-6 + 2 * (packet + ACK) / c;
     bool above_base = strcmp(pt->preset, "scaled") == 0;
     double t_low = pt->t_low_us * 1e-6 + (above_base ? base : 0);
     double rtt = t_low * (1 + pt->flows * pt->delta_mbps * 1e6 / 8 / (pt->beta * c));
-    return (struct rest){rtt, c * (rtt - (base - PACKET / c))};
+    return (struct rest){rtt, c * (rtt - (base - packet / c))};
 }
 
 struct seen {
@@ -121,7 +125,7 @@ static struct seen run(const struct point *pt)
     struct fixture f;
     struct rest rest = rest_of(pt);
     char t_low[32], delta[32], beta[32], segment[32], window[32];
-    bottleneck(&f, pt->flows, pt->gbps, pt->delay_us, pt->jitter_us);
+    bottleneck(&f, pt->flows, pt->gbps, pt->delay_us, pt->jitter_us, packet_of(pt));
     snprintf(t_low, sizeof t_low, "t_low=%gus", pt->t_low_us);
     snprintf(delta, sizeof delta, "delta=%gMbps", pt->delta_mbps);
     snprintf(beta, sizeof beta, "beta=%g", pt->beta);
@@ -149,15 +153,18 @@ static void test_patched_rests_at_the_fixed_point(void **state)
 {
     (void)state;
     static const struct point points[] = {
-        {2, 10, 1, "paper", 50, 10, .008, "16KB", 2, 150, 0, .02}, // the paper's constants
-        {10, 10, 1, "paper", 50, 10, .008, "16KB", 2, 200, 20, .02},
-        {40, 10, 1, "paper", 50, 10, .008, "16KB", 1.3, 400, 20, .10},
-        {20, 10, 1, "paper", 50, 10, .008, "16KB", 1.5, 400, 0, .02}, // ours from here on
-        {8, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 50, 0, .02},
-        {8, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 50, 20, .02},
-        {6, 40, 2, "scaled", 100, 20, .004, "16KB", 2, 200, 20, .02},
-        {12, 25, 2, "scaled", 80, 50, .02, "16KB", 2, 100, 20, .02},
-        {24, 200, 1, "scaled", 30, 100, .016, "16KB", 2, 50, 20, .02},
+        {2, 10, 1, "paper", 50, 10, .008, "16KB", 2, 150, 0, .02, 0}, // the paper's constants
+        {10, 10, 1, "paper", 50, 10, .008, "16KB", 2, 200, 20, .02, 0},
+        {40, 10, 1, "paper", 50, 10, .008, "16KB", 1.3, 400, 20, .10, 0},
+        {20, 10, 1, "paper", 50, 10, .008, "16KB", 1.5, 400, 0, .02, 0}, // ours from here on
+        {8, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 50, 0, .02, 0},
+        {8, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 50, 20, .02, 0},
+        {6, 40, 2, "scaled", 100, 20, .004, "16KB", 2, 200, 20, .02, 0},
+        {12, 25, 2, "scaled", 80, 50, .02, "16KB", 2, 100, 20, .02, 0},
+        {24, 200, 1, "scaled", 30, 100, .016, "16KB", 2, 50, 20, .02, 0},
+        {8, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 50, 20, .02, 4096},
+        {24, 400, 1, "scaled", 30, 200, .016, "16KB", 2, 50, 20, .02, 4096},
+        {24, 800, 1, "scaled", 30, 400, .016, "64KB", 2, 50, 20, .02, 4096},
     };
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         const struct point *pt = &points[i];
@@ -174,10 +181,10 @@ static void test_patched_cycles_where_samples_are_many(void **state)
 {
     (void)state;
     static const struct point points[][2] = {
-        {{4, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 60, 20, .10},
-         {4, 100, 2, "scaled", 50, 100, .008, "64KB", 2, 60, 20, .02}},
-        {{2, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 60, 20, .10},
-         {2, 100, 2, "scaled", 50, 100, .008, "128KB", 2, 60, 20, .02}},
+        {{4, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 60, 20, .10, 0},
+         {4, 100, 2, "scaled", 50, 100, .008, "64KB", 2, 60, 20, .02, 0}},
+        {{2, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 60, 20, .10, 0},
+         {2, 100, 2, "scaled", 50, 100, .008, "128KB", 2, 60, 20, .02, 0}},
     };
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         double theory = rest_of(&points[i][0]).queue_bytes;
@@ -213,7 +220,7 @@ struct ratios {
 static struct ratios compete(const char *policy, const char *preset, double gbps, const char *more)
 {
     struct fixture f;
-    bottleneck(&f, 2, gbps, 1, 0);
+    bottleneck(&f, 2, gbps, 1, 0, PACKET);
     fixture_cc(&f, policy, preset, more, NULL);
     unequal.original = f.spec.dims[0].cc;
     unequal.ops = *unequal.original;
