@@ -73,7 +73,7 @@ static void test_switch_profiles(void **state)
 {
     (void)state;
     const struct cc_ops *ops = cc_find("dctcp");
-    assert_int_equal(ops->needs, CC_NEEDS_ECN);
+    assert_int_equal(ops->needs, CC_NEEDS_ECN | CC_NEEDS_CE_SHARE);
     for (size_t i = 0; i < 2; i++) { // a step at 300 KB per 100G
         const struct cc_profile *p = &ops->presets[i].profile;
         assert_true(p->ecn && p->scaled && p->kmin_bytes == 300000 && p->kmax_bytes == 300000);
