@@ -120,18 +120,6 @@ static void out_of_order(struct roce *roce, struct qp *qp, uint32_t port, struct
     }
 }
 
-// The ACK of all before `data`, whose CE differs (RFC 8257, section 3.2). It goes with the time at which
-// `data` was sent, since that packet makes it.
-static void answer_before(struct roce *roce, uint32_t port, const struct packet *data,
-                          const struct qp *qp, uint8_t flags, ps_t now)
-{
-    struct cargo_pool *pool = &roce->net->cargo;
-    struct packet before = *data;
-    before.cargo = cargo_take(pool);
-    *cargo_at(pool, before.cargo) = (struct cargo){.sent_ps = cargo_at(pool, data->cargo)->sent_ps};
-    answer(roce, port, &before, qp, flags, now);
-}
-
 // The echo of the ACK that goes now; the next begins to count.
 static uint8_t echo_take(struct roce *roce, struct qp_receiver *r)
 {
@@ -141,21 +129,22 @@ static uint8_t echo_take(struct roce *roce, struct qp_receiver *r)
     return echo;
 }
 
-// The packet that is next in order. Returns the messages that are whole with it.
-static uint32_t in_order(struct roce *roce, struct qp *qp, const struct packet *p, ps_t now)
+// For policies that weigh marks, before `data` is taken in as the next in order: where its CE differs from
+// that of the packets that wait for an ACK, they get theirs (RFC 8257, section 3.2). It carries the time at
+// which `data` was sent, since that packet makes it.
+__attribute__((noinline)) static void split_ack(struct roce *roce, uint32_t port,
+                                                const struct packet *data, struct qp *qp, ps_t now)
 {
-    struct qp_receiver *r = &qp->rcv;
-    uint64_t psn = r->expected_psn++;
-    uint32_t whole = 0;
-    r->unacked = true;
-    while (psn_set_has(&r->early, r->expected_psn))
-        psn_set_remove(&r->early, r->expected_psn++);
-    if (p->flags & PACKET_LAST || r->expected_psn > psn + 1)
-        whole = whole_messages(roce, r);
-    r->msn += whole;
-    r->nak_sent = false;
-    progress(roce, p, now);
-    return whole;
+    struct cargo_pool *pool = &roce->net->cargo;
+    bool ce = data->flags & PACKET_CE;
+    if (qp->rcv.unacked && ce != qp->rcv.ce_since_ack) {
+        struct packet before = *data;
+        ps_t sent_ps = cargo_at(pool, data->cargo)->sent_ps;
+        before.cargo = cargo_take(pool);
+        *cargo_at(pool, before.cargo) = (struct cargo){.sent_ps = sent_ps};
+        answer(roce, port, &before, qp, echo_take(roce, &qp->rcv), now);
+    }
+    qp->rcv.unacked = true;
 }
 
 void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now)
@@ -165,11 +154,10 @@ void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now)
     if (r->failed)
         return;
     uint64_t psn = psn_restore(p->psn, r->expected_psn);
-    bool ce = p->flags & PACKET_CE;
     r->np_port = port;
-    if (qp->splits_acks && psn == r->expected_psn && r->unacked && ce != r->ce_since_ack)
-        answer_before(roce, port, p, qp, echo_take(roce, r), now);
-    if (ce) {
+    if (qp->splits_acks && psn == r->expected_psn)
+        split_ack(roce, port, p, qp, now);
+    if (p->flags & PACKET_CE) {
         r->ce_since_ack = true;
         if (qp->wants_cnps)
             notification_point(roce, qp, port, now);
@@ -178,8 +166,18 @@ void roce_on_data(struct roce *roce, uint32_t port, struct packet *p, ps_t now)
         out_of_order(roce, qp, port, p, psn, now);
         return;
     }
-    uint32_t whole = psn == r->expected_psn ? in_order(roce, qp, p, now) : 0;
-    if (p->flags & PACKET_ACKREQ) // after what is in order, since the answer speaks of it
+    uint32_t whole = 0;
+    if (psn == r->expected_psn) { // first, since the answer speaks of it
+        r->expected_psn++;
+        while (psn_set_has(&r->early, r->expected_psn))
+            psn_set_remove(&r->early, r->expected_psn++);
+        if (p->flags & PACKET_LAST || r->expected_psn > psn + 1)
+            whole = whole_messages(roce, r);
+        r->msn += whole;
+        r->nak_sent = false;
+        progress(roce, p, now);
+    }
+    if (p->flags & PACKET_ACKREQ)
         answer(roce, port, p, qp, echo_take(roce, r), now);
     deliver(roce, qp, whole, now);
 }
