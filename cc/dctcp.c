@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // DCTCP on RoCE: the window (or the rate) shrinks by how much of the traffic is marked.
 //
-// Once per window of data alpha moves towards F, the share of acknowledged bytes whose packets were
-// marked. (Where an ACK covers several packets, transport.ack_interval above 1, the receiver also
-// acknowledges at once when CE changes, so that no ACK covers both: RFC 8257, section 3.2. No other
-// policy here needs that: DCQCN asks only whether there was a mark.) The first mark cuts by alpha/2; until what was in flight then is acknowledged there is
-// neither a second cut nor an increase.
+// Once per window of data alpha moves towards F, the share of acknowledged bytes whose packets
+// were marked. (Where an ACK covers several packets, transport.ack_interval above 1, the receiver
+// also acknowledges at once when CE changes, so that no ACK covers both: RFC 8257, section 3.2. No
+// other policy here needs that: DCQCN asks only whether there was a mark.) The first mark cuts by
+// alpha/2; until what was in flight then is acknowledged there is neither a second cut nor an
+// increase.
 //
 //   window  RFC 8257. W in payload bytes, clocked by ACKs at line rate, from one bandwidth-delay
 //           product. It grows by one MTU per round trip, spread over the ACKs: flows that share a

@@ -27,7 +27,8 @@
 // a sender; packets are paced, not bursts of 16 or 64 KB.
 //
 // Sources: Mittal et al., SIGCOMM 2015, algorithm 1 and sections 3 to 6; its authors' published
-// code, timely-code-snippet.cc (minimum of a cut, elapsed steps, the sample at hand counts); Zhu et al., CoNEXT 2016, section 4.
+// code, timely-code-snippet.cc (minimum of a cut, elapsed steps, the sample at hand counts); Zhu
+// et al., CoNEXT 2016, section 4.
 #include "cc/timely_common.h"
 
 enum hai_counts { HAI_COUNTS_GRADIENT, HAI_COUNTS_INCREASES, HAI_COUNTS_FALLS };

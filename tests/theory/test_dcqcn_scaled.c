@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// DCQCN's default preset `scaled` from 100G to 800G against its own fluid model (Zhu et al., CoNEXT
-// 2016, section 3). It does not stand at the fixed point: the marks of a queue become CNPs up to 50 us
-// later (25 us in the mean), and with such a delay in its loop the model itself leaves the fixed point
-// for a limit cycle that empties the queue, from 200G on with 30 us already, since all else of `scaled` grows with
-// the line and the times do not. So the mean queue lies between what the delay equations give with 60 us
-// (the whole window, the loop and the queue ahead) and the fixed point, which they hold with 4 us.
-// Tolerance: 20 % below, since cuts are whole ones and drawn; 5 % above. What docs/policies.md says of
-// the preset is what this prints.
+// DCQCN's default preset `scaled` from 100G to 800G against its own fluid model (Zhu et al.,
+// CoNEXT 2016, section 3). It does not stand at the fixed point: the marks of a queue become CNPs
+// up to 50 us later (25 us in the mean), and with such a delay in its loop the model itself leaves
+// the fixed point for a limit cycle that empties the queue, from 200G on with 30 us already, since
+// all else of `scaled` grows with the line and the times do not. So the mean queue lies between
+// what the delay equations give with 60 us (the whole window, the loop and the queue ahead) and
+// the fixed point, which they hold with 4 us. Tolerance: 20 % below, since cuts are whole ones and
+// drawn; 5 % above. What docs/policies.md says of the preset is what this prints.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

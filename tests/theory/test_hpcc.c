@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// HPCC, N flows into one port (Li et al., SIGCOMM 2019, sections 3.2 and 5): every flow starts with
-// one BDP of wire bytes, so at most N - 1 of them and a packet each queue; what is above the link's capacity drains within N - 1 base
-// RTTs, and the queue stays below 0.2 BDP after 2 N; then the link carries eta of its rate, of which
-// the payload's share of the wire is goodput (more by half of the flows' additive steps), shared
-// fairly, without a pause. Without additive stages (hpcc_sim) the flows' shares are a random walk that
-// W_AI hardly pulls together, so Jain stays near 0.92 there however long the run. With records exact, in
-// the prototype's 8 bytes, and as PINT's one byte.
+// HPCC, N flows into one port (Li et al., SIGCOMM 2019, sections 3.2 and 5): every flow starts
+// with one BDP of wire bytes, so at most N - 1 of them and a packet each queue; what is above the
+// link's capacity drains within N - 1 base RTTs, and the queue stays below 0.2 BDP after 2 N; then
+// the link carries eta of its rate, of which the payload's share of the wire is goodput (more by
+// half of the flows' additive steps), shared fairly, without a pause. Without additive stages
+// (hpcc_sim) the flows' shares are a random walk that W_AI hardly pulls together, so Jain stays
+// near 0.92 there however long the run. With records exact, in the prototype's 8 bytes, and as
+// PINT's one byte.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
