@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # tests/FOLDER/test_STEM.c is one executable and the CTest test FOLDER_STEM. It runs in the source
 # root, so it writes to temporary files only. Scripts are listed below; they run in the build tree.
-# Labels: the folder's name for theory, props and golden; wire for tshark; unit for all the rest.
+# Labels: the folder's name for theory, props, golden and generated; wire for tshark; long for what
+# `make test` leaves out; unit for all the rest.
 pkg_check_modules(cmocka IMPORTED_TARGET cmocka)
 if(NOT cmocka_FOUND)
   message(STATUS "cmocka is not installed: no tests (cmake/setup.sh --tests installs it)")
@@ -34,7 +35,7 @@ foreach(test IN LISTS tests)
   set(folder ${CMAKE_MATCH_1})
   set(stem ${CMAKE_MATCH_2})
   set(label unit)
-  if(folder MATCHES "^(theory|props|golden|wire)$")
+  if(folder MATCHES "^(theory|props|golden|generated|wire)$")
     set(label ${folder})
   endif()
   set(target test_${folder}_${stem})
@@ -55,6 +56,15 @@ function(collwire_script_test name label needs script)
   list(JOIN needs "\n" needs)
   collwire_test(${name} ${label} sh -c "${needs}\n${script}" ${name} ${ARGN})
 endfunction()
+
+# Golden runs: a test per folder of tests/golden. REGEN=1 records them anew (`make regen`).
+file(GLOB cases CONFIGURE_DEPENDS tests/golden/*/commands)
+foreach(case IN LISTS cases)
+  cmake_path(GET case PARENT_PATH case)
+  cmake_path(GET case FILENAME case)
+  collwire_script_test(golden_${case} golden python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/golden/check_golden.py ${case})
+endforeach()
 
 # Captures under tshark's eyes, by snaplen and bytes of INT that a data packet carries.
 if(TARGET test_trace_capture)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// docs/policies.md says what the registry and the policies' own header comments say. UPDATE_DOCS=1
-// writes it anew.
+// docs/policies.md says what the registry and the policies' own header comments say.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +11,8 @@
 #include <cmocka.h>
 
 #include "cc/registry.h"
+#include "tests/support/generated.h"
 
-#define PAGE "docs/policies.md"
 #define LINE_MAX_BYTES 512
 
 // The comment that opens cc/NAME.c, without its first two lines' marks, as prose.
@@ -102,13 +101,13 @@ static char *page(void)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    fputs(
-        "# Congestion control policies\n\n"
-        "Generated from `cc/` (tests/cc/test_policies_doc.c): what `collwire list cc NAME` prints, "
-        "and how each\npolicy differs from its paper. Scenarios choose one with "
-        "`\"cc\": {\"kind\": \"...\", \"preset\": \"...\"}`;\nvalues beside them go over the "
-        "preset's.\n",
-        out);
+    fputs("# Congestion control policies\n\n"
+          "Generated from `cc/` (tests/generated/test_policies.c): what `collwire list cc NAME` "
+          "prints, "
+          "and how each\npolicy differs from its paper. Scenarios choose one with "
+          "`\"cc\": {\"kind\": \"...\", \"preset\": \"...\"}`;\nvalues beside them go over the "
+          "preset's.\n",
+          out);
     for (const struct cc_ops *const *ops = cc_registry; *ops != NULL; ops++) {
         fprintf(out, "\n## %s\n\n", (*ops)->name);
         write_comment(out, (*ops)->name);
@@ -125,20 +124,7 @@ static void test_page_is_current(void **state)
 {
     (void)state;
     char *now = page();
-    if (getenv("UPDATE_DOCS")) {
-        FILE *out = fopen(PAGE, "w");
-        assert_non_null(out);
-        fputs(now, out);
-        fclose(out);
-    }
-    FILE *in = fopen(PAGE, "r");
-    assert_non_null(in);
-    char *written = calloc(1, strlen(now) + 2);
-    size_t n = fread(written, 1, strlen(now) + 1, in);
-    fclose(in);
-    if (n != strlen(now) || strcmp(now, written) != 0)
-        fail_msg("%s is not what the tables say: UPDATE_DOCS=1 writes it anew", PAGE);
-    free(written);
+    assert_generated("docs/policies.md", now);
     free(now);
 }
 
