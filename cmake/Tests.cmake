@@ -66,6 +66,9 @@ foreach(case IN LISTS cases)
     ${PROJECT_SOURCE_DIR}/tests/golden/check_golden.py ${case})
 endforeach()
 
+collwire_script_test(golden_coverage golden python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/golden/check_coverage.py ${PROJECT_SOURCE_DIR})
+
 # Captures under tshark's eyes, by snaplen and bytes of INT that a data packet carries.
 if(TARGET test_trace_capture)
   foreach(case IN ITEMS "128 0" "80 0" "65535 0" "65535 42")
