@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Golden runs: what commands print and write, byte by byte, against recorded files.
 
-usage: check_golden.py [CASE...], with the executable in $COLLWIRE; default: every case.
+usage: check_golden.py [--first] [CASE...], with the executable in $COLLWIRE; default: every case, and
+after --first until one differs.
 
 A case is a folder here. Its file `commands` has lines `LABEL: ARGUMENTS...` of collwire, run inside
 the folder; {out} stands for a new, empty output directory. want/LABEL.txt holds exit code, stdout
@@ -30,7 +31,7 @@ LINES_SHOWN = 40
 
 def collwire(case, words):
     return subprocess.run([COLLWIRE, *words], cwd=os.path.join(HERE, case), capture_output=True,
-                          text=True, stdin=subprocess.DEVNULL, timeout=60, env=ENVIRONMENT,
+                          text=True, stdin=subprocess.DEVNULL, timeout=20, env=ENVIRONMENT,
                           check=False)
 
 
@@ -175,10 +176,13 @@ def differences(case, want, found):
 
 def main():
     update = "REGEN" in os.environ
-    cases = sys.argv[1:] or sorted(
+    first = "--first" in sys.argv
+    cases = [word for word in sys.argv[1:] if word != "--first"] or sorted(
         name for name in os.listdir(HERE) if os.path.exists(os.path.join(HERE, name, "commands")))
     wrong = 0
     for case in cases:
+        if wrong and first:
+            break
         want, found = os.path.join(HERE, case, "want"), results(case)
         if update:
             record(want, found)
