@@ -144,3 +144,8 @@ if(NOT COLLWIRE_SANITIZE)
   collwire_script_test(faults_all long python3 [[python3 "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/faults/check_faults.py $<TARGET_FILE:fail_nth> 1)
 endif()
+
+# Mutations take minutes: `make test-long`.
+collwire_script_test(mutate long "python3;ninja" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/mutate/mutate.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/mutate)
+set_tests_properties(mutate PROPERTIES TIMEOUT 7200)

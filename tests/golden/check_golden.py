@@ -127,7 +127,7 @@ def results(case):
             out = os.path.join(tmp, "out")
             done = collwire(case, [word.replace("{out}", out) for word in words])
             text = f"exit {done.returncode}\n---- stdout\n{done.stdout}---- stderr\n{done.stderr}"
-            found[label + ".txt"] = text.replace(out, "{out}")
+            found[label + ".txt"] = text.replace(out, "{out}").replace(COLLWIRE, "collwire")
             for folder, _, names in os.walk(out):
                 for name in sorted(names):
                     path = os.path.join(folder, name)
