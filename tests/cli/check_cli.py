@@ -6,6 +6,7 @@ usage: check_cli.py SCENARIOS, with the executable in $COLLWIRE.
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -144,6 +145,26 @@ def faults(tmp):
     code = process.wait(timeout=30)
     expect(code == 130 and metrics(long_run)["status"] == "interrupted", f"Ctrl-C: exit {code}")
     expect(metrics(long_run)["flows"][0]["delivered_bytes"] > 0, "results so far are kept")
+    code, _, stderr = collwire("run", scenario("permutation"), "--out", long_run, "--progress", "always",
+                               "--set", "workload.bytes=100GB", "--set", "limits.wall=1.2s")
+    m = metrics(long_run)
+    expect(code == 1 and m["reason"] == "wall clock limit of 1.2 s reached", f"wall: {m['reason']}")
+    line = stderr.splitlines()[1]  # carriage returns end lines here
+    expect(re.fullmatch(r" +\d+\.\d %  [\d.]+ .s simulated, \d+\.\d\d M packet-hops/s, ETA [\d.]+ m?s +",
+                        line), f"progress: {stderr!r}")
+    with open(os.path.join(long_run, "run.json"), encoding="utf-8") as f:
+        run = json.load(f)
+    expect(1 < run["wall_s"] < 5 and run["cpu_s"] < 1.2 * run["wall_s"], f"times: {run}")
+    process = subprocess.Popen([COLLWIRE, "compare", scenario("permutation"), "--cc", "none,window,dcqcn",
+                                "--jobs", "2", "--out", long_run, "--quiet", "--set",
+                                "workload.bytes=100GB"])
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    code = process.wait(timeout=30)
+    with open(os.path.join(long_run, "compare.json"), encoding="utf-8") as f:
+        states = [row["status"] for row in json.load(f)["rows"]]
+    expect(code == 130 and states == ["interrupted", "interrupted", "failed"],
+           f"Ctrl-C of a comparison: exit {code}, {states}")
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([COLLWIRE, "list"], stdout=full, stderr=subprocess.PIPE, check=False)
     expect(done.returncode == 1, f"stdout that cannot be written: exit {done.returncode}")
@@ -214,6 +235,9 @@ def importing(tmp):
     with open(out) as file:
         expect(code == 0 and nothing == "" and file.read() == stdout, "import -o")
     os.unlink(out)
+    for scale in ("0", "1000000"):
+        code, stdout, _ = collwire("import", "astra", *three, "--compute-scale", scale)
+        expect(code == 0 and json.loads(stdout)["workload"]["compute_scale"] == int(scale), "scale")
     for args, words in (((*three[:2], paths["short.txt"]), "short.txt, line 4"),
                         ((*three[:2], "none.txt"), "none.txt"),
                         (three[:2], "import takes"),
