@@ -170,6 +170,16 @@ def faults(tmp):
     expect(done.returncode == 1, f"stdout that cannot be written: exit {done.returncode}")
 
 
+def default_places(tmp):
+    """Without --out results lie in out/NAME and out/NAME-compare."""
+    for words, path in ((["run"], "out/incast/metrics.json"),
+                        (["compare", "--cc", "none"], "out/incast-compare/compare.json")):
+        done = subprocess.run([COLLWIRE, words[0], os.path.abspath(scenario("incast")), *words[1:]], cwd=tmp,
+                              capture_output=True, text=True, check=False)
+        expect(done.returncode == 0 and f"results: {path}" in done.stdout and
+               os.path.exists(os.path.join(tmp, path)), f"{words}: {done.stdout}")
+
+
 def streams(tmp):
     out = os.path.join(tmp, "stream")
     done = subprocess.run([COLLWIRE, "run", scenario("incast"), "--out", out, "--set",
@@ -250,7 +260,7 @@ def importing(tmp):
 
 def main():
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (bad_inputs, same_bytes, unfinished, faults, streams, comparing,
+        for part in (bad_inputs, same_bytes, unfinished, faults, default_places, streams, comparing,
                      importing):
             part(tmp)
     print(f"{len(failures)} failures")

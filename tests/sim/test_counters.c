@@ -75,6 +75,21 @@ static void test_one_flow(void **state)
     fixture_free(&f);
 }
 
+// A full packet, then one of 1 B: 37 B, which take 2.96 ns, less than an ACK. The second ACK waits at the NIC
+// for the first one and follows it closely: the first has arrived after 2 D, 4 us and 2 A.
+static void test_small_last_packet(void **state)
+{
+    (void)state;
+    star(2);
+    fixture_flow(&f, 0, 1, 1001, 0);
+    fixture_run(&f);
+    assert_int_equal(f.result->flows[0].delivered_ps, 2 * D + 37 * 80 + 2 * PS_PER_US);
+    assert_int_equal(f.result->flows[0].fct_ps, 2 * D + 3 * A + 4 * PS_PER_US);
+    assert_int_equal(f.result->flows[0].ideal_ps, 2 * D + 3 * A + 4 * PS_PER_US);
+    assert_int_equal(port_at("dim0.sw0->rank1")->bytes, 1036 + 37);
+    fixture_free(&f);
+}
+
 // Two packets reach the switch at once: one waits for D. Its mean over the run is 1036 B * D / end, and
 // completion times are apart by D.
 static void test_two_flows(void **state)
@@ -196,11 +211,9 @@ static void test_drops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_flow),
-        cmocka_unit_test(test_two_flows),
-        cmocka_unit_test(test_cut_transmission),
-        cmocka_unit_test(test_pause_frames),
-        cmocka_unit_test(test_drops),
+        cmocka_unit_test(test_one_flow),     cmocka_unit_test(test_small_last_packet),
+        cmocka_unit_test(test_two_flows),    cmocka_unit_test(test_cut_transmission),
+        cmocka_unit_test(test_pause_frames), cmocka_unit_test(test_drops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
