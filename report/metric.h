@@ -34,7 +34,7 @@ enum metric_type {
     METRIC_OBJECT,      // a record inside the record
     METRIC_LIST,        // records: pointer, count
     METRIC_ONE_OR_LIST, // likewise; null of none, the object itself of one
-    METRIC_CUSTOM       // by a function; left out where that gives NULL
+    METRIC_CUSTOM       // by a function; left out where there is none, or it gives NULL
 };
 
 struct metric_table {

@@ -69,7 +69,7 @@ static json_t *value_json(const struct metric *m, const void *record, bool known
     case METRIC_WORD:
         return text_json(metric_text(m, record));
     case METRIC_CUSTOM:
-        return m->json(record);
+        return m->json ? m->json(record) : NULL;
     default:
         return list_json(m, record);
     }

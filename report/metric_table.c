@@ -118,6 +118,14 @@ static const struct metric capture_rows[] = {
 };
 static METRIC_TABLE(capture_table, capture_rows);
 
+static const struct metric file_rows[] = {
+    {"name", METRIC_WORDS, "in the output directory", .type = METRIC_CUSTOM},
+    {"bytes", METRIC_BYTES, "its size", .type = METRIC_CUSTOM},
+    {"sha256", METRIC_WORDS, "of its bytes", .type = METRIC_CUSTOM},
+};
+static METRIC_TABLE(file_table, file_rows);
+
+// cli/result_set.c adds id and files once all are written.
 static const struct metric run_rows[] = {
     {"versions", METRIC_WORDS, "of the program and what it was built with",
      PART_OF(run_record, version_table)},
@@ -135,6 +143,9 @@ static const struct metric run_rows[] = {
      INTEGER(result, memory_limit_bytes)},
     {"captures", METRIC_WORDS, "captures written",
      LIST(result, captures, n_captures, capture_table)},
+    {"id", METRIC_WORDS, "of this run: every set of results has another", .type = METRIC_CUSTOM},
+    {"files", METRIC_WORDS, "the other files of the set, as a list", .type = METRIC_CUSTOM,
+     .table = &file_table},
 };
 METRIC_TABLE(run_table, run_rows);
 

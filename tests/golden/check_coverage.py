@@ -18,6 +18,7 @@ WANT = os.path.join(ROOT, "tests", "golden", "*", "want")
 # What takes too long for a golden run, with the test that has it instead.
 ELSEWHERE = {
     "wall clock limit of %g s reached": "cli_check",
+    "out of memory: see limits.memory": "no test: no small run meets its limit",
     "the longest simulated time, %s, reached": "no test: it is 106 days",
     "it waits for earlier messages": "no test: a flow that is not sent has unacknowledged packets before it",
 }

@@ -13,6 +13,7 @@ machine and is checked for consistency, and a capture is recorded as a text of i
 REGEN=1 in the environment records anew (`make regen`); the difference is then to be read like any other change.
 """
 import difflib
+import hashlib
 import json
 import os
 import re
@@ -65,26 +66,40 @@ def metrics_text(case, words, text):
     return head + "\n"
 
 
-def run_text(text):
+def files_wrong(run, folder):
+    """Files of run.json whose size or hash is not what it says."""
+    for file in run["files"]:
+        with open(os.path.join(folder, file["name"]), "rb") as opened:
+            data = opened.read()
+        if (len(data), hashlib.sha256(data).hexdigest()) != (file["bytes"], file["sha256"]):
+            yield f"bytes or sha256 of {file['name']}"
+
+
+def machine_wrong(run):
+    """What of run.json cannot be: rates, times, memory."""
+    cpu = max(run["cpu_s"], 1e-9)
+    for key in ("events", "packet_hops"):
+        if abs(run[key + "_per_s"] - run[key] / cpu) > 1 + 1e-6 * run[key + "_per_s"]:
+            yield f"{key}_per_s is not {key} / cpu_s"
+    if not 0 < run["wall_s"] < 60 or not 0 <= run["cpu_s"] < 60:
+        yield "wall_s or cpu_s is not the time of a short run"
+    if not 1 << 20 < run["peak_rss_bytes"] < min(2 << 30, run["memory_limit_bytes"]):
+        yield "peak_rss_bytes is not a process's"
+    if not 0 < run["events"] < 10 * run["packet_hops"] + 10000:
+        yield "events do not go with packet_hops"
+    if not all(re.fullmatch(r".*\d+\.\d+.*", v) for v in run["versions"].values()):
+        yield "versions without a number"
+
+
+def run_text(text, folder):
     """run.json: consistency of what depends on the machine, and what does not."""
     run = json.loads(text)
-    cpu = max(run["cpu_s"], 1e-9)
-    wrong = []
-    for key in ("events", "packet_hops"):
-        rate = run[key + "_per_s"]
-        if abs(rate - run[key] / cpu) > 1 + 1e-6 * rate:
-            wrong.append(f"{key}_per_s is not {key} / cpu_s")
-    if not 0 < run["wall_s"] < 60 or not 0 <= run["cpu_s"] < 60:
-        wrong.append("wall_s or cpu_s is not the time of a short run")
-    if not 1 << 20 < run["peak_rss_bytes"] < 2 << 30:
-        wrong.append("peak_rss_bytes is not a process's")
-    if not 0 < run["events"] < 10 * run["packet_hops"] + 10000:
-        wrong.append("events do not go with packet_hops")
-    if not all(re.fullmatch(r".*\d+\.\d+.*", v) for v in run["versions"].values()):
-        wrong.append("versions without a number")
-    return json.dumps({"keys": list(run), "versions": list(run["versions"]), "wrong": wrong,
-                       "packet_hops": run["packet_hops"], "captures": run["captures"]},
-                      indent=1) + "\n"
+    wrong = [*files_wrong(run, folder), *(machine_wrong(run) if "cpu_s" in run else ())]
+    if not re.fullmatch("[0-9a-f]{32}", run["id"]):
+        wrong.append("id")
+    kept = {key: run[key] for key in ("packet_hops", "captures") if key in run}
+    return json.dumps({"keys": list(run), "versions": list(run.get("versions", ())), "wrong": wrong,
+                       **kept, "files": [file["name"] for file in run["files"]]}, indent=1) + "\n"
 
 
 def capture_text(data):
@@ -108,7 +123,7 @@ def file_text(case, words, path):
         return capture_text(data)
     if name == "metrics.json":
         return metrics_text(case, words, data.decode())
-    return run_text(data.decode()) if name == "run.json" else data.decode()
+    return run_text(data.decode(), os.path.dirname(path)) if name == "run.json" else data.decode()
 
 
 def is_run_of_comparison(words, inside):

@@ -8,10 +8,10 @@ FILES = [
     "report/series.c", "report/timeline.c", "report/training.c",
     "sim/analytical.c", "sim/buffers.c", "sim/captures.c", "sim/collect.c",
     "sim/collect_collectives.c", "sim/collect_timeline.c", "sim/collect_training.c",
-    "sim/deadlock.c", "sim/describe.c", "sim/distribution.c", "sim/explain.c",
+    "sim/deadlock.c", "sim/describe.c", "sim/distribution.c", "sim/estimate.c", "sim/explain.c",
     "sim/explain_collectives.c", "sim/explain_fabric.c", "sim/faults.c", "sim/ideal.c",
     "sim/messages.c", "sim/paths.c", "sim/run.c", "sim/sample.c", "sim/switches.c",
-    "cli/compare.c", "cli/list.c", "cli/options.c", "cli/output.c", "cli/run.c",
+    "cli/compare.c", "cli/list.c", "cli/options.c", "cli/run.c", "cli/simulate.c", "cli/validate.c",
     "switch/marking.c", "switch/mmu.c", "switch/switch.c", "switch/watchdog.c",
 ]
 
@@ -112,8 +112,9 @@ MUTATIONS = [
     ("cli/list.c", 'min != NULL ? min : "", max != NULL ? max : ""', 'max != NULL ? max : "", min != NULL ? min : ""'),
     ("cli/list.c", '"%s: %s\\n", category->name, category->doc', '"%s. %s\\n", category->name, category->doc'),
     ("cli/compare.c", "worst = EXIT_NOT_COMPLETED;\n    }\n    if (write_results", "worst = EXIT_DONE;\n    }\n    if (write_results"),
-    ("cli/compare.c", ".seed = base_seed + k}", ".seed = base_seed}"),
-    ("cli/run.c", "return status == RUN_COMPLETED && written == 0 ?", "return status != RUN_INTERRUPTED && written == 0 ?"),
+    ("cli/compare.c", ".seed = base_seed + k,", ".seed = base_seed,"),
+    ("cli/simulate.c", "return status == RUN_COMPLETED && good ?", "return status != RUN_INTERRUPTED && good ?"),
+    ("cli/simulate.c", "r->memory_limit_bytes = limit_bytes;", "r->memory_limit_bytes = 0;"),
     ("cli/options.c", '"--seeds", text, 1000, &o->seeds', '"--seeds", text, 1000, &o->jobs'),
     # counters of switches, ports and the transport
     ("switch/switch.c", "sw->ports[port].dropped_bytes += p->frame_bytes;", "sw->ports[port].dropped_bytes += 1;"),

@@ -400,7 +400,7 @@ static void test_rows(void **state)
     r.n_collectives = 1;
     training.n_passes = 1;
     char *text = metrics_json(&r, "{}");
-    struct row rows[] = {{"x:y", 5, text}, {"gone", 6, NULL}};
+    struct row rows[] = {{"x:y", 5, text, NULL}, {"gone", 6, NULL, "killed"}};
     char *csv = rows_csv(rows, 2), *table = rows_table(rows, 2),
          *why_text = row_explanations(rows, "> ");
     assert_string_equal(csv,
