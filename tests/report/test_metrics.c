@@ -418,7 +418,7 @@ static void test_rows(void **state)
         "fct p99 fct max  jain max queue marks CNPs pauses paused drops\n"
         "x:y     5 incomplete 102 ns   987 ns   64.0 ns  899 ns    50.0 ns 39 b/s  0.390   109 ns  "
         "111 ns  112 ns 0.119     122 B   124  126    120 123 ns   128\n"
-        "gone    6 failed          -        -         -       -          -      -      -        -  "
+        "gone    6 killed          -        -         -       -          -      -      -        -  "
         "     -       -     -         -     -    -      -      -     -\n");
     assert_string_equal(row_status(&rows[0]), "incomplete");
     free(csv);
