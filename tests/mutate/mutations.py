@@ -114,7 +114,7 @@ MUTATIONS = [
     ("cli/compare.c", "worst = EXIT_NOT_COMPLETED;\n    }\n    if (write_results", "worst = EXIT_DONE;\n    }\n    if (write_results"),
     ("cli/compare.c", ".seed = base_seed + k,", ".seed = base_seed,"),
     ("cli/simulate.c", "return status == RUN_COMPLETED && good ?", "return status != RUN_INTERRUPTED && good ?"),
-    ("cli/simulate.c", "r->memory_limit_bytes = limit_bytes;", "r->memory_limit_bytes = 0;"),
+    ("cli/simulate.c", "r->memory_limit_bytes = limit_bytes;", "r->memory_limit_bytes = limit_bytes / 2;"),
     ("cli/options.c", '"--seeds", text, 1000, &o->seeds', '"--seeds", text, 1000, &o->jobs'),
     # counters of switches, ports and the transport
     ("switch/switch.c", "sw->ports[port].dropped_bytes += p->frame_bytes;", "sw->ports[port].dropped_bytes += 1;"),
