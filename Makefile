@@ -2,7 +2,7 @@
 # Short names for common errands; CMake does the work.
 BUILD ?= build
 
-.PHONY: build demo test bench study-allreduce study-dlrm format clean
+.PHONY: build demo test test-long regen bench study-allreduce study-dlrm format clean
 
 build:
 	@sh cmake/setup.sh
@@ -15,7 +15,17 @@ demo: build
 test:
 	@sh cmake/setup.sh --tests
 	@$(MAKE) --no-print-directory build
-	ctest --test-dir $(BUILD) -j2 --output-on-failure
+	ctest --test-dir $(BUILD) -j2 -LE '^long$$' --output-on-failure
+
+test-long: # mutations of the sources: each must fail a test
+	@sh cmake/setup.sh --tests
+	@$(MAKE) --no-print-directory build
+	ctest --test-dir $(BUILD) -L '^long$$' --verbose
+
+regen: # all generated files: schema, pages of docs/, golden runs
+	@sh cmake/setup.sh --tests
+	@$(MAKE) --no-print-directory build
+	REGEN=1 ctest --test-dir $(BUILD) -L '^(generated|golden)$$' --output-on-failure
 
 bench: build
 	@COLLWIRE=$(BUILD)/collwire sh bench/run.sh $(BENCH_FLAGS)

@@ -12,6 +12,7 @@
 
 #include "cc/registry.h"
 #include "config/tables.h"
+#include "report/metric_table.h"
 #include "workload/dlrm.h"
 
 struct table_ref {
@@ -25,6 +26,7 @@ struct entry {
     struct table_ref tables[6];
     const char *own[2];      // objects of own_keys
     const struct cc_ops *cc; // has presets
+    const struct metric_table *metrics;
 };
 
 #define ENTRIES_MAX 64
@@ -130,6 +132,21 @@ static size_t switch_entries(struct entry out[ENTRIES_MAX])
     return 1;
 }
 
+// The keys of metrics.json, then the other files.
+static size_t metrics_entries(struct entry out[ENTRIES_MAX])
+{
+    size_t n = 0;
+    for (; n < metrics_table.n && n < ENTRIES_MAX; n++)
+        out[n] = (struct entry){.name = metrics_table.list[n].key,
+                                .doc = metrics_table.list[n].help,
+                                .metrics = metrics_table.list[n].table};
+    for (size_t f = 1; f < n_metric_files && n < ENTRIES_MAX; f++)
+        out[n++] = (struct entry){.name = metric_files[f].name,
+                                  .doc = metric_files[f].help,
+                                  .metrics = metric_files[f].table};
+    return n;
+}
+
 static const struct category categories[] = {
     {"cc", "congestion control policies", cc_entries},
     {"transport", "transports", transport_entries},
@@ -137,6 +154,7 @@ static const struct category categories[] = {
     {"collective", "collective algorithms", collective_entries},
     {"workload", "kinds of jobs", workload_entries},
     {"switch", "settings of switches", switch_entries},
+    {"metrics", "what a run writes: keys of metrics.json, and files beside it", metrics_entries},
 };
 #define N_CATEGORIES (sizeof categories / sizeof *categories)
 
@@ -273,6 +291,21 @@ static void params_print(FILE *out, const struct entry *entry)
     listing_end(&listing);
 }
 
+static void metric_row(void *ctx, const char *path, const struct metric *m)
+{
+    struct listing *listing = ctx;
+    row_add(listing, (const char *const[]){path, metric_unit_name(m->unit), m->help}, NULL);
+}
+
+static void metrics_print(FILE *out, const struct entry *entry)
+{
+    static const char *const columns[] = {"KEY", "UNIT", "MEANING"};
+    struct listing listing = listing_new(out, columns, 3, 40);
+    fprintf(out, "\n");
+    metric_walk(entry->metrics, "", metric_row, &listing);
+    listing_end(&listing);
+}
+
 static const char *profile_text(const struct cc_profile *profile, char *buf, size_t room)
 {
     char kmin[UNIT_TEXT], kmax[UNIT_TEXT], rate[UNIT_TEXT];
@@ -323,7 +356,10 @@ static void entry_print(FILE *out, const struct entry *entry)
     fprintf(out, "%s: %s\n", entry->name, entry->doc);
     if (entry->source != NULL && entry->source[0] != '\0')
         fprintf(out, "Source: %s\n", entry->source);
-    params_print(out, entry);
+    if (entry->metrics != NULL)
+        metrics_print(out, entry);
+    else
+        params_print(out, entry);
     if (entry->cc != NULL)
         presets_print(out, entry->cc);
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # tests/FOLDER/test_STEM.c is one executable and the CTest test FOLDER_STEM. It runs in the source
 # root, so it writes to temporary files only. Scripts are listed below; they run in the build tree.
-# Labels: the folder's name for theory, props and golden; wire for tshark; unit for all the rest.
+# Labels: the folder's name for theory, props, golden and generated; wire for tshark; long for what
+# `make test` leaves out; unit for all the rest.
 pkg_check_modules(cmocka IMPORTED_TARGET cmocka)
 if(NOT cmocka_FOUND)
   message(STATUS "cmocka is not installed: no tests (cmake/setup.sh --tests installs it)")
@@ -9,10 +10,11 @@ if(NOT cmocka_FOUND)
 endif()
 enable_testing()
 
+# No test reads outside the repository: what another simulator measured is in tests/data. A test that
+# cannot run exits 77 and CTest shows "Skipped": scripts that need a program which is not installed.
+# (cmocka's skip() ends in "Passed", so no C test has a reason to skip.)
 set(environment COLLWIRE=${PROJECT_BINARY_DIR}/collwire
-                COLLWIRE_SCENARIOS=${PROJECT_SOURCE_DIR}/scenarios
-                COLLWIRE_NS3=${PROJECT_SOURCE_DIR}/../shared/inputs/ns3 # its tests skip without
-                COLLWIRE_ASTRA=${PROJECT_SOURCE_DIR}/../shared/inputs/astra-sim) # likewise
+                COLLWIRE_SCENARIOS=${PROJECT_SOURCE_DIR}/scenarios)
 
 # collwire_test(NAME LABEL COMMAND...)
 function(collwire_test name label)
@@ -34,7 +36,7 @@ foreach(test IN LISTS tests)
   set(folder ${CMAKE_MATCH_1})
   set(stem ${CMAKE_MATCH_2})
   set(label unit)
-  if(folder MATCHES "^(theory|props|golden|wire)$")
+  if(folder MATCHES "^(theory|props|golden|generated|wire)$")
     set(label ${folder})
   endif()
   set(target test_${folder}_${stem})
@@ -55,6 +57,18 @@ function(collwire_script_test name label needs script)
   list(JOIN needs "\n" needs)
   collwire_test(${name} ${label} sh -c "${needs}\n${script}" ${name} ${ARGN})
 endfunction()
+
+# Golden runs: a test per folder of tests/golden. REGEN=1 records them anew (`make regen`).
+file(GLOB cases CONFIGURE_DEPENDS tests/golden/*/commands)
+foreach(case IN LISTS cases)
+  cmake_path(GET case PARENT_PATH case)
+  cmake_path(GET case FILENAME case)
+  collwire_script_test(golden_${case} golden python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/golden/check_golden.py ${case})
+endforeach()
+
+collwire_script_test(golden_coverage golden python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/golden/check_coverage.py ${PROJECT_SOURCE_DIR})
 
 # Captures under tshark's eyes, by snaplen and bytes of INT that a data packet carries.
 if(TARGET test_trace_capture)
@@ -106,8 +120,8 @@ collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
 collwire_script_test(theory_papers theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_papers.py ${PROJECT_SOURCE_DIR})
 
-# Training loops over the analytical network against a restatement of the rules.
-foreach(part IN ITEMS small random rows)
+# Training loops over the analytical network against a restatement of the rules, and against ASTRA-sim.
+foreach(part IN ITEMS small random rows samples)
   collwire_script_test(theory_astra_${part} theory python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/theory/check_astra.py ${part})
 endforeach()
@@ -130,3 +144,8 @@ if(NOT COLLWIRE_SANITIZE)
   collwire_script_test(faults_all long python3 [[python3 "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/faults/check_faults.py $<TARGET_FILE:fail_nth> 1)
 endif()
+
+# Mutations take minutes: `make test-long`.
+collwire_script_test(mutate long "python3;ninja" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/mutate/mutate.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/mutate)
+set_tests_properties(mutate PROPERTIES TIMEOUT 7200)

@@ -5,8 +5,6 @@
 
 #include "sim/result.h"
 
-#define METRICS_SCHEMA "collwire.metrics/1"
-
 // `scenario` is the resolved scenario as JSON text. The same result gives the same bytes.
 char *metrics_json(const struct result *r, const char *scenario);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The columns of comparisons and summaries: one list of paths into metrics.json.
+// The columns of comparisons and summaries: a list of metrics by their paths (report/metric_table.c has
+// their units).
 #include "report/rows.h"
 
 #include <jansson.h>
@@ -12,79 +13,54 @@
 
 #include "engine/memory.h"
 #include "engine/units.h"
+#include "report/metric_json.h"
+#include "report/metric_table.h"
 
-enum column_kind { COLUMN_NS, COLUMN_BYTES, COLUMN_BPS, COLUMN_COUNT, COLUMN_RATIO };
-
-// A path "a.b.c" of a number; the mean over lists on the way.
-static const struct column {
-    const char *key, *heading;
-    enum column_kind kind;
-    const char *path;
-} columns[] = {
-    {"sim_time_ns", "time", COLUMN_NS, "sim_time_ns"},
-    {"training_ns", "training", COLUMN_NS, "training.total_ns"},
-    {"iteration_ns", "iteration", COLUMN_NS, "training.iterations.duration_ns"},
-    {"exposed_comm_ns", "exposed", COLUMN_NS, "training.exposed_comm_ns"},
-    {"collective_ns", "collective", COLUMN_NS, "collectives.duration_ns"},
-    {"busbw_bps", "busbw", COLUMN_BPS, "collectives.busbw_bps"},
-    {"efficiency", "effic.", COLUMN_RATIO, "collectives.efficiency"},
-    {"fct_mean_ns", "fct mean", COLUMN_NS, "flows_summary.fct_ns.mean"},
-    {"fct_p99_ns", "fct p99", COLUMN_NS, "flows_summary.fct_ns.p99"},
-    {"fct_max_ns", "fct max", COLUMN_NS, "flows_summary.fct_ns.max"},
-    {"jain", "jain", COLUMN_RATIO, "flows_summary.jain"},
-    {"max_queue_bytes", "max queue", COLUMN_BYTES, "queues.max_bytes"},
-    {"marked_packets", "marks", COLUMN_COUNT, "ecn.marked_packets"},
-    {"cnps", "CNPs", COLUMN_COUNT, "cnps"},
-    {"pause_frames", "pauses", COLUMN_COUNT, "pfc.pause_frames"},
-    {"paused_ns", "paused", COLUMN_NS, "pfc.paused_ns"},
-    {"dropped_packets", "drops", COLUMN_COUNT, "drops.packets"},
+const struct row_column row_columns[] = {
+    {"sim_time_ns", "time", "sim_time_ns"},
+    {"training_ns", "training", "training.total_ns"},
+    {"iteration_ns", "iteration", "training.iterations.duration_ns"},
+    {"exposed_comm_ns", "exposed", "training.exposed_comm_ns"},
+    {"collective_ns", "collective", "collectives.duration_ns"},
+    {"busbw_bps", "busbw", "collectives.busbw_bps"},
+    {"efficiency", "effic.", "collectives.efficiency"},
+    {"fct_mean_ns", "fct mean", "flows_summary.fct_ns.mean"},
+    {"fct_p99_ns", "fct p99", "flows_summary.fct_ns.p99"},
+    {"fct_max_ns", "fct max", "flows_summary.fct_ns.max"},
+    {"jain", "jain", "flows_summary.jain"},
+    {"max_queue_bytes", "max queue", "queues.max_bytes"},
+    {"marked_packets", "marks", "ecn.marked_packets"},
+    {"cnps", "CNPs", "cnps"},
+    {"pause_frames", "pauses", "pfc.pause_frames"},
+    {"paused_ns", "paused", "pfc.paused_ns"},
+    {"dropped_packets", "drops", "drops.packets"},
 };
-#define N_COLUMNS (sizeof columns / sizeof *columns)
-
-struct sum {
-    double value;
-    size_t n;
-};
-
-// Adds all numbers at `path` from `at` on; a list on the way stands for each of its items.
-static void add_values(const json_t *at, const char *path, struct sum *sum)
-{
-    if (json_is_array(at)) {
-        for (size_t i = 0; i < json_array_size(at); i++)
-            add_values(json_array_get(at, i), path, sum);
-    } else if (*path == '\0') {
-        sum->value += json_is_number(at) ? json_number_value(at) : (double)NAN;
-        sum->n++;
-    } else {
-        char key[64];
-        size_t length = strcspn(path, ".");
-        snprintf(key, sizeof key, "%.*s", (int)length, path);
-        at = json_object_get(at, key);
-        if (at)
-            add_values(at, path + length + (path[length] == '.'), sum);
-    }
-}
+#define N_COLUMNS (sizeof row_columns / sizeof *row_columns)
+const size_t n_row_columns = N_COLUMNS;
 
 // NAN where the run has nothing to say.
-static double column_value(const struct column *c, const json_t *metrics)
+static double column_value(const struct row_column *c, const json_t *metrics)
 {
-    struct sum sum = {0, 0};
-    add_values(metrics, c->path, &sum);
-    return sum.n > 0 ? sum.value / (double)sum.n : (double)NAN;
+    return metric_mean(&metrics_table, metrics, c->path);
 }
 
-static void human(enum column_kind kind, double value, char *text, size_t size)
+static enum metric_unit column_unit(const struct row_column *c)
 {
-    char unit[UNIT_TEXT];
+    return metric_at_path(&metrics_table, c->path)->unit;
+}
+
+static void human(enum metric_unit unit, double value, char *text, size_t size)
+{
+    char buf[UNIT_TEXT];
     if (isnan(value))
         snprintf(text, size, "-");
-    else if (kind == COLUMN_NS)
-        snprintf(text, size, "%s", human_time((ps_t)value * PS_PER_NS, unit));
-    else if (kind == COLUMN_BYTES)
-        snprintf(text, size, "%s", human_bytes((uint64_t)value, unit));
-    else if (kind == COLUMN_BPS)
-        snprintf(text, size, "%s", human_rate(value, unit));
-    else if (kind == COLUMN_COUNT)
+    else if (unit == METRIC_NS)
+        snprintf(text, size, "%s", human_time((ps_t)value * PS_PER_NS, buf));
+    else if (unit == METRIC_BYTES)
+        snprintf(text, size, "%s", human_bytes((uint64_t)value, buf));
+    else if (unit == METRIC_BPS)
+        snprintf(text, size, "%s", human_rate(value, buf));
+    else if (unit == METRIC_COUNT)
         snprintf(text, size, "%.0f", value);
     else
         snprintf(text, size, "%.3f", value);
@@ -97,11 +73,11 @@ static json_t *load(const struct row *row)
 
 static const char *status_of(const json_t *metrics)
 {
-    const char *words[] = {"completed", "incomplete", "interrupted"};
-    const char *status = json_string_value(json_object_get(metrics, "status"));
-    for (size_t i = 0; status && i < sizeof words / sizeof *words; i++)
-        if (strcmp(status, words[i]) == 0)
-            return words[i];
+    const struct metric *m = metric_at_path(&metrics_table, "status");
+    const char *status = json_string_value(metric_at(&metrics_table, metrics, "status"));
+    for (size_t i = 0; status && i <= RUN_INTERRUPTED; i++)
+        if (strcmp(status, m->words[i]) == 0)
+            return m->words[i];
     return "failed";
 }
 
@@ -126,7 +102,8 @@ static void add_line(struct libscols_table *table, const struct row *row, const 
     for (size_t c = 0; c < N_COLUMNS; c++) {
         if (!shown[c])
             continue;
-        human(columns[c].kind, column_value(&columns[c], metrics), text, sizeof text);
+        human(column_unit(&row_columns[c]), column_value(&row_columns[c], metrics), text,
+              sizeof text);
         scols_line_set_data(line, cell++, text);
     }
 }
@@ -140,14 +117,14 @@ char *rows_table(const struct row *rows, size_t n)
     for (size_t i = 0; i < n; i++) {
         metrics[i] = load(&rows[i]);
         for (size_t c = 0; c < N_COLUMNS; c++)
-            shown[c] |= !isnan(column_value(&columns[c], metrics[i]));
+            shown[c] |= !isnan(column_value(&row_columns[c], metrics[i]));
     }
     scols_table_new_column(table, "cc", 0, 0);
     scols_table_new_column(table, "seed", 0, SCOLS_FL_RIGHT);
     scols_table_new_column(table, "status", 0, 0);
     for (size_t c = 0; c < N_COLUMNS; c++)
         if (shown[c])
-            scols_table_new_column(table, columns[c].heading, 0, SCOLS_FL_RIGHT);
+            scols_table_new_column(table, row_columns[c].heading, 0, SCOLS_FL_RIGHT);
     for (size_t i = 0; i < n; i++) {
         add_line(table, &rows[i], metrics[i], shown);
         json_decref(metrics[i]);
@@ -170,14 +147,14 @@ static json_t *row_json(const struct row *row)
     if (row->failure)
         json_object_set_new(o, "failure", json_string(row->failure));
     for (size_t c = 0; c < N_COLUMNS; c++) {
-        double value = column_value(&columns[c], metrics);
-        json_object_set_new(o, columns[c].key,
+        double value = column_value(&row_columns[c], metrics);
+        json_object_set_new(o, row_columns[c].key,
                             isnan(value) ? json_null()
-                            : columns[c].kind == COLUMN_RATIO
+                            : column_unit(&row_columns[c]) == METRIC_RATIO
                                 ? json_real(value)
                                 : json_integer((json_int_t)(value + 0.5)));
     }
-    json_t *explain = json_object_get(metrics, "explain");
+    const json_t *explain = metric_at(&metrics_table, metrics, "explain");
     json_object_set_new(o, "explain", explain ? json_deep_copy(explain) : json_array());
     json_decref(metrics);
     return o;
@@ -205,18 +182,19 @@ char *rows_csv(const struct row *rows, size_t n)
         return NULL;
     fputs("cc,seed,status", out);
     for (size_t c = 0; c < N_COLUMNS; c++)
-        fprintf(out, ",%s", columns[c].key);
+        fprintf(out, ",%s", row_columns[c].key);
     fputc('\n', out);
     for (size_t i = 0; i < n; i++) {
         json_t *metrics = load(&rows[i]);
         fprintf(out, "%s,%llu,%s", rows[i].policy, (unsigned long long)rows[i].seed,
                 status_of(metrics));
         for (size_t c = 0; c < N_COLUMNS; c++) {
-            double value = column_value(&columns[c], metrics);
+            double value = column_value(&row_columns[c], metrics);
             if (isnan(value))
                 fputc(',', out);
             else
-                fprintf(out, columns[c].kind == COLUMN_RATIO ? ",%.6f" : ",%.0f", value);
+                fprintf(out, column_unit(&row_columns[c]) == METRIC_RATIO ? ",%.6f" : ",%.0f",
+                        value);
         }
         fputc('\n', out);
         json_decref(metrics);
@@ -232,11 +210,11 @@ char *row_explanations(const struct row *row, const char *prefix)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    const char *reason = json_string_value(json_object_get(metrics, "reason"));
+    const char *reason = json_string_value(metric_at(&metrics_table, metrics, "reason"));
     if (reason)
         fprintf(out, "%s%s\n", prefix, reason);
     for (size_t k = 0; k < 2; k++) {
-        const json_t *list = json_object_get(metrics, keys[k]);
+        const json_t *list = metric_at(&metrics_table, metrics, keys[k]);
         for (size_t i = 0; i < json_array_size(list); i++)
             fprintf(out, "%s%s\n", prefix, json_string_value(json_array_get(list, i)));
     }

@@ -12,6 +12,16 @@ struct row {
     const char *failure; // then why, NULL = unknown
 };
 
+// A column: its key in JSON and CSV, its heading in tables, and the path of a metric of metrics.json, the
+// mean over lists on the way.
+struct row_column {
+    const char *key, *heading;
+    const char *path;
+};
+
+extern const struct row_column row_columns[];
+extern const size_t n_row_columns;
+
 // Texts to be freed by the caller.
 char *rows_table(const struct row *rows, size_t n);
 char *rows_json(const struct row *rows, size_t n, const char *name);

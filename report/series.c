@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/metric_table.h"
 #include "report/metrics.h"
 
-static const char *const kind_words[] = {"queue_bytes", "rate_bps", "cwnd_bytes", "paused",
-                                         "observe"};
+static const char *kind_key(int kind) { return series_table.list[1 + kind].key; }
 
 static json_t *value_json(enum series_kind kind, const struct series_line *line, size_t i)
 {
@@ -36,7 +36,7 @@ json_t *series_json(const struct result *r)
     json_t *o = json_object(), *t = json_array();
     for (size_t i = 0; i < s->n_samples; i++)
         json_array_append_new(t, json_integer(ns_of_ps((ps_t)i * s->step_ps)));
-    json_object_set_new(o, "t_ns", t);
+    json_object_set_new(o, series_table.list[0].key, t);
     for (int kind = 0; kind < SERIES_KINDS; kind++) {
         json_t *group = json_object();
         for (size_t i = 0; i < s->n_lines[kind]; i++) {
@@ -53,7 +53,7 @@ json_t *series_json(const struct result *r)
             }
             json_object_set_new(flow, line->field, values);
         }
-        json_object_set_new(o, kind_words[kind], group);
+        json_object_set_new(o, kind_key(kind), group);
     }
     return o;
 }
@@ -82,11 +82,11 @@ char *series_csv(const struct result *r)
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    fputs("t_ns", out);
+    fputs(series_table.list[0].key, out);
     for (int kind = 0; kind < SERIES_KINDS; kind++)
         for (size_t n = 0; n < s->n_lines[kind]; n++) {
             const struct series_line *line = &s->lines[kind][n];
-            fprintf(out, ",%s:%s%s%s", kind_words[kind], line->key, line->field ? ":" : "",
+            fprintf(out, ",%s:%s%s%s", kind_key(kind), line->key, line->field ? ":" : "",
                     line->field ? line->field : "");
         }
     fputc('\n', out);

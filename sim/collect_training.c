@@ -127,6 +127,17 @@ static void collect_ranks(const struct training_job *t, struct training_result *
     out->exposed = spread_of(&exposed);
 }
 
+static void collect_passes(const struct training_job *t, ps_t start, struct training_result *out)
+{
+    ps_t before = 0;
+    out->passes = memory_zeroed(t->passes, sizeof *out->passes);
+    for (uint64_t p = 0; p < t->passes; p++) {
+        ps_t end = known(t->pass_end_ps[p], start);
+        out->passes[p] = (struct training_pass_result){end, end < 0 ? -1 : end - before};
+        before = end;
+    }
+}
+
 static void collect_use(const struct sim *sim, const struct training_job *t,
                         struct training_use *out)
 {
@@ -163,9 +174,7 @@ void sim_collect_trainings(const struct sim *sim, struct result *r)
                                         .total_ps = known(t->end_ps, spec->start_ps),
                                         .compute_ps = mean_compute(t),
                                         .n_passes = t->passes};
-        out->pass_end_ps = memory_zeroed(t->passes, sizeof *out->pass_end_ps);
-        for (uint64_t p = 0; p < t->passes; p++)
-            out->pass_end_ps[p] = known(t->pass_end_ps[p], spec->start_ps);
+        collect_passes(t, spec->start_ps, out);
         collect_comm(sim, t, out);
         collect_ranks(t, out);
         collect_use(sim, t, &out->use);

@@ -41,7 +41,9 @@ static void describe_switch(FILE *out, const struct sim *sim, uint32_t index)
         else
             fprintf(out, ", drops above %s at an egress when empty", human_bytes(limit, b));
     }
-    if (marking->enabled)
+    if (marking->enabled && marking->kind == MARKING_PI)
+        fprintf(out, ", ECN holds a queue of %s (PI)", human_bytes(marking->pi.qref_bytes, a));
+    else if (marking->enabled)
         fprintf(out, ", ECN from %s to %s at %g", human_bytes(marking->kmin_bytes, a),
                 human_bytes(marking->kmax_bytes, b), marking->pmax);
     fputs(marking->enabled ? "\n" : ", no ECN\n", out);

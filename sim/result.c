@@ -33,7 +33,7 @@ void result_free(struct result *r)
         free(r->collectives[i].dims);
     }
     for (size_t i = 0; i < r->n_trainings; i++) {
-        free(r->trainings[i].pass_end_ps);
+        free(r->trainings[i].passes);
         free(r->trainings[i].layers);
         free(r->trainings[i].phases);
         free(r->trainings[i].use.share);

@@ -81,6 +81,12 @@ struct training_spread { // over ranks
     ps_t p50, p99, max;
 };
 
+// An iteration; -1 = not ended.
+struct training_pass_result {
+    ps_t end_ps;      // of its last rank, after the job's start
+    ps_t duration_ps; // since the end of the one before
+};
+
 // Shares of equal steps of time in which the queues of a dimension held something, mean over groups.
 struct training_use {
     uint32_t n_dims;
@@ -96,8 +102,8 @@ struct training_result {
     const char *name, *parallelism;
     ps_t total_ps;   // from the job's start to the end of its last rank; -1 = not ended
     ps_t compute_ps; // mean over ranks
-    ps_t *pass_end_ps;
-    uint64_t n_passes; // of which pass_end_ps[..] -1 = not ended
+    struct training_pass_result *passes;
+    uint64_t n_passes;
     struct training_layer_result *layers;
     size_t n_layers;
     struct training_phase_result *phases;

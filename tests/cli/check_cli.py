@@ -6,6 +6,7 @@ usage: check_cli.py SCENARIOS, with the executable in $COLLWIRE.
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -144,9 +145,40 @@ def faults(tmp):
     code = process.wait(timeout=30)
     expect(code == 130 and metrics(long_run)["status"] == "interrupted", f"Ctrl-C: exit {code}")
     expect(metrics(long_run)["flows"][0]["delivered_bytes"] > 0, "results so far are kept")
+    code, _, stderr = collwire("run", scenario("permutation"), "--out", long_run, "--progress", "always",
+                               "--set", "workload.bytes=100GB", "--set", "limits.wall=1.2s")
+    m = metrics(long_run)
+    expect(code == 1 and m["reason"] == "wall clock limit of 1.2 s reached", f"wall: {m['reason']}")
+    line = r" +\d+\.\d %  [\d.]+ .s simulated, \d+\.\d\d M packet-hops/s, ETA [\d.]+ m?s +"
+    expect(any(re.fullmatch(line, text) for text in stderr.splitlines()), f"progress: {stderr!r}")
+    expect(re.match(r"estimate: up to [\d.]+ MB of memory for the run, most of it for packets in flight",
+                    stderr) and ", about " in stderr, f"estimate: {stderr!r}")
+    with open(os.path.join(long_run, "run.json"), encoding="utf-8") as f:
+        run = json.load(f)
+    expect(1 < run["wall_s"] < 5 and run["cpu_s"] < 1.2 * run["wall_s"], f"times: {run}")
+    process = subprocess.Popen([COLLWIRE, "compare", scenario("permutation"), "--cc", "none,window,dcqcn",
+                                "--jobs", "2", "--out", long_run, "--quiet", "--set",
+                                "workload.bytes=100GB"])
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    code = process.wait(timeout=30)
+    with open(os.path.join(long_run, "compare.json"), encoding="utf-8") as f:
+        states = [row["status"] for row in json.load(f)["rows"]]
+    expect(code == 130 and states == ["interrupted", "interrupted", "failed"],
+           f"Ctrl-C of a comparison: exit {code}, {states}")
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([COLLWIRE, "list"], stdout=full, stderr=subprocess.PIPE, check=False)
     expect(done.returncode == 1, f"stdout that cannot be written: exit {done.returncode}")
+
+
+def default_places(tmp):
+    """Without --out results lie in out/NAME and out/NAME-compare."""
+    for words, path in ((["run"], "out/incast/metrics.json"),
+                        (["compare", "--cc", "none"], "out/incast-compare/compare.json")):
+        done = subprocess.run([COLLWIRE, words[0], os.path.abspath(scenario("incast")), *words[1:]], cwd=tmp,
+                              capture_output=True, text=True, check=False)
+        expect(done.returncode == 0 and f"results: {path}" in done.stdout and
+               os.path.exists(os.path.join(tmp, path)), f"{words}: {done.stdout}")
 
 
 def streams(tmp):
@@ -214,6 +246,9 @@ def importing(tmp):
     with open(out) as file:
         expect(code == 0 and nothing == "" and file.read() == stdout, "import -o")
     os.unlink(out)
+    for scale in ("0", "1000000"):
+        code, stdout, _ = collwire("import", "astra", *three, "--compute-scale", scale)
+        expect(code == 0 and json.loads(stdout)["workload"]["compute_scale"] == int(scale), "scale")
     for args, words in (((*three[:2], paths["short.txt"]), "short.txt, line 4"),
                         ((*three[:2], "none.txt"), "none.txt"),
                         (three[:2], "import takes"),
@@ -226,7 +261,7 @@ def importing(tmp):
 
 def main():
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (bad_inputs, same_bytes, unfinished, faults, streams, comparing,
+        for part in (bad_inputs, same_bytes, unfinished, faults, default_places, streams, comparing,
                      importing):
             part(tmp)
     print(f"{len(failures)} failures")

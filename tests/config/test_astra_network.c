@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Network files of ASTRA-sim: what dimensions they become, mistakes in them, and, where the public
-// samples are (COLLWIRE_ASTRA), those unchanged.
+// Network files of ASTRA-sim: what dimensions they become, and mistakes in them. The public examples are
+// read by tests/theory/check_astra.py.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,52 +134,10 @@ static void test_no_file(void **state)
     }
 }
 
-static void test_samples(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *file;
-        uint32_t n_dims, ranks;
-    } samples[] = {
-        {"Ring16", 1, 16},
-        {"Switch16", 1, 16},
-        {"dgx2", 2, 256},
-        {"rs88", 2, 64},
-        {"sample_Ring_FullyConnected_Ring", 3, 32},
-        {"sample_Ring_FullyConnected_Switch", 3, 32},
-        {"sample_Switch", 1, 4},
-        {"sample_Torus2D", 2, 16},
-        {"sample_Torus3D", 3, 64},
-        {"tpu", 2, 256},
-    };
-    const char *dir = getenv("COLLWIRE_ASTRA");
-    if (dir == NULL || access(dir, R_OK) != 0)
-        skip();
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        struct err err = {0};
-        char text[4096];
-        snprintf(text, sizeof text,
-                 "{\"name\":\"t\",\"network\":\"analytical\",\"topology\":{\"astra\":\"%s/network/"
-                 "%s.json\"},\"workload\":%s}",
-                 dir, samples[i].file, JOB);
-        struct scenario *s = load(text, &err);
-        if (s == NULL)
-            fail_msg("%s: %s", samples[i].file, err.items[0].text);
-        const struct spec *spec = scenario_spec(s);
-        uint32_t ranks = 1;
-        for (uint32_t d = 0; d < spec->n_dims; d++)
-            ranks *= spec->dims[d].size;
-        assert_int_equal(spec->n_dims, samples[i].n_dims);
-        assert_int_equal(ranks, samples[i].ranks);
-        scenario_free(s);
-        err_free(&err);
-    }
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dimensions), cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_no_file), cmocka_unit_test(test_samples)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dimensions),
+                                       cmocka_unit_test(test_mistakes),
+                                       cmocka_unit_test(test_no_file)};
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// System files of ASTRA-sim: every key, every mistake with its line, and the public samples where
-// they are (COLLWIRE_ASTRA).
+// System files of ASTRA-sim: every key, every mistake with its line. The public examples are read by
+// tests/theory/check_astra.py.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -205,48 +205,11 @@ static void test_copy(void **state)
     err_free(&err);
 }
 
-static void test_samples(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *file;
-        uint32_t n_dims;
-    } samples[] = {{"dgx2.txt", 2},
-                   {"ring1_LIFO.txt", 1},
-                   {"s1_ring.txt", 1},
-                   {"s2_lbw_4.txt", 2},
-                   {"s2_themis_64.txt", 2},
-                   {"sample_3dim_sys.txt", 3},
-                   {"sample_a2a_sys.txt", 1},
-                   {"sample_torus_sys.txt", 3},
-                   {"torus_LIFO.txt", 3},
-                   {"tpu.txt", 2},
-                   {"torus_LIFO.txt", 2},
-                   {"sample_a2a_A2A_AG_F_OP_sys.txt", 2},
-                   {"sample_a2a_AG_OP_F_H_sys.txt", 2}};
-    const char *dir = getenv("COLLWIRE_ASTRA");
-    if (dir == NULL || access(dir, R_OK) != 0)
-        skip();
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        char path[4096];
-        struct err err = {0};
-        struct coll_schedule s = {.n_dims = samples[i].n_dims};
-        snprintf(path, sizeof path, "%s/system", dir);
-        int status = astra_system_read(path, samples[i].file, "system", &s, NULL, &err);
-        for (size_t e = 0; e < err.n_items; e++) // an algorithm that is yet to come
-            if (strstr(err.items[e].text, "not supported") == NULL)
-                fail_msg("%s", err.items[e].text);
-        assert_int_equal(status, err.n_errors > 0 ? -1 : 0);
-        err_free(&err);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_keys), cmocka_unit_test(test_defaults_and_words),
         cmocka_unit_test(test_mistakes), cmocka_unit_test(test_all_at_once),
-        cmocka_unit_test(test_object),   cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_samples)};
+        cmocka_unit_test(test_object),   cmocka_unit_test(test_copy)};
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Text workloads of ASTRA-sim: every keyword with its arguments, every mistake with its line, and
-// the public samples where they are (COLLWIRE_ASTRA).
+// Text workloads of ASTRA-sim: every keyword with its arguments, every mistake with its line. The public
+// examples are read by tests/theory/check_astra.py.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -219,52 +219,11 @@ static void test_group(void **state)
     }
 }
 
-static void test_samples(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *file;
-        int keyword;
-        size_t layers;
-    } samples[] = {
-        {"DLRM_HybridParallel.txt", TRAINING_HYBRID_DLRM, 8},
-        {"MLP_HybridParallel_Data_Model.txt", TRAINING_HYBRID_DATA_MODEL, 6},
-        {"MLP_HybridParallel_Model_Data.txt", TRAINING_HYBRID_MODEL_DATA, 6},
-        {"MLP_ModelParallel.txt", TRAINING_MODEL, 6},
-        {"Resnet50_DataParallel.txt", TRAINING_DATA, 54},
-        {"Transformer_HybridParallel.txt", TRAINING_HYBRID_TRANSFORMER, 57},
-        {"Transformer_HybridParallel_Fwd_In_Bckwd.txt", TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD,
-         21},
-        {"ar128.txt", TRAINING_MICRO, 1},
-        {"gpt3.txt", TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD, 28},
-        {"microAllReduce.txt", TRAINING_MICRO, 1},
-        {"microAllToAll.txt", TRAINING_MICRO, 1},
-        {"sample_per_layer_parallel_HybridCustomized.txt", TRAINING_HYBRID_CUSTOMIZED, 6},
-        {"vgg16.txt", TRAINING_DATA, 16},
-    };
-    const char *dir = getenv("COLLWIRE_ASTRA");
-    if (dir == NULL || access(dir, R_OK) != 0)
-        skip();
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        char path[4096];
-        struct err err = {0};
-        struct training_spec spec;
-        snprintf(path, sizeof path, "%s/workload", dir);
-        if (astra_workload_read(path, samples[i].file, "file", &spec, &err) != 0)
-            fail_msg("%s", err.items[0].text);
-        assert_int_equal(spec.keyword, samples[i].keyword);
-        assert_int_equal(spec.n_layers, samples[i].layers);
-        training_free(&spec);
-        err_free(&err);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers),   cmocka_unit_test(test_keywords),
         cmocka_unit_test(test_mistakes), cmocka_unit_test(test_not_a_text),
-        cmocka_unit_test(test_cut),      cmocka_unit_test(test_group),
-        cmocka_unit_test(test_samples)};
+        cmocka_unit_test(test_cut),      cmocka_unit_test(test_group)};
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -70,9 +70,10 @@ static void check_flows(const struct result *r, uint64_t seed, struct tally *tal
     for (size_t i = 0; i < r->n_flows; i++) {
         const struct flow_record *f = &r->flows[i];
         bool done = f->status == MESSAGE_DONE;
-        if (done != (f->delivered_bytes == f->bytes && f->fct_ps >= 0) && f->status == 0)
-            continue; // running: the last ACK may be on its way
-        if (done && f->delivered_bytes != f->bytes)
+        if (done != (f->fct_ps >= 0))
+            fail_msg("seed %llu: flow %zu has a time, or is done, but not both",
+                     (unsigned long long)seed, i);
+        if (done && f->delivered_bytes != f->bytes) // of others the last ACK may be on its way
             fail_msg("seed %llu: flow %zu is done with %llu of %llu bytes",
                      (unsigned long long)seed, i, (unsigned long long)f->delivered_bytes,
                      (unsigned long long)f->bytes);

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -21,12 +20,11 @@ const char *const ns3_policies[] = {
 
 json_t *ns3_load(const struct ns3_setup *setup)
 {
-    const char *dir = getenv("COLLWIRE_NS3");
-    char path[4096];
-    if (!dir)
-        return NULL;
-    snprintf(path, sizeof path, "%s/%s", dir, setup->file);
-    return json_load_file(path, 0, NULL);
+    char path[128];
+    snprintf(path, sizeof path, "tests/data/ns3/%s", setup->file);
+    json_t *root = json_load_file(path, 0, NULL);
+    assert_non_null(root);
+    return root;
 }
 
 struct ns3_figures ns3_theirs(const json_t *root, const char *policy)

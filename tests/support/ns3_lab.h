@@ -21,7 +21,7 @@ struct ns3_figures {
 // The policies that are compared, by the names of the files; NULL-terminated.
 extern const char *const ns3_policies[];
 
-// The file of measured runs in the folder COLLWIRE_NS3, or NULL where that is not at hand.
+// The measured runs of tests/data/ns3; ORIGIN.md there says whence they are.
 json_t *ns3_load(const struct ns3_setup *setup);
 struct ns3_figures ns3_theirs(const json_t *root, const char *policy);
 struct ns3_figures ns3_ours(const struct ns3_setup *setup, const char *policy, uint64_t seed);

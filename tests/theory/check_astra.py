@@ -4,8 +4,11 @@
 
     check_astra.py small            our own small inputs, with numbers derived by hand
     check_astra.py random [N SEED]  N seeded random inputs against the restatement of astra_rules.py
-    check_astra.py rows             files of ASTRA-sim 1.0 with the times measured on it, where the
-                                    folder COLLWIRE_ASTRA exists (exit 77: it does not)
+    check_astra.py rows             inputs of ASTRA-sim 1.0 with the times measured on it
+    check_astra.py samples          every input of tests/data/astra-sim is read as what it says
+
+The restatement of astra_rules.py is by the same hands as the program: it guards against regressions, not
+against misreading. `rows` are measured on the original.
 
 What the rules leave open is not compared: a queue that two sources change in one nanosecond (ends of
 phases of two dimensions, or the loop), rings split by a model-parallel group, initiating layers that
@@ -18,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 
+import astra_files
 from astra_rules import FWD, IG, LOOPS, WG, Dim, orders
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -260,21 +264,7 @@ def check_files(rows, name):
     return wrong
 
 
-# On the original. network, system, workload, passes, compute_scale, finish, compute.
-ROWS = [
-    ("dgx2", "dgx2", "vgg16", 1, 0.41, 5632316, 751019),
-    ("tpu", "tpu", "vgg16", 1, 1, 5489225, 1831809),
-    ("sample_Torus3D", "torus_LIFO", "DLRM_HybridParallel", 2, 1, 172673, 102756),
-    ("Ring16", "ring1_LIFO", "DLRM_HybridParallel", 2, 1, 1960307, 102756),
-    ("sample_Torus3D", "torus_LIFO", "Resnet50_DataParallel", 2, 1, 4875201, 2164900),
-    ("sample_Torus3D", "torus_LIFO", "MLP_HybridParallel_Data_Model", 2, 1, 538254, 473298),
-    ("Ring16", "s1_ring", "ar128", 1, 1, 2405681, 0),
-    ("rs88", "s2_lbw_4", "ar128", 1, 1, 2216785, 0),
-    ("rs88", "s2_themis_64", "ar128", 1, 1, 2107105, 0),
-]
-
-
-# Our own, in tests/golden/astra. Times in ns.
+# Our own, in tests/data/astra-sim/small. Times in ns.
 #
 # ring4: T of a message = trunc(10 + bytes / 107.37). Layer 1 reduces 80000 B in 2 chunks: messages of
 #   10000 B, T = 103, a chunk 6 T + 7 D = 688; layer 0's 40000 B: T = 56, a chunk 406. Loop: forward
@@ -292,24 +282,88 @@ ENDS = {"network": ".json", "system": "_system.txt", "workload": "_workload.txt"
 
 
 def check_small():
-    folder = os.path.join(HERE, "..", "golden", "astra")
+    folder = os.path.join(astra_files.DATA, "small")
     return check_files(SMALL, lambda kind, stem: os.path.join(folder, stem + ENDS[kind]))
 
 
 def check_rows():
-    folder = os.environ.get("COLLWIRE_ASTRA", "")
-    if not os.path.isdir(folder):
-        print("COLLWIRE_ASTRA is not there")
-        return 77
-    ends = {"network": ".json", "system": ".txt", "workload": ".txt"}
-    return check_files(ROWS, lambda kind, stem: os.path.join(folder, kind, stem + ends[kind]))
+    data = astra_files.figures()
+    keys = ("network", "system", "workload", "passes", "compute_scale", "finish_ns", "compute_ns")
+    rows = [tuple(row[key] for key in keys) for row in data["rows"]]
+    with tempfile.TemporaryDirectory() as folder:
+        return check_files(rows, lambda kind, stem: astra_files.write_file(
+            folder, kind + "s", stem, data))
+
+
+def imported(folder, network, system, workload):
+    """The scenario that `collwire import astra` makes, after validation; its errors as text."""
+    path = os.path.join(folder, "s.json")
+    words = [os.environ["COLLWIRE"], "import", "astra", network, system, workload, "-o", path]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return None, done.stderr
+    with open(path) as file:
+        return json.load(file), ""
+
+
+KINDS = {"Ring": "ring", "Switch": "switch", "FullyConnected": "fully_connected"}
+
+
+def network_read(data, name, got):
+    network = data["networks"][name]
+    want = [(KINDS[k], n) for k, n in zip(network["topologies-per-dim"], network["units-count"])]
+    return [(d["kind"], d["size"]) for d in got["topology"]["dims"]] == want
+
+
+def system_read(data, name, got):
+    splits = data["systems"][name]["preferred-dataset-splits"]
+    return str(got["workload"]["system"]["preferred-dataset-splits"]) == splits
+
+
+def workload_read(data, name, got):
+    job, workload = got["workload"], data["workloads"][name]
+    want = (workload["keyword"].split()[0], len(workload["layers"]))
+    return (job["parallelism"], len(job["layers"])) == want
+
+
+FITTING = {1: ("Ring16", "s1_ring"), 2: ("dgx2", "dgx2"), 3: ("sample_Torus3D", "torus_LIFO")}
+
+
+def network_for(system):
+    """A network with as many dimensions as the system has algorithms."""
+    return FITTING[len(system["all-reduce-implementation"].split("_"))][0]
+
+
+def system_for(network):
+    return FITTING[network["dimensions-count"]][1]
+
+
+def check_samples():
+    """Each network, system and workload, beside others that fit it."""
+    data, wrong = astra_files.figures(), 0
+    cases = [(network_read, name, (name, system_for(network), "ar128"))
+             for name, network in data["networks"].items()]
+    cases += [(system_read, name, (network_for(system), name, "ar128"))
+              for name, system in data["systems"].items()]
+    cases += [(workload_read, name, ("sample_Torus3D", "torus_LIFO", name)) for name in data["workloads"]]
+    for check, name, files in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            got, said = imported(folder, *(astra_files.write_file(folder, kind, stem, data) for kind, stem
+                                           in zip(("networks", "systems", "workloads"), files)))
+        later = check is system_read and "not supported" in said
+        if not later and not (got and check(data, name, got)):
+            wrong += 1
+            print(f"{name} is not read as what it says: {said or got}")
+    print(f"{len(cases)} inputs, {wrong} wrong")
+    return wrong
 
 
 def main():
     mode = sys.argv[1]
     if mode == "rows":
-        wrong = check_rows()
-        sys.exit(wrong if wrong == 77 else wrong > 0)
+        sys.exit(check_rows() > 0)
+    if mode == "samples":
+        sys.exit(check_samples() > 0)
     if mode == "small":
         sys.exit(check_small() > 0)
     count, seed = (int(sys.argv[i]) if len(sys.argv) > i else n for i, n in ((2, 165), (3, 1)))

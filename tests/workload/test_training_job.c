@@ -90,7 +90,7 @@ static void test_side_by_side(void **state)
             assert_int_equal(result->ranks, 4);
             assert_near(result->total_ps, alone, i == 0 ? alone / 100 : 0);
             assert_int_equal(result->compute_ps, 2 * 2 * 12 * PS_PER_US - 2 * 5 * PS_PER_US);
-            assert_true(result->pass_end_ps[0] < result->pass_end_ps[1]);
+            assert_true(result->passes[0].end_ps < result->passes[1].end_ps);
         }
         end(&both);
     }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// CSV rows: times in us with all digits of the picosecond, ratios with six.
+#include "report/csv.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_text(FILE *out, const char *text)
+{
+    bool plain = strpbrk(text, ",\"\r\n") == NULL;
+    if (!plain)
+        fputc('"', out);
+    for (const char *c = text; *c != '\0'; c++)
+        fprintf(out, *c == '"' ? "\"\"" : "%c", *c);
+    if (!plain)
+        fputc('"', out);
+}
+
+static void put_time(FILE *out, const struct metric *m, ps_t ps)
+{
+    if (ps < 0)
+        return;
+    if (m->unit == METRIC_US)
+        fprintf(out, "%" PRId64 ".%06" PRId64, ps / PS_PER_US, ps % PS_PER_US);
+    else
+        fprintf(out, "%" PRId64, ns_of_ps(ps));
+}
+
+static void put_value(FILE *out, const struct metric *m, const void *record)
+{
+    if (m->type == METRIC_TEXT)
+        put_text(out, metric_text(m, record));
+    else if (m->type == METRIC_TIME)
+        put_time(out, m, metric_time(m, record));
+    else if (m->type == METRIC_REAL)
+        fprintf(out, "%.6f", metric_real(m, record));
+    else
+        fprintf(out, "%" PRIu64, metric_integer(m, record));
+}
+
+void csv_heading(FILE *out, const struct metric_table *table)
+{
+    for (size_t i = 0; i < table->n; i++)
+        fprintf(out, "%s%s", i > 0 ? "," : "", table->list[i].key);
+    fputc('\n', out);
+}
+
+void csv_row(FILE *out, const struct metric_table *table, const void *record)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        if (i > 0)
+            fputc(',', out);
+        put_value(out, &table->list[i], record);
+    }
+    fputc('\n', out);
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Records as rows of CSV (RFC 4180, lines ended by a line feed), by tables of metrics.
+#pragma once
+
+#include <stdio.h>
+
+#include "report/metric.h"
+
+void csv_heading(FILE *out, const struct metric_table *table);
+
+// What is null is an empty cell.
+void csv_row(FILE *out, const struct metric_table *table, const void *record);

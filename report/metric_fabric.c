@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// The metrics of switches and links.
+#include "report/metric_parts.h"
+#include "sim/result.h"
+
+static bool has_deadlock(const void *record)
+{
+    const struct result *r = record;
+    return r->n_deadlock > 0;
+}
+
+static const struct metric pfc_port_rows[] = {
+    {"at", METRIC_WORDS, "port that was paused", TEXT(pfc_port_result, at)},
+    {"class", METRIC_WORDS, "traffic class", INTEGER(pfc_port_result, cls)},
+    {"pauses", METRIC_COUNT, "times it was paused; refreshes are not counted",
+     INTEGER(pfc_port_result, pauses)},
+    {"paused_ns", METRIC_NS, "time paused", TIME(pfc_port_result, paused_ps)},
+};
+static METRIC_TABLE(pfc_port_table, pfc_port_rows);
+
+static const struct metric pfc_rows[] = {
+    {"pause_frames", METRIC_COUNT, "PFC frames with XOFF sent, refreshes included",
+     INTEGER(result, pause_frames)},
+    {"resume_frames", METRIC_COUNT, "PFC frames with XON sent", INTEGER(result, resume_frames)},
+    {"paused_ns", METRIC_NS, "time paused, sum over ports and classes", TIME(result, paused_ps)},
+    {"ports", METRIC_WORDS, "ports that were paused, by class",
+     LIST(result, pfc_ports, n_pfc_ports, pfc_port_table)},
+    {"watchdog_fired", METRIC_COUNT, "times the PFC watchdog acted",
+     INTEGER(result, watchdog_fired)},
+    {"deadlock", METRIC_WORDS, "ports that wait for each other in a cycle, in order; null = none",
+     TEXTS(result, deadlock, n_deadlock), .known = has_deadlock},
+};
+METRIC_TABLE(pfc_table, pfc_rows);
+
+static double marked_share(const void *record)
+{
+    const struct result *r = record;
+    return r->markable_packets ? (double)r->marked_packets / (double)r->markable_packets : 0.;
+}
+
+static const struct metric ecn_rows[] = {
+    {"marked_packets", METRIC_COUNT, "packets marked by switches", INTEGER(result, marked_packets)},
+    {"marked_share", METRIC_RATIO, "marked_packets / ECN-capable packets that left switch ports",
+     .type = METRIC_REAL, .real = marked_share},
+};
+METRIC_TABLE(ecn_table, ecn_rows);
+
+static const struct metric reason_rows[] = {
+    {"headroom", METRIC_COUNT, "lossless: headroom was full", INTEGER(result, drops_headroom)},
+    {"lossy_threshold", METRIC_COUNT, "lossy: the output queue was above its threshold",
+     INTEGER(result, drops_lossy)},
+    {"no_route", METRIC_COUNT, "no route to the destination", INTEGER(result, drops_unroutable)},
+    {"watchdog", METRIC_COUNT, "by the PFC watchdog", INTEGER(result, drops_watchdog)},
+    {"link_loss", METRIC_COUNT, "lost on links (`faults`)", INTEGER(result, drops_loss)},
+    {"link_corruption", METRIC_COUNT, "corrupted on links (`faults`)",
+     INTEGER(result, drops_corruption)},
+    {"link_down", METRIC_COUNT, "on links that were down (`faults`)", INTEGER(result, drops_down)},
+};
+static METRIC_TABLE(reason_table, reason_rows);
+
+static bool has_dropped(const void *item)
+{
+    const struct port_result *p = item;
+    return p->dropped_packets > 0;
+}
+
+static bool is_of_switch(const void *item)
+{
+    const struct port_result *p = item;
+    return p->from_switch;
+}
+
+static const struct metric place_rows[] = {
+    {"at", METRIC_WORDS, "output port, and the link that it feeds", TEXT(port_result, at)},
+    {"packets", METRIC_COUNT, "packets dropped there", INTEGER(port_result, dropped_packets)},
+    {"bytes", METRIC_BYTES, "frame bytes dropped there", INTEGER(port_result, dropped_bytes)},
+};
+static METRIC_TABLE(place_table, place_rows);
+
+static const struct metric drops_rows[] = {
+    {"packets", METRIC_COUNT, "packets dropped", INTEGER(result, dropped_packets)},
+    {"bytes", METRIC_BYTES, "frame bytes dropped", INTEGER(result, dropped_bytes)},
+    {"by_reason", METRIC_COUNT, "packets by reason", PART_OF(result, reason_table)},
+    {"by_place", METRIC_WORDS, "where packets were dropped",
+     LIST(result, ports, n_ports, place_table), .wanted = has_dropped},
+};
+METRIC_TABLE(drops_table, drops_rows);
+
+static const struct metric recovery_rows[] = {
+    {"naks", METRIC_COUNT, "NAKs sent by receivers", INTEGER(result, naks)},
+    {"timeouts", METRIC_COUNT, "retransmission timeouts", INTEGER(result, timeouts)},
+    {"retransmitted_packets", METRIC_COUNT, "data packets sent again",
+     INTEGER(result, retransmitted)},
+};
+METRIC_TABLE(recovery_table, recovery_rows);
+
+static const struct metric change_rows[] = {
+    {"t_ns", METRIC_NS, "simulated time", TIME(link_change, at_ps)},
+    {"at", METRIC_WORDS, "link, or `routes` of the whole network", TEXT(link_change, at)},
+    {"what", METRIC_WORDS, "what happened", TEXT(link_change, what)},
+};
+METRIC_TABLE(change_table, change_rows);
+
+static const struct metric switch_rows[] = {
+    {"at", METRIC_WORDS, "switch, or router of a rank", TEXT(switch_result, at)},
+    {"max_bytes", METRIC_BYTES, "longest queue of its output ports",
+     INTEGER(switch_result, max_queue_bytes)},
+    {"mean_bytes", METRIC_BYTES, "mean over time of all its queues together",
+     ROUNDED(switch_result, mean_queue_bytes)},
+    {"shared_bytes", METRIC_BYTES, "shared part of its buffer",
+     INTEGER(switch_result, shared_bytes)},
+    {"max_shared_used_bytes", METRIC_BYTES, "most of the shared part that was used at once",
+     INTEGER(switch_result, max_buffer_bytes)},
+    {"max_ingress_bytes", METRIC_BYTES,
+     "most that one ingress port held of one class (of lossless classes where there are any)",
+     INTEGER(switch_result, max_ingress_bytes)},
+    {"max_headroom_bytes", METRIC_BYTES, "most headroom that one ingress port used",
+     INTEGER(switch_result, max_headroom_bytes)},
+    {"headroom_limit_bytes", METRIC_BYTES, "headroom of the ingress port that has most",
+     INTEGER(switch_result, headroom_limit_bytes)},
+};
+static METRIC_TABLE(switch_table, switch_rows);
+
+static const struct metric queue_port_rows[] = {
+    {"at", METRIC_WORDS, "output port", TEXT(port_result, at)},
+    {"max_bytes", METRIC_BYTES, "longest queue", INTEGER(port_result, max_queue_bytes)},
+    {"mean_bytes", METRIC_BYTES, "mean queue over time", ROUNDED(port_result, mean_queue_bytes)},
+    {"marked_packets", METRIC_COUNT, "packets marked there", INTEGER(port_result, marked)},
+};
+static METRIC_TABLE(queue_port_table, queue_port_rows);
+
+static const struct metric queues_rows[] = {
+    {"max_bytes", METRIC_BYTES,
+     "longest queue of any switch output port: frame bytes held from enqueue until transmission "
+     "starts",
+     INTEGER(result, max_queue_bytes)},
+    {"switches", METRIC_WORDS, "by switch", LIST(result, switches, n_switches, switch_table)},
+    {"ports", METRIC_WORDS, "by output port of a switch",
+     LIST(result, ports, n_ports, queue_port_table), .wanted = is_of_switch},
+};
+METRIC_TABLE(queues_table, queues_rows);
+
+static const struct metric link_rows[] = {
+    {"at", METRIC_WORDS, "one direction of a link", TEXT(port_result, at)},
+    {"bytes", METRIC_BYTES, "frame bytes sent", INTEGER(port_result, bytes)},
+    {"packets", METRIC_COUNT, "packets sent", INTEGER(port_result, packets)},
+    {"utilization", METRIC_RATIO, "share of the simulated time spent sending",
+     REAL(port_result, utilization)},
+};
+METRIC_TABLE(link_table, link_rows);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// The metrics of messages and collectives.
+#include "report/metric_parts.h"
+#include "sim/result.h"
+
+// ---- flows ----
+
+static const char *const flow_words[] = {"running", "completed", "failed"};
+
+static bool took_time(const void *record)
+{
+    const struct flow_record *f = record;
+    return f->fct_ps > 0;
+}
+
+static double slowdown(const void *record)
+{
+    const struct flow_record *f = record;
+    return (double)f->fct_ps / (double)f->ideal_ps;
+}
+
+static double goodput(const void *record)
+{
+    const struct flow_record *f = record;
+    return (double)f->bytes * 8 / ((double)f->fct_ps / (double)PS_PER_S);
+}
+
+static const struct metric flow_rows[] = {
+    {"id", METRIC_WORDS, "number of the message, in the order of posting",
+     INTEGER(flow_record, id)},
+    {"job", METRIC_WORDS, "index of its job in `workload`", INTEGER(flow_record, job)},
+    {"qp", METRIC_WORDS,
+     "number of its queue pair: the key of flows in `series`, a row of qpmap.csv",
+     INTEGER(flow_record, qp)},
+    {"src", METRIC_WORDS, "rank that sends", INTEGER(flow_record, src)},
+    {"dst", METRIC_WORDS, "rank that receives", INTEGER(flow_record, dst)},
+    {"bytes", METRIC_BYTES, "payload", INTEGER(flow_record, bytes)},
+    {"start_ns", METRIC_NS, "simulated time at which the message was posted",
+     TIME(flow_record, start_ps)},
+    {"fct_ns", METRIC_NS,
+     "flow completion time: from posting to the last ACK at the sender; null = not completed",
+     TIME(flow_record, fct_ps)},
+    {"delivered_ns", METRIC_NS,
+     "from posting to the last byte at the receiver; null = not delivered",
+     TIME(flow_record, delivered_ps)},
+    {"ideal_ns", METRIC_NS, "completion time of the message alone on an empty network",
+     TIME(flow_record, ideal_ps)},
+    {"slowdown", METRIC_RATIO, "fct_ns / ideal_ns", .type = METRIC_REAL, .real = slowdown,
+     .known = took_time},
+    {"delivered_bytes", METRIC_BYTES, "payload delivered in order",
+     INTEGER(flow_record, delivered_bytes)},
+    {"goodput_bps", METRIC_BPS, "payload by fct_ns", .type = METRIC_ROUNDED, .real = goodput,
+     .known = took_time},
+    {"packets", METRIC_COUNT, "data packets sent, retransmissions included",
+     INTEGER(flow_record, packets)},
+    {"retransmitted_packets", METRIC_COUNT, "data packets sent again",
+     INTEGER(flow_record, retransmitted)},
+    {"cnps", METRIC_COUNT, "congestion notifications for the flow", INTEGER(flow_record, cnps)},
+    {"timeouts", METRIC_COUNT, "retransmission timeouts", INTEGER(flow_record, timeouts)},
+    {"status", METRIC_WORDS, "running, completed or failed", WORD(flow_record, status, flow_words)},
+};
+METRIC_TABLE(flow_table, flow_rows);
+
+#define STATS(kind, unit)                                                                          \
+    {"min", unit, "least", kind(stats, min)},                                                      \
+        {"mean", unit, "arithmetic mean", kind(stats, mean)},                                      \
+        {"p50", unit, "median", kind(stats, p50)},                                                 \
+        {"p95", unit, "95th percentile", kind(stats, p95)},                                        \
+        {"p99", unit, "99th percentile", kind(stats, p99)},                                        \
+    {                                                                                              \
+        "max", unit, "largest", kind(stats, max)                                                   \
+    }
+static const struct metric time_stats_rows[] = {STATS(ROUNDED, METRIC_NS)};
+static const struct metric ratio_stats_rows[] = {STATS(REAL, METRIC_RATIO)};
+static METRIC_TABLE(time_stats_table, time_stats_rows);
+static METRIC_TABLE(ratio_stats_table, ratio_stats_rows);
+
+static bool any_completed(const void *record)
+{
+    const struct flows_summary *s = record;
+    return s->count != s->failed + s->running;
+}
+
+static const struct metric summary_rows[] = {
+    {"count", METRIC_COUNT, "messages posted", INTEGER(flows_summary, count)},
+    {"failed", METRIC_COUNT, "messages whose retries were used up", INTEGER(flows_summary, failed)},
+    {"running", METRIC_COUNT, "messages not completed at the end", INTEGER(flows_summary, running)},
+    {"bytes", METRIC_BYTES, "payload posted", INTEGER(flows_summary, bytes)},
+    {"fct_ns", METRIC_NS, "completion times of completed messages",
+     OBJECT(flows_summary, fct_ns, time_stats_table), .known = any_completed},
+    {"slowdown", METRIC_RATIO, "slowdowns of completed messages",
+     OBJECT(flows_summary, slowdown, ratio_stats_table), .known = any_completed},
+    {"jain", METRIC_RATIO, "Jain's fairness index of goodputs: 1 = all equal, 1/n = one has all",
+     REAL(flows_summary, jain), .known = any_completed},
+};
+METRIC_TABLE(summary_table, summary_rows);
+
+// ---- collectives ----
+
+static bool ended(const void *record)
+{
+    const struct collective_result *c = record;
+    return c->end_ps >= 0;
+}
+
+static bool ended_with_ideal(const void *record)
+{
+    const struct collective_result *c = record;
+    return c->end_ps >= 0 && c->ideal_ps >= 0;
+}
+
+static ps_t duration(const void *record)
+{
+    const struct collective_result *c = record;
+    return c->end_ps - c->start_ps;
+}
+
+static const struct metric phase_rows[] = {
+    {"dim", METRIC_WORDS, "index of the dimension; the number of dimensions = all ranks at once",
+     INTEGER(phase_result, dim)},
+    {"op", METRIC_WORDS, "operation along the dimension", TEXT(phase_result, op)},
+    {"algorithm", METRIC_WORDS, "its algorithm", TEXT(phase_result, algorithm)},
+    {"start_ns", METRIC_NS, "start of the first phase", TIME(phase_result, start_ps)},
+    {"end_ns", METRIC_NS, "end of the last phase", TIME(phase_result, end_ps)},
+    {"bytes", METRIC_BYTES, "sent by all ranks", INTEGER(phase_result, bytes)},
+    {"messages", METRIC_COUNT, "sent by all ranks", INTEGER(phase_result, messages)},
+    {"queueing_ns", METRIC_NS, "mean over ranks and chunks: ready, but the dimension was busy",
+     TIME(phase_result, queueing_ps)},
+    {"network_ns", METRIC_NS, "mean over messages: from posting to the last byte",
+     TIME(phase_result, network_ps)},
+};
+static METRIC_TABLE(phase_table, phase_rows);
+
+static const struct metric dim_rows[] = {
+    {"bytes", METRIC_BYTES, "sent along the dimension", INTEGER(dim_result, bytes)},
+    {"busy", METRIC_RATIO, "share of the collective's time in which a phase ran, mean over groups",
+     REAL(dim_result, busy)},
+};
+static METRIC_TABLE(dim_table, dim_rows);
+
+static const struct metric collective_rows[] = {
+    {"job", METRIC_WORDS, "index of its job in `workload`", INTEGER(collective_result, job)},
+    {"name", METRIC_WORDS, "of the job, or of the layer", TEXT(collective_result, name)},
+    {"op", METRIC_WORDS, "operation", TEXT(collective_result, op)},
+    {"algorithm", METRIC_WORDS, "one name, or one a dimension joined by +",
+     TEXT(collective_result, algorithm)},
+    {"ranks", METRIC_COUNT, "ranks that take part", INTEGER(collective_result, ranks)},
+    {"bytes", METRIC_BYTES, "largest buffer of a rank (NCCL)", INTEGER(collective_result, bytes)},
+    {"start_ns", METRIC_NS, "when its first rank began", TIME(collective_result, start_ps)},
+    {"end_ns", METRIC_NS, "when its last rank had its last byte", TIME(collective_result, end_ps)},
+    {"duration_ns", METRIC_NS, "end_ns - start_ns", .type = METRIC_TIME, .time = duration,
+     .known = ended},
+    {"algbw_bps", METRIC_BPS, "bytes by duration (NCCL tests)",
+     ROUNDED(collective_result, algbw_bps), .known = ended},
+    {"busbw_bps", METRIC_BPS,
+     "algbw times the operation's bus factor, 2 (n-1)/n of an all-reduce (NCCL tests)",
+     ROUNDED(collective_result, busbw_bps), .known = ended},
+    {"ideal_ns", METRIC_NS, "time of the same steps on an empty network; null = not known",
+     TIME(collective_result, ideal_ps)},
+    {"efficiency", METRIC_RATIO, "ideal_ns / duration_ns", REAL(collective_result, efficiency),
+     .known = ended_with_ideal},
+    {"phases", METRIC_WORDS, "all chunks' phases of one operation along one dimension",
+     LIST(collective_result, phases, n_phases, phase_table)},
+    {"dims", METRIC_WORDS, "use of the dimensions",
+     LIST(collective_result, dims, n_dims, dim_table)},
+};
+METRIC_TABLE(collective_table, collective_rows);

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// The files and the top of metrics.json; its parts are in metric_flows.c, metric_fabric.c and
+// metric_training.c. An entry a metric: key, unit, meaning, and the field of the record.
+#include "report/metric_table.h"
+
+#include "report/metric_parts.h"
+#include "report/series.h"
+
+// ---- series ----
+
+static const struct metric series_rows[] = {
+    {"t_ns", METRIC_NS, "times of the samples", .type = METRIC_CUSTOM},
+    {"queue_bytes", METRIC_BYTES, "queue of an output port, by place", .type = METRIC_CUSTOM},
+    {"rate_bps", METRIC_BPS, "rate that the policy allows, by queue pair", .type = METRIC_CUSTOM},
+    {"cwnd_bytes", METRIC_BYTES, "window that the policy allows, by queue pair; null = unlimited",
+     .type = METRIC_CUSTOM},
+    {"paused", METRIC_WORDS, "1 = a class of the output port is paused, by place",
+     .type = METRIC_CUSTOM},
+    {"observe", METRIC_WORDS, "what the policy shows of its state, by queue pair and name",
+     .type = METRIC_CUSTOM},
+};
+METRIC_TABLE(series_table, series_rows);
+
+static json_t *series_of(const void *record)
+{
+    const struct result *r = record;
+    return r->series ? series_json(r) : NULL;
+}
+
+// ---- metrics.json ----
+
+static const char *const status_words[] = {"completed", "incomplete", "interrupted"};
+
+// More messages than report.flows_max: no list.
+static size_t flows_written(const void *record)
+{
+    const struct result *r = record;
+    return r->flows_complete ? r->n_flows : 0;
+}
+
+static json_t *scenario_of(const void *record)
+{
+    const struct metrics_record *m = record;
+    json_t *resolved = json_loads(m->scenario, 0, NULL);
+    return resolved ? resolved : json_null();
+}
+
+static const struct metric metrics_rows[] = {
+    {"schema", METRIC_WORDS, "version of this file's keys", TEXT(metrics_record, schema)},
+    {"name", METRIC_WORDS, "of the scenario", TEXT(result, name)},
+    {"seed", METRIC_WORDS, "of the scenario", INTEGER(result, seed)},
+    {"status", METRIC_WORDS, "completed, incomplete or interrupted",
+     WORD(result, status, status_words)},
+    {"reason", METRIC_WORDS, "why the run is incomplete; null = it is not", TEXT(result, reason)},
+    {"waiting", METRIC_WORDS, "sentences: who waits for whom, where a run did not complete",
+     TEXTS(result, waiting, n_waiting)},
+    {"sim_time_ns", METRIC_NS, "simulated time at the end", TIME(result, sim_time_ps)},
+    {"flows", METRIC_WORDS, "a record a message; empty above report.flows_max messages",
+     LIST(result, flows, n_flows, flow_table), .count = flows_written},
+    {"flows_summary", METRIC_WORDS, "over all messages", OBJECT(result, summary, summary_table)},
+    {"collectives", METRIC_WORDS, "a record a collective",
+     LIST(result, collectives, n_collectives, collective_table)},
+    {"training", METRIC_WORDS,
+     "of one training job the object, of several a list; null = there is none",
+     ONE_OR_LIST(result, trainings, n_trainings, training_table)},
+    {"pfc", METRIC_WORDS, "priority flow control", PART_OF(result, pfc_table)},
+    {"ecn", METRIC_WORDS, "marking", PART_OF(result, ecn_table)},
+    {"cnps", METRIC_COUNT,
+     "CNPs sent by all receivers; with transport.cnp per_ack the marks echoed on ACKs",
+     INTEGER(result, cnps)},
+    {"cc_cuts", METRIC_COUNT, "times a policy lowered a rate or a window",
+     INTEGER(result, cc_cuts)},
+    {"drops", METRIC_WORDS, "packets that were lost", PART_OF(result, drops_table)},
+    {"recovery", METRIC_WORDS, "of lost packets", PART_OF(result, recovery_table)},
+    {"link_changes", METRIC_WORDS, "links that failed or came back, and when routes followed",
+     LIST(result, changes, n_changes, change_table)},
+    {"queues", METRIC_WORDS, "at switches", PART_OF(result, queues_table)},
+    {"links", METRIC_WORDS, "every direction of every link",
+     LIST(result, ports, n_ports, link_table)},
+    {"explain", METRIC_WORDS, "sentences made from the counters",
+     TEXTS(result, explain, n_explain)},
+    {"series", METRIC_WORDS, "with report.sample: state over time, lists of equal length",
+     .type = METRIC_CUSTOM, .table = &series_table, .json = series_of},
+    {"scenario", METRIC_WORDS, "the resolved scenario, every default filled in",
+     .type = METRIC_CUSTOM, .json = scenario_of},
+};
+METRIC_TABLE(metrics_table, metrics_rows);
+
+// ---- run.json ----
+
+static double per_second(uint64_t n, const struct result *r)
+{
+    return (double)n / (r->cpu_s > 0 ? r->cpu_s : 1e-9);
+}
+
+static double event_rate(const void *record)
+{
+    const struct result *r = record;
+    return per_second(r->events, r);
+}
+
+static double hop_rate(const void *record)
+{
+    const struct result *r = record;
+    return per_second(r->packet_hops, r);
+}
+
+static const struct metric version_rows[] = {
+    {"collwire", METRIC_WORDS, "this program", TEXT(run_record, version)},
+    {"compiler", METRIC_WORDS, "that built it", TEXT(run_record, compiler)},
+    {"jansson", METRIC_WORDS, "library that writes JSON", TEXT(run_record, jansson)},
+};
+static METRIC_TABLE(version_table, version_rows);
+
+static const struct metric capture_rows[] = {
+    {"file", METRIC_WORDS, "name of the capture", TEXT(capture_result, file)},
+    {"packets", METRIC_COUNT, "packets written", INTEGER(capture_result, packets)},
+};
+static METRIC_TABLE(capture_table, capture_rows);
+
+static const struct metric file_rows[] = {
+    {"name", METRIC_WORDS, "in the output directory", .type = METRIC_CUSTOM},
+    {"bytes", METRIC_BYTES, "its size", .type = METRIC_CUSTOM},
+    {"sha256", METRIC_WORDS, "of its bytes", .type = METRIC_CUSTOM},
+};
+static METRIC_TABLE(file_table, file_rows);
+
+// cli/result_set.c adds id and files once all are written.
+static const struct metric run_rows[] = {
+    {"versions", METRIC_WORDS, "of the program and what it was built with",
+     PART_OF(run_record, version_table)},
+    {"wall_s", METRIC_SECONDS, "from the first to the last event", REAL(result, wall_s)},
+    {"cpu_s", METRIC_SECONDS, "time of CPU from the first to the last event", REAL(result, cpu_s)},
+    {"events", METRIC_COUNT, "events run", INTEGER(result, events)},
+    {"events_per_s", METRIC_COUNT, "events by cpu_s", .type = METRIC_ROUNDED, .real = event_rate},
+    {"packet_hops", METRIC_COUNT, "transmissions over links, links of NICs included",
+     INTEGER(result, packet_hops)},
+    {"packet_hops_per_s", METRIC_COUNT, "packet_hops by cpu_s", .type = METRIC_ROUNDED,
+     .real = hop_rate},
+    {"peak_rss_bytes", METRIC_BYTES, "largest resident memory of the process",
+     INTEGER(result, peak_rss_bytes)},
+    {"memory_limit_bytes", METRIC_BYTES, "memory at which the run would have ended",
+     INTEGER(result, memory_limit_bytes)},
+    {"captures", METRIC_WORDS, "captures written",
+     LIST(result, captures, n_captures, capture_table)},
+    {"id", METRIC_WORDS, "of this run: every set of results has another", .type = METRIC_CUSTOM},
+    {"files", METRIC_WORDS, "the other files of the set, as a list", .type = METRIC_CUSTOM,
+     .table = &file_table},
+};
+METRIC_TABLE(run_table, run_rows);
+
+// ---- the files ----
+
+const struct metric_file metric_files[] = {
+    {"metrics.json", "the results: the same scenario and seed give the same bytes", &metrics_table},
+    {"run.json", "what depends on the machine", &run_table},
+    {"EndToEnd.csv", "training jobs: a row a layer, times in us (columns of ASTRA-sim 1.0)",
+     &end_to_end_table},
+    {"detailed.csv", "training jobs: a row for all phases of one kind of a part of a layer",
+     &detailed_table},
+    {"dimensions.csv", "training jobs: a row a step of time and dimension", &dimensions_table},
+};
+const size_t n_metric_files = sizeof metric_files / sizeof *metric_files;

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a user reads is in a golden run: every key of metrics.json with a value that is not null, zero or
+empty, every column of comparisons likewise, every sentence of the explanations.
+
+usage: check_coverage.py ROOT. Keys are those of docs/metrics.md, sentences those of sim/.
+"""
+import csv
+import glob
+import io
+import json
+import os
+import re
+import sys
+
+ROOT = sys.argv[1]
+WANT = os.path.join(ROOT, "tests", "golden", "*", "want")
+# What takes too long for a golden run, with the test that has it instead.
+ELSEWHERE = {
+    "wall clock limit of %g s reached": "cli_check",
+    "out of memory: see limits.memory": "no test: no small run meets its limit",
+    "the longest simulated time, %s, reached": "no test: it is 106 days",
+    "it waits for earlier messages": "no test: a flow that is not sent has unacknowledged packets before it",
+}
+
+
+def read(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return file.read()
+
+
+def values_of(value, path, found):
+    """found[path] = True where some value is more than null, zero and empty."""
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            values_of(inside, f"{path}.{key}" if path else key, found)
+    elif isinstance(value, list) and path != "training":
+        path += "[]"
+        for inside in value:
+            values_of(inside, path, found)
+    elif isinstance(value, list):
+        for inside in value:
+            values_of(inside, path, found)
+    found[path] = found.get(path, False) or bool(value)
+
+
+def keys_missing():
+    page = read(os.path.join(ROOT, "docs", "metrics.md"))
+    part = page.split("## metrics.json")[1].split("\n## ")[0]
+    keys = re.findall(r"^\| `([^`]+)`", part, re.M)
+    found = {}
+    for path in glob.glob(os.path.join(WANT, "*", "metrics.json")):
+        values_of(json.loads(read(path).rstrip().rstrip(",") + "}"), "", found)
+    for key in keys:
+        name = key.replace("training[]", "training")
+        if not (found.get(name) or found.get(name + "[]") or name == "scenario"):
+            yield f"key {key}"
+
+
+def columns_missing():
+    page = read(os.path.join(ROOT, "docs", "metrics.md")).split("## Columns")[1]
+    columns = re.findall(r"^\| [^|]+ \| `([^`]+)`", page, re.M)
+    texts = [read(path) for path in glob.glob(os.path.join(WANT, "*.txt"))]
+    texts = [text for text in texts if "\ncc,seed," in text]
+    found = set()
+    for text in texts:
+        table = text[text.index("cc,seed,"):text.index("---- stderr")]
+        for row in csv.DictReader(io.StringIO(table)):
+            found |= {key for key, value in row.items() if value not in ("", "0")}
+    return [f"column {key} (--format csv)" for key in columns if key not in found]
+
+
+def sentences():
+    """Format strings of explanations, reasons and who waits for whom."""
+    for name in ("explain.c", "explain_fabric.c", "explain_collectives.c", "collect.c"):
+        source = read(os.path.join(ROOT, "sim", name))
+        for call in re.finditer(r'text_format\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', source):
+            yield "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call.group(1)))
+        for reason in re.findall(r'(?:return|\?|:) "([a-z][^"]{8,})"', source):
+            yield reason
+
+
+def sentences_missing():
+    text = " ".join(read(path) for path in glob.glob(os.path.join(WANT, "*.txt")))
+    for sentence in sentences():
+        words = "".join(re.escape(part) if i % 2 == 0 else ".*?" for i, part in enumerate(
+            re.split(r"(%%|%(?:\.\d)?(?:llu|zu|[usgf]))", sentence)))
+        if sentence not in ELSEWHERE and not re.search(words.replace(r"\%\%", "%"), text):
+            yield f'sentence "{sentence}"'
+
+
+def main():
+    missing = [*keys_missing(), *columns_missing(), *sentences_missing()]
+    for what in missing:
+        print("in no golden run:", what)
+    sys.exit(len(missing) > 0)
+
+
+main()

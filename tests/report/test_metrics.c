@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: MIT
+// metrics.json from a result in which no two fields have the same value, so that a key with another one's
+// field shows; how it is read back for rows; null where there is no value.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <cmocka.h>
+
+#include "report/metrics.h"
+#include "report/rows.h"
+
+static struct flow_record flows[] = {
+    {.id = 1,
+     .job = 2,
+     .qp = 3,
+     .src = 4,
+     .dst = 5,
+     .bytes = 6000,
+     .start_ps = 7000,
+     .fct_ps = 800000,
+     .delivered_ps = 790000,
+     .ideal_ps = 400000,
+     .delivered_bytes = 5999,
+     .packets = 9,
+     .retransmitted = 10,
+     .cnps = 11,
+     .timeouts = 12,
+     .status = 1},
+    {.bytes = 13, .fct_ps = -1, .delivered_ps = -1, .ideal_ps = 14000, .status = 2},
+};
+static struct phase_result phases[] = {{.dim = 1,
+                                        .op = "all_gather",
+                                        .algorithm = "ring",
+                                        .bytes = 21,
+                                        .messages = 22,
+                                        .start_ps = 23000,
+                                        .end_ps = 24000,
+                                        .queueing_ps = 25000,
+                                        .network_ps = -1}};
+static struct dim_result dims[] = {{.bytes = 26, .busy = 0.27}};
+static char algorithm[] = "ring+direct";
+static struct collective_result collectives[] = {
+    {.job = 31,
+     .ranks = 32,
+     .name = "grads",
+     .op = "all_reduce",
+     .algorithm = algorithm,
+     .bytes = 33,
+     .start_ps = 34000,
+     .end_ps = 84000,
+     .ideal_ps = 36000,
+     .algbw_bps = 37.4,
+     .busbw_bps = 38.6,
+     .efficiency = 0.39,
+     .phases = phases,
+     .n_phases = 1,
+     .dims = dims,
+     .n_dims = 1},
+    {.name = "open",
+     .op = "barrier",
+     .algorithm = algorithm,
+     .start_ps = 1000,
+     .end_ps = -1,
+     .ideal_ps = -1,
+     .algbw_bps = 1,
+     .busbw_bps = 1,
+     .efficiency = 1},
+};
+static char at0[] = "a->b", at1[] = "b->a", sw[] = "leaf7", dead[] = "x->y", why[] = "says so",
+            who[] = "waits", reason[] = "because";
+static struct pfc_port_result pfc_ports[] = {
+    {.at = at0, .cls = 3, .pauses = 41, .paused_ps = 42000}};
+static struct port_result ports[] = {
+    {.at = at0,
+     .from_switch = true,
+     .bytes = 43,
+     .packets = 44,
+     .max_queue_bytes = 45,
+     .marked = 46,
+     .dropped_packets = 47,
+     .dropped_bytes = 48,
+     .utilization = 0.49,
+     .mean_queue_bytes = 50.5},
+    {.at = at1, .bytes = 51, .packets = 52, .max_queue_bytes = 53, .utilization = 0.54},
+};
+static struct switch_result switches[] = {{.at = sw,
+                                           .max_queue_bytes = 55,
+                                           .max_buffer_bytes = 56,
+                                           .max_headroom_bytes = 57,
+                                           .max_ingress_bytes = 58,
+                                           .shared_bytes = 59,
+                                           .headroom_limit_bytes = 60,
+                                           .mean_queue_bytes = 61.4}};
+static struct link_change changes[] = {{62000, "c->d", "down"}};
+static struct training_pass_result passes[] = {{63000, 64000}, {-1, -1}};
+static struct training_layer_result layers[] = {{"fc",
+                                                 {{65000, 66000, 67000, 68000, 69000, 70},
+                                                  {71000, 72000, 73000, 74000, 75000, 76},
+                                                  {77000, 78000, 79000, 80000, 81000, 82}}}};
+static double mean[] = {0.83, 0.84};
+static struct training_result training = {.job = 85,
+                                          .ranks = 86,
+                                          .name = "net",
+                                          .parallelism = "DATA",
+                                          .total_ps = 987000,
+                                          .compute_ps = 88000,
+                                          .passes = passes,
+                                          .n_passes = 2,
+                                          .layers = layers,
+                                          .n_layers = 1,
+                                          .rank_end = {89000, 90000, 91000},
+                                          .exposed = {92000, 93000, 94000},
+                                          .use = {.n_dims = 2, .mean = mean}};
+static char *deadlock[] = {dead}, *explain[] = {why}, *waiting[] = {who};
+static struct capture_result captures[] = {{"r.pcap", 95}};
+
+static struct result whole(void)
+{
+    return (struct result){.name = "all",
+                           .seed = 101,
+                           .status = RUN_INCOMPLETE,
+                           .reason = reason,
+                           .waiting = waiting,
+                           .n_waiting = 1,
+                           .sim_time_ps = 102000,
+                           .flows = flows,
+                           .n_flows = 2,
+                           .flows_complete = true,
+                           .summary = {.count = 103,
+                                       .failed = 4,
+                                       .running = 5,
+                                       .bytes = 106,
+                                       .fct_ns = {107, 108.5, 109, 110, 111, 112},
+                                       .slowdown = {1.13, 1.14, 1.15, 1.16, 1.17, 1.18},
+                                       .jain = 0.119},
+                           .collectives = collectives,
+                           .n_collectives = 2,
+                           .trainings = &training,
+                           .n_trainings = 1,
+                           .pause_frames = 120,
+                           .resume_frames = 121,
+                           .max_queue_bytes = 122,
+                           .paused_ps = 123000,
+                           .pfc_ports = pfc_ports,
+                           .n_pfc_ports = 1,
+                           .marked_packets = 124,
+                           .markable_packets = 496,
+                           .cnps = 126,
+                           .cc_cuts = 127,
+                           .dropped_packets = 128,
+                           .dropped_bytes = 129,
+                           .drops_headroom = 130,
+                           .drops_lossy = 131,
+                           .drops_unroutable = 132,
+                           .deadlock = deadlock,
+                           .n_deadlock = 1,
+                           .drops_loss = 133,
+                           .drops_corruption = 134,
+                           .drops_down = 135,
+                           .drops_watchdog = 136,
+                           .watchdog_fired = 137,
+                           .changes = changes,
+                           .n_changes = 1,
+                           .naks = 138,
+                           .timeouts = 139,
+                           .retransmitted = 140,
+                           .ports = ports,
+                           .n_ports = 2,
+                           .switches = switches,
+                           .n_switches = 1,
+                           .explain = explain,
+                           .n_explain = 1,
+                           .wall_s = 1.5,
+                           .cpu_s = 0.5,
+                           .events = 141,
+                           .packet_hops = 142,
+                           .peak_rss_bytes = 143,
+                           .captures = captures,
+                           .n_captures = 1};
+}
+
+// What stands at "a.b.0.c".
+static const json_t *value_at(const json_t *at, const char *path)
+{
+    while (*path) {
+        char key[64];
+        size_t length = strcspn(path, ".");
+        assert_true(length < sizeof key);
+        memcpy(key, path, length);
+        key[length] = '\0';
+        at = json_is_array(at) ? json_array_get(at, (size_t)atoi(key)) : json_object_get(at, key);
+        if (!at)
+            fail_msg("nothing at %s", path);
+        path += length + (path[length] == '.');
+    }
+    return at;
+}
+
+static void assert_texts(const json_t *root, const char *const (*rows)[2], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const json_t *value = value_at(root, rows[i][0]);
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(10));
+        if (strcmp(text, rows[i][1]) != 0)
+            fail_msg("%s is %s, not %s", rows[i][0], text, rows[i][1]);
+        free(text);
+    }
+}
+
+#define ASSERT_TEXTS(root, rows) assert_texts(root, rows, sizeof rows / sizeof *rows)
+
+static const char *const of_the_run[][2] = {
+    {"schema", "\"collwire.metrics/1\""},
+    {"name", "\"all\""},
+    {"seed", "101"},
+    {"status", "\"incomplete\""},
+    {"reason", "\"because\""},
+    {"waiting", "[\"waits\"]"},
+    {"sim_time_ns", "102"},
+    {"cnps", "126"},
+    {"cc_cuts", "127"},
+    {"explain", "[\"says so\"]"},
+    {"link_changes", "[{\"t_ns\":62,\"at\":\"c->d\",\"what\":\"down\"}]"},
+    {"scenario.key", "7"},
+    {"recovery", "{\"naks\":138,\"timeouts\":139,\"retransmitted_packets\":140}"},
+};
+static const char *const of_flows[][2] = {
+    {"flows.0",
+     "{\"id\":1,\"job\":2,\"qp\":3,\"src\":4,\"dst\":5,\"bytes\":6000,\"start_ns\":7,"
+     "\"fct_ns\":800,\"delivered_ns\":790,\"ideal_ns\":400,\"slowdown\":2.0,"
+     "\"delivered_bytes\":5999,\"goodput_bps\":60000000000,\"packets\":9,"
+     "\"retransmitted_packets\":10,\"cnps\":11,\"timeouts\":12,\"status\":\"completed\"}"},
+    {"flows.1.fct_ns", "null"},
+    {"flows.1.delivered_ns", "null"},
+    {"flows.1.slowdown", "null"},
+    {"flows.1.goodput_bps", "null"},
+    {"flows.1.status", "\"failed\""},
+    {"flows_summary.count", "103"},
+    {"flows_summary.failed", "4"},
+    {"flows_summary.running", "5"},
+    {"flows_summary.bytes", "106"},
+    {"flows_summary.jain", "0.119"},
+    {"flows_summary.fct_ns", "{\"min\":107,\"mean\":109,\"p50\":109,\"p95\":110,\"p99\":111,"
+                             "\"max\":112}"},
+    {"flows_summary.slowdown", "{\"min\":1.13,\"mean\":1.14,\"p50\":1.15,\"p95\":1.16,\"p99\":1.17,"
+                               "\"max\":1.18}"},
+};
+static const char *const of_collectives[][2] = {
+    {"collectives.0.job", "31"},
+    {"collectives.0.name", "\"grads\""},
+    {"collectives.0.op", "\"all_reduce\""},
+    {"collectives.0.algorithm", "\"ring+direct\""},
+    {"collectives.0.ranks", "32"},
+    {"collectives.0.bytes", "33"},
+    {"collectives.0.start_ns", "34"},
+    {"collectives.0.end_ns", "84"},
+    {"collectives.0.duration_ns", "50"},
+    {"collectives.0.algbw_bps", "37"},
+    {"collectives.0.busbw_bps", "39"},
+    {"collectives.0.ideal_ns", "36"},
+    {"collectives.0.efficiency", "0.39"},
+    {"collectives.0.phases",
+     "[{\"dim\":1,\"op\":\"all_gather\",\"algorithm\":\"ring\",\"start_ns\":23,"
+     "\"end_ns\":24,\"bytes\":21,\"messages\":22,\"queueing_ns\":25,"
+     "\"network_ns\":null}]"},
+    {"collectives.0.dims", "[{\"bytes\":26,\"busy\":0.27}]"},
+    {"collectives.1.end_ns", "null"},
+    {"collectives.1.duration_ns", "null"},
+    {"collectives.1.algbw_bps", "null"},
+    {"collectives.1.busbw_bps", "null"},
+    {"collectives.1.ideal_ns", "null"},
+    {"collectives.1.efficiency", "null"},
+    {"collectives.1.phases", "[]"},
+};
+static const char *const of_training[][2] = {
+    {"training.job", "85"},
+    {"training.name", "\"net\""},
+    {"training.parallelism", "\"DATA\""},
+    {"training.ranks", "86"},
+    {"training.total_ns", "987"},
+    {"training.compute_ns", "88"},
+    {"training.exposed_comm_ns", "899"},
+    {"training.rank_end_ns", "{\"p50\":89,\"p99\":90,\"max\":91}"},
+    {"training.rank_exposed_ns", "{\"p50\":92,\"p99\":93,\"max\":94}"},
+    {"training.dimension_use", "[0.83]"}, // of two the last is unused
+    {"training.iterations", "[{\"end_ns\":63,\"duration_ns\":64},{\"end_ns\":null,"
+                            "\"duration_ns\":null}]"},
+    {"training.layers.0.name", "\"fc\""},
+    {"training.layers.0.fwd",
+     "{\"compute_ns\":65,\"exposed_ns\":66,\"comm_ns\":67,\"collectives\":70,"
+     "\"queueing_ns\":68,\"network_ns\":69}"},
+    {"training.layers.0.ig.compute_ns", "71"},
+    {"training.layers.0.wg.compute_ns", "77"},
+};
+static const char *const of_fabric[][2] = {
+    {"pfc",
+     "{\"pause_frames\":120,\"resume_frames\":121,\"paused_ns\":123,\"ports\":[{\"at\":\"a->b\","
+     "\"class\":3,\"pauses\":41,\"paused_ns\":42}],\"watchdog_fired\":137,"
+     "\"deadlock\":[\"x->y\"]}"},
+    {"ecn", "{\"marked_packets\":124,\"marked_share\":0.25}"},
+    {"drops",
+     "{\"packets\":128,\"bytes\":129,\"by_reason\":{\"headroom\":130,\"lossy_threshold\":131,"
+     "\"no_route\":132,\"watchdog\":136,\"link_loss\":133,\"link_corruption\":134,"
+     "\"link_down\":135},\"by_place\":[{\"at\":\"a->b\",\"packets\":47,\"bytes\":48}]}"},
+    {"queues",
+     "{\"max_bytes\":122,\"switches\":[{\"at\":\"leaf7\",\"max_bytes\":55,\"mean_bytes\":61,"
+     "\"shared_bytes\":59,\"max_shared_used_bytes\":56,\"max_ingress_bytes\":58,"
+     "\"max_headroom_bytes\":57,\"headroom_limit_bytes\":60}],\"ports\":[{\"at\":\"a->b\","
+     "\"max_bytes\":45,\"mean_bytes\":51,\"marked_packets\":46}]}"},
+    {"links",
+     "[{\"at\":\"a->b\",\"bytes\":43,\"packets\":44,\"utilization\":0.49},{\"at\":\"b->a\","
+     "\"bytes\":51,\"packets\":52,\"utilization\":0.54}]"},
+};
+
+static void test_every_key(void **state)
+{
+    (void)state;
+    struct result r = whole();
+    char *text = metrics_json(&r, "{\"key\": 7}");
+    json_t *root = json_loads(text, 0, NULL);
+    assert_int_equal(json_object_size(root), 22); // all but the series
+    ASSERT_TEXTS(root, of_the_run);
+    ASSERT_TEXTS(root, of_flows);
+    ASSERT_TEXTS(root, of_collectives);
+    ASSERT_TEXTS(root, of_training);
+    ASSERT_TEXTS(root, of_fabric);
+    json_decref(root);
+    free(text);
+}
+
+static void test_what_there_is_not(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"reason", "null"},
+        {"waiting", "[]"},
+        {"flows", "[]"},
+        {"flows_summary.jain", "null"},
+        {"flows_summary.fct_ns.mean", "null"},
+        {"flows_summary.slowdown.max", "null"},
+        {"training", "null"},
+        {"pfc.deadlock", "null"},
+        {"ecn.marked_share", "0.0"},
+        {"drops.by_place", "[]"},
+        {"status", "\"completed\""},
+    };
+    struct result r = {.name = "none",
+                       .flows = flows,
+                       .n_flows = 2,
+                       .flows_complete = false,
+                       .summary = {.count = 3, .failed = 1, .running = 2}};
+    char *text = metrics_json(&r, "{}");
+    json_t *root = json_loads(text, 0, NULL);
+    ASSERT_TEXTS(root, rows);
+    json_decref(root);
+    free(text);
+    struct training_result two[] = {training, training};
+    two[1].total_ps = -1;
+    r.trainings = two;
+    r.n_trainings = 2;
+    text = metrics_json(&r, "{}");
+    root = json_loads(text, 0, NULL);
+    assert_int_equal(json_array_size(value_at(root, "training")), 2);
+    assert_true(json_is_null(value_at(root, "training.1.exposed_comm_ns")));
+    json_decref(root);
+    free(text);
+}
+
+static void test_run_json(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"versions.collwire", "\"9.8\""},
+                                          {"wall_s", "1.5"},
+                                          {"cpu_s", "0.5"},
+                                          {"events", "141"},
+                                          {"events_per_s", "282"},
+                                          {"packet_hops", "142"},
+                                          {"packet_hops_per_s", "284"},
+                                          {"peak_rss_bytes", "143"},
+                                          {"captures", "[{\"file\":\"r.pcap\",\"packets\":95}]"}};
+    struct result r = whole();
+    char *text = run_json(&r, "9.8");
+    json_t *root = json_loads(text, 0, NULL);
+    ASSERT_TEXTS(root, rows);
+    json_decref(root);
+    free(text);
+}
+
+// A collective that has not ended makes the mean of all unknown.
+static void test_rows(void **state)
+{
+    (void)state;
+    struct result r = whole();
+    r.n_collectives = 1;
+    training.n_passes = 1;
+    char *text = metrics_json(&r, "{}");
+    struct row rows[] = {{"x:y", 5, text, NULL}, {"gone", 6, NULL, "killed"}};
+    char *csv = rows_csv(rows, 2), *table = rows_table(rows, 2),
+         *why_text = row_explanations(rows, "> ");
+    assert_string_equal(csv,
+                        "cc,seed,status,sim_time_ns,training_ns,iteration_ns,exposed_comm_ns,"
+                        "collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,fct_max_ns,jain,"
+                        "max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,"
+                        "dropped_packets\n"
+                        "x:y,5,incomplete,102,987,64,899,50,39,0.390000,109,111,112,0.119000,122,"
+                        "124,126,120,123,128\n"
+                        "gone,6,failed,,,,,,,,,,,,,,,,,\n");
+    assert_string_equal(why_text, "> because\n> waits\n> says so\n");
+    assert_string_equal(
+        table,
+        "cc   seed status       time training iteration exposed collective  busbw effic. fct mean "
+        "fct p99 fct max  jain max queue marks CNPs pauses paused drops\n"
+        "x:y     5 incomplete 102 ns   987 ns   64.0 ns  899 ns    50.0 ns 39 b/s  0.390   109 ns  "
+        "111 ns  112 ns 0.119     122 B   124  126    120 123 ns   128\n"
+        "gone    6 killed          -        -         -       -          -      -      -        -  "
+        "     -       -     -         -     -    -      -      -     -\n");
+    assert_string_equal(row_status(&rows[0]), "incomplete");
+    free(csv);
+    free(table);
+    free(why_text);
+    free(text);
+    training.n_passes = 2;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_key),
+        cmocka_unit_test(test_what_there_is_not),
+        cmocka_unit_test(test_run_json),
+        cmocka_unit_test(test_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

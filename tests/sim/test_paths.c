@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// What a transport and a workload know of paths, by hand: base RTT, length, drain time, bandwidth,
+// stripes, latency, and what describes them to people. Links are 100 Gb/s (80 ps a byte), 1 us; a data packet
+// is 1036 B on the wire (D = 82.88 ns), an ACK 48 B (A = 3.84 ns).
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/fixture.h"
+
+#define D 82880
+#define A 3840
+#define LINE UINT64_C(100000000000)
+
+static struct fixture f;
+
+static void small_packets(void)
+{
+    struct transport_spec *t = &f.spec.dims[0].transport;
+    t->mtu_bytes = 1000;
+    t->overhead = OVERHEAD_CUSTOM;
+    t->overhead_data = 36;
+    t->overhead_ack = 48;
+    f.spec.dims[0].sw.buffer_bytes = 1000000;
+}
+
+static void star(uint64_t n_planes)
+{
+    fixture_switch(&f, 3, LINE, PS_PER_US);
+    memcpy(f.spec.dims[0].params, &n_planes, sizeof n_planes); // the kind's only parameter
+    f.spec.dims[0].transport.stripe = true;
+    small_packets();
+    fixture_flow(&f, 0, 2, 1000, 0);
+    fixture_run(&f);
+}
+
+static void test_one_switch(void **state)
+{
+    (void)state;
+    star(1);
+    struct roce_path path = sim_path(f.sim, 0, 2, 0);
+    assert_int_equal(path.hops, 2);
+    assert_int_equal(path.line_bps, LINE);
+    assert_int_equal(path.base_rtt_ps, 4 * PS_PER_US + 2 * (D + A));
+    assert_int_equal(path.queueing_ps, 80 * PS_PER_US); // 1 MB at the switch
+    assert_int_equal(path.n_ports, 1);
+    assert_int_equal(path.src_node, 0);
+    assert_int_equal(path.dst_node, 2);
+    assert_int_equal(sim_latency_ps(f.sim, 0, 2, 0), 2 * PS_PER_US + D);
+    assert_true(sim_bandwidth(f.sim, 0, 2) == 100e9);
+    assert_int_equal(sim_stripes(f.sim, 0, 2), 1);
+    assert_int_equal(sim_joining_dim(f.sim, 0, 2, 0), 0);
+    assert_int_equal(sim_joining_dim(f.sim, 0, 2, 1), 0);
+    assert_int_equal(sim_joining_dim(f.sim, 0, 2, 2), GRAPH_NONE);
+    struct sim_longest longest = sim_longest_path(f.sim, 0);
+    assert_int_equal(longest.base_rtt_ps, path.base_rtt_ps);
+    assert_int_equal(longest.hops, 2);
+    fixture_free(&f);
+}
+
+static void test_two_planes(void **state)
+{
+    (void)state;
+    star(2);
+    assert_int_equal(sim_path(f.sim, 0, 2, 0).n_ports, 2);
+    assert_true(sim_bandwidth(f.sim, 0, 2) == 200e9);
+    assert_int_equal(sim_stripes(f.sim, 0, 2), 2);
+    fixture_free(&f);
+}
+
+// Inside a leaf two hops, between leaves four; trunks are 50 Gb/s and 2 us, so a data packet takes 2 D there.
+static void test_leaf_spine(void **state)
+{
+    (void)state;
+    const struct link_spec link = {LINE, PS_PER_US}, trunk = {LINE / 2, 2 * PS_PER_US};
+    const ps_t rtt = 12 * PS_PER_US + 6 * (D + A);
+    fixture_leaf_spine(&f, 4, 2, 2, link, trunk);
+    small_packets();
+    fixture_flow(&f, 0, 3, 1000, 0);
+    fixture_run(&f);
+    assert_int_equal(sim_path(f.sim, 0, 1, 0).hops, 2);
+    assert_int_equal(sim_path(f.sim, 0, 3, 0).hops, 4);
+    assert_int_equal(sim_path(f.sim, 0, 3, 0).base_rtt_ps, rtt);
+    assert_int_equal(sim_path(f.sim, 0, 3, 0).queueing_ps, (160 + 160 + 80) * PS_PER_US);
+    assert_int_equal(sim_latency_ps(f.sim, 0, 3, 0), 6 * PS_PER_US + 5 * D);
+    struct sim_longest longest = sim_longest_path(f.sim, 0);
+    assert_int_equal(longest.base_rtt_ps, rtt);
+    assert_int_equal(longest.hops, 4);
+    assert_int_equal(longest.src, 0);
+    assert_int_equal(longest.dst, 2); // the first pair of two leaves
+    fixture_free(&f);
+}
+
+// The lines that `validate --print` shows. 1 MB is 1000 packets: 1000 D and the rest of the path after the
+// last one's start, less what is the first packet's: 82.88 us + 1 us + D + 1 us + 2 A + 2 us = 86.97 us.
+static void test_description(void **state)
+{
+    (void)state;
+    star(1);
+    char *text = sim_describe(f.sim);
+    assert_non_null(strstr(text, "3 ranks, 1 switches, 3 links\n"));
+    assert_non_null(strstr(text,
+                           "rank0 -> rank2: dimension 0, 2 hops, 100 Gb/s, base RTT 4.17 us, BDP "
+                           "52.2 KB; 1 MB takes 87.0 us alone\n"));
+    free(text);
+    fixture_free(&f);
+}
+
+// No cycle where ports are paused but none waits for another: an incast that is cut while PFC holds its
+// senders.
+static void test_pauses_without_a_cycle(void **state)
+{
+    (void)state;
+    fixture_switch(&f, 4, LINE, PS_PER_US);
+    f.spec.dims[0].sw.buffer_bytes = 400000;
+    for (uint32_t i = 0; i < 3; i++)
+        fixture_flow(&f, i, 3, 1000000, 0);
+    f.spec.limits.sim_time_ps = 25 * PS_PER_US;
+    fixture_run(&f);
+    bool paused = false;
+    for (uint32_t p = 0; p < f.sim->net.n_ports; p++)
+        paused |= f.sim->net.ports[p].paused != 0;
+    assert_true(paused);
+    assert_int_equal(f.result->n_deadlock, 0);
+    assert_string_equal(f.result->reason, "simulated time limit of 25.0 us reached");
+    fixture_free(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_switch),
+        cmocka_unit_test(test_two_planes),
+        cmocka_unit_test(test_leaf_spine),
+        cmocka_unit_test(test_description),
+        cmocka_unit_test(test_pauses_without_a_cycle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
