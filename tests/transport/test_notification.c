@@ -86,7 +86,7 @@ static void check(int scope, double share, size_t *total)
     struct rng rng = rng_init(7, RNG_FAULT, 1);
     for (int f = 0; f < FLOWS; f++)
         for (int i = 0; i < PACKETS; i++)
-            mark[f][i] = rng_below(&rng, 1000) < 1000 * share;
+            mark[f][i] = rng_unit(&rng) < share;
     lab_build(&l);
     l.lose = mark_some;
     for (uint32_t f = 0; f < FLOWS; f++)
