@@ -29,7 +29,7 @@ static const char usage[] =
     "  collwire compare SCENARIO --cc a,b,c [--seeds K] [--jobs N] [--out DIR]\n"
     "                                                   the same under each policy, side by side\n"
     "  collwire validate SCENARIO [--print]             all errors at once; the resolved scenario\n"
-    "  collwire list [cc|transport|topology|collective|workload] [NAME]\n"
+    "  collwire list [cc|transport|topology|collective|workload|switch|metrics] [NAME]\n"
     "                                                   the catalogue with every parameter\n"
     "  collwire import astra NETWORK.json SYSTEM.txt WORKLOAD.txt [--passes N] [--compute-scale "
     "X]\n"
