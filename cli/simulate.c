@@ -189,6 +189,7 @@ struct simulated simulate(const struct scenario *scenario, const char *dir, bool
     struct result_set *set = NULL;
     uint64_t limit_bytes = memory_limit(scenario_spec(scenario));
     struct sim *sim = prepare(scenario, dir, progress, limit_bytes, &set, &err);
+    errors_print(&err);
     if (sim) {
         struct progress_line line = {0};
         struct sim_watch watch = {.ctx = &line,

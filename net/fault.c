@@ -6,6 +6,7 @@ static bool count(struct fault *fault, const struct packet *p, enum fault_reason
 {
     fault->packets[reason]++;
     fault->bytes[reason] += p->frame_bytes;
+    fault->pfc_frames += p->kind == PACKET_PFC;
     return true;
 }
 

@@ -18,6 +18,7 @@ struct fault {
     struct rng rng;
     /* counters */
     uint64_t packets[FAULT_REASONS], bytes[FAULT_REASONS]; // frame bytes
+    uint64_t pfc_frames;                                   // of the packets
 };
 
 // Does the packet, whose transmission started at `start_ps`, get lost? Counts it.

@@ -5,13 +5,22 @@
 #include <inttypes.h>
 #include <string.h>
 
+// Names come from files: a cell that a spreadsheet would take for a formula begins with an apostrophe,
+// and control characters are written as \\xNN.
 static void put_text(FILE *out, const char *text)
 {
-    bool plain = strpbrk(text, ",\"\r\n") == NULL;
+    bool plain = strpbrk(text, ",\"") == NULL;
     if (!plain)
         fputc('"', out);
+    if (*text != '\0' && strchr("=+-@", *text))
+        fputc('\'', out);
     for (const char *c = text; *c != '\0'; c++)
-        fprintf(out, *c == '"' ? "\"\"" : "%c", *c);
+        if (*c == '"')
+            fputs("\"\"", out);
+        else if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            fprintf(out, "\\x%02x", (unsigned)*c);
+        else
+            fputc(*c, out);
     if (!plain)
         fputc('"', out);
 }

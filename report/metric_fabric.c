@@ -22,6 +22,8 @@ static const struct metric pfc_rows[] = {
     {"pause_frames", METRIC_COUNT, "PFC frames with XOFF sent, refreshes included",
      INTEGER(result, pause_frames)},
     {"resume_frames", METRIC_COUNT, "PFC frames with XON sent", INTEGER(result, resume_frames)},
+    {"lost_frames", METRIC_COUNT, "PFC frames lost on links (`faults`)",
+     INTEGER(result, lost_pfc_frames)},
     {"paused_ns", METRIC_NS, "time paused, sum over ports and classes", TIME(result, paused_ps)},
     {"ports", METRIC_WORDS, "ports that were paused, by class",
      LIST(result, pfc_ports, n_pfc_ports, pfc_port_table)},

@@ -175,11 +175,8 @@ char *rows_json(const struct row *rows, size_t n, const char *name)
 
 char *rows_csv(const struct row *rows, size_t n)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
+    struct text text;
+    FILE *out = text_open(&text);
     fputs("cc,seed,status", out);
     for (size_t c = 0; c < N_COLUMNS; c++)
         fprintf(out, ",%s", row_columns[c].key);
@@ -199,17 +196,15 @@ char *rows_csv(const struct row *rows, size_t n)
         fputc('\n', out);
         json_decref(metrics);
     }
-    fclose(out);
-    return text;
+    return text_close(out, &text);
 }
 
 char *row_explanations(const struct row *row, const char *prefix)
 {
     static const char *const keys[] = {"waiting", "explain"};
     json_t *metrics = load(row);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    struct text text;
+    FILE *out = text_open(&text);
     const char *reason = json_string_value(metric_at(&metrics_table, metrics, "reason"));
     if (reason)
         fprintf(out, "%s%s\n", prefix, reason);
@@ -219,6 +214,5 @@ char *row_explanations(const struct row *row, const char *prefix)
             fprintf(out, "%s%s\n", prefix, json_string_value(json_array_get(list, i)));
     }
     json_decref(metrics);
-    fclose(out);
-    return text;
+    return text_close(out, &text);
 }

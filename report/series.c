@@ -77,11 +77,8 @@ char *series_csv(const struct result *r)
     const struct series *s = r->series;
     if (!s)
         return NULL;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
+    struct text text;
+    FILE *out = text_open(&text);
     fputs(series_table.list[0].key, out);
     for (int kind = 0; kind < SERIES_KINDS; kind++)
         for (size_t n = 0; n < s->n_lines[kind]; n++) {
@@ -92,6 +89,5 @@ char *series_csv(const struct result *r)
     fputc('\n', out);
     for (size_t i = 0; i < s->n_samples; i++)
         csv_row(out, s, i);
-    fclose(out);
-    return text;
+    return text_close(out, &text);
 }

@@ -76,11 +76,10 @@ static void put_slice(FILE *out, const struct slice_result *s)
 
 char *timeline_json(const struct result *r)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = r->timeline ? open_memstream(&text, &size) : NULL;
-    if (!out)
+    struct text text;
+    if (!r->timeline)
         return NULL;
+    FILE *out = text_open(&text);
     fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"scenario\":\"", out);
     put_string(out, r->name);
     fprintf(out, "\",\"complete\":%s},\"traceEvents\":[", r->timeline_cut ? "false" : "true");
@@ -95,6 +94,5 @@ char *timeline_json(const struct result *r)
         fputs(i + 1 < r->n_slices ? "," : "", out);
     }
     fputs("\n]}\n", out);
-    fclose(out);
-    return text;
+    return text_close(out, &text);
 }

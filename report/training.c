@@ -40,16 +40,14 @@ static void dimension_rows(FILE *out, const struct training_result *t)
 static char *file(const struct result *r, const struct metric_table *table,
                   void (*rows)(FILE *out, const struct training_result *t))
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = r->n_trainings > 0 ? open_memstream(&text, &size) : NULL;
-    if (!out)
+    struct text text;
+    if (r->n_trainings == 0)
         return NULL;
+    FILE *out = text_open(&text);
     csv_heading(out, table);
     for (size_t i = 0; i < r->n_trainings; i++)
         rows(out, &r->trainings[i]);
-    fclose(out);
-    return text;
+    return text_close(out, &text);
 }
 
 char *training_end_to_end_csv(const struct result *r)

@@ -81,6 +81,7 @@ static void collect_fault(const struct sim *sim, struct result *r, uint32_t p)
     r->drops_loss += f->packets[FAULT_LOSS];
     r->drops_corruption += f->packets[FAULT_CORRUPTION];
     r->drops_down += f->packets[FAULT_DOWN];
+    r->lost_pfc_frames += f->pfc_frames;
     for (unsigned reason = 0; reason < FAULT_REASONS; reason++) {
         r->ports[p].dropped_packets += f->packets[reason];
         r->ports[p].dropped_bytes += f->bytes[reason];

@@ -78,8 +78,7 @@ static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
     if (record->end_ps == PS_NEVER || record->end_ps < 0)
         return -1;
     for (size_t before = i; before-- > 0 && i - before <= IDEALS_KEPT;)
-        if (w->records[before].request == record->request &&
-            r->collectives[before].ideal_ps >= 0)
+        if (w->records[before].request == record->request && r->collectives[before].ideal_ps >= 0)
             return r->collectives[before].ideal_ps;
     return sim_ideal_collective_ps(sim, w->jobs[record->job].spec, record->schedule,
                                    record->request);

@@ -125,12 +125,30 @@ static void explain_policy(const struct sim *sim, struct result *r)
                            (unsigned long long)r->cc_cuts));
 }
 
-static void explain_drops(struct result *r)
+// Full headroom: the sender has not stopped in time, because PAUSE frames were lost, because a pause ended
+// before its refresh, or because the headroom that the scenario gives is too small.
+static void explain_headroom(const struct sim *sim, struct result *r)
 {
-    if (r->drops_headroom > 0)
-        result_explain(r, text_format("%llu packets of lossless classes were dropped: headroom "
-                                      "was too small",
-                                      (unsigned long long)r->drops_headroom));
+    unsigned long long drops = r->drops_headroom;
+    if (drops == 0)
+        return;
+    if (r->lost_pfc_frames > 0)
+        result_explain(r, text_format("%llu packets of lossless classes were dropped: %llu PFC "
+                                      "frames were lost on links, so senders were not stopped",
+                                      drops, (unsigned long long)r->lost_pfc_frames));
+    else if (sim_pauses_lapse(sim))
+        result_explain(r, text_format("%llu packets of lossless classes were dropped: pauses of "
+                                      "switch.pfc.quanta end before they can be refreshed",
+                                      drops));
+    else
+        result_explain(
+            r, text_format("%llu packets of lossless classes were dropped: headroom was too small",
+                           drops));
+}
+
+static void explain_drops(const struct sim *sim, struct result *r)
+{
+    explain_headroom(sim, r);
     if (r->drops_lossy > 0)
         result_explain(r, text_format("%llu packets of lossy classes were dropped: egress queue "
                                       "above its threshold",
@@ -177,7 +195,7 @@ void sim_explain(const struct sim *sim, struct result *r)
     explain_deadlock(r);
     explain_pauses(sim, r);
     explain_policy(sim, r);
-    explain_drops(r);
+    explain_drops(sim, r);
     sim_explain_collectives(sim, r);
     sim_explain_fabric(sim, r);
 }

@@ -213,6 +213,7 @@ struct result {
     char **deadlock; // the ports of a cycle of waits, in order
     size_t n_deadlock;
     uint64_t drops_loss, drops_corruption, drops_down; // on links
+    uint64_t lost_pfc_frames;                          // of those
     uint64_t drops_watchdog, watchdog_fired;
     const struct link_change *changes; // of links and routes; owned by the simulation
     size_t n_changes;

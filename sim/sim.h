@@ -153,6 +153,8 @@ void sim_collect_collectives(const struct sim *sim, struct result *r);
 void sim_collect_trainings(const struct sim *sim, struct result *r);
 void sim_collect_timeline(const struct sim *sim, struct result *r);
 void sim_build_switches(struct sim *sim, struct err *err);
+// Does a pause end, in some dimension, before the frame that refreshes it has come?
+bool sim_pauses_lapse(const struct sim *sim);
 // Of switches.nodes[index]: the dimension whose settings it has, and its name ("leaf0",
 // "rank3:dim0").
 uint32_t sim_switch_dim(const struct sim *sim, uint32_t index);

@@ -141,9 +141,30 @@ static uint32_t routers(struct sim *sim, bool build, struct err *err)
     return n;
 }
 
+// A refresh is sent after half of the pause and may wait for a full packet on the wire.
+static bool pauses_lapse(const struct sim *sim, uint32_t dim)
+{
+    const struct pfc_spec *pfc = &sim->spec->dims[dim].sw.pfc;
+    uint64_t half_bytes = pfc->quanta * 64 / 2;
+    return sim_lossless(sim, dim) != 0 &&
+           half_bytes < sim->roce.dims[dim].full.wire + sim->net.pfc_wire_bytes;
+}
+
+bool sim_pauses_lapse(const struct sim *sim)
+{
+    bool lapse = false;
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++)
+        lapse |= pauses_lapse(sim, d);
+    return lapse;
+}
+
 void sim_build_switches(struct sim *sim, struct err *err)
 {
     const struct graph *g = &sim->graph;
+    if (sim_pauses_lapse(sim))
+        err_warn(err, "switch.pfc.quanta",
+                 "a pause ends before the frame that refreshes it can arrive: lossless classes may "
+                 "drop packets");
     switches_init(&sim->switches, &sim->net, routers(sim, false, err));
     for (uint32_t i = 0; i < sim->switches.n_switches; i++) {
         const struct graph_node *node = &g->nodes[g->n_ranks + i];
