@@ -163,6 +163,7 @@ static struct result whole(void)
                            .drops_loss = 133,
                            .drops_corruption = 134,
                            .drops_down = 135,
+                           .lost_pfc_frames = 139,
                            .drops_watchdog = 136,
                            .watchdog_fired = 137,
                            .changes = changes,
@@ -300,7 +301,7 @@ static const char *const of_training[][2] = {
 };
 static const char *const of_fabric[][2] = {
     {"pfc",
-     "{\"pause_frames\":120,\"resume_frames\":121,\"paused_ns\":123,\"ports\":[{\"at\":\"a->b\","
+     "{\"pause_frames\":120,\"resume_frames\":121,\"lost_frames\":139,\"paused_ns\":123,\"ports\":[{\"at\":\"a->b\","
      "\"class\":3,\"pauses\":41,\"paused_ns\":42}],\"watchdog_fired\":137,"
      "\"deadlock\":[\"x->y\"]}"},
     {"ecn", "{\"marked_packets\":124,\"marked_share\":0.25}"},
