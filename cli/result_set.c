@@ -232,7 +232,7 @@ static char *manifest(const struct result_set *set, const char *run_json, json_t
     }
     json_object_set_new(run, "id", json_string(set->id));
     json_object_set_new(run, "files", files);
-    char *text = good ? json_dumps(run, JSON_INDENT(2)) : NULL;
+    char *text = good ? json_dumps(run, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : NULL;
     json_decref(run);
     return text;
 }
