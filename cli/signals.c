@@ -32,7 +32,7 @@ _Noreturn void signals_abandon(int code, const char *why)
     for (int i = (int)n_paths; i-- > 0;)
         if (unlink(paths[i]) != 0)
             rmdir(paths[i]);
-    put("\ncollwire: ");
+    put(seconds > 0 ? "\ncollwire: " : "collwire: "); // after the line of signals_show()
     put(why);
     put(" while ");
     put(phase);

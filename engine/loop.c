@@ -12,7 +12,7 @@
 #include "engine/memory.h"
 
 #define LOOP_BATCH 4096
-#define LOOP_CHUNK 64     // events between two looks at the clock
+#define LOOP_CHUNK 512    // events between two looks at the clock
 #define LOOP_BATCH_S 0.02 // wall time after which a batch ends
 
 struct loop {

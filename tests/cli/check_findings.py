@@ -163,6 +163,28 @@ def memory(tmp):
     expect(limited.returncode == 0, f"200 MB of address space: {limited.returncode} {limited.stderr}")
 
 
+def memory_ends(tmp):
+    """120,000 flows in 180 MB of address space: refused; allowed all the same, they end with results."""
+    flows, scenario = os.path.join(tmp, "many.csv"), os.path.join(tmp, "many.json")
+    with open(flows, "w", encoding="utf-8") as f:
+        f.writelines(f"{i % 64},{(i + 1 + i // 64 % 63) % 64},{1 + i % 9973},{i * 30}\n"
+                     for i in range(120000))
+    with open(scenario, "w", encoding="utf-8") as f:
+        json.dump({"name": "many", "topology": {"dims": [{"kind": "switch", "size": 64}]},
+                   "workload": {"kind": "flows", "file": "many.csv"}}, f)
+    out = os.path.join(tmp, "many")
+    line = f'ulimit -v 180000; exec "$0" run "$1" --out {out} --quiet --set limits.memory='
+    for limit, code, words in (("auto", 2, "queue pairs"), ("10GB", 1, "")):
+        done = subprocess.run(["sh", "-c", line + limit, COLLWIRE, scenario], capture_output=True,
+                              text=True, timeout=100, check=False)
+        expect(done.returncode == code and words in done.stderr,
+               f"limits.memory {limit}: {done.returncode} {done.stderr!r}")
+        expect(os.path.exists(out) == (code == 1), f"limits.memory {limit}: {out}")
+    m = json.loads(metrics(out))
+    expect(m["status"] == "incomplete" and "out of memory" in m["reason"] and
+           m["flows_summary"]["count"] > 0, f"so far: {m['status']} {m['reason']}")
+
+
 def escaped(tmp):
     """Names from files reach the terminal without control characters."""
     name = os.path.join(tmp, "escape.json")
@@ -176,7 +198,7 @@ def escaped(tmp):
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         for part in (crashes, link_comes_back, event_limit, sampling_is_bounded, flow_file_blanks,
-                     fifos, long_validation, memory, escaped):
+                     fifos, long_validation, memory, memory_ends, escaped):
             part(tmp)
     print("failed" if failures else "all as expected")
     return bool(failures)
