@@ -171,6 +171,14 @@ def faults(tmp):
     expect(done.returncode == 1, f"stdout that cannot be written: exit {done.returncode}")
 
 
+def limited(out):
+    """run.json names the limit that the run was held against."""
+    code, _, _ = collwire("run", scenario("incast"), "--quiet", "--out", out, "--set", "limits.memory=1GB")
+    with open(os.path.join(out, "run.json"), encoding="utf-8") as f:
+        limit = json.load(f)["memory_limit_bytes"]
+    expect(code == 0 and limit == 1000000000, f"memory_limit_bytes: {limit}")
+
+
 def default_places(tmp):
     """Without --out results lie in out/NAME and out/NAME-compare."""
     for words, path in ((["run"], "out/incast/metrics.json"),
@@ -261,6 +269,7 @@ def importing(tmp):
 
 def main():
     with tempfile.TemporaryDirectory() as tmp:
+        limited(os.path.join(tmp, "limited"))
         for part in (bad_inputs, same_bytes, unfinished, faults, default_places, streams, comparing,
                      importing):
             part(tmp)
