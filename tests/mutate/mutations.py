@@ -62,7 +62,7 @@ MUTATIONS = [
     ("report/metric_table.c", "return per_second(r->packet_hops, r);", "return per_second(r->events, r);"),
     ("report/metric_json.c", "json_integer((json_int_t)(value + 0.5))", "json_integer((json_int_t)value)"),
     ("report/metric_json.c", "sum.value / (double)sum.n : (double)NAN", "sum.value : (double)NAN"),
-    ("report/csv.c", '*c == \'"\' ? "\\"\\"" : "%c"', '*c == \'"\' ? "\\"" : "%c"'),
+    ("report/csv.c", 'fputs("\\"\\"", out);', 'fputs("\\"", out);'),
     ("report/rows.c", '"busbw", "collectives.busbw_bps"', '"bus", "collectives.busbw_bps"'),
     ("report/rows.c", '"fct p99", "flows_summary.fct_ns.p99"', '"fct p99", "flows_summary.fct_ns.p95"'),
     ("report/rows.c", '"drops", "drops.packets"', '"drops", "drops.bytes"'),
