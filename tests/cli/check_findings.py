@@ -14,6 +14,7 @@ import time
 
 COLLWIRE = os.environ["COLLWIRE"]
 FINDINGS = sys.argv[1]
+SANITIZED = os.environ.get("COLLWIRE_SANITIZED") == "ON"  # such a build needs terabytes of addresses
 failures = []
 
 
@@ -157,6 +158,8 @@ def memory(tmp):
     with open(os.path.join(out, "run.json"), encoding="utf-8") as f:
         limit = json.load(f)["memory_limit_bytes"]
     expect(code == 0 and resolved == "auto" and limit > 1e8, f"resolved {resolved}, limit {limit}")
+    if SANITIZED:
+        return
     limited = subprocess.run(["sh", "-c", f'ulimit -v 200000; exec "$0" run "$1" --out {out} --quiet '
                               '--set "capture=[]"', COLLWIRE, path("two_runs.json")],
                              capture_output=True, text=True, timeout=100, check=False)
@@ -165,6 +168,8 @@ def memory(tmp):
 
 def memory_ends(tmp):
     """120,000 flows in 180 MB of address space: refused; allowed all the same, they end with results."""
+    if SANITIZED:
+        return
     flows, scenario = os.path.join(tmp, "many.csv"), os.path.join(tmp, "many.json")
     with open(flows, "w", encoding="utf-8") as f:
         f.writelines(f"{i % 64},{(i + 1 + i // 64 % 63) % 64},{1 + i % 9973},{i * 30}\n"
