@@ -95,6 +95,7 @@ static void run(uint64_t seed, struct tally *tally)
     f->spec.duration_ps = PS_NEVER;
     f->sim = sim_new(&f->spec, &err);
     assert_non_null(f->sim);
+    err_free(&err); // warnings
     sim_run(f->sim, NULL);
     struct result *r = f->result = sim_result(f->sim);
     check_flows(r, seed, tally);

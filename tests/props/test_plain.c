@@ -31,6 +31,7 @@ static struct outcome run(uint64_t seed, bool plain)
     random_any(f, seed);
     f->sim = sim_new(&f->spec, &err);
     assert_non_null(f->sim);
+    err_free(&err); // warnings
     if (plain)
         sim_set_plain(f->sim);
     else
@@ -75,6 +76,7 @@ static char *capture_of(uint64_t seed, bool plain, size_t *size)
     f->spec.n_captures = 1;
     f->sim = sim_new(&f->spec, &err);
     assert_non_null(f->sim);
+    err_free(&err); // warnings
     if (plain)
         sim_set_plain(f->sim);
     else

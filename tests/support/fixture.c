@@ -172,6 +172,7 @@ void fixture_run(struct fixture *f)
     f->sim = sim_new(&f->spec, &err);
     if (!f->sim)
         fail_msg("%s", err.items[0].text);
+    err_free(&err); // warnings
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
 }

@@ -123,6 +123,7 @@ uint64_t fixture_buffer_for(const struct fixture *f, uint64_t shared)
     probe.spec.dims[0].sw.buffer_bytes = UINT64_C(100000000000);
     struct sim *sim = sim_new(&probe.spec, &err);
     assert_non_null(sim);
+    err_free(&err); // warnings
     for (uint32_t s = 0; s < sim->switches.n_switches + sim->switches.n_routers; s++) {
         uint64_t taken = UINT64_C(100000000000) - sim->switches.nodes[s].mmu.shared_bytes;
         buffer = taken + shared > buffer ? taken + shared : buffer;

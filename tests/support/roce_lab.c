@@ -134,6 +134,7 @@ struct roce *lab_build(struct lab *l)
     struct err err = {0};
     l->sim = l->f.sim = sim_new(&l->f.spec, &err);
     assert_non_null(l->sim);
+    err_free(&err); // warnings
     struct network *net = &l->sim->net;
     l->nic_arrive = net->ops[0].arrive;
     l->switch_arrive = net->ops[1].arrive;
