@@ -29,8 +29,8 @@ struct engine {
     bool stopped;
     /* counters */
     uint64_t events;
-    // Of them those that only the implementation has, and that differ between it and the reference
-    // engine: departures, and timer entries that call nothing.
+    // The part of `events` that depends on the implementation: departures, and timer entries that call
+    // nothing. The reference engine has another number of them.
     uint64_t internal;
 };
 

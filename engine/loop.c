@@ -131,7 +131,7 @@ static void signals_return(struct ev_loop *ev, struct watched *w)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-// In realloc's shape, as libev asks for it.
+// An allocator with the signature that libev expects, like realloc().
 static void *loop_memory(void *old, long size)
 {
     if (size > 0)

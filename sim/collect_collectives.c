@@ -69,8 +69,8 @@ static void collect_rates(struct collective_result *c, enum coll_op op)
         c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
 }
 
-// Collectives that ask for the same have the same ideal. One that has not ended has nothing to be held
-// against it: a run that is interrupted need not work it out.
+// Collectives with equal requests have the same ideal time. A collective that has not ended has no
+// efficiency, so its ideal time is not computed: an interrupted run ends sooner.
 static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
 {
     const struct workload *w = &sim->workload;
