@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// What a run is estimated to cost, before it runs, against what it then takes: queue pairs are counted
+// exactly, packet-hops follow from bytes and paths, and memory holds what is allocated for them.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/estimate.h"
+#include "tests/support/fixture.h"
+
+#define LINE UINT64_C(100000000000)
+
+static struct fixture f;
+
+// Run it; queue pairs must be `pairs`, and packet-hops those of the run within `tolerance`.
+static struct estimate check(uint64_t pairs, double tolerance)
+{
+    fixture_run(&f); // an estimate reads what does not change while it runs
+    struct estimate e = sim_estimate(f.sim);
+    assert_int_equal(e.queue_pairs, pairs);
+    assert_int_equal(f.sim->roce.qps.n, pairs);
+    double hops = (double)f.result->packet_hops;
+    if (fabs(e.packet_hops - hops) > tolerance * hops)
+        fail_msg("%g packet-hops estimated, %g simulated", e.packet_hops, hops);
+    // 60 to 110 ns a packet-hop (hop_ns): a few ports are near the lower end.
+    assert_true(e.wall_s >= 60e-9 * e.packet_hops && e.wall_s < 62e-9 * e.packet_hops);
+    // A queue pair takes its struct, its name, and a part of tables.
+    uint64_t bytes = e.part_bytes[ESTIMATE_QUEUE_PAIRS];
+    assert_true(bytes > pairs * sizeof(struct qp) && bytes < pairs * 2 * sizeof(struct qp));
+    return e;
+}
+
+// 8 senders of 250 packets each by 2 links, and an ACK for each packet: 8 * 250 * 2 * 2 = 8000.
+static void test_flows(void **state)
+{
+    (void)state;
+    fixture_switch(&f, 9, LINE, PS_PER_US);
+    f.spec.dims[0].transport.mtu_bytes = 4000;
+    for (uint32_t i = 0; i < 8; i++)
+        fixture_flow(&f, i, 8, 1000000, 0);
+    struct estimate e = check(8, 0.02); // PFC frames come on top
+    assert_true(fabs(e.packets - 2000) < 1e-9 && fabs(e.packet_hops - 8000) < 1e-6);
+    assert_int_equal(e.part_bytes[ESTIMATE_SERIES], 0);
+    // 8 records; flights: 18 directions of 100 Gb/s * 1 us = 12.5 KB and the buffer of 32 MB are more
+    // than the 8 MB posted, so 2000 packets, twice, of 32 bytes and as much of cargo.
+    assert_int_equal(e.part_bytes[ESTIMATE_PACKETS], 2000 * 2 * 64);
+    assert_true(e.part_bytes[ESTIMATE_RECORDS] > 8 * sizeof(struct flow_record));
+    assert_true(e.part_bytes[ESTIMATE_RECORDS] < 8 * 4096);
+    assert_int_equal(e.output_bytes, 8 * 640);
+    assert_int_equal(estimate_bytes(&e), e.part_bytes[0] + e.part_bytes[1] + e.part_bytes[2] +
+                                             e.part_bytes[3] + e.part_bytes[4]);
+    assert_int_equal(estimate_largest(&e), ESTIMATE_PACKETS);
+    fixture_free(&f);
+}
+
+// A ring has one peer a rank; direct all-to-all all others; an ACK every 4 packets is a quarter.
+static void test_collectives(void **state)
+{
+    (void)state;
+    fixture_switch(&f, 16, LINE, PS_PER_US);
+    fixture_collective(&f, COLL_ALL_REDUCE, "ring", 16000000, 1);
+    check(16, 0.01);
+    fixture_free(&f);
+    fixture_switch(&f, 16, LINE, PS_PER_US);
+    fixture_collective(&f, COLL_ALL_TO_ALL, "direct", 16 * 65536, 1);
+    f.spec.dims[0].transport.ack_interval = 4;
+    struct estimate e = check(240, 0.02);
+    assert_true(fabs(e.packet_hops - e.packets * 1.25 * 2) < 1e-3);
+    fixture_free(&f);
+    // Over 4 x 4: reduce-scatter and all-gather use the same pairs along a dimension.
+    static const uint32_t sizes[] = {4, 4};
+    static const char *const algorithms[] = {"direct", "direct"};
+    fixture_switch(&f, 16, LINE, PS_PER_US);
+    fixture_collective(&f, COLL_ALL_TO_ALL, "direct", 16 * 65536, 1);
+    fixture_dims(&f, 2, sizes, algorithms);
+    check(96, 0.05); // 16 * (3 + 3)
+    fixture_free(&f);
+}
+
+// Parts of the estimate for people, in its order of sentences.
+static void test_text(void **state)
+{
+    (void)state;
+    struct estimate e = {.part_bytes = {[ESTIMATE_MESSAGES] = 3000000, [ESTIMATE_SERIES] = 1000000},
+                         .packets = 12345,
+                         .packet_hops = 67890,
+                         .wall_s = 1.5,
+                         .output_bytes = 7000};
+    char *text = estimate_text(&e, "> ");
+    assert_string_equal(text,
+                        "estimate: up to 4.00 MB of memory for the run, most of it for messages "
+                        "(3.00 MB)\n> 1.23e+04 packets and their ACKs over 6.79e+04 packet-hops, "
+                        "about 1.50 s\n> up to 7.00 KB of output\n");
+    free(text);
+    e.wall_s = 1e9; // longer than picoseconds can count
+    text = estimate_text(&e, "");
+    assert_non_null(strstr(text, "about 100000 s"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_flows),
+        cmocka_unit_test(test_collectives),
+        cmocka_unit_test(test_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
