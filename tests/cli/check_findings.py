@@ -102,6 +102,24 @@ def sampling_is_bounded(tmp):
                f"{name}: equal steps from 0")
 
 
+def late_flow_is_null(tmp):
+    """Samples from before a queue pair was opened are null, also once samples have been dropped."""
+    scenario, out = os.path.join(tmp, "late.json"), os.path.join(tmp, "late")
+    with open(scenario, "w", encoding="utf-8") as f:
+        json.dump({"name": "late", "topology": {"dims": [{"kind": "switch", "size": 3}]},
+                   "workload": {"kind": "flows", "flows": [
+                       {"src": 0, "dst": 1, "bytes": "1MB"},
+                       {"src": 1, "dst": 2, "bytes": "1MB", "start": "30us"}]},
+                   "report": {"sample": "37ps"}}, f)
+    code, stderr = run(scenario, out)
+    series = json.loads(metrics(out))["series"]
+    late = series["rate_bps"]["1"]
+    expect(code == 0 and len(late) > 1000, f"late: {code} {stderr!r}")
+    expect(all((rate is None) == (t < 30000) for t, rate in zip(series["t_ns"], late) if t != 30000),
+           "late: null before its start, and never after")
+    expect(None not in series["rate_bps"]["0"], "a flow from the beginning has all samples")
+
+
 def flow_file_blanks(tmp):
     """A size is one word, as in JSON: "1 MB" is no size, and not 1 byte."""
     scenario = os.path.join(tmp, "f.json")
@@ -202,7 +220,7 @@ def escaped(tmp):
 
 def main():
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (crashes, link_comes_back, event_limit, sampling_is_bounded, flow_file_blanks,
+        for part in (crashes, link_comes_back, event_limit, sampling_is_bounded, late_flow_is_null, flow_file_blanks,
                      fifos, long_validation, memory, memory_ends, escaped):
             part(tmp)
     print("failed" if failures else "all as expected")
