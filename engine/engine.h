@@ -29,8 +29,8 @@ struct engine {
     bool stopped;
     /* counters */
     uint64_t events;
-    // Of them those that only the implementation has, and that differ between it and the reference
-    // engine: departures, and timer entries that call nothing.
+    // Of them those that are not of the model: departures and timer entries that call nothing, which
+    // differ between this and the reference engine, and samples.
     uint64_t internal;
 };
 
