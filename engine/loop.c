@@ -60,7 +60,7 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
     size_t want = LOOP_BATCH;
     uint64_t limit = loop->limited ? 0 : loop->limits->events,
              left = limit - engine_model_events(e);
-    if (limit && left < want)
+    if (limit && left > 0 && left < want)
         want = (size_t)left; // never too many, since some of them may be internal
     bool more = drain_batch(e, want);
     if (limit && engine_model_events(e) >= limit && !e->stopped) {
@@ -148,6 +148,8 @@ static void *loop_memory(void *old, long size)
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
                        const struct loop_hooks *hooks)
 {
+    if (limits->events && engine_model_events(e) >= limits->events)
+        return LOOP_EVENT_LIMIT;
     struct loop loop = {.engine = e, .limits = limits, .hooks = hooks, .end = LOOP_DONE};
     struct watched watched;
     ev_set_allocator(loop_memory);
