@@ -61,7 +61,9 @@ void sim_message_ended(void *ctx, const struct message *m)
         .start_ps = m->posted_ps,
         .fct_ps = m->status == MESSAGE_DONE ? m->done_ps - m->posted_ps : -1,
         .delivered_ps = m->delivered_ps == PS_NEVER ? -1 : m->delivered_ps - m->posted_ps,
-        .ideal_ps = sim_ideal_ps(sim, m->src, m->dst, m->dim, m->bytes, NULL),
         .status = m->status};
+    if (!sim_stripes_record(sim, m->token, &record))
+        return;
+    record.ideal_ps = sim_ideal_ps(sim, m->src, m->dst, m->dim, record.bytes, NULL);
     sim_keep_record(sim, &record);
 }
