@@ -50,6 +50,7 @@ static void run(uint64_t seed, struct tally *tally)
     f->sim = sim_new(&f->spec, &err);
     if (!f->sim)
         fail_msg("seed %llu: %s", (unsigned long long)seed, err.items[0].text);
+    err_free(&err); // warnings
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
     for (size_t i = 0; i < f->result->n_flows; i++)
