@@ -37,13 +37,12 @@ static void show_progress(void *ctx, const struct sim_progress *p)
 
 /* ---- before the run ---- */
 
-// What `limits.memory` allows on this machine.
-static uint64_t memory_limit(const struct spec *spec)
+uint64_t simulate_memory_limit(const struct spec *spec)
 {
     return spec->limits.memory_bytes > 0 ? spec->limits.memory_bytes : memory_available();
 }
 
-static int check_cost(const struct sim *sim, uint64_t limit_bytes, bool show, struct err *err)
+int simulate_check_memory(const struct sim *sim, uint64_t limit_bytes, struct err *err)
 {
     struct estimate e = sim_estimate(sim);
     uint64_t all = estimate_bytes(&e) + memory_resident();
@@ -54,12 +53,17 @@ static int check_cost(const struct sim *sim, uint64_t limit_bytes, bool show, st
                        "the run needs up to %s, of which %s for %s, and %s are allowed",
                        human_bytes(all, need), human_bytes(e.part_bytes[part], most),
                        estimate_part_names[part], human_bytes(limit_bytes, limit));
-    if (show && e.wall_s > ESTIMATE_FROM_S) {
-        char *text = estimate_text(&e, "          ");
-        fputs(text, stderr);
-        free(text);
-    }
     return 0;
+}
+
+static void show_cost(const struct sim *sim)
+{
+    struct estimate e = sim_estimate(sim);
+    if (e.wall_s <= ESTIMATE_FROM_S)
+        return;
+    char *text = estimate_text(&e, "          ");
+    fputs(text, stderr);
+    free(text);
 }
 
 // The names of all files that the run may write.
@@ -94,8 +98,11 @@ static struct sim *prepare(const struct scenario *scenario, const char *dir, boo
     signals_show(show);
     struct sim *sim = sim_new(spec, err);
     signals_show(false);
-    if (sim && sim_check_captures(sim, err) == 0 && check_cost(sim, limit_bytes, show, err) == 0 &&
-        (*set = result_set_open(dir, err)) != NULL && claim_files(*set, spec, err) == 0 &&
+    bool good = sim && sim_check_captures(sim, err) == 0 &&
+                simulate_check_memory(sim, limit_bytes, err) == 0;
+    if (good && show)
+        show_cost(sim);
+    if (good && (*set = result_set_open(dir, err)) != NULL && claim_files(*set, spec, err) == 0 &&
         sim_open_captures(sim, result_set_staging(*set), dir, err) == 0)
         return sim;
     struct err ignored = {0};
@@ -187,7 +194,7 @@ struct simulated simulate(const struct scenario *scenario, const char *dir, bool
     struct simulated run = {.code = EXIT_BAD_USE};
     struct err err = {0};
     struct result_set *set = NULL;
-    uint64_t limit_bytes = memory_limit(scenario_spec(scenario));
+    uint64_t limit_bytes = simulate_memory_limit(scenario_spec(scenario));
     struct sim *sim = prepare(scenario, dir, progress, limit_bytes, &set, &err);
     errors_print(&err);
     if (sim) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "config/scenario.h"
+#include "sim/sim.h"
 
 struct simulated {
     int code;      // exit code
@@ -17,3 +18,8 @@ struct simulated {
 struct simulated simulate(const struct scenario *scenario, const char *dir, bool plain,
                           bool show_progress);
 void simulated_free(struct simulated *run);
+
+// Bytes of memory that `limits.memory` allows on this machine; called before the network is built.
+uint64_t simulate_memory_limit(const struct spec *spec);
+// Does the run fit? 0, or -1 with an error that says what it needs.
+int simulate_check_memory(const struct sim *sim, uint64_t limit_bytes, struct err *err);

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/list.h"
 #include "cli/signals.h"
+#include "cli/simulate.h"
 #include "sim/estimate.h"
 #include "sim/sim.h"
 
@@ -19,10 +20,11 @@ int command_validate(const struct options *o)
     struct scenario *scenario = scenario_load(path, o->sets, o->n_sets, &err);
     struct sim *sim = NULL;
     signals_phase("building the network");
+    uint64_t memory = scenario ? simulate_memory_limit(scenario_spec(scenario)) : 0;
     if (scenario)
         sim = sim_new(scenario_spec(scenario), &err);
-    if (sim)
-        sim_check_captures(sim, &err);
+    if (sim && sim_check_captures(sim, &err) == 0)
+        simulate_check_memory(sim, memory, &err);
     signals_show(false);
     bool good = sim && err.n_errors == 0;
     errors_print(&err);

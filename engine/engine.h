@@ -29,8 +29,8 @@ struct engine {
     bool stopped;
     /* counters */
     uint64_t events;
-    // The part of `events` that depends on the implementation: departures, and timer entries that call
-    // nothing. The reference engine has another number of them.
+    // The part of `events` that is not of the model: departures and timer entries that call nothing, of
+    // which the reference engine has another number, and samples.
     uint64_t internal;
 };
 

@@ -19,6 +19,7 @@ struct loop {
     struct engine *engine;
     const struct loop_limits *limits;
     const struct loop_hooks *hooks;
+    bool limited; // by events: what else happens at this instant ends the run
     enum loop_end end;
 };
 
@@ -55,17 +56,21 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
 {
     (void)w, (void)revents;
     struct loop *loop = ev_userdata(ev);
+    struct engine *e = loop->engine;
     size_t want = LOOP_BATCH;
-    uint64_t limit = loop->limits->events, left = limit - engine_model_events(loop->engine);
+    uint64_t limit = loop->limited ? 0 : loop->limits->events,
+             left = limit - engine_model_events(e);
     if (limit && left < want)
         want = (size_t)left; // never too many, since some of them may be internal
-    bool more = drain_batch(loop->engine, want);
+    bool more = drain_batch(e, want);
+    if (limit && engine_model_events(e) >= limit && !e->stopped) {
+        loop->limited = true; // the instant is completed: its departures come in either engine
+        engine_stop(e);
+    }
     if (loop->hooks->batch)
         loop->hooks->batch(loop->hooks->ctx);
     if (!more)
-        loop_finish(ev, LOOP_DONE);
-    else if (limit && engine_model_events(loop->engine) >= limit)
-        loop_finish(ev, LOOP_EVENT_LIMIT);
+        loop_finish(ev, loop->limited ? LOOP_EVENT_LIMIT : LOOP_DONE);
     else if (loop->hooks->memory_low && loop->hooks->memory_low(loop->hooks->ctx))
         loop_finish(ev, LOOP_MEMORY_LIMIT);
 }
@@ -143,7 +148,7 @@ static void *loop_memory(void *old, long size)
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
                        const struct loop_hooks *hooks)
 {
-    struct loop loop = {e, limits, hooks, LOOP_DONE};
+    struct loop loop = {.engine = e, .limits = limits, .hooks = hooks, .end = LOOP_DONE};
     struct watched watched;
     ev_set_allocator(loop_memory);
     struct ev_loop *ev = ev_default_loop(0);

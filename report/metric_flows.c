@@ -13,6 +13,12 @@ static bool took_time(const void *record)
     return f->fct_ps > 0;
 }
 
+static bool has_slowdown(const void *record)
+{
+    const struct flow_record *f = record;
+    return f->fct_ps > 0 && f->ideal_ps > 0;
+}
+
 static double slowdown(const void *record)
 {
     const struct flow_record *f = record;
@@ -46,7 +52,7 @@ static const struct metric flow_rows[] = {
     {"ideal_ns", METRIC_NS, "completion time of the message alone on an empty network",
      TIME(flow_record, ideal_ps)},
     {"slowdown", METRIC_RATIO, "fct_ns / ideal_ns", .type = METRIC_REAL, .real = slowdown,
-     .known = took_time},
+     .known = has_slowdown},
     {"delivered_bytes", METRIC_BYTES, "payload delivered in order",
      INTEGER(flow_record, delivered_bytes)},
     {"goodput_bps", METRIC_BPS, "payload by fct_ns", .type = METRIC_ROUNDED, .real = goodput,

@@ -23,7 +23,8 @@ static void keep_stats(struct sim *sim, const struct flow_record *f)
     if (f->fct_ps == 0) // in closed form, without latency
         return;
     double goodput = (double)f->bytes / (double)f->fct_ps;
-    distribution_add(&s->slowdown, (double)f->fct_ps / (double)f->ideal_ps);
+    if (f->ideal_ps > 0)
+        distribution_add(&s->slowdown, (double)f->fct_ps / (double)f->ideal_ps);
     s->goodput_sum += goodput;
     s->goodput_square_sum += goodput * goodput;
 }

@@ -104,6 +104,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     struct sim *sim = timer->data;
     struct sampler *s = sim->sampler;
     struct series *series = &s->series;
+    e->internal++; // not one that limits.events counts
     sim->housekeeping--;
     network_settle(&sim->net, e->now_ps);
     add_qps(sim);

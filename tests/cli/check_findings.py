@@ -83,6 +83,20 @@ def event_limit(tmp):
             both_engines(tmp, name, None, "--set", f"limits.events={events}", "--set", "capture=[]")
 
 
+def samples_are_no_events(tmp):
+    """limits.events ends a run at the same time with and without samples, at the end of an instant."""
+    for events in (1, 10, 1000, 12345):
+        texts = []
+        for sample in ("0ns", "1ns", "777ns"):
+            out = os.path.join(tmp, "events")
+            code, stderr = run("two_runs.json", out, "--set", f"limits.events={events}", "--set",
+                               "capture=[]", "--set", f"report.sample={sample}")
+            expect(code == 1, f"limits.events {events}, report.sample {sample}: {code}, {stderr!r}")
+            m = json.loads(metrics(out))
+            texts.append(json.dumps({k: v for k, v in m.items() if k not in ("scenario", "series")}))
+        expect(len(set(texts)) == 1, f"limits.events {events}: samples change the metrics")
+
+
 def sampling_is_bounded(tmp):
     """2 million values at most, whatever the step: every other sample is dropped as often as needed."""
     for name, step in (("sampling_explosion.json", None), ("two_runs.json", "1ps")):
@@ -171,6 +185,10 @@ def memory(tmp):
     code, stderr = run("two_runs.json", out, "--set", "limits.memory=2MB")
     expect(code == 2 and "limits.memory" in stderr and "of which" in stderr and
            not os.path.exists(out), f"limits.memory: {code}, {stderr!r}")
+    done = subprocess.run([COLLWIRE, "validate", path("two_runs.json"), "--set", "limits.memory=2MB"],
+                          capture_output=True, text=True, timeout=100, check=False)
+    expect(done.returncode == 2 and "limits.memory" in done.stderr and "valid" not in done.stdout,
+           f"validate, limits.memory: {done.returncode}, {done.stderr!r}")
     code, stderr = run("two_runs.json", out, "--set", "capture=[]")
     resolved = json.loads(metrics(out))["scenario"]["limits"]["memory"]
     with open(os.path.join(out, "run.json"), encoding="utf-8") as f:
@@ -220,8 +238,9 @@ def escaped(tmp):
 
 def main():
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (crashes, link_comes_back, event_limit, sampling_is_bounded, late_flow_is_null, flow_file_blanks,
-                     fifos, long_validation, memory, memory_ends, escaped):
+        for part in (crashes, link_comes_back, event_limit, samples_are_no_events,
+                     sampling_is_bounded, late_flow_is_null, flow_file_blanks, fifos,
+                     long_validation, memory, memory_ends, escaped):
             part(tmp)
     print("failed" if failures else "all as expected")
     return bool(failures)
