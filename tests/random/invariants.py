@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""What holds for the metrics of every run, whatever the scenario: conservation, sums, bounds."""
+import json
+import struct
+
+import draw
+
+NS_PER_S = 10**9
+
+
+def refuse_constant(text):
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def load(text):
+    return json.loads(text, parse_constant=refuse_constant)
+
+
+def numbers(value, path=""):
+    """All numbers below a value, with their paths."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from numbers(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        for i, inner in enumerate(value):
+            yield from numbers(inner, f"{path}[{i}]")
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield path, value
+
+
+class Check:
+    """Collects what does not hold."""
+
+    def __init__(self, metrics, code, ideals=True):
+        self.m, self.code, self.ideals = metrics, code, ideals
+        self.failures = []
+        self.analytical = metrics["scenario"]["network"] == "analytical"
+
+    def expect(self, condition, what):
+        if not condition:
+            self.failures.append(what)
+
+    def status(self):
+        m = self.m
+        self.expect(m["status"] == ("completed", "incomplete")[self.code], f"{m['status']}, exit {self.code}")
+        self.expect((m["reason"] is None) == (m["status"] == "completed"), f"reason {m['reason']!r}")
+        if m["status"] == "incomplete" and ("stall" in m["reason"] or "deadlock" in m["reason"]):
+            self.expect(m["waiting"], f"{m['reason']!r}, but nobody waits")
+
+    def signs(self):
+        for key, value in self.m.items():
+            if key not in ("scenario", "series"):
+                for path, number in numbers(value, key):
+                    self.expect(number >= 0, f"{path} = {number}")
+
+    def flows(self):
+        listed, summary = self.m["flows"], self.m["flows_summary"]
+        for f in listed:
+            name = f"flow {f['id']}"
+            self.expect(f["delivered_bytes"] <= f["bytes"], f"{name}: more delivered than asked for")
+            self.expect(f["status"] in ("completed", "failed", "running"), f"{name}: {f['status']}")
+            self.expect((f["status"] == "completed") == (f["fct_ns"] is not None), f"{name}: fct")
+            self.expect(f["retransmitted_packets"] <= f["packets"], f"{name}: retransmissions")
+            if f["status"] == "completed":
+                self.expect(f["delivered_bytes"] == f["bytes"], f"{name}: not all delivered")
+                self.expect(f["delivered_ns"] is not None and f["delivered_ns"] <= f["fct_ns"],
+                            f"{name}: delivered {f['delivered_ns']}, acknowledged {f['fct_ns']}")
+                self.expect(f["start_ns"] + f["fct_ns"] <= self.m["sim_time_ns"] + 1, f"{name}: ends late")
+                if self.ideals:
+                    self.expect(f["slowdown"] is None or f["fct_ns"] + 1 >= f["ideal_ns"],
+                                f"{name}: slowdown {f['slowdown']}")
+        if len(listed) < summary["count"]:
+            return
+        self.expect(len(listed) == summary["count"], "count of flows")
+        self.expect(sum(f["bytes"] for f in listed) == summary["bytes"], "bytes of flows")
+        for status in ("failed", "running"):
+            n = sum(f["status"] == status for f in listed)
+            self.expect(n == summary[status], f"{n} flows {status}, summary {summary[status]}")
+
+    def rank_rate(self):
+        """Bits per second of all ports of the fastest rank: no rank can send or receive more."""
+        topology, best = self.m["scenario"]["topology"], 0
+        if "dims" not in topology:
+            return None
+        for dim in topology["dims"]:
+            if dim["kind"] == "graph":
+                return None  # unequal links
+            ports = {"ring": 2, "mesh": 2, "dln": 2 * max(1, dim["size"]).bit_length(),
+                     "fully_connected": dim["size"]}.get(dim["kind"], 1)
+            ports *= dim.get("parallel", 1) * dim.get("planes", 1)
+            best += ports * draw.parse(dim["link"]["rate"], draw.RATE)
+        ppm = [dim.get("transport", {}).get("clock_ppm", 0) for dim in topology["dims"]]
+        ppm.append(self.m["scenario"].get("transport", {}).get("clock_ppm", 0))
+        return best * (1 + max(ppm) / 1e6)
+
+    def physical(self):
+        rate = None if self.analytical else self.rank_rate()
+        if rate is None:
+            return
+        for f in self.m["flows"]:
+            if f["delivered_ns"] is not None and f["delivered_bytes"] == f["bytes"]:
+                least = f["bytes"] * 8 * NS_PER_S / rate
+                self.expect(f["delivered_ns"] + 1 >= least, f"flow {f['id']}: faster than its ports")
+        for c in self.m["collectives"]:
+            if c["duration_ns"]:
+                self.expect(c["busbw_bps"] <= rate * 1.0001 + 8 * NS_PER_S / c["duration_ns"] or
+                            c["op"] == "all_to_all" or c["duration_ns"] < 10,
+                            f"{c['name']}: busbw {c['busbw_bps']} above the ports' {rate}")
+
+    def collectives(self):
+        for c in self.m["collectives"]:
+            name = f"{c['op']} of job {c['job']}"
+            if c["end_ns"] is not None and c["duration_ns"] is not None:
+                self.expect(abs(c["duration_ns"] - c["end_ns"] + c["start_ns"]) <= 1, f"{name}: duration")
+            if self.ideals and c["efficiency"] is not None:
+                self.expect(c["ideal_ns"] <= c["duration_ns"] + 1 or c["efficiency"] <= 1,
+                            f"{name}: efficiency {c['efficiency']}")
+
+    def sums(self):
+        m, drops, pfc = self.m, self.m["drops"], self.m["pfc"]
+        if self.analytical:
+            return
+        reasons, places = sum(drops["by_reason"].values()), sum(p["packets"] for p in drops["by_place"])
+        self.expect(drops["packets"] == reasons == places,
+                    f"{drops['packets']} drops, {reasons} by reason, {places} by place")
+        self.expect(drops["bytes"] == sum(p["bytes"] for p in drops["by_place"]), "bytes dropped")
+        paused = sum(p["paused_ns"] for p in pfc["ports"])
+        self.expect(abs(paused - pfc["paused_ns"]) <= len(pfc["ports"]) + 1,
+                    f"paused {pfc['paused_ns']} ns, ports {paused}")
+        self.expect(all(p["paused_ns"] <= m["sim_time_ns"] + 1 for p in pfc["ports"]), "paused too long")
+        marks = sum(p["marked_packets"] for p in m["queues"]["ports"])
+        self.expect(marks == m["ecn"]["marked_packets"], f"{marks} marks by place")
+        self.expect(m["ecn"]["marked_share"] is None or m["ecn"]["marked_share"] <= 1, "share of marks")
+        longest = max((p["max_bytes"] for p in m["queues"]["ports"]), default=0)
+        self.expect(longest == m["queues"]["max_bytes"], "longest queue")
+        for s in m["queues"]["switches"]:
+            self.expect(s["max_shared_used_bytes"] <= s["shared_bytes"], f"{s['at']}: shared part")
+            self.expect(s["max_headroom_bytes"] <= s["headroom_limit_bytes"], f"{s['at']}: headroom")
+        for link in m["links"]:
+            self.expect(link["utilization"] is None or link["utilization"] <= 1 + 1e-3,
+                        f"{link['at']}: utilization {link['utilization']}")
+        if len(m["flows"]) == m["flows_summary"]["count"]:
+            for key in ("timeouts", "retransmitted_packets"):
+                n = sum(f[key] for f in m["flows"])
+                self.expect(n <= m["recovery"][key], f"{key}: {n} by flow, {m['recovery'][key]} in all")
+
+    def all(self):
+        for part in (self.status, self.signs, self.flows, self.physical, self.collectives, self.sums):
+            part()
+        return self.failures
+
+
+def capture_packets(data):
+    """Records of a pcap file in nanoseconds, whose times must not fall."""
+    magic = struct.unpack_from("<I", data)[0]
+    if magic != 0xA1B23C4D:
+        raise ValueError(f"magic {magic:x}")
+    at, n, last = 24, 0, -1
+    while at < len(data):
+        seconds, ns, kept, length = struct.unpack_from("<IIII", data, at)
+        if kept > length or at + 16 + kept > len(data):
+            raise ValueError(f"record {n} is cut")
+        if seconds * NS_PER_S + ns < last:
+            raise ValueError(f"record {n} is earlier than the one before")
+        last = seconds * NS_PER_S + ns
+        at += 16 + kept
+        n += 1
+    return n
