@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Run the fuzz targets of a build with COLLWIRE_FUZZ for a number of inputs in all.
+# usage: run.sh BUILD INPUTS [SEED] [READER...]
+#
+# Half of the inputs are scenarios; the other readers share the rest. A finding stays in
+# BUILD/fuzz/READER-*; mended, it goes to tests/fuzz/corpus/READER. Inputs that reach new code are in
+# BUILD/fuzz/corpus/READER.
+set -eu
+[ $# -ge 2 ] || { echo "usage: run.sh BUILD INPUTS [SEED] [READER...]" >&2; exit 2; }
+build=$1 inputs=$2 seed=${3:-1}
+shift $(($# < 3 ? $# : 3))
+here=$(cd "$(dirname "$0")" && pwd)
+readers=${*:-scenario flows cdf graph astra_network astra_system astra_workload import gemm}
+mkdir -p "$build/fuzz"
+python3 "$here/dictionary.py" "$here/../../scenarios/schema.json" >"$build/fuzz/words"
+failed=
+for reader in $readers; do
+    found=$build/fuzz/corpus/$reader
+    mkdir -p "$found"
+    case $reader in
+    scenario) runs=$((inputs / 2)) ;;
+    *) runs=$((inputs / 16)) ;;
+    esac
+    begin=$(date +%s)
+    if ! "$build/fuzz_$reader" -runs="$runs" -seed="$seed" -timeout=20 -rss_limit_mb=3000 \
+        -max_len=8192 -dict="$build/fuzz/words" -artifact_prefix="$build/fuzz/$reader-" \
+        -verbosity=0 "$found" "$here/corpus/$reader" >"$build/fuzz/$reader.log" 2>&1; then
+        tail -n 40 "$build/fuzz/$reader.log"
+        failed="$failed $reader"
+    fi
+    echo "$reader: $runs inputs, $(($(date +%s) - begin)) s, $(ls "$found" | wc -l) reach new code"
+done
+[ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
