@@ -97,6 +97,15 @@ def samples_are_no_events(tmp):
         expect(len(set(texts)) == 1, f"limits.events {events}: samples change the metrics")
 
 
+def last_event_ends_the_work(tmp):
+    """A run whose work is done by the last event that limits.events allows is completed."""
+    scenario = os.path.join(tmp, "last.json")
+    with open(scenario, "w", encoding="utf-8") as f:
+        json.dump({"name": "last", "topology": {"dims": [{"kind": "switch", "size": 1}]},
+                   "workload": {"kind": "collective", "op": "barrier", "start": "1us"}}, f)
+    both_engines(tmp, scenario, 0, "--set", "limits.events=1")
+
+
 def sampling_is_bounded(tmp):
     """2 million values at most, whatever the step: every other sample is dropped as often as needed."""
     for name, step in (("sampling_explosion.json", None), ("two_runs.json", "1ps")):
@@ -117,8 +126,9 @@ def sampling_is_bounded(tmp):
 
 
         for part in (crashes, link_comes_back, event_limit, samples_are_no_events,
-                     sampling_is_bounded, samples_of_nothing, late_flow_is_null, flow_file_blanks, fifos,
-                     long_validation, memory, memory_ends, escaped):
+                     last_event_ends_the_work, sampling_is_bounded, samples_of_nothing,
+                     late_flow_is_null, flow_file_blanks, fifos, long_validation, memory,
+                     memory_ends, escaped):
             part(tmp)
     print("failed" if failures else "all as expected")
     return bool(failures)
