@@ -67,6 +67,8 @@ struct sim {
     size_t n_changes, cap_changes;
     struct change_timer *change_timers;
     size_t n_change_timers;
+    uint32_t *fault_ports; // of each fault, one behind the other
+    size_t n_fault_ports, cap_fault_ports;
     struct sampler *sampler;
     struct capture **captures; // [spec->n_captures]
     uint64_t *capture_packets;
