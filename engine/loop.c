@@ -147,6 +147,8 @@ static void *loop_memory(void *old, long size)
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
                        const struct loop_hooks *hooks)
 {
+    if (limits->events && engine_model_events(e) >= limits->events)
+        return LOOP_EVENT_LIMIT;
     struct loop loop = {.engine = e, .limits = limits, .hooks = hooks, .end = LOOP_DONE};
     struct watched watched;
     ev_set_allocator(loop_memory);

@@ -16,7 +16,7 @@ struct transfer_request {
     uint32_t src, dst; // ranks, src != dst
     uint64_t bytes;    // 0 is legal: a message of headers only
     uint32_t job, channel;
-    uint32_t stripe; // 1.. = by this one of the ports that lead there alike; 0 = by any
+    uint32_t stripe; // 1.. = part of a message that is cut over planes; 0 = whole
     uint32_t cls;    // class of its data
     uint32_t dims;   // bit set of dimensions it may use, 0 = any
     bool own_qp;     // a queue pair of its own (raw flows)

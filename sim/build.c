@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "sim/ideal.h"
 #include "sim/places.h"
 #include "sim/sim.h"
 
@@ -55,9 +56,16 @@ static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port
     ps_t low = t->rto_low_ps, high = t->rto_high_ps;
     if (t->recovery != RECOVERY_SELECTIVE_REPEAT)
         return t->rto_ps;
-    // The base RTT of any pair holds this link both ways (see qp_open for the automatic values).
-    ps_t base_rtt = 2 * port->delay_ps + serialization_ps(dim->full.wire, port->rate_bps) +
-                    serialization_ps(dim->ack.wire, port->rate_bps);
+    // The base RTT of any pair holds a link of the rank both ways, not always the one that the queue pair
+    // sends by (see qp_open for the automatic values).
+    uint32_t first = 0, n = graph_ports_in(&sim->graph, port->node, port->dim, &first);
+    ps_t base_rtt = PS_NEVER;
+    for (uint32_t p = first; p < first + n; p++) {
+        const struct graph_port *link = &sim->graph.ports[p];
+        ps_t rtt = 2 * link->delay_ps + serialization_ps(dim->full.wire, link->rate_bps) +
+                   serialization_ps(dim->ack.wire, link->rate_bps);
+        base_rtt = rtt < base_rtt ? rtt : base_rtt;
+    }
     if (low == PARAM_AUTO_TIME)
         low = 2 * base_rtt;
     if (high == PARAM_AUTO_TIME)
@@ -139,16 +147,19 @@ static void build_workload(struct sim *sim)
         sim->late_ps[r] = (ps_t)rng_below(&rng, (uint64_t)jitter + 1);
     }
     sim->workload.engine = &sim->engine;
-    if (sim_is_analytical(sim))
+    if (sim_is_analytical(sim)) {
         sim->workload.transfer = analytical_transfer(&sim->analytical);
-    else
-        sim->workload.transfer = (struct transfer){.post = roce_post, .net = &sim->roce};
-    if (spec->dims[0].sw.routing.relay && !sim_is_analytical(sim))
-        sim_relay_init(sim);
+    } else {
+        sim->transfer = (struct transfer){.post = roce_post, .net = &sim->roce};
+        if (spec->dims[0].sw.routing.relay)
+            sim_relay_init(sim);
+        sim_stripes_init(sim);
+        if (!sim->relay)
+            sim->workload.transfer = sim->transfer;
+    }
     sim->workload.n_ranks = n;
     sim->workload.late_ps = sim->late_ps;
     sim->workload.bandwidth = sim_bandwidth;
-    sim->workload.stripes = sim_stripes;
     sim->workload.network_ctx = sim;
     sim->workload.timeline_ranks =
         spec->report.timeline ? (uint32_t)spec->report.timeline_ranks : 0;
@@ -158,6 +169,7 @@ static void build_workload(struct sim *sim)
 static void build_packet_network(struct sim *sim, struct err *err)
 {
     build_network(sim);
+    sim->ideal = ideal_paths_new(sim);
     sim_telemetry_init(sim, err);
     sim_weights_init(sim);
     sim_build_switches(sim, err);
@@ -213,6 +225,7 @@ void sim_free(struct sim *sim)
     sim_sampler_free(sim);
     workload_free(&sim->workload);
     sim_relay_free(sim);
+    sim_stripes_free(sim);
     free(sim->roce.dims);
     roce_free(&sim->roce);
     analytical_free(&sim->analytical);
@@ -221,6 +234,7 @@ void sim_free(struct sim *sim)
     routes_free(&sim->routes);
     routes_free(&sim->first_routes);
     graph_free(&sim->graph);
+    ideal_paths_free(sim->ideal);
     engine_free(&sim->engine);
     free(sim->changes);
     free(sim->change_timers);

@@ -30,7 +30,7 @@ static void collect_flows(struct sim *sim, struct result *r)
     summary->count = sim->roce.n_messages + sim->analytical.n_messages;
     r->flows_complete = summary->count <= sim->spec->report.flows_max;
     summary->failed = sim->failed;
-    summary->running = sim->roce.n_running + sim->analytical.n_running;
+    summary->running = sim->roce.n_running - sim_stripes_running(sim) + sim->analytical.n_running;
     summary->bytes = sim->roce.posted_bytes + sim->analytical.posted_bytes;
     summary->fct_ns = distribution_stats(&s->fct_ns);
     summary->slowdown = distribution_stats(&s->slowdown);

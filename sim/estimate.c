@@ -137,7 +137,7 @@ static double mean_hops(const struct sim *sim)
         uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
         if (dim == GRAPH_NONE)
             continue;
-        hops += sim_path((void *)(uintptr_t)sim, src, dst, dim).hops;
+        hops += sim_path((void *)(uintptr_t)sim, src, dst, dim, 0).hops;
         pairs++;
     }
     return pairs > 0 ? hops / pairs : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One message on an empty path: times without contention.
-#include "sim/sim.h"
+#include "sim/ideal.h"
 
 struct hop {
     double byte_ps; // time of a byte
@@ -8,17 +8,14 @@ struct hop {
 };
 
 static uint32_t path_hops(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
-                          struct hop *out, struct hop *back)
+                          struct hop *out)
 {
     uint32_t ports[ROUTE_MAX_HOPS];
     uint32_t n = sim_route(sim, sim_first_routes(sim), src, dst, dim, ports);
     for (uint32_t h = 0; h < n; h++) {
-        const struct link *there = port_link(&sim->net, ports[h]);
-        const struct link *here = port_link(&sim->net, sim->net.cold[ports[h]].peer);
-        out[h] = (struct hop){(double)there->byte_time.num / (double)there->byte_time.den,
-                              there->delay_ps};
-        back[n - 1 - h] =
-            (struct hop){(double)here->byte_time.num / (double)here->byte_time.den, here->delay_ps};
+        const struct link *link = port_link(&sim->net, ports[h]);
+        out[h] =
+            (struct hop){(double)link->byte_time.num / (double)link->byte_time.den, link->delay_ps};
     }
     return n;
 }
@@ -65,49 +62,110 @@ static ps_t delays_ps(const struct hop *hops, uint32_t n)
     return sum;
 }
 
-// When the last byte of `packets` packets has arrived, the last of them of `last` payload bytes.
-static double arrival_ps(const struct transport_spec *t, const struct hop *out, uint32_t n,
-                         uint64_t packets, uint32_t last)
+// When the last byte of a train has arrived.
+static double arrival_ps(const struct ideal_wire *w, const struct hop *out, uint32_t n)
 {
-    uint32_t mtu = (uint32_t)t->mtu_bytes, mid = data_sizes(t, mtu, false).wire;
-    uint32_t first = data_sizes(t, packets > 1 ? mtu : last, true).wire;
     double ps = (double)delays_ps(out, n);
-    if (packets > 1)
-        return ps + train_ps(out, n, first, mid, packets - 2, data_sizes(t, last, false).wire);
+    if (w->packets > 1)
+        return ps + train_ps(out, n, w->first, w->mid, w->packets - 2, w->last);
     for (uint32_t h = 0; h < n; h++)
-        ps += first * out[h].byte_ps;
+        ps += w->first * out[h].byte_ps;
     return ps;
+}
+
+struct ideal_wire ideal_wire(const struct transport_spec *t, uint64_t bytes)
+{
+    uint64_t mtu = t->mtu_bytes, packets = bytes ? (bytes + mtu - 1) / mtu : 1;
+    uint32_t rest = (uint32_t)(bytes - (packets - 1) * mtu);
+    struct ideal_wire w = {.packets = packets};
+    w.mid = data_sizes(t, (uint32_t)mtu, false).wire;
+    w.first = data_sizes(t, packets > 1 ? (uint32_t)mtu : rest, true).wire;
+    w.last = packets > 1 ? data_sizes(t, rest, false).wire : 0;
+    w.total = w.first + w.last + (packets > 2 ? (packets - 2) * w.mid : 0);
+    w.least = packets > 1 && w.last < w.first ? w.last : w.first;
+    return w;
+}
+
+// `total` bytes of packets that have at least `least` bytes each. The last one to leave the slowest link
+// of its path has still the rest of it before it; where packets part ways, the last one to leave the
+// sender has, and no packet is on its last link before the path up to there.
+static double loose_ps(const struct ideal_path *p, double total, double least)
+{
+    double latency = p->delay_ps + least * p->byte_ps;
+    if (!p->parted)
+        return latency + (total - least) * p->slowest_ps;
+    double leaves = (total - least) * p->first_ps;
+    double comes = total * p->into_ps - least * p->into_single_ps;
+    return latency + (leaves > comes ? leaves : comes);
+}
+
+static double delivery_ps(const struct sim *sim, const struct ideal_path *p, uint32_t src,
+                          uint32_t dst, uint64_t bytes)
+{
+    struct ideal_wire w = ideal_wire(&sim->roce.dims[p->dim].spec, bytes);
+    struct hop out[ROUTE_MAX_HOPS];
+    if (p->exact)
+        return arrival_ps(&w, out, path_hops(sim, src, dst, p->dim, out));
+    double all = loose_ps(p, (double)w.total, w.least), most = 0;
+    if (w.packets > 1) // without the last one, which may be small
+        most = loose_ps(p, (double)(w.total - w.last), w.packets > 2 ? w.mid : w.first);
+    return all > most ? all : most;
+}
+
+double ideal_delivery_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                         uint64_t bytes)
+{
+    struct ideal_path p = ideal_path(sim, src, dst, dim);
+    return delivery_ps(sim, &p, src, dst, bytes);
+}
+
+ps_t ideal_whole_ps(double ps, uint32_t fractions)
+{
+    ps_t whole = (ps_t)(ps * (1 - 1e-14)) - (ps_t)fractions;
+    return fractions == 0 ? (ps_t)(ps + 0.25) : whole > 1 ? whole : 1;
+}
+
+uint64_t ideal_part(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
+                    uint32_t *parts)
+{
+    uint32_t n = sim_stripes(sim, src, dst, dim);
+    *parts = bytes >= n ? n : bytes > 0 ? (uint32_t)bytes : 1;
+    return bytes / *parts + (bytes % *parts > 0);
+}
+
+// The last ACK, after the last packet has arrived. It may wait behind the one before it, where the last
+// packet is small. Earlier ones are apart by a full packet, which is longer than an ACK on every hop.
+static double answered_ps(const struct sim *sim, const struct ideal_path *out,
+                          const struct ideal_path *back, uint32_t src, uint32_t dst, uint64_t bytes,
+                          double arrived)
+{
+    const struct transport_spec *t = &sim->roce.dims[out->dim].spec;
+    struct hop hops[ROUTE_MAX_HOPS];
+    uint32_t ack = ack_sizes(t).wire;
+    uint64_t earlier = bytes > 0 ? (bytes - 1) / t->mtu_bytes * t->mtu_bytes : 0;
+    bool two = earlier > 0 && t->ack_interval == 1 && sim->spec->n_faults == 0;
+    if (!two || !out->exact || !back->exact)
+        return arrived + back->delay_ps + ack * back->byte_ps;
+    double before = delivery_ps(sim, out, src, dst, earlier), last = arrived;
+    uint32_t n = path_hops(sim, dst, src, out->dim, hops);
+    for (uint32_t h = 0; h < n; h++) {
+        before += ack * hops[h].byte_ps;
+        last = (last > before ? last : before) + ack * hops[h].byte_ps + (double)hops[h].delay_ps;
+        before += (double)hops[h].delay_ps;
+    }
+    return last;
 }
 
 ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
                   ps_t *delivered_ps)
 {
-    const struct transport_spec *t = &sim->roce.dims[dim].spec;
-    struct hop out[ROUTE_MAX_HOPS], back[ROUTE_MAX_HOPS];
-    uint32_t n = path_hops(sim, src, dst, dim, out, back), ack = ack_sizes(t).wire;
-    uint64_t mtu = t->mtu_bytes, packets = bytes ? (bytes + mtu - 1) / mtu : 1;
-    double arrived = arrival_ps(t, out, n, packets, (uint32_t)(bytes - (packets - 1) * mtu));
+    uint32_t parts;
+    struct ideal_path out = ideal_path(sim, src, dst, dim), back = ideal_path(sim, dst, src, dim);
+    bytes = ideal_part(sim, src, dst, dim, bytes, &parts);
+    double arrived = delivery_ps(sim, &out, src, dst, bytes);
     if (delivered_ps)
-        *delivered_ps = (ps_t)(arrived + 0.5);
-    // The last ACK may wait behind the one before it, where the last packet is small. Earlier ones
-    // are apart by a full packet, which is longer than an ACK on every hop.
-    bool two = packets > 1 && t->ack_interval == 1;
-    double before = two ? arrival_ps(t, out, n, packets - 1, (uint32_t)mtu) : 0, last = arrived;
-    for (uint32_t h = 0; h < n; h++) {
-        before += ack * back[h].byte_ps;
-        last = (last > before ? last : before) + ack * back[h].byte_ps + (double)back[h].delay_ps;
-        before += (double)back[h].delay_ps;
-    }
-    return (ps_t)(last + 0.5);
-}
-
-ps_t sim_latency_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim)
-{
-    const struct transport_spec *t = &sim->roce.dims[dim].spec;
-    struct hop out[ROUTE_MAX_HOPS], back[ROUTE_MAX_HOPS];
-    uint32_t n = path_hops(sim, src, dst, dim, out, back);
-    double ps = 0;
-    for (uint32_t h = 1; h < n; h++)
-        ps += data_sizes(t, (uint32_t)t->mtu_bytes, false).wire * out[h].byte_ps;
-    return (ps_t)ps + delays_ps(out, n);
+        *delivered_ps = ideal_whole_ps(arrived, out.fractions);
+    double end = answered_ps(sim, &out, &back, src, dst, bytes, arrived);
+    ps_t ideal = ideal_whole_ps(end, out.fractions + back.fractions);
+    return ideal > 1 ? ideal : 1;
 }

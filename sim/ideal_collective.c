@@ -1,27 +1,49 @@
 // SPDX-License-Identifier: MIT
-// A collective on its own: the longest path through its programs under the alpha-beta model. A send
-// begins when its step does and the sender's line is free, takes bytes/G there, and arrives a later
-// (a = propagation + store-and-forward of one packet). With dimensions the phases of a chunk follow
-// one another at each rank. With chunks: no less than the bytes that leave or come in by the busiest
-// line, nor than one chunk's path. A rank has a line for every neighbour in direct dimensions, and one
-// in the others, however many planes. Contention inside the fabric and for routers is left out, so a
-// path that several flows share may take longer; so are the time of reductions and the wait for a
-// dimension.
+// A lower bound of a collective's time under any sharing of lines: the largest of
+//
+// path   The longest path through its programs. A message takes no less than alone on an empty network
+//        (sim/ideal.c), and what a step awaits by one line no less than all its bytes on that line.
+// lines  The bytes that leave a line, or come in by it. ACKs leave before the NIC pulls more data, so
+//        those of data that comes in delay what goes out by the same ports: with F the end of what goes
+//        out and E the end of all, ACKs after F are for what arrives in E - F, and take less time.
+// mean   Where each rank of a step sends one message and awaits one. Rank r's step ends no earlier than
+//        its sender's last byte and the latency after it, F(sender) + l; summed over all ranks the waits
+//        E(r) - F(r) are l each, so the mean over ranks of data, ACKs and l per step is a bound, which
+//        counts the ACKs that the path cannot. ACKs that leave in the waits delay nothing; a step has up
+//        to SPARE_ACKS more of them, for packets that arrive as its last one leaves.
+//
+// With dimensions the phases of a chunk follow one another at each rank. Contention inside the fabric
+// and for routers is left out, so are the time of reductions and the wait for a dimension.
 #include <stdlib.h>
 #include <string.h>
 
 #include "collective/grid.h"
 #include "collective/plan.h"
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/ideal.h"
+#include "sim/ideal_message.h"
 #include "workload/instance.h"
 
 #define STEPS_AHEAD 64 // a send is awaited at most this many steps later than it is issued
+#define SPARE_ACKS 4
 
-struct line { // of a rank, towards the peer it sent to last
-    uint32_t peer, port;
-    double latency_ps, byte_ps, ack_ps; // of a payload byte: its own time, and that of the ACKs
-                                        // that leave for as much data that comes in
+struct known_message { // of a rank: the last that it sent
+    uint32_t peer;
+    uint64_t bytes;
+    struct ideal_message message;
+};
+
+struct awaited { // by a rank in a step
+    double ready_ps;
+    uint32_t line; // of those that come in by it: GRAPH_NONE = none yet
+    double first_ps, bytes_ps;
+};
+
+struct line_sum { // [port], the first of a line
+    bool used;
+    double first_out_ps, first_in_ps; // no sooner does it carry anything
+    double out_ps, acks_ps, in_ps, after_ps;
+    double ack_ps, ack_share; // the largest
 };
 
 struct evaluation {
@@ -33,15 +55,16 @@ struct evaluation {
     struct coll_shape shape;
     uint32_t dim, group;
     /* [rank] of the job */
-    struct line *lines, *back; // towards the peer sent to last, heard from last
-    double *enter;             // begin of the current step
-    double *ready;             // [step % STEPS_AHEAD][rank] arrivals
-    /* [port] of ranks */
-    double *free;  // the line is free
-    double *sent;  // time of all bytes sent
-    double *heard; // time of all bytes that came in
+    struct known_message *known;
+    double *enter;           // begin of the current step
+    uint32_t *sends_by;      // line of the current step's message
+    struct awaited *awaited; // [step % STEPS_AHEAD][rank]
+    /* lines */
+    struct line_sum *lines;
     double weight; // chunks that the one evaluated stands for
-    bool *hears;   // data comes in by it
+    /* mean */
+    bool paired; // so far every step has one message from and to each rank
+    double sum_ps;
 };
 
 static uint32_t rank_of(const struct evaluation *e, uint32_t member)
@@ -49,133 +72,140 @@ static uint32_t rank_of(const struct evaluation *e, uint32_t member)
     return coll_rank_of(e->schedule, e->dim, e->group, member);
 }
 
-// Its first port, of several that are equal.
-static uint32_t line_port(const struct evaluation *e, uint32_t src, uint32_t dst, uint32_t *planes)
+static const struct ideal_message *message_of(struct evaluation *e, uint32_t member,
+                                              const struct coll_send *send)
 {
-    const struct sim *sim = e->sim;
-    const uint16_t *ports;
-    uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
-    if (dim == GRAPH_NONE) { // relayed: the first leg
-        dst = sim_relay_next(&sim->graph, src, dst);
-        dim = graph_joining_dim(&sim->graph, src, dst);
-    }
-    src = graph_owner(&sim->graph, src, dim);
-    dst = graph_owner(&sim->graph, dst, dim);
-    if (src == dst) { // ranks that share a NIC reach each other through its first port (sim_route)
-        uint32_t shared = 0;
-        graph_ports_in(&sim->graph, src, dim, &shared);
-        *planes = 1;
-        return shared;
-    }
-    uint32_t n = routes_from(sim_first_routes(sim), src, dst, dim, &ports);
-    uint32_t first = node_port(&sim->net, src, ports[0]);
-    *planes = 0; // of several ways round only what leads to the same neighbour
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t port = node_port(&sim->net, src, ports[i]);
-        *planes += !sim->graph.dim_direct[dim] ||
-                   sim->net.ports[port].peer_node == sim->net.ports[first].peer_node;
-    }
-    return first;
+    uint32_t rank = rank_of(e, member), peer = rank_of(e, send->peer);
+    struct known_message *known = &e->known[rank];
+    if (known->peer == peer && known->bytes == send->bytes)
+        return &known->message;
+    known->peer = peer;
+    known->bytes = send->bytes;
+    known->message =
+        ideal_message(e->sim, job_rank(e->job, rank), job_rank(e->job, peer), send->bytes);
+    return &known->message;
 }
 
-// Time of a payload byte on a NIC's line: (P + data overhead) / P wire bytes; where data comes in by it,
-// the answers to as much of it share the direction: ACK / ack_interval / P.
-static void time_bytes(const struct evaluation *e, uint32_t planes, struct line *line)
+static struct awaited *awaited_at(struct evaluation *e, uint32_t step, uint32_t member)
 {
-    uint32_t dim = e->sim->graph.ports[line->port].dim;
-    const struct transport_spec *t = &e->sim->roce.dims[dim].spec;
-    const struct byte_time *bt = &port_link(&e->sim->net, line->port)->byte_time;
-    double wire_ps = (double)bt->num / (double)bt->den / (double)t->mtu_bytes / planes;
-    line->byte_ps = wire_ps * data_sizes(t, (uint32_t)t->mtu_bytes, false).wire;
-    if (e->hears[line->port])
-        line->ack_ps = wire_ps * ack_sizes(t).wire / (double)t->ack_interval;
+    uint32_t ranks = coll_ranks(e->schedule);
+    return &e->awaited[(size_t)(step % STEPS_AHEAD) * ranks + rank_of(e, member)];
 }
 
-// Over all legs; that a rank on the way takes the whole message in first is not in the ideal.
-static double latency_ps(const struct sim *sim, uint32_t src, uint32_t dst)
+static struct line_sum *line_at(struct evaluation *e, uint32_t port)
 {
-    double ps = 0;
-    while (src != dst) {
-        uint32_t next = sim_relay_next(&sim->graph, src, dst);
-        uint32_t dim = graph_joining_dim(&sim->graph, src, next);
-        ps += (double)sim_latency_ps(sim, src, next, dim);
-        src = next;
-    }
-    return ps;
-}
-
-static const struct line *line_to(const struct evaluation *e, struct line *lines, uint32_t rank,
-                                  uint32_t peer)
-{
-    struct line *line = &lines[rank];
-    if (line->peer == peer)
-        return line;
-    uint32_t src = job_rank(e->job, rank), dst = job_rank(e->job, peer);
-    uint32_t planes, port = line_port(e, src, dst, &planes);
-    *line = (struct line){.peer = peer, .port = port, .latency_ps = latency_ps(e->sim, src, dst)};
-    time_bytes(e, planes, line);
+    struct line_sum *line = &e->lines[port];
+    if (!line->used)
+        *line = (struct line_sum){
+            .used = true, .first_out_ps = 1e300, .first_in_ps = 1e300, .after_ps = 1e300};
     return line;
 }
 
-// Which lines data comes in by: those that the answers leave by.
-static void find_hearers(struct evaluation *e)
+static void keep_least(double *least, double value) { *least = value < *least ? value : *least; }
+
+static void keep_most(double *most, double value) { *most = value > *most ? value : *most; }
+
+static void add_to_lines(struct evaluation *e, const struct ideal_message *m, double begin)
 {
-    const struct coll_algorithm *a = e->algorithm;
-    uint32_t steps = a->steps(&e->shape);
-    for (uint32_t step = 0; step < steps; step++)
-        for (uint32_t m = 0; m < e->shape.ranks; m++)
-            for (uint32_t k = 0; k < a->n_sends(&e->shape, m, step); k++) {
-                uint32_t peer = rank_of(e, a->send(&e->shape, m, step, k).peer);
-                e->hears[line_to(e, e->back, peer, rank_of(e, m))->port] = true;
-            }
+    if (m->out != GRAPH_NONE) {
+        struct line_sum *out = line_at(e, m->out);
+        keep_least(&out->first_out_ps, begin);
+        keep_least(&out->after_ps, m->after_ps);
+        out->out_ps += m->out_ps * e->weight;
+    }
+    if (m->in != GRAPH_NONE) {
+        struct line_sum *in = line_at(e, m->in);
+        keep_least(&in->first_in_ps, begin + m->before_ps);
+        in->in_ps += m->in_ps * e->weight;
+        in->acks_ps += m->acks_ps * e->weight;
+        keep_most(&in->ack_ps, m->ack_ps);
+        keep_most(&in->ack_share, m->ack_share);
+    }
 }
 
-static double *ready_at(struct evaluation *e, uint32_t step, uint32_t member)
+// ACKs may leave before the first data does, once data comes in.
+static double line_end_ps(const struct line_sum *line)
 {
-    uint32_t ranks = coll_ranks(e->schedule);
-    return &e->ready[(size_t)(step % STEPS_AHEAD) * ranks + rank_of(e, member)];
+    double acks = line->acks_ps - SPARE_ACKS * line->ack_ps, most = 0;
+    if (line->in_ps > 0)
+        most = line->first_in_ps + line->in_ps;
+    if (line->out_ps <= 0)
+        return most;
+    double first = line->first_out_ps < line->first_in_ps ? line->first_out_ps : line->first_in_ps;
+    keep_most(&most, line->first_out_ps + line->out_ps + line->after_ps);
+    keep_most(&most, first + line->out_ps + acks + line->after_ps * (1 - line->ack_share));
+    return most;
+}
+
+static void await(struct awaited *a, const struct ideal_message *m, double begin)
+{
+    keep_most(&a->ready_ps, begin + m->reach_ps);
+    if (m->in == GRAPH_NONE || (a->line != GRAPH_NONE && a->line != m->in))
+        return;
+    if (a->line == GRAPH_NONE)
+        *a = (struct awaited){a->ready_ps, m->in, begin + m->before_ps, 0};
+    keep_least(&a->first_ps, begin + m->before_ps);
+    a->bytes_ps += m->in_ps;
+    keep_most(&a->ready_ps, a->first_ps + a->bytes_ps);
+}
+
+// To the mean: what a rank sends in a step, what it answers by the same ports, and the latency.
+static void add_pair(struct evaluation *e, const struct ideal_message *m,
+                     const struct coll_send *send, uint32_t step)
+{
+    bool beside = m->in != GRAPH_NONE && m->in == e->sends_by[rank_of(e, send->peer)];
+    double acks = beside ? m->acks_ps - SPARE_ACKS * m->ack_ps : 0;
+    e->paired = e->paired && send->peer_step == step;
+    e->sum_ps += m->own_ps + (acks > 0 ? acks : 0) +
+                 (m->after_ps + m->behind_ps) * (acks > 0 ? 1 - m->ack_share : 1) +
+                 (double)e->schedule->endpoint_ps;
+}
+
+static void check_paired(struct evaluation *e, uint32_t step)
+{
+    const struct coll_algorithm *a = e->algorithm;
+    for (uint32_t m = 0; m < e->shape.ranks && e->paired; m++)
+        e->paired = a->n_sends(&e->shape, m, step) == 1 && a->n_recvs(&e->shape, m, step) == 1;
+    for (uint32_t m = 0; m < e->shape.ranks && e->paired; m++) {
+        struct coll_send send = a->send(&e->shape, m, step, 0);
+        e->sends_by[rank_of(e, m)] = message_of(e, m, &send)->out;
+    }
 }
 
 static void evaluate_step(struct evaluation *e, uint32_t step)
 {
     const struct coll_algorithm *a = e->algorithm;
+    check_paired(e, step);
     for (uint32_t m = 0; m < e->shape.ranks; m++) {
-        uint32_t rank = rank_of(e, m), n = a->n_sends(&e->shape, m, step);
-        double begin = e->enter[rank] + (double)e->schedule->endpoint_ps;
+        uint32_t n = a->n_sends(&e->shape, m, step);
+        double begin = e->enter[rank_of(e, m)] + (double)e->schedule->endpoint_ps;
         for (uint32_t k = 0; k < n; k++) {
             struct coll_send send = a->send(&e->shape, m, step, k);
-            const struct line *line = line_to(e, e->lines, rank, rank_of(e, send.peer));
-            const struct line *there = line_to(e, e->back, rank_of(e, send.peer), rank);
-            double bytes = (double)send.bytes, *line_free = &e->free[line->port];
-            double time = bytes * line->byte_ps, acks = bytes * line->ack_ps;
-            if (*line_free < begin)
-                *line_free = begin;
-            // Data of the step comes in a latency later; answers after the last byte has left are free.
-            *line_free += time;
-            if (time > line->latency_ps)
-                *line_free += acks * (1 - line->latency_ps / time);
-            e->sent[line->port] += (time + acks) * e->weight;
-            e->heard[there->port] += bytes * there->byte_ps * e->weight;
-            double *ready = ready_at(e, send.peer_step, send.peer);
-            double arrival = *line_free + line->latency_ps;
-            *ready = arrival > *ready ? arrival : *ready;
+            const struct ideal_message *message = message_of(e, m, &send);
+            add_to_lines(e, message, begin);
+            await(awaited_at(e, send.peer_step, send.peer), message, begin);
+            if (e->paired)
+                add_pair(e, message, &send, step);
         }
     }
     for (uint32_t m = 0; m < e->shape.ranks; m++) {
-        double *ready = ready_at(e, step, m), *enter = &e->enter[rank_of(e, m)];
-        *enter = *ready > *enter ? *ready : *enter;
-        *ready = 0;
+        struct awaited *awaited = awaited_at(e, step, m);
+        double *enter = &e->enter[rank_of(e, m)],
+               issued = *enter + (double)e->schedule->endpoint_ps;
+        *enter = issued;
+        keep_most(enter, awaited->ready_ps);
+        *awaited = (struct awaited){.line = GRAPH_NONE};
     }
 }
 
 static void evaluate_phase(struct evaluation *e)
 {
     uint32_t steps = e->algorithm->steps(&e->shape);
-    find_hearers(e);
     for (uint32_t step = 0; step < steps; step++)
         evaluate_step(e, step);
     for (uint32_t m = 0; m < e->shape.ranks; m++)
         e->enter[rank_of(e, m)] += (double)e->schedule->endpoint_ps;
+    e->sum_ps += (double)e->schedule->endpoint_ps * e->shape.ranks;
 }
 
 // One chunk through its phases, all groups of each side by side.
@@ -192,9 +222,12 @@ static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint
     }
 }
 
-// Chunks with the same phases differ by few bytes: one of them stands for all.
+// Chunks of the same size and phases send the same, but where ranks have vectors of their own.
 static bool same_plan(const struct instance *in, uint32_t a, uint32_t b)
 {
+    struct coll_range p = instance_chunk(in, a), q = instance_chunk(in, b);
+    if (p.end - p.first != q.end - q.first || in->request.uneven)
+        return a == b;
     for (uint32_t i = 0; i < in->n_phases; i++) {
         const struct coll_phase *x = instance_phase(in, a, i), *y = instance_phase(in, b, i);
         if (x->dim != y->dim || x->op != y->op)
@@ -203,46 +236,34 @@ static bool same_plan(const struct instance *in, uint32_t a, uint32_t b)
     return true;
 }
 
-static double chunk_bytes(const struct instance *in, uint32_t c)
-{
-    struct coll_range range = instance_chunk(in, c);
-    return range.end > range.first ? (double)(range.end - range.first) : 1;
-}
-
-static double largest(const double *values, uint32_t n)
-{
-    double most = 0;
-    for (uint32_t i = 0; i < n; i++)
-        most = values[i] > most ? values[i] : most;
-    return most;
-}
-
 static double evaluate_all(struct evaluation *e, const struct instance *in)
 {
-    uint32_t ranks = coll_ranks(e->schedule), lines = e->sim->net.first_port[e->sim->graph.n_ranks];
+    uint32_t ranks = coll_ranks(e->schedule), ports = e->sim->net.first_port[e->sim->graph.n_ranks];
     bool *done = memory_zeroed(in->n_chunks, sizeof *done);
-    double path = 0;
-    for (uint32_t c = in->n_chunks; c-- > 0;) { // the last one is the largest
+    double most = 0;
+    for (uint32_t c = 0; c < in->n_chunks; c++) {
         if (done[c])
             continue;
-        double bytes = 0;
-        for (uint32_t other = 0; other <= c; other++) {
+        e->weight = 0;
+        for (uint32_t other = c; other < in->n_chunks; other++) {
             if (done[other] || !same_plan(in, c, other))
                 continue;
             done[other] = true;
-            bytes += chunk_bytes(in, other);
+            e->weight++;
         }
-        e->weight = bytes / chunk_bytes(in, c);
         memset(e->enter, 0, ranks * sizeof *e->enter);
-        memset(e->free, 0, lines * sizeof *e->free);
+        e->paired = true;
+        e->sum_ps = 0;
         evaluate_chunk(e, in, c);
-        double end = largest(e->enter, ranks);
-        path = end > path ? end : path;
+        for (uint32_t r = 0; r < ranks; r++)
+            keep_most(&most, e->enter[r]);
+        keep_most(&most, e->paired ? e->sum_ps / ranks : 0);
     }
     free(done);
-    double sent = largest(e->sent, lines), heard = largest(e->heard, lines);
-    double busiest = sent > heard ? sent : heard;
-    return path > busiest ? path : busiest;
+    for (uint32_t p = 0; p < ports; p++)
+        if (e->lines[p].used)
+            keep_most(&most, line_end_ps(&e->lines[p]) + (double)e->schedule->endpoint_ps);
+    return most;
 }
 
 ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
@@ -253,28 +274,24 @@ ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
         return -1; // there is no contention to compare with
     struct evaluation e = {.sim = sim, .job = job, .schedule = schedule};
     struct coll_planner planner;
-    uint32_t n = coll_ranks(schedule), lines = sim->net.first_port[sim->graph.n_ranks];
-    e.lines = memory_zeroed(n, sizeof *e.lines);
-    e.back = memory_zeroed(n, sizeof *e.back);
+    uint32_t n = coll_ranks(schedule);
+    e.known = memory_zeroed(n, sizeof *e.known);
     e.enter = memory_zeroed(n, sizeof *e.enter);
-    e.ready = memory_zeroed((size_t)n * STEPS_AHEAD, sizeof *e.ready);
-    e.free = memory_zeroed(lines, sizeof *e.free);
-    e.sent = memory_zeroed(lines, sizeof *e.sent);
-    e.heard = memory_zeroed(lines, sizeof *e.heard);
-    e.hears = memory_zeroed(lines, sizeof *e.hears);
+    e.sends_by = memory_zeroed(n, sizeof *e.sends_by);
+    e.awaited = memory_zeroed((size_t)n * STEPS_AHEAD, sizeof *e.awaited);
+    e.lines = memory_zeroed(sim->net.first_port[sim->graph.n_ranks], sizeof *e.lines);
     for (uint32_t rank = 0; rank < n; rank++)
-        e.lines[rank].peer = e.back[rank].peer = GRAPH_NONE;
+        e.known[rank].peer = GRAPH_NONE;
+    for (size_t i = 0; i < (size_t)n * STEPS_AHEAD; i++)
+        e.awaited[i].line = GRAPH_NONE;
     coll_planner_init(&planner, schedule);
     struct instance *in = instance_new(&planner, request, 0);
     double ps = in->n_phases > 0 ? evaluate_all(&e, in) : 0;
     instance_free(in);
-    free(e.lines);
-    free(e.back);
+    free(e.known);
     free(e.enter);
-    free(e.ready);
-    free(e.free);
-    free(e.sent);
-    free(e.heard);
-    free(e.hears);
-    return (ps_t)ps;
+    free(e.sends_by);
+    free(e.awaited);
+    free(e.lines);
+    return (ps_t)(ps * (1 - 1e-13));
 }

@@ -35,8 +35,11 @@ void sim_keep_record(struct sim *sim, const struct flow_record *record)
         keep_stats(sim, record);
     else if (record->status == MESSAGE_FAILED)
         sim->failed++;
-    if (sim->n_flows >= sim->spec->report.flows_max)
-        return;
+    if (sim->n_flows >= sim->spec->report.flows_max) {
+        if (record->status == MESSAGE_DONE || sim->n_unlisted == SIM_WAITING_MAX)
+            return;
+        sim->n_unlisted++; // the list is left out, but the run's end is to be explained
+    }
     if (sim->n_flows == sim->cap_flows)
         sim->flows = memory_grow(sim->flows, &sim->cap_flows, sizeof *sim->flows);
     sim->flows[sim->n_flows++] = *record;
@@ -61,7 +64,9 @@ void sim_message_ended(void *ctx, const struct message *m)
         .start_ps = m->posted_ps,
         .fct_ps = m->status == MESSAGE_DONE ? m->done_ps - m->posted_ps : -1,
         .delivered_ps = m->delivered_ps == PS_NEVER ? -1 : m->delivered_ps - m->posted_ps,
-        .ideal_ps = sim_ideal_ps(sim, m->src, m->dst, m->dim, m->bytes, NULL),
         .status = m->status};
+    if (!sim_stripes_record(sim, m->token, &record))
+        return;
+    record.ideal_ps = sim_ideal_ps(sim, m->src, m->dst, m->dim, record.bytes, NULL);
     sim_keep_record(sim, &record);
 }

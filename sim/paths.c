@@ -25,7 +25,7 @@ uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, 
     return 2;
 }
 
-struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
+struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim, uint32_t stripe)
 {
     const struct sim *sim = ctx;
     const struct transport_spec *t = &sim->roce.dims[dim].spec;
@@ -48,6 +48,8 @@ struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim)
                             .cut_off = cut_off};
     if (src != dst)
         out.n_ports = routes_from(routes, src, dst, dim, &out.ports);
+    if (stripe > 0)
+        out.n_ports = sim_stripe_port(sim, src, dst, dim, stripe - 1, &out.ports, out.n_ports);
     for (uint32_t h = 0; h < n; h++) {
         const struct graph_port *there = &sim->graph.ports[ports[h]];
         const struct graph_port *back = &sim->graph.ports[there->peer];
@@ -73,21 +75,6 @@ double sim_bandwidth(void *ctx, uint32_t src, uint32_t dst)
     for (uint32_t p = first; p < first + n; p++)
         bps += (double)sim->graph.ports[p].rate_bps;
     return bps;
-}
-
-uint32_t sim_stripes(void *ctx, uint32_t src, uint32_t dst)
-{
-    const struct sim *sim = ctx;
-    const uint16_t *ports;
-    if (sim_is_analytical(sim))
-        return 1;
-    uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
-    if (dim == GRAPH_NONE || !sim->spec->dims[dim].transport.stripe)
-        return 1; // a relayed message is cut by none
-    src = graph_owner(&sim->graph, src, dim);
-    dst = graph_owner(&sim->graph, dst, dim);
-    uint32_t n = routes_from(sim_first_routes(sim), src, dst, dim, &ports);
-    return n > 0 ? n : 1;
 }
 
 uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims)
@@ -124,7 +111,7 @@ struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim)
             if (src == dst || dst >= sim->graph.n_ranks ||
                 graph_joining_dim(&sim->graph, src, dst) != dim)
                 continue;
-            struct roce_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim);
+            struct roce_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim, 0);
             if (path.base_rtt_ps > worst.base_rtt_ps)
                 worst.base_rtt_ps = path.base_rtt_ps;
             if (path.hops > worst.hops)

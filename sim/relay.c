@@ -69,14 +69,14 @@ static void post_leg(struct relay *r, uint32_t slot, uint32_t from, ps_t now)
     leg.dims = 0;
     leg.token = LEG_BIT | slot;
     m->legs_open += 2;
-    roce_post(&r->sim->roce, &leg, now);
+    r->sim->transfer.post(r->sim->transfer.net, &leg, now);
 }
 
 static void relay_post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct relay *r = net;
     if (graph_joining_dim(&r->sim->graph, request->src, request->dst) != GRAPH_NONE) {
-        roce_post(&r->sim->roce, request, now);
+        r->sim->transfer.post(r->sim->transfer.net, request, now);
         return;
     }
     uint32_t slot = slot_take(r);

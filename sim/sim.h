@@ -18,13 +18,17 @@
 
 #define SIM_LONGEST_PS (PS_NEVER / 4) // 26 days: sums of times stay in range
 
+#define SIM_WAITING_MAX 20 // messages and ports that are named as waiting
+
 struct message_stats { // of ended messages
     struct distribution fct_ns, slowdown;
     double goodput_sum, goodput_square_sum;
 };
 
 struct change_timer;
+struct ideal_paths;
 struct relay;
+struct stripes;
 
 // Values of a series at most: where more would come, every other sample is dropped and the step between
 // samples doubles, as often as it takes.
@@ -51,7 +55,10 @@ struct sim {
     struct analytical
         analytical; // instead of net, switches and roce where messages have closed forms
     struct workload workload;
-    struct relay *relay; // NULL where pairs that no dimension joins are errors
+    struct transfer transfer;  // of messages between ranks that a dimension joins
+    struct stripes *stripes;   // NULL where no message is cut
+    struct relay *relay;       // NULL where pairs that no dimension joins are errors
+    struct ideal_paths *ideal; // of the packet network
     ps_t *late_ps;
     /* ending */
     struct sim_timer stall;
@@ -61,6 +68,7 @@ struct sim {
     /* collecting */
     struct flow_record *flows;
     size_t n_flows, cap_flows;
+    size_t n_unlisted; // of them those above report.flows_max that did not complete
     struct message_stats stats;
     uint64_t failed;
     struct link_change *changes;
@@ -141,7 +149,7 @@ uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims); 
 // The ports of a path between two ranks, those that share a NIC with others included; how many.
 uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,
                    uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS]);
-struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim);
+struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim, uint32_t stripe);
 // The largest base RTT of all pairs of a dimension, and the pair that crosses the most links.
 struct sim_longest {
     ps_t base_rtt_ps;
@@ -150,7 +158,20 @@ struct sim_longest {
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
 double sim_bandwidth(void *ctx, uint32_t src,
                      uint32_t dst); // ctx: the sim; bit/s of all ports there
-uint32_t sim_stripes(void *ctx, uint32_t src, uint32_t dst); // parts that a message is cut into
+// Into how many parts a message is cut over planes, at least 1 (and no more than it has bytes).
+#define SIM_STRIPES_MAX 64
+uint32_t sim_stripes(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim);
+// Of the `n` ports *port, which lead from node `src` to node `dst`, the one that part `part` takes: *port
+// is moved there. 1, or 0 where there is none.
+uint32_t sim_stripe_port(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                         uint32_t part, const uint16_t **port, uint32_t n);
+// Adds the record of a message to that of the whole that it is part of. True: *record is that of a whole.
+bool sim_stripes_record(struct sim *sim, uint64_t token, struct flow_record *record);
+uint64_t
+sim_stripes_running(const struct sim *sim); // parts recorded as running, but for one a message
+void sim_stripes_init(
+    struct sim *sim); // where messages are cut: the transport's transfer and client
+void sim_stripes_free(struct sim *sim);
 void sim_collect_collectives(const struct sim *sim, struct result *r);
 void sim_collect_trainings(const struct sim *sim, struct result *r);
 void sim_collect_timeline(const struct sim *sim, struct result *r);
@@ -189,11 +210,9 @@ void result_explain(struct result *r, char *sentence); // takes the sentence
 void result_wait(struct result *r, char *sentence);    // the same, of who waits for whom
 
 // Ideal time of a message alone on the path, post to last ACK at the sender (delivered: to last byte
-// at the receiver): the store-and-forward recurrence, exact to 1 ps per hop.
+// at the receiver): no run is below it; where all paths are alike it is exact to 1 ps per hop.
 ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
                   ps_t *delivered_ps);
-// Latency of a packet beyond its serialization at the sender: propagation and store-and-forward.
-ps_t sim_latency_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim);
 // Ideal time of a collective: the longest path through its program without contention.
 ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
                              const struct coll_schedule *schedule,

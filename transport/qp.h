@@ -44,6 +44,7 @@ struct qp_sender {
     /* cold */
     uint32_t newest; // message not wholly acknowledged
     uint32_t turn;   // which of the equal ports to the destination it takes
+    uint32_t stripe; // part of cut messages that it carries, 1..; 0 = whole ones
     bool cut_off;    // no port led there when its port was chosen
     struct cc_env env;
     ps_t idle_since_ps; // when the last message was acknowledged

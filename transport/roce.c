@@ -124,7 +124,7 @@ void roce_attach(struct roce *roce, struct qp *qp, const struct roce_path *path)
 // into the failed link are about to be sent again.
 void roce_reattach(struct roce *roce, struct qp *qp)
 {
-    struct roce_path path = roce->path(roce->path_ctx, qp->src, qp->dst, qp->dim);
+    struct roce_path path = roce->path(roce->path_ctx, qp->src, qp->dst, qp->dim, qp->snd.stripe);
     if (path.cut_off)
         return;
     if (qp->snd.place != QP_IDLE)
@@ -135,7 +135,8 @@ void roce_reattach(struct roce *roce, struct qp *qp)
 static uint32_t qp_open(struct roce *roce, const struct transfer_request *request, uint32_t d,
                         ps_t now)
 {
-    struct roce_path path = roce->path(roce->path_ctx, request->src, request->dst, d);
+    struct roce_path path =
+        roce->path(roce->path_ctx, request->src, request->dst, d, request->stripe);
     uint32_t index = qp_slot(roce);
     struct qp *qp = qp_at(&roce->qps, index);
     const struct roce_dim *dim = &roce->dims[d];
@@ -175,7 +176,8 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
     qp->splits_acks = dim->cc->needs & CC_NEEDS_CE_SHARE;
     qp->wants_acks = dim->cc->on_ack && !qp->wants_cnps;
     qp_name(roce, index);
-    s->turn = request->stripe > 0 ? request->stripe - 1 : roce->entropy[0][index];
+    s->stripe = request->stripe;
+    s->turn = roce->entropy[0][index];
     roce_attach(roce, qp, &path);
     qp_restart(roce, qp, now);
     return index;
@@ -242,7 +244,8 @@ void roce_post(void *net, const struct transfer_request *request, ps_t now)
     m->start_byte = last ? last->start_byte + last->bytes : s->una_bytes;
     m->bytes = request->bytes;
     m->token = request->token;
-    m->id = roce->n_messages++;
+    roce->n_messages += request->stripe <= 1; // parts have the number of the whole
+    m->id = roce->n_messages - 1;
     m->qp = index;
     m->job = request->job;
     m->src = request->src;

@@ -54,7 +54,8 @@ struct roce {
     struct roce_dim *dims;
     // The dimension that joins two ranks within the bit set `dims` (0 = any), and the path there.
     uint32_t (*joining_dim)(void *ctx, uint32_t src, uint32_t dst, uint32_t dims);
-    struct roce_path (*path)(void *ctx, uint32_t src, uint32_t dst, uint32_t dim);
+    // (of part `stripe` of cut messages: by its port; 0 = of whole ones).
+    struct roce_path (*path)(void *ctx, uint32_t src, uint32_t dst, uint32_t dim, uint32_t stripe);
     void *path_ctx;
     struct transfer_client client;
     struct roce_observer observer;

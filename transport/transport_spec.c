@@ -155,9 +155,9 @@ const struct param transport_params[] = {
     {.name = "stripe",
      .type = PARAM_BOOL,
      .offset = TR(stripe),
-     .def = "false",
-     .help = "each message of a collective is cut over all ports of the rank that lead there alike "
-             "(planes, parallel links), a queue pair each",
+     .def = "true",
+     .help = "each message is cut in equal parts over all planes of its dimension, or over the "
+             "parallel links to a neighbour, a queue pair each; it has one record",
      .source = "NVLink spreads over all NVSwitches; NCCL_IB_SPLIT_DATA_ON_QPS"},
     {.name = "entropy",
      .type = PARAM_ENUM,

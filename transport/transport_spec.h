@@ -22,7 +22,7 @@ struct transport_spec {
     uint64_t cls;                 // of data, PARAM_AUTO_BYTES = the job's
     uint64_t reorder_packets;     // selective repeat: so much reordering is no loss
     bool bdp_cap;                 // selective repeat
-    bool stripe;                  // collectives: a message goes by all equal ports
+    bool stripe;                  // a message goes by all planes
     double clock_ppm;
     int overhead;                         // enum overhead_mode
     uint64_t overhead_data, overhead_ack; // OVERHEAD_CUSTOM: bytes beyond the payload

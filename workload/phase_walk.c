@@ -12,52 +12,40 @@ static uint64_t token_of(const struct walk *walk, uint32_t member, uint32_t step
     return (uint64_t)run->system->job->index << TOKEN_JOB_SHIFT | index << SYSTEM_STEP_BITS | step;
 }
 
-// Stripes of a message, and where its counts go.
-static void count(struct walk *walk, const struct coll_send *send, uint32_t parts, ps_t now)
+static void count(struct walk *walk, const struct coll_send *send, ps_t now)
 {
     struct phase_run *run = walk->run;
     struct phase_record *record = system_phase_record(run);
     struct arrivals *awaited = walk_arrivals(&run->walks[send->peer], send->peer_step);
-    awaited->parts += parts - 1;
     if (send->reduce)
         awaited->reduce_bytes += send->bytes;
     record->bytes += send->bytes;
-    record->messages += parts;
-    record->network_ps -= (double)(now - run->instance->start_ps) * parts;
+    record->messages++;
+    record->network_ps -= (double)(now - run->instance->start_ps);
     system_record(run->system, run->instance)->dims[run->dim].bytes += send->bytes;
 }
-
-#define STRIPES_MAX 64
 
 static void post(struct walk *walk, const struct coll_send *send, uint32_t fan_out, ps_t now)
 {
     struct phase_run *run = walk->run;
     struct system *s = run->system;
     const struct job_spec *spec = s->job->spec;
-    uint32_t src = job_rank(spec, run_rank(run, walk->member));
-    uint32_t dst = job_rank(spec, run_rank(run, send->peer));
-    uint32_t parts = s->workload->stripes(s->workload->network_ctx, src, dst);
     uint32_t channel = spec->channels > 1 ? run->chunk % (uint32_t)spec->channels : 0;
-    parts = parts > STRIPES_MAX ? STRIPES_MAX : parts;
-    parts = send->bytes < parts ? 1 : parts;
-    count(walk, send, parts, now);
-    for (uint32_t i = 0; i < parts; i++) {
-        struct transfer_request request = {
-            .src = src,
-            .dst = dst,
-            .bytes = send->bytes / parts + (i < send->bytes % parts),
-            .job = s->job->index,
-            .channel = channel * STRIPES_MAX + i,
-            .stripe = parts > 1 ? i + 1 : 0,
-            .cls = spec->cls,
-            .hint = {.fan_in = run->algorithm->n_recvs(&run->shape, send->peer, send->peer_step),
-                     .fan_out = fan_out,
-                     .step = walk->step,
-                     .steps = run->steps},
-            .token = token_of(walk, send->peer, send->peer_step),
-        };
-        workload_post(s->workload, &request, now);
-    }
+    count(walk, send, now);
+    struct transfer_request request = {
+        .src = job_rank(spec, run_rank(run, walk->member)),
+        .dst = job_rank(spec, run_rank(run, send->peer)),
+        .bytes = send->bytes,
+        .job = s->job->index,
+        .channel = channel,
+        .cls = spec->cls,
+        .hint = {.fan_in = run->algorithm->n_recvs(&run->shape, send->peer, send->peer_step),
+                 .fan_out = fan_out,
+                 .step = walk->step,
+                 .steps = run->steps},
+        .token = token_of(walk, send->peer, send->peer_step),
+    };
+    workload_post(s->workload, &request, now);
 }
 
 static void issue(struct walk *walk, ps_t now)
@@ -88,9 +76,7 @@ static bool leaves_step(struct walk *walk, ps_t now)
 {
     const struct phase_run *run = walk->run;
     const struct system *s = run->system;
-    // Cut messages add to both sides once they are posted, so no step is left before all are.
-    uint32_t awaited = run->algorithm->n_recvs(&run->shape, walk->member, walk->step);
-    if (walk->now.messages < awaited + walk->now.parts)
+    if (walk->now.messages < run->algorithm->n_recvs(&run->shape, walk->member, walk->step))
         return false;
     ps_t wait = s->schedule.endpoint_ps + reduction_ps(s, walk->now.reduce_bytes);
     walk_next_step(walk);

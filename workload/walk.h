@@ -6,7 +6,6 @@
 
 struct arrivals {          // of one step
     uint32_t messages;     // that have come
-    uint32_t parts;        // more than the program says, since messages are cut
     uint64_t reduce_bytes; // that are to be added, whether they have arrived or are on their way
 };
 

@@ -28,8 +28,6 @@ struct workload {
     const ps_t *late_ps; // [rank] lateness of starts, NULL = none
     // What a rank can send to another by all its ports, in bytes/s or any other unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
-    // Into how many parts a message between them is cut, at least 1.
-    uint32_t (*stripes)(void *ctx, uint32_t src, uint32_t dst);
     void *network_ctx;
     uint32_t timeline_ranks; // of a training job: recorded
     /* state */

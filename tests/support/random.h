@@ -14,6 +14,10 @@ void random_lossless(struct fixture *f, uint64_t seed);
 // collectives, horizons.
 void random_any(struct fixture *f, uint64_t seed);
 
+// What ideal times have to bound: half of them random_any with messages of any size, half networks that
+// it does not draw, with unequal links, planes, NICs that ranks share, parallel links, two dimensions.
+void random_bounds(struct fixture *f, uint64_t seed);
+
 // Half of the time: the flows of the first job go to up to three jobs of different classes, all lossless.
 void random_classes(struct fixture *f, uint64_t seed);
 

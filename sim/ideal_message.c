@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// One message of a collective: how long it takes at least, and what it puts on the lines of its ends.
+//
+// A line is all ports by which a rank sends to a peer: those of the dimension (its planes together), in
+// a direct dimension the links to one neighbour. Where packets may leave to several neighbours there is
+// no such line, nor where routes have changed in the run.
+#include "sim/ideal_message.h"
+#include "sim/ideal.h"
+
+// The only neighbour that a rank sends to a peer by, in a direct dimension; or GRAPH_NONE.
+static uint32_t only_neighbour(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim)
+{
+    const uint16_t *ports;
+    uint32_t n = routes_from(sim_first_routes(sim), src, dst, dim, &ports), found = GRAPH_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t peer = sim->net.ports[node_port(&sim->net, src, ports[i])].peer_node;
+        if (i > 0 && peer != found)
+            return GRAPH_NONE;
+        found = peer;
+    }
+    return found;
+}
+
+struct line {
+    uint32_t key, ports; // its first port
+    double byte_ps;      // on all its ports together
+    bool ends;           // it leads to the peer itself, or to a switch
+};
+
+static double byte_ps_of(const struct sim *sim, uint32_t port)
+{
+    const struct byte_time *bt = &port_link(&sim->net, port)->byte_time;
+    return (double)bt->num / (double)bt->den;
+}
+
+static struct line line_of(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                           bool into)
+{
+    struct line line = {.key = GRAPH_NONE, .ends = true};
+    uint32_t first = 0, n = graph_ports_in(&sim->graph, src, dim, &first), only = GRAPH_NONE;
+    double rate = 0;
+    if (sim->graph.dim_direct[dim]) {
+        if (sim->rerouted || sim->spec->n_routes > 0 || src == dst)
+            return line;
+        only = only_neighbour(sim, src, dst, dim);
+        if (only == GRAPH_NONE)
+            return line;
+        line.ends = only == dst;
+    }
+    for (uint32_t p = first; p < first + n; p++) {
+        if (only != GRAPH_NONE && sim->net.ports[p].peer_node != only)
+            continue;
+        double byte_ps = byte_ps_of(sim, into ? sim->net.cold[p].peer : p);
+        line.key = line.key == GRAPH_NONE ? p : line.key;
+        line.ports++;
+        rate += 1 / byte_ps;
+    }
+    line.byte_ps = rate > 0 ? 1 / rate : 0;
+    return line;
+}
+
+// ACKs that must leave for the message before the last packets: full packets, one of which at least in
+// every `ack_interval` of a queue pair asks for one.
+static double answers(const struct transport_spec *t, const struct ideal_wire *w, uint32_t parts)
+{
+    double n = (double)(w->packets - (w->packets > 1 && w->last < w->mid)) * parts;
+    double interval = (double)t->ack_interval;
+    double acks = t->ack_interval == 1 ? n : n / interval - parts * (1 - 1 / interval);
+    return acks > 0 ? acks : 0;
+}
+
+// The last packet, where it is small, arrives behind the one before it: so much later than its bytes have
+// left and what is left of its own path would have it, whatever leaves between the two.
+static double behind_ps(const struct ideal_path *path, const struct ideal_wire *w)
+{
+    double ps = (w->mid - (double)w->least) * (path->byte_ps - path->first_single_ps) +
+                w->last * (path->into_ps - path->first_single_ps);
+    return w->packets > 2 && !path->parted && ps > 0 ? ps : 0;
+}
+
+static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint64_t bytes,
+                        struct ideal_message *m)
+{
+    uint32_t dim = graph_joining_dim(&sim->graph, src, dst), parts;
+    const struct transport_spec *t = &sim->roce.dims[dim].spec;
+    struct ideal_path path = ideal_path(sim, src, dst, dim);
+    uint64_t part = ideal_part(sim, src, dst, dim, bytes, &parts);
+    struct ideal_wire w = ideal_wire(t, bytes / parts), large = ideal_wire(t, part); // of two sizes
+    w.least = large.least < w.least ? large.least : w.least;
+    struct line out = line_of(sim, path.src, path.dst, dim, false);
+    struct line in = line_of(sim, path.dst, path.src, dim, true);
+    struct line answer = line_of(sim, path.dst, path.src, dim, false);
+    double total = (double)w.total * parts;
+    double least = path.delay_ps + w.least * path.byte_ps - path.fractions;
+    double packet = w.packets > 1 ? w.mid : w.first, ack = ack_sizes(t).wire;
+    *m = (struct ideal_message){.out = out.key, .in = in.key};
+    m->reach_ps = ideal_delivery_ps(sim, src, dst, dim, part) - path.fractions;
+    m->out_ps = total * out.byte_ps - (path.fractions > 0);
+    m->in_ps = total * in.byte_ps - (path.fractions > 0);
+    m->own_ps = total / parts * path.first_ps - (path.fractions > 0);
+    m->after_ps = least - w.least * path.first_single_ps;
+    m->behind_ps = behind_ps(&path, &w);
+    m->before_ps = least - w.least * path.into_single_ps;
+    m->ack_share = ack / (packet * (double)t->ack_interval);
+    bool beside = in.ports == parts && in.ends && m->ack_share < 1;
+    m->ack_share = beside ? m->ack_share : 0;
+    m->ack_ps = beside ? ack * answer.byte_ps : 0;
+    m->acks_ps = m->ack_ps * answers(t, &w, parts);
+}
+
+struct ideal_message ideal_message(const struct sim *sim, uint32_t src, uint32_t dst,
+                                   uint64_t bytes)
+{
+    struct ideal_message whole, leg;
+    uint32_t next = sim_relay_next(&sim->graph, src, dst);
+    message_leg(sim, src, next, bytes, &whole);
+    while (next != dst) { // a rank on the way takes the whole message in first
+        uint32_t from = next;
+        next = sim_relay_next(&sim->graph, from, dst);
+        message_leg(sim, from, next, bytes, &leg);
+        whole.before_ps = whole.reach_ps + leg.before_ps;
+        whole.reach_ps += leg.reach_ps;
+        whole.after_ps = whole.behind_ps = 0;
+        whole.in = leg.in;
+        whole.in_ps = leg.in_ps;
+        whole.ack_share = whole.ack_ps = whole.acks_ps = 0;
+    }
+    return whole;
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// Messages cut over planes, as NVLink's ports are used: a part goes by each plane of a dimension, in a
+// direct dimension by each parallel link to the same neighbour, in a queue pair of its own. Parts differ
+// by a byte at most, and one of fewer bytes than planes has as many parts as bytes, so none is empty. A
+// message is delivered, and sent, when all its parts are; it has failed when one has, once all have ended.
+// One record is made of all.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "engine/rng.h"
+#include "sim/sim.h"
+
+#define PART_BITS (UINT64_C(3) << 62) // tokens of others have not both of them
+
+struct striped {
+    uint64_t token; // of the whole
+    uint32_t next_free;
+    uint8_t parts, undelivered, unended, unrecorded;
+    bool failed;
+    struct flow_record record;
+};
+
+struct stripes {
+    struct sim *sim;
+    struct transfer_client client;
+    struct striped *slots;
+    size_t cap;
+    uint32_t n, free_head;
+    uint64_t running_parts; // beyond the first of each message, when the run ends
+};
+
+// The ports of `n` that lead on alike and lie side by side; how many, and the one of part `part`.
+static uint32_t side_by_side(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                             const uint16_t *ports, uint32_t n, uint32_t part,
+                             const uint16_t **chosen)
+{
+    const struct graph *g = &sim->graph;
+    const uint16_t *lanes[SIM_STRIPES_MAX];
+    uint64_t planes = 0; // bit set, of those below 64
+    uint32_t count = 0, first = g->nodes[src].first_port;
+    // The first part, which may be a byte longer, takes another plane for another pair.
+    uint32_t pair = (uint32_t)hash_mix((uint64_t)src << 32 | dst) >> 1, turn = n > 1 ? pair % n : 0;
+    uint32_t neighbour = n > 0 ? g->ports[g->ports[first + ports[turn]].peer].node : 0;
+    for (uint32_t i = 0; i < n && count < SIM_STRIPES_MAX; i++) {
+        uint32_t peer = g->ports[g->ports[first + ports[i]].peer].node;
+        uint64_t plane = UINT64_C(1) << (g->nodes[peer].plane & 63);
+        bool another = g->dim_direct[dim] ? peer == neighbour : !(planes & plane);
+        planes |= plane;
+        if (another)
+            lanes[count++] = &ports[i];
+    }
+    if (count > 0)
+        *chosen = lanes[(part + pair) % count];
+    return count;
+}
+
+uint32_t sim_stripe_port(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                         uint32_t part, const uint16_t **port, uint32_t n)
+{
+    return side_by_side(sim, src, dst, dim, *port, n, part, port) > 0;
+}
+
+uint32_t sim_stripes(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim)
+{
+    const uint16_t *ports;
+    if (!sim->stripes || !sim->spec->dims[dim].transport.stripe)
+        return 1;
+    src = graph_owner(&sim->graph, src, dim);
+    dst = graph_owner(&sim->graph, dst, dim);
+    if (src == dst)
+        return 1;
+    uint32_t n = routes_from(sim_first_routes(sim), src, dst, dim, &ports);
+    n = side_by_side(sim, src, dst, dim, ports, n, 0, &ports);
+    return n > 0 ? n : 1;
+}
+
+static uint32_t slot_take(struct stripes *s)
+{
+    if (s->free_head != UINT32_MAX) {
+        uint32_t slot = s->free_head;
+        s->free_head = s->slots[slot].next_free;
+        return slot;
+    }
+    if (s->n == s->cap)
+        s->slots = memory_grow(s->slots, &s->cap, sizeof *s->slots);
+    return s->n++;
+}
+
+static void post(void *net, const struct transfer_request *request, ps_t now)
+{
+    struct stripes *s = net;
+    struct roce *roce = &s->sim->roce;
+    uint32_t dim = sim_joining_dim(s->sim, request->src, request->dst, request->dims);
+    uint32_t parts = sim_stripes(s->sim, request->src, request->dst, dim);
+    if (request->bytes < parts)
+        parts = request->bytes > 0 ? (uint32_t)request->bytes : 1;
+    if (parts == 1) {
+        roce_post(roce, request, now);
+        return;
+    }
+    uint32_t slot = slot_take(s);
+    uint8_t n = (uint8_t)parts;
+    s->slots[slot] = (struct striped){request->token, 0, n, n, n, n, false, {0}};
+    for (uint32_t i = 0; i < parts; i++) {
+        struct transfer_request part = *request;
+        part.bytes = request->bytes / parts + (i < request->bytes % parts);
+        part.channel = request->channel * SIM_STRIPES_MAX + i;
+        part.stripe = i + 1;
+        part.token = PART_BITS | slot;
+        roce_post(roce, &part, now);
+    }
+}
+
+static bool is_part(uint64_t token) { return (token & PART_BITS) == PART_BITS; }
+
+static void delivered(void *ctx, uint64_t token, ps_t now)
+{
+    struct stripes *s = ctx;
+    if (!is_part(token)) {
+        s->client.delivered(s->client.ctx, token, now);
+        return;
+    }
+    struct striped *m = &s->slots[(uint32_t)token];
+    if (--m->undelivered == 0)
+        s->client.delivered(s->client.ctx, m->token, now);
+}
+
+// A part has ended. Callbacks may post, so the slot is given back before.
+static void part_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now)
+{
+    struct striped *m = &s->slots[slot];
+    m->failed |= failed;
+    if (--m->unended > 0)
+        return;
+    uint64_t token = m->token;
+    failed = m->failed;
+    m->next_free = s->free_head;
+    s->free_head = slot;
+    if (failed)
+        s->client.failed(s->client.ctx, token, now);
+    else
+        s->client.sent(s->client.ctx, token, now);
+}
+
+static void sent(void *ctx, uint64_t token, ps_t now)
+{
+    struct stripes *s = ctx;
+    if (is_part(token))
+        part_ended(s, (uint32_t)token, false, now);
+    else
+        s->client.sent(s->client.ctx, token, now);
+}
+
+static void failed(void *ctx, uint64_t token, ps_t now)
+{
+    struct stripes *s = ctx;
+    if (is_part(token))
+        part_ended(s, (uint32_t)token, true, now);
+    else
+        s->client.failed(s->client.ctx, token, now);
+}
+
+static ps_t later(ps_t a, ps_t b) // -1 = never
+{
+    return a < 0 || b < 0 ? -1 : a > b ? a : b;
+}
+
+static void merge(struct flow_record *whole, const struct flow_record *part)
+{
+    whole->bytes += part->bytes;
+    whole->delivered_bytes += part->delivered_bytes;
+    whole->packets += part->packets;
+    whole->retransmitted += part->retransmitted;
+    whole->cnps += part->cnps;
+    whole->timeouts += part->timeouts;
+    whole->fct_ps = later(whole->fct_ps, part->fct_ps);
+    whole->delivered_ps = later(whole->delivered_ps, part->delivered_ps);
+    whole->qp = part->qp < whole->qp ? part->qp : whole->qp;
+    if (part->status == MESSAGE_FAILED || whole->status == MESSAGE_DONE)
+        whole->status = part->status;
+}
+
+bool sim_stripes_record(struct sim *sim, uint64_t token, struct flow_record *record)
+{
+    struct stripes *s = sim->stripes;
+    if (!s || !is_part(token))
+        return true;
+    struct striped *m = &s->slots[(uint32_t)token];
+    s->running_parts += record->status == MESSAGE_RUNNING;
+    if (m->unrecorded == m->parts)
+        m->record = *record;
+    else
+        merge(&m->record, record);
+    *record = m->record;
+    if (--m->unrecorded > 0)
+        return false;
+    s->running_parts -= record->status == MESSAGE_RUNNING;
+    return true;
+}
+
+uint64_t sim_stripes_running(const struct sim *sim)
+{
+    return sim->stripes ? sim->stripes->running_parts : 0;
+}
+
+static bool is_cut(const struct sim *sim, uint32_t dim)
+{
+    const struct graph *g = &sim->graph;
+    uint32_t first = 0;
+    if (!sim->spec->dims[dim].transport.stripe)
+        return false;
+    for (uint32_t rank = 0; rank < g->n_ranks; rank++)
+        if (graph_ports_in(g, rank, dim, &first) > 1)
+            return true;
+    return false;
+}
+
+void sim_stripes_init(struct sim *sim)
+{
+    bool any = false;
+    for (uint32_t d = 0; d < sim->graph.n_dims; d++)
+        any |= is_cut(sim, d);
+    if (!any)
+        return;
+    struct stripes *s = sim->stripes = memory_zeroed(1, sizeof *s);
+    s->sim = sim;
+    s->free_head = UINT32_MAX;
+    s->client = sim->roce.client;
+    sim->roce.client = (struct transfer_client){delivered, sent, failed, s};
+    sim->transfer = (struct transfer){.post = post, .net = s};
+}
+
+void sim_stripes_free(struct sim *sim)
+{
+    if (sim->stripes)
+        free(sim->stripes->slots);
+    free(sim->stripes);
+}
