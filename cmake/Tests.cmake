@@ -136,6 +136,26 @@ collwire_script_test(theory_study theory python3 [[python3 "$@"]]
 collwire_script_test(theory_dlrm theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_dlrm.py ${PROJECT_SOURCE_DIR})
 
+# Random scenarios over all keys, and what holds for every run of them.
+set(random_some 1-300)
+set(random_all 1001-11000)
+if(COLLWIRE_SANITIZE)
+  set(random_some 1-60)
+  set(random_all 1001-2000)
+endif()
+collwire_script_test(random_some props python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check.py ${random_some})
+collwire_script_test(random_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check.py ${random_all})
+set_tests_properties(random_all PROPERTIES TIMEOUT 14400)
+
+# Fuzz targets of every reader, in a build of their own.
+if(NOT COLLWIRE_SANITIZE)
+  collwire_script_test(fuzz_all long "clang;ninja;python3" [[sh "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/fuzz/run.sh ${PROJECT_BINARY_DIR}/fuzz 100000)
+  set_tests_properties(fuzz_all PROPERTIES TIMEOUT 7200)
+endif()
+
 # Every call of a kind fails once (tests/faults); a preloaded library and a sanitizer exclude each other.
 if(NOT COLLWIRE_SANITIZE)
   add_library(fail_nth MODULE tests/faults/fail_nth.c)

@@ -58,12 +58,11 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
     struct loop *loop = ev_userdata(ev);
     struct engine *e = loop->engine;
     size_t want = LOOP_BATCH;
-    uint64_t limit = loop->limited ? 0 : loop->limits->events,
-             left = limit - engine_model_events(e);
-    if (limit && left > 0 && left < want)
+    uint64_t limit = loop->limits->events, left = limit - engine_model_events(e);
+    if (limit && !e->stopped && left < want)
         want = (size_t)left; // never too many, since some of them may be internal
     bool more = drain_batch(e, want);
-    if (limit && engine_model_events(e) >= limit && !e->stopped) {
+    if (limit && !e->stopped && engine_model_events(e) >= limit) {
         loop->limited = true; // the instant is completed: its departures come in either engine
         engine_stop(e);
     }

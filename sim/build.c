@@ -238,6 +238,7 @@ void sim_free(struct sim *sim)
     engine_free(&sim->engine);
     free(sim->changes);
     free(sim->change_timers);
+    free(sim->fault_ports);
     free(sim->late_ps);
     free(sim->flows);
     distribution_free(&sim->stats.fct_ns);

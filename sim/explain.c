@@ -206,8 +206,6 @@ void result_wait(struct result *r, char *sentence)
     r->waiting[r->n_waiting++] = sentence;
 }
 
-#define WAITING_MAX 20
-
 static const char *why_waiting(const struct sim *sim, const struct flow_record *f)
 {
     if (sim_is_analytical(sim))
@@ -230,7 +228,7 @@ void sim_waiting(const struct sim *sim, struct result *r)
 {
     char a[2 * GRAPH_NAME], b[GRAPH_NAME], t[UNIT_TEXT];
     sim_waiting_collectives(sim, r);
-    for (size_t i = 0, n = 0; i < r->n_flows && n < WAITING_MAX; i++) {
+    for (size_t i = 0, n = 0; i < r->n_flows && n < SIM_WAITING_MAX; i++) {
         const struct flow_record *f = &r->flows[i];
         if (f->status == MESSAGE_DONE)
             continue;
@@ -241,7 +239,7 @@ void sim_waiting(const struct sim *sim, struct result *r)
                                    (unsigned long long)f->bytes, why_waiting(sim, f)));
     }
     size_t n = 0;
-    for (uint32_t p = 0; p < sim->net.n_ports && n < WAITING_MAX; p++) {
+    for (uint32_t p = 0; p < sim->net.n_ports && n < SIM_WAITING_MAX; p++) {
         if (sim->net.ports[p].paused == 0)
             continue;
         n++;

@@ -13,36 +13,48 @@ enum change { LINK_DOWN, LINK_UP, REROUTE, STORM };
 
 #define STORM_PERIOD (20 * PS_PER_US)
 
+struct fault_ports { // in sim->fault_ports
+    size_t first, n;
+};
+
 struct change_timer {
     struct sim_timer timer;
     const struct fault_spec *fault;
+    struct fault_ports ports;
     struct sim *sim;
     enum change change;
 };
 
-struct port_visit {
-    struct sim *sim;
-    const struct fault_spec *fault;
-    void (*each)(struct sim *sim, uint32_t port, const struct fault_spec *fault);
-    size_t n;
-};
-
-static void visit(void *ctx, uint32_t port)
+// Keeps a port that a fault names, and the other direction of its link; the graph's names are compared
+// once, since a storm visits its ports every 20 us.
+static void keep_port(void *ctx, uint32_t port)
 {
-    struct port_visit *v = ctx;
-    v->n++;
-    v->each(v->sim, port, v->fault);
-    if (!v->fault->one_way)
-        v->each(v->sim, v->sim->graph.ports[port].peer, v->fault);
+    struct sim *sim = ctx;
+    if (sim->n_fault_ports == sim->cap_fault_ports)
+        sim->fault_ports =
+            memory_grow(sim->fault_ports, &sim->cap_fault_ports, sizeof *sim->fault_ports);
+    sim->fault_ports[sim->n_fault_ports++] = port;
 }
 
-static size_t each_port(struct sim *sim, const struct fault_spec *fault,
-                        void (*each)(struct sim *sim, uint32_t port,
-                                     const struct fault_spec *fault))
+static void keep_link(void *ctx, uint32_t port)
 {
-    struct port_visit v = {sim, fault, each, 0};
-    places_match(&sim->graph, fault->at, visit, &v);
-    return v.n;
+    keep_port(ctx, port);
+    keep_port(ctx, ((struct sim *)ctx)->graph.ports[port].peer);
+}
+
+static struct fault_ports find_ports(struct sim *sim, const struct fault_spec *fault)
+{
+    struct fault_ports found = {.first = sim->n_fault_ports};
+    places_match(&sim->graph, fault->at, fault->one_way ? keep_port : keep_link, sim);
+    found.n = sim->n_fault_ports - found.first;
+    return found;
+}
+
+static void each_port(struct sim *sim, struct fault_ports at, const struct fault_spec *fault,
+                      void (*each)(struct sim *sim, uint32_t port, const struct fault_spec *fault))
+{
+    for (size_t i = 0; i < at.n; i++)
+        each(sim, sim->fault_ports[at.first + i], fault);
 }
 
 static void set_loss(struct sim *sim, uint32_t port, const struct fault_spec *fault)
@@ -92,7 +104,7 @@ static void storm(struct sim *sim, uint32_t port, const struct fault_spec *fault
 static void on_storm(struct change_timer *c, ps_t now)
 {
     struct sim *sim = c->sim;
-    each_port(sim, c->fault, storm);
+    each_port(sim, c->ports, c->fault, storm);
     // 65535 quanta of 64 byte times last 335 us at 100G; at any rate up to 1.6T a period is shorter.
     if (now + STORM_PERIOD < c->fault->storm_end_ps) {
         sim_timer_start(&sim->engine, &c->timer, now + STORM_PERIOD);
@@ -122,21 +134,21 @@ static void on_change(struct engine *e, struct sim_timer *timer, int revents)
     }
     note(sim, c);
     if (c->change != REROUTE) {
-        each_port(sim, c->fault, c->change == LINK_DOWN ? go_down : come_up);
+        each_port(sim, c->ports, c->fault, c->change == LINK_DOWN ? go_down : come_up);
         return;
     }
-    each_port(sim, c->fault, learn);
+    each_port(sim, c->ports, c->fault, learn);
     struct err none = {0}; // the scenario's routes have been checked
     sim_routes_build(sim, &none);
     err_free(&none);
     sim_routes_install(sim);
 }
 
-static void schedule(struct sim *sim, const struct fault_spec *fault, enum change change,
-                     ps_t at_ps)
+static void schedule(struct sim *sim, const struct fault_spec *fault, struct fault_ports ports,
+                     enum change change, ps_t at_ps)
 {
     struct change_timer *c = &sim->change_timers[sim->n_change_timers++];
-    *c = (struct change_timer){.fault = fault, .sim = sim, .change = change};
+    *c = (struct change_timer){.fault = fault, .ports = ports, .sim = sim, .change = change};
     sim_timer_init(&sim->engine, &c->timer, sim->graph.n_nodes, on_change, c);
     sim_timer_start(&sim->engine, &c->timer, at_ps);
     sim->housekeeping++;
@@ -153,20 +165,22 @@ void sim_faults_init(struct sim *sim, struct err *err)
         const struct fault_spec *f = &spec->faults[i];
         char place[64];
         snprintf(place, sizeof place, "faults[%zu].at", i);
-        if (each_port(sim, f, set_loss) == 0)
+        struct fault_ports at = find_ports(sim, f);
+        each_port(sim, at, f, set_loss);
+        if (at.n == 0)
             err_add(err, place, "no place is called \"%s\" (try leaf0->spine1, rank3, *->spine0)",
                     f->at);
         if (f->storm_ps != PS_NEVER)
-            schedule(sim, f, STORM, f->storm_ps);
+            schedule(sim, f, at, STORM, f->storm_ps);
         if (f->down_ps == PS_NEVER)
             continue;
-        schedule(sim, f, LINK_DOWN, f->down_ps);
+        schedule(sim, f, at, LINK_DOWN, f->down_ps);
         if (f->detect_ps != PS_NEVER)
-            schedule(sim, f, REROUTE, f->down_ps + f->detect_ps);
+            schedule(sim, f, at, REROUTE, f->down_ps + f->detect_ps);
         if (f->up_ps == PS_NEVER)
             continue;
-        schedule(sim, f, LINK_UP, f->up_ps);
+        schedule(sim, f, at, LINK_UP, f->up_ps);
         if (f->detect_ps != PS_NEVER)
-            schedule(sim, f, REROUTE, f->up_ps + f->detect_ps);
+            schedule(sim, f, at, REROUTE, f->up_ps + f->detect_ps);
     }
 }

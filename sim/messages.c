@@ -35,8 +35,11 @@ void sim_keep_record(struct sim *sim, const struct flow_record *record)
         keep_stats(sim, record);
     else if (record->status == MESSAGE_FAILED)
         sim->failed++;
-    if (sim->n_flows >= sim->spec->report.flows_max)
-        return;
+    if (sim->n_flows >= sim->spec->report.flows_max) {
+        if (record->status == MESSAGE_DONE || sim->n_unlisted == SIM_WAITING_MAX)
+            return;
+        sim->n_unlisted++; // the list is left out, but the run's end is to be explained
+    }
     if (sim->n_flows == sim->cap_flows)
         sim->flows = memory_grow(sim->flows, &sim->cap_flows, sizeof *sim->flows);
     sim->flows[sim->n_flows++] = *record;

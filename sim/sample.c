@@ -49,9 +49,10 @@ static void add_qps(struct sim *sim)
     }
 }
 
-static size_t n_lines(const struct series *series)
+// The times included, so that samples of nothing are bounded as well.
+static size_t n_lists(const struct series *series)
 {
-    size_t n = 0;
+    size_t n = 1;
     for (int kind = 0; kind < SERIES_KINDS; kind++)
         n += series->n_lines[kind];
     return n;
@@ -108,7 +109,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     sim->housekeeping--;
     network_settle(&sim->net, e->now_ps);
     add_qps(sim);
-    if (series->n_samples > 1 && (series->n_samples + 1) * n_lines(series) > SERIES_MAX_VALUES) {
+    if (series->n_samples > 1 && (series->n_samples + 1) * n_lists(series) > SERIES_MAX_VALUES) {
         halve(series);
         if (e->now_ps != (ps_t)series->n_samples * series->step_ps) { // between the samples kept
             sim->housekeeping++;

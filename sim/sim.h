@@ -18,6 +18,8 @@
 
 #define SIM_LONGEST_PS (PS_NEVER / 4) // 26 days: sums of times stay in range
 
+#define SIM_WAITING_MAX 20 // messages and ports that are named as waiting
+
 struct message_stats { // of ended messages
     struct distribution fct_ns, slowdown;
     double goodput_sum, goodput_square_sum;
@@ -66,12 +68,15 @@ struct sim {
     /* collecting */
     struct flow_record *flows;
     size_t n_flows, cap_flows;
+    size_t n_unlisted; // of them those above report.flows_max that did not complete
     struct message_stats stats;
     uint64_t failed;
     struct link_change *changes;
     size_t n_changes, cap_changes;
     struct change_timer *change_timers;
     size_t n_change_timers;
+    uint32_t *fault_ports; // of each fault, one behind the other
+    size_t n_fault_ports, cap_fault_ports;
     struct sampler *sampler;
     struct capture **captures; // [spec->n_captures]
     uint64_t *capture_packets;

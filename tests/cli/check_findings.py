@@ -97,6 +97,17 @@ def samples_are_no_events(tmp):
         expect(len(set(texts)) == 1, f"limits.events {events}: samples change the metrics")
 
 
+def last_event_ends_the_work(tmp):
+    """A run whose work is done by the last event that limits.events allows is completed."""
+    scenario = os.path.join(tmp, "last.json")
+    with open(scenario, "w", encoding="utf-8") as f:
+        json.dump({"name": "last", "topology": {"dims": [{"kind": "switch", "size": 1}]},
+                   "workload": {"kind": "collective", "op": "barrier", "start": "1us"}}, f)
+    for engine in ((), ("--plain",)):
+        code, stderr = run(scenario, os.path.join(tmp, "last"), "--set", "limits.events=1", *engine)
+        expect(code == 0, f"last event {engine}: {code}, {stderr!r}")
+
+
 def sampling_is_bounded(tmp):
     """2 million values at most, whatever the step: every other sample is dropped as often as needed."""
     for name, step in (("sampling_explosion.json", None), ("two_runs.json", "1ps")):
@@ -114,6 +125,32 @@ def sampling_is_bounded(tmp):
         expect(0 < n * len(lines) <= 2000000, f"{name}: {n} samples of {len(lines)} values")
         expect(t[0] == 0 and all(abs(t[k] - k * t[1]) <= k for k in range(n)),
                f"{name}: equal steps from 0")
+
+
+def samples_of_nothing(tmp):
+    """Where there is nothing to sample for a while, the times alone are bounded."""
+    scenario, out = os.path.join(tmp, "nothing.json"), os.path.join(tmp, "nothing")
+    with open(scenario, "w", encoding="utf-8") as f:
+        json.dump({"name": "nothing", "report": {"sample": "1ps"},
+                   "topology": {"dims": [{"kind": "fully_connected", "size": 2}]},
+                   "workload": {"kind": "flows", "flows": [
+                       {"src": 0, "dst": 1, "bytes": 1000, "start": "200us"}]}}, f)
+    began = time.time()
+    code, stderr = run(scenario, out)
+    expect(code == 0 and time.time() - began < 30, f"samples of nothing: {code}, {stderr!r}")
+    expect(len(json.loads(metrics(out))["series"]["t_ns"]) <= 2000000, "2 million times at most")
+
+
+def unlisted_flows_wait(tmp):
+    """Messages that did not complete are named as waiting, also where report.flows_max leaves out the
+    list of messages."""
+    for flows_max in (0, 1, 10000):
+        out = os.path.join(tmp, "unlisted")
+        run("two_runs.json", out, "--set", f"report.flows_max={flows_max}", "--set", "capture=[]",
+            "--set", "limits.sim_time=10us")
+        m = json.loads(metrics(out))
+        expect(m["status"] == "incomplete" and any("bytes delivered" in w for w in m["waiting"]),
+               f"flows_max {flows_max}: {m['status']}, {m['waiting']}")
 
 
 def late_flow_is_null(tmp):
@@ -239,8 +276,9 @@ def escaped(tmp):
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         for part in (crashes, link_comes_back, event_limit, samples_are_no_events,
-                     sampling_is_bounded, late_flow_is_null, flow_file_blanks,
-                     fifos, long_validation, memory, memory_ends, escaped):
+                     last_event_ends_the_work, sampling_is_bounded, samples_of_nothing,
+                     unlisted_flows_wait, late_flow_is_null, flow_file_blanks, fifos, long_validation,
+                     memory, memory_ends, escaped):
             part(tmp)
     print("failed" if failures else "all as expected")
     return bool(failures)

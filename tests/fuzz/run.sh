@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Run the fuzz targets of a build with COLLWIRE_FUZZ for a number of inputs in all.
+# Build the fuzz targets in folder BUILD (COLLWIRE_FUZZ=ON) and run them for a number of inputs in all.
 # usage: run.sh BUILD INPUTS [SEED] [READER...]
 #
 # Half of the inputs are scenarios; the other readers share the rest. A finding stays in
@@ -12,6 +12,9 @@ build=$1 inputs=$2 seed=${3:-1}
 shift $(($# < 3 ? $# : 3))
 here=$(cd "$(dirname "$0")" && pwd)
 readers=${*:-scenario flows cdf graph astra_network astra_system astra_workload import gemm}
+cmake -S "$here/../.." -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
+    -DCOLLWIRE_FUZZ=ON >/dev/null
+cmake --build "$build" >"$build/build.log" || { tail -n 40 "$build/build.log"; exit 1; }
 mkdir -p "$build/fuzz"
 python3 "$here/dictionary.py" "$here/../../scenarios/schema.json" >"$build/fuzz/words"
 failed=

@@ -181,6 +181,35 @@ def routes(draw, ranks, names):
             for _ in range(draw.rng.randint(1, 2))]
 
 
+EXTREMES = {"time": ("0ns", "1ps", "1s", "100s", "100000s"), "rate": ("1Mbps", "100Tbps", "9999999bps"),
+            "bytes": ("0B", "1B", "63B", "1MB", "4GB", "1PB"),
+            "number": (0, 1, 2, 3, 64, 255, 4096, 65536, 1000000, 2**31, 2**32)}
+
+
+def leaves(value, found):
+    """Places of numbers and quantities below a value, as pairs of a container and a key."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in items:
+        if isinstance(inner, (dict, list)):
+            leaves(inner, found)
+        elif not isinstance(inner, bool) and key != "events":
+            found.append((value, key))
+    return found
+
+
+def extremes(draw, made):
+    """Some values at or beyond an end of their range: mostly refused, now and then what nobody tried."""
+    for _ in range(draw.rng.choice((1, 1, 2, 4))):
+        container, key = draw.rng.choice(leaves(made, []))
+        value = container[key]
+        kinds = [kind for kind in ("time", "rate", "bytes")
+                 if drawing.parse(value, drawing.UNITS[kind]) is not None]
+        if isinstance(value, (int, float)):
+            kinds.append("bytes" if key == "bytes" else "number")
+        if kinds:
+            container[key] = draw.rng.choice(EXTREMES[kinds[0]])
+
+
 def write(made, folder):
     with open(folder / "scenario.json", "w", encoding="utf-8") as f:
         json.dump(made, f, indent=1)
@@ -215,6 +244,8 @@ def scenario(seed, folder):
     made["limits"] = limits(draw)
     if draw.chance(0.1):
         made["duration"] = draw.rng.choice(("1ns", "1us", "30us", "100us", "2ms"))
+    if draw.chance(0.2):
+        extremes(draw, made)
     write(made, folder)
     return made
 
