@@ -126,21 +126,28 @@ static double flight_packets(const struct sim *sim, double posted)
     return bytes / (double)sim->spec->dims[0].transport.mtu_bytes;
 }
 
-// Mean number of links between ranks, over a sample of pairs.
-static double mean_hops(const struct sim *sim)
+// Means over a sample of pairs: links between two ranks, and parts that a message is cut into.
+struct pair_means {
+    double hops, parts;
+};
+
+static struct pair_means sample_pairs(const struct sim *sim)
 {
     uint32_t n = sim->graph.n_ranks, pairs = 0;
-    double hops = 0;
+    struct pair_means sum = {0, 0};
     for (uint32_t i = 1; i <= 64 && n > 1; i++) {
         uint32_t src = (uint32_t)((uint64_t)i * 7919 % n);
         uint32_t dst = (uint32_t)((src + 1 + (uint64_t)i * 104729 % (n - 1)) % n);
         uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
         if (dim == GRAPH_NONE)
             continue;
-        hops += sim_path((void *)(uintptr_t)sim, src, dst, dim, 0).hops;
+        sum.hops += sim_path((void *)(uintptr_t)sim, src, dst, dim, 0).hops;
+        sum.parts += sim_stripes(sim, src, dst, dim);
         pairs++;
     }
-    return pairs > 0 ? hops / pairs : 1;
+    if (pairs == 0)
+        return (struct pair_means){1, 1};
+    return (struct pair_means){sum.hops / pairs, sum.parts / pairs};
 }
 
 // Nanoseconds a packet-hop: 60 on a network in the cache, 50 more by 8192 ports and beyond.
@@ -177,15 +184,16 @@ struct estimate sim_estimate(const struct sim *sim)
         raw &= spec->jobs[j].n_flows > 0;
     }
     const struct transport_spec *t = &spec->dims[0].transport;
-    e.queue_pairs = (uint64_t)(pairs * (double)t->qps_per_pair);
+    struct pair_means means = sample_pairs(sim);
+    e.queue_pairs = (uint64_t)(pairs * (double)t->qps_per_pair * means.parts);
     e.packets = posted / (double)t->mtu_bytes;
-    e.packet_hops = e.packets * (1 + 1 / (double)t->ack_interval) * mean_hops(sim);
+    e.packet_hops = e.packets * (1 + 1 / (double)t->ack_interval) * means.hops;
     e.wall_s = e.packet_hops * hop_ns(sim) * 1e-9;
     double messages = raw || pairs > e.packets ? pairs : e.packets;
     if (messages > (double)spec->report.flows_max)
         messages = (double)spec->report.flows_max;
     e.part_bytes[ESTIMATE_QUEUE_PAIRS] = e.queue_pairs * QUEUE_PAIR_BYTES;
-    e.part_bytes[ESTIMATE_MESSAGES] = (uint64_t)pairs * MESSAGE_BYTES;
+    e.part_bytes[ESTIMATE_MESSAGES] = (uint64_t)(pairs * means.parts) * MESSAGE_BYTES;
     e.part_bytes[ESTIMATE_PACKETS] = (uint64_t)(flight_packets(sim, posted) * 2 *
                                                 (sizeof(struct packet) + sizeof(struct cargo)));
     e.part_bytes[ESTIMATE_RECORDS] = (uint64_t)messages * RECORD_BYTES;

@@ -59,6 +59,22 @@ static void test_flows(void **state)
     fixture_free(&f);
 }
 
+// Over three planes a message goes in three parts, each in a queue pair of its own.
+static void test_planes(void **state)
+{
+    (void)state;
+    fixture_switch(&f, 9, LINE, PS_PER_US);
+    const struct topology_kind *kind = f.spec.dims[0].kind;
+    const struct param *planes = param_find(kind->params, kind->n_params, "planes");
+    struct err err = {0};
+    assert_int_equal(param_set(planes, f.spec.dims[0].params, "3", "planes", &err), 0);
+    f.spec.dims[0].transport.mtu_bytes = 4000;
+    for (uint32_t i = 0; i < 8; i++)
+        fixture_flow(&f, i, 8, 960000, 0);
+    check(24, 0.02);
+    fixture_free(&f);
+}
+
 // A ring has one peer a rank; direct all-to-all all others; an ACK every 4 packets is a quarter.
 static void test_collectives(void **state)
 {
@@ -108,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flows),
+        cmocka_unit_test(test_planes),
         cmocka_unit_test(test_collectives),
         cmocka_unit_test(test_text),
     };
