@@ -81,7 +81,7 @@ def collective(draw, n, folder, index, dims=None):
                             for _ in dims]
     elif draw.chance(0.8):
         job["algorithm"] = draw.rng.choice(ALGORITHMS)
-    whole = {"order", "schedule", "ring_directions", "mapping"}
+    whole = ("order", "schedule", "ring_directions", "mapping")
     for key in whole:
         if draw.chance(0.3):
             job[key] = draw.value(part["properties"][key])
