@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Routes that a scenario gives: at a switch, packets for a rank (and for all that hang on the same
-// switch with it) leave towards a neighbour. They go over the shortest paths, and stay when links fail.
+// switch with it) leave towards a neighbour, which forwards them or is the rank itself. They go over the shortest paths, and stay when links fail.
 #include <stdio.h>
 #include <string.h>
 
@@ -40,10 +40,17 @@ static void set_route(struct sim *sim, size_t i, struct err *err)
         err_add(err, place, "no rank is called \"%s\" (as in rank3)", route->dst);
     else if (port == GRAPH_NONE)
         err_add(err, place, "%s has no link to \"%s\"", route->at, route->via);
+    else if (via < g->n_ranks && via != dst && !g->dim_direct[g->nodes[at].dim])
+        err_add(err, place, "%s is a rank, and does not forward packets for %s", route->via,
+                route->dst);
     else {
         struct routes *r = &sim->routes;
         uint32_t group = r->group[(size_t)g->nodes[at].dim * r->n_ranks + dst];
-        r->next[(size_t)(at - r->n_ranks) * r->n_groups + group] = (uint16_t)port;
+        uint16_t *next = &r->next[(size_t)(at - r->n_ranks) * r->n_groups + group];
+        if (*next != ROUTE_HERE)
+            *next = (uint16_t)port;
+        else if (via != dst)
+            err_add(err, place, "%s has a link to %s, and takes it", route->at, route->dst);
     }
 }
 

@@ -60,6 +60,9 @@ def crashes(tmp):
     m = both_engines(tmp, "router_at.json", 1)
     if m:
         expect(m["status"] == "incomplete" and m["reason"], "router_at.json ends with a reason")
+    code, stderr = run("static_route_via_rank.json", os.path.join(tmp, "none"))
+    expect(code == 2 and "routes[0]: rank8 is a rank" in stderr, f"a route: {code}, {stderr!r}")
+    both_engines(tmp, "circular_route.json", 1)
     for name in ("poisson_unjoined.json", "case6974.json"):
         code, stderr = run(name, os.path.join(tmp, "none"))
         expect(code == 2 and "no dimension joins rank" in stderr, f"{name}: {code}, {stderr!r}")
