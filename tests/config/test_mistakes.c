@@ -124,8 +124,7 @@ static const struct mistake mistakes[] = {
     {"\"switch\":{\"routing\":{\"relay\":1}}", NULL, NULL,
      "switch.routing.relay: must be true or false"},
     // transport
-    {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL,
-     "transport.kind: \"tcp\""},
+    {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL, "transport.kind: \"tcp\""},
     {"\"transport\":{\"mtu\":\"63B\"}", NULL, NULL, "transport.mtu: 63B is below"},
     {"\"transport\":{\"wire_overhead\":\"ethernt\"}", NULL, NULL, "did you mean \"ethernet\"?"},
     {"\"transport\":{\"wire_overhead\":{\"data\":\"36B\"}}", NULL, NULL,

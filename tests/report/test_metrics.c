@@ -300,10 +300,10 @@ static const char *const of_training[][2] = {
     {"training.layers.0.wg.compute_ns", "77"},
 };
 static const char *const of_fabric[][2] = {
-    {"pfc",
-     "{\"pause_frames\":120,\"resume_frames\":121,\"lost_frames\":139,\"paused_ns\":123,\"ports\":[{\"at\":\"a->b\","
-     "\"class\":3,\"pauses\":41,\"paused_ns\":42}],\"watchdog_fired\":137,"
-     "\"deadlock\":[\"x->y\"]}"},
+    {"pfc", "{\"pause_frames\":120,\"resume_frames\":121,\"lost_frames\":139,\"paused_ns\":123,"
+            "\"ports\":[{\"at\":\"a->b\","
+            "\"class\":3,\"pauses\":41,\"paused_ns\":42}],\"watchdog_fired\":137,"
+            "\"deadlock\":[\"x->y\"]}"},
     {"ecn", "{\"marked_packets\":124,\"marked_share\":0.25}"},
     {"drops",
      "{\"packets\":128,\"bytes\":129,\"by_reason\":{\"headroom\":130,\"lossy_threshold\":131,"
