@@ -50,6 +50,11 @@ static void read_overrides(struct reader *r, const struct place *place, struct k
     read_switch(r, &sw, &dim->sw);
     read_transport(r, &transport, &dim->transport);
     read_cc(r, &cc, dim);
+    struct place routing = place_key(&sw, "routing"), relay = place_key(&routing, "relay");
+    if (dim->sw.routing.relay != r->scenario->base.sw.routing.relay)
+        place_error(r->err, &relay,
+                    "relaying concerns all dimensions together: it is set in the scenario's own "
+                    "`switch`, and cannot differ in one of them");
     overrides[OVERRIDE_SWITCH] = sw.json != NULL;
     overrides[OVERRIDE_TRANSPORT] = transport.json != NULL;
     overrides[OVERRIDE_CC] = cc.json != NULL;

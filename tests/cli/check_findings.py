@@ -63,6 +63,9 @@ def crashes(tmp):
     code, stderr = run("static_route_via_rank.json", os.path.join(tmp, "none"))
     expect(code == 2 and "routes[0]: rank8 is a rank" in stderr, f"a route: {code}, {stderr!r}")
     both_engines(tmp, "circular_route.json", 1)
+    code, stderr = run("relay_in_one_dimension.json", os.path.join(tmp, "none"))
+    expect(code == 2 and "topology.dims[0].switch.routing.relay" in stderr,
+           f"relay: {code}, {stderr!r}")
     for name in ("poisson_unjoined.json", "case6974.json"):
         code, stderr = run(name, os.path.join(tmp, "none"))
         expect(code == 2 and "no dimension joins rank" in stderr, f"{name}: {code}, {stderr!r}")

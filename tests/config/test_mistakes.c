@@ -123,6 +123,9 @@ static const struct mistake mistakes[] = {
     {"\"faults\":[{\"loss\":0.1}]", NULL, NULL, "faults[0].at: is required"},
     {"\"switch\":{\"routing\":{\"relay\":1}}", NULL, NULL,
      "switch.routing.relay: must be true or false"},
+    {"\"switch\":{\"routing\":{\"relay\":true}}",
+     "{\"kind\":\"switch\",\"size\":4,\"switch\":{\"routing\":{\"relay\":false}}}", NULL,
+     "topology.dims[0].switch.routing.relay: relaying concerns all dimensions"},
     // transport
     {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL, "transport.kind: \"tcp\""},
     {"\"transport\":{\"mtu\":\"63B\"}", NULL, NULL, "transport.mtu: 63B is below"},
