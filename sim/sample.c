@@ -37,6 +37,20 @@ static void add_port(void *ctx, uint32_t port)
     s->ports[s->n_ports++] = port;
 }
 
+// How many lines the queue pairs that were opened since the last sample will add.
+static size_t coming_lines(const struct sim *sim)
+{
+    size_t n = 0;
+    for (size_t q = sim->sampler->n_qps; q < sim->roce.qps.n; q++) {
+        const struct cc_ops *cc = qp_at(&sim->roce.qps, (uint32_t)q)->snd.cc.ops;
+        size_t observed = 0;
+        while (cc->observed && cc->observed[observed] && observed < OBSERVE_MAX)
+            observed++;
+        n += 2 + observed;
+    }
+    return n;
+}
+
 static void add_qps(struct sim *sim)
 {
     struct sampler *s = sim->sampler;
@@ -58,28 +72,38 @@ static size_t n_lists(const struct series *series)
     return n;
 }
 
-// Keep every other sample, and go on at twice the step: the times stay k * step from 0.
-static void halve(struct series *series)
+static void resize_lines(struct sampler *s, size_t cap_samples)
 {
-    for (int kind = 0; kind < SERIES_KINDS; kind++)
-        for (size_t i = 0; i < series->n_lines[kind]; i++) {
-            struct series_line *line = &series->lines[kind][i];
-            for (size_t k = 0; 2 * k < series->n_samples; k++)
-                line->values[k] = line->values[2 * k];
-            line->first = (line->first + 1) / 2;
-        }
-    series->n_samples = (series->n_samples + 1) / 2;
-    series->step_ps *= 2;
-}
-
-static void grow(struct sampler *s)
-{
-    s->cap_samples = s->cap_samples ? 2 * s->cap_samples : 64;
+    s->cap_samples = cap_samples;
     for (int kind = 0; kind < SERIES_KINDS; kind++)
         for (size_t i = 0; i < s->series.n_lines[kind]; i++) {
             struct series_line *line = &s->series.lines[kind][i];
-            line->values = memory_resize(line->values, s->cap_samples, sizeof *line->values);
+            line->values = memory_resize(line->values, cap_samples, sizeof *line->values);
         }
+}
+
+// Keep every other sample, and go on at twice the step: the times stay k * step from 0.
+static void halve(struct sampler *s)
+{
+    struct series *series = &s->series;
+    for (int kind = 0; kind < SERIES_KINDS; kind++)
+        for (size_t i = 0; i < series->n_lines[kind]; i++) {
+            struct series_line *line = &series->lines[kind][i];
+            line->first = (line->first + 1) / 2;
+            for (size_t k = line->first; 2 * k < series->n_samples; k++)
+                line->values[k] = line->values[2 * k];
+        }
+    series->n_samples = (series->n_samples + 1) / 2;
+    series->step_ps *= 2;
+    size_t most = 2 * series->n_samples; // what lines that come now need not have room for is freed
+    resize_lines(s, most);
+}
+
+#define SAMPLES_FIRST 64
+
+static void grow(struct sampler *s)
+{
+    resize_lines(s, s->cap_samples ? 2 * s->cap_samples : SAMPLES_FIRST);
 }
 
 static void sample_flows(struct sim *sim, size_t at)
@@ -108,14 +132,14 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     e->internal++; // not one that limits.events counts
     sim->housekeeping--;
     network_settle(&sim->net, e->now_ps);
+    size_t lists = n_lists(series) + coming_lines(sim);
+    while (series->n_samples > 1 && (series->n_samples + 1) * lists > SERIES_MAX_VALUES)
+        halve(s);
     add_qps(sim);
-    if (series->n_samples > 1 && (series->n_samples + 1) * n_lists(series) > SERIES_MAX_VALUES) {
-        halve(series);
-        if (e->now_ps != (ps_t)series->n_samples * series->step_ps) { // between the samples kept
-            sim->housekeeping++;
-            sim_timer_start(e, timer, (ps_t)series->n_samples * series->step_ps);
-            return;
-        }
+    if (e->now_ps != (ps_t)series->n_samples * series->step_ps) { // between the samples kept
+        sim->housekeeping++;
+        sim_timer_start(e, timer, (ps_t)series->n_samples * series->step_ps);
+        return;
     }
     if (series->n_samples == s->cap_samples)
         grow(s);
