@@ -42,26 +42,24 @@ uint64_t simulate_memory_limit(const struct spec *spec)
     return spec->limits.memory_bytes > 0 ? spec->limits.memory_bytes : memory_available();
 }
 
-int simulate_check_memory(const struct sim *sim, uint64_t limit_bytes, struct err *err)
+int simulate_check_memory(const struct estimate *e, uint64_t limit_bytes, struct err *err)
 {
-    struct estimate e = sim_estimate(sim);
-    uint64_t all = estimate_bytes(&e) + memory_resident();
-    enum estimate_part part = estimate_largest(&e);
+    uint64_t all = estimate_bytes(e) + memory_resident();
+    enum estimate_part part = estimate_largest(e);
     char need[UNIT_TEXT], most[UNIT_TEXT], limit[UNIT_TEXT];
     if (all > limit_bytes)
         return err_add(err, "limits.memory",
                        "the run needs up to %s, of which %s for %s, and %s are allowed",
-                       human_bytes(all, need), human_bytes(e.part_bytes[part], most),
+                       human_bytes(all, need), human_bytes(e->part_bytes[part], most),
                        estimate_part_names[part], human_bytes(limit_bytes, limit));
     return 0;
 }
 
-static void show_cost(const struct sim *sim)
+static void show_cost(const struct estimate *e)
 {
-    struct estimate e = sim_estimate(sim);
-    if (e.wall_s <= ESTIMATE_FROM_S)
+    if (e->wall_s <= ESTIMATE_FROM_S)
         return;
-    char *text = estimate_text(&e, "          ");
+    char *text = estimate_text(e, "          ");
     fputs(text, stderr);
     free(text);
 }
@@ -98,10 +96,13 @@ static struct sim *prepare(const struct scenario *scenario, const char *dir, boo
     signals_show(show);
     struct sim *sim = sim_new(spec, err);
     signals_show(false);
+    struct estimate cost = {0};
+    if (sim)
+        cost = sim_estimate(sim);
     bool good = sim && sim_check_captures(sim, err) == 0 &&
-                simulate_check_memory(sim, limit_bytes, err) == 0;
+                simulate_check_memory(&cost, limit_bytes, err) == 0;
     if (good && show)
-        show_cost(sim);
+        show_cost(&cost);
     if (good && (*set = result_set_open(dir, err)) != NULL && claim_files(*set, spec, err) == 0 &&
         sim_open_captures(sim, result_set_staging(*set), dir, err) == 0)
         return sim;

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 #include "config/scenario.h"
-#include "sim/sim.h"
+#include "sim/estimate.h"
+#include "sim/spec.h"
 
 struct simulated {
     int code;      // exit code
@@ -21,5 +22,5 @@ void simulated_free(struct simulated *run);
 
 // Bytes of memory that `limits.memory` allows on this machine; called before the network is built.
 uint64_t simulate_memory_limit(const struct spec *spec);
-// Does the run fit? 0, or -1 with an error that says what it needs.
-int simulate_check_memory(const struct sim *sim, uint64_t limit_bytes, struct err *err);
+// Does a run of this estimate fit? 0, or -1 with an error that says what it needs.
+int simulate_check_memory(const struct estimate *e, uint64_t limit_bytes, struct err *err);

@@ -23,8 +23,11 @@ int command_validate(const struct options *o)
     uint64_t memory = scenario ? simulate_memory_limit(scenario_spec(scenario)) : 0;
     if (scenario)
         sim = sim_new(scenario_spec(scenario), &err);
+    struct estimate cost = {0};
+    if (sim)
+        cost = sim_estimate(sim);
     if (sim && sim_check_captures(sim, &err) == 0)
-        simulate_check_memory(sim, memory, &err);
+        simulate_check_memory(&cost, memory, &err);
     signals_show(false);
     bool good = sim && err.n_errors == 0;
     errors_print(&err);
@@ -37,8 +40,7 @@ int command_validate(const struct options *o)
         printf("%s: valid\n", sim->spec->name);
     }
     if (good && !o->quiet && sim->spec->network == NETWORK_PACKET) {
-        struct estimate e = sim_estimate(sim);
-        char *text = estimate_text(&e, "");
+        char *text = estimate_text(&cost, "");
         fputs(text, o->print ? stderr : stdout);
         free(text);
     }

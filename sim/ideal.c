@@ -119,7 +119,9 @@ double ideal_delivery_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint
     return delivery_ps(sim, &p, src, dst, bytes);
 }
 
-ps_t ideal_whole_ps(double ps, uint32_t fractions)
+// An ideal time as a whole number of ps that no run is below: each hop whose byte time is a fraction
+// may end up to 1 ps early.
+static ps_t ideal_whole_ps(double ps, uint32_t fractions)
 {
     ps_t whole = (ps_t)(ps * (1 - 1e-14)) - (ps_t)fractions;
     return fractions == 0 ? (ps_t)(ps + 0.25) : whole > 1 ? whole : 1;

@@ -47,7 +47,3 @@ double ideal_delivery_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint
 // The largest part of a message that is cut over planes; whole where it is not.
 uint64_t ideal_part(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
                     uint32_t *parts);
-
-// An ideal time as a whole number of ps that no run is below: each hop whose byte time is a fraction
-// may end up to 1 ps early.
-ps_t ideal_whole_ps(double ps, uint32_t fractions);
