@@ -59,8 +59,8 @@ static struct line line_of(const struct sim *sim, uint32_t src, uint32_t dst, ui
     return line;
 }
 
-// ACKs that must leave for the message before the last packets: full packets, one of which at least in
-// every `ack_interval` of a queue pair asks for one.
+// A lower bound of the ACKs that the receiver sends before the message's last packets arrive: at least one
+// for every `ack_interval` full packets of a queue pair.
 static double answers(const struct transport_spec *t, const struct ideal_wire *w, uint32_t parts)
 {
     double n = (double)(w->packets - (w->packets > 1 && w->last < w->mid)) * parts;
@@ -69,8 +69,8 @@ static double answers(const struct transport_spec *t, const struct ideal_wire *w
     return acks > 0 ? acks : 0;
 }
 
-// The last packet, where it is small, arrives behind the one before it: so much later than its bytes have
-// left and what is left of its own path would have it, whatever leaves between the two.
+// A small last packet arrives behind the full packet before it. Returns how much later that is than the
+// sum of its departure and its own latency, whatever other packets the NIC sends between the two.
 static double behind_ps(const struct ideal_path *path, const struct ideal_wire *w)
 {
     double ps = (w->mid - (double)w->least) * (path->byte_ps - path->first_single_ps) +

@@ -133,8 +133,8 @@ static void test_scopes(void **state)
 }
 
 // A policy that needs the share of marked bytes is sent an ACK at every change of CE (RFC 8257,
-// section 3.2), so that each ACK covers packets that were all marked or all not; one that does not is
-// sent only those that the sender asks for.
+// section 3.2), so that each ACK covers packets that were all marked or all not. A policy without
+// that need receives only the ACKs that its packets request (AckReq).
 static void test_ack_at_a_change_of_ce(void **state)
 {
     (void)state;
