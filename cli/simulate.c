@@ -125,7 +125,7 @@ static int write_text(struct result_set *set, const char *name, char *text, stru
 }
 
 static int stage_files(struct result_set *set, const char *metrics, const struct result *r,
-                       const struct flow_ids *flows, struct err *err)
+                       const struct sim *sim, struct err *err)
 {
     int status = result_set_write(set, "metrics.json", metrics, err);
     status |= write_text(set, "series.csv", series_csv(r), err);
@@ -135,7 +135,7 @@ static int stage_files(struct result_set *set, const char *metrics, const struct
     status |= write_text(set, "timeline.json", timeline_json(r), err);
     if (r->n_captures > 0 && status == 0) {
         char *path = text_format("%s/qpmap.csv", result_set_staging(set));
-        status |= capture_write_qpmap(path, flows, err);
+        status |= sim_write_qpmap(sim, path, err);
         free(path);
     }
     return status;
@@ -143,16 +143,16 @@ static int stage_files(struct result_set *set, const char *metrics, const struct
 
 // Where the disk is full the captures go, so that there is room for what was measured.
 static int write_files(struct result_set *set, const char *metrics, const struct result *r,
-                       const struct flow_ids *flows, struct err *err)
+                       const struct sim *sim, struct err *err)
 {
-    int status = stage_files(set, metrics, r, flows, err);
+    int status = stage_files(set, metrics, r, sim, err);
     bool dropped = false;
     for (size_t c = 0; status != 0 && c < r->n_captures; c++)
         if (strcmp(r->captures[c].file, "-") != 0) {
             result_set_drop(set, r->captures[c].file);
             dropped = true;
         }
-    if (dropped && (status = stage_files(set, metrics, r, flows, err)) == 0)
+    if (dropped && (status = stage_files(set, metrics, r, sim, err)) == 0)
         err_add(err, "capture", "the captures were left out to make room for the other results");
     char *run = status == 0 ? run_json(r, COLLWIRE_VERSION) : NULL;
     if (run)
@@ -181,7 +181,7 @@ static void finish(struct sim *sim, struct result_set *set, const struct scenari
         for (size_t c = 0; c < r->n_captures; c++)
             if (sim_capture_failed(sim, c))
                 result_set_drop(set, r->captures[c].file);
-    run->written = write_files(set, run->metrics, r, &sim->roce.flows, err) == 0;
+    run->written = write_files(set, run->metrics, r, sim, err) == 0;
     run->code = exit_code(r->status, good && run->written && err->n_errors == 0);
     result_free(r);
 }

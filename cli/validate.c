@@ -37,9 +37,9 @@ int command_validate(const struct options *o)
         fputs(derived, stderr);
         free(derived);
     } else if (good && !o->quiet) {
-        printf("%s: valid\n", sim->spec->name);
+        printf("%s: valid\n", scenario_spec(scenario)->name);
     }
-    if (good && !o->quiet && sim->spec->network == NETWORK_PACKET) {
+    if (good && !o->quiet && scenario_spec(scenario)->network == NETWORK_PACKET) {
         char *text = estimate_text(&cost, "");
         fputs(text, o->print ? stderr : stdout);
         free(text);

@@ -59,6 +59,8 @@ END {
         split(includes[i], f, " ")
         if (f[3] ~ /\.\.\//)
             fail(f[2] ": include \"" f[3] "\": write the path from the root")
+        else if (f[3] ~ /_internal\.h$/ && owner(f[3]) != f[1])
+            fail(f[2] ": " f[3] " is for the files of its own folder")
         else if ((owner(f[3]) in ours && f[3] ~ /\// || base(f[3]) in reserved) &&
                  !((f[1], owner(f[3])) in allowed) && !((f[1], f[3]) in allowed) &&
                  !((f[1], base(f[3])) in allowed))

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 _Static_assert(SPEC_MAX_DIMS <= COLL_MAX_DIMS, "every dimension has a place");
 

@@ -2,7 +2,7 @@
 // Traffic classes of a run, and the buffer of a switch: what its classes reserve, the headroom of the
 // lossless ones, and the thresholds of each.
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 uint8_t sim_classes_in_use(const struct spec *spec)
 {

@@ -6,7 +6,7 @@
 
 #include "engine/memory.h"
 #include "sim/places.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 #include "trace/address.h"
 
 static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t start_ps, ps_t end_ps)
@@ -180,4 +180,9 @@ int sim_close_captures(struct sim *sim, struct err *err)
         sim->captures[c] = NULL;
     }
     return status;
+}
+
+int sim_write_qpmap(const struct sim *sim, const char *path, struct err *err)
+{
+    return capture_write_qpmap(path, &sim->roce.flows, err);
 }

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 static int by_id(const void *a, const void *b)
 {

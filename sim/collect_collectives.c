@@ -5,7 +5,7 @@
 
 #include "collective/grid.h"
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 static ps_t known(ps_t ps) { return ps == PS_NEVER ? -1 : ps; }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 #include "workload/training_job.h"
 
 // Of the place of a slice: rank, then the loop or a dimension.

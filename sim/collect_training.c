@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 #include "workload/training_job.h"
 
 static ps_t known(ps_t ps, ps_t start) { return ps == PS_NEVER ? -1 : ps - start; }

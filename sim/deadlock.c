@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 enum { UNSEEN, ON_PATH, DONE };
 

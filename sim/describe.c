@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32_t dst)
 {

@@ -7,7 +7,7 @@
 #include "collective/grid.h"
 #include "collective/plan.h"
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 const char *const estimate_part_names[] = {
     [ESTIMATE_QUEUE_PAIRS] = "queue pairs",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 void result_explain(struct result *r, char *sentence)
 {

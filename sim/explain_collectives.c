@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sentences about collectives over dimensions: which one bounds them, and who is still awaited.
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #define BOUND 0.6 // a dimension that is busy for this share of the time bounds it
 #define SENTENCES_MAX 4

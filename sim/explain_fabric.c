@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 // ---- the congestion tree ----
 

@@ -7,7 +7,7 @@
 
 #include "engine/memory.h"
 #include "sim/places.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 enum change { LINK_DOWN, LINK_UP, REROUTE, STORM };
 

@@ -8,7 +8,7 @@
 // message; once routes have changed in the run, only the first and the last link do.
 #pragma once
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 struct ideal_path {
     uint32_t src, dst, dim; // nodes whose ports are used

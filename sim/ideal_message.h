@@ -2,7 +2,7 @@
 // A message of a collective on an empty network: least times, and what its ends' lines carry of it.
 #pragma once
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 struct ideal_message {
     uint32_t out,

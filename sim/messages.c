@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 static uint64_t delivered_bytes(const struct sim *sim, const struct message *m)
 {

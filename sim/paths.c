@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 static uint32_t first_port_of(const struct sim *sim, uint32_t rank, uint32_t dim)
 {

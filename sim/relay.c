@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #define LEG_BIT (UINT64_C(1) << 63) // tokens of the workload are below
 

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 struct running {
     struct sim *sim;

@@ -7,7 +7,7 @@
 
 #include "engine/memory.h"
 #include "sim/places.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #define OBSERVE_MAX 8
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 static uint32_t node_called(const struct graph *g, const char *name)
 {

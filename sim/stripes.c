@@ -8,7 +8,7 @@
 
 #include "engine/memory.h"
 #include "engine/rng.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 #define PART_BITS (UINT64_C(3) << 62) // tokens of others have not both of them
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "engine/memory.h"
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 uint32_t sim_switch_dim(const struct sim *sim, uint32_t index)
 {

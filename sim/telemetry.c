@@ -2,7 +2,7 @@
 // Where INT is on, in which form, and whether packets have room for it.
 #include "switch/telemetry.h"
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 enum int_mode sim_int_mode(const struct dim_spec *dim)
 {

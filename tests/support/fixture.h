@@ -2,7 +2,7 @@
 // Simulations for tests, built from a spec without JSON.
 #pragma once
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 
 struct fixture {
     struct spec spec;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sim/sim.h"
+#include "sim/sim_internal.h"
 #include "tests/config/load.h"
 #include "workload/dim_use.h"
 
