@@ -7,6 +7,7 @@
 #include "cc/registry.h"
 #include "config/read.h"
 #include "config/scenario.h"
+#include "transport/transport.h"
 
 // ---- one value ----
 
@@ -154,15 +155,31 @@ static json_t *switch_schema(void)
     return object;
 }
 
-static json_t *transport_schema(void)
+static json_t *transport_kind_schema(const struct transport_ops *ops)
 {
-    json_t *object = params_schema(transport_params, n_transport_params);
+    const char *const name[] = {ops->name, NULL};
+    json_t *object = object_new(), *kind = words_json(name);
+    bool is_default = ops == transport_registry[0];
+    if (is_default)
+        json_object_set_new(kind, "default", json_string(ops->name));
+    key_set(object, "kind", kind, !is_default);
+    json_object_set_new(object, "description", json_string(ops->doc));
+    params_set(object, ops->params, ops->n_params);
+    params_set(object, transport_params, n_transport_params);
     json_t *custom = params_schema(overhead_params, n_overhead_params);
     key_set(object, "wire_overhead",
             json_pack("{s:[o,o],s:s}", "anyOf", words_json(overhead_words), custom, "default",
                       overhead_words[0]),
             false);
     return object;
+}
+
+static json_t *transport_schema(void)
+{
+    json_t *kinds = json_array();
+    for (size_t i = 0; transport_registry[i] != NULL; i++)
+        json_array_append_new(kinds, transport_kind_schema(transport_registry[i]));
+    return json_pack("{s:o}", "anyOf", kinds);
 }
 
 static json_t *cc_schema(void)

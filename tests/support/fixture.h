@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/sim_internal.h"
+#include "transport/roce/roce_spec.h"
 
 struct fixture {
     struct spec spec;
