@@ -66,11 +66,12 @@ collwire_layer(switch ALLOW engine net)
 collwire_layer(transport ALLOW engine net cc)
 collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
-collwire_layer(workload ALLOW engine topology collective net/transfer.h LIBS m)
+collwire_layer(comm ALLOW engine collective net/transfer.h)
+collwire_layer(workload ALLOW engine topology collective comm net/transfer.h LIBS m)
 collwire_layer(trace ALLOW engine net pcap.h zlib.h LIBS PkgConfig::libpcap PkgConfig::zlib)
 
 collwire_layer(sim
-  ALLOW engine net topology cc collective switch transport analytical workload trace)
+  ALLOW engine net topology cc collective switch transport analytical comm workload trace)
 
 collwire_layer(report
   ALLOW engine sim/result.h jansson.h libsmartcols.h
@@ -86,7 +87,7 @@ collwire_layer(cli
         # the tables of the catalogue, as config has them: list.c prints them
         topology/topology.h cc/cc.h cc/registry.h collective/collective.h switch/switch_spec.h
         transport/transport_spec.h workload/job.h workload/dlrm.h workload/gemm.h
-  VIA net topology cc collective switch transport analytical workload # sim/sim.h
+  VIA net topology cc collective switch transport analytical comm workload # sim/sim.h
   LIBS PkgConfig::jansson PkgConfig::libmd PkgConfig::smartcols)
 
 # ---- the check ----

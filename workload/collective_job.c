@@ -5,13 +5,12 @@
 
 #include "engine/memory.h"
 #include "workload/runner.h"
-#include "workload/system.h"
 #include "workload/workload.h"
 
 struct collective_job {
     struct job_run *job;
-    struct system *system;
-    struct system_request request;
+    struct communicator *comm;
+    struct comm_request request;
     uint64_t *begun; // [rank] repeats
     bool *beginning; // [rank] its repeat ends, if it does, on the spot
 };
@@ -25,7 +24,7 @@ static void rank_goes_on(void *self, uint32_t rank, ps_t now)
     while (c->begun[rank] < repeat) {
         c->begun[rank]++;
         c->beginning[rank] = true;
-        bool open = system_issue(c->system, rank, &c->request, now) && c->beginning[rank];
+        bool open = comm_issue(c->comm, rank, &c->request, 0, now) && c->beginning[rank];
         c->beginning[rank] = false;
         if (open)
             return;
@@ -33,10 +32,10 @@ static void rank_goes_on(void *self, uint32_t rank, ps_t now)
     workload_unit_ended(c->job->workload, c->job);
 }
 
-static void rank_done(void *ctx, uint32_t rank, uint32_t number, ps_t now)
+static void rank_done(void *ctx, uint32_t rank, uint32_t ticket, ps_t now)
 {
     struct collective_job *c = ctx;
-    (void)number;
+    (void)ticket;
     if (c->beginning[rank])
         c->beginning[rank] = false; // the loop above goes on: no stack for a million repeats
     else
@@ -48,14 +47,14 @@ static void *collective_new(struct job_run *job)
     const struct job_spec *spec = job->spec;
     struct collective_job *c = memory_zeroed(1, sizeof *c);
     c->job = job;
-    c->system = system_new(job, spec->schedule, rank_done, c);
-    c->request = (struct system_request){.op = (enum coll_op)spec->op,
-                                         .bytes = spec->bytes,
-                                         .dims = (UINT32_C(1) << spec->schedule->n_dims) - 1,
-                                         .root = (uint32_t)spec->root,
-                                         .pieces = (uint32_t)spec->pieces,
-                                         .ranks_per_server = (uint32_t)spec->ranks_per_server,
-                                         .name = spec->name};
+    c->comm = comm_new(&job->comm, spec->ranks, spec->schedule, rank_done, c);
+    c->request = (struct comm_request){.op = (enum coll_op)spec->op,
+                                       .bytes = spec->bytes,
+                                       .dims = (UINT32_C(1) << spec->schedule->n_dims) - 1,
+                                       .root = (uint32_t)spec->root,
+                                       .pieces = (uint32_t)spec->pieces,
+                                       .ranks_per_server = (uint32_t)spec->ranks_per_server,
+                                       .name = spec->name};
     uint32_t ranks = job_n_ranks(spec, job->workload->n_ranks);
     c->begun = memory_zeroed(ranks, sizeof *c->begun);
     c->beginning = memory_zeroed(ranks, sizeof *c->beginning);
@@ -65,7 +64,7 @@ static void *collective_new(struct job_run *job)
 static void collective_free(void *self)
 {
     struct collective_job *c = self;
-    system_free(c->system);
+    comm_free(c->comm);
     free(c->begun);
     free(c->beginning);
     free(c);
@@ -73,13 +72,13 @@ static void collective_free(void *self)
 
 static void collective_delivered(void *self, uint64_t token, ps_t now)
 {
-    system_delivered(((struct collective_job *)self)->system, token, now);
+    comm_delivered(&((struct collective_job *)self)->job->comm, token, now);
 }
 
 static uint64_t collective_bytes(const void *self)
 {
     const struct collective_job *c = self;
-    return system_bytes(c->system, &c->request) * c->job->spec->repeat;
+    return comm_bytes(c->comm, &c->request) * c->job->spec->repeat;
 }
 
 const struct job_runner collective_runner = {

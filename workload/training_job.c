@@ -21,10 +21,10 @@ struct training_rank {
     struct training_walk walk;
     uint32_t waiting; // slot, or NO_SLOT
     ps_t waits_since_ps;
-    uint32_t open, issued; // collectives on their way; all
-    double slowness;       // factor on its compute times
-    struct rng rng;        // of their jitter
-    bool ended;            // its loop
+    uint32_t open;   // collectives on their way
+    double slowness; // factor on its compute times
+    struct rng rng;  // of their jitter
+    bool ended;      // its loop
 };
 
 // A collective of a rank that has ended and is not told of yet.
@@ -63,15 +63,9 @@ static void issue(struct training_rank *r, uint32_t slot, bool urgent, ps_t now)
     if (layer->parts[slot % TRAINING_PARTS].op == TRAINING_NO_OP)
         return;
     t->requests[slot].urgent = urgent;
-    if (r->issued == t->n_log) {
-        if (t->n_log == t->cap_log)
-            t->log = memory_grow(t->log, &t->cap_log, sizeof *t->log);
-        t->log[t->n_log++] = slot;
-    }
-    r->issued++;
     r->open++;
     (*open_of(r, slot))++;
-    if (system_issue(t->system, r->rank, &t->requests[slot], now))
+    if (comm_issue(t->comm, r->rank, &t->requests[slot], slot, now))
         return;
     r->open--;
     (*open_of(r, slot))--;
@@ -202,12 +196,12 @@ static struct training_update *update_take(struct training_job *t)
     return u;
 }
 
-static void on_done(void *ctx, uint32_t rank, uint32_t number, ps_t now)
+static void on_done(void *ctx, uint32_t rank, uint32_t slot, ps_t now)
 {
     struct training_job *t = ctx;
     struct training_update *u = update_take(t);
     u->rank = &t->ranks[rank];
-    u->slot = t->log[number];
+    u->slot = slot;
     const struct training_layer *layer = &t->spec->layers[u->slot / TRAINING_PARTS];
     sim_timer_init(t->job->workload->engine, &u->timer, job_rank(t->job->spec, rank), on_update, u);
     timer_start(t, &u->timer, now + (ps_t)layer->update_delay_ns * PS_PER_NS);
@@ -238,7 +232,7 @@ static void fill_slot(struct training_job *t, uint32_t slot)
     if (step->op == TRAINING_NO_OP)
         return;
     uint64_t bytes = scaled_bytes(step->bytes, spec->comm_scale);
-    t->requests[slot] = (struct system_request){
+    t->requests[slot] = (struct comm_request){
         .op = (enum coll_op)step->op,
         .bytes = bytes * (step->op == COLL_ALL_GATHER ? coll_span(s, dims) : 1),
         .dims = dims,
@@ -285,10 +279,10 @@ static void *training_new(struct job_run *job)
     t->uneven = memory_zeroed(t->n_slots, sizeof *t->uneven);
     for (uint32_t slot = 0; slot < t->n_slots; slot++)
         fill_slot(t, slot);
-    t->system = system_new(job, spec->schedule, on_done, t);
+    t->comm = comm_new(&job->comm, spec->ranks, spec->schedule, on_done, t);
     t->timeline.n_ranks = job->workload->timeline_ranks;
     dim_use_init(&t->use, spec->schedule->n_dims + 1);
-    system_watch(t->system, &t->timeline, &t->use);
+    comm_watch(t->comm, &t->timeline, &t->use);
     t->open = memory_zeroed((size_t)t->n_ranks * t->n_slots, sizeof *t->open);
     t->pass_end_ps = memory_zeroed(t->passes, sizeof *t->pass_end_ps);
     for (uint64_t p = 0; p < t->passes; p++)
@@ -303,7 +297,7 @@ static void *training_new(struct job_run *job)
 static void training_job_free(void *self)
 {
     struct training_job *t = self;
-    system_free(t->system);
+    comm_free(t->comm);
     for (size_t i = 0; i < t->n_blocks; i++)
         free(t->blocks[i]);
     free(t->blocks);
@@ -315,7 +309,6 @@ static void training_job_free(void *self)
         free((void *)(uintptr_t)t->uneven[slot].bytes);
     free(t->uneven);
     free(t->open);
-    free(t->log);
     free(t->pass_end_ps);
     free(t->rank_compute_ps);
     free(t->rank_end_ps);
@@ -330,7 +323,7 @@ static void training_start(void *self, uint32_t i, ps_t now)
 
 static void training_delivered(void *self, uint64_t token, ps_t now)
 {
-    system_delivered(((struct training_job *)self)->system, token, now);
+    comm_delivered(&((struct training_job *)self)->job->comm, token, now);
 }
 
 // All issues of a pass, by walking through the loop without time; the passes are alike.
@@ -347,7 +340,7 @@ static uint64_t training_bytes(const void *self)
             t->spec->layers[action.layer].parts[action.part].op == TRAINING_NO_OP)
             continue;
         if (!known[slot])
-            once[slot] = system_bytes(t->system, &t->requests[slot]);
+            once[slot] = comm_bytes(t->comm, &t->requests[slot]);
         known[slot] = true;
         sum += once[slot];
     }

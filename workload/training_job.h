@@ -2,9 +2,7 @@
 // A training job while it runs, as reports read it.
 #pragma once
 
-#include "workload/dim_use.h"
-#include "workload/system.h"
-#include "workload/timeline.h"
+#include "comm/recorder.h"
 #include "workload/training_loop.h"
 
 // Times of all ranks together.
@@ -21,14 +19,12 @@ struct training_job {
     uint64_t passes;
     uint32_t n_ranks, n_slots; // slot = layer * TRAINING_PARTS + part
     struct training_slot *slots;
-    struct system_request *requests; // [slot]
-    struct coll_uneven *uneven;      // [slot] of those that are
-    struct system *system;
+    struct comm_request *requests; // [slot]
+    struct coll_uneven *uneven;    // [slot] of those that are
+    struct communicator *comm;
     /* state */
     struct training_rank *ranks;
-    uint16_t *open; // [rank * n_slots + slot] collectives on their way
-    uint32_t *log;  // [number of a collective] its slot
-    size_t n_log, cap_log;
+    uint16_t *open;                  // [rank * n_slots + slot] collectives on their way
     struct training_update *updates; // free ones
     struct training_update **blocks;
     size_t n_blocks;

@@ -128,6 +128,17 @@ static void init_runner(struct job_run *job, const struct job_runner *runner)
     struct workload *w = job->workload;
     uint32_t n = job_n_ranks(job->spec, w->n_ranks);
     job->runner = runner;
+    job->comm = (struct comm_job){.engine = w->engine,
+                                  .transfer = &w->transfer,
+                                  .bandwidth = w->bandwidth,
+                                  .bandwidth_ctx = w->network_ctx,
+                                  .recorder = &w->recorder,
+                                  .job = job->index,
+                                  .cls = job->spec->cls,
+                                  .channels = (uint32_t)job->spec->channels,
+                                  .token = (uint64_t)job->index << TOKEN_JOB_SHIFT,
+                                  .messages = &w->messages_open,
+                                  .delays = &w->starts_pending};
     job->self = runner->new (job);
     job->units_left = n;
     job->n_starts = n;
@@ -206,10 +217,9 @@ void workload_free(struct workload *w)
         free(w->jobs[j].flow_order);
         if (w->jobs[j].runner)
             w->jobs[j].runner->free(w->jobs[j].self);
+        comm_job_free(&w->jobs[j].comm);
     }
     free(w->jobs);
-    for (size_t i = 0; i < w->n_records; i++)
-        record_free(&w->records[i]);
-    free(w->records);
+    recorder_free(&w->recorder);
     *w = (struct workload){0};
 }

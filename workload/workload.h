@@ -2,10 +2,10 @@
 // Runs the jobs of a scenario over any network: starts, dependencies, ends.
 #pragma once
 
+#include "comm/recorder.h"
 #include "engine/timer.h"
 #include "net/transfer.h"
 #include "workload/job.h"
-#include "workload/record.h"
 #include "workload/runner.h"
 
 struct job_run {
@@ -18,6 +18,7 @@ struct job_run {
     uint64_t units_left;             // flows, or ranks of the runner, that have not ended
     const struct job_runner *runner; // of jobs that are no flows, else NULL
     void *self;                      // the runner's
+    struct comm_job comm;            // what its communicators have in common
 };
 
 struct workload {
@@ -35,8 +36,7 @@ struct workload {
     size_t n_jobs;
     uint64_t jobs_left, messages_open;
     uint32_t starts_pending; // starts, and delays of ranks, that are to come
-    struct collective_record *records;
-    size_t n_records, cap_records;
+    struct recorder recorder;
     /* counters */
     uint64_t total_bytes; // that all jobs will send
 };

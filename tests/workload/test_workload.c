@@ -258,7 +258,7 @@ static void test_repeats_chunks_and_late_ranks(void **state)
                 if (i > 0) // the first rank goes on as soon as its own part is done
                     assert_true(c[i].start_ps > c[i - 1].start_ps &&
                                 c[i].start_ps <= c[i - 1].end_ps && c[i].end_ps > c[i - 1].end_ps);
-                assert_int_equal(f.sim->workload.records[i].ranks_done, ranks);
+                assert_int_equal(f.sim->workload.recorder.records[i].ranks_done, ranks);
             }
             fixture_free(&f);
         }
