@@ -161,7 +161,7 @@ void sim_collect_trainings(const struct sim *sim, struct result *r)
     const struct workload *w = &sim->workload;
     for (size_t j = 0; j < w->n_jobs; j++) {
         const struct job_spec *spec = w->jobs[j].spec;
-        if (spec->kind != JOB_TRAINING)
+        if (!spec->kind->trains)
             continue;
         const struct training_job *t = w->jobs[j].self;
         comm_use_settle(t->comm, sim->engine.now_ps);

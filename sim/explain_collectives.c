@@ -55,7 +55,7 @@ void sim_explain_collectives(const struct sim *sim, struct result *r)
         const struct collective_result *c = &r->collectives[i];
         bool last = i + 1 == r->n_collectives || r->collectives[i + 1].job != c->job;
         if (!last || c->n_dims < 2 || c->end_ps <= c->start_ps ||
-            w->jobs[c->job].spec->kind != JOB_COLLECTIVE)
+            w->jobs[c->job].spec->kind->trains)
             continue;
         explain_one(&w->recorder.records[i], c, r);
         said++;
