@@ -102,6 +102,11 @@ struct cc_notification {
     ps_t interval_ps;
 };
 
+struct cc_preset;
+
+// The notification point that a preset means, nothing left AUTO.
+struct cc_notification cc_notification_of(const struct cc_preset *preset);
+
 // A named set of values over the defaults of a parameter table.
 struct cc_preset_value {
     const char *param, *value;

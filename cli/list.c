@@ -13,6 +13,7 @@
 #include "cc/registry.h"
 #include "config/job_reader.h"
 #include "report/metric_table.h"
+#include "transport/transport.h"
 #include "workload/dlrm.h"
 
 struct table_ref {
@@ -56,15 +57,17 @@ static size_t cc_entries(struct entry out[ENTRIES_MAX])
 
 static size_t transport_entries(struct entry out[ENTRIES_MAX])
 {
-    const struct param *kind = param_find(transport_params, n_transport_params, "kind");
     size_t n = 0;
-    for (; kind->choices[n] != NULL && n < ENTRIES_MAX; n++)
-        out[n] = (struct entry){.name = kind->choices[n],
-                                .doc = kind->help,
-                                .source = kind->source,
-                                .tables = {{"", transport_params, n_transport_params},
+    for (; transport_registry[n] != NULL && n < ENTRIES_MAX; n++) {
+        const struct transport_ops *ops = transport_registry[n];
+        out[n] = (struct entry){.name = ops->name,
+                                .doc = ops->doc,
+                                .source = ops->source,
+                                .tables = {{"", ops->params, ops->n_params},
+                                           {"", transport_params, n_transport_params},
                                            {"wire_overhead", overhead_params, n_overhead_params}},
                                 .own = "transport"};
+    }
     return n;
 }
 
@@ -335,7 +338,7 @@ static const char *profile_text(const struct cc_profile *profile, char *buf, siz
 static void notification_print(const struct cc_preset *preset, char *buf, size_t room)
 {
     char interval[UNIT_TEXT];
-    struct cc_notification n = notification_of(preset);
+    struct cc_notification n = cc_notification_of(preset);
     if (n.cnp == CNP_PER_ACK)
         snprintf(buf, room, " (transport: cnp=per_ack)");
     else

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/job_reader.h"
+#include "transport/transport.h"
 
 // A number without a fraction as a JSON integer, so that it reads "8" and not "8.0".
 static json_t *number_json(double value)
@@ -85,7 +86,11 @@ static json_t *switch_json(const struct switch_spec *sw)
 
 static json_t *transport_json(const struct transport_spec *transport)
 {
-    json_t *json = params_json(transport_params, n_transport_params, transport);
+    const struct transport_ops *ops = transport->ops;
+    json_t *json = json_object();
+    json_object_set_new(json, "kind", json_string(ops->name));
+    write_params(json, ops->params, ops->n_params, transport->own);
+    write_params(json, transport_params, n_transport_params, transport);
     json_t *overhead = transport->overhead == OVERHEAD_CUSTOM
                            ? params_json(overhead_params, n_overhead_params, transport)
                            : json_string(overhead_words[transport->overhead]);
@@ -102,11 +107,10 @@ static json_t *cc_json(const struct dim_spec *dim)
     return json;
 }
 
-// Does the policy of a dimension bring another notification point than the global transport shows?
-static bool notified_apart(const struct transport_spec *t, const struct transport_spec *base)
+// Does the policy of a dimension complete its transport otherwise than the global transport shows?
+static bool completed_apart(const struct transport_spec *t, const struct transport_spec *base)
 {
-    return t->cnp != base->cnp || t->cnp_scope != base->cnp_scope ||
-           t->cnp_interval_ps != base->cnp_interval_ps;
+    return memcmp(t->own, base->own, sizeof t->own) != 0;
 }
 
 static json_t *dim_json(const struct dim_spec *dim, const struct dim_spec *base,
@@ -123,7 +127,7 @@ static json_t *dim_json(const struct dim_spec *dim, const struct dim_spec *base,
                             params_json(link_params, n_link_params, &dim->links[i + 1]));
     if (overrides[OVERRIDE_SWITCH])
         json_object_set_new(json, "switch", switch_json(&dim->sw));
-    if (overrides[OVERRIDE_TRANSPORT] || notified_apart(&dim->transport, &base->transport))
+    if (overrides[OVERRIDE_TRANSPORT] || completed_apart(&dim->transport, &base->transport))
         json_object_set_new(json, "transport", transport_json(&dim->transport));
     if (overrides[OVERRIDE_CC])
         json_object_set_new(json, "cc", cc_json(dim));

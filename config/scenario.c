@@ -10,6 +10,7 @@
 #include "config/read.h"
 #include "engine/memory.h"
 #include "topology/graph_kind.h"
+#include "transport/transport.h"
 
 static void check_name(struct reader *r, const struct place *place)
 {
@@ -62,13 +63,13 @@ static void check_analytical(struct reader *r, const struct place *root)
         place_error(r->err, &sample, "the analytical network has no queues or rates to sample");
 }
 
-// Notification points that the transport leaves to the presets; after all presets are known and the
+// Values that the transports leave to the presets of policies; after all presets are known and the
 // dimensions have taken over what the global transport leaves open.
-static void fill_notifications(struct scenario *s)
+static void complete_transports(struct scenario *s)
 {
     for (uint32_t d = 0; d < s->spec.n_dims; d++)
-        notification_fill(&s->spec.dims[d].transport, s->spec.dims[d].cc_preset);
-    notification_fill(&s->base.transport, s->base.cc_preset);
+        transport_complete(&s->spec.dims[d].transport, s->spec.dims[d].cc_preset);
+    transport_complete(&s->base.transport, s->base.cc_preset);
 }
 
 static void read_scenario(struct reader *r, const struct place *root)
@@ -87,7 +88,7 @@ static void read_scenario(struct reader *r, const struct place *root)
     read_base(r, root);
     read_topology(r, &topology);
     check_base(r, root);
-    fill_notifications(r->scenario);
+    complete_transports(r->scenario);
     read_workload(r, &workload);
     read_faults(r, &faults);
     read_routes(r, &routes);

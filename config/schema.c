@@ -7,6 +7,7 @@
 #include "config/job_reader.h"
 #include "config/scenario.h"
 #include "config/schema_parts.h"
+#include "transport/transport.h"
 
 static json_t *switch_schema(void)
 {
@@ -26,15 +27,31 @@ static json_t *switch_schema(void)
     return object;
 }
 
-static json_t *transport_schema(void)
+static json_t *transport_kind_schema(const struct transport_ops *ops)
 {
-    json_t *object = schema_table(transport_params, n_transport_params);
+    const char *const name[] = {ops->name, NULL};
+    json_t *object = schema_object(), *kind = schema_words(name);
+    bool is_default = ops == transport_registry[0];
+    if (is_default)
+        json_object_set_new(kind, "default", json_string(ops->name));
+    schema_key(object, "kind", kind, !is_default);
+    json_object_set_new(object, "description", json_string(ops->doc));
+    schema_params(object, ops->params, ops->n_params);
+    schema_params(object, transport_params, n_transport_params);
     json_t *custom = schema_table(overhead_params, n_overhead_params);
     schema_key(object, "wire_overhead",
                json_pack("{s:[o,o],s:s}", "anyOf", schema_words(overhead_words), custom, "default",
                          overhead_words[0]),
                false);
     return object;
+}
+
+static json_t *transport_schema(void)
+{
+    json_t *kinds = json_array();
+    for (size_t i = 0; transport_registry[i] != NULL; i++)
+        json_array_append_new(kinds, transport_kind_schema(transport_registry[i]));
+    return json_pack("{s:o}", "anyOf", kinds);
 }
 
 static json_t *cc_schema(void)

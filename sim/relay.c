@@ -66,7 +66,6 @@ static void post_leg(struct relay *r, uint32_t slot, uint32_t from, ps_t now)
     struct transfer_request leg = m->request;
     leg.src = from;
     leg.dst = m->at = sim_relay_next(&r->sim->graph, from, m->request.dst);
-    leg.dims = 0;
     leg.token = LEG_BIT | slot;
     m->legs_open += 2;
     r->sim->transfer.post(r->sim->transfer.net, &leg, now);
@@ -139,8 +138,8 @@ void sim_relay_init(struct sim *sim)
     struct relay *r = sim->relay = memory_zeroed(1, sizeof *r);
     r->sim = sim;
     r->free_head = UINT32_MAX;
-    r->client = sim->roce.client;
-    sim->roce.client = (struct transfer_client){delivered, sent, failed, r};
+    r->client = sim->client;
+    sim->client = (struct transfer_client){delivered, sent, failed, r};
     sim->workload.transfer = (struct transfer){.post = relay_post, .net = r};
 }
 

@@ -34,7 +34,7 @@ static void test_runs(void **state)
     struct result *r = sim_result(sim);
     assert_int_equal(r->status, RUN_COMPLETED);
     assert_int_equal(r->n_flows, 2 * 3 * 2); // rank 4 has no pair
-    assert_int_equal(sim->roce.delivered_bytes, 2 * 3 * 10001);
+    assert_int_equal(sim->hosts.counters.delivered_bytes, 2 * 3 * 10001);
     assert_int_equal(sim->workload.total_bytes, 2 * 3 * 10001);
     ps_t ready = PS_PER_US; // of the sender: its reply has arrived, its message is acknowledged
     for (size_t i = 0; i < r->n_flows; i++) {

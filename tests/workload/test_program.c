@@ -57,7 +57,7 @@ static void run(struct fixture *f, uint32_t ranks, struct step_graph *graph)
 static void assert_completed(const struct fixture *f)
 {
     assert_int_equal(f->result->status, RUN_COMPLETED);
-    assert_int_equal(f->sim->roce.delivered_bytes, f->sim->workload.total_bytes);
+    assert_int_equal(f->sim->hosts.counters.delivered_bytes, f->sim->workload.total_bytes);
     assert_int_equal(f->sim->workload.jobs_left + f->sim->workload.messages_open, 0);
     assert_int_equal(f->sim->workload.starts_pending, 0);
 }
