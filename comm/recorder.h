@@ -116,5 +116,5 @@ static inline bool timeline_wants(const struct timeline *t, uint32_t rank)
     return t != NULL && rank < t->n_ranks;
 }
 
-// Of a rank that it wants; slices without length are left out.
+// Of a rank that is recorded; slices without length are left out.
 void timeline_add(struct timeline *t, const struct timeline_slice *slice);

@@ -91,7 +91,7 @@ static struct pairing *pairing_at(struct channel *c, uint64_t number)
     return &c->pairings[number - c->base];
 }
 
-// Forgets the pairs at the front that are over, when they are half of the window.
+// Drops the pairs at the front that are over, when they are half of the window.
 static void channel_slide(struct channel *c)
 {
     size_t over = 0;
