@@ -76,7 +76,7 @@ collwire_layer(sim
   ALLOW engine net topology cc collective switch transport analytical comm workload trace wire)
 
 collwire_layer(report
-  ALLOW engine sim/result.h jansson.h libsmartcols.h
+  ALLOW engine net/drop.h sim/result.h jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
