@@ -68,27 +68,29 @@ collwire_layer(switch ALLOW engine net)
 collwire_layer(transport ALLOW engine net cc wire zlib.h LIBS PkgConfig::zlib) # ICRC
 collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
-collwire_layer(workload ALLOW engine topology collective net/transfer.h LIBS m)
+collwire_layer(comm ALLOW engine collective net/transfer.h)
+collwire_layer(workload ALLOW engine collective comm net/transfer.h LIBS m)
 collwire_layer(trace ALLOW engine net wire pcap.h LIBS PkgConfig::libpcap)
 
 collwire_layer(sim
-  ALLOW engine net topology cc collective switch transport analytical workload trace wire)
+  ALLOW engine net topology cc collective switch transport analytical comm workload trace wire)
 
 collwire_layer(report
   ALLOW engine net/drop.h sim/result.h jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
-  ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h transport/transport_spec.h
-        workload/job.h workload/dlrm.h workload/gemm.h workload/training_loop.h workload/training_spec.h sim/spec.h jansson.h
-  VIA net wire # cc/cc.h, transport/transport.h
+  ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
+        transport/transport_spec.h workload sim/spec.h jansson.h
+  VIA net wire comm # cc/cc.h, transport/transport.h, workload/program.h
   LIBS PkgConfig::jansson m m) # llround
 
 collwire_layer(cli
   ALLOW engine trace sim report config jansson.h libsmartcols.h sha2.h
         # the tables of the catalogue, as config has them: list.c prints them
         topology/topology.h cc/cc.h cc/registry.h collective/collective.h switch/switch_spec.h
-        transport/transport.h transport/transport_spec.h workload/job.h workload/dlrm.h workload/gemm.h
-  VIA net wire topology cc collective switch transport workload # sim/spec.h
+        transport/transport.h transport/transport_spec.h workload/kind.h workload/dlrm.h
+        workload/gemm.h
+  VIA net wire topology cc collective switch transport comm workload # sim/spec.h
   LIBS PkgConfig::jansson PkgConfig::libmd PkgConfig::smartcols)
 
 # ---- the check ----

@@ -12,7 +12,7 @@ static ps_t known(ps_t ps) { return ps == PS_NEVER ? -1 : ps; }
 #define IDEALS_KEPT 1024
 
 // "ring", or one name per dimension: "ring+halving_doubling".
-static char *algorithm_text(const struct coll_schedule *s, const struct system_request *request)
+static char *algorithm_text(const struct coll_schedule *s, const struct comm_request *request)
 {
     char text[COLL_MAX_DIMS * 32] = "";
     if (s->flat[request->op])
@@ -53,9 +53,10 @@ static void collect_dims(const struct collective_record *record, struct collecti
     bool whole = record->dims[record->n_dims - 1].busy_ps > 0;
     c->n_dims = whole ? record->n_dims : record->n_dims - 1;
     c->dims = memory_zeroed(c->n_dims, sizeof *c->dims);
-    for (uint32_t d = 0; d < c->n_dims; d++)
-        c->dims[d] = (struct dim_result){record->dims[d].bytes,
-                                         time > 0 ? record->dims[d].busy_ps / time : 0};
+    for (uint32_t d = 0; d < c->n_dims; d++) {
+        double busy = (double)record->dims[d].busy_ps / coll_n_groups(record->schedule, d);
+        c->dims[d] = (struct dim_result){record->dims[d].bytes, time > 0 ? busy / time : 0};
+    }
 }
 
 static void collect_rates(struct collective_result *c, enum coll_op op)
@@ -69,29 +70,29 @@ static void collect_rates(struct collective_result *c, enum coll_op op)
         c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
 }
 
-// Collectives with equal requests have the same ideal time. A collective that has not ended has no
+// Equal requests of one communicator have the same ideal time. A collective that has not ended has no
 // efficiency, so its ideal time is not computed: an interrupted run ends sooner.
 static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
 {
-    const struct workload *w = &sim->workload;
-    const struct collective_record *record = &w->records[i];
+    const struct collective_record *records = sim->workload.recorder.records, *record = &records[i];
     if (record->end_ps == PS_NEVER || record->end_ps < 0)
         return -1;
     for (size_t before = i; before-- > 0 && i - before <= IDEALS_KEPT;)
-        if (w->records[before].request == record->request && r->collectives[before].ideal_ps >= 0)
+        if (records[before].request == record->request &&
+            records[before].schedule == record->schedule && r->collectives[before].ideal_ps >= 0)
             return r->collectives[before].ideal_ps;
-    return sim_ideal_collective_ps(sim, w->jobs[record->job].spec, record->schedule,
-                                   record->request);
+    return sim_ideal_collective_ps(sim, record->ranks, record->schedule, record->request);
 }
 
 void sim_collect_collectives(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
-    r->n_collectives = w->n_records;
-    r->collectives = memory_zeroed(w->n_records, sizeof *r->collectives);
-    for (size_t i = 0; i < w->n_records; i++) {
-        const struct collective_record *record = &w->records[i];
-        const struct system_request *request = record->request;
+    recorder_sort(&w->recorder);
+    r->n_collectives = w->recorder.n;
+    r->collectives = memory_zeroed(w->recorder.n, sizeof *r->collectives);
+    for (size_t i = 0; i < w->recorder.n; i++) {
+        const struct collective_record *record = &w->recorder.records[i];
+        const struct comm_request *request = record->request;
         struct collective_result *c = &r->collectives[i];
         *c = (struct collective_result){.job = record->job,
                                         .name = request->name,

@@ -30,8 +30,8 @@ static uint32_t sum_records(const struct sim *sim, const struct training_job *t,
 {
     const struct workload *w = &sim->workload;
     uint32_t n = 0;
-    for (size_t i = 0; i < w->n_records; i++) {
-        const struct collective_record *record = &w->records[i];
+    for (size_t i = 0; i < w->recorder.n; i++) {
+        const struct collective_record *record = &w->recorder.records[i];
         if (record->job != t->job->index || record->end_ps == PS_NEVER)
             continue;
         uint32_t slot = (uint32_t)(record->request - t->requests);
@@ -61,7 +61,8 @@ static void collect_layers(const struct training_job *t, const struct slot_sum *
         layer->name = t->spec->layers[slot / TRAINING_PARTS].name;
         layer->parts[slot % TRAINING_PARTS] = (struct training_part_result){
             .compute_ps = (ps_t)(t->slots[slot].computed_ps / t->n_ranks),
-            .exposed_ps = (ps_t)(t->slots[slot].exposed_ps / t->n_ranks + 0.5),
+            .exposed_ps =
+                (ps_t)((2 * t->slots[slot].exposed_ps + t->n_ranks) / (2 * (ps_sum_t)t->n_ranks)),
             .comm_ps = sum->comm_ps,
             .queueing_ps = phase_record_queueing_ps(&sum->all),
             .network_ps = phase_record_network_ps(&sum->all),
@@ -149,7 +150,7 @@ static void collect_use(const struct sim *sim, const struct training_job *t,
     out->mean = memory_zeroed(u->n_dims, sizeof *out->mean);
     for (size_t i = 0; i < u->n; i++)
         for (uint32_t d = 0; d < u->n_dims; d++) {
-            double busy = u->busy_ps[i * u->n_dims + d];
+            double busy = dim_use_ps(u, i, d);
             out->share[i * u->n_dims + d] = busy / (double)u->step_ps;
             out->mean[d] += time > 0 ? busy / time : 0;
         }
@@ -161,10 +162,10 @@ void sim_collect_trainings(const struct sim *sim, struct result *r)
     const struct workload *w = &sim->workload;
     for (size_t j = 0; j < w->n_jobs; j++) {
         const struct job_spec *spec = w->jobs[j].spec;
-        if (spec->kind != JOB_TRAINING)
+        if (!spec->kind->trains)
             continue;
         const struct training_job *t = w->jobs[j].self;
-        system_use_settle(t->system, sim->engine.now_ps);
+        comm_use_settle(t->comm, sim->engine.now_ps);
         r->trainings = memory_resize(r->trainings, r->n_trainings + 1, sizeof *r->trainings);
         struct training_result *out = &r->trainings[r->n_trainings++];
         *out = (struct training_result){.job = (uint32_t)j,
