@@ -82,13 +82,13 @@ static void on_arrival(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct analytical_message *m = timer->data;
     struct analytical *a = m->net;
-    uint64_t token = m->token;
+    uint64_t token = m->token, bytes = m->bytes;
     a->n_running--;
-    a->delivered_bytes += m->bytes;
+    a->delivered_bytes += bytes;
     if (a->ended)
         a->ended(a->ended_ctx, m);
     slot_give(m); // the client may post again
-    a->client.delivered(a->client.ctx, token, e->now_ps);
+    a->client.delivered(a->client.ctx, token, bytes, e->now_ps);
     a->client.sent(a->client.ctx, token, e->now_ps);
 }
 

@@ -9,13 +9,16 @@
 #include "comm/recorder.h"
 #include "engine/timer.h"
 
-// Of a token, below the job: walk, step.
+// Of a token, below the job: the receiver's walk, its step that awaits the message, and whether the receiver adds
+// the message to its vector.
 #define TOKEN_STEP_BITS 20
-#define TOKEN_WALK_BITS (COMM_TOKEN_BITS - TOKEN_STEP_BITS)
+#define TOKEN_REDUCE (UINT64_C(1) << TOKEN_STEP_BITS)
+#define TOKEN_WALK_SHIFT (TOKEN_STEP_BITS + 1)
+#define TOKEN_WALK_BITS (COMM_TOKEN_BITS - TOKEN_WALK_SHIFT)
 
-struct arrivals {          // of one step
-    uint32_t messages;     // that have come
-    uint64_t reduce_bytes; // that are to be added, whether they have arrived or are on their way
+struct arrivals { // messages of one step that have arrived
+    uint32_t messages;
+    uint64_t reduce_bytes; // of those that are added
 };
 
 // One rank's way through the steps of a phase, with what arrives before its step.

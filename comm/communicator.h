@@ -78,7 +78,7 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
                 uint32_t ticket, ps_t now);
 
 // A message of a communicator of this job has arrived; `token` as posted.
-void comm_delivered(struct comm_job *job, uint64_t token, ps_t now);
+void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t now);
 
 // Bytes that all members will send for one such collective; called before anything runs.
 uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request);

@@ -150,16 +150,13 @@ static uint64_t token_of(const struct walk *walk, uint32_t member, uint32_t step
 {
     const struct phase_run *run = walk->run;
     uint64_t index = run->first_walk + member;
-    return run->comm->job->token | index << TOKEN_STEP_BITS | step;
+    return run->comm->job->token | index << TOKEN_WALK_SHIFT | step;
 }
 
 static void count(struct walk *walk, const struct coll_send *send, ps_t now)
 {
     struct phase_run *run = walk->run;
     struct phase_record *record = phase_record_of(run);
-    struct arrivals *awaited = walk_arrivals(&run->walks[send->peer], send->peer_step);
-    if (send->reduce)
-        awaited->reduce_bytes += send->bytes;
     record->bytes += send->bytes;
     record->messages++;
     record->network_ps -= now - run->instance->start_ps;
@@ -183,7 +180,7 @@ static void post(struct walk *walk, const struct coll_send *send, uint32_t fan_o
                  .fan_out = fan_out,
                  .step = walk->step,
                  .steps = run->steps},
-        .token = token_of(walk, send->peer, send->peer_step),
+        .token = token_of(walk, send->peer, send->peer_step) | (send->reduce ? TOKEN_REDUCE : 0),
     };
     (*job->messages)++;
     job->transfer->post(job->transfer->net, &request, now);
@@ -268,14 +265,17 @@ void walk_begin(struct walk *walk, ps_t now)
         walk_on(walk, now);
 }
 
-void comm_delivered(struct comm_job *job, uint64_t token, ps_t now)
+void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t now)
 {
-    uint64_t index = token >> TOKEN_STEP_BITS & ((UINT64_C(1) << TOKEN_WALK_BITS) - 1);
+    uint64_t index = token >> TOKEN_WALK_SHIFT & ((UINT64_C(1) << TOKEN_WALK_BITS) - 1);
     uint32_t step = (uint32_t)(token & ((UINT64_C(1) << TOKEN_STEP_BITS) - 1));
     struct walk *walk = job->walks[index];
     struct phase_run *run = walk->run;
     SIM_ASSERT(job->engine, walk->member, step >= walk->step);
-    walk_arrivals(walk, step)->messages++;
+    struct arrivals *arrivals = walk_arrivals(walk, step);
+    arrivals->messages++;
+    if (token & TOKEN_REDUCE)
+        arrivals->reduce_bytes += bytes;
     phase_record_of(run)->network_ps += now - run->instance->start_ps;
     if (walk->begun && !walk->delayed && step == walk->step && leaves_step(walk, now))
         walk_on(walk, now);

@@ -26,8 +26,9 @@ struct transfer_request {
 
 // Called by the network inside the event that makes it true; may post again from that rank.
 struct transfer_client {
-    void (*delivered)(void *ctx, uint64_t token, ps_t now); // last byte at the receiver
-    void (*sent)(void *ctx, uint64_t token, ps_t now);      // last ACK at the sender
+    // The last of its bytes has arrived at the receiver.
+    void (*delivered)(void *ctx, uint64_t token, uint64_t bytes, ps_t now);
+    void (*sent)(void *ctx, uint64_t token, ps_t now);   // last ACK at the sender
     void (*failed)(void *ctx, uint64_t token, ps_t now); // given up; neither of the others follows
     void *ctx;
 };

@@ -12,6 +12,7 @@
 
 struct entry {
     uint64_t token; // of the client
+    uint64_t bytes;
     uint32_t job, src, dst, next_free;
     uint32_t number;              // of the messages that src has posted
     ps_t posted_ps, delivered_ps; // PS_NEVER = not yet
@@ -54,6 +55,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     l->n_messages += counts;
     l->n_posted[request->src] += counts;
     l->entries[slot] = (struct entry){.token = request->token,
+                                      .bytes = request->bytes,
                                       .job = request->job,
                                       .src = request->src,
                                       .dst = request->dst,
@@ -72,7 +74,7 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
     if (e->failed) // its sender has given up: the client has been told so
         return;
     e->delivered_ps = now;
-    l->client.delivered(l->client.ctx, e->token, now);
+    l->client.delivered(l->client.ctx, e->token, e->bytes, now);
 }
 
 static void sent(void *ctx, uint64_t slot, ps_t now)
@@ -181,7 +183,7 @@ void sim_ledger_init(struct sim *sim)
     l->sim = sim;
     l->free_head = UINT32_MAX;
     l->n_posted = memory_zeroed(sim->graph.n_ranks, sizeof *l->n_posted);
-    sim->hosts.client = (struct transfer_client){delivered, sent, failed, l};
+    sim->hosts.client = (struct host_client){delivered, sent, failed, l};
     sim->hosts.observer = (struct host_observer){message_ended, sim};
     sim->transfer = (struct transfer){.post = post, .net = l};
 }

@@ -83,11 +83,11 @@ static void relay_post(void *net, const struct transfer_request *request, ps_t n
     post_leg(r, slot, request->src, now);
 }
 
-static void delivered(void *ctx, uint64_t token, ps_t now)
+static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 {
     struct relay *r = ctx;
     if (!(token & LEG_BIT)) {
-        r->client.delivered(r->client.ctx, token, now);
+        r->client.delivered(r->client.ctx, token, bytes, now);
         return;
     }
     uint32_t slot = (uint32_t)token;
@@ -100,7 +100,7 @@ static void delivered(void *ctx, uint64_t token, ps_t now)
     m->arrived = true;
     uint64_t whole = m->request.token;
     slot_settle(r, slot);
-    r->client.delivered(r->client.ctx, whole, now);
+    r->client.delivered(r->client.ctx, whole, bytes, now);
 }
 
 static void sent(void *ctx, uint64_t token, ps_t now)

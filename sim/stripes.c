@@ -14,6 +14,7 @@
 
 struct striped {
     uint64_t token; // of the whole
+    uint64_t bytes; // of the parts that have been delivered
     uint32_t next_free;
     uint8_t parts, undelivered, unended, unrecorded;
     bool failed;
@@ -100,7 +101,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     }
     uint32_t slot = slot_take(s);
     uint8_t n = (uint8_t)parts;
-    s->slots[slot] = (struct striped){request->token, 0, n, n, n, n, false, {0}};
+    s->slots[slot] = (struct striped){request->token, 0, 0, n, n, n, n, false, {0}};
     for (uint32_t i = 0; i < parts; i++) {
         struct transfer_request part = *request;
         part.bytes = request->bytes / parts + (i < request->bytes % parts);
@@ -113,16 +114,17 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
 
 static bool is_part(uint64_t token) { return (token & PART_BITS) == PART_BITS; }
 
-static void delivered(void *ctx, uint64_t token, ps_t now)
+static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 {
     struct stripes *s = ctx;
     if (!is_part(token)) {
-        s->client.delivered(s->client.ctx, token, now);
+        s->client.delivered(s->client.ctx, token, bytes, now);
         return;
     }
     struct striped *m = &s->slots[(uint32_t)token];
+    m->bytes += bytes;
     if (--m->undelivered == 0)
-        s->client.delivered(s->client.ctx, m->token, now);
+        s->client.delivered(s->client.ctx, m->token, m->bytes, now);
 }
 
 // A part has ended. Callbacks may post, so the slot is given back before.

@@ -37,6 +37,14 @@ struct host_paths {
     void *ctx;
 };
 
+// The client of the hosts, as struct transfer_client, but for the message's size: its receiver does not know it.
+struct host_client {
+    void (*delivered)(void *ctx, uint64_t token, ps_t now);
+    void (*sent)(void *ctx, uint64_t token, ps_t now);
+    void (*failed)(void *ctx, uint64_t token, ps_t now);
+    void *ctx;
+};
+
 struct host_observer {
     // Done or failed, before it is freed.
     void (*message_ended)(void *ctx, const struct sender *s, const struct message *m, ps_t now);
@@ -58,7 +66,7 @@ struct hosts {
     struct transport_dim *dims;
     uint32_t n_dims;
     struct host_paths paths;
-    struct transfer_client client;
+    struct host_client client;
     struct host_observer observer;
     /* state */
     struct sender **senders;     // [flow]

@@ -153,12 +153,12 @@ static struct job_run *job_of(struct workload *w, uint64_t token)
     return &w->jobs[token >> TOKEN_JOB_SHIFT];
 }
 
-static void on_delivered(void *ctx, uint64_t token, ps_t now)
+static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 {
     struct job_run *job = job_of(ctx, token);
     uint32_t rank, step;
     if ((token & TOKEN_OWN) == 0)
-        comm_delivered(&job->comm, token, now);
+        comm_delivered(&job->comm, token, bytes, now);
     else if ((token & TOKEN_DETACHED) == 0 &&
              matching_delivered(&job->matching, (uint32_t)token, &rank, &step))
         step_ended(&job->ranks[rank], step, now);

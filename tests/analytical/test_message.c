@@ -54,8 +54,9 @@ struct seen {
     unsigned n, n_sent, n_ended, again;
 };
 
-static void on_delivered(void *ctx, uint64_t token, ps_t now)
+static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 {
+    (void)bytes;
     struct seen *seen = ctx;
     seen->tokens[seen->n] = token;
     seen->at[seen->n++] = now;

@@ -170,8 +170,9 @@ static void on_begin(struct engine *e, struct sim_timer *timer, int revents)
     }
 }
 
-static void on_delivered(void *ctx, uint64_t token, ps_t now)
+static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
 {
+    (void)bytes;
     struct replay *r = ctx;
     struct walker *w = &r->walkers[token / 64];
     w->arrived[token % 64]++;

@@ -76,13 +76,14 @@ static size_t encode(const struct frame_source *source, uint8_t *out, size_t cap
     bool data = p->kind == PACKET_DATA;
     uint32_t from = data ? id->src : id->dst, to = data ? id->dst : id->src;
     size_t payload = data ? source->meta->payload_bytes : 0;
-    struct ipv4_fields ip = {.src = rank_ip(from),
-                             .dst = rank_ip(to),
-                             .total_bytes = (uint16_t)(HEADER - ETHERNET_BYTES + payload),
-                             .id = (uint16_t)source->meta->seq,
-                             .tos = (uint8_t)(id->data_dscp << 2 | (p->flags & PACKET_CE ? IP_CE : IP_ECT0)),
-                             .ttl = 64,
-                             .protocol = IP_PROTOCOL_UDP};
+    struct ipv4_fields ip = {
+        .src = rank_ip(from),
+        .dst = rank_ip(to),
+        .total_bytes = (uint16_t)(HEADER - ETHERNET_BYTES + payload),
+        .id = (uint16_t)source->meta->seq,
+        .tos = (uint8_t)(id->data_dscp << 2 | (p->flags & PACKET_CE ? IP_CE : IP_ECT0)),
+        .ttl = 64,
+        .protocol = IP_PROTOCOL_UDP};
     uint8_t head[HEADER], *at = ethernet_put(head, rank_mac(to), rank_mac(from), ETHERTYPE_IPV4);
     at = put16(ipv4_put(at, &ip), data ? id->src_port : id->dst_port);
     at = put16(put16(put16(at, UDP_PORT), (uint16_t)(16 + payload)), 0);
