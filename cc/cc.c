@@ -44,9 +44,9 @@ uint64_t cc_window_bytes(const struct cc_env *env, double k)
 
 uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64_t rate_bps)
 {
-    if (cap->bytes == PARAM_AUTO_BYTES && cap->bdp <= 0)
+    if (cap->bytes == PARAM_AUTO && cap->bdp <= 0)
         return CC_UNLIMITED;
-    uint64_t bytes = cap->bytes != PARAM_AUTO_BYTES ? cap->bytes : cc_window_bytes(env, cap->bdp);
+    uint64_t bytes = cap->bytes != PARAM_AUTO ? cap->bytes : cc_window_bytes(env, cap->bdp);
     if (cap->scales)
         bytes = (uint64_t)((u128)bytes * rate_bps / env->line_bps);
     return bytes > 0 ? bytes : 1;

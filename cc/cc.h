@@ -154,7 +154,7 @@ uint64_t cc_window_bytes(const struct cc_env *env, double k);
 // The window that caps a rate-based policy.
 struct cc_cap {
     double bdp;     // in bandwidth-delay products of the pair, 0 = none
-    uint64_t bytes; // the same for every pair; PARAM_AUTO_BYTES = bdp of the pair
+    uint64_t bytes; // the same for every pair; PARAM_AUTO = bdp of the pair
     bool scales;    // shrinks with the rate
 };
 

@@ -40,7 +40,7 @@ enum reference_rtt { RTT_PAIR, RTT_GLOBAL };
 struct hpcc_params {
     double eta;
     uint64_t max_stage, expected_flows;
-    struct line_rate rate_ai; // bps = PARAM_AUTO_BYTES: from expected_flows
+    struct line_rate rate_ai; // bps = PARAM_AUTO: from expected_flows
     struct line_rate min_rate;
     int t; // enum reference_rtt
     bool pint;
@@ -227,9 +227,8 @@ static void hpcc_init(struct cc *cc, ps_t now)
         p->t == RTT_GLOBAL && env->global_rtt_ps > 0 ? env->global_rtt_ps : env->base_rtt_ps;
     double byte_ps = 8e12 / (double)env->line_bps, w_max = (double)t_ps / byte_ps;
     uint64_t ai_bps = line_rate_bps(p->rate_ai, env->line_bps);
-    double w_ai = p->rate_ai.bps == PARAM_AUTO_BYTES
-                      ? step_of_flows(p, env, w_max)
-                      : w_max * ((double)ai_bps / (double)env->line_bps);
+    double w_ai = p->rate_ai.bps == PARAM_AUTO ? step_of_flows(p, env, w_max)
+                                               : w_max * ((double)ai_bps / (double)env->line_bps);
     double floor = (double)line_rate_bps(p->min_rate, env->line_bps) / (double)env->line_bps;
     *hpcc_of(cc) = (struct hpcc){.t_ps = (double)t_ps,
                                  .w_max = w_max,

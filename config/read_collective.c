@@ -26,7 +26,7 @@ static const struct coll_algorithm *read_name(struct reader *r, const struct pla
 static void choose(struct coll_schedule *s, uint32_t dim, const struct coll_algorithm *algorithm,
                    uint64_t in_flight)
 {
-    uint32_t window = in_flight == PARAM_AUTO_BYTES ? 0 : (uint32_t)in_flight;
+    uint32_t window = in_flight == PARAM_AUTO ? 0 : (uint32_t)in_flight;
     for (unsigned op = 0; op < COLL_OPS; op++)
         s->choice[op][dim] = (struct coll_choice){algorithm, window};
 }
@@ -100,14 +100,14 @@ static void set_schedule(const struct job_params *params, bool flat, struct coll
 {
     bool themis = params->schedule == SCHEDULE_THEMIS;
     s->chunks = params->chunks;
-    s->active_chunks = params->active_chunks != PARAM_AUTO_BYTES ? params->active_chunks : !flat;
+    s->active_chunks = params->active_chunks != PARAM_AUTO ? params->active_chunks : !flat;
     s->phases = params->schedule == SCHEDULE_BASELINE ? COLL_BASELINE : COLL_BANDWIDTH_AWARE;
     s->order = params->schedule == SCHEDULE_ROUND_ROBIN ? COLL_ROUND_ROBIN
                : themis                                 ? COLL_THEMIS
                                                         : COLL_ASCENDING;
     s->queueing = params->order;
     s->endpoint_ps = params->endpoint_ps;
-    s->reduce_bps = params->reduce_bps == PARAM_AUTO_BYTES ? 0 : params->reduce_bps;
+    s->reduce_bps = params->reduce_bps == PARAM_AUTO ? 0 : params->reduce_bps;
     s->bidirectional = params->ring_directions == 2;
 }
 
@@ -151,13 +151,13 @@ static void check_network(struct reader *r, const struct place *place,
                           const struct job_params *params)
 {
     struct place rate = place_key(place, "reduce_rate");
-    if (r->scenario->spec.network == NETWORK_ANALYTICAL && params->reduce_bps != PARAM_AUTO_BYTES)
+    if (r->scenario->spec.network == NETWORK_ANALYTICAL && params->reduce_bps != PARAM_AUTO)
         place_error(r->err, &rate, "the analytical network has its own: 3 ns for 500 kB");
 }
 
 static uint64_t ranks_per_server(const struct spec *spec, const struct job_params *params)
 {
-    if (params->ranks_per_server != PARAM_AUTO_BYTES)
+    if (params->ranks_per_server != PARAM_AUTO)
         return params->ranks_per_server;
     return spec->n_dims > 1 ? spec->dims[0].size : 1;
 }
@@ -179,7 +179,7 @@ void read_collective(struct reader *r, const struct place *place, struct keys *k
     job->bytes = params->bytes;
     job->repeat = params->repeat;
     job->root = params->root;
-    job->pieces = params->pieces == PARAM_AUTO_BYTES ? 0 : params->pieces;
+    job->pieces = params->pieces == PARAM_AUTO ? 0 : params->pieces;
     job->channels = params->channels;
     job->ranks_per_server = ranks_per_server(&r->scenario->spec, params);
     read_algorithms(r, &at, params, ranks, s);

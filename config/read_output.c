@@ -128,7 +128,7 @@ void read_limits(struct reader *r, const struct place *place)
         .sim_time_ps = limits->sim_time_ps,
         .stall_ps = limits->stall_ps,
         .wall_s = limits->wall_ps == PARAM_AUTO_TIME ? 0 : (double)limits->wall_ps / PS_PER_S,
-        .events = limits->events == PARAM_AUTO_BYTES ? 0 : limits->events,
-        .memory_bytes = limits->memory_bytes == PARAM_AUTO_BYTES ? 0 : limits->memory_bytes,
+        .events = limits->events == PARAM_AUTO ? 0 : limits->events,
+        .memory_bytes = limits->memory_bytes == PARAM_AUTO ? 0 : limits->memory_bytes,
     };
 }

@@ -85,7 +85,7 @@ static bool value_auto(enum param_type type, union value *value)
     case PARAM_COUNT:
     case PARAM_BYTES:
     case PARAM_RATE:
-        value->whole = PARAM_AUTO_BYTES;
+        value->whole = PARAM_AUTO;
         return true;
     case PARAM_TIME:
         value->time = PARAM_AUTO_TIME;
@@ -94,7 +94,7 @@ static bool value_auto(enum param_type type, union value *value)
         value->ratio = PARAM_AUTO_RATIO;
         return true;
     case PARAM_LINE_RATE:
-        value->line_rate = (struct line_rate){PARAM_AUTO_BYTES, 0};
+        value->line_rate = (struct line_rate){PARAM_AUTO, 0};
         return true;
     default:
         return false;
@@ -130,7 +130,7 @@ static bool value_is_auto(const struct param *param, const union value *value)
 {
     union value auto_value;
     if (param->type == PARAM_LINE_RATE) // its values have no whole order
-        return param->can_auto && value->line_rate.bps == PARAM_AUTO_BYTES;
+        return param->can_auto && value->line_rate.bps == PARAM_AUTO;
     return param->can_auto && value_auto(param->type, &auto_value) &&
            value_order(param->type, value, &auto_value) == 0;
 }

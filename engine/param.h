@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Parameter tables: the one truth about a setting. A table parses text into a struct, checks the
 // range, documents the setting for `collwire list` and describes it for the JSON schema.
+//
+// A row writes exactly the C type of its parameter type. PARAM_ENUM writes an int, so the fields of
+// enumerations are ints in all structs that tables describe; a comment there names the enumeration.
 #pragma once
 
 #include "engine/err.h"
@@ -23,10 +26,10 @@ struct line_rate {
     uint64_t bps, divisor;
 };
 
-#define PARAM_AUTO_BYTES                                                                           \
-    UINT64_MAX // value of PARAM_BYTES/COUNT/RATE when "auto" is given; bps of PARAM_LINE_RATE
-#define PARAM_AUTO_TIME PS_NEVER // the same of PARAM_TIME
-#define PARAM_AUTO_RATIO (-1.0)  // the same of PARAM_RATIO
+// The value that "auto" stores.
+#define PARAM_AUTO UINT64_MAX    // PARAM_COUNT, PARAM_BYTES, PARAM_RATE; bps of PARAM_LINE_RATE
+#define PARAM_AUTO_TIME PS_NEVER // PARAM_TIME
+#define PARAM_AUTO_RATIO (-1.0)  // PARAM_RATIO
 
 struct param {
     const char *name;

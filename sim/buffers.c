@@ -15,7 +15,7 @@ uint8_t sim_classes_in_use(const struct spec *spec)
         const struct dim_spec *dim = &spec->dims[d];
         struct transport_spec t = dim->transport;
         notification_fill(&t, dim->cc_preset);
-        if (t.cls != PARAM_AUTO_BYTES)
+        if (t.cls != PARAM_AUTO)
             classes |= (uint8_t)(1u << t.cls);
         if (t.ack_class == ACK_CLASS_CONTROL ||
             (dim->cc->needs & CC_NEEDS_CNP && t.cnp == CNP_NP_TIMER))
@@ -68,7 +68,7 @@ static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_los
     const struct graph_port *sender = &sim->graph.ports[here->peer];
     const struct pfc_spec *pfc = &sim->spec->dims[here->dim].sw.pfc;
     const struct transport_spec *t = &sim->roce.dims[here->dim].spec;
-    if (pfc->headroom_bytes != PARAM_AUTO_BYTES)
+    if (pfc->headroom_bytes != PARAM_AUTO)
         return pfc->headroom_bytes > 0 ? (uint32_t)pfc->headroom_bytes : 1;
     uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true).wire, ack = ack_sizes(t).wire;
     struct headroom_link link = {.rate_bps = sender->rate_bps,
@@ -113,8 +113,7 @@ void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
     struct mmu_config config = {
         .buffer_bytes = spec->buffer_bytes,
         .reserve_bytes = spec->reserve_bytes,
-        .xon_offset_bytes =
-            xon == PARAM_AUTO_BYTES ? 2 * (uint64_t)sim->roce.dims[dim].full.frame : xon,
+        .xon_offset_bytes = xon == PARAM_AUTO ? 2 * (uint64_t)sim->roce.dims[dim].full.frame : xon,
         .alpha = spec->pfc.alpha,
         .lossy_alpha = spec->lossy_alpha};
     struct mmu_ingress *ingress = memory_zeroed((size_t)s->n_ports * classes, sizeof *ingress);

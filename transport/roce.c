@@ -150,8 +150,7 @@ static uint32_t qp_open(struct roce *roce, const struct transfer_request *reques
                       .dim = d,
                       .job = request->job,
                       .channel = request->channel,
-                      .cls = dim->spec.cls != PARAM_AUTO_BYTES ? (uint32_t)dim->spec.cls
-                                                               : request->cls,
+                      .cls = dim->spec.cls != PARAM_AUTO ? (uint32_t)dim->spec.cls : request->cls,
                       .next_same_pair = QP_NIL};
     struct qp_sender *s = &qp->snd;
     s->env = (struct cc_env){.line_bps = path.line_bps,

@@ -19,7 +19,7 @@ struct transport_spec {
     ps_t cnp_interval_ps; // PARAM_AUTO_TIME = the preset's
     ps_t rto_ps, start_jitter_ps;
     ps_t rto_low_ps, rto_high_ps; // selective repeat; PARAM_AUTO_TIME = from the path
-    uint64_t cls;                 // of data, PARAM_AUTO_BYTES = the job's
+    uint64_t cls;                 // of data, PARAM_AUTO = the job's
     uint64_t reorder_packets;     // selective repeat: so much reordering is no loss
     bool bdp_cap;                 // selective repeat
     bool stripe;                  // a message goes by all planes

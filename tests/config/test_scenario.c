@@ -33,7 +33,7 @@ static void test_defaults(void **state)
     assert_string_equal(dim->cc->name, "none");
     assert_int_equal(dim->sw.buffer_bytes, 32000000);
     assert_true(dim->sw.pfc.enabled && dim->sw.pfc.alpha == 0.125);
-    assert_true(dim->sw.pfc.headroom_bytes == PARAM_AUTO_BYTES);
+    assert_true(dim->sw.pfc.headroom_bytes == PARAM_AUTO);
     assert_int_equal(dim->sw.ecn.mode, ECN_AUTO);
     assert_int_equal(dim->transport.kind, TRANSPORT_ROCE);
     assert_int_equal(dim->transport.mtu_bytes, 4096);

@@ -47,7 +47,7 @@ static void test_defaults(void **state)
     params_default(table, N_TABLE, &s);
     assert_true(s.on);
     assert_int_equal(s.count, 4);
-    assert_true(s.bytes == PARAM_AUTO_BYTES);
+    assert_true(s.bytes == PARAM_AUTO);
     assert_true(s.rate == UINT64_C(100000000000));
     assert_int_equal(s.time, 55000000);
     assert_true(s.ratio == 1.0 / 256);
