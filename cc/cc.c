@@ -8,6 +8,48 @@ __extension__ typedef unsigned __int128 u128;
 
 #define PS_BITS_PER_BYTE (8 * (u128)PS_PER_S)
 
+// ---- rows of parameters ----
+
+const struct param cc_cap_params[] = {
+    {.name = "window_bdp",
+     .type = PARAM_RATIO,
+     .offset = offsetof(struct cc_cap, bdp),
+     .def = "0",
+     .min = "0",
+     .max = "1000",
+     .help = "window cap in bandwidth-delay products of the pair, 0 = none",
+     .source = "Khan et al., Hot Interconnects 2022"},
+    {.name = "window_bytes",
+     .type = PARAM_BYTES,
+     .offset = offsetof(struct cc_cap, bytes),
+     .def = "auto",
+     .min = "1B",
+     .max = "1PB",
+     .can_auto = true,
+     .help = "window cap of every pair, near or far; auto = window_bdp",
+     .source = "HPCC ns-3 sources: the largest BDP of the network"},
+    {.name = "window_scales",
+     .type = PARAM_BOOL,
+     .offset = offsetof(struct cc_cap, scales),
+     .def = "false",
+     .help = "the cap shrinks with rate / line rate",
+     .source = "HPCC ns-3 sources (var_win)"},
+    {.name = NULL},
+};
+
+const struct param cc_idle_restart_params[] = {
+    {.name = "idle_restart",
+     .type = PARAM_TIME,
+     .def = "auto",
+     .min = "1ns",
+     .can_auto = true,
+     .help = "a message after so long a pause finds the flow as new; auto = never",
+     .source = "no paper: here queue pairs outlive messages, as those of NICs do"},
+    {.name = NULL},
+};
+
+// ---- a flow ----
+
 void cc_begin(struct cc *cc, const struct cc_ops *ops, const void *params, const struct cc_env *env,
               ps_t now)
 {
@@ -103,11 +145,11 @@ int cc_params_init(const struct cc_ops *ops, const char *preset, void *params)
     struct err err = {0};
     for (size_t i = 0; i < found->n_values; i++) {
         const struct cc_preset_value *set = &found->values[i];
-        const struct param *param = param_find(ops->params, ops->n_params, set->param);
-        if (param == NULL)
+        struct param param = param_find(ops->params, ops->n_params, set->param);
+        if (param.name == NULL)
             err_add(&err, set->param, "preset %s sets an unknown parameter", found->name);
         else
-            param_set(param, params, set->value, set->param, &err);
+            param_set(&param, params, set->value, set->param, &err);
     }
     int status = err.n_errors == 0 ? 0 : -1;
     err_free(&err);

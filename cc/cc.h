@@ -161,40 +161,9 @@ struct cc_cap {
 // What cc->cwnd_bytes becomes under a cap at `rate_bps`; at least one byte, so that a packet may go.
 uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64_t rate_bps);
 
-// Rows of a parameter table for a struct cc_cap at `at`, where a policy has no cap by default.
-#define CC_CAP_PARAMS(at)                                                                          \
-    {"window_bdp",                                                                                 \
-     PARAM_RATIO,                                                                                  \
-     (at) + offsetof(struct cc_cap, bdp),                                                          \
-     "0",                                                                                          \
-     "0",                                                                                          \
-     "1000",                                                                                       \
-     NULL,                                                                                         \
-     false,                                                                                        \
-     "window cap in bandwidth-delay products of the pair, 0 = none",                               \
-     "Khan et al., Hot Interconnects 2022"},                                                       \
-        {"window_bytes",                                                                           \
-         PARAM_BYTES,                                                                              \
-         (at) + offsetof(struct cc_cap, bytes),                                                    \
-         "auto",                                                                                   \
-         "1B",                                                                                     \
-         "1PB",                                                                                    \
-         NULL,                                                                                     \
-         true,                                                                                     \
-         "window cap of every pair, near or far; auto = window_bdp",                               \
-         "HPCC ns-3 sources: the largest BDP of the network"},                                     \
-    {                                                                                              \
-        "window_scales", PARAM_BOOL, (at) + offsetof(struct cc_cap, scales), "false", NULL, NULL,  \
-            NULL, false, "the cap shrinks with rate / line rate", "HPCC ns-3 sources (var_win)"    \
-    }
-
-// Row of a parameter table for a ps_t at `at`: the pause after which a flow begins afresh.
-#define CC_IDLE_RESTART_PARAM(at)                                                                  \
-    {                                                                                              \
-        "idle_restart", PARAM_TIME, (at), "auto", "1ns", NULL, NULL, true,                         \
-            "a message after so long a pause finds the flow as new; auto = never",                 \
-            "no paper: here queue pairs outlive messages, as those of NICs do"                     \
-    }
+// Rows to include in a policy's table: those of a struct cc_cap, without a cap by default; and the one
+// of a ps_t, the pause after which a flow begins afresh.
+extern const struct param cc_cap_params[], cc_idle_restart_params[];
 
 // What a message finds that begins after a pause: a flow to go on with, one whose measurements are
 // out of date (older than a base RTT), or one to begin afresh.

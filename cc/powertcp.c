@@ -37,7 +37,7 @@ struct powertcp {
 };
 _Static_assert(sizeof(struct powertcp) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
-static const struct param powertcp_param_table[] = {POWER_LAW_PARAMS(0)};
+static const struct param powertcp_param_table[] = {{.include = power_law_params}};
 
 static const struct cc_preset powertcp_presets[] = {
     {.name = "nsdi22", .doc = "the paper's; switches do not mark", .profile = {.ecn = false}},

@@ -31,10 +31,15 @@ struct powertcp_delay {
 _Static_assert(sizeof(struct powertcp_delay) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
 static const struct param delay_param_table[] = {
-    POWER_LAW_PARAMS(offsetof(struct delay_params, law)),
-    {"min_current", PARAM_RATIO, offsetof(struct delay_params, min_current), "0.5", "0", "1", NULL,
-     false, "least smoothed current over B that is believed; 0 = the paper, which swings",
-     "the authors' ns-3 sources, per sample there"},
+    {.include = power_law_params, .offset = offsetof(struct delay_params, law)},
+    {.name = "min_current",
+     .type = PARAM_RATIO,
+     .offset = offsetof(struct delay_params, min_current),
+     .def = "0.5",
+     .min = "0",
+     .max = "1",
+     .help = "least smoothed current over B that is believed; 0 = the paper, which swings",
+     .source = "the authors' ns-3 sources, per sample there"},
 };
 
 static const struct cc_preset delay_presets[] = {

@@ -53,18 +53,41 @@ static const char *const hai_count_words[] = {"gradient", "increases", "falls", 
 #define FIELD(name) offsetof(struct timely_own_params, name)
 
 static const struct param timely_param_table[] = {
-    TIMELY_PARAMS("0.8", TIMELY_PAPER ", section 6"),
-    {"hai_after", PARAM_COUNT, FIELD(hai_after), "5", "1", "1000000", NULL, false,
-     "samples in a row that make an increase hyperactive, the one at hand included",
-     TIMELY_PAPER ", algorithm 1"},
-    {"hai_factor", PARAM_RATIO, FIELD(hai_factor), "5", "1", "1000", NULL, false,
-     "deltas of a hyperactive increase (N)", TIMELY_PAPER ", algorithm 1"},
-    {"hai_counts", PARAM_ENUM, FIELD(hai_counts), "gradient", NULL, NULL, hai_count_words, false,
-     "gradient: samples with g <= 0 count, and increases above t_low are hyperactive; "
-     "increases: every increase counts and may be so; falls: as gradient, of samples whose RTT is "
-     "below "
-     "the one before",
-     TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources; " TIMELY_CODE},
+    {.include = timely_gain_params},
+    {.name = "beta",
+     .type = PARAM_RATIO,
+     .offset = TIMELY_FIELD(beta),
+     .def = "0.8",
+     .min = "0",
+     .max = "1",
+     .help = "strength of multiplicative decrease",
+     .source = TIMELY_PAPER ", section 6"},
+    {.include = timely_law_params},
+    {.name = "hai_after",
+     .type = PARAM_COUNT,
+     .offset = FIELD(hai_after),
+     .def = "5",
+     .min = "1",
+     .max = "1000000",
+     .help = "samples in a row that make an increase hyperactive, the one at hand included",
+     .source = TIMELY_PAPER ", algorithm 1"},
+    {.name = "hai_factor",
+     .type = PARAM_RATIO,
+     .offset = FIELD(hai_factor),
+     .def = "5",
+     .min = "1",
+     .max = "1000",
+     .help = "deltas of a hyperactive increase (N)",
+     .source = TIMELY_PAPER ", algorithm 1"},
+    {.name = "hai_counts",
+     .type = PARAM_ENUM,
+     .offset = FIELD(hai_counts),
+     .def = "gradient",
+     .choices = hai_count_words,
+     .help = "gradient: samples with g <= 0 count, and increases above t_low are hyperactive; "
+             "increases: every increase counts and may be so; falls: as gradient, of samples whose "
+             "RTT is below the one before",
+     .source = TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources; " TIMELY_CODE},
 };
 
 static const struct cc_preset_value paper_values[] = {

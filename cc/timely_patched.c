@@ -26,7 +26,16 @@ struct timely_patched {
 _Static_assert(sizeof(struct timely_patched) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
 static const struct param patched_param_table[] = {
-    TIMELY_PARAMS("0.008", TIMELY_CONEXT ", section 4.3"),
+    {.include = timely_gain_params},
+    {.name = "beta",
+     .type = PARAM_RATIO,
+     .offset = TIMELY_FIELD(beta),
+     .def = "0.008",
+     .min = "0",
+     .max = "1",
+     .help = "strength of multiplicative decrease",
+     .source = TIMELY_CONEXT ", section 4.3"},
+    {.include = timely_law_params},
 };
 
 static const struct cc_preset_value paper_values[] = {

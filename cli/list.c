@@ -54,12 +54,12 @@ static size_t cc_entries(struct entry out[ENTRIES_MAX])
 
 static size_t transport_entries(struct entry out[ENTRIES_MAX])
 {
-    const struct param *kind = param_find(transport_params, n_transport_params, "kind");
+    struct param kind = param_find(transport_params, n_transport_params, "kind");
     size_t n = 0;
-    for (; kind->choices[n] != NULL && n < ENTRIES_MAX; n++)
-        out[n] = (struct entry){.name = kind->choices[n],
-                                .doc = kind->help,
-                                .source = kind->source,
+    for (; kind.choices[n] != NULL && n < ENTRIES_MAX; n++)
+        out[n] = (struct entry){.name = kind.choices[n],
+                                .doc = kind.help,
+                                .source = kind.source,
                                 .tables = {{"", transport_params, n_transport_params},
                                            {"wire_overhead", overhead_params, n_overhead_params}},
                                 .own = {"transport"}};
@@ -276,9 +276,11 @@ static void params_print(FILE *out, const struct entry *entry)
     static const char *const columns[] = {"PARAMETER", "TYPE", "DEFAULT", "RANGE",
                                           "MEANING [SOURCE]"};
     struct listing listing = listing_new(out, columns, 5, 64);
-    for (size_t t = 0; t < sizeof entry->tables / sizeof *entry->tables; t++)
-        for (size_t i = 0; i < entry->tables[t].n; i++)
-            param_row(&listing, entry->tables[t].prefix, &entry->tables[t].params[i]);
+    for (size_t t = 0; t < sizeof entry->tables / sizeof *entry->tables; t++) {
+        struct param_walk walk = params_walk(entry->tables[t].params, entry->tables[t].n);
+        for (const struct param *param; (param = params_next(&walk)) != NULL;)
+            param_row(&listing, entry->tables[t].prefix, param);
+    }
     for (size_t o = 0; o < 2 && entry->own[o] != NULL; o++)
         for (size_t i = 0; i < n_own_keys; i++) {
             const struct own_key *key = &own_keys[i];

@@ -96,10 +96,10 @@ static void notification_check(struct reader *r, const struct place *place,
     means.cnp_interval_ps = PARAM_AUTO_TIME;
     notification_fill(&means, dim->cc_preset);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct param *param = param_find(transport_params, n_transport_params, keys[i]);
+        struct param param = param_find(transport_params, n_transport_params, keys[i]);
         char given[PARAM_TEXT_MAX], preset[PARAM_TEXT_MAX];
-        const char *text = param_text(param, &dim->transport, given);
-        const char *expected = param_text(param, &means, preset);
+        const char *text = param_text(&param, &dim->transport, given);
+        const char *expected = param_text(&param, &means, preset);
         struct place key = place_key(place, keys[i]);
         if (strcmp(text, "auto") != 0 && strcmp(text, expected) != 0)
             place_warn(r->err, &key, "%s overrides %s, which preset %s of %s expects", text,

@@ -114,13 +114,14 @@ static void read_value(struct reader *r, const struct place *place, const struct
 void read_params(struct reader *r, const struct place *place, struct keys *keys,
                  const struct param *params, size_t n, void *base)
 {
-    for (size_t i = 0; i < n; i++) {
-        keys_add(keys, params[i].name);
-        struct place value = place_key(place, params[i].name);
+    struct param_walk walk = params_walk(params, n);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;) {
+        keys_add(keys, param->name);
+        struct place value = place_key(place, param->name);
         if (value.json != NULL)
-            read_value(r, &value, &params[i], base);
-        else if (params[i].def == NULL)
-            place_error(r->err, &value, "is required: %s", params[i].help);
+            read_value(r, &value, param, base);
+        else if (param->def == NULL)
+            place_error(r->err, &value, "is required: %s", param->help);
     }
 }
 

@@ -35,11 +35,12 @@ json_t *param_json(const struct param *param, const char *text)
 // Empty texts are left out: they mean that there is none.
 static void write_params(json_t *json, const struct param *params, size_t n, const void *base)
 {
-    for (size_t i = 0; i < n; i++) {
+    struct param_walk walk = params_walk(params, n);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;) {
         char buf[PARAM_TEXT_MAX];
-        const char *text = param_text(&params[i], base, buf);
-        if (params[i].type != PARAM_TEXT || text[0] != '\0')
-            json_object_set_new(json, params[i].name, param_json(&params[i], text));
+        const char *text = param_text(param, base, buf);
+        if (param->type != PARAM_TEXT || text[0] != '\0')
+            json_object_set_new(json, param->name, param_json(param, text));
     }
 }
 

@@ -112,8 +112,9 @@ static void key_set(json_t *object, const char *key, json_t *schema, bool requir
 
 static void params_set(json_t *object, const struct param *params, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        key_set(object, params[i].name, param_schema(&params[i]), params[i].def == NULL);
+    struct param_walk walk = params_walk(params, n);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;)
+        key_set(object, param->name, param_schema(param), param->def == NULL);
 }
 
 static json_t *params_schema(const struct param *params, size_t n)

@@ -190,25 +190,58 @@ static void value_store(const struct param *param, void *base, const union value
     memcpy((char *)base + param->offset, value, types[param->type].size);
 }
 
+struct param_walk params_walk(const struct param *params, size_t n)
+{
+    return (struct param_walk){.levels = {{params, params + n, 0}}, .depth = 1};
+}
+
+const struct param *params_next(struct param_walk *walk)
+{
+    while (walk->depth > 0) {
+        unsigned top = walk->depth - 1;
+        const struct param *at = walk->levels[top].at;
+        if (at == walk->levels[top].end || (at->name == NULL && at->include == NULL)) {
+            walk->depth--;
+            continue;
+        }
+        walk->levels[top].at++;
+        size_t offset = walk->levels[top].offset + at->offset;
+        if (at->include == NULL) {
+            walk->row = *at;
+            walk->row.offset = offset;
+            return &walk->row;
+        }
+        if (walk->depth == PARAM_DEPTH)
+            sim_assert_fail("tables of parameters nest too deeply", __FILE__, __LINE__, 0, -1);
+        walk->levels[walk->depth].at = at->include;
+        walk->levels[walk->depth].end = NULL;
+        walk->levels[walk->depth].offset = offset;
+        walk->depth++;
+    }
+    return NULL;
+}
+
 void params_default(const struct param *params, size_t n, void *base)
 {
-    for (size_t i = 0; i < n; i++) {
+    struct param_walk walk = params_walk(params, n);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;) {
         union value value = {0};
-        if (params[i].def == NULL)
+        if (param->def == NULL)
             continue;
-        if (value_parse(&params[i], params[i].def, &value) != 0)
+        if (value_parse(param, param->def, &value) != 0)
             sim_assert_fail("the default of a parameter parses", __FILE__, __LINE__, 0, -1);
-        value_store(&params[i], base, &value);
+        value_store(param, base, &value);
     }
 }
 
-const struct param *param_find(const struct param *params, size_t n, const char *name)
+struct param param_find(const struct param *params, size_t n, const char *name)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(params[i].name, name) == 0)
-            return &params[i];
+    struct param_walk walk = params_walk(params, n);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;) {
+        if (strcmp(param->name, name) == 0)
+            return *param;
     }
-    return NULL;
+    return (struct param){0};
 }
 
 static int choice_error(const struct param *param, const char *text, const char *path,

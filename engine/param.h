@@ -41,13 +41,29 @@ struct param {
                                 // names for sizes, word, value, word, value, .. NULL (NULL = none)
     bool can_auto;              // "auto" is legal
     const char *help, *source;
+    const struct param *include; // the rows of a struct that lies at `offset`, up to one without a
+                                 // name; this row then has no name of its own
 };
+
+// Goes through a table, included rows in their place. A row that it gives has its offset from the
+// start of the outermost struct, and is valid until the next one.
+#define PARAM_DEPTH 4 // tables within tables
+struct param_walk {
+    struct {
+        const struct param *at, *end; // end = NULL: up to a row without a name
+        size_t offset;
+    } levels[PARAM_DEPTH];
+    unsigned depth; // levels in use
+    struct param row;
+};
+struct param_walk params_walk(const struct param *params, size_t n);
+const struct param *params_next(struct param_walk *walk); // NULL at the end
 
 // Set every field of `base` (a struct the table describes) to its default. Required ones are left.
 void params_default(const struct param *params, size_t n, void *base);
 
-// The parameter called `name`, or NULL.
-const struct param *param_find(const struct param *params, size_t n, const char *name);
+// The parameter called `name`; its name is NULL where there is none.
+struct param param_find(const struct param *params, size_t n, const char *name);
 
 // Parse `text` (scenario syntax) into its field, checking type and range. On failure adds one error
 // at `path` and returns -1. PARAM_TEXT keeps the pointer.

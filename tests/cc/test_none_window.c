@@ -35,8 +35,10 @@ static uint64_t window_of(const char *k, const struct cc_env *of)
     void *params = calloc(1, window->params_bytes);
     struct err err = {0};
     assert_int_equal(cc_params_init(window, NULL, params), 0);
-    if (k != NULL)
-        param_set(param_find(window->params, window->n_params, "k"), params, k, "k", &err);
+    if (k != NULL) {
+        struct param param = param_find(window->params, window->n_params, "k");
+        param_set(&param, params, k, "k", &err);
+    }
     assert_int_equal(err.n_errors, 0);
     struct cc cc;
     cc_begin(&cc, window, params, of, 0);
@@ -89,9 +91,9 @@ static void test_registry(void **state)
         assert_ptr_equal(cc_preset_find(ops, NULL), &ops->presets[0]);
         assert_null(cc_preset_find(ops, "nope"));
         assert_int_equal(cc_params_init(ops, "nope", params), -1);
-        for (size_t i = 0; i < ops->n_params; i++) {
+        struct param_walk walk = params_walk(ops->params, ops->n_params);
+        for (const struct param *param; (param = params_next(&walk)) != NULL;) {
             struct err err = {0};
-            const struct param *param = &ops->params[i];
             if (param->def != NULL) // defaults are inside their own range
                 assert_int_equal(param_set(param, params, param->def, param->name, &err), 0);
             err_free(&err);

@@ -393,9 +393,10 @@ static const char *check_of(const struct cc_preset_value changes[2])
     void *params = calloc(1, ops->params_bytes);
     struct err err = {0};
     assert_int_equal(cc_params_init(ops, NULL, params), 0);
-    for (int i = 0; i < 2; i++)
-        param_set(param_find(ops->params, ops->n_params, changes[i].param), params,
-                  changes[i].value, changes[i].param, &err);
+    for (int i = 0; i < 2; i++) {
+        struct param param = param_find(ops->params, ops->n_params, changes[i].param);
+        param_set(&param, params, changes[i].value, changes[i].param, &err);
+    }
     assert_int_equal(err.n_errors, 0);
     const char *why = ops->check(params);
     free(params);

@@ -155,10 +155,10 @@ static void test_overrides(void **state)
     assert_string_equal(dims[0].cc_preset->name, "paper");
     char buf[PARAM_TEXT_MAX];
     const struct cc_ops *dcqcn = dims[0].cc;
-    assert_string_equal(
-        param_text(param_find(dcqcn->params, dcqcn->n_params, "f"), dims[0].cc_params, buf), "3");
-    assert_string_equal(
-        param_text(param_find(dcqcn->params, dcqcn->n_params, "g"), dims[0].cc_params, buf), "0.5");
+    struct param f = param_find(dcqcn->params, dcqcn->n_params, "f"),
+                 g = param_find(dcqcn->params, dcqcn->n_params, "g");
+    assert_string_equal(param_text(&f, dims[0].cc_params, buf), "3");
+    assert_string_equal(param_text(&g, dims[0].cc_params, buf), "0.5");
     assert_string_equal(dims[1].cc->name, "window");
     assert_true(dims[1].sw.pfc.alpha == 0.125);
     assert_int_equal(dims[1].sw.ecn.mode, ECN_AUTO);

@@ -107,8 +107,8 @@ static void write_params(FILE *out, const struct cc_ops *ops)
         return;
     fputs("| parameter | unit | default | range | meaning | source |\n|---|---|---|---|---|---|\n",
           out);
-    for (size_t i = 0; i < ops->n_params; i++) {
-        const struct param *p = &ops->params[i];
+    struct param_walk walk = params_walk(ops->params, ops->n_params);
+    for (const struct param *p; (p = params_next(&walk)) != NULL;) {
         fprintf(out, "| `%s` | %s | %s | ", p->name, param_type_name(p->type), p->def);
         write_range(out, p);
         fprintf(out, " | %s | %s |\n", p->help, p->source);

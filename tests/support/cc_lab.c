@@ -21,9 +21,9 @@ struct cc_flow *cc_flow_new(const char *policy, const char *preset, const struct
     flow->env = *env;
     assert_int_equal(cc_params_init(ops, preset, flow->params), 0);
     for (; changes != NULL && changes->param != NULL; changes++) {
-        const struct param *param = param_find(ops->params, ops->n_params, changes->param);
-        assert_non_null(param);
-        param_set(param, flow->params, changes->value, changes->param, &err);
+        struct param param = param_find(ops->params, ops->n_params, changes->param);
+        assert_non_null(param.name);
+        param_set(&param, flow->params, changes->value, changes->param, &err);
     }
     assert_int_equal(err.n_errors, 0);
     cc_begin(&flow->cc, ops, flow->params, &flow->env, 0);

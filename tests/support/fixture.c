@@ -67,11 +67,12 @@ void fixture_leaf_spine(struct fixture *f, uint32_t ranks, uint32_t per_leaf, ui
     start_spec(f, "leaf_spine", ranks, link);
     struct dim_spec *dim = &f->spec.dims[0];
     snprintf(text, sizeof text, "%u", per_leaf);
-    param_set(param_find(dim->kind->params, dim->kind->n_params, "ranks_per_leaf"), dim->params,
-              text, "ranks_per_leaf", &err);
+    const struct topology_kind *kind = dim->kind;
+    struct param in_leaf = param_find(kind->params, kind->n_params, "ranks_per_leaf"),
+                 n_spines = param_find(kind->params, kind->n_params, "spines");
+    param_set(&in_leaf, dim->params, text, "ranks_per_leaf", &err);
     snprintf(text, sizeof text, "%u", spines);
-    param_set(param_find(dim->kind->params, dim->kind->n_params, "spines"), dim->params, text,
-              "spines", &err);
+    param_set(&n_spines, dim->params, text, "spines", &err);
     assert_int_equal(err.n_errors, 0);
     dim->links[1] = trunk;
 }
@@ -92,9 +93,9 @@ void fixture_cc(struct fixture *f, const char *name, const char *preset, ...)
         char key[64];
         const char *equals = strchr(pair, '=');
         snprintf(key, sizeof key, "%.*s", (int)(equals - pair), pair);
-        const struct param *param = param_find(dim->cc->params, dim->cc->n_params, key);
-        assert_non_null(param);
-        assert_int_equal(param_set(param, dim->cc_params, equals + 1, key, &err), 0);
+        struct param param = param_find(dim->cc->params, dim->cc->n_params, key);
+        assert_non_null(param.name);
+        assert_int_equal(param_set(&param, dim->cc_params, equals + 1, key, &err), 0);
     }
     va_end(args);
 }

@@ -215,10 +215,10 @@ void random_any(struct fixture *f, uint64_t seed)
     if (is_direct(seed))
         fixture_kind(dim, direct[rng_below(&rng, 4)]);
     uint64_t shared = dim->sw.buffer_bytes ? dim->sw.buffer_bytes : 60000;
-    const struct param *planes = param_find(dim->kind->params, dim->kind->n_params, "planes");
-    if (planes && rng_below(&rng, 3) == 0) { // two switches side by side, messages over both
+    struct param planes = param_find(dim->kind->params, dim->kind->n_params, "planes");
+    if (planes.name && rng_below(&rng, 3) == 0) { // two switches side by side, messages over both
         struct err err = {0};
-        param_set(planes, dim->params, "2", "planes", &err);
+        param_set(&planes, dim->params, "2", "planes", &err);
         dim->transport.stripe = rng_below(&rng, 2);
     }
     if (rng_below(&rng, 3) == 0)

@@ -51,10 +51,10 @@ static void set_param(struct dim_spec *dim, const char *name, uint64_t value)
 {
     struct err err = {0};
     char text[32];
-    const struct param *p = param_find(dim->kind->params, dim->kind->n_params, name);
+    struct param p = param_find(dim->kind->params, dim->kind->n_params, name);
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    if (p)
-        assert_int_equal(param_set(p, dim->params, text, name, &err), 0);
+    if (p.name)
+        assert_int_equal(param_set(&p, dim->params, text, name, &err), 0);
 }
 
 // Ranks with one to three links each to switches that are joined in a row and here and there besides.
