@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cc/registry.h"
 #include "config/tables.h"
 #include "report/metric_table.h"
 #include "workload/dlrm.h"
@@ -33,16 +32,16 @@ struct entry {
 
 struct category {
     const char *name, *doc;
-    size_t (*entries)(struct entry out[ENTRIES_MAX]);
+    size_t (*entries)(const struct cc_catalogue *policies, struct entry out[ENTRIES_MAX]);
 };
 
 // ---- the categories ----
 
-static size_t cc_entries(struct entry out[ENTRIES_MAX])
+static size_t cc_entries(const struct cc_catalogue *policies, struct entry out[ENTRIES_MAX])
 {
     size_t n = 0;
-    for (; cc_registry[n] != NULL && n < ENTRIES_MAX; n++) {
-        const struct cc_ops *ops = cc_registry[n];
+    for (; n < policies->n && n < ENTRIES_MAX; n++) {
+        const struct cc_ops *ops = policies->policies[n];
         out[n] = (struct entry){.name = ops->name,
                                 .doc = ops->doc,
                                 .source = ops->paper,
@@ -52,8 +51,9 @@ static size_t cc_entries(struct entry out[ENTRIES_MAX])
     return n;
 }
 
-static size_t transport_entries(struct entry out[ENTRIES_MAX])
+static size_t transport_entries(const struct cc_catalogue *policies, struct entry out[ENTRIES_MAX])
 {
+    (void)policies;
     struct param kind = param_find(transport_params, n_transport_params, "kind");
     size_t n = 0;
     for (; kind.choices[n] != NULL && n < ENTRIES_MAX; n++)
@@ -66,8 +66,9 @@ static size_t transport_entries(struct entry out[ENTRIES_MAX])
     return n;
 }
 
-static size_t topology_entries(struct entry out[ENTRIES_MAX])
+static size_t topology_entries(const struct cc_catalogue *policies, struct entry out[ENTRIES_MAX])
 {
+    (void)policies;
     size_t n = 0;
     for (; topology_registry[n] != NULL && n < ENTRIES_MAX; n++) {
         const struct topology_kind *kind = topology_registry[n];
@@ -84,8 +85,9 @@ static size_t topology_entries(struct entry out[ENTRIES_MAX])
     return n;
 }
 
-static size_t collective_entries(struct entry out[ENTRIES_MAX])
+static size_t collective_entries(const struct cc_catalogue *policies, struct entry out[ENTRIES_MAX])
 {
+    (void)policies;
     size_t n = 0;
     for (; coll_registry[n] != NULL && n < ENTRIES_MAX; n++)
         out[n] = (struct entry){.name = coll_registry[n]->name,
@@ -94,8 +96,9 @@ static size_t collective_entries(struct entry out[ENTRIES_MAX])
     return n;
 }
 
-static size_t workload_entries(struct entry out[ENTRIES_MAX])
+static size_t workload_entries(const struct cc_catalogue *policies, struct entry out[ENTRIES_MAX])
 {
+    (void)policies;
     for (size_t i = 0; i < N_JOB_KINDS; i++)
         out[i] = (struct entry){.name = job_kinds[i].name,
                                 .doc = job_kinds[i].doc,
@@ -117,8 +120,9 @@ static size_t workload_entries(struct entry out[ENTRIES_MAX])
     return N_JOB_KINDS + 2;
 }
 
-static size_t switch_entries(struct entry out[ENTRIES_MAX])
+static size_t switch_entries(const struct cc_catalogue *policies, struct entry out[ENTRIES_MAX])
 {
+    (void)policies;
     out[0] = (struct entry){.name = "switch",
                             .doc = "output-queued switch with a shared buffer",
                             .source = "",
@@ -133,8 +137,9 @@ static size_t switch_entries(struct entry out[ENTRIES_MAX])
 }
 
 // The keys of metrics.json, then the other files.
-static size_t metrics_entries(struct entry out[ENTRIES_MAX])
+static size_t metrics_entries(const struct cc_catalogue *policies, struct entry out[ENTRIES_MAX])
 {
+    (void)policies;
     size_t n = 0;
     for (; n < metrics_table.n && n < ENTRIES_MAX; n++)
         out[n] = (struct entry){.name = metrics_table.list[n].key,
@@ -225,11 +230,12 @@ static void listing_end(struct listing *listing)
     scols_unref_table(listing->table);
 }
 
-static void entries_print(FILE *out, const struct category *category)
+static void entries_print(FILE *out, const struct category *category,
+                          const struct cc_catalogue *policies)
 {
     static const char *const columns[] = {"NAME", "WHAT IT IS [SOURCE]"};
     struct entry entries[ENTRIES_MAX] = {0};
-    size_t n = category->entries(entries);
+    size_t n = category->entries(policies, entries);
     fprintf(out, "%s: %s\n", category->name, category->doc);
     struct listing listing = listing_new(out, columns, 2, 18);
     for (size_t i = 0; i < n; i++)
@@ -378,13 +384,14 @@ static int unknown(const char *what, const char *word, const char *const *words)
     return -1;
 }
 
-static int category_print(FILE *out, const struct category *category, const char *name)
+static int category_print(FILE *out, const struct category *category, const char *name,
+                          const struct cc_catalogue *policies)
 {
     struct entry entries[ENTRIES_MAX] = {0};
     const char *words[ENTRIES_MAX + 1] = {0};
-    size_t n = category->entries(entries);
+    size_t n = category->entries(policies, entries);
     if (name == NULL && n > 1) {
-        entries_print(out, category);
+        entries_print(out, category, policies);
         return 0;
     }
     for (size_t i = 0; i < n; i++) {
@@ -397,20 +404,20 @@ static int category_print(FILE *out, const struct category *category, const char
     return unknown(category->name, name, words);
 }
 
-int list_print(FILE *out, const char *what, const char *name)
+int list_print(FILE *out, const char *what, const char *name, const struct cc_catalogue *policies)
 {
     const char *words[N_CATEGORIES + 1] = {0};
     for (size_t i = 0; i < N_CATEGORIES; i++) {
         words[i] = categories[i].name;
         if (what != NULL && strcmp(what, words[i]) == 0)
-            return category_print(out, &categories[i], name);
+            return category_print(out, &categories[i], name, policies);
     }
     if (what != NULL)
         return unknown("category", what, words);
     for (size_t i = 0; i < N_CATEGORIES; i++) {
         if (i > 0)
             fprintf(out, "\n");
-        entries_print(out, &categories[i]);
+        entries_print(out, &categories[i], policies);
     }
     return 0;
 }

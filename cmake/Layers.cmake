@@ -84,7 +84,7 @@ collwire_layer(config
 collwire_layer(cli
   ALLOW engine trace sim report config jansson.h libsmartcols.h sha2.h
         # the tables of the catalogue, as config has them: list.c prints them
-        topology/topology.h cc/cc.h cc/registry.h collective/collective.h switch/switch_spec.h
+        topology/topology.h cc/cc.h cc/catalogue.h collective/collective.h switch/switch_spec.h
         transport/transport_spec.h workload/job.h workload/dlrm.h workload/gemm.h
   VIA net topology cc collective switch transport analytical workload # sim/sim.h
   LIBS PkgConfig::jansson PkgConfig::libmd PkgConfig::smartcols)

@@ -2,6 +2,7 @@
 // Between the files of this folder: the state of a reading, and a reader for each object.
 #pragma once
 
+#include "cc/catalogue.h"
 #include "config/place.h"
 #include "config/tables.h"
 #include "topology/graph.h"
@@ -28,14 +29,15 @@ struct scenario {
 struct reader {
     struct err *err;
     struct scenario *scenario;
+    const struct cc_catalogue *policies;
     struct graph ranks; // dimensions only, no links; n_ranks = 0 while unknown
 };
 
 // ---- read_params.c: objects and tables ----
 
-// The keys an object may have; NULL-terminated, for suggestions.
+// The keys an object may have, or the words a value may be; NULL-terminated, for suggestions.
 struct keys {
-    const char *names[64];
+    const char *names[128];
     size_t n;
 };
 void keys_add(struct keys *keys, const char *name);

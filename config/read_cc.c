@@ -6,26 +6,24 @@
 #include "config/read.h"
 #include "engine/assert.h"
 
-#define WORDS_MAX 64
-
 static const struct cc_ops *read_policy(struct reader *r, const struct place *place)
 {
-    const char *words[WORDS_MAX] = {0};
-    for (size_t i = 0; cc_registry[i] != NULL && i + 1 < WORDS_MAX; i++)
-        words[i] = cc_registry[i]->name;
-    int word = read_word(r, place, "policy", words);
-    return word >= 0 ? cc_registry[word] : NULL;
+    struct keys words = {0};
+    for (size_t i = 0; i < r->policies->n; i++)
+        keys_add(&words, r->policies->policies[i]->name);
+    int word = read_word(r, place, "policy", words.names);
+    return word >= 0 ? r->policies->policies[word] : NULL;
 }
 
 static const struct cc_preset *read_preset(struct reader *r, const struct place *place,
                                            const struct cc_ops *ops)
 {
-    const char *words[WORDS_MAX] = {0};
+    struct keys words = {0};
     if (place->json == NULL)
         return &ops->presets[0];
-    for (size_t i = 0; i < ops->n_presets && i + 1 < WORDS_MAX; i++)
-        words[i] = ops->presets[i].name;
-    int word = read_word(r, place, "preset", words);
+    for (size_t i = 0; i < ops->n_presets; i++)
+        keys_add(&words, ops->presets[i].name);
+    int word = read_word(r, place, "preset", words.names);
     return word >= 0 ? &ops->presets[word] : NULL;
 }
 

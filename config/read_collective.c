@@ -7,7 +7,6 @@
 #include "config/read.h"
 #include "engine/memory.h"
 
-#define WORDS_MAX 64
 #define RUNS_MAX (UINT64_C(1) << 27) // half of what a message can name (workload/system_state.h)
 
 struct collective_places {
@@ -16,10 +15,10 @@ struct collective_places {
 
 static const struct coll_algorithm *read_name(struct reader *r, const struct place *place)
 {
-    const char *words[WORDS_MAX] = {0};
-    for (size_t i = 0; coll_registry[i] != NULL && i + 1 < WORDS_MAX; i++)
-        words[i] = coll_registry[i]->name;
-    int word = read_word(r, place, "algorithm", words);
+    struct keys words = {0};
+    for (size_t i = 0; coll_registry[i] != NULL; i++)
+        keys_add(&words, coll_registry[i]->name);
+    int word = read_word(r, place, "algorithm", words.names);
     return word >= 0 ? coll_registry[word] : NULL;
 }
 

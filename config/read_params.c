@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "config/read.h"
+#include "engine/assert.h"
 
 #define BYTES_MAX 1e15 // 1 PB
 
 void keys_add(struct keys *keys, const char *name)
 {
-    if (keys->n + 1 < sizeof keys->names / sizeof *keys->names)
-        keys->names[keys->n++] = name;
+    if (keys->n + 1 >= sizeof keys->names / sizeof *keys->names)
+        sim_assert_fail("the keys of an object fit", __FILE__, __LINE__, 0, -1);
+    keys->names[keys->n++] = name;
 }
 
 static bool read_type(struct reader *r, const struct place *place, json_type type, const char *noun)

@@ -6,14 +6,13 @@
 #include "config/graph_file.h"
 
 #define RANKS_MAX 65536
-#define WORDS_MAX 64
 
 static const struct topology_kind *read_kind(struct reader *r, const struct place *place)
 {
-    const char *words[WORDS_MAX] = {0};
-    for (size_t i = 0; topology_registry[i] != NULL && i + 1 < WORDS_MAX; i++)
-        words[i] = topology_registry[i]->name;
-    int word = read_word(r, place, "topology kind", words);
+    struct keys words = {0};
+    for (size_t i = 0; topology_registry[i] != NULL; i++)
+        keys_add(&words, topology_registry[i]->name);
+    int word = read_word(r, place, "topology kind", words.names);
     return word >= 0 ? topology_registry[word] : NULL;
 }
 

@@ -112,7 +112,7 @@ static char *folder_of(const char *path)
 }
 
 struct scenario *scenario_load(const char *path, const struct config_set *sets, size_t n_sets,
-                               struct err *err)
+                               const struct cc_catalogue *policies, struct err *err)
 {
     size_t errors = err->n_errors;
     json_t *root = json_file_read(path, err);
@@ -128,7 +128,7 @@ struct scenario *scenario_load(const char *path, const struct config_set *sets, 
     struct scenario *scenario = memory_zeroed(1, sizeof *scenario);
     scenario->root = root;
     scenario->dir = folder_of(path);
-    struct reader reader = {.err = err, .scenario = scenario};
+    struct reader reader = {.err = err, .scenario = scenario, .policies = policies};
     struct place place = {.json = root};
     read_scenario(&reader, &place);
     graph_free(&reader.ranks);

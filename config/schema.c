@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cc/registry.h"
 #include "config/read.h"
 #include "config/scenario.h"
 
@@ -166,17 +165,17 @@ static json_t *transport_schema(void)
     return object;
 }
 
-static json_t *cc_schema(void)
+static json_t *cc_schema(const struct cc_catalogue *catalogue)
 {
     json_t *policies = json_array();
-    for (size_t i = 0; cc_registry[i] != NULL; i++) {
-        const struct cc_ops *ops = cc_registry[i];
-        const char *presets[64] = {0};
-        for (size_t p = 0; p < ops->n_presets && p + 1 < 64; p++)
-            presets[p] = ops->presets[p].name;
+    for (size_t i = 0; i < catalogue->n; i++) {
+        const struct cc_ops *ops = catalogue->policies[i];
+        struct keys presets = {0};
+        for (size_t p = 0; p < ops->n_presets; p++)
+            keys_add(&presets, ops->presets[p].name);
         json_t *policy = object_new();
         key_set(policy, "kind", constant(ops->name), true);
-        key_set(policy, "preset", words_json(presets), false);
+        key_set(policy, "preset", words_json(presets.names), false);
         params_set(policy, ops->params, ops->n_params);
         json_object_set_new(policy, "description", json_string(ops->doc));
         json_array_append_new(policies, policy);
@@ -234,9 +233,9 @@ static void training_keys_set(json_t *job)
 
 static void job_extras_set(json_t *job, enum job_kind kind)
 {
-    const char *algorithms[64] = {0};
-    for (size_t i = 0; coll_registry[i] != NULL && i + 1 < 64; i++)
-        algorithms[i] = coll_registry[i]->name;
+    struct keys algorithms = {0};
+    for (size_t i = 0; coll_registry[i] != NULL; i++)
+        keys_add(&algorithms, coll_registry[i]->name);
     if (kind == JOB_FLOWS)
         key_set(job, "flows", list_of(params_schema(flow_params, n_flow_params)), false);
     if (kind == JOB_INCAST)
@@ -248,8 +247,8 @@ static void job_extras_set(json_t *job, enum job_kind kind)
         training_keys_set(job);
     if (kind == JOB_COLLECTIVE) {
         key_set(job, "algorithm",
-                json_pack("{s:[o,o]}", "anyOf", words_json(algorithms),
-                          list_of(words_json(algorithms))),
+                json_pack("{s:[o,o]}", "anyOf", words_json(algorithms.names),
+                          list_of(words_json(algorithms.names))),
                 false);
         key_set(job, "dims", list_of(json_pack("{s:s,s:i}", "type", "integer", "minimum", 1)),
                 false);
@@ -273,7 +272,7 @@ static json_t *job_schema(void)
 
 // ---- the whole ----
 
-static json_t *defs_schema(void)
+static json_t *defs_schema(const struct cc_catalogue *policies)
 {
     json_t *defs = json_object();
     for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
@@ -289,7 +288,7 @@ static json_t *defs_schema(void)
     json_object_set_new(defs, "link", params_schema(link_params, n_link_params));
     json_object_set_new(defs, "switch", switch_schema());
     json_object_set_new(defs, "transport", transport_schema());
-    json_object_set_new(defs, "cc", cc_schema());
+    json_object_set_new(defs, "cc", cc_schema(policies));
     json_object_set_new(defs, "job", job_schema());
     return defs;
 }
@@ -332,14 +331,14 @@ static json_t *root_schema(void)
     return root;
 }
 
-char *schema_text(void)
+char *schema_text(const struct cc_catalogue *policies)
 {
     json_t *schema =
         json_pack("{s:s,s:s}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title",
                   "a scenario of collwire");
     json_t *root = root_schema();
     json_object_update(schema, root);
-    json_object_set_new(schema, "$defs", defs_schema());
+    json_object_set_new(schema, "$defs", defs_schema(policies));
     char *text = json_text(schema);
     json_decref(root);
     json_decref(schema);
