@@ -17,8 +17,8 @@ struct cc_catalogue {
 // The policies of cc/registry.c.
 struct cc_catalogue cc_catalogue_builtin(void);
 
-// Append a policy, which must outlive the catalogue. 0, or -1 with an error where the name is taken or
-// the catalogue is full.
+// Append a policy, which must outlive the catalogue. 0, or -1 with errors where cc_ops_check()
+// refuses it, the name is taken or the catalogue is full.
 int cc_catalogue_add(struct cc_catalogue *c, const struct cc_ops *ops, struct err *err);
 
 // The policy called `name`, or NULL.

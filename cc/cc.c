@@ -50,6 +50,12 @@ const struct param cc_idle_restart_params[] = {
 
 // ---- a flow ----
 
+size_t cc_bytes(const struct cc_ops *ops)
+{
+    size_t bytes = offsetof(struct cc, priv) + ops->priv_bytes, unit = alignof(struct cc);
+    return (bytes + unit - 1) / unit * unit;
+}
+
 void cc_begin(struct cc *cc, const struct cc_ops *ops, const void *params, const struct cc_env *env,
               ps_t now)
 {
@@ -60,6 +66,7 @@ void cc_begin(struct cc *cc, const struct cc_ops *ops, const void *params, const
         .rate_bps = env->line_bps,
         .cwnd_bytes = CC_UNLIMITED,
     };
+    memset(cc->priv, 0, ops->priv_bytes);
     for (unsigned i = 0; i < CC_TIMERS; i++)
         cc->timer_at_ps[i] = PS_NEVER;
     ops->init(cc, now);
@@ -94,11 +101,11 @@ uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64
     return bytes > 0 ? bytes : 1;
 }
 
-enum cc_rest cc_rest_after(const struct cc *cc, ps_t idle_ps, ps_t idle_restart_ps)
+enum cc_idle cc_idle_after(const struct cc *cc, ps_t idle_ps, ps_t idle_restart_ps)
 {
     if (idle_ps >= idle_restart_ps) // auto lies above every pause
-        return CC_RESTARTS;
-    return idle_ps > cc->env->base_rtt_ps ? CC_FORGETS : CC_GOES_ON;
+        return CC_IDLE_RESTART;
+    return idle_ps > cc->env->base_rtt_ps ? CC_IDLE_DROP_SAMPLES : CC_IDLE_KEEP;
 }
 
 uint64_t cc_line_rate_bps(const struct cc_env *env, struct line_rate rate)

@@ -70,7 +70,7 @@ struct dcqcn {
     uint64_t timer_stage, byte_stage; // increase events since the last cut
     bool noted;                       // ALPHA_ON_TICK: a notification came since the last tick
 };
-_Static_assert(sizeof(struct dcqcn) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+_Static_assert(sizeof(struct dcqcn) <= CC_PRIV_BYTES_MAX, "the state must fit into struct cc");
 
 // ---- parameters ----
 
@@ -372,7 +372,7 @@ static void cut_check_arm(struct cc *cc, ps_t now)
 
 // ---- hooks ----
 
-static void dcqcn_on_cnp(struct cc *cc, ps_t now)
+static void notified(struct cc *cc, ps_t now)
 {
     struct dcqcn *s = dcqcn_of(cc);
     const struct dcqcn_params *p = cc->params;
@@ -396,7 +396,13 @@ static void dcqcn_on_cnp(struct cc *cc, ps_t now)
 static void dcqcn_on_ack(struct cc *cc, const struct cc_ack *ack)
 {
     if (ack->ce_bytes > 0)
-        dcqcn_on_cnp(cc, ack->now_ps);
+        notified(cc, ack->now_ps);
+}
+
+static void dcqcn_on_signal(struct cc *cc, const struct cc_signal *signal)
+{
+    if (signal->kind == CC_SIGNAL_CNP)
+        notified(cc, signal->now_ps);
 }
 
 static void dcqcn_on_send(struct cc *cc, uint32_t wire_bytes, ps_t now)
@@ -461,6 +467,7 @@ static size_t dcqcn_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_dcqcn;
 const struct cc_ops cc_dcqcn = {
+    .contract = CC_CONTRACT,
     .name = "dcqcn",
     .doc = "rate control by congestion notifications: cut by alpha/2, recover by timer and bytes",
     .paper = SIGCOMM,
@@ -468,12 +475,13 @@ const struct cc_ops cc_dcqcn = {
     .params = dcqcn_param_table,
     .n_params = sizeof dcqcn_param_table / sizeof dcqcn_param_table[0],
     .params_bytes = sizeof(struct dcqcn_params),
+    .priv_bytes = sizeof(struct dcqcn),
     .presets = dcqcn_presets,
     .n_presets = sizeof dcqcn_presets / sizeof dcqcn_presets[0],
     .init = dcqcn_init,
     .on_send = dcqcn_on_send,
     .on_ack = dcqcn_on_ack,
-    .on_cnp = dcqcn_on_cnp,
+    .on_signal = dcqcn_on_signal,
     .on_timer = dcqcn_on_timer,
     .observe = dcqcn_observe,
     .observed = dcqcn_observed,

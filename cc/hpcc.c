@@ -68,7 +68,7 @@ struct hpcc {
     uint64_t update_seq; // Wc commits beyond it
     struct hop_seen hops[CC_INT_HOPS];
 };
-_Static_assert(sizeof(struct hpcc) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+_Static_assert(sizeof(struct hpcc) <= CC_PRIV_BYTES_MAX, "the state must fit into struct cc");
 
 // ---- parameters ----
 
@@ -277,13 +277,13 @@ static void hpcc_init(struct cc *cc, ps_t now)
     window_set(cc, w_max);
 }
 
-static void hpcc_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+static void hpcc_on_post(struct cc *cc, const struct cc_post *post)
 {
     const struct hpcc_params *p = cc->params;
-    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
-    if (rest == CC_RESTARTS)
-        hpcc_init(cc, now);
-    else if (rest == CC_FORGETS)
+    enum cc_idle idle = cc_idle_after(cc, post->idle_ps, p->idle_restart_ps);
+    if (idle == CC_IDLE_RESTART)
+        hpcc_init(cc, post->now_ps);
+    else if (idle == CC_IDLE_DROP_SAMPLES)
         hpcc_of(cc)->n_hops = 0;
 }
 
@@ -303,6 +303,7 @@ static size_t hpcc_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_hpcc;
 const struct cc_ops cc_hpcc = {
+    .contract = CC_CONTRACT,
     .name = "hpcc",
     .doc = "window from in-band telemetry: bytes in flight held at eta of the path's capacity",
     .paper = SIGCOMM,
@@ -310,6 +311,7 @@ const struct cc_ops cc_hpcc = {
     .params = hpcc_param_table,
     .n_params = sizeof hpcc_param_table / sizeof hpcc_param_table[0],
     .params_bytes = sizeof(struct hpcc_params),
+    .priv_bytes = sizeof(struct hpcc),
     .presets = hpcc_presets,
     .n_presets = sizeof hpcc_presets / sizeof hpcc_presets[0],
     .init = hpcc_init,

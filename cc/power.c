@@ -121,10 +121,10 @@ void power_window_update(struct cc *cc, struct power *s, double power, double ol
 
 // ---- pauses ----
 
-enum cc_rest power_rest(const struct cc *cc, const struct cc_hint *hint)
+enum cc_idle power_idle(const struct cc *cc, const struct cc_post *post)
 {
     const struct power_params *p = cc->params;
-    return cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
+    return cc_idle_after(cc, post->idle_ps, p->idle_restart_ps);
 }
 
 // ---- time series ----

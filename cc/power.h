@@ -73,7 +73,7 @@ void power_old_window(const struct cc *cc, struct power *s, const struct cc_ack 
 void power_window_update(struct cc *cc, struct power *s, double power, double old_bytes);
 
 // What a message finds that begins after a pause.
-enum cc_rest power_rest(const struct cc *cc, const struct cc_hint *hint);
+enum cc_idle power_idle(const struct cc *cc, const struct cc_post *post);
 
 // For ops->observe.
 extern const char *const power_observed[];

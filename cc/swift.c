@@ -54,7 +54,7 @@ struct swift {
     ps_t decreased_ps; // last decrease, PS_NEVER = none yet
     uint64_t timeouts; // in a row
 };
-_Static_assert(sizeof(struct swift) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+_Static_assert(sizeof(struct swift) <= CC_PRIV_BYTES_MAX, "the state must fit into struct cc");
 
 // ---- parameters ----
 
@@ -295,17 +295,17 @@ static void swift_on_ack(struct cc *cc, const struct cc_ack *ack)
 }
 
 // Section 3.6: a hole costs max_mdf once per RTT, and so does a timeout until there are too many.
-static void swift_on_loss(struct cc *cc, const struct cc_loss *loss)
+static void swift_on_signal(struct cc *cc, const struct cc_signal *signal)
 {
     struct swift *s = swift_of(cc);
     const struct swift_params *p = cc->params;
-    if (loss->kind == CC_LOSS_RECOVERED)
+    if (!cc_signal_is_loss(signal->kind))
         return;
-    s->timeouts = loss->kind == CC_LOSS_TIMEOUT ? s->timeouts + 1 : 0;
+    s->timeouts = signal->kind == CC_SIGNAL_TIMEOUT ? s->timeouts + 1 : 0;
     if (s->timeouts >= p->rto_reset)
-        decrease(cc, 0, loss->now_ps);
-    else if (may_decrease(s, loss->now_ps))
-        decrease(cc, 1 - p->max_mdf, loss->now_ps);
+        decrease(cc, 0, signal->now_ps);
+    else if (may_decrease(s, signal->now_ps))
+        decrease(cc, 1 - p->max_mdf, signal->now_ps);
 }
 
 static void swift_init(struct cc *cc, ps_t now)
@@ -333,14 +333,14 @@ static void swift_init(struct cc *cc, ps_t now)
 }
 
 // A pause leaves the window, and drops what is known of the RTT and of timeouts.
-static void swift_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+static void swift_on_post(struct cc *cc, const struct cc_post *post)
 {
     struct swift *s = swift_of(cc);
     const struct swift_params *p = cc->params;
-    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
-    if (rest == CC_RESTARTS) {
-        swift_init(cc, now);
-    } else if (rest == CC_FORGETS) {
+    enum cc_idle idle = cc_idle_after(cc, post->idle_ps, p->idle_restart_ps);
+    if (idle == CC_IDLE_RESTART) {
+        swift_init(cc, post->now_ps);
+    } else if (idle == CC_IDLE_DROP_SAMPLES) {
         s->rtt_ps = cc->env->base_rtt_ps;
         s->timeouts = 0;
     }
@@ -358,18 +358,20 @@ static size_t swift_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_swift;
 const struct cc_ops cc_swift = {
+    .contract = CC_CONTRACT,
     .name = "swift",
     .doc = "a window that holds the RTT at a target delay",
     .paper = SIGCOMM,
     .params = swift_param_table,
     .n_params = sizeof swift_param_table / sizeof swift_param_table[0],
     .params_bytes = sizeof(struct swift_params),
+    .priv_bytes = sizeof(struct swift),
     .presets = swift_presets,
     .n_presets = sizeof swift_presets / sizeof swift_presets[0],
     .init = swift_init,
     .on_post = swift_on_post,
     .on_ack = swift_on_ack,
-    .on_loss = swift_on_loss,
+    .on_signal = swift_on_signal,
     .observe = swift_observe,
     .observed = swift_observed,
     .check = swift_check,

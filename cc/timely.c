@@ -44,7 +44,7 @@ struct timely {
     struct timely_state common;
     uint64_t streak; // samples in a row that count
 };
-_Static_assert(sizeof(struct timely) <= CC_PRIV_BYTES, "the state must fit into struct cc");
+_Static_assert(sizeof(struct timely) <= CC_PRIV_BYTES_MAX, "the state must fit into struct cc");
 
 // ---- parameters ----
 
@@ -163,13 +163,13 @@ static void timely_init(struct cc *cc, ps_t now)
     timely_of(cc)->streak = 0;
 }
 
-static void timely_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+static void timely_on_post(struct cc *cc, const struct cc_post *post)
 {
     const struct timely_own_params *p = cc->params;
-    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->common.idle_restart_ps);
-    if (rest == CC_RESTARTS) {
-        timely_init(cc, now);
-    } else if (rest == CC_FORGETS) {
+    enum cc_idle idle = cc_idle_after(cc, post->idle_ps, p->common.idle_restart_ps);
+    if (idle == CC_IDLE_RESTART) {
+        timely_init(cc, post->now_ps);
+    } else if (idle == CC_IDLE_DROP_SAMPLES) {
         timely_forget(&timely_of(cc)->common);
         timely_of(cc)->streak = 0;
     }
@@ -186,12 +186,14 @@ static size_t timely_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_timely;
 const struct cc_ops cc_timely = {
+    .contract = CC_CONTRACT,
     .name = "timely",
     .doc = "rate control by the RTT and its gradient",
     .paper = TIMELY_PAPER,
     .params = timely_param_table,
     .n_params = sizeof timely_param_table / sizeof timely_param_table[0],
     .params_bytes = sizeof(struct timely_own_params),
+    .priv_bytes = sizeof(struct timely),
     .presets = timely_presets,
     .n_presets = sizeof timely_presets / sizeof timely_presets[0],
     .init = timely_init,

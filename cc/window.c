@@ -51,6 +51,7 @@ static const struct cc_preset window_presets[] = {
 
 extern const struct cc_ops cc_window;
 const struct cc_ops cc_window = {
+    .contract = CC_CONTRACT,
     .name = "window",
     .doc = "line rate under a static window of k bandwidth-delay products",
     .paper = "the window of Li et al., SIGCOMM 2019, held constant",

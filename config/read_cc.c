@@ -31,7 +31,7 @@ static const struct cc_preset *read_preset(struct reader *r, const struct place 
 static void policy_set(struct dim_spec *dim, const struct cc_ops *ops,
                        const struct cc_preset *preset)
 {
-    if (ops->params_bytes > SPEC_CC_PARAMS_BYTES)
+    if (ops->params_bytes > CC_PARAMS_BYTES_MAX)
         sim_assert_fail("the parameters of a policy fit", __FILE__, __LINE__, 0, -1);
     dim->cc = ops;
     dim->cc_preset = preset;

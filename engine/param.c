@@ -39,6 +39,8 @@ static const struct type_info {
 
 const char *param_type_name(enum param_type type) { return types[type].name; }
 
+size_t param_size(enum param_type type) { return types[type].size; }
+
 // ---- one value ----
 
 // A JSON number. strtod() alone would also take "inf", "0x1p3" and leading blanks.

@@ -77,5 +77,8 @@ const char *param_text(const struct param *param, const void *base, char *buf);
 // Words for people and the schema: "bytes", "time", "rate", "ratio", "count", "bool", "one of".
 const char *param_type_name(enum param_type type);
 
+// Bytes of a field of this type.
+size_t param_size(enum param_type type);
+
 // The rate that `r` means on a line of `line_bps`.
 uint64_t line_rate_bps(struct line_rate r, uint64_t line_bps);

@@ -42,7 +42,7 @@ static size_t coming_lines(const struct sim *sim)
 {
     size_t n = 0;
     for (size_t q = sim->sampler->n_qps; q < sim->roce.qps.n; q++) {
-        const struct cc_ops *cc = qp_at(&sim->roce.qps, (uint32_t)q)->snd.cc.ops;
+        const struct cc_ops *cc = qp_cc(&qp_at(&sim->roce.qps, (uint32_t)q)->snd)->ops;
         size_t observed = 0;
         while (cc->observed && cc->observed[observed] && observed < OBSERVE_MAX)
             observed++;
@@ -55,7 +55,7 @@ static void add_qps(struct sim *sim)
 {
     struct sampler *s = sim->sampler;
     for (; s->n_qps < sim->roce.qps.n; s->n_qps++) {
-        const struct cc_ops *cc = qp_at(&sim->roce.qps, (uint32_t)s->n_qps)->snd.cc.ops;
+        const struct cc_ops *cc = qp_cc(&qp_at(&sim->roce.qps, (uint32_t)s->n_qps)->snd)->ops;
         line_add(s, SERIES_RATE, text_format("%zu", s->n_qps), NULL);
         line_add(s, SERIES_CWND, text_format("%zu", s->n_qps), NULL);
         for (size_t i = 0; cc->observed && cc->observed[i] && i < OBSERVE_MAX; i++)
@@ -111,7 +111,7 @@ static void sample_flows(struct sim *sim, size_t at)
     struct series *series = &sim->sampler->series;
     size_t observed = 0;
     for (size_t q = 0; q < sim->sampler->n_qps; q++) {
-        const struct cc *cc = &qp_at(&sim->roce.qps, (uint32_t)q)->snd.cc;
+        const struct cc *cc = qp_cc(&qp_at(&sim->roce.qps, (uint32_t)q)->snd);
         double values[OBSERVE_MAX] = {0};
         series->lines[SERIES_RATE][q].values[at] = (double)cc->rate_bps;
         series->lines[SERIES_CWND][q].values[at] =

@@ -42,7 +42,7 @@ static inline ps_t nic_active_ps(const struct nic *nic, ps_t now)
 static inline bool qp_window_open(const struct qp_sender *s)
 {
     uint64_t inflight = s->nxt_bytes - s->una_bytes;
-    return inflight < s->cc.cwnd_bytes && inflight < s->cap_bytes;
+    return inflight < qp_cc(s)->cwnd_bytes && inflight < s->cap_bytes;
 }
 
 static inline bool qp_may_send(const struct qp_sender *s)

@@ -38,9 +38,8 @@ struct qp_sender {
     uint64_t cwnd_seen_bytes; // the window when the policy was last looked at
     struct sim_timer rto;
     uint64_t pace_rate_bps; // that pace_q is of
-    ps_t srtt_ps;
     struct sim_timer cc_timer;
-    struct cc cc;
+    struct cc_room cc;
     /* cold */
     uint32_t newest; // message not wholly acknowledged
     uint32_t turn;   // which of the equal ports to the destination it takes
@@ -58,6 +57,8 @@ struct qp_sender {
     uint64_t cnps, timeouts;
 };
 _Static_assert(offsetof(struct qp_sender, cc) == 256, "the policy begins a cache line");
+
+static inline struct cc *qp_cc(const struct qp_sender *s) { return cc_in(&s->cc); }
 
 // A window of the notification point: it lasts the CNP interval from a CNP on, and remembers the
 // first queue pair that was marked in it, which is sent the next CNP at its end.

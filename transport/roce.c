@@ -71,9 +71,9 @@ static uint32_t qp_slot(struct roce *roce)
 static void qp_restart(struct roce *roce, struct qp *qp, ps_t now)
 {
     const struct roce_dim *dim = roce_dim_of(roce, qp);
-    cc_begin(&qp->snd.cc, dim->cc, dim->cc_params, &qp->snd.env, now);
+    cc_begin(qp_cc(&qp->snd), dim->cc, dim->cc_params, &qp->snd.env, now);
     qp->snd.pace_q = qp->snd.pace_rate_bps = 0;
-    qp->snd.cwnd_seen_bytes = qp->snd.cc.cwnd_bytes;
+    qp->snd.cwnd_seen_bytes = qp_cc(&qp->snd)->cwnd_bytes;
     qp->snd.next_send_ps = now;
     qp->rcv.ce_since_ack = qp->rcv.unacked = false;
     if (dim->spec.cnp_scope == CNP_SCOPE_QP) {
@@ -220,7 +220,7 @@ void roce_qp_rest(struct roce *roce, uint32_t index)
     if (roce_dim_of(roce, qp)->spec.qp != QP_PER_MESSAGE)
         return;
     for (unsigned t = 0; t < CC_TIMERS; t++)
-        qp->snd.cc.timer_at_ps[t] = PS_NEVER;
+        qp_cc(&qp->snd)->timer_at_ps[t] = PS_NEVER;
     sim_timer_stop(&qp->snd.cc_timer);
     struct pair *pair = pairs_get(roce->pairs, qp->src, qp->dst, qp->job, qp->channel << 8);
     qp->next_same_pair = pair->first_qp;
@@ -267,15 +267,9 @@ void roce_post(void *net, const struct transfer_request *request, ps_t now)
         roce_fail(roce, qp, now);
         return;
     }
-    if (s->cc.ops->on_post) {
-        struct cc_hint hint = {.msg_bytes = request->bytes,
-                               .idle_ps = last ? 0 : now - s->idle_since_ps,
-                               .fan_in = request->hint.fan_in,
-                               .fan_out = request->hint.fan_out,
-                               .step = request->hint.step,
-                               .steps = request->hint.steps,
-                               .critical = request->hint.critical};
-        s->cc.ops->on_post(&s->cc, &hint, now);
+    if (qp_cc(s)->ops->on_post) {
+        struct cc_post post = {.now_ps = now, .idle_ps = last ? 0 : now - s->idle_since_ps};
+        qp_cc(s)->ops->on_post(qp_cc(s), &post);
     }
     roce_cc_moved(roce, index, now);
     roce_wake(roce, index, now);

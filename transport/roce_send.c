@@ -13,30 +13,40 @@ void roce_cc_moved(struct roce *roce, uint32_t index, ps_t now)
 {
     struct qp *qp = qp_at(&roce->qps, index);
     struct qp_sender *s = &qp->snd;
-    bool cut = s->cc.cwnd_bytes < s->cwnd_seen_bytes || s->cc.rate_bps < s->pace_rate_bps;
+    const struct cc *cc = qp_cc(s);
+    bool cut = cc->cwnd_bytes < s->cwnd_seen_bytes || cc->rate_bps < s->pace_rate_bps;
     roce->cc_cuts += cut;
-    s->cwnd_seen_bytes = s->cc.cwnd_bytes;
-    if (s->cc.rate_bps != s->pace_rate_bps) {
-        s->pace_rate_bps = s->cc.rate_bps;
-        s->pace_q =
-            s->cc.rate_bps >= s->env.line_bps
-                ? 0
-                : (uint64_t)(((UINT64_C(8000000000000) << PACE_SHIFT) + s->cc.rate_bps / 2) /
-                             s->cc.rate_bps);
+    s->cwnd_seen_bytes = cc->cwnd_bytes;
+    if (cc->rate_bps != s->pace_rate_bps) {
+        s->pace_rate_bps = cc->rate_bps;
+        s->pace_q = cc->rate_bps >= s->env.line_bps
+                        ? 0
+                        : (uint64_t)(((UINT64_C(8000000000000) << PACE_SHIFT) + cc->rate_bps / 2) /
+                                     cc->rate_bps);
         s->next_send_ps = s->last_start_ps + pace_gap(s, s->last_wire_bytes);
         if (s->place == QP_PACED) {
             nic_repace(&roce->nics[s->nic], &roce->qps, index);
             port_kick(roce->net, s->port, now);
         }
     }
-    ps_t due =
-        s->cc.timer_at_ps[0] < s->cc.timer_at_ps[1] ? s->cc.timer_at_ps[0] : s->cc.timer_at_ps[1];
+    ps_t due = cc->timer_at_ps[0] < cc->timer_at_ps[1] ? cc->timer_at_ps[0] : cc->timer_at_ps[1];
     if (due != s->cc_timer.at_ps) {
         if (due == PS_NEVER)
             sim_timer_stop(&s->cc_timer);
         else
             sim_timer_start(roce->net->engine, &s->cc_timer, due);
     }
+}
+
+// Report an event to the policy. False where it has no hook for signals, and so cannot have moved.
+static bool signal_cc(struct qp_sender *s, enum cc_signal_kind kind, ps_t now)
+{
+    struct cc *cc = qp_cc(s);
+    if (!cc->ops->on_signal)
+        return false;
+    const struct cc_signal signal = {.now_ps = now, .kind = kind, .snd_nxt = s->nxt_bytes};
+    cc->ops->on_signal(cc, &signal);
+    return true;
 }
 
 void roce_wake(struct roce *roce, uint32_t index, ps_t now)
@@ -52,7 +62,7 @@ void roce_cc_fired(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct qp *qp = timer->data;
-    struct cc *cc = &qp->snd.cc;
+    struct cc *cc = qp_cc(&qp->snd);
     roce_settle(qp, e->now_ps);
     for (unsigned t = 0; t < CC_TIMERS; t++)
         if (cc->timer_at_ps[t] <= e->now_ps) {
@@ -133,7 +143,7 @@ void roce_fail(struct roce *roce, struct qp *qp, ps_t now)
     psn_set_clear(&qp->rcv.early);
     rto_off(roce, s);
     for (unsigned t = 0; t < CC_TIMERS; t++)
-        s->cc.timer_at_ps[t] = PS_NEVER;
+        qp_cc(s)->timer_at_ps[t] = PS_NEVER;
     sim_timer_stop(&s->cc_timer);
     while (s->oldest != MESSAGE_NIL) {
         uint32_t slot = s->oldest;
@@ -193,14 +203,8 @@ void roce_rto_fired(struct engine *e, struct sim_timer *timer, int revents)
         roce_selective_timeout(s);
     else
         go_back(s);
-    if (s->cc.ops->on_loss) {
-        struct cc_loss loss = {.now_ps = e->now_ps,
-                               .kind = CC_LOSS_TIMEOUT,
-                               .seq = s->una_bytes,
-                               .snd_nxt = s->nxt_bytes};
-        s->cc.ops->on_loss(&s->cc, &loss);
+    if (signal_cc(s, CC_SIGNAL_TIMEOUT, e->now_ps))
         roce_cc_moved(roce, qp->index, e->now_ps);
-    }
     rto_restart(roce, qp, e->now_ps);
     roce_wake(roce, qp->index, e->now_ps);
 }
@@ -294,8 +298,8 @@ static bool pull_from(struct roce *roce, struct nic *nic, struct packet *p, ps_t
     s->next_send_ps = now + pace_gap(s, p->wire_bytes);
     if (s->rto_state == RTO_OFF)
         rto_restart(roce, qp, now);
-    if (s->cc.ops->on_send) {
-        s->cc.ops->on_send(&s->cc, p->wire_bytes, now); // may be late: it starts no timer
+    if (qp_cc(s)->ops->on_send) {
+        qp_cc(s)->ops->on_send(qp_cc(s), p->wire_bytes, now); // may be late: it starts no timer
         roce_cc_moved(roce, index, now);
     }
     if (qp_may_send(s))
@@ -391,32 +395,20 @@ static void tell_ack(struct qp *qp, const struct packet *p, uint64_t acked, ps_t
     const struct cargo_pool *pool = &qp->roce->net->cargo;
     const struct cargo *cargo = cargo_at(pool, p->cargo);
     ps_t rtt = now - cargo->sent_ps;
-    s->srtt_ps = s->srtt_ps ? s->srtt_ps + (rtt - s->srtt_ps) / 8 : rtt;
     struct cc_ack ack = {
         .now_ps = now,
         .rtt_ps = rtt,
-        .srtt_ps = s->srtt_ps,
         .seq = s->una_bytes,
         .snd_una = s->una_bytes,
         .snd_nxt = s->nxt_bytes,
         .acked_bytes = (uint32_t)acked,
         .ce_bytes = p->flags & PACKET_ECHO_CE ? (uint32_t)acked : 0,
         .inflight_bytes = s->nxt_bytes - s->una_bytes,
-        .app_limited = s->snd_nxt == s->tail_psn,
         .hops = cargo_hops(pool, p->cargo),
         .n_hops = cargo->int_hops,
         .pint = cargo->pint,
     };
-    s->cc.ops->on_ack(&s->cc, &ack);
-}
-
-static void tell_loss(struct qp_sender *s, ps_t now)
-{
-    if (!s->cc.ops->on_loss)
-        return;
-    const struct cc_loss loss = {
-        .now_ps = now, .kind = CC_LOSS_NACK, .seq = s->una_bytes, .snd_nxt = s->nxt_bytes};
-    s->cc.ops->on_loss(&s->cc, &loss);
+    qp_cc(s)->ops->on_ack(qp_cc(s), &ack);
 }
 
 void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
@@ -435,7 +427,7 @@ void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
         roce_selective_ack(roce, qp, p, una);
         told = s->recover_psn != 0 && recovered == 0;
         if (told)
-            tell_loss(s, now);
+            signal_cc(s, CC_SIGNAL_NACK, now);
     }
     if (news) {
         s->retries = 0;
@@ -446,7 +438,7 @@ void roce_on_ack(struct roce *roce, const struct packet *p, ps_t now)
     }
     if (nak && recovery == RECOVERY_GO_BACK_N) {
         go_back(s);
-        tell_loss(s, now);
+        signal_cc(s, CC_SIGNAL_NACK, now);
         told = true;
     }
     if (qp->wants_acks && (!nak || acked > 0)) {
@@ -474,8 +466,6 @@ void roce_on_cnp(struct roce *roce, const struct packet *p, ps_t now)
         return; // the connection is closed
     if (!idle)
         roce_message(roce, s->sending != MESSAGE_NIL ? s->sending : s->oldest)->cnps++;
-    if (s->cc.ops->on_cnp) {
-        s->cc.ops->on_cnp(&s->cc, now);
+    if (signal_cc(s, CC_SIGNAL_CNP, now))
         roce_cc_moved(roce, p->flow, now);
-    }
 }

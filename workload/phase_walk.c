@@ -25,7 +25,7 @@ static void count(struct walk *walk, const struct coll_send *send, ps_t now)
     system_record(run->system, run->instance)->dims[run->dim].bytes += send->bytes;
 }
 
-static void post(struct walk *walk, const struct coll_send *send, uint32_t fan_out, ps_t now)
+static void post(struct walk *walk, const struct coll_send *send, ps_t now)
 {
     struct phase_run *run = walk->run;
     struct system *s = run->system;
@@ -39,10 +39,6 @@ static void post(struct walk *walk, const struct coll_send *send, uint32_t fan_o
         .job = s->job->index,
         .channel = channel,
         .cls = spec->cls,
-        .hint = {.fan_in = run->algorithm->n_recvs(&run->shape, send->peer, send->peer_step),
-                 .fan_out = fan_out,
-                 .step = walk->step,
-                 .steps = run->steps},
         .token = token_of(walk, send->peer, send->peer_step),
     };
     workload_post(s->workload, &request, now);
@@ -54,7 +50,7 @@ static void issue(struct walk *walk, ps_t now)
     uint32_t n = run->algorithm->n_sends(&run->shape, walk->member, walk->step);
     for (uint32_t k = 0; k < n; k++) {
         struct coll_send send = run->algorithm->send(&run->shape, walk->member, walk->step, k);
-        post(walk, &send, n, now);
+        post(walk, &send, now);
     }
 }
 

@@ -38,6 +38,7 @@ static void toy_init(struct cc *cc, ps_t now)
 }
 
 static const struct cc_ops toy = {
+    .contract = CC_CONTRACT,
     .name = "toy",
     .doc = "a fixed share of the line",
     .paper = "none",

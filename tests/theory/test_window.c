@@ -35,7 +35,7 @@ static void check(double gbps, uint32_t mtu, unsigned flows, const char *k)
     const struct qp *qp = qp_at(&f.sim->roce.qps, 0);
     double wire = qp->snd.env.full_wire_bytes, mean = 0;
     double bdp = gbps * 1e3 / 8 * (double)qp->snd.env.base_rtt_ps * 1e-6;
-    double packets = ceil((double)qp->snd.cc.cwnd_bytes / mtu),
+    double packets = ceil((double)qp_cc(&qp->snd)->cwnd_bytes / mtu),
            expected = flows * packets * wire - bdp;
     size_t from = s->n_samples / 2;
     for (size_t i = from; i < s->n_samples; i++)

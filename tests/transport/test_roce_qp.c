@@ -235,7 +235,7 @@ static void test_congestion_state_survives_or_restarts(void **state)
         for (uint64_t m = 0; m < 5; m++) {
             lab_post(&l, 0, 1, 30 * LAB_MTU, m);
             struct flow_id id = roce->flows.ids[0];
-            uint64_t rate = qp_at(&roce->qps, 0)->snd.cc.rate_bps;
+            uint64_t rate = qp_cc(&qp_at(&roce->qps, 0)->snd)->rate_bps;
             assert_int_equal(rate, m == 0 || fresh ? LAB_LINE : LAB_LINE / 10);
             lab_run(&l);
             assert_true(l.sent_ps[m] > 0);
