@@ -12,7 +12,6 @@ struct transfer_request {
     uint32_t job, channel;
     uint32_t stripe; // 1.. = part of a message that is cut over planes; 0 = whole
     uint32_t cls;    // class of its data
-    uint32_t dims;   // bit set of dimensions it may use, 0 = any
     bool own_qp;     // a queue pair of its own (raw flows)
     uint64_t token;  // handed back
 };

@@ -7,7 +7,7 @@
 
 static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32_t dst)
 {
-    uint32_t dim = sim->roce.joining_dim(sim->roce.path_ctx, src, dst, 0);
+    uint32_t dim = sim->roce.joining_dim(sim->roce.path_ctx, src, dst);
     if (dim == GRAPH_NONE)
         return;
     struct roce_path path = sim->roce.path(sim->roce.path_ctx, src, dst, dim, 0);

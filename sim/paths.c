@@ -79,11 +79,10 @@ double sim_bandwidth(void *ctx, uint32_t src, uint32_t dst)
     return bps;
 }
 
-uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims)
+uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst)
 {
     const struct sim *sim = ctx;
-    uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
-    return dims == 0 || (dim != GRAPH_NONE && dims >> dim & 1) ? dim : GRAPH_NONE;
+    return graph_joining_dim(&sim->graph, src, dst);
 }
 
 // Ranks of a group hang on one switch, so one of each stands for all.

@@ -66,7 +66,6 @@ static void post_leg(struct relay *r, uint32_t slot, uint32_t from, ps_t now)
     struct transfer_request leg = m->request;
     leg.src = from;
     leg.dst = m->at = sim_relay_next(&r->sim->graph, from, m->request.dst);
-    leg.dims = 0;
     leg.token = LEG_BIT | slot;
     m->legs_open += 2;
     r->sim->transfer.post(r->sim->transfer.net, &leg, now);

@@ -97,7 +97,7 @@ void sim_keep_record(struct sim *sim, const struct flow_record *record);
 void sim_analytical_init(struct sim *sim);    // between graph and workload
 void sim_analytical_running(struct sim *sim); // records of what is on its way
 void sim_analytical_describe(const struct sim *sim, FILE *out);
-uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst, uint32_t dims); // ctx: the sim
+uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst); // ctx: the sim
 // The ports of a path between two ranks, those that share a NIC with others included; how many.
 uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,
                    uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS]);

@@ -90,7 +90,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct stripes *s = net;
     struct roce *roce = &s->sim->roce;
-    uint32_t dim = sim_joining_dim(s->sim, request->src, request->dst, request->dims);
+    uint32_t dim = sim_joining_dim(s->sim, request->src, request->dst);
     uint32_t parts = sim_stripes(s->sim, request->src, request->dst, dim);
     if (request->bytes < parts)
         parts = request->bytes > 0 ? (uint32_t)request->bytes : 1;

@@ -198,7 +198,7 @@ static uint32_t qp_reopen(struct roce *roce, struct pair *pair, ps_t now)
 
 uint32_t roce_qp_for(struct roce *roce, const struct transfer_request *r, ps_t now)
 {
-    uint32_t d = roce->joining_dim(roce->path_ctx, r->src, r->dst, r->dims);
+    uint32_t d = roce->joining_dim(roce->path_ctx, r->src, r->dst);
     SIM_ASSERT(roce->net->engine, r->src, d != UINT32_MAX); // config has checked every pair
     if (r->own_qp)
         return qp_open(roce, r, d, now);

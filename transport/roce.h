@@ -52,8 +52,8 @@ struct roce {
     /* config */
     struct network *net;
     struct roce_dim *dims;
-    // The dimension that joins two ranks within the bit set `dims` (0 = any), and the path there.
-    uint32_t (*joining_dim)(void *ctx, uint32_t src, uint32_t dst, uint32_t dims);
+    // The dimension that joins two ranks, and the path there.
+    uint32_t (*joining_dim)(void *ctx, uint32_t src, uint32_t dst);
     // (of part `stripe` of cut messages: by its port; 0 = of whole ones).
     struct roce_path (*path)(void *ctx, uint32_t src, uint32_t dst, uint32_t dim, uint32_t stripe);
     void *path_ctx;
