@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/tables.h"
+#include "config/job_reader.h"
 #include "report/metric_table.h"
 #include "workload/dlrm.h"
 
@@ -23,7 +23,9 @@ struct table_ref {
 struct entry {
     const char *name, *doc, *source;
     struct table_ref tables[6];
-    const char *own[2];      // objects of own_keys
+    const struct own_key *keys; // that no table describes
+    size_t n_keys;
+    const char *own;         // object of own_keys
     const struct cc_ops *cc; // has presets
     const struct metric_table *metrics;
 };
@@ -62,7 +64,7 @@ static size_t transport_entries(const struct cc_catalogue *policies, struct entr
                                 .source = kind.source,
                                 .tables = {{"", transport_params, n_transport_params},
                                            {"wire_overhead", overhead_params, n_overhead_params}},
-                                .own = {"transport"}};
+                                .own = "transport"};
     return n;
 }
 
@@ -78,7 +80,7 @@ static size_t topology_entries(const struct cc_catalogue *policies, struct entry
                                 .tables = {{"", dim_params, n_dim_params},
                                            {"", kind->params, kind->n_params},
                                            {"link", link_params, n_link_params}},
-                                .own = {"topology"}};
+                                .own = "topology"};
         for (size_t l = 0; kind->links != NULL && kind->links[l] != NULL; l++)
             out[n].tables[3 + l] = (struct table_ref){kind->links[l], link_params, n_link_params};
     }
@@ -99,25 +101,34 @@ static size_t collective_entries(const struct cc_catalogue *policies, struct ent
 static size_t workload_entries(const struct cc_catalogue *policies, struct entry out[ENTRIES_MAX])
 {
     (void)policies;
-    for (size_t i = 0; i < N_JOB_KINDS; i++)
-        out[i] = (struct entry){.name = job_kinds[i].name,
-                                .doc = job_kinds[i].doc,
-                                .source = job_kinds[i].source,
-                                .tables = {{"", job_kinds[i].params, job_kinds[i].n_params}},
-                                .own = {job_kinds[i].name, "workload"}};
-    out[N_JOB_KINDS] =
+    size_t n = 0;
+    for (const struct job_entry *job = job_registry; job->kind != NULL; job++) {
+        const struct job_kind *kind = job->kind;
+        out[n] = (struct entry){
+            .name = kind->name,
+            .doc = kind->doc,
+            .source = kind->source,
+            .tables = {{"", job_params, n_job_params}, {"", kind->params, kind->n_params}},
+            .own = "workload"};
+        if (job->reader != NULL) {
+            out[n].keys = job->reader->keys;
+            out[n].n_keys = job->reader->n_keys;
+        }
+        n++;
+    }
+    out[n++] =
         (struct entry){.name = "gemm",
                        .doc = "settings of `collwire workload gemm`: a training workload from the "
                               "matrix products of a network's layers",
                        .source = "Samajdar et al., ISPASS 2020; Williams et al., CACM 2009",
                        .tables = {{"", gemm_params, n_gemm_params}}};
-    out[N_JOB_KINDS + 1] = (struct entry){
+    out[n++] = (struct entry){
         .name = "dlrm",
         .doc = "`dlrm` of a training job: a recommendation model, its tables sharded (element: 4B "
                "unless given)",
         .source = "Naumov et al. 2019; Mudigere et al., ISCA 2022",
         .tables = {{"", dlrm_params, n_dlrm_params}, {"", gemm_params, n_gemm_params}}};
-    return N_JOB_KINDS + 2;
+    return n;
 }
 
 static size_t switch_entries(const struct cc_catalogue *policies, struct entry out[ENTRIES_MAX])
@@ -132,7 +143,7 @@ static size_t switch_entries(const struct cc_catalogue *policies, struct entry o
                                        {"ecn", ecn_params, n_ecn_params},
                                        {"routing", routing_params, n_routing_params},
                                        {"classes.N", class_params, n_class_params}},
-                            .own = {"switch"}};
+                            .own = "switch"};
     return 1;
 }
 
@@ -277,6 +288,11 @@ static void param_row(struct listing *listing, const char *prefix, const struct 
         param->source);
 }
 
+static void own_key_row(struct listing *listing, const struct own_key *key)
+{
+    row_add(listing, (const char *const[]){key->key, key->type, key->def, "", key->help}, NULL);
+}
+
 static void params_print(FILE *out, const struct entry *entry)
 {
     static const char *const columns[] = {"PARAMETER", "TYPE", "DEFAULT", "RANGE",
@@ -287,13 +303,11 @@ static void params_print(FILE *out, const struct entry *entry)
         for (const struct param *param; (param = params_next(&walk)) != NULL;)
             param_row(&listing, entry->tables[t].prefix, param);
     }
-    for (size_t o = 0; o < 2 && entry->own[o] != NULL; o++)
-        for (size_t i = 0; i < n_own_keys; i++) {
-            const struct own_key *key = &own_keys[i];
-            if (strcmp(key->object, entry->own[o]) == 0)
-                row_add(&listing,
-                        (const char *const[]){key->key, key->type, key->def, "", key->help}, NULL);
-        }
+    for (size_t i = 0; i < entry->n_keys; i++)
+        own_key_row(&listing, &entry->keys[i]);
+    for (size_t i = 0; i < n_own_keys && entry->own != NULL; i++)
+        if (strcmp(own_keys[i].object, entry->own) == 0)
+            own_key_row(&listing, &own_keys[i].own);
     if (scols_table_get_nlines(listing.table) > 0)
         fprintf(out, "\n");
     listing_end(&listing);

@@ -72,7 +72,7 @@ static int claim_files(struct result_set *set, const struct spec *spec, struct e
     int status = result_set_claim(set, "metrics.json", err);
     status |= result_set_claim(set, "run.json", err);
     for (size_t j = 0; j < spec->n_jobs; j++)
-        trains |= spec->jobs[j].kind == JOB_TRAINING;
+        trains |= spec->jobs[j].kind->trains;
     for (size_t i = 0; trains && i < sizeof training / sizeof *training; i++)
         status |= result_set_claim(set, training[i], err);
     if (spec->report.sample_ps > 0)

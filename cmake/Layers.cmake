@@ -66,27 +66,30 @@ collwire_layer(switch ALLOW engine net)
 collwire_layer(transport ALLOW engine net cc)
 collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
-collwire_layer(workload ALLOW engine topology collective net/transfer.h LIBS m)
+collwire_layer(comm ALLOW engine collective net/transfer.h)
+collwire_layer(workload ALLOW engine collective comm net/transfer.h LIBS m)
 collwire_layer(trace ALLOW engine net pcap.h zlib.h LIBS PkgConfig::libpcap PkgConfig::zlib)
 
 collwire_layer(sim
-  ALLOW engine net topology cc collective switch transport analytical workload trace)
+  ALLOW engine net topology cc collective switch transport analytical comm workload trace)
 
 collwire_layer(report
   ALLOW engine sim/result.h jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport_spec.h
-        workload/job.h workload/dlrm.h workload/gemm.h workload/training_loop.h workload/training_spec.h sim/spec.h jansson.h
-  VIA net/int_hop.h # cc/cc.h
+        workload/kind.h workload/flows.h workload/collective_job.h workload/training_job.h
+        workload/training_loop.h workload/training_spec.h workload/dlrm.h workload/gemm.h
+        sim/spec.h jansson.h
+  VIA net/int_hop.h net/transfer.h workload/program.h comm # cc/cc.h, workload/kind.h
   LIBS PkgConfig::jansson m m) # llround
 
 collwire_layer(cli
   ALLOW engine trace sim report config jansson.h libsmartcols.h sha2.h
         # the tables of the catalogue, as config has them: list.c prints them
         topology/topology.h cc/cc.h cc/catalogue.h collective/collective.h switch/switch_spec.h
-        transport/transport_spec.h workload/job.h workload/dlrm.h workload/gemm.h
-  VIA net topology cc collective switch transport analytical workload # sim/sim.h
+        transport/transport_spec.h workload/kind.h workload/dlrm.h workload/gemm.h
+  VIA net topology cc collective switch transport analytical comm workload # sim/sim.h
   LIBS PkgConfig::jansson PkgConfig::libmd PkgConfig::smartcols)
 
 # ---- the check ----

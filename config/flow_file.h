@@ -2,7 +2,7 @@
 // Flows from a CSV file.
 #pragma once
 
-#include "workload/job.h"
+#include "workload/flows.h"
 
 // Lines "src,dst,bytes,start_ns" of `file` (relative to `dir`), a heading line allowed. Errors name
 // `path` and the line. free() the list; its ranks are not checked. NULL and *n = 0 on failure.

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/read.h"
+#include "config/job_reader.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
 
@@ -30,7 +30,7 @@ static void shuffled(uint32_t *places, uint32_t n, uint64_t seed)
 }
 
 void map_ranks(struct reader *r, const struct place *place, struct job_spec *job,
-               const struct job_params *params)
+               const struct mapping_params *params)
 {
     const struct spec *spec = &r->scenario->spec;
     struct place stride = place_key(place, "stride");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Programs of a job's collectives against its ranks and the network.
 #include "collective/grid.h"
-#include "config/read.h"
+#include "config/job_reader.h"
 
 // The operations that a collective may do along one dimension; how many.
 static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, enum coll_op out[3])
@@ -17,8 +17,8 @@ static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, enum c
 
 // Every pair that a program uses, up to the first that no dimension joins.
 static bool pairs_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                        const struct coll_algorithm *a, const struct coll_shape *shape,
-                        uint32_t dim, uint32_t group)
+                        const struct coll_schedule *s, const struct coll_algorithm *a,
+                        const struct coll_shape *shape, uint32_t dim, uint32_t group)
 {
     uint32_t steps = a->steps(shape);
     for (uint32_t step = 0; step < steps; step++)
@@ -26,8 +26,8 @@ static bool pairs_check(struct reader *r, const struct place *place, const struc
             uint32_t n = a->n_sends(shape, m, step);
             for (uint32_t k = 0; k < n; k++) {
                 uint32_t peer = a->send(shape, m, step, k).peer;
-                if (!pair_check(r, place, job, coll_rank_of(job->schedule, dim, group, m),
-                                coll_rank_of(job->schedule, dim, group, peer)))
+                if (!pair_check(r, place, job, coll_rank_of(s, dim, group, m),
+                                coll_rank_of(s, dim, group, peer)))
                     return false;
             }
         }
@@ -44,9 +44,8 @@ static bool all_joined(const struct graph *g)
 }
 
 static bool program_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                          uint32_t dim, struct coll_shape shape)
+                          const struct coll_schedule *s, uint32_t dim, struct coll_shape shape)
 {
-    const struct coll_schedule *s = job->schedule;
     const struct coll_algorithm *a = s->choice[shape.op][dim].algorithm;
     struct place item = place_item(place, dim);
     const char *why = "";
@@ -59,15 +58,14 @@ static bool program_check(struct reader *r, const struct place *place, const str
         return false;
     }
     for (uint32_t g = 0; g < coll_n_groups(s, dim) && !all_joined(&r->ranks); g++)
-        if (!pairs_check(r, place->parent, job, a, &shape, dim, g))
+        if (!pairs_check(r, place->parent, job, s, a, &shape, dim, g))
             return false;
     return true;
 }
 
 bool programs_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                    uint32_t dims, const struct coll_shape *whole)
+                    const struct coll_schedule *s, uint32_t dims, const struct coll_shape *whole)
 {
-    const struct coll_schedule *s = job->schedule;
     enum coll_op ops[3];
     uint32_t n_ops = phase_ops(s, whole->op, ops);
     bool flat = s->flat[whole->op];
@@ -75,7 +73,7 @@ bool programs_check(struct reader *r, const struct place *place, const struct jo
         for (uint32_t o = 0; o < n_ops; o++) {
             struct coll_shape shape = *whole;
             shape.op = ops[o];
-            if ((flat || dims >> d & 1) && !program_check(r, place, job, d, shape))
+            if ((flat || dims >> d & 1) && !program_check(r, place, job, s, d, shape))
                 return false;
         }
     return true;

@@ -7,12 +7,6 @@
 #include "config/tables.h"
 #include "topology/graph.h"
 
-// What a resolved scenario needs beside the description.
-struct job_source {
-    struct job_params params;
-    const json_t *json; // the job as written
-};
-
 enum override { OVERRIDE_SWITCH, OVERRIDE_TRANSPORT, OVERRIDE_CC, N_OVERRIDES };
 
 struct scenario {
@@ -20,9 +14,9 @@ struct scenario {
     struct dim_spec base; // switch, transport and cc that hold where no dimension overrides them
     bool overrides[SPEC_MAX_DIMS][N_OVERRIDES];
     struct limits_params limits;
-    struct job_source *sources; // [spec.n_jobs]
-    bool jobs_listed;           // `workload` is a list
-    json_t *root;               // strings of the description live in it
+    const json_t **jobs; // [spec.n_jobs] as written
+    bool jobs_listed;    // `workload` is a list
+    json_t *root;        // strings of the description live in it
     char *dir, *resolved;
 };
 
@@ -78,49 +72,12 @@ void dim_defaults(struct dim_spec *dim);
 // Warn where policy, transport and switches do not fit together.
 void fit_check(struct reader *r, const struct place *place, const struct dim_spec *dim);
 
-// ---- read_flows.c: jobs that are lists of messages ----
-// Ranks of the job; 0 while the network is unknown.
-uint32_t job_size(const struct reader *r, const struct job_spec *job);
-// Rank `value` of the job exists; else an error.
-bool rank_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                int64_t value);
-// Some dimension joins two ranks of the job; else an error naming the pair.
-bool pair_check(struct reader *r, const struct place *place, const struct job_spec *job, uint32_t a,
-                uint32_t b);
-void read_flows(struct reader *r, const struct place *place, struct keys *keys,
-                struct job_spec *job, const struct job_params *params);
-void read_incast(struct reader *r, const struct place *place, struct keys *keys,
-                 struct job_spec *job, const struct job_params *params);
-void read_permutation(struct reader *r, const struct place *place, struct keys *keys,
-                      struct job_spec *job, const struct job_params *params);
-// ---- mapping.c: the job's ranks as `mapping` says ----
-void map_ranks(struct reader *r, const struct place *place, struct job_spec *job,
-               const struct job_params *params);
-// ---- read_poisson.c ----
-void read_poisson(struct reader *r, const struct place *place, struct keys *keys,
-                  struct job_spec *job, const struct job_params *params);
-// ---- read_collective.c ----
-void read_collective(struct reader *r, const struct place *place, struct keys *keys,
-                     struct job_spec *job, const struct job_params *params);
-
-// Are the parts of a collective of so many chunks few enough to be named? Else an error at `place`.
-bool chunks_check(struct reader *r, const struct place *place, const struct coll_schedule *s);
-
-// The dimensions of a job's ranks: `place`, a list of sizes, or the network's own.
-void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
-                   struct coll_schedule *s);
-// ---- programs.c: can the algorithms of a schedule do what they have to? ----
-// All that an operation over the dimensions `dims` (bit set) of the job may need, with the rest of
-// `whole`; the first error stands at `place`, at its item of the dimension where it is a list.
-bool programs_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                    uint32_t dims, const struct coll_shape *whole);
-// ---- read_training.c ----
-void read_training(struct reader *r, const struct place *place, struct keys *keys,
-                   struct job_spec *job, const struct job_params *params);
-
 // ---- resolve.c ----
 json_t *scenario_json(const struct scenario *scenario);
 json_t *topology_json(const struct scenario *scenario);
+// The keys of a table into an object, with the values of `base`; empty texts are left out.
+void write_params(json_t *json, const struct param *params, size_t n, const void *base);
+json_t *params_json(const struct param *params, size_t n, const void *base);
 // A value as a scenario writes it, from its text.
 json_t *param_json(const struct param *param, const char *text);
 // JSON as indented text that reads back exactly; free() it.

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "collective/grid.h"
-#include "config/read.h"
-#include "engine/memory.h"
+#include "config/job_reader.h"
+#include "config/schema_parts.h"
+#include "workload/collective_job.h"
 
-#define RUNS_MAX (UINT64_C(1) << 27) // half of what a message can name (workload/system_state.h)
+#define RUNS_MAX (UINT64_C(1) << 27) // what a message can name (comm/comm_internal.h)
 
 struct collective_places {
     struct place algorithm, dims, bytes, chunks, root;
@@ -70,7 +71,7 @@ void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
 
 // One algorithm for all ranks at once, or one for each dimension.
 static void read_algorithms(struct reader *r, const struct collective_places *at,
-                            const struct job_params *params, uint32_t ranks,
+                            const struct collective_params *params, uint32_t ranks,
                             struct coll_schedule *s)
 {
     if (!json_is_array(at->algorithm.json)) {
@@ -95,7 +96,7 @@ static void read_algorithms(struct reader *r, const struct collective_places *at
     }
 }
 
-static void set_schedule(const struct job_params *params, bool flat, struct coll_schedule *s)
+static void set_schedule(const struct collective_params *params, bool flat, struct coll_schedule *s)
 {
     bool themis = params->schedule == SCHEDULE_THEMIS;
     s->chunks = params->chunks;
@@ -123,9 +124,10 @@ bool chunks_check(struct reader *r, const struct place *place, const struct coll
 }
 
 static void check_sizes(struct reader *r, const struct collective_places *at,
-                        const struct job_params *params, const struct job_spec *job, uint32_t ranks)
+                        const struct collective_params *params, const struct coll_schedule *s,
+                        uint32_t ranks)
 {
-    chunks_check(r, &at->chunks, job->schedule);
+    chunks_check(r, &at->chunks, s);
     if (params->root >= ranks)
         place_error(r->err, &at->root, "rank %u is not one of the job's %u", (unsigned)params->root,
                     ranks);
@@ -136,7 +138,7 @@ static void check_sizes(struct reader *r, const struct collective_places *at,
 }
 
 static void check_bytes(struct reader *r, const struct collective_places *at,
-                        const struct job_params *params)
+                        const struct collective_params *params)
 {
     if (params->bytes > 0 || params->op == COLL_BARRIER)
         return;
@@ -147,57 +149,93 @@ static void check_bytes(struct reader *r, const struct collective_places *at,
 }
 
 static void check_network(struct reader *r, const struct place *place,
-                          const struct job_params *params)
+                          const struct collective_params *params)
 {
     struct place rate = place_key(place, "reduce_rate");
     if (r->scenario->spec.network == NETWORK_ANALYTICAL && params->reduce_bps != PARAM_AUTO)
         place_error(r->err, &rate, "the analytical network has its own: 3 ns for 500 kB");
 }
 
-static uint64_t ranks_per_server(const struct spec *spec, const struct job_params *params)
+static uint64_t ranks_per_server(const struct spec *spec, const struct collective_params *params)
 {
     if (params->ranks_per_server != PARAM_AUTO)
         return params->ranks_per_server;
     return spec->n_dims > 1 ? spec->dims[0].size : 1;
 }
 
-void read_collective(struct reader *r, const struct place *place, struct keys *keys,
-                     struct job_spec *job, const struct job_params *params)
+static void read_collective(struct reader *r, const struct place *place, struct keys *keys,
+                            struct job_spec *job)
 {
+    struct collective_settings *settings = job->settings;
+    const struct collective_params *params = &settings->params;
     struct collective_places at = {place_key(place, "algorithm"), place_key(place, "dims"),
                                    place_key(place, "bytes"), place_key(place, "chunks"),
                                    place_key(place, "root")};
     struct place op = place_key(place, "op");
+    map_ranks(r, place, job, &params->mapping);
     size_t errors = r->err->n_errors;
     uint32_t ranks = job_size(r, job);
     keys_add(keys, "algorithm");
     keys_add(keys, "dims");
     enum coll_op known;
-    struct coll_schedule *s = job->schedule = memory_zeroed(1, sizeof *s);
-    job->op = params->op;
-    job->bytes = params->bytes;
-    job->repeat = params->repeat;
-    job->root = params->root;
-    job->pieces = params->pieces == PARAM_AUTO ? 0 : params->pieces;
-    job->channels = params->channels;
-    job->ranks_per_server = ranks_per_server(&r->scenario->spec, params);
+    struct coll_schedule *s = &settings->schedule;
+    settings->pieces = params->pieces == PARAM_AUTO ? 0 : (uint32_t)params->pieces;
+    settings->ranks_per_server = (uint32_t)ranks_per_server(&r->scenario->spec, params);
     read_algorithms(r, &at, params, ranks, s);
     set_schedule(params, !json_is_array(at.algorithm.json), s);
     if (!json_is_string(op.json) || coll_op_find(json_string_value(op.json), &known) != 0)
-        return; // the table has complained
+        return; // the table has reported it
     check_bytes(r, &at, params);
     check_network(r, place, params);
     if (ranks == 0 || r->err->n_errors > errors)
         return;
-    check_sizes(r, &at, params, job, ranks);
+    check_sizes(r, &at, params, s, ranks);
     struct coll_shape whole = {.op = (enum coll_op)params->op,
                                .ranks = ranks,
                                .bytes = params->bytes,
                                .bidirectional = params->ring_directions == 2,
                                .root = (uint32_t)params->root,
                                .window = s->choice[params->op][0].window,
-                               .pieces = (uint32_t)job->pieces,
-                               .ranks_per_server = (uint32_t)job->ranks_per_server};
+                               .pieces = settings->pieces,
+                               .ranks_per_server = settings->ranks_per_server};
     if (r->err->n_errors == errors)
-        programs_check(r, &at.algorithm, job, UINT32_MAX, &whole);
+        programs_check(r, &at.algorithm, job, s, UINT32_MAX, &whole);
 }
+
+static void write_collective(json_t *json, const struct job_spec *job, const json_t *given)
+{
+    const struct collective_settings *settings = job->settings;
+    const struct coll_schedule *s = &settings->schedule;
+    json_t *list = json_array(), *dims = json_array();
+    for (uint32_t d = 0; d < s->n_dims; d++) {
+        const struct coll_choice *choice = &s->choice[settings->params.op][d];
+        json_array_append_new(list, json_string(choice->algorithm->name));
+        json_array_append_new(dims, json_integer(s->dim_size[d]));
+    }
+    bool each = json_is_array(json_object_get(given, "algorithm"));
+    json_object_set(json, "algorithm", each ? list : json_array_get(list, 0));
+    if (each)
+        json_object_set(json, "dims", dims);
+    json_decref(list);
+    json_decref(dims);
+}
+
+static void collective_schema(json_t *object)
+{
+    struct keys algorithms = {0};
+    for (size_t i = 0; coll_registry[i] != NULL; i++)
+        keys_add(&algorithms, coll_registry[i]->name);
+    schema_key(object, "algorithm",
+               json_pack("{s:[o,o]}", "anyOf", schema_words(algorithms.names),
+                         schema_list(schema_words(algorithms.names))),
+               false);
+    schema_key(object, "dims", schema_list(schema_integer(1)), false);
+}
+
+static const struct own_key collective_keys[] = {
+    {"algorithm", "word or list", "ring", "one for all ranks, or one per dimension"},
+    {"dims", "list", "the network's",
+     "sizes of the dimensions that a list of algorithms is for, innermost first"},
+};
+const struct job_reader collective_reader = {read_collective, write_collective, collective_schema,
+                                             collective_keys, 2};

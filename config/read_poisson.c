@@ -8,18 +8,19 @@
 #include <stdlib.h>
 
 #include "config/cdf_file.h"
-#include "config/read.h"
+#include "config/job_reader.h"
 #include "engine/memory.h"
 #include "engine/rng.h"
+#include "workload/flows.h"
 
 #define FLOWS_MAX 4000000
 
-struct flow_list {
+struct drawn_flows {
     struct raw_flow *flows;
     size_t n, cap;
 };
 
-static void rank_flows(struct flow_list *list, const struct cdf *cdf, uint32_t rank,
+static void rank_flows(struct drawn_flows *list, const struct cdf *cdf, uint32_t rank,
                        uint32_t n_ranks, double gap_ps, ps_t duration_ps, uint64_t seed)
 {
     struct rng rng = rng_init(seed, RNG_POISSON, rank);
@@ -38,31 +39,33 @@ static void rank_flows(struct flow_list *list, const struct cdf *cdf, uint32_t r
     }
 }
 
-void read_poisson(struct reader *r, const struct place *place, struct keys *keys,
-                  struct job_spec *job, const struct job_params *params)
+static void read_poisson(struct reader *r, const struct place *place, struct keys *keys,
+                         struct job_spec *job)
 {
+    const struct poisson_settings *settings = job->settings;
     (void)keys;
     char path[PLACE_TEXT];
     const struct spec *spec = &r->scenario->spec;
     struct place file = place_key(place, "cdf"), duration = place_key(place, "duration");
     struct cdf cdf;
-    struct flow_list list = {0};
+    struct drawn_flows list = {0};
     uint32_t n = job_size(r, job);
-    if (params->cdf == NULL ||
-        cdf_file_read(r->scenario->dir, params->cdf, place_text(&file, path), &cdf, r->err) != 0)
+    if (settings->cdf == NULL ||
+        cdf_file_read(r->scenario->dir, settings->cdf, place_text(&file, path), &cdf, r->err) != 0)
         return;
     if (n == 1)
         place_error(r->err, place, "one rank has nobody to send to");
     double rate = n > 0 ? (double)spec->dims[spec->n_dims - 1].links[0].rate_bps : 1;
-    double gap_ps = cdf_mean_bytes(&cdf) * 8 / (params->load * rate) * (double)PS_PER_S;
+    double gap_ps = cdf_mean_bytes(&cdf) * 8 / (settings->load * rate) * (double)PS_PER_S;
     for (uint32_t rank = 0; rank < n && n > 1; rank++)
-        rank_flows(&list, &cdf, rank, n, gap_ps, params->duration_ps, spec->seed);
+        rank_flows(&list, &cdf, rank, n, gap_ps, settings->duration_ps, spec->seed);
     if (list.n >= FLOWS_MAX)
         place_error(r->err, &duration, "makes more than %d flows", FLOWS_MAX);
-    job->flows = list.flows;
-    job->n_flows = list.n;
+    *job_flows(job) = (struct flow_list){list.flows, list.n};
     for (size_t i = 0; i < list.n; i++)
         if (!pair_check(r, place, job, list.flows[i].src, list.flows[i].dst))
             break; // the others of the pair's kind would repeat it
     cdf_free(&cdf);
 }
+
+const struct job_reader poisson_reader = {.read = read_poisson};

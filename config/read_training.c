@@ -5,24 +5,28 @@
 #include "collective/grid.h"
 #include "config/astra_system.h"
 #include "config/astra_workload.h"
+#include "config/job_reader.h"
 #include "config/read_dlrm.h"
+#include "config/schema_parts.h"
 #include "config/training.h"
 #include "engine/memory.h"
-#include "workload/training_loop.h"
+#include "workload/training_job.h"
 
 static const char *const layer_keys[] = {"parallelism",    "layers",      "last_bottom_layer",
                                          "model_parallel", "checkpoints", "checkpoint_initiates"};
 
 static bool read_layers(struct reader *r, const struct place *place, struct keys *keys,
-                        struct job_spec *job, const char *file)
+                        const struct job_spec *job, struct training_settings *settings)
 {
+    const char *file = settings->params.file;
+    struct training_spec *training = &settings->training;
     char path[PLACE_TEXT];
     struct place at = place_key(place, "file"), dlrm = place_key(place, "dlrm");
     keys_add(keys, "dlrm");
     if (file[0] != '\0' && dlrm.json != NULL)
         place_error(r->err, &dlrm, "does not go with `file`");
     if (file[0] == '\0' && dlrm.json == NULL)
-        return training_read(r, place, keys, job->training) == 0;
+        return training_read(r, place, keys, training) == 0;
     for (size_t i = 0; i < sizeof layer_keys / sizeof *layer_keys; i++) {
         struct place other = place_key(place, layer_keys[i]);
         keys_add(keys, layer_keys[i]);
@@ -30,9 +34,9 @@ static bool read_layers(struct reader *r, const struct place *place, struct keys
             place_error(r->err, &other, "is given by `%s` already", dlrm.json ? "dlrm" : "file");
     }
     if (dlrm.json != NULL)
-        return dlrm_read(r, &dlrm, job_size(r, job), job->training) == 0;
-    return astra_workload_read(r->scenario->dir, file, place_text(&at, path), job->training,
-                               r->err) == 0;
+        return dlrm_read(r, &dlrm, job_size(r, job), training) == 0;
+    return astra_workload_read(r->scenario->dir, file, place_text(&at, path), training, r->err) ==
+           0;
 }
 
 // A model-parallel group that takes part of a dimension makes two of it. False: they are too many.
@@ -72,10 +76,10 @@ static void read_system(struct reader *r, const struct place *place, struct coll
 }
 
 // Ranks that are not alike exchange all at once, not dimension by dimension.
-static bool uneven_check(struct reader *r, const struct place *system, const struct job_spec *job,
-                         uint32_t dims, const struct training_step *step)
+static bool uneven_check(struct reader *r, const struct place *system,
+                         const struct coll_schedule *s, uint32_t dims,
+                         const struct training_step *step)
 {
-    const struct coll_schedule *s = job->schedule;
     uint32_t wide = 0, ranks = coll_ranks(s), span = coll_span(s, dims);
     for (uint32_t d = 0; d < s->n_dims; d++)
         wide += s->dim_size[d] > 1;
@@ -93,22 +97,24 @@ static bool uneven_check(struct reader *r, const struct place *system, const str
 
 static void check_programs(struct reader *r, const struct place *system, const struct job_spec *job)
 {
-    const struct training_spec *t = job->training;
+    const struct training_settings *settings = job->settings;
+    const struct training_spec *t = &settings->training;
+    const struct coll_schedule *s = &settings->schedule;
     bool seen[COLL_OPS][1 << COLL_MAX_DIMS] = {{false}}; // layers are much alike
     for (uint32_t layer = 0; layer < t->n_layers; layer++)
         for (int part = 0; part < TRAINING_PARTS; part++) {
             const struct training_step *step = &t->layers[layer].parts[part];
-            uint32_t dims = training_dims(t, layer, (enum training_part)part, job->schedule);
+            uint32_t dims = training_dims(t, layer, (enum training_part)part, s);
             struct coll_uneven uneven = {step->rank_bytes, step->of_receiver};
-            if (step->rank_bytes != NULL && !uneven_check(r, system, job, dims, step))
+            if (step->rank_bytes != NULL && !uneven_check(r, system, s, dims, step))
                 return;
             struct coll_shape whole = {.op = (enum coll_op)step->op,
                                        .uneven = step->rank_bytes ? &uneven : NULL,
                                        .bytes = step->bytes,
-                                       .bidirectional = job->schedule->bidirectional};
+                                       .bidirectional = s->bidirectional};
             if (step->op == TRAINING_NO_OP || (!step->rank_bytes && seen[step->op][dims]))
                 continue;
-            if (!programs_check(r, system, job, dims, &whole))
+            if (!programs_check(r, system, job, s, dims, &whole))
                 return;
             seen[step->op][dims] = seen[step->op][dims] || !step->rank_bytes;
         }
@@ -117,10 +123,11 @@ static void check_programs(struct reader *r, const struct place *system, const s
 // `stragglers`: [{"rank": 3, "factor": 1.5}, ..].
 static void read_stragglers(struct reader *r, const struct place *place, struct job_spec *job)
 {
+    struct training_settings *settings = job->settings;
     size_t n = json_array_size(place->json);
     if (!read_list(r, place))
         return;
-    job->stragglers = memory_zeroed(n, sizeof *job->stragglers);
+    settings->stragglers = memory_zeroed(n, sizeof *settings->stragglers);
     for (size_t i = 0; i < n; i++) {
         struct keys keys = {0};
         struct place item = place_item(place, i), rank = place_key(&item, "rank");
@@ -129,32 +136,35 @@ static void read_stragglers(struct reader *r, const struct place *place, struct 
             continue;
         read_params(r, &item, &keys, straggler_params, n_straggler_params, &words);
         keys_check(r, &item, &keys);
-        for (size_t j = 0; j < job->n_stragglers; j++)
-            if (job->stragglers[j].rank == words.rank)
-                place_error(r->err, &rank, "rank %u is listed twice", job->stragglers[j].rank);
+        for (size_t j = 0; j < settings->n_stragglers; j++)
+            if (settings->stragglers[j].rank == words.rank)
+                place_error(r->err, &rank, "rank %u is listed twice", settings->stragglers[j].rank);
         if (rank_check(r, &rank, job, (int64_t)words.rank))
-            job->stragglers[job->n_stragglers++] =
+            settings->stragglers[settings->n_stragglers++] =
                 (struct straggler){(uint32_t)words.rank, words.factor};
     }
 }
 
 // Times and bytes after the job's factors; they stay in a scenario's range, so sums do not wrap.
-static bool check_factors(struct reader *r, const struct place *place, const struct job_spec *job)
+static bool check_factors(struct reader *r, const struct place *place,
+                          const struct training_settings *settings)
 {
-    const struct training_spec *t = job->training;
+    const struct training_spec *t = &settings->training;
+    const struct training_params *params = &settings->params;
     struct place compute = place_key(place, "compute_scale"), comm = place_key(place, "comm_scale");
     double slowest = 1;
-    for (size_t i = 0; i < job->n_stragglers; i++)
-        slowest = job->stragglers[i].factor > slowest ? job->stragglers[i].factor : slowest;
-    slowest *= job->compute_scale * (1 + job->compute_jitter);
+    for (size_t i = 0; i < settings->n_stragglers; i++)
+        slowest =
+            settings->stragglers[i].factor > slowest ? settings->stragglers[i].factor : slowest;
+    slowest *= params->compute_scale * (1 + params->compute_jitter);
     for (uint32_t i = 0; i < t->n_layers; i++)
         for (int part = 0; part < TRAINING_PARTS; part++) {
             const struct training_layer *layer = &t->layers[i];
             const struct training_step *step = &layer->parts[part];
-            uint32_t dims = training_dims(t, i, (enum training_part)part, job->schedule);
-            double bytes = (double)step->bytes * job->comm_scale;
+            uint32_t dims = training_dims(t, i, (enum training_part)part, &settings->schedule);
+            double bytes = (double)step->bytes * params->comm_scale;
             if (step->op == COLL_ALL_GATHER)
-                bytes *= coll_span(job->schedule, dims);
+                bytes *= coll_span(&settings->schedule, dims);
             if (slowest > 1 && (double)step->compute_ns * slowest > (double)TRAINING_NS_MAX)
                 place_error(r->err, &compute,
                             "with stragglers and jitter, %s of layer %s takes more than 100000 s",
@@ -177,25 +187,23 @@ static bool has_rings(const struct spec *spec)
     return false;
 }
 
-void read_training(struct reader *r, const struct place *place, struct keys *keys,
-                   struct job_spec *job, const struct job_params *params)
+static void read_training(struct reader *r, const struct place *place, struct keys *keys,
+                          struct job_spec *job)
 {
+    struct training_settings *settings = job->settings;
+    const struct training_spec *training = &settings->training;
     struct place dims = place_key(place, "dims"), system = place_key(place, "system"),
                  stragglers = place_key(place, "stragglers");
     struct place chunks = place_key(&system, "preferred-dataset-splits");
     char path[PLACE_TEXT];
+    map_ranks(r, place, job, &settings->params.mapping);
     size_t errors = r->err->n_errors;
     uint32_t ranks = job_size(r, job);
-    struct coll_schedule *s = job->schedule = memory_zeroed(1, sizeof *s);
-    job->training = memory_zeroed(1, sizeof *job->training);
-    job->iterations = params->iterations;
-    job->compute_scale = params->compute_scale;
-    job->comm_scale = params->comm_scale;
-    job->compute_jitter = params->compute_jitter;
+    struct coll_schedule *s = &settings->schedule;
     keys_add(keys, "dims");
     keys_add(keys, "system");
     keys_add(keys, "stragglers");
-    bool known = read_layers(r, place, keys, job, params->file);
+    bool known = read_layers(r, place, keys, job, settings);
     if (ranks == 0) // the network is in error
         return;
     read_stragglers(r, &stragglers, job);
@@ -203,12 +211,63 @@ void read_training(struct reader *r, const struct place *place, struct keys *key
     read_system(r, &system, s);
     s->bidirectional = has_rings(&r->scenario->spec);
     if (!known || r->err->n_errors > errors ||
-        training_check_group(job->training, s->dim_size, s->n_dims, place_text(place, path),
-                             r->err) != 0)
+        training_check_group(training, s->dim_size, s->n_dims, place_text(place, path), r->err) !=
+            0)
         return;
-    if (!split_dims(job->training, s))
+    if (!split_dims(training, s))
         place_error(r->err, place, "the model-parallel group makes more than %d dimensions",
                     COLL_MAX_DIMS);
-    else if (check_factors(r, place, job) && chunks_check(r, &chunks, s))
+    else if (check_factors(r, place, settings) && chunks_check(r, &chunks, s))
         check_programs(r, &system, job);
 }
+
+static void write_training(json_t *json, const struct job_spec *job, const json_t *given)
+{
+    static const char *const copied[] = {"system", "dims", "stragglers"};
+    const struct training_settings *settings = job->settings;
+    const json_t *dlrm = json_object_get(given, "dlrm");
+    if (dlrm != NULL)
+        json_object_set_new(json, "dlrm", dlrm_json(dlrm));
+    else if (settings->params.file[0] == '\0')
+        training_write(json, &settings->training);
+    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
+        json_t *value = json_object_get(given, copied[i]);
+        if (value != NULL)
+            json_object_set_new(json, copied[i], json_deep_copy(value));
+    }
+}
+
+// Layers and system settings are checked when they are read.
+static void training_schema(json_t *object)
+{
+    static const char *const integers[] = {"last_bottom_layer", "model_parallel"};
+    static const char *const lists[] = {"checkpoints", "checkpoint_initiates"};
+    schema_key(object, "parallelism", schema_words(training_keywords), false);
+    for (size_t i = 0; i < 2; i++)
+        schema_key(object, integers[i], json_pack("{s:s}", "type", "integer"), false);
+    for (size_t i = 0; i < 2; i++)
+        schema_key(object, lists[i], schema_list(schema_integer(0)), false);
+    schema_key(object, "layers", schema_list(json_pack("{s:s}", "type", "object")), false);
+    schema_key(object, "stragglers",
+               schema_list(schema_table(straggler_params, n_straggler_params)), false);
+    schema_key(object, "dlrm", json_pack("{s:s}", "type", "object"), false);
+    schema_key(object, "system", json_pack("{s:[s,s]}", "type", "string", "object"), false);
+    schema_key(object, "dims", schema_list(schema_integer(1)), false);
+}
+
+static const struct own_key training_keys[] = {
+    {"parallelism", "word", "", "which dimensions what is exchanged over, and the loop"},
+    {"layers", "list", "",
+     "of {name, fwd, ig, wg: {compute, op, bytes}, update_delay}: forward, input and weight "
+     "gradient"},
+    {"dlrm", "object", "",
+     "instead of layers: a recommendation model; see collwire list workload dlrm"},
+    {"system", "file or object", "",
+     "scheduling of collectives: the keys of an ASTRA-sim system file"},
+    {"dims", "list", "the network's", "sizes of the ranks' dimensions, innermost first"},
+    {"stragglers", "list", "none",
+     "of {rank, factor}: ranks of the job that compute slower, or faster"},
+};
+const struct job_reader training_reader = {read_training, write_training, training_schema,
+                                           training_keys,
+                                           sizeof training_keys / sizeof *training_keys};

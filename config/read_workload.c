@@ -2,21 +2,8 @@
 // The `workload`: one job or a list of jobs.
 #include <stdlib.h>
 
-#include "config/read.h"
+#include "config/job_reader.h"
 #include "engine/memory.h"
-
-// Reads the keys that no table describes, and adds them to `keys`.
-typedef void job_reader(struct reader *r, const struct place *place, struct keys *keys,
-                        struct job_spec *job, const struct job_params *params);
-
-static job_reader *const kind_readers[N_JOB_KINDS] = {
-    [JOB_FLOWS] = read_flows,
-    [JOB_INCAST] = read_incast,
-    [JOB_PERMUTATION] = read_permutation,
-    [JOB_COLLECTIVE] = read_collective,
-    [JOB_TRAINING] = read_training,
-    [JOB_POISSON] = read_poisson,
-};
 
 // Rank numbers of the network, each once. `job` has no ranks yet, so rank_check() means all.
 static void read_ranks(struct reader *r, const struct place *place, struct job_spec *job)
@@ -50,34 +37,35 @@ static void read_ranks(struct reader *r, const struct place *place, struct job_s
     job->n_ranks = known ? n : 0; // 0: nothing can be checked against them
 }
 
-static void read_job(struct reader *r, const struct place *place, struct job_spec *job,
-                     struct job_source *source)
+// The kind that a job names, or NULL with an error.
+static const struct job_entry *read_kind(struct reader *r, const struct place *place)
+{
+    struct keys words = {0};
+    for (size_t i = 0; job_registry[i].kind != NULL; i++)
+        keys_add(&words, job_registry[i].kind->name);
+    int word = read_word(r, place, "workload kind", words.names);
+    return word >= 0 ? &job_registry[word] : NULL;
+}
+
+static void read_job(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct keys keys = {0};
-    const char *words[N_JOB_KINDS + 1] = {0};
     if (!read_object(r, place))
         return;
-    for (size_t i = 0; i < N_JOB_KINDS; i++)
-        words[i] = job_kinds[i].name;
-    struct place kind = place_key(place, "kind"), ranks = place_key(place, "ranks");
-    int word = read_word(r, &kind, "workload kind", words);
-    if (word < 0)
+    struct place kind_place = place_key(place, "kind"), ranks = place_key(place, "ranks");
+    const struct job_entry *entry = read_kind(r, &kind_place);
+    if (entry == NULL)
         return;
-    const struct job_kind_info *info = &job_kinds[word];
-    struct job_params *params = &source->params;
-    source->json = place->json;
-    params_default(info->params, info->n_params, params);
-    read_params(r, place, &keys, info->params, info->n_params, params);
-    if (params->name[0] == '\0')
-        params->name = info->name;
-    *job = (struct job_spec){.kind = (enum job_kind)word,
-                             .name = params->name,
-                             .start_ps = params->start_ps,
-                             .cls = (uint32_t)params->cls};
+    const struct job_kind *kind = entry->kind;
+    *job = (struct job_spec){.kind = kind, .settings = job_settings_new(kind)};
+    params_default(job_params, n_job_params, job);
+    read_params(r, place, &keys, job_params, n_job_params, job);
+    read_params(r, place, &keys, kind->params, kind->n_params, job->settings);
+    if (job->name[0] == '\0')
+        job->name = kind->name;
     read_ranks(r, &ranks, job);
-    if (word == JOB_COLLECTIVE || word == JOB_TRAINING)
-        map_ranks(r, place, job, params);
-    kind_readers[word](r, place, &keys, job, params);
+    if (entry->reader != NULL)
+        entry->reader->read(r, place, &keys, job);
     keys_add(&keys, "kind");
     keys_add(&keys, "ranks");
     keys_check(r, place, &keys);
@@ -100,9 +88,10 @@ void read_workload(struct reader *r, const struct place *place)
     }
     s->spec.n_jobs = n;
     s->spec.jobs = memory_zeroed(n, sizeof *s->spec.jobs);
-    s->sources = memory_zeroed(n, sizeof *s->sources);
+    s->jobs = memory_zeroed(n, sizeof(json_t *));
     for (size_t i = 0; i < n; i++) {
         struct place item = place_item(place, i);
-        read_job(r, s->jobs_listed ? &item : place, &s->spec.jobs[i], &s->sources[i]);
+        s->jobs[i] = s->jobs_listed ? item.json : place->json;
+        read_job(r, s->jobs_listed ? &item : place, &s->spec.jobs[i]);
     }
 }

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/read_dlrm.h"
-#include "config/training.h"
+#include "config/job_reader.h"
 
 // A number without a fraction as a JSON integer, so that it reads "8" and not "8.0".
 static json_t *number_json(double value)
@@ -33,7 +32,7 @@ json_t *param_json(const struct param *param, const char *text)
 }
 
 // Empty texts are left out: they mean that there is none.
-static void write_params(json_t *json, const struct param *params, size_t n, const void *base)
+void write_params(json_t *json, const struct param *params, size_t n, const void *base)
 {
     struct param_walk walk = params_walk(params, n);
     for (const struct param *param; (param = params_next(&walk)) != NULL;) {
@@ -44,7 +43,7 @@ static void write_params(json_t *json, const struct param *params, size_t n, con
     }
 }
 
-static json_t *params_json(const struct param *params, size_t n, const void *base)
+json_t *params_json(const struct param *params, size_t n, const void *base)
 {
     json_t *json = json_object();
     write_params(json, params, n, base);
@@ -142,87 +141,30 @@ json_t *topology_json(const struct scenario *scenario)
     return json;
 }
 
-static json_t *flows_json(const struct job_spec *job)
+static json_t *job_json(const struct job_spec *job, const json_t *given)
 {
-    json_t *flows = json_array();
-    for (size_t i = 0; i < job->n_flows; i++) {
-        const struct raw_flow *flow = &job->flows[i];
-        struct flow_params params = {flow->src, flow->dst, flow->bytes, flow->start_ps};
-        json_array_append_new(flows, params_json(flow_params, n_flow_params, &params));
-    }
-    return flows;
-}
-
-static void write_algorithms(json_t *json, const struct job_spec *job,
-                             const struct job_source *source)
-{
-    const struct coll_schedule *s = job->schedule;
-    json_t *list = json_array(), *dims = json_array();
-    for (uint32_t d = 0; d < s->n_dims; d++) {
-        json_array_append_new(list, json_string(s->choice[job->op][d].algorithm->name));
-        json_array_append_new(dims, json_integer(s->dim_size[d]));
-    }
-    bool each = json_is_array(json_object_get(source->json, "algorithm"));
-    json_object_set(json, "algorithm", each ? list : json_array_get(list, 0));
-    if (each)
-        json_object_set(json, "dims", dims);
-    json_decref(list);
-    json_decref(dims);
-}
-
-static void write_training(json_t *json, const struct job_spec *job,
-                           const struct job_source *source)
-{
-    static const char *const copied[] = {"system", "dims", "stragglers"};
-    const json_t *dlrm = json_object_get(source->json, "dlrm");
-    if (dlrm != NULL)
-        json_object_set_new(json, "dlrm", dlrm_json(dlrm));
-    else if (source->params.file[0] == '\0')
-        training_write(json, job->training);
-    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
-        json_t *value = json_object_get(source->json, copied[i]);
-        if (value != NULL)
-            json_object_set_new(json, copied[i], json_deep_copy(value));
-    }
-}
-
-// The keys of a job that no table describes.
-static void write_job_extras(json_t *json, const struct job_spec *job,
-                             const struct job_source *source)
-{
-    json_t *senders = json_object_get(source->json, "senders");
-    if (job->kind == JOB_FLOWS && source->params.file[0] == '\0')
-        json_object_set_new(json, "flows", flows_json(job));
-    if (job->kind == JOB_INCAST)
-        json_object_set_new(json, "senders",
-                            senders != NULL ? json_deep_copy(senders)
-                                            : json_integer((json_int_t)job->n_flows));
-    if (job->kind == JOB_COLLECTIVE)
-        write_algorithms(json, job, source);
-    if (job->kind == JOB_TRAINING)
-        write_training(json, job, source);
-    json_t *ranks = json_object_get(source->json, "ranks");
+    const struct job_kind *kind = job->kind;
+    const struct job_entry *entry = job_registry;
+    while (entry->kind != kind)
+        entry++;
+    json_t *json = json_object(), *ranks = json_object_get(given, "ranks");
+    json_object_set_new(json, "kind", json_string(kind->name));
+    write_params(json, job_params, n_job_params, job);
+    write_params(json, kind->params, kind->n_params, job->settings);
+    if (entry->reader != NULL && entry->reader->write != NULL)
+        entry->reader->write(json, job, given);
     if (ranks != NULL)
         json_object_set_new(json, "ranks", json_deep_copy(ranks));
-}
-
-static json_t *job_json(const struct job_spec *job, const struct job_source *source)
-{
-    const struct job_kind_info *info = &job_kinds[job->kind];
-    json_t *json = json_object();
-    json_object_set_new(json, "kind", json_string(info->name));
-    write_params(json, info->params, info->n_params, &source->params);
-    write_job_extras(json, job, source);
     return json;
 }
 
 static json_t *workload_json(const struct scenario *scenario)
 {
     if (!scenario->jobs_listed)
-        return job_json(&scenario->spec.jobs[0], &scenario->sources[0]);
+        return job_json(&scenario->spec.jobs[0], scenario->jobs[0]);
     json_t *jobs = json_array();
     for (size_t i = 0; i < scenario->spec.n_jobs; i++)
-        json_array_append_new(jobs, job_json(&scenario->spec.jobs[i], &scenario->sources[i]));
+        json_array_append_new(jobs, job_json(&scenario->spec.jobs[i], scenario->jobs[i]));
     return jobs;
 }
 

@@ -147,21 +147,14 @@ void scenario_free(struct scenario *scenario)
     if (scenario == NULL)
         return;
     struct spec *spec = &scenario->spec;
-    for (size_t i = 0; i < spec->n_jobs; i++) {
-        free(spec->jobs[i].ranks);
-        free(spec->jobs[i].flows);
-        free(spec->jobs[i].schedule);
-        free(spec->jobs[i].stragglers);
-        if (spec->jobs[i].training != NULL)
-            training_free(spec->jobs[i].training);
-        free(spec->jobs[i].training);
-    }
+    for (size_t i = 0; i < spec->n_jobs; i++)
+        job_free(&spec->jobs[i]);
     free(spec->jobs);
     free(spec->faults);
     free(spec->routes);
     free(spec->captures);
     free(spec->report.sample_at);
-    free(scenario->sources);
+    free(scenario->jobs);
     json_decref(scenario->root);
     for (uint32_t d = 0; d < scenario->spec.n_dims; d++)
         if (scenario->spec.dims[d].kind == &topology_graph)

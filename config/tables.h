@@ -37,7 +37,11 @@ extern const size_t n_scenario_params, n_limits_params, n_report_params, n_captu
 
 // Keys that are no single value: read by code, listed for people.
 struct own_key {
-    const char *object, *key, *type, *def, *help;
+    const char *key, *type, *def, *help;
 };
-extern const struct own_key own_keys[];
+struct object_key { // of an object that is no job
+    const char *object;
+    struct own_key own;
+};
+extern const struct object_key own_keys[];
 extern const size_t n_own_keys;

@@ -12,7 +12,7 @@ static ps_t known(ps_t ps) { return ps == PS_NEVER ? -1 : ps; }
 #define IDEALS_KEPT 1024
 
 // "ring", or one name per dimension: "ring+halving_doubling".
-static char *algorithm_text(const struct coll_schedule *s, const struct system_request *request)
+static char *algorithm_text(const struct coll_schedule *s, const struct comm_request *request)
 {
     char text[COLL_MAX_DIMS * 32] = "";
     if (s->flat[request->op])
@@ -74,11 +74,12 @@ static void collect_rates(struct collective_result *c, enum coll_op op)
 static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
 {
     const struct workload *w = &sim->workload;
-    const struct collective_record *record = &w->records[i];
+    const struct collective_record *record = &w->recorder.records[i];
     if (record->end_ps == PS_NEVER || record->end_ps < 0)
         return -1;
     for (size_t before = i; before-- > 0 && i - before <= IDEALS_KEPT;)
-        if (w->records[before].request == record->request && r->collectives[before].ideal_ps >= 0)
+        if (w->recorder.records[before].request == record->request &&
+            r->collectives[before].ideal_ps >= 0)
             return r->collectives[before].ideal_ps;
     return sim_ideal_collective_ps(sim, w->jobs[record->job].spec, record->schedule,
                                    record->request);
@@ -87,11 +88,11 @@ static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
 void sim_collect_collectives(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
-    r->n_collectives = w->n_records;
-    r->collectives = memory_zeroed(w->n_records, sizeof *r->collectives);
-    for (size_t i = 0; i < w->n_records; i++) {
-        const struct collective_record *record = &w->records[i];
-        const struct system_request *request = record->request;
+    r->n_collectives = w->recorder.n;
+    r->collectives = memory_zeroed(w->recorder.n, sizeof *r->collectives);
+    for (size_t i = 0; i < w->recorder.n; i++) {
+        const struct collective_record *record = &w->recorder.records[i];
+        const struct comm_request *request = record->request;
         struct collective_result *c = &r->collectives[i];
         *c = (struct collective_result){.job = record->job,
                                         .name = request->name,

@@ -73,7 +73,7 @@ void sim_collect_timeline(const struct sim *sim, struct result *r)
     const struct workload *w = &sim->workload;
     r->timeline = sim->spec->report.timeline;
     for (size_t j = 0; r->timeline && j < w->n_jobs; j++) {
-        if (w->jobs[j].spec->kind != JOB_TRAINING)
+        if (!w->jobs[j].spec->kind->trains)
             continue;
         const struct training_job *t = w->jobs[j].self;
         r->timeline_cut |= t->timeline.n == TIMELINE_SLICES;

@@ -30,8 +30,8 @@ static uint32_t sum_records(const struct sim *sim, const struct training_job *t,
 {
     const struct workload *w = &sim->workload;
     uint32_t n = 0;
-    for (size_t i = 0; i < w->n_records; i++) {
-        const struct collective_record *record = &w->records[i];
+    for (size_t i = 0; i < w->recorder.n; i++) {
+        const struct collective_record *record = &w->recorder.records[i];
         if (record->job != t->job->index || record->end_ps == PS_NEVER)
             continue;
         uint32_t slot = (uint32_t)(record->request - t->requests);
@@ -161,10 +161,10 @@ void sim_collect_trainings(const struct sim *sim, struct result *r)
     const struct workload *w = &sim->workload;
     for (size_t j = 0; j < w->n_jobs; j++) {
         const struct job_spec *spec = w->jobs[j].spec;
-        if (spec->kind != JOB_TRAINING)
+        if (!spec->kind->trains)
             continue;
         const struct training_job *t = w->jobs[j].self;
-        system_use_settle(t->system, sim->engine.now_ps);
+        comm_use_settle(t->comm, sim->engine.now_ps);
         r->trainings = memory_resize(r->trainings, r->n_trainings + 1, sizeof *r->trainings);
         struct training_result *out = &r->trainings[r->n_trainings++];
         *out = (struct training_result){.job = (uint32_t)j,

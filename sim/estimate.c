@@ -4,9 +4,6 @@
 
 #include <stdlib.h>
 
-#include "collective/grid.h"
-#include "collective/plan.h"
-#include "engine/memory.h"
 #include "sim/sim_internal.h"
 
 const char *const estimate_part_names[] = {
@@ -25,90 +22,12 @@ const char *const estimate_part_names[] = {
 #define SAMPLE_BYTES (sizeof(double) + 40)
 #define SAMPLE_TEXT 16
 
-/* ---- queue pairs ---- */
-
-#define MEMBERS_SEEN 16
-#define STEPS_SEEN 4096
-
-// Peers that a rank of a group sends to, the mean over a few members.
-static double peers_of(const struct coll_algorithm *a, const struct coll_shape *shape)
+static double pairs_of_job(const struct sim *sim, const struct job_spec *job, bool *listed)
 {
-    uint32_t n = shape->ranks < MEMBERS_SEEN ? shape->ranks : MEMBERS_SEEN, steps = a->steps(shape);
-    uint64_t sum = 0;
-    bool *seen = memory_zeroed(shape->ranks, sizeof *seen);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t m = (uint32_t)((uint64_t)i * shape->ranks / n), peers = 0;
-        uint32_t *list = memory_zeroed(shape->ranks, sizeof *list);
-        for (uint32_t s = 0; s < steps && s < STEPS_SEEN; s++)
-            for (uint32_t k = 0; k < a->n_sends(shape, m, s); k++) {
-                uint32_t peer = a->send(shape, m, s, k).peer;
-                if (!seen[peer])
-                    list[peers++] = peer;
-                seen[peer] = true;
-            }
-        for (uint32_t p = 0; p < peers; p++)
-            seen[list[p]] = false;
-        free(list);
-        sum += peers;
-    }
-    free(seen);
-    return (double)sum / n;
-}
-
-// Of one operation over the dimensions `dims` of a job.
-static double pairs_of_op(const struct coll_schedule *s, enum coll_op op, uint32_t dims,
-                          uint64_t bytes)
-{
-    struct coll_planner planner;
-    struct coll_phase phases[COLL_MAX_PHASES];
-    struct coll_schedule even =
-        *s; // a job measures its bandwidths when it begins; Themis divides by them
-    double pairs = 0;
-    for (uint32_t d = 0; d < even.n_dims; d++)
-        even.dim_bandwidth[d] = 1;
-    coll_planner_init(&planner, &even);
-    coll_planner_begin(&planner, 0);
-    uint32_t n = coll_plan(&planner, op, dims, bytes, phases);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct coll_choice *choice = &s->choice[phases[i].op][phases[i].dim];
-        struct coll_shape shape = {.op = phases[i].op,
-                                   .ranks = coll_group_size(s, phases[i].dim),
-                                   .bytes = bytes,
-                                   .bidirectional = s->bidirectional,
-                                   .window = choice->window,
-                                   .pieces = 1};
-        const char *why;
-        if (!choice->algorithm || !choice->algorithm->supports(&shape, &why))
-            continue;
-        pairs += peers_of(choice->algorithm, &shape) * coll_ranks(s);
-    }
-    return pairs;
-}
-
-static double pairs_of_job(const struct job_spec *job)
-{
-    double pairs = 0, most = 0;
-    uint32_t all = 0;
-    if (job->n_flows > 0)
-        return (double)job->n_flows;
-    if (!job->schedule)
-        return 0;
-    for (uint32_t d = 0; d < job->schedule->n_dims; d++)
-        all |= 1u << d;
-    if (job->kind == JOB_COLLECTIVE)
-        pairs = pairs_of_op(job->schedule, (enum coll_op)job->op, all, job->bytes);
-    bool seen[COLL_OPS] = {false};
-    for (size_t l = 0; job->training && l < job->training->n_layers; l++)
-        for (int p = 0; p < TRAINING_PARTS; p++) {
-            const struct training_step *step = &job->training->layers[l].parts[p];
-            if (step->op == TRAINING_NO_OP || seen[step->op])
-                continue;
-            seen[step->op] = true;
-            pairs += pairs_of_op(job->schedule, (enum coll_op)step->op, all, step->bytes + 1);
-        }
-    most = (double)coll_ranks(job->schedule) * (coll_ranks(job->schedule) - 1);
-    pairs = pairs < most ? pairs : most;
-    return pairs * (job->channels > 0 ? (double)job->channels : 1);
+    *listed = false;
+    if (job->kind->queue_pairs == NULL)
+        return job_n_ranks(job, sim->graph.n_ranks);
+    return job->kind->queue_pairs(job, listed);
 }
 
 /* ---- packets ---- */
@@ -180,8 +99,9 @@ struct estimate sim_estimate(const struct sim *sim)
     if (sim_is_analytical(sim))
         return e;
     for (size_t j = 0; j < spec->n_jobs; j++) {
-        pairs += pairs_of_job(&spec->jobs[j]);
-        raw &= spec->jobs[j].n_flows > 0;
+        bool listed;
+        pairs += pairs_of_job(sim, &spec->jobs[j], &listed);
+        raw &= listed;
     }
     const struct transport_spec *t = &spec->dims[0].transport;
     struct pair_means means = sample_pairs(sim);

@@ -55,9 +55,9 @@ void sim_explain_collectives(const struct sim *sim, struct result *r)
         const struct collective_result *c = &r->collectives[i];
         bool last = i + 1 == r->n_collectives || r->collectives[i + 1].job != c->job;
         if (!last || c->n_dims < 2 || c->end_ps <= c->start_ps ||
-            w->jobs[c->job].spec->kind != JOB_COLLECTIVE)
+            w->jobs[c->job].spec->kind->trains)
             continue;
-        explain_one(&w->records[i], c, r);
+        explain_one(&w->recorder.records[i], c, r);
         said++;
     }
 }
@@ -75,8 +75,8 @@ void sim_waiting_collectives(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
     unsigned said = 0;
-    for (size_t i = 0; i < w->n_records && said < SENTENCES_MAX; i++) {
-        const struct collective_record *record = &w->records[i];
+    for (size_t i = 0; i < w->recorder.n && said < SENTENCES_MAX; i++) {
+        const struct collective_record *record = &w->recorder.records[i];
         const struct phase_record *phase = open_phase(record);
         if (record->end_ps != PS_NEVER)
             continue;

@@ -19,10 +19,10 @@
 
 #include "collective/grid.h"
 #include "collective/plan.h"
+#include "comm/instance.h"
 #include "engine/memory.h"
 #include "sim/ideal.h"
 #include "sim/ideal_message.h"
-#include "workload/instance.h"
 
 #define STEPS_AHEAD 64 // a send is awaited at most this many steps later than it is issued
 #define SPARE_ACKS 4
@@ -268,7 +268,7 @@ static double evaluate_all(struct evaluation *e, const struct instance *in)
 
 ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
                              const struct coll_schedule *schedule,
-                             const struct system_request *request)
+                             const struct comm_request *request)
 {
     if (sim_is_analytical(sim))
         return -1; // there is no contention to compare with

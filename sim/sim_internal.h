@@ -168,4 +168,4 @@ ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t di
 // Ideal time of a collective: the longest path through its program without contention.
 ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
                              const struct coll_schedule *schedule,
-                             const struct system_request *request);
+                             const struct comm_request *request);

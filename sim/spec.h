@@ -6,7 +6,7 @@
 #include "switch/switch_spec.h"
 #include "topology/topology.h"
 #include "transport/transport_spec.h"
-#include "workload/job.h"
+#include "workload/kind.h"
 
 #define SPEC_MAX_DIMS 8
 

@@ -1,91 +1,218 @@
 // SPDX-License-Identifier: MIT
-// A collective job: the same operation `repeat` times. A rank starts the next one when its own part
-// of the one before is done, as kernels on a stream do; no barrier is added between ranks.
+// A rank starts the next repeat when its own part of the one before is done, as kernels on a stream do;
+// no barrier is added between ranks.
+#include "workload/collective_job.h"
+
 #include <stdlib.h>
 
+#include "collective/grid.h"
 #include "engine/memory.h"
-#include "workload/runner.h"
-#include "workload/system.h"
 #include "workload/workload.h"
 
-struct collective_job {
-    struct job_run *job;
-    struct system *system;
-    struct system_request request;
+struct collective_program {
+    uint32_t group;
+    struct communicator *comm;
+    struct comm_request request;
+    uint64_t repeat;
     uint64_t *begun; // [rank] repeats
-    bool *beginning; // [rank] its repeat ends, if it does, on the spot
 };
-
-// Begin repeats until one has to be waited for. A rank alone never waits, nor does one that only
-// sends, as a root: the end of its part comes while it begins.
-static void rank_goes_on(void *self, uint32_t rank, ps_t now)
-{
-    struct collective_job *c = self;
-    uint64_t repeat = c->job->spec->repeat;
-    while (c->begun[rank] < repeat) {
-        c->begun[rank]++;
-        c->beginning[rank] = true;
-        bool open = system_issue(c->system, rank, &c->request, now) && c->beginning[rank];
-        c->beginning[rank] = false;
-        if (open)
-            return;
-    }
-    workload_unit_ended(c->job->workload, c->job);
-}
-
-static void rank_done(void *ctx, uint32_t rank, uint32_t number, ps_t now)
-{
-    struct collective_job *c = ctx;
-    (void)number;
-    if (c->beginning[rank])
-        c->beginning[rank] = false; // the loop above goes on: no stack for a million repeats
-    else
-        rank_goes_on(ctx, rank, now);
-}
 
 static void *collective_new(struct job_run *job)
 {
-    const struct job_spec *spec = job->spec;
-    struct collective_job *c = memory_zeroed(1, sizeof *c);
-    c->job = job;
-    c->system = system_new(job, spec->schedule, rank_done, c);
-    c->request = (struct system_request){.op = (enum coll_op)spec->op,
-                                         .bytes = spec->bytes,
-                                         .dims = (UINT32_C(1) << spec->schedule->n_dims) - 1,
-                                         .root = (uint32_t)spec->root,
-                                         .pieces = (uint32_t)spec->pieces,
-                                         .ranks_per_server = (uint32_t)spec->ranks_per_server,
-                                         .name = spec->name};
-    uint32_t ranks = job_n_ranks(spec, job->workload->n_ranks);
-    c->begun = memory_zeroed(ranks, sizeof *c->begun);
-    c->beginning = memory_zeroed(ranks, sizeof *c->beginning);
-    return c;
+    const struct collective_settings *s = job->spec->settings;
+    struct collective_program *p = memory_zeroed(1, sizeof *p);
+    job->comm.channels = (uint32_t)s->params.channels;
+    p->group = job_group_new(job, NULL, &s->schedule);
+    p->comm = job_group_comm(job, p->group);
+    p->request = (struct comm_request){.op = (enum coll_op)s->params.op,
+                                       .bytes = s->params.bytes,
+                                       .dims = (UINT32_C(1) << s->schedule.n_dims) - 1,
+                                       .root = (uint32_t)s->params.root,
+                                       .pieces = s->pieces,
+                                       .ranks_per_server = s->ranks_per_server,
+                                       .name = job->spec->name};
+    p->repeat = s->params.repeat;
+    p->begun = memory_zeroed(job->n_ranks, sizeof *p->begun);
+    return p;
 }
 
 static void collective_free(void *self)
 {
-    struct collective_job *c = self;
-    system_free(c->system);
-    free(c->begun);
-    free(c->beginning);
-    free(c);
+    struct collective_program *p = self;
+    free(p->begun);
+    free(p);
 }
 
-static void collective_delivered(void *self, uint64_t token, ps_t now)
+static enum program_state collective_next(void *self, uint32_t rank, ps_t now, struct step *step)
 {
-    system_delivered(((struct collective_job *)self)->system, token, now);
+    struct collective_program *p = self;
+    (void)now;
+    if (p->begun[rank] == p->repeat)
+        return PROGRAM_END;
+    p->begun[rank]++;
+    *step = (struct step){
+        .kind = STEP_COLLECTIVE, .blocks = true, .group = p->group, .request = &p->request};
+    return PROGRAM_STEP;
 }
 
 static uint64_t collective_bytes(const void *self)
 {
-    const struct collective_job *c = self;
-    return system_bytes(c->system, &c->request) * c->job->spec->repeat;
+    const struct collective_program *p = self;
+    return comm_bytes(p->comm, &p->request) * p->repeat;
 }
 
-const struct job_runner collective_runner = {
-    .new = collective_new,
-    .free = collective_free,
-    .start = rank_goes_on,
-    .delivered = collective_delivered,
+static const struct program_ops collective_program = {
+    .next = collective_next,
     .bytes = collective_bytes,
+    .free = collective_free,
+};
+
+static double collective_queue_pairs(const struct job_spec *job, bool *listed)
+{
+    const struct collective_settings *s = job->settings;
+    double ranks = coll_ranks(&s->schedule), channels = (double)s->params.channels;
+    double pairs = comm_queue_pairs(&s->schedule, (enum coll_op)s->params.op,
+                                    (UINT32_C(1) << s->schedule.n_dims) - 1, s->params.bytes);
+    *listed = false;
+    pairs = pairs < ranks * (ranks - 1) ? pairs : ranks * (ranks - 1);
+    return pairs * (channels > 0 ? channels : 1);
+}
+
+/* ---- the kind ---- */
+
+static const char *const orders[] = {"fifo", "lifo", "smallest_first", NULL};
+static const char *const schedules[] = {"baseline", "bandwidth_aware", "round_robin", "themis",
+                                        NULL};
+static const char *const ops[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+                                  "broadcast",  "reduce",         "gather",     "scatter",
+                                  "send_recv",  "barrier",        NULL};
+
+static const struct param collective_params[] = {
+    {.name = "op",
+     .type = PARAM_ENUM,
+     .offset = offsetof(struct collective_params, op),
+     .choices = ops,
+     .help = "collective operation"},
+    {.name = "bytes",
+     .type = PARAM_BYTES,
+     .offset = offsetof(struct collective_params, bytes),
+     .def = "0B",
+     .max = "1PB",
+     .help = "largest per-rank buffer; all but a barrier need it",
+     .source = "NCCL tests"},
+    {.name = "chunks",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct collective_params, chunks),
+     .def = "1",
+     .min = "1",
+     .max = "4096",
+     .help = "pieces that go through the phases one by one"},
+    {.name = "active_chunks",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct collective_params, active_chunks),
+     .def = "auto",
+     .min = "1",
+     .max = "4096",
+     .can_auto = true,
+     .help = "that a dimension runs at once; auto = all where one algorithm is flat over all "
+             "ranks, 1 where each dimension has its own",
+     .source = "ASTRA-sim: active-chunks-per-dimension"},
+    {.name = "order",
+     .type = PARAM_ENUM,
+     .offset = offsetof(struct collective_params, order),
+     .choices = orders,
+     .def = "fifo",
+     .help = "of chunks that wait for a dimension: as they came, the latest first, or the smallest",
+     .source = "Rashidi et al., ISPASS 2020; ISCA 2022"},
+    {.name = "schedule",
+     .type = PARAM_ENUM,
+     .offset = offsetof(struct collective_params, schedule),
+     .choices = schedules,
+     .def = "baseline",
+     .help = "over dimensions: a full operation in each (baseline), or reduce-scatter inwards out "
+             "and all-gather back (bandwidth_aware), the same from another dimension for every "
+             "chunk (round_robin), or from the least loaded one (themis)",
+     .source = "Rashidi et al., ISPASS 2020; ISCA 2022"},
+    {.name = "repeat",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct collective_params, repeat),
+     .def = "1",
+     .min = "1",
+     .max = "1000000",
+     .help = "times in a row; a rank starts the next when its own part is done"},
+    {.name = "ring_directions",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct collective_params, ring_directions),
+     .def = "1",
+     .min = "1",
+     .max = "2",
+     .help = "2 = half of the vector each way round the ring"},
+    {.name = "in_flight",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct collective_params, in_flight),
+     .def = "auto",
+     .min = "1",
+     .max = "65536",
+     .can_auto = true,
+     .help = "direct: messages of a rank at once; auto = to all others",
+     .source = "ASTRA-sim: direct-collective-window"},
+    {.name = "pieces",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct collective_params, pieces),
+     .def = "auto",
+     .min = "1",
+     .max = "65536",
+     .can_auto = true,
+     .help = "trees and chains: the vector goes in so many, one behind the other; auto = one in a "
+             "tree, as many as ranks along a ring"},
+    {.name = "root",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct collective_params, root),
+     .def = "0",
+     .help = "of broadcast, reduce, gather and scatter"},
+    {.name = "ranks_per_server",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct collective_params, ranks_per_server),
+     .def = "auto",
+     .min = "1",
+     .can_auto = true,
+     .help =
+         "shifted_halving_doubling: consecutive ranks that share a server; auto = the innermost "
+         "dimension, 1 where there is but one"},
+    {.name = "channels",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct collective_params, channels),
+     .def = "1",
+     .min = "1",
+     .max = "1024",
+     .help = "chunks take turns on so many queue pairs of a pair of ranks",
+     .source = "NCCL channels"},
+    {.name = "endpoint_delay",
+     .type = PARAM_TIME,
+     .offset = offsetof(struct collective_params, endpoint_ps),
+     .def = "0ns",
+     .max = "1s",
+     .help = "of a rank before the messages of each step, and after the last",
+     .source = "ASTRA-sim: endpoint-delay"},
+    {.name = "reduce_rate",
+     .type = PARAM_RATE,
+     .offset = offsetof(struct collective_params, reduce_bps),
+     .def = "auto",
+     .min = "1Mbps",
+     .can_auto = true,
+     .help = "at which a rank adds what it receives; auto = at once (over the analytical network: "
+             "3 ns per 500 kB of a message)"},
+    MAPPING_ROWS(struct collective_params, mapping),
+};
+
+const struct job_kind collective_kind = {
+    .name = "collective",
+    .doc = "a collective operation by an algorithm, in chunks",
+    .source = "NCCL; Thakur et al. 2005",
+    .params = collective_params,
+    .n_params = sizeof collective_params / sizeof *collective_params,
+    .settings_bytes = sizeof(struct collective_settings),
+    .program = &collective_program,
+    .new = collective_new,
+    .queue_pairs = collective_queue_pairs,
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Training loops in time: every rank computes, issues, waits, and takes 1 ns from step to step. A
-// collective that has ended is known to the loop after the layer's update delay.
+// Training loops in time: every rank computes, issues, waits, and takes 1 ns from step to step.
 #include "workload/training_job.h"
 
 #include <stdlib.h>
@@ -10,210 +9,154 @@
 #include "engine/rng.h"
 #include "workload/workload.h"
 
-#define NO_SLOT UINT32_MAX
-#define UPDATES_BLOCK 256
-#define RNG_RANK_BITS 17 // of a stream's name, below the job
+#define NO_SLOT UINT32_MAX // step id of computing and of the step to the next part
+#define RNG_RANK_BITS 17   // of a stream's name, below the job
 
 struct training_rank {
-    struct sim_timer timer; // computing, or the step
-    struct training_job *job;
-    uint32_t rank;
     struct training_walk walk;
     uint32_t waiting; // slot, or NO_SLOT
+    uint32_t open;    // collectives on their way
     ps_t waits_since_ps;
-    uint32_t open, issued; // collectives on their way; all
-    double slowness;       // factor on its compute times
+    double compute_factor; // on its compute times
     struct rng rng;        // of their jitter
     bool ended;            // its loop
 };
 
-// A collective of a rank that has ended and is not told of yet.
-struct training_update {
-    struct sim_timer timer;
-    struct training_rank *rank;
-    uint32_t slot;
-    struct training_update *next_free;
-};
-
-static void rank_goes_on(struct training_rank *r, ps_t now);
-
-static void timer_start(struct training_job *t, struct sim_timer *timer, ps_t at)
+static uint16_t *open_of(struct training_job *t, uint32_t rank, uint32_t slot)
 {
-    t->job->workload->starts_pending++;
-    sim_timer_start(t->job->workload->engine, timer, at);
+    return &t->open[(size_t)rank * t->n_slots + slot];
 }
 
-static void on_rank_timer(struct engine *e, struct sim_timer *timer, int revents)
+static bool slot_exchanges(const struct training_job *t, uint32_t slot)
 {
-    (void)revents;
-    struct training_rank *r = timer->data;
-    r->job->job->workload->starts_pending--;
-    rank_goes_on(r, e->now_ps);
+    return t->spec->layers[slot / TRAINING_PARTS].parts[slot % TRAINING_PARTS].op != TRAINING_NO_OP;
 }
 
-static uint16_t *open_of(struct training_rank *r, uint32_t slot)
+static void note(struct training_job *t, uint32_t rank, enum slice_kind kind, uint32_t slot,
+                 ps_t begin, ps_t end)
 {
-    return &r->job->open[(size_t)r->rank * r->job->n_slots + slot];
-}
-
-static void issue(struct training_rank *r, uint32_t slot, bool urgent, ps_t now)
-{
-    struct training_job *t = r->job;
-    const struct training_layer *layer = &t->spec->layers[slot / TRAINING_PARTS];
-    if (layer->parts[slot % TRAINING_PARTS].op == TRAINING_NO_OP)
-        return;
-    t->requests[slot].urgent = urgent;
-    if (r->issued == t->n_log) {
-        if (t->n_log == t->cap_log)
-            t->log = memory_grow(t->log, &t->cap_log, sizeof *t->log);
-        t->log[t->n_log++] = slot;
-    }
-    r->issued++;
-    r->open++;
-    (*open_of(r, slot))++;
-    if (system_issue(t->system, r->rank, &t->requests[slot], now))
-        return;
-    r->open--;
-    (*open_of(r, slot))--;
-}
-
-static void note(struct training_rank *r, enum slice_kind kind, uint32_t slot, ps_t begin, ps_t end)
-{
-    struct training_job *t = r->job;
-    if (!timeline_wants(&t->timeline, r->rank))
+    if (!timeline_wants(&t->timeline, rank))
         return;
     struct timeline_slice slice = {.begin_ps = begin,
                                    .end_ps = end,
                                    .layer = t->spec->layers[slot / TRAINING_PARTS].name,
-                                   .rank = r->rank,
+                                   .rank = rank,
                                    .kind = (uint8_t)kind,
                                    .part = (uint8_t)(slot % TRAINING_PARTS)};
     timeline_add(&t->timeline, &slice);
 }
 
 // How long a part of a layer takes this time.
-static ps_t compute(struct training_rank *r, uint32_t slot, ps_t now)
+static ps_t compute(struct training_job *t, uint32_t rank, uint32_t slot, ps_t now)
 {
-    struct training_job *t = r->job;
-    double jitter = t->job->spec->compute_jitter, factor = r->slowness;
+    struct training_rank *r = &t->ranks[rank];
+    double jitter = t->settings->params.compute_jitter, factor = r->compute_factor;
     ps_t takes = t->slots[slot].compute_ps;
     if (jitter > 0)
         factor *= 1 + jitter * (2 * rng_unit(&r->rng) - 1);
     if (factor < 1 || factor > 1)
         takes = (ps_t)((double)takes * factor + 0.5);
-    t->rank_compute_ps[r->rank] += takes;
+    t->rank_compute_ps[rank] += takes;
     t->slots[slot].computed_ps += (double)takes;
-    note(r, SLICE_COMPUTE, slot, now, now + takes);
+    note(t, rank, SLICE_COMPUTE, slot, now, now + takes);
     return takes;
 }
 
-static void end_if_done(struct training_rank *r, ps_t now)
+static void end_if_done(struct training_job *t, uint32_t rank, ps_t now)
 {
-    struct training_job *t = r->job;
-    if (!r->ended || r->open > 0)
-        return;
-    t->rank_end_ps[r->rank] = t->end_ps = t->pass_end_ps[t->passes - 1] = now;
-    workload_unit_ended(t->job->workload, t->job);
+    if (t->ranks[rank].ended && t->ranks[rank].open == 0)
+        t->rank_end_ps[rank] = t->end_ps = t->pass_end_ps[t->passes - 1] = now;
 }
 
-// Acts until it has to wait for something.
-static void rank_goes_on(struct training_rank *r, ps_t now)
+static enum program_state take_time(struct step *step, enum step_kind kind, ps_t takes_ps)
 {
-    struct training_job *t = r->job;
-    for (ps_t takes;;) {
+    *step = (struct step){.kind = kind, .id = NO_SLOT, .blocks = true, .takes_ps = takes_ps};
+    return PROGRAM_STEP;
+}
+
+static enum program_state issue(struct training_job *t, uint32_t rank, uint32_t slot, bool urgent,
+                                struct step *step)
+{
+    t->requests[slot].urgent = urgent;
+    t->ranks[rank].open++;
+    (*open_of(t, rank, slot))++;
+    *step = (struct step){
+        .kind = STEP_COLLECTIVE, .id = slot, .group = t->group, .request = &t->requests[slot]};
+    return PROGRAM_STEP;
+}
+
+// The loop's next action that takes time or messages.
+static enum program_state training_next_step(void *self, uint32_t rank, ps_t now, struct step *step)
+{
+    struct training_job *t = self;
+    struct training_rank *r = &t->ranks[rank];
+    while (!r->ended && r->waiting == NO_SLOT) {
         uint64_t pass = r->walk.pass;
         struct loop_action action = training_next(t->spec, t->passes, &r->walk);
         uint32_t slot = action.layer * TRAINING_PARTS + action.part;
         if (r->walk.pass > pass)
             t->pass_end_ps[pass] = now;
         switch (action.verb) {
-        case LOOP_COMPUTE:
-            takes = compute(r, slot, now);
-            if (takes == 0)
-                break;
-            timer_start(t, &r->timer, now + takes);
-            return;
+        case LOOP_COMPUTE:; // may take no time at all
+            ps_t takes = compute(t, rank, slot, now);
+            if (takes > 0)
+                return take_time(step, STEP_COMPUTE, takes);
+            break;
         case LOOP_ISSUE:
-            issue(r, slot, action.urgent, now);
+            if (slot_exchanges(t, slot))
+                return issue(t, rank, slot, action.urgent, step);
             break;
         case LOOP_WAIT:
-            if (*open_of(r, slot) == 0)
-                break;
-            r->waiting = slot;
+            r->waiting = *open_of(t, rank, slot) > 0 ? slot : NO_SLOT;
             r->waits_since_ps = now;
-            return;
+            break;
         case LOOP_STEP:
-            timer_start(t, &r->timer, now + PS_PER_NS);
-            return;
+            return take_time(step, STEP_DELAY, PS_PER_NS);
         case LOOP_END:
             r->ended = true;
             r->waits_since_ps = now;
-            end_if_done(r, now);
-            return;
+            end_if_done(t, rank, now);
+            break;
         }
     }
+    return r->ended ? PROGRAM_END : PROGRAM_WAIT;
 }
 
 /* ---- collectives that have ended ---- */
 
 // A rank has waited for it; behind the last pass each collective counts from the end of the one before.
-static void waited(struct training_rank *r, uint32_t slot, ps_t now)
+static void waited(struct training_job *t, uint32_t rank, uint32_t slot, ps_t now)
 {
-    r->job->slots[slot].exposed_ps += (double)(now - r->waits_since_ps);
-    note(r, SLICE_WAIT, slot, r->waits_since_ps, now);
+    struct training_rank *r = &t->ranks[rank];
+    t->slots[slot].exposed_ps += (double)(now - r->waits_since_ps);
+    note(t, rank, SLICE_WAIT, slot, r->waits_since_ps, now);
     r->waits_since_ps = now;
 }
 
-static void on_update(struct engine *e, struct sim_timer *timer, int revents)
+static void training_step_done(void *self, uint32_t rank, uint32_t id, ps_t now)
 {
-    (void)revents;
-    struct training_update *u = timer->data;
-    struct training_rank *r = u->rank;
-    struct training_job *t = r->job;
-    uint32_t slot = u->slot;
-    t->job->workload->starts_pending--;
-    sim_timer_end(e, timer);
-    u->next_free = t->updates;
-    t->updates = u;
+    struct training_job *t = self;
+    struct training_rank *r = &t->ranks[rank];
+    if (id == NO_SLOT)
+        return;
     r->open--;
-    bool awaited = --*open_of(r, slot) == 0 && r->waiting == slot;
+    bool awaited = --*open_of(t, rank, id) == 0 && r->waiting == id;
     if (awaited || r->ended)
-        waited(r, slot, e->now_ps);
-    r->waiting = awaited ? NO_SLOT : r->waiting;
+        waited(t, rank, id, now);
     if (awaited)
-        rank_goes_on(r, e->now_ps);
-    else
-        end_if_done(r, e->now_ps);
+        r->waiting = NO_SLOT;
+    end_if_done(t, rank, now);
 }
 
-static struct training_update *update_take(struct training_job *t)
+// A collective that has ended is known to the loop after the layer's update delay.
+static ps_t training_notice_ps(const void *self, uint32_t rank, uint32_t id)
 {
-    if (t->updates == NULL) {
-        struct training_update *block = memory_zeroed(UPDATES_BLOCK, sizeof *block);
-        t->blocks = memory_resize(t->blocks, t->n_blocks + 1, sizeof *t->blocks);
-        t->blocks[t->n_blocks++] = block;
-        for (uint32_t i = 0; i < UPDATES_BLOCK; i++) {
-            block[i].next_free = t->updates;
-            t->updates = &block[i];
-        }
-    }
-    struct training_update *u = t->updates;
-    t->updates = u->next_free;
-    return u;
+    const struct training_job *t = self;
+    (void)rank;
+    return (ps_t)t->spec->layers[id / TRAINING_PARTS].update_delay_ns * PS_PER_NS;
 }
 
-static void on_done(void *ctx, uint32_t rank, uint32_t number, ps_t now)
-{
-    struct training_job *t = ctx;
-    struct training_update *u = update_take(t);
-    u->rank = &t->ranks[rank];
-    u->slot = t->log[number];
-    const struct training_layer *layer = &t->spec->layers[u->slot / TRAINING_PARTS];
-    sim_timer_init(t->job->workload->engine, &u->timer, job_rank(t->job->spec, rank), on_update, u);
-    timer_start(t, &u->timer, now + (ps_t)layer->update_delay_ns * PS_PER_NS);
-}
-
-/* ---- the runner ---- */
+/* ---- the job ---- */
 
 // In single precision, truncated, as the original does, also by 1.
 static uint64_t scaled(uint64_t value, double scale)
@@ -229,16 +172,16 @@ static uint64_t scaled_bytes(uint64_t bytes, double scale)
 
 static void fill_slot(struct training_job *t, uint32_t slot)
 {
-    const struct job_spec *spec = t->job->spec;
-    const struct coll_schedule *s = spec->schedule;
+    const struct training_params *params = &t->settings->params;
+    const struct coll_schedule *s = &t->settings->schedule;
     uint32_t layer = slot / TRAINING_PARTS, part = slot % TRAINING_PARTS;
     const struct training_step *step = &t->spec->layers[layer].parts[part];
     uint32_t dims = training_dims(t->spec, layer, (enum training_part)part, s);
-    t->slots[slot].compute_ps = (ps_t)scaled(step->compute_ns, spec->compute_scale) * PS_PER_NS;
+    t->slots[slot].compute_ps = (ps_t)scaled(step->compute_ns, params->compute_scale) * PS_PER_NS;
     if (step->op == TRAINING_NO_OP)
         return;
-    uint64_t bytes = scaled_bytes(step->bytes, spec->comm_scale);
-    t->requests[slot] = (struct system_request){
+    uint64_t bytes = scaled_bytes(step->bytes, params->comm_scale);
+    t->requests[slot] = (struct comm_request){
         .op = (enum coll_op)step->op,
         .bytes = bytes * (step->op == COLL_ALL_GATHER ? coll_span(s, dims) : 1),
         .dims = dims,
@@ -246,7 +189,7 @@ static void fill_slot(struct training_job *t, uint32_t slot)
     if (step->rank_bytes) {
         uint64_t *all = memory_zeroed(step->n_rank_bytes, sizeof *all);
         for (size_t r = 0; r < step->n_rank_bytes; r++)
-            all[r] = scaled_bytes(step->rank_bytes[r], spec->comm_scale);
+            all[r] = scaled_bytes(step->rank_bytes[r], params->comm_scale);
         t->uneven[slot] = (struct coll_uneven){all, step->of_receiver};
         t->requests[slot].uneven = &t->uneven[slot];
     }
@@ -254,41 +197,40 @@ static void fill_slot(struct training_job *t, uint32_t slot)
 
 static void init_ranks(struct training_job *t)
 {
-    const struct job_spec *spec = t->job->spec;
-    struct engine *e = t->job->workload->engine;
+    const struct training_settings *s = t->settings;
     t->ranks = memory_zeroed(t->n_ranks, sizeof *t->ranks);
     for (uint32_t i = 0; i < t->n_ranks; i++) {
         struct training_rank *r = &t->ranks[i];
-        r->job = t;
-        r->rank = i;
         r->waiting = NO_SLOT;
-        r->slowness = 1;
-        r->rng = rng_init(e->seed, RNG_COMPUTE, t->job->index << RNG_RANK_BITS | i);
+        r->compute_factor = 1;
+        r->rng = rng_init(t->job->workload->engine->seed, RNG_COMPUTE,
+                          t->job->index << RNG_RANK_BITS | i);
         t->rank_end_ps[i] = PS_NEVER;
-        sim_timer_init(e, &r->timer, job_rank(spec, i), on_rank_timer, r);
     }
-    for (size_t i = 0; i < spec->n_stragglers; i++)
-        t->ranks[spec->stragglers[i].rank].slowness = spec->stragglers[i].factor;
+    for (size_t i = 0; i < s->n_stragglers; i++)
+        t->ranks[s->stragglers[i].rank].compute_factor = s->stragglers[i].factor;
 }
 
 static void *training_new(struct job_run *job)
 {
-    const struct job_spec *spec = job->spec;
+    const struct training_settings *s = job->spec->settings;
     struct training_job *t = memory_zeroed(1, sizeof *t);
     t->job = job;
-    t->spec = spec->training;
-    t->passes = spec->iterations;
-    t->n_ranks = job_n_ranks(spec, job->workload->n_ranks);
+    t->settings = s;
+    t->spec = &s->training;
+    t->passes = s->params.iterations;
+    t->n_ranks = job->n_ranks;
     t->n_slots = (uint32_t)t->spec->n_layers * TRAINING_PARTS;
     t->slots = memory_zeroed(t->n_slots, sizeof *t->slots);
     t->requests = memory_zeroed(t->n_slots, sizeof *t->requests);
     t->uneven = memory_zeroed(t->n_slots, sizeof *t->uneven);
     for (uint32_t slot = 0; slot < t->n_slots; slot++)
         fill_slot(t, slot);
-    t->system = system_new(job, spec->schedule, on_done, t);
+    t->group = job_group_new(job, NULL, &s->schedule);
+    t->comm = job_group_comm(job, t->group);
     t->timeline.n_ranks = job->workload->timeline_ranks;
-    dim_use_init(&t->use, spec->schedule->n_dims + 1);
-    system_watch(t->system, &t->timeline, &t->use);
+    dim_use_init(&t->use, s->schedule.n_dims + 1);
+    comm_watch(t->comm, &t->timeline, &t->use);
     t->open = memory_zeroed((size_t)t->n_ranks * t->n_slots, sizeof *t->open);
     t->pass_end_ps = memory_zeroed(t->passes, sizeof *t->pass_end_ps);
     for (uint64_t p = 0; p < t->passes; p++)
@@ -303,10 +245,6 @@ static void *training_new(struct job_run *job)
 static void training_job_free(void *self)
 {
     struct training_job *t = self;
-    system_free(t->system);
-    for (size_t i = 0; i < t->n_blocks; i++)
-        free(t->blocks[i]);
-    free(t->blocks);
     free(t->timeline.slices);
     dim_use_free(&t->use);
     free(t->slots);
@@ -315,22 +253,11 @@ static void training_job_free(void *self)
         free((void *)(uintptr_t)t->uneven[slot].bytes);
     free(t->uneven);
     free(t->open);
-    free(t->log);
     free(t->pass_end_ps);
     free(t->rank_compute_ps);
     free(t->rank_end_ps);
     free(t->ranks);
     free(t);
-}
-
-static void training_start(void *self, uint32_t i, ps_t now)
-{
-    rank_goes_on(&((struct training_job *)self)->ranks[i], now);
-}
-
-static void training_delivered(void *self, uint64_t token, ps_t now)
-{
-    system_delivered(((struct training_job *)self)->system, token, now);
 }
 
 // All issues of a pass, by walking through the loop without time; the passes are alike.
@@ -347,7 +274,7 @@ static uint64_t training_bytes(const void *self)
             t->spec->layers[action.layer].parts[action.part].op == TRAINING_NO_OP)
             continue;
         if (!known[slot])
-            once[slot] = system_bytes(t->system, &t->requests[slot]);
+            once[slot] = comm_bytes(t->comm, &t->requests[slot]);
         known[slot] = true;
         sum += once[slot];
     }
@@ -356,10 +283,91 @@ static uint64_t training_bytes(const void *self)
     return sum * t->passes;
 }
 
-const struct job_runner training_runner = {
-    .new = training_new,
-    .free = training_job_free,
-    .start = training_start,
-    .delivered = training_delivered,
+static const struct program_ops training_program = {
+    .next = training_next_step,
+    .done = training_step_done,
+    .notice_ps = training_notice_ps,
     .bytes = training_bytes,
+    .free = training_job_free,
+};
+
+static double training_queue_pairs(const struct job_spec *job, bool *listed)
+{
+    const struct training_settings *settings = job->settings;
+    const struct coll_schedule *s = &settings->schedule;
+    uint32_t all = (UINT32_C(1) << s->n_dims) - 1;
+    bool seen[COLL_OPS] = {false};
+    double pairs = 0, most = (double)coll_ranks(s) * (coll_ranks(s) - 1);
+    *listed = false;
+    for (size_t l = 0; l < settings->training.n_layers; l++)
+        for (int p = 0; p < TRAINING_PARTS; p++) {
+            const struct training_step *step = &settings->training.layers[l].parts[p];
+            if (step->op == TRAINING_NO_OP || seen[step->op])
+                continue;
+            seen[step->op] = true;
+            pairs += comm_queue_pairs(s, (enum coll_op)step->op, all, step->bytes + 1);
+        }
+    return pairs < most ? pairs : most;
+}
+
+static void training_settings_free(void *settings)
+{
+    struct training_settings *s = settings;
+    training_free(&s->training);
+    free(s->stragglers);
+}
+
+/* ---- the kind ---- */
+
+static const struct param training_params[] = {
+    {.name = "file",
+     .type = PARAM_TEXT,
+     .offset = offsetof(struct training_params, file),
+     .def = "",
+     .help = "text workload of ASTRA-sim instead of `parallelism` and `layers`"},
+    {.name = "iterations",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct training_params, iterations),
+     .def = "1",
+     .min = "1",
+     .max = "100000",
+     .help = "passes over the training loop"},
+    {.name = "compute_scale",
+     .type = PARAM_RATIO,
+     .offset = offsetof(struct training_params, compute_scale),
+     .def = "1",
+     .min = "0",
+     .max = "1000000",
+     .help = "factor on all compute times, in single precision",
+     .source = "ASTRA-sim 1.0"},
+    {.name = "comm_scale",
+     .type = PARAM_RATIO,
+     .offset = offsetof(struct training_params, comm_scale),
+     .def = "1",
+     .min = "0",
+     .max = "1000000",
+     .help = "factor on the bytes of all collectives, in single precision",
+     .source = "ASTRA-sim 1.0"},
+    {.name = "compute_jitter",
+     .type = PARAM_RATIO,
+     .offset = offsetof(struct training_params, compute_jitter),
+     .def = "0",
+     .min = "0",
+     .max = "1",
+     .help = "every compute time takes a factor of its own, even in 1 - jitter .. 1 + jitter"},
+    MAPPING_ROWS(struct training_params, mapping),
+};
+
+const struct job_kind training_kind = {
+    .name = "training",
+    .doc = "the training loop of a network's layers over all ranks",
+    .source = "ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020)",
+    .params = training_params,
+    .n_params = sizeof training_params / sizeof *training_params,
+    .settings_bytes = sizeof(struct training_settings),
+    .free_settings = training_settings_free,
+    .program = &training_program,
+    .new = training_new,
+    .queue_pairs = training_queue_pairs,
+    .trains = true,
 };

@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: MIT
-// A training job while it runs, as reports read it.
+// A training job: its settings, and the job while it runs, as reports read it.
 #pragma once
 
-#include "workload/dim_use.h"
-#include "workload/system.h"
-#include "workload/timeline.h"
+#include "comm/recorder.h"
+#include "workload/kind.h"
 #include "workload/training_loop.h"
+
+// A rank of a training job that computes slower, or faster.
+struct straggler {
+    uint32_t rank; // of the job
+    double factor; // on its compute times
+};
+
+struct training_params { // as in a scenario
+    const char *file;    // "" = the layers are in the scenario
+    uint64_t iterations;
+    double compute_scale, comm_scale, compute_jitter;
+    struct mapping_params mapping;
+};
+
+struct training_settings {
+    struct training_params params;
+    struct training_spec training; // owned
+    struct coll_schedule schedule;
+    struct straggler *stragglers; // owned
+    size_t n_stragglers;
+};
+
+extern const struct job_kind training_kind;
 
 // Times of all ranks together.
 struct training_slot {  // a part of a layer
@@ -17,21 +39,18 @@ struct training_slot {  // a part of a layer
 struct training_job {
     /* config */
     struct job_run *job;
+    const struct training_settings *settings;
     const struct training_spec *spec;
     uint64_t passes;
     uint32_t n_ranks, n_slots; // slot = layer * TRAINING_PARTS + part
     struct training_slot *slots;
-    struct system_request *requests; // [slot]
-    struct coll_uneven *uneven;      // [slot] of those that are
-    struct system *system;
+    struct comm_request *requests; // [slot]
+    struct coll_uneven *uneven;    // [slot] of those that are
+    uint32_t group;                // all ranks
+    struct communicator *comm;
     /* state */
     struct training_rank *ranks;
     uint16_t *open; // [rank * n_slots + slot] collectives on their way
-    uint32_t *log;  // [number of a collective] its slot
-    size_t n_log, cap_log;
-    struct training_update *updates; // free ones
-    struct training_update **blocks;
-    size_t n_blocks;
     /* results */
     struct timeline timeline;
     struct dim_use use;    // of the schedule's dimensions, and one for all ranks at once

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: MIT
-// Runs the jobs of a scenario over any network: starts, dependencies, ends.
+// Runs the jobs of a scenario over any network: their ranks' programs, starts, ends.
 #pragma once
 
+#include "comm/recorder.h"
 #include "engine/timer.h"
-#include "net/transfer.h"
-#include "workload/job.h"
-#include "workload/record.h"
-#include "workload/runner.h"
+#include "workload/kind.h"
+#include "workload/matching.h"
 
+struct job_group;
+struct rank_run;
+struct notice;
+
+// A job while it runs.
 struct job_run {
+    /* config */
     struct workload *workload;
     const struct job_spec *spec;
-    uint32_t index;
-    struct rank_start *starts; // one per rank that begins something
-    uint32_t n_starts;
-    uint32_t *flow_order;            // flows sorted by (src, start): what each start posts
-    uint64_t units_left;             // flows, or ranks of the runner, that have not ended
-    const struct job_runner *runner; // of jobs that are no flows, else NULL
-    void *self;                      // the runner's
+    uint32_t index, n_ranks;
+    void *self; // of its program
+    struct comm_job comm;
+    struct job_group **groups;
+    uint32_t n_groups;
+    /* state */
+    struct rank_run *ranks;
+    uint64_t units_left; // ranks that have not ended, and detached messages on their way
+    struct matching matching;
+    struct notice *notices, **notice_blocks; // free ones; all
+    size_t n_notice_blocks;
 };
 
 struct workload {
@@ -35,8 +44,7 @@ struct workload {
     size_t n_jobs;
     uint64_t jobs_left, messages_open;
     uint32_t starts_pending; // starts, and delays of ranks, that are to come
-    struct collective_record *records;
-    size_t n_records, cap_records;
+    struct recorder recorder;
     /* counters */
     uint64_t total_bytes; // that all jobs will send
 };
@@ -52,11 +60,18 @@ static inline bool workload_done(const struct workload *w)
     return w->jobs_left == 0 && w->messages_open == 0;
 }
 
-// Rank `i` of a job, as a rank of the network; how many it has.
-uint32_t job_rank(const struct job_spec *job, uint32_t i);
-uint32_t job_n_ranks(const struct job_spec *job, uint32_t n_ranks);
+// Calls `each` with what a rank waits for that has not ended, at most `max` times; `each` takes the text.
+void workload_waiting(const struct workload *w, unsigned max, void *ctx,
+                      void (*each)(void *ctx, char *text));
 
-/* Between the files of this folder */
-#define TOKEN_JOB_SHIFT 48 // tokens of messages: job in the upper 16 bits
-void workload_post(struct workload *w, const struct transfer_request *request, ps_t now);
-void workload_unit_ended(struct workload *w, struct job_run *job);
+/* For programs, before the run begins */
+
+// Ranks of the job that run collectives together: of each member, its rank of the job (NULL = all in
+// order), as many as the schedule's sizes multiply to. Steps name it by its number. The communicator is
+// for watching.
+uint32_t job_group_new(struct job_run *job, const uint32_t *ranks,
+                       const struct coll_schedule *schedule);
+struct communicator *job_group_comm(const struct job_run *job, uint32_t group);
+
+// When a rank of the job starts: the job's start, and the rank's lateness.
+ps_t job_start_ps(const struct job_run *job, uint32_t rank);

@@ -10,6 +10,7 @@
 
 #include "config/cdf_file.h"
 #include "tests/config/load.h"
+#include "workload/flows.h"
 
 #define POISSON(load, duration)                                                                    \
     "{\"name\":\"t\",\"topology\":{\"dims\":[{\"kind\":\"switch\",\"size\":8}]},"                  \
@@ -53,8 +54,8 @@ static void test_load(void **state)
     double bytes = 0, gaps = 0, squares = 0, n = 0;
     ps_t last[8] = {0};
     uint32_t to[8] = {0};
-    for (size_t i = 0; i < job->n_flows; i++) {
-        const struct raw_flow *f = &job->flows[i];
+    for (size_t i = 0; i < job_flows(job)->n; i++) {
+        const struct raw_flow *f = &job_flows(job)->flows[i];
         assert_true(f->src < 8 && f->dst < 8 && f->src != f->dst);
         assert_true(f->bytes >= 1000 && f->bytes <= 5000);
         assert_true(f->start_ps >= last[f->src] && f->start_ps < 20 * PS_PER_MS);

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "tests/config/load.h"
+#include "workload/collective_job.h"
+#include "workload/flows.h"
 
 static struct scenario *load_good(const char *text, const struct config_set *sets, size_t n)
 {
@@ -47,7 +49,7 @@ static void test_defaults(void **state)
     assert_int_equal(spec->report.flows_max, 10000);
     assert_true(spec->report.sample_ps == 0);
     assert_int_equal(spec->n_jobs, 1);
-    assert_int_equal(spec->jobs[0].n_flows, 4);
+    assert_int_equal(job_flows(&spec->jobs[0])->n, 4);
     assert_string_equal(scenario_dir(scenario), folder);
     scenario_free(scenario);
 }
@@ -114,23 +116,24 @@ static void test_jobs(void **state)
         NULL, 0);
     file_remove("flows.csv");
     const struct job_spec *jobs = scenario_spec(scenario)->jobs;
-    assert_string_equal(jobs[0].schedule->choice[COLL_ALL_REDUCE][0].algorithm->name, "ring");
-    assert_int_equal(jobs[0].schedule->chunks, 1);
-    assert_int_equal(jobs[0].op, COLL_ALL_REDUCE);
+    const struct collective_settings *collective = jobs[0].settings;
+    assert_string_equal(collective->schedule.choice[COLL_ALL_REDUCE][0].algorithm->name, "ring");
+    assert_int_equal(collective->schedule.chunks, 1);
+    assert_int_equal(collective->params.op, COLL_ALL_REDUCE);
     assert_string_equal(jobs[0].name, "collective");
     static const uint32_t senders[] = {0, 1, 3};
-    assert_int_equal(jobs[1].n_flows, 3);
+    assert_int_equal(job_flows(&jobs[1])->n, 3);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(jobs[1].flows[i].src, senders[i]);
-    assert_int_equal(jobs[2].flows[0].src, 3);
-    assert_int_equal(jobs[2].flows[1].src, 0);
+        assert_int_equal(job_flows(&jobs[1])->flows[i].src, senders[i]);
+    assert_int_equal(job_flows(&jobs[2])->flows[0].src, 3);
+    assert_int_equal(job_flows(&jobs[2])->flows[1].src, 0);
     assert_int_equal(jobs[2].start_ps, PS_PER_US);
     assert_int_equal(jobs[3].n_ranks, 2);
     assert_int_equal(jobs[3].ranks[0], 3);
-    assert_int_equal(jobs[4].n_flows, 2);
-    assert_int_equal(jobs[4].flows[0].bytes, 1000);
-    assert_int_equal(jobs[4].flows[0].start_ps, 500 * PS_PER_NS);
-    assert_int_equal(jobs[4].flows[1].dst, 0);
+    assert_int_equal(job_flows(&jobs[4])->n, 2);
+    assert_int_equal(job_flows(&jobs[4])->flows[0].bytes, 1000);
+    assert_int_equal(job_flows(&jobs[4])->flows[0].start_ps, 500 * PS_PER_NS);
+    assert_int_equal(job_flows(&jobs[4])->flows[1].dst, 0);
     assert_string_equal(jobs[4].name, "csv");
     scenario_free(scenario);
 }
@@ -280,7 +283,7 @@ static void test_set(void **state)
     assert_int_equal(spec->dims[0].size, 8);
     assert_true(spec->dims[0].sw.pfc.alpha == 2);
     assert_int_equal(spec->dims[0].sw.ecn.kmin_bytes, 1);
-    assert_int_equal(spec->jobs[0].flows[7].bytes, 2000000);
+    assert_int_equal(job_flows(&spec->jobs[0])->flows[7].bytes, 2000000);
     assert_true(spec->limits.sim_time_ps == PS_PER_S);
     scenario_free(scenario);
 }

@@ -17,15 +17,14 @@ static void add_flow(struct fixture *f, size_t job, unsigned cls, uint32_t src, 
 {
     size_t n = 0;
     for (size_t j = 0; j < f->spec.n_jobs; j++)
-        n += f->jobs[j].n_flows;
+        n += f->lists[j].list.n;
     if (job == f->spec.n_jobs) {
-        f->jobs[job] =
-            (struct job_spec){.kind = JOB_FLOWS, .name = "more", .cls = cls, .flows = &f->flows[n]};
+        fixture_flow_job(f, job, "more", cls, n, 0);
         f->spec.n_jobs++;
     }
     assert_true(job + 1 == f->spec.n_jobs && n < sizeof f->flows / sizeof *f->flows);
     f->flows[n] = (struct raw_flow){src, dst, bytes, 0};
-    f->jobs[job].n_flows++;
+    f->lists[job].list.n++;
 }
 
 static void set_class(struct fixture *f, unsigned cls, int lossless, uint64_t weight)

@@ -106,7 +106,7 @@ static void scenario(struct fixture *f, unsigned which, uint64_t seed)
     fixture_cc(f, "dcqcn", NULL, NULL);
     if (which == 2) {
         fixture_collective(f, COLL_ALL_REDUCE, "ring", 2000000, 3);
-        f->jobs[0].repeat = 2;
+        f->collectives[0].params.repeat = 2;
         dim->transport.start_jitter_ps = 5 * PS_PER_US;
         dim->transport.clock_ppm = 100;
         dim->transport.qps_per_pair = 2;

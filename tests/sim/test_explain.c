@@ -133,7 +133,7 @@ static void over_dims(uint64_t chunks)
     f.spec.n_dims = 2;
     fixture_collective(&f, COLL_ALL_REDUCE, "ring", 16000000, chunks);
     fixture_dims(&f, 2, (uint32_t[]){4, 4}, rings);
-    f.schedules[0].phases = COLL_BANDWIDTH_AWARE;
+    f.collectives[0].schedule.phases = COLL_BANDWIDTH_AWARE;
 }
 
 static void test_bounding_dimension(void **state)

@@ -56,7 +56,7 @@ static void test_all_to_all(void **state)
     (void)state;
     grid();
     fixture_collective(&f, COLL_ALL_TO_ALL, "direct", 120000, 1);
-    f.jobs[0].repeat = 3;
+    f.collectives[0].params.repeat = 3;
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
     // 12 ranks to 11 others, 10,000 B each; 6 of them two legs away.

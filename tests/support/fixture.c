@@ -100,35 +100,43 @@ void fixture_cc(struct fixture *f, const char *name, const char *preset, ...)
     va_end(args);
 }
 
+void fixture_flow_job(struct fixture *f, size_t job, const char *name, unsigned cls, size_t first,
+                      size_t n)
+{
+    f->lists[job] = (struct flows_settings){{&f->flows[first], n}, ""};
+    f->jobs[job] = (struct job_spec){
+        .kind = &flows_kind, .name = name, .cls = cls, .settings = &f->lists[job]};
+}
+
 void fixture_flow(struct fixture *f, uint32_t src, uint32_t dst, uint64_t bytes, ps_t start_ps)
 {
-    struct job_spec *job = &f->jobs[0];
-    assert_true(job->n_flows < sizeof f->flows / sizeof *f->flows);
-    job->kind = JOB_FLOWS;
-    job->name = "flows";
-    job->cls = NET_CLASS_DATA;
-    job->flows = f->flows;
-    f->flows[job->n_flows++] = (struct raw_flow){src, dst, bytes, start_ps};
+    struct flow_list *list = &f->lists[0].list;
+    assert_true(list->n < sizeof f->flows / sizeof *f->flows);
+    list->flows = f->flows;
+    f->jobs[0].kind = &flows_kind;
+    f->jobs[0].name = "flows";
+    f->jobs[0].cls = NET_CLASS_DATA;
+    f->jobs[0].settings = &f->lists[0];
+    f->flows[list->n++] = (struct raw_flow){src, dst, bytes, start_ps};
     f->spec.n_jobs = 1;
 }
 
 void fixture_collective(struct fixture *f, enum coll_op op, const char *algorithm, uint64_t bytes,
                         uint64_t chunks)
 {
-    f->jobs[0] = (struct job_spec){.kind = JOB_COLLECTIVE,
-                                   .name = "coll",
-                                   .cls = NET_CLASS_DATA,
-                                   .op = (int)op,
-                                   .bytes = bytes,
-                                   .repeat = 1,
-                                   .schedule = &f->schedules[0]};
     uint32_t ranks = 1;
     for (uint32_t d = 0; d < f->spec.n_dims; d++)
         ranks *= f->spec.dims[d].size;
     assert_non_null(coll_find(algorithm));
-    f->schedules[0] = (struct coll_schedule){.n_dims = 1, .dim_size = {ranks}, .chunks = chunks};
+    f->collectives[0] = (struct collective_settings){
+        .params = {.op = (int)op, .bytes = bytes, .repeat = 1},
+        .schedule = {.n_dims = 1, .dim_size = {ranks}, .chunks = chunks}};
     for (unsigned o = 0; o < COLL_OPS; o++)
-        f->schedules[0].choice[o][0].algorithm = coll_find(algorithm);
+        f->collectives[0].schedule.choice[o][0].algorithm = coll_find(algorithm);
+    f->jobs[0] = (struct job_spec){.kind = &collective_kind,
+                                   .name = "coll",
+                                   .cls = NET_CLASS_DATA,
+                                   .settings = &f->collectives[0]};
     f->spec.n_jobs = 1;
 }
 
@@ -136,17 +144,18 @@ void fixture_ranks(struct fixture *f, uint32_t job, uint32_t *ranks, uint32_t n)
 {
     f->jobs[job].ranks = ranks;
     f->jobs[job].n_ranks = n;
-    if (f->jobs[job].kind != JOB_COLLECTIVE)
+    if (f->jobs[job].kind != &collective_kind)
         return;
-    f->schedules[job] = *f->jobs[job].schedule;
-    f->schedules[job].dim_size[0] = n;
-    f->jobs[job].schedule = &f->schedules[job];
+    struct collective_settings settings = *(struct collective_settings *)f->jobs[job].settings;
+    f->collectives[job] = settings;
+    f->collectives[job].schedule.dim_size[0] = n;
+    f->jobs[job].settings = &f->collectives[job];
 }
 
 void fixture_dims(struct fixture *f, uint32_t n_dims, const uint32_t *sizes,
                   const char *const *algorithms)
 {
-    struct coll_schedule *s = &f->schedules[0];
+    struct coll_schedule *s = &f->collectives[0].schedule;
     s->n_dims = n_dims;
     s->active_chunks = 1;
     for (uint32_t d = 0; d < n_dims; d++) {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "sim/sim_internal.h"
+#include "workload/collective_job.h"
+#include "workload/flows.h"
 
 struct fixture {
     struct spec spec;
     struct job_spec jobs[4];
-    struct coll_schedule schedules[4]; // of jobs that are collectives
+    struct flows_settings lists[4];            // of jobs that are flows
+    struct collective_settings collectives[4]; // of jobs that are collectives
     struct raw_flow flows[1024];
     struct fault_spec faults[2];
     struct sim *sim;
@@ -35,11 +38,15 @@ void fixture_cc(struct fixture *f, const char *name, const char *preset, ...);
 // Add a raw flow to the first job; `start` after 0.
 void fixture_flow(struct fixture *f, uint32_t src, uint32_t dst, uint64_t bytes, ps_t start_ps);
 
+// Make job `job` one of `n` flows that stand in f->flows from index `first` on.
+void fixture_flow_job(struct fixture *f, size_t job, const char *name, unsigned cls, size_t first,
+                      size_t n);
+
 // Make the first job a collective.
 void fixture_collective(struct fixture *f, enum coll_op op, const char *algorithm, uint64_t bytes,
                         uint64_t chunks);
 
-// Ranks of a job; a collective one gets a schedule of its own, flat over them.
+// Ranks of a job; a collective one gets settings of its own, flat over them.
 void fixture_ranks(struct fixture *f, uint32_t job, uint32_t *ranks, uint32_t n);
 
 // Make the first job's collective run over dimensions, an algorithm each; `sizes` multiply to its

@@ -67,13 +67,12 @@ void random_classes(struct fixture *f, uint64_t seed)
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 9);
     if (rng_below(&rng, 2))
         return;
-    size_t n = f->jobs[0].n_flows, jobs = 2 + rng_below(&rng, 2);
+    size_t n = f->lists[0].list.n, jobs = 2 + rng_below(&rng, 2);
     unsigned first = (unsigned)rng_below(&rng, SWITCH_CLASSES);
     for (size_t j = 0; j < jobs; j++) {
-        f->jobs[j] = f->jobs[0];
-        f->jobs[j].cls = (first + (uint32_t)(j * j)) % SWITCH_CLASSES; // 1 and 3 apart
-        f->jobs[j].flows = f->flows + n * j / jobs;
-        f->jobs[j].n_flows = n * (j + 1) / jobs - n * j / jobs;
+        // 1 and 3 apart
+        fixture_flow_job(f, j, f->jobs[0].name, (first + (uint32_t)(j * j)) % SWITCH_CLASSES,
+                         n * j / jobs, n * (j + 1) / jobs - n * j / jobs);
         f->spec.dims[0].sw.classes[f->jobs[j].cls] =
             (struct class_spec){.lossless = LOSSLESS_ON,
                                 .weight = 1 + rng_below(&rng, 6),
@@ -119,7 +118,6 @@ uint64_t fixture_buffer_for(const struct fixture *f, uint64_t shared)
     struct err err = {0};
     uint64_t buffer = 0;
     probe.spec.jobs = probe.jobs;
-    probe.jobs[0].flows = probe.flows;
     probe.spec.dims[0].sw.buffer_bytes = UINT64_C(100000000000);
     struct sim *sim = sim_new(&probe.spec, &err);
     assert_non_null(sim);
@@ -138,7 +136,7 @@ static void random_dims(struct fixture *f, struct rng *rng, uint32_t ranks)
 {
     static const char *const algorithms[] = {"ring", "direct", "halving_doubling"};
     const char *chosen[] = {algorithms[rng_below(rng, 3)], algorithms[rng_below(rng, 3)]};
-    struct coll_schedule *s = &f->schedules[0];
+    struct coll_schedule *s = &f->collectives[0].schedule;
     uint32_t inner = 2;
     while (inner < ranks && ranks % inner != 0)
         inner++;
@@ -167,9 +165,9 @@ static void random_collective(struct fixture *f, struct rng *rng)
         algorithm = "direct";
     fixture_collective(f, op, algorithm, bytes, chunks);
     f->spec.n_jobs = jobs;
-    f->jobs[0].repeat = 1 + rng_below(rng, 3);
-    f->jobs[0].pieces = rng_below(rng, 4);
-    f->schedules[0].bidirectional = rng_below(rng, 2) == 1;
+    f->collectives[0].params.repeat = 1 + rng_below(rng, 3);
+    f->collectives[0].pieces = (uint32_t)rng_below(rng, 4);
+    f->collectives[0].schedule.bidirectional = rng_below(rng, 2) == 1;
     if (op <= COLL_ALL_GATHER && rng_below(rng, 2))
         random_dims(f, rng, shape.ranks);
 }

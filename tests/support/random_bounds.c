@@ -153,10 +153,11 @@ static void any_collective(struct fixture *f, struct rng *rng, uint32_t ranks)
     if (!coll_find(algorithm)->supports(&shape, &why))
         algorithm = "direct";
     fixture_collective(f, op, algorithm, bytes, 1 + rng_below(rng, 4));
-    f->jobs[0].repeat = 1 + rng_below(rng, 2);
-    f->jobs[0].pieces = rng_below(rng, 4);
-    f->schedules[0].bidirectional = rng_below(rng, 2) == 1;
-    f->schedules[0].endpoint_ps = rng_below(rng, 3) ? 0 : (ps_t)rng_below(rng, PS_PER_US);
+    f->collectives[0].params.repeat = 1 + rng_below(rng, 2);
+    f->collectives[0].pieces = (uint32_t)rng_below(rng, 4);
+    f->collectives[0].schedule.bidirectional = rng_below(rng, 2) == 1;
+    f->collectives[0].schedule.endpoint_ps =
+        rng_below(rng, 3) ? 0 : (ps_t)rng_below(rng, PS_PER_US);
 }
 
 static void other_networks(struct fixture *f, struct rng *rng)
@@ -193,6 +194,6 @@ void random_bounds(struct fixture *f, uint64_t seed)
     }
     random_any(f, seed);
     f->spec.duration_ps = PS_NEVER;
-    for (size_t i = 0; i < f->jobs[0].n_flows; i++)
+    for (size_t i = 0; i < f->lists[0].list.n; i++)
         f->flows[i].bytes = any_bytes(&rng, f->spec.dims[0].transport.mtu_bytes);
 }

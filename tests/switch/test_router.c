@@ -178,7 +178,7 @@ static void test_pfc_in_an_outer_dimension(void **state)
     fixture_direct(&f, "mesh", 3, RATE, PS_PER_US);
     fixture_flow(&f, 0, 2, BYTES, 0);
     f.spec.dims[0].sw.buffer_bytes = fixture_buffer_for(&f, 60000);
-    f.jobs[0].n_flows = 0;
+    f.lists[0].list.n = 0;
     f.spec.n_dims = 2;
     f.spec.dims[1] = f.spec.dims[0];
     fixture_kind(&f.spec.dims[0], "ring");

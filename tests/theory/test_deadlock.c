@@ -120,11 +120,7 @@ static void test_one_class_deadlocks(void **state)
         f.jobs[0].cls = 5;
         dim->sw.classes[5].lossless = LOSSLESS_ON;
         f.flows[3 * PER_SWITCH] = (struct raw_flow){0, 2 * PER_SWITCH, 4000000, PS_PER_MS};
-        f.jobs[1] = (struct job_spec){.kind = JOB_FLOWS,
-                                      .name = "other",
-                                      .cls = NET_CLASS_DATA,
-                                      .flows = &f.flows[3 * PER_SWITCH],
-                                      .n_flows = 1};
+        fixture_flow_job(&f, 1, "other", NET_CLASS_DATA, 3 * PER_SWITCH, 1);
         f.spec.n_jobs = 2;
         fixture_run(&f);
         assert_int_equal(f.result->status, watchdog ? RUN_COMPLETED : RUN_INCOMPLETE);

@@ -75,8 +75,8 @@ static double run_2d(const struct level *levels, int phases, uint64_t bytes, uin
     build(&f, levels, 2);
     fixture_collective(&f, COLL_ALL_REDUCE, "ring", bytes, chunks);
     fixture_dims(&f, 2, (uint32_t[]){levels[0].size, levels[1].size}, rings);
-    f.schedules[0].phases = phases;
-    f.schedules[0].active_chunks = active;
+    f.collectives[0].schedule.phases = phases;
+    f.collectives[0].schedule.active_chunks = active;
     double seconds = seconds_of(&f);
     fixture_free(&f);
     return seconds;
@@ -155,9 +155,10 @@ static double run_3d(int order, double *busy)
     f.spec.report.flows_max = 1;
     fixture_collective(&f, COLL_ALL_REDUCE, "ring", 64 * 65536, 64);
     fixture_dims(&f, 3, (uint32_t[]){8, 8, 8}, exchanges);
-    f.schedules[0].phases = COLL_BANDWIDTH_AWARE;
-    f.schedules[0].order = order;
-    f.schedules[0].queueing = order == COLL_THEMIS ? COLL_QUEUE_SMALLEST : COLL_QUEUE_FIFO;
+    f.collectives[0].schedule.phases = COLL_BANDWIDTH_AWARE;
+    f.collectives[0].schedule.order = order;
+    f.collectives[0].schedule.queueing =
+        order == COLL_THEMIS ? COLL_QUEUE_SMALLEST : COLL_QUEUE_FIFO;
     double seconds = seconds_of(&f);
     for (uint32_t d = 0; d < 3; d++)
         busy[d] = f.result->collectives[0].dims[d].busy;

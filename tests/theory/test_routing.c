@@ -117,7 +117,7 @@ static unsigned links_used(ps_t gap_ps)
                        1); // ranks 0 and 40, again and again
     static const uint32_t pair[] = {0, PER_LEAF};
     fixture_ranks(&f, 0, (uint32_t *)(uintptr_t)pair, 2);
-    f.jobs[0].repeat = 60;
+    f.collectives[0].params.repeat = 60;
     fixture_run(&f);
     const struct graph_node *leaf = &f.sim->graph.nodes[f.sim->graph.n_ranks];
     unsigned used = 0;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/support/fixture.h"
+#include "workload/training_job.h"
 
 #define RATE UINT64_C(100000000000)
 #define N 6
@@ -27,9 +28,9 @@ static void ring_run(struct fixture *f, const struct ring_case *c)
 {
     fixture_switch(f, N, RATE, PS_PER_US);
     fixture_collective(f, c->op, "ring", c->bytes, c->chunks);
-    f->schedules[0].endpoint_ps = c->endpoint_ps;
-    f->schedules[0].reduce_bps = c->reduce_bps;
-    f->schedules[0].active_chunks = c->active;
+    f->collectives[0].schedule.endpoint_ps = c->endpoint_ps;
+    f->collectives[0].schedule.reduce_bps = c->reduce_bps;
+    f->collectives[0].schedule.active_chunks = c->active;
     fixture_run(f);
     assert_int_equal(f->result->status, RUN_COMPLETED);
     assert_int_equal(f->sim->roce.delivered_bytes, f->sim->workload.total_bytes);
@@ -98,7 +99,8 @@ static void test_active_chunks(void **state)
 
 /* ---- ranks that come late, in any order ---- */
 
-static void training_of(struct fixture *f, struct training_spec *spec, bool queued)
+static void training_of(struct fixture *f, struct training_settings *settings,
+                        const struct training_spec *spec, bool queued)
 {
     static const char *const rings[] = {"ring", "direct"};
     static const uint32_t sizes[] = {3, 4};
@@ -109,13 +111,15 @@ static void training_of(struct fixture *f, struct training_spec *spec, bool queu
     f->spec.dims[0].transport.start_jitter_ps = 20 * PS_PER_US;
     fixture_collective(f, COLL_ALL_REDUCE, "ring", 1, 9);
     fixture_dims(f, 2, sizes, rings);
-    f->schedules[0].newest_first = true;
-    f->schedules[0].phases = COLL_BANDWIDTH_AWARE;
-    f->schedules[0].active_chunks = queued ? 1 : 0;
-    f->jobs[0].kind = JOB_TRAINING;
-    f->jobs[0].training = spec;
-    f->jobs[0].iterations = 2;
-    f->jobs[0].compute_scale = f->jobs[0].comm_scale = 1;
+    f->collectives[0].schedule.newest_first = true;
+    f->collectives[0].schedule.phases = COLL_BANDWIDTH_AWARE;
+    f->collectives[0].schedule.active_chunks = queued ? 1 : 0;
+    *settings =
+        (struct training_settings){.params = {.iterations = 2, .compute_scale = 1, .comm_scale = 1},
+                                   .training = *spec,
+                                   .schedule = f->collectives[0].schedule};
+    f->jobs[0].kind = &training_kind;
+    f->jobs[0].settings = settings;
 }
 
 // Data-parallel layers whose collectives overlap: all-reduces and all-to-alls over both dimensions.
@@ -134,7 +138,8 @@ static void test_no_order_blocks(void **state)
     }
     for (uint64_t seed = 1; seed <= 50; seed++) {
         struct fixture f;
-        training_of(&f, &spec, seed % 5 != 0);
+        struct training_settings settings;
+        training_of(&f, &settings, &spec, seed % 5 != 0);
         f.spec.seed = seed;
         fixture_run(&f);
         assert_int_equal(f.result->status, RUN_COMPLETED);

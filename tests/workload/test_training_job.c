@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "comm/recorder.h"
 #include "sim/sim_internal.h"
 #include "tests/config/load.h"
-#include "workload/dim_use.h"
 
 #define LAYER(name, wg)                                                                            \
     "{\"name\":\"" name "\",\"fwd\":{\"compute\":\"3us\"},\"ig\":{\"compute\":\"5us\"},"           \

@@ -38,21 +38,24 @@ static const struct flow_record *flow_of(const struct result *r, uint64_t bytes)
 // The sum over the program, written here again.
 static uint64_t program_bytes(const struct job_spec *job, uint32_t ranks)
 {
-    const struct coll_algorithm *a = job->schedule->choice[job->op][0].algorithm;
-    uint64_t unit = job->op == COLL_ALL_GATHER ? ranks : 1, held = job->bytes / unit, sum = 0;
-    uint64_t chunks = job->schedule->chunks < held ? job->schedule->chunks : held > 0 ? held : 1;
+    const struct collective_settings *settings = job->settings;
+    const struct collective_params *p = &settings->params;
+    const struct coll_schedule *s = &settings->schedule;
+    const struct coll_algorithm *a = s->choice[p->op][0].algorithm;
+    uint64_t unit = p->op == COLL_ALL_GATHER ? ranks : 1, held = p->bytes / unit, sum = 0;
+    uint64_t chunks = s->chunks < held ? s->chunks : held > 0 ? held : 1;
     for (uint64_t c = 0; c < chunks; c++) {
         uint64_t piece = held / chunks * unit;
-        struct coll_shape shape = {.op = (enum coll_op)job->op,
+        struct coll_shape shape = {.op = (enum coll_op)p->op,
                                    .ranks = ranks,
-                                   .bytes = c + 1 < chunks ? piece : job->bytes - c * piece,
-                                   .bidirectional = job->schedule->bidirectional};
+                                   .bytes = c + 1 < chunks ? piece : p->bytes - c * piece,
+                                   .bidirectional = s->bidirectional};
         for (uint32_t rank = 0; rank < ranks; rank++)
             for (uint32_t step = 0; step < a->steps(&shape); step++)
                 for (uint32_t k = 0; k < a->n_sends(&shape, rank, step); k++)
                     sum += a->send(&shape, rank, step, k).bytes;
     }
-    return sum * job->repeat;
+    return sum * p->repeat;
 }
 
 /* ---- flows ---- */
@@ -169,7 +172,7 @@ static void collective(uint32_t ranks, enum coll_op op, const struct coll_algori
     for (size_t s = 0; s < 3; s++) {
         fixture_switch(&f, ranks, RATE, PS_PER_US);
         fixture_collective(&f, op, algorithm->name, sizes[s].bytes, sizes[s].chunks);
-        f.schedules[0].bidirectional = directions == 2;
+        f.collectives[0].schedule.bidirectional = directions == 2;
         f.spec.dims[0].transport.qp = s == 1 ? QP_PER_MESSAGE : QP_PERSISTENT;
         fixture_run(&f);
         assert_completed(&f, program_bytes(&f.jobs[0], ranks));
@@ -240,7 +243,7 @@ static void test_repeats_chunks_and_late_ranks(void **state)
             struct fixture f;
             fixture_switch(&f, ranks, RATE, PS_PER_US);
             fixture_collective(&f, COLL_ALL_REDUCE, names[a], 50001, 4);
-            f.jobs[0].repeat = 5;
+            f.collectives[0].params.repeat = 5;
             f.spec.seed = ranks;
             f.spec.dims[0].transport.start_jitter_ps = 200 * PS_PER_US;
             fixture_run(&f);
@@ -258,7 +261,7 @@ static void test_repeats_chunks_and_late_ranks(void **state)
                 if (i > 0) // the first rank goes on as soon as its own part is done
                     assert_true(c[i].start_ps > c[i - 1].start_ps &&
                                 c[i].start_ps <= c[i - 1].end_ps && c[i].end_ps > c[i - 1].end_ps);
-                assert_int_equal(f.sim->workload.records[i].ranks_done, ranks);
+                assert_int_equal(f.sim->workload.recorder.records[i].ranks_done, ranks);
             }
             fixture_free(&f);
         }
@@ -275,14 +278,14 @@ static void test_jobs_side_by_side(void **state)
     fixture_flow(&f, 5, 3, 88888, 40 * PS_PER_US);
     struct job_spec flows = f.jobs[0];
     fixture_collective(&f, COLL_ALL_REDUCE, "ring", 400001, 2);
-    f.jobs[0].repeat = 3;
+    f.collectives[0].params.repeat = 3;
     f.jobs[1] = f.jobs[0];
     f.jobs[1].name = "other";
-    f.jobs[1].repeat = 2;
     f.jobs[1].start_ps = 9 * PS_PER_US;
     fixture_ranks(&f, 1, evens, 4);
+    f.collectives[1].params.repeat = 2;
     f.jobs[2] = flows;
-    f.jobs[3] = (struct job_spec){.kind = JOB_FLOWS, .name = "empty", .cls = 3};
+    fixture_flow_job(&f, 3, "empty", 3, 0, 0);
     f.spec.n_jobs = 4;
     fixture_run(&f);
     uint64_t bytes[2] = {program_bytes(&f.jobs[0], 8), program_bytes(&f.jobs[1], 4)};
@@ -318,7 +321,7 @@ static int one_rank_repeats(uint64_t repeat)
     fixture_switch(&f, 2, RATE, PS_PER_US);
     fixture_collective(&f, COLL_ALL_REDUCE, "ring", 1000, 1);
     fixture_ranks(&f, 0, alone, 1);
-    f.jobs[0].repeat = repeat;
+    f.collectives[0].params.repeat = repeat;
     fixture_run(&f);
     bool good = f.result->status == RUN_COMPLETED && f.result->n_collectives == 0;
     fixture_free(&f);
@@ -347,7 +350,7 @@ static int root_repeats(uint64_t repeat)
     struct fixture f;
     fixture_switch(&f, 2, RATE, PS_PER_US);
     fixture_collective(&f, COLL_BROADCAST, "direct", 1, 1);
-    f.jobs[0].repeat = repeat;
+    f.collectives[0].params.repeat = repeat;
     f.spec.limits.sim_time_ps = PS_PER_US;
     fixture_run(&f);
     bool good = f.result->status == RUN_INCOMPLETE && f.result->n_collectives == repeat;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Chunks are of equal whole size and the last one takes the rest; there are no more chunks than a
 // rank holds bytes. An all-gather is cut by what every rank brings.
-#include "workload/instance.h"
+#include "comm/instance.h"
 
 #include <stdlib.h>
 
 #include "engine/memory.h"
 
-// Of the vector: what one byte of a rank's part stands for.
+// Vector bytes per byte of a rank's contribution: the ranks for an all-gather, else 1.
 static uint32_t unit_of(const struct instance *in)
 {
     return in->request.op == COLL_ALL_GATHER ? in->span : 1;
@@ -76,7 +76,7 @@ static void plan_chunks(struct instance *in, struct coll_planner *planner, ps_t 
     in->runs = memory_zeroed(runs, sizeof(struct phase_run *));
 }
 
-struct instance *instance_new(struct coll_planner *planner, const struct system_request *request,
+struct instance *instance_new(struct coll_planner *planner, const struct comm_request *request,
                               ps_t now)
 {
     const struct coll_schedule *s = planner->schedule;
@@ -93,6 +93,7 @@ struct instance *instance_new(struct coll_planner *planner, const struct system_
         return in;
     in->at = memory_zeroed((size_t)in->n_chunks * ranks, 1);
     in->chunks_left = memory_zeroed(ranks, sizeof *in->chunks_left);
+    in->tickets = memory_zeroed(ranks, sizeof *in->tickets);
     in->busy = memory_zeroed(count_groups(s), sizeof *in->busy);
     for (uint32_t r = 0; r < ranks; r++)
         in->chunks_left[r] = in->n_chunks;
@@ -109,6 +110,20 @@ void instance_free(struct instance *in)
     free(in->runs);
     free(in->at);
     free(in->chunks_left);
+    free(in->tickets);
     free(in->busy);
     free(in);
+}
+
+uint64_t volume_of(const struct coll_schedule *s, const struct coll_phase *phase,
+                   const struct coll_shape *shape, struct volume *kept)
+{
+    struct volume *slot = &kept[(shape->bytes + phase->dim * 7 + phase->op * 17) % VOLUMES_KEPT];
+    if (slot->phase.bytes == shape->bytes && slot->phase.dim == phase->dim &&
+        slot->phase.op == phase->op && slot->bytes > 0 && shape->uneven == NULL)
+        return slot->bytes;
+    *slot = (struct volume){{phase->dim, phase->op, shape->bytes}, 0};
+    for (uint32_t r = 0; r < shape->ranks; r++)
+        slot->bytes += coll_bytes_sent(s->choice[phase->op][phase->dim].algorithm, shape, r);
+    return slot->bytes;
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Collectives by their number, queues of groups along dimensions.
+#include "comm/admission.h"
+
+#include <stdlib.h>
+
+#include "engine/assert.h"
+#include "engine/memory.h"
+#include "engine/text.h"
+
+#define URGENT (INT64_C(1) << 40) // above all numbers
+
+void admission_init(struct communicator *c)
+{
+    uint32_t groups = 0;
+    for (uint32_t d = 0; d <= c->schedule.n_dims; d++) {
+        c->first_group[d] = groups;
+        groups += coll_n_groups(&c->schedule, d);
+    }
+    c->queues = memory_zeroed(groups, sizeof *c->queues);
+    c->used_since = memory_zeroed(groups, sizeof *c->used_since);
+    coll_planner_init(&c->planner, &c->schedule);
+}
+
+void admission_free(struct communicator *c)
+{
+    for (size_t i = 0; i < c->n_open; i++)
+        instance_free(c->open[i]);
+    for (uint32_t q = 0; q <= c->first_group[c->schedule.n_dims]; q++)
+        dim_queue_free(&c->queues[q]);
+    free(c->open);
+    free(c->queues);
+    free(c->used_since);
+}
+
+/* ---- collectives ---- */
+
+// The place of collective `number`, which has not ended, among those that are open.
+static struct instance **open_slot(struct communicator *c, size_t number)
+{
+    while (number >= c->first_open + c->n_open) {
+        if (c->n_open == c->cap_open)
+            c->open = memory_grow(c->open, &c->cap_open, sizeof(struct instance *));
+        c->open[c->n_open++] = NULL;
+    }
+    return &c->open[number - c->first_open];
+}
+
+static bool requests_equal(const struct comm_request *a, const struct comm_request *b)
+{
+    return a->op == b->op && a->bytes == b->bytes && a->dims == b->dims && a->root == b->root &&
+           a->pieces == b->pieces && a->ranks_per_server == b->ranks_per_server &&
+           a->uneven == b->uneven && a->urgent == b->urgent;
+}
+
+// Members that issue different collectives would wait for each other's messages for ever.
+static _Noreturn void mismatch(const struct communicator *c, const struct instance *in,
+                               uint32_t member, const struct comm_request *request)
+{
+    const struct comm_request *first = &in->request;
+    char *text = text_format(
+        "collective %u of communicator %u of job %u is %s of %llu bytes (\"%s\") for rank "
+        "%u, but %s of %llu bytes (\"%s\") for rank %u",
+        in->number, c->index, c->job->job, coll_op_name(first->op),
+        (unsigned long long)first->bytes, first->name, comm_rank(c, in->opener),
+        coll_op_name(request->op), (unsigned long long)request->bytes, request->name,
+        comm_rank(c, member));
+    sim_assert_fail(text, __FILE__, __LINE__, c->job->engine->now_ps, comm_rank(c, member));
+}
+
+struct instance *admission_open(struct communicator *c, uint32_t number, uint32_t member,
+                                const struct comm_request *request, ps_t now)
+{
+    struct instance **slot = open_slot(c, number);
+    if (*slot != NULL) {
+        if (!requests_equal(&(*slot)->request, request))
+            mismatch(c, *slot, member, request);
+        return *slot;
+    }
+    struct instance *in = *slot = instance_new(&c->planner, request, now);
+    int64_t order = c->schedule.newest_first ? number : -(int64_t)number;
+    in->number = number;
+    in->opener = member;
+    in->priority = request->urgent ? URGENT : order;
+    if (in->n_phases > 0)
+        recorder_open(c, in, request);
+    return in;
+}
+
+void admission_close(struct communicator *c, struct instance *in)
+{
+    if (in->ranks_left > 0 || in->runs_open > 0)
+        return;
+    c->open[in->number - c->first_open] = NULL;
+    instance_free(in);
+    size_t gone = 0;
+    while (gone < c->n_open && c->open[gone] == NULL)
+        gone++;
+    if (gone < c->n_open && gone < c->cap_open / 2)
+        return; // moved later, when it is worth it
+    c->n_open -= gone;
+    c->first_open += gone;
+    for (size_t i = 0; i < c->n_open; i++)
+        c->open[i] = c->open[i + gone];
+}
+
+/* ---- places ---- */
+
+struct dim_queue *admission_queue(const struct phase_run *run)
+{
+    return &run->comm->queues[run->comm->first_group[run->dim] + run->group];
+}
+
+void admission_next(struct communicator *c, struct dim_queue *queue, ps_t now)
+{
+    struct phase_run *run;
+    while ((run = dim_queue_next(queue, c->schedule.active_chunks)) != NULL)
+        scheduler_start(run, now);
+}
+
+void admission_ready(struct phase_run *run, ps_t now)
+{
+    struct communicator *c = run->comm;
+    struct dim_queue *queue = admission_queue(run);
+    run->n_ready++;
+    run->ready_ps += (double)(now - run->instance->start_ps);
+    if (!c->queued || run->n_ready < run->n_members)
+        return;
+    if (queue->n == 0)
+        c->used_since[queue - c->queues] = now;
+    dim_queue_insert(queue, c->schedule.queueing, run, run->instance->priority,
+                     instance_phase(run->instance, run->chunk, run->index));
+    admission_next(c, queue, now);
+}
+
+static void note_use(struct communicator *c, uint32_t dim, const struct dim_queue *queue, ps_t now)
+{
+    if (c->use != NULL)
+        dim_use_add(c->use, dim, c->used_since[queue - c->queues], now,
+                    1.0 / coll_n_groups(&c->schedule, dim));
+}
+
+void admission_leave(struct phase_run *run, ps_t now)
+{
+    struct dim_queue *queue = admission_queue(run);
+    dim_queue_remove(queue, run);
+    if (queue->n == 0)
+        note_use(run->comm, run->dim, queue, now);
+}
+
+void admission_use_settle(struct communicator *c, ps_t now)
+{
+    for (uint32_t d = 0; d <= c->schedule.n_dims; d++) {
+        struct dim_queue *first = &c->queues[c->first_group[d]];
+        for (struct dim_queue *queue = first; queue < first + coll_n_groups(&c->schedule, d);
+             queue++)
+            if (queue->n > 0) {
+                note_use(c, d, queue, now);
+                c->used_since[queue - c->queues] = now;
+            }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Communicators: their making, and what can be counted before anything runs.
+#include "comm/communicator.h"
+
+#include <stdlib.h>
+
+#include "comm/admission.h"
+#include "engine/memory.h"
+
+// Themis divides by the bandwidths of dimensions: measured from the first member to its neighbour.
+static void measure_dims(struct communicator *c)
+{
+    const struct comm_job *job = c->job;
+    for (uint32_t d = 0; d < c->schedule.n_dims; d++) {
+        uint32_t a = comm_rank(c, coll_rank_of(&c->schedule, d, 0, 0));
+        bool alone = c->schedule.dim_size[d] == 1;
+        uint32_t b = alone ? a : comm_rank(c, coll_rank_of(&c->schedule, d, 0, 1));
+        c->schedule.dim_bandwidth[d] = alone ? 1 : job->bandwidth(job->bandwidth_ctx, a, b);
+    }
+}
+
+struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
+                              const struct coll_schedule *schedule, comm_done *done, void *ctx)
+{
+    struct communicator *c = memory_zeroed(1, sizeof *c);
+    c->job = job;
+    c->ranks = ranks;
+    c->schedule = *schedule;
+    c->done = done;
+    c->ctx = ctx;
+    c->index = job->n_communicators++;
+    c->n_ranks = coll_ranks(schedule);
+    c->queued = schedule->active_chunks > 0 || job->transfer->phase != NULL;
+    c->timed = c->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0;
+    c->issued = memory_zeroed(c->n_ranks, sizeof *c->issued);
+    if (schedule->order == COLL_THEMIS)
+        measure_dims(c);
+    admission_init(c);
+    return c;
+}
+
+void comm_free(struct communicator *c)
+{
+    if (c == NULL)
+        return;
+    admission_free(c);
+    phase_runs_free(c);
+    free(c->issued);
+    free(c);
+}
+
+void comm_job_free(struct comm_job *job) { free(job->walks); }
+
+void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_use *use)
+{
+    c->timeline = timeline;
+    c->use = use;
+}
+
+void comm_use_settle(struct communicator *c, ps_t now) { admission_use_settle(c, now); }
+
+uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request)
+{
+    struct coll_planner planner;
+    struct volume kept[VOLUMES_KEPT] = {{{0, 0, 0}, 0}};
+    uint64_t sum = 0;
+    coll_planner_init(&planner, &c->schedule);
+    struct instance *in = instance_new(&planner, request, 0);
+    for (uint32_t chunk = 0; chunk < in->n_chunks; chunk++)
+        for (uint32_t i = 0; i < in->n_phases; i++) {
+            const struct coll_phase *phase = instance_phase(in, chunk, i);
+            for (uint32_t g = 0; g < coll_n_groups(&c->schedule, phase->dim); g++) {
+                struct coll_shape shape = instance_shape(&c->schedule, in, chunk, i, g);
+                sum += volume_of(&c->schedule, phase, &shape, kept);
+            }
+        }
+    instance_free(in);
+    return sum;
+}
+
+/* ---- queue pairs ---- */
+
+#define MEMBERS_SEEN 16
+#define STEPS_SEEN 4096
+
+// Peers that a rank of a group sends to, the mean over a few members.
+static double peers_of(const struct coll_algorithm *a, const struct coll_shape *shape)
+{
+    uint32_t n = shape->ranks < MEMBERS_SEEN ? shape->ranks : MEMBERS_SEEN, steps = a->steps(shape);
+    uint64_t sum = 0;
+    bool *seen = memory_zeroed(shape->ranks, sizeof *seen);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t m = (uint32_t)((uint64_t)i * shape->ranks / n), peers = 0;
+        uint32_t *list = memory_zeroed(shape->ranks, sizeof *list);
+        for (uint32_t s = 0; s < steps && s < STEPS_SEEN; s++)
+            for (uint32_t k = 0; k < a->n_sends(shape, m, s); k++) {
+                uint32_t peer = a->send(shape, m, s, k).peer;
+                if (!seen[peer])
+                    list[peers++] = peer;
+                seen[peer] = true;
+            }
+        for (uint32_t p = 0; p < peers; p++)
+            seen[list[p]] = false;
+        free(list);
+        sum += peers;
+    }
+    free(seen);
+    return (double)sum / n;
+}
+
+double comm_queue_pairs(const struct coll_schedule *s, enum coll_op op, uint32_t dims,
+                        uint64_t bytes)
+{
+    struct coll_planner planner;
+    struct coll_phase phases[COLL_MAX_PHASES];
+    struct coll_schedule even = *s; // bandwidths are measured when a communicator is made
+    double pairs = 0;
+    for (uint32_t d = 0; d < even.n_dims; d++)
+        even.dim_bandwidth[d] = 1;
+    coll_planner_init(&planner, &even);
+    coll_planner_begin(&planner, 0);
+    uint32_t n = coll_plan(&planner, op, dims, bytes, phases);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct coll_choice *choice = &s->choice[phases[i].op][phases[i].dim];
+        struct coll_shape shape = {.op = phases[i].op,
+                                   .ranks = coll_group_size(s, phases[i].dim),
+                                   .bytes = bytes,
+                                   .bidirectional = s->bidirectional,
+                                   .window = choice->window,
+                                   .pieces = 1};
+        const char *why;
+        if (!choice->algorithm || !choice->algorithm->supports(&shape, &why))
+            continue;
+        pairs += peers_of(choice->algorithm, &shape) * coll_ranks(s);
+    }
+    return pairs;
+}

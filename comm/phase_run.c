@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+// Steps of a phase as messages arrive. On entering a step a rank posts its sends; when what the step
+// awaits has come it adds what is to be added, which takes time where the schedule says so, and
+// before the next sends, as after the last step, its endpoint delay passes. Arrivals of later steps wait
+// in a window that slides along, as long as ranks run ahead.
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm/comm_internal.h"
+#include "engine/assert.h"
+#include "engine/memory.h"
+
+/* ---- memory: runs are used again, one list of free ones for each size of groups ---- */
+
+static void token_add(struct comm_job *job, struct walk *walk)
+{
+    if (job->n_walks == job->cap_walks)
+        job->walks = memory_grow(job->walks, &job->cap_walks, sizeof(struct walk *));
+    job->walks[job->n_walks++] = walk;
+}
+
+static struct phase_run *run_take(struct communicator *c, uint32_t dim, uint32_t members)
+{
+    struct phase_run *run = c->free[dim];
+    if (run != NULL) {
+        c->free[dim] = run->next_free;
+        return run;
+    }
+    run = memory_zeroed(1, sizeof *run + members * sizeof *run->walks);
+    run->comm = c;
+    run->dim = dim;
+    run->n_members = members;
+    run->first_walk = (uint32_t)c->job->n_walks;
+    for (uint32_t m = 0; m < members; m++) {
+        run->walks[m].run = run;
+        run->walks[m].member = m;
+        token_add(c->job, &run->walks[m]);
+    }
+    SIM_ASSERT(c->job->engine, 0, c->job->n_walks >> TOKEN_WALK_BITS == 0);
+    run->next = c->runs;
+    c->runs = run;
+    return run;
+}
+
+static struct phase_run **run_slot(struct instance *in, uint32_t chunk, uint32_t i, uint32_t group)
+{
+    return &in->runs[in->first_run[(size_t)chunk * in->n_phases + i] + group];
+}
+
+static void walk_timers_init(struct phase_run *run);
+
+struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint32_t chunk,
+                               uint32_t i, uint32_t group)
+{
+    struct phase_run **slot = run_slot(in, chunk, i, group), *run = *slot;
+    if (run != NULL)
+        return run;
+    const struct coll_phase *phase = instance_phase(in, chunk, i);
+    run = *slot = run_take(c, phase->dim, coll_group_size(&c->schedule, phase->dim));
+    run->instance = in;
+    run->chunk = chunk;
+    run->index = i;
+    run->group = group;
+    run->algorithm = c->schedule.choice[phase->op][phase->dim].algorithm;
+    run->shape = instance_shape(&c->schedule, in, chunk, i, group);
+    run->steps = run->algorithm->steps(&run->shape);
+    run->ends_ps = run->began_ps = PS_NEVER;
+    walk_timers_init(run);
+    in->runs_open++;
+    return run;
+}
+
+static void walk_reset(struct walk *walk)
+{
+    walk->step = walk->early_base = 0;
+    walk->begun = walk->delayed = false;
+    walk->now = (struct arrivals){0};
+    if (walk->early != NULL)
+        memset(walk->early, 0, walk->n_early * sizeof *walk->early);
+}
+
+void phase_run_end(struct phase_run *run)
+{
+    struct communicator *c = run->comm;
+    *run_slot(run->instance, run->chunk, run->index, run->group) = NULL;
+    sim_timer_end(c->job->engine, &run->timer);
+    for (uint32_t m = 0; m < run->n_members; m++) {
+        if (c->timed)
+            sim_timer_end(c->job->engine, &run->walks[m].timer);
+        walk_reset(&run->walks[m]);
+    }
+    run->instance->runs_open--;
+    run->n_ready = run->n_done = 0;
+    run->ready_ps = 0;
+    run->next_free = c->free[run->dim];
+    c->free[run->dim] = run;
+}
+
+void phase_runs_free(struct communicator *c)
+{
+    for (struct phase_run *run = c->runs, *next; run != NULL; run = next) {
+        next = run->next;
+        for (uint32_t m = 0; m < run->n_members; m++)
+            free(run->walks[m].early);
+        free(run);
+    }
+}
+
+/* ---- arrivals ---- */
+
+// The arrivals of a step that is not past.
+static struct arrivals *walk_arrivals(struct walk *walk, uint32_t step)
+{
+    if (step == walk->step)
+        return &walk->now;
+    uint32_t at = step - walk->early_base;
+    if (at >= walk->n_early) {
+        uint32_t n = walk->n_early ? walk->n_early * 2 : 4;
+        while (n <= at)
+            n *= 2;
+        walk->early = memory_resize(walk->early, n, sizeof *walk->early);
+        memset(walk->early + walk->n_early, 0, (n - walk->n_early) * sizeof *walk->early);
+        walk->n_early = n;
+    }
+    return &walk->early[at];
+}
+
+// To the next step, with what has come for it.
+static void walk_next_step(struct walk *walk)
+{
+    walk->step++;
+    walk->now = (struct arrivals){0};
+    uint32_t at = walk->step - walk->early_base;
+    if (at >= walk->n_early) { // all that came early is used up
+        walk->early_base = walk->step;
+        return;
+    }
+    walk->now = walk->early[at];
+    walk->early[at] = (struct arrivals){0};
+    if (2 * at >= walk->n_early) { // slide the window
+        memmove(walk->early, walk->early + at, (walk->n_early - at) * sizeof *walk->early);
+        memset(walk->early + (walk->n_early - at), 0, at * sizeof *walk->early);
+        walk->early_base = walk->step;
+    }
+}
+
+/* ---- messages ---- */
+
+static uint64_t token_of(const struct walk *walk, uint32_t member, uint32_t step)
+{
+    const struct phase_run *run = walk->run;
+    uint64_t index = run->first_walk + member;
+    return run->comm->job->token | index << TOKEN_STEP_BITS | step;
+}
+
+static void count(struct walk *walk, const struct coll_send *send, ps_t now)
+{
+    struct phase_run *run = walk->run;
+    struct phase_record *record = phase_record_of(run);
+    struct arrivals *awaited = walk_arrivals(&run->walks[send->peer], send->peer_step);
+    if (send->reduce)
+        awaited->reduce_bytes += send->bytes;
+    record->bytes += send->bytes;
+    record->messages++;
+    record->network_ps -= (double)(now - run->instance->start_ps);
+    record_of(run)->dims[run->dim].bytes += send->bytes;
+}
+
+static void post(struct walk *walk, const struct coll_send *send, ps_t now)
+{
+    struct phase_run *run = walk->run;
+    const struct communicator *c = run->comm;
+    const struct comm_job *job = c->job;
+    count(walk, send, now);
+    struct transfer_request request = {
+        .src = comm_rank(c, run_member(run, walk->member)),
+        .dst = comm_rank(c, run_member(run, send->peer)),
+        .bytes = send->bytes,
+        .job = job->job,
+        .channel = job->channels > 1 ? run->chunk % job->channels : 0,
+        .cls = job->cls,
+        .token = token_of(walk, send->peer, send->peer_step),
+    };
+    (*job->messages)++;
+    job->transfer->post(job->transfer->net, &request, now);
+}
+
+static void issue(struct walk *walk, ps_t now)
+{
+    struct phase_run *run = walk->run;
+    uint32_t n = run->algorithm->n_sends(&run->shape, walk->member, walk->step);
+    for (uint32_t k = 0; k < n; k++) {
+        struct coll_send send = run->algorithm->send(&run->shape, walk->member, walk->step, k);
+        post(walk, &send, now);
+    }
+}
+
+static ps_t reduction_ps(const struct coll_schedule *s, uint64_t bytes)
+{
+    return s->reduce_bps ? serialization_ps(bytes, s->reduce_bps) : 0;
+}
+
+static void delay(struct walk *walk, ps_t at)
+{
+    const struct comm_job *job = walk->run->comm->job;
+    walk->delayed = true;
+    (*job->delays)++;
+    sim_timer_start(job->engine, &walk->timer, at);
+}
+
+// Leaves its step when all that it awaits has come. False: it has to wait, for messages or a delay.
+static bool leaves_step(struct walk *walk, ps_t now)
+{
+    const struct phase_run *run = walk->run;
+    const struct coll_schedule *s = &run->comm->schedule;
+    if (walk->now.messages < run->algorithm->n_recvs(&run->shape, walk->member, walk->step))
+        return false;
+    ps_t wait = s->endpoint_ps + reduction_ps(s, walk->now.reduce_bytes);
+    walk_next_step(walk);
+    if (wait > 0)
+        delay(walk, now + wait);
+    return wait == 0;
+}
+
+// Issues the step it has come to, and goes on while nothing has to be awaited.
+static void walk_on(struct walk *walk, ps_t now)
+{
+    const struct phase_run *run = walk->run;
+    do {
+        if (walk->step == run->steps) {
+            scheduler_member_done(walk->run, walk->member, now);
+            return;
+        }
+        issue(walk, now);
+    } while (leaves_step(walk, now));
+}
+
+static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct walk *walk = timer->data;
+    walk->delayed = false;
+    (*walk->run->comm->job->delays)--;
+    walk_on(walk, e->now_ps);
+}
+
+static void walk_timers_init(struct phase_run *run)
+{
+    const struct communicator *c = run->comm;
+    for (uint32_t m = 0; m < run->n_members && c->timed; m++)
+        sim_timer_init(c->job->engine, &run->walks[m].timer, comm_rank(c, run_member(run, m)),
+                       on_timer, &run->walks[m]);
+}
+
+// A rank may send only from its own events, so a phase that was admitted in another rank's event is
+// started by a timer even where there is no delay.
+void walk_begin(struct walk *walk, ps_t now)
+{
+    const struct communicator *c = walk->run->comm;
+    walk->begun = true;
+    if (c->timed)
+        delay(walk, now + c->schedule.endpoint_ps);
+    else
+        walk_on(walk, now);
+}
+
+void comm_delivered(struct comm_job *job, uint64_t token, ps_t now)
+{
+    uint64_t index = token >> TOKEN_STEP_BITS & ((UINT64_C(1) << TOKEN_WALK_BITS) - 1);
+    uint32_t step = (uint32_t)(token & ((UINT64_C(1) << TOKEN_STEP_BITS) - 1));
+    struct walk *walk = job->walks[index];
+    struct phase_run *run = walk->run;
+    SIM_ASSERT(job->engine, walk->member, step >= walk->step);
+    walk_arrivals(walk, step)->messages++;
+    phase_record_of(run)->network_ps += (double)(now - run->instance->start_ps);
+    if (walk->begun && !walk->delayed && step == walk->step && leaves_step(walk, now))
+        walk_on(walk, now);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// Records grow with the kinds of phases that their chunks have; the use of dimensions is kept in memory
+// that is bounded however long a run is.
+#include "comm/recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm/comm_internal.h"
+
+#include "engine/memory.h"
+
+uint8_t record_phase(struct collective_record *r, const struct coll_phase *phase,
+                     const struct coll_algorithm *algorithm)
+{
+    uint32_t i = 0;
+    while (i < r->n_phases && (r->phases[i].dim != phase->dim || r->phases[i].op != phase->op))
+        i++;
+    if (i == r->n_phases) {
+        r->phases = memory_resize(r->phases, ++r->n_phases, sizeof *r->phases);
+        r->phases[i] = (struct phase_record){.dim = phase->dim,
+                                             .op = phase->op,
+                                             .algorithm = algorithm,
+                                             .start_ps = PS_NEVER,
+                                             .end_ps = PS_NEVER};
+    }
+    return (uint8_t)i;
+}
+
+void phase_record_add(struct phase_record *sum, const struct phase_record *p)
+{
+    sum->bytes += p->bytes;
+    sum->messages += p->messages;
+    sum->queueing_ps += p->queueing_ps;
+    sum->waits += p->waits;
+    sum->network_ps += p->network_ps;
+}
+
+ps_t phase_record_queueing_ps(const struct phase_record *p)
+{
+    return p->waits > 0 ? (ps_t)(p->queueing_ps / (double)p->waits) : 0;
+}
+
+ps_t phase_record_network_ps(const struct phase_record *p)
+{
+    return p->messages > 0 ? (ps_t)(p->network_ps / (double)p->messages) : 0;
+}
+
+void record_free(struct collective_record *r)
+{
+    free(r->phases);
+    free(r->dims);
+}
+
+void recorder_free(struct recorder *recorder)
+{
+    for (size_t i = 0; i < recorder->n; i++)
+        record_free(&recorder->records[i]);
+    free(recorder->records);
+    *recorder = (struct recorder){0};
+}
+
+/* ---- notes of the scheduler ---- */
+
+void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request)
+{
+    struct recorder *recorder = c->job->recorder;
+    if (recorder->n == recorder->cap)
+        recorder->records =
+            memory_grow(recorder->records, &recorder->cap, sizeof *recorder->records);
+    in->record = recorder->n++;
+    struct collective_record *r = &recorder->records[in->record];
+    *r = (struct collective_record){.job = c->job->job,
+                                    .comm = c->index,
+                                    .number = in->number,
+                                    .request = request,
+                                    .schedule = &c->schedule,
+                                    .start_ps = in->start_ps,
+                                    .end_ps = PS_NEVER,
+                                    .n_dims = c->schedule.n_dims + 1};
+    r->dims = memory_zeroed(r->n_dims, sizeof *r->dims);
+    for (size_t i = 0; i < (size_t)in->n_chunks * in->n_phases; i++) {
+        const struct coll_phase *phase = &in->phases[i];
+        in->record_phase[i] =
+            record_phase(r, phase, c->schedule.choice[phase->op][phase->dim].algorithm);
+    }
+}
+
+static struct busy *busy_of(const struct phase_run *run)
+{
+    return &run->instance->busy[run->comm->first_group[run->dim] + run->group];
+}
+
+void recorder_start(struct phase_run *run, ps_t now)
+{
+    struct phase_record *record = phase_record_of(run);
+    if (record->start_ps > now)
+        record->start_ps = now;
+    record->open++;
+    if (busy_of(run)->running++ == 0)
+        busy_of(run)->since_ps = now;
+}
+
+void recorder_end(struct phase_run *run, ps_t now)
+{
+    struct busy *busy = busy_of(run);
+    phase_record_of(run)->end_ps = now;
+    phase_record_of(run)->open--;
+    if (--busy->running == 0)
+        record_of(run)->dims[run->dim].busy_ps +=
+            (double)(now - busy->since_ps) / coll_n_groups(&run->comm->schedule, run->dim);
+}
+
+void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now)
+{
+    const struct instance *in = run->instance;
+    struct timeline_slice slice = {.begin_ps = run->began_ps,
+                                   .end_ps = now,
+                                   .layer = in->request.name,
+                                   .rank = rank,
+                                   .kind = SLICE_PHASE,
+                                   .dim = (uint8_t)run->dim,
+                                   .op = instance_phase(in, run->chunk, run->index)->op,
+                                   .chunk = run->chunk};
+    timeline_add(run->comm->timeline, &slice);
+}
+
+/* ---- dimensions in use ---- */
+
+void dim_use_init(struct dim_use *u, uint32_t n_dims)
+{
+    *u = (struct dim_use){.n_dims = n_dims, .step_ps = DIM_USE_STEP_PS};
+}
+
+void dim_use_free(struct dim_use *u) { free(u->busy_ps); }
+
+static void steps_double(struct dim_use *u)
+{
+    size_t pairs = (u->n + 1) / 2, width = u->n_dims;
+    for (size_t i = 0; i < pairs; i++)
+        for (size_t d = 0; d < width; d++) {
+            double second = 2 * i + 1 < u->n ? u->busy_ps[(2 * i + 1) * width + d] : 0;
+            u->busy_ps[i * width + d] = u->busy_ps[2 * i * width + d] + second;
+        }
+    u->n = pairs;
+    u->step_ps *= 2;
+}
+
+static void steps_reach(struct dim_use *u, ps_t to)
+{
+    while ((to - 1) / u->step_ps >= DIM_USE_STEPS)
+        steps_double(u);
+    size_t n = (size_t)((to - 1) / u->step_ps) + 1;
+    if (n <= u->n)
+        return;
+    if (n > u->cap) {
+        u->cap = n < 2 * u->cap ? 2 * u->cap : n;
+        u->busy_ps = memory_resize(u->busy_ps, u->cap * u->n_dims, sizeof *u->busy_ps);
+    }
+    memset(u->busy_ps + u->n * u->n_dims, 0, (n - u->n) * u->n_dims * sizeof *u->busy_ps);
+    u->n = n;
+}
+
+void dim_use_add(struct dim_use *u, uint32_t dim, ps_t from, ps_t to, double share)
+{
+    if (to <= from)
+        return;
+    steps_reach(u, to);
+    while (from < to) {
+        size_t step = (size_t)(from / u->step_ps);
+        ps_t end = (ps_t)(step + 1) * u->step_ps;
+        end = end < to ? end : to;
+        u->busy_ps[step * u->n_dims + dim] += share * (double)(end - from);
+        from = end;
+    }
+}
+
+/* ---- timeline ---- */
+
+void timeline_add(struct timeline *t, const struct timeline_slice *slice)
+{
+    if (slice->end_ps <= slice->begin_ps || t->n >= TIMELINE_SLICES)
+        return;
+    if (t->n == t->cap)
+        t->slices = memory_grow(t->slices, &t->cap, sizeof *t->slices);
+    t->slices[t->n++] = *slice;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// The collective scheduler: each chunk goes through its phases, each rank as far as it has come.
+//
+// When a rank's part of a phase ends, it joins its next phase before the place is given to another:
+// of two phases along one dimension, one behind the other, the second is among those to choose from.
+#include <stdlib.h>
+
+#include "comm/admission.h"
+#include "engine/memory.h"
+
+/* ---- phases in closed form ---- */
+
+static void closed_form_end(struct phase_run *run, ps_t now)
+{
+    uint32_t members = run->n_members; // the last one may end the run
+    (*run->comm->job->delays)--;
+    for (uint32_t m = 0; m < members; m++)
+        scheduler_member_done(run, m, now);
+}
+
+// Of phases of a queue that end at once, the one that began first is the first to end: timers know
+// no such order. The timers of the others find nothing to do.
+static void on_closed_form(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct dim_queue *queue = admission_queue(timer->data);
+    for (size_t i = 0; i < queue->n_active;) {
+        struct phase_run *run = queue->entries[i].run;
+        if (run->ends_ps != e->now_ps) {
+            i++;
+            continue;
+        }
+        closed_form_end(run, e->now_ps);
+        i = 0; // others may have begun
+    }
+}
+
+static bool closed_form_ps(const struct phase_run *run, ps_t *duration_ps)
+{
+    const struct communicator *c = run->comm;
+    const struct transfer *transfer = c->job->transfer;
+    const struct coll_phase *phase = instance_phase(run->instance, run->chunk, run->index);
+    if (!transfer->phase || run->shape.uneven)
+        return false;
+    uint32_t *members = memory_zeroed(run->n_members, sizeof *members);
+    for (uint32_t m = 0; m < run->n_members; m++)
+        members[m] = comm_rank(c, run_member(run, m));
+    struct coll_phase_call call = {.op = (enum coll_op)phase->op,
+                                   .algorithm = run->algorithm,
+                                   .window = run->shape.window,
+                                   .members = members,
+                                   .n = run->n_members,
+                                   .bytes = phase->bytes,
+                                   .endpoint_ps = c->schedule.endpoint_ps};
+    bool known = transfer->phase(transfer->net, &call, duration_ps);
+    free(members);
+    return known;
+}
+
+// Does the network know how long the phase takes? Then the run ends after that.
+static bool closed_form(struct phase_run *run, ps_t now)
+{
+    struct communicator *c = run->comm;
+    struct engine *e = c->job->engine;
+    ps_t duration;
+    if (!closed_form_ps(run, &duration))
+        return false;
+    sim_timer_init(e, &run->timer, comm_rank(c, run_member(run, 0)), on_closed_form, run);
+    run->ends_ps = now + duration;
+    sim_timer_start(e, &run->timer, run->ends_ps);
+    (*c->job->delays)++;
+    struct phase_record *record = phase_record_of(run);
+    record->network_ps += (double)duration * run->n_members;
+    record->messages += run->n_members;
+    uint64_t bytes = volume_of(&c->schedule, instance_phase(run->instance, run->chunk, run->index),
+                               &run->shape, c->volumes);
+    record->bytes += bytes;
+    record_of(run)->dims[run->dim].bytes += bytes;
+    return true;
+}
+
+/* ---- phases ---- */
+
+void scheduler_start(struct phase_run *run, ps_t now)
+{
+    struct phase_record *record = phase_record_of(run);
+    run->began_ps = now;
+    recorder_start(run, now);
+    record->waits += run->n_members;
+    record->queueing_ps += (double)(now - run->instance->start_ps) * run->n_members - run->ready_ps;
+    if (closed_form(run, now))
+        return;
+    for (uint32_t m = 0; m < run->n_members; m++)
+        walk_begin(&run->walks[m], now);
+}
+
+// A rank is ready for the phase it has come to.
+static void enter(struct communicator *c, struct instance *in, uint32_t chunk, uint32_t rank,
+                  ps_t now)
+{
+    uint32_t i = in->at[(size_t)chunk * c->n_ranks + rank];
+    uint32_t dim = instance_phase(in, chunk, i)->dim;
+    struct phase_run *run = phase_run_of(c, in, chunk, i, coll_group_of(&c->schedule, dim, rank));
+    admission_ready(run, now);
+    if (c->queued)
+        return; // it begins when it has a place, at once perhaps
+    if (run->n_ready == 1)
+        recorder_start(run, now);
+    walk_begin(&run->walks[coll_member_of(&c->schedule, dim, rank)], now);
+}
+
+static void rank_done(struct communicator *c, struct instance *in, uint32_t rank, ps_t now)
+{
+    struct collective_record *record = &c->job->recorder->records[in->record];
+    uint32_t ticket = in->tickets[rank];
+    record->ranks_done++;
+    if (--in->ranks_left == 0)
+        record->end_ps = now;
+    c->done(c->ctx, rank, ticket, now);
+}
+
+static void run_end(struct phase_run *run, ps_t now)
+{
+    struct communicator *c = run->comm;
+    struct instance *in = run->instance;
+    struct dim_queue *queue = admission_queue(run);
+    recorder_end(run, now);
+    if (c->queued)
+        admission_leave(run, now);
+    phase_run_end(run);
+    if (c->queued)
+        admission_next(c, queue, now);
+    admission_close(c, in);
+}
+
+void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
+{
+    struct communicator *c = run->comm;
+    struct instance *in = run->instance;
+    uint32_t rank = run_member(run, member), chunk = run->chunk;
+    bool last = ++run->n_done == run->n_members;
+    if (timeline_wants(c->timeline, rank) && run->began_ps != PS_NEVER)
+        recorder_slice(run, rank, now);
+    if (++in->at[(size_t)chunk * c->n_ranks + rank] < in->n_phases)
+        enter(c, in, chunk, rank, now);
+    else if (--in->chunks_left[rank] == 0)
+        rank_done(c, in, rank, now);
+    if (last)
+        run_end(run, now);
+}
+
+bool comm_issue(struct communicator *c, uint32_t member, const struct comm_request *request,
+                uint32_t ticket, ps_t now)
+{
+    struct instance *in = admission_open(c, c->issued[member]++, member, request, now);
+    if (in->n_phases == 0) {
+        in->ranks_left--;
+        admission_close(c, in);
+        return false;
+    }
+    in->tickets[member] = ticket;
+    in->runs_open++; // it stays while chunks begin
+    for (uint32_t chunk = 0; chunk < in->n_chunks; chunk++)
+        enter(c, in, chunk, member, now);
+    in->runs_open--;
+    admission_close(c, in);
+    return true;
+}

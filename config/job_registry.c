@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Every kind of job, with its reader where it needs one. A new kind is a line here.
+#include "config/job_reader.h"
+#include "workload/collective_job.h"
+#include "workload/flows.h"
+#include "workload/training_job.h"
+
+const struct job_entry job_registry[] = {
+    {&flows_kind, &flows_reader},
+    {&incast_kind, &incast_reader},
+    {&permutation_kind, &permutation_reader},
+    {&collective_kind, &collective_reader},
+    {&training_kind, &training_reader},
+    {&poisson_kind, &poisson_reader},
+    {NULL, NULL},
+};

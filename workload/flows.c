@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Messages at given times: each rank posts those that it sends, in the order of their starts. Nothing is
+// kept of a message; the job ends when all are acknowledged.
+#include "workload/flows.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "workload/workload.h"
+
+struct flows_program {
+    const struct job_run *job;
+    const struct flow_list *list;
+    uint32_t *order;      // indices into the list by source, then start
+    uint32_t *next, *end; // [rank] into `order`: posted next, end
+};
+
+struct flow_key {
+    uint32_t src, index;
+    ps_t start_ps;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct flow_key *x = a, *y = b;
+    if (x->src != y->src)
+        return x->src < y->src ? -1 : 1;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static void *flows_new(struct job_run *job)
+{
+    struct flows_program *p = memory_zeroed(1, sizeof *p);
+    p->job = job;
+    p->list = job_flows(job->spec);
+    uint32_t n = (uint32_t)p->list->n;
+    struct flow_key *keys = memory_zeroed(n, sizeof *keys);
+    p->order = memory_zeroed(n, sizeof *p->order);
+    p->next = memory_zeroed(job->n_ranks, sizeof *p->next);
+    p->end = memory_zeroed(job->n_ranks, sizeof *p->end);
+    for (uint32_t i = 0; i < n; i++)
+        keys[i] = (struct flow_key){p->list->flows[i].src, i, p->list->flows[i].start_ps};
+    qsort(keys, n, sizeof *keys, compare_keys);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || keys[i].src != keys[i - 1].src)
+            p->next[keys[i].src] = i;
+        p->end[keys[i].src] = i + 1;
+        p->order[i] = keys[i].index;
+    }
+    free(keys);
+    return p;
+}
+
+static void flows_free(void *self)
+{
+    struct flows_program *p = self;
+    free(p->order);
+    free(p->next);
+    free(p->end);
+    free(p);
+}
+
+static ps_t flows_begins_ps(const void *self, uint32_t rank)
+{
+    const struct flows_program *p = self;
+    bool any = p->next[rank] < p->end[rank];
+    return any ? p->list->flows[p->order[p->next[rank]]].start_ps : PS_NEVER;
+}
+
+static enum program_state flows_next(void *self, uint32_t rank, ps_t now, struct step *step)
+{
+    struct flows_program *p = self;
+    if (p->next[rank] == p->end[rank])
+        return PROGRAM_END;
+    uint32_t index = p->order[p->next[rank]];
+    const struct raw_flow *flow = &p->list->flows[index];
+    ps_t at = job_start_ps(p->job, rank) + flow->start_ps;
+    if (at > now) {
+        *step = (struct step){.kind = STEP_DELAY, .blocks = true, .takes_ps = at - now};
+        return PROGRAM_STEP;
+    }
+    p->next[rank]++;
+    *step = (struct step){
+        .kind = STEP_SEND, .id = index, .peer = flow->dst, .bytes = flow->bytes, .detached = true};
+    return PROGRAM_STEP;
+}
+
+static uint64_t flows_bytes(const void *self)
+{
+    const struct flows_program *p = self;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->list->n; i++)
+        sum += p->list->flows[i].bytes;
+    return sum;
+}
+
+static const struct program_ops flows_program = {
+    .next = flows_next,
+    .begins_ps = flows_begins_ps,
+    .bytes = flows_bytes,
+    .free = flows_free,
+};
+
+static double flows_queue_pairs(const struct job_spec *job, bool *listed)
+{
+    *listed = job_flows(job)->n > 0;
+    return (double)job_flows(job)->n;
+}
+
+static void flows_settings_free(void *settings) { free(((struct flow_list *)settings)->flows); }
+
+/* ---- the kinds ---- */
+
+static const struct param flows_params[] = {
+    {.name = "file",
+     .type = PARAM_TEXT,
+     .offset = offsetof(struct flows_settings, file),
+     .def = "",
+     .help = "CSV of src,dst,bytes,start_ns instead of the list `flows`"},
+};
+
+static const struct param incast_params[] = {
+    {.name = "receiver",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct incast_settings, receiver),
+     .def = "0",
+     .help = "rank that all send to"},
+    {.name = "bytes",
+     .type = PARAM_BYTES,
+     .offset = offsetof(struct incast_settings, bytes),
+     .min = "1B",
+     .max = "1PB",
+     .help = "of each sender"},
+};
+
+static const struct param permutation_params[] = {
+    {.name = "shift",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct permutation_settings, shift),
+     .def = "1",
+     .help = "rank i sends to rank i + shift, modulo the ranks"},
+    {.name = "bytes",
+     .type = PARAM_BYTES,
+     .offset = offsetof(struct permutation_settings, bytes),
+     .min = "1B",
+     .max = "1PB",
+     .help = "of each rank"},
+};
+
+static const struct param poisson_params[] = {
+    {.name = "cdf",
+     .type = PARAM_TEXT,
+     .offset = offsetof(struct poisson_settings, cdf),
+     .help = "file of the distribution of sizes, lines of bytes and percent"},
+    {.name = "load",
+     .type = PARAM_RATIO,
+     .offset = offsetof(struct poisson_settings, load),
+     .min = "0.0001",
+     .max = "1",
+     .help = "share of each rank's outermost link that its payload takes"},
+    {.name = "duration",
+     .type = PARAM_TIME,
+     .offset = offsetof(struct poisson_settings, duration_ps),
+     .min = "1ns",
+     .max = "100000s",
+     .help = "in which flows begin"},
+};
+
+#define FLOWS_KIND(t)                                                                              \
+    .params = t##_params, .n_params = sizeof t##_params / sizeof *t##_params,                      \
+    .settings_bytes = sizeof(struct t##_settings), .free_settings = flows_settings_free,           \
+    .program = &flows_program, .new = flows_new, .queue_pairs = flows_queue_pairs
+
+const struct job_kind flows_kind = {.name = "flows",
+                                    .doc = "given messages, each on its own queue pair",
+                                    .source = "",
+                                    FLOWS_KIND(flows)};
+const struct job_kind incast_kind = {.name = "incast",
+                                     .doc =
+                                         "`senders` (count or list) send to one receiver at once",
+                                     .source = "",
+                                     FLOWS_KIND(incast)};
+const struct job_kind permutation_kind = {.name = "permutation",
+                                          .doc = "every rank sends to the one `shift` further",
+                                          .source = "",
+                                          FLOWS_KIND(permutation)};
+const struct job_kind poisson_kind = {
+    .name = "poisson",
+    .doc = "flows to random ranks at random times, each on its own queue pair",
+    .source = "Alizadeh et al., SIGCOMM 2013 (pFabric)",
+    FLOWS_KIND(poisson)};

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Jobs that are lists of messages, each on its own queue pair: settings of the kinds flows, incast,
+// permutation and poisson. Each begins with the list, which its reader fills.
+#pragma once
+
+#include "workload/kind.h"
+
+struct raw_flow {
+    uint32_t src, dst; // indices into the job's ranks (all ranks when it lists none)
+    uint64_t bytes;
+    ps_t start_ps; // after the job's start
+};
+
+struct flow_list {
+    struct raw_flow *flows; // owned
+    size_t n;
+};
+
+struct flows_settings {
+    struct flow_list list;
+    const char *file; // "" = the list is in the scenario
+};
+
+struct incast_settings {
+    struct flow_list list;
+    uint64_t receiver, bytes;
+};
+
+struct permutation_settings {
+    struct flow_list list;
+    uint64_t shift, bytes;
+};
+
+struct poisson_settings {
+    struct flow_list list;
+    const char *cdf;
+    double load;
+    ps_t duration_ps;
+};
+
+extern const struct job_kind flows_kind, incast_kind, permutation_kind, poisson_kind;
+
+// The list of a job of one of these kinds.
+static inline struct flow_list *job_flows(const struct job_spec *job) { return job->settings; }

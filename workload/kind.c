@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What all kinds of jobs have in common.
+#include "workload/kind.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
+const struct param job_params[] = {
+    {.name = "start",
+     .type = PARAM_TIME,
+     .offset = offsetof(struct job_spec, start_ps),
+     .def = "0ns",
+     .min = "0ns",
+     .max = "100000s",
+     .help = "simulated time at which the job starts"},
+    {.name = "class",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct job_spec, cls),
+     .def = "3",
+     .max = "5",
+     .help = "traffic class of its data; 6 is for control, 7 is reserved",
+     .source = "IEEE 802.1Q priority; DSCP 26 for class 3, else 8 * class (RFC 2474)"},
+    {.name = "name",
+     .type = PARAM_TEXT,
+     .offset = offsetof(struct job_spec, name),
+     .def = "",
+     .help = "for reports"},
+};
+const size_t n_job_params = sizeof job_params / sizeof *job_params;
+
+const char *const job_mappings[] = {"local", "strided", "random", NULL};
+
+void *job_settings_new(const struct job_kind *kind)
+{
+    void *settings = memory_zeroed(1, kind->settings_bytes);
+    params_default(kind->params, kind->n_params, settings);
+    return settings;
+}
+
+void job_free(struct job_spec *job)
+{
+    if (job->settings != NULL && job->kind->free_settings != NULL)
+        job->kind->free_settings(job->settings);
+    free(job->settings);
+    free(job->ranks);
+}
+
+uint32_t job_rank(const struct job_spec *job, uint32_t i) { return job->ranks ? job->ranks[i] : i; }
+
+uint32_t job_n_ranks(const struct job_spec *job, uint32_t n_ranks)
+{
+    return job->ranks ? (uint32_t)job->n_ranks : n_ranks;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// A channel numbers its sends and its receives; entry k of its window is the k-th of both.
+#include "workload/matching.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+
+struct pairing { // the k-th send and the k-th receive of a channel
+    bool delivered, received;
+    uint32_t step; // of the receive
+};
+
+struct channel {
+    uint32_t src, dst, tag;
+    uint64_t n_sends, n_receives, base; // base: of pairings[0]
+    struct pairing *pairings;
+    size_t n, cap;
+};
+
+struct matched_message {
+    uint32_t channel, step; // step: of the send
+    uint64_t number;        // of the channel's sends
+    uint32_t next_free;
+};
+
+void matching_free(struct matching *m)
+{
+    for (size_t i = 0; i < m->n_channels; i++)
+        free(m->channels[i].pairings);
+    free(m->channels);
+    free(m->buckets);
+    free(m->messages);
+    *m = (struct matching){0};
+}
+
+/* ---- channels ---- */
+
+// The mix of MurmurHash3's finalizer over the three parts.
+static uint32_t hash_of(uint32_t src, uint32_t dst, uint32_t tag)
+{
+    uint64_t x = ((uint64_t)src << 32 | dst) ^ (uint64_t)tag * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return (uint32_t)(x ^ x >> 33);
+}
+
+static uint32_t *bucket_of(const struct matching *m, uint32_t src, uint32_t dst, uint32_t tag)
+{
+    for (size_t at = hash_of(src, dst, tag);; at++) {
+        uint32_t *bucket = &m->buckets[at & (m->n_buckets - 1)];
+        const struct channel *c = *bucket > 0 ? &m->channels[*bucket - 1] : NULL;
+        if (c == NULL || (c->src == src && c->dst == dst && c->tag == tag))
+            return bucket;
+    }
+}
+
+static void buckets_grow(struct matching *m)
+{
+    free(m->buckets);
+    m->n_buckets = m->n_buckets > 0 ? 2 * m->n_buckets : 64;
+    m->buckets = memory_zeroed(m->n_buckets, sizeof *m->buckets);
+    for (size_t i = 0; i < m->n_channels; i++) {
+        const struct channel *c = &m->channels[i];
+        *bucket_of(m, c->src, c->dst, c->tag) = (uint32_t)i + 1;
+    }
+}
+
+static uint32_t channel_of(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag)
+{
+    if (2 * m->n_channels >= m->n_buckets)
+        buckets_grow(m);
+    uint32_t *bucket = bucket_of(m, src, dst, tag);
+    if (*bucket == 0) {
+        if (m->n_channels == m->cap_channels)
+            m->channels = memory_grow(m->channels, &m->cap_channels, sizeof *m->channels);
+        m->channels[m->n_channels++] = (struct channel){.src = src, .dst = dst, .tag = tag};
+        *bucket = (uint32_t)m->n_channels;
+    }
+    return *bucket - 1;
+}
+
+static struct pairing *pairing_at(struct channel *c, uint64_t number)
+{
+    while (c->base + c->n <= number) {
+        if (c->n == c->cap)
+            c->pairings = memory_grow(c->pairings, &c->cap, sizeof *c->pairings);
+        c->pairings[c->n++] = (struct pairing){0};
+    }
+    return &c->pairings[number - c->base];
+}
+
+// Forgets the pairs at the front that are over, when they are half of the window.
+static void channel_slide(struct channel *c)
+{
+    size_t over = 0;
+    while (over < c->n && c->pairings[over].delivered && c->pairings[over].received)
+        over++;
+    if (2 * over < c->n || over == 0)
+        return;
+    memmove(c->pairings, c->pairings + over, (c->n - over) * sizeof *c->pairings);
+    c->n -= over;
+    c->base += over;
+}
+
+/* ---- messages ---- */
+
+uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step)
+{
+    uint32_t channel = channel_of(m, src, dst, tag), at = m->free_message;
+    if (at > 0) {
+        m->free_message = m->messages[at - 1].next_free;
+    } else {
+        if (m->n_messages == m->cap_messages)
+            m->messages = memory_grow(m->messages, &m->cap_messages, sizeof *m->messages);
+        at = (uint32_t)++m->n_messages;
+    }
+    m->messages[at - 1] = (struct matched_message){
+        .channel = channel, .step = step, .number = m->channels[channel].n_sends++};
+    return at - 1;
+}
+
+bool matching_receive(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step)
+{
+    struct channel *c = &m->channels[channel_of(m, src, dst, tag)];
+    struct pairing *p = pairing_at(c, c->n_receives++);
+    bool over = p->delivered;
+    p->received = true;
+    p->step = step;
+    if (over)
+        channel_slide(c);
+    return over;
+}
+
+bool matching_delivered(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step)
+{
+    struct channel *c = &m->channels[m->messages[message].channel];
+    struct pairing *p = pairing_at(c, m->messages[message].number);
+    bool over = p->received;
+    p->delivered = true;
+    *rank = c->dst;
+    *step = p->step;
+    if (over)
+        channel_slide(c);
+    return over;
+}
+
+void matching_sent(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step)
+{
+    struct matched_message *sent = &m->messages[message];
+    *rank = m->channels[sent->channel].src;
+    *step = sent->step;
+    sent->next_free = m->free_message;
+    m->free_message = message + 1;
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: MIT
+// The runner: pulls the steps of every rank's program, starts them over transfers, communicators and
+// timers, and tells the program of their ends.
+#include <stdlib.h>
+
+#include "engine/assert.h"
+#include "engine/memory.h"
+#include "workload/workload.h"
+
+// Tokens of messages: the job in the upper 16 bits, then what is not the communicators'.
+#define TOKEN_JOB_SHIFT 48
+#define TOKEN_OWN (UINT64_C(1) << COMM_TOKEN_BITS)
+#define TOKEN_DETACHED (UINT64_C(1) << (COMM_TOKEN_BITS - 1))
+
+#define NOTICES_BLOCK 256
+
+struct rank_run {
+    struct sim_timer timer; // its start, then what it computes
+    struct job_run *job;
+    uint32_t rank;
+    uint32_t timed_step;    // that the timer is for
+    uint32_t blocking_step; // that is awaited where `blocked`
+    uint32_t open;          // steps that have started and not ended
+    bool starting, timed, blocked, pulling, ended;
+};
+
+// The end of a collective that its rank does not know of yet.
+struct notice {
+    struct sim_timer timer;
+    struct rank_run *rank;
+    uint32_t step;
+    struct notice *next_free;
+};
+
+struct group_member {
+    uint32_t rank, member;
+};
+
+struct job_group {
+    struct job_run *job;
+    struct communicator *comm;
+    uint32_t *network_ranks;      // [member], NULL = those of the job
+    uint32_t *ranks;              // [member] of the job, NULL = all in order
+    struct group_member *members; // by rank, where there is a list
+    uint32_t n;
+};
+
+static void pull(struct rank_run *r, ps_t now);
+
+/* ---- ends ---- */
+
+static void stop_if_done(struct workload *w)
+{
+    if (workload_done(w))
+        engine_stop(w->engine);
+}
+
+// A rank, or a detached message.
+static void unit_ended(struct job_run *job)
+{
+    if (--job->units_left == 0)
+        job->workload->jobs_left--;
+    stop_if_done(job->workload);
+}
+
+static void step_ended(struct rank_run *r, uint32_t id, ps_t now)
+{
+    const struct job_run *job = r->job;
+    r->open--;
+    r->blocked = r->blocked && r->blocking_step != id;
+    if (job->spec->kind->program->done != NULL)
+        job->spec->kind->program->done(job->self, r->rank, id, now);
+    pull(r, now);
+}
+
+/* ---- timers ---- */
+
+static void timer_start(struct job_run *job, struct sim_timer *timer, ps_t at)
+{
+    job->workload->starts_pending++;
+    sim_timer_start(job->workload->engine, timer, at);
+}
+
+static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct rank_run *r = timer->data;
+    r->job->workload->starts_pending--;
+    r->timed = false;
+    if (r->starting) {
+        r->starting = false;
+        pull(r, e->now_ps);
+    } else {
+        step_ended(r, r->timed_step, e->now_ps);
+    }
+}
+
+static void on_notice(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct notice *notice = timer->data;
+    struct rank_run *r = notice->rank;
+    struct job_run *job = r->job;
+    uint32_t step = notice->step;
+    job->workload->starts_pending--;
+    sim_timer_end(e, timer);
+    notice->next_free = job->notices;
+    job->notices = notice;
+    step_ended(r, step, e->now_ps);
+}
+
+static struct notice *notice_take(struct job_run *job)
+{
+    if (job->notices == NULL) {
+        struct notice *block = memory_zeroed(NOTICES_BLOCK, sizeof *block);
+        job->notice_blocks =
+            memory_resize(job->notice_blocks, job->n_notice_blocks + 1, sizeof(struct notice *));
+        job->notice_blocks[job->n_notice_blocks++] = block;
+        for (uint32_t i = 0; i < NOTICES_BLOCK; i++) {
+            block[i].next_free = job->notices;
+            job->notices = &block[i];
+        }
+    }
+    struct notice *notice = job->notices;
+    job->notices = notice->next_free;
+    return notice;
+}
+
+/* ---- messages ---- */
+
+static void post(struct rank_run *r, const struct step *step, ps_t now)
+{
+    struct job_run *job = r->job;
+    struct workload *w = job->workload;
+    uint64_t token = (uint64_t)job->index << TOKEN_JOB_SHIFT | TOKEN_OWN;
+    if (step->detached)
+        token |= TOKEN_DETACHED | step->id;
+    else
+        token |= matching_send(&job->matching, r->rank, step->peer, step->tag, step->id);
+    struct transfer_request request = {.src = job_rank(job->spec, r->rank),
+                                       .dst = job_rank(job->spec, step->peer),
+                                       .bytes = step->bytes,
+                                       .job = job->index,
+                                       .cls = (uint32_t)job->spec->cls,
+                                       .own_qp = step->detached,
+                                       .token = token};
+    w->messages_open++;
+    w->transfer.post(w->transfer.net, &request, now);
+}
+
+static struct job_run *job_of(struct workload *w, uint64_t token)
+{
+    return &w->jobs[token >> TOKEN_JOB_SHIFT];
+}
+
+static void on_delivered(void *ctx, uint64_t token, ps_t now)
+{
+    struct job_run *job = job_of(ctx, token);
+    uint32_t rank, step;
+    if ((token & TOKEN_OWN) == 0)
+        comm_delivered(&job->comm, token, now);
+    else if ((token & TOKEN_DETACHED) == 0 &&
+             matching_delivered(&job->matching, (uint32_t)token, &rank, &step))
+        step_ended(&job->ranks[rank], step, now);
+}
+
+static void on_sent(void *ctx, uint64_t token, ps_t now)
+{
+    struct workload *w = ctx;
+    struct job_run *job = job_of(w, token);
+    uint32_t rank, step;
+    w->messages_open--;
+    if ((token & TOKEN_OWN) == 0) {
+        stop_if_done(w);
+    } else if ((token & TOKEN_DETACHED) != 0) {
+        unit_ended(job);
+    } else {
+        matching_sent(&job->matching, (uint32_t)token, &rank, &step);
+        step_ended(&job->ranks[rank], step, now);
+    }
+}
+
+static void on_failed(void *ctx, uint64_t token, ps_t now) { on_sent(ctx, token, now); }
+
+struct transfer_client workload_client(struct workload *w)
+{
+    return (struct transfer_client){
+        .delivered = on_delivered, .sent = on_sent, .failed = on_failed, .ctx = w};
+}
+
+/* ---- groups ---- */
+
+static int compare_members(const void *a, const void *b)
+{
+    const struct group_member *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static uint32_t member_of(const struct job_group *group, uint32_t rank)
+{
+    if (group->ranks == NULL)
+        return rank;
+    struct group_member key = {.rank = rank};
+    const struct group_member *found =
+        bsearch(&key, group->members, group->n, sizeof *group->members, compare_members);
+    SIM_ASSERT(group->job->workload->engine, rank, found != NULL);
+    return found->member;
+}
+
+static void collective_ended(void *ctx, uint32_t member, uint32_t ticket, ps_t now)
+{
+    const struct job_group *group = ctx;
+    struct job_run *job = group->job;
+    struct rank_run *r = &job->ranks[group->ranks != NULL ? group->ranks[member] : member];
+    const struct program_ops *program = job->spec->kind->program;
+    if (program->notice_ps == NULL) {
+        step_ended(r, ticket, now);
+        return;
+    }
+    struct notice *notice = notice_take(job);
+    notice->rank = r;
+    notice->step = ticket;
+    sim_timer_init(job->workload->engine, &notice->timer, job_rank(job->spec, r->rank), on_notice,
+                   notice);
+    timer_start(job, &notice->timer, now + program->notice_ps(job->self, r->rank, ticket));
+}
+
+uint32_t job_group_new(struct job_run *job, const uint32_t *ranks,
+                       const struct coll_schedule *schedule)
+{
+    struct job_group *group = memory_zeroed(1, sizeof *group);
+    const uint32_t *network_ranks = job->spec->ranks;
+    group->job = job;
+    if (ranks != NULL) {
+        group->n = 1;
+        for (uint32_t d = 0; d < schedule->n_dims; d++)
+            group->n *= schedule->dim_size[d];
+        group->ranks = memory_zeroed(group->n, sizeof *group->ranks);
+        group->network_ranks = memory_zeroed(group->n, sizeof *group->network_ranks);
+        group->members = memory_zeroed(group->n, sizeof *group->members);
+        for (uint32_t m = 0; m < group->n; m++) {
+            group->ranks[m] = ranks[m];
+            group->network_ranks[m] = job_rank(job->spec, ranks[m]);
+            group->members[m] = (struct group_member){ranks[m], m};
+        }
+        qsort(group->members, group->n, sizeof *group->members, compare_members);
+        network_ranks = group->network_ranks;
+    }
+    group->comm = comm_new(&job->comm, network_ranks, schedule, collective_ended, group);
+    job->groups = memory_resize(job->groups, job->n_groups + 1, sizeof(struct job_group *));
+    job->groups[job->n_groups] = group;
+    return job->n_groups++;
+}
+
+struct communicator *job_group_comm(const struct job_run *job, uint32_t group)
+{
+    return job->groups[group]->comm;
+}
+
+static void group_free(struct job_group *group)
+{
+    comm_free(group->comm);
+    free(group->ranks);
+    free(group->network_ranks);
+    free(group->members);
+    free(group);
+}
+
+/* ---- steps ---- */
+
+// True: it has ended already, and done() does not follow.
+static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
+{
+    struct job_run *job = r->job;
+    switch (step->kind) {
+    case STEP_COMPUTE:
+    case STEP_DELAY:
+        SIM_ASSERT(job->workload->engine, r->rank, !r->timed);
+        r->timed = true;
+        r->timed_step = step->id;
+        timer_start(job, &r->timer, now + step->takes_ps);
+        return false;
+    case STEP_SEND:
+        post(r, step, now);
+        return false;
+    case STEP_RECV:
+        return matching_receive(&job->matching, step->peer, r->rank, step->tag, step->id);
+    case STEP_COLLECTIVE:
+        break;
+    }
+    const struct job_group *group = job->groups[step->group];
+    return !comm_issue(group->comm, member_of(group, r->rank), step->request, step->id, now);
+}
+
+// A step that ends while it starts is not put on top of the stack: the loop goes on.
+static void pull(struct rank_run *r, ps_t now)
+{
+    struct job_run *job = r->job;
+    if (r->pulling)
+        return;
+    r->pulling = true;
+    while (!r->ended && !r->blocked) {
+        struct step step = {.kind = STEP_COMPUTE};
+        enum program_state state = job->spec->kind->program->next(job->self, r->rank, now, &step);
+        r->ended = state == PROGRAM_END;
+        if (state != PROGRAM_STEP)
+            break;
+        if (step.kind == STEP_SEND && step.detached) {
+            job->units_left++;
+            post(r, &step, now);
+            continue;
+        }
+        r->open++;
+        r->blocked = step.blocks;
+        r->blocking_step = step.id;
+        if (step_start(r, &step, now))
+            step_ended(r, step.id, now);
+    }
+    r->pulling = false;
+    if (r->ended && r->open == 0)
+        unit_ended(job);
+}
+
+/* ---- jobs ---- */
+
+ps_t job_start_ps(const struct job_run *job, uint32_t rank)
+{
+    const ps_t *late = job->workload->late_ps;
+    return job->spec->start_ps + (late != NULL ? late[job_rank(job->spec, rank)] : 0);
+}
+
+static void init_ranks(struct job_run *job)
+{
+    const struct program_ops *program = job->spec->kind->program;
+    struct engine *e = job->workload->engine;
+    job->ranks = memory_zeroed(job->n_ranks, sizeof *job->ranks);
+    for (uint32_t i = 0; i < job->n_ranks; i++) {
+        struct rank_run *r = &job->ranks[i];
+        ps_t after = program->begins_ps != NULL ? program->begins_ps(job->self, i) : 0;
+        *r = (struct rank_run){.job = job, .rank = i, .starting = true, .timed = true};
+        if (after == PS_NEVER)
+            continue;
+        sim_timer_init(e, &r->timer, job_rank(job->spec, i), on_timer, r);
+        timer_start(job, &r->timer, job_start_ps(job, i) + after);
+        job->units_left++;
+    }
+}
+
+static void init_job(struct job_run *job)
+{
+    struct workload *w = job->workload;
+    const struct job_spec *spec = job->spec;
+    job->n_ranks = job_n_ranks(spec, w->n_ranks);
+    job->comm = (struct comm_job){.engine = w->engine,
+                                  .transfer = &w->transfer,
+                                  .bandwidth = w->bandwidth,
+                                  .bandwidth_ctx = w->network_ctx,
+                                  .recorder = &w->recorder,
+                                  .job = job->index,
+                                  .cls = (uint32_t)spec->cls,
+                                  .token = (uint64_t)job->index << TOKEN_JOB_SHIFT,
+                                  .messages = &w->messages_open,
+                                  .delays = &w->starts_pending};
+    job->self = spec->kind->new (job);
+    init_ranks(job);
+    w->total_bytes += spec->kind->program->bytes(job->self);
+    if (job->units_left == 0)
+        w->jobs_left--;
+}
+
+void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_jobs)
+{
+    w->n_jobs = w->jobs_left = n_jobs;
+    w->jobs = memory_zeroed(n_jobs, sizeof *w->jobs);
+    for (size_t j = 0; j < n_jobs; j++) {
+        struct job_run *job = &w->jobs[j];
+        *job = (struct job_run){.workload = w, .spec = &jobs[j], .index = (uint32_t)j};
+        init_job(job);
+    }
+}
+
+static void job_run_free(struct job_run *job)
+{
+    job->spec->kind->program->free(job->self);
+    for (uint32_t g = 0; g < job->n_groups; g++)
+        group_free(job->groups[g]);
+    comm_job_free(&job->comm);
+    matching_free(&job->matching);
+    for (size_t i = 0; i < job->n_notice_blocks; i++)
+        free(job->notice_blocks[i]);
+    free(job->notice_blocks);
+    free(job->groups);
+    free(job->ranks);
+}
+
+void workload_free(struct workload *w)
+{
+    for (size_t j = 0; j < w->n_jobs; j++)
+        job_run_free(&w->jobs[j]);
+    free(w->jobs);
+    recorder_free(&w->recorder);
+    *w = (struct workload){0};
+}
+
+void workload_waiting(const struct workload *w, unsigned max, void *ctx,
+                      void (*each)(void *ctx, char *text))
+{
+    for (size_t j = 0; j < w->n_jobs; j++) {
+        const struct job_run *job = &w->jobs[j];
+        const struct program_ops *program = job->spec->kind->program;
+        for (uint32_t r = 0; r < job->n_ranks && program->waits != NULL && max > 0; r++) {
+            bool over = job->ranks[r].ended && job->ranks[r].open == 0;
+            char *text = over ? NULL : program->waits(job->self, r);
+            if (text == NULL)
+                continue;
+            each(ctx, text);
+            max--;
+        }
+    }
+}
