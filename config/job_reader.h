@@ -3,6 +3,7 @@
 // settings of a kind that its table does not.
 #pragma once
 
+#include "config/object.h"
 #include "config/read.h"
 #include "workload/kind.h"
 
