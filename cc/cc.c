@@ -162,3 +162,15 @@ int cc_params_init(const struct cc_ops *ops, const char *preset, void *params)
     err_free(&err);
     return status;
 }
+
+struct cc_notification cc_notification_of(const struct cc_preset *preset)
+{
+    struct cc_notification n = preset->notification;
+    if (n.cnp == CNP_AUTO)
+        n.cnp = CNP_NP_TIMER;
+    if (n.scope == CNP_SCOPE_AUTO)
+        n.scope = CNP_SCOPE_QP;
+    if (n.interval_ps == 0)
+        n.interval_ps = CC_CNP_INTERVAL_PS;
+    return n;
+}

@@ -20,7 +20,7 @@
 
 #define CC_UNLIMITED UINT64_MAX // cwnd_bytes: no window
 #define CC_TIMERS 2
-#define CC_PRIV_BYTES_MAX 320   // private state of a flow
+#define CC_PRIV_BYTES_MAX 4096  // private state of a flow
 #define CC_PARAMS_BYTES_MAX 512 // parameters of a policy
 #define CC_INT_HOPS 8           // switches of a path whose INT a policy can follow
 
@@ -95,11 +95,6 @@ struct cc {
     alignas(max_align_t) unsigned char priv[]; // ops->priv_bytes, zeroed when the flow begins
 };
 
-// Storage of a fixed size that holds the struct cc of any policy.
-struct cc_room {
-    alignas(max_align_t) unsigned char bytes[sizeof(struct cc) + CC_PRIV_BYTES_MAX];
-};
-
 // The ECN marking that a policy expects of the switches: its switch profile (INT follows from needs).
 struct cc_profile {
     bool ecn;
@@ -120,6 +115,11 @@ struct cc_notification {
     enum cnp_scope scope; // what shares a window: a queue pair, a sender's address, a port
     ps_t interval_ps;
 };
+
+struct cc_preset;
+
+// The notification point that a preset means, nothing left AUTO.
+struct cc_notification cc_notification_of(const struct cc_preset *preset);
 
 // A named set of values over the defaults of a parameter table.
 struct cc_preset_value {
@@ -183,11 +183,6 @@ int cc_ops_check(const struct cc_ops *ops, struct err *err);
 
 // Bytes of a flow's struct cc with the private state of a policy, a multiple of its alignment.
 size_t cc_bytes(const struct cc_ops *ops);
-
-static inline struct cc *cc_in(const struct cc_room *room)
-{
-    return (struct cc *)(void *)room->bytes;
-}
 
 // Begin a flow: line rate, no window, timers off, then the policy's init. `cc` has cc_bytes(ops);
 // `params` and `env` are borrowed and must outlive the flow.

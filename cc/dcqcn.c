@@ -70,7 +70,6 @@ struct dcqcn {
     uint64_t timer_stage, byte_stage; // increase events since the last cut
     bool noted;                       // ALPHA_ON_TICK: a notification came since the last tick
 };
-_Static_assert(sizeof(struct dcqcn) <= CC_PRIV_BYTES_MAX, "the state must fit into struct cc");
 
 // ---- parameters ----
 

@@ -51,7 +51,6 @@ struct dctcp {
     bool observing;               // end is set
     bool reduced;                 // a cut came and cut_end has not passed
 };
-_Static_assert(sizeof(struct dctcp) <= CC_PRIV_BYTES_MAX, "the state must fit into struct cc");
 
 // ---- parameters ----
 

@@ -68,7 +68,6 @@ struct hpcc {
     uint64_t update_seq; // Wc commits beyond it
     struct hop_seen hops[CC_INT_HOPS];
 };
-_Static_assert(sizeof(struct hpcc) <= CC_PRIV_BYTES_MAX, "the state must fit into struct cc");
 
 // ---- parameters ----
 

@@ -35,7 +35,6 @@ struct powertcp {
     struct hop_seen hops[HOPS]; // the last record of each hop
     uint8_t n_hops;             // that are remembered
 };
-_Static_assert(sizeof(struct powertcp) <= CC_PRIV_BYTES_MAX, "the state must fit into struct cc");
 
 static const struct param powertcp_param_table[] = {{.include = power_law_params}};
 

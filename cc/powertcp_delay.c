@@ -28,8 +28,6 @@ struct powertcp_delay {
     struct power power;
     ps_t rtt_ps, at_ps; // of the ACK before, rtt_ps 0 = none
 };
-_Static_assert(sizeof(struct powertcp_delay) <= CC_PRIV_BYTES_MAX,
-               "the state must fit into struct cc");
 
 static const struct param delay_param_table[] = {
     {.include = power_law_params, .offset = offsetof(struct delay_params, law)},

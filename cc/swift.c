@@ -54,7 +54,6 @@ struct swift {
     ps_t decreased_ps; // last decrease, PS_NEVER = none yet
     uint64_t timeouts; // in a row
 };
-_Static_assert(sizeof(struct swift) <= CC_PRIV_BYTES_MAX, "the state must fit into struct cc");
 
 // ---- parameters ----
 

@@ -44,7 +44,6 @@ struct timely {
     struct timely_state common;
     uint64_t streak; // samples in a row that count
 };
-_Static_assert(sizeof(struct timely) <= CC_PRIV_BYTES_MAX, "the state must fit into struct cc");
 
 // ---- parameters ----
 

@@ -23,8 +23,6 @@ struct timely_patched {
     struct timely_state common;
     double weight; // w(g) of the last sample between the thresholds
 };
-_Static_assert(sizeof(struct timely_patched) <= CC_PRIV_BYTES_MAX,
-               "the state must fit into struct cc");
 
 static const struct param patched_param_table[] = {
     {.include = timely_gain_params},

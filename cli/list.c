@@ -14,7 +14,6 @@
 #include "config/object.h"
 #include "engine/memory.h"
 #include "report/metric_table.h"
-#include "transport/transport_spec.h"
 
 // ---- the categories ----
 
@@ -278,7 +277,7 @@ static const char *profile_text(const struct cc_profile *profile, char *buf, siz
 static void notification_print(const struct cc_preset *preset, char *buf, size_t room)
 {
     char interval[UNIT_TEXT];
-    struct cc_notification n = notification_of(preset);
+    struct cc_notification n = cc_notification_of(preset);
     if (n.cnp == CNP_PER_ACK)
         snprintf(buf, room, " (transport: cnp=per_ack)");
     else

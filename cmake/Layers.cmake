@@ -23,7 +23,8 @@ function(collwire_layer folder)
   endforeach()
   set(COLLWIRE_ALLOW ${allow} PARENT_SCOPE)
 
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
+  file(GLOB sources CONFIGURE_DEPENDS
+       ${PROJECT_SOURCE_DIR}/${folder}/*.c ${PROJECT_SOURCE_DIR}/${folder}/*/*.c)
   if(NOT sources)
     return()
   endif()
@@ -56,6 +57,7 @@ file(REMOVE_RECURSE ${COLLWIRE_INCLUDE_TREES}) # links only: an entry taken out 
 collwire_layer(engine ALLOW ev.h LIBS ev random123)
 
 collwire_layer(net ALLOW engine)
+collwire_layer(wire ALLOW net) # frames as bytes
 collwire_layer(topology ALLOW engine)
 collwire_layer(cc # pure: no clock, queue, packet, allocator
   ALLOW engine/assert.h engine/err.h engine/param.h engine/units.h net/int_hop.h
@@ -63,33 +65,33 @@ collwire_layer(cc # pure: no clock, queue, packet, allocator
 collwire_layer(collective ALLOW engine)
 
 collwire_layer(switch ALLOW engine net)
-collwire_layer(transport ALLOW engine net cc)
+collwire_layer(transport ALLOW engine net cc wire zlib.h LIBS PkgConfig::zlib) # ICRC
 collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
 
 collwire_layer(comm ALLOW engine collective net/transfer.h)
 collwire_layer(workload ALLOW engine collective comm net/transfer.h LIBS m)
-collwire_layer(trace ALLOW engine net pcap.h zlib.h LIBS PkgConfig::libpcap PkgConfig::zlib)
+collwire_layer(trace ALLOW engine net wire pcap.h LIBS PkgConfig::libpcap)
 
 collwire_layer(sim
-  ALLOW engine net topology cc collective switch transport analytical comm workload trace)
+  ALLOW engine net topology cc collective switch transport analytical comm workload trace wire)
 
 collwire_layer(report
   ALLOW engine sim/result.h jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
-  ALLOW engine topology cc collective switch/switch_spec.h transport/transport_spec.h
+  ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
+        transport/transport_spec.h
         workload/kind.h workload/flows.h workload/collective_job.h workload/training_job.h
         workload/training_loop.h workload/training_spec.h workload/dlrm.h workload/gemm.h
         sim/spec.h jansson.h
-  VIA net/int_hop.h net/transfer.h workload/program.h comm # cc/cc.h, workload/kind.h
+  VIA net wire workload/program.h comm # cc/cc.h, transport/transport.h, workload/kind.h
   LIBS PkgConfig::jansson m m) # llround
 
 collwire_layer(cli
   ALLOW engine trace sim report config jansson.h libsmartcols.h sha2.h
-        # the tables of the catalogue, as config has them: list.c prints them
-        topology/topology.h cc/cc.h cc/catalogue.h collective/collective.h switch/switch_spec.h
-        transport/transport_spec.h workload/kind.h workload/dlrm.h workload/gemm.h
-  VIA net topology cc collective switch transport analytical comm workload # sim/sim.h
+        # catalogues that list.c prints, and workloads from matrix products
+        cc/cc.h cc/catalogue.h collective/collective.h workload/gemm.h
+  VIA net wire topology cc collective switch transport analytical comm workload # sim/spec.h
   LIBS PkgConfig::jansson PkgConfig::libmd PkgConfig::smartcols)
 
 # ---- the check ----

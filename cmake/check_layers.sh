@@ -16,7 +16,7 @@ cd "$source"
 for archive; do
     folder=${archive##*/libcollwire_} folder=${folder%.a}
     echo "folder $folder"
-    grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null "$folder"/*.[ch] |
+    grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null $(find "$folder" -name '*.[ch]') |
         sed -E "s|^([^:]*:[0-9]+):[^<\"]*[<\"]([^>\"]*).*|include $folder \1 \2|"
     "$nm" -g "$archive" | sed -nE "s|^[0-9a-f ]{17}([A-Za-z]) ([^ ]+)$|symbol $folder \1 \2|p"
 done >>"$facts"
@@ -24,6 +24,7 @@ done >>"$facts"
 awk '
 function fail(text) { print text; failed = 1 }
 function owner(path) { sub(/\/.*/, "", path); return path }
+function parent(path) { sub(/[^\/]*$/, "", path); return path }
 function base(path) { sub(/.*\//, "", path); return path }
 # The identifiers of a header: what it declares, and what else it talks about.
 function read_names(folder, header,    line, words, n, i) {
@@ -61,6 +62,8 @@ END {
             fail(f[2] ": include \"" f[3] "\": write the path from the root")
         else if (f[3] ~ /_internal\.h$/ && owner(f[3]) != f[1])
             fail(f[2] ": " f[3] " is for the files of its own folder")
+        else if (f[3] ~ /^[^\/]+\/[^\/]+\// && substr(f[2], 1, length(parent(f[3]))) != parent(f[3]))
+            fail(f[2] ": " f[3] " is for the files of its own sub-folder")
         else if ((owner(f[3]) in ours && f[3] ~ /\// || base(f[3]) in reserved) &&
                  !((f[1], owner(f[3])) in allowed) && !((f[1], f[3]) in allowed) &&
                  !((f[1], base(f[3])) in allowed))

@@ -8,6 +8,7 @@
 #include "config/objects.h"
 #include "config/schema_parts.h"
 #include "topology/graph_kind.h"
+#include "transport/transport.h"
 
 #define RANKS_MAX 65536
 
@@ -229,28 +230,27 @@ static void check_base(struct reader *r, const struct place *root)
         fit_check(r, root, &s->base);
 }
 
-// Notification points that the transport leaves to the presets; after all presets are known and the
+// Values that the transports leave to the presets of policies; after all presets are known and the
 // dimensions have taken over what the global transport leaves open.
-static void fill_notifications(struct scenario *s)
+static void complete_transports(struct scenario *s)
 {
     for (uint32_t d = 0; d < s->spec.n_dims; d++)
-        notification_fill(&s->spec.dims[d].transport, s->spec.dims[d].cc_preset);
-    notification_fill(&s->base.transport, s->base.cc_preset);
+        transport_complete(&s->spec.dims[d].transport, s->spec.dims[d].cc_preset);
+    transport_complete(&s->base.transport, s->base.cc_preset);
 }
 
 static void topology_finish(struct reader *r, const struct place *place, void *value)
 {
     check_base(r, place->parent);
-    fill_notifications(value);
+    complete_transports(value);
 }
 
 // ---- the resolved form ----
 
-// Does the policy of a dimension bring another notification point than the global transport shows?
-static bool notified_apart(const struct transport_spec *t, const struct transport_spec *base)
+// Does the policy of a dimension complete its transport otherwise than the global transport shows?
+static bool completed_apart(const struct transport_spec *t, const struct transport_spec *base)
 {
-    return t->cnp != base->cnp || t->cnp_scope != base->cnp_scope ||
-           t->cnp_interval_ps != base->cnp_interval_ps;
+    return memcmp(t->own, base->own, sizeof t->own) != 0;
 }
 
 static json_t *dim_json(const struct scenario *s, const struct dim_spec *dim, const bool *overrides)
@@ -266,7 +266,7 @@ static json_t *dim_json(const struct scenario *s, const struct dim_spec *dim, co
                             params_json(link_params, n_link_params, &dim->links[i + 1]));
     if (overrides[OVERRIDE_SWITCH])
         json_object_set_new(json, "switch", object_json(s, &switch_object, &dim->sw));
-    if (overrides[OVERRIDE_TRANSPORT] || notified_apart(&dim->transport, &s->base.transport))
+    if (overrides[OVERRIDE_TRANSPORT] || completed_apart(&dim->transport, &s->base.transport))
         json_object_set_new(json, "transport", object_json(s, &transport_object, &dim->transport));
     if (overrides[OVERRIDE_CC])
         json_object_set_new(json, "cc", object_json(s, &cc_object, dim));

@@ -11,9 +11,10 @@
 
 #include "engine/engine.h"
 #include "engine/timer.h"
-#include "net/cargo.h"
 #include "net/fault.h"
 #include "net/fifo.h"
+#include "net/meta.h"
+#include "net/node.h"
 #include "net/ring.h"
 #include "net/tap.h"
 
@@ -102,35 +103,13 @@ struct port_pfc {
 
 struct network;
 
-// What a node does. `now` is passed, never read from the clock.
-struct node_ops {
-    // A packet (not PFC) has wholly arrived by port `local`; it is the node's until this returns.
-    void (*arrive)(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now);
-    // A packet leaves a queue: transmission starts. `queue_bytes` includes it. May mark it. May be
-    // NULL.
-    void (*depart)(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
-                   ps_t now);
-    // PORT_PULLS: fill `p` with the next packet to send on the port, false when there is none.
-    bool (*pull)(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now);
-    // The earliest time at which pull() may give a packet: <= now = at once, PS_NEVER = not before
-    // something else happens.
-    ps_t (*next_pull)(void *ctx, uint32_t port, ps_t now);
-    // A class of the port was paused or resumed by PFC.
-    void (*pause_changed)(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
-    // A packet (not PFC) will arrive soon, or the port will pull: fetch the memory that will need. May
-    // be NULL. hint() may decide where the packet goes (packet.onward), and returns the port by which
-    // it, or the answer to it, leaves.
-    uint32_t (*hint)(void *ctx, uint32_t node, uint32_t local, struct packet *p);
-    void (*hint_pull)(void *ctx, uint32_t port);
-    void *ctx;
-};
-
 struct network {
     struct engine *engine;
-    struct node_ops ops[2]; // [0] ranks, [1] switches
+    struct node_ops ops[NET_NODE_KINDS];
+    uint8_t *kinds;         // [node] enum net_node_kind
     struct ring_pool rings; // what is in flight
     struct fifo_pool pool;  // what waits
-    struct cargo_pool cargo;
+    struct meta_pool meta;
     struct port *ports;     // aligned to pairs of cache lines
     struct port_cold *cold; // [port]
     struct link *links;
@@ -159,6 +138,9 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
                   uint32_t n_ports, uint8_t classes);
 void network_free(struct network *net);
 
+// Registers the handlers of events; network_init calls it.
+void network_handle_events(struct network *net);
+
 // Is less than a sixteenth left of a pool that packets live in?
 bool network_pools_low(const struct network *net);
 
@@ -177,6 +159,25 @@ void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint3
 
 // Send a packet by a port: it starts at once when the port is free, or waits in its class's queue.
 void port_enqueue(struct network *net, uint32_t port, struct packet *p, ps_t now);
+
+// Calls net->tap for every packet that the port starts.
+void network_tap_port(struct network *net, uint32_t port);
+
+// A PFC frame that arrives by the port takes effect `response_ps` later (IEEE 802.1Qbb).
+void network_set_pfc_response(struct network *net, uint32_t port, ps_t response_ps);
+
+// What a port has sent and held until `now`.
+struct port_stats {
+    uint64_t tx_bytes, tx_packets;        // wire bytes
+    uint64_t max_queued_bytes;            // frame bytes
+    uint64_t pause_frames, resume_frames; // PFC frames sent
+    double busy_ps;                       // time of its transmissions
+    double queued_byte_ps;                // integral of the bytes queued over time
+};
+struct port_stats port_stats(const struct network *net, uint32_t port, ps_t now);
+
+// Frees the memory of packets, for a network that will not run any more; their contents are gone.
+void network_free_packets(struct network *net);
 
 // Departures are not events where they need not be: what a port does between events is replayed by
 // port_settle, in order and at its own times, before anything looks at or changes the port. The
@@ -244,9 +245,9 @@ ps_t port_paused_ps(const struct network *net, uint32_t port, unsigned cls, ps_t
 // A packet ends here: so does what it carries.
 static inline void packet_end(struct network *net, struct packet *p)
 {
-    if (p->cargo) {
-        cargo_give(&net->cargo, p->cargo);
-        p->cargo = 0;
+    if (p->meta) {
+        meta_free(&net->meta, p->meta);
+        p->meta = 0;
     }
 }
 
@@ -274,5 +275,5 @@ static inline uint32_t port_data_index(const struct network *net, uint32_t port,
 }
 static inline const struct node_ops *node_ops_of(const struct network *net, uint32_t node)
 {
-    return &net->ops[!node_is_rank(net, node)];
+    return &net->ops[net->kinds[node]];
 }

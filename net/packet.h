@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A simulated packet: half a cache line by value, what every hop reads. What it carries for its ends
-// is in cargo.h, by index.
+// A simulated packet: half a cache line by value, with the fields that every hop reads.
 //
-// Sequence numbers are packets of the flow (its PSN, low 32 bits; ends restore 64 bits, encoders wrap
-// to 24). What only a capture shows (addresses, queue pair numbers, ports) is in flow_id.h by `flow`.
+// What only the ends read (sequence numbers, message, telemetry) is in meta.h by `meta`; what only a capture
+// shows (addresses, connection numbers, ports) is in flow_id.h by `flow`.
 #pragma once
 
 #include <stdbool.h>
@@ -31,13 +30,14 @@ enum packet_flag {
 
 struct packet {
     ps_t arrives_ps; // last byte at the far end of the link it is on
-    uint32_t flow;   // queue pair (flow_id index); 0 for PFC
+    uint32_t flow;   // handle of its flow, the same in both directions; 0 for PFC
     uint32_t dst;    // rank that the packet goes to; 0 for PFC
     union {
-        uint32_t psn; // data: own; ack: those before it have arrived; nak: the one missing
+        uint32_t
+            entropy;  // hash of the header fields that switches choose among equal paths by (ECMP)
         uint32_t pfc; // PFC: quanta << 8 | class vector
     };
-    uint32_t cargo;       // index into the pool; 0 = none
+    uint32_t meta;        // index into the pool; 0 = none
     uint16_t frame_bytes; // what a queue holds: the frame with FCS, no preamble or gap
     uint16_t wire_bytes;  // what the line spends: frame + preamble + gap, or as wire_overhead says
     union {

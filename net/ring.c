@@ -32,7 +32,7 @@ static uint32_t *list_of(struct ring_pool *pool, uint32_t cap)
 // A free block keeps the number of the next one in its first packet.
 static uint32_t *next_of(const struct ring_pool *pool, uint32_t block)
 {
-    return &pool->packets[(size_t)block * RING_UNIT].psn;
+    return &pool->packets[(size_t)block * RING_UNIT].entropy;
 }
 
 static uint32_t block_take(struct ring_pool *pool, uint32_t cap)

@@ -4,21 +4,19 @@
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
 
-uint8_t sim_classes_in_use(const struct spec *spec)
+uint8_t sim_classes_in_use(const struct sim *sim)
 {
+    const struct spec *spec = sim->spec;
     uint8_t classes = 0;
     for (size_t j = 0; j < spec->n_jobs; j++)
         classes |= (uint8_t)(1u << spec->jobs[j].cls);
     if (classes == 0)
         classes = 1u << NET_CLASS_DATA;
     for (uint32_t d = 0; d < spec->n_dims; d++) {
-        const struct dim_spec *dim = &spec->dims[d];
-        struct transport_spec t = dim->transport;
-        notification_fill(&t, dim->cc_preset);
-        if (t.cls != PARAM_AUTO)
-            classes |= (uint8_t)(1u << t.cls);
-        if (t.ack_class == ACK_CLASS_CONTROL ||
-            (dim->cc->needs & CC_NEEDS_CNP && t.cnp == CNP_NP_TIMER))
+        const struct transport_dim *dim = &sim->hosts.dims[d];
+        if (dim->spec.cls != PARAM_AUTO)
+            classes |= (uint8_t)(1u << dim->spec.cls);
+        if (dim->uses_control_class)
             classes |= 1u << NET_CLASS_CONTROL;
     }
     return classes;
@@ -48,8 +46,8 @@ void sim_weights_init(struct sim *sim)
     struct network *net = &sim->net;
     uint32_t largest = 0;
     for (uint32_t d = 0; d < sim->spec->n_dims; d++) {
-        const struct transport_spec *t = &sim->roce.dims[d].spec;
-        uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true).wire, ack = ack_sizes(t).wire;
+        const struct transport_dim *dim = &sim->hosts.dims[d];
+        uint32_t data = dim->first.wire, ack = dim->ack.wire;
         largest = data > largest ? data : largest;
         largest = ack > largest ? ack : largest;
     }
@@ -67,10 +65,10 @@ static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_los
     const struct graph_port *here = &sim->graph.ports[port];
     const struct graph_port *sender = &sim->graph.ports[here->peer];
     const struct pfc_spec *pfc = &sim->spec->dims[here->dim].sw.pfc;
-    const struct transport_spec *t = &sim->roce.dims[here->dim].spec;
+    const struct transport_dim *dim = &sim->hosts.dims[here->dim];
     if (pfc->headroom_bytes != PARAM_AUTO)
         return pfc->headroom_bytes > 0 ? (uint32_t)pfc->headroom_bytes : 1;
-    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, true).wire, ack = ack_sizes(t).wire;
+    uint32_t data = dim->first.wire, ack = dim->ack.wire;
     struct headroom_link link = {.rate_bps = sender->rate_bps,
                                  .delay_ps = sender->delay_ps,
                                  .response_ps = pfc->response_ps,
@@ -113,7 +111,7 @@ void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
     struct mmu_config config = {
         .buffer_bytes = spec->buffer_bytes,
         .reserve_bytes = spec->reserve_bytes,
-        .xon_offset_bytes = xon == PARAM_AUTO ? 2 * (uint64_t)sim->roce.dims[dim].full.frame : xon,
+        .xon_offset_bytes = xon == PARAM_AUTO ? 2 * (uint64_t)sim->hosts.dims[dim].full.frame : xon,
         .alpha = spec->pfc.alpha,
         .lossy_alpha = spec->lossy_alpha};
     struct mmu_ingress *ingress = memory_zeroed((size_t)s->n_ports * classes, sizeof *ingress);

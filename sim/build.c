@@ -42,7 +42,7 @@ static uint64_t port_rate(const struct sim *sim, const struct graph_port *port)
 // so a propagation delay; two packets are added for safety.
 static ps_t settling_lag_ps(const struct sim *sim, const struct graph_port *port)
 {
-    uint64_t full = sim->roce.dims[port->dim].full.wire;
+    uint64_t full = sim->hosts.dims[port->dim].full.wire;
     return port->delay_ps + serialization_ps(2 * full, port->rate_bps);
 }
 
@@ -51,13 +51,8 @@ static ps_t settling_lag_ps(const struct sim *sim, const struct graph_port *port
 // must be scheduled as events.
 static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port)
 {
-    const struct roce_dim *dim = &sim->roce.dims[port->dim];
-    const struct transport_spec *t = &dim->spec;
-    ps_t low = t->rto_low_ps, high = t->rto_high_ps;
-    if (t->recovery != RECOVERY_SELECTIVE_REPEAT)
-        return t->rto_ps;
-    // The base RTT of any pair holds a link of the rank both ways, not always the one that the queue pair
-    // sends by (see qp_open for the automatic values).
+    const struct transport_dim *dim = &sim->hosts.dims[port->dim];
+    // The base RTT of any pair holds a link of the rank both ways, not always the one that the flow sends by.
     uint32_t first = 0, n = graph_ports_in(&sim->graph, port->node, port->dim, &first);
     ps_t base_rtt = PS_NEVER;
     for (uint32_t p = first; p < first + n; p++) {
@@ -66,18 +61,14 @@ static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port
                    serialization_ps(dim->ack.wire, link->rate_bps);
         base_rtt = rtt < base_rtt ? rtt : base_rtt;
     }
-    if (low == PARAM_AUTO_TIME)
-        low = 2 * base_rtt;
-    if (high == PARAM_AUTO_TIME)
-        high = base_rtt;
-    return low < high ? low : high;
+    return dim->ops->shortest_timer_ps(&dim->spec, base_rtt);
 }
 
 static void build_network(struct sim *sim)
 {
     const struct graph *g = &sim->graph;
     network_init(&sim->net, &sim->engine, g->n_ranks, g->n_nodes, g->n_ports,
-                 sim_classes_in_use(sim->spec));
+                 sim_classes_in_use(sim));
     for (uint32_t p = 0; p < g->n_ports; p++) {
         const struct graph_port *port = &g->ports[p];
         const struct dim_spec *dim = &sim->spec->dims[port->dim];
@@ -89,7 +80,7 @@ static void build_network(struct sim *sim)
                                      .rate_bps = port_rate(sim, port),
                                      .delay_ps = port->delay_ps};
         network_set_port(&sim->net, p, &config);
-        sim->net.pfc[p].response_ps = dim->sw.pfc.response_ps;
+        network_set_pfc_response(&sim->net, p, dim->sw.pfc.response_ps);
     }
     for (uint32_t p = 0; p < sim->net.first_port[g->n_ranks]; p++)
         if (settling_lag_ps(sim, &g->ports[p]) >= shortest_rto_ps(sim, &g->ports[p]))
@@ -104,36 +95,44 @@ static void build_network(struct sim *sim)
 }
 
 // What the transport is in each dimension: known before the network is, since sizes follow from it.
-static void build_roce_dims(struct sim *sim)
+static void prepare_hosts(struct sim *sim)
 {
     const struct spec *spec = sim->spec;
-    sim->roce.dims = memory_zeroed(spec->n_dims, sizeof *sim->roce.dims);
+    struct hosts *hosts = &sim->hosts;
+    hosts->n_dims = spec->n_dims;
+    hosts->dims = memory_zeroed(spec->n_dims, sizeof *hosts->dims);
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct dim_spec *dim = &spec->dims[d];
-        struct roce_dim *roce = &sim->roce.dims[d];
-        *roce =
-            (struct roce_dim){.spec = dim->transport, .cc = dim->cc, .cc_params = dim->cc_params};
-        notification_fill(&roce->spec, dim->cc_preset);
-        roce->spec.int_bytes = sim_int_bytes(dim);
-        roce->hash_qp = dim->sw.routing.hash == ROUTING_HASH_QP;
-        roce->full = data_sizes(&roce->spec, (uint32_t)roce->spec.mtu_bytes, false);
-        roce->ack = ack_sizes(&roce->spec);
+        struct transport_dim *transport = &hosts->dims[d];
+        *transport =
+            (struct transport_dim){.ops = dim->transport.ops,
+                                   .spec = dim->transport,
+                                   .cc = dim->cc,
+                                   .cc_params = dim->cc_params,
+                                   .hash_connection = dim->sw.routing.hash == ROUTING_HASH_QP};
+        transport->spec.int_bytes = sim_int_bytes(dim);
+        transport_complete(&transport->spec, dim->cc_preset);
     }
+    hosts_prepare(hosts);
 }
 
-static void build_transport(struct sim *sim)
+static void build_hosts(struct sim *sim)
 {
-    struct roce *roce = &sim->roce;
-    roce->joining_dim = sim_joining_dim;
-    roce->path = sim_path;
-    roce->path_ctx = sim;
-    roce->observer.message_ended = sim_message_ended;
-    roce->observer.ctx = sim;
-    roce->client = workload_client(&sim->workload);
-    roce_init(roce, &sim->net);
+    sim->hosts.paths = (struct host_paths){sim_joining_dim, sim_path, sim};
+    hosts_init(&sim->hosts, &sim->net);
     if (sim->switches.n_routers > 0)
         routers_attach(&sim->switches);
-    sim->switches.entropy = (const uint32_t *const *)(const void *)roce->entropy;
+}
+
+// Layers of messages, each the client of the one below: workload, relay, stripes, ledger, hosts.
+static void build_message_layers(struct sim *sim)
+{
+    sim->client = workload_client(&sim->workload);
+    sim_ledger_init(sim);
+    if (sim->spec->dims[0].sw.routing.relay)
+        sim_relay_init(sim);
+    sim_stripes_init(sim);
+    sim_ledger_set_client(sim, sim->client);
 }
 
 static void build_workload(struct sim *sim)
@@ -150,10 +149,7 @@ static void build_workload(struct sim *sim)
     if (sim_is_analytical(sim)) {
         sim->workload.transfer = analytical_transfer(&sim->analytical);
     } else {
-        sim->transfer = (struct transfer){.post = roce_post, .net = &sim->roce};
-        if (spec->dims[0].sw.routing.relay)
-            sim_relay_init(sim);
-        sim_stripes_init(sim);
+        build_message_layers(sim);
         if (!sim->relay)
             sim->workload.transfer = sim->transfer;
     }
@@ -174,7 +170,7 @@ static void build_packet_network(struct sim *sim, struct err *err)
     sim_weights_init(sim);
     sim_build_switches(sim, err);
     sim_faults_init(sim, err);
-    build_transport(sim);
+    build_hosts(sim);
 }
 
 struct sim *sim_new(const struct spec *spec, struct err *err)
@@ -184,8 +180,9 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     sim->spec = spec;
     sim->stats.fct_ns.limit = sim->stats.slowdown.limit = (size_t)spec->report.flows_max;
     engine_init(&sim->engine, spec->seed);
-    build_roce_dims(sim);
+    prepare_hosts(sim);
     build_graph(sim, err);
+    sim->stats.ranks = memory_zeroed(sim->graph.n_ranks, sizeof *sim->stats.ranks);
     if (err->n_errors > errors) { // nothing can be built on it
         sim_free(sim);
         return NULL;
@@ -211,12 +208,7 @@ void sim_set_plain(struct sim *sim)
     network_set_plain(&sim->net);
 }
 
-void sim_packets_free(struct sim *sim)
-{
-    ring_pool_free(&sim->net.rings);
-    fifo_pool_free(&sim->net.pool);
-    cargo_pool_free(&sim->net.cargo);
-}
+void sim_packets_free(struct sim *sim) { network_free_packets(&sim->net); }
 
 void sim_free(struct sim *sim)
 {
@@ -226,8 +218,8 @@ void sim_free(struct sim *sim)
     workload_free(&sim->workload);
     sim_relay_free(sim);
     sim_stripes_free(sim);
-    free(sim->roce.dims);
-    roce_free(&sim->roce);
+    sim_ledger_free(sim);
+    hosts_free(&sim->hosts);
     analytical_free(&sim->analytical);
     switches_free(&sim->switches);
     network_free(&sim->net);
@@ -243,6 +235,8 @@ void sim_free(struct sim *sim)
     free(sim->flows);
     distribution_free(&sim->stats.fct_ns);
     distribution_free(&sim->stats.slowdown);
+    free(sim->stats.ranks);
+    free(sim->flow_order);
     free(sim->captures);
     free(sim->capture_packets);
     free(sim->capture_failure);

@@ -7,7 +7,7 @@
 #include "engine/memory.h"
 #include "sim/places.h"
 #include "sim/sim_internal.h"
-#include "trace/address.h"
+#include "wire/address.h"
 
 static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t start_ps, ps_t end_ps)
 {
@@ -60,8 +60,8 @@ static int open_one(struct sim *sim, size_t c, const char *folder, const char *s
                                     .stamp = (enum capture_stamp)spec->stamp,
                                     .ports = ports->list,
                                     .n_ports = ports->n,
-                                    .flows = &sim->roce.flows,
-                                    .cargo = &sim->net.cargo};
+                                    .flows = &sim->hosts.flows,
+                                    .meta = &sim->net.meta};
     sim->captures[c] = capture_open(&config, err);
     free(path);
     free(name);
@@ -82,7 +82,7 @@ static void index_taps(struct sim *sim, const struct place_ports *places)
         for (size_t c = 0; c < sim->spec->n_captures; c++)
             for (size_t i = 0; i < places[c].n; i++)
                 if (places[c].list[i].port == p) {
-                    sim->net.ports[p].flags |= PORT_TAPPED;
+                    network_tap_port(&sim->net, p);
                     sim->tap_list[n++] = (uint32_t)c;
                     break; // a capture sees both ends of an inner link in one call
                 }
@@ -184,5 +184,5 @@ int sim_close_captures(struct sim *sim, struct err *err)
 
 int sim_write_qpmap(const struct sim *sim, const char *path, struct err *err)
 {
-    return capture_write_qpmap(path, &sim->roce.flows, err);
+    return capture_write_qpmap(path, &sim->hosts.flows, sim->flow_order, err);
 }

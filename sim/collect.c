@@ -7,36 +7,67 @@
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
 
-static int by_id(const void *a, const void *b)
+// The order of posting: by time, and at one time by source, so that it follows from the ranks' own orders alone.
+static int by_post(const void *a, const void *b)
 {
     const struct flow_record *x = a, *y = b;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    if (x->src != y->src)
+        return x->src < y->src ? -1 : 1;
     return (x->id > y->id) - (x->id < y->id);
+}
+
+// Messages and flows have numbers of their sources; the results count them over all.
+static void number_flows(struct sim *sim)
+{
+    uint32_t n = sim->hosts.flows.n, *number = memory_zeroed(n, sizeof *number);
+    for (uint32_t i = 0; i < n; i++)
+        number[sim->flow_order[i]] = i;
+    if (sim->n_flows > 0)
+        qsort(sim->flows, sim->n_flows, sizeof *sim->flows, by_post);
+    for (size_t i = 0; i < sim->n_flows; i++) {
+        sim->flows[i].id = i;
+        if (n > 0)
+            sim->flows[i].qp = number[sim->flows[i].qp];
+    }
+    free(number);
+}
+
+static struct rank_sums add_ranks(const struct sim *sim)
+{
+    struct rank_sums all = {0};
+    for (uint32_t r = 0; r < sim->graph.n_ranks; r++) {
+        const struct rank_sums *sums = &sim->stats.ranks[r];
+        all.slowdown += sums->slowdown;
+        all.goodput += sums->goodput;
+        all.goodput_square += sums->goodput_square;
+    }
+    return all;
 }
 
 static void collect_flows(struct sim *sim, struct result *r)
 {
-    for (uint32_t q = 0; q < sim->roce.qps.n; q++) // what is still running
-        for (uint32_t m = qp_at(&sim->roce.qps, q)->snd.oldest; m != MESSAGE_NIL;
-             m = sim->roce.messages.slots[m].next)
-            sim_message_ended(sim, &sim->roce.messages.slots[m]);
+    sim_ledger_running(sim);
     sim_analytical_running(sim);
-    if (sim->n_flows > 0)
-        qsort(sim->flows, sim->n_flows, sizeof *sim->flows, by_id);
+    number_flows(sim);
     r->flows = sim->flows;
     r->n_flows = sim->n_flows;
     sim->flows = NULL;
     struct message_stats *s = &sim->stats;
     struct flows_summary *summary = &r->summary;
-    summary->count = sim->roce.n_messages + sim->analytical.n_messages;
+    summary->count = sim_ledger_messages(sim) + sim->analytical.n_messages;
     r->flows_complete = summary->count <= sim->spec->report.flows_max;
     summary->failed = sim->failed;
-    summary->running = sim->roce.n_running - sim_stripes_running(sim) + sim->analytical.n_running;
-    summary->bytes = sim->roce.posted_bytes + sim->analytical.posted_bytes;
-    summary->fct_ns = distribution_stats(&s->fct_ns);
+    summary->running = sim->hosts.n_running - sim_stripes_running(sim) + sim->analytical.n_running;
+    summary->bytes = sim->hosts.counters.posted_bytes + sim->analytical.posted_bytes;
+    struct rank_sums sums = add_ranks(sim);
+    summary->fct_ns = distribution_stats(&s->fct_ns); // whole numbers: their sum has no order
     summary->slowdown = distribution_stats(&s->slowdown);
-    if (s->goodput_square_sum > 0)
-        summary->jain =
-            s->goodput_sum * s->goodput_sum / ((double)s->fct_ns.n * s->goodput_square_sum);
+    if (s->slowdown.n > 0)
+        summary->slowdown.mean = sums.slowdown / (double)s->slowdown.n;
+    if (sums.goodput_square > 0)
+        summary->jain = sums.goodput * sums.goodput / ((double)s->fct_ns.n * sums.goodput_square);
 }
 
 static char *port_name(const struct sim *sim, uint32_t port)
@@ -47,30 +78,29 @@ static char *port_name(const struct sim *sim, uint32_t port)
 
 static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
 {
-    const struct port *port = &sim->net.ports[p];
+    const struct port_stats port = port_stats(&sim->net, p, r->sim_time_ps);
     const struct switch_port *sp = &sim->switches.ports[p];
     struct port_result *out = &r->ports[p];
     double time = (double)r->sim_time_ps;
     *out = (struct port_result){.at = port_name(sim, p),
                                 .from_switch = switch_of_port(&sim->switches, p) != NULL,
-                                .bytes = port->tx_bytes,
-                                .packets = port->tx_packets,
-                                .max_queue_bytes = sim->net.ports[p].max_queued_bytes,
+                                .bytes = port.tx_bytes,
+                                .packets = port.tx_packets,
+                                .max_queue_bytes = port.max_queued_bytes,
                                 .marked = sp->marked,
                                 .dropped_packets = sp->dropped_packets,
                                 .dropped_bytes = sp->dropped_bytes};
     if (time > 0) {
-        const struct byte_time *bt = &port_link(&sim->net, p)->byte_time;
-        double ahead = (double)(port->busy_until_ps - r->sim_time_ps); // not sent yet
-        double busy = (double)port->tx_bytes * (double)bt->num / (double)bt->den;
-        out->utilization = (busy - (ahead > 0 ? ahead : 0)) / time;
-        out->mean_queue_bytes = sim->net.ports[p].wait_byte_ps / time;
+        out->utilization = port.busy_ps / time;
+        out->mean_queue_bytes = port.queued_byte_ps / time;
     }
     if (out->from_switch && out->max_queue_bytes > r->max_queue_bytes)
         r->max_queue_bytes = out->max_queue_bytes;
     r->marked_packets += sp->marked;
     r->dropped_packets += sp->dropped_packets;
     r->dropped_bytes += sp->dropped_bytes;
+    r->pause_frames += port.pause_frames;
+    r->resume_frames += port.resume_frames;
 }
 
 static void collect_fault(const struct sim *sim, struct result *r, uint32_t p)
@@ -104,8 +134,6 @@ static void collect_watchdog(const struct sim *sim, struct result *r, uint32_t p
 static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
 {
     const struct port_pfc *pfc = &sim->net.pfc[p];
-    r->pause_frames += pfc->tx_pause;
-    r->resume_frames += pfc->tx_resume;
     for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
         if (pfc->cls[cls].pauses == 0)
             continue;
@@ -165,14 +193,14 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     }
     for (uint32_t i = 0; i < switches; i++)
         collect_switch(sim, r, i);
-    bool per_ack = sim->roce.dims[0].spec.cnp == CNP_PER_ACK;
-    r->cnps = per_ack ? sim->roce.echoed_marks : sim->roce.cnps_sent;
+    const struct host_counters *counters = &sim->hosts.counters;
+    r->cnps = sim->hosts.dims[0].echoes_marks ? counters->echoed_marks : counters->cnps_sent;
     r->changes = sim->changes;
     r->n_changes = sim->n_changes;
-    r->cc_cuts = sim->roce.cc_cuts;
-    r->naks = sim->roce.naks;
-    r->timeouts = sim->roce.timeouts;
-    r->retransmitted = sim->roce.retransmitted;
+    r->cc_cuts = counters->cc_cuts;
+    r->naks = counters->naks;
+    r->timeouts = counters->timeouts;
+    r->retransmitted = counters->retransmitted;
 }
 
 static void collect_machine(const struct sim *sim, struct result *r)
@@ -237,6 +265,7 @@ struct result *sim_result(struct sim *sim)
     r->policy = sim->spec->dims[sim->spec->n_dims - 1].cc->name;
     r->seed = sim->spec->seed;
     r->sim_time_ps = sim->engine.now_ps;
+    sim->flow_order = hosts_flows_in_order(&sim->hosts);
     collect_flows(sim, r);
     sim_collect_collectives(sim, r);
     sim_collect_trainings(sim, r);
@@ -249,6 +278,6 @@ struct result *sim_result(struct sim *sim)
     if (r->status != RUN_COMPLETED)
         sim_waiting(sim, r);
     sim_explain(sim, r);
-    r->series = sim->sampler ? &sim->sampler->series : NULL;
+    r->series = sim_sampler_series(sim);
     return r;
 }

@@ -7,10 +7,10 @@
 
 static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32_t dst)
 {
-    uint32_t dim = sim->roce.joining_dim(sim->roce.path_ctx, src, dst);
+    uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
     if (dim == GRAPH_NONE)
         return;
-    struct roce_path path = sim->roce.path(sim->roce.path_ctx, src, dst, dim, 0);
+    struct transport_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim, 0);
     char rtt[UNIT_TEXT], rate[UNIT_TEXT], bdp[UNIT_TEXT], ideal[UNIT_TEXT];
     fprintf(out,
             "rank%u -> rank%u: dimension %u, %u hops, %s, base RTT %s, BDP %s; 1 MB takes %s "

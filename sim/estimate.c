@@ -15,8 +15,8 @@ const char *const estimate_part_names[] = {
 };
 
 /* Bytes of one of each, with its share of tables and allocation, measured; text of its JSON. */
-#define QUEUE_PAIR_BYTES (sizeof(struct qp) + sizeof(struct flow_id) + 128)
-#define MESSAGE_BYTES (sizeof(struct message) + 64)
+#define FLOW_EXTRA_BYTES 128
+#define MESSAGE_BYTES (sizeof(struct message) + 128)
 #define RECORD_BYTES (sizeof(struct flow_record) + 2600) // a JSON object of 20 members
 #define RECORD_TEXT 640
 #define SAMPLE_BYTES (sizeof(double) + 40)
@@ -42,7 +42,7 @@ static double flight_packets(const struct sim *sim, double posted)
     for (uint32_t i = 0; i < sim->switches.n_switches; i++)
         bytes += (double)sim->spec->dims[sim_switch_dim(sim, i)].sw.buffer_bytes;
     bytes = bytes < posted ? bytes : posted;
-    return bytes / (double)sim->spec->dims[0].transport.mtu_bytes;
+    return bytes / (double)sim->hosts.dims[0].mtu_bytes;
 }
 
 // Means over a sample of pairs: links between two ranks, and parts that a message is cut into.
@@ -83,7 +83,7 @@ static uint64_t capture_bytes(const struct sim *sim, double hops)
     double bytes = 0, per_port = hops / (sim->graph.n_ports > 0 ? sim->graph.n_ports : 1);
     for (size_t c = 0; c < sim->spec->n_captures; c++) {
         const struct capture_spec *capture = &sim->spec->captures[c];
-        uint64_t frame = sim->spec->dims[0].transport.mtu_bytes + 82;
+        uint64_t frame = sim->hosts.dims[0].mtu_bytes + 82;
         uint64_t kept = capture->snaplen_bytes < frame ? capture->snaplen_bytes : frame;
         bytes += per_port * sim_capture_ports(sim, c) * (16 + (double)kept);
     }
@@ -103,19 +103,20 @@ struct estimate sim_estimate(const struct sim *sim)
         pairs += pairs_of_job(sim, &spec->jobs[j], &listed);
         raw &= listed;
     }
-    const struct transport_spec *t = &spec->dims[0].transport;
+    const struct transport_dim *t = &sim->hosts.dims[0];
     struct pair_means means = sample_pairs(sim);
-    e.queue_pairs = (uint64_t)(pairs * (double)t->qps_per_pair * means.parts);
+    e.queue_pairs = (uint64_t)(pairs * (double)t->connections_per_pair * means.parts);
     e.packets = posted / (double)t->mtu_bytes;
-    e.packet_hops = e.packets * (1 + 1 / (double)t->ack_interval) * means.hops;
+    e.packet_hops = e.packets * (1 + 1 / (double)t->packets_per_ack) * means.hops;
     e.wall_s = e.packet_hops * hop_ns(sim) * 1e-9;
     double messages = raw || pairs > e.packets ? pairs : e.packets;
     if (messages > (double)spec->report.flows_max)
         messages = (double)spec->report.flows_max;
-    e.part_bytes[ESTIMATE_QUEUE_PAIRS] = e.queue_pairs * QUEUE_PAIR_BYTES;
+    e.part_bytes[ESTIMATE_QUEUE_PAIRS] = e.queue_pairs * (hosts_flow_bytes(t) + FLOW_EXTRA_BYTES);
     e.part_bytes[ESTIMATE_MESSAGES] = (uint64_t)(pairs * means.parts) * MESSAGE_BYTES;
-    e.part_bytes[ESTIMATE_PACKETS] = (uint64_t)(flight_packets(sim, posted) * 2 *
-                                                (sizeof(struct packet) + sizeof(struct cargo)));
+    e.part_bytes[ESTIMATE_PACKETS] =
+        (uint64_t)(flight_packets(sim, posted) * 2 *
+                   (sizeof(struct packet) + sizeof(struct packet_meta)));
     e.part_bytes[ESTIMATE_RECORDS] = (uint64_t)messages * RECORD_BYTES;
     e.part_bytes[ESTIMATE_SERIES] = sim->sampler ? SERIES_MAX_VALUES * SAMPLE_BYTES : 0;
     e.output_bytes = (uint64_t)messages * RECORD_TEXT + capture_bytes(sim, e.packet_hops) +

@@ -116,13 +116,14 @@ static void explain_policy(const struct sim *sim, struct result *r)
                                       cc->name, human_bytes(r->max_queue_bytes, a),
                                       human_bytes(kmin, b)));
     else
-        result_explain(
-            r, text_format("%s acted on %llu marks, %llu notifications: it lowered a rate "
-                           "or a window %llu times",
-                           cc->name, (unsigned long long)r->marked_packets,
-                           (unsigned long long)(cc->needs & CC_NEEDS_CNP ? r->cnps
-                                                                         : sim->roce.echoed_marks),
-                           (unsigned long long)r->cc_cuts));
+        result_explain(r,
+                       text_format("%s acted on %llu marks, %llu notifications: it lowered a rate "
+                                   "or a window %llu times",
+                                   cc->name, (unsigned long long)r->marked_packets,
+                                   (unsigned long long)(cc->needs & CC_NEEDS_CNP
+                                                            ? r->cnps
+                                                            : sim->hosts.counters.echoed_marks),
+                                   (unsigned long long)r->cc_cuts));
 }
 
 // Full headroom: the sender has not stopped in time, because PAUSE frames were lost, because a pause ended
@@ -210,17 +211,16 @@ static const char *why_waiting(const struct sim *sim, const struct flow_record *
 {
     if (sim_is_analytical(sim))
         return "it is on its way";
-    const struct qp_sender *s = &qp_at(&sim->roce.qps, f->qp)->snd;
-    bool recovers = sim->spec->dims[0].transport.recovery != RECOVERY_NONE;
+    const struct sender *s = sim->hosts.senders[sim->flow_order[f->qp]];
     if (s->failed)
         return "its retries are used up";
-    if (sim->roce.nics[s->nic].paused)
+    if (s->nic->paused)
         return "its NIC is paused";
-    if (s->snd_una < s->snd_nxt)
-        return recovers || !(sim->stalled || sim->idle)
+    if (s->una < s->nxt)
+        return s->dim->retransmits || !(sim->stalled || sim->idle)
                    ? "it waits for an ACK"
                    : "a lost packet is not sent again without recovery";
-    return qp_may_send(s) ? "it was sending" : "it waits for earlier messages";
+    return sender_may_send(s) ? "it was sending" : "it waits for earlier messages";
 }
 
 // Who waits for whom: every unfinished flow, and every port that PFC holds.

@@ -66,8 +66,8 @@ static void count_victims(const struct sim *sim, const struct result *r, struct 
 {
     for (size_t i = 0; i < r->n_flows; i++) {
         unsigned depth;
-        const struct qp *qp = qp_at(&sim->roce.qps, r->flows[i].qp);
-        if (root_of(sim, qp->snd.port, &depth) == tree->root && depth > 0 &&
+        const struct sender *s = sim->hosts.senders[sim->flow_order[r->flows[i].qp]];
+        if (root_of(sim, s->port, &depth) == tree->root && depth > 0 &&
             !leads_to(sim, tree->root, r->flows[i].dst))
             tree->victims++;
     }

@@ -96,7 +96,7 @@ static void storm(struct sim *sim, uint32_t port, const struct fault_spec *fault
     const unsigned data = (1u << NET_DATA_CLASSES) - 1;
     uint8_t classes = sim_lossless(sim, sim->graph.ports[port].dim);
     if (classes == 0)
-        classes = (uint8_t)(sim_classes_in_use(sim->spec) & data);
+        classes = (uint8_t)(sim_classes_in_use(sim) & data);
     if (sim->graph.ports[port].node < sim->graph.n_ranks)
         port_send_pfc(&sim->net, port, classes, UINT16_MAX, sim->engine.now_ps);
 }

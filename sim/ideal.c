@@ -73,14 +73,15 @@ static double arrival_ps(const struct ideal_wire *w, const struct hop *out, uint
     return ps;
 }
 
-struct ideal_wire ideal_wire(const struct transport_spec *t, uint64_t bytes)
+struct ideal_wire ideal_wire(const struct transport_dim *dim, uint64_t bytes)
 {
-    uint64_t mtu = t->mtu_bytes, packets = bytes ? (bytes + mtu - 1) / mtu : 1;
+    const struct transport_spec *t = &dim->spec;
+    uint64_t mtu = dim->mtu_bytes, packets = bytes ? (bytes + mtu - 1) / mtu : 1;
     uint32_t rest = (uint32_t)(bytes - (packets - 1) * mtu);
     struct ideal_wire w = {.packets = packets};
-    w.mid = data_sizes(t, (uint32_t)mtu, false).wire;
-    w.first = data_sizes(t, packets > 1 ? (uint32_t)mtu : rest, true).wire;
-    w.last = packets > 1 ? data_sizes(t, rest, false).wire : 0;
+    w.mid = dim->full.wire;
+    w.first = dim->ops->data_sizes(t, packets > 1 ? (uint32_t)mtu : rest, true).wire;
+    w.last = packets > 1 ? dim->ops->data_sizes(t, rest, false).wire : 0;
     w.total = w.first + w.last + (packets > 2 ? (packets - 2) * w.mid : 0);
     w.least = packets > 1 && w.last < w.first ? w.last : w.first;
     return w;
@@ -102,7 +103,7 @@ static double loose_ps(const struct ideal_path *p, double total, double least)
 static double delivery_ps(const struct sim *sim, const struct ideal_path *p, uint32_t src,
                           uint32_t dst, uint64_t bytes)
 {
-    struct ideal_wire w = ideal_wire(&sim->roce.dims[p->dim].spec, bytes);
+    struct ideal_wire w = ideal_wire(&sim->hosts.dims[p->dim], bytes);
     struct hop out[ROUTE_MAX_HOPS];
     if (p->exact)
         return arrival_ps(&w, out, path_hops(sim, src, dst, p->dim, out));
@@ -141,11 +142,11 @@ static double answered_ps(const struct sim *sim, const struct ideal_path *out,
                           const struct ideal_path *back, uint32_t src, uint32_t dst, uint64_t bytes,
                           double arrived)
 {
-    const struct transport_spec *t = &sim->roce.dims[out->dim].spec;
+    const struct transport_dim *dim = &sim->hosts.dims[out->dim];
     struct hop hops[ROUTE_MAX_HOPS];
-    uint32_t ack = ack_sizes(t).wire;
-    uint64_t earlier = bytes > 0 ? (bytes - 1) / t->mtu_bytes * t->mtu_bytes : 0;
-    bool two = earlier > 0 && t->ack_interval == 1 && sim->spec->n_faults == 0;
+    uint32_t ack = dim->ack.wire;
+    uint64_t earlier = bytes > 0 ? (bytes - 1) / dim->mtu_bytes * dim->mtu_bytes : 0;
+    bool two = earlier > 0 && dim->packets_per_ack == 1 && sim->spec->n_faults == 0;
     if (!two || !out->exact || !back->exact)
         return arrived + back->delay_ps + ack * back->byte_ps;
     double before = delivery_ps(sim, out, src, dst, earlier), last = arrived;

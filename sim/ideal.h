@@ -38,7 +38,7 @@ struct ideal_wire {
     uint64_t total, packets;
     uint32_t first, mid, last, least; // last is 0 where there is one packet
 };
-struct ideal_wire ideal_wire(const struct transport_spec *t, uint64_t bytes);
+struct ideal_wire ideal_wire(const struct transport_dim *dim, uint64_t bytes);
 
 // From the post to the last byte at the receiver, no less; of a message that is not cut.
 double ideal_delivery_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,

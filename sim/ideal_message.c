@@ -60,12 +60,12 @@ static struct line line_of(const struct sim *sim, uint32_t src, uint32_t dst, ui
 }
 
 // A lower bound of the ACKs that the receiver sends before the message's last packets arrive: at least one
-// for every `ack_interval` full packets of a queue pair.
-static double answers(const struct transport_spec *t, const struct ideal_wire *w, uint32_t parts)
+// for every packets_per_ack full packets of a queue pair.
+static double answers(const struct transport_dim *dim, const struct ideal_wire *w, uint32_t parts)
 {
     double n = (double)(w->packets - (w->packets > 1 && w->last < w->mid)) * parts;
-    double interval = (double)t->ack_interval;
-    double acks = t->ack_interval == 1 ? n : n / interval - parts * (1 - 1 / interval);
+    double interval = dim->packets_per_ack;
+    double acks = dim->packets_per_ack == 1 ? n : n / interval - parts * (1 - 1 / interval);
     return acks > 0 ? acks : 0;
 }
 
@@ -82,7 +82,7 @@ static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint6
                         struct ideal_message *m)
 {
     uint32_t dim = graph_joining_dim(&sim->graph, src, dst), parts;
-    const struct transport_spec *t = &sim->roce.dims[dim].spec;
+    const struct transport_dim *t = &sim->hosts.dims[dim];
     struct ideal_path path = ideal_path(sim, src, dst, dim);
     uint64_t part = ideal_part(sim, src, dst, dim, bytes, &parts);
     struct ideal_wire w = ideal_wire(t, bytes / parts), large = ideal_wire(t, part); // of two sizes
@@ -92,7 +92,7 @@ static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint6
     struct line answer = line_of(sim, path.dst, path.src, dim, false);
     double total = (double)w.total * parts;
     double least = path.delay_ps + w.least * path.byte_ps - path.fractions;
-    double packet = w.packets > 1 ? w.mid : w.first, ack = ack_sizes(t).wire;
+    double packet = w.packets > 1 ? w.mid : w.first, ack = t->ack.wire;
     *m = (struct ideal_message){.out = out.key, .in = in.key};
     m->reach_ps = ideal_delivery_ps(sim, src, dst, dim, part) - path.fractions;
     m->out_ps = total * out.byte_ps - (path.fractions > 0);
@@ -101,7 +101,7 @@ static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint6
     m->after_ps = least - w.least * path.first_single_ps;
     m->behind_ps = behind_ps(&path, &w);
     m->before_ps = least - w.least * path.into_single_ps;
-    m->ack_share = ack / (packet * (double)t->ack_interval);
+    m->ack_share = ack / (packet * (double)t->packets_per_ack);
     bool beside = in.ports == parts && in.ends && m->ack_share < 1;
     m->ack_share = beside ? m->ack_share : 0;
     m->ack_ps = beside ? ack * answer.byte_ps : 0;

@@ -25,10 +25,10 @@ uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, 
     return 2;
 }
 
-struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim, uint32_t stripe)
+struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim, uint32_t stripe)
 {
     const struct sim *sim = ctx;
-    const struct transport_spec *t = &sim->roce.dims[dim].spec;
+    const struct transport_dim *transport = &sim->hosts.dims[dim];
     const struct routes *routes = &sim->routes;
     uint32_t ports[ROUTE_MAX_HOPS];
     uint32_t n = sim_route(sim, routes, src, dst, dim, ports);
@@ -41,13 +41,13 @@ struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim, u
         n = 1, ports[0] = first_port_of(sim, graph_owner(&sim->graph, src, dim), dim);
     src = graph_owner(&sim->graph, src, dim);
     dst = graph_owner(&sim->graph, dst, dim);
-    uint32_t data = data_sizes(t, (uint32_t)t->mtu_bytes, false).wire, ack = ack_sizes(t).wire;
-    struct roce_path out = {.src_node = src,
-                            .dst_node = dst,
-                            .hops = n,
-                            .line_bps = sim->graph.ports[ports[0]].rate_bps,
-                            .shared_port = (uint16_t)sim->graph.ports[ports[0]].local,
-                            .cut_off = cut_off};
+    uint32_t data = transport->full.wire, ack = transport->ack.wire;
+    struct transport_path out = {.src_node = src,
+                                 .dst_node = dst,
+                                 .hops = n,
+                                 .line_bps = sim->graph.ports[ports[0]].rate_bps,
+                                 .shared_port = (uint16_t)sim->graph.ports[ports[0]].local,
+                                 .cut_off = cut_off};
     if (src != dst)
         out.n_ports = routes_from(routes, src, dst, dim, &out.ports);
     if (stripe > 0)
@@ -112,7 +112,7 @@ struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim)
             if (src == dst || dst >= sim->graph.n_ranks ||
                 graph_joining_dim(&sim->graph, src, dst) != dim)
                 continue;
-            struct roce_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim, 0);
+            struct transport_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim, 0);
             if (path.base_rtt_ps > worst.base_rtt_ps)
                 worst.base_rtt_ps = path.base_rtt_ps;
             if (path.hops > worst.hops)

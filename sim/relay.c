@@ -138,8 +138,8 @@ void sim_relay_init(struct sim *sim)
     struct relay *r = sim->relay = memory_zeroed(1, sizeof *r);
     r->sim = sim;
     r->free_head = UINT32_MAX;
-    r->client = sim->roce.client;
-    sim->roce.client = (struct transfer_client){delivered, sent, failed, r};
+    r->client = sim->client;
+    sim->client = (struct transfer_client){delivered, sent, failed, r};
     sim->workload.transfer = (struct transfer){.post = relay_post, .net = r};
 }
 

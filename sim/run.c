@@ -20,7 +20,7 @@ bool sim_only_housekeeping(const struct sim *sim)
 static bool hopeful(const struct sim *sim)
 {
     return sim_is_analytical(sim) || sim->workload.starts_pending > 0 ||
-           sim->roce.n_rto_armed > 0 || sim->switches.n_watchdogs_armed > 0;
+           sim->hosts.n_rto_armed > 0 || sim->switches.n_watchdogs_armed > 0;
 }
 
 // Fires `stall` after the last progress, or after the last time that progress was still to come.
@@ -35,7 +35,7 @@ static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
         return;
     }
     ps_t stall = sim->spec->limits.stall_ps;
-    ps_t last = hopeful(sim) ? e->now_ps : sim->roce.last_delivery_ps;
+    ps_t last = hopeful(sim) ? e->now_ps : sim->hosts.last_delivery_ps;
     if (e->now_ps - last >= stall) {
         sim->stalled = true;
         engine_stop(e);
@@ -52,7 +52,8 @@ static void on_progress(void *ctx)
     if (!run->watch || !run->watch->progress)
         return;
     double total = (double)sim->workload.total_bytes;
-    double delivered = (double)(sim->roce.delivered_bytes + sim->analytical.delivered_bytes);
+    double delivered =
+        (double)(sim->hosts.counters.delivered_bytes + sim->analytical.delivered_bytes);
     struct sim_progress p = {.done = total > 0 ? delivered / total : 0,
                              .now_ps = sim->engine.now_ps,
                              .packet_hops = sim->net.packet_hops,

@@ -37,29 +37,39 @@ static void add_port(void *ctx, uint32_t port)
     s->ports[s->n_ports++] = port;
 }
 
-// How many lines the queue pairs that were opened since the last sample will add.
-static size_t coming_lines(const struct sim *sim)
+static const struct cc *cc_of(const struct sim *sim, uint32_t flow)
+{
+    return sim->hosts.senders[flow]->cc;
+}
+
+// Values of a flow's policy that are sampled.
+static size_t n_observed(const struct cc *cc)
 {
     size_t n = 0;
-    for (size_t q = sim->sampler->n_qps; q < sim->roce.qps.n; q++) {
-        const struct cc_ops *cc = qp_cc(&qp_at(&sim->roce.qps, (uint32_t)q)->snd)->ops;
-        size_t observed = 0;
-        while (cc->observed && cc->observed[observed] && observed < OBSERVE_MAX)
-            observed++;
-        n += 2 + observed;
-    }
+    while (cc->ops->observed && cc->ops->observed[n] && n < OBSERVE_MAX)
+        n++;
     return n;
 }
 
-static void add_qps(struct sim *sim)
+// How many lines the flows that were opened since the last sample will add.
+static size_t coming_lines(const struct sim *sim)
+{
+    size_t n = 0;
+    for (uint32_t flow = sim->sampler->n_sampled; flow < sim->hosts.flows.n; flow++)
+        n += 2 + n_observed(cc_of(sim, flow));
+    return n;
+}
+
+// Lines of flows have no keys before the end: their numbers are not known.
+static void add_flows(struct sim *sim)
 {
     struct sampler *s = sim->sampler;
-    for (; s->n_qps < sim->roce.qps.n; s->n_qps++) {
-        const struct cc_ops *cc = qp_cc(&qp_at(&sim->roce.qps, (uint32_t)s->n_qps)->snd)->ops;
-        line_add(s, SERIES_RATE, text_format("%zu", s->n_qps), NULL);
-        line_add(s, SERIES_CWND, text_format("%zu", s->n_qps), NULL);
-        for (size_t i = 0; cc->observed && cc->observed[i] && i < OBSERVE_MAX; i++)
-            line_add(s, SERIES_OBSERVE, text_format("%zu", s->n_qps), cc->observed[i]);
+    for (; s->n_sampled < sim->hosts.flows.n; s->n_sampled++) {
+        const struct cc *cc = cc_of(sim, s->n_sampled);
+        line_add(s, SERIES_RATE, NULL, NULL);
+        line_add(s, SERIES_CWND, NULL, NULL);
+        for (size_t i = 0; i < n_observed(cc); i++)
+            line_add(s, SERIES_OBSERVE, NULL, cc->ops->observed[i]);
     }
 }
 
@@ -110,15 +120,15 @@ static void sample_flows(struct sim *sim, size_t at)
 {
     struct series *series = &sim->sampler->series;
     size_t observed = 0;
-    for (size_t q = 0; q < sim->sampler->n_qps; q++) {
-        const struct cc *cc = qp_cc(&qp_at(&sim->roce.qps, (uint32_t)q)->snd);
+    for (uint32_t flow = 0; flow < sim->sampler->n_sampled; flow++) {
+        const struct cc *cc = cc_of(sim, flow);
         double values[OBSERVE_MAX] = {0};
-        series->lines[SERIES_RATE][q].values[at] = (double)cc->rate_bps;
-        series->lines[SERIES_CWND][q].values[at] =
+        series->lines[SERIES_RATE][flow].values[at] = (double)cc->rate_bps;
+        series->lines[SERIES_CWND][flow].values[at] =
             cc->cwnd_bytes == CC_UNLIMITED ? -1 : (double)cc->cwnd_bytes;
         if (cc->ops->observe)
             cc->ops->observe(cc, values, OBSERVE_MAX);
-        for (size_t i = 0; cc->ops->observed && cc->ops->observed[i] && i < OBSERVE_MAX; i++)
+        for (size_t i = 0; i < n_observed(cc); i++)
             series->lines[SERIES_OBSERVE][observed++].values[at] = values[i];
     }
 }
@@ -135,7 +145,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     size_t lists = n_lists(series) + coming_lines(sim);
     while (series->n_samples > 1 && (series->n_samples + 1) * lists > SERIES_MAX_VALUES)
         halve(s);
-    add_qps(sim);
+    add_flows(sim);
     if (e->now_ps != (ps_t)series->n_samples * series->step_ps) { // between the samples kept
         sim->housekeeping++;
         sim_timer_start(e, timer, (ps_t)series->n_samples * series->step_ps);
@@ -180,6 +190,44 @@ void sim_sampler_start(struct sim *sim)
     sim_timer_init(&sim->engine, &s->timer, g->n_nodes, on_sample, sim);
     sim_timer_start(&sim->engine, &s->timer, 0);
     sim->housekeeping++;
+}
+
+// Lines of a kind, which lie in the order of handles: those of `flow` begin at first[flow].
+static void order_lines(const struct sim *sim, enum series_kind kind, const size_t *first)
+{
+    struct series *series = &sim->sampler->series;
+    size_t n = series->n_lines[kind], at = 0;
+    struct series_line *ordered = memory_zeroed(n, sizeof *ordered);
+    for (uint32_t number = 0; number < sim->hosts.flows.n; number++) {
+        uint32_t flow = sim->flow_order[number];
+        for (size_t i = first[flow]; i < first[flow + 1]; i++) {
+            ordered[at] = series->lines[kind][i];
+            ordered[at++].key = text_format("%u", number);
+        }
+    }
+    free(series->lines[kind]);
+    series->lines[kind] = ordered;
+}
+
+struct series *sim_sampler_series(struct sim *sim)
+{
+    struct sampler *s = sim->sampler;
+    if (!s)
+        return NULL;
+    uint32_t n = sim->hosts.flows.n;
+    size_t *one = memory_zeroed(n + 1, sizeof *one),
+           *several = memory_zeroed(n + 1, sizeof *several);
+    for (uint32_t flow = 0; flow < n; flow++) {
+        bool sampled = flow < s->n_sampled; // else opened after the last sample
+        one[flow + 1] = one[flow] + sampled;
+        several[flow + 1] = several[flow] + (sampled ? n_observed(cc_of(sim, flow)) : 0);
+    }
+    order_lines(sim, SERIES_RATE, one);
+    order_lines(sim, SERIES_CWND, one);
+    order_lines(sim, SERIES_OBSERVE, several);
+    free(one);
+    free(several);
+    return &s->series;
 }
 
 void sim_sampler_free(struct sim *sim)

@@ -12,19 +12,26 @@
 #include "switch/switch.h"
 #include "topology/routes.h"
 #include "trace/capture.h"
-#include "transport/roce.h"
+#include "transport/host.h"
 #include "workload/workload.h"
 
 #define SIM_LONGEST_PS (PS_NEVER / 4) // 26 days: sums of times stay in range
 
 #define SIM_WAITING_MAX 20 // messages and ports that are named as waiting
 
+// Sums over the ended messages that a rank has posted. They are added in rank order, since sums of doubles depend
+// on the order, and that of events of different ranks means nothing.
+struct rank_sums {
+    double slowdown, goodput, goodput_square;
+};
+
 struct message_stats { // of ended messages
     struct distribution fct_ns, slowdown;
-    double goodput_sum, goodput_square_sum;
+    struct rank_sums *ranks; // [rank]
 };
 
 struct change_timer;
+struct ledger;
 struct ideal_paths;
 struct relay;
 struct stripes;
@@ -38,7 +45,8 @@ struct sampler {
     struct series series;
     uint32_t *ports; // sampled
     size_t n_ports;
-    size_t cap_samples, n_qps;
+    size_t cap_samples;
+    uint32_t n_sampled; // flows that have lines
 };
 
 struct sim {
@@ -50,14 +58,16 @@ struct sim {
     bool rerouted;
     struct network net;
     struct switches switches;
-    struct roce roce;
+    struct hosts hosts;
     struct analytical
-        analytical; // instead of net, switches and roce where messages have closed forms
+        analytical; // instead of net, switches and hosts where messages have closed forms
     struct workload workload;
-    struct transfer transfer;  // of messages between ranks that a dimension joins
-    struct stripes *stripes;   // NULL where no message is cut
-    struct relay *relay;       // NULL where pairs that no dimension joins are errors
-    struct ideal_paths *ideal; // of the packet network
+    struct transfer transfer;      // of messages between ranks that a dimension joins
+    struct transfer_client client; // of the layer above, while the layers are put together
+    struct ledger *ledger;         // NULL where messages have closed forms
+    struct stripes *stripes;       // NULL where no message is cut
+    struct relay *relay;           // NULL where pairs that no dimension joins are errors
+    struct ideal_paths *ideal;     // of the packet network
     ps_t *late_ps;
     /* ending */
     struct sim_timer stall;
@@ -70,6 +80,7 @@ struct sim {
     size_t n_unlisted; // of them those above report.flows_max that did not complete
     struct message_stats stats;
     uint64_t failed;
+    uint32_t *flow_order; // handles of flows in the order of their numbers in the results
     struct link_change *changes;
     size_t n_changes, cap_changes;
     struct change_timer *change_timers;
@@ -91,7 +102,11 @@ static inline bool sim_is_analytical(const struct sim *sim)
 {
     return sim->spec->network == NETWORK_ANALYTICAL;
 }
-void sim_message_ended(void *ctx, const struct message *m);
+void sim_ledger_init(struct sim *sim); // makes sim->transfer that of the hosts, recorded
+void sim_ledger_set_client(struct sim *sim, struct transfer_client client);
+void sim_ledger_free(struct sim *sim);
+void sim_ledger_running(struct sim *sim); // records of messages that have not ended
+uint64_t sim_ledger_messages(const struct sim *sim);
 // Keeps a message that has ended, or that the end of the run has cut off, and counts it.
 void sim_keep_record(struct sim *sim, const struct flow_record *record);
 void sim_analytical_init(struct sim *sim);    // between graph and workload
@@ -101,7 +116,8 @@ uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst); // ctx: the sim
 // The ports of a path between two ranks, those that share a NIC with others included; how many.
 uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,
                    uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS]);
-struct roce_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim, uint32_t stripe);
+struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
+                               uint32_t stripe);
 // The largest base RTT of all pairs of a dimension, and the pair that crosses the most links.
 struct sim_longest {
     ps_t base_rtt_ps;
@@ -136,7 +152,7 @@ uint32_t sim_switch_dim(const struct sim *sim, uint32_t index);
 const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAPH_NAME]);
 enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim);
-uint8_t sim_classes_in_use(const struct spec *spec);       // bit set
+uint8_t sim_classes_in_use(const struct sim *sim);         // bit set
 uint8_t sim_lossless(const struct sim *sim, uint32_t dim); // classes in use that are lossless there
 void sim_weights_init(struct sim *sim);                    // once sizes are known
 void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err);
@@ -150,6 +166,7 @@ void sim_routes_build(struct sim *sim, struct err *err);      // anew, links tha
 const struct routes *sim_first_routes(const struct sim *sim); // of the whole network: for ideals
 void sim_routes_install(struct sim *sim);                     // into the switches
 void sim_sampler_start(struct sim *sim);
+struct series *sim_sampler_series(struct sim *sim); // once, in the order of flows; NULL = none
 void sim_sampler_free(struct sim *sim);
 bool sim_only_housekeeping(const struct sim *sim);
 void sim_find_deadlock(const struct sim *sim, struct result *r);

@@ -23,6 +23,7 @@ struct striped {
 struct stripes {
     struct sim *sim;
     struct transfer_client client;
+    struct transfer below; // of whole messages and of parts
     struct striped *slots;
     size_t cap;
     uint32_t n, free_head;
@@ -89,13 +90,12 @@ static uint32_t slot_take(struct stripes *s)
 static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct stripes *s = net;
-    struct roce *roce = &s->sim->roce;
     uint32_t dim = sim_joining_dim(s->sim, request->src, request->dst);
     uint32_t parts = sim_stripes(s->sim, request->src, request->dst, dim);
     if (request->bytes < parts)
         parts = request->bytes > 0 ? (uint32_t)request->bytes : 1;
     if (parts == 1) {
-        roce_post(roce, request, now);
+        s->below.post(s->below.net, request, now);
         return;
     }
     uint32_t slot = slot_take(s);
@@ -107,7 +107,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
         part.channel = request->channel * SIM_STRIPES_MAX + i;
         part.stripe = i + 1;
         part.token = PART_BITS | slot;
-        roce_post(roce, &part, now);
+        s->below.post(s->below.net, &part, now);
     }
 }
 
@@ -225,8 +225,9 @@ void sim_stripes_init(struct sim *sim)
     struct stripes *s = sim->stripes = memory_zeroed(1, sizeof *s);
     s->sim = sim;
     s->free_head = UINT32_MAX;
-    s->client = sim->roce.client;
-    sim->roce.client = (struct transfer_client){delivered, sent, failed, s};
+    s->client = sim->client;
+    s->below = sim->transfer;
+    sim->client = (struct transfer_client){delivered, sent, failed, s};
     sim->transfer = (struct transfer){.post = post, .net = s};
 }
 

@@ -113,7 +113,7 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
     build_watchdog(sim, s, &dim->sw.pfc);
     s->mark_from_bytes = UINT64_MAX;
     s->int_mode = (uint8_t)sim_int_mode(dim);
-    s->int_rtt_ps = sim->roce.dims[d].global_rtt_ps;
+    s->int_rtt_ps = sim->hosts.dims[d].global_rtt_ps;
     if (s->int_mode == INT_PINT && !sim->switches.pints)
         sim->switches.pints = memory_zeroed(sim->net.n_ports, sizeof *sim->switches.pints);
     for (uint32_t p = first_port; p < first_port + n_ports; p++)
@@ -147,7 +147,7 @@ static bool pauses_lapse(const struct sim *sim, uint32_t dim)
     const struct pfc_spec *pfc = &sim->spec->dims[dim].sw.pfc;
     uint64_t half_bytes = pfc->quanta * 64 / 2;
     return sim_lossless(sim, dim) != 0 &&
-           half_bytes < sim->roce.dims[dim].full.wire + sim->net.pfc_wire_bytes;
+           half_bytes < sim->hosts.dims[dim].full.wire + sim->net.pfc_wire_bytes;
 }
 
 bool sim_pauses_lapse(const struct sim *sim)

@@ -32,16 +32,16 @@ void sim_telemetry_init(struct sim *sim, struct err *err)
     bool records = false;
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct dim_spec *dim = &spec->dims[d];
-        struct roce_dim *roce = &sim->roce.dims[d];
+        struct transport_dim *transport = &sim->hosts.dims[d];
         enum int_mode mode = sim_int_mode(dim);
-        roce->int_records = mode == INT_EXACT || mode == INT_HPCC64;
-        records |= roce->int_records;
+        transport->int_records = mode == INT_EXACT || mode == INT_HPCC64;
+        records |= transport->int_records;
         if (mode == INT_OFF && !(dim->cc->needs & CC_NEEDS_GLOBAL_RTT))
             continue;
         struct sim_longest path = sim_longest_path(sim, d);
         char src[GRAPH_NAME], dst[GRAPH_NAME];
-        roce->global_rtt_ps = path.base_rtt_ps;
-        if (roce->int_records && path.hops > dim->sw.int_hops + 1)
+        transport->global_rtt_ps = path.base_rtt_ps;
+        if (transport->int_records && path.hops > dim->sw.int_hops + 1)
             err_add(err, "switch.int_hops",
                     "%s -> %s crosses %u switches, and a packet has room for the INT of %u",
                     graph_node_name(&sim->graph, path.src, src),
@@ -50,6 +50,6 @@ void sim_telemetry_init(struct sim *sim, struct err *err)
         if (dim->sw.int_hops > per_slot)
             per_slot = (uint32_t)dim->sw.int_hops;
     }
-    sim->net.cargo.per_slot = per_slot;
+    sim->net.meta.per_slot = per_slot;
     network_set_hints(&sim->net, sim->net.n_ports >= (records ? HINT_PORTS_INT : HINT_PORTS));
 }

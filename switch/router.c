@@ -20,16 +20,26 @@ static uint32_t local_of(const struct switches *sw, uint32_t port)
     return port - switch_of(sw, router_node(sw, port))->first_port;
 }
 
+static inline const struct node_ops *nic(const struct switches *sw)
+{
+    return &sw->net->ops[NET_RANK];
+}
+
+static inline const struct node_ops *element(const struct switches *sw)
+{
+    return &sw->net->ops[NET_SWITCH];
+}
+
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
     struct switches *sw = ctx;
     if (p->dst == node) {
-        sw->nic.arrive(sw->nic.ctx, node, local, p, now);
+        nic(sw)->arrive(nic(sw)->ctx, node, local, p, now);
         return;
     }
     uint32_t port = node_port(sw->net, node, local);
     SIM_ASSERT(sw->net->engine, node, sw->router_at[port] > 0);
-    sw->element.arrive(sw, router_node(sw, port), local_of(sw, port), p, now);
+    element(sw)->arrive(sw, router_node(sw, port), local_of(sw, port), p, now);
 }
 
 static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
@@ -40,13 +50,13 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
     if (p->ingress == PACKET_OWN)
         return; // no node of a switch, and NICs do not mark
     sw->net->cold[port].own_turn |= p->kind == PACKET_DATA;
-    sw->element.depart(sw, router_node(sw, port), port, p, queue_bytes, now);
+    element(sw)->depart(sw, router_node(sw, port), port, p, queue_bytes, now);
 }
 
 static bool pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
 {
     struct switches *sw = ctx;
-    if (!sw->nic.pull(sw->nic.ctx, node, port, p, now))
+    if (!nic(sw)->pull(nic(sw)->ctx, node, port, p, now))
         return false;
     sw->net->cold[port].own_turn = false;
     return true;
@@ -55,13 +65,13 @@ static bool pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t
 static ps_t next_pull(void *ctx, uint32_t port, ps_t now)
 {
     const struct switches *sw = ctx;
-    return sw->nic.next_pull(sw->nic.ctx, port, now);
+    return nic(sw)->next_pull(nic(sw)->ctx, port, now);
 }
 
 static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
 {
     const struct switches *sw = ctx;
-    sw->nic.pause_changed(sw->nic.ctx, port, cls, paused, now);
+    nic(sw)->pause_changed(nic(sw)->ctx, port, cls, paused, now);
 }
 
 static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
@@ -69,16 +79,10 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
     struct switches *sw = ctx;
     uint32_t port = node_port(sw->net, node, local);
     if (p->dst == node)
-        return sw->nic.hint(sw->nic.ctx, node, local, p);
+        return nic(sw)->hint(nic(sw)->ctx, node, local, p);
     if (sw->router_at[port] > 0)
-        return sw->element.hint(sw, router_node(sw, port), local_of(sw, port), p);
+        return element(sw)->hint(sw, router_node(sw, port), local_of(sw, port), p);
     return port;
-}
-
-static void hint_pull(void *ctx, uint32_t port)
-{
-    const struct switches *sw = ctx;
-    sw->nic.hint_pull(sw->nic.ctx, port);
 }
 
 void routers_attach(struct switches *sw)
@@ -90,16 +94,14 @@ void routers_attach(struct switches *sw)
             uint32_t port = sw->nodes[n].first_port + i;
             sw->router_at[port] = n + 1;
             net->ports[port].flags |= PORT_ROUTES;
+            net->kinds[net->ports[port].node] = NET_ROUTER;
             net->arbitrates = true;
         }
-    sw->nic = net->ops[0];
-    sw->element = net->ops[1];
-    net->ops[0] = (struct node_ops){.arrive = arrive,
-                                    .depart = depart,
-                                    .pull = pull,
-                                    .next_pull = next_pull,
-                                    .pause_changed = pause_changed,
-                                    .hint = hint,
-                                    .hint_pull = hint_pull,
-                                    .ctx = sw};
+    net->ops[NET_ROUTER] = (struct node_ops){.arrive = arrive,
+                                             .depart = depart,
+                                             .pull = pull,
+                                             .next_pull = next_pull,
+                                             .pause_changed = pause_changed,
+                                             .hint = hint,
+                                             .ctx = sw};
 }

@@ -6,11 +6,10 @@
 
 #include "engine/memory.h"
 
-// The 5-tuple as this switch hashes it: 32 bits, seeded per switch.
-static inline uint64_t tuple_hash(const struct switches *sw, const struct switch_node *s,
-                                  const struct packet *p)
+// The packet's header fields as this switch hashes them: 32 bits, seeded per switch.
+static inline uint64_t header_hash(const struct switch_node *s, const struct packet *p)
 {
-    return hash_mix(s->hash_seed ^ sw->entropy[p->kind != PACKET_DATA][p->flow]) >> 32;
+    return hash_mix(s->hash_seed ^ p->entropy) >> 32;
 }
 
 // Which of `count` equal ports a hash of 32 bits means.
@@ -34,7 +33,7 @@ static bool route(const struct switches *sw, struct switch_node *s, const struct
     }
     const struct next_hop_set *set = &s->routes.sets[next & ~NEXT_SET];
     const uint16_t *ports = s->routes.ports + set->first;
-    uint64_t hash = tuple_hash(sw, s, p);
+    uint64_t hash = header_hash(s, p);
     uint32_t choice = hash_choice(hash, set->count);
     if (s->routing.kind != ROUTING_ECMP)
         choice = routing_pick(&s->routing, sw->net, s->node_port, ports, set->count, p,
@@ -45,15 +44,14 @@ static bool route(const struct switches *sw, struct switch_node *s, const struct
 
 // What route() will say, ahead of time and without a branch: which kind of entry it finds is a coin's
 // toss. PACKET_UNDECIDED where it takes more than the tables and the packet, or there is no way.
-static inline uint32_t decide(const struct switches *sw, const struct switch_node *s,
-                              const struct packet *p)
+static inline uint32_t decide(const struct switch_node *s, const struct packet *p)
 {
     const struct next_hops *r = &s->routes;
     uint32_t next = r->next[r->group[p->dst]], own = r->own[p->dst];
     uint32_t several = -(uint32_t)(next >= NEXT_SET && next < NEXT_HERE);
     uint32_t here = -(uint32_t)(next == NEXT_HERE);
     const struct next_hop_set *set = &r->sets[next & ~NEXT_SET & several];
-    uint32_t choice = r->ports[set->first + hash_choice(tuple_hash(sw, s, p), set->count)];
+    uint32_t choice = r->ports[set->first + hash_choice(header_hash(s, p), set->count)];
     uint32_t any = s->routing.kind == ROUTING_ECMP ? choice : PACKET_UNDECIDED;
     return (any & several) | (own & here) | (next & ~(several | here));
 }
@@ -126,14 +124,14 @@ __attribute__((noinline)) static void stamp(struct switches *sw, const struct sw
                                             ps_t now)
 {
     struct network *net = sw->net;
-    struct cargo *cargo = cargo_at(&net->cargo, p->cargo);
+    struct packet_meta *meta = meta_at(&net->meta, p->meta);
     uint64_t rate_bps = sw->ports[port].rate_bps, behind = queue_bytes - p->frame_bytes;
     if (s->int_mode == INT_PINT) {
         uint8_t digest = telemetry_pint(&sw->pints[port], net->ports[port].tx_bytes, rate_bps,
                                         behind, s->int_rtt_ps, now);
-        cargo->pint = digest > cargo->pint ? digest : cargo->pint;
-    } else if (cargo->gathers && cargo->int_hops < net->cargo.per_slot) {
-        struct int_hop *hop = &cargo_hops(&net->cargo, p->cargo)[cargo->int_hops++];
+        meta->pint = digest > meta->pint ? digest : meta->pint;
+    } else if (meta->int_enabled && meta->int_hops < net->meta.per_slot) {
+        struct int_hop *hop = &meta_hops(&net->meta, p->meta)[meta->int_hops++];
         *hop = telemetry_exact(net, port, rate_bps, behind, now);
         if (s->int_mode == INT_HPCC64)
             *hop = telemetry_hpcc64(*hop);
@@ -219,11 +217,11 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
 {
     const struct switches *sw = ctx;
     const struct switch_node *s = switch_of(sw, node);
-    uint32_t local_out = decide(sw, s, p);
+    uint32_t local_out = decide(s, p);
     uint32_t out = s->node_port + (local_out == PACKET_UNDECIDED ? 0 : local_out);
     p->onward = (uint16_t)local_out;
     if (s->int_mode != INT_OFF)
-        cargo_fetch(&sw->net->cargo, p->cargo);
+        meta_prefetch(&sw->net->meta, p->meta);
     __builtin_prefetch(&sw->net->ports[out], 1);
     __builtin_prefetch(&sw->net->ports[out].queue, 1);
     __builtin_prefetch(&s->mmu.ingress[local * s->mmu.n_classes], 1);
@@ -283,7 +281,8 @@ void switches_init(struct switches *sw, struct network *net, uint32_t n_routers)
     sw->nodes = memory_zeroed_lines(sw->n_switches + n_routers, sizeof *sw->nodes);
     sw->ports = memory_zeroed(net->n_ports, sizeof *sw->ports);
     sw->markings = memory_zeroed((size_t)net->n_ports * net->n_data, sizeof *sw->markings);
-    net->ops[1] = (struct node_ops){.arrive = arrive, .depart = depart, .hint = hint, .ctx = sw};
+    net->ops[NET_SWITCH] =
+        (struct node_ops){.arrive = arrive, .depart = depart, .hint = hint, .ctx = sw};
 }
 
 void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uint32_t n_ports)

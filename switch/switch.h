@@ -69,15 +69,12 @@ struct switches {
     struct network *net;
     struct switch_node *nodes; // [node - n_ranks], then routers
     uint32_t n_switches, n_routers;
-    uint32_t *router_at; // [port of a rank]: index into nodes, 0 = none; NULL without routers
-    struct node_ops nic, element; // what ranks that route do with what is theirs, and is in transit
-    struct switch_port *ports;    // [global port]; those of ranks that do not route are unused
-    struct marking *markings;     // [port_data_index]: of each class's queue
-    struct watchdog *watchdogs;   // [port_data_index], NULL where no switch has one
+    uint32_t *router_at;       // [port of a rank]: index into nodes, 0 = none; NULL without routers
+    struct switch_port *ports; // [global port]; those of ranks that do not route are unused
+    struct marking *markings;  // [port_data_index]: of each class's queue
+    struct watchdog *watchdogs; // [port_data_index], NULL where no switch has one
     uint32_t n_watchdogs_armed;
     struct pint_port *pints; // [global port], NULL where no switch has INT_PINT
-    const uint32_t *const
-        *entropy; // [2][flow] ECMP hash of the 5-tuple: of data, of what comes back
 };
 
 // Attach to a network whose ports are set; nodes[] and ports[] are zeroed for the caller to fill.
@@ -94,7 +91,8 @@ void switch_release(struct switches *sw, struct switch_node *s, const struct pac
 // nodes[index] has these ports, all of one node. Once each.
 void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uint32_t n_ports);
 
-// Put the routers before the NIC, which has attached; where there are any.
+// Make every rank with routers a node of kind NET_ROUTER. Its own packets are handled by the ops of
+// NET_RANK, those in transit by the ops of NET_SWITCH.
 void routers_attach(struct switches *sw);
 
 static inline struct switch_node *switch_of(const struct switches *sw, uint32_t node)

@@ -69,5 +69,5 @@ void watchdogs_init(struct switches *sw)
         w->cls = net->class_of_slot[net->data_slot + i % net->n_data];
         sim_timer_init(net->engine, &w->timer, net->ports[w->port].node, on_timer, w);
     }
-    net->ops[1].pause_changed = watchdog_pause_changed;
+    net->ops[NET_SWITCH].pause_changed = watchdog_pause_changed;
 }

@@ -14,9 +14,9 @@
 #include "engine/memory.h"
 #include "trace/capture_file.h"
 #include "trace/int_trailer.h"
-#include "trace/ip.h"
 #include "trace/pfc.h"
-#include "trace/roce.h"
+#include "wire/frame.h"
+#include "wire/ip.h"
 
 // No frame is longer: an IP packet, its Ethernet header and the largest trailer.
 #define FRAME_MAX (ETHERNET_BYTES + 2 * 65536)
@@ -26,8 +26,8 @@ struct record {
     uint32_t source; // index into capture.ports
     uint32_t order;  // at that source; wraps, compared by difference
     struct packet packet;
-    // As they were then: queue pairs are named anew for each message where they are fresh.
-    struct cargo cargo;
+    // As they were at transmission: a fresh connection renames its flow for every message.
+    struct packet_meta meta;
     struct flow_id id;
     uint8_t trailer[INT_TRAILER_MAX];
 };
@@ -41,7 +41,7 @@ struct capture {
     /* config */
     const struct flow_ids *flows;
     enum capture_stamp stamp;
-    const struct cargo_pool *cargo;
+    const struct meta_pool *meta;
     struct source *sources; // sorted by port, near end first
     size_t n_sources;
     /* state */
@@ -84,7 +84,7 @@ struct capture *capture_open(const struct capture_config *config, struct err *er
     struct capture *c = memory_zeroed(1, sizeof *c);
     c->flows = config->flows;
     c->stamp = config->stamp;
-    c->cargo = config->cargo;
+    c->meta = config->meta;
     c->file = file;
     c->frame = memory_zeroed(snaplen, 1);
     c->frame_bytes = snaplen;
@@ -156,13 +156,12 @@ void capture_seen(struct capture *c, uint32_t port, const struct packet *packet,
             .source = (uint32_t)i,
             .order = source->seen++,
             .packet = *packet,
-            .cargo = *cargo_at(c->cargo, packet->cargo),
+            .meta = *meta_at(c->meta, packet->meta),
         };
         if (packet->kind != PACKET_PFC)
             r.id = c->flows->ids[packet->flow];
         if (r.id.int_bytes > 0)
-            int_trailer_put(r.trailer, r.id.int_bytes, &r.cargo,
-                            cargo_hops(c->cargo, packet->cargo));
+            int_trailer_put(r.trailer, r.id.int_bytes, &r.meta, meta_hops(c->meta, packet->meta));
         heap_push(c, &r);
     }
 }
@@ -176,10 +175,8 @@ static void record_write(struct capture *c, const struct record *r)
         kept = pfc_encode(c->sources[r->source].port.src_mac, packet_pfc_classes(p),
                           packet_pfc_quanta(p), c->frame, c->frame_bytes);
     } else {
-        struct roce_fields f = roce_fields_of(p, &r->cargo, &r->id);
-        f.trailer = r->trailer;
-        len = roce_frame_bytes(&f);
-        kept = roce_encode(&f, c->frame, c->frame_bytes);
+        struct frame_source source = {p, &r->meta, &r->id, r->trailer};
+        kept = r->id.frames->encode(&source, c->frame, c->frame_bytes, &len);
     }
     capture_file_put(c->file, ns_of_ps(r->time_ps), c->frame, kept, len);
 }

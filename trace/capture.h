@@ -3,8 +3,8 @@
 #pragma once
 
 #include "engine/err.h"
-#include "net/cargo.h"
 #include "net/flow_id.h"
+#include "net/meta.h"
 #include "net/tap.h"
 
 enum capture_stamp { CAPTURE_FIRST_BIT, CAPTURE_LAST_BIT };
@@ -26,8 +26,8 @@ struct capture_config {
     enum capture_stamp stamp;
     const struct capture_port *ports;
     size_t n_ports;
-    const struct flow_ids *flows;   // borrowed, may grow while the capture is open
-    const struct cargo_pool *cargo; // borrowed: what packets carry
+    const struct flow_ids *flows; // borrowed, may grow while the capture is open
+    const struct meta_pool *meta; // borrowed: what packets carry
 };
 
 struct capture;
@@ -54,6 +54,7 @@ int capture_error(const struct capture *c);
 // any write failed (a full disk, a closed pipe). Frees `c` either way.
 int capture_close(struct capture *c, uint64_t *packets, struct err *err);
 
-// `path` as CSV: flow, job, dimension, ranks, addresses, QPNs and UDP source ports of every flow.
-// 0, or -1 with an error naming the file.
-int capture_write_qpmap(const char *path, const struct flow_ids *flows, struct err *err);
+// `path` as CSV: number, job, dimension, ranks, addresses, connection numbers and source ports of every flow, in
+// the order of their handles in `order`. 0, or -1 with an error naming the file.
+int capture_write_qpmap(const char *path, const struct flow_ids *flows, const uint32_t *order,
+                        struct err *err);

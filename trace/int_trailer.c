@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "trace/bytes.h"
+#include "wire/bytes.h"
 
 #define RATE_25G UINT64_C(25000000000)
 
@@ -30,19 +30,19 @@ static uint64_t record_bits(const struct int_hop *hop)
            (hop->tx_bytes / 128 & 0xfffff) << 17 | (queue < max ? queue : max);
 }
 
-void int_trailer_put(uint8_t *out, size_t bytes, const struct cargo *cargo,
+void int_trailer_put(uint8_t *out, size_t bytes, const struct packet_meta *meta,
                      const struct int_hop *hops)
 {
     memset(out, 0, bytes);
     if (bytes == 1)
-        put8(out, cargo->pint);
-    if (bytes < 2 || !cargo->gathers)
+        put8(out, meta->pint);
+    if (bytes < 2 || !meta->int_enabled)
         return;
     uint32_t path = 0;
     uint8_t *at = out + 2;
-    for (unsigned h = 0; h < cargo->int_hops && 2 + 8 * (h + 1) <= bytes; h++) {
+    for (unsigned h = 0; h < meta->int_hops && 2 + 8 * (h + 1) <= bytes; h++) {
         path ^= hops[h].port;
         at = put64(at, record_bits(&hops[h]));
     }
-    put16(out, (uint16_t)((unsigned)cargo->int_hops << 12 | (path & 0xfff)));
+    put16(out, (uint16_t)((unsigned)meta->int_hops << 12 | (path & 0xfff)));
 }

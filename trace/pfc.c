@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "trace/bytes.h"
-#include "trace/ip.h"
+#include "wire/bytes.h"
+#include "wire/ip.h"
 
 #define PFC_DST_MAC UINT64_C(0x0180c2000001)
 #define PFC_OPCODE 0x0101

@@ -17,7 +17,7 @@ void message_pool_free(struct message_pool *pool)
     message_pool_init(pool);
 }
 
-uint32_t message_take(struct message_pool *pool)
+uint32_t message_alloc(struct message_pool *pool)
 {
     uint32_t index = pool->free_head;
     if (index != MESSAGE_NIL) {
@@ -27,12 +27,11 @@ uint32_t message_take(struct message_pool *pool)
             pool->slots = memory_grow(pool->slots, &pool->cap, sizeof *pool->slots);
         index = pool->n++;
     }
-    pool->slots[index] =
-        (struct message){.next = MESSAGE_NIL, .delivered_ps = PS_NEVER, .done_ps = PS_NEVER};
+    pool->slots[index] = (struct message){.next = MESSAGE_NIL};
     return index;
 }
 
-void message_give(struct message_pool *pool, uint32_t index)
+void message_free(struct message_pool *pool, uint32_t index)
 {
     pool->slots[index].next = pool->free_head;
     pool->free_head = index;

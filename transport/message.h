@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Messages in flight and the records of finished ones.
+// Messages of senders that are not wholly acknowledged.
 #pragma once
+
+#include <stddef.h>
 
 #include "engine/units.h"
 
@@ -10,20 +12,15 @@ enum message_status { MESSAGE_RUNNING, MESSAGE_DONE, MESSAGE_FAILED };
 
 struct message {
     /* config */
-    uint64_t first_psn, n_pkts; // of its queue pair
-    uint64_t start_byte, bytes; // of the queue pair's stream
-    uint64_t packets;           // counter, beside what each packet reads
-    uint32_t next;              // in its queue pair, or in the free list
-    uint32_t qp;
-    uint64_t token, id; // id: order of posting, over all
-    uint32_t job, src, dst, dim;
-    ps_t posted_ps;
-    /* state */
-    ps_t delivered_ps, done_ps; // PS_NEVER = not yet
-    uint8_t status;             // enum message_status
+    uint64_t first_seq, n_seq;  // sequence numbers
+    uint64_t start_byte, bytes; // of the flow's payload
+    uint64_t token;             // of the client
     /* counters */
+    uint64_t packets, retransmitted;
     uint32_t cnps, timeouts;
-    uint64_t retransmitted;
+    /* state */
+    uint32_t next;  // in its flow, or in the free list
+    uint8_t status; // enum message_status
 };
 
 // Slab of messages by index; freed ones are used again.
@@ -35,14 +32,14 @@ struct message_pool {
 
 void message_pool_init(struct message_pool *pool);
 void message_pool_free(struct message_pool *pool);
-uint32_t message_take(struct message_pool *pool); // zeroed; pointers into slots may move
-void message_give(struct message_pool *pool, uint32_t index);
+uint32_t message_alloc(struct message_pool *pool); // zeroed; pointers into slots may move
+void message_free(struct message_pool *pool, uint32_t index);
 
-static inline uint64_t message_end_psn(const struct message *m) { return m->first_psn + m->n_pkts; }
+static inline uint64_t message_end_seq(const struct message *m) { return m->first_seq + m->n_seq; }
 
-// Offset in the stream of the first byte of packet `psn` (first_psn..end).
-static inline uint64_t message_offset(const struct message *m, uint64_t psn, uint64_t mtu_bytes)
+// Offset in the flow of the first payload byte of `seq` (first_seq..end).
+static inline uint64_t message_offset(const struct message *m, uint64_t seq, uint32_t seq_bytes)
 {
-    uint64_t offset = (psn - m->first_psn) * mtu_bytes;
+    uint64_t offset = (seq - m->first_seq) * seq_bytes;
     return m->start_byte + (offset < m->bytes ? offset : m->bytes);
 }

@@ -1,149 +1,157 @@
 // SPDX-License-Identifier: MIT
-// The ready ring and the pacing heap of a NIC port.
+// The ready list and the pacing heap of a NIC port.
 #include "transport/nic.h"
 
 #include <stdlib.h>
 
 #include "engine/memory.h"
-
-void nic_init(struct nic *nic) { *nic = (struct nic){.ready_head = QP_NIL, .ready_tail = QP_NIL}; }
+#include "transport/host.h"
 
 void nic_free(struct nic *nic) { free(nic->paced); }
 
-static bool due_before(const struct qp_array *qps, uint32_t a, uint32_t b)
+// Of two that are due at the same time the one with the smaller name, (source rank, number): ranks may
+// share a NIC, and handles depend on the order of opening.
+__attribute__((noinline)) static bool name_before(const struct sender *a, const struct sender *b)
 {
-    ps_t ta = qp_at(qps, a)->snd.next_send_ps, tb = qp_at(qps, b)->snd.next_send_ps;
-    return ta < tb || (ta == tb && a < b);
+    const struct flow_id *ids = sender_hosts(a)->flows.ids;
+    const struct flow_id *x = &ids[a->flow], *y = &ids[b->flow];
+    return x->src != y->src ? x->src < y->src : x->number < y->number;
 }
 
-static void heap_put(struct nic *nic, const struct qp_array *qps, uint32_t at, uint32_t index)
+static bool due_before(const struct sender *a, const struct sender *b)
 {
-    nic->paced[at] = index;
-    qp_at(qps, index)->snd.heap_at = at;
+    if (a->next_send_ps != b->next_send_ps)
+        return a->next_send_ps < b->next_send_ps;
+    return name_before(a, b);
 }
 
-static void sift_up(struct nic *nic, const struct qp_array *qps, uint32_t at, uint32_t index)
+static void heap_put(struct nic *nic, uint32_t at, struct sender *s)
 {
-    while (at > 0 && due_before(qps, index, nic->paced[(at - 1) / 2])) {
-        heap_put(nic, qps, at, nic->paced[(at - 1) / 2]);
+    nic->paced[at] = s;
+    s->heap_at = at;
+}
+
+static void sift_up(struct nic *nic, uint32_t at, struct sender *s)
+{
+    while (at > 0 && due_before(s, nic->paced[(at - 1) / 2])) {
+        heap_put(nic, at, nic->paced[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    heap_put(nic, qps, at, index);
+    heap_put(nic, at, s);
 }
 
-static void sift_down(struct nic *nic, const struct qp_array *qps, uint32_t at, uint32_t index)
+static void sift_down(struct nic *nic, uint32_t at, struct sender *s)
 {
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= nic->n_paced)
             break;
-        if (child + 1 < nic->n_paced && due_before(qps, nic->paced[child + 1], nic->paced[child]))
+        if (child + 1 < nic->n_paced && due_before(nic->paced[child + 1], nic->paced[child]))
             child++;
-        if (!due_before(qps, nic->paced[child], index))
+        if (!due_before(nic->paced[child], s))
             break;
-        heap_put(nic, qps, at, nic->paced[child]);
+        heap_put(nic, at, nic->paced[child]);
         at = child;
     }
-    heap_put(nic, qps, at, index);
+    heap_put(nic, at, s);
 }
 
-static void ready_push(struct nic *nic, const struct qp_array *qps, uint32_t index)
+static void ready_push(struct nic *nic, struct sender *s)
 {
-    struct qp_sender *s = &qp_at(qps, index)->snd;
-    s->place = QP_READY;
-    s->ready_next = QP_NIL;
-    if (nic->ready_tail == QP_NIL)
-        nic->ready_head = index;
+    s->place = SENDER_READY;
+    s->ready_next = NULL;
+    if (nic->ready_tail == NULL)
+        nic->ready_head = s;
     else
-        qp_at(qps, nic->ready_tail)->snd.ready_next = index;
-    nic->ready_tail = index;
+        nic->ready_tail->ready_next = s;
+    nic->ready_tail = s;
 }
 
-static uint32_t ready_pop(struct nic *nic, const struct qp_array *qps)
+static struct sender *ready_pop(struct nic *nic)
 {
-    uint32_t index = nic->ready_head;
-    struct qp_sender *s = &qp_at(qps, index)->snd;
+    struct sender *s = nic->ready_head;
     nic->ready_head = s->ready_next;
-    if (nic->ready_head == QP_NIL)
-        nic->ready_tail = QP_NIL;
-    s->place = QP_IDLE;
-    return index;
+    if (nic->ready_head == NULL)
+        nic->ready_tail = NULL;
+    s->place = SENDER_IDLE;
+    return s;
 }
 
-void nic_add(struct nic *nic, const struct qp_array *qps, uint32_t index, ps_t now)
+void nic_add(struct nic *nic, struct sender *s, ps_t now)
 {
-    struct qp_sender *s = &qp_at(qps, index)->snd;
     if (s->next_send_ps <= now) {
-        ready_push(nic, qps, index);
+        ready_push(nic, s);
         return;
     }
-    if (nic->n_paced == nic->cap_paced)
-        nic->paced = memory_grow(nic->paced, &nic->cap_paced, sizeof *nic->paced);
-    s->place = QP_PACED;
-    sift_up(nic, qps, nic->n_paced++, index);
+    if (nic->n_paced == nic->cap_paced) {
+        size_t cap = nic->cap_paced;
+        nic->paced = memory_grow(nic->paced, &cap, sizeof(struct sender *));
+        nic->cap_paced = (uint32_t)cap;
+    }
+    s->place = SENDER_PACED;
+    sift_up(nic, nic->n_paced++, s);
 }
 
-void nic_repace(struct nic *nic, const struct qp_array *qps, uint32_t index)
+void nic_repace(struct nic *nic, struct sender *s)
 {
-    uint32_t at = qp_at(qps, index)->snd.heap_at;
-    if (at > 0 && due_before(qps, index, nic->paced[(at - 1) / 2]))
-        sift_up(nic, qps, at, index);
+    uint32_t at = s->heap_at;
+    if (at > 0 && due_before(s, nic->paced[(at - 1) / 2]))
+        sift_up(nic, at, s);
     else
-        sift_down(nic, qps, at, index);
+        sift_down(nic, at, s);
 }
 
-void nic_remove(struct nic *nic, const struct qp_array *qps, uint32_t index)
+void nic_remove(struct nic *nic, struct sender *s)
 {
-    struct qp_sender *s = &qp_at(qps, index)->snd;
-    if (s->place == QP_PACED) {
-        uint32_t at = s->heap_at, last = nic->paced[--nic->n_paced];
-        if (last != index) {
-            heap_put(nic, qps, at, last);
-            nic_repace(nic, qps, last);
+    if (s->place == SENDER_PACED) {
+        struct sender *last = nic->paced[--nic->n_paced];
+        if (last != s) {
+            heap_put(nic, s->heap_at, last);
+            nic_repace(nic, last);
         }
-    } else if (s->place == QP_READY) {
-        uint32_t before = QP_NIL;
-        for (uint32_t i = nic->ready_head; i != index; i = qp_at(qps, i)->snd.ready_next)
+    } else if (s->place == SENDER_READY) {
+        struct sender *before = NULL;
+        for (struct sender *i = nic->ready_head; i != s; i = i->ready_next)
             before = i;
-        if (before == QP_NIL)
+        if (before == NULL)
             nic->ready_head = s->ready_next;
         else
-            qp_at(qps, before)->snd.ready_next = s->ready_next;
-        if (nic->ready_tail == index)
+            before->ready_next = s->ready_next;
+        if (nic->ready_tail == s)
             nic->ready_tail = before;
     }
-    s->place = QP_IDLE;
+    s->place = SENDER_IDLE;
 }
 
-// Bring those that have come due into the ring, and drop from its head those that may not send.
-static void refresh(struct nic *nic, const struct qp_array *qps, ps_t now)
+// Move senders that have come due into the list, and drop those at its head that may not send.
+static void refresh(struct nic *nic, ps_t now)
 {
-    while (nic->n_paced > 0 && qp_at(qps, nic->paced[0])->snd.next_send_ps <= now) {
-        uint32_t index = nic->paced[0], last = nic->paced[--nic->n_paced];
+    while (nic->n_paced > 0 && nic->paced[0]->next_send_ps <= now) {
+        struct sender *due = nic->paced[0], *last = nic->paced[--nic->n_paced];
         if (nic->n_paced > 0)
-            sift_down(nic, qps, 0, last);
-        ready_push(nic, qps, index);
+            sift_down(nic, 0, last);
+        ready_push(nic, due);
     }
-    while (nic->ready_head != QP_NIL) {
-        const struct qp_sender *s = &qp_at(qps, nic->ready_head)->snd;
-        if (qp_may_send(s) && s->next_send_ps <= now)
+    while (nic->ready_head != NULL) {
+        const struct sender *s = nic->ready_head;
+        if (sender_may_send(s) && s->next_send_ps <= now)
             break;
-        uint32_t index = ready_pop(nic, qps);
-        if (qp_may_send(s)) // its rate was cut while it waited its turn
-            nic_add(nic, qps, index, now);
+        struct sender *head = ready_pop(nic);
+        if (sender_may_send(head)) // its rate was cut while it waited its turn
+            nic_add(nic, head, now);
     }
 }
 
-uint32_t nic_take(struct nic *nic, const struct qp_array *qps, ps_t now)
+struct sender *nic_take(struct nic *nic, ps_t now)
 {
-    refresh(nic, qps, now);
-    return nic->ready_head == QP_NIL ? QP_NIL : ready_pop(nic, qps);
+    refresh(nic, now);
+    return nic->ready_head == NULL ? NULL : ready_pop(nic);
 }
 
-ps_t nic_next_ps(struct nic *nic, const struct qp_array *qps, ps_t now)
+ps_t nic_next_ps(struct nic *nic, ps_t now)
 {
-    refresh(nic, qps, now);
-    if (nic->ready_head != QP_NIL)
+    refresh(nic, now);
+    if (nic->ready_head != NULL)
         return now;
-    return nic->n_paced > 0 ? qp_at(qps, nic->paced[0])->snd.next_send_ps : PS_NEVER;
+    return nic->n_paced > 0 ? nic->paced[0]->next_send_ps : PS_NEVER;
 }

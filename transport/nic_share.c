@@ -5,17 +5,17 @@
 // credit.
 #include "transport/nic.h"
 
-static bool can_send(struct nic *nic, const struct qp_array *qps, ps_t now)
+static bool can_send(struct nic *nic, ps_t now)
 {
-    return !nic->paused && nic_next_ps(nic, qps, now) <= now;
+    return !nic->paused && nic_next_ps(nic, now) <= now;
 }
 
-struct nic *nic_share_turn(struct nic *classes, uint32_t n, const struct qp_array *qps, ps_t now)
+struct nic *nic_share_turn(struct nic *classes, uint32_t n, ps_t now)
 {
     unsigned ready = 0;
     for (uint32_t i = 0; i < n; i++)
-        ready |= (unsigned)can_send(&classes[i], qps, now) << i;
-    for (uint32_t turn = classes->turn; ready;) {
+        ready |= (unsigned)can_send(&classes[i], now) << i;
+    for (uint8_t turn = classes->turn; ready;) {
         struct nic *nic = &classes[turn];
         if (ready >> turn & 1 && nic->credit_bytes > 0) {
             classes->turn = turn;
@@ -23,17 +23,17 @@ struct nic *nic_share_turn(struct nic *classes, uint32_t n, const struct qp_arra
         }
         if (!(ready >> turn & 1) && nic->credit_bytes > 0)
             nic->credit_bytes = 0;
-        turn = (turn + 1) % n;
+        turn = (uint8_t)((turn + 1u) % n);
         classes[turn].credit_bytes += (int32_t)classes[turn].quantum_bytes;
     }
     return NULL;
 }
 
-ps_t nic_share_next_ps(struct nic *classes, uint32_t n, const struct qp_array *qps, ps_t now)
+ps_t nic_share_next_ps(struct nic *classes, uint32_t n, ps_t now)
 {
     ps_t first = PS_NEVER;
     for (uint32_t i = 0; i < n; i++) {
-        ps_t next = classes[i].paused ? PS_NEVER : nic_next_ps(&classes[i], qps, now);
+        ps_t next = classes[i].paused ? PS_NEVER : nic_next_ps(&classes[i], now);
         first = next < first ? next : first;
     }
     return first;

@@ -127,7 +127,8 @@ static const struct mistake mistakes[] = {
      "{\"kind\":\"switch\",\"size\":4,\"switch\":{\"routing\":{\"relay\":false}}}", NULL,
      "topology.dims[0].switch.routing.relay: relaying concerns all dimensions"},
     // transport
-    {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL, "transport.kind: \"tcp\""},
+    {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL,
+     "transport.kind: unknown transport kind \"tcp\""},
     {"\"transport\":{\"mtu\":\"63B\"}", NULL, NULL, "transport.mtu: 63B is below"},
     {"\"transport\":{\"wire_overhead\":\"ethernt\"}", NULL, NULL, "did you mean \"ethernet\"?"},
     {"\"transport\":{\"wire_overhead\":{\"data\":\"36B\"}}", NULL, NULL,

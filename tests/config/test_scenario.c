@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "tests/config/load.h"
+#include "transport/roce/roce_spec.h"
+#include "transport/transport.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
 
@@ -37,12 +39,12 @@ static void test_defaults(void **state)
     assert_true(dim->sw.pfc.enabled && dim->sw.pfc.alpha == 0.125);
     assert_true(dim->sw.pfc.headroom_bytes == PARAM_AUTO);
     assert_int_equal(dim->sw.ecn.mode, ECN_AUTO);
-    assert_int_equal(dim->transport.kind, TRANSPORT_ROCE);
-    assert_int_equal(dim->transport.mtu_bytes, 4096);
-    assert_int_equal(dim->transport.ack_interval, 1);
+    assert_string_equal(dim->transport.ops->name, "roce");
+    assert_int_equal(roce_spec_const(&dim->transport)->mtu_bytes, 4096);
+    assert_int_equal(roce_spec_const(&dim->transport)->ack_interval, 1);
     assert_int_equal(dim->transport.overhead, OVERHEAD_ETHERNET);
-    assert_int_equal(dim->transport.cnp, CNP_NP_TIMER);
-    assert_int_equal(dim->transport.qp, QP_PERSISTENT);
+    assert_int_equal(roce_spec_const(&dim->transport)->cnp, CNP_NP_TIMER);
+    assert_int_equal(roce_spec_const(&dim->transport)->qp, QP_PERSISTENT);
     assert_true(spec->limits.stall_ps == 100 * PS_PER_MS);
     assert_true(spec->limits.sim_time_ps == PS_NEVER);
     assert_true(spec->limits.wall_s == 0 && spec->limits.events == 0);
@@ -226,7 +228,7 @@ static void test_notification(void **state)
                  cases[i].cc, cases[i].transport);
         struct err err = {0}, later = {0};
         struct scenario *first = load(text, &err), *again = load(scenario_resolved(first), &later);
-        const struct transport_spec *t = &scenario_spec(first)->dims[0].transport;
+        const struct roce_spec *t = roce_spec_const(&scenario_spec(first)->dims[0].transport);
         assert_int_equal(t->cnp, cases[i].cnp);
         assert_int_equal(t->cnp_scope, cases[i].scope);
         assert_int_equal(t->cnp_interval_ps, cases[i].interval);
@@ -255,10 +257,10 @@ static void test_notification_of_a_dimension(void **state)
     struct scenario *again = load_good(scenario_resolved(first), NULL, 0);
     for (int i = 0; i < 2; i++) {
         const struct dim_spec *dims = scenario_spec(i ? again : first)->dims;
-        assert_int_equal(dims[0].transport.cnp_interval_ps, 50 * PS_PER_US);
-        assert_int_equal(dims[1].transport.cnp_interval_ps, 4 * PS_PER_US);
-        assert_int_equal(dims[1].transport.cnp, CNP_NP_TIMER);
-        assert_int_equal(dims[2].transport.cnp, CNP_PER_ACK);
+        assert_int_equal(roce_spec_const(&dims[0].transport)->cnp_interval_ps, 50 * PS_PER_US);
+        assert_int_equal(roce_spec_const(&dims[1].transport)->cnp_interval_ps, 4 * PS_PER_US);
+        assert_int_equal(roce_spec_const(&dims[1].transport)->cnp, CNP_NP_TIMER);
+        assert_int_equal(roce_spec_const(&dims[2].transport)->cnp, CNP_PER_ACK);
     }
     assert_string_equal(scenario_resolved(first), scenario_resolved(again));
     scenario_free(first);

@@ -52,7 +52,7 @@ static void write_notification(FILE *out, const struct cc_preset *preset)
                                          [CNP_SCOPE_DESTINATION] = "sender's address",
                                          [CNP_SCOPE_PORT] = "port"};
     char interval[UNIT_TEXT];
-    struct cc_notification n = notification_of(preset);
+    struct cc_notification n = cc_notification_of(preset);
     if (n.cnp == CNP_PER_ACK)
         fputs(" CE echoed on every ACK |", out);
     else

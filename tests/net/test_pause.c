@@ -59,7 +59,7 @@ static void on_start(void *ctx, uint32_t port, const struct packet *p, ps_t star
     if (port != 0)
         return;
     assert_true(w->n_starts < 64);
-    w->starts[w->n_starts++] = (struct start){start_ps, p->psn, p->cls};
+    w->starts[w->n_starts++] = (struct start){start_ps, p->entropy, p->cls};
 }
 
 static void on_change(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
@@ -81,7 +81,7 @@ static void world_begin(struct world *w, uint64_t rate_bps)
         network_set_port(&w->net, p, &config);
     }
     w->net.pfc_wire_bytes = 84;
-    w->net.ops[0] = w->net.ops[1] = (struct node_ops){
+    w->net.ops[NET_RANK] = w->net.ops[NET_SWITCH] = (struct node_ops){
         .arrive = on_arrive, .depart = on_depart, .pause_changed = on_change, .ctx = w};
     w->net.tap = (struct tap){on_start, w};
     w->net.ports[0].flags |= PORT_TAPPED;
@@ -108,7 +108,7 @@ static void run_to(struct world *w, ps_t at_ps)
 static void enqueue(struct world *w, uint32_t port, unsigned cls, uint32_t first_psn, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        struct packet p = {.psn = first_psn + i,
+        struct packet p = {.entropy = first_psn + i,
                            .frame_bytes = 980,
                            .wire_bytes = 1000,
                            .cls = cls & 7,

@@ -67,7 +67,7 @@ static void test_every_size(void **state)
         assert_int_equal(f.cap, power_above(n));
         assert_int_equal(pool.used_slots, f.cap);
         for (uint32_t i = 0; i < n; i++)
-            assert_int_equal(ring_at(&pool, &f, i)->psn, i);
+            assert_int_equal(ring_at(&pool, &f, i)->entropy, i);
         for (uint32_t i = 0; i < n; i++) {
             assert_head(&pool, &f, i);
             ring_drop_head(&pool, &f);

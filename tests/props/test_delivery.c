@@ -107,9 +107,9 @@ static void run(uint64_t seed, struct tally *tally)
     uint64_t whole = 0;
     for (size_t i = 0; i < r->n_flows; i++)
         whole += r->flows[i].status == MESSAGE_DONE ? r->flows[i].bytes : 0;
-    if (whole > f->sim->roce.delivered_bytes)
+    if (whole > f->sim->hosts.counters.delivered_bytes)
         fail_msg("seed %llu: less was delivered than messages say", (unsigned long long)seed);
-    if (r->status == RUN_COMPLETED && whole != f->sim->roce.delivered_bytes)
+    if (r->status == RUN_COMPLETED && whole != f->sim->hosts.counters.delivered_bytes)
         fail_msg("seed %llu: bytes were delivered twice", (unsigned long long)seed);
     tally->completed += r->status == RUN_COMPLETED;
     tally->lossy += r->drops_loss + r->drops_corruption > 0;

@@ -44,9 +44,9 @@ static void draw(struct fixture *f, uint64_t seed)
     else
         fixture_switch(f, senders + 1, link.rate_bps, link.delay_ps);
     struct dim_spec *dim = &f->spec.dims[0];
-    dim->transport.mtu_bytes = mtus[rng_below(&rng, 7)];
-    dim->transport.ack_interval = 1 + rng_below(&rng, 16);
-    dim->transport.ack_class = (int)rng_below(&rng, 2);
+    roce_spec_of(&dim->transport)->mtu_bytes = mtus[rng_below(&rng, 7)];
+    roce_spec_of(&dim->transport)->ack_interval = 1 + rng_below(&rng, 16);
+    roce_spec_of(&dim->transport)->ack_class = (int)rng_below(&rng, 2);
     dim->sw.pfc.response_ps = (ps_t)rng_below(&rng, 2) * (ps_t)rng_below(&rng, 600 * PS_PER_NS);
     f->spec.seed = seed;
     uint32_t ranks = dim->kind->fabric ? 2 * (senders + 1) : senders + 1;
@@ -78,7 +78,7 @@ static struct seen run(uint64_t seed, uint64_t headroom_bytes)
         seen.peak = s->max_headroom_bytes > seen.peak ? s->max_headroom_bytes : seen.peak;
         seen.share = share > seen.share ? share : seen.share;
     }
-    seen.full = f.sim->roce.dims[0].full.frame;
+    seen.full = f.sim->hosts.dims[0].full.frame;
     seen.pauses = f.result->pause_frames;
     seen.dropped = f.result->drops_headroom;
     if (headroom_bytes == PARAM_AUTO &&

@@ -49,7 +49,7 @@ static void check_shares(uint32_t src_heavy, uint32_t dst_heavy, const char *wha
     fixture_switch(&f, 4, RATE, PS_PER_US);
     set_class(&f, 1, LOSSLESS_ON, 1);
     set_class(&f, 4, LOSSLESS_ON, 3);
-    f.spec.dims[0].transport.ack_class = ACK_CLASS_CONTROL;
+    roce_spec_of(&f.spec.dims[0].transport)->ack_class = ACK_CLASS_CONTROL;
     f.spec.duration_ps = 120 * PS_PER_US;
     add_flow(&f, 0, 1, 0, 2, 10000000);
     for (int i = 0; i < 1000; i++)
@@ -78,8 +78,8 @@ static void test_lossy_beside_lossless(void **state)
     struct fixture f;
     fixture_switch(&f, 10, RATE, PS_PER_US);
     f.spec.dims[0].sw.buffer_bytes = 3000000;
-    f.spec.dims[0].transport.rto_ps = 200 * PS_PER_US;
-    f.spec.dims[0].transport.retry_limit = 1000;
+    roce_spec_of(&f.spec.dims[0].transport)->rto_ps = 200 * PS_PER_US;
+    roce_spec_of(&f.spec.dims[0].transport)->retry_limit = 1000;
     for (uint32_t r = 1; r < 9; r++)
         add_flow(&f, 0, NET_CLASS_DATA, r, 0, 1000000);
     for (uint32_t r = 1; r < 9; r++)
@@ -245,7 +245,7 @@ static void test_timer_of_a_class(void **state)
         struct fixture f;
         struct err err = {0};
         fixture_switch(&f, 3, RATE, PS_PER_US);
-        f.spec.dims[0].transport.rto_ps = 50 * PS_PER_US;
+        roce_spec_of(&f.spec.dims[0].transport)->rto_ps = 50 * PS_PER_US;
         add_flow(&f, 0, NET_CLASS_DATA, 0, 1, 1000);
         add_flow(&f, 1, 1, 0, 2, 1000);
         f.faults[0] = fixture_fault("dim0.sw0->rank2");
@@ -259,9 +259,9 @@ static void test_timer_of_a_class(void **state)
         struct packet p = {.kind = PACKET_PFC, .pfc = packet_pfc(cases[c].paused, UINT16_MAX)};
         port_receive_pfc(&f.sim->net, 0, &p, f.sim->engine.now_ps);
         run_to(&f, 300 * PS_PER_US);
-        assert_int_equal(f.sim->roce.timeouts > 0, cases[c].fires);
+        assert_int_equal(f.sim->hosts.counters.timeouts > 0, cases[c].fires);
         run_to(&f, 450 * PS_PER_US); // the pause has ended, and the clock went on where it stood
-        assert_true(f.sim->roce.timeouts > 0);
+        assert_true(f.sim->hosts.counters.timeouts > 0);
         fixture_free(&f);
     }
 }
@@ -279,10 +279,10 @@ static void test_class_of_a_dimension(void **state)
     fixture_flow(&f, 0, 2, 100000, 0);
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
-    assert_int_equal(qp_at(&f.sim->roce.qps, 0)->cls, 3);
-    assert_int_equal(qp_at(&f.sim->roce.qps, 1)->cls, 1);
-    assert_int_equal(f.sim->roce.flows.ids[0].data_dscp, 26);
-    assert_int_equal(f.sim->roce.flows.ids[1].data_dscp, 8);
+    assert_int_equal(f.sim->hosts.flows.ids[0].cls, 3);
+    assert_int_equal(f.sim->hosts.flows.ids[1].cls, 1);
+    assert_int_equal(f.sim->hosts.flows.ids[0].data_dscp, 26);
+    assert_int_equal(f.sim->hosts.flows.ids[1].data_dscp, 8);
     fixture_free(&f);
 }
 

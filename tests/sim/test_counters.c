@@ -22,7 +22,7 @@ static void star(uint32_t ranks)
 {
     fixture_switch(&f, ranks, UINT64_C(100000000000), PS_PER_US);
     struct transport_spec *t = &f.spec.dims[0].transport;
-    t->mtu_bytes = 1000;
+    roce_spec_of(t)->mtu_bytes = 1000;
     t->overhead = OVERHEAD_CUSTOM;
     t->overhead_data = 36;
     t->overhead_ack = 48;
@@ -188,8 +188,8 @@ static void test_drops(void **state)
     f.spec.dims[0].sw.pfc.enabled = false;
     f.spec.dims[0].sw.buffer_bytes = 100000;
     f.spec.dims[0].sw.lossy_alpha = 0.1;
-    f.spec.dims[0].transport.recovery = RECOVERY_SELECTIVE_REPEAT;
-    f.spec.dims[0].transport.rto_ps = 100 * PS_PER_US;
+    roce_spec_of(&f.spec.dims[0].transport)->recovery = RECOVERY_SELECTIVE_REPEAT;
+    roce_spec_of(&f.spec.dims[0].transport)->rto_ps = 100 * PS_PER_US;
     fixture_flow(&f, 0, 2, 100000, 0);
     fixture_flow(&f, 1, 2, 100000, 0);
     fixture_run(&f);

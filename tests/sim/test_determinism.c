@@ -102,14 +102,14 @@ static void scenario(struct fixture *f, unsigned which, uint64_t seed)
     fixture_leaf_spine(f, 12, 4, 3, link, trunk);
     struct dim_spec *dim = &f->spec.dims[0];
     f->spec.seed = seed;
-    dim->transport.mtu_bytes = 1000;
+    roce_spec_of(&dim->transport)->mtu_bytes = 1000;
     fixture_cc(f, "dcqcn", NULL, NULL);
     if (which == 2) {
         fixture_collective(f, COLL_ALL_REDUCE, "ring", 2000000, 3);
         f->collectives[0].params.repeat = 2;
         dim->transport.start_jitter_ps = 5 * PS_PER_US;
         dim->transport.clock_ppm = 100;
-        dim->transport.qps_per_pair = 2;
+        roce_spec_of(&dim->transport)->qps_per_pair = 2;
         return;
     }
     for (uint32_t i = 0; i < 60; i++) {
@@ -123,12 +123,12 @@ static void scenario(struct fixture *f, unsigned which, uint64_t seed)
         dim->sw.buffer_bytes = 400000;
         dim->sw.ecn = (struct ecn_spec){
             .mode = ECN_ON, .kmin_bytes = 20000, .kmax_bytes = 80000, .pmax = 0.2};
-        dim->transport.rto_ps = 300 * PS_PER_US;
+        roce_spec_of(&dim->transport)->rto_ps = 300 * PS_PER_US;
     } else if (which == 3) {
         fixture_cc(f, "window", NULL, NULL);
-        dim->transport.qp = QP_PER_MESSAGE;
-        dim->transport.ack_interval = 3;
-        dim->transport.ack_class = ACK_CLASS_CONTROL;
+        roce_spec_of(&dim->transport)->qp = QP_PER_MESSAGE;
+        roce_spec_of(&dim->transport)->ack_interval = 3;
+        roce_spec_of(&dim->transport)->ack_class = ACK_CLASS_CONTROL;
     } else if (which == 4) {
         f->spec.duration_ps = 120 * PS_PER_US;
     }

@@ -24,7 +24,7 @@ static struct estimate check(uint64_t pairs, double tolerance)
     fixture_run(&f); // an estimate reads what does not change while it runs
     struct estimate e = sim_estimate(f.sim);
     assert_int_equal(e.queue_pairs, pairs);
-    assert_int_equal(f.sim->roce.qps.n, pairs);
+    assert_int_equal(f.sim->hosts.flows.n, pairs);
     double hops = (double)f.result->packet_hops;
     if (fabs(e.packet_hops - hops) > tolerance * hops)
         fail_msg("%g packet-hops estimated, %g simulated", e.packet_hops, hops);
@@ -32,7 +32,8 @@ static struct estimate check(uint64_t pairs, double tolerance)
     assert_true(e.wall_s >= 60e-9 * e.packet_hops && e.wall_s < 62e-9 * e.packet_hops);
     // A queue pair takes its struct, its name, and a part of tables.
     uint64_t bytes = e.part_bytes[ESTIMATE_QUEUE_PAIRS];
-    assert_true(bytes > pairs * sizeof(struct qp) && bytes < pairs * 2 * sizeof(struct qp));
+    size_t flow = hosts_flow_bytes(&f.sim->hosts.dims[0]);
+    assert_true(bytes > pairs * flow && bytes < pairs * 2 * flow);
     return e;
 }
 
@@ -41,14 +42,14 @@ static void test_flows(void **state)
 {
     (void)state;
     fixture_switch(&f, 9, LINE, PS_PER_US);
-    f.spec.dims[0].transport.mtu_bytes = 4000;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 4000;
     for (uint32_t i = 0; i < 8; i++)
         fixture_flow(&f, i, 8, 1000000, 0);
     struct estimate e = check(8, 0.02); // PFC frames come on top
     assert_true(fabs(e.packets - 2000) < 1e-9 && fabs(e.packet_hops - 8000) < 1e-6);
     assert_int_equal(e.part_bytes[ESTIMATE_SERIES], 0);
     // 8 records; flights: 18 directions of 100 Gb/s * 1 us = 12.5 KB and the buffer of 32 MB are more
-    // than the 8 MB posted, so 2000 packets, twice, of 32 bytes and as much of cargo.
+    // than the 8 MB posted, so 2000 packets, twice, of 32 bytes and as much of meta.
     assert_int_equal(e.part_bytes[ESTIMATE_PACKETS], 2000 * 2 * 64);
     assert_true(e.part_bytes[ESTIMATE_RECORDS] > 8 * sizeof(struct flow_record));
     assert_true(e.part_bytes[ESTIMATE_RECORDS] < 8 * 4096);
@@ -68,7 +69,7 @@ static void test_planes(void **state)
     struct param planes = param_find(kind->params, kind->n_params, "planes");
     struct err err = {0};
     assert_int_equal(param_set(&planes, f.spec.dims[0].params, "3", "planes", &err), 0);
-    f.spec.dims[0].transport.mtu_bytes = 4000;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 4000;
     for (uint32_t i = 0; i < 8; i++)
         fixture_flow(&f, i, 8, 960000, 0);
     check(24, 0.02);
@@ -85,7 +86,7 @@ static void test_collectives(void **state)
     fixture_free(&f);
     fixture_switch(&f, 16, LINE, PS_PER_US);
     fixture_collective(&f, COLL_ALL_TO_ALL, "direct", 16 * 65536, 1);
-    f.spec.dims[0].transport.ack_interval = 4;
+    roce_spec_of(&f.spec.dims[0].transport)->ack_interval = 4;
     struct estimate e = check(240, 0.02);
     assert_true(fabs(e.packet_hops - e.packets * 1.25 * 2) < 1e-3);
     fixture_free(&f);

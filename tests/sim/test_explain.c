@@ -35,7 +35,7 @@ static void fabric(uint32_t ranks, uint32_t spines, uint64_t buffer)
 {
     const struct link_spec link = {LINE, PS_PER_US};
     fixture_leaf_spine(&f, ranks, 4, spines, link, link);
-    f.spec.dims[0].transport.mtu_bytes = 1000;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 1000;
     f.spec.dims[0].sw.buffer_bytes = buffer;
 }
 
@@ -91,8 +91,8 @@ static void test_imbalance(void **state)
         fabric(8, 4, 32000000);
         struct dim_spec *dim = &f.spec.dims[0];
         dim->sw.routing.kind = sprayed ? ROUTING_SPRAY : ROUTING_ECMP;
-        dim->transport.recovery = RECOVERY_SELECTIVE_REPEAT;
-        dim->transport.reorder_packets = 1000;
+        roce_spec_of(&dim->transport)->recovery = RECOVERY_SELECTIVE_REPEAT;
+        roce_spec_of(&dim->transport)->reorder_packets = 1000;
         fixture_flow(&f, 0, 4, 4000000, 0);
         fixture_run(&f);
         if (sprayed)
@@ -112,7 +112,7 @@ static void test_drops(void **state)
         for (unsigned i = 0; i < 4; i++)
             fixture_flow(&f, i, 4, 4000000, 0);
         f.spec.dims[0].sw.lossy_alpha = 0.1;
-        f.spec.dims[0].transport.rto_ps = PS_PER_MS;
+        roce_spec_of(&f.spec.dims[0].transport)->rto_ps = PS_PER_MS;
         fixture_run(&f);
         if (pfc) {
             assert_null(sentence("most drops"));

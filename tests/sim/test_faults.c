@@ -27,8 +27,8 @@ static void fabric(uint32_t spines, const struct fault_spec *fault)
 {
     const struct link_spec link = {LINE, PS_PER_US};
     fixture_leaf_spine(&f, 16, 4, spines, link, link);
-    f.spec.dims[0].transport.mtu_bytes = 1000;
-    f.spec.dims[0].transport.rto_ps = 200 * PS_PER_US;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 1000;
+    roce_spec_of(&f.spec.dims[0].transport)->rto_ps = 200 * PS_PER_US;
     f.spec.faults = (struct fault_spec *)(uintptr_t)fault;
     f.spec.n_faults = 1;
 }

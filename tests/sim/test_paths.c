@@ -23,7 +23,7 @@ static struct fixture f;
 static void small_packets(void)
 {
     struct transport_spec *t = &f.spec.dims[0].transport;
-    t->mtu_bytes = 1000;
+    roce_spec_of(t)->mtu_bytes = 1000;
     t->overhead = OVERHEAD_CUSTOM;
     t->overhead_data = 36;
     t->overhead_ack = 48;
@@ -43,7 +43,7 @@ static void test_one_switch(void **state)
 {
     (void)state;
     star(1);
-    struct roce_path path = sim_path(f.sim, 0, 2, 0, 0);
+    struct transport_path path = sim_path(f.sim, 0, 2, 0, 0);
     assert_int_equal(path.hops, 2);
     assert_int_equal(path.line_bps, LINE);
     assert_int_equal(path.base_rtt_ps, 4 * PS_PER_US + 2 * (D + A));

@@ -69,7 +69,7 @@ static void capture_run(int stamp, struct records *at_rank, struct records *at_s
     assert_non_null(mkdtemp(dir));
     fixture_switch(&f, 3, RATE, DELAY_NS * PS_PER_NS);
     f.spec.dims[0].sw.buffer_bytes = 500000;
-    f.spec.dims[0].transport.mtu_bytes = 4096;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 4096;
     fixture_flow(&f, 0, 2, 2000000, 0);
     fixture_flow(&f, 1, 2, 2000000, 0);
     fixture_flow(&f, 2, 0, 4000000, 0);

@@ -16,7 +16,7 @@ static void grid(void)
 {
     fixture_switch(&f, 3, UINT64_C(100000000000), PS_PER_US);
     f.spec.dims[0].sw.routing.relay = true;
-    f.spec.dims[0].transport.mtu_bytes = 1000;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 1000;
     f.spec.dims[1] = f.spec.dims[0];
     f.spec.dims[1].size = 4;
     f.spec.n_dims = 2;
@@ -60,7 +60,7 @@ static void test_all_to_all(void **state)
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
     // 12 ranks to 11 others, 10,000 B each; 6 of them two legs away.
-    assert_int_equal(f.sim->roce.delivered_bytes, UINT64_C(3) * 12 * (11 + 6) * 10000);
+    assert_int_equal(f.sim->hosts.counters.delivered_bytes, UINT64_C(3) * 12 * (11 + 6) * 10000);
     assert_true(f.result->collectives[0].efficiency > 0 &&
                 f.result->collectives[0].efficiency <= 1);
     fixture_free(&f);
@@ -75,7 +75,7 @@ static void test_a_leg_that_fails(void **state)
     f.spec.faults = &fault;
     f.spec.n_faults = 1;
     for (int d = 0; d < 2; d++)
-        f.spec.dims[d].transport.rto_ps = 200 * PS_PER_US;
+        roce_spec_of(&f.spec.dims[d].transport)->rto_ps = 200 * PS_PER_US;
     fixture_flow(&f, 1, 11, 500000, 0);
     fixture_flow(&f, 1, 10, 500000, 0);
     fixture_run(&f);

@@ -18,7 +18,7 @@ static struct fixture f;
 static void eight_ranks(uint32_t share)
 {
     fixture_switch(&f, 8, LINE, PS_PER_US);
-    f.spec.dims[0].transport.mtu_bytes = 1000;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 1000;
     f.spec.dims[0].ranks_per_port = share;
 }
 

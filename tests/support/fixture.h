@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/sim_internal.h"
+#include "transport/roce/roce_spec.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
 

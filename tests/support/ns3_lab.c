@@ -83,12 +83,12 @@ struct ns3_figures ns3_ours(const struct ns3_setup *setup, const char *policy, u
     setup->build(&f);
     f.spec.seed = seed;
     struct dim_spec *dim = &f.spec.dims[0];
-    dim->transport.mtu_bytes = 1000;
+    roce_spec_of(&dim->transport)->mtu_bytes = 1000;
     dim->transport.overhead = OVERHEAD_CUSTOM;
     dim->transport.overhead_data = 36;
     dim->transport.overhead_ack = 48;
-    dim->transport.qp = QP_PER_MESSAGE;
-    dim->transport.cnp = CNP_PER_ACK;
+    roce_spec_of(&dim->transport)->qp = QP_PER_MESSAGE;
+    roce_spec_of(&dim->transport)->cnp = CNP_PER_ACK;
     dim->sw.buffer_bytes = 32 << 20;
     dim->sw.reserve_bytes = 4096;
     dim->sw.pfc.xon_offset_bytes = 3072;

@@ -18,7 +18,8 @@ struct model {
 
 struct packet packet_numbered(uint32_t n)
 {
-    return (struct packet){.psn = n, .flow = ~n, .arrives_ps = (ps_t)n << 20, .flags = (uint8_t)n};
+    return (struct packet){
+        .entropy = n, .flow = ~n, .arrives_ps = (ps_t)n << 20, .flags = (uint8_t)n};
 }
 
 void assert_packet(const struct packet *p, uint32_t n)

@@ -89,9 +89,9 @@ void random_lossless(struct fixture *f, uint64_t seed)
     struct dim_spec *dim = &f->spec.dims[0];
     f->spec.seed = seed;
     dim->sw.int_hops = 8;
-    dim->transport.mtu_bytes = PICK(&rng, mtus);
-    dim->transport.ack_interval = 1 + rng_below(&rng, 8);
-    dim->transport.ack_class = (int)rng_below(&rng, 2);
+    roce_spec_of(&dim->transport)->mtu_bytes = PICK(&rng, mtus);
+    roce_spec_of(&dim->transport)->ack_interval = 1 + rng_below(&rng, 8);
+    roce_spec_of(&dim->transport)->ack_class = (int)rng_below(&rng, 2);
     dim->transport.start_jitter_ps = (ps_t)rng_below(&rng, 2) * PS_PER_US;
     dim->transport.clock_ppm = rng_below(&rng, 2) ? 100 : 0;
     dim->sw.pfc.response_ps = (ps_t)rng_below(&rng, 2) * (ps_t)rng_below(&rng, 500 * PS_PER_NS);
@@ -193,8 +193,8 @@ static void random_faults(struct fixture *f, struct rng *rng)
             .storm_ps = rng_below(rng, 4) ? PS_NEVER : (ps_t)rng_below(rng, 100 * PS_PER_US),
             .storm_end_ps = 150 * PS_PER_US};
     }
-    f->spec.dims[0].transport.rto_ps = 100 * PS_PER_US;
-    f->spec.dims[0].transport.retry_limit = 3;
+    roce_spec_of(&f->spec.dims[0].transport)->rto_ps = 100 * PS_PER_US;
+    roce_spec_of(&f->spec.dims[0].transport)->retry_limit = 3;
 }
 
 static void random_lossy_classes(struct fixture *f, struct rng *rng)
@@ -224,8 +224,8 @@ void random_any(struct fixture *f, uint64_t seed)
     if (rng_below(&rng, 4) == 0) { // loss, and go-back-N out of it
         dim->sw.pfc.enabled = false;
         shared = 20000 + rng_below(&rng, 300000);
-        dim->transport.rto_ps = (ps_t)(1 + rng_below(&rng, 300)) * PS_PER_US;
-        dim->transport.retry_limit = rng_below(&rng, 8);
+        roce_spec_of(&dim->transport)->rto_ps = (ps_t)(1 + rng_below(&rng, 300)) * PS_PER_US;
+        roce_spec_of(&dim->transport)->retry_limit = rng_below(&rng, 8);
     }
     if (rng_below(&rng, 2)) {
         uint64_t kmin = rng_below(&rng, 60000);
@@ -256,23 +256,24 @@ void random_any(struct fixture *f, uint64_t seed)
     if (rng_below(&rng, 3) == 0) {
         static const char *const presets[] = {"scaled", "paper", "nic", "hpcc_sim", "khan2022"};
         fixture_cc(f, "dcqcn", presets[rng_below(&rng, 5)], NULL);
-        dim->transport.cnp = CNP_NP_TIMER + (int)rng_below(&rng, 2);
-        dim->transport.cnp_scope = (int)rng_below(&rng, 4); // auto and the three
+        roce_spec_of(&dim->transport)->cnp = CNP_NP_TIMER + (int)rng_below(&rng, 2);
+        roce_spec_of(&dim->transport)->cnp_scope = (int)rng_below(&rng, 4); // auto and the three
     }
     if (rng_below(&rng, 4) == 0)
         random_faults(f, &rng);
     if (rng_below(&rng, 3) == 0) {
-        dim->transport.recovery = RECOVERY_SELECTIVE_REPEAT;
-        dim->transport.bdp_cap = rng_below(&rng, 2);
-        dim->transport.reorder_packets = rng_below(&rng, 5);
+        roce_spec_of(&dim->transport)->recovery = RECOVERY_SELECTIVE_REPEAT;
+        roce_spec_of(&dim->transport)->bdp_cap = rng_below(&rng, 2);
+        roce_spec_of(&dim->transport)->reorder_packets = rng_below(&rng, 5);
         if (rng_below(&rng, 2))
-            dim->transport.rto_low_ps = dim->transport.rto_high_ps = 100 * PS_PER_US;
+            roce_spec_of(&dim->transport)->rto_low_ps = roce_spec_of(&dim->transport)->rto_high_ps =
+                100 * PS_PER_US;
     }
     dim->sw.routing.kind = rng_below(&rng, 2) ? ROUTING_ECMP : (int)rng_below(&rng, 5);
     dim->sw.routing.spray = (int)rng_below(&rng, 2);
     dim->sw.routing.flowlet_gap_ps = PS_PER_US;
-    dim->transport.qp = (int)rng_below(&rng, 2);
-    dim->transport.qps_per_pair = 1 + rng_below(&rng, 3);
+    roce_spec_of(&dim->transport)->qp = (int)rng_below(&rng, 2);
+    roce_spec_of(&dim->transport)->qps_per_pair = 1 + rng_below(&rng, 3);
     if (rng_below(&rng, 3) == 0)
         f->spec.duration_ps = (ps_t)(1 + rng_below(&rng, 200)) * PS_PER_US;
     random_lossy_classes(f, &rng);

@@ -126,17 +126,18 @@ static void any_transport(struct dim_spec *dim, struct rng *rng)
 {
     static const uint64_t mtus[] = {64, 256, 1000, 4096, 9000};
     struct transport_spec *t = &dim->transport;
-    t->mtu_bytes = ONE_OF(rng, mtus);
-    t->ack_interval = rng_below(rng, 2) ? 1 : 1 + rng_below(rng, 20);
-    t->ack_class = (int)rng_below(rng, 2);
-    t->qp = (int)rng_below(rng, 2);
-    t->qps_per_pair = 1 + rng_below(rng, 3);
+    struct roce_spec *roce = roce_spec_of(t);
+    roce->mtu_bytes = ONE_OF(rng, mtus);
+    roce->ack_interval = rng_below(rng, 2) ? 1 : 1 + rng_below(rng, 20);
+    roce->ack_class = (int)rng_below(rng, 2);
+    roce->qp = (int)rng_below(rng, 2);
+    roce->qps_per_pair = 1 + rng_below(rng, 3);
     t->stripe = rng_below(rng, 4) > 0;
     t->overhead = (int)rng_below(rng, 3);
     t->overhead_data = 1 + rng_below(rng, 100);
     t->overhead_ack = 1 + rng_below(rng, 100);
     t->clock_ppm = rng_below(rng, 4) ? 0 : 100;
-    t->recovery = (int)rng_below(rng, 2);
+    roce->recovery = (int)rng_below(rng, 2);
     dim->sw.routing.kind = (int)rng_below(rng, ROUTING_STATIC);
     dim->sw.routing.flowlet_gap_ps = PS_PER_US;
     dim->sw.buffer_bytes = UINT64_C(2000000000);
@@ -148,7 +149,8 @@ static void any_collective(struct fixture *f, struct rng *rng, uint32_t ranks)
                                              "tree", "bruck",  "double_binary_tree"};
     const char *algorithm = algorithms[rng_below(rng, 6)], *why;
     enum coll_op op = (enum coll_op)rng_below(rng, COLL_OPS);
-    uint64_t bytes = any_bytes(rng, f->spec.dims[0].transport.mtu_bytes) * (1 + rng_below(rng, 9));
+    uint64_t bytes = any_bytes(rng, roce_spec_of(&f->spec.dims[0].transport)->mtu_bytes) *
+                     (1 + rng_below(rng, 9));
     struct coll_shape shape = {.op = op, .ranks = ranks, .bytes = bytes};
     if (!coll_find(algorithm)->supports(&shape, &why))
         algorithm = "direct";
@@ -180,7 +182,7 @@ static void other_networks(struct fixture *f, struct rng *rng)
     for (uint32_t i = 0; i < 3 * ranks; i++) {
         uint32_t src = (uint32_t)rng_below(rng, ranks), dst = (uint32_t)rng_below(rng, ranks - 1);
         fixture_flow(f, src, dst + (dst >= src),
-                     any_bytes(rng, f->spec.dims[0].transport.mtu_bytes),
+                     any_bytes(rng, roce_spec_of(&f->spec.dims[0].transport)->mtu_bytes),
                      alone ? i * 10 * PS_PER_MS : (ps_t)rng_below(rng, 20 * PS_PER_US));
     }
 }
@@ -195,5 +197,5 @@ void random_bounds(struct fixture *f, uint64_t seed)
     random_any(f, seed);
     f->spec.duration_ps = PS_NEVER;
     for (size_t i = 0; i < f->lists[0].list.n; i++)
-        f->flows[i].bytes = any_bytes(&rng, f->spec.dims[0].transport.mtu_bytes);
+        f->flows[i].bytes = any_bytes(&rng, roce_spec_of(&f->spec.dims[0].transport)->mtu_bytes);
 }

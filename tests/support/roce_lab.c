@@ -56,7 +56,7 @@ static void see(const struct lab *l, struct lab_seen **list, size_t *n, size_t *
 {
     if (*n == *cap)
         *list = memory_grow(*list, cap, sizeof **list);
-    (*list)[(*n)++] = (struct lab_seen){at_ps, *p, *cargo_at(&l->sim->net.cargo, p->cargo)};
+    (*list)[(*n)++] = (struct lab_seen){at_ps, *p, *meta_at(&l->sim->net.meta, p->meta)};
 }
 
 static void on_tap(void *ctx, uint32_t port, const struct packet *p, ps_t start, ps_t end)
@@ -66,18 +66,18 @@ static void on_tap(void *ctx, uint32_t port, const struct packet *p, ps_t start,
     see(l, &l->tx, &l->n_tx, &l->cap_tx, p, start);
     if (p->kind != PACKET_DATA)
         return;
-    const struct qp_sender *s = &qp_at(&l->sim->roce.qps, p->flow)->snd;
-    uint32_t payload = l->tx[l->n_tx - 1].cargo.payload_bytes;
+    const struct sender *s = l->sim->hosts.senders[p->flow];
+    uint32_t payload = l->tx[l->n_tx - 1].meta.payload_bytes;
     uint64_t before = s->nxt_bytes - s->una_bytes - payload;
     assert_true(l->window_shrinks ||
-                before < qp_cc(s)->cwnd_bytes); // one packet past the window at most
+                before < s->cc->cwnd_bytes); // one packet past the window at most
     l->max_inflight = before + payload > l->max_inflight ? before + payload : l->max_inflight;
 }
 
 // The nodes' contexts stay as they are: the lab hangs from the transport's client.
 static void nic_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
-    struct lab *l = ((struct roce *)ctx)->client.ctx;
+    struct lab *l = ((struct hosts *)ctx)->client.ctx;
     see(l, &l->rx, &l->n_rx, &l->cap_rx, p, now);
     l->nic_arrive(ctx, node, local, p, now);
 }
@@ -85,7 +85,7 @@ static void nic_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *
 static void switch_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
     struct sim *sim = (struct sim *)((char *)ctx - offsetof(struct sim, switches));
-    struct lab *l = sim->roce.client.ctx;
+    struct lab *l = sim->hosts.client.ctx;
     if (!(l->lose && l->lose(l, p))) {
         l->switch_arrive(ctx, node, local, p, now);
         return;
@@ -117,46 +117,53 @@ static void on_failed(void *ctx, uint64_t token, ps_t now)
         l->on_end(l, token, now);
 }
 
-struct transport_spec *lab_begin(struct lab *l, uint32_t ranks, const struct cc_ops *ops)
+// The ledger of the simulation is not used: it would take the tests' tokens for its own.
+static void on_message_ended(void *ctx, const struct sender *s, const struct message *m, ps_t now)
+{
+    (void)ctx, (void)s, (void)m, (void)now;
+}
+
+struct roce_spec *lab_begin(struct lab *l, uint32_t ranks, const struct cc_ops *ops)
 {
     memset(l, 0, sizeof *l);
     memset(&lab_stub, 0, sizeof lab_stub);
     fixture_switch(&l->f, ranks, LAB_LINE, PS_PER_US);
     struct dim_spec *dim = &l->f.spec.dims[0];
-    dim->transport.mtu_bytes = LAB_MTU;
+    roce_spec_of(&dim->transport)->mtu_bytes = LAB_MTU;
     dim->sw.ecn.mode = ECN_OFF;
     if (ops) {
         dim->cc = ops;
         dim->cc_preset = ops->presets;
     }
-    return &dim->transport;
+    return roce_spec_of(&dim->transport);
 }
 
-struct roce *lab_build(struct lab *l)
+struct hosts *lab_build(struct lab *l)
 {
     struct err err = {0};
     l->sim = l->f.sim = sim_new(&l->f.spec, &err);
     assert_non_null(l->sim);
     err_free(&err); // warnings
     struct network *net = &l->sim->net;
-    l->nic_arrive = net->ops[0].arrive;
-    l->switch_arrive = net->ops[1].arrive;
-    net->ops[0].arrive = nic_arrive;
-    net->ops[1].arrive = switch_arrive;
+    l->nic_arrive = net->ops[NET_RANK].arrive;
+    l->switch_arrive = net->ops[NET_SWITCH].arrive;
+    net->ops[NET_RANK].arrive = nic_arrive;
+    net->ops[NET_SWITCH].arrive = switch_arrive;
     net->tap = (struct tap){on_tap, l};
-    for (uint32_t p = 0; p < l->sim->roce.n_nics; p++)
+    for (uint32_t p = 0; p < l->sim->hosts.n_nics; p++)
         net->ports[p].flags |= PORT_TAPPED;
-    l->sim->roce.client = (struct transfer_client){on_delivered, on_sent, on_failed, l};
+    l->sim->hosts.client = (struct transfer_client){on_delivered, on_sent, on_failed, l};
+    l->sim->hosts.observer = (struct host_observer){on_message_ended, l};
     for (size_t t = 0; t < LAB_TOKENS; t++)
         l->delivered_ps[t] = l->sent_ps[t] = l->failed_ps[t] = -1;
-    return &l->sim->roce;
+    return &l->sim->hosts;
 }
 
 void lab_end(struct lab *l)
 {
     engine_drain(&l->sim->engine, SIZE_MAX);
     assert_int_equal(network_held(&l->sim->net), 0);
-    assert_int_equal(l->sim->net.cargo.n_used, 0);
+    assert_int_equal(l->sim->net.meta.n_used, 0);
     fixture_free(&l->f);
     free(l->tx);
     free(l->rx);
@@ -178,7 +185,20 @@ void lab_post(struct lab *l, uint32_t src, uint32_t dst, uint64_t bytes, uint64_
 {
     struct transfer_request r = {
         .src = src, .dst = dst, .bytes = bytes, .cls = NET_CLASS_DATA, .token = token};
-    roce_post(&l->sim->roce, &r, lab_now(l));
+    hosts_post(&l->sim->hosts, &r, lab_now(l));
+}
+
+uint32_t lab_psn(const struct lab *l, const struct packet *p)
+{
+    return meta_at(&l->sim->net.meta, p->meta)->seq;
+}
+
+size_t lab_failed(const struct lab *l)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < LAB_TOKENS; t++)
+        n += l->failed_ps[t] >= 0;
+    return n;
 }
 
 bool lab_is_nak(const struct packet *p) { return p->kind == PACKET_ACK && p->flags & PACKET_NAK; }
@@ -206,7 +226,7 @@ const struct lab_seen *lab_nth(const struct lab *l, bool (*is)(const struct pack
 
 bool lab_lose_psn(struct lab *l, struct packet *p)
 {
-    return lab_is_data(p) && p->psn == l->lose_psn && l->lost < l->lose_times;
+    return lab_is_data(p) && lab_psn(l, p) == l->lose_psn && l->lost < l->lose_times;
 }
 
 void lab_pause(struct lab *l, uint16_t quanta)

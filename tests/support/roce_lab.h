@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tests/support/fixture.h"
+#include "transport/roce/roce.h"
 
 #define LAB_LINE UINT64_C(100000000000) // of every link; 80 ps a byte, 1 us of delay
 #define LAB_MTU 1000
@@ -13,7 +14,7 @@
 struct lab_seen {
     ps_t at_ps; // NICs: start of transmission; arrivals: last byte
     struct packet p;
-    struct cargo cargo;
+    struct packet_meta meta;
 };
 
 struct lab {
@@ -43,8 +44,8 @@ extern const struct cc_ops lab_ack_ops; // hears ACKs
 extern const struct cc_ops lab_cnp_ops; // needs and hears CNPs
 
 // `ranks` on one switch under a policy (NULL = none). The transport's settings, to be changed.
-struct transport_spec *lab_begin(struct lab *l, uint32_t ranks, const struct cc_ops *ops);
-struct roce *lab_build(struct lab *l);
+struct roce_spec *lab_begin(struct lab *l, uint32_t ranks, const struct cc_ops *ops);
+struct hosts *lab_build(struct lab *l);
 void lab_end(struct lab *l); // drains; nothing may be left in the network
 
 void lab_run(struct lab *l);
@@ -57,6 +58,9 @@ bool lab_lose_psn(struct lab *l, struct packet *p);
 
 // A PFC frame of the data class has just arrived at rank 0's NIC.
 void lab_pause(struct lab *l, uint16_t quanta);
+
+uint32_t lab_psn(const struct lab *l, const struct packet *p);
+size_t lab_failed(const struct lab *l); // messages
 
 bool lab_is_data(const struct packet *p);
 bool lab_is_retx(const struct packet *p);

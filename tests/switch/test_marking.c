@@ -100,7 +100,7 @@ static void on_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p
     assert_int_equal(node, 2);
     assert_true(w->n < 64);
     w->marked[w->n] = p->flags & PACKET_CE;
-    w->arrived[w->n++] = p->psn;
+    w->arrived[w->n++] = p->entropy;
 }
 
 static void on_depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue,
@@ -126,7 +126,7 @@ static void world_begin(struct world *w, const struct marking *marking)
         network_set_port(&w->net, p, &config);
     }
     switches_init(&w->sw, &w->net, 0);
-    w->net.ops[0] = (struct node_ops){.arrive = on_arrive, .depart = on_depart, .ctx = w};
+    w->net.ops[NET_RANK] = (struct node_ops){.arrive = on_arrive, .depart = on_depart, .ctx = w};
     switch_attach(&w->sw, 0, RANKS, RANKS);
     struct switch_node *s = &w->sw.nodes[0];
     struct mmu_config mmu = {.buffer_bytes = 1000000, .alpha = 1, .lossy_alpha = 1};
@@ -152,7 +152,7 @@ static void world_end(struct world *w)
 
 static void send(struct world *w, uint32_t src, uint32_t psn, uint8_t flags)
 {
-    struct packet p = {.psn = psn,
+    struct packet p = {.entropy = psn,
                        .dst = 2,
                        .frame_bytes = FRAME,
                        .wire_bytes = FRAME,

@@ -45,7 +45,7 @@ static void on_start(void *ctx, uint32_t port, const struct packet *p, ps_t star
     if (port != log->port || p->kind != PACKET_DATA)
         return;
     assert_true(log->n < LOG_MAX);
-    log->packets[log->n].src = log->sim->roce.flows.ids[p->flow].src;
+    log->packets[log->n].src = log->sim->hosts.flows.ids[p->flow].src;
     log->packets[log->n++].marked = p->flags & PACKET_CE;
 }
 

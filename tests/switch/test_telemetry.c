@@ -113,7 +113,7 @@ static void test_digest_mean(void **state)
 static bool lose_some(struct lab *l, struct packet *p)
 {
     (void)l;
-    bool lost = lab_is_data(p) && !lab_is_retx(p) && p->psn % 17 == 5;
+    bool lost = lab_is_data(p) && !lab_is_retx(p) && lab_psn(l, p) % 17 == 5;
     if (lost)
         packet_end(&l->sim->net, p);
     return lost;
@@ -123,7 +123,7 @@ static void test_slots_come_back(void **state)
 {
     (void)state;
     static struct lab l;
-    struct transport_spec *t = lab_begin(&l, 3, NULL);
+    struct roce_spec *t = lab_begin(&l, 3, NULL);
     fixture_cc(&l.f, "hpcc", NULL, NULL);
     t->ack_interval = 3;
     l.lose = lose_some;
@@ -132,8 +132,8 @@ static void test_slots_come_back(void **state)
     lab_post(&l, 1, 2, 300000, 1);
     lab_run(&l);
     assert_true(l.sent_ps[0] > 0 && l.sent_ps[1] > 0);
-    assert_int_equal(l.sim->net.cargo.n_used, 0);
-    assert_true(l.sim->net.cargo.n_slots > 0);
+    assert_int_equal(l.sim->net.meta.n_used, 0);
+    assert_true(l.sim->net.meta.n_slots > 0);
     lab_end(&l);
 }
 

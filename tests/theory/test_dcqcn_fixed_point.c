@@ -37,7 +37,7 @@ static void run(struct fixture *f, const struct point *pt)
 {
     fixture_switch(f, pt->flows + 1, (uint64_t)pt->line_bps, PS_PER_US);
     struct dim_spec *dim = &f->spec.dims[0];
-    dim->transport.mtu_bytes = 1000;
+    roce_spec_of(&dim->transport)->mtu_bytes = 1000;
     dim->transport.overhead = OVERHEAD_CUSTOM; // so that wire, frame and payload are one
     dim->transport.overhead_data = 0;
     dim->transport.overhead_ack = 48;

@@ -26,7 +26,7 @@ static double mean_queue(const struct point *pt, enum marking_kind kind)
     struct fixture f;
     fixture_switch(&f, pt->flows + 1, LINE, PS_PER_US);
     struct dim_spec *dim = &f.spec.dims[0];
-    dim->transport.mtu_bytes = 1000;
+    roce_spec_of(&dim->transport)->mtu_bytes = 1000;
     dim->transport.overhead = OVERHEAD_CUSTOM;
     dim->transport.overhead_ack = 48;
     dim->sw.buffer_bytes = 3000000; // bounds the burst at the start, which the integral must forget

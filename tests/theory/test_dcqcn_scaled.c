@@ -23,7 +23,7 @@ static void check(double gbps, unsigned flows, uint32_t mtu, double ms)
 {
     struct fixture f;
     fixture_switch(&f, flows + 1, (uint64_t)(gbps * 1e9), PS_PER_US);
-    f.spec.dims[0].transport.mtu_bytes = mtu;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = mtu;
     fixture_cc(&f, "dcqcn", NULL, NULL);
     for (unsigned i = 0; i < flows; i++)
         fixture_flow(&f, i, flows, UINT64_C(1000000000000), 0);

@@ -65,11 +65,11 @@ static void run(struct fixture *f, const struct point *pt, uint64_t ack_interval
 {
     fixture_switch(f, pt->flows + 1, (uint64_t)(pt->gbps * 1e9), (ps_t)(pt->delay_us * 1e6));
     struct dim_spec *dim = &f->spec.dims[0];
-    dim->transport.mtu_bytes = packet_of(pt);
+    roce_spec_of(&dim->transport)->mtu_bytes = packet_of(pt);
     dim->transport.overhead = OVERHEAD_CUSTOM;
     dim->transport.overhead_data = 0;
     dim->transport.overhead_ack = ACK;
-    dim->transport.ack_interval = ack_interval;
+    roce_spec_of(&dim->transport)->ack_interval = ack_interval;
     dim->transport.start_jitter_ps = (ps_t)(pt->jitter_us * 1e6);
     uint64_t k_bytes = (uint64_t)(pt->k * packet_of(pt));
     dim->sw.buffer_bytes = 1 << 30; // PFC out of the way, of the first windows too

@@ -51,7 +51,7 @@ static void begin(bool cyclic)
     fixture_switch(&f, 3 * PER_SWITCH, LINE, PS_PER_US);
     struct dim_spec *dim = &f.spec.dims[0];
     dim->kind = &ring3;
-    dim->transport.mtu_bytes = 1000;
+    roce_spec_of(&dim->transport)->mtu_bytes = 1000;
     dim->sw.buffer_bytes = 1000000;
     if (cyclic) {
         f.spec.routes = (struct route_spec *)(uintptr_t)round_and_round;
@@ -115,8 +115,8 @@ static void test_one_class_deadlocks(void **state)
         dim->sw.pfc.watchdog = watchdog;
         dim->sw.pfc.watchdog_detect_ps = 2 * PS_PER_MS;
         dim->sw.pfc.watchdog_restore_ps = 2 * PS_PER_MS;
-        dim->transport.rto_ps = PS_PER_MS;
-        dim->transport.retry_limit = 1000;
+        roce_spec_of(&dim->transport)->rto_ps = PS_PER_MS;
+        roce_spec_of(&dim->transport)->retry_limit = 1000;
         f.jobs[0].cls = 5;
         dim->sw.classes[5].lossless = LOSSLESS_ON;
         f.flows[3 * PER_SWITCH] = (struct raw_flow){0, 2 * PER_SWITCH, 4000000, PS_PER_MS};
@@ -145,8 +145,8 @@ static void test_watchdog_breaks_it(void **state)
     dim->sw.pfc.watchdog = true;
     dim->sw.pfc.watchdog_detect_ps = 2 * PS_PER_MS;
     dim->sw.pfc.watchdog_restore_ps = 2 * PS_PER_MS;
-    dim->transport.rto_ps = PS_PER_MS;
-    dim->transport.retry_limit = 1000;
+    roce_spec_of(&dim->transport)->rto_ps = PS_PER_MS;
+    roce_spec_of(&dim->transport)->retry_limit = 1000;
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
     assert_true(f.result->watchdog_fired > 0);
@@ -166,9 +166,9 @@ static void storm(bool watchdog)
     fixture_switch(&f, 3 * PER_SWITCH, LINE, PS_PER_US);
     struct dim_spec *dim = &f.spec.dims[0];
     dim->kind = &ring3;
-    dim->transport.mtu_bytes = 1000;
+    roce_spec_of(&dim->transport)->mtu_bytes = 1000;
     dim->sw.buffer_bytes = 1000000;
-    dim->transport.rto_ps = 500 * PS_PER_US;
+    roce_spec_of(&dim->transport)->rto_ps = 500 * PS_PER_US;
     dim->sw.pfc.watchdog = watchdog;
     dim->sw.pfc.watchdog_detect_ps = PS_PER_MS;
     dim->sw.pfc.watchdog_restore_ps = 100 * PS_PER_MS;

@@ -39,7 +39,7 @@ static void incast(struct fixture *f, const struct point *pt)
     static char place[32], eta[32];
     fixture_switch(f, pt->flows + 1, pt->line_bps, pt->delay_ps);
     struct dim_spec *dim = &f->spec.dims[0];
-    dim->transport.mtu_bytes = MTU;
+    roce_spec_of(&dim->transport)->mtu_bytes = MTU;
     dim->transport.start_jitter_ps = PS_PER_US / 10; // identical ranks would stay in lock-step
     dim->sw.int_encoding = pt->encoding;
     snprintf(eta, sizeof eta, "eta=%g", pt->eta);
@@ -62,8 +62,8 @@ static void check(const struct point *pt)
     bool pint = strcmp(pt->preset, "pint") == 0;
     uint32_t telemetry = pint ? 1 : INT_BYTES;
     double frame = MTU + 62 + telemetry, wire = frame + 20; // headers, ICRC, FCS; preamble and gap
-    const struct qp *qp = qp_at(&f.sim->roce.qps, 0);
-    double rtt = (double)qp->snd.env.base_rtt_ps, bdp = (double)pt->line_bps / 8e12 * rtt;
+    const struct cc_env *env = &f.sim->hosts.senders[0]->cold->env;
+    double rtt = (double)env->base_rtt_ps, bdp = (double)pt->line_bps / 8e12 * rtt;
     // Before the first ACK every flow sends a BDP, in whole packets, while a BDP leaves.
     double bound = (pt->flows * ceil(bdp / wire) - floor(bdp / wire) + pt->flows) * frame;
     const struct series *s = f.result->series;
@@ -140,7 +140,7 @@ static void check_cell(const struct cell *c, double nearest)
     double wire = c->mtu + 82 + INT_BYTES, ack = 86 + INT_BYTES, byte_us = 8e-3 / c->gbps;
     double delay_us = (c->rtt_us - 2 * (wire + ack) * byte_us) / 4;
     fixture_switch(&f, c->flows + 1, (uint64_t)(c->gbps * 1e9), (ps_t)(delay_us * 1e6));
-    f.spec.dims[0].transport.mtu_bytes = c->mtu;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = c->mtu;
     f.spec.dims[0].transport.start_jitter_ps = PS_PER_US / 10;
     fixture_cc(&f, "hpcc", NULL, NULL);
     for (unsigned i = 0; i < c->flows; i++)

@@ -20,7 +20,7 @@ static void incast(struct fixture *f, unsigned senders, uint64_t bytes, uint64_t
 {
     fixture_switch(f, senders + 1, RATE, PS_PER_US);
     f->spec.dims[0].sw.buffer_bytes = buffer;
-    f->spec.dims[0].transport.mtu_bytes = 1000;
+    roce_spec_of(&f->spec.dims[0].transport)->mtu_bytes = 1000;
     for (unsigned i = 0; i < senders; i++)
         fixture_flow(f, i, senders, bytes, 0);
 }

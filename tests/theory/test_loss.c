@@ -33,11 +33,12 @@ static double goodput(const struct point *pt, enum recovery recovery, bool pfc)
     char window[32], place[32];
     fixture_switch(&f, pt->flows + 1, LINE, PS_PER_US);
     struct dim_spec *dim = &f.spec.dims[0];
-    dim->transport.mtu_bytes = MTU;
-    dim->transport.recovery = (int)recovery;
-    dim->transport.bdp_cap = false;
-    dim->transport.rto_ps = 2 * PS_PER_MS;
-    dim->transport.rto_low_ps = dim->transport.rto_high_ps = 2 * PS_PER_MS;
+    roce_spec_of(&dim->transport)->mtu_bytes = MTU;
+    roce_spec_of(&dim->transport)->recovery = (int)recovery;
+    roce_spec_of(&dim->transport)->bdp_cap = false;
+    roce_spec_of(&dim->transport)->rto_ps = 2 * PS_PER_MS;
+    roce_spec_of(&dim->transport)->rto_low_ps = roce_spec_of(&dim->transport)->rto_high_ps =
+        2 * PS_PER_MS;
     dim->sw.pfc.enabled = pfc;
     snprintf(window, sizeof window, "bytes=%uB", pt->window * MTU);
     snprintf(place, sizeof place, "dim0.sw0->rank%u", pt->flows);
@@ -56,7 +57,7 @@ static double goodput(const struct point *pt, enum recovery recovery, bool pfc)
     double bytes = 0;
     for (size_t i = 0; i < f.result->n_flows; i++)
         bytes += (double)f.result->flows[i].delivered_bytes;
-    double share = bytes * f.sim->roce.dims[0].full.wire / MTU * 8 / (MS * 1e-3) / (double)LINE;
+    double share = bytes * f.sim->hosts.dims[0].full.wire / MTU * 8 / (MS * 1e-3) / (double)LINE;
     double lost = (double)f.result->drops_loss;
     double sent =
         (double)f.sim->net.ports[node_port(&f.sim->net, pt->flows + 1, pt->flows)].tx_packets;
@@ -98,8 +99,8 @@ static void test_go_back_n_alone(void **state)
         double p = points[i].p, ms = points[i].ms;
         fixture_switch(&f, 2, (uint64_t)(points[i].gbps * 1e9), PS_PER_US);
         struct dim_spec *dim = &f.spec.dims[0];
-        dim->transport.mtu_bytes = points[i].mtu;
-        dim->transport.rto_ps = (ps_t)(points[i].rto_us * 1e6);
+        roce_spec_of(&dim->transport)->mtu_bytes = points[i].mtu;
+        roce_spec_of(&dim->transport)->rto_ps = (ps_t)(points[i].rto_us * 1e6);
         fixture_cc(&f, "window", NULL, NULL);
         struct fault_spec fault = fixture_fault("dim0.sw0->rank1");
         fault.one_way = true;
@@ -109,17 +110,17 @@ static void test_go_back_n_alone(void **state)
         fixture_flow(&f, 0, 1, UINT64_C(1000000000000), 0);
         f.spec.duration_ps = (ps_t)(ms * 1e9);
         fixture_run(&f);
-        const struct qp *qp = qp_at(&f.sim->roce.qps, 0);
-        double wire = qp->snd.env.full_wire_bytes, t_us = wire * 8e-3 / points[i].gbps;
-        double w = (double)qp->snd.env.base_rtt_ps * 1e-6 / t_us + 1;
+        const struct sender *s = f.sim->hosts.senders[0];
+        double wire = s->cold->env.full_wire_bytes, t_us = wire * 8e-3 / points[i].gbps;
+        double w = (double)s->cold->env.base_rtt_ps * 1e-6 / t_us + 1;
         double expected = 1 / (1 + p * w + p * p * points[i].rto_us / t_us);
         double got = (double)f.result->flows[0].delivered_bytes / points[i].mtu * t_us / (ms * 1e3);
         print_message(
             "go-back-N alone at %3.0fG, MTU %u, p %.2f %%, RTO %.0f us, W %.0f: %.3f of the "
             "line, theory %.3f (%+.1f %%), without the timer %.3f; %llu timeouts\n",
             points[i].gbps, points[i].mtu, 100 * p, points[i].rto_us, w, got, expected,
-            100 * (got / expected - 1), 1 / (1 + p * w), (unsigned long long)qp->snd.timeouts);
-        assert_true(qp->snd.timeouts > 40);
+            100 * (got / expected - 1), 1 / (1 + p * w), (unsigned long long)s->cold->timeouts);
+        assert_true(s->cold->timeouts > 40);
         assert_true(fabs(got / expected - 1) < 0.04);
         fixture_free(&f);
     }

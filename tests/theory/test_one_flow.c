@@ -56,7 +56,7 @@ static struct times recurrence(const struct link_case *hop, int hops, uint64_t b
 static void check(struct fixture *f, const struct link_case *hop, int hops, uint64_t bytes,
                   uint64_t mtu)
 {
-    f->spec.dims[0].transport.mtu_bytes = mtu;
+    roce_spec_of(&f->spec.dims[0].transport)->mtu_bytes = mtu;
     fixture_flow(f, 0, f->spec.dims[0].size - 1, bytes, 0);
     fixture_run(f);
     const struct flow_record *flow = &f->result->flows[0];

@@ -156,7 +156,7 @@ static void check(const char *policy, const struct point *pt)
     struct fixture f;
     fixture_switch(&f, pt->flows + 1, (uint64_t)(pt->gbps * 1e9), (ps_t)(pt->delay_us * 1e6));
     struct dim_spec *dim = &f.spec.dims[0];
-    dim->transport.mtu_bytes = pt->mtu_bytes;
+    roce_spec_of(&dim->transport)->mtu_bytes = pt->mtu_bytes;
     dim->transport.overhead = OVERHEAD_CUSTOM; // so that wire, frame and payload are one
     dim->transport.overhead_data = 0;
     dim->transport.overhead_ack = 48;
@@ -189,7 +189,7 @@ static void check(const char *policy, const struct point *pt)
         squares += rate * rate;
     }
     double jain = sum * sum / (pt->flows * squares), bytes_per_us = pt->gbps * 1e3 / 8;
-    const struct cc_env *env = &qp_at(&f.sim->roce.qps, 0)->snd.env; // INT makes packets longer
+    const struct cc_env *env = &f.sim->hosts.senders[0]->cold->env; // INT makes packets longer
     double wire = env->full_wire_bytes, bdp = (double)env->base_rtt_ps * 1e-6 * bytes_per_us;
     double rest = bdp * rest_bdps(pt->flows / atof(pt->expected_flows), pt->flows * wire / 2 / bdp);
     print_message("%-14s MTU %4u, %2u flows of %3s at %3.0fG: queue of %7.1f KB, theory %7.1f KB "

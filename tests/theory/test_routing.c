@@ -27,9 +27,9 @@ static void two_leaves(enum routing_kind kind, uint64_t seed)
     fixture_leaf_spine(&f, 2 * PER_LEAF, PER_LEAF, LINKS, link, link);
     f.spec.seed = seed;
     struct dim_spec *dim = &f.spec.dims[0];
-    dim->transport.mtu_bytes = 1000;
-    dim->transport.recovery = RECOVERY_SELECTIVE_REPEAT;
-    dim->transport.reorder_packets = 1000;
+    roce_spec_of(&dim->transport)->mtu_bytes = 1000;
+    roce_spec_of(&dim->transport)->recovery = RECOVERY_SELECTIVE_REPEAT;
+    roce_spec_of(&dim->transport)->reorder_packets = 1000;
     dim->sw.routing.kind = (int)kind;
 }
 
@@ -112,7 +112,7 @@ static unsigned links_used(ps_t gap_ps)
 {
     two_leaves(ROUTING_FLOWLET, 5);
     f.spec.dims[0].sw.routing.flowlet_gap_ps = gap_ps;
-    f.spec.dims[0].transport.qp = QP_PERSISTENT;
+    roce_spec_of(&f.spec.dims[0].transport)->qp = QP_PERSISTENT;
     fixture_collective(&f, COLL_ALL_TO_ALL, "direct", 2 * 4000,
                        1); // ranks 0 and 40, again and again
     static const uint32_t pair[] = {0, PER_LEAF};
@@ -141,7 +141,7 @@ static unsigned paths_of_a_pair(enum routing_hash hash, enum udp_entropy entropy
 {
     two_leaves(ROUTING_ECMP, 2);
     f.spec.dims[0].sw.routing.hash = (int)hash;
-    f.spec.dims[0].transport.entropy = (int)entropy;
+    roce_spec_of(&f.spec.dims[0].transport)->entropy = (int)entropy;
     for (unsigned i = 0; i < 8; i++)
         fixture_flow(&f, 0, PER_LEAF, 10000, 0);
     fixture_run(&f);

@@ -65,7 +65,7 @@ static void check(const struct point *pt)
 {
     struct fixture f;
     fixture_switch(&f, pt->flows + 1, (uint64_t)(pt->gbps * 1e9), (ps_t)(pt->delay_us * 1e6));
-    f.spec.dims[0].transport.mtu_bytes = pt->mtu;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = pt->mtu;
     f.spec.dims[0].transport.start_jitter_ps = 3 * PS_PER_US;
     fixture_cc(&f, "swift", NULL, NULL);
     for (unsigned i = 0; i < pt->flows; i++)
@@ -86,7 +86,7 @@ static void check(const struct point *pt)
         mean += queue / (double)(s->n_samples - from);
         high = queue > high ? queue : high;
     }
-    const struct cc_env *env = &qp_at(&f.sim->roce.qps, 0)->snd.env;
+    const struct cc_env *env = &f.sim->hosts.senders[0]->cold->env;
     struct path p = {(double)env->base_rtt_ps * 1e-6, env->full_wire_bytes * 8e-3 / pt->gbps,
                      pt->flows, pt->gbps * 1e3 / 8, env->full_wire_bytes};
     double d = rest_us(&p), c = window_at(&p, d), rest = p.c_bytes_us * (d - p.base_us);

@@ -45,7 +45,7 @@ static void bottleneck(struct fixture *f, unsigned flows, double gbps, double de
     static const char *at[] = {place};
     fixture_switch(f, flows + 1, (uint64_t)(gbps * 1e9), (ps_t)(delay_us * 1e6));
     struct dim_spec *dim = &f->spec.dims[0];
-    dim->transport.mtu_bytes = packet;
+    roce_spec_of(&dim->transport)->mtu_bytes = packet;
     dim->transport.overhead = OVERHEAD_CUSTOM;
     dim->transport.overhead_data = 0;
     dim->transport.overhead_ack = ACK;

@@ -33,7 +33,7 @@ static void run(fabric *build, const char *policy, const uint32_t (*pairs)[2], u
     struct fixture f;
     build(&f);
     struct dim_spec *dim = &f.spec.dims[0];
-    dim->transport.mtu_bytes = 1000;
+    roce_spec_of(&dim->transport)->mtu_bytes = 1000;
     dim->transport.start_jitter_ps = PS_PER_US;
     dim->sw.buffer_bytes = 4000000;
     fixture_cc(&f, policy, NULL, NULL);
@@ -47,7 +47,7 @@ static void run(fabric *build, const char *policy, const uint32_t (*pairs)[2], u
         for (unsigned k = 0; k < n; k++)
             if (f.result->flows[k].src == pairs[i][0]) // ids follow the jittered starts
                 bytes[i] += sign * (double)f.result->flows[k].delivered_bytes *
-                            f.sim->roce.dims[0].full.wire / 1000;
+                            f.sim->hosts.dims[0].full.wire / 1000;
     fixture_free(&f);
 }
 

@@ -19,7 +19,7 @@ static void check(double gbps, uint32_t mtu, unsigned flows, const char *k)
     static char place[32];
     static const char *at[] = {place};
     fixture_switch(&f, flows + 1, (uint64_t)(gbps * 1e9), PS_PER_US);
-    f.spec.dims[0].transport.mtu_bytes = mtu;
+    roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = mtu;
     f.spec.dims[0].transport.start_jitter_ps = PS_PER_US;
     f.spec.dims[0].sw.buffer_bytes = 1 << 30; // PFC out of the way
     fixture_cc(&f, "window", NULL, k, NULL);
@@ -32,10 +32,10 @@ static void check(double gbps, uint32_t mtu, unsigned flows, const char *k)
     f.spec.report.n_sample_at = 1;
     fixture_run(&f);
     const struct series *s = f.result->series;
-    const struct qp *qp = qp_at(&f.sim->roce.qps, 0);
-    double wire = qp->snd.env.full_wire_bytes, mean = 0;
-    double bdp = gbps * 1e3 / 8 * (double)qp->snd.env.base_rtt_ps * 1e-6;
-    double packets = ceil((double)qp_cc(&qp->snd)->cwnd_bytes / mtu),
+    const struct sender *sender = f.sim->hosts.senders[0];
+    double wire = sender->cold->env.full_wire_bytes, mean = 0;
+    double bdp = gbps * 1e3 / 8 * (double)sender->cold->env.base_rtt_ps * 1e-6;
+    double packets = ceil((double)sender->cc->cwnd_bytes / mtu),
            expected = flows * packets * wire - bdp;
     size_t from = s->n_samples / 2;
     for (size_t i = from; i < s->n_samples; i++)

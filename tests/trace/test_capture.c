@@ -18,28 +18,31 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/address.h"
 #include "trace/capture.h"
+#include "transport/roce/frame.h"
+#include "wire/address.h"
 
 #define PCAP_NANO_MAGIC 0xa1b23c4d
 #define PCAP_ETHERNET 1
 
 static struct flow_id ids[] = {
-    {.src = 0,
+    {.frames = &roce_frames,
+     .src = 0,
      .dst = 1,
-     .src_qpn = 0x100,
-     .dst_qpn = 0x101,
-     .src_udp = 0xc001,
-     .dst_udp = 0xc002,
+     .src_conn = 0x100,
+     .dst_conn = 0x101,
+     .src_port = 0xc001,
+     .dst_port = 0xc002,
      .data_dscp = 26,
      .ack_dscp = 26,
      .cnp_dscp = 48},
-    {.src = 1,
+    {.frames = &roce_frames,
+     .src = 1,
      .dst = 0,
-     .src_qpn = 0x102,
-     .dst_qpn = 0x103,
-     .src_udp = 0xc003,
-     .dst_udp = 0xc004,
+     .src_conn = 0x102,
+     .dst_conn = 0x103,
+     .src_port = 0xc003,
+     .dst_port = 0xc004,
      .job = 1,
      .dim = 2,
      .data_dscp = 26,
@@ -47,8 +50,8 @@ static struct flow_id ids[] = {
      .cnp_dscp = 48},
 };
 static const struct flow_ids flows = {.ids = ids, .n = 2, .cap = 2};
-static struct cargo slots[2]; // 1: of the packet seen now
-static struct cargo_pool cargo = {.slots = slots, .per_slot = 5};
+static struct packet_meta slots[2]; // 1: of the packet seen now
+static struct meta_pool meta = {.slots = slots, .per_slot = 5};
 
 // The capture point is the near end of port 5, of port 7, and the far end of port 9.
 static const struct capture_port ports[] = {
@@ -94,13 +97,15 @@ static struct capture_config config_of(const struct file *f)
                                    .ports = ports,
                                    .n_ports = 3,
                                    .flows = &flows,
-                                   .cargo = &cargo};
+                                   .meta = &meta};
 }
+
+static const uint32_t order[] = {0, 1};
 
 static struct packet data(uint32_t psn, uint16_t bytes)
 {
-    slots[1] = (struct cargo){.payload_bytes = bytes};
-    return (struct packet){.kind = PACKET_DATA, .psn = psn, .cargo = 1};
+    slots[1] = (struct packet_meta){.seq = psn, .payload_bytes = bytes};
+    return (struct packet){.kind = PACKET_DATA, .meta = 1};
 }
 
 static void see(struct file *f, uint32_t port, struct packet p, ps_t start_ps)
@@ -231,7 +236,7 @@ static void test_filter(void **state)
     struct capture_config config = config_of(f);
     config.filter = "udp port 4791 and src host 10.0.0.1 and udp[8] = 7";
     assert_non_null(f->capture = capture_open(&config, &f->err));
-    struct packet reverse = data(2, 8), ack = {.kind = PACKET_ACK, .psn = 3, .cargo = 1};
+    struct packet reverse = data(2, 8), ack = {.kind = PACKET_ACK, .meta = 1};
     struct packet pfc = {.kind = PACKET_PFC, .pfc = packet_pfc(8, 65535)};
     reverse.flow = 1;
     see(f, 5, data(1, 8), 1 * PS_PER_NS);
@@ -297,7 +302,7 @@ static void test_full_disk(void **state)
     assert_int_equal(f->err.n_errors, 2);
     assert_string_equal(f->err.items[0].text, "/dev/full: No space left on device");
     assert_string_equal(f->err.items[1].text, f->err.items[0].text);
-    assert_int_equal(capture_write_qpmap("/dev/full", &flows, &f->err), -1);
+    assert_int_equal(capture_write_qpmap("/dev/full", &flows, order, &f->err), -1);
     assert_string_equal(f->err.items[2].text, f->err.items[0].text);
 }
 
@@ -333,7 +338,7 @@ static void test_qpmap(void **state)
 {
     struct file *f = *state;
     char text[512];
-    assert_int_equal(capture_write_qpmap(f->path, &flows, &f->err), 0);
+    assert_int_equal(capture_write_qpmap(f->path, &flows, order, &f->err), 0);
     f->in = fopen(f->path, "r");
     assert_non_null(f->in);
     text[fread(text, 1, sizeof text - 1, f->in)] = 0;
@@ -354,7 +359,7 @@ static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)
                                     .ports = ports,
                                     .n_ports = 3,
                                     .flows = &flows,
-                                    .cargo = &cargo};
+                                    .meta = &meta};
     struct int_hop hops[2 * 5] = {0};
     ids[0].int_bytes = ids[1].int_bytes = (uint16_t)int_bytes;
     for (unsigned h = 0; h < 3; h++)
@@ -364,7 +369,7 @@ static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)
                                        8000 * h,
                                        (h + 4) & 0xff,
                                        0};
-    cargo.hops = hops;
+    meta.hops = hops;
     struct capture *c = capture_open(&config, &err);
     if (!c)
         return EXIT_FAILURE;
@@ -376,12 +381,12 @@ static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)
                                          : PACKET_ECT);
         p.flags |= (uint8_t)(i % 10 == 7 ? PACKET_CE : 0);
         p.flow = i / 3 % 2;
-        slots[1].gathers = true;
+        slots[1].int_enabled = true;
         slots[1].int_hops = 3;
-        slots[1].aux = 2 * 4096 + (i + 2) % 4096 + 1;
+        slots[1].message_bytes = 2 * 4096 + (i + 2) % 4096 + 1;
         capture_seen(c, p.flow ? 9 : 5, &p, now, now + 332 * PS_PER_NS);
-        struct packet ack = {.kind = PACKET_ACK, .flow = p.flow, .psn = i + 1, .cargo = 1};
-        slots[1] = (struct cargo){.aux = i / 3 + 1};
+        struct packet ack = {.kind = PACKET_ACK, .flow = p.flow, .meta = 1};
+        slots[1] = (struct packet_meta){.msn = i / 3 + 1, .seq = i + 1};
         ack.flags = PACKET_ECT | (i % 300 == 2 ? PACKET_NAK : 0);
         if (i % 3 == 2)
             capture_seen(c, p.flow ? 7 : 9, &ack, now + 333 * PS_PER_NS, now + 340 * PS_PER_NS);

@@ -12,20 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/address.h"
-#include "trace/ip.h"
 #include "trace/pfc.h"
-#include "trace/roce.h"
+#include "transport/roce/frame.h"
+#include "wire/address.h"
+#include "wire/ip.h"
 
 #define FRAME_CAP 16384
 
 static const struct flow_id FLOW = {
     .src = 3,
     .dst = 300,
-    .src_qpn = 0x000118,
-    .dst_qpn = 0xabcdef,
-    .src_udp = 0xc123,
-    .dst_udp = 0xd456,
+    .src_conn = 0x000118,
+    .dst_conn = 0xabcdef,
+    .src_port = 0xc123,
+    .dst_port = 0xd456,
     .data_dscp = 26,
     .ack_dscp = 26,
     .cnp_dscp = 48,
@@ -79,12 +79,12 @@ static void check_frame(const uint8_t *frame, size_t len, size_t trailer)
         assert_int_equal(frame[icrc_at + (size_t)i], crc >> 8 * i & 0xff);
 }
 
-static size_t encode(const struct packet *p, const struct cargo *cargo, uint16_t int_bytes,
+static size_t encode(const struct packet *p, const struct packet_meta *meta, uint16_t int_bytes,
                      uint8_t *frame)
 {
     struct flow_id id = FLOW;
     id.int_bytes = int_bytes;
-    struct roce_fields f = roce_fields_of(p, cargo, &id);
+    struct roce_fields f = roce_fields_of(p, meta, &id);
     size_t len = roce_encode(&f, frame, FRAME_CAP);
     assert_int_equal(len, roce_frame_bytes(&f));
     check_frame(frame, len, int_bytes);
@@ -124,11 +124,11 @@ static void test_cnp_of_hardware(void **state)
 static void test_data_first(void **state)
 {
     (void)state;
-    const struct packet p = {
-        .kind = PACKET_DATA, .flow = 6, .psn = 0x01fffffe, .flags = PACKET_ECT | PACKET_FIRST};
-    const struct cargo cargo = {.aux = 128000000, .payload_bytes = 4096};
+    const struct packet p = {.kind = PACKET_DATA, .flow = 6, .flags = PACKET_ECT | PACKET_FIRST};
+    const struct packet_meta meta = {
+        .seq = 0x01fffffe, .message_bytes = 128000000, .payload_bytes = 4096};
     uint8_t frame[FRAME_CAP];
-    assert_int_equal(encode(&p, &cargo, 0, frame), 14 + 20 + 8 + 12 + 16 + 4096 + 4);
+    assert_int_equal(encode(&p, &meta, 0, frame), 14 + 20 + 8 + 12 + 16 + 4096 + 4);
     assert_hex(frame, 14, "02000000012d0200000000040800");
     assert_hex(frame + 14, 10, "456a103cfffe40004011");
     assert_hex(frame + 26, 8, "0a0000040a00012d");
@@ -151,8 +151,8 @@ static void test_opcodes(void **state)
     uint8_t frame[FRAME_CAP];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct packet p = {.kind = PACKET_DATA, .flags = table[i].flags};
-        struct cargo cargo = {.payload_bytes = 1000};
-        assert_int_equal(encode(&p, &cargo, 0, frame), 58 + 1000 + table[i].reth);
+        struct packet_meta meta = {.payload_bytes = 1000};
+        assert_int_equal(encode(&p, &meta, 0, frame), 58 + 1000 + table[i].reth);
         assert_int_equal(frame[42], table[i].opcode);
         assert_int_equal(frame[50], table[i].flags & PACKET_ACKREQ ? 0x80 : 0);
     }
@@ -164,12 +164,12 @@ static void test_padding(void **state)
     uint8_t frame[FRAME_CAP];
     for (uint16_t bytes = 1; bytes <= 64; bytes++) {
         struct packet p = {.kind = PACKET_DATA};
-        struct cargo cargo = {.payload_bytes = bytes};
-        assert_int_equal(encode(&p, &cargo, 0, frame), 58 + (bytes + 3) / 4 * 4);
+        struct packet_meta meta = {.payload_bytes = bytes};
+        assert_int_equal(encode(&p, &meta, 0, frame), 58 + (bytes + 3) / 4 * 4);
         assert_int_equal(frame[43] >> 4, (4 - bytes % 4) % 4);
     }
     struct packet empty = {.kind = PACKET_DATA, .flags = PACKET_FIRST | PACKET_LAST};
-    struct cargo nothing = {0}, jumbo = {.payload_bytes = 8999};
+    struct packet_meta nothing = {0}, jumbo = {.payload_bytes = 8999};
     assert_int_equal(encode(&empty, &nothing, 0, frame), 74);
     struct packet middle = {.kind = PACKET_DATA};
     assert_int_equal(encode(&middle, &jumbo, 0, frame), 58 + 9000);
@@ -190,9 +190,9 @@ static void test_ecn_bits(void **state)
     };
     uint8_t frame[FRAME_CAP];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct packet p = {.kind = table[i].kind & 15u, .flags = table[i].flags, .psn = 1};
-        struct cargo cargo = {0};
-        struct roce_fields f = roce_fields_of(&p, &cargo, &FLOW);
+        struct packet p = {.kind = table[i].kind & 15u, .flags = table[i].flags};
+        struct packet_meta meta = {.seq = 1};
+        struct roce_fields f = roce_fields_of(&p, &meta, &FLOW);
         roce_encode(&f, frame, sizeof frame);
         assert_int_equal(frame[15], table[i].tos);
     }
@@ -204,7 +204,7 @@ static void test_ack_nak_cnp(void **state)
     (void)state;
     const struct {
         uint8_t kind, flags;
-        uint32_t psn, aux;
+        uint32_t psn, msn;
         const char *bth, *extension;
     } table[] = {
         {PACKET_ACK, 0, 8, 2, "1100ffff0000011800000007", "1f000002"},
@@ -214,10 +214,9 @@ static void test_ack_nak_cnp(void **state)
     };
     uint8_t frame[FRAME_CAP];
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct packet p = {
-            .kind = table[i].kind & 15u, .flags = table[i].flags, .psn = table[i].psn};
-        struct cargo cargo = {.aux = table[i].aux};
-        assert_int_equal(encode(&p, &cargo, 0, frame), p.kind == PACKET_CNP ? 74 : 62);
+        struct packet p = {.kind = table[i].kind & 15u, .flags = table[i].flags};
+        struct packet_meta meta = {.seq = table[i].psn, .msn = table[i].msn};
+        assert_int_equal(encode(&p, &meta, 0, frame), p.kind == PACKET_CNP ? 74 : 62);
         assert_hex(frame, 12, "02000000000402000000012d");
         assert_hex(frame + 26, 8, "0a00012d0a000004");
         assert_hex(frame + 34, 4, "d45612b7");
@@ -232,16 +231,16 @@ static void test_int_trailer(void **state)
     (void)state;
     uint8_t with[FRAME_CAP], without[FRAME_CAP];
     for (uint8_t kind = PACKET_DATA; kind <= PACKET_ACK; kind++) {
-        struct packet p = {.kind = kind & 15u, .psn = 5};
-        struct cargo cargo = {.payload_bytes = kind == PACKET_DATA ? 1001 : 0};
-        size_t len = encode(&p, &cargo, 0, without);
-        assert_int_equal(encode(&p, &cargo, 42, with), len + 42);
+        struct packet p = {.kind = kind & 15u};
+        struct packet_meta meta = {.seq = 5, .payload_bytes = kind == PACKET_DATA ? 1001 : 0};
+        size_t len = encode(&p, &meta, 0, without);
+        assert_int_equal(encode(&p, &meta, 42, with), len + 42);
         assert_memory_equal(with, without, len);
     }
     struct packet cnp = {.kind = PACKET_CNP};
     struct flow_id id = FLOW;
     id.int_bytes = 42;
-    struct cargo nothing = {0};
+    struct packet_meta nothing = {0};
     struct roce_fields f = roce_fields_of(&cnp, &nothing, &id);
     assert_int_equal(roce_frame_bytes(&f), 74);
 }
@@ -251,10 +250,10 @@ static void test_cut_anywhere(void **state)
 {
     (void)state;
     struct packet p = {.kind = PACKET_DATA, .flags = PACKET_FIRST};
-    struct cargo cargo = {.payload_bytes = 30};
+    struct packet_meta meta = {.payload_bytes = 30};
     struct flow_id id = FLOW;
     id.int_bytes = 6;
-    struct roce_fields f = roce_fields_of(&p, &cargo, &id);
+    struct roce_fields f = roce_fields_of(&p, &meta, &id);
     uint8_t whole[256], cut[256];
     size_t len = roce_encode(&f, whole, sizeof whole);
     for (size_t cap = 0; cap <= len; cap++) {

@@ -23,7 +23,7 @@ static bool mark[FLOWS][PACKETS];
 static bool mark_some(struct lab *l, struct packet *p)
 {
     (void)l;
-    if (lab_is_data(p) && mark[p->flow][p->psn])
+    if (lab_is_data(p) && mark[p->flow][lab_psn(l, p)])
         p->flags |= PACKET_CE;
     return false;
 }
@@ -37,7 +37,7 @@ static uint32_t scope_key(const struct lab *l, int scope, uint32_t flow)
 {
     if (scope == CNP_SCOPE_QP)
         return flow;
-    return scope == CNP_SCOPE_DESTINATION ? qp_at(&l->sim->roce.qps, flow)->src : 0;
+    return scope == CNP_SCOPE_DESTINATION ? l->sim->hosts.flows.ids[flow].src : 0;
 }
 
 // The CNPs of one window's marks, in order of time.
@@ -77,7 +77,7 @@ static size_t window_cnps(const struct lab *l, int scope, uint32_t key, struct e
 static void check(int scope, double share, size_t *total)
 {
     struct lab l;
-    struct transport_spec *t = lab_begin(&l, SENDERS + 1, &lab_cnp_ops);
+    struct roce_spec *t = lab_begin(&l, SENDERS + 1, &lab_cnp_ops);
     t->ack_interval = 1000000;
     t->cnp_interval_ps = INTERVAL;
     t->cnp_scope = scope;
@@ -92,7 +92,7 @@ static void check(int scope, double share, size_t *total)
     for (uint32_t f = 0; f < FLOWS; f++)
         lab_post(&l, f < SENDERS ? f : 0, RECEIVER, PACKETS * LAB_MTU, f);
     lab_run(&l);
-    assert_int_equal(l.sim->roce.qps.n, FLOWS);
+    assert_int_equal(l.sim->hosts.flows.n, FLOWS);
 
     static struct expected cnps[FLOWS * PACKETS];
     static bool taken[FLOWS * PACKETS];
@@ -142,7 +142,7 @@ static void test_ack_at_a_change_of_ce(void **state)
     for (unsigned needs = 0; needs <= CC_NEEDS_CE_SHARE; needs += CC_NEEDS_CE_SHARE) {
         struct lab l;
         ops.needs = needs;
-        struct transport_spec *t = lab_begin(&l, 2, &ops);
+        struct roce_spec *t = lab_begin(&l, 2, &ops);
         t->ack_interval = 8;
         struct rng rng = rng_init(3, RNG_FAULT, 1);
         uint64_t marked = 0, changes = 0;
@@ -159,10 +159,10 @@ static void test_ack_at_a_change_of_ce(void **state)
         assert_int_equal(n, PACKETS / 8 + (needs ? changes : 0));
         uint32_t from = 0;
         for (size_t k = 0; needs && k < n; k++) {
-            const struct packet *ack = &lab_nth(&l, lab_is_ack, k)->p;
-            assert_true(ack->psn > from);
-            for (; from < ack->psn; from++)
-                assert_int_equal(mark[0][from], !!(ack->flags & PACKET_ECHO_CE));
+            const struct lab_seen *ack = lab_nth(&l, lab_is_ack, k);
+            assert_true(ack->meta.seq > from);
+            for (; from < ack->meta.seq; from++)
+                assert_int_equal(mark[0][from], !!(ack->p.flags & PACKET_ECHO_CE));
         }
         if (needs)
             assert_int_equal(lab_stub.ce_bytes, marked * LAB_MTU);

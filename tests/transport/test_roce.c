@@ -19,15 +19,16 @@ static void test_ack_interval(void **state)
         uint64_t k = intervals[c % 5], n = packets[c / 5];
         struct lab l;
         lab_begin(&l, 2, NULL)->ack_interval = k;
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         lab_post(&l, 0, 1, n * LAB_MTU, 0);
         lab_post(&l, 0, 1, n * LAB_MTU - 1, 1); // the last packet of a message always asks
         lab_run(&l);
         assert_true(l.sent_ps[0] > 0 && l.sent_ps[1] > l.sent_ps[0]);
         assert_int_equal(lab_count(&l, lab_is_ack), 2 * ((n + k - 1) / k));
         assert_int_equal(lab_count(&l, lab_is_data), 2 * n);
-        assert_int_equal(roce->delivered_bytes, 2 * n * LAB_MTU - 1);
-        assert_int_equal(roce->n_running + roce->retransmitted + roce->timeouts, 0);
+        assert_int_equal(hosts->counters.delivered_bytes, 2 * n * LAB_MTU - 1);
+        assert_int_equal(
+            hosts->n_running + hosts->counters.retransmitted + hosts->counters.timeouts, 0);
         lab_end(&l);
     }
 }
@@ -41,12 +42,12 @@ static void test_window_below_ack_interval(void **state)
         struct lab l;
         lab_begin(&l, 2, &lab_ack_ops)->ack_interval = 64;
         lab_stub.cwnd_bytes = windows[w];
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         lab_post(&l, 0, 1, 300 * LAB_MTU, 0);
         lab_run(&l);
         uint64_t in_window = (windows[w] + LAB_MTU - 1) / LAB_MTU;
         assert_true(l.sent_ps[0] > 0);
-        assert_int_equal(roce->timeouts, 0);
+        assert_int_equal(hosts->counters.timeouts, 0);
         assert_int_equal(l.max_inflight, in_window * LAB_MTU); // rounded up to packets, and used
         assert_int_equal(lab_count(&l, lab_is_ack), (300 + in_window - 1) / in_window);
         lab_end(&l);
@@ -63,12 +64,12 @@ static void test_window_that_shrinks(void **state)
         lab_begin(&l, 2, &lab_ack_ops)->ack_interval = intervals[i];
         lab_stub.ack_cwnd_bytes = 2 * LAB_MTU;
         l.window_shrinks = true;
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         lab_post(&l, 0, 1, 300 * LAB_MTU, 0);
         lab_run_to(&l, 60 * PS_PER_MS); // before a timeout would mend it
-        assert_int_equal(roce->delivered_bytes, 300 * LAB_MTU);
+        assert_int_equal(hosts->counters.delivered_bytes, 300 * LAB_MTU);
         lab_run(&l);
-        assert_int_equal(roce->timeouts, 0);
+        assert_int_equal(hosts->counters.timeouts, 0);
         lab_end(&l);
     }
 }
@@ -80,24 +81,24 @@ static void test_one_loss_one_nak(void **state)
     (void)state;
     struct lab l;
     lab_begin(&l, 2, NULL);
-    struct roce *roce = lab_build(&l);
+    struct hosts *hosts = lab_build(&l);
     l.lose = lab_lose_psn;
     l.lose_psn = 5;
     l.lose_times = 1;
     lab_post(&l, 0, 1, 200 * LAB_MTU, 0);
     lab_run(&l);
     assert_true(l.sent_ps[0] > 0);
-    assert_int_equal(roce->delivered_bytes, 200 * LAB_MTU);
-    assert_int_equal(roce->naks, 1);
+    assert_int_equal(hosts->counters.delivered_bytes, 200 * LAB_MTU);
+    assert_int_equal(hosts->counters.naks, 1);
     assert_int_equal(lab_count(&l, lab_is_nak), 1);
-    assert_int_equal(lab_nth(&l, lab_is_nak, 0)->p.psn, 5);
-    assert_int_equal(roce->timeouts, 0);
+    assert_int_equal(lab_nth(&l, lab_is_nak, 0)->meta.seq, 5);
+    assert_int_equal(hosts->counters.timeouts, 0);
     // It goes back to the lost one, and sends again all that it had sent by then.
     size_t again = lab_count(&l, lab_is_retx);
-    assert_int_equal(again, roce->retransmitted);
+    assert_int_equal(again, hosts->counters.retransmitted);
     assert_int_equal(lab_count(&l, lab_is_data), 200 + again);
     for (size_t i = 0; i < again; i++)
-        assert_int_equal(lab_nth(&l, lab_is_retx, i)->p.psn, 5 + i);
+        assert_int_equal(lab_nth(&l, lab_is_retx, i)->meta.seq, 5 + i);
     ps_t loop = lab_nth(&l, lab_is_retx, 0)->at_ps - lab_nth(&l, lab_is_data, 5)->at_ps;
     assert_true(loop > 4 * PS_PER_US && loop < 5 * PS_PER_US);
     assert_int_equal(again, (size_t)(loop + LAB_WIRE * 80 - 1) / (LAB_WIRE * 80));
@@ -110,14 +111,14 @@ static void test_going_back_asks(void **state)
     (void)state;
     struct lab l;
     lab_begin(&l, 2, NULL)->ack_interval = 1000;
-    struct roce *roce = lab_build(&l);
+    struct hosts *hosts = lab_build(&l);
     l.lose = lab_lose_psn;
     l.lose_psn = 5;
     l.lose_times = 1;
     lab_post(&l, 0, 1, 200 * LAB_MTU, 0);
     lab_run(&l);
-    assert_int_equal(roce->delivered_bytes, 200 * LAB_MTU);
-    assert_int_equal(lab_nth(&l, lab_is_retx, 0)->p.psn, 5);
+    assert_int_equal(hosts->counters.delivered_bytes, 200 * LAB_MTU);
+    assert_int_equal(lab_nth(&l, lab_is_retx, 0)->meta.seq, 5);
     assert_true(lab_nth(&l, lab_is_retx, 0)->p.flags & PACKET_ACKREQ);
     assert_false(lab_nth(&l, lab_is_retx, 1)->p.flags & PACKET_ACKREQ);
     assert_int_equal(lab_count(&l, lab_is_ack), 3); // the NAK, that one, the last packet's
@@ -130,16 +131,16 @@ static void test_lost_retransmission(void **state)
     (void)state;
     struct lab l;
     lab_begin(&l, 2, NULL)->rto_ps = PS_PER_MS;
-    struct roce *roce = lab_build(&l);
+    struct hosts *hosts = lab_build(&l);
     l.lose = lab_lose_psn;
     l.lose_psn = 5;
     l.lose_times = 2;
     lab_post(&l, 0, 1, 200 * LAB_MTU, 0);
     lab_run(&l);
     assert_true(l.sent_ps[0] > PS_PER_MS);
-    assert_int_equal(roce->delivered_bytes, 200 * LAB_MTU);
-    assert_int_equal(roce->naks, 1);
-    assert_int_equal(roce->timeouts, 1);
+    assert_int_equal(hosts->counters.delivered_bytes, 200 * LAB_MTU);
+    assert_int_equal(hosts->counters.naks, 1);
+    assert_int_equal(hosts->counters.timeouts, 1);
     lab_end(&l);
 }
 
@@ -154,7 +155,7 @@ static void test_every_byte_once_over_a_lossy_switch(void **state)
     lab_begin(&l, SENDERS + 1, NULL)->rto_ps = 500 * PS_PER_US;
     l.f.spec.dims[0].sw.pfc.enabled = false;
     l.f.spec.dims[0].sw.buffer_bytes = 70000; // 42 KB to share
-    struct roce *roce = lab_build(&l);
+    struct hosts *hosts = lab_build(&l);
     for (uint32_t i = 0; i < SENDERS; i++)
         lab_post(&l, i, SENDERS, BYTES, i);
     lab_run(&l);
@@ -162,21 +163,22 @@ static void test_every_byte_once_over_a_lossy_switch(void **state)
         const struct packet *p = &l.rx[i].p;
         if (p->kind != PACKET_DATA)
             continue;
-        naks += p->psn > expected[p->flow] && !gap[p->flow];
-        gap[p->flow] = p->psn > expected[p->flow] || (gap[p->flow] && p->psn < expected[p->flow]);
-        if (p->psn != expected[p->flow])
+        uint32_t psn = l.rx[i].meta.seq;
+        naks += psn > expected[p->flow] && !gap[p->flow];
+        gap[p->flow] = psn > expected[p->flow] || (gap[p->flow] && psn < expected[p->flow]);
+        if (psn != expected[p->flow])
             continue;
         expected[p->flow]++;
-        bytes[p->flow] += l.rx[i].cargo.payload_bytes;
+        bytes[p->flow] += l.rx[i].meta.payload_bytes;
     }
     for (uint32_t i = 0; i < SENDERS; i++) {
         assert_true(l.sent_ps[i] > 0);
         assert_int_equal(bytes[i], BYTES);
         assert_int_equal(expected[i], BYTES / LAB_MTU + 1);
     }
-    assert_int_equal(roce->delivered_bytes, SENDERS * BYTES);
-    assert_int_equal(roce->naks, naks);
-    assert_int_equal(roce->n_running + roce->n_failed, 0);
+    assert_int_equal(hosts->counters.delivered_bytes, SENDERS * BYTES);
+    assert_int_equal(hosts->counters.naks, naks);
+    assert_int_equal(hosts->n_running + lab_failed(&l), 0);
     assert_true(l.sim->switches.nodes[0].drops_lossy > 100 && naks > 20);
     lab_end(&l);
 }
@@ -186,19 +188,19 @@ static void test_timeout_of_the_last_packet(void **state)
     (void)state;
     struct lab l;
     lab_begin(&l, 2, NULL)->rto_ps = 100 * PS_PER_US;
-    struct roce *roce = lab_build(&l);
+    struct hosts *hosts = lab_build(&l);
     l.lose = lab_lose_psn;
     l.lose_psn = 4;
     l.lose_times = 2;
     lab_post(&l, 0, 1, 5 * LAB_MTU, 0);
     lab_run(&l);
     ps_t progress = l.rx[l.n_rx - 3].at_ps; // the ACK of packet 3; then come packet 4 and its ACK
-    assert_int_equal(l.rx[l.n_rx - 3].p.psn, 4);
+    assert_int_equal(l.rx[l.n_rx - 3].meta.seq, 4);
     assert_int_equal(lab_count(&l, lab_is_retx), 2);
     assert_int_equal(lab_nth(&l, lab_is_retx, 0)->at_ps, progress + 100 * PS_PER_US);
     assert_int_equal(lab_nth(&l, lab_is_retx, 1)->at_ps, progress + 200 * PS_PER_US);
-    assert_int_equal(roce->timeouts, 2);
-    assert_int_equal(roce->naks, 0);
+    assert_int_equal(hosts->counters.timeouts, 2);
+    assert_int_equal(hosts->counters.naks, 0);
     assert_true(l.sent_ps[0] > 0);
     lab_end(&l);
 }
@@ -208,7 +210,7 @@ static void rto_with_pause(ps_t on_us, ps_t off_us, ps_t expected_us)
 {
     struct lab l;
     lab_begin(&l, 2, NULL)->rto_ps = 100 * PS_PER_US;
-    struct roce *roce = lab_build(&l);
+    struct hosts *hosts = lab_build(&l);
     l.lose = lab_lose_psn;
     l.lose_psn = 4;
     l.lose_times = 1;
@@ -219,11 +221,11 @@ static void rto_with_pause(ps_t on_us, ps_t off_us, ps_t expected_us)
         lab_run_to(&l, progress + at * PS_PER_US);
         lab_pause(&l, 65535);
     }
-    assert_int_equal(roce->timeouts, 0);
+    assert_int_equal(hosts->counters.timeouts, 0);
     lab_run_to(&l, progress + off_us * PS_PER_US);
     lab_pause(&l, 0);
     lab_run(&l);
-    assert_int_equal(roce->timeouts, 1);
+    assert_int_equal(hosts->counters.timeouts, 1);
     assert_int_equal(lab_nth(&l, lab_is_retx, 0)->at_ps, progress + expected_us * PS_PER_US);
     assert_true(l.sent_ps[0] > 0);
     lab_end(&l);
@@ -253,10 +255,10 @@ static void test_retry_limit(void **state)
     static const uint64_t limits[] = {0, 1, 7, 255, 256, 1000};
     for (size_t i = 0; i < 6; i++) {
         struct lab l;
-        struct transport_spec *t = lab_begin(&l, 2, NULL);
+        struct roce_spec *t = lab_begin(&l, 2, NULL);
         t->rto_ps = 10 * PS_PER_US;
         t->retry_limit = limits[i];
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         l.lose = lose_all_data;
         lab_post(&l, 0, 1, 500, 0);
         lab_post(&l, 0, 1, 500, 1); // all messages of the queue pair fail with it
@@ -264,19 +266,19 @@ static void test_retry_limit(void **state)
         assert_int_equal(l.lost, 2 * (limits[i] + 1));
         assert_int_equal(l.failed_ps[0], (ps_t)(limits[i] + 1) * 10 * PS_PER_US);
         assert_int_equal(l.failed_ps[1], l.failed_ps[0]);
-        assert_int_equal(roce->timeouts, limits[i] + 1);
-        assert_int_equal(roce->n_failed, 2);
-        assert_int_equal(roce->n_running, 0);
+        assert_int_equal(hosts->counters.timeouts, limits[i] + 1);
+        assert_int_equal(lab_failed(&l), 2);
+        assert_int_equal(hosts->n_running, 0);
         lab_post(&l, 0, 1, 500, 2); // and later ones at once
         assert_int_equal(l.failed_ps[2], lab_now(&l));
-        assert_int_equal(roce->delivered_bytes, 0);
+        assert_int_equal(hosts->counters.delivered_bytes, 0);
         lab_end(&l);
     }
 }
 
 static bool lose_each_twice(struct lab *l, struct packet *p)
 {
-    return lab_is_data(p) && l->lost / 2 == p->psn;
+    return lab_is_data(p) && l->lost / 2 == lab_psn(l, p);
 }
 
 // Progress gives all retries back.
@@ -284,17 +286,17 @@ static void test_progress_restores_retries(void **state)
 {
     (void)state;
     struct lab l;
-    struct transport_spec *t = lab_begin(&l, 2, &lab_ack_ops);
+    struct roce_spec *t = lab_begin(&l, 2, &lab_ack_ops);
     t->rto_ps = 20 * PS_PER_US;
     t->retry_limit = 2;
     lab_stub.cwnd_bytes = LAB_MTU; // packets one by one, so that no NAK helps
-    struct roce *roce = lab_build(&l);
+    struct hosts *hosts = lab_build(&l);
     l.lose = lose_each_twice;
     lab_post(&l, 0, 1, 8 * LAB_MTU, 0);
     lab_run(&l);
     assert_true(l.sent_ps[0] > 0);
-    assert_int_equal(roce->timeouts, 16);
-    assert_int_equal(roce->n_failed, 0);
+    assert_int_equal(hosts->counters.timeouts, 16);
+    assert_int_equal(lab_failed(&l), 0);
     lab_end(&l);
 }
 
@@ -305,8 +307,8 @@ static void test_failed_run_is_incomplete(void **state)
     struct fixture f;
     fixture_switch(&f, 3, LAB_LINE, PS_PER_US);
     struct err err = {0};
-    f.spec.dims[0].transport.rto_ps = 50 * PS_PER_US;
-    f.spec.dims[0].transport.retry_limit = 3;
+    roce_spec_of(&f.spec.dims[0].transport)->rto_ps = 50 * PS_PER_US;
+    roce_spec_of(&f.spec.dims[0].transport)->retry_limit = 3;
     fixture_flow(&f, 0, 1, 100000, 0);
     fixture_flow(&f, 0, 2, 20, 0);
     f.sim = sim_new(&f.spec, &err);
@@ -338,14 +340,14 @@ static void test_no_recovery(void **state)
         fixture_switch(&f, 5, LAB_LINE, PS_PER_US);
         f.spec.dims[0].sw.pfc.enabled = false;
         f.spec.dims[0].sw.buffer_bytes = lossy ? 60000 : 32000000;
-        f.spec.dims[0].transport.recovery = RECOVERY_NONE;
+        roce_spec_of(&f.spec.dims[0].transport)->recovery = RECOVERY_NONE;
         for (uint32_t i = 0; i < 4; i++)
             fixture_flow(&f, i, 4, 500000, 0);
         fixture_run(&f);
         assert_int_equal(f.result->naks + f.result->timeouts + f.result->retransmitted, 0);
         assert_int_equal(f.result->status, lossy ? RUN_INCOMPLETE : RUN_COMPLETED);
         assert_int_equal(f.result->dropped_packets > 0, lossy);
-        assert_int_equal(f.sim->roce.delivered_bytes < 4 * 500000, lossy);
+        assert_int_equal(f.sim->hosts.counters.delivered_bytes < 4 * 500000, lossy);
         if (lossy) {
             assert_true(f.result->summary.running > 0);
             assert_non_null(f.result->reason);
@@ -381,7 +383,7 @@ static void test_sent_may_post(void **state)
     for (unsigned n = 1; n <= 2; n++) {
         struct lab l;
         lab_begin(&l, 2, NULL);
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         l.on_end = post_two_more;
         l.lose = n == 2 ? lose_first_ack : NULL;
         for (uint64_t t = 0; t < n; t++)
@@ -389,8 +391,8 @@ static void test_sent_may_post(void **state)
         lab_run(&l);
         for (uint64_t t = 0; t < n; t++)
             assert_true(l.sent_ps[t] > 0 && l.sent_ps[2 + 2 * t] > 0 && l.sent_ps[3 + 2 * t] > 0);
-        assert_int_equal(roce->delivered_bytes, n * 7 * LAB_MTU);
-        assert_int_equal(roce->n_running, 0);
+        assert_int_equal(hosts->counters.delivered_bytes, n * 7 * LAB_MTU);
+        assert_int_equal(hosts->n_running, 0);
         lab_end(&l);
     }
 }
@@ -407,10 +409,10 @@ static void test_failed_may_post(void **state)
     (void)state;
     for (uint64_t n = 1; n <= 4; n++) {
         struct lab l;
-        struct transport_spec *t = lab_begin(&l, 2, NULL);
+        struct roce_spec *t = lab_begin(&l, 2, NULL);
         t->rto_ps = 10 * PS_PER_US;
         t->retry_limit = 1;
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         l.on_end = post_again;
         l.lose = lose_all_data;
         for (uint64_t m = 0; m < n; m++)
@@ -418,8 +420,8 @@ static void test_failed_may_post(void **state)
         lab_run(&l);
         for (uint64_t m = 0; m < n; m++)
             assert_true(l.failed_ps[m] > 0 && l.failed_ps[m + 10] > 0);
-        assert_int_equal(roce->n_running, 0);
-        assert_int_equal(roce->n_failed, 2 * n);
+        assert_int_equal(hosts->n_running, 0);
+        assert_int_equal(lab_failed(&l), 2 * n);
         lab_end(&l);
     }
 }
@@ -433,13 +435,13 @@ static void test_packet_numbers_wrap(void **state)
     for (uint32_t lose = UINT32_MAX - 3; lose != 4; lose++) {
         struct lab l;
         lab_begin(&l, 2, NULL)->ack_interval = 3;
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         lab_post(&l, 0, 1, 1, 0);
         lab_run(&l);
-        struct qp *qp = qp_at(&roce->qps, 0);
+        struct sender *s = hosts->senders[0];
         uint64_t near = (UINT64_C(1) << 32) - 20;
-        qp->snd.snd_una = qp->snd.snd_nxt = qp->snd.snd_max = qp->snd.tail_psn = near;
-        qp->rcv.expected_psn = near;
+        s->una = s->nxt = s->max = s->tail = near;
+        ((struct roce_receiver *)hosts->receivers[0])->expected_psn = near;
         l.lose = lab_lose_psn;
         l.lose_psn = lose;
         l.lose_times = 1;
@@ -447,9 +449,9 @@ static void test_packet_numbers_wrap(void **state)
         lab_run(&l);
         assert_int_equal(l.lost, 1);
         assert_true(l.sent_ps[1] > 0);
-        assert_int_equal(roce->delivered_bytes, 40 * LAB_MTU + 1);
-        assert_int_equal(roce->naks, 1);
-        assert_int_equal(roce->timeouts, 0);
+        assert_int_equal(hosts->counters.delivered_bytes, 40 * LAB_MTU + 1);
+        assert_int_equal(hosts->counters.naks, 1);
+        assert_int_equal(hosts->counters.timeouts, 0);
         lab_end(&l);
     }
 }

@@ -77,13 +77,13 @@ static void test_rate_change_while_waiting(void **state)
         lab_begin(&l, 2, &lab_cnp_ops);
         lab_stub.rate_bps = cases[c].before_bps;
         lab_stub.cnp_rate_bps = cases[c].after_bps;
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         lab_post(&l, 0, 1, 10 * LAB_MTU, 0);
         ps_t cut = PS_PER_US / 2; // while the second packet waits
         lab_run_to(&l, cut);
         assert_int_equal(lab_count(&l, lab_is_data), 1);
         struct packet cnp = {.kind = PACKET_CNP};
-        roce_on_cnp(roce, &cnp, cut);
+        roce_on_feedback(hosts->senders[0], &cnp, cut);
         lab_run(&l);
         ps_t due = (ps_t)((LAB_WIRE + 16) * 8e12 / (double)cases[c].after_bps);
         due = cases[c].after_bps == LAB_LINE ? 0 : due; // long past: at once
@@ -99,14 +99,14 @@ static void test_rate_cut_while_paused(void **state)
     struct lab l;
     lab_begin(&l, 2, &lab_cnp_ops);
     lab_stub.cnp_rate_bps = 100000000;
-    struct roce *roce = lab_build(&l);
+    struct hosts *hosts = lab_build(&l);
     lab_post(&l, 0, 1, 10 * LAB_MTU, 0);
     lab_run_to(&l, PS_PER_US / 100);
     lab_pause(&l, 65535);
     lab_run_to(&l, PS_PER_US);
     assert_int_equal(lab_count(&l, lab_is_data), 1);
     struct packet cnp = {.kind = PACKET_CNP};
-    roce_on_cnp(roce, &cnp, lab_now(&l));
+    roce_on_feedback(hosts->senders[0], &cnp, lab_now(&l));
     lab_run_to(&l, 5 * PS_PER_US);
     lab_pause(&l, 0);
     lab_run(&l);
@@ -120,7 +120,7 @@ static void test_rate_cut_while_paused(void **state)
 static bool mark_the_last(struct lab *l, struct packet *p)
 {
     (void)l;
-    if (lab_is_data(p) && p->flags & PACKET_LAST && p->psn < 10)
+    if (lab_is_data(p) && p->flags & PACKET_LAST && lab_psn(l, p) < 10)
         p->flags |= PACKET_CE;
     return false;
 }
@@ -130,7 +130,7 @@ static void test_cnp_while_idle(void **state)
     (void)state;
     for (int qp = QP_PERSISTENT; qp <= QP_PER_MESSAGE; qp++) {
         struct lab l;
-        struct transport_spec *t = lab_begin(&l, 2, &lab_cnp_ops);
+        struct roce_spec *t = lab_begin(&l, 2, &lab_cnp_ops);
         t->qp = qp;
         t->ack_class = ACK_CLASS_CONTROL; // the CNP leaves before the ACK and arrives before it
         lab_stub.cnp_rate_bps = LAB_LINE / 100;
@@ -140,7 +140,7 @@ static void test_cnp_while_idle(void **state)
         lab_run(&l);
         struct packet cnp = {.kind = PACKET_CNP};
         assert_true(l.sent_ps[0] > 0);
-        roce_on_cnp(&l.sim->roce, &cnp, lab_now(&l));
+        roce_on_feedback(l.sim->hosts.senders[0], &cnp, lab_now(&l));
         bool persistent = qp == QP_PERSISTENT;
         assert_int_equal(lab_stub.cnps, persistent ? 2 : 1);
         lab_post(&l, 0, 1, 2 * LAB_MTU, 1);
@@ -148,7 +148,7 @@ static void test_cnp_while_idle(void **state)
         ps_t gap = lab_nth(&l, lab_is_data, 11)->at_ps - lab_nth(&l, lab_is_data, 10)->at_ps;
         ps_t packet = (LAB_WIRE + 16) * BYTE_PS;
         assert_true(llabs(gap - (persistent ? 100 * packet : packet)) <= 1000);
-        assert_int_equal(qp_at(&l.sim->roce.qps, 0)->snd.cnps, 2);
+        assert_int_equal(l.sim->hosts.senders[0]->cold->cnps, 2);
         lab_end(&l);
     }
 }
@@ -176,7 +176,7 @@ static void test_round_robin(void **state)
         while (sent[turn] == packets[turn])
             turn = (turn + 1) % 3;
         assert_int_equal(one->p.flow, turn);
-        assert_int_equal(one->p.psn, sent[turn]++);
+        assert_int_equal(one->meta.seq, sent[turn]++);
         assert_int_equal(one->at_ps, free_at);
         free_at += one->p.wire_bytes * BYTE_PS;
         turn = (turn + 1) % 3;
@@ -231,11 +231,11 @@ static void test_congestion_state_survives_or_restarts(void **state)
         struct lab l;
         lab_begin(&l, 2, &lab_ack_ops)->qp = mode;
         lab_stub.ack_rate_bps = LAB_LINE / 10;
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         for (uint64_t m = 0; m < 5; m++) {
             lab_post(&l, 0, 1, 30 * LAB_MTU, m);
-            struct flow_id id = roce->flows.ids[0];
-            uint64_t rate = qp_cc(&qp_at(&roce->qps, 0)->snd)->rate_bps;
+            struct flow_id id = hosts->flows.ids[0];
+            uint64_t rate = hosts->senders[0]->cc->rate_bps;
             assert_int_equal(rate, m == 0 || fresh ? LAB_LINE : LAB_LINE / 10);
             lab_run(&l);
             assert_true(l.sent_ps[m] > 0);
@@ -243,9 +243,9 @@ static void test_congestion_state_survives_or_restarts(void **state)
                        lab_nth(&l, lab_is_data, m * 31)->at_ps;
             assert_int_equal(gap / ((LAB_WIRE + 16) * BYTE_PS), rate == LAB_LINE ? 1 : 10);
             assert_int_equal(lab_stub.inits, fresh ? m + 1 : 1);
-            assert_int_equal(roce->qps.n, 1); // one after the other: the memory is used again
-            lab_post(&l, 0, 1, 0, 40 + m);    // an empty message between them
-            assert_int_equal(roce->flows.ids[0].src_qpn != id.src_qpn, fresh);
+            assert_int_equal(hosts->flows.n, 1); // one after the other: the memory is used again
+            lab_post(&l, 0, 1, 0, 40 + m);       // an empty message between them
+            assert_int_equal(hosts->flows.ids[0].src_conn != id.src_conn, fresh);
             lab_run(&l);
             lab_stub.inits -= fresh;
         }
@@ -267,14 +267,14 @@ static void test_number_of_queue_pairs(void **state)
                  {QP_PER_MESSAGE, 1, 8}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct lab l;
-        struct transport_spec *t = lab_begin(&l, 3, NULL);
+        struct roce_spec *t = lab_begin(&l, 3, NULL);
         t->qp = cases[c].mode;
         t->qps_per_pair = cases[c].per_pair;
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         for (uint64_t m = 0; m < 7; m++)
             lab_post(&l, 0, 1, 3 * LAB_MTU, m);
         lab_post(&l, 0, 2, 3 * LAB_MTU, 7);
-        assert_int_equal(roce->qps.n, cases[c].expected);
+        assert_int_equal(hosts->flows.n, cases[c].expected);
         lab_run(&l);
         uint64_t packets[8] = {0};
         for (size_t i = 0; i < l.n_tx; i++)
@@ -283,16 +283,16 @@ static void test_number_of_queue_pairs(void **state)
             uint64_t qps = cases[c].expected - 1;
             assert_int_equal(packets[q], 3 * (7 / qps + (q < 7 % qps)));
         }
-        for (uint32_t a = 0; a < roce->qps.n; a++) // no two have one name
+        for (uint32_t a = 0; a < hosts->flows.n; a++) // no two have one name
             for (uint32_t b = 0; b < a; b++) {
-                assert_true(roce->flows.ids[a].src_qpn != roce->flows.ids[b].src_qpn);
-                assert_true(roce->entropy[0][a] != roce->entropy[0][b]);
+                assert_true(hosts->flows.ids[a].src_conn != hosts->flows.ids[b].src_conn);
+                assert_true(hosts->flows.ids[a].entropy != hosts->flows.ids[b].entropy);
             }
         for (uint64_t m = 0; m < 7; m++) // a second round opens no more than the pair may have
             lab_post(&l, 0, 1, LAB_MTU, 10 + m);
         lab_run(&l);
-        assert_int_equal(roce->qps.n, cases[c].expected + (cases[c].per_pair == 9 ? 2 : 0));
-        assert_int_equal(roce->n_running, 0);
+        assert_int_equal(hosts->flows.n, cases[c].expected + (cases[c].per_pair == 9 ? 2 : 0));
+        assert_int_equal(hosts->n_running, 0);
         lab_end(&l);
     }
 }
@@ -303,23 +303,23 @@ static void test_keys_of_queue_pairs(void **state)
     (void)state;
     struct lab l;
     lab_begin(&l, 2, NULL);
-    struct roce *roce = lab_build(&l);
+    struct hosts *hosts = lab_build(&l);
     struct transfer_request r = {.src = 0, .dst = 1, .bytes = 100, .cls = NET_CLASS_DATA};
     for (uint32_t i = 0; i < 10; i++, r.token++) {
         r.job = i & 1;
         r.channel = i >> 1 & 1;
         r.src = i >> 2 & 1;
         r.dst = 1 - r.src;
-        roce_post(roce, &r, 0);
+        hosts_post(hosts, &r, 0);
     }
-    assert_int_equal(roce->qps.n, 8); // the last two met their own again
+    assert_int_equal(hosts->flows.n, 8); // the last two met their own again
     r.own_qp = true;
     for (int i = 0; i < 3; i++, r.token++)
-        roce_post(roce, &r, 0);
-    assert_int_equal(roce->qps.n, 11);
+        hosts_post(hosts, &r, 0);
+    assert_int_equal(hosts->flows.n, 11);
     lab_run(&l);
     assert_int_equal(flow_of_message(&l, 0) == flow_of_message(&l, 1), false);
-    assert_int_equal(roce->delivered_bytes, 1300);
+    assert_int_equal(hosts->counters.delivered_bytes, 1300);
     lab_end(&l);
 }
 
@@ -331,7 +331,7 @@ static bool np_mark[NP_PACKETS];
 static bool mark_some(struct lab *l, struct packet *p)
 {
     (void)l;
-    if (lab_is_data(p) && np_mark[p->psn])
+    if (lab_is_data(p) && np_mark[lab_psn(l, p)])
         p->flags |= PACKET_CE;
     return false;
 }
@@ -366,18 +366,18 @@ static size_t np_run(ps_t interval, ps_t *cnps)
 {
     struct lab l;
     ps_t expected[NP_PACKETS];
-    struct transport_spec *t = lab_begin(&l, 2, &lab_cnp_ops);
+    struct roce_spec *t = lab_begin(&l, 2, &lab_cnp_ops);
     t->ack_interval = 1000000;
     t->cnp_interval_ps = interval;
     lab_stub.rate_bps = LAB_LINE / 10;
-    struct roce *roce = lab_build(&l);
+    struct hosts *hosts = lab_build(&l);
     l.lose = mark_some;
     lab_post(&l, 0, 1, (uint64_t)NP_PACKETS * LAB_MTU, 0);
     lab_run(&l);
     assert_true(l.sent_ps[0] > 0);
     size_t n = np_oracle(&l, interval, expected);
     assert_int_equal(lab_count(&l, lab_is_cnp), n);
-    assert_int_equal(roce->cnps_sent, n);
+    assert_int_equal(hosts->counters.cnps_sent, n);
     for (size_t i = 0; i < n; i++) {
         const struct lab_seen *cnp = lab_nth(&l, lab_is_cnp, i);
         if (cnp->at_ps != expected[i]) // but for the last ACK of the message on the wire
@@ -432,10 +432,10 @@ static void test_marks_on_acks(void **state)
     struct rng rng = rng_init(3, RNG_WORKLOAD, 0);
     for (uint64_t interval = 1; interval <= 5; interval += 2) {
         struct lab l;
-        struct transport_spec *t = lab_begin(&l, 2, &lab_ack_ops);
+        struct roce_spec *t = lab_begin(&l, 2, &lab_ack_ops);
         t->cnp = CNP_PER_ACK;
         t->ack_interval = interval;
-        struct roce *roce = lab_build(&l);
+        struct hosts *hosts = lab_build(&l);
         l.lose = mark_some;
         for (int i = 0; i < NP_PACKETS; i++)
             np_mark[i] = rng_below(&rng, 4) == 0;
@@ -452,7 +452,7 @@ static void test_marks_on_acks(void **state)
             assert_int_equal((ack->flags & PACKET_ECHO_CE) != 0, marked);
             echoes += marked;
         }
-        assert_int_equal(roce->echoed_marks, echoes);
+        assert_int_equal(hosts->counters.echoed_marks, echoes);
         assert_int_equal(lab_stub.acks, NP_PACKETS / interval);
         assert_int_equal(lab_stub.ce_bytes, echoes * interval * LAB_MTU);
         lab_end(&l);

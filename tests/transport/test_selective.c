@@ -12,9 +12,9 @@
 
 static struct lab lab;
 
-static struct transport_spec *begin(void)
+static struct roce_spec *begin(void)
 {
-    struct transport_spec *t = lab_begin(&lab, 2, NULL);
+    struct roce_spec *t = lab_begin(&lab, 2, NULL);
     t->recovery = RECOVERY_SELECTIVE_REPEAT;
     t->bdp_cap = false;
     lab.lose = lab_lose_psn;
@@ -32,19 +32,19 @@ static void test_only_the_lost_one(void **state)
     lab_post(&lab, 0, 1, 20 * LAB_MTU, 0);
     lab_run(&lab);
     assert_int_equal(lab_count(&lab, lab_is_retx), 1);
-    assert_int_equal(lab_nth(&lab, lab_is_retx, 0)->p.psn, 5);
+    assert_int_equal(lab_nth(&lab, lab_is_retx, 0)->meta.seq, 5);
     assert_int_equal(lab_count(&lab, lab_is_data), 21);
     assert_int_equal(lab_count(&lab, lab_is_nak), 14); // packets 6..19 came early
     for (size_t i = 0; i < 14; i++) {
-        assert_int_equal(lab_nth(&lab, lab_is_nak, i)->p.psn, 5);
-        assert_int_equal(lab_nth(&lab, lab_is_nak, i)->cargo.sack_psn, 6 + i);
+        assert_int_equal(lab_nth(&lab, lab_is_nak, i)->meta.seq, 5);
+        assert_int_equal(lab_nth(&lab, lab_is_nak, i)->meta.sack_seq, 6 + i);
     }
     // The NAK takes 2 us of propagation and its serialization on two links; the NIC is idle by then.
     ps_t nak = lab_nth(&lab, lab_is_nak, 0)->at_ps;
     ps_t again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
     assert_true(again >= nak + 2 * PS_PER_US && again < nak + 3 * PS_PER_US);
     assert_true(lab.delivered_ps[0] > again && lab.sent_ps[0] > lab.delivered_ps[0]);
-    assert_int_equal(lab.sim->roce.timeouts, 0);
+    assert_int_equal(lab.sim->hosts.counters.timeouts, 0);
     lab_end(&lab);
 }
 
@@ -55,17 +55,19 @@ static void test_the_last_one_waits_for_the_short_timeout(void **state)
     begin();
     lab.lose_psn = 19;
     lab.lose_times = 1;
-    struct roce *roce = lab_build(&lab);
+    struct hosts *hosts = lab_build(&lab);
     lab_post(&lab, 0, 1, 20 * LAB_MTU, 0);
     lab_run(&lab);
-    assert_int_equal(roce->timeouts, 1);
+    assert_int_equal(hosts->counters.timeouts, 1);
     assert_int_equal(lab_count(&lab, lab_is_retx), 1);
-    const struct qp *qp = qp_at(&roce->qps, 0);
-    assert_int_equal(qp->snd.rto_low_ps, 2 * qp->snd.env.base_rtt_ps);
+    const struct sender *s = hosts->senders[0];
+    assert_int_equal(((const struct roce_sender *)s)->selective->rto_low_ps,
+                     2 * s->cold->env.base_rtt_ps);
     ps_t first = lab_nth(&lab, lab_is_data, 19)->at_ps,
          again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
-    assert_true(again - first >= qp->snd.rto_low_ps);
-    assert_true(again - first < qp->snd.rto_low_ps + qp->snd.env.base_rtt_ps);
+    assert_true(again - first >= ((const struct roce_sender *)s)->selective->rto_low_ps);
+    assert_true(again - first <
+                ((const struct roce_sender *)s)->selective->rto_low_ps + s->cold->env.base_rtt_ps);
     lab_end(&lab);
 }
 
@@ -73,16 +75,16 @@ static void test_the_last_one_waits_for_the_short_timeout(void **state)
 static void test_lost_again(void **state)
 {
     (void)state;
-    struct transport_spec *t = begin();
+    struct roce_spec *t = begin();
     t->rto_high_ps = 50 * PS_PER_US;
     lab.lose_psn = 3;
     lab.lose_times = 2;
-    struct roce *roce = lab_build(&lab);
+    struct hosts *hosts = lab_build(&lab);
     lab_post(&lab, 0, 1, 30 * LAB_MTU, 0);
     lab_run(&lab);
-    assert_int_equal(roce->timeouts, 1);
+    assert_int_equal(hosts->counters.timeouts, 1);
     assert_int_equal(lab_count(&lab, lab_is_retx), 2);
-    assert_int_equal(lab_nth(&lab, lab_is_retx, 1)->p.psn, 3);
+    assert_int_equal(lab_nth(&lab, lab_is_retx, 1)->meta.seq, 3);
     ps_t apart = lab_nth(&lab, lab_is_retx, 1)->at_ps - lab_nth(&lab, lab_is_retx, 0)->at_ps;
     assert_true(apart > 40 * PS_PER_US && apart < 60 * PS_PER_US);
     assert_true(lab.delivered_ps[0] > 0);
@@ -93,7 +95,7 @@ static void test_lost_again(void **state)
 static void test_reordering_is_tolerated(void **state)
 {
     (void)state;
-    struct transport_spec *t = begin();
+    struct roce_spec *t = begin();
     t->reorder_packets = 8;
     lab.lose_psn = 2;
     lab.lose_times = 1;
@@ -102,7 +104,7 @@ static void test_reordering_is_tolerated(void **state)
     lab_run(&lab);
     assert_int_equal(lab_count(&lab, lab_is_retx), 1);
     size_t nth = 0;
-    while (lab_nth(&lab, lab_is_nak, nth)->cargo.sack_psn != 11)
+    while (lab_nth(&lab, lab_is_nak, nth)->meta.sack_seq != 11)
         nth++;
     ps_t nak = lab_nth(&lab, lab_is_nak, nth)->at_ps;
     ps_t again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
@@ -117,15 +119,15 @@ static void test_messages_in_order(void **state)
     begin();
     lab.lose_psn = 4;
     lab.lose_times = 1;
-    struct roce *roce = lab_build(&lab);
+    struct hosts *hosts = lab_build(&lab);
     lab_post(&lab, 0, 1, 5 * LAB_MTU, 0);
     lab_post(&lab, 0, 1, 5 * LAB_MTU + 1, 1);
     lab_run(&lab);
     assert_true(lab.delivered_ps[0] > 0 && lab.delivered_ps[0] == lab.delivered_ps[1]);
-    assert_int_equal(qp_at(&roce->qps, 0)->rcv.msn, 2);
-    assert_int_equal(roce->delivered_bytes, 10 * LAB_MTU + 1);
-    assert_int_equal(qp_at(&roce->qps, 0)->rcv.early.n, 0);
-    assert_int_equal(qp_at(&roce->qps, 0)->snd.sacked.n, 0);
+    assert_int_equal(((struct roce_receiver *)hosts->receivers[0])->msn, 2);
+    assert_int_equal(hosts->counters.delivered_bytes, 10 * LAB_MTU + 1);
+    assert_int_equal(((struct roce_receiver *)hosts->receivers[0])->early->psns.n, 0);
+    assert_int_equal(((struct roce_sender *)hosts->senders[0])->selective->sacked.n, 0);
     lab_end(&lab);
 }
 
@@ -134,13 +136,13 @@ static void test_messages_in_order(void **state)
 static void test_bdp_cap(void **state)
 {
     (void)state;
-    struct transport_spec *t = lab_begin(&lab, 3, NULL);
+    struct roce_spec *t = lab_begin(&lab, 3, NULL);
     t->recovery = RECOVERY_SELECTIVE_REPEAT;
-    struct roce *roce = lab_build(&lab);
+    struct hosts *hosts = lab_build(&lab);
     lab_post(&lab, 0, 2, 1000 * LAB_MTU, 0);
     lab_post(&lab, 1, 2, 1000 * LAB_MTU, 1);
     lab_run(&lab);
-    uint64_t bdp = cc_bdp_bytes(&qp_at(&roce->qps, 0)->snd.env);
+    uint64_t bdp = cc_bdp_bytes(&hosts->senders[0]->cold->env);
     assert_true(lab.max_inflight >= bdp && lab.max_inflight < bdp + LAB_MTU);
     lab_end(&lab);
 }
@@ -149,15 +151,15 @@ static void test_bdp_cap(void **state)
 static void test_gives_up(void **state)
 {
     (void)state;
-    struct transport_spec *t = begin();
+    struct roce_spec *t = begin();
     t->retry_limit = 3;
     lab.lose_psn = 0;
     lab.lose_times = 1000;
-    struct roce *roce = lab_build(&lab);
+    struct hosts *hosts = lab_build(&lab);
     lab_post(&lab, 0, 1, LAB_MTU, 0);
     lab_run(&lab);
-    assert_int_equal(roce->timeouts, 4);
-    assert_int_equal(roce->n_failed, 1);
+    assert_int_equal(hosts->counters.timeouts, 4);
+    assert_int_equal(lab_failed(&lab), 1);
     assert_true(lab.failed_ps[0] > 0);
     lab_end(&lab);
 }
@@ -169,7 +171,7 @@ static void test_a_queue_is_no_loss(void **state)
     (void)state;
     struct fixture f;
     fixture_switch(&f, 33, UINT64_C(100000000000), 100 * PS_PER_NS);
-    f.spec.dims[0].transport.recovery = RECOVERY_SELECTIVE_REPEAT;
+    roce_spec_of(&f.spec.dims[0].transport)->recovery = RECOVERY_SELECTIVE_REPEAT;
     f.spec.dims[0].sw.pfc.enabled = false;
     for (uint32_t r = 0; r < 32; r++)
         fixture_flow(&f, r, 32, 12000, 0);

@@ -27,7 +27,7 @@ static double seconds(enum coll_op op, const char *algorithm, uint64_t bytes, bo
     fixture_collective(&f, op, algorithm, bytes, 1);
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
-    assert_int_equal(f.sim->roce.delivered_bytes, f.sim->workload.total_bytes);
+    assert_int_equal(f.sim->hosts.counters.delivered_bytes, f.sim->workload.total_bytes);
     const struct collective_result *c = &f.result->collectives[0];
     double s = (double)(c->end_ps - c->start_ps) * 1e-12;
     *messages = f.result->n_flows;
@@ -92,14 +92,14 @@ static void test_raw_flow(void **state)
         struct param p = param_find(kind->params, kind->n_params, "planes");
         assert_int_equal(param_set(&p, f.spec.dims[0].params, planes, "planes", &err), 0);
         struct transport_spec *t = &f.spec.dims[0].transport;
-        t->mtu_bytes = 1000;
+        roce_spec_of(t)->mtu_bytes = 1000;
         fixture_flow(&f, 0, 2, cases[i].bytes, 0);
         fixture_run(&f);
         const struct flow_record *flow = &f.result->flows[0];
-        const struct packet_sizes full = data_sizes(t, 1000, false), ack = ack_sizes(t);
+        const struct packet_sizes full = roce_data_sizes(t, 1000, false), ack = roce_ack_sizes(t);
         uint64_t part = cases[i].part, n = (part + 999) / 1000;
-        ps_t first = data_sizes(t, n > 1 ? 1000 : (uint32_t)part, true).wire;
-        ps_t last = data_sizes(t, (uint32_t)(part - (n - 1) * 1000), false).wire;
+        ps_t first = roce_data_sizes(t, n > 1 ? 1000 : (uint32_t)part, true).wire;
+        ps_t last = roce_data_sizes(t, (uint32_t)(part - (n - 1) * 1000), false).wire;
         ps_t bytes = n > 1 ? first + (ps_t)(n - 2) * full.wire + last : first; // on a plane
         ps_t delivered = 80 * (first + bytes) + 2 * hop;
         assert_int_equal(f.result->n_flows, 1);

@@ -115,7 +115,7 @@ static void test_beside_an_incast(void **state)
     ps_t alone = total_ps("packet", EIGHT, TRAIN(LEFT));
     struct ran r = run("packet", EIGHT, "[" TRAIN(LEFT) "," INCAST "]");
     assert_true(r.result->trainings[0].total_ps > alone);
-    assert_int_equal(r.sim->roce.delivered_bytes, r.sim->workload.total_bytes);
+    assert_int_equal(r.sim->hosts.counters.delivered_bytes, r.sim->workload.total_bytes);
     end(&r);
 }
 

@@ -18,12 +18,12 @@ static void assert_completed(const struct fixture *f, uint64_t bytes)
 {
     assert_int_equal(f->result->status, RUN_COMPLETED);
     assert_int_equal(f->sim->workload.total_bytes, bytes);
-    assert_int_equal(f->sim->roce.delivered_bytes, bytes);
-    assert_int_equal(f->sim->roce.posted_bytes, bytes);
+    assert_int_equal(f->sim->hosts.counters.delivered_bytes, bytes);
+    assert_int_equal(f->sim->hosts.counters.posted_bytes, bytes);
     assert_int_equal(f->sim->workload.jobs_left + f->sim->workload.messages_open, 0);
     assert_int_equal(f->sim->workload.starts_pending, 0);
     assert_int_equal(network_held(&f->sim->net), 0);
-    assert_int_equal(f->sim->net.cargo.n_used, 0);
+    assert_int_equal(f->sim->net.meta.n_used, 0);
 }
 
 static const struct flow_record *flow_of(const struct result *r, uint64_t bytes)
@@ -173,7 +173,7 @@ static void collective(uint32_t ranks, enum coll_op op, const struct coll_algori
         fixture_switch(&f, ranks, RATE, PS_PER_US);
         fixture_collective(&f, op, algorithm->name, sizes[s].bytes, sizes[s].chunks);
         f.collectives[0].schedule.bidirectional = directions == 2;
-        f.spec.dims[0].transport.qp = s == 1 ? QP_PER_MESSAGE : QP_PERSISTENT;
+        roce_spec_of(&f.spec.dims[0].transport)->qp = s == 1 ? QP_PER_MESSAGE : QP_PERSISTENT;
         fixture_run(&f);
         assert_completed(&f, program_bytes(&f.jobs[0], ranks));
         assert_int_equal(f.result->n_collectives, 1);

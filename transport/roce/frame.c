@@ -14,14 +14,14 @@
 // again at another place and a retransmission shows its original. Not modelled: path migration (M),
 // solicited events (S), FECN in the BTH (F), end-to-end credits (AETH says "no credit count").
 
-#include "trace/roce.h"
+#include "transport/roce/frame.h"
 
 #include <string.h>
 #include <zlib.h>
 
-#include "trace/address.h"
-#include "trace/bytes.h"
-#include "trace/ip.h"
+#include "wire/address.h"
+#include "wire/bytes.h"
+#include "wire/ip.h"
 
 #define UDP_BYTES 8
 #define BTH_BYTES 12
@@ -64,13 +64,13 @@ static void set_addresses(struct roce_fields *f, const struct flow_id *id, bool 
     f->dst_mac = rank_mac(to);
     f->src_ip = rank_ip(from);
     f->dst_ip = rank_ip(to);
-    f->src_udp = forward ? id->src_udp : id->dst_udp;
+    f->src_udp = forward ? id->src_port : id->dst_port;
     f->dst_udp = ROCE_UDP_PORT;
-    f->dst_qpn = forward ? id->dst_qpn : id->src_qpn;
+    f->dst_qpn = forward ? id->dst_conn : id->src_conn;
     f->ttl = ROCE_TTL;
 }
 
-struct roce_fields roce_fields_of(const struct packet *p, const struct cargo *cargo,
+struct roce_fields roce_fields_of(const struct packet *p, const struct packet_meta *meta,
                                   const struct flow_id *id)
 {
     struct roce_fields f = {0};
@@ -79,12 +79,12 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct cargo *ca
     case PACKET_DATA:
         f.opcode = data_opcode(p->flags);
         f.tos = tos_of(id->data_dscp, p->flags);
-        f.psn = p->psn;
+        f.psn = meta->seq;
         f.ack_req = p->flags & PACKET_ACKREQ;
         f.va = (uint64_t)(p->flow + 1) << 32;
         f.rkey = p->flow + 1;
-        f.dma_bytes = cargo->aux;
-        f.payload_bytes = cargo->payload_bytes;
+        f.dma_bytes = meta->message_bytes;
+        f.payload_bytes = meta->payload_bytes;
         f.trailer_bytes = id->int_bytes;
         break;
     case PACKET_ACK:
@@ -92,8 +92,8 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct cargo *ca
         f.opcode = ROCE_ACKNOWLEDGE;
         f.tos = tos_of(id->ack_dscp, p->flags);
         f.syndrome = p->flags & PACKET_NAK ? ROCE_NAK_SEQUENCE : ROCE_ACK;
-        f.psn = p->flags & PACKET_NAK ? p->psn : p->psn - 1;
-        f.msn = cargo->aux;
+        f.psn = p->flags & PACKET_NAK ? meta->seq : meta->seq - 1;
+        f.msn = meta->msn;
         f.trailer_bytes = id->int_bytes;
         break;
     default:
@@ -231,3 +231,13 @@ size_t roce_encode(const struct roce_fields *f, uint8_t *out, size_t cap)
     }
     return kept;
 }
+
+static size_t encode(const struct frame_source *source, uint8_t *out, size_t cap, size_t *length)
+{
+    struct roce_fields f = roce_fields_of(source->packet, source->meta, source->flow);
+    f.trailer = source->trailer;
+    *length = roce_frame_bytes(&f);
+    return roce_encode(&f, out, cap);
+}
+
+const struct frame_ops roce_frames = {.encode = encode};

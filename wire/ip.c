@@ -9,9 +9,9 @@
 //  |                            source                             |
 //  |                          destination                          |
 
-#include "trace/ip.h"
+#include "wire/ip.h"
 
-#include "trace/bytes.h"
+#include "wire/bytes.h"
 
 #define IPV4_VERSION_IHL 0x45
 #define IPV4_DONT_FRAGMENT 0x4000

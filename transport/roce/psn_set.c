@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The ring of bits.
-#include "transport/psn_set.h"
+#include "transport/roce/psn_set.h"
 
 #include <stdlib.h>
 #include <string.h>

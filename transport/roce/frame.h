@@ -6,9 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/cargo.h"
-#include "net/flow_id.h"
-#include "net/packet.h"
+#include "wire/frame.h"
 
 #define ROCE_UDP_PORT 4791
 #define ROCE_TTL 64
@@ -49,7 +47,7 @@ struct roce_fields {
 };
 
 // The fields of a DATA, ACK or CNP packet of the flow `id` and what it carries, with room for its INT behind data and ACKs.
-struct roce_fields roce_fields_of(const struct packet *p, const struct cargo *cargo,
+struct roce_fields roce_fields_of(const struct packet *p, const struct packet_meta *meta,
                                   const struct flow_id *id);
 
 // Length of the whole frame without FCS.
@@ -58,3 +56,5 @@ size_t roce_frame_bytes(const struct roce_fields *f);
 // Write the first min(cap, roce_frame_bytes) bytes of the frame into `out`; returns their number.
 // The ICRC costs nothing where it lies beyond `cap`.
 size_t roce_encode(const struct roce_fields *f, uint8_t *out, size_t cap);
+
+extern const struct frame_ops roce_frames;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Packet meta-data: the fields that only the ends of a flow and captures read, in a pool beside the packets.
+// Switches read it only to add telemetry. The sender of data allocates a slot; the receiver's ACK keeps
+// it, and it is freed where either packet ends. PFC frames have none: their slot is 0, which stays zero.
+#pragma once
+
+#include <stdbool.h>
+
+#include "net/int_hop.h"
+
+struct packet_meta {
+    ps_t sent_ps; // data: start of its transmission; ack: that of the acknowledged packet
+    union {
+        uint64_t token; // data: its message, as the client that posted it named it
+        struct {
+            uint32_t msn;      // ack: messages that the receiver has completed
+            uint32_t sack_seq; // nak of selective repeat: the packet that arrived out of order
+        };
+        uint32_t next; // of a free slot
+    };
+    uint32_t
+        seq; // sequence number, low 32 bits. Data: its own; ack: everything before it has arrived;
+             // nak: the first one missing; CNP: of the marked packet
+    uint32_t message_bytes; // data FIRST, saturated
+    uint16_t payload_bytes; // data, without padding
+    bool int_enabled;       // switches append INT records
+    uint8_t int_hops;       // records so far
+    uint8_t pint;           // PINT digest of the path so far
+    uint8_t header_flags;   // of the transport's own header; no switch reads them
+    uint8_t pad[2];
+};
+_Static_assert(sizeof(struct packet_meta) == 32, "struct packet_meta is half a cache line");
+
+struct meta_pool {
+    struct packet_meta *slots; // never moves
+    struct int_hop *hops;      // [slot * per_slot], NULL until INT is enabled for a packet
+    uint32_t per_slot;         // hops that a packet has room for: set before INT is enabled for one
+    uint32_t free_head;        // 0 = none: slot 0 is never given out
+    uint32_t n_slots, n_used, cap_slots, n_hop_slots;
+    size_t reserved_bytes;
+};
+
+void meta_pool_init(struct meta_pool *pool);
+void meta_pool_free(struct meta_pool *pool);
+void meta_pool_grow(struct meta_pool *pool);
+void meta_pool_grow_hops(struct meta_pool *pool);
+
+// A slot whose content is that of its last use.
+static inline uint32_t meta_alloc(struct meta_pool *pool)
+{
+    if (pool->free_head == 0)
+        meta_pool_grow(pool);
+    uint32_t slot = pool->free_head;
+    pool->free_head = pool->slots[slot].next;
+    pool->n_used++;
+    return slot;
+}
+
+static inline void meta_free(struct meta_pool *pool, uint32_t slot)
+{
+    pool->slots[slot].next = pool->free_head;
+    pool->free_head = slot;
+    pool->n_used--;
+}
+
+static inline struct packet_meta *meta_at(const struct meta_pool *pool, uint32_t slot)
+{
+    return &pool->slots[slot];
+}
+
+// Fetch a packet's meta and, of what it may gather, the records of the first hops. (Not inlined it would
+// go: compilers take a function that only prefetches for one without effect.)
+#define META_PREFETCH_HOPS 6
+__attribute__((always_inline)) static inline void meta_prefetch(const struct meta_pool *pool,
+                                                                uint32_t slot)
+{
+    __builtin_prefetch(meta_at(pool, slot), 1);
+    if (!pool->hops)
+        return;
+    const struct int_hop *hops = &pool->hops[(size_t)slot * pool->per_slot];
+    for (uint32_t h = 0; h < META_PREFETCH_HOPS; h += 2)
+        __builtin_prefetch(hops + h, 1);
+}
+
+// Switches on the way append INT records to the packet.
+static inline void meta_enable_int(struct meta_pool *pool, uint32_t slot)
+{
+    if (slot >= pool->n_hop_slots)
+        meta_pool_grow_hops(pool);
+    pool->slots[slot].int_enabled = true;
+}
+
+// The INT records of a packet, NULL where INT is off for it.
+static inline struct int_hop *meta_hops(const struct meta_pool *pool, uint32_t slot)
+{
+    return pool->slots[slot].int_enabled ? &pool->hops[(size_t)slot * pool->per_slot] : NULL;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// A network before and after its run: memory, ports and links, what a port has sent and held.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "net/network.h"
+
+void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, uint32_t n_nodes,
+                  uint32_t n_ports, uint8_t classes)
+{
+    *net = (struct network){
+        .engine = engine, .n_ranks = n_ranks, .n_nodes = n_nodes, .n_ports = n_ports, .n_slots = 1};
+    for (int cls = NET_CLASSES - 1; cls >= 0; cls--) { // highest class first
+        net->slot_of_class[cls] = NET_NO_SLOT;
+        if (cls == NET_DATA_CLASSES - 1)
+            net->data_slot = net->n_slots;
+        if (classes >> cls & 1) {
+            net->class_of_slot[net->n_slots] = (uint8_t)cls;
+            net->slot_of_class[cls] = (uint8_t)net->n_slots++;
+        }
+    }
+    net->n_data = net->n_slots - net->data_slot;
+    if (net->n_data > 1)
+        net->shared_slots = (1u << net->n_slots) - (1u << net->data_slot), net->arbitrates = true;
+    ring_pool_init(&net->rings);
+    fifo_pool_init(&net->pool);
+    meta_pool_init(&net->meta);
+    net->ports = memory_zeroed_lines(n_ports, sizeof *net->ports);
+    net->cold = memory_zeroed(n_ports, sizeof *net->cold);
+    net->queues = memory_zeroed((size_t)n_ports * net->n_slots, sizeof *net->queues);
+    net->pfc = memory_zeroed(n_ports, sizeof *net->pfc);
+    net->first_port = memory_zeroed(n_nodes + 1, sizeof *net->first_port);
+    net->kinds = memory_zeroed(n_nodes, sizeof *net->kinds);
+    for (uint32_t node = n_ranks; node < n_nodes; node++)
+        net->kinds[node] = NET_SWITCH;
+    network_handle_events(net);
+}
+
+bool network_pools_low(const struct network *net)
+{
+    const struct ring_pool *rings = &net->rings;
+    const struct fifo_pool *fifos = &net->pool;
+    const struct meta_pool *meta = &net->meta;
+    return rings->n_units > rings->cap_units - rings->cap_units / 16 ||
+           fifos->n_chunks > fifos->cap_chunks - fifos->cap_chunks / 16 ||
+           meta->n_slots > meta->cap_slots - meta->cap_slots / 16;
+}
+
+void network_free_packets(struct network *net)
+{
+    ring_pool_free(&net->rings);
+    fifo_pool_free(&net->pool);
+    meta_pool_free(&net->meta);
+}
+
+void network_free(struct network *net)
+{
+    network_free_packets(net);
+    free(net->ports);
+    free(net->cold);
+    free(net->links);
+    free(net->queues);
+    free(net->pfc);
+    free(net->faults);
+    free(net->first_port);
+    free(net->kinds);
+    *net = (struct network){0};
+}
+
+static uint32_t link_index(struct network *net, uint64_t rate_bps, ps_t delay_ps)
+{
+    struct byte_time bt = byte_time_of(rate_bps);
+    for (uint32_t i = net->n_links; i-- > 0;) {
+        const struct link *l = &net->links[i];
+        if (l->byte_time.num == bt.num && l->byte_time.den == bt.den && l->delay_ps == delay_ps)
+            return i;
+    }
+    SIM_ASSERT(net->engine, -1, net->n_links < 1u << 15);
+    if (net->n_links == net->cap_links)
+        net->links = memory_grow(net->links, &net->cap_links, sizeof *net->links);
+    net->links[net->n_links] = (struct link){bt, delay_ps};
+    return net->n_links++;
+}
+
+void network_set_port(struct network *net, uint32_t port, const struct port_config *config)
+{
+    net->ports[port] = (struct port){
+        .wake_ps = PS_NEVER,
+        .flight = ring_empty(),
+        .node = config->node,
+        .peer_node = config->peer_node,
+        .peer_local = config->peer_local & 0xfff,
+        .link = link_index(net, config->rate_bps, config->delay_ps) & 0x7fffu,
+    };
+    net->cold[port] = (struct port_cold){.peer = config->peer, .local = (uint16_t)config->local};
+    for (unsigned slot = 0; slot < net->n_slots; slot++)
+        *port_queue(net, port, slot) =
+            (struct queue){.fifo = fifo_empty(), .quantum_bytes = NET_QUANTUM_BYTES};
+    net->pfc[port].pending = fifo_empty();
+    sim_timer_init(net->engine, &net->pfc[port].expiry, config->node, pause_expired, net);
+    if (config->local == 0)
+        net->first_port[config->node] = port;
+    net->first_port[net->n_nodes] = net->n_ports;
+}
+
+void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes)
+{
+    port_queue(net, port, net->slot_of_class[cls])->quantum_bytes = bytes;
+}
+
+void network_undecide(struct network *net)
+{
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        const struct ring *flight = &net->ports[p].flight;
+        for (uint32_t i = 0; i < flight->count; i++)
+            ring_at(&net->rings, flight, i)->onward = PACKET_UNDECIDED;
+    }
+}
+
+void network_settle(struct network *net, ps_t now)
+{
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        port_settle(net, p, now);
+}
+
+uint64_t network_held(const struct network *net)
+{
+    uint64_t n = 0;
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        n += net->ports[p].flight.count + net->pfc[p].pending.count;
+        for (unsigned slot = 0; slot < net->n_slots; slot++)
+            n += port_queue(net, p, slot)->fifo.count;
+    }
+    return n;
+}
+
+void port_pin_explicit(struct network *net, uint32_t index)
+{
+    net->ports[index].flags |= PORT_EXPLICIT;
+    net->cold[index].pinned = true;
+}
+
+void network_set_plain(struct network *net)
+{
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        port_pin_explicit(net, p);
+}
+
+void network_tap_port(struct network *net, uint32_t port) { net->ports[port].flags |= PORT_TAPPED; }
+
+void network_set_pfc_response(struct network *net, uint32_t port, ps_t response_ps)
+{
+    net->pfc[port].response_ps = response_ps;
+}
+
+struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now)
+{
+    const struct port *port = &net->ports[index];
+    const struct byte_time *bt = &port_link(net, index)->byte_time;
+    double ahead = (double)(port->busy_until_ps - now); // of a transmission that has not ended
+    double busy = (double)port->tx_bytes * (double)bt->num / (double)bt->den;
+    return (struct port_stats){.tx_bytes = port->tx_bytes,
+                               .tx_packets = port->tx_packets,
+                               .max_queued_bytes = port->max_queued_bytes,
+                               .pause_frames = net->pfc[index].tx_pause,
+                               .resume_frames = net->pfc[index].tx_resume,
+                               .busy_ps = busy - (ahead > 0 ? ahead : 0),
+                               .queued_byte_ps = port->wait_byte_ps};
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Which flow a message takes: flows of a pair are opened when first needed and used again.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "transport/host.h"
+#include "transport/pairs.h"
+
+// A sender's block of memory: the transport's own struct, then the policy's state on a cache line of its own.
+static size_t cc_offset(const struct transport_dim *dim)
+{
+    return (dim->ops->sender_bytes + 63) / 64 * 64;
+}
+
+static size_t sender_block_bytes(const struct transport_dim *dim)
+{
+    return cc_offset(dim) + cc_bytes(dim->cc);
+}
+
+size_t hosts_flow_bytes(const struct transport_dim *dim)
+{
+    return sender_block_bytes(dim) + sizeof(struct sender_cold) + dim->ops->receiver_bytes +
+           sizeof(struct flow_id) + 2 * sizeof(void *);
+}
+
+static uint32_t new_flow(struct hosts *hosts)
+{
+    struct flow_ids *flows = &hosts->flows;
+    if (flows->n == hosts->cap_flows) {
+        hosts->senders = memory_grow(hosts->senders, &hosts->cap_flows, sizeof(struct sender *));
+        size_t cap = hosts->cap_flows;
+        hosts->receivers = memory_resize(hosts->receivers, cap, sizeof(struct receiver *));
+        flows->ids = memory_resize(flows->ids, cap, sizeof *flows->ids);
+    }
+    hosts->receivers[flows->n] = NULL;
+    return flows->n++;
+}
+
+static void name_connection(struct hosts *hosts, struct sender *s)
+{
+    s->dim->ops->name_connection(s, hosts->n_named[s->cold->src]++);
+}
+
+void sender_choose_port(struct sender *s, const struct transport_path *path)
+{
+    struct network *net = sender_hosts(s)->net;
+    struct sender_cold *cold = s->cold;
+    uint32_t local =
+        path->n_ports > 0 ? path->ports[cold->path_turn % path->n_ports] : path->shared_port;
+    s->port = node_port(net, cold->src_node, local);
+    s->nic = &sender_hosts(s)->nics[port_data_index(net, s->port, s->cls)];
+    cold->cut_off = path->cut_off;
+}
+
+// Links may have come back since its port was chosen. Called with the retransmission timer off, when the packets
+// that were sent into the failed link are about to be sent again.
+void hosts_try_other_port(struct hosts *hosts, struct sender *s)
+{
+    const struct host_paths *paths = &hosts->paths;
+    const struct flow_id *id = &hosts->flows.ids[s->flow];
+    struct transport_path path =
+        paths->path(paths->ctx, id->src, id->dst, id->dim, s->cold->stripe);
+    if (path.cut_off)
+        return;
+    if (s->place != SENDER_IDLE)
+        nic_remove(s->nic, s);
+    sender_choose_port(s, &path);
+}
+
+static struct sender *open_flow(struct hosts *hosts, const struct transfer_request *request,
+                                uint32_t d, ps_t now)
+{
+    const struct transport_dim *dim = &hosts->dims[d];
+    struct transport_path path =
+        hosts->paths.path(hosts->paths.ctx, request->src, request->dst, d, request->stripe);
+    uint32_t flow = new_flow(hosts);
+    struct sender *s = hosts->senders[flow] = memory_zeroed_lines(1, sender_block_bytes(dim));
+    s->flow = flow;
+    s->dim = dim;
+    s->cc = (struct cc *)(void *)((char *)s + cc_offset(dim));
+    s->dst_node = path.dst_node;
+    uint64_t cls = dim->spec.cls != PARAM_AUTO ? dim->spec.cls : request->cls;
+    s->cls = (unsigned)cls & 7;
+    s->sending = s->oldest = MESSAGE_NIL;
+    s->until_ackreq = dim->packets_per_ack;
+    s->cold = memory_zeroed(1, sizeof *s->cold);
+    *s->cold = (struct sender_cold){.src = request->src,
+                                    .dst = request->dst,
+                                    .src_node = path.src_node,
+                                    .job = request->job,
+                                    .channel = request->channel,
+                                    .newest = MESSAGE_NIL,
+                                    .stripe = request->stripe,
+                                    .next_idle = FLOW_NIL,
+                                    .env = {.line_bps = path.line_bps,
+                                            .base_rtt_ps = path.base_rtt_ps,
+                                            .global_rtt_ps = dim->global_rtt_ps,
+                                            .mtu_bytes = dim->mtu_bytes,
+                                            .full_wire_bytes = dim->full.wire,
+                                            .hops = path.hops},
+                                    .cap_bytes = CC_UNLIMITED};
+    sender_init_timers(s);
+    hosts->flows.ids[flow] = (struct flow_id){.frames = dim->ops->frames,
+                                              .src = request->src,
+                                              .dst = request->dst,
+                                              .src_node = path.src_node,
+                                              .dst_node = path.dst_node,
+                                              .number = hosts->n_opened[request->src]++,
+                                              .job = (uint16_t)request->job,
+                                              .dim = (uint16_t)d,
+                                              .cls = (uint8_t)s->cls,
+                                              .int_bytes = (uint16_t)dim->spec.int_bytes};
+    dim->ops->open_sender(s, path.queueing_ps);
+    name_connection(hosts, s);
+    s->cold->path_turn = s->entropy;
+    sender_choose_port(s, &path);
+    sender_restart(s, now);
+    return s;
+}
+
+struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow)
+{
+    const struct transport_dim *dim = &hosts->dims[hosts->flows.ids[flow].dim];
+    struct receiver *r = memory_zeroed_lines(1, (dim->ops->receiver_bytes + 63) / 64 * 64);
+    r->dim = dim;
+    r->flow = flow;
+    dim->ops->open_receiver(r);
+    return hosts->receivers[flow] = r;
+}
+
+// A fresh connection on the memory of an idle one of the pair: sequence numbers go on, so that what is
+// still under way of the old one is recognised as old.
+static struct sender *reopen(struct hosts *hosts, struct pair *pair, ps_t now)
+{
+    struct sender *s = hosts->senders[pair->flow];
+    pair->flow = s->cold->next_idle;
+    if (hosts->net->tap.seen) // captures name what is still to be settled
+        network_settle(hosts->net, now);
+    name_connection(hosts, s);
+    sender_restart(s, now);
+    return s;
+}
+
+struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_request *r, ps_t now)
+{
+    uint32_t d = hosts->paths.joining_dim(hosts->paths.ctx, r->src, r->dst);
+    SIM_ASSERT(hosts->net->engine, r->src, d != UINT32_MAX); // config has checked every pair
+    const struct transport_dim *dim = &hosts->dims[d];
+    if (r->own_qp)
+        return open_flow(hosts, r, d, now);
+    struct pair *pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, r->channel << 8);
+    if (dim->fresh_connections)
+        return pair->flow == FLOW_NIL ? open_flow(hosts, r, d, now) : reopen(hosts, pair, now);
+    uint32_t turn = pair->turn++ % dim->connections_per_pair;
+    if (turn > 0)
+        pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, r->channel << 8 | turn);
+    if (pair->flow != FLOW_NIL)
+        return hosts->senders[pair->flow];
+    struct sender *s = open_flow(hosts, r, d, now);
+    pair->flow = s->flow;
+    return s;
+}
+
+void hosts_connection_idle(struct hosts *hosts, struct sender *s)
+{
+    if (!s->dim->fresh_connections)
+        return;
+    for (unsigned t = 0; t < CC_TIMERS; t++)
+        s->cc->timer_at_ps[t] = PS_NEVER;
+    sim_timer_stop(&s->cc_timer);
+    const struct sender_cold *cold = s->cold;
+    struct pair *pair =
+        pairs_get(hosts->pairs, cold->src, cold->dst, cold->job, cold->channel << 8);
+    s->cold->next_idle = pair->flow;
+    pair->flow = s->flow;
+}

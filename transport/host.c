@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+// What ranks are to the network: packets are passed to the ends of their flows, and a NIC's port pulls from senders.
+#include "transport/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "transport/pairs.h"
+
+const struct transport_ops *transport_find(const char *name)
+{
+    for (const struct transport_ops *const *t = transport_registry; *t != NULL; t++)
+        if (strcmp((*t)->name, name) == 0)
+            return *t;
+    return NULL;
+}
+
+void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
+{
+    struct hosts *hosts = ctx;
+    struct sender *s = hosts_connection_for(hosts, request, now);
+    sender_settle(s, now);
+    sender_post(s, request, now);
+}
+
+/* ---- packets that arrive ---- */
+
+static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+{
+    struct hosts *hosts = ctx;
+    if (p->kind == PACKET_DATA) {
+        struct receiver *r = hosts->receivers[p->flow];
+        if (!r)
+            r = hosts_open_receiver(hosts, p->flow);
+        r->dim->ops->on_data(r, node_port(hosts->net, node, local), p, now);
+    } else {
+        struct sender *s = hosts->senders[p->flow];
+        s->dim->ops->on_feedback(s, p, now);
+    }
+    packet_end(hosts->net, p);
+}
+
+/* ---- packets that a port sends ---- */
+
+static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
+{
+    struct sender *s = nic_take(nic, now);
+    if (s == NULL)
+        return false;
+    s->dim->ops->fill(s, p, now);
+    sender_sent(s, p->wire_bytes, now);
+    if (sender_may_send(s))
+        nic_add(nic, s, now);
+    return true;
+}
+
+static bool pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+{
+    (void)node;
+    const struct hosts *hosts = ctx;
+    struct nic *nic = &hosts->nics[port];
+    return !nic->paused && pull_from(nic, p, now);
+}
+
+static ps_t next_pull(void *ctx, uint32_t port, ps_t now)
+{
+    const struct hosts *hosts = ctx;
+    struct nic *nic = &hosts->nics[port];
+    return nic->paused ? PS_NEVER : nic_next_ps(nic, now);
+}
+
+// The same where several data classes are in use.
+static bool shared_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+{
+    (void)node;
+    const struct hosts *hosts = ctx;
+    uint32_t n = hosts->net->n_data;
+    struct nic *nic = nic_share_turn(&hosts->nics[port * n], n, now);
+    if (!nic || !pull_from(nic, p, now))
+        return false;
+    nic->credit_bytes -= p->wire_bytes;
+    return true;
+}
+
+static ps_t shared_next_pull(void *ctx, uint32_t port, ps_t now)
+{
+    const struct hosts *hosts = ctx;
+    uint32_t n = hosts->net->n_data;
+    return nic_share_next_ps(&hosts->nics[port * n], n, now);
+}
+
+/* ---- PFC ---- */
+
+static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
+{
+    const struct hosts *hosts = ctx;
+    if (cls >= NET_DATA_CLASSES)
+        return;
+    struct nic *nic = &hosts->nics[port_data_index(hosts->net, port, cls)];
+    nic->paused = paused;
+    if (paused) {
+        nic->paused_since_ps = now;
+        return;
+    }
+    nic->paused_total_ps += now - nic->paused_since_ps;
+    for (uint32_t i = 0; nic->n_parked > 0 && i < hosts->flows.n; i++) {
+        struct sender *s = hosts->senders[i];
+        if (s->nic == nic && s->rto_state == RTO_PARKED)
+            sender_rto_resumed(s, now);
+    }
+}
+
+/* ---- memory hints ---- */
+
+// Inlined for the reason of meta_prefetch.
+__attribute__((always_inline)) static inline void prefetch_sender(const struct sender *s)
+{
+    for (size_t line = 0; line < sizeof *s + 64; line += 64)
+        __builtin_prefetch((const char *)s + line, 1);
+}
+
+static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
+{
+    const struct hosts *hosts = ctx;
+    meta_prefetch(&hosts->net->meta, p->meta);
+    if (p->kind == PACKET_DATA)
+        __builtin_prefetch(hosts->receivers[p->flow], 1);
+    else
+        prefetch_sender(hosts->senders[p->flow]);
+    return node_port(hosts->net, node, local);
+}
+
+// A NIC's port is about to be settled: the sender that it will pull from.
+static void hint_pull(void *ctx, uint32_t port)
+{
+    const struct hosts *hosts = ctx;
+    const struct nic *nic = &hosts->nics[port * hosts->net->n_data];
+    const struct sender *next = nic->ready_head;
+    if (next == NULL && nic->n_paced > 0)
+        next = nic->paced[0];
+    if (next != NULL)
+        prefetch_sender(next);
+}
+
+/* ---- reports ---- */
+
+uint32_t *hosts_flows_in_order(const struct hosts *hosts)
+{
+    uint32_t *order = memory_zeroed(hosts->flows.n, sizeof *order);
+    for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
+        order[flow] = flow;
+    return order;
+}
+
+uint64_t hosts_delivered_bytes(const struct hosts *hosts, const struct sender *s,
+                               const struct message *m)
+{
+    const struct receiver *r = hosts->receivers[s->flow];
+    uint64_t seq = r ? r->dim->ops->received_seq(r) : 0;
+    if (seq <= m->first_seq)
+        return 0;
+    return message_offset(m, seq, s->dim->seq_bytes) - m->start_byte;
+}
+
+/* ---- life ---- */
+
+void hosts_prepare(struct hosts *hosts)
+{
+    for (uint32_t d = 0; d < hosts->n_dims; d++) {
+        hosts->dims[d].hosts = hosts;
+        hosts->dims[d].ops->prepare(&hosts->dims[d]);
+    }
+}
+
+void hosts_init(struct hosts *hosts, struct network *net)
+{
+    hosts->net = net;
+    uint32_t n_ports = net->first_port[net->n_ranks];
+    hosts->n_nics = n_ports * net->n_data;
+    hosts->nics = memory_zeroed_lines(hosts->n_nics, sizeof *hosts->nics);
+    for (uint32_t p = 0; p < n_ports; p++) {
+        net->ports[p].flags |= PORT_PULLS;
+        for (uint32_t i = 0; i < net->n_data; i++)
+            hosts->nics[p * net->n_data + i].quantum_bytes =
+                port_queue(net, p, net->data_slot + i)->quantum_bytes;
+    }
+    hosts->n_opened = memory_zeroed(net->n_ranks, sizeof *hosts->n_opened);
+    hosts->n_named = memory_zeroed(net->n_ranks, sizeof *hosts->n_named);
+    hosts->pairs = memory_zeroed(1, sizeof *hosts->pairs);
+    message_pool_init(&hosts->messages);
+    bool shared = net->n_data > 1;
+    net->ops[NET_RANK] = (struct node_ops){.arrive = arrive,
+                                           .pull = shared ? shared_pull : pull,
+                                           .next_pull = shared ? shared_next_pull : next_pull,
+                                           .pause_changed = pause_changed,
+                                           .hint = hint,
+                                           .hint_pull = hint_pull,
+                                           .ctx = hosts};
+}
+
+static void flow_free(const struct hosts *hosts, uint32_t flow)
+{
+    struct sender *s = hosts->senders[flow];
+    struct receiver *r = hosts->receivers[flow];
+    const struct transport_ops *ops = s->dim->ops;
+    if (r && ops->close_receiver)
+        ops->close_receiver(r);
+    if (ops->close_sender)
+        ops->close_sender(s);
+    free(r);
+    free(s->cold);
+    free(s);
+}
+
+void hosts_free(struct hosts *hosts)
+{
+    for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
+        flow_free(hosts, flow);
+    for (uint32_t d = 0; d < hosts->n_dims; d++)
+        if (hosts->dims[d].ops->close_dim)
+            hosts->dims[d].ops->close_dim(&hosts->dims[d]);
+    for (uint32_t p = 0; p < hosts->n_nics; p++)
+        nic_free(&hosts->nics[p]);
+    if (hosts->pairs)
+        pairs_free(hosts->pairs);
+    free(hosts->pairs);
+    free(hosts->dims);
+    free(hosts->senders);
+    free(hosts->receivers);
+    free(hosts->flows.ids);
+    free(hosts->nics);
+    free(hosts->n_opened);
+    free(hosts->n_named);
+    message_pool_free(&hosts->messages);
+    *hosts = (struct hosts){0};
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// The catalogue of transports: the only place that knows them all.
+#include "transport/transport.h"
+
+extern const struct transport_ops roce_transport;
+
+const struct transport_ops *const transport_registry[] = {
+    &roce_transport,
+    NULL,
+};

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The notification point (Zhu et al., SIGCOMM 2015): a CNP at once when no window is open, then at most one
+// per interval; a mark inside the window is remembered until its end. The timer runs only then. Where flows
+// share a window (transport.cnp_scope), the first one marked in it gets the CNP at its end and the marks of the
+// others are lost, as in NICs that limit CNPs per port or address.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "transport/pairs.h"
+#include "transport/roce/roce.h"
+
+// Windows that flows of a dimension share.
+struct roce_shared {
+    struct pair_table addresses; // scope "destination": (source node, destination node) -> index
+    struct np_window **windows;
+    uint32_t n_windows;
+    size_t cap_windows;
+    struct np_window *ports; // scope "port": [global port of ranks]
+};
+
+static void send_cnp(struct roce_receiver *r, uint32_t psn, ps_t now)
+{
+    const struct transport_dim *dim = r->base.dim;
+    struct hosts *hosts = dim->hosts;
+    struct packet_sizes size = roce_cnp_sizes(&dim->spec);
+    struct packet cnp = {.flow = r->base.flow,
+                         .dst = r->src_node,
+                         .entropy = r->entropy,
+                         .meta = meta_alloc(&hosts->net->meta),
+                         .frame_bytes = (uint16_t)size.frame,
+                         .wire_bytes = (uint16_t)size.wire,
+                         .kind = PACKET_CNP,
+                         .ingress = PACKET_OWN,
+                         .cls = NET_CLASS_CONTROL,
+                         .arrives_ps = now};
+    *meta_at(&hosts->net->meta, cnp.meta) = (struct packet_meta){.seq = psn};
+    hosts->counters.cnps_sent++;
+    port_enqueue(hosts->net, r->port, &cnp, now);
+}
+
+static ps_t interval_ps(const struct roce_receiver *r)
+{
+    return roce_spec_const(&r->base.dim->spec)->cnp_interval_ps;
+}
+
+void roce_notify_mark(struct roce_receiver *r, uint32_t psn, ps_t now)
+{
+    struct np_window *np = r->np;
+    if (r->port_scope)
+        np = &((struct roce_shared *)r->base.dim->shared)->ports[r->port];
+    if (!np || np->marked)
+        return;
+    if (now < np->end_ps) {
+        np->marked = r;
+        np->marked_psn = psn;
+        sim_timer_start(r->base.dim->hosts->net->engine, &np->timer, np->end_ps);
+        return;
+    }
+    np->end_ps = now + interval_ps(r);
+    send_cnp(r, psn, now);
+}
+
+static void on_window_end(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct np_window *np = timer->data;
+    struct roce_receiver *r = np->marked;
+    np->marked = NULL;
+    np->end_ps = e->now_ps + interval_ps(r);
+    send_cnp(r, np->marked_psn, e->now_ps);
+}
+
+static void window_init(const struct hosts *hosts, struct np_window *np, uint32_t rank)
+{
+    sim_timer_init(hosts->net->engine, &np->timer, rank, on_window_end, np);
+}
+
+static struct roce_shared *shared_of(struct transport_dim *dim)
+{
+    if (!dim->shared)
+        dim->shared = memory_zeroed(1, sizeof(struct roce_shared));
+    return dim->shared;
+}
+
+// The window of all flows from one node to another.
+static struct np_window *window_of_address(struct transport_dim *dim, const struct flow_id *id)
+{
+    struct roce_shared *shared = shared_of(dim);
+    struct pair *pair = pairs_get(&shared->addresses, id->src_node, id->dst_node, 0, 0);
+    if (pair->flow == FLOW_NIL) {
+        if (shared->n_windows == shared->cap_windows)
+            shared->windows =
+                memory_grow(shared->windows, &shared->cap_windows, sizeof(struct np_window *));
+        pair->flow = shared->n_windows++;
+        shared->windows[pair->flow] = memory_zeroed(1, sizeof(struct np_window));
+        window_init(dim->hosts, shared->windows[pair->flow], id->dst);
+    }
+    return shared->windows[pair->flow];
+}
+
+static void open_port_windows(struct transport_dim *dim)
+{
+    struct roce_shared *shared = shared_of(dim);
+    const struct network *net = dim->hosts->net;
+    const uint32_t *first = net->first_port;
+    if (shared->ports)
+        return;
+    shared->ports = memory_zeroed(first[net->n_ranks], sizeof *shared->ports);
+    for (uint32_t rank = 0; rank < net->n_ranks; rank++)
+        for (uint32_t p = first[rank]; p < first[rank + 1]; p++)
+            window_init(dim->hosts, &shared->ports[p], rank);
+}
+
+void roce_notify_open(struct roce_receiver *r)
+{
+    struct hosts *hosts = r->base.dim->hosts;
+    const struct flow_id *id = &hosts->flows.ids[r->base.flow];
+    struct transport_dim *dim = &hosts->dims[id->dim];
+    const struct roce_spec *spec = roce_spec_const(&dim->spec);
+    if (!(dim->cc->needs & CC_NEEDS_CNP) || spec->cnp != CNP_NP_TIMER)
+        return;
+    if (spec->cnp_scope == CNP_SCOPE_PORT) {
+        r->port_scope = true;
+        open_port_windows(dim);
+    } else if (spec->cnp_scope == CNP_SCOPE_DESTINATION) {
+        r->np = window_of_address(dim, id);
+    } else {
+        r->np = memory_zeroed(1, sizeof *r->np);
+        window_init(hosts, r->np, id->dst);
+    }
+}
+
+static bool has_own_window(const struct roce_receiver *r)
+{
+    return r->np && roce_spec_const(&r->base.dim->spec)->cnp_scope == CNP_SCOPE_QP;
+}
+
+void roce_notify_restart(struct roce_receiver *r)
+{
+    if (!has_own_window(r))
+        return;
+    r->np->end_ps = 0;
+    r->np->marked = NULL;
+    sim_timer_stop(&r->np->timer);
+}
+
+void roce_notify_close(struct roce_receiver *r)
+{
+    if (has_own_window(r))
+        free(r->np);
+}
+
+void roce_notify_close_dim(struct transport_dim *dim)
+{
+    struct roce_shared *shared = dim->shared;
+    if (!shared)
+        return;
+    for (uint32_t i = 0; i < shared->n_windows; i++)
+        free(shared->windows[i]);
+    free(shared->windows);
+    pairs_free(&shared->addresses);
+    free(shared->ports);
+    free(shared);
+}

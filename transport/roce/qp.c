@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Queue pairs: names, what opens and closes with them.
+#include "transport/roce/roce.h"
+
+#include <stdlib.h>
+
+#include "engine/rng.h"
+
+enum {
+    FIRST_QPN = 0x100,
+    QPN_MASK = 0xffffff,
+    UDP_ENTROPY = 0xC000,
+};
+
+// DSCP of each class: AF31 for RoCE's usual one (as vendors' guides have it), class selectors (RFC 2474)
+// for the others. Class is DSCP / 8 for all of them, as switches map by default.
+static const uint8_t dscp_of_class[NET_CLASSES] = {0, 8, 16, 26, 32, 40, 48, 56};
+
+// UDP source port from both queue pair numbers (as NICs do, 14 bits of a hash).
+static uint16_t udp_source(uint32_t qpn, uint32_t peer_qpn)
+{
+    return (uint16_t)(UDP_ENTROPY | (hash_mix((uint64_t)qpn << 32 | peer_qpn) & 0x3fff));
+}
+
+static uint32_t header_hash(uint32_t src, uint32_t dst, uint16_t udp, uint32_t dst_qpn)
+{
+    return (uint32_t)hash_mix(hash_mix((uint64_t)src << 32 | dst) + udp +
+                              ((uint64_t)dst_qpn << 16));
+}
+
+// Both ends count the queue pairs of their rank.
+void roce_name_connection(struct sender *s, uint32_t count)
+{
+    const struct transport_dim *dim = s->dim;
+    const struct roce_spec *spec = roce_spec_const(&dim->spec);
+    struct flow_id *id = &dim->hosts->flows.ids[s->flow];
+    id->src_conn = (FIRST_QPN + count) & QPN_MASK;
+    id->dst_conn = (FIRST_QPN + dim->hosts->n_named[id->dst]++) & QPN_MASK;
+    bool entropy = spec->entropy == ENTROPY_QPN;
+    id->src_port = entropy ? udp_source(id->src_conn, id->dst_conn) : UDP_ENTROPY;
+    id->dst_port = entropy ? udp_source(id->dst_conn, id->src_conn) : UDP_ENTROPY;
+    id->data_dscp = dscp_of_class[id->cls];
+    id->ack_dscp = dscp_of_class[roce_ack_class(spec, id->cls)];
+    id->cnp_dscp = dscp_of_class[NET_CLASS_CONTROL];
+    bool qpn = dim->hash_connection;
+    id->entropy = s->entropy = header_hash(id->src, id->dst, id->src_port, qpn ? id->dst_conn : 0);
+    id->back_entropy = header_hash(id->dst, id->src, id->dst_port, qpn ? id->src_conn : 0);
+}
+
+void roce_open_sender(struct sender *s, ps_t queueing_ps)
+{
+    const struct transport_dim *dim = s->dim;
+    const struct roce_spec *spec = roce_spec_const(&dim->spec);
+    bool wants_cnps = dim->cc->needs & CC_NEEDS_CNP && spec->cnp == CNP_NP_TIMER;
+    s->wants_acks = dim->cc->on_ack && !wants_cnps;
+    if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
+        roce_selective_open((struct roce_sender *)s, queueing_ps);
+}
+
+void roce_close_sender(struct sender *base)
+{
+    struct roce_sender *s = (struct roce_sender *)base;
+    if (s->selective)
+        psn_set_free(&s->selective->sacked);
+    free(s->selective);
+}
+
+void roce_on_failed(struct sender *base)
+{
+    struct roce_sender *s = (struct roce_sender *)base;
+    if (s->selective)
+        psn_set_clear(&s->selective->sacked);
+}
+
+void roce_open_receiver(struct receiver *base)
+{
+    struct roce_receiver *r = (struct roce_receiver *)base;
+    const struct transport_dim *dim = base->dim;
+    const struct flow_id *id = &dim->hosts->flows.ids[base->flow];
+    r->src_node = id->src_node;
+    r->entropy = id->back_entropy;
+    r->ack_cls = roce_ack_class(roce_spec_const(&dim->spec), id->cls) & 7;
+    r->splits_acks = dim->cc->needs & CC_NEEDS_CE_SHARE;
+    roce_notify_open(r);
+}
+
+void roce_close_receiver(struct receiver *base)
+{
+    struct roce_receiver *r = (struct roce_receiver *)base;
+    roce_notify_close(r);
+    if (r->early) {
+        psn_set_free(&r->early->psns);
+        free(r->early->ends);
+    }
+    free(r->early);
+}
+
+uint64_t roce_received_seq(const struct receiver *r)
+{
+    return ((const struct roce_receiver *)r)->expected_psn;
+}
+
+void roce_prepare(struct transport_dim *dim)
+{
+    const struct roce_spec *spec = roce_spec_const(&dim->spec);
+    dim->mtu_bytes = dim->seq_bytes = (uint32_t)spec->mtu_bytes;
+    dim->packets_per_ack = (uint32_t)spec->ack_interval;
+    dim->connections_per_pair = (uint32_t)spec->qps_per_pair;
+    dim->fresh_connections = spec->qp == QP_PER_MESSAGE;
+    dim->retransmits = spec->recovery != RECOVERY_NONE;
+    dim->echoes_marks = spec->cnp == CNP_PER_ACK;
+    dim->full = roce_data_sizes(&dim->spec, dim->mtu_bytes, false);
+    dim->first = roce_data_sizes(&dim->spec, dim->mtu_bytes, true);
+    dim->ack = roce_ack_sizes(&dim->spec);
+    dim->uses_control_class = spec->ack_class == ACK_CLASS_CONTROL ||
+                              (dim->cc->needs & CC_NEEDS_CNP && spec->cnp == CNP_NP_TIMER);
+}
+
+ps_t roce_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps)
+{
+    const struct roce_spec *spec = roce_spec_const(t);
+    ps_t low = spec->rto_low_ps, high = spec->rto_high_ps;
+    if (spec->recovery != RECOVERY_SELECTIVE_REPEAT)
+        return spec->rto_ps;
+    // roce_selective_open has the automatic values.
+    if (low == PARAM_AUTO_TIME)
+        low = 2 * base_rtt_ps;
+    if (high == PARAM_AUTO_TIME)
+        high = base_rtt_ps;
+    return low < high ? low : high;
+}
+
+size_t roce_warnings(const struct transport_spec *t, const struct transport_network *network,
+                     struct transport_warning *out)
+{
+    const struct roce_spec *spec = roce_spec_const(t);
+    size_t n = 0;
+    if (network->reorders && spec->recovery == RECOVERY_GO_BACK_N)
+        out[n++] = (struct transport_warning){
+            "recovery", "go_back_n sends again what comes out of order, and this routing reorders: "
+                        "use selective_repeat with `reorder`"};
+    if (!network->lossless && spec->recovery == RECOVERY_NONE)
+        out[n++] = (struct transport_warning){
+            "recovery", "without recovery and PFC a dropped packet fails its flow"};
+    return n;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// RoCEv2 reliable connections.
+//
+// RDMA WRITE messages, PSN per packet, ACK where the sender requests it, NAK once per gap, go-back-N or selective
+// repeat, and the notification point of DCQCN. Not modelled: memory registration, responder resources, end-to-end
+// credits; a WRITE is not split at 2 GB.
+#pragma once
+
+#include "transport/host.h"
+#include "transport/roce/psn_set.h"
+#include "transport/roce/roce_spec.h"
+
+/* ---- sender ---- */
+
+// Selective repeat (selective.c); all zero under go-back-N.
+struct roce_selective {
+    struct psn_set sacked; // arrived out of order
+    uint64_t lost_end;     // what is before it and not among them is lost
+    uint64_t retx_next;    // what is before it has been sent again
+    uint64_t recover_psn;  // in recovery until it is acknowledged, 0 = not
+    ps_t rto_low_ps, rto_high_ps;
+};
+
+struct roce_sender {
+    struct sender base;
+    struct roce_selective *selective; // NULL under other kinds of recovery
+};
+
+/* ---- receiver ---- */
+
+struct roce_receiver;
+
+// A window of the notification point: it lasts the CNP interval from a CNP on, and remembers the
+// first flow that was marked in it, which is sent the next CNP at its end.
+struct np_window {
+    ps_t end_ps;                  // 0 = none has opened yet
+    struct roce_receiver *marked; // NULL = none
+    uint32_t marked_psn;
+    struct sim_timer timer;
+};
+
+// Selective repeat: packets that have arrived beyond the expected one.
+struct roce_early {
+    struct psn_set psns;
+    struct early_message { // of those that end a message
+        uint64_t psn, token;
+    } * ends;
+    size_t n_ends, cap_ends;
+};
+
+struct roce_receiver {
+    struct receiver base;
+    uint32_t msn; // messages completed
+    uint64_t expected_psn;
+    struct np_window
+        *np; // its own, or that of its sender's address, or of the port; NULL = no CNPs
+    struct roce_early *early; // NULL until a packet comes out of order
+    uint32_t src_node;        // that its answers go to
+    uint32_t entropy;         // of its answers
+    uint32_t port;            // by which they leave
+    unsigned ack_cls : 3;
+    bool nak_sent : 1;
+    bool ce_since_ack : 1;
+    bool unacked : 1; // a packet has come in order since the last ACK
+    bool
+        splits_acks : 1; // an ACK goes at once when CE changes, so that it covers only equal packets
+    bool port_scope : 1; // np is that of the port by which data arrives
+};
+_Static_assert(sizeof(struct roce_receiver) <= 64, "a receiver is a cache line");
+
+/* ---- between the files of this folder ---- */
+
+void roce_prepare(struct transport_dim *dim);
+ps_t roce_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps);
+size_t roce_warnings(const struct transport_spec *t, const struct transport_network *network,
+                     struct transport_warning *out);
+void roce_name_connection(struct sender *s, uint32_t count);
+void roce_open_sender(struct sender *s, ps_t queueing_ps);
+void roce_close_sender(struct sender *s);
+void roce_on_failed(struct sender *s);
+void roce_open_receiver(struct receiver *r);
+void roce_close_receiver(struct receiver *r);
+uint64_t roce_received_seq(const struct receiver *r);
+
+void roce_fill(struct sender *s, struct packet *p, ps_t now);
+void roce_on_feedback(struct sender *s, struct packet *p, ps_t now);
+void roce_on_timeout(struct sender *s, ps_t now);
+void roce_on_data(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
+
+void roce_selective_open(struct roce_sender *s, ps_t queueing_ps);
+ps_t roce_selective_rto_ps(const struct roce_sender *s);
+// An ACK or NAK has arrived and una has moved from `una`. True where recovery begins with it.
+bool roce_selective_ack(struct roce_sender *s, const struct packet *p, uint64_t una);
+void roce_selective_timeout(struct roce_sender *s);
+uint64_t roce_selective_take(struct roce_sender *s); // the packet to send again; retx_due holds
+
+void roce_notify_open(struct roce_receiver *r);
+void roce_notify_restart(struct roce_receiver *r); // a fresh connection begins
+void roce_notify_close_dim(struct transport_dim *dim);
+void roce_notify_close(struct roce_receiver *r);
+// The packet `psn` of the flow has arrived with CE.
+void roce_notify_mark(struct roce_receiver *r, uint32_t psn, ps_t now);
+
+static inline uint32_t roce_ack_class(const struct roce_spec *spec, uint32_t cls)
+{
+    return spec->ack_class == ACK_CLASS_DATA ? cls : NET_CLASS_CONTROL;
+}

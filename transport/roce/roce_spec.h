@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Settings of the RoCE transport.
+#pragma once
+
+#include "cc/cc.h"
+#include "transport/transport_spec.h"
+
+enum ack_class { ACK_CLASS_DATA, ACK_CLASS_CONTROL };
+enum recovery { RECOVERY_GO_BACK_N, RECOVERY_SELECTIVE_REPEAT, RECOVERY_NONE };
+enum udp_entropy { ENTROPY_QPN, ENTROPY_NONE };
+enum qp_mode { QP_PERSISTENT, QP_PER_MESSAGE };
+
+struct roce_spec {
+    int ack_class, recovery, qp, entropy;
+    int cnp, cnp_scope; // enum cnp_mode, cnp_scope; AUTO = the preset's
+    uint64_t mtu_bytes; // payload of a full packet
+    uint64_t ack_interval, retry_limit, qps_per_pair;
+    ps_t cnp_interval_ps; // PARAM_AUTO_TIME = the preset's
+    ps_t rto_ps;
+    ps_t rto_low_ps, rto_high_ps; // selective repeat; PARAM_AUTO_TIME = from the path
+    uint64_t reorder_packets;     // selective repeat: so much reordering is no loss
+    bool bdp_cap;                 // selective repeat
+};
+_Static_assert(sizeof(struct roce_spec) <= TRANSPORT_OWN_BYTES, "RoCE's settings fit");
+
+static inline struct roce_spec *roce_spec_of(struct transport_spec *t) { return (void *)t->own; }
+static inline const struct roce_spec *roce_spec_const(const struct transport_spec *t)
+{
+    return (const void *)t->own;
+}
+
+// transport_ops.complete: the notification point that the preset expects where the spec says "auto".
+void roce_complete(struct transport_spec *t, const struct cc_preset *preset);
+
+// Sizes of packets; data: `first` of its message, so with RETH.
+struct packet_sizes roce_data_sizes(const struct transport_spec *t, uint32_t payload, bool first);
+struct packet_sizes roce_ack_sizes(const struct transport_spec *t);
+struct packet_sizes roce_cnp_sizes(const struct transport_spec *t);

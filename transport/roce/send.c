@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// The sender of a queue pair: packets, ACK, NAK, CNP, go-back-N, timeouts.
+#include "transport/roce/roce.h"
+
+static const struct roce_spec *spec_of(const struct sender *s)
+{
+    return roce_spec_const(&s->dim->spec);
+}
+
+static void restart_rto(struct sender *s, ps_t now)
+{
+    const struct roce_spec *spec = spec_of(s);
+    if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
+        sender_rto_restart(s, roce_selective_rto_ps((struct roce_sender *)s), now);
+    else if (spec->recovery == RECOVERY_GO_BACK_N)
+        sender_rto_restart(s, spec->rto_ps, now);
+}
+
+/* ---- sending ---- */
+
+// Fills in the packet `psn` of message `m`. Returns its payload bytes.
+static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, struct packet *p,
+                            ps_t now)
+{
+    const struct transport_dim *dim = s->dim;
+    struct hosts *hosts = dim->hosts;
+    uint64_t offset = (psn - m->first_seq) * dim->mtu_bytes, left = m->bytes - offset;
+    bool first = psn == m->first_seq, last = psn + 1 == message_end_seq(m);
+    uint32_t payload = left < dim->mtu_bytes ? (uint32_t)left : dim->mtu_bytes;
+    struct packet_sizes size =
+        first || last ? roce_data_sizes(&dim->spec, payload, first) : dim->full;
+    struct meta_pool *pool = &hosts->net->meta;
+    *p = (struct packet){.flow = s->flow,
+                         .dst = s->dst_node,
+                         .entropy = s->entropy,
+                         .meta = meta_alloc(pool),
+                         .frame_bytes = (uint16_t)size.frame,
+                         .wire_bytes = (uint16_t)size.wire,
+                         .kind = PACKET_DATA,
+                         .cls = s->cls,
+                         .flags = PACKET_ECT};
+    struct packet_meta *meta = meta_at(pool, p->meta);
+    *meta = (struct packet_meta){.sent_ps = now,
+                                 .token = m->token,
+                                 .seq = (uint32_t)psn,
+                                 .payload_bytes = (uint16_t)payload};
+    if (dim->int_records)
+        meta_enable_int(pool, p->meta);
+    if (first) {
+        p->flags |= PACKET_FIRST;
+        meta->message_bytes = m->bytes < UINT32_MAX ? (uint32_t)m->bytes : UINT32_MAX;
+    }
+    if (last)
+        p->flags |= PACKET_LAST;
+    if (psn < s->max) {
+        p->flags |= PACKET_RETX;
+        m->retransmitted++;
+        hosts->counters.retransmitted++;
+    }
+    m->packets++;
+    return payload;
+}
+
+static void fill_new(struct sender *s, struct packet *p, ps_t now)
+{
+    struct message *m = hosts_message(sender_hosts(s), s->sending);
+    uint32_t payload = fill_packet(s, m, s->nxt, p, now);
+    if (p->flags & PACKET_LAST)
+        s->sending = m->next;
+    s->nxt++;
+    s->nxt_bytes += payload;
+    if (s->nxt > s->max)
+        s->max = s->nxt;
+    bool more = s->nxt < s->tail && sender_window_open(s);
+    if (--s->until_ackreq == 0 || !more || p->flags & PACKET_LAST) {
+        p->flags |= PACKET_ACKREQ;
+        s->ackreq_end = s->nxt;
+        s->until_ackreq = s->dim->packets_per_ack;
+    }
+}
+
+// Retransmit one lost packet with AckReq set, so that the sender learns the receiver's state at once.
+static void fill_lost(struct sender *s, struct packet *p, ps_t now)
+{
+    const struct hosts *hosts = sender_hosts(s);
+    uint64_t psn = roce_selective_take((struct roce_sender *)s);
+    uint32_t slot = s->oldest;
+    while (message_end_seq(hosts_message(hosts, slot)) <= psn)
+        slot = hosts_message(hosts, slot)->next;
+    fill_packet(s, hosts_message(hosts, slot), psn, p, now);
+    p->flags |= PACKET_ACKREQ;
+}
+
+void roce_fill(struct sender *s, struct packet *p, ps_t now)
+{
+    if (s->retx_due)
+        fill_lost(s, p, now);
+    else
+        fill_new(s, p, now);
+    if (s->rto_state == RTO_OFF)
+        restart_rto(s, now);
+}
+
+/* ---- recovery ---- */
+
+static void go_back(struct sender *s)
+{
+    s->nxt = s->una;
+    s->nxt_bytes = s->una_bytes;
+    s->sending = s->oldest;
+    s->ackreq_end = s->una;
+    s->until_ackreq = 1; // the first packet requests an ACK, so that progress becomes known
+}
+
+void roce_on_timeout(struct sender *s, ps_t now)
+{
+    const struct roce_spec *spec = spec_of(s);
+    if (s->retries++ >= spec->retry_limit) {
+        sender_fail(s, now);
+        return;
+    }
+    if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
+        roce_selective_timeout((struct roce_sender *)s);
+    else
+        go_back(s);
+    if (sender_signal(s, CC_SIGNAL_TIMEOUT, now))
+        sender_apply_cc(s, now);
+    restart_rto(s, now);
+    sender_wake(s, now);
+}
+
+/* ---- feedback ---- */
+
+static void on_ack(struct sender *s, const struct packet *p, ps_t now)
+{
+    const enum recovery recovery = (enum recovery)spec_of(s)->recovery;
+    const struct packet_meta *meta = meta_at(&sender_hosts(s)->net->meta, p->meta);
+    uint64_t una = s->una, psn = seq_restore(meta->seq, una);
+    if (s->failed || psn < una || psn > s->max)
+        return;
+    bool nak = p->flags & PACKET_NAK, advanced = psn > una, cc_notified = false;
+    uint64_t acked = advanced ? sender_acknowledge(s, psn, now) : 0;
+    if (recovery == RECOVERY_SELECTIVE_REPEAT &&
+        roce_selective_ack((struct roce_sender *)s, p, una)) {
+        sender_signal(s, CC_SIGNAL_NACK, now);
+        cc_notified = true;
+    }
+    if (advanced) {
+        s->retries = 0;
+        if (s->una == s->max)
+            sender_rto_stop(s);
+        else
+            restart_rto(s, now);
+    }
+    if (nak && recovery == RECOVERY_GO_BACK_N) {
+        go_back(s);
+        sender_signal(s, CC_SIGNAL_NACK, now);
+        cc_notified = true;
+    }
+    if (s->wants_acks && (!nak || acked > 0)) {
+        sender_notify_ack(s, p, acked, now);
+        cc_notified = true;
+    }
+    if (cc_notified)
+        sender_apply_cc(s, now);
+    if (advanced && s->una == s->tail)
+        hosts_connection_idle(sender_hosts(s), s);
+    else
+        sender_wake(s, now);
+}
+
+// Was the marked packet one of an earlier connection on this sender's memory? Its queue pair is closed.
+static bool is_of_closed(const struct sender *s, const struct packet *p)
+{
+    const struct hosts *hosts = sender_hosts(s);
+    if (!s->dim->fresh_connections)
+        return false;
+    uint64_t psn = seq_restore(meta_at(&hosts->net->meta, p->meta)->seq, s->una);
+    return s->oldest == MESSAGE_NIL || psn < hosts_message(hosts, s->oldest)->first_seq;
+}
+
+// The limiter belongs to the queue pair, not to a message: a CNP also acts while nothing is in flight
+// (the notification point may send it up to an interval after the mark). It then counts for no flow.
+static void on_cnp(struct sender *s, const struct packet *p, ps_t now)
+{
+    s->cold->cnps++;
+    if (s->failed || is_of_closed(s, p))
+        return;
+    if (s->oldest != MESSAGE_NIL)
+        hosts_message(sender_hosts(s), s->sending != MESSAGE_NIL ? s->sending : s->oldest)->cnps++;
+    if (sender_signal(s, CC_SIGNAL_CNP, now))
+        sender_apply_cc(s, now);
+}
+
+void roce_on_feedback(struct sender *s, struct packet *p, ps_t now)
+{
+    sender_settle(s, now);
+    if (p->kind == PACKET_ACK)
+        on_ack(s, p, now);
+    else
+        on_cnp(s, p, now);
+}

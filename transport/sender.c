@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Messages, window and pace of a sender, and the calls of its congestion control policy.
+#include "transport/sender.h"
+
+#include "transport/host.h"
+
+#define PACE_SHIFT 16 // fraction bits of ps per wire byte: 1 Kbps times 9 KB fits
+
+static ps_t pace_gap(const struct sender *s, uint32_t wire_bytes)
+{
+    return (ps_t)(wire_bytes * s->pace_q >> PACE_SHIFT);
+}
+
+/* ---- the policy ---- */
+
+static void take_window(struct sender *s)
+{
+    s->cwnd_bytes = s->cc->cwnd_bytes;
+    s->window_bytes = s->cwnd_bytes < s->cold->cap_bytes ? s->cwnd_bytes : s->cold->cap_bytes;
+}
+
+void sender_restart(struct sender *s, ps_t now)
+{
+    cc_begin(s->cc, s->dim->cc, s->dim->cc_params, &s->cold->env, now);
+    s->pace_q = s->pace_rate_bps = 0;
+    take_window(s);
+    s->next_send_ps = now;
+}
+
+static void take_rate(struct sender *s, ps_t now)
+{
+    uint64_t rate_bps = s->pace_rate_bps = s->cc->rate_bps;
+    s->pace_q =
+        rate_bps >= s->cold->env.line_bps
+            ? 0
+            : (uint64_t)(((UINT64_C(8000000000000) << PACE_SHIFT) + rate_bps / 2) / rate_bps);
+    s->next_send_ps = s->last_start_ps + pace_gap(s, s->last_wire_bytes);
+    if (s->place == SENDER_PACED) {
+        nic_repace(s->nic, s);
+        port_kick(sender_hosts(s)->net, s->port, now);
+    }
+}
+
+void sender_apply_cc(struct sender *s, ps_t now)
+{
+    const struct cc *cc = s->cc;
+    struct hosts *hosts = sender_hosts(s);
+    hosts->counters.cc_cuts += cc->cwnd_bytes < s->cwnd_bytes || cc->rate_bps < s->pace_rate_bps;
+    if (cc->cwnd_bytes != s->cwnd_bytes)
+        take_window(s);
+    if (cc->rate_bps != s->pace_rate_bps)
+        take_rate(s, now);
+    ps_t due = cc->timer_at_ps[0] < cc->timer_at_ps[1] ? cc->timer_at_ps[0] : cc->timer_at_ps[1];
+    if (due != s->cc_timer.at_ps) {
+        if (due == PS_NEVER)
+            sim_timer_stop(&s->cc_timer);
+        else
+            sim_timer_start(hosts->net->engine, &s->cc_timer, due);
+    }
+}
+
+void sender_notify_ack(struct sender *s, const struct packet *p, uint64_t acked, ps_t now)
+{
+    const struct meta_pool *pool = &sender_hosts(s)->net->meta;
+    const struct packet_meta *meta = meta_at(pool, p->meta);
+    struct cc_ack ack = {
+        .now_ps = now,
+        .rtt_ps = now - meta->sent_ps,
+        .seq = s->una_bytes,
+        .snd_una = s->una_bytes,
+        .snd_nxt = s->nxt_bytes,
+        .acked_bytes = (uint32_t)acked,
+        .ce_bytes = p->flags & PACKET_ECHO_CE ? (uint32_t)acked : 0,
+        .inflight_bytes = s->nxt_bytes - s->una_bytes,
+        .hops = meta_hops(pool, p->meta),
+        .n_hops = meta->int_hops,
+        .pint = meta->pint,
+    };
+    s->cc->ops->on_ack(s->cc, &ack);
+}
+
+bool sender_signal(struct sender *s, enum cc_signal_kind kind, ps_t now)
+{
+    if (!s->cc->ops->on_signal)
+        return false;
+    const struct cc_signal signal = {.now_ps = now, .kind = kind, .snd_nxt = s->nxt_bytes};
+    s->cc->ops->on_signal(s->cc, &signal);
+    return true;
+}
+
+/* ---- sending ---- */
+
+void sender_wake(struct sender *s, ps_t now)
+{
+    if (s->place != SENDER_IDLE || !sender_may_send(s))
+        return;
+    nic_add(s->nic, s, now);
+    port_kick(sender_hosts(s)->net, s->port, now);
+}
+
+void sender_sent(struct sender *s, uint32_t wire_bytes, ps_t now)
+{
+    s->last_start_ps = now;
+    s->last_wire_bytes = wire_bytes;
+    s->next_send_ps = now + pace_gap(s, wire_bytes);
+    if (s->cc->ops->on_send) {
+        s->cc->ops->on_send(s->cc, wire_bytes, now); // may be late: it starts no timer
+        sender_apply_cc(s, now);
+    }
+}
+
+/* ---- messages ---- */
+
+static void append(struct sender *s, const struct transfer_request *request)
+{
+    struct hosts *hosts = sender_hosts(s);
+    uint32_t slot = message_alloc(&hosts->messages), per_seq = s->dim->seq_bytes;
+    struct message *m = hosts_message(hosts, slot);
+    struct message *last =
+        s->cold->newest == MESSAGE_NIL ? NULL : hosts_message(hosts, s->cold->newest);
+    m->first_seq = s->tail;
+    m->n_seq = request->bytes ? (request->bytes + per_seq - 1) / per_seq : 1;
+    m->start_byte = last ? last->start_byte + last->bytes : s->una_bytes;
+    m->bytes = request->bytes;
+    m->token = request->token;
+    s->tail += m->n_seq;
+    hosts->counters.posted_bytes += request->bytes;
+    hosts->n_running++;
+    if (last)
+        last->next = slot;
+    else
+        s->oldest = slot;
+    s->cold->newest = slot;
+    if (s->sending == MESSAGE_NIL)
+        s->sending = slot;
+}
+
+void sender_post(struct sender *s, const struct transfer_request *request, ps_t now)
+{
+    bool idle = s->oldest == MESSAGE_NIL;
+    append(s, request);
+    if (s->failed) {
+        sender_fail(s, now);
+        return;
+    }
+    if (s->cc->ops->on_post) {
+        const struct cc_post post = {.now_ps = now,
+                                     .idle_ps = idle ? now - s->cold->idle_since_ps : 0};
+        s->cc->ops->on_post(s->cc, &post);
+    }
+    sender_apply_cc(s, now);
+    sender_wake(s, now);
+}
+
+// The oldest message ends. Its callback may post, so it is unlinked before.
+static void end_oldest(struct sender *s, enum message_status status, ps_t now)
+{
+    struct hosts *hosts = sender_hosts(s);
+    uint32_t slot = s->oldest;
+    struct message *m = hosts_message(hosts, slot);
+    uint64_t token = m->token;
+    s->oldest = m->next;
+    if (s->oldest == MESSAGE_NIL)
+        s->cold->newest = MESSAGE_NIL;
+    m->status = (uint8_t)status;
+    hosts->n_running--;
+    hosts->observer.message_ended(hosts->observer.ctx, s, m, now);
+    message_free(&hosts->messages, slot);
+    if (status == MESSAGE_DONE)
+        hosts->client.sent(hosts->client.ctx, token, now);
+    else
+        hosts->client.failed(hosts->client.ctx, token, now);
+}
+
+// The offset of sequence number `seq`, which is not beyond what is posted, in the flow's payload. *slot becomes
+// the message that it belongs to, MESSAGE_NIL behind the last one.
+static uint64_t find_offset(const struct sender *s, uint64_t seq, uint32_t *slot)
+{
+    const struct hosts *hosts = sender_hosts(s);
+    uint64_t offset = s->una_bytes;
+    for (*slot = s->oldest; *slot != MESSAGE_NIL; *slot = hosts_message(hosts, *slot)->next) {
+        const struct message *m = hosts_message(hosts, *slot);
+        if (message_end_seq(m) > seq)
+            return seq > m->first_seq ? message_offset(m, seq, s->dim->seq_bytes) : offset;
+        offset = m->start_byte + m->bytes;
+    }
+    return offset;
+}
+
+uint64_t sender_acknowledge(struct sender *s, uint64_t seq, ps_t now)
+{
+    const struct hosts *hosts = sender_hosts(s);
+    uint64_t before = s->una_bytes;
+    uint32_t slot = s->oldest;
+    if (slot != MESSAGE_NIL && seq < message_end_seq(hosts_message(hosts, slot)) &&
+        seq <= s->nxt) { // full packets of one message: nearly always
+        s->una_bytes += (seq - s->una) * s->dim->seq_bytes;
+        s->una = seq;
+        return s->una_bytes - before;
+    }
+    s->una_bytes = find_offset(s, seq, &slot);
+    uint64_t acked = s->una_bytes - before;
+    s->una = seq;
+    if (s->nxt < seq) { // what was to be sent again had arrived
+        s->nxt = seq;
+        s->nxt_bytes = s->una_bytes;
+        s->sending = slot;
+    }
+    // A callback may post behind the last message, so each message is compared again.
+    while (s->oldest != MESSAGE_NIL && message_end_seq(hosts_message(hosts, s->oldest)) <= seq) {
+        if (hosts_message(hosts, s->oldest)->next == MESSAGE_NIL)
+            s->cold->idle_since_ps = now;
+        end_oldest(s, MESSAGE_DONE, now);
+    }
+    return acked;
+}
+
+void sender_fail(struct sender *s, ps_t now)
+{
+    s->failed = true;
+    s->retx_due = false;
+    if (s->dim->ops->on_failed)
+        s->dim->ops->on_failed(s);
+    sender_rto_stop(s);
+    for (unsigned t = 0; t < CC_TIMERS; t++)
+        s->cc->timer_at_ps[t] = PS_NEVER;
+    sim_timer_stop(&s->cc_timer);
+    s->sending = MESSAGE_NIL;
+    while (s->oldest != MESSAGE_NIL)
+        end_oldest(s, MESSAGE_FAILED, now);
+    s->sending = MESSAGE_NIL;
+    s->una = s->nxt = s->tail;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Timers of senders: retransmission, and those of the policy. The clock of a retransmission timer stands while the
+// NIC's port is paused for its class: a pause is not a loss.
+#include "transport/host.h"
+
+static void set_state(struct sender *s, enum rto_state state)
+{
+    struct hosts *hosts = sender_hosts(s);
+    hosts->n_rto_armed -= s->rto_state == RTO_ARMED;
+    hosts->n_rto_armed += state == RTO_ARMED;
+    s->nic->n_parked -= s->rto_state == RTO_PARKED;
+    s->nic->n_parked += state == RTO_PARKED;
+    s->rto_state = (uint8_t)state;
+}
+
+void sender_rto_restart(struct sender *s, ps_t rto_ps, ps_t now)
+{
+    const struct nic *nic = s->nic;
+    s->rto_due_ps = nic_active_ps(nic, now) + rto_ps;
+    if (nic->paused) {
+        set_state(s, RTO_PARKED);
+        sim_timer_stop(&s->rto);
+        return;
+    }
+    if (s->rto_state == RTO_ARMED && s->rto.at_ps <= now + rto_ps)
+        return; // when it fires it sees the later deadline
+    set_state(s, RTO_ARMED);
+    sim_timer_start(sender_hosts(s)->net->engine, &s->rto, now + rto_ps);
+}
+
+void sender_rto_stop(struct sender *s)
+{
+    set_state(s, RTO_OFF);
+    sim_timer_stop(&s->rto);
+}
+
+void sender_rto_resumed(struct sender *s, ps_t now)
+{
+    set_state(s, RTO_ARMED);
+    sim_timer_start(sender_hosts(s)->net->engine, &s->rto,
+                    now + (s->rto_due_ps - nic_active_ps(s->nic, now)));
+}
+
+static void on_rto(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct sender *s = timer->data;
+    struct hosts *hosts = sender_hosts(s);
+    sender_settle(s, e->now_ps);
+    ps_t left = s->rto_due_ps - nic_active_ps(s->nic, e->now_ps);
+    if (left > 0) {
+        if (s->nic->paused)
+            set_state(s, RTO_PARKED);
+        else
+            sim_timer_start(e, &s->rto, e->now_ps + left);
+        return;
+    }
+    set_state(s, RTO_OFF); // it has fired
+    if (s->cold->cut_off)
+        hosts_try_other_port(hosts, s);
+    s->cold->timeouts++;
+    hosts->counters.timeouts++;
+    hosts_message(hosts, s->oldest)->timeouts++;
+    s->dim->ops->on_timeout(s, e->now_ps);
+}
+
+static void on_cc_timer(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct sender *s = timer->data;
+    struct cc *cc = s->cc;
+    sender_settle(s, e->now_ps);
+    for (unsigned t = 0; t < CC_TIMERS; t++)
+        if (cc->timer_at_ps[t] <= e->now_ps) {
+            cc->timer_at_ps[t] = PS_NEVER;
+            cc->ops->on_timer(cc, t, e->now_ps);
+        }
+    sender_apply_cc(s, e->now_ps);
+    sender_wake(s, e->now_ps);
+}
+
+void sender_init_timers(struct sender *s)
+{
+    struct engine *engine = sender_hosts(s)->net->engine;
+    sim_timer_init(engine, &s->rto, s->cold->src, on_rto, s);
+    sim_timer_init(engine, &s->cc_timer, s->cold->src, on_cc_timer, s);
+}
