@@ -6,20 +6,15 @@
 #include "transport/host.h"
 #include "transport/pairs.h"
 
-// A sender's block of memory: the transport's own struct, then the policy's state on a cache line of its own.
-static size_t cc_offset(const struct transport_dim *dim)
+// A sender and its policy's state on cache lines of its own.
+static size_t sender_bytes(const struct transport_dim *dim)
 {
-    return (dim->ops->sender_bytes + 63) / 64 * 64;
-}
-
-static size_t sender_block_bytes(const struct transport_dim *dim)
-{
-    return cc_offset(dim) + cc_bytes(dim->cc);
+    return sizeof(struct sender) + cc_bytes(dim->cc);
 }
 
 size_t hosts_flow_bytes(const struct transport_dim *dim)
 {
-    return sender_block_bytes(dim) + sizeof(struct sender_cold) + dim->ops->receiver_bytes +
+    return sender_bytes(dim) + sizeof(struct sender_cold) + dim->ops->receiver_bytes +
            sizeof(struct flow_id) + 2 * sizeof(void *);
 }
 
@@ -70,14 +65,14 @@ void hosts_try_other_port(struct hosts *hosts, struct sender *s)
 static struct sender *open_flow(struct hosts *hosts, const struct transfer_request *request,
                                 uint32_t d, ps_t now)
 {
-    const struct transport_dim *dim = &hosts->dims[d];
+    struct transport_dim *dim = &hosts->dims[d];
     struct transport_path path =
         hosts->paths.path(hosts->paths.ctx, request->src, request->dst, d, request->stripe);
     uint32_t flow = new_flow(hosts);
-    struct sender *s = hosts->senders[flow] = memory_zeroed_lines(1, sender_block_bytes(dim));
+    struct sender *s = hosts->senders[flow] = slab_alloc(&dim->senders, sender_bytes(dim));
     s->flow = flow;
     s->dim = dim;
-    s->cc = (struct cc *)(void *)((char *)s + cc_offset(dim));
+    s->cc = (struct cc *)(void *)(s + 1);
     s->dst_node = path.dst_node;
     uint64_t cls = dim->spec.cls != PARAM_AUTO ? dim->spec.cls : request->cls;
     s->cls = (unsigned)cls & 7;
@@ -120,8 +115,8 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
 
 struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow)
 {
-    const struct transport_dim *dim = &hosts->dims[hosts->flows.ids[flow].dim];
-    struct receiver *r = memory_zeroed_lines(1, (dim->ops->receiver_bytes + 63) / 64 * 64);
+    struct transport_dim *dim = &hosts->dims[hosts->flows.ids[flow].dim];
+    struct receiver *r = slab_alloc(&dim->receivers, dim->ops->receiver_bytes);
     r->dim = dim;
     r->flow = flow;
     dim->ops->open_receiver(r);

@@ -116,7 +116,7 @@ static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, p
 // Inlined for the reason of meta_prefetch.
 __attribute__((always_inline)) static inline void prefetch_sender(const struct sender *s)
 {
-    for (size_t line = 0; line < sizeof *s + 64; line += 64)
+    for (size_t line = 0; line < sizeof *s + 64; line += 64) // the policy lies behind it
         __builtin_prefetch((const char *)s + line, 1);
 }
 
@@ -148,8 +148,17 @@ static void hint_pull(void *ctx, uint32_t port)
 uint32_t *hosts_flows_in_order(const struct hosts *hosts)
 {
     uint32_t *order = memory_zeroed(hosts->flows.n, sizeof *order);
-    for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
-        order[flow] = flow;
+    if (hosts->flows.n == 0)
+        return order;
+    uint32_t n_ranks = hosts->net->n_ranks;
+    uint32_t *first = memory_zeroed(n_ranks + 1, sizeof *first);
+    for (uint32_t r = 0; r < n_ranks; r++)
+        first[r + 1] = first[r] + hosts->n_opened[r];
+    for (uint32_t flow = 0; flow < hosts->flows.n; flow++) {
+        const struct flow_id *id = &hosts->flows.ids[flow];
+        order[first[id->src] + id->number] = flow;
+    }
+    free(first);
     return order;
 }
 
@@ -208,18 +217,21 @@ static void flow_free(const struct hosts *hosts, uint32_t flow)
         ops->close_receiver(r);
     if (ops->close_sender)
         ops->close_sender(s);
-    free(r);
+    free(s->cold->own);
     free(s->cold);
-    free(s);
 }
 
 void hosts_free(struct hosts *hosts)
 {
     for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
         flow_free(hosts, flow);
-    for (uint32_t d = 0; d < hosts->n_dims; d++)
-        if (hosts->dims[d].ops->close_dim)
-            hosts->dims[d].ops->close_dim(&hosts->dims[d]);
+    for (uint32_t d = 0; d < hosts->n_dims; d++) {
+        struct transport_dim *dim = &hosts->dims[d];
+        if (dim->ops->close_dim)
+            dim->ops->close_dim(dim);
+        slab_free(&dim->senders);
+        slab_free(&dim->receivers);
+    }
     for (uint32_t p = 0; p < hosts->n_nics; p++)
         nic_free(&hosts->nics[p]);
     if (hosts->pairs)

@@ -2,8 +2,8 @@
 // A flow's sender: what every transport's sender has. Messages to send, the window, the pace, the policy, and a
 // retransmission timer whose clock stands while PFC pauses the NIC for the flow's class.
 //
-// Sequence numbers are the transport's (RoCE counts packets); the window counts payload bytes. A transport's own
-// sender begins with this struct.
+// Sequence numbers are the transport's (RoCE counts packets); the window counts payload bytes. What else a
+// transport keeps for a sender hangs from its cold part.
 #pragma once
 
 #include "engine/timer.h"
@@ -37,6 +37,7 @@ struct sender_cold {
     struct cc_env env;
     ps_t idle_since_ps; // when the last message was acknowledged
     uint64_t cap_bytes; // of payload in flight, beside the policy's window
+    void *own;          // of the transport; NULL = nothing
     /* counters */
     uint64_t cnps, timeouts;
 };

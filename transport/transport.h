@@ -9,6 +9,7 @@
 #pragma once
 
 #include "cc/cc.h"
+#include "engine/slab.h"
 #include "net/packet.h"
 #include "transport/transport_spec.h"
 #include "wire/frame.h"
@@ -40,8 +41,9 @@ struct transport_dim {
     bool uses_control_class;        // some of its packets are in NET_CLASS_CONTROL
     struct packet_sizes full;       // of a packet of mtu_bytes inside a message
     struct packet_sizes first, ack; // of one that begins a message; of an ACK
-    /* state that the flows of the dimension share; the transport's own */
-    void *shared;
+    void *shared; // state that the flows of the dimension share; the transport's own
+    /* memory of its flows */
+    struct slab senders, receivers;
 };
 
 // What a transport's settings may not fit.
@@ -72,14 +74,14 @@ struct transport_ops {
     // base_rtt_ps.
     ps_t (*shortest_timer_ps)(const struct transport_spec *t, ps_t base_rtt_ps);
     const struct frame_ops *frames;
-    /* flows: memory of each end, the common struct first */
-    size_t sender_bytes, receiver_bytes;
+    /* flows: a receiver's memory, which begins with struct receiver */
+    size_t receiver_bytes;
     // Names the connection of a flow in its description and sets s->entropy; `count` is the number of
     // connections that its source has named before. After open_sender, and before each message where
     // connections are fresh.
     void (*name_connection)(struct sender *s, uint32_t count);
     void (*open_sender)(struct sender *s, ps_t queueing_ps);
-    void (*close_sender)(struct sender *s); // frees what open_sender allocated; may be NULL
+    void (*close_sender)(struct sender *s); // before s->cold->own is freed; may be NULL
     // The next packet of a sender that may send.
     void (*fill)(struct sender *s, struct packet *p, ps_t now);
     // A packet other than data has arrived for the sender.

@@ -134,7 +134,7 @@ static void test_data_first(void **state)
     assert_hex(frame + 26, 8, "0a0000040a00012d");
     assert_hex(frame + 34, 8, "c12312b710280000");
     assert_hex(frame + 42, 12, "0600ffff00abcdef00fffffe");
-    assert_hex(frame + 54, 16, "00000007000000000000000707a12000");
+    assert_hex(frame + 54, 16, "00abcdf00000000000abcdf007a12000");
 }
 
 static void test_opcodes(void **state)

@@ -61,13 +61,11 @@ static void test_the_last_one_waits_for_the_short_timeout(void **state)
     assert_int_equal(hosts->counters.timeouts, 1);
     assert_int_equal(lab_count(&lab, lab_is_retx), 1);
     const struct sender *s = hosts->senders[0];
-    assert_int_equal(((const struct roce_sender *)s)->selective->rto_low_ps,
-                     2 * s->cold->env.base_rtt_ps);
+    assert_int_equal(roce_selective_of(s)->rto_low_ps, 2 * s->cold->env.base_rtt_ps);
     ps_t first = lab_nth(&lab, lab_is_data, 19)->at_ps,
          again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
-    assert_true(again - first >= ((const struct roce_sender *)s)->selective->rto_low_ps);
-    assert_true(again - first <
-                ((const struct roce_sender *)s)->selective->rto_low_ps + s->cold->env.base_rtt_ps);
+    assert_true(again - first >= roce_selective_of(s)->rto_low_ps);
+    assert_true(again - first < roce_selective_of(s)->rto_low_ps + s->cold->env.base_rtt_ps);
     lab_end(&lab);
 }
 
@@ -127,7 +125,7 @@ static void test_messages_in_order(void **state)
     assert_int_equal(((struct roce_receiver *)hosts->receivers[0])->msn, 2);
     assert_int_equal(hosts->counters.delivered_bytes, 10 * LAB_MTU + 1);
     assert_int_equal(((struct roce_receiver *)hosts->receivers[0])->early->psns.n, 0);
-    assert_int_equal(((struct roce_sender *)hosts->senders[0])->selective->sacked.n, 0);
+    assert_int_equal(roce_selective_of(hosts->senders[0])->sacked.n, 0);
     lab_end(&lab);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Messages cut over the planes of a switch: as many times as fast, the same bytes.
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +47,10 @@ static void test_three_planes(void **state)
         double whole = seconds(cases[i].op, cases[i].algorithm, 30000000, false, &one);
         double cut = seconds(cases[i].op, cases[i].algorithm, 30000000, true, &three);
         print_message("%s: %.3f times as fast\n", cases[i].algorithm, whole / cut);
-        assert_true(fabs(whole / cut - 3) < 0.03);
+        // Data shares its plane with the ACKs of a flow in the other direction, 84 wire bytes for every 4178.
+        // A whole message may have drawn a plane without such ACKs, a cut one has them on every plane.
+        double least = 3 * (1 - 84. / 4178);
+        assert_true(whole / cut > least * 0.999 && whole / cut < 3.03);
         assert_int_equal(three, one); // one record a message
     }
 }

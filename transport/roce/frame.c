@@ -81,8 +81,8 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct packet_me
         f.tos = tos_of(id->data_dscp, p->flags);
         f.psn = meta->seq;
         f.ack_req = p->flags & PACKET_ACKREQ;
-        f.va = (uint64_t)(p->flow + 1) << 32;
-        f.rkey = p->flow + 1;
+        f.va = (uint64_t)(id->dst_conn + 1) << 32;
+        f.rkey = id->dst_conn + 1;
         f.dma_bytes = meta->message_bytes;
         f.payload_bytes = meta->payload_bytes;
         f.trailer_bytes = id->int_bytes;

@@ -28,14 +28,16 @@ static uint32_t header_hash(uint32_t src, uint32_t dst, uint16_t udp, uint32_t d
                               ((uint64_t)dst_qpn << 16));
 }
 
-// Both ends count the queue pairs of their rank.
+// Queue pair numbers follow from the source and its own count, so that they depend on no other rank: the
+// requester has the even ones of its rank, the responder an odd one of its rank, apart for every source.
 void roce_name_connection(struct sender *s, uint32_t count)
 {
     const struct transport_dim *dim = s->dim;
     const struct roce_spec *spec = roce_spec_const(&dim->spec);
     struct flow_id *id = &dim->hosts->flows.ids[s->flow];
-    id->src_conn = (FIRST_QPN + count) & QPN_MASK;
-    id->dst_conn = (FIRST_QPN + dim->hosts->n_named[id->dst]++) & QPN_MASK;
+    uint64_t responder = (uint64_t)count * dim->hosts->net->n_ranks + id->src;
+    id->src_conn = (FIRST_QPN + 2 * count) & QPN_MASK;
+    id->dst_conn = (uint32_t)(FIRST_QPN + 2 * responder + 1) & QPN_MASK;
     bool entropy = spec->entropy == ENTROPY_QPN;
     id->src_port = entropy ? udp_source(id->src_conn, id->dst_conn) : UDP_ENTROPY;
     id->dst_port = entropy ? udp_source(id->dst_conn, id->src_conn) : UDP_ENTROPY;
@@ -54,22 +56,19 @@ void roce_open_sender(struct sender *s, ps_t queueing_ps)
     bool wants_cnps = dim->cc->needs & CC_NEEDS_CNP && spec->cnp == CNP_NP_TIMER;
     s->wants_acks = dim->cc->on_ack && !wants_cnps;
     if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
-        roce_selective_open((struct roce_sender *)s, queueing_ps);
+        roce_selective_open(s, queueing_ps);
 }
 
-void roce_close_sender(struct sender *base)
+void roce_close_sender(struct sender *s)
 {
-    struct roce_sender *s = (struct roce_sender *)base;
-    if (s->selective)
-        psn_set_free(&s->selective->sacked);
-    free(s->selective);
+    if (roce_selective_of(s))
+        psn_set_free(&roce_selective_of(s)->sacked);
 }
 
-void roce_on_failed(struct sender *base)
+void roce_on_failed(struct sender *s)
 {
-    struct roce_sender *s = (struct roce_sender *)base;
-    if (s->selective)
-        psn_set_clear(&s->selective->sacked);
+    if (roce_selective_of(s))
+        psn_set_clear(&roce_selective_of(s)->sacked);
 }
 
 void roce_open_receiver(struct receiver *base)

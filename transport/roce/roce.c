@@ -154,7 +154,6 @@ const struct transport_ops roce_transport = {
     .data_sizes = roce_data_sizes,
     .shortest_timer_ps = roce_shortest_timer_ps,
     .frames = &roce_frames,
-    .sender_bytes = sizeof(struct roce_sender),
     .receiver_bytes = sizeof(struct roce_receiver),
     .name_connection = roce_name_connection,
     .open_sender = roce_open_sender,

@@ -12,7 +12,7 @@
 
 /* ---- sender ---- */
 
-// Selective repeat (selective.c); all zero under go-back-N.
+// Selective repeat (selective.c): sender_cold.own, which is NULL under other kinds of recovery.
 struct roce_selective {
     struct psn_set sacked; // arrived out of order
     uint64_t lost_end;     // what is before it and not among them is lost
@@ -21,10 +21,10 @@ struct roce_selective {
     ps_t rto_low_ps, rto_high_ps;
 };
 
-struct roce_sender {
-    struct sender base;
-    struct roce_selective *selective; // NULL under other kinds of recovery
-};
+static inline struct roce_selective *roce_selective_of(const struct sender *s)
+{
+    return s->cold->own;
+}
 
 /* ---- receiver ---- */
 
@@ -87,12 +87,12 @@ void roce_on_feedback(struct sender *s, struct packet *p, ps_t now);
 void roce_on_timeout(struct sender *s, ps_t now);
 void roce_on_data(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
 
-void roce_selective_open(struct roce_sender *s, ps_t queueing_ps);
-ps_t roce_selective_rto_ps(const struct roce_sender *s);
+void roce_selective_open(struct sender *s, ps_t queueing_ps);
+ps_t roce_selective_rto_ps(const struct sender *s);
 // An ACK or NAK has arrived and una has moved from `una`. True where recovery begins with it.
-bool roce_selective_ack(struct roce_sender *s, const struct packet *p, uint64_t una);
-void roce_selective_timeout(struct roce_sender *s);
-uint64_t roce_selective_take(struct roce_sender *s); // the packet to send again; retx_due holds
+bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una);
+void roce_selective_timeout(struct sender *s);
+uint64_t roce_selective_take(struct sender *s); // the packet to send again; retx_due holds
 
 void roce_notify_open(struct roce_receiver *r);
 void roce_notify_restart(struct roce_receiver *r); // a fresh connection begins

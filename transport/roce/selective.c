@@ -14,12 +14,12 @@
 
 #define FEW_PACKETS 3
 
-void roce_selective_open(struct roce_sender *s, ps_t queueing_ps)
+void roce_selective_open(struct sender *s, ps_t queueing_ps)
 {
-    const struct roce_spec *spec = roce_spec_const(&s->base.dim->spec);
-    struct sender_cold *cold = s->base.cold;
+    const struct roce_spec *spec = roce_spec_const(&s->dim->spec);
+    struct sender_cold *cold = s->cold;
     ps_t base_rtt_ps = cold->env.base_rtt_ps, low = spec->rto_low_ps, high = spec->rto_high_ps;
-    struct roce_selective *r = s->selective = memory_zeroed(1, sizeof *s->selective);
+    struct roce_selective *r = cold->own = memory_zeroed(1, sizeof *r);
     if (spec->bdp_cap)
         cold->cap_bytes = cc_bdp_bytes(&cold->env);
     r->rto_low_ps = low == PARAM_AUTO_TIME ? 2 * base_rtt_ps : low;
@@ -28,59 +28,59 @@ void roce_selective_open(struct roce_sender *s, ps_t queueing_ps)
 
 // Once the short timeout has fired without progress, the queue ahead may simply be longer than it: the
 // next one waits for what the buffers of the path can hold, so that no flow is given up for a queue.
-ps_t roce_selective_rto_ps(const struct roce_sender *s)
+ps_t roce_selective_rto_ps(const struct sender *s)
 {
-    bool few = s->base.nxt - s->base.una <= FEW_PACKETS;
-    return few && s->base.retries == 0 ? s->selective->rto_low_ps : s->selective->rto_high_ps;
+    bool few = s->nxt - s->una <= FEW_PACKETS;
+    return few && s->retries == 0 ? roce_selective_of(s)->rto_low_ps
+                                  : roce_selective_of(s)->rto_high_ps;
 }
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 // Find the first lost packet that has not been sent again.
-static void find_loss(struct roce_sender *s)
+static void find_loss(struct sender *s)
 {
-    struct roce_selective *r = s->selective;
-    r->retx_next = later(r->retx_next, s->base.una);
+    struct roce_selective *r = roce_selective_of(s);
+    r->retx_next = later(r->retx_next, s->una);
     while (r->retx_next < r->lost_end && psn_set_has(&r->sacked, r->retx_next))
         r->retx_next++;
-    s->base.retx_due = r->retx_next < r->lost_end;
+    s->retx_due = r->retx_next < r->lost_end;
 }
 
-bool roce_selective_ack(struct roce_sender *s, const struct packet *p, uint64_t una)
+bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una)
 {
-    const struct sender *base = &s->base;
-    struct roce_selective *r = s->selective;
+    struct roce_selective *r = roce_selective_of(s);
     bool recovering = r->recover_psn != 0;
-    for (uint64_t psn = una; r->sacked.n > 0 && psn < base->una; psn++)
+    for (uint64_t psn = una; r->sacked.n > 0 && psn < s->una; psn++)
         psn_set_remove(&r->sacked, psn);
-    if (base->una >= r->recover_psn)
+    if (s->una >= r->recover_psn)
         r->recover_psn = 0;
     if (p->flags & PACKET_NAK) {
-        const struct packet_meta *meta = meta_at(&sender_hosts(base)->net->meta, p->meta);
-        uint64_t early = seq_restore(meta->sack_seq, base->una);
-        uint64_t reorder = roce_spec_const(&base->dim->spec)->reorder_packets;
-        if (early >= base->una && early < base->max)
-            psn_set_add(&r->sacked, base->una, early);
-        if (early > base->una + reorder && early < base->max)
+        const struct packet_meta *meta = meta_at(&sender_hosts(s)->net->meta, p->meta);
+        uint64_t early = seq_restore(meta->sack_seq, s->una);
+        uint64_t reorder = roce_spec_const(&s->dim->spec)->reorder_packets;
+        if (early >= s->una && early < s->max)
+            psn_set_add(&r->sacked, s->una, early);
+        if (early > s->una + reorder && early < s->max)
             r->lost_end = later(r->lost_end, early - reorder);
     }
     find_loss(s);
-    if (base->retx_due && r->recover_psn == 0)
-        r->recover_psn = base->max;
+    if (s->retx_due && r->recover_psn == 0)
+        r->recover_psn = s->max;
     return r->recover_psn != 0 && !recovering;
 }
 
-void roce_selective_timeout(struct roce_sender *s)
+void roce_selective_timeout(struct sender *s)
 {
-    struct roce_selective *r = s->selective;
-    r->retx_next = s->base.una;
-    r->lost_end = r->recover_psn = s->base.max; // all that has not arrived
+    struct roce_selective *r = roce_selective_of(s);
+    r->retx_next = s->una;
+    r->lost_end = r->recover_psn = s->max; // all that has not arrived
     find_loss(s);
 }
 
-uint64_t roce_selective_take(struct roce_sender *s)
+uint64_t roce_selective_take(struct sender *s)
 {
-    uint64_t psn = s->selective->retx_next++;
+    uint64_t psn = roce_selective_of(s)->retx_next++;
     find_loss(s);
     return psn;
 }

@@ -11,7 +11,7 @@ static void restart_rto(struct sender *s, ps_t now)
 {
     const struct roce_spec *spec = spec_of(s);
     if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
-        sender_rto_restart(s, roce_selective_rto_ps((struct roce_sender *)s), now);
+        sender_rto_restart(s, roce_selective_rto_ps(s), now);
     else if (spec->recovery == RECOVERY_GO_BACK_N)
         sender_rto_restart(s, spec->rto_ps, now);
 }
@@ -83,7 +83,7 @@ static void fill_new(struct sender *s, struct packet *p, ps_t now)
 static void fill_lost(struct sender *s, struct packet *p, ps_t now)
 {
     const struct hosts *hosts = sender_hosts(s);
-    uint64_t psn = roce_selective_take((struct roce_sender *)s);
+    uint64_t psn = roce_selective_take(s);
     uint32_t slot = s->oldest;
     while (message_end_seq(hosts_message(hosts, slot)) <= psn)
         slot = hosts_message(hosts, slot)->next;
@@ -120,7 +120,7 @@ void roce_on_timeout(struct sender *s, ps_t now)
         return;
     }
     if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
-        roce_selective_timeout((struct roce_sender *)s);
+        roce_selective_timeout(s);
     else
         go_back(s);
     if (sender_signal(s, CC_SIGNAL_TIMEOUT, now))
@@ -140,8 +140,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         return;
     bool nak = p->flags & PACKET_NAK, advanced = psn > una, cc_notified = false;
     uint64_t acked = advanced ? sender_acknowledge(s, psn, now) : 0;
-    if (recovery == RECOVERY_SELECTIVE_REPEAT &&
-        roce_selective_ack((struct roce_sender *)s, p, una)) {
+    if (recovery == RECOVERY_SELECTIVE_REPEAT && roce_selective_ack(s, p, una)) {
         sender_signal(s, CC_SIGNAL_NACK, now);
         cc_notified = true;
     }
