@@ -80,10 +80,9 @@ collwire_layer(report
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
-        transport/transport_spec.h
-        workload/kind.h workload/flows.h workload/collective_job.h workload/training_job.h
-        workload/training_loop.h workload/training_spec.h workload/dlrm.h workload/gemm.h
-        sim/spec.h jansson.h
+        transport/transport_spec.h workload/kind.h workload/flows.h workload/collective_job.h
+        workload/training_job.h workload/training_loop.h workload/training_spec.h workload/dlrm.h
+        workload/gemm.h sim/spec.h jansson.h
   VIA net wire workload/program.h comm # cc/cc.h, transport/transport.h, workload/kind.h
   LIBS PkgConfig::jansson m m) # llround
 

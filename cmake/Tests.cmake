@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# tests/FOLDER/test_STEM.c is one executable and the CTest test FOLDER_STEM. It runs in the source
-# root, so it writes to temporary files only. Scripts are listed below; they run in the build tree.
+# tests/FOLDER/test_STEM.c, with the sources of tests/FOLDER/STEM if there are any, is one executable
+# and the CTest test FOLDER_STEM. It runs in the source root, so it writes to temporary files only.
+# Scripts are listed below; they run in the build tree.
 # Labels: the folder's name for theory, props, golden and generated; wire for tshark; long for what
 # `make test` leaves out; unit for all the rest.
 pkg_check_modules(cmocka IMPORTED_TARGET cmocka)
@@ -41,7 +42,8 @@ foreach(test IN LISTS tests)
     set(label ${folder})
   endif()
   set(target test_${folder}_${stem})
-  add_executable(${target} tests/${test})
+  file(GLOB more CONFIGURE_DEPENDS tests/${folder}/${stem}/*.c)
+  add_executable(${target} tests/${test} ${more})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE
     $<TARGET_NAME_IF_EXISTS:test_support> ${COLLWIRE_LAYERS} PkgConfig::cmocka m)

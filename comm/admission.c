@@ -123,7 +123,7 @@ void admission_ready(struct phase_run *run, ps_t now)
     struct communicator *c = run->comm;
     struct dim_queue *queue = admission_queue(run);
     run->n_ready++;
-    run->ready_ps += (double)(now - run->instance->start_ps);
+    run->ready_ps += now - run->instance->start_ps;
     if (!c->queued || run->n_ready < run->n_members)
         return;
     if (queue->n == 0)
@@ -136,8 +136,7 @@ void admission_ready(struct phase_run *run, ps_t now)
 static void note_use(struct communicator *c, uint32_t dim, const struct dim_queue *queue, ps_t now)
 {
     if (c->use != NULL)
-        dim_use_add(c->use, dim, c->used_since[queue - c->queues], now,
-                    1.0 / coll_n_groups(&c->schedule, dim));
+        dim_use_add(c->use, dim, c->used_since[queue - c->queues], now);
 }
 
 void admission_leave(struct phase_run *run, ps_t now)

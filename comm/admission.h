@@ -9,7 +9,7 @@
 //                 queueing order of the schedule and the phases that hold places.
 // In which order  Requests are taken at the instant of the event in which they arise, so in the order
 //                 of the engine's keys: by time, then by rank of the network, and of one rank in the
-//                 order of its program. A phase asks for a place in the event of the last of its
+//                 order of its program. A phase requests a place in the event in which the last of its
 //                 members that gets ready. Of phases in closed form that end at one instant in a queue
 //                 the one that began first ends first.
 //
@@ -26,7 +26,7 @@ void admission_free(struct communicator *c);
 struct instance *admission_open(struct communicator *c, uint32_t number, uint32_t member,
                                 const struct comm_request *request, ps_t now);
 
-// All members and phases of a collective may be over: then it is forgotten.
+// Frees a collective if all its members and phases are over.
 void admission_close(struct communicator *c, struct instance *in);
 
 // Another member is ready for its phase; those that get a place start.

@@ -42,7 +42,7 @@ struct phase_run {
     uint32_t n_members, steps;
     /* state */
     uint32_t n_ready, n_done;
-    double ready_ps;        // sum over members that are ready, from the start of the collective
+    ps_sum_t ready_ps;      // sum over members that are ready, from the start of the collective
     struct sim_timer timer; // of a phase in closed form,
     ps_t ends_ps;           // which ends then; else PS_NEVER
     ps_t began_ps;          // admitted to its dimension; PS_NEVER = not

@@ -162,7 +162,7 @@ static void count(struct walk *walk, const struct coll_send *send, ps_t now)
         awaited->reduce_bytes += send->bytes;
     record->bytes += send->bytes;
     record->messages++;
-    record->network_ps -= (double)(now - run->instance->start_ps);
+    record->network_ps -= now - run->instance->start_ps;
     record_of(run)->dims[run->dim].bytes += send->bytes;
 }
 
@@ -272,7 +272,7 @@ void comm_delivered(struct comm_job *job, uint64_t token, ps_t now)
     struct phase_run *run = walk->run;
     SIM_ASSERT(job->engine, walk->member, step >= walk->step);
     walk_arrivals(walk, step)->messages++;
-    phase_record_of(run)->network_ps += (double)(now - run->instance->start_ps);
+    phase_record_of(run)->network_ps += now - run->instance->start_ps;
     if (walk->begun && !walk->delayed && step == walk->step && leaves_step(walk, now))
         walk_on(walk, now);
 }

@@ -38,12 +38,12 @@ void phase_record_add(struct phase_record *sum, const struct phase_record *p)
 
 ps_t phase_record_queueing_ps(const struct phase_record *p)
 {
-    return p->waits > 0 ? (ps_t)(p->queueing_ps / (double)p->waits) : 0;
+    return p->waits > 0 ? (ps_t)(p->queueing_ps / (ps_sum_t)p->waits) : 0;
 }
 
 ps_t phase_record_network_ps(const struct phase_record *p)
 {
-    return p->messages > 0 ? (ps_t)(p->network_ps / (double)p->messages) : 0;
+    return p->messages > 0 ? (ps_t)(p->network_ps / (ps_sum_t)p->messages) : 0;
 }
 
 void record_free(struct collective_record *r)
@@ -60,6 +60,26 @@ void recorder_free(struct recorder *recorder)
     *recorder = (struct recorder){0};
 }
 
+static int compare_records(const void *a, const void *b)
+{
+    const struct collective_record *x = a, *y = b;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    if (x->opener != y->opener)
+        return x->opener < y->opener ? -1 : 1;
+    if (x->job != y->job)
+        return x->job < y->job ? -1 : 1;
+    if (x->comm != y->comm)
+        return x->comm < y->comm ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+void recorder_sort(const struct recorder *recorder)
+{
+    if (recorder->n > 0)
+        qsort(recorder->records, recorder->n, sizeof *recorder->records, compare_records);
+}
+
 /* ---- notes of the scheduler ---- */
 
 void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request)
@@ -73,6 +93,7 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
     *r = (struct collective_record){.job = c->job->job,
                                     .comm = c->index,
                                     .number = in->number,
+                                    .opener = comm_rank(c, in->opener),
                                     .request = request,
                                     .schedule = &c->schedule,
                                     .start_ps = in->start_ps,
@@ -107,8 +128,7 @@ void recorder_end(struct phase_run *run, ps_t now)
     phase_record_of(run)->end_ps = now;
     phase_record_of(run)->open--;
     if (--busy->running == 0)
-        record_of(run)->dims[run->dim].busy_ps +=
-            (double)(now - busy->since_ps) / coll_n_groups(&run->comm->schedule, run->dim);
+        record_of(run)->dims[run->dim].busy_ps += now - busy->since_ps;
 }
 
 void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now)
@@ -127,9 +147,16 @@ void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now)
 
 /* ---- dimensions in use ---- */
 
-void dim_use_init(struct dim_use *u, uint32_t n_dims)
+void dim_use_init(struct dim_use *u, uint32_t n_dims, const uint32_t *queues)
 {
     *u = (struct dim_use){.n_dims = n_dims, .step_ps = DIM_USE_STEP_PS};
+    for (uint32_t d = 0; d < n_dims; d++)
+        u->queues[d] = queues[d];
+}
+
+double dim_use_ps(const struct dim_use *u, size_t step, uint32_t dim)
+{
+    return (double)u->busy_ps[step * u->n_dims + dim] / u->queues[dim];
 }
 
 void dim_use_free(struct dim_use *u) { free(u->busy_ps); }
@@ -139,7 +166,7 @@ static void steps_double(struct dim_use *u)
     size_t pairs = (u->n + 1) / 2, width = u->n_dims;
     for (size_t i = 0; i < pairs; i++)
         for (size_t d = 0; d < width; d++) {
-            double second = 2 * i + 1 < u->n ? u->busy_ps[(2 * i + 1) * width + d] : 0;
+            int64_t second = 2 * i + 1 < u->n ? u->busy_ps[(2 * i + 1) * width + d] : 0;
             u->busy_ps[i * width + d] = u->busy_ps[2 * i * width + d] + second;
         }
     u->n = pairs;
@@ -161,7 +188,7 @@ static void steps_reach(struct dim_use *u, ps_t to)
     u->n = n;
 }
 
-void dim_use_add(struct dim_use *u, uint32_t dim, ps_t from, ps_t to, double share)
+void dim_use_add(struct dim_use *u, uint32_t dim, ps_t from, ps_t to)
 {
     if (to <= from)
         return;
@@ -170,7 +197,7 @@ void dim_use_add(struct dim_use *u, uint32_t dim, ps_t from, ps_t to, double sha
         size_t step = (size_t)(from / u->step_ps);
         ps_t end = (ps_t)(step + 1) * u->step_ps;
         end = end < to ? end : to;
-        u->busy_ps[step * u->n_dims + dim] += share * (double)(end - from);
+        u->busy_ps[step * u->n_dims + dim] += end - from;
         from = end;
     }
 }

@@ -15,18 +15,19 @@ struct phase_record {
     ps_t start_ps, end_ps; // first start, last end; PS_NEVER = not yet
     uint32_t open;         // that run
     uint64_t bytes, messages;
-    double queueing_ps; // sum over ranks and chunks of the time from ready to begun
-    uint64_t waits;     // so many
-    double network_ps;  // sum over messages of the time from post to delivery
+    ps_sum_t queueing_ps; // sum over ranks and chunks of the time from ready to begun
+    uint64_t waits;       // so many
+    ps_sum_t network_ps;  // sum over messages of the time from post to delivery
 };
 
 struct dim_record {
     uint64_t bytes;
-    double busy_ps; // mean over its groups of the time in which a phase ran
+    ps_sum_t busy_ps; // sum over its groups of the time in which a phase ran
 };
 
 struct collective_record {
     uint32_t job, comm, number; // of the job's communicators; of the communicator's collectives
+    uint32_t opener;            // rank of the network that issued it first
     const struct comm_request *request;
     const struct coll_schedule *schedule;
     ps_t start_ps, end_ps; // first rank's start; last rank's last byte (PS_NEVER = not finished)
@@ -49,12 +50,17 @@ ps_t phase_record_network_ps(const struct phase_record *p);
 
 void record_free(struct collective_record *r);
 
-// The records of a run, in the order in which the collectives began.
+// The records of a run.
 struct recorder {
     struct collective_record *records;
     size_t n, cap;
 };
 void recorder_free(struct recorder *recorder);
+
+// Puts the records into an order that does not depend on that of simultaneous events: by start, then the
+// rank that issued first, job, communicator and number. After the run: open collectives do not find
+// their records any more.
+void recorder_sort(const struct recorder *recorder);
 
 /* ---- dimensions in use: how much of each step of time their queues hold something ---- */
 
@@ -64,17 +70,22 @@ void recorder_free(struct recorder *recorder);
 struct dim_use {
     /* config */
     uint32_t n_dims;
+    uint32_t queues[COLL_MAX_DIMS + 1]; // [dim]
     /* state */
     ps_t step_ps;
-    double *busy_ps; // [step * n_dims + dim]
-    size_t n, cap;   // steps
+    int64_t *busy_ps; // [step * n_dims + dim] sum over the dimension's queues
+    size_t n, cap;    // steps
 };
 
-void dim_use_init(struct dim_use *u, uint32_t n_dims);
+// `queues`: how many each of the dimensions has.
+void dim_use_init(struct dim_use *u, uint32_t n_dims, const uint32_t *queues);
 void dim_use_free(struct dim_use *u);
 
-// A part `share` of the dimension's queues held something from `from` to `to`.
-void dim_use_add(struct dim_use *u, uint32_t dim, ps_t from, ps_t to, double share);
+// A queue of the dimension held something from `from` to `to`.
+void dim_use_add(struct dim_use *u, uint32_t dim, ps_t from, ps_t to);
+
+// The share of step `step` in which the dimension's queues held something, in picoseconds.
+double dim_use_ps(const struct dim_use *u, size_t step, uint32_t dim);
 
 /* ---- timeline: what the first ranks of a job did when ---- */
 
@@ -105,5 +116,5 @@ static inline bool timeline_wants(const struct timeline *t, uint32_t rank)
     return t != NULL && rank < t->n_ranks;
 }
 
-// Of a rank that it wants; slices without length are left out.
+// Of a rank that is recorded; slices without length are left out.
 void timeline_add(struct timeline *t, const struct timeline_slice *slice);

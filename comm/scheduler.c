@@ -70,7 +70,7 @@ static bool closed_form(struct phase_run *run, ps_t now)
     sim_timer_start(e, &run->timer, run->ends_ps);
     (*c->job->delays)++;
     struct phase_record *record = phase_record_of(run);
-    record->network_ps += (double)duration * run->n_members;
+    record->network_ps += (ps_sum_t)duration * run->n_members;
     record->messages += run->n_members;
     uint64_t bytes = volume_of(&c->schedule, instance_phase(run->instance, run->chunk, run->index),
                                &run->shape, c->volumes);
@@ -87,7 +87,8 @@ void scheduler_start(struct phase_run *run, ps_t now)
     run->began_ps = now;
     recorder_start(run, now);
     record->waits += run->n_members;
-    record->queueing_ps += (double)(now - run->instance->start_ps) * run->n_members - run->ready_ps;
+    record->queueing_ps +=
+        (ps_sum_t)(now - run->instance->start_ps) * run->n_members - run->ready_ps;
     if (closed_form(run, now))
         return;
     for (uint32_t m = 0; m < run->n_members; m++)

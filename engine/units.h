@@ -8,6 +8,9 @@
 
 typedef int64_t ps_t; // picoseconds of simulated time; the range is 106 days
 
+// A sum of times over ranks or messages: exact, so it does not depend on the order of its parts.
+__extension__ typedef __int128 ps_sum_t;
+
 #define PS_NEVER INT64_MAX
 #define PS_PER_NS INT64_C(1000)
 #define PS_PER_US INT64_C(1000000)

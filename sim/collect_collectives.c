@@ -53,9 +53,10 @@ static void collect_dims(const struct collective_record *record, struct collecti
     bool whole = record->dims[record->n_dims - 1].busy_ps > 0;
     c->n_dims = whole ? record->n_dims : record->n_dims - 1;
     c->dims = memory_zeroed(c->n_dims, sizeof *c->dims);
-    for (uint32_t d = 0; d < c->n_dims; d++)
-        c->dims[d] = (struct dim_result){record->dims[d].bytes,
-                                         time > 0 ? record->dims[d].busy_ps / time : 0};
+    for (uint32_t d = 0; d < c->n_dims; d++) {
+        double busy = (double)record->dims[d].busy_ps / coll_n_groups(record->schedule, d);
+        c->dims[d] = (struct dim_result){record->dims[d].bytes, time > 0 ? busy / time : 0};
+    }
 }
 
 static void collect_rates(struct collective_result *c, enum coll_op op)
@@ -88,6 +89,7 @@ static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
 void sim_collect_collectives(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
+    recorder_sort(&w->recorder);
     r->n_collectives = w->recorder.n;
     r->collectives = memory_zeroed(w->recorder.n, sizeof *r->collectives);
     for (size_t i = 0; i < w->recorder.n; i++) {

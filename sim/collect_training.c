@@ -61,7 +61,8 @@ static void collect_layers(const struct training_job *t, const struct slot_sum *
         layer->name = t->spec->layers[slot / TRAINING_PARTS].name;
         layer->parts[slot % TRAINING_PARTS] = (struct training_part_result){
             .compute_ps = (ps_t)(t->slots[slot].computed_ps / t->n_ranks),
-            .exposed_ps = (ps_t)(t->slots[slot].exposed_ps / t->n_ranks + 0.5),
+            .exposed_ps =
+                (ps_t)((2 * t->slots[slot].exposed_ps + t->n_ranks) / (2 * (ps_sum_t)t->n_ranks)),
             .comm_ps = sum->comm_ps,
             .queueing_ps = phase_record_queueing_ps(&sum->all),
             .network_ps = phase_record_network_ps(&sum->all),
@@ -149,7 +150,7 @@ static void collect_use(const struct sim *sim, const struct training_job *t,
     out->mean = memory_zeroed(u->n_dims, sizeof *out->mean);
     for (size_t i = 0; i < u->n; i++)
         for (uint32_t d = 0; d < u->n_dims; d++) {
-            double busy = u->busy_ps[i * u->n_dims + d];
+            double busy = dim_use_ps(u, i, d);
             out->share[i * u->n_dims + d] = busy / (double)u->step_ps;
             out->mean[d] += time > 0 ? busy / time : 0;
         }

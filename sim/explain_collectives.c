@@ -71,6 +71,8 @@ static const struct phase_record *open_phase(const struct collective_record *rec
     return NULL;
 }
 
+static void add_wait(void *result, char *text) { result_wait(result, text); }
+
 void sim_waiting_collectives(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
@@ -87,4 +89,5 @@ void sim_waiting_collectives(const struct sim *sim, struct result *r)
                                 phase ? "; a phase that has begun awaits messages: " : "",
                                 phase ? coll_op_name((enum coll_op)phase->op) : ""));
     }
+    workload_waiting(w, SIM_WAITING_MAX, r, add_wait);
 }

@@ -91,7 +91,7 @@ static struct pairing *pairing_at(struct channel *c, uint64_t number)
     return &c->pairings[number - c->base];
 }
 
-// Forgets the pairs at the front that are over, when they are half of the window.
+// Drops the pairs at the front that are over, when they are half of the window.
 static void channel_slide(struct channel *c)
 {
     size_t over = 0;
@@ -123,7 +123,8 @@ uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t 
 
 bool matching_receive(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step)
 {
-    struct channel *c = &m->channels[channel_of(m, src, dst, tag)];
+    uint32_t channel = channel_of(m, src, dst, tag);
+    struct channel *c = &m->channels[channel];
     struct pairing *p = pairing_at(c, c->n_receives++);
     bool over = p->delivered;
     p->received = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The runner: pulls the steps of every rank's program, starts them over transfers, communicators and
-// timers, and tells the program of their ends.
+// timers, and reports their ends to the program.
 #include <stdlib.h>
 
 #include "engine/assert.h"

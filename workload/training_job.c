@@ -57,7 +57,7 @@ static ps_t compute(struct training_job *t, uint32_t rank, uint32_t slot, ps_t n
     if (factor < 1 || factor > 1)
         takes = (ps_t)((double)takes * factor + 0.5);
     t->rank_compute_ps[rank] += takes;
-    t->slots[slot].computed_ps += (double)takes;
+    t->slots[slot].computed_ps += takes;
     note(t, rank, SLICE_COMPUTE, slot, now, now + takes);
     return takes;
 }
@@ -128,7 +128,7 @@ static enum program_state training_next_step(void *self, uint32_t rank, ps_t now
 static void waited(struct training_job *t, uint32_t rank, uint32_t slot, ps_t now)
 {
     struct training_rank *r = &t->ranks[rank];
-    t->slots[slot].exposed_ps += (double)(now - r->waits_since_ps);
+    t->slots[slot].exposed_ps += now - r->waits_since_ps;
     note(t, rank, SLICE_WAIT, slot, r->waits_since_ps, now);
     r->waits_since_ps = now;
 }
@@ -214,6 +214,7 @@ static void init_ranks(struct training_job *t)
 static void *training_new(struct job_run *job)
 {
     const struct training_settings *s = job->spec->settings;
+    uint32_t queues[COLL_MAX_DIMS + 1];
     struct training_job *t = memory_zeroed(1, sizeof *t);
     t->job = job;
     t->settings = s;
@@ -229,7 +230,9 @@ static void *training_new(struct job_run *job)
     t->group = job_group_new(job, NULL, &s->schedule);
     t->comm = job_group_comm(job, t->group);
     t->timeline.n_ranks = job->workload->timeline_ranks;
-    dim_use_init(&t->use, s->schedule.n_dims + 1);
+    for (uint32_t d = 0; d <= s->schedule.n_dims; d++)
+        queues[d] = coll_n_groups(&s->schedule, d);
+    dim_use_init(&t->use, s->schedule.n_dims + 1, queues);
     comm_watch(t->comm, &t->timeline, &t->use);
     t->open = memory_zeroed((size_t)t->n_ranks * t->n_slots, sizeof *t->open);
     t->pass_end_ps = memory_zeroed(t->passes, sizeof *t->pass_end_ps);

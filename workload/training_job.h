@@ -30,10 +30,10 @@ struct training_settings {
 extern const struct job_kind training_kind;
 
 // Times of all ranks together.
-struct training_slot {  // a part of a layer
-    ps_t compute_ps;    // of one rank, one pass; without jitter, of no straggler
-    double computed_ps; // sum over ranks and passes
-    double exposed_ps;  // sum over ranks and passes of the time that ranks waited for it
+struct training_slot {    // a part of a layer
+    ps_t compute_ps;      // of one rank, one pass; without jitter, of no straggler
+    ps_sum_t computed_ps; // sum over ranks and passes
+    ps_sum_t exposed_ps;  // sum over ranks and passes of the time that ranks waited for it
 };
 
 struct training_job {

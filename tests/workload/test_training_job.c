@@ -258,17 +258,18 @@ static void test_dimension_use(void **state)
 {
     (void)state;
     struct dim_use u;
-    dim_use_init(&u, 2);
+    dim_use_init(&u, 2, (const uint32_t[]){1, 2});
     const ps_t step = DIM_USE_STEP_PS;
-    dim_use_add(&u, 1, step / 2, 3 * step, 0.5);
-    dim_use_add(&u, 0, 0, step, 1);
-    dim_use_add(&u, 0, step, step, 1); // nothing
+    dim_use_add(&u, 1, step / 2, 3 * step); // one of two queues
+    dim_use_add(&u, 0, 0, step);
+    dim_use_add(&u, 0, step, step); // nothing
     assert_int_equal(u.n, 3);
-    assert_true(u.busy_ps[1] == 0.25 * (double)step && u.busy_ps[3] == 0.5 * (double)step);
-    assert_true(u.busy_ps[0] == (double)step && u.busy_ps[2] == 0);
-    dim_use_add(&u, 0, DIM_USE_STEPS * step - 1, DIM_USE_STEPS * step + 1, 1); // twice as long
+    const double s = (double)step;
+    assert_true(dim_use_ps(&u, 0, 1) == 0.25 * s && dim_use_ps(&u, 1, 1) == 0.5 * s);
+    assert_true(dim_use_ps(&u, 0, 0) == s && dim_use_ps(&u, 1, 0) == 0);
+    dim_use_add(&u, 0, DIM_USE_STEPS * step - 1, DIM_USE_STEPS * step + 1); // twice as long
     assert_int_equal(u.step_ps, 2 * step);
-    assert_true(u.busy_ps[0] == (double)step && u.busy_ps[1] == 0.75 * (double)step);
+    assert_true(dim_use_ps(&u, 0, 0) == s && dim_use_ps(&u, 0, 1) == 0.75 * s);
     assert_int_equal(u.n, DIM_USE_STEPS / 2 + 1);
     dim_use_free(&u);
 }

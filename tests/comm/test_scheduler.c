@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The system layer over packets: delays by the number of steps, places in a dimension, queueing, and
+// The collective scheduler over packets: delays by the number of steps, places in a dimension, queueing, and
 // no order of collectives in which ranks block each other.
 //
 // A ring all-reduce over n ranks has 2(n-1) steps of one message: an endpoint delay passes before
