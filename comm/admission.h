@@ -10,7 +10,7 @@
 // In which order  Requests are taken at the instant of the event in which they arise, so in the order
 //                 of the engine's keys: by time, then by rank of the network, and of one rank in the
 //                 order of its program. A phase requests a place in the event in which the last of its
-//                 members that gets ready. Of phases in closed form that end at one instant in a queue
+//                 members gets ready. Of phases in closed form that end at one instant in a queue
 //                 the one that began first ends first.
 //
 // The decisions take no simulated time, so ranks of one communicator that are simulated apart have to

@@ -96,6 +96,7 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
                                     .opener = comm_rank(c, in->opener),
                                     .request = request,
                                     .schedule = &c->schedule,
+                                    .ranks = c->ranks,
                                     .start_ps = in->start_ps,
                                     .end_ps = PS_NEVER,
                                     .n_dims = c->schedule.n_dims + 1};

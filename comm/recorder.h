@@ -30,6 +30,7 @@ struct collective_record {
     uint32_t opener;            // rank of the network that issued it first
     const struct comm_request *request;
     const struct coll_schedule *schedule;
+    const uint32_t *ranks; // of the network by member; NULL = the same numbers
     ps_t start_ps, end_ps; // first rank's start; last rank's last byte (PS_NEVER = not finished)
     uint32_t ranks_done;
     uint32_t n_phases, n_dims; // n_dims: of the schedule, and one for all ranks at once

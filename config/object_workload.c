@@ -87,8 +87,8 @@ static void workload_read(struct reader *r, const struct place *place, void *val
         place_error(r->err, place, "lists no job");
     if (place->json == NULL || n == 0)
         return;
-    if (n > UINT16_MAX) {
-        place_error(r->err, place, "%zu jobs are more than %d", n, UINT16_MAX);
+    if (n > JOBS_MAX) {
+        place_error(r->err, place, "%zu jobs are more than %d", n, JOBS_MAX);
         return;
     }
     s->spec.n_jobs = n;

@@ -70,20 +70,18 @@ static void collect_rates(struct collective_result *c, enum coll_op op)
         c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
 }
 
-// Collectives with equal requests have the same ideal time. A collective that has not ended has no
+// Equal requests of one communicator have the same ideal time. A collective that has not ended has no
 // efficiency, so its ideal time is not computed: an interrupted run ends sooner.
 static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
 {
-    const struct workload *w = &sim->workload;
-    const struct collective_record *record = &w->recorder.records[i];
+    const struct collective_record *records = sim->workload.recorder.records, *record = &records[i];
     if (record->end_ps == PS_NEVER || record->end_ps < 0)
         return -1;
     for (size_t before = i; before-- > 0 && i - before <= IDEALS_KEPT;)
-        if (w->recorder.records[before].request == record->request &&
-            r->collectives[before].ideal_ps >= 0)
+        if (records[before].request == record->request &&
+            records[before].schedule == record->schedule && r->collectives[before].ideal_ps >= 0)
             return r->collectives[before].ideal_ps;
-    return sim_ideal_collective_ps(sim, w->jobs[record->job].spec, record->schedule,
-                                   record->request);
+    return sim_ideal_collective_ps(sim, record->ranks, record->schedule, record->request);
 }
 
 void sim_collect_collectives(const struct sim *sim, struct result *r)

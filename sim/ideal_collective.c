@@ -48,13 +48,13 @@ struct line_sum { // [port], the first of a line
 
 struct evaluation {
     const struct sim *sim;
-    const struct job_spec *job;
+    const uint32_t *ranks; // of the network by member; NULL = the same numbers
     const struct coll_schedule *schedule;
     /* a phase in a group */
     const struct coll_algorithm *algorithm;
     struct coll_shape shape;
     uint32_t dim, group;
-    /* [rank] of the job */
+    /* [member of the communicator] */
     struct known_message *known;
     double *enter;           // begin of the current step
     uint32_t *sends_by;      // line of the current step's message
@@ -81,8 +81,8 @@ static const struct ideal_message *message_of(struct evaluation *e, uint32_t mem
         return &known->message;
     known->peer = peer;
     known->bytes = send->bytes;
-    known->message =
-        ideal_message(e->sim, job_rank(e->job, rank), job_rank(e->job, peer), send->bytes);
+    known->message = ideal_message(e->sim, e->ranks ? e->ranks[rank] : rank,
+                                   e->ranks ? e->ranks[peer] : peer, send->bytes);
     return &known->message;
 }
 
@@ -266,13 +266,13 @@ static double evaluate_all(struct evaluation *e, const struct instance *in)
     return most;
 }
 
-ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
+ps_t sim_ideal_collective_ps(const struct sim *sim, const uint32_t *ranks,
                              const struct coll_schedule *schedule,
                              const struct comm_request *request)
 {
     if (sim_is_analytical(sim))
         return -1; // there is no contention to compare with
-    struct evaluation e = {.sim = sim, .job = job, .schedule = schedule};
+    struct evaluation e = {.sim = sim, .ranks = ranks, .schedule = schedule};
     struct coll_planner planner;
     uint32_t n = coll_ranks(schedule);
     e.known = memory_zeroed(n, sizeof *e.known);

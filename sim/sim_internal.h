@@ -182,7 +182,8 @@ void result_wait(struct result *r, char *sentence);    // the same, of who waits
 // at the receiver): no run is below it; where all paths are alike it is exact to 1 ps per hop.
 ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
                   ps_t *delivered_ps);
-// Ideal time of a collective: the longest path through its program without contention.
-ps_t sim_ideal_collective_ps(const struct sim *sim, const struct job_spec *job,
+// Ideal time of a collective: the longest path through its program without contention. `ranks`: of the
+// network by member, NULL = the same numbers.
+ps_t sim_ideal_collective_ps(const struct sim *sim, const uint32_t *ranks,
                              const struct coll_schedule *schedule,
                              const struct comm_request *request);

@@ -25,6 +25,10 @@ struct job_kind {
     bool trains; // its program is a struct training_job, with results by layer
 };
 
+// Jobs of a scenario: so many that their index fits a message's token below the two bits that relaying
+// and striping use.
+#define JOBS_MAX (1 << 14)
+
 struct job_spec {
     const struct job_kind *kind;
     const char *name;

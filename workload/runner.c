@@ -7,7 +7,7 @@
 #include "engine/memory.h"
 #include "workload/workload.h"
 
-// Tokens of messages: the job in the upper 16 bits, then what is not the communicators'.
+// Tokens of messages: the job above bit 48 (JOBS_MAX), then what is not the communicators'.
 #define TOKEN_JOB_SHIFT 48
 #define TOKEN_OWN (UINT64_C(1) << COMM_TOKEN_BITS)
 #define TOKEN_DETACHED (UINT64_C(1) << (COMM_TOKEN_BITS - 1))

@@ -360,12 +360,36 @@ static void test_set_mistakes(void **state)
     }
 }
 
+// A list of `n` numbers instead of jobs: too many is one error, fewer are an error each.
+static void assert_jobs(size_t n, const char *want)
+{
+    struct err err = {0};
+    char *text = malloc(100 + 2 * n);
+    size_t at =
+        (size_t)sprintf(text, "{\"name\":\"t\",\"topology\":{\"dims\":[" DIM "]},\"workload\":[7");
+    for (size_t i = 1; i < n; i++)
+        at += (size_t)sprintf(text + at, ",7");
+    sprintf(text + at, "]}");
+    assert_null(load(text, &err));
+    assert_said(&err, "many jobs", want);
+    err_free(&err);
+    free(text);
+}
+
+// The index of a job has 14 bits in the token of a message.
+static void test_too_many_jobs(void **state)
+{
+    (void)state;
+    assert_jobs(16385, "workload: 16385 jobs are more than 16384");
+    assert_jobs(16384, "workload[0]: must be an object, not a number");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_texts),
         cmocka_unit_test(test_all_at_once),  cmocka_unit_test(test_flow_file_mistakes),
-        cmocka_unit_test(test_set_mistakes),
+        cmocka_unit_test(test_set_mistakes), cmocka_unit_test(test_too_many_jobs),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

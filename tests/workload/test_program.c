@@ -158,6 +158,36 @@ static void test_groups_that_share_ranks(void **state)
     fixture_free(&f);
 }
 
+// Two pairs with one request, one below a leaf and one across the spine: each has its own ideal time,
+// the longer one by two links each way of the two steps, 3 us + 3 us a message.
+static void test_ideals_of_groups(void **state)
+{
+    (void)state;
+    static const struct comm_request small = {COLL_ALL_REDUCE, 2000, 1, .name = "small"};
+    static const uint32_t near[] = {3, 2}, far[] = {1, 5};
+    const struct graph_step one[] = {{COLLECTIVE(0, &small)}}, other[] = {{COLLECTIVE(1, &small)}};
+    struct graph_group groups[] = {{near, flat(2, "ring")}, {far, flat(2, "ring")}};
+    struct graph_rank ranks[6] = {
+        [1] = {other, 1}, [2] = {one, 1}, [3] = {one, 1}, [5] = {other, 1}};
+    struct step_graph graph = {ranks, groups, 2};
+    struct link_spec link = {RATE, PS_PER_US}, trunk = {RATE, 3 * PS_PER_US};
+    struct fixture f;
+    fixture_leaf_spine(&f, 6, 2, 1, link, trunk);
+    f.jobs[0] = (struct job_spec){
+        .kind = &graph_kind, .name = "g", .cls = NET_CLASS_DATA, .settings = &graph};
+    f.spec.n_jobs = 1;
+    fixture_run(&f);
+    assert_completed(&f);
+    assert_int_equal(f.result->n_collectives, 2);
+    const struct collective_result *c = f.result->collectives; // in the order of their first ranks
+    ps_t apart = c[0].ideal_ps - c[1].ideal_ps, links = 2 * 2 * 3 * PS_PER_US;
+    assert_in_range(apart, links,
+                    links + 2 * 2 * serialization_ps(1100, RATE)); // stored twice more
+    for (size_t i = 0; i < 2; i++)
+        assert_true(c[i].efficiency > 0.99 && c[i].efficiency <= 1);
+    fixture_free(&f);
+}
+
 static void run_mismatch(void)
 {
     static const struct comm_request other = {COLL_ALL_REDUCE, 400001, 1, .name = "other"};
@@ -292,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_groups_at_once),
         cmocka_unit_test(test_groups_that_share_ranks),
+        cmocka_unit_test(test_ideals_of_groups),
         cmocka_unit_test(test_mismatch),
         cmocka_unit_test(test_tags_in_any_order),
         cmocka_unit_test(test_compute),
