@@ -39,9 +39,8 @@ static bool collective_entry(const struct cc_catalogue *policies, size_t i,
 static void collective_keys(const struct object_entry *entry, const char *prefix,
                             const struct key_sink *to)
 {
-    (void)entry;
-    (void)prefix;
-    (void)to;
+    const struct coll_algorithm *a = entry->kind;
+    to->table(to->ctx, prefix, a->params, a->n_params);
 }
 
 // The keys of metrics.json, then the other files.

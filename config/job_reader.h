@@ -51,6 +51,12 @@ bool chunks_check(struct reader *r, const struct place *place, const struct coll
 void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
                    struct coll_schedule *s);
 
+// ---- algorithms.c: settings of algorithms as keys of a job; `choices` as in collective_settings ----
+void algorithms_read(struct reader *r, const struct place *place, struct keys *keys,
+                     struct coll_choice *choices);
+void algorithms_write(json_t *json, const struct coll_choice *choices);
+void algorithms_schema(json_t *object);
+
 // ---- programs.c: can the algorithms of a schedule do what they have to? ----
 // All that an operation over the dimensions `dims` (bit set) of the job may need, with the rest of
 // `whole`; the first error stands at `place`, at its item of the dimension where it is a list.

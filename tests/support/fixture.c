@@ -132,7 +132,7 @@ void fixture_collective(struct fixture *f, enum coll_op op, const char *algorith
         .params = {.op = (int)op, .bytes = bytes, .repeat = 1},
         .schedule = {.n_dims = 1, .dim_size = {ranks}, .chunks = chunks}};
     for (unsigned o = 0; o < COLL_OPS; o++)
-        f->collectives[0].schedule.choice[o][0].algorithm = coll_find(algorithm);
+        f->collectives[0].schedule.choice[o][0] = coll_choice_of(coll_find(algorithm));
     f->jobs[0] = (struct job_spec){.kind = &collective_kind,
                                    .name = "coll",
                                    .cls = NET_CLASS_DATA,
@@ -162,7 +162,7 @@ void fixture_dims(struct fixture *f, uint32_t n_dims, const uint32_t *sizes,
         s->dim_size[d] = sizes[d];
         assert_non_null(coll_find(algorithms[d]));
         for (unsigned o = 0; o < COLL_OPS; o++)
-            s->choice[o][d].algorithm = coll_find(algorithms[d]);
+            s->choice[o][d] = coll_choice_of(coll_find(algorithms[d]));
     }
 }
 
@@ -193,4 +193,12 @@ void fixture_free(struct fixture *f)
     sim_free(f->sim);
     f->result = NULL;
     f->sim = NULL;
+}
+
+void fixture_setting(struct fixture *f, const char *key, const char *text)
+{
+    struct coll_schedule *s = &f->collectives[0].schedule;
+    for (unsigned op = 0; op < COLL_OPS; op++)
+        for (uint32_t d = 0; d <= s->n_dims; d++)
+            coll_choice_set(&s->choice[op][d], key, text);
 }

@@ -166,8 +166,9 @@ static void random_collective(struct fixture *f, struct rng *rng)
     fixture_collective(f, op, algorithm, bytes, chunks);
     f->spec.n_jobs = jobs;
     f->collectives[0].params.repeat = 1 + rng_below(rng, 3);
-    f->collectives[0].pieces = (uint32_t)rng_below(rng, 4);
-    f->collectives[0].schedule.bidirectional = rng_below(rng, 2) == 1;
+    static const char *const pieces[] = {"auto", "1", "2", "3"};
+    fixture_setting(f, "pieces", pieces[rng_below(rng, 4)]);
+    fixture_setting(f, "ring_directions", rng_below(rng, 2) == 1 ? "2" : "1");
     if (op <= COLL_ALL_GATHER && rng_below(rng, 2))
         random_dims(f, rng, shape.ranks);
 }

@@ -156,8 +156,9 @@ static void any_collective(struct fixture *f, struct rng *rng, uint32_t ranks)
         algorithm = "direct";
     fixture_collective(f, op, algorithm, bytes, 1 + rng_below(rng, 4));
     f->collectives[0].params.repeat = 1 + rng_below(rng, 2);
-    f->collectives[0].pieces = (uint32_t)rng_below(rng, 4);
-    f->collectives[0].schedule.bidirectional = rng_below(rng, 2) == 1;
+    static const char *const pieces[] = {"auto", "1", "2", "3"};
+    fixture_setting(f, "pieces", pieces[rng_below(rng, 4)]);
+    fixture_setting(f, "ring_directions", rng_below(rng, 2) == 1 ? "2" : "1");
     f->collectives[0].schedule.endpoint_ps =
         rng_below(rng, 3) ? 0 : (ps_t)rng_below(rng, PS_PER_US);
 }
