@@ -15,10 +15,22 @@ extern const struct cc_ops cc_swift;
 extern const struct cc_ops cc_powertcp;
 extern const struct cc_ops cc_powertcp_delay;
 
+// One a line.
+// clang-format off
 const struct cc_ops *const cc_registry[] = {
-    &cc_none, &cc_window, &cc_dcqcn,    &cc_dctcp,          &cc_timely, &cc_timely_patched,
-    &cc_hpcc, &cc_swift,  &cc_powertcp, &cc_powertcp_delay, NULL,
+    &cc_none,
+    &cc_window,
+    &cc_dcqcn,
+    &cc_dctcp,
+    &cc_timely,
+    &cc_timely_patched,
+    &cc_hpcc,
+    &cc_swift,
+    &cc_powertcp,
+    &cc_powertcp_delay,
+    NULL,
 };
+// clang-format on
 
 const struct cc_ops *cc_find(const char *name)
 {

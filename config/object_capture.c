@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/objects.h"
+#include "config/object.h"
 #include "config/output_name.h"
 #include "config/read.h"
 #include "engine/memory.h"
@@ -112,6 +112,7 @@ static void capture_finish(struct reader *r, const struct place *place, void *va
     json_decref(names);
 }
 
+extern const struct object capture_object;
 const struct object capture_object = {
     .key = "capture",
     .doc = "packets of places, written to pcap files",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `faults`: links that lose packets, fail and come back.
-#include "config/objects.h"
+#include "config/object.h"
 #include "config/read.h"
 
 #define FIELD(name) offsetof(struct fault_spec, name)
@@ -98,6 +98,7 @@ static void faults_finish(struct reader *r, const struct place *place, void *val
     }
 }
 
+extern const struct object faults_object;
 const struct object faults_object = {
     .key = "faults",
     .doc = "links that lose packets, fail and come back, and PFC storms",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `limits`: what ends a run before its work is done.
-#include "config/objects.h"
+#include "config/object.h"
 #include "config/read.h"
 
 #define FIELD(name) offsetof(struct limits_params, name)
@@ -59,6 +59,7 @@ static void limits_finish(struct reader *r, const struct place *place, void *val
     };
 }
 
+extern const struct object limits_object;
 const struct object limits_object = {
     .key = "limits",
     .doc = "what ends a run before its work is done",

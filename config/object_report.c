@@ -2,7 +2,7 @@
 // `report`: what a run writes beside its metrics.
 #include <stdlib.h>
 
-#include "config/objects.h"
+#include "config/object.h"
 #include "config/read.h"
 #include "config/schema_parts.h"
 #include "engine/memory.h"
@@ -100,6 +100,7 @@ static void report_finish(struct reader *r, const struct place *place, void *val
         place_error(r->err, &sample, "the analytical network has no queues or rates to sample");
 }
 
+extern const struct object report_object;
 const struct object report_object = {
     .key = "report",
     .doc = "what a run writes beside its metrics",

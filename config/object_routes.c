@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `routes`: those that take the place of shortest ones.
-#include "config/objects.h"
+#include "config/object.h"
 #include "config/read.h"
 
 #define FIELD(name) offsetof(struct route_spec, name)
@@ -15,6 +15,7 @@ static const struct param route_params[] = {
 };
 static const size_t n_route_params = sizeof route_params / sizeof *route_params;
 
+extern const struct object routes_object;
 const struct object routes_object = {
     .key = "routes",
     .doc = "routes of switches in place of the shortest ones",

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config/job_reader.h"
-#include "config/objects.h"
+#include "config/object.h"
 #include "config/schema_parts.h"
 #include "engine/memory.h"
 #include "workload/dlrm.h"
@@ -234,6 +234,7 @@ static void workload_free(void *value)
     free(s->jobs);
 }
 
+extern const struct object workload_object;
 const struct object workload_object = {
     .key = "workload",
     .doc = "kinds of jobs",

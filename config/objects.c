@@ -85,12 +85,31 @@ static const struct object editor_object = {
 
 // ---- the scenario ----
 
+extern const struct object workload_object;
+extern const struct object faults_object;
+extern const struct object routes_object;
+extern const struct object capture_object;
+extern const struct object report_object;
+extern const struct object limits_object;
+
 // In the order of the resolved form.
+// One a line.
+// clang-format off
 static const struct object *const objects[] = {
-    &editor_object,  &topology_object, &switch_object, &transport_object,
-    &cc_object,      &workload_object, &faults_object, &routes_object,
-    &capture_object, &report_object,   &limits_object, NULL,
+    &editor_object,
+    &topology_object,
+    &switch_object,
+    &transport_object,
+    &cc_object,
+    &workload_object,
+    &faults_object,
+    &routes_object,
+    &capture_object,
+    &report_object,
+    &limits_object,
+    NULL,
 };
+// clang-format on
 
 static void check_name(struct reader *r, const struct place *place)
 {
