@@ -76,14 +76,12 @@ collwire_layer(sim
   ALLOW engine net topology cc collective switch transport analytical comm workload trace wire)
 
 collwire_layer(report
-  ALLOW engine sim/result.h jansson.h libsmartcols.h
+  ALLOW engine net/drop.h sim/result.h jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
-        transport/transport_spec.h workload/kind.h workload/flows.h workload/collective_job.h
-        workload/training_job.h workload/training_loop.h workload/training_spec.h workload/dlrm.h
-        workload/gemm.h sim/spec.h jansson.h
-  VIA net wire workload/program.h comm # cc/cc.h, transport/transport.h, workload/kind.h
+        transport/transport_spec.h workload sim/spec.h jansson.h
+  VIA net wire comm # cc/cc.h, transport/transport.h, workload/program.h
   LIBS PkgConfig::jansson m m) # llround
 
 collwire_layer(cli

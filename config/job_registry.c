@@ -5,6 +5,7 @@
 #include "workload/flows.h"
 #include "workload/training_job.h"
 
+// clang-format off: one a line
 const struct job_entry job_registry[] = {
     {&flows_kind, &flows_reader},
     {&incast_kind, &incast_reader},
@@ -14,3 +15,4 @@ const struct job_entry job_registry[] = {
     {&poisson_kind, &poisson_reader},
     {NULL, NULL},
 };
+// clang-format on

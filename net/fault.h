@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Faults of a link direction: random loss and corruption, and being down. What they hit is gone when it
-// would arrive: the sender's port never knows.
+// Faults of a link direction: random loss and corruption, and being down. A packet that is hit is dropped where it
+// would arrive: the sender's port does not notice.
 #pragma once
 
 #include "engine/rng.h"
+#include "net/drop.h"
 #include "net/packet.h"
-
-enum fault_reason { FAULT_LOSS, FAULT_CORRUPTION, FAULT_DOWN, FAULT_REASONS };
 
 struct fault {
     /* config */
@@ -17,9 +16,9 @@ struct fault {
     ps_t up_since_ps; // what started before it is lost
     struct rng rng;
     /* counters */
-    uint64_t packets[FAULT_REASONS], bytes[FAULT_REASONS]; // frame bytes
-    uint64_t pfc_frames;                                   // of the packets
+    uint64_t pfc_frames; // of the packets hit
 };
 
-// Does the packet, whose transmission started at `start_ps`, get lost? Counts it.
-bool fault_takes(struct fault *fault, const struct packet *p, ps_t start_ps);
+// Does the fault hit the packet, whose transmission started at `start_ps`? *reason is set where it does.
+bool fault_hits(struct fault *fault, const struct packet *p, ps_t start_ps,
+                enum drop_reason *reason);

@@ -304,15 +304,16 @@ void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_
     port_enqueue(net, index, &p, now);
 }
 
-// Does the fault of the link take a packet that arrives now? Its start is known to the ps below.
-__attribute__((noinline)) static bool link_takes(struct network *net, uint32_t sender,
-                                                 struct packet *p)
+// Is the packet that arrives now hit by a fault of its link? Its start is known to the ps below.
+__attribute__((noinline)) static bool is_lost(struct network *net, uint32_t sender,
+                                              struct packet *p)
 {
     const struct link *link = port_link(net, sender);
     ps_t flight_ps = link->delay_ps + byte_time_span(&link->byte_time, p->wire_bytes);
-    if (!fault_takes(&net->faults[sender], p, p->arrives_ps - flight_ps))
+    enum drop_reason reason;
+    if (!fault_hits(&net->faults[sender], p, p->arrives_ps - flight_ps, &reason))
         return false;
-    packet_end(net, p);
+    network_lose(net, sender, p, reason);
     return true;
 }
 
@@ -334,7 +335,7 @@ static void on_arrival(void *ctx, uint64_t key)
         __builtin_prefetch(meta_at(&net->meta, meta), 1);
     } else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
         push_departure(net, sender); // nothing is left whose delivery would settle it
-    if (!(link->flags & PORT_FAULTY && link_takes(net, sender, &p))) {
+    if (!(link->flags & PORT_FAULTY && is_lost(net, sender, &p))) {
         const struct node_ops *ops = node_ops_of(net, link->peer_node);
         if (p.kind == PACKET_PFC)
             port_receive_pfc(net, net->cold[sender].peer, &p, now);

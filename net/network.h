@@ -81,6 +81,7 @@ struct port_cold {
     bool pinned;   // explicit for ever
     bool own_turn; // PORT_ROUTES: a pulled packet goes before a queued one; its node sets it
     unsigned turn; // of the data classes: the slot that sends now
+    struct drops dropped, lost; // packets that wanted to leave by it; that were on its link
 };
 
 // PFC as the receiver of pauses sees it, per port and class; cold.
@@ -129,6 +130,7 @@ struct network {
     struct tap tap;
     uint32_t hinted_port; // where the next event's packet leaves, as its node has told
     uint64_t packet_hops;
+    struct drops drops[DROP_REASONS];
 };
 #define NET_NO_SLOT 0xff
 
@@ -171,6 +173,7 @@ struct port_stats {
     uint64_t tx_bytes, tx_packets;        // wire bytes
     uint64_t max_queued_bytes;            // frame bytes
     uint64_t pause_frames, resume_frames; // PFC frames sent
+    struct drops drops;                   // on its link included
     double busy_ps;                       // time of its transmissions
     double queued_byte_ps;                // integral of the bytes queued over time
 };
@@ -242,7 +245,7 @@ void pause_expired(struct engine *engine, struct sim_timer *timer, int revents);
 // Time that a class of the port has been paused until `now`.
 ps_t port_paused_ps(const struct network *net, uint32_t port, unsigned cls, ps_t now);
 
-// A packet ends here: so does what it carries.
+// A packet ends here: its meta-data is freed.
 static inline void packet_end(struct network *net, struct packet *p)
 {
     if (p->meta) {
@@ -250,6 +253,14 @@ static inline void packet_end(struct network *net, struct packet *p)
         p->meta = 0;
     }
 }
+
+// A packet that wanted to leave by the port is dropped: it is counted, and ends.
+void network_drop(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason);
+// The same for one that was on its link.
+void network_lose(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason);
+
+// The fault of the link that leaves a port, made without effect when first asked for.
+struct fault *network_fault(struct network *net, uint32_t port);
 
 static inline struct queue *port_queue(const struct network *net, uint32_t port, unsigned slot)
 {

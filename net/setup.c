@@ -153,9 +153,38 @@ void network_set_pfc_response(struct network *net, uint32_t port, ps_t response_
     net->pfc[port].response_ps = response_ps;
 }
 
+static void count(struct drops *drops, const struct packet *p)
+{
+    drops->packets++;
+    drops->bytes += p->frame_bytes;
+}
+
+void network_drop(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason)
+{
+    count(&net->drops[reason], p);
+    count(&net->cold[port].dropped, p);
+    packet_end(net, p);
+}
+
+void network_lose(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason)
+{
+    count(&net->drops[reason], p);
+    count(&net->cold[port].lost, p);
+    packet_end(net, p);
+}
+
+struct fault *network_fault(struct network *net, uint32_t port)
+{
+    if (!net->faults)
+        net->faults = memory_zeroed(net->n_ports, sizeof *net->faults);
+    net->ports[port].flags |= PORT_FAULTY;
+    return &net->faults[port];
+}
+
 struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now)
 {
     const struct port *port = &net->ports[index];
+    const struct port_cold *cold = &net->cold[index];
     const struct byte_time *bt = &port_link(net, index)->byte_time;
     double ahead = (double)(port->busy_until_ps - now); // of a transmission that has not ended
     double busy = (double)port->tx_bytes * (double)bt->num / (double)bt->den;
@@ -164,6 +193,8 @@ struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now
                                .max_queued_bytes = port->max_queued_bytes,
                                .pause_frames = net->pfc[index].tx_pause,
                                .resume_frames = net->pfc[index].tx_resume,
+                               .drops = {cold->dropped.packets + cold->lost.packets,
+                                         cold->dropped.bytes + cold->lost.bytes},
                                .busy_ps = busy - (ahead > 0 ? ahead : 0),
                                .queued_byte_ps = port->wait_byte_ps};
 }

@@ -47,17 +47,10 @@ static const struct metric ecn_rows[] = {
 };
 METRIC_TABLE(ecn_table, ecn_rows);
 
-static const struct metric reason_rows[] = {
-    {"headroom", METRIC_COUNT, "lossless: headroom was full", INTEGER(result, drops_headroom)},
-    {"lossy_threshold", METRIC_COUNT, "lossy: the output queue was above its threshold",
-     INTEGER(result, drops_lossy)},
-    {"no_route", METRIC_COUNT, "no route to the destination", INTEGER(result, drops_unroutable)},
-    {"watchdog", METRIC_COUNT, "by the PFC watchdog", INTEGER(result, drops_watchdog)},
-    {"link_loss", METRIC_COUNT, "lost on links (`faults`)", INTEGER(result, drops_loss)},
-    {"link_corruption", METRIC_COUNT, "corrupted on links (`faults`)",
-     INTEGER(result, drops_corruption)},
-    {"link_down", METRIC_COUNT, "on links that were down (`faults`)", INTEGER(result, drops_down)},
-};
+#define ROW(constant, key, help, sentence)                                                         \
+    {key, METRIC_COUNT, help, INTEGER(result, drops[DROP_##constant])},
+static const struct metric reason_rows[] = {DROP_LIST(ROW)};
+#undef ROW
 static METRIC_TABLE(reason_table, reason_rows);
 
 static bool has_dropped(const void *item)

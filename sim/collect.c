@@ -88,8 +88,8 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
                                 .packets = port.tx_packets,
                                 .max_queue_bytes = port.max_queued_bytes,
                                 .marked = sp->marked,
-                                .dropped_packets = sp->dropped_packets,
-                                .dropped_bytes = sp->dropped_bytes};
+                                .dropped_packets = port.drops.packets,
+                                .dropped_bytes = port.drops.bytes};
     if (time > 0) {
         out->utilization = port.busy_ps / time;
         out->mean_queue_bytes = port.queued_byte_ps / time;
@@ -97,38 +97,21 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
     if (out->from_switch && out->max_queue_bytes > r->max_queue_bytes)
         r->max_queue_bytes = out->max_queue_bytes;
     r->marked_packets += sp->marked;
-    r->dropped_packets += sp->dropped_packets;
-    r->dropped_bytes += sp->dropped_bytes;
     r->pause_frames += port.pause_frames;
     r->resume_frames += port.resume_frames;
 }
 
-static void collect_fault(const struct sim *sim, struct result *r, uint32_t p)
+static void collect_drops(const struct sim *sim, struct result *r)
 {
-    if (!sim->net.faults)
-        return;
-    const struct fault *f = &sim->net.faults[p];
-    r->drops_loss += f->packets[FAULT_LOSS];
-    r->drops_corruption += f->packets[FAULT_CORRUPTION];
-    r->drops_down += f->packets[FAULT_DOWN];
-    r->lost_pfc_frames += f->pfc_frames;
-    for (unsigned reason = 0; reason < FAULT_REASONS; reason++) {
-        r->ports[p].dropped_packets += f->packets[reason];
-        r->ports[p].dropped_bytes += f->bytes[reason];
-        r->dropped_packets += f->packets[reason];
-        r->dropped_bytes += f->bytes[reason];
+    for (unsigned reason = 0; reason < DROP_REASONS; reason++) {
+        r->drops[reason] = sim->net.drops[reason].packets;
+        r->dropped_packets += sim->net.drops[reason].packets;
+        r->dropped_bytes += sim->net.drops[reason].bytes;
     }
-}
-
-static void collect_watchdog(const struct sim *sim, struct result *r, uint32_t p)
-{
-    if (!sim->switches.watchdogs)
-        return;
-    for (uint32_t i = 0; i < sim->net.n_data; i++) {
-        const struct watchdog *w = &sim->switches.watchdogs[p * sim->net.n_data + i];
-        r->watchdog_fired += w->fired;
-        r->drops_watchdog += w->dropped_packets;
-    }
+    for (uint32_t p = 0; sim->net.faults && p < sim->graph.n_ports; p++)
+        r->lost_pfc_frames += sim->net.faults[p].pfc_frames;
+    for (uint32_t i = 0; sim->switches.watchdogs && i < sim->net.n_ports * sim->net.n_data; i++)
+        r->watchdog_fired += sim->switches.watchdogs[i].fired;
 }
 
 static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
@@ -174,9 +157,6 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
         out->mean_queue_bytes += r->ports[p].mean_queue_bytes;
     }
     r->markable_packets += s->markable;
-    r->drops_headroom += s->drops_headroom;
-    r->drops_lossy += s->drops_lossy;
-    r->drops_unroutable += s->drops_unroutable;
 }
 
 static void collect_fabric(const struct sim *sim, struct result *r)
@@ -187,12 +167,11 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     r->switches = memory_zeroed(switches, sizeof *r->switches);
     for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
         collect_port(sim, r, p);
-        collect_fault(sim, r, p);
-        collect_watchdog(sim, r, p);
         collect_pfc(sim, r, p);
     }
     for (uint32_t i = 0; i < switches; i++)
         collect_switch(sim, r, i);
+    collect_drops(sim, r);
     const struct host_counters *counters = &sim->hosts.counters;
     r->cnps = sim->hosts.dims[0].echoes_marks ? counters->echoed_marks : counters->cnps_sent;
     r->changes = sim->changes;

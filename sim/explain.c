@@ -64,7 +64,7 @@ static void explain_pauses(const struct sim *sim, struct result *r)
                                "%s reached %s; XOFF is at %s when the switch is empty",
                                (unsigned long long)r->pause_frames, sw->at,
                                human_bytes(sw->max_ingress_bytes, a), human_bytes(empty, b)));
-    if (r->drops_headroom == 0)
+    if (r->drops[DROP_HEADROOM] == 0)
         result_explain(r, text_format("no lossless drop: headroom use peaked at %s of %s",
                                       human_bytes(sw->max_headroom_bytes, a),
                                       human_bytes(sw->headroom_limit_bytes, b)));
@@ -130,7 +130,7 @@ static void explain_policy(const struct sim *sim, struct result *r)
 // before its refresh, or because the headroom that the scenario gives is too small.
 static void explain_headroom(const struct sim *sim, struct result *r)
 {
-    unsigned long long drops = r->drops_headroom;
+    unsigned long long drops = r->drops[DROP_HEADROOM];
     if (drops == 0)
         return;
     if (r->lost_pfc_frames > 0)
@@ -149,22 +149,27 @@ static void explain_headroom(const struct sim *sim, struct result *r)
 
 static void explain_drops(const struct sim *sim, struct result *r)
 {
+#define SENTENCE(constant, key, help, sentence) sentence,
+    static const char *const sentences[] = {DROP_LIST(SENTENCE)};
+#undef SENTENCE
     explain_headroom(sim, r);
-    if (r->drops_lossy > 0)
-        result_explain(r, text_format("%llu packets of lossy classes were dropped: egress queue "
-                                      "above its threshold",
-                                      (unsigned long long)r->drops_lossy));
+    for (unsigned reason = 0; reason < DROP_REASONS; reason++)
+        if (r->drops[reason] > 0 && sentences[reason])
+            result_explain(
+                r, text_format("%llu %s", (unsigned long long)r->drops[reason], sentences[reason]));
     if (r->watchdog_fired > 0)
         result_explain(r, text_format("the PFC watchdog acted %llu times and dropped %llu packets",
                                       (unsigned long long)r->watchdog_fired,
-                                      (unsigned long long)r->drops_watchdog));
-    uint64_t links = r->drops_loss + r->drops_corruption + r->drops_down;
+                                      (unsigned long long)r->drops[DROP_WATCHDOG]));
+    uint64_t links =
+        r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] + r->drops[DROP_LINK_DOWN];
     if (links > 0)
         result_explain(r, text_format("links took %llu packets: %llu lost, %llu corrupted, %llu by "
                                       "links that were down",
-                                      (unsigned long long)links, (unsigned long long)r->drops_loss,
-                                      (unsigned long long)r->drops_corruption,
-                                      (unsigned long long)r->drops_down));
+                                      (unsigned long long)links,
+                                      (unsigned long long)r->drops[DROP_LINK_LOSS],
+                                      (unsigned long long)r->drops[DROP_LINK_CORRUPTION],
+                                      (unsigned long long)r->drops[DROP_LINK_DOWN]));
     if (r->timeouts > 0)
         result_explain(
             r, text_format("%llu retransmission timeouts", (unsigned long long)r->timeouts));

@@ -15,7 +15,7 @@
 // The output port that most pauses of `port` were for; NO_PORT where it was never paused by a switch.
 static uint32_t paused_for(const struct sim *sim, uint32_t port)
 {
-    uint32_t peer = sim->net.cold[port].peer; // the ingress that asked for the pause
+    uint32_t peer = sim->graph.ports[port].peer; // the ingress that asked for the pause
     uint64_t pauses = 0;
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         pauses += sim->net.pfc[port].cls[cls].pauses;
@@ -56,7 +56,7 @@ static bool leads_to(const struct sim *sim, uint32_t port, uint32_t dst)
     dst = graph_owner(&sim->graph, dst, s->dim);
     uint32_t n = routes_of_row(&sim->routes, s->row, s->dim, dst, &ports);
     for (uint32_t i = 0; i < n; i++)
-        if (ports[i] == sim->net.cold[port].local)
+        if (ports[i] == sim->graph.ports[port].local)
             return true;
     return false;
 }
@@ -84,7 +84,7 @@ static void explain_trees(const struct sim *sim, struct result *r)
             continue;
         struct tree *t = tree_at(&trees, &n, root);
         t->ports++;
-        t->nics += node_is_rank(&sim->net, sim->net.ports[p].node);
+        t->nics += (sim->graph.ports[p].node < sim->graph.n_ranks);
         t->depth = depth > t->depth ? depth : t->depth;
     }
     for (size_t i = 0; i < n; i++)
@@ -94,13 +94,15 @@ static void explain_trees(const struct sim *sim, struct result *r)
         char name[2 * GRAPH_NAME], queue[UNIT_TEXT];
         count_victims(sim, r, widest);
         result_explain(
-            r, text_format("congestion tree: %s (max queue %s) paused %u ports, %u of "
-                           "them NICs, up to %u hops away; %u flows that do not use it "
-                           "were held up%s",
-                           graph_port_name(&sim->graph, widest->root, name),
-                           human_bytes(sim->net.ports[widest->root].max_queued_bytes, queue),
-                           widest->ports, widest->nics, widest->depth, widest->victims,
-                           n > 1 ? "; other trees are smaller" : ""));
+            r, text_format(
+                   "congestion tree: %s (max queue %s) paused %u ports, %u of "
+                   "them NICs, up to %u hops away; %u flows that do not use it "
+                   "were held up%s",
+                   graph_port_name(&sim->graph, widest->root, name),
+                   human_bytes(port_stats(&sim->net, widest->root, r->sim_time_ps).max_queued_bytes,
+                               queue),
+                   widest->ports, widest->nics, widest->depth, widest->victims,
+                   n > 1 ? "; other trees are smaller" : ""));
     }
     free(trees);
 }
@@ -160,7 +162,7 @@ static void look_at_set(const struct sim *sim, uint32_t index, const struct next
     uint32_t fullest = 0;
     for (uint32_t i = 0; i < set->count; i++) {
         uint32_t port = s->node_port + s->routes.ports[set->first + i];
-        double bytes = (double)sim->net.ports[port].tx_bytes;
+        double bytes = (double)port_stats(&sim->net, port, sim->engine.now_ps).tx_bytes;
         sum += bytes;
         if (bytes > max) {
             max = bytes;

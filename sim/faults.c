@@ -59,8 +59,7 @@ static void each_port(struct sim *sim, struct fault_ports at, const struct fault
 
 static void set_loss(struct sim *sim, uint32_t port, const struct fault_spec *fault)
 {
-    struct fault *f = &sim->net.faults[port];
-    sim->net.ports[port].flags |= PORT_FAULTY;
+    struct fault *f = network_fault(&sim->net, port);
     f->rng = rng_init(sim->spec->seed, RNG_FAULT, port);
     if (fault->loss > 0)
         f->loss = fault->loss;
@@ -72,20 +71,21 @@ static void set_loss(struct sim *sim, uint32_t port, const struct fault_spec *fa
 static void go_down(struct sim *sim, uint32_t port, const struct fault_spec *fault)
 {
     (void)fault;
-    sim->net.faults[port].down = true;
+    network_fault(&sim->net, port)->down = true;
 }
 
 static void come_up(struct sim *sim, uint32_t port, const struct fault_spec *fault)
 {
     (void)fault;
-    sim->net.faults[port].down = false;
-    sim->net.faults[port].up_since_ps = sim->engine.now_ps;
+    struct fault *f = network_fault(&sim->net, port);
+    f->down = false;
+    f->up_since_ps = sim->engine.now_ps;
 }
 
 static void learn(struct sim *sim, uint32_t port, const struct fault_spec *fault)
 {
     (void)fault;
-    sim->graph.ports[port].down = sim->net.faults[port].down;
+    sim->graph.ports[port].down = network_fault(&sim->net, port)->down;
 }
 
 // A pause longer than the time to the next, from every port named, of its lossless classes; of all data
@@ -159,7 +159,6 @@ void sim_faults_init(struct sim *sim, struct err *err)
     const struct spec *spec = sim->spec;
     if (spec->n_faults == 0)
         return;
-    sim->net.faults = memory_zeroed(sim->net.n_ports, sizeof *sim->net.faults);
     sim->change_timers = memory_zeroed(5 * spec->n_faults, sizeof *sim->change_timers);
     for (size_t i = 0; i < spec->n_faults; i++) {
         const struct fault_spec *f = &spec->faults[i];

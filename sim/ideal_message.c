@@ -13,7 +13,7 @@ static uint32_t only_neighbour(const struct sim *sim, uint32_t src, uint32_t dst
     const uint16_t *ports;
     uint32_t n = routes_from(sim_first_routes(sim), src, dst, dim, &ports), found = GRAPH_NONE;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t peer = sim->net.ports[node_port(&sim->net, src, ports[i])].peer_node;
+        uint32_t peer = sim_peer_node(sim, node_port(&sim->net, src, ports[i]));
         if (i > 0 && peer != found)
             return GRAPH_NONE;
         found = peer;
@@ -48,9 +48,9 @@ static struct line line_of(const struct sim *sim, uint32_t src, uint32_t dst, ui
         line.ends = only == dst;
     }
     for (uint32_t p = first; p < first + n; p++) {
-        if (only != GRAPH_NONE && sim->net.ports[p].peer_node != only)
+        if (only != GRAPH_NONE && sim_peer_node(sim, p) != only)
             continue;
-        double byte_ps = byte_ps_of(sim, into ? sim->net.cold[p].peer : p);
+        double byte_ps = byte_ps_of(sim, into ? sim->graph.ports[p].peer : p);
         line.key = line.key == GRAPH_NONE ? p : line.key;
         line.ports++;
         rate += 1 / byte_ps;

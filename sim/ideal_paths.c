@@ -78,7 +78,7 @@ static struct node_bound way_on(const struct sim *sim, uint32_t port, uint32_t d
 {
     const struct link *link = port_link(&sim->net, port);
     const struct node_bound *rest =
-        bound_of(sim, sim->net.ports[port].peer_node, dst, dim, false, circle);
+        bound_of(sim, sim_peer_node(sim, port), dst, dim, false, circle);
     struct node_bound way = *rest;
     double byte_ps = byte_ps_of(sim, port);
     way.delay_ps += (double)link->delay_ps;
@@ -145,7 +145,7 @@ static void ports_bound(const struct sim *sim, uint32_t node, uint32_t dim, bool
     *fastest = *delay = 1e300;
     *slowest = 0;
     for (uint32_t p = first; p < first + n; p++) {
-        uint32_t port = into ? sim->net.cold[p].peer : p;
+        uint32_t port = into ? sim->graph.ports[p].peer : p;
         double byte_ps = byte_ps_of(sim, port), d = (double)port_link(&sim->net, port)->delay_ps;
         *fastest = byte_ps < *fastest ? byte_ps : *fastest;
         *slowest = byte_ps > *slowest ? byte_ps : *slowest;
@@ -159,7 +159,7 @@ static bool neighbours(const struct sim *sim, uint32_t src, uint32_t dst, uint32
 {
     uint32_t first = 0, n = graph_ports_in(&sim->graph, src, dim, &first);
     for (uint32_t p = first; p < first + n; p++)
-        if (sim->net.ports[p].peer_node == dst)
+        if (sim_peer_node(sim, p) == dst)
             return true;
     return false;
 }

@@ -7,6 +7,7 @@
 
 #include "engine/text.h"
 #include "engine/units.h"
+#include "net/drop.h"
 
 enum run_status { RUN_COMPLETED, RUN_INCOMPLETE, RUN_INTERRUPTED };
 
@@ -209,12 +210,12 @@ struct result {
     size_t n_pfc_ports;
     uint64_t marked_packets, markable_packets, cnps;
     uint64_t cc_cuts; // times a policy lowered a rate or a window
-    uint64_t dropped_packets, dropped_bytes, drops_headroom, drops_lossy, drops_unroutable;
-    char **deadlock; // the ports of a cycle of waits, in order
+    uint64_t dropped_packets, dropped_bytes;
+    uint64_t drops[DROP_REASONS]; // packets
+    char **deadlock;              // the ports of a cycle of waits, in order
     size_t n_deadlock;
-    uint64_t drops_loss, drops_corruption, drops_down; // on links
-    uint64_t lost_pfc_frames;                          // of those
-    uint64_t drops_watchdog, watchdog_fired;
+    uint64_t lost_pfc_frames; // of those
+    uint64_t watchdog_fired;
     const struct link_change *changes; // of links and routes; owned by the simulation
     size_t n_changes;
     uint64_t naks, timeouts, retransmitted;

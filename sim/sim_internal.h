@@ -168,6 +168,10 @@ void sim_routes_install(struct sim *sim);                     // into the switch
 void sim_sampler_start(struct sim *sim);
 struct series *sim_sampler_series(struct sim *sim); // once, in the order of flows; NULL = none
 void sim_sampler_free(struct sim *sim);
+static inline uint32_t sim_peer_node(const struct sim *sim, uint32_t port)
+{
+    return sim->graph.ports[sim->graph.ports[port].peer].node;
+}
 bool sim_only_housekeeping(const struct sim *sim);
 void sim_find_deadlock(const struct sim *sim, struct result *r);
 void sim_explain(const struct sim *sim, struct result *r);

@@ -83,14 +83,6 @@ static void ask_resume(struct switches *sw, uint32_t port, unsigned cls, ps_t no
         sim_timer_stop(&sp->refresh);
 }
 
-void switch_drop(struct switches *sw, uint32_t port, struct packet *p, uint64_t *reason)
-{
-    sw->ports[port].dropped_packets++;
-    sw->ports[port].dropped_bytes += p->frame_bytes;
-    (*reason)++;
-    packet_end(sw->net, p);
-}
-
 // An XOFF of `in` came of a packet for `out`: the majority vote of Boyer and Moore (1981).
 static void blame_for_xoff(struct switches *sw, uint32_t in, uint32_t out)
 {
@@ -182,7 +174,7 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
         blame_for_xoff(sw, in, out);
     }
     if (verdict == MMU_DROP || verdict == MMU_DROP_XOFF) {
-        switch_drop(sw, out, p, s->lossless >> p->cls & 1 ? &s->drops_headroom : &s->drops_lossy);
+        network_drop(net, out, p, s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD);
         return;
     }
     if (s->pi && p->cls < NET_DATA_CLASSES)
@@ -197,7 +189,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     struct switch_node *s = switch_of(sw, node);
     uint32_t out_local = p->onward;
     if (out_local == PACKET_UNDECIDED && !route(sw, s, p, &out_local, now)) {
-        switch_drop(sw, s->first_port + local, p, &s->drops_unroutable);
+        network_drop(net, s->first_port + local, p, DROP_NO_ROUTE);
         return;
     }
     uint32_t out = s->node_port + out_local;

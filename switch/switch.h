@@ -32,8 +32,7 @@ struct switch_port {
     struct sim_timer refresh; // of the pauses this port has asked for
     uint8_t asked;            // classes that it has paused
     ps_t refresh_every_ps;
-    uint64_t dropped_packets, dropped_bytes; // that wanted to leave by this port
-    uint64_t rate_bps;                       // of its link, for INT
+    uint64_t rate_bps; // of its link, for INT
     uint32_t blamed,
         blame; // as an ingress: the output most of its XOFFs were for, by majority vote
 };
@@ -60,8 +59,6 @@ struct switch_node {
     uint32_t row, dim;                            // of the routes
     ps_t watchdog_detect_ps, watchdog_restore_ps; // PS_NEVER = no watchdog
     ps_t int_rtt_ps;                              // INT_PINT: the window of utilization
-    /* counters */
-    uint64_t drops_headroom, drops_lossy, drops_unroutable;
 };
 _Static_assert(offsetof(struct switch_node, markable) == 64, "forwarding reads one line");
 
@@ -80,10 +77,6 @@ struct switches {
 // Attach to a network whose ports are set; nodes[] and ports[] are zeroed for the caller to fill.
 void switches_init(struct switches *sw, struct network *net, uint32_t n_routers);
 void switches_free(struct switches *sw);
-
-// A packet that wanted to leave by `port` (or could not be routed, and came in by it) ends here; it is
-// counted there and in *reason.
-void switch_drop(struct switches *sw, uint32_t port, struct packet *p, uint64_t *reason);
 
 // A packet leaves the buffer of a switch: XON where that lets its ingress go on.
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now);

@@ -16,7 +16,7 @@ static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
     port_settle(net, w->port, now);
     w->fired++;
     while (port_drop_head(net, w->port, slot, &p, now)) {
-        switch_drop(sw, w->port, &p, &w->dropped_packets);
+        network_drop(net, w->port, &p, DROP_WATCHDOG);
         switch_release(sw, s, &p, now);
     }
     w->restoring = true;

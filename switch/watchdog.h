@@ -14,7 +14,7 @@ struct watchdog {
     uint32_t port;
     unsigned cls;
     bool restoring;
-    uint64_t fired, dropped_packets;
+    uint64_t fired;
 };
 
 // Watch the ports of every switch with a detection time.

@@ -29,14 +29,6 @@ static uint64_t waiting_packets(const struct network *net, uint32_t port, bool p
     return n;
 }
 
-static uint64_t lost_on(const struct network *net, uint32_t port)
-{
-    uint64_t n = 0;
-    for (unsigned reason = 0; net->faults && reason < FAULT_REASONS; reason++)
-        n += net->faults[port].packets[reason];
-    return n;
-}
-
 // Packets that were given to a switch, PFC frames apart, and what has become of them.
 static void check_conservation(const struct sim *sim, uint32_t node, uint64_t seed)
 {
@@ -44,11 +36,11 @@ static void check_conservation(const struct sim *sim, uint32_t node, uint64_t se
     uint64_t in = 0, out = 0, dropped = 0;
     for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++) {
         uint32_t peer = net->cold[p].peer;
-        in += net->ports[peer].tx_packets - net->ports[peer].flight.count - lost_on(net, peer) -
-              net->pfc[p].rx_frames;
+        in += net->ports[peer].tx_packets - net->ports[peer].flight.count -
+              net->cold[peer].lost.packets - net->pfc[p].rx_frames;
         out += net->ports[p].tx_packets + waiting_packets(net, p, false) -
                (net->pfc[p].tx_pause + net->pfc[p].tx_resume - waiting_packets(net, p, true));
-        dropped += sim->switches.ports[p].dropped_packets;
+        dropped += net->cold[p].dropped.packets;
     }
     if (in != out + dropped)
         fail_msg("seed %llu: node %u took %llu packets, gave or holds %llu, dropped %llu",
@@ -101,9 +93,9 @@ static void run(uint64_t seed, struct tally *tally)
     check_flows(r, seed, tally);
     for (uint32_t n = f->sim->graph.n_ranks; n < f->sim->graph.n_nodes; n++)
         check_conservation(f->sim, n, seed);
-    if (r->drops_headroom > 0 && !pfc_may_be_lost(&f->spec))
+    if (r->drops[DROP_HEADROOM] > 0 && !pfc_may_be_lost(&f->spec))
         fail_msg("seed %llu: %llu lossless drops", (unsigned long long)seed,
-                 (unsigned long long)r->drops_headroom);
+                 (unsigned long long)r->drops[DROP_HEADROOM]);
     uint64_t whole = 0;
     for (size_t i = 0; i < r->n_flows; i++)
         whole += r->flows[i].status == MESSAGE_DONE ? r->flows[i].bytes : 0;
@@ -112,8 +104,8 @@ static void run(uint64_t seed, struct tally *tally)
     if (r->status == RUN_COMPLETED && whole != f->sim->hosts.counters.delivered_bytes)
         fail_msg("seed %llu: bytes were delivered twice", (unsigned long long)seed);
     tally->completed += r->status == RUN_COMPLETED;
-    tally->lossy += r->drops_loss + r->drops_corruption > 0;
-    tally->down += r->drops_down > 0;
+    tally->lossy += r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] > 0;
+    tally->down += r->drops[DROP_LINK_DOWN] > 0;
     tally->paused += r->pause_frames > 0;
     fixture_free(f);
     free(f);

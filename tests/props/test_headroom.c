@@ -80,7 +80,7 @@ static struct seen run(uint64_t seed, uint64_t headroom_bytes)
     }
     seen.full = f.sim->hosts.dims[0].full.frame;
     seen.pauses = f.result->pause_frames;
-    seen.dropped = f.result->drops_headroom;
+    seen.dropped = f.result->drops[DROP_HEADROOM];
     if (headroom_bytes == PARAM_AUTO &&
         (f.result->status != RUN_COMPLETED || f.result->dropped_packets > 0))
         fail_msg("seed %llu: status %d, %llu drops", (unsigned long long)seed,

@@ -87,8 +87,8 @@ static void test_lossy_beside_lossless(void **state)
     fixture_run(&f);
     const struct result *r = f.result;
     assert_int_equal(r->status, RUN_COMPLETED);
-    assert_true(r->drops_lossy > 0 && r->pause_frames > 0);
-    assert_int_equal(r->drops_headroom, 0);
+    assert_true(r->drops[DROP_LOSSY_THRESHOLD] > 0 && r->pause_frames > 0);
+    assert_int_equal(r->drops[DROP_HEADROOM], 0);
     uint64_t again[2] = {0};
     for (size_t i = 0; i < r->n_flows; i++)
         again[r->flows[i].job] += r->flows[i].retransmitted;
@@ -163,7 +163,7 @@ static void test_alpha_of_a_class(void **state)
                 most += 8 * 4000; // what is within a reserve is not refused
             double floor = lossless == LOSSLESS_ON ? most / (1 + 8 * alphas[i]) : most / 2;
             assert_true(held <= most && held > 0.8 * floor);
-            assert_int_equal(f.result->drops_lossy > 0, lossless == LOSSLESS_OFF);
+            assert_int_equal(f.result->drops[DROP_LOSSY_THRESHOLD] > 0, lossless == LOSSLESS_OFF);
             fixture_free(&f);
         }
 }

@@ -199,8 +199,8 @@ static void test_drops(void **state)
     assert_true(lost > 0);
     assert_int_equal(r->dropped_packets, lost);
     assert_int_equal(r->dropped_bytes, lost * 1036);
-    assert_int_equal(r->drops_lossy, lost);
-    assert_int_equal(r->drops_headroom, 0);
+    assert_int_equal(r->drops[DROP_LOSSY_THRESHOLD], lost);
+    assert_int_equal(r->drops[DROP_HEADROOM], 0);
     assert_int_equal(port_at("dim0.sw0->rank2")->dropped_packets, lost);
     assert_int_equal(r->retransmitted, in - 200);
     assert_int_equal(r->flows[0].packets + r->flows[1].packets, in);

@@ -77,7 +77,7 @@ static void assert_results_equal(const struct result *a, const struct result *b)
     SAME(summary.fct_ns), SAME(summary.slowdown), SAME(summary.jain);
     SAME(pause_frames), SAME(resume_frames), SAME(max_queue_bytes), SAME(paused_ps);
     SAME(marked_packets), SAME(cnps), SAME(dropped_packets), SAME(dropped_bytes);
-    SAME(drops_headroom), SAME(drops_lossy), SAME(drops_unroutable);
+    SAME(drops[DROP_HEADROOM]), SAME(drops[DROP_LOSSY_THRESHOLD]), SAME(drops[DROP_NO_ROUTE]);
     SAME(naks), SAME(timeouts), SAME(retransmitted), SAME(packet_hops);
     assert_int_equal(a->reason != NULL, b->reason != NULL);
     if (a->reason)

@@ -51,8 +51,8 @@ static void test_all_reduce_survives_a_spine_link(void **state)
     fixture_collective(&f, COLL_ALL_REDUCE, "halving_doubling", 16000000, 1);
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
-    assert_true(f.result->drops_down > 0);
-    assert_true(f.result->drops_down == f.result->dropped_packets);
+    assert_true(f.result->drops[DROP_LINK_DOWN] > 0);
+    assert_true(f.result->drops[DROP_LINK_DOWN] == f.result->dropped_packets);
     assert_true(f.result->timeouts > 0 || f.result->naks > 0);
     assert_int_equal(f.result->n_changes, 2);
     assert_string_equal(f.result->changes[0].what, "down");
@@ -103,7 +103,8 @@ static void test_repair(void **state)
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
     assert_int_equal(f.result->n_changes, 4);
-    assert_true(f.result->drops_unroutable > 0); // between notice and repair nothing leads there
+    assert_true(f.result->drops[DROP_NO_ROUTE] >
+                0); // between notice and repair nothing leads there
     assert_true(f.result->summary.fct_ns.max > 20e6 * 8 / 100 + 500e3);
     fixture_free(&f);
 }
@@ -135,18 +136,22 @@ static void test_pfc_frames_are_exempt(void **state)
         fault.pfc = hits;
         struct packet pfc = {.kind = PACKET_PFC, .frame_bytes = 64};
         struct fault link = {.loss = fault.loss, .hits_pfc = fault.pfc};
-        lost[hits] = fault_takes(&link, &pfc, 0);
-        assert_int_equal(link.packets[FAULT_LOSS], lost[hits]);
+        enum drop_reason reason = DROP_REASONS;
+        lost[hits] = fault_hits(&link, &pfc, 0, &reason);
+        assert_int_equal(reason, hits ? DROP_LINK_LOSS : DROP_REASONS);
+        assert_int_equal(link.pfc_frames, lost[hits]);
     }
     assert_int_equal(lost[0], 0);
     assert_int_equal(lost[1], 1);
     // Down is down for everybody, and for what started before it came back.
     struct fault link = {.down = true};
     struct packet pfc = {.kind = PACKET_PFC};
-    assert_true(fault_takes(&link, &pfc, 5));
+    enum drop_reason reason;
+    assert_true(fault_hits(&link, &pfc, 5, &reason));
+    assert_int_equal(reason, DROP_LINK_DOWN);
     link = (struct fault){.up_since_ps = 10};
-    assert_true(fault_takes(&link, &pfc, 9));
-    assert_false(fault_takes(&link, &pfc, 10));
+    assert_true(fault_hits(&link, &pfc, 9, &reason));
+    assert_false(fault_hits(&link, &pfc, 10, &reason));
 }
 
 int main(void)

@@ -125,7 +125,7 @@ static void test_one_class_deadlocks(void **state)
         fixture_run(&f);
         assert_int_equal(f.result->status, watchdog ? RUN_COMPLETED : RUN_INCOMPLETE);
         assert_int_equal(f.result->n_deadlock, watchdog ? 0 : 3);
-        assert_int_equal(f.result->drops_watchdog > 0, watchdog);
+        assert_int_equal(f.result->drops[DROP_WATCHDOG] > 0, watchdog);
         for (size_t i = 0; i < f.result->n_flows; i++)
             if (f.result->flows[i].job == 1) {
                 assert_int_equal(f.result->flows[i].status, MESSAGE_DONE);
@@ -150,8 +150,8 @@ static void test_watchdog_breaks_it(void **state)
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
     assert_true(f.result->watchdog_fired > 0);
-    assert_true(f.result->drops_watchdog > 0);
-    assert_true(f.result->drops_watchdog <= f.result->dropped_packets);
+    assert_true(f.result->drops[DROP_WATCHDOG] > 0);
+    assert_true(f.result->drops[DROP_WATCHDOG] <= f.result->dropped_packets);
     assert_true(explained("watchdog"));
     fixture_free(&f);
 }

@@ -53,12 +53,12 @@ static double goodput(const struct point *pt, enum recovery recovery, bool pfc)
     f.spec.duration_ps = MS * PS_PER_MS;
     fixture_run(&f);
     assert_int_equal(f.result->summary.failed, 0);
-    assert_true(f.result->drops_loss > 0 && f.result->drops_loss == f.result->dropped_packets);
+    assert_true(f.result->drops[DROP_LINK_LOSS] > 0 && f.result->drops[DROP_LINK_LOSS] == f.result->dropped_packets);
     double bytes = 0;
     for (size_t i = 0; i < f.result->n_flows; i++)
         bytes += (double)f.result->flows[i].delivered_bytes;
     double share = bytes * f.sim->hosts.dims[0].full.wire / MTU * 8 / (MS * 1e-3) / (double)LINE;
-    double lost = (double)f.result->drops_loss;
+    double lost = (double)f.result->drops[DROP_LINK_LOSS];
     double sent =
         (double)f.sim->net.ports[node_port(&f.sim->net, pt->flows + 1, pt->flows)].tx_packets;
     assert_true(fabs(lost / sent / pt->p - 1) < 5 / sqrt(lost)); // the draw is what it says

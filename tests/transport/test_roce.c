@@ -179,7 +179,7 @@ static void test_every_byte_once_over_a_lossy_switch(void **state)
     assert_int_equal(hosts->counters.delivered_bytes, SENDERS * BYTES);
     assert_int_equal(hosts->counters.naks, naks);
     assert_int_equal(hosts->n_running + lab_failed(&l), 0);
-    assert_true(l.sim->switches.nodes[0].drops_lossy > 100 && naks > 20);
+    assert_true(l.sim->net.drops[DROP_LOSSY_THRESHOLD].packets > 100 && naks > 20);
     lab_end(&l);
 }
 

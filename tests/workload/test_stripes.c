@@ -48,9 +48,10 @@ static void test_three_planes(void **state)
         double cut = seconds(cases[i].op, cases[i].algorithm, 30000000, true, &three);
         print_message("%s: %.3f times as fast\n", cases[i].algorithm, whole / cut);
         // Data shares its plane with the ACKs of a flow in the other direction, 84 wire bytes for every 4178.
-        // A whole message may have drawn a plane without such ACKs, a cut one has them on every plane.
-        double least = 3 * (1 - 84. / 4178);
-        assert_true(whole / cut > least * 0.999 && whole / cut < 3.03);
+        // A whole message may have drawn a plane without such ACKs, a cut one has them on every plane. Half a
+        // percent is left for the latency of the steps, which no plane shortens.
+        double least = 3 / (1 + 84. / 4178) * 0.995;
+        assert_true(whole / cut > least && whole / cut < 3.03);
         assert_int_equal(three, one); // one record a message
     }
 }

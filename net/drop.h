@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Why packets are dropped. One line of DROP_LIST is one reason: its constant, its key in metrics, its meaning, and the
+// sentence that explains it in a result (NULL where sim/explain.c has one of its own).
+#pragma once
+
+#include <stdint.h>
+
+#define DROP_LIST(X)                                                                               \
+    X(HEADROOM, "headroom", "lossless: headroom was full", NULL)                                   \
+    X(LOSSY_THRESHOLD, "lossy_threshold", "lossy: the output queue was above its threshold",       \
+      "packets of lossy classes were dropped: egress queue above its threshold")                   \
+    X(NO_ROUTE, "no_route", "no route to the destination", NULL)                                   \
+    X(WATCHDOG, "watchdog", "by the PFC watchdog", NULL)                                           \
+    X(LINK_LOSS, "link_loss", "lost on links (`faults`)", NULL)                                    \
+    X(LINK_CORRUPTION, "link_corruption", "corrupted on links (`faults`)", NULL)                   \
+    X(LINK_DOWN, "link_down", "on links that were down (`faults`)", NULL)
+
+#define DROP_CONSTANT(constant, key, help, sentence) DROP_##constant,
+enum drop_reason { DROP_LIST(DROP_CONSTANT) DROP_REASONS };
+#undef DROP_CONSTANT
+
+// Packets and their frame bytes.
+struct drops {
+    uint64_t packets, bytes;
+};
