@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "analytical/analytical.h"
+#include "collective/settings.h"
 
 // The original adds at one message of 500 kB in 3 ns, and what is left over for nothing.
 #define ADDED_BYTES 500000
@@ -102,7 +103,8 @@ static bool direct_phase(const struct analytical *a, const struct coll_phase_cal
 {
     uint64_t bytes = message_bytes(call);
     ps_t delay = call->endpoint_ps;
-    if (call->window != 0 && call->window < call->n - 1)
+    const struct coll_direct_params *p = call->params;
+    if (p != NULL && p->in_flight < call->n - 1)
         return false;
     ps_t time = slowest_pair(a, call, bytes);
     switch (call->op) {

@@ -8,6 +8,54 @@ __extension__ typedef unsigned __int128 u128;
 
 #define PS_BITS_PER_BYTE (8 * (u128)PS_PER_S)
 
+// ---- rows of parameters ----
+
+const struct param cc_cap_params[] = {
+    {.name = "window_bdp",
+     .type = PARAM_RATIO,
+     .offset = offsetof(struct cc_cap, bdp),
+     .def = "0",
+     .min = "0",
+     .max = "1000",
+     .help = "window cap in bandwidth-delay products of the pair, 0 = none",
+     .source = "Khan et al., Hot Interconnects 2022"},
+    {.name = "window_bytes",
+     .type = PARAM_BYTES,
+     .offset = offsetof(struct cc_cap, bytes),
+     .def = "auto",
+     .min = "1B",
+     .max = "1PB",
+     .can_auto = true,
+     .help = "window cap of every pair, near or far; auto = window_bdp",
+     .source = "HPCC ns-3 sources: the largest BDP of the network"},
+    {.name = "window_scales",
+     .type = PARAM_BOOL,
+     .offset = offsetof(struct cc_cap, scales),
+     .def = "false",
+     .help = "the cap shrinks with rate / line rate",
+     .source = "HPCC ns-3 sources (var_win)"},
+    {.name = NULL},
+};
+
+const struct param cc_idle_restart_params[] = {
+    {.name = "idle_restart",
+     .type = PARAM_TIME,
+     .def = "auto",
+     .min = "1ns",
+     .can_auto = true,
+     .help = "a message after so long a pause finds the flow as new; auto = never",
+     .source = "no paper: here queue pairs outlive messages, as those of NICs do"},
+    {.name = NULL},
+};
+
+// ---- a flow ----
+
+size_t cc_bytes(const struct cc_ops *ops)
+{
+    size_t bytes = offsetof(struct cc, priv) + ops->priv_bytes, unit = alignof(struct cc);
+    return (bytes + unit - 1) / unit * unit;
+}
+
 void cc_begin(struct cc *cc, const struct cc_ops *ops, const void *params, const struct cc_env *env,
               ps_t now)
 {
@@ -18,6 +66,7 @@ void cc_begin(struct cc *cc, const struct cc_ops *ops, const void *params, const
         .rate_bps = env->line_bps,
         .cwnd_bytes = CC_UNLIMITED,
     };
+    memset(cc->priv, 0, ops->priv_bytes);
     for (unsigned i = 0; i < CC_TIMERS; i++)
         cc->timer_at_ps[i] = PS_NEVER;
     ops->init(cc, now);
@@ -44,19 +93,19 @@ uint64_t cc_window_bytes(const struct cc_env *env, double k)
 
 uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64_t rate_bps)
 {
-    if (cap->bytes == PARAM_AUTO_BYTES && cap->bdp <= 0)
+    if (cap->bytes == PARAM_AUTO && cap->bdp <= 0)
         return CC_UNLIMITED;
-    uint64_t bytes = cap->bytes != PARAM_AUTO_BYTES ? cap->bytes : cc_window_bytes(env, cap->bdp);
+    uint64_t bytes = cap->bytes != PARAM_AUTO ? cap->bytes : cc_window_bytes(env, cap->bdp);
     if (cap->scales)
         bytes = (uint64_t)((u128)bytes * rate_bps / env->line_bps);
     return bytes > 0 ? bytes : 1;
 }
 
-enum cc_rest cc_rest_after(const struct cc *cc, ps_t idle_ps, ps_t idle_restart_ps)
+enum cc_idle cc_idle_after(const struct cc *cc, ps_t idle_ps, ps_t idle_restart_ps)
 {
     if (idle_ps >= idle_restart_ps) // auto lies above every pause
-        return CC_RESTARTS;
-    return idle_ps > cc->env->base_rtt_ps ? CC_FORGETS : CC_GOES_ON;
+        return CC_IDLE_RESTART;
+    return idle_ps > cc->env->base_rtt_ps ? CC_IDLE_DROP_SAMPLES : CC_IDLE_KEEP;
 }
 
 uint64_t cc_line_rate_bps(const struct cc_env *env, struct line_rate rate)
@@ -103,11 +152,11 @@ int cc_params_init(const struct cc_ops *ops, const char *preset, void *params)
     struct err err = {0};
     for (size_t i = 0; i < found->n_values; i++) {
         const struct cc_preset_value *set = &found->values[i];
-        const struct param *param = param_find(ops->params, ops->n_params, set->param);
-        if (param == NULL)
+        struct param param = param_find(ops->params, ops->n_params, set->param);
+        if (param.name == NULL)
             err_add(&err, set->param, "preset %s sets an unknown parameter", found->name);
         else
-            param_set(param, params, set->value, set->param, &err);
+            param_set(&param, params, set->value, set->param, &err);
     }
     int status = err.n_errors == 0 ? 0 : -1;
     err_free(&err);

@@ -70,7 +70,6 @@ struct dcqcn {
     uint64_t timer_stage, byte_stage; // increase events since the last cut
     bool noted;                       // ALPHA_ON_TICK: a notification came since the last tick
 };
-_Static_assert(sizeof(struct dcqcn) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
 // ---- parameters ----
 
@@ -83,40 +82,108 @@ static const char *const cut_targets[] = {"always", "after_increase", NULL};
 #define NIC "NVIDIA, DCQCN parameters"
 
 static const struct param dcqcn_param_table[] = {
-    {"g", PARAM_RATIO, FIELD(g), "0.00390625", "0.0001", "1", NULL, false,
-     "gain of the moving average alpha", SIGCOMM ", eq. 1 (1/256)"},
-    {"alpha_update", PARAM_ENUM, FIELD(alpha_update), "on_cnp", NULL, NULL, alpha_updates, false,
-     "on_cnp: alpha rises by each notification and decays after each alpha_timer without one; "
-     "on_tick: each alpha_timer it rises if a notification came since the last, else decays",
-     SIGCOMM ", eq. 1 and 2; " NIC},
-    {"alpha_timer", PARAM_TIME, FIELD(alpha_timer_ps), "55us", "1ns", "1s", NULL, false,
-     "period of alpha's update (tau')", SIGCOMM ", eq. 2"},
-    {"rate_timer", PARAM_TIME, FIELD(rate_timer_ps), "55us", "1ns", "1s", NULL, false,
-     "period of the increase timer (T)", SIGCOMM ", section 5.2"},
-    {"byte_counter", PARAM_BYTES, FIELD(byte_counter_bytes), "10MB", "0B", "1TB", NULL, false,
-     "wire bytes between byte-counter events (B), 0 = no byte counter", SIGCOMM ", section 5.2"},
-    {"f", PARAM_COUNT, FIELD(f), "5", "0", "1000", NULL, false,
-     "steps of fast recovery before additive increase", SIGCOMM ", section 3.3"},
-    {"rate_ai", PARAM_LINE_RATE, FIELD(rate_ai), "line/1000", "1Kbps", NULL, NULL, false,
-     "additive increase of the target rate",
-     SIGCOMM " has 40 Mb/s at 40G: at 200G half the rate would take 137 ms to regain"},
-    {"rate_hai", PARAM_LINE_RATE, FIELD(rate_hai), "line/200", "1Kbps", NULL, NULL, false,
-     "hyper increase of the target rate", "five times rate_ai, as in 802.1Qau"},
-    {"hyper", PARAM_ENUM, FIELD(hyper), "both_stages", NULL, NULL, hypers, false,
-     "both_stages: hyper by min(stages) - f times rate_hai once timer and byte counter are past f; "
-     "leading_stage: one additive step past f, then rate_hai per event",
-     SIGCOMM ", figure 7; HPCC ns-3 sources"},
-    {"min_rate", PARAM_LINE_RATE, FIELD(min_rate), "line/1000", "1Kbps", NULL, NULL, false,
-     "floor of the current rate", "every implementation has one; the paper is silent"},
-    {"cut_interval", PARAM_TIME, FIELD(cut_interval_ps), "0us", NULL, "1s", NULL, false,
-     "period of the check that cuts if a notification came, 0 = cut by every notification",
-     NIC " (rate_reduce_monitor_period)"},
-    {"cut_target", PARAM_ENUM, FIELD(cut_target), "always", NULL, NULL, cut_targets, false,
-     "set the target to the rate before a cut always, or only after a timer increase",
-     SIGCOMM ", eq. 1; " NIC " (clamp_tgt_rate)"},
-    {"min_cut", PARAM_RATIO, FIELD(min_cut), "0", "0", "1", NULL, false,
-     "least ratio of the rates after and before a cut", NIC " (rpg_min_dec_fac)"},
-    CC_CAP_PARAMS(FIELD(window)),
+    {.name = "g",
+     .type = PARAM_RATIO,
+     .offset = FIELD(g),
+     .def = "0.00390625",
+     .min = "0.0001",
+     .max = "1",
+     .help = "gain of the moving average alpha",
+     .source = SIGCOMM ", eq. 1 (1/256)"},
+    {.name = "alpha_update",
+     .type = PARAM_ENUM,
+     .offset = FIELD(alpha_update),
+     .def = "on_cnp",
+     .choices = alpha_updates,
+     .help =
+         "on_cnp: alpha rises by each notification and decays after each alpha_timer without one; "
+         "on_tick: each alpha_timer it rises if a notification came since the last, else decays",
+     .source = SIGCOMM ", eq. 1 and 2; " NIC},
+    {.name = "alpha_timer",
+     .type = PARAM_TIME,
+     .offset = FIELD(alpha_timer_ps),
+     .def = "55us",
+     .min = "1ns",
+     .max = "1s",
+     .help = "period of alpha's update (tau')",
+     .source = SIGCOMM ", eq. 2"},
+    {.name = "rate_timer",
+     .type = PARAM_TIME,
+     .offset = FIELD(rate_timer_ps),
+     .def = "55us",
+     .min = "1ns",
+     .max = "1s",
+     .help = "period of the increase timer (T)",
+     .source = SIGCOMM ", section 5.2"},
+    {.name = "byte_counter",
+     .type = PARAM_BYTES,
+     .offset = FIELD(byte_counter_bytes),
+     .def = "10MB",
+     .min = "0B",
+     .max = "1TB",
+     .help = "wire bytes between byte-counter events (B), 0 = no byte counter",
+     .source = SIGCOMM ", section 5.2"},
+    {.name = "f",
+     .type = PARAM_COUNT,
+     .offset = FIELD(f),
+     .def = "5",
+     .min = "0",
+     .max = "1000",
+     .help = "steps of fast recovery before additive increase",
+     .source = SIGCOMM ", section 3.3"},
+    {.name = "rate_ai",
+     .type = PARAM_LINE_RATE,
+     .offset = FIELD(rate_ai),
+     .def = "line/1000",
+     .min = "1Kbps",
+     .help = "additive increase of the target rate",
+     .source = SIGCOMM " has 40 Mb/s at 40G: at 200G half the rate would take 137 ms to regain"},
+    {.name = "rate_hai",
+     .type = PARAM_LINE_RATE,
+     .offset = FIELD(rate_hai),
+     .def = "line/200",
+     .min = "1Kbps",
+     .help = "hyper increase of the target rate",
+     .source = "five times rate_ai, as in 802.1Qau"},
+    {.name = "hyper",
+     .type = PARAM_ENUM,
+     .offset = FIELD(hyper),
+     .def = "both_stages",
+     .choices = hypers,
+     .help = "both_stages: hyper by min(stages) - f times rate_hai once timer and byte counter are "
+             "past f; "
+             "leading_stage: one additive step past f, then rate_hai per event",
+     .source = SIGCOMM ", figure 7; HPCC ns-3 sources"},
+    {.name = "min_rate",
+     .type = PARAM_LINE_RATE,
+     .offset = FIELD(min_rate),
+     .def = "line/1000",
+     .min = "1Kbps",
+     .help = "floor of the current rate",
+     .source = "every implementation has one; the paper is silent"},
+    {.name = "cut_interval",
+     .type = PARAM_TIME,
+     .offset = FIELD(cut_interval_ps),
+     .def = "0us",
+     .max = "1s",
+     .help = "period of the check that cuts if a notification came, 0 = cut by every notification",
+     .source = NIC " (rate_reduce_monitor_period)"},
+    {.name = "cut_target",
+     .type = PARAM_ENUM,
+     .offset = FIELD(cut_target),
+     .def = "always",
+     .choices = cut_targets,
+     .help = "set the target to the rate before a cut always, or only after a timer increase",
+     .source = SIGCOMM ", eq. 1; " NIC " (clamp_tgt_rate)"},
+    {.name = "min_cut",
+     .type = PARAM_RATIO,
+     .offset = FIELD(min_cut),
+     .def = "0",
+     .min = "0",
+     .max = "1",
+     .help = "least ratio of the rates after and before a cut",
+     .source = NIC " (rpg_min_dec_fac)"},
+    {.include = cc_cap_params, .offset = FIELD(window)},
 };
 
 static const struct cc_preset_value paper_values[] = {
@@ -304,7 +371,7 @@ static void cut_check_arm(struct cc *cc, ps_t now)
 
 // ---- hooks ----
 
-static void dcqcn_on_cnp(struct cc *cc, ps_t now)
+static void notified(struct cc *cc, ps_t now)
 {
     struct dcqcn *s = dcqcn_of(cc);
     const struct dcqcn_params *p = cc->params;
@@ -328,7 +395,13 @@ static void dcqcn_on_cnp(struct cc *cc, ps_t now)
 static void dcqcn_on_ack(struct cc *cc, const struct cc_ack *ack)
 {
     if (ack->ce_bytes > 0)
-        dcqcn_on_cnp(cc, ack->now_ps);
+        notified(cc, ack->now_ps);
+}
+
+static void dcqcn_on_signal(struct cc *cc, const struct cc_signal *signal)
+{
+    if (signal->kind == CC_SIGNAL_CNP)
+        notified(cc, signal->now_ps);
 }
 
 static void dcqcn_on_send(struct cc *cc, uint32_t wire_bytes, ps_t now)
@@ -393,6 +466,7 @@ static size_t dcqcn_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_dcqcn;
 const struct cc_ops cc_dcqcn = {
+    .contract = CC_CONTRACT,
     .name = "dcqcn",
     .doc = "rate control by congestion notifications: cut by alpha/2, recover by timer and bytes",
     .paper = SIGCOMM,
@@ -400,12 +474,13 @@ const struct cc_ops cc_dcqcn = {
     .params = dcqcn_param_table,
     .n_params = sizeof dcqcn_param_table / sizeof dcqcn_param_table[0],
     .params_bytes = sizeof(struct dcqcn_params),
+    .priv_bytes = sizeof(struct dcqcn),
     .presets = dcqcn_presets,
     .n_presets = sizeof dcqcn_presets / sizeof dcqcn_presets[0],
     .init = dcqcn_init,
     .on_send = dcqcn_on_send,
     .on_ack = dcqcn_on_ack,
-    .on_cnp = dcqcn_on_cnp,
+    .on_signal = dcqcn_on_signal,
     .on_timer = dcqcn_on_timer,
     .observe = dcqcn_observe,
     .observed = dcqcn_observed,

@@ -51,7 +51,6 @@ struct dctcp {
     bool observing;               // end is set
     bool reduced;                 // a cut came and cut_end has not passed
 };
-_Static_assert(sizeof(struct dctcp) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
 // ---- parameters ----
 
@@ -62,17 +61,38 @@ static const char *const modes[] = {"window", "rate", NULL};
 #define HPCC_SIM "HPCC ns-3 sources"
 
 static const struct param dctcp_param_table[] = {
-    {"mode", PARAM_ENUM, FIELD(mode), "window", NULL, NULL, modes, false,
-     "window: W shrinks and grows, at line rate; rate: the pacing rate does, under a window cap",
-     RFC "; " HPCC_SIM},
-    {"g", PARAM_RATIO, FIELD(g), "0.0625", "0.0001", "1", NULL, false,
-     "gain of the moving average alpha", RFC ", section 4.2 (1/16)"},
-    {"rate_ai", PARAM_LINE_RATE, FIELD(rate_ai), "615Mbps", "1Kbps", NULL, NULL, false,
-     "rate mode: additive increase per window", HPCC_SIM ": 1 KB per 13 us, at any line rate"},
-    {"min_rate", PARAM_LINE_RATE, FIELD(min_rate), "100Mbps", "1Kbps", NULL, NULL, false,
-     "rate mode: floor of the rate", HPCC_SIM ": default of the code, its scripts set 1 Gb/s"},
-    CC_CAP_PARAMS(FIELD(window)),
-    CC_IDLE_RESTART_PARAM(FIELD(idle_restart_ps)),
+    {.name = "mode",
+     .type = PARAM_ENUM,
+     .offset = FIELD(mode),
+     .def = "window",
+     .choices = modes,
+     .help = "window: W shrinks and grows, at line rate; rate: the pacing rate does, under a "
+             "window cap",
+     .source = RFC "; " HPCC_SIM},
+    {.name = "g",
+     .type = PARAM_RATIO,
+     .offset = FIELD(g),
+     .def = "0.0625",
+     .min = "0.0001",
+     .max = "1",
+     .help = "gain of the moving average alpha",
+     .source = RFC ", section 4.2 (1/16)"},
+    {.name = "rate_ai",
+     .type = PARAM_LINE_RATE,
+     .offset = FIELD(rate_ai),
+     .def = "615Mbps",
+     .min = "1Kbps",
+     .help = "rate mode: additive increase per window",
+     .source = HPCC_SIM ": 1 KB per 13 us, at any line rate"},
+    {.name = "min_rate",
+     .type = PARAM_LINE_RATE,
+     .offset = FIELD(min_rate),
+     .def = "100Mbps",
+     .min = "1Kbps",
+     .help = "rate mode: floor of the rate",
+     .source = HPCC_SIM ": default of the code, its scripts set 1 Gb/s"},
+    {.include = cc_cap_params, .offset = FIELD(window)},
+    {.include = cc_idle_restart_params, .offset = FIELD(idle_restart_ps)},
 };
 
 static const struct cc_preset_value hpcc_sim_values[] = {{"mode", "rate"},
@@ -212,19 +232,19 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
 
 // RFC 8257, section 3.5: loss is met as TCP meets it. Going back has lowered snd_nxt, so what was
 // in flight is the highest heard of.
-static void dctcp_on_loss(struct cc *cc, const struct cc_loss *loss)
+static void dctcp_on_signal(struct cc *cc, const struct cc_signal *signal)
 {
     struct dctcp *s = dctcp_of(cc);
     const struct dctcp_params *p = cc->params;
-    if (p->mode == MODE_RATE || loss->kind == CC_LOSS_RECOVERED)
+    if (p->mode == MODE_RATE || !cc_signal_is_loss(signal->kind))
         return;
-    if (loss->kind == CC_LOSS_TIMEOUT)
+    if (signal->kind == CC_SIGNAL_TIMEOUT)
         window_set(cc, 0);
     else if (!s->reduced)
         window_set(cc, s->window_bytes / 2);
     else
         return;
-    cut_begin(s, loss->snd_nxt > s->sent_bytes ? loss->snd_nxt : s->sent_bytes);
+    cut_begin(s, signal->snd_nxt > s->sent_bytes ? signal->snd_nxt : s->sent_bytes);
 }
 
 static void dctcp_init(struct cc *cc, ps_t now)
@@ -241,14 +261,14 @@ static void dctcp_init(struct cc *cc, ps_t now)
     window_set(cc, (double)cc_bdp_bytes(cc->env));
 }
 
-static void dctcp_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+static void dctcp_on_post(struct cc *cc, const struct cc_post *post)
 {
     const struct dctcp_params *p = cc->params;
     struct dctcp *s = dctcp_of(cc);
-    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
-    if (rest == CC_RESTARTS) {
-        dctcp_init(cc, now);
-    } else if (rest == CC_FORGETS) {
+    enum cc_idle idle = cc_idle_after(cc, post->idle_ps, p->idle_restart_ps);
+    if (idle == CC_IDLE_RESTART) {
+        dctcp_init(cc, post->now_ps);
+    } else if (idle == CC_IDLE_DROP_SAMPLES) {
         s->observing = false;
         s->acked_bytes = s->ce_bytes = 0;
     }
@@ -265,6 +285,7 @@ static size_t dctcp_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_dctcp;
 const struct cc_ops cc_dctcp = {
+    .contract = CC_CONTRACT,
     .name = "dctcp",
     .doc = "window or rate cut by the share of marked bytes, grown by one MTU per round trip",
     .paper = RFC "; Alizadeh et al., SIGCOMM 2010",
@@ -272,12 +293,13 @@ const struct cc_ops cc_dctcp = {
     .params = dctcp_param_table,
     .n_params = sizeof dctcp_param_table / sizeof dctcp_param_table[0],
     .params_bytes = sizeof(struct dctcp_params),
+    .priv_bytes = sizeof(struct dctcp),
     .presets = dctcp_presets,
     .n_presets = sizeof dctcp_presets / sizeof dctcp_presets[0],
     .init = dctcp_init,
     .on_post = dctcp_on_post,
     .on_ack = dctcp_on_ack,
-    .on_loss = dctcp_on_loss,
+    .on_signal = dctcp_on_signal,
     .observe = dctcp_observe,
     .observed = dctcp_observed,
 };

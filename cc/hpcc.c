@@ -40,7 +40,7 @@ enum reference_rtt { RTT_PAIR, RTT_GLOBAL };
 struct hpcc_params {
     double eta;
     uint64_t max_stage, expected_flows;
-    struct line_rate rate_ai; // bps = PARAM_AUTO_BYTES: from expected_flows
+    struct line_rate rate_ai; // bps = PARAM_AUTO: from expected_flows
     struct line_rate min_rate;
     int t; // enum reference_rtt
     bool pint;
@@ -68,7 +68,6 @@ struct hpcc {
     uint64_t update_seq; // Wc commits beyond it
     struct hop_seen hops[CC_INT_HOPS];
 };
-_Static_assert(sizeof(struct hpcc) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
 // ---- parameters ----
 
@@ -78,22 +77,59 @@ static const char *const reference_rtts[] = {"pair", "global", NULL};
 #define SIGCOMM "Li et al., SIGCOMM 2019"
 
 static const struct param hpcc_param_table[] = {
-    {"eta", PARAM_RATIO, FIELD(eta), "0.95", "0.01", "1", NULL, false, "utilization to aim at",
-     SIGCOMM ", section 3.3"},
-    {"max_stage", PARAM_COUNT, FIELD(max_stage), "5", "0", "1000", NULL, false,
-     "additive steps before a multiplicative one", SIGCOMM ", section 3.3; 0 in its simulations"},
-    {"expected_flows", PARAM_COUNT, FIELD(expected_flows), "100", "1", "1000000", NULL, false,
-     "N of the additive step W_AI = B T (1 - eta) / N, at most the packets that B T holds",
-     SIGCOMM ", section 3.3; the bound is ours"},
-    {"rate_ai", PARAM_LINE_RATE, FIELD(rate_ai), "auto", "1Kbps", NULL, NULL, true,
-     "additive step as a rate, W_AI = rate_ai T; auto = from expected_flows", "HPCC ns-3 sources"},
-    {"min_rate", PARAM_LINE_RATE, FIELD(min_rate), "line/1000", "1Kbps", NULL, NULL, false,
-     "floor of the rate", "HPCC ns-3 sources: 100 Mb/s at 100G"},
-    {"t", PARAM_ENUM, FIELD(t), "pair", NULL, NULL, reference_rtts, false,
-     "T: the base RTT of the pair, or the largest of all pairs", SIGCOMM ", section 3.2"},
-    {"pint", PARAM_BOOL, FIELD(pint), "false", NULL, NULL, NULL, false,
-     "one byte a packet in place of a record a hop", "Ben Basat et al., SIGCOMM 2020"},
-    CC_IDLE_RESTART_PARAM(FIELD(idle_restart_ps)),
+    {.name = "eta",
+     .type = PARAM_RATIO,
+     .offset = FIELD(eta),
+     .def = "0.95",
+     .min = "0.01",
+     .max = "1",
+     .help = "utilization to aim at",
+     .source = SIGCOMM ", section 3.3"},
+    {.name = "max_stage",
+     .type = PARAM_COUNT,
+     .offset = FIELD(max_stage),
+     .def = "5",
+     .min = "0",
+     .max = "1000",
+     .help = "additive steps before a multiplicative one",
+     .source = SIGCOMM ", section 3.3; 0 in its simulations"},
+    {.name = "expected_flows",
+     .type = PARAM_COUNT,
+     .offset = FIELD(expected_flows),
+     .def = "100",
+     .min = "1",
+     .max = "1000000",
+     .help = "N of the additive step W_AI = B T (1 - eta) / N, at most the packets that B T holds",
+     .source = SIGCOMM ", section 3.3; the bound is ours"},
+    {.name = "rate_ai",
+     .type = PARAM_LINE_RATE,
+     .offset = FIELD(rate_ai),
+     .def = "auto",
+     .min = "1Kbps",
+     .can_auto = true,
+     .help = "additive step as a rate, W_AI = rate_ai T; auto = from expected_flows",
+     .source = "HPCC ns-3 sources"},
+    {.name = "min_rate",
+     .type = PARAM_LINE_RATE,
+     .offset = FIELD(min_rate),
+     .def = "line/1000",
+     .min = "1Kbps",
+     .help = "floor of the rate",
+     .source = "HPCC ns-3 sources: 100 Mb/s at 100G"},
+    {.name = "t",
+     .type = PARAM_ENUM,
+     .offset = FIELD(t),
+     .def = "pair",
+     .choices = reference_rtts,
+     .help = "T: the base RTT of the pair, or the largest of all pairs",
+     .source = SIGCOMM ", section 3.2"},
+    {.name = "pint",
+     .type = PARAM_BOOL,
+     .offset = FIELD(pint),
+     .def = "false",
+     .help = "one byte a packet in place of a record a hop",
+     .source = "Ben Basat et al., SIGCOMM 2020"},
+    {.include = cc_idle_restart_params, .offset = FIELD(idle_restart_ps)},
 };
 
 static const struct cc_preset_value hpcc_sim_values[] = {
@@ -227,9 +263,8 @@ static void hpcc_init(struct cc *cc, ps_t now)
         p->t == RTT_GLOBAL && env->global_rtt_ps > 0 ? env->global_rtt_ps : env->base_rtt_ps;
     double byte_ps = 8e12 / (double)env->line_bps, w_max = (double)t_ps / byte_ps;
     uint64_t ai_bps = line_rate_bps(p->rate_ai, env->line_bps);
-    double w_ai = p->rate_ai.bps == PARAM_AUTO_BYTES
-                      ? step_of_flows(p, env, w_max)
-                      : w_max * ((double)ai_bps / (double)env->line_bps);
+    double w_ai = p->rate_ai.bps == PARAM_AUTO ? step_of_flows(p, env, w_max)
+                                               : w_max * ((double)ai_bps / (double)env->line_bps);
     double floor = (double)line_rate_bps(p->min_rate, env->line_bps) / (double)env->line_bps;
     *hpcc_of(cc) = (struct hpcc){.t_ps = (double)t_ps,
                                  .w_max = w_max,
@@ -241,13 +276,13 @@ static void hpcc_init(struct cc *cc, ps_t now)
     window_set(cc, w_max);
 }
 
-static void hpcc_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+static void hpcc_on_post(struct cc *cc, const struct cc_post *post)
 {
     const struct hpcc_params *p = cc->params;
-    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
-    if (rest == CC_RESTARTS)
-        hpcc_init(cc, now);
-    else if (rest == CC_FORGETS)
+    enum cc_idle idle = cc_idle_after(cc, post->idle_ps, p->idle_restart_ps);
+    if (idle == CC_IDLE_RESTART)
+        hpcc_init(cc, post->now_ps);
+    else if (idle == CC_IDLE_DROP_SAMPLES)
         hpcc_of(cc)->n_hops = 0;
 }
 
@@ -267,6 +302,7 @@ static size_t hpcc_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_hpcc;
 const struct cc_ops cc_hpcc = {
+    .contract = CC_CONTRACT,
     .name = "hpcc",
     .doc = "window from in-band telemetry: bytes in flight held at eta of the path's capacity",
     .paper = SIGCOMM,
@@ -274,6 +310,7 @@ const struct cc_ops cc_hpcc = {
     .params = hpcc_param_table,
     .n_params = sizeof hpcc_param_table / sizeof hpcc_param_table[0],
     .params_bytes = sizeof(struct hpcc_params),
+    .priv_bytes = sizeof(struct hpcc),
     .presets = hpcc_presets,
     .n_presets = sizeof hpcc_presets / sizeof hpcc_presets[0],
     .init = hpcc_init,

@@ -15,6 +15,7 @@ static const struct cc_preset none_presets[] = {
 
 extern const struct cc_ops cc_none;
 const struct cc_ops cc_none = {
+    .contract = CC_CONTRACT,
     .name = "none",
     .doc = "line rate without a window; only PFC holds a sender back",
     .paper = "IEEE 802.1Qbb (PFC alone)",

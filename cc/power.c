@@ -6,6 +6,39 @@
 // sample weighs at most one tau, Gs begins at 1, and W has a bound.
 #include "cc/power.h"
 
+// ---- parameters ----
+
+#define FIELD(name) offsetof(struct power_params, name)
+
+const struct param power_law_params[] = {
+    {.name = "gamma",
+     .type = PARAM_RATIO,
+     .offset = FIELD(gamma),
+     .def = "0.9",
+     .min = "0.001",
+     .max = "1",
+     .help = "weight of the new window against the current one",
+     .source = "Addanki et al., NSDI 2022"},
+    {.name = "expected_flows",
+     .type = PARAM_COUNT,
+     .offset = FIELD(expected_flows),
+     .def = "10",
+     .min = "1",
+     .max = "1000000",
+     .help = "N: a flow adds 1/N of its BDP per round trip, so n flows queue n/N of it",
+     .source = "Addanki et al., NSDI 2022; 10 in the authors' Linux sources"},
+    {.name = "max_window",
+     .type = PARAM_RATIO,
+     .offset = FIELD(max_bdp),
+     .def = "1",
+     .min = "0.001",
+     .max = "1000",
+     .help = "bound of the window in bandwidth-delay products of the pair (wire bytes)",
+     .source = "the authors' Linux sources"},
+    {.include = cc_idle_restart_params, .offset = FIELD(idle_restart_ps)},
+    {.name = NULL},
+};
+
 // ---- outputs ----
 
 static void window_set(struct cc *cc, struct power *s, double bytes)
@@ -88,10 +121,10 @@ void power_window_update(struct cc *cc, struct power *s, double power, double ol
 
 // ---- pauses ----
 
-enum cc_rest power_rest(const struct cc *cc, const struct cc_hint *hint)
+enum cc_idle power_idle(const struct cc *cc, const struct cc_post *post)
 {
     const struct power_params *p = cc->params;
-    return cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
+    return cc_idle_after(cc, post->idle_ps, p->idle_restart_ps);
 }
 
 // ---- time series ----

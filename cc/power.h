@@ -49,39 +49,8 @@ struct power {
     uint64_t round_begin, round_end; // snd_nxt at these times
 };
 
-// Rows of a parameter table for a struct power_params at `at`.
-#define POWER_LAW_PARAMS(at)                                                                       \
-    {"gamma",                                                                                      \
-     PARAM_RATIO,                                                                                  \
-     (at) + offsetof(struct power_params, gamma),                                                  \
-     "0.9",                                                                                        \
-     "0.001",                                                                                      \
-     "1",                                                                                          \
-     NULL,                                                                                         \
-     false,                                                                                        \
-     "weight of the new window against the current one",                                           \
-     "Addanki et al., NSDI 2022"},                                                                 \
-        {"expected_flows",                                                                         \
-         PARAM_COUNT,                                                                              \
-         (at) + offsetof(struct power_params, expected_flows),                                     \
-         "10",                                                                                     \
-         "1",                                                                                      \
-         "1000000",                                                                                \
-         NULL,                                                                                     \
-         false,                                                                                    \
-         "N: a flow adds 1/N of its BDP per round trip, so n flows queue n/N of it",               \
-         "Addanki et al., NSDI 2022; 10 in the authors' Linux sources"},                           \
-        {"max_window",                                                                             \
-         PARAM_RATIO,                                                                              \
-         (at) + offsetof(struct power_params, max_bdp),                                            \
-         "1",                                                                                      \
-         "0.001",                                                                                  \
-         "1000",                                                                                   \
-         NULL,                                                                                     \
-         false,                                                                                    \
-         "bound of the window in bandwidth-delay products of the pair (wire bytes)",               \
-         "the authors' Linux sources"},                                                            \
-        CC_IDLE_RESTART_PARAM((at) + offsetof(struct power_params, idle_restart_ps))
+// Rows to include in a policy's table: those of a struct power_params.
+extern const struct param power_law_params[];
 
 // A flow begins: one bandwidth-delay product (or the bound, where that is less), power 1.
 void power_begin(struct cc *cc, struct power *s);
@@ -104,7 +73,7 @@ void power_old_window(const struct cc *cc, struct power *s, const struct cc_ack 
 void power_window_update(struct cc *cc, struct power *s, double power, double old_bytes);
 
 // What a message finds that begins after a pause.
-enum cc_rest power_rest(const struct cc *cc, const struct cc_hint *hint);
+enum cc_idle power_idle(const struct cc *cc, const struct cc_post *post);
 
 // For ops->observe.
 extern const char *const power_observed[];

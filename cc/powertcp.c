@@ -35,9 +35,8 @@ struct powertcp {
     struct hop_seen hops[HOPS]; // the last record of each hop
     uint8_t n_hops;             // that are remembered
 };
-_Static_assert(sizeof(struct powertcp) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
-static const struct param powertcp_param_table[] = {POWER_LAW_PARAMS(0)};
+static const struct param powertcp_param_table[] = {{.include = power_law_params}};
 
 static const struct cc_preset powertcp_presets[] = {
     {.name = "nsdi22", .doc = "the paper's; switches do not mark", .profile = {.ecn = false}},
@@ -134,16 +133,16 @@ static void powertcp_init(struct cc *cc, ps_t now)
     power_begin(cc, &s->power);
 }
 
-static void powertcp_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+static void powertcp_on_post(struct cc *cc, const struct cc_post *post)
 {
-    switch (power_rest(cc, hint)) {
-    case CC_RESTARTS:
-        powertcp_init(cc, now);
+    switch (power_idle(cc, post)) {
+    case CC_IDLE_RESTART:
+        powertcp_init(cc, post->now_ps);
         break;
-    case CC_FORGETS:
+    case CC_IDLE_DROP_SAMPLES:
         powertcp_of(cc)->n_hops = 0;
         break;
-    case CC_GOES_ON:
+    case CC_IDLE_KEEP:
         break;
     }
 }
@@ -155,6 +154,7 @@ static size_t powertcp_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_powertcp;
 const struct cc_ops cc_powertcp = {
+    .contract = CC_CONTRACT,
     .name = "powertcp",
     .doc = "window divided by the power (current times voltage) that telemetry measures",
     .paper = "Addanki et al., NSDI 2022",
@@ -162,6 +162,7 @@ const struct cc_ops cc_powertcp = {
     .params = powertcp_param_table,
     .n_params = sizeof powertcp_param_table / sizeof powertcp_param_table[0],
     .params_bytes = sizeof(struct power_params),
+    .priv_bytes = sizeof(struct powertcp),
     .presets = powertcp_presets,
     .n_presets = sizeof powertcp_presets / sizeof powertcp_presets[0],
     .init = powertcp_init,

@@ -28,13 +28,17 @@ struct powertcp_delay {
     struct power power;
     ps_t rtt_ps, at_ps; // of the ACK before, rtt_ps 0 = none
 };
-_Static_assert(sizeof(struct powertcp_delay) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
 static const struct param delay_param_table[] = {
-    POWER_LAW_PARAMS(offsetof(struct delay_params, law)),
-    {"min_current", PARAM_RATIO, offsetof(struct delay_params, min_current), "0.5", "0", "1", NULL,
-     false, "least smoothed current over B that is believed; 0 = the paper, which swings",
-     "the authors' ns-3 sources, per sample there"},
+    {.include = power_law_params, .offset = offsetof(struct delay_params, law)},
+    {.name = "min_current",
+     .type = PARAM_RATIO,
+     .offset = offsetof(struct delay_params, min_current),
+     .def = "0.5",
+     .min = "0",
+     .max = "1",
+     .help = "least smoothed current over B that is believed; 0 = the paper, which swings",
+     .source = "the authors' ns-3 sources, per sample there"},
 };
 
 static const struct cc_preset delay_presets[] = {
@@ -93,16 +97,16 @@ static void delay_init(struct cc *cc, ps_t now)
     power_begin(cc, &s->power);
 }
 
-static void delay_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+static void delay_on_post(struct cc *cc, const struct cc_post *post)
 {
-    switch (power_rest(cc, hint)) {
-    case CC_RESTARTS:
-        delay_init(cc, now);
+    switch (power_idle(cc, post)) {
+    case CC_IDLE_RESTART:
+        delay_init(cc, post->now_ps);
         break;
-    case CC_FORGETS:
+    case CC_IDLE_DROP_SAMPLES:
         delay_of(cc)->rtt_ps = 0;
         break;
-    case CC_GOES_ON:
+    case CC_IDLE_KEEP:
         break;
     }
 }
@@ -114,12 +118,14 @@ static size_t delay_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_powertcp_delay;
 const struct cc_ops cc_powertcp_delay = {
+    .contract = CC_CONTRACT,
     .name = "powertcp_delay",
     .doc = "PowerTCP with power estimated from round-trip times, without telemetry",
     .paper = "Addanki et al., NSDI 2022 (theta-PowerTCP)",
     .params = delay_param_table,
     .n_params = sizeof delay_param_table / sizeof delay_param_table[0],
     .params_bytes = sizeof(struct delay_params),
+    .priv_bytes = sizeof(struct powertcp_delay),
     .presets = delay_presets,
     .n_presets = sizeof delay_presets / sizeof delay_presets[0],
     .init = delay_init,

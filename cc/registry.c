@@ -1,17 +1,36 @@
 // SPDX-License-Identifier: MIT
-// The catalogue of congestion control policies: the only place that knows them all.
+// The built-in congestion control policies: the only place that knows them all.
 #include "cc/registry.h"
 
 #include <string.h>
 
-extern const struct cc_ops cc_none, cc_window, cc_dcqcn, cc_dctcp, cc_timely, cc_timely_patched,
-    cc_hpcc, cc_swift, cc_powertcp, cc_powertcp_delay;
+extern const struct cc_ops cc_none;
+extern const struct cc_ops cc_window;
+extern const struct cc_ops cc_dcqcn;
+extern const struct cc_ops cc_dctcp;
+extern const struct cc_ops cc_timely;
+extern const struct cc_ops cc_timely_patched;
+extern const struct cc_ops cc_hpcc;
+extern const struct cc_ops cc_swift;
+extern const struct cc_ops cc_powertcp;
+extern const struct cc_ops cc_powertcp_delay;
 
+// One a line.
+// clang-format off
 const struct cc_ops *const cc_registry[] = {
-    &cc_none, &cc_window, &cc_dcqcn,    &cc_dctcp,          &cc_timely, &cc_timely_patched,
-    &cc_hpcc, &cc_swift,  &cc_powertcp, &cc_powertcp_delay,
-    NULL, // one a line: keeps merges small
+    &cc_none,
+    &cc_window,
+    &cc_dcqcn,
+    &cc_dctcp,
+    &cc_timely,
+    &cc_timely_patched,
+    &cc_hpcc,
+    &cc_swift,
+    &cc_powertcp,
+    &cc_powertcp_delay,
+    NULL,
 };
+// clang-format on
 
 const struct cc_ops *cc_find(const char *name)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The catalogue of congestion control policies.
+// The built-in congestion control policies.
 #pragma once
 
 #include "cc/cc.h"
 
-// All policies in the order of the catalogue; NULL-terminated.
+// In the order of the catalogue; NULL-terminated.
 extern const struct cc_ops *const cc_registry[];
 
+// The built-in policy called `name`, or NULL.
 const struct cc_ops *cc_find(const char *name);

@@ -54,7 +54,6 @@ struct swift {
     ps_t decreased_ps; // last decrease, PS_NEVER = none yet
     uint64_t timeouts; // in a row
 };
-_Static_assert(sizeof(struct swift) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
 // ---- parameters ----
 
@@ -63,37 +62,110 @@ _Static_assert(sizeof(struct swift) <= CC_PRIV_BYTES, "the state must fit into s
 #define HTSIM "csg-htsim, sim/swift.cpp"
 
 static const struct param swift_param_table[] = {
-    {"ai", PARAM_RATIO, FIELD(ai), "1", "0.0001", "1000", NULL, false,
-     "additive increase, packets per RTT", HTSIM},
-    {"ai_below", PARAM_RATIO, FIELD(ai_below), "0.1", "0.0001", "1000", NULL, false,
-     "additive increase below one packet, packets per packet acknowledged",
-     "ours; algorithm 1 and csg-htsim have ai, which takes 64 flows far above the target"},
-    {"beta", PARAM_RATIO, FIELD(beta), "0.8", "0", "1", NULL, false,
-     "strength of multiplicative decrease", HTSIM},
-    {"max_mdf", PARAM_RATIO, FIELD(max_mdf), "0.5", "0", "0.99", NULL, false,
-     "largest share of the window that a decrease takes; what a loss takes", HTSIM},
-    {"base_target", PARAM_TIME, FIELD(base_target_ps), "auto", "1ns", "1s", NULL, true,
-     "target delay apart from hops and flow scaling, above the base RTT of every pair; "
-     "auto = base RTT of the pair + 8 packets at line rate",
-     SIGCOMM ", section 3.5: what one hop and few flows need"},
-    {"hop_scale", PARAM_TIME, FIELD(hop_scale_ps), "auto", "0us", "1s", NULL, true,
-     "target delay per link of the path; auto = one packet at line rate",
-     SIGCOMM ", section 3.5; an ACK may wait behind a data packet"},
-    {"fs_range", PARAM_TIME, FIELD(fs_range_ps), "auto", "0us", "1s", NULL, true,
-     "most that flow scaling adds to the target; auto = 5 base RTTs of the pair",
-     HTSIM " has 5 base targets"},
-    {"fs_min_cwnd", PARAM_RATIO, FIELD(fs_min_cwnd), "0.1", "0.0001", "1000000", NULL, false,
-     "window in packets up to which flow scaling adds all of fs_range", HTSIM},
-    {"fs_max_cwnd", PARAM_RATIO, FIELD(fs_max_cwnd), "100", "0.0001", "1000000", NULL, false,
-     "window in packets from which flow scaling adds nothing", HTSIM},
-    {"min_cwnd", PARAM_RATIO, FIELD(min_cwnd), "0.001", "0.0001", "1000000", NULL, false,
-     "least window in packets", SIGCOMM ", section 3.4"},
-    {"max_cwnd", PARAM_RATIO, FIELD(max_cwnd), "auto", "0.0001", "1000000000", NULL, true,
-     "largest window in packets; auto = what fills the line at the target of a one-BDP window",
-     "the paper has one, without a value"},
-    {"rto_reset", PARAM_COUNT, FIELD(rto_reset), "5", "1", "1000", NULL, false,
-     "timeouts in a row that take the window to the least", HTSIM},
-    CC_IDLE_RESTART_PARAM(FIELD(idle_restart_ps)),
+    {.name = "ai",
+     .type = PARAM_RATIO,
+     .offset = FIELD(ai),
+     .def = "1",
+     .min = "0.0001",
+     .max = "1000",
+     .help = "additive increase, packets per RTT",
+     .source = HTSIM},
+    {.name = "ai_below",
+     .type = PARAM_RATIO,
+     .offset = FIELD(ai_below),
+     .def = "0.1",
+     .min = "0.0001",
+     .max = "1000",
+     .help = "additive increase below one packet, packets per packet acknowledged",
+     .source =
+         "ours; algorithm 1 and csg-htsim have ai, which takes 64 flows far above the target"},
+    {.name = "beta",
+     .type = PARAM_RATIO,
+     .offset = FIELD(beta),
+     .def = "0.8",
+     .min = "0",
+     .max = "1",
+     .help = "strength of multiplicative decrease",
+     .source = HTSIM},
+    {.name = "max_mdf",
+     .type = PARAM_RATIO,
+     .offset = FIELD(max_mdf),
+     .def = "0.5",
+     .min = "0",
+     .max = "0.99",
+     .help = "largest share of the window that a decrease takes; what a loss takes",
+     .source = HTSIM},
+    {.name = "base_target",
+     .type = PARAM_TIME,
+     .offset = FIELD(base_target_ps),
+     .def = "auto",
+     .min = "1ns",
+     .max = "1s",
+     .can_auto = true,
+     .help = "target delay apart from hops and flow scaling, above the base RTT of every pair; "
+             "auto = base RTT of the pair + 8 packets at line rate",
+     .source = SIGCOMM ", section 3.5: what one hop and few flows need"},
+    {.name = "hop_scale",
+     .type = PARAM_TIME,
+     .offset = FIELD(hop_scale_ps),
+     .def = "auto",
+     .min = "0us",
+     .max = "1s",
+     .can_auto = true,
+     .help = "target delay per link of the path; auto = one packet at line rate",
+     .source = SIGCOMM ", section 3.5; an ACK may wait behind a data packet"},
+    {.name = "fs_range",
+     .type = PARAM_TIME,
+     .offset = FIELD(fs_range_ps),
+     .def = "auto",
+     .min = "0us",
+     .max = "1s",
+     .can_auto = true,
+     .help = "most that flow scaling adds to the target; auto = 5 base RTTs of the pair",
+     .source = HTSIM " has 5 base targets"},
+    {.name = "fs_min_cwnd",
+     .type = PARAM_RATIO,
+     .offset = FIELD(fs_min_cwnd),
+     .def = "0.1",
+     .min = "0.0001",
+     .max = "1000000",
+     .help = "window in packets up to which flow scaling adds all of fs_range",
+     .source = HTSIM},
+    {.name = "fs_max_cwnd",
+     .type = PARAM_RATIO,
+     .offset = FIELD(fs_max_cwnd),
+     .def = "100",
+     .min = "0.0001",
+     .max = "1000000",
+     .help = "window in packets from which flow scaling adds nothing",
+     .source = HTSIM},
+    {.name = "min_cwnd",
+     .type = PARAM_RATIO,
+     .offset = FIELD(min_cwnd),
+     .def = "0.001",
+     .min = "0.0001",
+     .max = "1000000",
+     .help = "least window in packets",
+     .source = SIGCOMM ", section 3.4"},
+    {.name = "max_cwnd",
+     .type = PARAM_RATIO,
+     .offset = FIELD(max_cwnd),
+     .def = "auto",
+     .min = "0.0001",
+     .max = "1000000000",
+     .can_auto = true,
+     .help =
+         "largest window in packets; auto = what fills the line at the target of a one-BDP window",
+     .source = "the paper has one, without a value"},
+    {.name = "rto_reset",
+     .type = PARAM_COUNT,
+     .offset = FIELD(rto_reset),
+     .def = "5",
+     .min = "1",
+     .max = "1000",
+     .help = "timeouts in a row that take the window to the least",
+     .source = HTSIM},
+    {.include = cc_idle_restart_params, .offset = FIELD(idle_restart_ps)},
 };
 
 static const struct cc_preset_value htsim_values[] = {{"base_target", "20us"},
@@ -222,17 +294,17 @@ static void swift_on_ack(struct cc *cc, const struct cc_ack *ack)
 }
 
 // Section 3.6: a hole costs max_mdf once per RTT, and so does a timeout until there are too many.
-static void swift_on_loss(struct cc *cc, const struct cc_loss *loss)
+static void swift_on_signal(struct cc *cc, const struct cc_signal *signal)
 {
     struct swift *s = swift_of(cc);
     const struct swift_params *p = cc->params;
-    if (loss->kind == CC_LOSS_RECOVERED)
+    if (!cc_signal_is_loss(signal->kind))
         return;
-    s->timeouts = loss->kind == CC_LOSS_TIMEOUT ? s->timeouts + 1 : 0;
+    s->timeouts = signal->kind == CC_SIGNAL_TIMEOUT ? s->timeouts + 1 : 0;
     if (s->timeouts >= p->rto_reset)
-        decrease(cc, 0, loss->now_ps);
-    else if (may_decrease(s, loss->now_ps))
-        decrease(cc, 1 - p->max_mdf, loss->now_ps);
+        decrease(cc, 0, signal->now_ps);
+    else if (may_decrease(s, signal->now_ps))
+        decrease(cc, 1 - p->max_mdf, signal->now_ps);
 }
 
 static void swift_init(struct cc *cc, ps_t now)
@@ -260,14 +332,14 @@ static void swift_init(struct cc *cc, ps_t now)
 }
 
 // A pause leaves the window, and drops what is known of the RTT and of timeouts.
-static void swift_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+static void swift_on_post(struct cc *cc, const struct cc_post *post)
 {
     struct swift *s = swift_of(cc);
     const struct swift_params *p = cc->params;
-    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
-    if (rest == CC_RESTARTS) {
-        swift_init(cc, now);
-    } else if (rest == CC_FORGETS) {
+    enum cc_idle idle = cc_idle_after(cc, post->idle_ps, p->idle_restart_ps);
+    if (idle == CC_IDLE_RESTART) {
+        swift_init(cc, post->now_ps);
+    } else if (idle == CC_IDLE_DROP_SAMPLES) {
         s->rtt_ps = cc->env->base_rtt_ps;
         s->timeouts = 0;
     }
@@ -285,18 +357,20 @@ static size_t swift_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_swift;
 const struct cc_ops cc_swift = {
+    .contract = CC_CONTRACT,
     .name = "swift",
     .doc = "a window that holds the RTT at a target delay",
     .paper = SIGCOMM,
     .params = swift_param_table,
     .n_params = sizeof swift_param_table / sizeof swift_param_table[0],
     .params_bytes = sizeof(struct swift_params),
+    .priv_bytes = sizeof(struct swift),
     .presets = swift_presets,
     .n_presets = sizeof swift_presets / sizeof swift_presets[0],
     .init = swift_init,
     .on_post = swift_on_post,
     .on_ack = swift_on_ack,
-    .on_loss = swift_on_loss,
+    .on_signal = swift_on_signal,
     .observe = swift_observe,
     .observed = swift_observed,
     .check = swift_check,

@@ -44,7 +44,6 @@ struct timely {
     struct timely_state common;
     uint64_t streak; // samples in a row that count
 };
-_Static_assert(sizeof(struct timely) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
 // ---- parameters ----
 
@@ -53,18 +52,41 @@ static const char *const hai_count_words[] = {"gradient", "increases", "falls", 
 #define FIELD(name) offsetof(struct timely_own_params, name)
 
 static const struct param timely_param_table[] = {
-    TIMELY_PARAMS("0.8", TIMELY_PAPER ", section 6"),
-    {"hai_after", PARAM_COUNT, FIELD(hai_after), "5", "1", "1000000", NULL, false,
-     "samples in a row that make an increase hyperactive, the one at hand included",
-     TIMELY_PAPER ", algorithm 1"},
-    {"hai_factor", PARAM_RATIO, FIELD(hai_factor), "5", "1", "1000", NULL, false,
-     "deltas of a hyperactive increase (N)", TIMELY_PAPER ", algorithm 1"},
-    {"hai_counts", PARAM_ENUM, FIELD(hai_counts), "gradient", NULL, NULL, hai_count_words, false,
-     "gradient: samples with g <= 0 count, and increases above t_low are hyperactive; "
-     "increases: every increase counts and may be so; falls: as gradient, of samples whose RTT is "
-     "below "
-     "the one before",
-     TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources; " TIMELY_CODE},
+    {.include = timely_gain_params},
+    {.name = "beta",
+     .type = PARAM_RATIO,
+     .offset = TIMELY_FIELD(beta),
+     .def = "0.8",
+     .min = "0",
+     .max = "1",
+     .help = "strength of multiplicative decrease",
+     .source = TIMELY_PAPER ", section 6"},
+    {.include = timely_law_params},
+    {.name = "hai_after",
+     .type = PARAM_COUNT,
+     .offset = FIELD(hai_after),
+     .def = "5",
+     .min = "1",
+     .max = "1000000",
+     .help = "samples in a row that make an increase hyperactive, the one at hand included",
+     .source = TIMELY_PAPER ", algorithm 1"},
+    {.name = "hai_factor",
+     .type = PARAM_RATIO,
+     .offset = FIELD(hai_factor),
+     .def = "5",
+     .min = "1",
+     .max = "1000",
+     .help = "deltas of a hyperactive increase (N)",
+     .source = TIMELY_PAPER ", algorithm 1"},
+    {.name = "hai_counts",
+     .type = PARAM_ENUM,
+     .offset = FIELD(hai_counts),
+     .def = "gradient",
+     .choices = hai_count_words,
+     .help = "gradient: samples with g <= 0 count, and increases above t_low are hyperactive; "
+             "increases: every increase counts and may be so; falls: as gradient, of samples whose "
+             "RTT is below the one before",
+     .source = TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources; " TIMELY_CODE},
 };
 
 static const struct cc_preset_value paper_values[] = {
@@ -140,13 +162,13 @@ static void timely_init(struct cc *cc, ps_t now)
     timely_of(cc)->streak = 0;
 }
 
-static void timely_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+static void timely_on_post(struct cc *cc, const struct cc_post *post)
 {
     const struct timely_own_params *p = cc->params;
-    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->common.idle_restart_ps);
-    if (rest == CC_RESTARTS) {
-        timely_init(cc, now);
-    } else if (rest == CC_FORGETS) {
+    enum cc_idle idle = cc_idle_after(cc, post->idle_ps, p->common.idle_restart_ps);
+    if (idle == CC_IDLE_RESTART) {
+        timely_init(cc, post->now_ps);
+    } else if (idle == CC_IDLE_DROP_SAMPLES) {
         timely_forget(&timely_of(cc)->common);
         timely_of(cc)->streak = 0;
     }
@@ -163,12 +185,14 @@ static size_t timely_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_timely;
 const struct cc_ops cc_timely = {
+    .contract = CC_CONTRACT,
     .name = "timely",
     .doc = "rate control by the RTT and its gradient",
     .paper = TIMELY_PAPER,
     .params = timely_param_table,
     .n_params = sizeof timely_param_table / sizeof timely_param_table[0],
     .params_bytes = sizeof(struct timely_own_params),
+    .priv_bytes = sizeof(struct timely),
     .presets = timely_presets,
     .n_presets = sizeof timely_presets / sizeof timely_presets[0],
     .init = timely_init,

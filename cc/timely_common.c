@@ -4,9 +4,108 @@
 
 #define MIN_RTT_AUTO_PS (20 * PS_PER_US)
 
-const char *const timely_threshold_words[] = {"above_base", "absolute", NULL};
-const char *const timely_update_words[] = {"segment", "rtt", NULL};
-const char *const timely_step_words[] = {"elapsed", "full", NULL};
+static const char *const threshold_words[] = {"above_base", "absolute", NULL};
+static const char *const update_words[] = {"segment", "rtt", NULL};
+static const char *const step_words[] = {"elapsed", "full", NULL};
+
+const struct param timely_gain_params[] = {
+    {.name = "alpha",
+     .type = PARAM_RATIO,
+     .offset = TIMELY_FIELD(alpha),
+     .def = "0.875",
+     .min = "0.001",
+     .max = "1",
+     .help = "weight of the newest RTT difference in the gradient",
+     .source = TIMELY_CONEXT ", section 4.1"},
+
+    {.name = NULL},
+};
+
+const struct param timely_law_params[] = {
+    {.name = "min_cut",
+     .type = PARAM_RATIO,
+     .offset = TIMELY_FIELD(min_cut),
+     .def = "0.5",
+     .min = "0",
+     .max = "1",
+     .help = "least ratio of the rates after and before a decrease",
+     .source = TIMELY_CODE},
+    {.name = "delta",
+     .type = PARAM_LINE_RATE,
+     .offset = TIMELY_FIELD(delta),
+     .def = "line/1000",
+     .min = "1Kbps",
+     .help = "additive increase",
+     .source = TIMELY_PAPER ", section 6: 10 Mb/s at 10G"},
+    {.name = "t_low",
+     .type = PARAM_TIME,
+     .offset = TIMELY_FIELD(t_low_ps),
+     .def = "50us",
+     .min = "0ns",
+     .max = "1s",
+     .help = "RTT below which the rate only grows",
+     .source = TIMELY_PAPER ", section 6"},
+    {.name = "t_high",
+     .type = PARAM_TIME,
+     .offset = TIMELY_FIELD(t_high_ps),
+     .def = "500us",
+     .min = "1ns",
+     .max = "1s",
+     .help = "RTT above which the rate only shrinks",
+     .source = TIMELY_PAPER ", section 6"},
+    {.name = "thresholds",
+     .type = PARAM_ENUM,
+     .offset = TIMELY_FIELD(thresholds),
+     .def = "above_base",
+     .choices = threshold_words,
+     .help =
+         "above_base: t_low and t_high are counted above the base RTT of the pair; absolute: as is",
+     .source = "the paper's absolute values assume a short base RTT"},
+    {.name = "min_rtt",
+     .type = PARAM_TIME,
+     .offset = TIMELY_FIELD(min_rtt_ps),
+     .def = "auto",
+     .min = "1ns",
+     .max = "1s",
+     .can_auto = true,
+     .help =
+         "unit of the gradient and of elapsed steps; auto = base RTT of the pair, at least 20us",
+     .source =
+         TIMELY_CONEXT ", section 4.1 (20us); far below t_low R swings and leaves the line idle"},
+    {.name = "segment",
+     .type = PARAM_BYTES,
+     .offset = TIMELY_FIELD(segment_bytes),
+     .def = "16KB",
+     .min = "1B",
+     .max = "1GB",
+     .help = "acknowledged bytes per sample, 1B = every ACK",
+     .source = TIMELY_PAPER ", section 6"},
+    {.name = "update",
+     .type = PARAM_ENUM,
+     .offset = TIMELY_FIELD(update),
+     .def = "segment",
+     .choices = update_words,
+     .help = "a sample per segment, or per round trip of packets (segment is then unused)",
+     .source = TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources"},
+    {.name = "step",
+     .type = PARAM_ENUM,
+     .offset = TIMELY_FIELD(step),
+     .def = "elapsed",
+     .choices = step_words,
+     .help = "elapsed: a step counts as the time since the last sample over min_rtt, at most 1; "
+             "full: 1",
+     .source = TIMELY_CODE "; " TIMELY_CONEXT ", section 4.1"},
+    {.name = "min_rate",
+     .type = PARAM_LINE_RATE,
+     .offset = TIMELY_FIELD(min_rate),
+     .def = "line/1000",
+     .min = "1Kbps",
+     .help = "floor of the rate",
+     .source = TIMELY_CODE " has one; the paper is silent"},
+    {.include = cc_idle_restart_params, .offset = TIMELY_FIELD(idle_restart_ps)},
+    {.include = cc_cap_params, .offset = TIMELY_FIELD(window)},
+    {.name = NULL},
+};
 
 static ps_t min_rtt_of(const struct timely_params *p, const struct cc_env *env)
 {

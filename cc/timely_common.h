@@ -48,49 +48,14 @@ struct timely_state {
     uint64_t progress; // segment: bytes into it; rtt: the next sample acknowledges more than this
 };
 
-extern const char *const timely_threshold_words[], *const timely_update_words[],
-                                                       *const timely_step_words[];
-
 #define TIMELY_PAPER "Mittal et al., SIGCOMM 2015"
 #define TIMELY_CODE "the authors' published code"
 #define TIMELY_CONEXT "Zhu et al., CoNEXT 2016"
 #define TIMELY_FIELD(name) offsetof(struct timely_params, name)
 
-// Rows of a parameter table whose struct begins with struct timely_params; laid out by hand.
-// clang-format off
-#define TIMELY_PARAMS(beta_default, beta_source)                                                   \
-    {"alpha", PARAM_RATIO, TIMELY_FIELD(alpha), "0.875", "0.001", "1", NULL, false,                \
-     "weight of the newest RTT difference in the gradient", TIMELY_CONEXT ", section 4.1"},        \
-    {"beta", PARAM_RATIO, TIMELY_FIELD(beta), beta_default, "0", "1", NULL, false,                 \
-     "strength of multiplicative decrease", beta_source},                                          \
-    {"min_cut", PARAM_RATIO, TIMELY_FIELD(min_cut), "0.5", "0", "1", NULL, false,                  \
-     "least ratio of the rates after and before a decrease", TIMELY_CODE},                         \
-    {"delta", PARAM_LINE_RATE, TIMELY_FIELD(delta), "line/1000", "1Kbps", NULL, NULL, false,       \
-     "additive increase", TIMELY_PAPER ", section 6: 10 Mb/s at 10G"},                             \
-    {"t_low", PARAM_TIME, TIMELY_FIELD(t_low_ps), "50us", "0ns", "1s", NULL, false,                \
-     "RTT below which the rate only grows", TIMELY_PAPER ", section 6"},                           \
-    {"t_high", PARAM_TIME, TIMELY_FIELD(t_high_ps), "500us", "1ns", "1s", NULL, false,             \
-     "RTT above which the rate only shrinks", TIMELY_PAPER ", section 6"},                         \
-    {"thresholds", PARAM_ENUM, TIMELY_FIELD(thresholds), "above_base", NULL, NULL,                 \
-     timely_threshold_words, false,                                                                \
-     "above_base: t_low and t_high are counted above the base RTT of the pair; absolute: as is",   \
-     "the paper's absolute values assume a short base RTT"},                                       \
-    {"min_rtt", PARAM_TIME, TIMELY_FIELD(min_rtt_ps), "auto", "1ns", "1s", NULL, true,             \
-     "unit of the gradient and of elapsed steps; auto = base RTT of the pair, at least 20us",      \
-     TIMELY_CONEXT ", section 4.1 (20us); far below t_low R swings and leaves the line idle"},     \
-    {"segment", PARAM_BYTES, TIMELY_FIELD(segment_bytes), "16KB", "1B", "1GB", NULL, false,        \
-     "acknowledged bytes per sample, 1B = every ACK", TIMELY_PAPER ", section 6"},                 \
-    {"update", PARAM_ENUM, TIMELY_FIELD(update), "segment", NULL, NULL, timely_update_words,       \
-     false, "a sample per segment, or per round trip of packets (segment is then unused)",         \
-     TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources"},                                             \
-    {"step", PARAM_ENUM, TIMELY_FIELD(step), "elapsed", NULL, NULL, timely_step_words, false,      \
-     "elapsed: a step counts as the time since the last sample over min_rtt, at most 1; full: 1",  \
-     TIMELY_CODE "; " TIMELY_CONEXT ", section 4.1"},                                              \
-    {"min_rate", PARAM_LINE_RATE, TIMELY_FIELD(min_rate), "line/1000", "1Kbps", NULL, NULL,        \
-     false, "floor of the rate", TIMELY_CODE " has one; the paper is silent"},                     \
-    CC_IDLE_RESTART_PARAM(TIMELY_FIELD(idle_restart_ps)),                                          \
-    CC_CAP_PARAMS(TIMELY_FIELD(window))
-// clang-format on
+// Rows to include in the table of a policy whose struct begins with struct timely_params; between the
+// gain of the gradient and the other rows stands the policy's own `beta`.
+extern const struct param timely_gain_params[], timely_law_params[];
 
 // Start at line rate, without a sample.
 void timely_begin(struct cc *cc, struct timely_state *s);

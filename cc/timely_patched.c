@@ -23,10 +23,18 @@ struct timely_patched {
     struct timely_state common;
     double weight; // w(g) of the last sample between the thresholds
 };
-_Static_assert(sizeof(struct timely_patched) <= CC_PRIV_BYTES, "the state must fit into struct cc");
 
 static const struct param patched_param_table[] = {
-    TIMELY_PARAMS("0.008", TIMELY_CONEXT ", section 4.3"),
+    {.include = timely_gain_params},
+    {.name = "beta",
+     .type = PARAM_RATIO,
+     .offset = TIMELY_FIELD(beta),
+     .def = "0.008",
+     .min = "0",
+     .max = "1",
+     .help = "strength of multiplicative decrease",
+     .source = TIMELY_CONEXT ", section 4.3"},
+    {.include = timely_law_params},
 };
 
 static const struct cc_preset_value paper_values[] = {
@@ -88,13 +96,13 @@ static void patched_init(struct cc *cc, ps_t now)
     patched_of(cc)->weight = 0;
 }
 
-static void patched_on_post(struct cc *cc, const struct cc_hint *hint, ps_t now)
+static void patched_on_post(struct cc *cc, const struct cc_post *post)
 {
     const struct timely_params *p = cc->params;
-    enum cc_rest rest = cc_rest_after(cc, hint->idle_ps, p->idle_restart_ps);
-    if (rest == CC_RESTARTS)
-        patched_init(cc, now);
-    else if (rest == CC_FORGETS)
+    enum cc_idle idle = cc_idle_after(cc, post->idle_ps, p->idle_restart_ps);
+    if (idle == CC_IDLE_RESTART)
+        patched_init(cc, post->now_ps);
+    else if (idle == CC_IDLE_DROP_SAMPLES)
         timely_forget(&patched_of(cc)->common);
 }
 
@@ -109,12 +117,14 @@ static size_t patched_observe(const struct cc *cc, double *out, size_t cap)
 
 extern const struct cc_ops cc_timely_patched;
 const struct cc_ops cc_timely_patched = {
+    .contract = CC_CONTRACT,
     .name = "timely_patched",
     .doc = "TIMELY with one fair fixed point",
     .paper = TIMELY_CONEXT,
     .params = patched_param_table,
     .n_params = sizeof patched_param_table / sizeof patched_param_table[0],
     .params_bytes = sizeof(struct timely_params),
+    .priv_bytes = sizeof(struct timely_patched),
     .presets = patched_presets,
     .n_presets = sizeof patched_presets / sizeof patched_presets[0],
     .init = patched_init,

@@ -10,7 +10,7 @@
 
 struct window_params {
     double k;
-    uint64_t bytes; // PARAM_AUTO_BYTES = k BDPs
+    uint64_t bytes; // PARAM_AUTO = k BDPs
 };
 
 static const struct param window_param_table[] = {
@@ -42,7 +42,7 @@ static void window_init(struct cc *cc, ps_t now)
     (void)now;
     const struct window_params *params = cc->params;
     cc->cwnd_bytes =
-        params->bytes != PARAM_AUTO_BYTES ? params->bytes : cc_window_bytes(cc->env, params->k);
+        params->bytes != PARAM_AUTO ? params->bytes : cc_window_bytes(cc->env, params->k);
 }
 
 static const struct cc_preset window_presets[] = {
@@ -51,6 +51,7 @@ static const struct cc_preset window_presets[] = {
 
 extern const struct cc_ops cc_window;
 const struct cc_ops cc_window = {
+    .contract = CC_CONTRACT,
     .name = "window",
     .doc = "line rate under a static window of k bandwidth-delay products",
     .paper = "the window of Li et al., SIGCOMM 2019, held constant",

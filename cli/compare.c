@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cc/registry.h"
 #include "cli/commands.h"
 #include "cli/memory_guard.h"
 #include "cli/result_set.h"
@@ -73,7 +72,7 @@ static struct scenario *load(const struct contest *c, const char *policy, uint64
                    : text_format("{\"kind\":\"%s\"}", policy);
         sets[n++] = (struct config_set){"cc", cc};
     }
-    struct scenario *scenario = scenario_load(c->path, sets, n, err);
+    struct scenario *scenario = scenario_load(c->path, sets, n, &o->policies, err);
     free(cc);
     free(seed_text);
     free(sets);
@@ -106,9 +105,9 @@ static void add_all(struct contest *c, const char *policies, uint64_t base_seed,
         if (*word == '\0')
             err_add(err, "--cc", "an empty policy name in \"%s\"", policies);
         else if (strcmp(word, "all") == 0)
-            for (size_t i = 0; cc_registry[i]; i++)
+            for (size_t i = 0; i < c->options->policies.n; i++)
                 for (uint64_t k = 0; k < c->options->seeds; k++)
-                    add(c, cc_registry[i]->name, k, base_seed, err);
+                    add(c, c->options->policies.policies[i]->name, k, base_seed, err);
         else
             for (uint64_t k = 0; k < c->options->seeds; k++)
                 add(c, word, k, base_seed, err);

@@ -1,176 +1,109 @@
 // SPDX-License-Identifier: MIT
-// The catalogue as tables, straight from the registries.
+// The catalogue as tables, straight from the descriptions of objects, algorithms and metrics.
 //
-// Every category is flattened to entries {name, doc, source, tables}; printing knows nothing of
-// policies or topologies.
+// Every category gives entries and their keys; printing knows nothing of policies or topologies.
 #include "cli/list.h"
 
 #include <libsmartcols/libsmartcols.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cc/registry.h"
-#include "config/job_reader.h"
+#include "collective/collective.h"
+#include "config/object.h"
+#include "engine/memory.h"
 #include "report/metric_table.h"
-#include "transport/transport.h"
-#include "workload/dlrm.h"
-
-struct table_ref {
-    const char *prefix; // of the names: "pfc", or ""
-    const struct param *params;
-    size_t n;
-};
-
-struct entry {
-    const char *name, *doc, *source;
-    struct table_ref tables[6];
-    const struct own_key *keys; // that no table describes
-    size_t n_keys;
-    const char *own;         // object of own_keys
-    const struct cc_ops *cc; // has presets
-    const struct metric_table *metrics;
-};
-
-#define ENTRIES_MAX 64
-
-struct category {
-    const char *name, *doc;
-    size_t (*entries)(struct entry out[ENTRIES_MAX]);
-};
 
 // ---- the categories ----
 
-static size_t cc_entries(struct entry out[ENTRIES_MAX])
+// An object of the scenario, or what is none: `entry` and `keys` as in struct object.
+struct category {
+    const char *name, *doc;
+    const struct object *object; // NULL = none
+    bool (*entry)(const struct cc_catalogue *policies, size_t i, struct object_entry *out);
+    void (*keys)(const struct object_entry *entry, const char *prefix, const struct key_sink *to);
+};
+
+static bool collective_entry(const struct cc_catalogue *policies, size_t i,
+                             struct object_entry *out)
 {
-    size_t n = 0;
-    for (; cc_registry[n] != NULL && n < ENTRIES_MAX; n++) {
-        const struct cc_ops *ops = cc_registry[n];
-        out[n] = (struct entry){.name = ops->name,
-                                .doc = ops->doc,
-                                .source = ops->paper,
-                                .tables = {{"", ops->params, ops->n_params}},
-                                .cc = ops};
-    }
-    return n;
+    (void)policies;
+    const struct coll_algorithm *a = coll_registry[i];
+    if (a == NULL)
+        return false;
+    *out = (struct object_entry){.name = a->name, .doc = a->doc, .source = a->source, .kind = a};
+    return true;
 }
 
-static size_t transport_entries(struct entry out[ENTRIES_MAX])
+static void collective_keys(const struct object_entry *entry, const char *prefix,
+                            const struct key_sink *to)
 {
-    size_t n = 0;
-    for (; transport_registry[n] != NULL && n < ENTRIES_MAX; n++) {
-        const struct transport_ops *ops = transport_registry[n];
-        out[n] = (struct entry){.name = ops->name,
-                                .doc = ops->doc,
-                                .source = ops->source,
-                                .tables = {{"", ops->params, ops->n_params},
-                                           {"", transport_params, n_transport_params},
-                                           {"wire_overhead", overhead_params, n_overhead_params}},
-                                .own = "transport"};
-    }
-    return n;
-}
-
-static size_t topology_entries(struct entry out[ENTRIES_MAX])
-{
-    size_t n = 0;
-    for (; topology_registry[n] != NULL && n < ENTRIES_MAX; n++) {
-        const struct topology_kind *kind = topology_registry[n];
-        out[n] = (struct entry){.name = kind->name,
-                                .doc = kind->doc,
-                                .source = kind->source,
-                                .tables = {{"", dim_params, n_dim_params},
-                                           {"", kind->params, kind->n_params},
-                                           {"link", link_params, n_link_params}},
-                                .own = "topology"};
-        for (size_t l = 0; kind->links != NULL && kind->links[l] != NULL; l++)
-            out[n].tables[3 + l] = (struct table_ref){kind->links[l], link_params, n_link_params};
-    }
-    return n;
-}
-
-static size_t collective_entries(struct entry out[ENTRIES_MAX])
-{
-    size_t n = 0;
-    for (; coll_registry[n] != NULL && n < ENTRIES_MAX; n++)
-        out[n] = (struct entry){.name = coll_registry[n]->name,
-                                .doc = coll_registry[n]->doc,
-                                .source = coll_registry[n]->source};
-    return n;
-}
-
-static size_t workload_entries(struct entry out[ENTRIES_MAX])
-{
-    size_t n = 0;
-    for (const struct job_entry *job = job_registry; job->kind != NULL; job++) {
-        const struct job_kind *kind = job->kind;
-        out[n] = (struct entry){
-            .name = kind->name,
-            .doc = kind->doc,
-            .source = kind->source,
-            .tables = {{"", job_params, n_job_params}, {"", kind->params, kind->n_params}},
-            .own = "workload"};
-        if (job->reader != NULL) {
-            out[n].keys = job->reader->keys;
-            out[n].n_keys = job->reader->n_keys;
-        }
-        n++;
-    }
-    out[n++] =
-        (struct entry){.name = "gemm",
-                       .doc = "settings of `collwire workload gemm`: a training workload from the "
-                              "matrix products of a network's layers",
-                       .source = "Samajdar et al., ISPASS 2020; Williams et al., CACM 2009",
-                       .tables = {{"", gemm_params, n_gemm_params}}};
-    out[n++] = (struct entry){
-        .name = "dlrm",
-        .doc = "`dlrm` of a training job: a recommendation model, its tables sharded (element: 4B "
-               "unless given)",
-        .source = "Naumov et al. 2019; Mudigere et al., ISCA 2022",
-        .tables = {{"", dlrm_params, n_dlrm_params}, {"", gemm_params, n_gemm_params}}};
-    return n;
-}
-
-static size_t switch_entries(struct entry out[ENTRIES_MAX])
-{
-    out[0] = (struct entry){.name = "switch",
-                            .doc = "output-queued switch with a shared buffer",
-                            .source = "",
-                            .tables = {{"", switch_params, n_switch_params},
-                                       {"pfc", pfc_params, n_pfc_params},
-                                       {"ecn", ecn_switch_params, n_ecn_switch_params},
-                                       {"ecn", ecn_params, n_ecn_params},
-                                       {"routing", routing_params, n_routing_params},
-                                       {"classes.N", class_params, n_class_params}},
-                            .own = "switch"};
-    return 1;
+    const struct coll_algorithm *a = entry->kind;
+    to->table(to->ctx, prefix, a->params, a->n_params);
 }
 
 // The keys of metrics.json, then the other files.
-static size_t metrics_entries(struct entry out[ENTRIES_MAX])
+static bool metrics_entry(const struct cc_catalogue *policies, size_t i, struct object_entry *out)
 {
-    size_t n = 0;
-    for (; n < metrics_table.n && n < ENTRIES_MAX; n++)
-        out[n] = (struct entry){.name = metrics_table.list[n].key,
-                                .doc = metrics_table.list[n].help,
-                                .metrics = metrics_table.list[n].table};
-    for (size_t f = 1; f < n_metric_files && n < ENTRIES_MAX; f++)
-        out[n++] = (struct entry){.name = metric_files[f].name,
-                                  .doc = metric_files[f].help,
-                                  .metrics = metric_files[f].table};
-    return n;
+    (void)policies;
+    size_t file = i - metrics_table.n + 1; // the first file is metrics.json
+    if (i < metrics_table.n)
+        *out = (struct object_entry){.name = metrics_table.list[i].key,
+                                     .doc = metrics_table.list[i].help,
+                                     .kind = metrics_table.list[i].table};
+    else if (file < n_metric_files)
+        *out = (struct object_entry){.name = metric_files[file].name,
+                                     .doc = metric_files[file].help,
+                                     .kind = metric_files[file].table};
+    else
+        return false;
+    return true;
 }
 
-static const struct category categories[] = {
-    {"cc", "congestion control policies", cc_entries},
-    {"transport", "transports", transport_entries},
-    {"topology", "kinds of dimensions", topology_entries},
-    {"collective", "collective algorithms", collective_entries},
-    {"workload", "kinds of jobs", workload_entries},
-    {"switch", "settings of switches", switch_entries},
-    {"metrics", "what a run writes: keys of metrics.json, and files beside it", metrics_entries},
+static const struct category others[] = {
+    {"collective", "collective algorithms", NULL, collective_entry, collective_keys},
+    {"metrics", "what a run writes: keys of metrics.json, and files beside it", NULL, metrics_entry,
+     NULL},
 };
-#define N_CATEGORIES (sizeof categories / sizeof *categories)
+enum { N_OTHERS = sizeof others / sizeof *others };
+
+static struct category category_of(const struct object *o)
+{
+    return (struct category){o->key, o->doc, o, o->entry, NULL};
+}
+
+// Category `i`: the scenario's own keys, its objects, then the others. False past the last one.
+static bool category_at(size_t i, struct category *out)
+{
+    const struct object *const *parts = scenario_object.parts;
+    size_t n = 0;
+    if (i == 0) {
+        *out = category_of(&scenario_object);
+        return true;
+    }
+    for (i--; *parts != NULL; parts++) {
+        if ((*parts)->type != NULL)
+            continue; // a single key of the scenario
+        if (n++ == i) {
+            *out = category_of(*parts);
+            return true;
+        }
+    }
+    if (i - n >= N_OTHERS)
+        return false;
+    *out = others[i - n];
+    return true;
+}
+
+static bool entry_at(const struct category *c, const struct cc_catalogue *policies, size_t i,
+                     struct object_entry *out)
+{
+    if (c->entry != NULL)
+        return c->entry(policies, i, out);
+    *out = (struct object_entry){.name = c->name, .doc = c->doc};
+    return i == 0;
+}
 
 // ---- tables ----
 
@@ -239,16 +172,17 @@ static void listing_end(struct listing *listing)
     scols_unref_table(listing->table);
 }
 
-static void entries_print(FILE *out, const struct category *category)
+static void entries_print(FILE *out, const struct category *category,
+                          const struct cc_catalogue *policies)
 {
     static const char *const columns[] = {"NAME", "WHAT IT IS [SOURCE]"};
-    struct entry entries[ENTRIES_MAX] = {0};
-    size_t n = category->entries(entries);
+    struct object_entry entry;
     fprintf(out, "%s: %s\n", category->name, category->doc);
+    if (category->entry == NULL)
+        return; // it is its only entry
     struct listing listing = listing_new(out, columns, 2, 18);
-    for (size_t i = 0; i < n; i++)
-        row_add(&listing, (const char *const[]){entries[i].name, entries[i].doc},
-                entries[i].source);
+    for (size_t i = 0; entry_at(category, policies, i, &entry); i++)
+        row_add(&listing, (const char *const[]){entry.name, entry.doc}, entry.source);
     listing_end(&listing);
 }
 
@@ -285,24 +219,28 @@ static void param_row(struct listing *listing, const char *prefix, const struct 
         param->source);
 }
 
-static void own_key_row(struct listing *listing, const struct own_key *key)
+static void table_rows(void *ctx, const char *prefix, const struct param *params, size_t n)
 {
-    row_add(listing, (const char *const[]){key->key, key->type, key->def, "", key->help}, NULL);
+    struct param_walk walk = params_walk(params, n);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;)
+        param_row(ctx, prefix, param);
 }
 
-static void params_print(FILE *out, const struct entry *entry)
+static void own_key_row(void *ctx, const struct own_key *key)
+{
+    row_add(ctx, (const char *const[]){key->key, key->type, key->def, "", key->help}, NULL);
+}
+
+static void keys_print(FILE *out, const struct category *category, const struct object_entry *entry)
 {
     static const char *const columns[] = {"PARAMETER", "TYPE", "DEFAULT", "RANGE",
                                           "MEANING [SOURCE]"};
     struct listing listing = listing_new(out, columns, 5, 64);
-    for (size_t t = 0; t < sizeof entry->tables / sizeof *entry->tables; t++)
-        for (size_t i = 0; i < entry->tables[t].n; i++)
-            param_row(&listing, entry->tables[t].prefix, &entry->tables[t].params[i]);
-    for (size_t i = 0; i < entry->n_keys; i++)
-        own_key_row(&listing, &entry->keys[i]);
-    for (size_t i = 0; i < n_own_keys && entry->own != NULL; i++)
-        if (strcmp(own_keys[i].object, entry->own) == 0)
-            own_key_row(&listing, &own_keys[i].own);
+    const struct key_sink sink = {&listing, table_rows, own_key_row};
+    if (category->object != NULL)
+        object_keys(category->object, entry, "", &sink);
+    else
+        category->keys(entry, "", &sink);
     if (scols_table_get_nlines(listing.table) > 0)
         fprintf(out, "\n");
     listing_end(&listing);
@@ -314,12 +252,12 @@ static void metric_row(void *ctx, const char *path, const struct metric *m)
     row_add(listing, (const char *const[]){path, metric_unit_name(m->unit), m->help}, NULL);
 }
 
-static void metrics_print(FILE *out, const struct entry *entry)
+static void metrics_print(FILE *out, const struct object_entry *entry)
 {
     static const char *const columns[] = {"KEY", "UNIT", "MEANING"};
     struct listing listing = listing_new(out, columns, 3, 40);
     fprintf(out, "\n");
-    metric_walk(entry->metrics, "", metric_row, &listing);
+    metric_walk(entry->kind, "", metric_row, &listing);
     listing_end(&listing);
 }
 
@@ -368,64 +306,81 @@ static void presets_print(FILE *out, const struct cc_ops *ops)
     listing_end(&listing);
 }
 
-static void entry_print(FILE *out, const struct entry *entry)
+static void entry_print(FILE *out, const struct category *category,
+                        const struct object_entry *entry)
 {
     fprintf(out, "%s: %s\n", entry->name, entry->doc);
     if (entry->source != NULL && entry->source[0] != '\0')
         fprintf(out, "Source: %s\n", entry->source);
-    if (entry->metrics != NULL)
-        metrics_print(out, entry);
-    else
-        params_print(out, entry);
-    if (entry->cc != NULL)
-        presets_print(out, entry->cc);
+    if (category->entry == metrics_entry) {
+        if (entry->kind != NULL) // else it is a single value
+            metrics_print(out, entry);
+    } else {
+        keys_print(out, category, entry);
+    }
+    if (entry->policy != NULL)
+        presets_print(out, entry->policy);
 }
 
 // ---- the command ----
 
-static int unknown(const char *what, const char *word, const char *const *words)
+// A word that none of `n` words is: a line on stderr with the nearest one, else with all of them.
+static int unknown(const char *what, const char *word, const char *const *words, size_t n)
 {
     const char *near = err_near_miss(word, words);
     fprintf(stderr, "collwire: list: unknown %s \"%s\"", what, word);
     if (near != NULL)
         fprintf(stderr, "; did you mean \"%s\"?", near);
+    for (size_t i = 0; i < n && near == NULL; i++)
+        fprintf(stderr, "%s%s", i == 0 ? "; one of " : ", ", words[i]);
     fprintf(stderr, "\n");
     return -1;
 }
 
-static int category_print(FILE *out, const struct category *category, const char *name)
+static int category_print(FILE *out, const struct category *category, const char *name,
+                          const struct cc_catalogue *policies)
 {
-    struct entry entries[ENTRIES_MAX] = {0};
-    const char *words[ENTRIES_MAX + 1] = {0};
-    size_t n = category->entries(entries);
+    struct object_entry entry;
+    size_t n = 0;
+    while (entry_at(category, policies, n, &entry))
+        n++;
     if (name == NULL && n > 1) {
-        entries_print(out, category);
+        entries_print(out, category, policies);
         return 0;
     }
-    for (size_t i = 0; i < n; i++) {
-        words[i] = entries[i].name;
-        if (name == NULL || strcmp(name, words[i]) == 0) {
-            entry_print(out, &entries[i]);
-            return 0;
+    const char **words = memory_zeroed(n + 1, sizeof *words);
+    int status = -1;
+    for (size_t i = 0; status != 0 && entry_at(category, policies, i, &entry); i++) {
+        words[i] = entry.name;
+        if (name == NULL || strcmp(name, entry.name) == 0) {
+            entry_print(out, category, &entry);
+            status = 0;
         }
     }
-    return unknown(category->name, name, words);
+    if (status != 0)
+        unknown(category->name, name, words, n);
+    free(words);
+    return status;
 }
 
-int list_print(FILE *out, const char *what, const char *name)
+#define CATEGORIES_MAX 32
+
+int list_print(FILE *out, const char *what, const char *name, const struct cc_catalogue *policies)
 {
-    const char *words[N_CATEGORIES + 1] = {0};
-    for (size_t i = 0; i < N_CATEGORIES; i++) {
-        words[i] = categories[i].name;
-        if (what != NULL && strcmp(what, words[i]) == 0)
-            return category_print(out, &categories[i], name);
+    const char *words[CATEGORIES_MAX + 1] = {0};
+    struct category category;
+    size_t n = 0;
+    for (; n < CATEGORIES_MAX && category_at(n, &category); n++) {
+        words[n] = category.name;
+        if (what != NULL && strcmp(what, category.name) == 0)
+            return category_print(out, &category, name, policies);
     }
     if (what != NULL)
-        return unknown("category", what, words);
-    for (size_t i = 0; i < N_CATEGORIES; i++) {
+        return unknown("category", what, words, n);
+    for (size_t i = 0; i < n && category_at(i, &category); i++) {
         if (i > 0)
             fprintf(out, "\n");
-        entries_print(out, &categories[i]);
+        entries_print(out, &category, policies);
     }
     return 0;
 }

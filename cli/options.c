@@ -167,7 +167,8 @@ int options_parse(struct options *o, int argc, char **argv)
         {"version", 0, &version, 1},
         {0},
     };
-    *o = (struct options){.seeds = 1, .passes = 1, .compute_scale = 1};
+    *o = (struct options){
+        .seeds = 1, .passes = 1, .compute_scale = 1, .policies = cc_catalogue_builtin()};
     while ((option = getopt_long(argc, argv, "o:", table, NULL)) != -1)
         if (option != 0 && take(o, option, optarg) != 0)
             return -1;

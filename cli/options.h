@@ -20,6 +20,7 @@ struct options {
     const char *out, *cc;
     struct config_set *sets; // --set and --seed in their order
     size_t n_sets;
+    struct cc_catalogue policies;
     uint64_t seeds, jobs;
     const char *file;     // import, workload: NULL = stdout
     const char *parallel; // workload

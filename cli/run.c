@@ -50,7 +50,7 @@ int command_run(const struct options *o)
         return EXIT_BAD_USE;
     signals_phase("reading the scenario");
     signals_show(progress_wanted(o));
-    struct scenario *scenario = scenario_load(path, o->sets, o->n_sets, &err);
+    struct scenario *scenario = scenario_load(path, o->sets, o->n_sets, &o->policies, &err);
     signals_show(false);
     errors_print(&err);
     if (!scenario)

@@ -17,7 +17,7 @@ int command_validate(const struct options *o)
         return EXIT_BAD_USE;
     signals_phase("reading the scenario");
     signals_show(progress_wanted(o));
-    struct scenario *scenario = scenario_load(path, o->sets, o->n_sets, &err);
+    struct scenario *scenario = scenario_load(path, o->sets, o->n_sets, &o->policies, &err);
     struct sim *sim = NULL;
     signals_phase("building the network");
     uint64_t memory = scenario ? simulate_memory_limit(scenario_spec(scenario)) : 0;
@@ -52,5 +52,5 @@ int command_validate(const struct options *o)
 int command_list(const struct options *o)
 {
     const char *what = o->n_args > 0 ? o->args[0] : NULL, *name = o->n_args > 1 ? o->args[1] : NULL;
-    return list_print(stdout, what, name) == 0 ? EXIT_DONE : EXIT_BAD_USE;
+    return list_print(stdout, what, name, &o->policies) == 0 ? EXIT_DONE : EXIT_BAD_USE;
 }

@@ -14,9 +14,9 @@ static int params_set(const struct options *o, struct gemm_params *params, struc
     size_t errors = err->n_errors;
     params_default(gemm_params, n_gemm_params, params);
     for (size_t i = 0; i < o->n_sets; i++) {
-        const struct param *param = param_find(gemm_params, n_gemm_params, o->sets[i].path);
-        if (param)
-            param_set(param, params, o->sets[i].value, o->sets[i].path, err);
+        struct param param = param_find(gemm_params, n_gemm_params, o->sets[i].path);
+        if (param.name)
+            param_set(&param, params, o->sets[i].value, o->sets[i].path, err);
         else
             err_add(err, o->sets[i].path, "unknown setting; see collwire list workload gemm");
     }

@@ -86,11 +86,9 @@ collwire_layer(config
 
 collwire_layer(cli
   ALLOW engine trace sim report config jansson.h libsmartcols.h sha2.h
-        # the tables of the catalogue, as config has them: list.c prints them
-        topology/topology.h cc/cc.h cc/registry.h collective/collective.h switch/switch_spec.h
-        transport/transport.h transport/transport_spec.h workload/kind.h workload/dlrm.h
-        workload/gemm.h
-  VIA net wire topology cc collective switch transport comm workload # sim/spec.h
+        # catalogues that list.c prints, and workloads from matrix products
+        cc/cc.h cc/catalogue.h collective/collective.h workload/gemm.h
+  VIA net wire topology cc collective switch transport analytical comm workload # sim/spec.h
   LIBS PkgConfig::jansson PkgConfig::libmd PkgConfig::smartcols)
 
 # ---- the check ----

@@ -38,8 +38,6 @@ bool coll_shape_valid(const struct coll_shape *shape, const char **why)
         *why = "more than 262144 ranks";
     else if (coll_op_rooted(shape->op) && shape->root >= shape->ranks)
         *why = "the root is not among the ranks";
-    else if (shape->pieces > COLL_MAX_PIECES)
-        *why = "more than 262144 pieces";
     else
         return true;
     return false;

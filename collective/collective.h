@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/param.h"
+
 enum coll_op {
     COLL_ALL_REDUCE,
     COLL_REDUCE_SCATTER,
@@ -35,7 +37,7 @@ enum coll_op {
 };
 
 #define COLL_MAX_RANKS (1u << 18)
-#define COLL_MAX_PIECES (1u << 18) // so that no program has 2^20 steps
+#define COLL_PARAMS_BYTES 32 // settings of an algorithm
 
 // `bytes` is the largest per-rank buffer (NCCL tests): the vector of an all-reduce, a broadcast, a
 // reduce or a send_recv; the input of a reduce-scatter or of a scatter's root; the output of an
@@ -44,12 +46,9 @@ struct coll_shape {
     enum coll_op op;
     uint32_t ranks;
     uint64_t bytes;
-    bool bidirectional;        // ring: half of the vector each way
-    uint32_t root;             // of a rooted operation
-    uint32_t window;           // direct: messages of a rank at once, 0 = all
-    uint32_t pieces;           // the vector goes in so many, one behind the other: trees (0 = 1),
-                               // ring broadcast and reduce (0 = ranks)
-    uint32_t ranks_per_server; // shifted_halving_doubling: consecutive ranks that share a server
+    uint32_t root;      // of a rooted operation
+    uint32_t inner;     // ranks of the network's innermost dimension, 0 or 1 = it has but one
+    const void *params; // the struct that the algorithm's table describes; NULL = its defaults
     const struct coll_uneven *uneven; // all_to_all: vectors that differ; NULL = all have `bytes`
     uint32_t chunk, chunks;           // of the uneven vectors: part `chunk` of `chunks` (0 = whole)
 };
@@ -78,6 +77,10 @@ struct coll_block {
 
 struct coll_algorithm {
     const char *name, *doc, *source;
+    const char *astra; // its word in system files of ASTRA-sim; NULL = none
+    /* settings: a struct of at most COLL_PARAMS_BYTES; keys of one name mean the same everywhere */
+    const struct param *params;
+    size_t n_params, params_bytes;
     bool (*supports)(const struct coll_shape *shape, const char **why); // false: *why says what for
     uint32_t (*steps)(const struct coll_shape *shape);
     uint32_t (*n_sends)(const struct coll_shape *shape, uint32_t rank, uint32_t step);
@@ -98,8 +101,8 @@ extern const struct coll_algorithm *const coll_registry[]; // NULL-terminated
 // Segment bounds: first byte of segment i of `shape` (i <= ranks).
 uint64_t coll_segment(const struct coll_shape *shape, uint32_t i);
 
-// What every algorithm asks of a shape: 1 to COLL_MAX_RANKS ranks, the root among them, at most
-// COLL_MAX_PIECES pieces. False: *why says what is missing.
+// What every algorithm requires of a shape: 1 to COLL_MAX_RANKS ranks, the root among them. False: *why
+// says what is missing.
 bool coll_shape_valid(const struct coll_shape *shape, const char **why);
 
 // Sum of the blocks of a message, for an algorithm's send().

@@ -13,6 +13,19 @@
 // Source: the "direct" algorithm of ASTRA-sim (Rashidi et al., ISPASS 2020); Thakur, Rabenseifner,
 // Gropp, IJHPCA 2005.
 #include "collective/collective.h"
+#include "collective/settings.h"
+
+static const struct param direct_params[] = {
+    {.name = "in_flight",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct coll_direct_params, in_flight),
+     .def = "auto",
+     .min = "1",
+     .max = "65536",
+     .can_auto = true,
+     .help = "direct: messages of a rank at once; auto = to all others",
+     .source = "ASTRA-sim: direct-collective-window"},
+};
 
 static bool direct_supports(const struct coll_shape *shape, const char **why)
 {
@@ -22,8 +35,9 @@ static bool direct_supports(const struct coll_shape *shape, const char **why)
 // Messages of a step.
 static uint32_t direct_window(const struct coll_shape *shape)
 {
+    const struct coll_direct_params *p = shape->params;
     uint32_t all = shape->ranks - 1;
-    return shape->window == 0 || shape->window > all ? all : shape->window;
+    return p == NULL || p->in_flight > all ? all : (uint32_t)p->in_flight; // auto is above all
 }
 
 // Steps in which a rank can talk to all others once; ranks > 1.
@@ -136,6 +150,10 @@ const struct coll_algorithm coll_direct = {
     .name = "direct",
     .doc = "everyone to everyone at once; the fewest steps, the largest incast",
     .source = "Rashidi et al., ISPASS 2020",
+    .astra = "direct",
+    .params = direct_params,
+    .n_params = sizeof direct_params / sizeof *direct_params,
+    .params_bytes = sizeof(struct coll_direct_params),
     .supports = direct_supports,
     .steps = direct_steps,
     .n_sends = direct_n_sends,

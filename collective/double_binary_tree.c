@@ -9,7 +9,18 @@
 // Sources: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL 2.4 (Jeaugey, "Massively
 // scale your deep learning training with NCCL 2.4", 2019). NCCL's trees hang from a node with one
 // child, so at odd counts rank 0 is an inner node of both; here none is at any count.
+#include "collective/settings.h"
 #include "collective/tree_pipeline.h"
+
+static const struct param tree_params[] = {
+    {.include = coll_pieces_params, .offset = offsetof(struct coll_tree_params, pieces)},
+};
+
+static uint32_t pieces_of(const struct coll_shape *shape)
+{
+    const struct coll_tree_params *p = shape->params;
+    return p != NULL && p->pieces != PARAM_AUTO ? (uint32_t)p->pieces : 1;
+}
 
 static bool dbt_supports(const struct coll_shape *shape, const char **why)
 {
@@ -27,7 +38,7 @@ static struct tree_pipeline pipeline_of(const struct coll_shape *shape)
         .ranks = shape->ranks,
         .top = coll_op_rooted(shape->op) ? shape->root : PIPELINE_NO_TOP,
         .bytes = shape->bytes,
-        .pieces = shape->pieces > 0 ? shape->pieces : 1,
+        .pieces = pieces_of(shape),
         .n_trees = 2,
         .up = shape->op != COLL_BROADCAST,
         .down = shape->op != COLL_REDUCE,
@@ -64,6 +75,10 @@ const struct coll_algorithm coll_double_binary_tree = {
     .name = "double_binary_tree",
     .doc = "two binary trees with half of the vector each, no rank inner in both; pipelined",
     .source = "Sanders, Speck, Traeff, Parallel Computing 35 (2009)",
+    .astra = "doubleBinaryTree",
+    .params = tree_params,
+    .n_params = sizeof tree_params / sizeof *tree_params,
+    .params_bytes = sizeof(struct coll_tree_params),
     .supports = dbt_supports,
     .steps = dbt_steps,
     .n_sends = dbt_n_sends,

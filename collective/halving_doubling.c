@@ -190,6 +190,7 @@ const struct coll_algorithm coll_halving_doubling = {
     .name = "halving_doubling",
     .doc = "log2(p) exchanges at halving, then doubling distances; other rank counts fold",
     .source = "Thakur, Rabenseifner, Gropp, IJHPCA 2005",
+    .astra = "halvingDoubling",
     .supports = hd_supports,
     .steps = hd_steps,
     .n_sends = hd_n_sends,

@@ -20,7 +20,7 @@ struct coll_phase {
 struct coll_phase_call {
     enum coll_op op;
     const struct coll_algorithm *algorithm;
-    uint32_t window;         // direct
+    const void *params;      // its settings, NULL = the defaults
     const uint32_t *members; // [n] ranks of the network, in the order of the algorithm
     uint32_t n;
     uint64_t bytes;   // as in coll_phase

@@ -15,10 +15,23 @@
 // upper half goes down it (the mirror image), so that both directions of every link carry half.
 // All-to-all does not forward: in step s rank r sends straight to rank r + s + 1 and hears from
 // r - s - 1, the shifted exchange that NCCL makes of its point-to-point calls. It has no direction;
-// `bidirectional` changes nothing there, nor in send_recv (one message to the next rank) and
+// a second direction changes nothing there, nor in send_recv (one message to the next rank) and
 // barrier: a token leaves rank 0, has collected all after p - 1 hops and told all after p - 1 more.
 // Sources: Patarasuk, Yuan, JPDC 69 (2009), section 4; Thakur, Rabenseifner, Gropp, IJHPCA 2005.
 #include "collective/collective.h"
+#include "collective/settings.h"
+
+#define FIELD(name) offsetof(struct coll_ring_params, name)
+static const struct param ring_params[] = {
+    {.name = "ring_directions",
+     .type = PARAM_COUNT,
+     .offset = FIELD(directions),
+     .def = "1",
+     .min = "1",
+     .max = "2",
+     .help = "2 = half of the vector each way round the ring"},
+    {.include = coll_pieces_params, .offset = FIELD(pieces)},
+};
 
 static bool ring_supports(const struct coll_shape *shape, const char **why)
 {
@@ -27,7 +40,8 @@ static bool ring_supports(const struct coll_shape *shape, const char **why)
 
 static uint32_t ring_pieces(const struct coll_shape *shape)
 {
-    return shape->pieces > 0 ? shape->pieces : shape->ranks;
+    const struct coll_ring_params *p = shape->params;
+    return p != NULL && p->pieces != PARAM_AUTO ? (uint32_t)p->pieces : shape->ranks;
 }
 
 static uint32_t ring_steps(const struct coll_shape *shape)
@@ -56,9 +70,15 @@ static uint32_t ring_walk(const struct coll_shape *shape, uint32_t rank, uint32_
     return (uint32_t)((rank + up) % shape->ranks);
 }
 
+static bool bidirectional(const struct coll_shape *shape)
+{
+    const struct coll_ring_params *p = shape->params;
+    return p != NULL && p->directions == 2;
+}
+
 static bool ring_two_ways(const struct coll_shape *shape)
 {
-    return shape->bidirectional && shape->op != COLL_ALL_TO_ALL && shape->op != COLL_SEND_RECV &&
+    return bidirectional(shape) && shape->op != COLL_ALL_TO_ALL && shape->op != COLL_SEND_RECV &&
            shape->op != COLL_BARRIER;
 }
 
@@ -155,7 +175,7 @@ static struct coll_send ring_send(const struct coll_shape *shape, uint32_t rank,
         break;
     }
     }
-    if (shape->bidirectional) {
+    if (bidirectional(shape)) {
         uint64_t middle = send.src_offset + (last - send.src_offset) / 2;
         send.src_offset = down ? middle : send.src_offset;
         last = down ? last : middle;
@@ -170,6 +190,10 @@ const struct coll_algorithm coll_ring = {
     .name = "ring",
     .doc = "one segment per step to the neighbour, one or both ways; all-to-all by shifts",
     .source = "Patarasuk, Yuan, JPDC 69 (2009)",
+    .astra = "ring",
+    .params = ring_params,
+    .n_params = sizeof ring_params / sizeof *ring_params,
+    .params_bytes = sizeof(struct coll_ring_params),
     .supports = ring_supports,
     .steps = ring_steps,
     .n_sends = ring_n_sends,

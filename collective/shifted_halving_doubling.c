@@ -17,8 +17,21 @@
 // Source of the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5. The shifted order
 // has no published text behind it here: it is what the paragraph above says.
 #include "collective/collective.h"
+#include "collective/settings.h"
 
 extern const struct coll_algorithm coll_shifted_halving_doubling;
+
+static const struct param shd_params[] = {
+    {.name = "ranks_per_server",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct coll_shifted_params, ranks_per_server),
+     .def = "auto",
+     .min = "1",
+     .can_auto = true,
+     .help =
+         "shifted_halving_doubling: consecutive ranks that share a server; auto = the innermost "
+         "dimension, 1 where there is but one"},
+};
 
 static bool power_of_two(uint32_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
@@ -32,7 +45,10 @@ static uint32_t log2_of(uint32_t n)
 
 static uint32_t ranks_per_server(const struct coll_shape *shape)
 {
-    return shape->ranks_per_server > 0 ? shape->ranks_per_server : 1;
+    const struct coll_shifted_params *p = shape->params;
+    if (p != NULL && p->ranks_per_server != PARAM_AUTO)
+        return (uint32_t)p->ranks_per_server;
+    return shape->inner > 0 ? shape->inner : 1;
 }
 
 static bool shd_supports(const struct coll_shape *shape, const char **why)
@@ -130,6 +146,9 @@ const struct coll_algorithm coll_shifted_halving_doubling = {
     .name = "shifted_halving_doubling",
     .doc = "halving and doubling over loop distances, in another order on each rank of a server",
     .source = "Thakur, Rabenseifner, Gropp, IJHPCA 2005",
+    .params = shd_params,
+    .n_params = sizeof shd_params / sizeof *shd_params,
+    .params_bytes = sizeof(struct coll_shifted_params),
     .supports = shd_supports,
     .steps = shd_steps,
     .n_sends = shd_fan,

@@ -14,9 +14,20 @@
 // rank sends more than two copies of the vector one way, so that with many pieces the time tends to
 // 2n/G (an all-reduce: 3n/G) rather than n/G log2 p. For p a power of two as deep as the binomial.
 // Sources: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4; the binary tree: binary_tree.h.
+#include "collective/settings.h"
 #include "collective/tree_pipeline.h"
 
 extern const struct coll_algorithm coll_tree;
+
+static const struct param tree_params[] = {
+    {.include = coll_pieces_params, .offset = offsetof(struct coll_tree_params, pieces)},
+};
+
+static uint32_t pieces_of(const struct coll_shape *shape)
+{
+    const struct coll_tree_params *p = shape->params;
+    return p != NULL && p->pieces != PARAM_AUTO ? (uint32_t)p->pieces : 1;
+}
 
 static bool tree_supports(const struct coll_shape *shape, const char **why)
 {
@@ -54,7 +65,7 @@ static uint32_t root_of(const struct coll_shape *shape)
 
 static bool in_pieces(const struct coll_shape *shape)
 {
-    return shape->pieces > 1 && shape->ranks > 1 &&
+    return pieces_of(shape) > 1 && shape->ranks > 1 &&
            (shape->op == COLL_ALL_REDUCE || shape->op == COLL_BROADCAST ||
             shape->op == COLL_REDUCE);
 }
@@ -65,7 +76,7 @@ static struct tree_pipeline pipeline_of(const struct coll_shape *shape)
         .ranks = shape->ranks,
         .top = root_of(shape),
         .bytes = shape->bytes,
-        .pieces = shape->pieces,
+        .pieces = pieces_of(shape),
         .n_trees = 1,
         .up = goes_up(shape->op),
         .down = goes_down(shape->op),
@@ -184,6 +195,9 @@ const struct coll_algorithm coll_tree = {
     .name = "tree",
     .doc = "up to a root, down from it: a binomial tree, or in pieces through a binary tree",
     .source = "Thakur, Rabenseifner, Gropp, IJHPCA 2005",
+    .params = tree_params,
+    .n_params = sizeof tree_params / sizeof *tree_params,
+    .params_bytes = sizeof(struct coll_tree_params),
     .supports = tree_supports,
     .steps = tree_steps,
     .n_sends = tree_n_sends,

@@ -49,8 +49,7 @@ static struct instance **open_slot(struct communicator *c, size_t number)
 static bool requests_equal(const struct comm_request *a, const struct comm_request *b)
 {
     return a->op == b->op && a->bytes == b->bytes && a->dims == b->dims && a->root == b->root &&
-           a->pieces == b->pieces && a->ranks_per_server == b->ranks_per_server &&
-           a->uneven == b->uneven && a->urgent == b->urgent;
+           a->inner == b->inner && a->uneven == b->uneven && a->urgent == b->urgent;
 }
 
 // Members that issue different collectives would wait for each other's messages for ever.

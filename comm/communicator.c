@@ -121,17 +121,16 @@ double comm_queue_pairs(const struct coll_schedule *s, enum coll_op op, uint32_t
     coll_planner_begin(&planner, 0);
     uint32_t n = coll_plan(&planner, op, dims, bytes, phases);
     for (uint32_t i = 0; i < n; i++) {
-        const struct coll_choice *choice = &s->choice[phases[i].op][phases[i].dim];
+        struct coll_choice choice = s->choice[phases[i].op][phases[i].dim];
+        coll_choice_set(&choice, "pieces", "1"); // more of them take the same pairs
         struct coll_shape shape = {.op = phases[i].op,
                                    .ranks = coll_group_size(s, phases[i].dim),
                                    .bytes = bytes,
-                                   .bidirectional = s->bidirectional,
-                                   .window = choice->window,
-                                   .pieces = 1};
+                                   .params = choice.params};
         const char *why;
-        if (!choice->algorithm || !choice->algorithm->supports(&shape, &why))
+        if (!choice.algorithm || !choice.algorithm->supports(&shape, &why))
             continue;
-        pairs += peers_of(choice->algorithm, &shape) * coll_ranks(s);
+        pairs += peers_of(choice.algorithm, &shape) * coll_ranks(s);
     }
     return pairs;
 }

@@ -50,10 +50,10 @@ struct comm_request {
     uint64_t bytes; // the largest per-rank buffer (collective/collective.h)
     uint32_t dims;  // bit set of the schedule's dimensions; all ranks that agree in the others take
                     // part together
-    uint32_t root, pieces, ranks_per_server; // as in coll_shape
-    const struct coll_uneven *uneven;        // all_to_all over all ranks at once; NULL = alike
-    bool urgent;                             // before all that are not
-    const char *name;                        // for the record
+    uint32_t root, inner;             // as in coll_shape
+    const struct coll_uneven *uneven; // all_to_all over all ranks at once; NULL = alike
+    bool urgent;                      // before all that are not
+    const char *name;                 // for the record
 };
 
 // A member's part of the collective that it issued with `ticket` has ended. `ctx` as in comm_new.

@@ -30,11 +30,9 @@ struct coll_shape instance_shape(const struct coll_schedule *s, const struct ins
     return (struct coll_shape){.op = (enum coll_op)phase->op,
                                .ranks = coll_group_size(s, phase->dim),
                                .bytes = range.end - range.first,
-                               .bidirectional = s->bidirectional,
                                .root = in->request.root,
-                               .window = s->choice[phase->op][phase->dim].window,
-                               .pieces = in->request.pieces,
-                               .ranks_per_server = in->request.ranks_per_server,
+                               .inner = in->request.inner,
+                               .params = s->choice[phase->op][phase->dim].params,
                                .uneven = exchange ? in->request.uneven : NULL,
                                .chunk = chunk,
                                .chunks = in->n_chunks};

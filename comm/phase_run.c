@@ -163,7 +163,7 @@ static void count(struct walk *walk, const struct coll_send *send, ps_t now)
     record_of(run)->dims[run->dim].bytes += send->bytes;
 }
 
-static void post(struct walk *walk, const struct coll_send *send, uint32_t fan_out, ps_t now)
+static void post(struct walk *walk, const struct coll_send *send, ps_t now)
 {
     struct phase_run *run = walk->run;
     const struct communicator *c = run->comm;
@@ -176,10 +176,6 @@ static void post(struct walk *walk, const struct coll_send *send, uint32_t fan_o
         .job = job->job,
         .channel = job->channels > 1 ? run->chunk % job->channels : 0,
         .cls = job->cls,
-        .hint = {.fan_in = run->algorithm->n_recvs(&run->shape, send->peer, send->peer_step),
-                 .fan_out = fan_out,
-                 .step = walk->step,
-                 .steps = run->steps},
         .token = token_of(walk, send->peer, send->peer_step) | (send->reduce ? TOKEN_REDUCE : 0),
     };
     (*job->messages)++;
@@ -192,7 +188,7 @@ static void issue(struct walk *walk, ps_t now)
     uint32_t n = run->algorithm->n_sends(&run->shape, walk->member, walk->step);
     for (uint32_t k = 0; k < n; k++) {
         struct coll_send send = run->algorithm->send(&run->shape, walk->member, walk->step, k);
-        post(walk, &send, n, now);
+        post(walk, &send, now);
     }
 }
 

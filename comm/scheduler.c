@@ -47,7 +47,7 @@ static bool closed_form_ps(const struct phase_run *run, ps_t *duration_ps)
         members[m] = comm_rank(c, run_member(run, m));
     struct coll_phase_call call = {.op = (enum coll_op)phase->op,
                                    .algorithm = run->algorithm,
-                                   .window = run->shape.window,
+                                   .params = run->shape.params,
                                    .members = members,
                                    .n = run->n_members,
                                    .bytes = phase->bytes,

@@ -109,7 +109,8 @@ static void dim_fill(struct reader *r, const struct astra_dim *from, const struc
     set_text(r, links, &dim->kind->params[0], dim->params, count); // planes or parallel links
     dim->links[0].delay_ps = (ps_t)llround(from->latency_ns * (double)PS_PER_NS);
     format_rate((uint64_t)llround(from->gbytes_per_s * GB_BITS * share), rate);
-    set_text(r, bandwidth, param_find(link_params, n_link_params, "rate"), &dim->links[0], rate);
+    struct param rate_param = param_find(link_params, n_link_params, "rate");
+    set_text(r, bandwidth, &rate_param, &dim->links[0], rate);
 }
 
 // ---- the file ----

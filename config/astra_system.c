@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/settings.h"
 #include "config/text_file.h"
 #include "engine/memory.h"
 
@@ -142,35 +143,39 @@ static bool set_window(struct system *s, const char *value)
 
 // ---- implementations ----
 
-static const struct implementation {
-    const char *word, *flat, *algorithm;
-} implementations[] = {{"ring", "oneRing", "ring"},
-                       {"direct", "oneDirect", "direct"},
-                       {"halvingDoubling", "oneHalvingDoubling", "halving_doubling"},
-                       {"doubleBinaryTree", "oneDoubleBinaryTree", "double_binary_tree"}};
-#define N_IMPLEMENTATIONS (sizeof implementations / sizeof *implementations)
-
-// `word` with a number behind it where it is that of direct: "direct4".
-static bool word_is(const char *value, const char *word, uint64_t *window)
+// `value` is the algorithm's word; that of direct may have a number behind it: "direct4". Flat, over all
+// ranks at once, it begins with "one": "oneDirect4".
+static bool word_is(const char *value, const struct coll_algorithm *a, bool flat, uint64_t *window)
 {
-    size_t length = strlen(word);
+    char word[64];
     *window = 0;
+    if (a->astra == NULL)
+        return false;
+    snprintf(word, sizeof word, "%s%s", flat ? "one" : "", a->astra);
+    if (flat)
+        word[3] = (char)(word[3] - 'a' + 'A');
+    size_t length = strlen(word);
     if (strcmp(value, word) == 0)
         return true;
-    bool direct = strcmp(word, "direct") == 0 || strcmp(word, "oneDirect") == 0;
-    return direct && strncmp(value, word, length) == 0 &&
+    return strcmp(a->name, "direct") == 0 && strncmp(value, word, length) == 0 &&
            parse_count(value + length, window) == 0 && *window > 0 && *window <= UINT32_MAX;
+}
+
+static struct coll_direct_params *direct_of(struct coll_choice *choice)
+{
+    return (struct coll_direct_params *)(void *)choice->params;
 }
 
 static bool choice_of(struct system *s, const char *value, bool flat, struct coll_choice *choice)
 {
     uint64_t window;
-    for (size_t i = 0; i < N_IMPLEMENTATIONS; i++) {
-        const struct implementation *im = &implementations[i];
-        if (!word_is(value, flat ? im->flat : im->word, &window))
+    for (size_t i = 0; coll_registry[i] != NULL; i++) {
+        if (!word_is(value, coll_registry[i], flat, &window))
             continue;
-        *choice = (struct coll_choice){coll_find(im->algorithm), (uint32_t)window};
-        return choice->algorithm != NULL || wrong(s, "\"%.40s\" is not supported", value);
+        *choice = coll_choice_of(coll_registry[i]);
+        if (window > 0)
+            direct_of(choice)->in_flight = window;
+        return true;
     }
     return wrong(s,
                  "unknown implementation \"%.40s\": one of ring, direct, directK, "
@@ -230,7 +235,7 @@ static struct system system_begin(struct coll_schedule *c)
     for (int op = 0; op < 4; op++) {
         c->flat[op] = false;
         for (uint32_t d = 0; d <= c->n_dims; d++)
-            c->choice[op][d] = (struct coll_choice){coll_find("ring"), 0};
+            c->choice[op][d] = coll_choice_of(coll_find("ring"));
     }
     c->chunks = c->active_chunks = 1;
     c->phases = COLL_BASELINE;
@@ -247,8 +252,10 @@ static void system_end(struct system *s)
     for (int op = 0; op < 4; op++)
         for (uint32_t d = 0; d <= s->schedule->n_dims; d++) {
             struct coll_choice *choice = &s->schedule->choice[op][d];
-            if (choice->algorithm == coll_find("direct") && choice->window == 0)
-                choice->window = (uint32_t)s->window;
+            bool open = choice->algorithm == coll_find("direct") &&
+                        direct_of(choice)->in_flight == PARAM_AUTO;
+            if (open && s->window > 0)
+                direct_of(choice)->in_flight = s->window;
         }
 }
 

@@ -6,7 +6,7 @@
 #include "config/read.h"
 
 // The settings in `file`, relative to folder `dir`, into *s, whose dimensions (n_dims, dim_size,
-// dim_bandwidth) and `bidirectional` are the caller's. 0, or -1 with errors at `path` that name file
+// dim_bandwidth) are the caller's. 0, or -1 with errors at `path` that name file
 // and line. `copy`, where it is not NULL, is an object that gets the keys as they are.
 int astra_system_read(const char *dir, const char *file, const char *path, struct coll_schedule *s,
                       json_t *copy, struct err *err);

@@ -9,6 +9,7 @@
 #include "config/astra_network.h"
 #include "config/astra_system.h"
 #include "config/astra_workload.h"
+#include "config/objects.h"
 #include "config/training.h"
 
 #define NAME_MAX_CHARS 64
@@ -67,7 +68,7 @@ char *astra_import(const struct astra_import *from, struct err *err)
     struct training_spec training;
     struct coll_schedule schedule = {0};
     json_t *system = json_object(), *job = json_object(), *root = json_object();
-    dim_defaults(&scenario.base);
+    object_defaults(&scenario_object, &scenario);
     network_read(from, &scenario, err);
     schedule_dims(&scenario.spec, &schedule, sizes);
     astra_system_read(dir, from->system, "system", &schedule, system, err);
@@ -78,7 +79,7 @@ char *astra_import(const struct astra_import *from, struct err *err)
         json_object_set_new(root, "name", name_json(from));
         json_object_set_new(root, "source", json_string("ASTRA-sim 1.0 files"));
         json_object_set_new(root, "network", json_string("analytical"));
-        json_object_set_new(root, "topology", topology_json(&scenario));
+        json_object_set_new(root, "topology", object_json(&scenario, &topology_object, &scenario));
         // A message uses all links of a rank there: over packets it is cut over them.
         json_object_set_new(root, "transport", json_pack("{s:b}", "stripe", 1));
         json_object_set_new(job, "kind", json_string("training"));

@@ -3,6 +3,7 @@
 // settings of a kind that its table does not.
 #pragma once
 
+#include "config/object.h"
 #include "config/read.h"
 #include "workload/kind.h"
 
@@ -49,6 +50,12 @@ bool chunks_check(struct reader *r, const struct place *place, const struct coll
 // The dimensions of a job's ranks: `place`, a list of sizes, or the network's own.
 void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
                    struct coll_schedule *s);
+
+// ---- algorithms.c: settings of algorithms as keys of a job; `choices` as in collective_settings ----
+void algorithms_read(struct reader *r, const struct place *place, struct keys *keys,
+                     struct coll_choice *choices);
+void algorithms_write(json_t *json, const struct coll_choice *choices);
+void algorithms_schema(json_t *object);
 
 // ---- programs.c: can the algorithms of a schedule do what they have to? ----
 // All that an operation over the dimensions `dims` (bit set) of the job may need, with the rest of

@@ -35,12 +35,12 @@ void map_ranks(struct reader *r, const struct place *place, struct job_spec *job
     const struct spec *spec = &r->scenario->spec;
     struct place stride = place_key(place, "stride");
     uint32_t n = job_size(r, job);
-    if (params->stride != PARAM_AUTO_BYTES && params->mapping != MAPPING_STRIDED)
+    if (params->stride != PARAM_AUTO && params->mapping != MAPPING_STRIDED)
         place_error(r->err, &stride, "is for mapping strided");
     if (n == 0 || params->mapping == MAPPING_LOCAL)
         return;
     uint32_t *places = memory_zeroed(n, sizeof *places), *ranks = memory_zeroed(n, sizeof *ranks);
-    uint64_t apart = params->stride != PARAM_AUTO_BYTES ? params->stride : spec->dims[0].size;
+    uint64_t apart = params->stride != PARAM_AUTO ? params->stride : spec->dims[0].size;
     if (params->mapping == MAPPING_STRIDED)
         strided(places, n, (uint32_t)apart);
     else

@@ -50,7 +50,7 @@ static bool program_check(struct reader *r, const struct place *place, const str
     struct place item = place_item(place, dim);
     const char *why = "";
     shape.ranks = coll_group_size(s, dim);
-    shape.window = s->choice[shape.op][dim].window;
+    shape.params = s->choice[shape.op][dim].params;
     if (!a->supports(&shape, &why)) {
         place_error(r->err, json_is_array(place->json) ? &item : place,
                     "%s cannot run %s over %u ranks: %s", a->name, coll_op_name(shape.op),

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Between the files of this folder: the state of a reading, and a reader for each object.
+// Between the files of this folder: the state of a reading, and what reads and writes by tables.
 #pragma once
 
+#include "cc/catalogue.h"
 #include "config/place.h"
 #include "config/tables.h"
 #include "topology/graph.h"
 
 enum override { OVERRIDE_SWITCH, OVERRIDE_TRANSPORT, OVERRIDE_CC, N_OVERRIDES };
+
+// A quantity of `limits` as written; "auto" = no limit.
+struct limits_params {
+    ps_t sim_time_ps, wall_ps, stall_ps;
+    uint64_t events, memory_bytes;
+};
 
 struct scenario {
     struct spec spec;
@@ -22,14 +29,15 @@ struct scenario {
 struct reader {
     struct err *err;
     struct scenario *scenario;
+    const struct cc_catalogue *policies;
     struct graph ranks; // dimensions only, no links; n_ranks = 0 while unknown
 };
 
 // ---- read_params.c: objects and tables ----
 
-// The keys an object may have; NULL-terminated, for suggestions.
+// The keys an object may have, or the words a value may be; NULL-terminated, for suggestions.
 struct keys {
-    const char *names[64];
+    const char *names[128];
     size_t n;
 };
 void keys_add(struct keys *keys, const char *name);
@@ -53,26 +61,11 @@ void keys_check(struct reader *r, const struct place *place, const struct keys *
 int read_word(struct reader *r, const struct place *place, const char *what,
               const char *const *words);
 
-// ---- one object each ----
-void read_switch(struct reader *r, const struct place *place, struct switch_spec *sw);
-void read_transport(struct reader *r, const struct place *place, struct transport_spec *transport);
-void read_cc(struct reader *r, const struct place *place, struct dim_spec *dim);
-void read_topology(struct reader *r, const struct place *place);
-void read_workload(struct reader *r, const struct place *place);
-void read_faults(struct reader *r, const struct place *place);
-void read_routes(struct reader *r, const struct place *place);
-void read_captures(struct reader *r, const struct place *place);
-void read_report(struct reader *r, const struct place *place);
-void read_limits(struct reader *r, const struct place *place);
-
-// Defaults of the settings that a dimension may override.
-void dim_defaults(struct dim_spec *dim);
+// ---- fit.c ----
 // Warn where policy, transport and switches do not fit together.
 void fit_check(struct reader *r, const struct place *place, const struct dim_spec *dim);
 
-// ---- resolve.c ----
-json_t *scenario_json(const struct scenario *scenario);
-json_t *topology_json(const struct scenario *scenario);
+// ---- write.c ----
 // The keys of a table into an object, with the values of `base`; empty texts are left out.
 void write_params(json_t *json, const struct param *params, size_t n, const void *base);
 json_t *params_json(const struct param *params, size_t n, const void *base);

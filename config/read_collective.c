@@ -8,28 +8,34 @@
 #include "config/schema_parts.h"
 #include "workload/collective_job.h"
 
-#define WORDS_MAX 64
 #define RUNS_MAX (UINT64_C(1) << 27) // what a message can name (comm/comm_internal.h)
 
 struct collective_places {
     struct place algorithm, dims, bytes, chunks, root;
 };
 
-static const struct coll_algorithm *read_name(struct reader *r, const struct place *place)
+// The algorithm that a place names, with its settings.
+static struct coll_choice read_name(struct reader *r, const struct place *place,
+                                    const struct coll_choice *algorithms)
 {
-    const char *words[WORDS_MAX] = {0};
-    for (size_t i = 0; coll_registry[i] != NULL && i + 1 < WORDS_MAX; i++)
-        words[i] = coll_registry[i]->name;
-    int word = read_word(r, place, "algorithm", words);
-    return word >= 0 ? coll_registry[word] : NULL;
+    struct keys words = {0};
+    for (size_t i = 0; coll_registry[i] != NULL; i++)
+        keys_add(&words, coll_registry[i]->name);
+    int word = read_word(r, place, "algorithm", words.names);
+    return word >= 0 ? algorithms[word] : coll_choice_of(NULL);
 }
 
-static void choose(struct coll_schedule *s, uint32_t dim, const struct coll_algorithm *algorithm,
-                   uint64_t in_flight)
+static struct coll_choice default_choice(const struct coll_choice *algorithms)
 {
-    uint32_t window = in_flight == PARAM_AUTO_BYTES ? 0 : (uint32_t)in_flight;
+    while (strcmp(algorithms->algorithm->name, "ring") != 0)
+        algorithms++;
+    return *algorithms;
+}
+
+static void choose(struct coll_schedule *s, uint32_t dim, struct coll_choice choice)
+{
     for (unsigned op = 0; op < COLL_OPS; op++)
-        s->choice[op][dim] = (struct coll_choice){algorithm, window};
+        s->choice[op][dim] = choice;
 }
 
 void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
@@ -72,16 +78,16 @@ void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
 
 // One algorithm for all ranks at once, or one for each dimension.
 static void read_algorithms(struct reader *r, const struct collective_places *at,
-                            const struct collective_params *params, uint32_t ranks,
+                            const struct coll_choice *algorithms, uint32_t ranks,
                             struct coll_schedule *s)
 {
     if (!json_is_array(at->algorithm.json)) {
-        const struct coll_algorithm *a = coll_registry[0];
-        if (at->algorithm.json != NULL)
-            a = read_name(r, &at->algorithm);
+        struct coll_choice choice = at->algorithm.json != NULL
+                                        ? read_name(r, &at->algorithm, algorithms)
+                                        : default_choice(algorithms);
         s->n_dims = 1;
         s->dim_size[0] = ranks;
-        choose(s, 0, a, params->in_flight);
+        choose(s, 0, choice);
         if (at->dims.json != NULL)
             place_error(r->err, &at->dims, "is for a list of algorithms, one per dimension");
         return;
@@ -93,7 +99,7 @@ static void read_algorithms(struct reader *r, const struct collective_places *at
         place_error(r->err, &at->algorithm, "lists %zu algorithms for %u dimensions", n, s->n_dims);
     for (uint32_t d = 0; d < n && d < COLL_MAX_DIMS; d++) {
         struct place item = place_item(&at->algorithm, d);
-        choose(s, d, read_name(r, &item), params->in_flight);
+        choose(s, d, read_name(r, &item, algorithms));
     }
 }
 
@@ -101,15 +107,14 @@ static void set_schedule(const struct collective_params *params, bool flat, stru
 {
     bool themis = params->schedule == SCHEDULE_THEMIS;
     s->chunks = params->chunks;
-    s->active_chunks = params->active_chunks != PARAM_AUTO_BYTES ? params->active_chunks : !flat;
+    s->active_chunks = params->active_chunks != PARAM_AUTO ? params->active_chunks : !flat;
     s->phases = params->schedule == SCHEDULE_BASELINE ? COLL_BASELINE : COLL_BANDWIDTH_AWARE;
     s->order = params->schedule == SCHEDULE_ROUND_ROBIN ? COLL_ROUND_ROBIN
                : themis                                 ? COLL_THEMIS
                                                         : COLL_ASCENDING;
     s->queueing = params->order;
     s->endpoint_ps = params->endpoint_ps;
-    s->reduce_bps = params->reduce_bps == PARAM_AUTO_BYTES ? 0 : params->reduce_bps;
-    s->bidirectional = params->ring_directions == 2;
+    s->reduce_bps = params->reduce_bps == PARAM_AUTO ? 0 : params->reduce_bps;
 }
 
 bool chunks_check(struct reader *r, const struct place *place, const struct coll_schedule *s)
@@ -153,15 +158,8 @@ static void check_network(struct reader *r, const struct place *place,
                           const struct collective_params *params)
 {
     struct place rate = place_key(place, "reduce_rate");
-    if (r->scenario->spec.network == NETWORK_ANALYTICAL && params->reduce_bps != PARAM_AUTO_BYTES)
+    if (r->scenario->spec.network == NETWORK_ANALYTICAL && params->reduce_bps != PARAM_AUTO)
         place_error(r->err, &rate, "the analytical network has its own: 3 ns for 500 kB");
-}
-
-static uint64_t ranks_per_server(const struct spec *spec, const struct collective_params *params)
-{
-    if (params->ranks_per_server != PARAM_AUTO_BYTES)
-        return params->ranks_per_server;
-    return spec->n_dims > 1 ? spec->dims[0].size : 1;
 }
 
 static void read_collective(struct reader *r, const struct place *place, struct keys *keys,
@@ -180,9 +178,9 @@ static void read_collective(struct reader *r, const struct place *place, struct 
     keys_add(keys, "dims");
     enum coll_op known;
     struct coll_schedule *s = &settings->schedule;
-    settings->pieces = params->pieces == PARAM_AUTO_BYTES ? 0 : (uint32_t)params->pieces;
-    settings->ranks_per_server = (uint32_t)ranks_per_server(&r->scenario->spec, params);
-    read_algorithms(r, &at, params, ranks, s);
+    settings->inner = r->scenario->spec.n_dims > 1 ? r->scenario->spec.dims[0].size : 1;
+    algorithms_read(r, place, keys, settings->algorithms);
+    read_algorithms(r, &at, settings->algorithms, ranks, s);
     set_schedule(params, !json_is_array(at.algorithm.json), s);
     if (!json_is_string(op.json) || coll_op_find(json_string_value(op.json), &known) != 0)
         return; // the table has reported it
@@ -194,11 +192,8 @@ static void read_collective(struct reader *r, const struct place *place, struct 
     struct coll_shape whole = {.op = (enum coll_op)params->op,
                                .ranks = ranks,
                                .bytes = params->bytes,
-                               .bidirectional = params->ring_directions == 2,
                                .root = (uint32_t)params->root,
-                               .window = s->choice[params->op][0].window,
-                               .pieces = settings->pieces,
-                               .ranks_per_server = settings->ranks_per_server};
+                               .inner = settings->inner};
     if (r->err->n_errors == errors)
         programs_check(r, &at.algorithm, job, s, UINT32_MAX, &whole);
 }
@@ -208,6 +203,7 @@ static void write_collective(json_t *json, const struct job_spec *job, const jso
     const struct collective_settings *settings = job->settings;
     const struct coll_schedule *s = &settings->schedule;
     json_t *list = json_array(), *dims = json_array();
+    algorithms_write(json, settings->algorithms);
     for (uint32_t d = 0; d < s->n_dims; d++) {
         const struct coll_choice *choice = &s->choice[settings->params.op][d];
         json_array_append_new(list, json_string(choice->algorithm->name));
@@ -223,18 +219,20 @@ static void write_collective(json_t *json, const struct job_spec *job, const jso
 
 static void collective_schema(json_t *object)
 {
-    const char *algorithms[WORDS_MAX] = {0};
-    for (size_t i = 0; coll_registry[i] != NULL && i + 1 < WORDS_MAX; i++)
-        algorithms[i] = coll_registry[i]->name;
+    algorithms_schema(object);
+    struct keys algorithms = {0};
+    for (size_t i = 0; coll_registry[i] != NULL; i++)
+        keys_add(&algorithms, coll_registry[i]->name);
     schema_key(object, "algorithm",
-               json_pack("{s:[o,o]}", "anyOf", schema_words(algorithms),
-                         schema_list(schema_words(algorithms))),
+               json_pack("{s:[o,o]}", "anyOf", schema_words(algorithms.names),
+                         schema_list(schema_words(algorithms.names))),
                false);
     schema_key(object, "dims", schema_list(schema_integer(1)), false);
 }
 
 static const struct own_key collective_keys[] = {
-    {"algorithm", "word or list", "ring", "one for all ranks, or one per dimension"},
+    {"algorithm", "word or list", "ring",
+     "one for all ranks, or one per dimension; each has its settings: collwire list collective"},
     {"dims", "list", "the network's",
      "sizes of the dimensions that a list of algorithms is for, innermost first"},
 };

@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "config/read.h"
+#include "engine/assert.h"
 
 #define BYTES_MAX 1e15 // 1 PB
 
 void keys_add(struct keys *keys, const char *name)
 {
-    if (keys->n + 1 < sizeof keys->names / sizeof *keys->names)
-        keys->names[keys->n++] = name;
+    if (keys->n + 1 >= sizeof keys->names / sizeof *keys->names)
+        sim_assert_fail("the keys of an object fit", __FILE__, __LINE__, 0, -1);
+    keys->names[keys->n++] = name;
 }
 
 static bool read_type(struct reader *r, const struct place *place, json_type type, const char *noun)
@@ -114,13 +116,14 @@ static void read_value(struct reader *r, const struct place *place, const struct
 void read_params(struct reader *r, const struct place *place, struct keys *keys,
                  const struct param *params, size_t n, void *base)
 {
-    for (size_t i = 0; i < n; i++) {
-        keys_add(keys, params[i].name);
-        struct place value = place_key(place, params[i].name);
+    struct param_walk walk = params_walk(params, n);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;) {
+        keys_add(keys, param->name);
+        struct place value = place_key(place, param->name);
         if (value.json != NULL)
-            read_value(r, &value, &params[i], base);
-        else if (params[i].def == NULL)
-            place_error(r->err, &value, "is required: %s", params[i].help);
+            read_value(r, &value, param, base);
+        else if (param->def == NULL)
+            place_error(r->err, &value, "is required: %s", param->help);
     }
 }
 

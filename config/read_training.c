@@ -110,14 +110,21 @@ static void check_programs(struct reader *r, const struct place *system, const s
                 return;
             struct coll_shape whole = {.op = (enum coll_op)step->op,
                                        .uneven = step->rank_bytes ? &uneven : NULL,
-                                       .bytes = step->bytes,
-                                       .bidirectional = s->bidirectional};
+                                       .bytes = step->bytes};
             if (step->op == TRAINING_NO_OP || (!step->rank_bytes && seen[step->op][dims]))
                 continue;
             if (!programs_check(r, system, job, s, dims, &whole))
                 return;
             seen[step->op][dims] = seen[step->op][dims] || !step->rank_bytes;
         }
+}
+
+// Rings of direct links go both ways, as in ASTRA-sim.
+static void use_both_directions(struct coll_schedule *s)
+{
+    for (unsigned op = 0; op < COLL_OPS; op++)
+        for (uint32_t d = 0; d <= s->n_dims; d++)
+            coll_choice_set(&s->choice[op][d], "ring_directions", "2");
 }
 
 // `stragglers`: [{"rank": 3, "factor": 1.5}, ..].
@@ -209,7 +216,8 @@ static void read_training(struct reader *r, const struct place *place, struct ke
     read_stragglers(r, &stragglers, job);
     read_job_dims(r, &dims, ranks, s);
     read_system(r, &system, s);
-    s->bidirectional = has_rings(&r->scenario->spec);
+    if (has_rings(&r->scenario->spec))
+        use_both_directions(s);
     if (!known || r->err->n_errors > errors ||
         training_check_group(training, s->dim_size, s->n_dims, place_text(place, path), r->err) !=
             0)

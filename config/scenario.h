@@ -2,6 +2,7 @@
 // A scenario: a JSON file read, checked and filled in, as a plain description of a run.
 #pragma once
 
+#include "cc/catalogue.h"
 #include "engine/err.h"
 #include "sim/spec.h"
 
@@ -12,10 +13,11 @@ struct config_set {
 
 struct scenario; // owns the description, its strings and the resolved text
 
-// Read `path` ("-" = stdin), apply the sets, check everything. All errors (and warnings) go to
-// `err` at once, each with its path in the scenario; NULL when there was any error.
+// Read `path` ("-" = stdin), apply the sets, check everything; `policies` are those that `cc` may name.
+// All errors (and warnings) go to `err` at once, each with its path in the scenario; NULL when there
+// was any error.
 struct scenario *scenario_load(const char *path, const struct config_set *sets, size_t n_sets,
-                               struct err *err);
+                               const struct cc_catalogue *policies, struct err *err);
 void scenario_free(struct scenario *scenario);
 
 // Borrowed, valid until scenario_free().
@@ -27,4 +29,4 @@ const char *scenario_resolved(const struct scenario *scenario);
 const char *scenario_dir(const struct scenario *scenario);
 
 // The JSON Schema (draft 2020-12) of scenarios, made from the parameter tables; free() it.
-char *schema_text(void);
+char *schema_text(const struct cc_catalogue *policies);

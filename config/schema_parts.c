@@ -108,8 +108,9 @@ void schema_key(json_t *object, const char *key, json_t *schema, bool required)
 
 void schema_params(json_t *object, const struct param *params, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        schema_key(object, params[i].name, param_schema(&params[i]), params[i].def == NULL);
+    struct param_walk walk = params_walk(params, n);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;)
+        schema_key(object, param->name, param_schema(param), param->def == NULL);
 }
 
 json_t *schema_table(const struct param *params, size_t n)

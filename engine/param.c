@@ -39,6 +39,8 @@ static const struct type_info {
 
 const char *param_type_name(enum param_type type) { return types[type].name; }
 
+size_t param_size(enum param_type type) { return types[type].size; }
+
 // ---- one value ----
 
 // A JSON number. strtod() alone would also take "inf", "0x1p3" and leading blanks.
@@ -85,7 +87,7 @@ static bool value_auto(enum param_type type, union value *value)
     case PARAM_COUNT:
     case PARAM_BYTES:
     case PARAM_RATE:
-        value->whole = PARAM_AUTO_BYTES;
+        value->whole = PARAM_AUTO;
         return true;
     case PARAM_TIME:
         value->time = PARAM_AUTO_TIME;
@@ -94,7 +96,7 @@ static bool value_auto(enum param_type type, union value *value)
         value->ratio = PARAM_AUTO_RATIO;
         return true;
     case PARAM_LINE_RATE:
-        value->line_rate = (struct line_rate){PARAM_AUTO_BYTES, 0};
+        value->line_rate = (struct line_rate){PARAM_AUTO, 0};
         return true;
     default:
         return false;
@@ -130,7 +132,7 @@ static bool value_is_auto(const struct param *param, const union value *value)
 {
     union value auto_value;
     if (param->type == PARAM_LINE_RATE) // its values have no whole order
-        return param->can_auto && value->line_rate.bps == PARAM_AUTO_BYTES;
+        return param->can_auto && value->line_rate.bps == PARAM_AUTO;
     return param->can_auto && value_auto(param->type, &auto_value) &&
            value_order(param->type, value, &auto_value) == 0;
 }
@@ -190,25 +192,58 @@ static void value_store(const struct param *param, void *base, const union value
     memcpy((char *)base + param->offset, value, types[param->type].size);
 }
 
+struct param_walk params_walk(const struct param *params, size_t n)
+{
+    return (struct param_walk){.levels = {{params, params + n, 0}}, .depth = 1};
+}
+
+const struct param *params_next(struct param_walk *walk)
+{
+    while (walk->depth > 0) {
+        unsigned top = walk->depth - 1;
+        const struct param *at = walk->levels[top].at;
+        if (at == walk->levels[top].end || (at->name == NULL && at->include == NULL)) {
+            walk->depth--;
+            continue;
+        }
+        walk->levels[top].at++;
+        size_t offset = walk->levels[top].offset + at->offset;
+        if (at->include == NULL) {
+            walk->row = *at;
+            walk->row.offset = offset;
+            return &walk->row;
+        }
+        if (walk->depth == PARAM_DEPTH)
+            sim_assert_fail("tables of parameters nest too deeply", __FILE__, __LINE__, 0, -1);
+        walk->levels[walk->depth].at = at->include;
+        walk->levels[walk->depth].end = NULL;
+        walk->levels[walk->depth].offset = offset;
+        walk->depth++;
+    }
+    return NULL;
+}
+
 void params_default(const struct param *params, size_t n, void *base)
 {
-    for (size_t i = 0; i < n; i++) {
+    struct param_walk walk = params_walk(params, n);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;) {
         union value value = {0};
-        if (params[i].def == NULL)
+        if (param->def == NULL)
             continue;
-        if (value_parse(&params[i], params[i].def, &value) != 0)
+        if (value_parse(param, param->def, &value) != 0)
             sim_assert_fail("the default of a parameter parses", __FILE__, __LINE__, 0, -1);
-        value_store(&params[i], base, &value);
+        value_store(param, base, &value);
     }
 }
 
-const struct param *param_find(const struct param *params, size_t n, const char *name)
+struct param param_find(const struct param *params, size_t n, const char *name)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(params[i].name, name) == 0)
-            return &params[i];
+    struct param_walk walk = params_walk(params, n);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;) {
+        if (strcmp(param->name, name) == 0)
+            return *param;
     }
-    return NULL;
+    return (struct param){0};
 }
 
 static int choice_error(const struct param *param, const char *text, const char *path,

@@ -6,22 +6,14 @@
 
 #include "engine/units.h"
 
-// What a collective knows about a message that begins.
-struct transfer_hint {
-    uint32_t fan_in, fan_out, step, steps;
-    bool critical;
-};
-
 struct transfer_request {
     uint32_t src, dst; // ranks, src != dst
     uint64_t bytes;    // 0 is legal: a message of headers only
     uint32_t job, channel;
     uint32_t stripe; // 1.. = part of a message that is cut over planes; 0 = whole
     uint32_t cls;    // class of its data
-    uint32_t dims;   // bit set of dimensions it may use, 0 = any
     bool own_qp;     // a queue pair of its own (raw flows)
-    struct transfer_hint hint;
-    uint64_t token; // handed back
+    uint64_t token;  // handed back
 };
 
 // Called by the network inside the event that makes it true; may post again from that rank.

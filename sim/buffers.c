@@ -14,7 +14,7 @@ uint8_t sim_classes_in_use(const struct sim *sim)
         classes = 1u << NET_CLASS_DATA;
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct transport_dim *dim = &sim->hosts.dims[d];
-        if (dim->spec.cls != PARAM_AUTO_BYTES)
+        if (dim->spec.cls != PARAM_AUTO)
             classes |= (uint8_t)(1u << dim->spec.cls);
         if (dim->uses_control_class)
             classes |= 1u << NET_CLASS_CONTROL;
@@ -66,7 +66,7 @@ static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_los
     const struct graph_port *sender = &sim->graph.ports[here->peer];
     const struct pfc_spec *pfc = &sim->spec->dims[here->dim].sw.pfc;
     const struct transport_dim *dim = &sim->hosts.dims[here->dim];
-    if (pfc->headroom_bytes != PARAM_AUTO_BYTES)
+    if (pfc->headroom_bytes != PARAM_AUTO)
         return pfc->headroom_bytes > 0 ? (uint32_t)pfc->headroom_bytes : 1;
     uint32_t data = dim->first.wire, ack = dim->ack.wire;
     struct headroom_link link = {.rate_bps = sender->rate_bps,
@@ -111,8 +111,7 @@ void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
     struct mmu_config config = {
         .buffer_bytes = spec->buffer_bytes,
         .reserve_bytes = spec->reserve_bytes,
-        .xon_offset_bytes =
-            xon == PARAM_AUTO_BYTES ? 2 * (uint64_t)sim->hosts.dims[dim].full.frame : xon,
+        .xon_offset_bytes = xon == PARAM_AUTO ? 2 * (uint64_t)sim->hosts.dims[dim].full.frame : xon,
         .alpha = spec->pfc.alpha,
         .lossy_alpha = spec->lossy_alpha};
     struct mmu_ingress *ingress = memory_zeroed((size_t)s->n_ports * classes, sizeof *ingress);

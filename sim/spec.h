@@ -9,7 +9,6 @@
 #include "workload/kind.h"
 
 #define SPEC_MAX_DIMS 8
-#define SPEC_CC_PARAMS_BYTES 512
 
 // One dimension of the network with the settings that hold in it.
 struct dim_spec {
@@ -21,7 +20,7 @@ struct dim_spec {
     struct transport_spec transport;
     const struct cc_ops *cc;
     const struct cc_preset *cc_preset;
-    alignas(max_align_t) unsigned char cc_params[SPEC_CC_PARAMS_BYTES];
+    alignas(max_align_t) unsigned char cc_params[CC_PARAMS_BYTES_MAX];
 };
 
 struct capture_spec {

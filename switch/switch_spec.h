@@ -12,8 +12,8 @@ enum int_encoding { INT_ENCODING_EXACT, INT_ENCODING_HPCC64 };
 struct pfc_spec {
     bool enabled;
     double alpha;
-    uint64_t xon_offset_bytes; // PARAM_AUTO_BYTES = 2 full packets
-    uint64_t headroom_bytes;   // PARAM_AUTO_BYTES = computed per link
+    uint64_t xon_offset_bytes; // PARAM_AUTO = 2 full packets
+    uint64_t headroom_bytes;   // PARAM_AUTO = computed per link
     ps_t response_ps;          // a received pause takes effect this much later
     uint64_t quanta;           // of each XOFF, 512 bit times
     bool watchdog;

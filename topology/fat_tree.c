@@ -56,7 +56,7 @@ static uint64_t capacity(const struct fat_tree_params *p, uint64_t radix)
 static uint64_t radix_of(const struct fat_tree_params *p, uint32_t ranks)
 {
     uint64_t radix = 2;
-    if (p->radix != PARAM_AUTO_BYTES)
+    if (p->radix != PARAM_AUTO)
         return p->radix;
     while (capacity(p, radix) < ranks)
         radix += 2;

@@ -46,7 +46,7 @@ static const struct param params[] = {
 
 static uint64_t pod_servers(const struct rail_params *p, uint32_t ranks)
 {
-    return p->servers_per_pod == PARAM_AUTO_BYTES ? ranks / p->gpus_per_server : p->servers_per_pod;
+    return p->servers_per_pod == PARAM_AUTO ? ranks / p->gpus_per_server : p->servers_per_pod;
 }
 
 static void check(const void *params_of, uint32_t size, uint32_t ranks, const char *path,

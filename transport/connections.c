@@ -9,8 +9,7 @@
 // A sender and its policy's state on cache lines of its own.
 static size_t sender_bytes(const struct transport_dim *dim)
 {
-    (void)dim;
-    return sizeof(struct sender) + sizeof(struct cc);
+    return sizeof(struct sender) + cc_bytes(dim->cc);
 }
 
 size_t hosts_flow_bytes(const struct transport_dim *dim)
@@ -75,7 +74,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
     s->dim = dim;
     s->cc = (struct cc *)(void *)(s + 1);
     s->dst_node = path.dst_node;
-    uint64_t cls = dim->spec.cls != PARAM_AUTO_BYTES ? dim->spec.cls : request->cls;
+    uint64_t cls = dim->spec.cls != PARAM_AUTO ? dim->spec.cls : request->cls;
     s->cls = (unsigned)cls & 7;
     s->sending = s->oldest = MESSAGE_NIL;
     s->until_ackreq = dim->packets_per_ack;

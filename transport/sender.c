@@ -63,19 +63,15 @@ void sender_notify_ack(struct sender *s, const struct packet *p, uint64_t acked,
 {
     const struct meta_pool *pool = &sender_hosts(s)->net->meta;
     const struct packet_meta *meta = meta_at(pool, p->meta);
-    ps_t rtt = now - meta->sent_ps;
-    s->srtt_ps = s->srtt_ps ? s->srtt_ps + (rtt - s->srtt_ps) / 8 : rtt;
     struct cc_ack ack = {
         .now_ps = now,
-        .rtt_ps = rtt,
-        .srtt_ps = s->srtt_ps,
+        .rtt_ps = now - meta->sent_ps,
         .seq = s->una_bytes,
         .snd_una = s->una_bytes,
         .snd_nxt = s->nxt_bytes,
         .acked_bytes = (uint32_t)acked,
         .ce_bytes = p->flags & PACKET_ECHO_CE ? (uint32_t)acked : 0,
         .inflight_bytes = s->nxt_bytes - s->una_bytes,
-        .app_limited = s->nxt == s->tail,
         .hops = meta_hops(pool, p->meta),
         .n_hops = meta->int_hops,
         .pint = meta->pint,
@@ -83,13 +79,13 @@ void sender_notify_ack(struct sender *s, const struct packet *p, uint64_t acked,
     s->cc->ops->on_ack(s->cc, &ack);
 }
 
-void sender_notify_loss(struct sender *s, enum cc_loss_kind kind, ps_t now)
+bool sender_signal(struct sender *s, enum cc_signal_kind kind, ps_t now)
 {
-    if (!s->cc->ops->on_loss)
-        return;
-    const struct cc_loss loss = {
-        .now_ps = now, .kind = kind, .seq = s->una_bytes, .snd_nxt = s->nxt_bytes};
-    s->cc->ops->on_loss(s->cc, &loss);
+    if (!s->cc->ops->on_signal)
+        return false;
+    const struct cc_signal signal = {.now_ps = now, .kind = kind, .snd_nxt = s->nxt_bytes};
+    s->cc->ops->on_signal(s->cc, &signal);
+    return true;
 }
 
 /* ---- sending ---- */
@@ -148,14 +144,9 @@ void sender_post(struct sender *s, const struct transfer_request *request, ps_t 
         return;
     }
     if (s->cc->ops->on_post) {
-        struct cc_hint hint = {.msg_bytes = request->bytes,
-                               .idle_ps = idle ? now - s->cold->idle_since_ps : 0,
-                               .fan_in = request->hint.fan_in,
-                               .fan_out = request->hint.fan_out,
-                               .step = request->hint.step,
-                               .steps = request->hint.steps,
-                               .critical = request->hint.critical};
-        s->cc->ops->on_post(s->cc, &hint, now);
+        const struct cc_post post = {.now_ps = now,
+                                     .idle_ps = idle ? now - s->cold->idle_since_ps : 0};
+        s->cc->ops->on_post(s->cc, &post);
     }
     sender_apply_cc(s, now);
     sender_wake(s, now);

@@ -72,9 +72,8 @@ struct sender {
     uint8_t rto_state; // enum rto_state
     unsigned cls : 3;
     bool failed : 1;
-    bool retx_due : 1;   // a lost packet is to be sent again
-    bool wants_acks : 1; // by the policy
-    ps_t srtt_ps;
+    bool retx_due : 1;      // a lost packet is to be sent again
+    bool wants_acks : 1;    // by the policy
     uint64_t pace_rate_bps; // that pace_q is of
     uint64_t cwnd_bytes;    // the policy's window when it was last looked at
     struct sim_timer rto;
@@ -114,7 +113,8 @@ uint64_t sender_acknowledge(struct sender *s, uint64_t seq, ps_t now);
 
 // Call the policy's on_ack for an ACK packet that acknowledges `acked` bytes.
 void sender_notify_ack(struct sender *s, const struct packet *p, uint64_t acked, ps_t now);
-void sender_notify_loss(struct sender *s, enum cc_loss_kind kind, ps_t now);
+// Report an event other than an ACK. False where the policy has no hook for signals, and so cannot have moved.
+bool sender_signal(struct sender *s, enum cc_signal_kind kind, ps_t now);
 
 // Expire `rto_ps` of unpaused time from now.
 void sender_rto_restart(struct sender *s, ps_t rto_ps, ps_t now);

@@ -17,7 +17,7 @@ struct transport_ops;
 
 struct transport_spec {
     const struct transport_ops *ops; // the kind
-    uint64_t cls;                    // of data, PARAM_AUTO_BYTES = the job's
+    uint64_t cls;                    // of data, PARAM_AUTO = the job's
     bool stripe;                     // a message is cut over all planes
     ps_t start_jitter_ps;
     double clock_ppm;

@@ -14,16 +14,17 @@ enum job_schedule {
 
 struct collective_params {   // as in a scenario
     int op, order, schedule; // enum coll_op, coll_queueing, job_schedule
-    uint64_t bytes, chunks, active_chunks, repeat, ring_directions, in_flight, pieces, root;
-    uint64_t ranks_per_server, channels, reduce_bps;
+    uint64_t bytes, chunks, active_chunks, repeat, root, channels, reduce_bps;
     ps_t endpoint_ps;
     struct mapping_params mapping;
 };
 
 struct collective_settings {
     struct collective_params params;
-    struct coll_schedule schedule;     // of params, algorithms and dimensions
-    uint32_t pieces, ranks_per_server; // as in struct coll_shape
+    // Every algorithm with its settings, in the order of the registry.
+    struct coll_choice algorithms[COLL_ALGORITHMS_MAX];
+    struct coll_schedule schedule; // of params, algorithms and dimensions
+    uint32_t inner;                // as in struct coll_shape
 };
 
 extern const struct job_kind collective_kind;

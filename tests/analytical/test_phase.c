@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
+#include "collective/settings.h"
 #include "tests/analytical/networks.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -91,9 +92,10 @@ static void test_no_form(void **state)
     ps_t duration;
     network_add(&a, SHAPE_SWITCH, 16, 500, 1);
     struct coll_phase_call call = {.algorithm = coll_find("direct"), .members = all, .n = 8};
-    call.window = 6;
+    struct coll_direct_params few = {.in_flight = 6};
+    call.params = &few;
     assert_false(analytical_phase(&a, &call, &duration));
-    call.window = 7; // all at once after all
+    few.in_flight = 7; // all at once after all
     assert_true(analytical_phase(&a, &call, &duration));
     call.n = 1;
     assert_false(analytical_phase(&a, &call, &duration));

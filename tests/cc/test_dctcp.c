@@ -36,16 +36,16 @@ static void ack(struct cc_flow *f, uint64_t una, uint64_t nxt, uint32_t acked, u
     cc_flow_ack(f, &a);
 }
 
-static void lose(struct cc_flow *f, enum cc_loss_kind kind, uint64_t nxt)
+static void lose(struct cc_flow *f, enum cc_signal_kind kind, uint64_t nxt)
 {
-    struct cc_loss loss = {.kind = kind, .seq = nxt, .snd_nxt = nxt};
-    f->cc.ops->on_loss(&f->cc, &loss);
+    struct cc_signal signal = {.kind = kind, .snd_nxt = nxt};
+    f->cc->ops->on_signal(f->cc, &signal);
 }
 
 static void post_after(struct cc_flow *f, ps_t idle_ps)
 {
-    struct cc_hint hint = {.msg_bytes = 1000, .idle_ps = idle_ps};
-    f->cc.ops->on_post(&f->cc, &hint, 0);
+    struct cc_post post = {.idle_ps = idle_ps};
+    f->cc->ops->on_post(f->cc, &post);
 }
 
 static void test_beginning(void **state)
@@ -61,10 +61,10 @@ static void test_beginning(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cc_flow *f = flow_new(cases[i].preset, cases[i].line_bps, NULL);
-        assert_int_equal(f->cc.cwnd_bytes, cases[i].cwnd_bytes);
-        assert_int_equal(f->cc.rate_bps, cases[i].line_bps);
+        assert_int_equal(f->cc->cwnd_bytes, cases[i].cwnd_bytes);
+        assert_int_equal(f->cc->rate_bps, cases[i].line_bps);
         assert_true(cc_flow_seen(f, "alpha") == 1);
-        assert_true(f->cc.timer_at_ps[0] == PS_NEVER && f->cc.timer_at_ps[1] == PS_NEVER);
+        assert_true(f->cc->timer_at_ps[0] == PS_NEVER && f->cc->timer_at_ps[1] == PS_NEVER);
         cc_flow_free(f);
     }
 }
@@ -115,12 +115,12 @@ static void test_one_cut_per_window(void **state)
     (void)state;
     struct cc_flow *f = flow_new(NULL, 100 * G, NULL);
     ack(f, 1000, 100000, 1000, 1000); // alpha 1: half
-    assert_int_equal(f->cc.cwnd_bytes, 50000);
+    assert_int_equal(f->cc->cwnd_bytes, 50000);
     assert_true(cc_flow_seen(f, "reduced") == 1);
     ack(f, 2000, 100000, 1000, 1000);
     ack(f, 51000, 101000, 49000, 0); // neither a cut nor growth before 100 000 has passed
     ack(f, 100000, 150000, 49000, 0);
-    assert_int_equal(f->cc.cwnd_bytes, 50000);
+    assert_int_equal(f->cc->cwnd_bytes, 50000);
     assert_true(cc_flow_seen(f, "reduced") == 1);
     // Past it, and this ACK ends a window of 2/101 marked: alpha first, then the next cut.
     ack(f, 101000, 151000, 1000, 1000);
@@ -128,13 +128,13 @@ static void test_one_cut_per_window(void **state)
     assert_true(fabs(cc_flow_seen(f, "alpha") - alpha) < 1e-12);
     double window = 50000 * (1 - alpha / 2); // 26 554.7
     uint64_t cut = (uint64_t)window;
-    assert_int_equal(f->cc.cwnd_bytes, cut);
-    assert_int_equal(f->cc.rate_bps, 100 * G);
+    assert_int_equal(f->cc->cwnd_bytes, cut);
+    assert_int_equal(f->cc->rate_bps, 100 * G);
     ack(f, 151000, 151000 + cut, 50000, 0); // at its end
-    assert_int_equal(f->cc.cwnd_bytes, cut);
+    assert_int_equal(f->cc->cwnd_bytes, cut);
     ack(f, 152000, 152000 + cut, 1000, 0); // past it: W + MTU * acked/W
     assert_true(cc_flow_seen(f, "reduced") == 0);
-    assert_int_equal(f->cc.cwnd_bytes, (uint64_t)(window + 1e6 / window));
+    assert_int_equal(f->cc->cwnd_bytes, (uint64_t)(window + 1e6 / window));
     cc_flow_free(f);
 }
 
@@ -145,7 +145,7 @@ static void test_never_below_one_mtu(void **state)
     uint64_t expected[] = {50000, 25000, 12500, 6250, 3125, 1562, 1000, 1000};
     for (uint64_t i = 0; i < 8; i++) { // everything marked, so alpha stays 1
         ack(f, 1000 * (i + 1), 1000 * (i + 1), 1000, 1000);
-        assert_int_equal(f->cc.cwnd_bytes, expected[i]);
+        assert_int_equal(f->cc->cwnd_bytes, expected[i]);
     }
     cc_flow_free(f);
 }
@@ -157,12 +157,12 @@ static void test_one_mtu_per_window(void **state)
     // dW/d(acked) = MTU/W: W = sqrt(1e10 + 2 * 1000 * 1e5) = 100 995 once 100 000 are acknowledged.
     for (uint64_t i = 1; i <= 100; i++)
         ack(f, 1000 * i, 1000 * i + 100000, 1000, 0);
-    assert_in_range(f->cc.cwnd_bytes, 100994, 100995);
+    assert_in_range(f->cc->cwnd_bytes, 100994, 100995);
     cc_flow_free(f);
 
     f = flow_new(NULL, 100 * G, NULL);
     ack(f, 50000, 150000, 50000, 0); // an ACK of 50 packets: half an MTU
-    assert_int_equal(f->cc.cwnd_bytes, 100500);
+    assert_int_equal(f->cc->cwnd_bytes, 100500);
     cc_flow_free(f);
 }
 
@@ -171,11 +171,11 @@ static void test_only_a_full_window_grows(void **state)
     (void)state;
     struct cc_flow *f = flow_new(NULL, 100 * G, NULL);
     ack(f, 1000, 98999, 1000, 0); // 98 999 were in flight: more than a packet short
-    assert_int_equal(f->cc.cwnd_bytes, 100000);
+    assert_int_equal(f->cc->cwnd_bytes, 100000);
     ack(f, 2000, 100000, 1000, 0); // 99 000
-    assert_int_equal(f->cc.cwnd_bytes, 100010);
+    assert_int_equal(f->cc->cwnd_bytes, 100010);
     ack(f, 2000, 102000, 0, 0); // an ACK of nothing new
-    assert_int_equal(f->cc.cwnd_bytes, 100010);
+    assert_int_equal(f->cc->cwnd_bytes, 100010);
     cc_flow_free(f);
 }
 
@@ -184,20 +184,20 @@ static void test_window_cap(void **state)
     (void)state;
     static const struct cc_preset_value capped[] = {{"window_bytes", "52000B"}, CC_END};
     struct cc_flow *f = flow_new(NULL, 100 * G, capped);
-    assert_int_equal(f->cc.cwnd_bytes, 52000);
+    assert_int_equal(f->cc->cwnd_bytes, 52000);
     ack(f, 1000, 53000, 1000, 1000); // W 50 000 is below the cap
-    assert_int_equal(f->cc.cwnd_bytes, 50000);
+    assert_int_equal(f->cc->cwnd_bytes, 50000);
     cc_flow_free(f);
 
     static const struct cc_preset_value wide[] = {{"window_bytes", "104000B"}, CC_END};
     static const struct cc_preset_value none[] = {{"window_bdp", "0"}, CC_END};
     f = flow_new("hpcc_sim", 100 * G, wide); // in rate mode the cap alone counts
-    assert_int_equal(f->cc.cwnd_bytes, 104000);
+    assert_int_equal(f->cc->cwnd_bytes, 104000);
     ack(f, 1000, 53000, 1000, 1000);
-    assert_int_equal(f->cc.cwnd_bytes, 52000);
+    assert_int_equal(f->cc->cwnd_bytes, 52000);
     cc_flow_free(f);
     f = flow_new("hpcc_sim", 100 * G, none);
-    assert_true(f->cc.cwnd_bytes == CC_UNLIMITED);
+    assert_true(f->cc->cwnd_bytes == CC_UNLIMITED);
     cc_flow_free(f);
 }
 
@@ -206,27 +206,27 @@ static void test_loss(void **state)
     (void)state;
     struct cc_flow *f = flow_new(NULL, 100 * G, NULL);
     ack(f, 1000, 98000, 1000, 0); // not full, so no growth
-    lose(f, CC_LOSS_RECOVERED, 1000);
-    assert_int_equal(f->cc.cwnd_bytes, 100000);
-    lose(f, CC_LOSS_NACK, 1000); // gone back to 1000, and 98 000 had been sent
-    assert_int_equal(f->cc.cwnd_bytes, 50000);
-    lose(f, CC_LOSS_NACK, 1000);
-    lose(f, CC_LOSS_DUPACK, 1000);
+    lose(f, CC_SIGNAL_CNP, 1000);
+    assert_int_equal(f->cc->cwnd_bytes, 100000);
+    lose(f, CC_SIGNAL_NACK, 1000); // gone back to 1000, and 98 000 had been sent
+    assert_int_equal(f->cc->cwnd_bytes, 50000);
+    lose(f, CC_SIGNAL_NACK, 1000);
+    lose(f, CC_SIGNAL_DUPACK, 1000);
     ack(f, 98000, 98000, 97000, 97000); // a mark in the same window does not cut either
-    assert_int_equal(f->cc.cwnd_bytes, 50000);
+    assert_int_equal(f->cc->cwnd_bytes, 50000);
     ack(f, 99000, 99000, 1000, 0);
-    lose(f, CC_LOSS_DUPACK, 140000); // what this speaks of lies beyond what ACKs told
-    assert_int_equal(f->cc.cwnd_bytes, 25000);
+    lose(f, CC_SIGNAL_DUPACK, 140000); // what this speaks of lies beyond what ACKs told
+    assert_int_equal(f->cc->cwnd_bytes, 25000);
     ack(f, 140000, 165000, 41000, 0);
-    lose(f, CC_LOSS_NACK, 140000);
-    assert_int_equal(f->cc.cwnd_bytes, 25000);
-    lose(f, CC_LOSS_TIMEOUT, 140000); // whatever happened before
-    assert_int_equal(f->cc.cwnd_bytes, 1000);
+    lose(f, CC_SIGNAL_NACK, 140000);
+    assert_int_equal(f->cc->cwnd_bytes, 25000);
+    lose(f, CC_SIGNAL_TIMEOUT, 140000); // whatever happened before
+    assert_int_equal(f->cc->cwnd_bytes, 1000);
     ack(f, 165000, 166000, 25000, 0); // all that was in flight
-    assert_int_equal(f->cc.cwnd_bytes, 1000);
+    assert_int_equal(f->cc->cwnd_bytes, 1000);
     ack(f, 166000, 167000, 1000, 0); // then one MTU per round trip again
-    assert_int_equal(f->cc.cwnd_bytes, 2000);
-    assert_int_equal(f->cc.rate_bps, 100 * G);
+    assert_int_equal(f->cc->cwnd_bytes, 2000);
+    assert_int_equal(f->cc->rate_bps, 100 * G);
     cc_flow_free(f);
 }
 
@@ -235,37 +235,37 @@ static void test_hpcc_sim(void **state)
     (void)state;
     struct cc_flow *f = flow_new("hpcc_sim", 100 * G, NULL);
     ack(f, 1000, 100000, 1000, 0); // the first only begins a window: up to 100 000
-    assert_int_equal(f->cc.rate_bps, 100 * G);
+    assert_int_equal(f->cc->rate_bps, 100 * G);
     assert_true(cc_flow_seen(f, "alpha") == 1);
     ack(f, 2000, 101000, 1000, 1000); // the first mark, until 101 000 has passed
-    assert_int_equal(f->cc.rate_bps, 50 * G);
-    assert_int_equal(f->cc.cwnd_bytes, 50000); // scaled with the rate
+    assert_int_equal(f->cc->rate_bps, 50 * G);
+    assert_int_equal(f->cc->cwnd_bytes, 50000); // scaled with the rate
     for (uint64_t i = 3; i <= 100; i++)
         ack(f, 1000 * i, 101000, 1000, i <= 41 ? 1000 : 0);
     assert_true(cc_flow_seen(f, "alpha") == 1);
-    assert_int_equal(f->cc.rate_bps, 50 * G);
+    assert_int_equal(f->cc->rate_bps, 50 * G);
     // Theirs: 100 000 / mtu + 1 = 101 packets and 40 marked ACKs. Still reduced, so no increase.
     ack(f, 101000, 150500, 1000, 0);
     double alpha = 15.0 / 16 + 40.0 / 101 / 16;
     assert_true(fabs(cc_flow_seen(f, "marked") - 40.0 / 101) < 1e-15);
     assert_true(fabs(cc_flow_seen(f, "alpha") - alpha) < 1e-15);
-    assert_int_equal(f->cc.rate_bps, 50 * G);
+    assert_int_equal(f->cc->rate_bps, 50 * G);
     // The next ends past 150 500. An increase comes only with an end.
     ack(f, 150500, 151500, 49500, 0);
     assert_true(cc_flow_seen(f, "reduced") == 0);
-    assert_int_equal(f->cc.rate_bps, 50 * G);
+    assert_int_equal(f->cc->rate_bps, 50 * G);
     ack(f, 151500, 155500, 1000, 0);
-    assert_int_equal(f->cc.rate_bps, 50 * G + 615 * M);
-    assert_int_equal(f->cc.cwnd_bytes, 50615);
+    assert_int_equal(f->cc->rate_bps, 50 * G + 615 * M);
+    assert_int_equal(f->cc->cwnd_bytes, 50615);
     alpha *= 15.0 / 16;
     ack(f, 152500, 157000, 1000, 1000); // up to 155 500 all are marked; the first cuts
     uint64_t cut = (uint64_t)(50615e6 * (1 - alpha / 2));
-    assert_int_equal(f->cc.rate_bps, cut);
+    assert_int_equal(f->cc->rate_bps, cut);
     ack(f, 157500, 158000, 5000, 5000); // past the end and past the cut: alpha, then cut again
     alpha = alpha * 15 / 16 + 1.0 / 16;
     assert_true(fabs(cc_flow_seen(f, "alpha") - alpha) < 1e-15);
     assert_true(cc_flow_seen(f, "marked") == 1);
-    assert_int_equal(f->cc.rate_bps, (uint64_t)((double)cut * (1 - alpha / 2)));
+    assert_int_equal(f->cc->rate_bps, (uint64_t)((double)cut * (1 - alpha / 2)));
     cc_flow_free(f);
 }
 
@@ -300,19 +300,19 @@ static void test_rate_bounds(void **state)
         uint64_t at = 0, line_bps = cases[i].line_bps;
         for (int n = 0; n < 20; n++, at += 1000)
             ack(f, at + 1000, at + 1000, 1000, 1000);
-        assert_int_equal(f->cc.rate_bps, cases[i].floor_bps);
-        assert_int_equal(f->cc.cwnd_bytes, cases[i].cwnd_bytes);
-        lose(f, CC_LOSS_TIMEOUT, at + 100000);
-        lose(f, CC_LOSS_NACK, at + 100000);
-        assert_int_equal(f->cc.rate_bps, cases[i].floor_bps);
+        assert_int_equal(f->cc->rate_bps, cases[i].floor_bps);
+        assert_int_equal(f->cc->cwnd_bytes, cases[i].cwnd_bytes);
+        lose(f, CC_SIGNAL_TIMEOUT, at + 100000);
+        lose(f, CC_SIGNAL_NACK, at + 100000);
+        assert_int_equal(f->cc->rate_bps, cases[i].floor_bps);
         uint64_t rate_bps = cases[i].floor_bps;
         for (int n = 0; n < 1500; n++, at += 1000) {
             ack(f, at + 1000, at + 1000, 1000, 0);
             rate_bps += cases[i].step_bps;
             rate_bps = rate_bps < line_bps ? rate_bps : line_bps;
-            assert_int_equal(f->cc.rate_bps, rate_bps);
+            assert_int_equal(f->cc->rate_bps, rate_bps);
         }
-        assert_int_equal(f->cc.rate_bps, line_bps);
+        assert_int_equal(f->cc->rate_bps, line_bps);
         cc_flow_free(f);
     }
 }
@@ -331,7 +331,7 @@ static void test_pause_drops_the_count(void **state)
     double alpha = 15.0 / 16 + 0.25 / 16;
     assert_true(cc_flow_seen(f, "alpha") == alpha);
     ack(f, 25000, 26000, 5000, 0); // not full, so no growth: W stays
-    assert_int_equal(f->cc.cwnd_bytes, 50000);
+    assert_int_equal(f->cc->cwnd_bytes, 50000);
     post_after(f, 8 * US + 1);
     ack(f, 31000, 40000, 1000, 0); // ends what was observed before, but begins now, up to 40 000
     assert_true(cc_flow_seen(f, "alpha") == alpha);
@@ -340,7 +340,7 @@ static void test_pause_drops_the_count(void **state)
     assert_true(cc_flow_seen(f, "marked") == 0.1);
     alpha = alpha * 15 / 16 + 0.1 / 16;
     assert_true(fabs(cc_flow_seen(f, "alpha") - alpha) < 1e-15);
-    assert_int_equal(f->cc.cwnd_bytes, (uint64_t)(50000 * (1 - alpha / 2)));
+    assert_int_equal(f->cc->cwnd_bytes, (uint64_t)(50000 * (1 - alpha / 2)));
     cc_flow_free(f);
 }
 
@@ -355,12 +355,12 @@ static void test_idle_restart(void **state)
         ack(f, 1000, 2000, 1000, 1000);
         ack(f, 2000, 2000, 1000, 0); // at the cut's end
         post_after(f, 100 * US - 1);
-        assert_int_equal(f->cc.cwnd_bytes, 50000);
-        assert_int_equal(f->cc.rate_bps, cut_bps);
+        assert_int_equal(f->cc->cwnd_bytes, 50000);
+        assert_int_equal(f->cc->rate_bps, cut_bps);
         assert_true(cc_flow_seen(f, "reduced") == 1);
         post_after(f, i % 2 ? 100 * US : 1000 * PS_PER_S); // auto: never
-        assert_int_equal(f->cc.cwnd_bytes, i % 2 ? 100000 : 50000);
-        assert_int_equal(f->cc.rate_bps, i % 2 ? 100 * G : cut_bps);
+        assert_int_equal(f->cc->cwnd_bytes, i % 2 ? 100000 : 50000);
+        assert_int_equal(f->cc->rate_bps, i % 2 ? 100 * G : cut_bps);
         assert_true(cc_flow_seen(f, "reduced") == (i % 2 ? 0 : 1));
         cc_flow_free(f);
     }
@@ -382,15 +382,15 @@ static void test_alpha_of_the_sawtooth(void **state)
         uint64_t una = 0, nxt = 0;
         for (int round = 0; round < 6000; round++) {
             uint64_t end = nxt;
-            double window = (double)f->cc.cwnd_bytes / 1000;
+            double window = (double)f->cc->cwnd_bytes / 1000;
             bool marked = window > limit;
             while (una < end) {
                 una += 1000;
-                for (; nxt - una < f->cc.cwnd_bytes; nxt += 1000)
+                for (; nxt - una < f->cc->cwnd_bytes; nxt += 1000)
                     ;
                 ack(f, una, nxt, 1000, marked ? 1000 : 0);
             }
-            for (; nxt - una < f->cc.cwnd_bytes; nxt += 1000)
+            for (; nxt - una < f->cc->cwnd_bytes; nxt += 1000)
                 ;
             if (round < 2000)
                 continue;

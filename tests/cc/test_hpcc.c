@@ -52,10 +52,10 @@ static void one(struct cc_flow *f, struct int_hop h, uint64_t seq, uint64_t nxt)
 static struct cc_flow *begun(const char *preset, const struct cc_preset_value *changes)
 {
     struct cc_flow *f = cc_flow_new("hpcc", preset, &env, changes);
-    assert_int_equal(f->cc.cwnd_bytes, 100000);
-    assert_int_equal(f->cc.rate_bps, 100 * G);
+    assert_int_equal(f->cc->cwnd_bytes, 100000);
+    assert_int_equal(f->cc->rate_bps, 100 * G);
     one(f, hop(0, 0, 20000), 1000, 50000);
-    assert_int_equal(f->cc.cwnd_bytes, 100000);
+    assert_int_equal(f->cc->cwnd_bytes, 100000);
     return f;
 }
 
@@ -72,14 +72,14 @@ static void test_divides_from_the_committed_window(void **state)
     // weight 4/8: U = 1 + 0.5 * 0.2; W = 100,000 * 0.95 / 1.1 + 50 = 86,413.6.
     one(f, hop(4 * US, 50000, 30000), 2000, 60000);
     expect_util(f, 1.1);
-    assert_int_equal(f->cc.cwnd_bytes, 86413);
-    assert_int_equal(f->cc.rate_bps, UINT64_C(86413636364)); // W * 8 / 8 us
+    assert_int_equal(f->cc->cwnd_bytes, 86413);
+    assert_int_equal(f->cc->rate_bps, UINT64_C(86413636364)); // W * 8 / 8 us
     assert_true(cc_flow_seen(f, "w_ref_bytes") == 100000);
     // Half the rate and no queue for 2 us: u = 0.5, U = 1.1 + 0.25 * (0.5 - 1.1) = 0.95: not below
     // eta, so divided by 1: W = 100,000 + 50, at most B T.
     one(f, hop(6 * US, 62500, 0), 3000, 61000);
     assert_true(fabs(cc_flow_seen(f, "util") - 0.95) < 1e-12);
-    assert_int_equal(f->cc.cwnd_bytes, 100000);
+    assert_int_equal(f->cc->cwnd_bytes, 100000);
     cc_flow_free(f);
 }
 
@@ -93,7 +93,7 @@ static void test_commits_once_a_round(void **state)
     expect_util(f, 1.15);
     double w = 100000 * 0.95 / 1.15 + 50;
     assert_true(fabs(cc_flow_seen(f, "w_ref_bytes") - w) < 1e-6);
-    assert_int_equal(f->cc.cwnd_bytes, (uint64_t)w);
+    assert_int_equal(f->cc->cwnd_bytes, (uint64_t)w);
     one(f, hop(12 * US, 150000, 20000), 95000, 120000); // 95,000 was sent at the commit
     assert_true(fabs(cc_flow_seen(f, "w_ref_bytes") - w) < 1e-6);
     one(f, hop(16 * US, 200000, 20000), 95001, 120000);
@@ -108,7 +108,7 @@ static void test_additive_stages(void **state)
     struct cc_flow *f = begun(NULL, NULL);
     one(f, hop(80 * US, 1000000, 100000), 60000, 70000); // u = 1.2, weight 1: U = 1.2
     double w = 100000 * 0.95 / 1.2 + 50;
-    assert_int_equal(f->cc.cwnd_bytes, (uint64_t)w);
+    assert_int_equal(f->cc->cwnd_bytes, (uint64_t)w);
     ps_t t = 80 * US;
     uint64_t sent = 1000000, seq = 70000;
     for (unsigned stage = 1; stage <= 5; stage++) {
@@ -117,13 +117,13 @@ static void test_additive_stages(void **state)
         seq += 1000;
         one(f, hop(t, sent, 0), seq, seq); // U = 0.5
         w += 50;
-        assert_int_equal(f->cc.cwnd_bytes, (uint64_t)w);
+        assert_int_equal(f->cc->cwnd_bytes, (uint64_t)w);
         assert_true(cc_flow_seen(f, "stage") == stage);
     }
     one(f, hop(t + 8 * US, sent + 50000, 0), seq + 1000, seq + 2000); // the sixth divides by .5/.95
     w = w * 0.95 / 0.5 + 50;
     assert_true(w > 100000); // so far that the line bounds it
-    assert_int_equal(f->cc.cwnd_bytes, 100000);
+    assert_int_equal(f->cc->cwnd_bytes, 100000);
     assert_true(cc_flow_seen(f, "stage") == 0);
     cc_flow_free(f);
 }
@@ -135,7 +135,7 @@ static void test_no_stages(void **state)
     struct cc_flow *f = begun(NULL, none);
     one(f, hop(80 * US, 1000000, 100000), 60000, 70000); // W = 79,216.67
     one(f, hop(88 * US, 1080000, 0), 70001, 80000);      // u = 0.8: W = 79,216.67 * .95 / .8 + 50
-    assert_int_equal(f->cc.cwnd_bytes, (uint64_t)((100000 * 0.95 / 1.2 + 50) * 0.95 / 0.8 + 50));
+    assert_int_equal(f->cc->cwnd_bytes, (uint64_t)((100000 * 0.95 / 1.2 + 50) * 0.95 / 0.8 + 50));
     assert_true(cc_flow_seen(f, "stage") == 0);
     cc_flow_free(f);
 }
@@ -166,19 +166,19 @@ static void test_a_new_path_renews_the_reference(void **state)
     other.port = 8;
     one(f, other, 2000, 60000); // not measured
     expect_util(f, 1);
-    assert_int_equal(f->cc.cwnd_bytes, 100000);
+    assert_int_equal(f->cc->cwnd_bytes, 100000);
     other.t_ps = 8 * US;
     other.tx_bytes = 100000;
     one(f, other, 3000, 60000); // 1 + 0.3, weight 0.5
     expect_util(f, 1.15);
     // The same instant again (as the 8-byte encoding may say) measures nothing.
-    uint64_t window = f->cc.cwnd_bytes;
+    uint64_t window = f->cc->cwnd_bytes;
     one(f, other, 4000, 60000);
-    assert_int_equal(f->cc.cwnd_bytes, window);
+    assert_int_equal(f->cc->cwnd_bytes, window);
     // No telemetry at all: nothing.
     const struct cc_ack bare = {.now_ps = 20 * US, .seq = 5000, .snd_nxt = 60000};
     cc_flow_ack(f, &bare);
-    assert_int_equal(f->cc.cwnd_bytes, window);
+    assert_int_equal(f->cc->cwnd_bytes, window);
     cc_flow_free(f);
 }
 
@@ -207,8 +207,8 @@ static void test_floor(void **state)
         one(f, hop(t, sent, 4000000), seq, seq + 5000); // u = 41
     }
     // The floor is W itself: 100 B or, from the floor, a step above: 100 * 0.95/41 + 50 < 100.
-    assert_int_equal(f->cc.cwnd_bytes, 100);
-    assert_int_equal(f->cc.rate_bps, G / 10);
+    assert_int_equal(f->cc->cwnd_bytes, 100);
+    assert_int_equal(f->cc->rate_bps, G / 10);
     cc_flow_free(f);
 }
 
@@ -216,18 +216,18 @@ static void test_pint(void **state)
 {
     (void)state;
     struct cc_flow *f = cc_flow_new("hpcc", "pint", &env, NULL);
-    assert_true(f->cc.ops->wants_pint(f->params));
+    assert_true(f->cc->ops->wants_pint(f->params));
     struct cc_ack ack = {.now_ps = US, .seq = 1000, .snd_nxt = 50000, .pint = PINT_ONE};
     cc_flow_ack(f, &ack); // the reference
-    assert_int_equal(f->cc.cwnd_bytes, 100000);
+    assert_int_equal(f->cc->cwnd_bytes, 100000);
     ack.now_ps = 2 * US;
     ack.pint = PINT_ONE + 2; // 1.1025
     cc_flow_ack(f, &ack);
     expect_util(f, pint_value(PINT_ONE + 2));
-    assert_int_equal(f->cc.cwnd_bytes, (uint64_t)(100000 * 0.95 / 1.1025 + 50));
+    assert_int_equal(f->cc->cwnd_bytes, (uint64_t)(100000 * 0.95 / 1.1025 + 50));
     cc_flow_free(f);
     f = cc_flow_new("hpcc", NULL, &env, NULL);
-    assert_false(f->cc.ops->wants_pint(f->params));
+    assert_false(f->cc->ops->wants_pint(f->params));
     cc_flow_free(f);
 }
 
@@ -235,16 +235,16 @@ static void test_presets(void **state)
 {
     (void)state;
     struct cc_flow *f = cc_flow_new("hpcc", "hpcc_sim", &env, NULL);
-    assert_int_equal(f->cc.cwnd_bytes, 200000); // T = 16 us, the largest of all pairs
+    assert_int_equal(f->cc->cwnd_bytes, 200000); // T = 16 us, the largest of all pairs
     one(f, hop(0, 0, 0), 1000, 1000);
     one(f, hop(16 * US, 220000, 0), 2000, 3000); // u = 1.1; W_AI = 40 Mb/s * 16 us = 80 B
-    assert_int_equal(f->cc.cwnd_bytes, (uint64_t)(200000 * 0.95 / 1.1 + 80));
+    assert_int_equal(f->cc->cwnd_bytes, (uint64_t)(200000 * 0.95 / 1.1 + 80));
     cc_flow_free(f);
 
     f = cc_flow_new("hpcc", "khan2022", &env, NULL);
     one(f, hop(0, 0, 0), 1000, 1000);
     one(f, hop(16 * US, 220000, 0), 2000, 3000); // W_AI = 50 Mb/s * 16 us = 100 B
-    assert_int_equal(f->cc.cwnd_bytes, (uint64_t)(200000 * 0.95 / 1.1 + 100));
+    assert_int_equal(f->cc->cwnd_bytes, (uint64_t)(200000 * 0.95 / 1.1 + 100));
     cc_flow_free(f);
 }
 
@@ -257,13 +257,13 @@ static void test_scales_with_the_line(void **state)
         at.line_bps = lines[i];
         struct cc_flow *f = cc_flow_new("hpcc", NULL, &at, NULL);
         uint64_t bdp = lines[i] / 1000000 * 8 / 8;
-        assert_int_equal(f->cc.cwnd_bytes, bdp);
+        assert_int_equal(f->cc->cwnd_bytes, bdp);
         struct int_hop a = hop(0, 0, 0), b = hop(8 * US, bdp * 6 / 5, 0);
         a.rate_bps = b.rate_bps = lines[i];
         one(f, a, 1000, 1000);
         one(f, b, 2000, 3000);                                        // u = 1.2
         double step = lines[i] == 25 * G ? 50 : (double)bdp * 0.0005; // at least 0.05 packets
-        assert_int_equal(f->cc.cwnd_bytes, (uint64_t)((double)bdp * 0.95 / 1.2 + step));
+        assert_int_equal(f->cc->cwnd_bytes, (uint64_t)((double)bdp * 0.95 / 1.2 + step));
         cc_flow_free(f);
     }
 }
@@ -288,13 +288,13 @@ static void test_wire_bytes(void **state)
         at.full_wire_bytes = 4220;
         struct cc_flow *f = cc_flow_new("hpcc", NULL, &at, changes);
         double share = 4096.0 / 4220, eta = strcmp(cases[i].key, "eta") == 0 ? 0.9 : 0.95;
-        assert_int_equal(f->cc.cwnd_bytes, (uint64_t)(100000 * share));
-        assert_int_equal(f->cc.rate_bps, 100 * G);
+        assert_int_equal(f->cc->cwnd_bytes, (uint64_t)(100000 * share));
+        assert_int_equal(f->cc->rate_bps, 100 * G);
         one(f, hop(0, 0, 0), 1000, 1000);
         one(f, hop(8 * US, 120000, 0), 2000, 3000); // u = 1.2
         double w = 100000 * eta / 1.2 + cases[i].step;
-        assert_true(fabs((double)f->cc.cwnd_bytes - w * share) < 1);
-        assert_true(fabs((double)f->cc.rate_bps - w * 1e6) < 1); // W * 8 / 8 us
+        assert_true(fabs((double)f->cc->cwnd_bytes - w * share) < 1);
+        assert_true(fabs((double)f->cc->rate_bps - w * 1e6) < 1); // W * 8 / 8 us
         cc_flow_free(f);
     }
 }
@@ -305,20 +305,20 @@ static void test_idle_restart(void **state)
     static const struct cc_preset_value after[] = {{"idle_restart", "100us"}, CC_END};
     struct cc_flow *f = begun(NULL, after);
     one(f, hop(4 * US, 50000, 30000), 2000, 60000);
-    uint64_t window = f->cc.cwnd_bytes;
-    struct cc_hint hint = {.idle_ps = 8 * US};
-    f->cc.ops->on_post(&f->cc, &hint, 20 * US); // not longer than a base RTT: references hold
+    uint64_t window = f->cc->cwnd_bytes;
+    struct cc_post post = {.now_ps = 20 * US, .idle_ps = 8 * US};
+    f->cc->ops->on_post(f->cc, &post); // not longer than a base RTT: references hold
     one(f, hop(12 * US, 150000, 30000), 3000, 60000);
-    assert_int_not_equal(f->cc.cwnd_bytes, window);
-    window = f->cc.cwnd_bytes;
-    hint.idle_ps = 8 * US + 1;
-    f->cc.ops->on_post(&f->cc, &hint, 40 * US);
+    assert_int_not_equal(f->cc->cwnd_bytes, window);
+    window = f->cc->cwnd_bytes;
+    post = (struct cc_post){.now_ps = 40 * US, .idle_ps = 8 * US + 1};
+    f->cc->ops->on_post(f->cc, &post);
     one(f, hop(40 * US, 150000, 0), 4000, 60000); // only a new reference
-    assert_int_equal(f->cc.cwnd_bytes, window);
-    hint.idle_ps = 100 * US;
-    f->cc.ops->on_post(&f->cc, &hint, 200 * US);
-    assert_int_equal(f->cc.cwnd_bytes, 100000);
-    assert_int_equal(f->cc.rate_bps, 100 * G);
+    assert_int_equal(f->cc->cwnd_bytes, window);
+    post = (struct cc_post){.now_ps = 200 * US, .idle_ps = 100 * US};
+    f->cc->ops->on_post(f->cc, &post);
+    assert_int_equal(f->cc->cwnd_bytes, 100000);
+    assert_int_equal(f->cc->rate_bps, 100 * G);
     expect_util(f, 1);
     cc_flow_free(f);
 }

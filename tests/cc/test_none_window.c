@@ -18,13 +18,14 @@ static void test_none(void **state)
 {
     (void)state;
     const struct cc_ops *none = cc_find("none");
-    struct cc cc;
-    cc_begin(&cc, none, NULL, &env, 5);
-    assert_true(cc.rate_bps == env.line_bps);
-    assert_true(cc.cwnd_bytes == CC_UNLIMITED);
+    struct cc *cc = aligned_alloc(alignof(struct cc), cc_bytes(none));
+    cc_begin(cc, none, NULL, &env, 5);
+    assert_true(cc->rate_bps == env.line_bps);
+    assert_true(cc->cwnd_bytes == CC_UNLIMITED);
     for (unsigned i = 0; i < CC_TIMERS; i++)
-        assert_true(cc.timer_at_ps[i] == PS_NEVER);
-    assert_ptr_equal(cc.ops, none);
+        assert_true(cc->timer_at_ps[i] == PS_NEVER);
+    assert_ptr_equal(cc->ops, none);
+    free(cc);
     assert_int_equal(none->needs, 0);
     assert_false(none->presets[0].profile.ecn);
 }
@@ -35,14 +36,18 @@ static uint64_t window_of(const char *k, const struct cc_env *of)
     void *params = calloc(1, window->params_bytes);
     struct err err = {0};
     assert_int_equal(cc_params_init(window, NULL, params), 0);
-    if (k != NULL)
-        param_set(param_find(window->params, window->n_params, "k"), params, k, "k", &err);
+    if (k != NULL) {
+        struct param param = param_find(window->params, window->n_params, "k");
+        param_set(&param, params, k, "k", &err);
+    }
     assert_int_equal(err.n_errors, 0);
-    struct cc cc;
-    cc_begin(&cc, window, params, of, 0);
-    assert_true(cc.rate_bps == of->line_bps);
+    struct cc *cc = aligned_alloc(alignof(struct cc), cc_bytes(window));
+    cc_begin(cc, window, params, of, 0);
+    assert_true(cc->rate_bps == of->line_bps);
     free(params);
-    return cc.cwnd_bytes;
+    uint64_t cwnd_bytes = cc->cwnd_bytes;
+    free(cc);
+    return cwnd_bytes;
 }
 
 static void test_window(void **state)
@@ -89,9 +94,9 @@ static void test_registry(void **state)
         assert_ptr_equal(cc_preset_find(ops, NULL), &ops->presets[0]);
         assert_null(cc_preset_find(ops, "nope"));
         assert_int_equal(cc_params_init(ops, "nope", params), -1);
-        for (size_t i = 0; i < ops->n_params; i++) {
+        struct param_walk walk = params_walk(ops->params, ops->n_params);
+        for (const struct param *param; (param = params_next(&walk)) != NULL;) {
             struct err err = {0};
-            const struct param *param = &ops->params[i];
             if (param->def != NULL) // defaults are inside their own range
                 assert_int_equal(param_set(param, params, param->def, param->name, &err), 0);
             err_free(&err);

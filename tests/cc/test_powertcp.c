@@ -60,14 +60,14 @@ static void expect_window(const struct cc_flow *f, double wire_bytes, uint64_t c
                           uint64_t rate_bps)
 {
     assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - wire_bytes) < 1e-6);
-    assert_int_equal(f->cc.cwnd_bytes, cwnd_bytes);
-    assert_int_equal(f->cc.rate_bps, rate_bps);
+    assert_int_equal(f->cc->cwnd_bytes, cwnd_bytes);
+    assert_int_equal(f->cc->rate_bps, rate_bps);
 }
 
 static void post_after(struct cc_flow *f, ps_t idle_ps)
 {
-    struct cc_hint hint = {.msg_bytes = 1000, .idle_ps = idle_ps};
-    f->cc.ops->on_post(&f->cc, &hint, 0);
+    struct cc_post post = {.idle_ps = idle_ps};
+    f->cc->ops->on_post(f->cc, &post);
 }
 
 // ---- both ----
@@ -99,7 +99,7 @@ static void test_beginning(void **state)
                 flow_on(policies[p], cases[i].line_bps, cases[i].full_wire_bytes, cases[i].changes);
             expect_window(f, cases[i].wire_bytes, cases[i].cwnd_bytes, cases[i].rate_bps);
             expect(f, 1, 1);
-            assert_true(f->cc.timer_at_ps[0] == PS_NEVER && f->cc.timer_at_ps[1] == PS_NEVER);
+            assert_true(f->cc->timer_at_ps[0] == PS_NEVER && f->cc->timer_at_ps[1] == PS_NEVER);
             cc_flow_free(f);
         }
         const struct cc_ops *ops = cc_find(policies[p]);
@@ -370,8 +370,8 @@ static void test_bounds(void **state)
         {"gamma", "1"}, {"expected_flows", "1000000"}, CC_END};
     f = after_rounds(8, 1, 900000, many);
     assert_true(cc_flow_seen(f, "window_wire_bytes") < 0.2);
-    assert_int_equal(f->cc.cwnd_bytes, 1);
-    assert_in_range(f->cc.rate_bps, 100000, 200000); // .1 B in 8 us
+    assert_int_equal(f->cc->cwnd_bytes, 1);
+    assert_in_range(f->cc->rate_bps, 100000, 200000); // .1 B in 8 us
     cc_flow_free(f);
 }
 

@@ -33,14 +33,14 @@ static void expect_window(const struct cc_flow *f, double wire_bytes, uint64_t c
                           uint64_t rate_bps)
 {
     assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - wire_bytes) < 1e-6);
-    assert_int_equal(f->cc.cwnd_bytes, cwnd_bytes);
-    assert_int_equal(f->cc.rate_bps, rate_bps);
+    assert_int_equal(f->cc->cwnd_bytes, cwnd_bytes);
+    assert_int_equal(f->cc->rate_bps, rate_bps);
 }
 
 static void post_after(struct cc_flow *f, ps_t idle_ps)
 {
-    struct cc_hint hint = {.msg_bytes = 1000, .idle_ps = idle_ps};
-    f->cc.ops->on_post(&f->cc, &hint, 0);
+    struct cc_post post = {.idle_ps = idle_ps};
+    f->cc->ops->on_post(f->cc, &post);
 }
 
 static void rtt(struct cc_flow *f, ps_t now_ps, ps_t rtt_ps, uint64_t una, uint64_t nxt)

@@ -40,16 +40,16 @@ static void ack(struct cc_flow *f, ps_t at, ps_t rtt_ps, uint32_t bytes)
     cc_flow_ack(f, &ack);
 }
 
-static void lose(struct cc_flow *f, ps_t at, enum cc_loss_kind kind)
+static void lose(struct cc_flow *f, ps_t at, enum cc_signal_kind kind)
 {
-    struct cc_loss loss = {.now_ps = at, .kind = kind};
-    f->cc.ops->on_loss(&f->cc, &loss);
+    struct cc_signal signal = {.now_ps = at, .kind = kind};
+    f->cc->ops->on_signal(f->cc, &signal);
 }
 
 static void post(struct cc_flow *f, ps_t idle_ps)
 {
-    struct cc_hint hint = {.msg_bytes = 1000, .idle_ps = idle_ps};
-    f->cc.ops->on_post(&f->cc, &hint, 0);
+    struct cc_post post = {.idle_ps = idle_ps};
+    f->cc->ops->on_post(f->cc, &post);
 }
 
 static void near(double got, double want)
@@ -62,20 +62,20 @@ static void near(double got, double want)
 static void expect_cwnd(const struct cc_flow *f, double cwnd)
 {
     near(cc_flow_seen(f, "cwnd_pkts"), cwnd);
-    assert_int_equal(f->cc.cwnd_bytes, cwnd < 1 ? 1000 : (uint64_t)(cwnd * 1000 + 0.5));
+    assert_int_equal(f->cc->cwnd_bytes, cwnd < 1 ? 1000 : (uint64_t)(cwnd * 1000 + 0.5));
 }
 
 static void test_start(void **state)
 {
     (void)state;
     struct cc_flow *f = flow_new(NULL, 100 * G, NULL);
-    assert_int_equal(f->cc.rate_bps, 100 * G);
+    assert_int_equal(f->cc->rate_bps, 100 * G);
     expect_cwnd(f, 100);
     near(cc_flow_seen(f, "rtt_us"), 8);
-    assert_true(f->cc.timer_at_ps[0] == PS_NEVER && f->cc.timer_at_ps[1] == PS_NEVER);
-    assert_int_equal(f->cc.ops->needs, 0);
-    for (size_t i = 0; i < f->cc.ops->n_presets; i++)
-        assert_false(f->cc.ops->presets[i].profile.ecn);
+    assert_true(f->cc->timer_at_ps[0] == PS_NEVER && f->cc->timer_at_ps[1] == PS_NEVER);
+    assert_int_equal(f->cc->ops->needs, 0);
+    for (size_t i = 0; i < f->cc->ops->n_presets; i++)
+        assert_false(f->cc->ops->presets[i].profile.ecn);
     cc_flow_free(f);
 }
 
@@ -93,7 +93,7 @@ static void test_scaled_targets(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct cc_flow *f = flow_new(NULL, rows[i].line_bps, NULL);
-        assert_int_equal(f->cc.rate_bps, rows[i].line_bps);
+        assert_int_equal(f->cc->rate_bps, rows[i].line_bps);
         expect_cwnd(f, rows[i].cwnd);
         near(cc_flow_seen(f, "target_us"), rows[i].target_us);
         cc_flow_free(f);
@@ -159,7 +159,7 @@ static void test_growth(void **state)
     static const struct cc_preset_value faster[] = {{"ai", "2.5"}, CC_END};
     f = flow_new(NULL, 100 * G, faster);
     ack(f, 0, 8 * US, 24); // 100.0006 packets: to the nearest byte
-    assert_int_equal(f->cc.cwnd_bytes, 100001);
+    assert_int_equal(f->cc->cwnd_bytes, 100001);
     cc_flow_free(f);
     f = flow_new(NULL, 100 * G, faster);
     ack(f, 0, 8 * US, 4000);
@@ -229,24 +229,24 @@ static void test_below_one_packet(void **state)
     (void)state;
     struct cc_flow *f = fixed_new("2");
     expect_cwnd(f, 2);
-    lose(f, 0, CC_LOSS_NACK);
+    lose(f, 0, CC_SIGNAL_NACK);
     expect_cwnd(f, 1); // one packet in flight, not paced
-    assert_int_equal(f->cc.rate_bps, 100 * G);
-    lose(f, 8 * US, CC_LOSS_NACK); // before any sample the RTT is the base RTT
+    assert_int_equal(f->cc->rate_bps, 100 * G);
+    lose(f, 8 * US, CC_SIGNAL_NACK); // before any sample the RTT is the base RTT
     expect_cwnd(f, 0.5);
-    assert_int_equal(f->cc.rate_bps, 625 * M); // 1250 B in 8 us / 0.5
-    ack(f, 9 * US, 20 * US, 1000);             // too early for a decrease, but the pace follows
+    assert_int_equal(f->cc->rate_bps, 625 * M); // 1250 B in 8 us / 0.5
+    ack(f, 9 * US, 20 * US, 1000);              // too early for a decrease, but the pace follows
     expect_cwnd(f, 0.5);
-    assert_int_equal(f->cc.rate_bps, 250 * M); // 1250 B in 20 us / 0.5
-    ack(f, 28 * US, 16 * US, 1000);            // 1 - 0.8 * 7/16 = 0.65
+    assert_int_equal(f->cc->rate_bps, 250 * M); // 1250 B in 20 us / 0.5
+    ack(f, 28 * US, 16 * US, 1000);             // 1 - 0.8 * 7/16 = 0.65
     expect_cwnd(f, 0.325);
-    assert_int_equal(f->cc.rate_bps, 203125000); // 1250 B in 16 us / 0.325
-    ack(f, 29 * US, 8 * US, 500);                // + ai_below per packet, not ai / cwnd
+    assert_int_equal(f->cc->rate_bps, 203125000); // 1250 B in 16 us / 0.325
+    ack(f, 29 * US, 8 * US, 500);                 // + ai_below per packet, not ai / cwnd
     expect_cwnd(f, 0.375);
     for (int i = 0; i < 7; i++)
         ack(f, 30 * US, 8 * US, 1000);
     expect_cwnd(f, 1.075);
-    assert_int_equal(f->cc.rate_bps, 100 * G);
+    assert_int_equal(f->cc->rate_bps, 100 * G);
     ack(f, 30 * US, 8 * US, 500); // from one packet up ai / cwnd
     expect_cwnd(f, 1.075 + 0.5 / 1.075);
     cc_flow_free(f);
@@ -261,11 +261,11 @@ static void test_least_window(void **state)
     expect_cwnd(f, 1.0 / 512);
     ack(f, 1000 * US, 80 * US, 1000);
     expect_cwnd(f, 0.001);
-    assert_int_equal(f->cc.rate_bps, 125000); // 1250 B in 80 us / 0.001
-    ack(f, PS_PER_S, 10 * PS_PER_MS, 1000);   // 1000 b/s
-    assert_int_equal(f->cc.rate_bps, 1000);
+    assert_int_equal(f->cc->rate_bps, 125000); // 1250 B in 80 us / 0.001
+    ack(f, PS_PER_S, 10 * PS_PER_MS, 1000);    // 1000 b/s
+    assert_int_equal(f->cc->rate_bps, 1000);
     ack(f, 9 * PS_PER_S, PS_PER_S, 1000); // 10 b/s would be too slow for any pacer
-    assert_int_equal(f->cc.rate_bps, 1000);
+    assert_int_equal(f->cc->rate_bps, 1000);
     cc_flow_free(f);
 
     static const struct cc_preset_value least[] = {{"min_cwnd", "3"}, CC_END};
@@ -286,18 +286,18 @@ static void test_loss(void **state)
 {
     (void)state;
     struct cc_flow *f = fixed_new("1000");
-    lose(f, 0, CC_LOSS_RECOVERED);
+    lose(f, 0, CC_SIGNAL_CNP);
     expect_cwnd(f, 100);
-    lose(f, 10 * US, CC_LOSS_NACK);
+    lose(f, 10 * US, CC_SIGNAL_NACK);
     expect_cwnd(f, 50);
-    lose(f, 18 * US - 1, CC_LOSS_NACK); // within a base RTT
+    lose(f, 18 * US - 1, CC_SIGNAL_NACK); // within a base RTT
     expect_cwnd(f, 50);
-    lose(f, 18 * US, CC_LOSS_DUPACK);
+    lose(f, 18 * US, CC_SIGNAL_DUPACK);
     expect_cwnd(f, 25);
     ack(f, 30 * US, 30 * US, 1000); // too early: 12 of 30 us
-    lose(f, 48 * US - 1, CC_LOSS_NACK);
+    lose(f, 48 * US - 1, CC_SIGNAL_NACK);
     expect_cwnd(f, 25);
-    lose(f, 48 * US, CC_LOSS_NACK); // an RTT is now 30 us
+    lose(f, 48 * US, CC_SIGNAL_NACK); // an RTT is now 30 us
     expect_cwnd(f, 12.5);
     ack(f, 77 * US, 18 * US, 1000); // delay and loss share the rule: 1 - 0.4
     expect_cwnd(f, 7.5);
@@ -309,28 +309,28 @@ static void test_timeouts(void **state)
     (void)state;
     static const struct cc_preset_value third[] = {{"fs_range", "0us"}, {"rto_reset", "3"}, CC_END};
     struct cc_flow *f = flow_new(NULL, 100 * G, third);
-    lose(f, 1000 * US, CC_LOSS_TIMEOUT);
+    lose(f, 1000 * US, CC_SIGNAL_TIMEOUT);
     expect_cwnd(f, 50);
-    lose(f, 1001 * US, CC_LOSS_TIMEOUT); // within an RTT
+    lose(f, 1001 * US, CC_SIGNAL_TIMEOUT); // within an RTT
     expect_cwnd(f, 50);
     ack(f, 1002 * US, 9 * US - 1, 0); // any ACK begins a new count
-    lose(f, 2000 * US, CC_LOSS_TIMEOUT);
+    lose(f, 2000 * US, CC_SIGNAL_TIMEOUT);
     expect_cwnd(f, 25);
-    lose(f, 2001 * US, CC_LOSS_TIMEOUT);
+    lose(f, 2001 * US, CC_SIGNAL_TIMEOUT);
     expect_cwnd(f, 25);
-    lose(f, 2002 * US, CC_LOSS_NACK); // so does a NACK, which is an answer
-    lose(f, 2003 * US, CC_LOSS_TIMEOUT);
-    lose(f, 2004 * US, CC_LOSS_TIMEOUT);
+    lose(f, 2002 * US, CC_SIGNAL_NACK); // so does a NACK, which is an answer
+    lose(f, 2003 * US, CC_SIGNAL_TIMEOUT);
+    lose(f, 2004 * US, CC_SIGNAL_TIMEOUT);
     expect_cwnd(f, 25);
-    lose(f, 2005 * US, CC_LOSS_TIMEOUT); // the third, within an RTT all the same
+    lose(f, 2005 * US, CC_SIGNAL_TIMEOUT); // the third, within an RTT all the same
     expect_cwnd(f, 0.001);
     cc_flow_free(f);
 
     f = fixed_new("1000");
     for (int i = 1; i <= 4; i++)
-        lose(f, i * PS_PER_S, CC_LOSS_TIMEOUT);
+        lose(f, i * PS_PER_S, CC_SIGNAL_TIMEOUT);
     expect_cwnd(f, 6.25);
-    lose(f, 5 * PS_PER_S, CC_LOSS_TIMEOUT);
+    lose(f, 5 * PS_PER_S, CC_SIGNAL_TIMEOUT);
     expect_cwnd(f, 0.001);
     cc_flow_free(f);
 }
@@ -342,16 +342,16 @@ static void test_idle(void **state)
     struct cc_flow *f = flow_new(NULL, 100 * G, third);
     ack(f, 100 * US, 90 * US, 1000);
     expect_cwnd(f, 50);
-    lose(f, 101 * US, CC_LOSS_TIMEOUT);
-    lose(f, 101 * US, CC_LOSS_TIMEOUT);
+    lose(f, 101 * US, CC_SIGNAL_TIMEOUT);
+    lose(f, 101 * US, CC_SIGNAL_TIMEOUT);
     post(f, 8 * US); // one base RTT: what was measured still holds
     near(cc_flow_seen(f, "rtt_us"), 90);
     post(f, 8 * US + 1);
     near(cc_flow_seen(f, "rtt_us"), 8);
     expect_cwnd(f, 50);
-    lose(f, 102 * US, CC_LOSS_TIMEOUT); // not the third
+    lose(f, 102 * US, CC_SIGNAL_TIMEOUT); // not the third
     expect_cwnd(f, 50);
-    lose(f, 108 * US, CC_LOSS_NACK); // one base RTT after the decrease
+    lose(f, 108 * US, CC_SIGNAL_NACK); // one base RTT after the decrease
     expect_cwnd(f, 25);
     post(f, 1000 * PS_PER_S); // auto: never with a BDP again
     expect_cwnd(f, 25);
@@ -393,9 +393,10 @@ static const char *check_of(const struct cc_preset_value changes[2])
     void *params = calloc(1, ops->params_bytes);
     struct err err = {0};
     assert_int_equal(cc_params_init(ops, NULL, params), 0);
-    for (int i = 0; i < 2; i++)
-        param_set(param_find(ops->params, ops->n_params, changes[i].param), params,
-                  changes[i].value, changes[i].param, &err);
+    for (int i = 0; i < 2; i++) {
+        struct param param = param_find(ops->params, ops->n_params, changes[i].param);
+        param_set(&param, params, changes[i].value, changes[i].param, &err);
+    }
     assert_int_equal(err.n_errors, 0);
     const char *why = ops->check(params);
     free(params);

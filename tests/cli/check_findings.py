@@ -257,7 +257,7 @@ def memory_ends(tmp):
         json.dump({"name": "many", "topology": {"dims": [{"kind": "switch", "size": 64}]},
                    "workload": {"kind": "flows", "file": "many.csv"}}, f)
     out = os.path.join(tmp, "many")
-    line = f'ulimit -v 180000; exec "$0" run "$1" --out {out} --quiet --set limits.memory='
+    line = f'ulimit -v 160000; exec "$0" run "$1" --out {out} --quiet --set limits.memory='
     for limit, code, words in (("auto", 2, "queue pairs"), ("10GB", 1, "")):
         done = subprocess.run(["sh", "-c", line + limit, COLLWIRE, scenario], capture_output=True,
                               text=True, timeout=100, check=False)

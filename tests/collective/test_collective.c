@@ -7,7 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "collective/collective.h"
+#include "collective/schedule.h"
+#include "collective/settings.h"
 
 static const struct {
     const char *name, *ops; // a letter for each operation, in the order of enum coll_op
@@ -64,7 +65,6 @@ static void test_shapes_that_no_algorithm_takes(void **state)
         {.op = COLL_ALL_REDUCE, .ranks = COLL_MAX_RANKS + 1},
         {.op = COLL_BROADCAST, .ranks = 8, .root = 8},
         {.op = COLL_GATHER, .ranks = 8, .root = 100},
-        {.op = COLL_BROADCAST, .ranks = 8, .pieces = COLL_MAX_PIECES + 1},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         for (const struct coll_algorithm *const *a = coll_registry; *a != NULL; a++) {
@@ -78,15 +78,45 @@ static void test_shapes_that_no_algorithm_takes(void **state)
     const char *why;
     assert_true(coll_find("tree")->supports(&shape, &why));
     // The longest programs stay below 2^20 steps.
-    shape = (struct coll_shape){
-        .op = COLL_BROADCAST, .ranks = COLL_MAX_RANKS, .pieces = COLL_MAX_PIECES, .window = 1};
-    for (unsigned op = 0; op < COLL_OPS; op++) {
-        for (const struct coll_algorithm *const *a = coll_registry; *a != NULL; a++) {
-            shape.op = (enum coll_op)op;
+    for (const struct coll_algorithm *const *a = coll_registry; *a != NULL; a++) {
+        struct coll_choice choice = coll_choice_of(*a);
+        coll_choice_set(&choice, "pieces", "65536");
+        coll_choice_set(&choice, "in_flight", "1");
+        for (unsigned op = 0; op < COLL_OPS; op++) {
+            shape = (struct coll_shape){
+                .op = (enum coll_op)op, .ranks = COLL_MAX_RANKS, .params = choice.params};
             if ((*a)->supports(&shape, &why))
                 assert_true((*a)->steps(&shape) < 1u << 20);
         }
     }
+}
+
+// Settings fit, have defaults, and are set by their names where an algorithm has them.
+static void test_settings(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    for (; coll_registry[n] != NULL; n++) {
+        const struct coll_algorithm *a = coll_registry[n];
+        assert_true(a->params_bytes <= COLL_PARAMS_BYTES);
+        struct param_walk walk = params_walk(a->params, a->n_params);
+        for (const struct param *param; (param = params_next(&walk)) != NULL;) {
+            assert_non_null(param->def);
+            assert_true(param->offset + param_size(param->type) <= a->params_bytes);
+        }
+    }
+    assert_true(n <= COLL_ALGORITHMS_MAX);
+    struct coll_choice ring = coll_choice_of(coll_find("ring"));
+    const struct coll_ring_params *p = (const struct coll_ring_params *)(void *)ring.params;
+    assert_int_equal(p->directions, 1);
+    assert_true(p->pieces == PARAM_AUTO);
+    assert_true(coll_choice_set(&ring, "pieces", "7"));
+    assert_int_equal(p->pieces, 7);
+    assert_int_equal(p->directions, 1);
+    assert_false(coll_choice_set(&ring, "in_flight", "7"));
+    struct coll_choice none = coll_choice_of(NULL);
+    assert_false(coll_choice_set(&none, "pieces", "7"));
+    assert_null(none.algorithm);
 }
 
 static void test_segments_and_factors(void **state)
@@ -127,6 +157,7 @@ int main(void)
         cmocka_unit_test(test_every_algorithm_has_a_row),
         cmocka_unit_test(test_support_is_as_documented),
         cmocka_unit_test(test_shapes_that_no_algorithm_takes),
+        cmocka_unit_test(test_settings),
         cmocka_unit_test(test_segments_and_factors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,11 +7,13 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
+#include "collective/settings.h"
 #include "tests/support/coll_machine.h"
 
 static void check_costs(const struct coll_algorithm *direct, const struct coll_shape *s)
 {
-    uint32_t p = s->ranks, window = s->window > 0 && s->window < p - 1 ? s->window : p - 1;
+    const struct coll_direct_params *given = s->params;
+    uint32_t p = s->ranks, window = given->in_flight < p - 1 ? (uint32_t)given->in_flight : p - 1;
     uint32_t round = (p - 1 + window - 1) / window;
     uint64_t but_root = s->bytes;
     if (coll_op_rooted(s->op))
@@ -44,12 +46,16 @@ static void test_every_operation(void **state)
 {
     (void)state;
     for (unsigned op = 0; op < COLL_OPS; op++)
-        for (uint32_t window = 0; window <= 3; window++)
+        for (uint32_t i = 0; i <= 3; i++) {
+            struct coll_direct_params window = {.in_flight = i > 0 ? i : PARAM_AUTO};
             coll_machine_sweep(coll_find("direct"),
-                               (struct coll_shape){.op = (enum coll_op)op, .window = window}, 17,
+                               (struct coll_shape){.op = (enum coll_op)op, .params = &window}, 17,
                                check_costs);
+        }
+    struct coll_direct_params wide = {.in_flight = 1000};
     coll_machine_sweep(coll_find("direct"),
-                       (struct coll_shape){.op = COLL_ALL_REDUCE, .window = 1000}, 17, check_costs);
+                       (struct coll_shape){.op = COLL_ALL_REDUCE, .params = &wide}, 17,
+                       check_costs);
 }
 
 // Who is next to send: the ranks behind, in their order, whatever the window.
@@ -57,7 +63,8 @@ static void test_order(void **state)
 {
     (void)state;
     const struct coll_algorithm *direct = coll_find("direct");
-    struct coll_shape s = {.op = COLL_ALL_TO_ALL, .ranks = 8, .bytes = 800, .window = 3};
+    struct coll_direct_params window = {.in_flight = 3};
+    struct coll_shape s = {.op = COLL_ALL_TO_ALL, .ranks = 8, .bytes = 800, .params = &window};
     for (uint32_t j = 0; j < 7; j++)
         assert_int_equal(direct->send(&s, 6, j / 3, j % 3).peer, (6 + 1 + j) % 8);
     assert_int_equal(direct->n_sends(&s, 6, 2), 1);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
+#include "collective/settings.h"
 #include "tests/support/coll_machine.h"
 
 static uint32_t log2_down(uint32_t n)
@@ -19,7 +20,8 @@ static uint32_t log2_down(uint32_t n)
 
 static void check_costs(const struct coll_algorithm *dbt, const struct coll_shape *s)
 {
-    uint32_t p = s->ranks, pieces = s->pieces > 0 ? s->pieces : 1;
+    const struct coll_tree_params *given = s->params;
+    uint32_t p = s->ranks, pieces = given->pieces != PARAM_AUTO ? (uint32_t)given->pieces : 1;
     bool both = s->op == COLL_ALL_REDUCE;
     uint32_t height = both ? log2_down(p) : 1 + log2_down(p - 1);
     assert_int_equal(dbt->steps(s), height * (both ? 2 : 1) + pieces - 1);
@@ -52,21 +54,27 @@ static void test_every_operation(void **state)
 {
     (void)state;
     const enum coll_op ops[] = {COLL_ALL_REDUCE, COLL_BROADCAST, COLL_REDUCE};
-    const uint32_t pieces[] = {0, 1, 2, 5};
+    const uint64_t pieces[] = {PARAM_AUTO, 1, 2, 5};
     for (size_t i = 0; i < 3; i++)
-        for (size_t k = 0; k < 4; k++)
+        for (size_t k = 0; k < 4; k++) {
+            struct coll_tree_params given = {.pieces = pieces[k]};
             coll_machine_sweep(coll_find("double_binary_tree"),
-                               (struct coll_shape){.op = ops[i], .pieces = pieces[k]}, 17,
+                               (struct coll_shape){.op = ops[i], .params = &given}, 17,
                                check_inner);
+        }
 }
 
 // Some larger counts, where the right flank of the tree has gaps.
 static void test_more_ranks(void **state)
 {
     (void)state;
+    struct coll_tree_params three = {.pieces = 3};
     for (uint32_t ranks = 18; ranks <= 64; ranks++) {
-        struct coll_shape s = {
-            .op = COLL_ALL_REDUCE, .ranks = ranks, .bytes = 97, .pieces = 3, .root = ranks / 3};
+        struct coll_shape s = {.op = COLL_ALL_REDUCE,
+                               .ranks = ranks,
+                               .bytes = 97,
+                               .params = &three,
+                               .root = ranks / 3};
         coll_machine_check(coll_find("double_binary_tree"), &s);
         check_inner(coll_find("double_binary_tree"), &s);
         s.op = COLL_BROADCAST;

@@ -164,7 +164,7 @@ static void test_vectors(void **state)
                 lab->ranks *= lab->s.dim_size[d] = grids[g][d + 1];
                 lab->s.dim_bandwidth[d] = 1 + d % 2;
                 for (unsigned op = 0; op < COLL_OPS; op++)
-                    lab->s.choice[op][d].algorithm = coll_find(names[(d + variant) % 3]);
+                    lab->s.choice[op][d] = coll_choice_of(coll_find(names[(d + variant) % 3]));
             }
             lab->s.order = (int)(variant / 3 % 3);
             lab->s.phases = variant < 9 ? COLL_BANDWIDTH_AWARE : COLL_BASELINE;

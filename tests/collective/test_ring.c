@@ -7,7 +7,13 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
+#include "collective/settings.h"
 #include "tests/support/coll_machine.h"
+
+static bool two_ways(const struct coll_shape *s)
+{
+    return ((const struct coll_ring_params *)s->params)->directions == 2;
+}
 
 static uint64_t size_of(const struct coll_shape *s, uint32_t segment)
 {
@@ -21,7 +27,7 @@ static uint64_t hop_bytes(const struct coll_shape *s)
     uint64_t total = 0;
     for (uint32_t h = 1; h < s->ranks; h++) {
         uint32_t rank = (s->op == COLL_GATHER ? s->root + s->ranks - h : s->root + h) % s->ranks;
-        uint64_t upper = s->bidirectional ? size_of(s, rank) - size_of(s, rank) / 2 : 0;
+        uint64_t upper = two_ways(s) ? size_of(s, rank) - size_of(s, rank) / 2 : 0;
         total += (size_of(s, rank) - upper) * h + upper * (s->ranks - h);
     }
     return total;
@@ -29,7 +35,8 @@ static uint64_t hop_bytes(const struct coll_shape *s)
 
 static void check_costs(const struct coll_algorithm *ring, const struct coll_shape *s)
 {
-    uint32_t p = s->ranks, pieces = s->pieces > 0 ? s->pieces : p;
+    const struct coll_ring_params *given = s->params;
+    uint32_t p = s->ranks, pieces = given->pieces != PARAM_AUTO ? (uint32_t)given->pieces : p;
     const struct {
         uint32_t steps;
         uint64_t bytes;
@@ -56,22 +63,22 @@ static void check_costs(const struct coll_algorithm *ring, const struct coll_sha
 static void test_every_operation(void **state)
 {
     (void)state;
-    const uint32_t pieces[] = {0, 1, 2, 5};
+    const uint64_t pieces[] = {PARAM_AUTO, 1, 2, 5};
     for (unsigned op = 0; op < COLL_OPS; op++)
-        for (size_t i = 0; i < 8; i++)
+        for (size_t i = 0; i < 8; i++) {
+            struct coll_ring_params given = {.directions = 1 + i % 2, .pieces = pieces[i / 2]};
             coll_machine_sweep(coll_find("ring"),
-                               (struct coll_shape){.op = (enum coll_op)op,
-                                                   .bidirectional = i % 2 == 1,
-                                                   .pieces = pieces[i / 2]},
-                               17, check_costs);
+                               (struct coll_shape){.op = (enum coll_op)op, .params = &given}, 17,
+                               check_costs);
+        }
 }
 
 static void test_directions(void **state)
 {
     (void)state;
     const struct coll_algorithm *ring = coll_find("ring");
-    struct coll_shape shape = {
-        .op = COLL_ALL_REDUCE, .ranks = 8, .bytes = 800, .bidirectional = true};
+    struct coll_ring_params both = {.directions = 2, .pieces = PARAM_AUTO};
+    struct coll_shape shape = {.op = COLL_ALL_REDUCE, .ranks = 8, .bytes = 800, .params = &both};
     struct coll_send up = ring->send(&shape, 0, 0, 0), down = ring->send(&shape, 0, 0, 1);
     assert_int_equal(ring->n_sends(&shape, 0, 0), 2);
     assert_int_equal(up.peer, 1);

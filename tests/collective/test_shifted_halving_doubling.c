@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
+#include "collective/settings.h"
 #include "tests/support/coll_machine.h"
 
 static const struct {
@@ -39,7 +40,7 @@ static uint32_t distance(uint32_t from, uint32_t to, uint32_t servers)
 // the ranks of a group take distances that differ.
 static void check_links(const struct coll_algorithm *a, const struct coll_shape *s, uint32_t group)
 {
-    uint32_t local = s->ranks_per_server, servers = s->ranks / local, between = 0;
+    uint32_t local = s->inner, servers = s->ranks / local, between = 0;
     for (uint32_t step = 0; step < a->steps(s); step++) {
         bool outside = a->send(s, 0, step, 0).peer >= local;
         between += outside;
@@ -78,7 +79,7 @@ static void test_every_operation(void **state)
             struct coll_shape s = {.op = ops[k % 3],
                                    .ranks = ranks,
                                    .bytes = sizes[k / 3],
-                                   .ranks_per_server = cases[i].ranks_per_server};
+                                   .inner = cases[i].ranks_per_server};
             coll_machine_check(a, &s);
             check_costs(a, &s);
             check_links(a, &s, cases[i].group);
@@ -90,8 +91,7 @@ static void test_every_operation(void **state)
 static void test_groups_of_4_at_8_distances(void **state)
 {
     (void)state;
-    struct coll_shape s = {
-        .op = COLL_ALL_REDUCE, .ranks = 256 * 8, .bytes = 4096, .ranks_per_server = 8};
+    struct coll_shape s = {.op = COLL_ALL_REDUCE, .ranks = 256 * 8, .bytes = 4096, .inner = 8};
     check_links(coll_find("shifted_halving_doubling"), &s, 4);
 }
 
@@ -110,13 +110,20 @@ static void test_what_it_needs(void **state)
         {24, 8, "the servers must be a power of two"},
     };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        struct coll_shape s = {.op = COLL_ALL_REDUCE,
-                               .ranks = needs[i].ranks,
-                               .ranks_per_server = needs[i].ranks_per_server};
+        struct coll_shape s = {
+            .op = COLL_ALL_REDUCE, .ranks = needs[i].ranks, .inner = needs[i].ranks_per_server};
         const char *why = NULL;
         assert_int_equal(a->supports(&s, &why), needs[i].why == NULL);
         if (needs[i].why != NULL)
             assert_string_equal(why, needs[i].why);
+        // The setting says the same, whatever the network's innermost dimension is.
+        struct coll_shifted_params given = {.ranks_per_server = needs[i].ranks_per_server};
+        s.inner = 5;
+        s.params = &given;
+        if (given.ranks_per_server > 0)
+            assert_int_equal(a->supports(&s, &why), needs[i].why == NULL);
+        given.ranks_per_server = PARAM_AUTO;
+        assert_false(a->supports(&s, &why));
     }
 }
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "collective/collective.h"
+#include "collective/settings.h"
 #include "tests/support/coll_machine.h"
 
 static uint32_t ones(uint32_t v) { return v == 0 ? 0 : v % 2 + ones(v / 2); }
@@ -25,12 +26,13 @@ static uint64_t edge_bytes(const struct coll_shape *s)
 static void check_costs(const struct coll_algorithm *tree, const struct coll_shape *s)
 {
     uint32_t p = s->ranks, up = coll_machine_log2_up(p), down = 2 * up - 1; // with answers between
+    const struct coll_tree_params *given = s->params;
+    uint32_t pieces = given->pieces != PARAM_AUTO ? (uint32_t)given->pieces : 1;
     uint64_t once = (p - 1) * s->bytes;
-    if (s->pieces > 1 && s->op != COLL_GATHER && s->op != COLL_SCATTER && s->op != COLL_BARRIER) {
+    if (pieces > 1 && s->op != COLL_GATHER && s->op != COLL_SCATTER && s->op != COLL_BARRIER) {
         // The root above a binary tree of p - 1 nodes: as many levels as p has bits below.
         uint32_t height = coll_machine_log2_up(p);
-        assert_int_equal(tree->steps(s),
-                         height * (s->op == COLL_ALL_REDUCE ? 2 : 1) + s->pieces - 1);
+        assert_int_equal(tree->steps(s), height * (s->op == COLL_ALL_REDUCE ? 2 : 1) + pieces - 1);
         assert_int_equal(coll_machine_total(tree, s), s->op == COLL_ALL_REDUCE ? 2 * once : once);
         // One vector up, two down at most.
         for (uint32_t rank = 0; rank < p; rank++)
@@ -61,12 +63,14 @@ static void test_every_operation(void **state)
     (void)state;
     const enum coll_op ops[] = {COLL_ALL_REDUCE, COLL_BROADCAST, COLL_REDUCE,
                                 COLL_GATHER,     COLL_SCATTER,   COLL_BARRIER};
-    const uint32_t pieces[] = {0, 1, 2, 5};
+    const uint64_t pieces[] = {PARAM_AUTO, 1, 2, 5};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        for (size_t k = 0; k < 4; k++)
+        for (size_t k = 0; k < 4; k++) {
+            struct coll_tree_params given = {.pieces = pieces[k]};
             coll_machine_sweep(coll_find("tree"),
-                               (struct coll_shape){.op = ops[i], .pieces = pieces[k]}, 17,
+                               (struct coll_shape){.op = ops[i], .params = &given}, 17,
                                check_costs);
+        }
 }
 
 int main(void)

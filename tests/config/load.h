@@ -51,15 +51,23 @@ static void file_remove(const char *name)
     assert_int_equal(unlink(path), 0);
 }
 
-static struct scenario *load_text(const char *text, size_t n, const struct config_set *sets,
-                                  size_t n_sets, struct err *err)
+static struct scenario *load_with(const char *text, size_t n, const struct config_set *sets,
+                                  size_t n_sets, const struct cc_catalogue *policies,
+                                  struct err *err)
 {
     char path[256];
     in_folder(path, sizeof path, "s.json");
     file_write("s.json", text, n);
-    struct scenario *scenario = scenario_load(path, sets, n_sets, err);
+    struct scenario *scenario = scenario_load(path, sets, n_sets, policies, err);
     file_remove("s.json");
     return scenario;
+}
+
+static inline struct scenario *load_text(const char *text, size_t n, const struct config_set *sets,
+                                         size_t n_sets, struct err *err)
+{
+    struct cc_catalogue policies = cc_catalogue_builtin();
+    return load_with(text, n, sets, n_sets, &policies, err);
 }
 
 static inline struct scenario *load(const char *text, struct err *err)

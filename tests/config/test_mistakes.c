@@ -278,9 +278,10 @@ static void test_texts(void **state)
     }
     struct err err = {0};
     assert_null(load_text("{\"a\":\0}", 7, NULL, 0, &err));
-    assert_null(scenario_load(folder, NULL, 0, &err));
+    struct cc_catalogue policies = cc_catalogue_builtin();
+    assert_null(scenario_load(folder, NULL, 0, &policies, &err));
     assert_said(&err, folder, "is a directory");
-    assert_null(scenario_load("/nowhere/s.json", NULL, 0, &err));
+    assert_null(scenario_load("/nowhere/s.json", NULL, 0, &policies, &err));
     assert_said(&err, "missing file", "/nowhere/s.json: cannot be opened");
     err_free(&err);
 }

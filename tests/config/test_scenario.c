@@ -37,7 +37,7 @@ static void test_defaults(void **state)
     assert_string_equal(dim->cc->name, "none");
     assert_int_equal(dim->sw.buffer_bytes, 32000000);
     assert_true(dim->sw.pfc.enabled && dim->sw.pfc.alpha == 0.125);
-    assert_true(dim->sw.pfc.headroom_bytes == PARAM_AUTO_BYTES);
+    assert_true(dim->sw.pfc.headroom_bytes == PARAM_AUTO);
     assert_int_equal(dim->sw.ecn.mode, ECN_AUTO);
     assert_string_equal(dim->transport.ops->name, "roce");
     assert_int_equal(roce_spec_const(&dim->transport)->mtu_bytes, 4096);
@@ -160,10 +160,10 @@ static void test_overrides(void **state)
     assert_string_equal(dims[0].cc_preset->name, "paper");
     char buf[PARAM_TEXT_MAX];
     const struct cc_ops *dcqcn = dims[0].cc;
-    assert_string_equal(
-        param_text(param_find(dcqcn->params, dcqcn->n_params, "f"), dims[0].cc_params, buf), "3");
-    assert_string_equal(
-        param_text(param_find(dcqcn->params, dcqcn->n_params, "g"), dims[0].cc_params, buf), "0.5");
+    struct param f = param_find(dcqcn->params, dcqcn->n_params, "f"),
+                 g = param_find(dcqcn->params, dcqcn->n_params, "g");
+    assert_string_equal(param_text(&f, dims[0].cc_params, buf), "3");
+    assert_string_equal(param_text(&g, dims[0].cc_params, buf), "0.5");
     assert_string_equal(dims[1].cc->name, "window");
     assert_true(dims[1].sw.pfc.alpha == 0.125);
     assert_int_equal(dims[1].sw.ecn.mode, ECN_AUTO);

@@ -25,16 +25,76 @@ static const char *const choices[] = {"on_cnp", "on_tick", NULL};
 #define FIELD(name) offsetof(struct settings, name)
 
 static const struct param table[] = {
-    {"on", PARAM_BOOL, FIELD(on), "true", NULL, NULL, NULL, false, "", ""},
-    {"count", PARAM_COUNT, FIELD(count), "4", "1", "16", NULL, false, "", ""},
-    {"kmin", PARAM_BYTES, FIELD(bytes), "auto", "64B", "1MB", NULL, true, "", ""},
-    {"rate", PARAM_RATE, FIELD(rate), "100Gbps", "1Mbps", NULL, NULL, false, "", ""},
-    {"time", PARAM_TIME, FIELD(time), "55us", "1us", "1s", NULL, true, "", ""},
-    {"g", PARAM_RATIO, FIELD(ratio), "0.00390625", "0", "1", NULL, true, "", ""},
-    {"update", PARAM_ENUM, FIELD(choice), "on_tick", NULL, NULL, choices, false, "", ""},
-    {"file", PARAM_TEXT, FIELD(text), "none", NULL, NULL, NULL, false, "", ""},
-    {"ai", PARAM_LINE_RATE, FIELD(share), "line/1000", "1Kbps", "line/2", NULL, false, "", ""},
-    {"required", PARAM_COUNT, FIELD(required), NULL, NULL, NULL, NULL, false, "", ""},
+    {.name = "on",
+     .type = PARAM_BOOL,
+     .offset = FIELD(on),
+     .def = "true",
+     .help = "",
+     .source = ""},
+    {.name = "count",
+     .type = PARAM_COUNT,
+     .offset = FIELD(count),
+     .def = "4",
+     .min = "1",
+     .max = "16",
+     .help = "",
+     .source = ""},
+    {.name = "kmin",
+     .type = PARAM_BYTES,
+     .offset = FIELD(bytes),
+     .def = "auto",
+     .min = "64B",
+     .max = "1MB",
+     .can_auto = true,
+     .help = "",
+     .source = ""},
+    {.name = "rate",
+     .type = PARAM_RATE,
+     .offset = FIELD(rate),
+     .def = "100Gbps",
+     .min = "1Mbps",
+     .help = "",
+     .source = ""},
+    {.name = "time",
+     .type = PARAM_TIME,
+     .offset = FIELD(time),
+     .def = "55us",
+     .min = "1us",
+     .max = "1s",
+     .can_auto = true,
+     .help = "",
+     .source = ""},
+    {.name = "g",
+     .type = PARAM_RATIO,
+     .offset = FIELD(ratio),
+     .def = "0.00390625",
+     .min = "0",
+     .max = "1",
+     .can_auto = true,
+     .help = "",
+     .source = ""},
+    {.name = "update",
+     .type = PARAM_ENUM,
+     .offset = FIELD(choice),
+     .def = "on_tick",
+     .choices = choices,
+     .help = "",
+     .source = ""},
+    {.name = "file",
+     .type = PARAM_TEXT,
+     .offset = FIELD(text),
+     .def = "none",
+     .help = "",
+     .source = ""},
+    {.name = "ai",
+     .type = PARAM_LINE_RATE,
+     .offset = FIELD(share),
+     .def = "line/1000",
+     .min = "1Kbps",
+     .max = "line/2",
+     .help = "",
+     .source = ""},
+    {.name = "required", .type = PARAM_COUNT, .offset = FIELD(required), .help = "", .source = ""},
 };
 #define N_TABLE (sizeof table / sizeof table[0])
 
@@ -47,7 +107,7 @@ static void test_defaults(void **state)
     params_default(table, N_TABLE, &s);
     assert_true(s.on);
     assert_int_equal(s.count, 4);
-    assert_true(s.bytes == PARAM_AUTO_BYTES);
+    assert_true(s.bytes == PARAM_AUTO);
     assert_true(s.rate == UINT64_C(100000000000));
     assert_int_equal(s.time, 55000000);
     assert_true(s.ratio == 1.0 / 256);
@@ -67,9 +127,9 @@ static const char *set(const char *name, const char *text, char *buf)
     memset(&s, 0, sizeof s);
     params_default(table, N_TABLE, &s);
     struct settings before = s;
-    const struct param *param = param_find(table, N_TABLE, name);
-    assert_non_null(param);
-    if (param_set(param, &s, text, strcat(path, name), &err) != 0) {
+    struct param param = param_find(table, N_TABLE, name);
+    assert_non_null(param.name);
+    if (param_set(&param, &s, text, strcat(path, name), &err) != 0) {
         assert_int_equal(err.n_errors, 1);
         assert_int_equal(err.n_items, 1);
         assert_false(err.items[0].warning);
@@ -78,7 +138,7 @@ static const char *set(const char *name, const char *text, char *buf)
     } else {
         assert_int_equal(err.n_items, 0);
         char value[PARAM_TEXT_MAX];
-        strncpy(buf, param_text(param, &s, value), 255);
+        strncpy(buf, param_text(&param, &s, value), 255);
     }
     err_free(&err);
     return buf;
@@ -170,10 +230,65 @@ static void test_line_rate(void **state)
 static void test_find_and_names(void **state)
 {
     (void)state;
-    assert_ptr_equal(param_find(table, N_TABLE, "g"), &table[5]);
-    assert_null(param_find(table, N_TABLE, "G"));
+    struct param found = param_find(table, N_TABLE, "g");
+    assert_string_equal(found.name, "g");
+    assert_int_equal(found.offset, table[5].offset);
+    assert_null(param_find(table, N_TABLE, "G").name);
     assert_string_equal(param_type_name(PARAM_BYTES), "bytes");
     assert_string_equal(param_type_name(PARAM_ENUM), "one of");
+}
+
+struct outer {
+    uint64_t before;
+    struct middle {
+        uint64_t first;
+        struct inner {
+            uint64_t x, y;
+        } inner;
+    } middle;
+    uint64_t after;
+};
+
+static const struct param inner_table[] = {
+    {.name = "x", .type = PARAM_COUNT, .offset = offsetof(struct inner, x), .def = "1"},
+    {.name = "y", .type = PARAM_COUNT, .offset = offsetof(struct inner, y), .def = "2"},
+    {.name = NULL},
+};
+static const struct param middle_table[] = {
+    {.name = "first", .type = PARAM_COUNT, .offset = offsetof(struct middle, first), .def = "3"},
+    {.include = inner_table, .offset = offsetof(struct middle, inner)},
+    {.name = NULL},
+};
+static const struct param outer_table[] = {
+    {.name = "before", .type = PARAM_COUNT, .offset = offsetof(struct outer, before), .def = "4"},
+    {.include = middle_table, .offset = offsetof(struct outer, middle)},
+    {.name = "after", .type = PARAM_COUNT, .offset = offsetof(struct outer, after), .def = "5"},
+};
+#define N_OUTER (sizeof outer_table / sizeof *outer_table)
+
+static void test_tables_within_tables(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"before", "first", "x", "y", "after"};
+    struct outer o = {0};
+    struct err err = {0};
+    params_default(outer_table, N_OUTER, &o);
+    assert_int_equal(o.before, 4);
+    assert_int_equal(o.middle.first, 3);
+    assert_int_equal(o.middle.inner.x, 1);
+    assert_int_equal(o.middle.inner.y, 2);
+    assert_int_equal(o.after, 5);
+    struct param_walk walk = params_walk(outer_table, N_OUTER);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        assert_string_equal(params_next(&walk)->name, order[i]);
+    assert_null(params_next(&walk));
+    assert_null(params_next(&walk));
+    struct param y = param_find(outer_table, N_OUTER, "y");
+    assert_int_equal(y.offset, offsetof(struct outer, middle.inner.y));
+    assert_int_equal(param_set(&y, &o, "9", "y", &err), 0);
+    assert_int_equal(o.middle.inner.y, 9);
+    walk = params_walk(outer_table, 0);
+    assert_null(params_next(&walk));
 }
 
 static void test_near_miss(void **state)
@@ -222,6 +337,7 @@ int main(void)
         cmocka_unit_test(test_errors_name_place_and_mend),
         cmocka_unit_test(test_line_rate),
         cmocka_unit_test(test_find_and_names),
+        cmocka_unit_test(test_tables_within_tables),
         cmocka_unit_test(test_near_miss),
         cmocka_unit_test(test_error_list),
     };

@@ -93,14 +93,15 @@ static void test_is_described(void **state)
     scenario_free(scenario);
     err_free(&err);
 
-    char *schema = schema_text();
+    struct cc_catalogue policies = cc_catalogue_builtin();
+    char *schema = schema_text(&policies);
     assert_non_null(strstr(schema, "\"const\": \"pairwise\""));
     assert_non_null(strstr(schema, "messages of a pair"));
     free(schema);
 
     struct text catalogue;
     FILE *out = text_open(&catalogue);
-    assert_int_equal(list_print(out, "workload", "pairwise"), 0);
+    assert_int_equal(list_print(out, "workload", "pairwise", &policies), 0);
     char *text = text_close(out, &catalogue);
     assert_non_null(strstr(text, "pairwise: pairs of ranks: messages, and a computation between"));
     assert_non_null(strstr(text, "of the receiver after each message"));

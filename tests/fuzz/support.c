@@ -116,7 +116,8 @@ void fuzz_run(const char *name, const char *network)
     path_of(name, path);
     if (fuzz_many_ranks(name))
         return;
-    struct scenario *scenario = scenario_load(path, sets, network ? 2 : 1, &err);
+    struct cc_catalogue policies = cc_catalogue_builtin();
+    struct scenario *scenario = scenario_load(path, sets, network ? 2 : 1, &policies, &err);
     if (scenario)
         run(scenario, &err);
     scenario_free(scenario);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cc/registry.h"
+#include "cc/catalogue.h"
 #include "tests/support/generated.h"
 #include "transport/transport_spec.h"
 
@@ -107,8 +107,8 @@ static void write_params(FILE *out, const struct cc_ops *ops)
         return;
     fputs("| parameter | unit | default | range | meaning | source |\n|---|---|---|---|---|---|\n",
           out);
-    for (size_t i = 0; i < ops->n_params; i++) {
-        const struct param *p = &ops->params[i];
+    struct param_walk walk = params_walk(ops->params, ops->n_params);
+    for (const struct param *p; (p = params_next(&walk)) != NULL;) {
         fprintf(out, "| `%s` | %s | %s | ", p->name, param_type_name(p->type), p->def);
         write_range(out, p);
         fprintf(out, " | %s | %s |\n", p->help, p->source);
@@ -128,13 +128,15 @@ static char *page(void)
           "`\"cc\": {\"kind\": \"...\", \"preset\": \"...\"}`;\nvalues beside them go over the "
           "preset's.\n",
           out);
-    for (const struct cc_ops *const *ops = cc_registry; *ops != NULL; ops++) {
-        fprintf(out, "\n## %s\n\n", (*ops)->name);
-        write_comment(out, (*ops)->name);
+    struct cc_catalogue catalogue = cc_catalogue_builtin();
+    for (size_t i = 0; i < catalogue.n; i++) {
+        const struct cc_ops *ops = catalogue.policies[i];
+        fprintf(out, "\n## %s\n\n", ops->name);
+        write_comment(out, ops->name);
         fputs("\n", out);
-        write_needs(out, (*ops)->needs);
-        write_presets(out, *ops);
-        write_params(out, *ops);
+        write_needs(out, ops->needs);
+        write_presets(out, ops);
+        write_params(out, ops);
     }
     fclose(out);
     return text;

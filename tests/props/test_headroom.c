@@ -81,7 +81,7 @@ static struct seen run(uint64_t seed, uint64_t headroom_bytes)
     seen.full = f.sim->hosts.dims[0].full.frame;
     seen.pauses = f.result->pause_frames;
     seen.dropped = f.result->drops[DROP_HEADROOM];
-    if (headroom_bytes == PARAM_AUTO_BYTES &&
+    if (headroom_bytes == PARAM_AUTO &&
         (f.result->status != RUN_COMPLETED || f.result->dropped_packets > 0))
         fail_msg("seed %llu: status %d, %llu drops", (unsigned long long)seed,
                  (int)f.result->status, (unsigned long long)f.result->dropped_packets);
@@ -95,7 +95,7 @@ static void test_computed_is_enough_and_less_is_not(void **state)
     unsigned paused = 0, tried = 0, lost = 0;
     double fullest = 0, emptiest = 1;
     for (uint64_t seed = 1; seed <= SCENARIOS; seed++) {
-        struct seen whole = run(seed, PARAM_AUTO_BYTES);
+        struct seen whole = run(seed, PARAM_AUTO);
         paused += whole.pauses > 0;
         fullest = whole.share > fullest ? whole.share : fullest;
         emptiest = whole.share < emptiest ? whole.share : emptiest;

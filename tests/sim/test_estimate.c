@@ -66,9 +66,9 @@ static void test_planes(void **state)
     (void)state;
     fixture_switch(&f, 9, LINE, PS_PER_US);
     const struct topology_kind *kind = f.spec.dims[0].kind;
-    const struct param *planes = param_find(kind->params, kind->n_params, "planes");
+    struct param planes = param_find(kind->params, kind->n_params, "planes");
     struct err err = {0};
-    assert_int_equal(param_set(planes, f.spec.dims[0].params, "3", "planes", &err), 0);
+    assert_int_equal(param_set(&planes, f.spec.dims[0].params, "3", "planes", &err), 0);
     roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 4000;
     for (uint32_t i = 0; i < 8; i++)
         fixture_flow(&f, i, 8, 960000, 0);

@@ -10,7 +10,7 @@
     }
 
 struct cc_flow {
-    struct cc cc;
+    struct cc *cc;
     struct cc_env env;
     void *params;
     unsigned fired; // timer events so far

@@ -67,11 +67,12 @@ void fixture_leaf_spine(struct fixture *f, uint32_t ranks, uint32_t per_leaf, ui
     start_spec(f, "leaf_spine", ranks, link);
     struct dim_spec *dim = &f->spec.dims[0];
     snprintf(text, sizeof text, "%u", per_leaf);
-    param_set(param_find(dim->kind->params, dim->kind->n_params, "ranks_per_leaf"), dim->params,
-              text, "ranks_per_leaf", &err);
+    const struct topology_kind *kind = dim->kind;
+    struct param in_leaf = param_find(kind->params, kind->n_params, "ranks_per_leaf"),
+                 n_spines = param_find(kind->params, kind->n_params, "spines");
+    param_set(&in_leaf, dim->params, text, "ranks_per_leaf", &err);
     snprintf(text, sizeof text, "%u", spines);
-    param_set(param_find(dim->kind->params, dim->kind->n_params, "spines"), dim->params, text,
-              "spines", &err);
+    param_set(&n_spines, dim->params, text, "spines", &err);
     assert_int_equal(err.n_errors, 0);
     dim->links[1] = trunk;
 }
@@ -92,9 +93,9 @@ void fixture_cc(struct fixture *f, const char *name, const char *preset, ...)
         char key[64];
         const char *equals = strchr(pair, '=');
         snprintf(key, sizeof key, "%.*s", (int)(equals - pair), pair);
-        const struct param *param = param_find(dim->cc->params, dim->cc->n_params, key);
-        assert_non_null(param);
-        assert_int_equal(param_set(param, dim->cc_params, equals + 1, key, &err), 0);
+        struct param param = param_find(dim->cc->params, dim->cc->n_params, key);
+        assert_non_null(param.name);
+        assert_int_equal(param_set(&param, dim->cc_params, equals + 1, key, &err), 0);
     }
     va_end(args);
 }
@@ -131,7 +132,7 @@ void fixture_collective(struct fixture *f, enum coll_op op, const char *algorith
         .params = {.op = (int)op, .bytes = bytes, .repeat = 1},
         .schedule = {.n_dims = 1, .dim_size = {ranks}, .chunks = chunks}};
     for (unsigned o = 0; o < COLL_OPS; o++)
-        f->collectives[0].schedule.choice[o][0].algorithm = coll_find(algorithm);
+        f->collectives[0].schedule.choice[o][0] = coll_choice_of(coll_find(algorithm));
     f->jobs[0] = (struct job_spec){.kind = &collective_kind,
                                    .name = "coll",
                                    .cls = NET_CLASS_DATA,
@@ -161,7 +162,7 @@ void fixture_dims(struct fixture *f, uint32_t n_dims, const uint32_t *sizes,
         s->dim_size[d] = sizes[d];
         assert_non_null(coll_find(algorithms[d]));
         for (unsigned o = 0; o < COLL_OPS; o++)
-            s->choice[o][d].algorithm = coll_find(algorithms[d]);
+            s->choice[o][d] = coll_choice_of(coll_find(algorithms[d]));
     }
 }
 
@@ -192,4 +193,12 @@ void fixture_free(struct fixture *f)
     sim_free(f->sim);
     f->result = NULL;
     f->sim = NULL;
+}
+
+void fixture_setting(struct fixture *f, const char *key, const char *text)
+{
+    struct coll_schedule *s = &f->collectives[0].schedule;
+    for (unsigned op = 0; op < COLL_OPS; op++)
+        for (uint32_t d = 0; d <= s->n_dims; d++)
+            coll_choice_set(&s->choice[op][d], key, text);
 }

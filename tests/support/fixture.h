@@ -61,3 +61,6 @@ struct fault_spec fixture_fault(const char *at);
 // Build and run; fails the test on errors. Then f->sim and f->result are there.
 void fixture_run(struct fixture *f);
 void fixture_free(struct fixture *f);
+
+// A setting of the algorithms that the collective job's schedule has, where they have it.
+void fixture_setting(struct fixture *f, const char *key, const char *text);

@@ -24,9 +24,9 @@ void graphs_params(const struct topology_kind *kind, const struct graph_dim *dim
         char key[32];
         const char *equals = strchr(*s, '=');
         snprintf(key, sizeof key, "%.*s", (int)(equals - *s), *s);
-        const struct param *param = param_find(kind->params, kind->n_params, key);
-        assert_non_null(param);
-        assert_int_equal(param_set(param, params, equals + 1, key, &err), 0);
+        struct param param = param_find(kind->params, kind->n_params, key);
+        assert_non_null(param.name);
+        assert_int_equal(param_set(&param, params, equals + 1, key, &err), 0);
     }
 }
 

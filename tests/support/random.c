@@ -166,8 +166,9 @@ static void random_collective(struct fixture *f, struct rng *rng)
     fixture_collective(f, op, algorithm, bytes, chunks);
     f->spec.n_jobs = jobs;
     f->collectives[0].params.repeat = 1 + rng_below(rng, 3);
-    f->collectives[0].pieces = (uint32_t)rng_below(rng, 4);
-    f->collectives[0].schedule.bidirectional = rng_below(rng, 2) == 1;
+    static const char *const pieces[] = {"auto", "1", "2", "3"};
+    fixture_setting(f, "pieces", pieces[rng_below(rng, 4)]);
+    fixture_setting(f, "ring_directions", rng_below(rng, 2) == 1 ? "2" : "1");
     if (op <= COLL_ALL_GATHER && rng_below(rng, 2))
         random_dims(f, rng, shape.ranks);
 }
@@ -213,10 +214,10 @@ void random_any(struct fixture *f, uint64_t seed)
     if (is_direct(seed))
         fixture_kind(dim, direct[rng_below(&rng, 4)]);
     uint64_t shared = dim->sw.buffer_bytes ? dim->sw.buffer_bytes : 60000;
-    const struct param *planes = param_find(dim->kind->params, dim->kind->n_params, "planes");
-    if (planes && rng_below(&rng, 3) == 0) { // two switches side by side, messages over both
+    struct param planes = param_find(dim->kind->params, dim->kind->n_params, "planes");
+    if (planes.name && rng_below(&rng, 3) == 0) { // two switches side by side, messages over both
         struct err err = {0};
-        param_set(planes, dim->params, "2", "planes", &err);
+        param_set(&planes, dim->params, "2", "planes", &err);
         dim->transport.stripe = rng_below(&rng, 2);
     }
     if (rng_below(&rng, 3) == 0)

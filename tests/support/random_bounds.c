@@ -51,10 +51,10 @@ static void set_param(struct dim_spec *dim, const char *name, uint64_t value)
 {
     struct err err = {0};
     char text[32];
-    const struct param *p = param_find(dim->kind->params, dim->kind->n_params, name);
+    struct param p = param_find(dim->kind->params, dim->kind->n_params, name);
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    if (p)
-        assert_int_equal(param_set(p, dim->params, text, name, &err), 0);
+    if (p.name)
+        assert_int_equal(param_set(&p, dim->params, text, name, &err), 0);
 }
 
 // Ranks with one to three links each to switches that are joined in a row and here and there besides.
@@ -156,8 +156,9 @@ static void any_collective(struct fixture *f, struct rng *rng, uint32_t ranks)
         algorithm = "direct";
     fixture_collective(f, op, algorithm, bytes, 1 + rng_below(rng, 4));
     f->collectives[0].params.repeat = 1 + rng_below(rng, 2);
-    f->collectives[0].pieces = (uint32_t)rng_below(rng, 4);
-    f->collectives[0].schedule.bidirectional = rng_below(rng, 2) == 1;
+    static const char *const pieces[] = {"auto", "1", "2", "3"};
+    fixture_setting(f, "pieces", pieces[rng_below(rng, 4)]);
+    fixture_setting(f, "ring_directions", rng_below(rng, 2) == 1 ? "2" : "1");
     f->collectives[0].schedule.endpoint_ps =
         rng_below(rng, 3) ? 0 : (ps_t)rng_below(rng, PS_PER_US);
 }

@@ -28,25 +28,28 @@ static void stub_on_ack(struct cc *cc, const struct cc_ack *ack)
     cc->rate_bps = lab_stub.ack_rate_bps ? lab_stub.ack_rate_bps : cc->rate_bps;
     cc->cwnd_bytes = lab_stub.ack_cwnd_bytes ? lab_stub.ack_cwnd_bytes : cc->cwnd_bytes;
 }
-static void stub_on_cnp(struct cc *cc, ps_t now)
+static void stub_on_signal(struct cc *cc, const struct cc_signal *signal)
 {
-    (void)now;
+    if (signal->kind != CC_SIGNAL_CNP)
+        return;
     lab_stub.cnps++;
     cc->rate_bps = lab_stub.cnp_rate_bps ? lab_stub.cnp_rate_bps : cc->rate_bps;
 }
 static const struct cc_preset stub_preset = {.name = "default"};
-const struct cc_ops lab_ack_ops = {.name = "stub",
+const struct cc_ops lab_ack_ops = {.contract = CC_CONTRACT,
+                                   .name = "stub",
                                    .presets = &stub_preset,
                                    .n_presets = 1,
                                    .init = stub_init,
                                    .on_ack = stub_on_ack,
-                                   .on_cnp = stub_on_cnp};
-const struct cc_ops lab_cnp_ops = {.name = "stub",
+                                   .on_signal = stub_on_signal};
+const struct cc_ops lab_cnp_ops = {.contract = CC_CONTRACT,
+                                   .name = "stub",
                                    .presets = &stub_preset,
                                    .n_presets = 1,
                                    .needs = CC_NEEDS_ECN | CC_NEEDS_CNP,
                                    .init = stub_init,
-                                   .on_cnp = stub_on_cnp};
+                                   .on_signal = stub_on_signal};
 
 static void see(const struct lab *l, struct lab_seen **list, size_t *n, size_t *cap,
                 const struct packet *p, ps_t at_ps)

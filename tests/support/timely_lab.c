@@ -37,8 +37,8 @@ void timely_segments(struct cc_flow *f, int n, ps_t *at, ps_t rtt_ps)
 
 void timely_post(struct cc_flow *f, ps_t idle_ps)
 {
-    struct cc_hint hint = {.msg_bytes = 1000, .idle_ps = idle_ps};
-    f->cc.ops->on_post(&f->cc, &hint, 0);
+    struct cc_post post = {.idle_ps = idle_ps};
+    f->cc->ops->on_post(f->cc, &post);
 }
 
 void timely_near(double got, double want)

@@ -67,7 +67,7 @@ static void slot_send(struct slotted *s, unsigned t)
     unsigned at = (t + LOOP / 2) % RING;
     for (unsigned k = 0; k < s->n; k++) {
         unsigned i = (t + k) % s->n;
-        const struct cc *cc = &s->flows[i]->cc;
+        const struct cc *cc = s->flows[i]->cc;
         if (s->nxt[i] - s->una[i] >= cc->cwnd_bytes || s->next_slot[i] > t)
             continue;
         s->nxt[i] += PACKET;

@@ -41,7 +41,7 @@ static struct coll_schedule flat(uint32_t ranks, const char *algorithm)
 {
     struct coll_schedule s = {.n_dims = 1, .dim_size = {ranks}, .chunks = 1};
     for (unsigned op = 0; op < COLL_OPS; op++)
-        s.choice[op][0].algorithm = coll_find(algorithm);
+        s.choice[op][0] = coll_choice_of(coll_find(algorithm));
     return s;
 }
 

@@ -20,8 +20,8 @@ static double seconds(enum coll_op op, const char *algorithm, uint64_t bytes, bo
     fixture_switch(&f, 4, RATE, 100 * PS_PER_NS);
     struct err err = {0};
     const struct topology_kind *kind = f.spec.dims[0].kind;
-    const struct param *planes = param_find(kind->params, kind->n_params, "planes");
-    assert_int_equal(param_set(planes, f.spec.dims[0].params, "3", "planes", &err), 0);
+    struct param planes = param_find(kind->params, kind->n_params, "planes");
+    assert_int_equal(param_set(&planes, f.spec.dims[0].params, "3", "planes", &err), 0);
     f.spec.dims[0].transport.stripe = stripe;
     fixture_collective(&f, op, algorithm, bytes, 1);
     fixture_run(&f);
@@ -92,8 +92,8 @@ static void test_raw_flow(void **state)
         char planes[8] = {(char)('0' + cases[i].planes), '\0'};
         fixture_switch(&f, 4, RATE, hop);
         const struct topology_kind *kind = f.spec.dims[0].kind;
-        const struct param *p = param_find(kind->params, kind->n_params, "planes");
-        assert_int_equal(param_set(p, f.spec.dims[0].params, planes, "planes", &err), 0);
+        struct param p = param_find(kind->params, kind->n_params, "planes");
+        assert_int_equal(param_set(&p, f.spec.dims[0].params, planes, "planes", &err), 0);
         struct transport_spec *t = &f.spec.dims[0].transport;
         roce_spec_of(t)->mtu_bytes = 1000;
         fixture_flow(&f, 0, 2, cases[i].bytes, 0);

@@ -49,7 +49,7 @@ static uint64_t program_bytes(const struct job_spec *job, uint32_t ranks)
         struct coll_shape shape = {.op = (enum coll_op)p->op,
                                    .ranks = ranks,
                                    .bytes = c + 1 < chunks ? piece : p->bytes - c * piece,
-                                   .bidirectional = s->bidirectional};
+                                   .params = s->choice[p->op][0].params};
         for (uint32_t rank = 0; rank < ranks; rank++)
             for (uint32_t step = 0; step < a->steps(&shape); step++)
                 for (uint32_t k = 0; k < a->n_sends(&shape, rank, step); k++)
@@ -172,7 +172,7 @@ static void collective(uint32_t ranks, enum coll_op op, const struct coll_algori
     for (size_t s = 0; s < 3; s++) {
         fixture_switch(&f, ranks, RATE, PS_PER_US);
         fixture_collective(&f, op, algorithm->name, sizes[s].bytes, sizes[s].chunks);
-        f.collectives[0].schedule.bidirectional = directions == 2;
+        fixture_setting(&f, "ring_directions", directions == 2 ? "2" : "1");
         roce_spec_of(&f.spec.dims[0].transport)->qp = s == 1 ? QP_PER_MESSAGE : QP_PERSISTENT;
         fixture_run(&f);
         assert_completed(&f, program_bytes(&f.jobs[0], ranks));

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Is a policy one of this contract, and are its parameters and presets sound? The question for policies
+// from outside; a test asks it of the built-in ones.
+#include <stdio.h>
+#include <string.h>
+
+#include "cc/cc.h"
+
+// ---- the contract ----
+
+static const struct cc_contract ours = CC_CONTRACT;
+
+static int size_check(const char *name, const char *what, uint32_t theirs_bytes, uint32_t bytes,
+                      struct err *err)
+{
+    if (theirs_bytes == bytes)
+        return 0;
+    return err_add(err, name, "was compiled for a %s of %u bytes, here it has %u", what,
+                   (unsigned)theirs_bytes, (unsigned)bytes);
+}
+
+static int contract_check(const struct cc_contract *c, struct err *err)
+{
+    size_t errors = err->n_errors;
+    const char *where = "policy";
+    if (c->version != ours.version)
+        return err_add(err, where, "is of version %u of the contract, here it is version %u",
+                       (unsigned)c->version, (unsigned)ours.version);
+    size_check(where, "struct cc_ops", c->ops_bytes, ours.ops_bytes, err);
+    size_check(where, "struct cc", c->cc_bytes, ours.cc_bytes, err);
+    size_check(where, "struct cc_env", c->env_bytes, ours.env_bytes, err);
+    size_check(where, "struct cc_ack", c->ack_bytes, ours.ack_bytes, err);
+    size_check(where, "struct cc_signal", c->signal_bytes, ours.signal_bytes, err);
+    size_check(where, "struct cc_post", c->post_bytes, ours.post_bytes, err);
+    size_check(where, "struct cc_preset", c->preset_bytes, ours.preset_bytes, err);
+    size_check(where, "struct param", c->param_bytes, ours.param_bytes, err);
+    size_check(where, "struct int_hop", c->hop_bytes, ours.hop_bytes, err);
+    return err->n_errors == errors ? 0 : -1;
+}
+
+// ---- parameters and presets ----
+
+#define PATH_BYTES 128
+
+static const char *path_of(const struct cc_ops *ops, const char *key, char path[PATH_BYTES])
+{
+    snprintf(path, PATH_BYTES, "%s.%s", ops->name, key);
+    return path;
+}
+
+static bool name_taken(const struct cc_ops *ops, const struct param *param)
+{
+    size_t n = 0;
+    struct param_walk walk = params_walk(ops->params, ops->n_params);
+    for (const struct param *other; (other = params_next(&walk)) != NULL;)
+        n += strcmp(other->name, param->name) == 0;
+    return n > 1 || strcmp(param->name, "kind") == 0 || strcmp(param->name, "preset") == 0;
+}
+
+static void param_check(const struct cc_ops *ops, const struct param *param, void *params,
+                        struct err *err)
+{
+    char path[PATH_BYTES];
+    path_of(ops, param->name, path);
+    if (name_taken(ops, param))
+        err_add(err, path, "is already the name of a key");
+    if (param->help == NULL)
+        err_add(err, path, "needs a help text");
+    if (param->offset + param_size(param->type) > ops->params_bytes)
+        err_add(err, path, "lies outside of the parameters' %zu bytes", ops->params_bytes);
+    else if (param->def == NULL)
+        err_add(err, path, "needs a default");
+    else
+        param_set(param, params, param->def, path, err);
+}
+
+static void preset_check(const struct cc_ops *ops, const struct cc_preset *preset, void *params,
+                         struct err *err)
+{
+    char path[PATH_BYTES];
+    size_t errors = err->n_errors;
+    params_default(ops->params, ops->n_params, params);
+    for (size_t i = 0; i < preset->n_values; i++) {
+        struct param param = param_find(ops->params, ops->n_params, preset->values[i].param);
+        path_of(ops, preset->values[i].param, path);
+        if (param.name == NULL)
+            err_add(err, path, "preset %s sets an unknown parameter", preset->name);
+        else
+            param_set(&param, params, preset->values[i].value, path, err);
+    }
+    const char *why = ops->check != NULL && err->n_errors == errors ? ops->check(params) : NULL;
+    if (why != NULL)
+        err_add(err, ops->name, "preset %s: %s", preset->name, why);
+}
+
+// ---- the whole ----
+
+static bool word_valid(const char *word)
+{
+    return word != NULL && word[0] != '\0' &&
+           word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+// What must hold before parameters can be looked at.
+static void shape_check(const struct cc_ops *ops, struct err *err)
+{
+    if (ops->doc == NULL || ops->paper == NULL)
+        err_add(err, ops->name, "needs a line of documentation and a source");
+    if (ops->init == NULL)
+        err_add(err, ops->name, "has no init()");
+    if ((ops->observe == NULL) != (ops->observed == NULL))
+        err_add(err, ops->name, "observe() and the names of what it gives go together");
+    if (ops->n_presets == 0)
+        err_add(err, ops->name, "has no preset");
+    if (ops->priv_bytes > CC_PRIV_BYTES_MAX)
+        err_add(err, ops->name, "%zu bytes of state a flow are more than %d", ops->priv_bytes,
+                CC_PRIV_BYTES_MAX);
+    if (ops->params_bytes > CC_PARAMS_BYTES_MAX)
+        err_add(err, ops->name, "%zu bytes of parameters are more than %d", ops->params_bytes,
+                CC_PARAMS_BYTES_MAX);
+}
+
+int cc_ops_check(const struct cc_ops *ops, struct err *err)
+{
+    size_t errors = err->n_errors;
+    alignas(max_align_t) unsigned char params[CC_PARAMS_BYTES_MAX] = {0};
+    if (contract_check(&ops->contract, err) != 0)
+        return -1;
+    if (!word_valid(ops->name))
+        return err_add(err, "policy", "its name must be lower-case letters, digits, underscores");
+    shape_check(ops, err);
+    if (err->n_errors > errors)
+        return -1;
+    struct param_walk walk = params_walk(ops->params, ops->n_params);
+    for (const struct param *param; (param = params_next(&walk)) != NULL;)
+        param_check(ops, param, params, err);
+    if (err->n_errors > errors)
+        return -1;
+    for (size_t i = 0; i < ops->n_presets; i++)
+        preset_check(ops, &ops->presets[i], params, err);
+    return err->n_errors == errors ? 0 : -1;
+}

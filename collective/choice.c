@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Algorithms with their settings.
+#include <string.h>
+
+#include "collective/schedule.h"
+#include "collective/settings.h"
+#include "engine/assert.h"
+
+const struct param coll_pieces_params[] = {
+    {.name = "pieces",
+     .type = PARAM_COUNT,
+     .def = "auto",
+     .min = "1",
+     .max = "65536",
+     .can_auto = true,
+     .help = "trees and chains: the vector goes in so many, one behind the other; auto = one in a "
+             "tree, as many as ranks along a ring"},
+    {.name = NULL},
+};
+
+struct coll_choice coll_choice_of(const struct coll_algorithm *algorithm)
+{
+    struct coll_choice choice = {.algorithm = algorithm};
+    if (algorithm == NULL)
+        return choice;
+    if (algorithm->params_bytes > COLL_PARAMS_BYTES)
+        sim_assert_fail("the settings of an algorithm fit", __FILE__, __LINE__, 0, -1);
+    params_default(algorithm->params, algorithm->n_params, choice.params);
+    return choice;
+}
+
+bool coll_choice_set(struct coll_choice *choice, const char *key, const char *text)
+{
+    const struct coll_algorithm *a = choice->algorithm;
+    struct err err = {0};
+    struct param param = {0};
+    if (a != NULL)
+        param = param_find(a->params, a->n_params, key);
+    if (param.name == NULL)
+        return false;
+    if (param_set(&param, choice->params, text, key, &err) != 0)
+        sim_assert_fail("a setting of an algorithm is in range", __FILE__, __LINE__, 0, -1);
+    return true;
+}

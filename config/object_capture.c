@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// `capture`: packets of places to files.
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/object.h"
+#include "config/output_name.h"
+#include "config/read.h"
+#include "engine/memory.h"
+
+static const char *const stamps[] = {"first_bit", "last_bit", NULL};
+
+#define FIELD(name) offsetof(struct capture_spec, name)
+
+static const struct param capture_params[] = {
+    {.name = "at",
+     .type = PARAM_TEXT,
+     .offset = FIELD(at),
+     .help = "place: rank3, rank3:dim1, leaf0, dim0.sw5, leaf0->spine2"},
+    {.name = "file",
+     .type = PARAM_TEXT,
+     .offset = FIELD(file),
+     .help = "in the output folder; - = stdout"},
+    {.name = "filter",
+     .type = PARAM_TEXT,
+     .offset = FIELD(filter),
+     .def = "",
+     .help = "pcap filter expression",
+     .source = "pcap-filter(7)"},
+    {.name = "snaplen",
+     .type = PARAM_BYTES,
+     .offset = FIELD(snaplen_bytes),
+     .def = "128B",
+     .min = "54B",
+     .max = "65535B",
+     .help = "bytes kept of each frame"},
+    {.name = "stamp",
+     .type = PARAM_ENUM,
+     .offset = FIELD(stamp),
+     .def = "last_bit",
+     .choices = stamps,
+     .help = "which bit on the wire the time is of"},
+};
+static const size_t n_capture_params = sizeof capture_params / sizeof *capture_params;
+
+// ---- names of files ----
+
+// `names` has every file name so far as a key, and the capture's index.
+static void check_capture_name(struct reader *r, const struct place *place, const char *file,
+                               const char *name, json_t *names, size_t i)
+{
+    const json_t *same = json_object_get(names, name);
+    size_t length = strlen(file);
+    if (name[0] == '\0' || file[length - 1] == '/' || (strcmp(name, "-") == 0 && length > 1))
+        place_error(r->err, place, "must be the name of a file");
+    else if (file[0] == '/')
+        place_error(r->err, place, "\"%s\" is an absolute path; captures lie in the output folder",
+                    file);
+    else if (output_name_escapes(file))
+        place_error(r->err, place, "\"%s\" leads out of the output folder", file);
+    else if (output_name_reserved(name))
+        place_error(r->err, place, "\"%s\" is the name of a result file", file);
+    else if (same != NULL)
+        place_error(r->err, place, "capture[%lld] has the same file",
+                    (long long)json_integer_value(same));
+    else
+        json_object_set_new(names, name, json_integer((json_int_t)i));
+}
+
+// A capture's file must not be a folder of another's.
+static void check_capture_folders(struct reader *r, const struct place *list, const json_t *names)
+{
+    for (size_t i = 0; i < json_array_size(list->json); i++) {
+        struct place item = place_item(list, i), file = place_key(&item, "file");
+        const char *name = json_string_value(file.json);
+        char *folder = name != NULL ? memory_text(name) : NULL, *slash;
+        while (folder != NULL && (slash = strrchr(folder, '/')) != NULL) {
+            *slash = '\0';
+            if (json_object_get(names, folder) != NULL || output_name_reserved(folder))
+                place_error(r->err, &file, "\"%s\" is a file, and cannot be a folder", folder);
+        }
+        free(folder);
+    }
+}
+
+// From here on a capture's file has its clean name.
+static void check_file(struct reader *r, const struct place *place, struct capture_spec *capture,
+                       json_t *names, size_t i)
+{
+    const char *file = json_string_value(place->json);
+    if (file == NULL)
+        return; // the table has reported it
+    char *name = output_name(file);
+    check_capture_name(r, place, file, name, names, i);
+    if (file[0] != '/') {
+        json_string_set(place->json, name);
+        capture->file = json_string_value(place->json);
+    }
+    free(name);
+}
+
+static void capture_finish(struct reader *r, const struct place *place, void *value)
+{
+    (void)value;
+    const struct spec *spec = &r->scenario->spec;
+    json_t *names = json_object();
+    for (size_t i = 0; i < spec->n_captures; i++) {
+        struct place item = place_item(place, i), file = place_key(&item, "file");
+        check_file(r, &file, &spec->captures[i], names, i);
+    }
+    check_capture_folders(r, place, names);
+    json_decref(names);
+}
+
+extern const struct object capture_object;
+const struct object capture_object = {
+    .key = "capture",
+    .doc = "packets of places, written to pcap files",
+    .stage = STAGE_REST,
+    .packets_only = true,
+    .params = capture_params,
+    .n_params = &n_capture_params,
+    .item_bytes = sizeof(struct capture_spec),
+    .offset = offsetof(struct scenario, spec.captures),
+    .count_at = offsetof(struct scenario, spec.n_captures),
+    .finish = capture_finish,
+};
