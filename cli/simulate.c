@@ -10,8 +10,8 @@
 #include "cli/result_set.h"
 #include "cli/signals.h"
 #include "report/metrics.h"
-#include "report/timeline.h"
 #include "sim/estimate.h"
+#include "sim/output_list.h"
 #include "sim/sim.h"
 
 #define PROGRESS_EVERY_S 0.5
@@ -64,21 +64,24 @@ static void show_cost(const struct estimate *e)
     free(text);
 }
 
+static bool spec_trains(const struct spec *spec)
+{
+    bool trains = false;
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        trains |= spec->jobs[j].kind->trains;
+    return trains;
+}
+
 // The names of all files that the run may write.
 static int claim_files(struct result_set *set, const struct spec *spec, struct err *err)
 {
-    static const char *const training[] = {"EndToEnd.csv", "detailed.csv", "dimensions.csv"};
-    bool trains = false;
     int status = result_set_claim(set, "metrics.json", err);
     status |= result_set_claim(set, "run.json", err);
-    for (size_t j = 0; j < spec->n_jobs; j++)
-        trains |= spec->jobs[j].kind->trains;
-    for (size_t i = 0; trains && i < sizeof training / sizeof *training; i++)
-        status |= result_set_claim(set, training[i], err);
-    if (spec->report.sample_ps > 0)
-        status |= result_set_claim(set, "series.csv", err);
-    if (spec->report.timeline)
-        status |= result_set_claim(set, "timeline.json", err);
+#define CLAIM(name, text, wanted)                                                                  \
+    if (wanted)                                                                                    \
+        status |= result_set_claim(set, name, err);
+    OUTPUT_LIST(CLAIM)
+#undef CLAIM
     if (spec->n_captures > 0)
         status |= result_set_claim(set, "qpmap.csv", err);
     for (size_t c = 0; c < spec->n_captures; c++)
@@ -128,11 +131,9 @@ static int stage_files(struct result_set *set, const char *metrics, const struct
                        const struct sim *sim, struct err *err)
 {
     int status = result_set_write(set, "metrics.json", metrics, err);
-    status |= write_text(set, "series.csv", series_csv(r), err);
-    status |= write_text(set, "EndToEnd.csv", training_end_to_end_csv(r), err);
-    status |= write_text(set, "detailed.csv", training_detailed_csv(r), err);
-    status |= write_text(set, "dimensions.csv", training_dimensions_csv(r), err);
-    status |= write_text(set, "timeline.json", timeline_json(r), err);
+#define WRITE(name, text, wanted) status |= write_text(set, name, text(r), err);
+    OUTPUT_LIST(WRITE)
+#undef WRITE
     if (r->n_captures > 0 && status == 0) {
         char *path = text_format("%s/qpmap.csv", result_set_staging(set));
         status |= sim_write_qpmap(sim, path, err);

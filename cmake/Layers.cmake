@@ -80,7 +80,7 @@ collwire_layer(report
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
-        transport/transport_spec.h workload sim/spec.h jansson.h
+        transport/transport_spec.h workload sim/output_list.h sim/spec.h jansson.h
   VIA net wire comm # cc/cc.h, transport/transport.h, workload/program.h
   LIBS PkgConfig::jansson m m) # llround
 

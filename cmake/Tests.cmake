@@ -120,6 +120,11 @@ collwire_script_test(cli_results unit python3 [[python3 "$@"]]
 collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+# Toys of tests/extend, built in a copy of the tree with the same compiler.
+collwire_script_test(extend_toys extend "python3;ninja;nm" [[python3 -B "$1" "$2" "$3"]]
+  ${PROJECT_SOURCE_DIR}/tests/extend/check_extend.py ${PROJECT_SOURCE_DIR}
+  ${PROJECT_BINARY_DIR}/tests/extend/copy)
+
 collwire_script_test(theory_papers theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_papers.py ${PROJECT_SOURCE_DIR})
 

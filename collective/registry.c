@@ -4,8 +4,13 @@
 
 #include "collective/collective.h"
 
-extern const struct coll_algorithm coll_ring, coll_direct, coll_halving_doubling, coll_tree,
-    coll_double_binary_tree, coll_bruck, coll_shifted_halving_doubling;
+extern const struct coll_algorithm coll_ring;
+extern const struct coll_algorithm coll_direct;
+extern const struct coll_algorithm coll_halving_doubling;
+extern const struct coll_algorithm coll_tree;
+extern const struct coll_algorithm coll_double_binary_tree;
+extern const struct coll_algorithm coll_bruck;
+extern const struct coll_algorithm coll_shifted_halving_doubling;
 
 const struct coll_algorithm *const coll_registry[] = {
     &coll_ring,

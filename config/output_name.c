@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "sim/output_list.h"
 
-const char *const output_reserved[] = {
-    "metrics.json", "run.json",       "qpmap.csv",     "series.csv",  "report.html",
-    "sweep.json",   "sweep.csv",      "compare.json",  "compare.csv", "EndToEnd.csv",
-    "detailed.csv", "dimensions.csv", "timeline.json", NULL};
+#define NAME(name, text, wanted) name,
+const char *const output_reserved[] = {"metrics.json", "run.json",    "qpmap.csv",
+                                       "report.html",  "sweep.json",  "sweep.csv",
+                                       "compare.json", "compare.csv", OUTPUT_LIST(NAME) NULL};
+#undef NAME
 
 char *output_name(const char *file)
 {

@@ -19,3 +19,6 @@ char *series_csv(const struct result *r);
 char *training_end_to_end_csv(const struct result *r);
 char *training_detailed_csv(const struct result *r);
 char *training_dimensions_csv(const struct result *r);
+
+// The timeline of training jobs in the Trace Event Format, for Perfetto and chrome://tracing. NULL when there is none.
+char *timeline_json(const struct result *r);

@@ -2,7 +2,7 @@
 // A process per rank (and job, where there are several), a thread for its loop and one per lane of a
 // dimension. Complete events ("X") with ts and dur in us, and names of processes and threads ("M").
 // Source: Trace Event Format (Duca, Sinclair).
-#include "report/timeline.h"
+#include "report/metrics.h"
 
 #include <inttypes.h>
 #include <stdio.h>

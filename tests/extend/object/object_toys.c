@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// `toys`: a list of objects for tests, by its table alone.
+#include "config/object.h"
+#include "config/read.h"
+
+static const struct param toy_params[] = {
+    {.name = "size",
+     .type = PARAM_COUNT,
+     .offset = offsetof(struct toy_spec, size),
+     .def = "3",
+     .max = "9",
+     .help = "of the toy"},
+};
+static const size_t n_toy_params = sizeof toy_params / sizeof *toy_params;
+
+extern const struct object toys_object;
+const struct object toys_object = {
+    .key = "toys",
+    .doc = "for tests",
+    .stage = STAGE_REST,
+    .params = toy_params,
+    .n_params = &n_toy_params,
+    .item_bytes = sizeof(struct toy_spec),
+    .offset = offsetof(struct scenario, spec.toys),
+    .count_at = offsetof(struct scenario, spec.n_toys),
+};

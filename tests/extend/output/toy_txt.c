@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+// A file for tests: the number of messages.
+#include "engine/text.h"
+#include "report/metrics.h"
+
+char *toy_txt(const struct result *r) { return text_format("%zu messages\n", r->n_flows); }
