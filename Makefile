@@ -2,7 +2,7 @@
 # Short names for common errands; CMake does the work.
 BUILD ?= build
 
-.PHONY: build demo test test-long regen bench study-allreduce study-dlrm format clean
+.PHONY: build demo test test-long regen bench study-allreduce study-dlrm format lint clean
 
 build:
 	@sh cmake/setup.sh
@@ -10,7 +10,7 @@ build:
 	@cmake --build $(BUILD)
 
 demo: build
-	$(BUILD)/collwire compare scenarios/allreduce-1d.json --cc none,window,dcqcn
+	$(BUILD)/collwire compare scenarios/collectives/allreduce-1d.json --cc none,window,dcqcn
 
 test:
 	@sh cmake/setup.sh --tests
@@ -38,6 +38,10 @@ study-dlrm: build
 
 format:
 	@find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+lint: build
+	@sh cmake/setup.sh --ci
+	@sh cmake/lint.sh $(BUILD)
 
 clean:
 	rm -rf $(BUILD)

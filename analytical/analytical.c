@@ -63,7 +63,7 @@ ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t ds
     if (way.hops == 0)
         return 0;
     double ns = (double)way.latency_ps / (double)PS_PER_NS + (double)bytes / way.bytes_per_ns;
-    if (ns >= (double)(ANALYTICAL_LONGEST_PS / PS_PER_NS))
+    if (ns >= (double)ANALYTICAL_LONGEST_PS / (double)PS_PER_NS)
         return ANALYTICAL_LONGEST_PS;
     return (ps_t)ns * PS_PER_NS; // truncated, as the original's conversion to int does
 }

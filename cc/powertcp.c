@@ -58,8 +58,7 @@ static ps_t time_between(const struct int_hop *now, const struct int_hop *before
     if (now->port != before->port)
         return 0;
     ps_t dt = int_hop_time_since(now, before);
-    if (now->wraps &&
-        (dt >= INT_WRAP_PS / 2 || link_bytes(now, dt) >= (double)(INT_WRAP_BYTES / 2)))
+    if (now->wraps && (dt >= INT_WRAP_PS / 2 || link_bytes(now, dt) >= (double)INT_WRAP_BYTES / 2))
         return 0;
     return dt;
 }

@@ -105,7 +105,7 @@ collwire_script_test(trace_int wire "tshark;python3" [[python3 "$@"]]
 
 collwire_script_test(trace_classes wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_classes.py
-  ${PROJECT_SOURCE_DIR}/scenarios/storage-beside-rdma.json)
+  ${PROJECT_SOURCE_DIR}/scenarios/congestion/storage-beside-rdma.json)
 
 collwire_script_test(cli_check unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_cli.py ${PROJECT_SOURCE_DIR}/scenarios)

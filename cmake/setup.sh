@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Install on Debian what is not there yet: to build; with --tests also what the tests use; with --ci
-# also the second compiler and the format check.
+# also the second compiler and the linters.
 set -eu
 need="gcc libc6-dev cmake ninja-build pkg-config
       libev-dev libjansson-dev libpcap-dev zlib1g-dev libsmartcols-dev librandom123-dev libmd-dev"
 for option; do
     case $option in
     --tests) need="$need libcmocka-dev tshark python3 python3-jsonschema" ;;
-    --ci) need="$need clang libclang-rt-14-dev clang-format" ;;
+    --ci) need="$need clang libclang-rt-14-dev clang-format clang-tidy cppcheck" ;;
     *) echo "usage: setup.sh [--tests] [--ci]" >&2 && exit 2 ;;
     esac
 done

@@ -135,7 +135,7 @@ static const struct param layer_params[] = {
 static const char *const ops[] = {"none",       "all_reduce", "reduce_scatter",
                                   "all_gather", "all_to_all", NULL};
 _Static_assert(COLL_ALL_REDUCE == 0 && COLL_REDUCE_SCATTER == 1 && COLL_ALL_GATHER == 2 &&
-                   COLL_ALL_TO_ALL == 3 && TRAINING_NO_OP == -1,
+                   COLL_ALL_TO_ALL == 3,
                "a word is an operation and one");
 
 struct step_words {

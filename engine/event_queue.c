@@ -122,15 +122,17 @@ __attribute__((always_inline)) static inline void current_load(struct event_queu
 {
     current_reserve(q);
     struct event *events = q->current + q->tail;
-    struct wheel_node *node = NULL;
+    struct wheel_node *node;
     size_t n = 0, moves = 0;
-    for (uint32_t at = q->slots[slot]; at != WHEEL_NIL; at = node->next) {
+    uint32_t at = q->slots[slot];
+    do {
         node = &q->nodes[at];
         if (moves < INSERTION_MOVES)
             moves += place_descending(events, n++, node->event);
         else
             events[n++] = node->event;
-    }
+        at = node->next;
+    } while (at != WHEEL_NIL);
     node->next = q->free_node;
     q->free_node = q->slots[slot];
     if (moves < INSERTION_MOVES) {

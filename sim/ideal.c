@@ -105,8 +105,10 @@ static double delivery_ps(const struct sim *sim, const struct ideal_path *p, uin
 {
     struct ideal_wire w = ideal_wire(&sim->hosts.dims[p->dim], bytes);
     struct hop out[ROUTE_MAX_HOPS];
-    if (p->exact)
-        return arrival_ps(&w, out, path_hops(sim, src, dst, p->dim, out));
+    if (p->exact) {
+        uint32_t n = path_hops(sim, src, dst, p->dim, out);
+        return arrival_ps(&w, out, n);
+    }
     double all = loose_ps(p, (double)w.total, w.least), most = 0;
     if (w.packets > 1) // without the last one, which may be small
         most = loose_ps(p, (double)(w.total - w.last), w.packets > 2 ? w.mid : w.first);

@@ -9,7 +9,7 @@ set -eu
 a=$1 b=$2 events=${DETERMINISM_EVENTS:-2000000}
 shift 2
 if [ $# = 0 ]; then
-    for scenario in "$(dirname "$0")"/../scenarios/*.json; do
+    for scenario in "$(dirname "$0")"/../scenarios/*.json "$(dirname "$0")"/../scenarios/co*/*.json; do
         case $scenario in
         */schema.json | */'*.json') ;;
         *) set -- "$@" "$scenario" ;;

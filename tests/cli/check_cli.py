@@ -68,7 +68,7 @@ def bad_inputs(tmp):
         code, stdout, stderr = collwire("run", scenario("incast"), "--set", setting, "--out", out)
         expect(code == 2 and words in stderr and stdout == "" and not os.path.exists(out),
                f"--set {setting}: exit {code}, {stderr!r}")
-    spines = collwire("run", scenario("permutation"), "--set", "topology.dims[0].spines=0",
+    spines = collwire("run", scenario("congestion/permutation"), "--set", "topology.dims[0].spines=0",
                       "--out", os.path.join(tmp, "bad"))
     expect(spines[0] == 2 and "spines" in spines[2], f"spines 0: {spines}")
     for args, words in (((random,), "random.json"), ((tmp,), "directory"),
@@ -138,14 +138,14 @@ def unfinished(tmp):
 
 def faults(tmp):
     long_run = os.path.join(tmp, "long")
-    process = subprocess.Popen([COLLWIRE, "run", scenario("permutation"), "--out", long_run,
+    process = subprocess.Popen([COLLWIRE, "run", scenario("congestion/permutation"), "--out", long_run,
                                 "--quiet", "--set", "workload.bytes=100GB"])
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     code = process.wait(timeout=30)
     expect(code == 130 and metrics(long_run)["status"] == "interrupted", f"Ctrl-C: exit {code}")
     expect(metrics(long_run)["flows"][0]["delivered_bytes"] > 0, "results so far are kept")
-    code, _, stderr = collwire("run", scenario("permutation"), "--out", long_run, "--progress", "always",
+    code, _, stderr = collwire("run", scenario("congestion/permutation"), "--out", long_run, "--progress", "always",
                                "--set", "workload.bytes=100GB", "--set", "limits.wall=1.2s")
     m = metrics(long_run)
     expect(code == 1 and m["reason"] == "wall clock limit of 1.2 s reached", f"wall: {m['reason']}")
@@ -156,7 +156,7 @@ def faults(tmp):
     with open(os.path.join(long_run, "run.json"), encoding="utf-8") as f:
         run = json.load(f)
     expect(1 < run["wall_s"] < 5 and run["cpu_s"] < 1.2 * run["wall_s"], f"times: {run}")
-    process = subprocess.Popen([COLLWIRE, "compare", scenario("permutation"), "--cc", "none,window,dcqcn",
+    process = subprocess.Popen([COLLWIRE, "compare", scenario("congestion/permutation"), "--cc", "none,window,dcqcn",
                                 "--jobs", "2", "--out", long_run, "--quiet", "--set",
                                 "workload.bytes=100GB"])
     time.sleep(1)

@@ -43,7 +43,7 @@ def check(name, out):
 
 
 with tempfile.TemporaryDirectory() as out:
-    for name, different in (("incast", 5), ("victim", 5), ("allreduce-1d", 1)):
-        n = check(name, os.path.join(out, name))
+    for name, different in (("incast", 5), ("congestion/victim", 5), ("collectives/allreduce-1d", 1)):
+        n = check(name, os.path.join(out, os.path.basename(name)))
         assert n >= different, f"{name}: only {n} different results"
         print(f"{name}: {n} different results")

@@ -22,7 +22,7 @@ failures = [f"{p}: {e.json_path}: {e.message}"
 if not good:
     failures.append("no scenario found")
 
-base = json.loads((root / "scenarios/allreduce-1d.json").read_text())
+base = json.loads((root / "scenarios/collectives/allreduce-1d.json").read_text())
 
 
 def broken(path, value):

@@ -40,9 +40,9 @@ def claim(what, holds, seen):
 
 def one_flow_an_uplink():
     """1D in rank order: a ToR sends one flow up and gets one, so nothing is there to control."""
-    none = result("allreduce-1d-32", "none", study.STATIC)
+    none = result("collectives/allreduce-1d-32", "none", study.STATIC)
     for policy in study.POLICIES:
-        r = result("allreduce-1d-32", policy, study.STATIC)
+        r = result("collectives/allreduce-1d-32", policy, study.STATIC)
         ratio = r["duration_ns"] / none["duration_ns"]
         # Telemetry lengthens packets, and HPCC leaves 1 - eta of the line free; the others only react.
         most = (WIRE + INT) / WIRE / (0.95 if policy == "hpcc" else 1) if policy in ("hpcc", "powertcp") else 1
@@ -55,13 +55,13 @@ def one_flow_an_uplink():
 
 def collisions():
     """2D: 8 flows hash onto 8 uplinks; the fullest uplink sets the time, whoever controls the rates."""
-    free = result("allreduce-2d-32", "none", study.STATIC)["duration_ns"]
+    free = result("collectives/allreduce-2d-32", "none", study.STATIC)["duration_ns"]
     seeds = range(1, 4)
-    none = times(result("allreduce-2d-32", "none", seed=seed) for seed in seeds)
+    none = times(result("collectives/allreduce-2d-32", "none", seed=seed) for seed in seeds)
     claim("2D: every seed collides", min(none) > 1.02 * free, f"best {min(none) / free:.2f} of collision-free")
     claim("2D: and the worst dearly", max(none) > 1.2 * free, f"{max(none) / free:.2f} of collision-free")
     for policy in ("window", "dcqcn+w", "timely+w", "hpcc"):
-        runs = [result("allreduce-2d-32", policy, seed=seed) for seed in seeds]
+        runs = [result("collectives/allreduce-2d-32", policy, seed=seed) for seed in seeds]
         ratios = [a / b for a, b in zip(times(runs), none)]
         claim(f"2D: {policy} mends no collision", min(ratios) > 0.98, f"{min(ratios):.3f} of none's time at best")
         claim(f"2D: {policy}: the buffer takes what collides", all(r["pauses"] == 0 for r in runs), "no pause")
@@ -71,7 +71,7 @@ def collisions():
     # one draw of ECMP in three marks.
     more = range(1, 9)
     ratios = [
-        result("allreduce-2d-32", "dcqcn+w", seed=s)["duration_ns"] / result("allreduce-2d-32", "none", seed=s)["duration_ns"]
+        result("collectives/allreduce-2d-32", "dcqcn+w", seed=s)["duration_ns"] / result("collectives/allreduce-2d-32", "none", seed=s)["duration_ns"]
         for s in more
     ]
     claim("2D: a cut outlasts the collision", max(ratios) > 1.2, f"{max(ratios):.2f} of none's time")
@@ -80,7 +80,7 @@ def collisions():
 def forgetting():
     """A queue pair that lives for one message below a BDP has sent it before it hears of a mark."""
     for seed in (1, 2):
-        window, cut = (result("allreduce-2d-32", policy, study.FRESH, seed=seed)["duration_ns"]
+        window, cut = (result("collectives/allreduce-2d-32", policy, study.FRESH, seed=seed)["duration_ns"]
                        for policy in ("window", "dcqcn+w"))
         claim(f"2D, queue pairs that forget, seed {seed}: DCQCN is its window", abs(cut / window - 1) < 0.02,
               f"{cut / window:.4f} of the window's time")
@@ -89,16 +89,16 @@ def forgetting():
 def all_to_all():
     """Eight messages of 250 KB share a NIC, so that each is sent in 87 us: hardly longer than the 70 us in
     which the first feedback comes. Little of it can be held back; more of a second one, or of a longer one."""
-    none = result("alltoall-32", "none")["duration_ns"]
+    none = result("collectives/alltoall-32", "none")["duration_ns"]
     for policy in ("window", "dcqcn+w", "dctcp+w", "timely+w"):
-        ratio = result("alltoall-32", policy)["duration_ns"] / none
+        ratio = result("collectives/alltoall-32", policy)["duration_ns"] / none
         claim(f"all-to-all: {policy} comes too late", 0.98 < ratio < 1.10, f"{ratio:.4f} of none's time")
-    again = {policy: result("alltoall-32", policy, "workload.repeat=4") for policy in ("none", "window", "dcqcn+w")}
+    again = {policy: result("collectives/alltoall-32", policy, "workload.repeat=4") for policy in ("none", "window", "dcqcn+w")}
     ratio = again["window"]["duration_ns"] / again["none"]["duration_ns"]
     claim("four in a row: a window has no memory", abs(ratio - 1) < 0.01, f"{ratio:.4f} of none's time")
     ratio = again["dcqcn+w"]["duration_ns"] / again["none"]["duration_ns"]
     claim("four in a row: DCQCN remembers", ratio > 1.2, f"{ratio:.2f} of none's time")
-    plain, cut = (result("alltoall-32", policy, "workload.bytes=32MB") for policy in ("none", "dcqcn+w"))
+    plain, cut = (result("collectives/alltoall-32", policy, "workload.bytes=32MB") for policy in ("none", "dcqcn+w"))
     claim("1 MB a pair: DCQCN avoids pauses", cut["pauses"] < plain["pauses"] / 10,
           f"{cut['pauses']} of {plain['pauses']}")
     ratio = cut["duration_ns"] / plain["duration_ns"]

@@ -53,7 +53,8 @@ static double goodput(const struct point *pt, enum recovery recovery, bool pfc)
     f.spec.duration_ps = MS * PS_PER_MS;
     fixture_run(&f);
     assert_int_equal(f.result->summary.failed, 0);
-    assert_true(f.result->drops[DROP_LINK_LOSS] > 0 && f.result->drops[DROP_LINK_LOSS] == f.result->dropped_packets);
+    assert_true(f.result->drops[DROP_LINK_LOSS] > 0 &&
+                f.result->drops[DROP_LINK_LOSS] == f.result->dropped_packets);
     double bytes = 0;
     for (size_t i = 0; i < f.result->n_flows; i++)
         bytes += (double)f.result->flows[i].delivered_bytes;

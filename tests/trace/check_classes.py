@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Captures of two classes: the DSCP of a job's packets and the class vector of PFC frames.
 
-Runs collwire on scenarios/storage-beside-rdma.json as it is, and with the lossless class moved to 5,
+Runs collwire on scenarios/congestion/storage-beside-rdma.json as it is, and with the lossless class moved to 5,
 captures a sender that sends both, has check_capture.py dissect the file with tshark, and compares DSCP
 and class vectors, read here from the bytes, with the metrics.
 """
