@@ -194,7 +194,8 @@ static void value_store(const struct param *param, void *base, const union value
 
 struct param_walk params_walk(const struct param *params, size_t n)
 {
-    return (struct param_walk){.levels = {{params, params + n, 0}}, .depth = 1};
+    const struct param *end = n > 0 ? params + n : params; // params may be NULL where n is 0
+    return (struct param_walk){.levels = {{params, end, 0}}, .depth = 1};
 }
 
 const struct param *params_next(struct param_walk *walk)
