@@ -87,6 +87,7 @@ static void on_arrival(struct engine *e, struct sim_timer *timer, int revents)
     a->delivered_bytes += bytes;
     if (a->ended)
         a->ended(a->ended_ctx, m);
+    sim_timer_end(e, &m->timer);
     slot_give(m); // the client may post again
     a->client.delivered(a->client.ctx, token, bytes, e->now_ps);
     a->client.sent(a->client.ctx, token, e->now_ps);
@@ -99,7 +100,6 @@ static void block_add(struct analytical *a)
     a->blocks[a->n_blocks++] = block;
     for (size_t i = ANALYTICAL_BLOCK; i-- > 0;) {
         block[i].net = a;
-        sim_timer_init(a->engine, &block[i].timer, 0, on_arrival, &block[i]);
         slot_give(&block[i]);
     }
 }
@@ -128,7 +128,7 @@ void analytical_post(void *analytical, const struct transfer_request *request, p
     m->on_its_way = true;
     a->n_running++;
     a->posted_bytes += m->bytes;
-    m->timer.node = m->dst;
+    sim_timer_init(a->engine, &m->timer, m->dst, on_arrival, m);
     sim_timer_start(a->engine, &m->timer, now + m->takes_ps);
 }
 

@@ -14,8 +14,11 @@ void engine_init(struct engine *e, uint64_t seed)
 void engine_free(struct engine *e)
 {
     event_queue_free(&e->queue);
+    for (uint32_t node = 0; node < e->n_timer_nodes; node++) {
+        free(e->timers[node].slots);
+        free(e->timers[node].free);
+    }
     free(e->timers);
-    free(e->free_timers);
     *e = (struct engine){0};
 }
 
@@ -54,7 +57,8 @@ size_t engine_drain(struct engine *e, size_t max)
             e->hint(e->handler_ctx, event_queue_ahead(&e->queue));
         }
         if (event_kind(event.key) == EVENT_TIMER) {
-            struct sim_timer *timer = e->timers[event_timer_id(event.key)];
+            const struct timer_table *table = &e->timers[event_node(event.key)];
+            struct sim_timer *timer = table->slots[event_timer_id(event.key)];
             if (timer)
                 sim_timer_due(e, timer);
             else

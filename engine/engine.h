@@ -11,6 +11,14 @@ struct sim_timer;
 
 typedef void (*event_handler)(void *ctx, uint64_t key);
 
+// The timers of a node by number. Numbers are the node's own, so the order of its timers that expire at one time
+// does not depend on what other nodes do.
+struct timer_table {
+    struct sim_timer **slots; // NULL = free
+    uint32_t *free;
+    uint32_t n, cap, n_free, cap_free;
+};
+
 struct engine {
     /* config */
     uint64_t seed;
@@ -23,9 +31,8 @@ struct engine {
     ps_t now_ps;
     ps_t horizon_ps; // events after it stay pending; PS_NEVER = none
     struct event_queue queue;
-    struct sim_timer **timers; // by id; free slots are NULL
-    uint32_t *free_timers;
-    size_t n_timers, cap_timers, n_free_timers, cap_free_timers;
+    struct timer_table *timers; // [node]
+    uint32_t n_timer_nodes;
     bool stopped;
     /* counters */
     uint64_t events;

@@ -2,7 +2,7 @@
 // Pending events in the model's order, 16 bytes each: a timing wheel before a heap.
 //
 // The key orders simultaneous events by (node, kind, port), never by history, and carries what the
-// handler needs: node 22 bits | kind 2 | port 12 | payload 28 (timers: node 22 | kind 2 | id 40).
+// handler needs: node 22 bits | kind 2 | port 12 | payload 28 (timers: node 22 | kind 2 | number of the node's timer 40).
 //
 // The wheel's slots are 2^shift ps wide and hold events in no order; the slot that time has reached is
 // sorted into `current`, from where events go, and so are those after it where somebody wants to know

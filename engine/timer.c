@@ -2,21 +2,41 @@
 // Lazily re-armed timers over the event queue.
 #include "engine/timer.h"
 
+#include <string.h>
+
 #include "engine/memory.h"
+
+static struct timer_table *table_of(struct engine *e, uint32_t node)
+{
+    if (node >= e->n_timer_nodes) {
+        uint32_t n = node + 1 > 2 * e->n_timer_nodes ? node + 1 : 2 * e->n_timer_nodes;
+        e->timers = memory_resize(e->timers, n, sizeof *e->timers);
+        memset(e->timers + e->n_timer_nodes, 0, (n - e->n_timer_nodes) * sizeof *e->timers);
+        e->n_timer_nodes = n;
+    }
+    return &e->timers[node];
+}
+
+static void *grow(void *list, uint32_t *cap, size_t size)
+{
+    *cap = *cap ? *cap + *cap / 2 : 4;
+    return memory_resize(list, *cap, size);
+}
 
 void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
                     void (*cb)(struct engine *, struct sim_timer *, int), void *data)
 {
+    struct timer_table *table = table_of(e, node);
     *timer = (struct sim_timer){
         .cb = cb, .data = data, .at_ps = PS_NEVER, .queued_ps = PS_NEVER, .node = node};
-    if (e->n_free_timers > 0) {
-        timer->id = e->free_timers[--e->n_free_timers];
+    if (table->n_free > 0) {
+        timer->id = table->free[--table->n_free];
     } else {
-        if (e->n_timers == e->cap_timers)
-            e->timers = memory_grow(e->timers, &e->cap_timers, sizeof *e->timers);
-        timer->id = (uint32_t)e->n_timers++;
+        if (table->n == table->cap)
+            table->slots = grow(table->slots, &table->cap, sizeof(struct sim_timer *));
+        timer->id = table->n++;
     }
-    e->timers[timer->id] = timer;
+    table->slots[timer->id] = timer;
 }
 
 void sim_timer_start(struct engine *e, struct sim_timer *timer, ps_t at_ps)
@@ -39,10 +59,11 @@ void sim_timer_end(struct engine *e, struct sim_timer *timer)
 {
     if (!timer->cb)
         return;
-    e->timers[timer->id] = NULL;
-    if (e->n_free_timers == e->cap_free_timers)
-        e->free_timers = memory_grow(e->free_timers, &e->cap_free_timers, sizeof *e->free_timers);
-    e->free_timers[e->n_free_timers++] = timer->id;
+    struct timer_table *table = &e->timers[timer->node];
+    table->slots[timer->id] = NULL;
+    if (table->n_free == table->cap_free)
+        table->free = grow(table->free, &table->cap_free, sizeof *table->free);
+    table->free[table->n_free++] = timer->id;
     timer->cb = NULL;
 }
 
