@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report of a broken invariant.
+// Reports a broken invariant and aborts.
 #include "engine/assert.h"
 
 #include <inttypes.h>

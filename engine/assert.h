@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Invariants that stay on in Release: a broken one is a bug of ours, never of the user.
+// Invariants that stay enabled in Release builds. A violation is a bug of the simulator, never a
+// user error.
 #pragma once
 
 #include "engine/units.h"
 
-// Prints expression, place and the simulated time and node last set, then aborts. The only output
-// outside cli/: the process is about to die.
+// Prints the expression, its place in the source, the simulated time and the node, then aborts.
+// This and memory.c are the only output outside cli/, because the process is about to die.
 _Noreturn void sim_assert_fail(const char *expression, const char *file, int line, ps_t now_ps,
                                int64_t node);
 

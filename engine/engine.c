@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Drains pending events in the model's order.
+// Processes pending events in the order of the model.
 #include "engine/engine.h"
 
 #include <stdlib.h>
@@ -23,9 +23,11 @@ void engine_free(struct engine *e)
 }
 
 #define SLOT_EVENTS 3
-#define SLOT_MAX_PS 4096 // identical ranks come in bursts: many slots, short to sort
+// identical ranks push their events in bursts, so narrow slots stay cheap to sort
+#define SLOT_MAX_PS 4096
 
-// Slots of a few events, wide enough that the wheel reaches twice the span.
+// Choose a slot width that holds SLOT_EVENTS events on average, but wide enough that the wheel
+// covers twice the span.
 void engine_shape(struct engine *e, size_t pending, ps_t span_ps)
 {
     unsigned shift = 0;

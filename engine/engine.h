@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The engine: simulated clock, pending events, timers and seed. It knows no packet: departures,
-// pauses and arrivals go to the handlers that the network sets.
+// The engine: simulated clock, pending events, timers and seed. It does not know packets:
+// departures, pauses and arrivals go to the handlers that the network sets.
 #pragma once
 
 #include "engine/assert.h"
@@ -11,8 +11,8 @@ struct sim_timer;
 
 typedef void (*event_handler)(void *ctx, uint64_t key);
 
-// The timers of a node by number. Numbers are the node's own, so the order of its timers that expire at one time
-// does not depend on what other nodes do.
+// The timers of one node by their number at the node. The order of timers that expire at one time
+// therefore does not depend on other nodes.
 struct timer_table {
     struct sim_timer **slots; // NULL = free
     uint32_t *free;
@@ -22,27 +22,27 @@ struct timer_table {
 struct engine {
     /* config */
     uint64_t seed;
-    event_handler handlers[3]; // by enum event_kind, but for EVENT_TIMER
+    event_handler handlers[3]; // indexed by enum event_kind; EVENT_TIMER has none
     void *handler_ctx;
-    // Memory hints for the EVENT_AHEAD events that come next; a key of 0 is of none. NULL = no hints.
-    // They change nothing but speed.
+    // Prefetches the memory of the next EVENT_AHEAD events. A key of 0 means that the event is not
+    // known yet. NULL = no prefetch. The function must not change any result.
     void (*hint)(void *ctx, const struct event *next);
     /* state */
     ps_t now_ps;
-    ps_t horizon_ps; // events after it stay pending; PS_NEVER = none
+    ps_t horizon_ps; // events after this time stay pending; PS_NEVER = none
     struct event_queue queue;
     struct timer_table *timers; // [node]
     uint32_t n_timer_nodes;
     bool stopped;
     /* counters */
     uint64_t events;
-    // The part of `events` that is not of the model: departures and timer entries that call nothing, of
-    // which the reference engine has another number, and samples.
+    // Events in `events` that are not part of the model: departures, stale timer entries and
+    // samples. Their number depends on how departures are handled.
     uint64_t internal;
 };
 
-// Events of the model: arrivals, pauses and timers that fired. The same number at the same simulated
-// time whichever way departures are treated.
+// Number of model events: arrivals, pauses and timers that fired. It is the same at the same
+// simulated time whether or not departures are scheduled as events.
 static inline uint64_t engine_model_events(const struct engine *e)
 {
     return e->events - e->internal;
@@ -51,10 +51,11 @@ static inline uint64_t engine_model_events(const struct engine *e)
 void engine_init(struct engine *e, uint64_t seed);
 void engine_free(struct engine *e);
 
-// Shape the queue for about `pending` events that lie `span_ps` ahead; 0 pending = the plain heap.
+// Size the wheel for about `pending` events within the next `span_ps`. With pending = 0 the queue
+// is a heap only.
 void engine_shape(struct engine *e, size_t pending, ps_t span_ps);
 
-// Give hints from now on, or (NULL) no more; before the first event.
+// Set the prefetch function; NULL turns prefetching off. Call before the first event.
 static inline void engine_set_hint(struct engine *e,
                                    void (*hint)(void *ctx, const struct event *next))
 {
@@ -62,11 +63,11 @@ static inline void engine_set_hint(struct engine *e,
     e->queue.ahead = hint ? EVENT_AHEAD : 0;
 }
 
-// Process at most `max` events in order. Returns how many; fewer than max means that none is left
-// before the horizon or that engine_stop() was called.
+// Process at most `max` events in order and return their number. A result below `max` means that no
+// event is left before the horizon or that engine_stop() was called.
 size_t engine_drain(struct engine *e, size_t max);
 
-// End the run after the events of this instant.
+// End the run after all events of the current instant.
 static inline void engine_stop(struct engine *e) { e->stopped = true; }
 
 static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)

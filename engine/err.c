@@ -9,7 +9,7 @@
 
 #include "engine/memory.h"
 
-// "path: message" on the heap, or NULL.
+// Returns "path: message" on the heap, or NULL if the format is invalid.
 __attribute__((format(printf, 2, 0))) static char *text_format(const char *path, const char *format,
                                                                va_list args)
 {
@@ -73,7 +73,8 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t word_distance(const char *a, const char *b)
 {
     size_t rows[3][WORD_MAX + 1], n = strlen(b);
-    size_t *before = rows[0], *above = rows[1], *row = rows[2]; // of i - 2, i - 1 and i
+    size_t *before = rows[0], *above = rows[1], *row = rows[2]; // rows i - 2, i - 1 and i of the
+                                                                // distance matrix
     for (size_t j = 0; j <= n; j++)
         row[j] = j;
     for (size_t i = 1; a[i - 1] != '\0'; i++) {
@@ -98,7 +99,7 @@ const char *err_near_miss(const char *word, const char *const *candidates)
     if (length > WORD_MAX)
         return NULL;
 
-    // A third of the word may be wrong, but never all of it.
+    // Up to a third of the letters may be wrong, but never the whole word.
     size_t limit = length / 3 > 1 ? length / 3 : 1;
     const char *nearest = NULL;
     for (; *candidates != NULL; candidates++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A list of user errors and warnings, each with the place it speaks of; all are reported at once.
+// A list of user errors and warnings, each with its path in the scenario. All are reported at once.
 #pragma once
 
 #include <stdbool.h>
@@ -10,19 +10,20 @@ struct err_item {
     bool warning;
 };
 
-// Zero-initialise, pass by pointer, end with err_free().
+// Zero-initialise, pass by pointer, release with err_free().
 struct err {
     struct err_item *items;
     size_t n_items, n_errors, cap;
 };
 
-// Add "path: message" (path may be NULL or empty). Each returns -1, so that a parser can say
-// `return err_add(...)`.
+// Add "path: message"; path may be NULL or empty. err_add() returns -1, so that a parser can write
+// `return err_add(...)`. A warning does not count as an error.
 __attribute__((format(printf, 3, 4))) int err_add(struct err *err, const char *path,
                                                   const char *format, ...);
 __attribute__((format(printf, 3, 4))) void err_warn(struct err *err, const char *path,
                                                     const char *format, ...);
 void err_free(struct err *err);
 
-// The candidate (NULL-terminated array) nearest to a misspelt `word`, or NULL when none is near.
+// Returns the word of the NULL-terminated array `candidates` that is nearest to the misspelt
+// `word`, or NULL if none is near. It points into `candidates`.
 const char *err_near_miss(const char *word, const char *const *candidates);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The timing wheel and the heap behind it.
+// The timing wheel, and the heap for events beyond it.
 #include "engine/event_queue.h"
 
 #include <stdlib.h>
@@ -52,9 +52,9 @@ static struct event heap_pop(struct event_queue *q)
 
 /* ---- what has left the wheel: ascending ---- */
 
-#define CURRENT_KEEP 256 // so far the head may move before the rest is moved back
+#define CURRENT_KEEP 256 // entries before `head` that may lie unused before the array is compacted
 
-// Room behind the tail for all that is pending and one more.
+// Make room behind `tail` for all pending events plus EVENT_AHEAD zeros.
 __attribute__((always_inline)) static inline void current_reserve(struct event_queue *q)
 {
     size_t count = q->tail - q->head;
@@ -69,7 +69,7 @@ __attribute__((always_inline)) static inline void current_reserve(struct event_q
     q->current = memory_resize(q->current, q->cap_current, sizeof *q->current);
 }
 
-// Nothing is known behind the tail.
+// Write the EVENT_AHEAD zeros behind the tail, which mean "not known yet".
 static inline void current_end(struct event_queue *q)
 {
     memset(q->current + q->tail, 0, EVENT_AHEAD * sizeof *q->current);
@@ -88,7 +88,7 @@ static void current_insert(struct event_queue *q, struct event e)
     q->tuning.events++;
 }
 
-// The events before `end` are descending: put one more among them. Returns how many it moves.
+// Insert `e` into the descending array events[0..end). Returns the number of events moved.
 static inline size_t place_descending(struct event *events, size_t end, struct event e)
 {
     size_t i = end;
@@ -112,12 +112,14 @@ static int ascending(const void *a, const void *b)
     return event_before(*(const struct event *)a, *(const struct event *)b) ? -1 : 1;
 }
 
-// Ranks that move in step push in the order that the slot gives back, the last first, so insertion is
-// cheap even for many events; where it is not, the rest is sorted as a whole.
+// Ranks that move in step push their events in key order, and a slot's list yields them in reverse,
+// so insertion into a descending array is cheap even for many events. Once insertion has moved
+// INSERTION_MOVES events, the slot is sorted with qsort() instead.
 #define INSERTION_MOVES 4096
-#define SORT_MOVES 16 // what an event costs then
+#define SORT_MOVES 16 // cost per event counted for qsort()
 
-// Empty a slot of the wheel, later than all of `current`, into it.
+// Move the events of a wheel slot, all later than those in `current`, to the end of `current` in
+// ascending order.
 __attribute__((always_inline)) static inline void current_load(struct event_queue *q, uint32_t slot)
 {
     current_reserve(q);
@@ -161,7 +163,7 @@ void event_queue_free(struct event_queue *q)
     *q = (struct event_queue){0};
 }
 
-// Calls `each` with every pending event, in no order.
+// Call `each` for every pending event, in no particular order.
 static void each_pending(const struct event_queue *q, void (*each)(void *ctx, struct event e),
                          void *ctx)
 {
@@ -183,8 +185,9 @@ static void note_earliest(void *ctx, struct event e)
 
 static void push_into(void *ctx, struct event e) { event_queue_push(ctx, e); }
 
-// One pass over the pending events for the earliest time, one that moves them. The cursor of the new
-// wheel stands before the earliest event, so that the wheel takes all that it can reach from there.
+// Two passes over the pending events: the first finds the earliest time, the second moves them. The
+// new cursor is one slot before the earliest event, so that the wheel holds as many events as it
+// can reach.
 void event_queue_shape(struct event_queue *q, unsigned shift)
 {
     struct event_queue old = *q;
@@ -203,7 +206,7 @@ void event_queue_shape(struct event_queue *q, unsigned shift)
     event_queue_free(&old);
 }
 
-// More nodes, all of them free.
+// Double the number of wheel nodes and put the new ones on the free list.
 static void wheel_grow(struct event_queue *q)
 {
     size_t first = q->n_nodes;
@@ -233,7 +236,7 @@ void event_queue_push_slow(struct event_queue *q, struct event e)
     q->n++;
 }
 
-// Slots from the cursor to the next one with events, or WHEEL_SLOTS when there is none.
+// Number of slots from the cursor to the next occupied slot, or WHEEL_SLOTS if all are empty.
 static uint32_t wheel_distance(const struct event_queue *q)
 {
     uint32_t from = (uint32_t)(q->cursor + 1) % WHEEL_SLOTS;
@@ -252,10 +255,10 @@ static uint32_t wheel_distance(const struct event_queue *q)
     return WHEEL_SLOTS;
 }
 
-#define LOOK_EVENTS 32768 // the width is looked at once in so many
-#define CHEAP 7.0         // moves per event that are well spent
-#define HEAP_MOVES 12.0   // what an event costs in the heap
-#define PATIENCE 64       // looks without a change after one that did not help
+#define LOOK_EVENTS 32768 // the slot width is reviewed after this many events
+#define CHEAP 7.0         // a lower cost per event is not worth tuning
+#define HEAP_MOVES 12.0   // cost per event counted for the heap
+#define PATIENCE 64       // reviews to skip after a change that did not help
 
 static void reshape(struct event_queue *q, int change, struct wheel_tuning tuning)
 {
@@ -265,7 +268,7 @@ static void reshape(struct event_queue *q, int change, struct wheel_tuning tunin
     q->tuning = tuning;
 }
 
-// The shift at which the wheel reaches twice as far as `ps`; wider than now.
+// The smallest larger shift at which the wheel covers twice `ps`.
 static int reaching(const struct event_queue *q, double ps)
 {
     int shift = (int)q->shift + 1;
@@ -274,8 +277,9 @@ static int reaching(const struct event_queue *q, double ps)
     return shift;
 }
 
-// Half the width, or an eighth where much is moved, or as wide as to reach further; a step that saves
-// less than a tenth is taken back.
+// Halve the slot width when sorting dominates the cost (divide it by 8 when the cost is very high),
+// or widen it to the reach that the heap's events need. A change that saves less than a tenth is
+// reverted.
 static void tune(struct event_queue *q)
 {
     struct wheel_tuning t = q->tuning;
@@ -295,7 +299,7 @@ static void tune(struct event_queue *q)
     }
 }
 
-// The scout goes to the slot that will be loaded next, as far as is known.
+// Point the scout at the first node of the next occupied slot.
 static void scout_from(struct event_queue *q)
 {
     uint32_t distance = wheel_distance(q);
@@ -306,7 +310,8 @@ static void scout_from(struct event_queue *q)
     __builtin_prefetch(&q->nodes[q->scout]);
 }
 
-// Take into `current` what lies in the next slot, of the wheel or the heap, if it is not after `last`.
+// Load the next slot into `current`, from the wheel and the heap, unless its number exceeds `last`.
+// Returns false if nothing was loaded.
 __attribute__((always_inline)) static inline bool load_next(struct event_queue *q, int64_t last)
 {
     size_t in_current = q->tail - q->head;
@@ -329,7 +334,8 @@ __attribute__((always_inline)) static inline bool load_next(struct event_queue *
     return true;
 }
 
-// So many slots behind the first event at most: what is pushed before the cursor must be inserted.
+// Slots loaded ahead of the first event at most. Events pushed before the cursor need a sorted
+// insertion, so the cursor must not run far ahead.
 #define LOOK_SLOTS 64
 
 bool event_queue_refill(struct event_queue *q)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Pending events in the model's order, 16 bytes each: a timing wheel before a heap.
+// Pending events in the order of the model, 16 bytes each: a timing wheel, and a heap for events
+// beyond it.
 //
-// The key orders simultaneous events by (node, kind, port), never by history, and carries what the
-// handler needs: node 22 bits | kind 2 | port 12 | payload 28 (timers: node 22 | kind 2 | number of the node's timer 40).
+// The key orders simultaneous events by (node, kind, port), never by the order of their creation,
+// and carries what the handler needs: node 22 bits | kind 2 | port 12 | payload 28 (timers: node 22
+// | kind 2 | number of the node's timer 40).
 //
-// The wheel's slots are 2^shift ps wide and hold events in no order; the slot that time has reached is
-// sorted into `current`, from where events go, and so are those after it where somebody wants to know
-// what comes. What lies beyond the wheel waits in the heap. The width follows what happens: narrower
-// while sorting costs much, wider while the heap does. Without a wheel (shift 0) the heap alone is the
-// reference that tests compare against.
+// A slot of the wheel is 2^shift ps wide and holds unsorted events. When time reaches a slot, its
+// events are sorted into `current`, from which events are popped. With lookahead enabled, a few
+// more slots are sorted in advance. Events beyond the wheel wait in a heap. The slot width adapts
+// to the run: narrower when sorting dominates the cost, wider when the heap does. With shift 0
+// there is no wheel, and the heap alone is the reference that tests compare with.
 #pragma once
 
 #include <stdbool.h>
@@ -47,8 +49,8 @@ static inline uint32_t event_port(uint64_t key) { return (uint32_t)(key >> 28 & 
 static inline uint32_t event_payload(uint64_t key) { return (uint32_t)(key & 0xfffffff); }
 static inline uint64_t event_timer_id(uint64_t key) { return key & 0xffffffffff; }
 
-// One comparison of 128 bits: which of two is first is a coin's toss, and a branch on each part would be
-// guessed wrong twice. Times are not negative.
+// One 128-bit comparison: the outcome is unpredictable, so comparing time and key separately would
+// cost two mispredicted branches. Times are never negative.
 __extension__ typedef unsigned __int128 event_order;
 static inline event_order event_order_of(struct event e)
 {
@@ -59,52 +61,52 @@ static inline bool event_before(struct event a, struct event b)
     return event_order_of(a) < event_order_of(b);
 }
 
-#define EVENT_AHEAD 4 // events that may be asked for before they are taken
+#define EVENT_AHEAD 4 // events visible before they are popped
 
 #define WHEEL_SLOTS (1u << 14)
 #define WHEEL_NIL UINT32_MAX
 
 struct wheel_node {
     struct event event;
-    uint32_t next; // in its slot, or in the free list
+    uint32_t next; // the next node of its slot or of the free list
 };
 
-// What sorting and the heap have cost since the width was last looked at.
+// Cost of sorting and of the heap since the last review of the slot width.
 struct wheel_tuning {
-    uint32_t events, from_heap; // that went into `current`; of them through the heap
-    uint64_t moves;             // of events in `current`
-    uint64_t beyond;            // events that went into the heap, and the sum of how far ahead
+    uint32_t events, from_heap; // events added to `current`, and how many of them came from the
+                                // heap
+    uint64_t moves;             // moves of events within `current` by sorting
+    uint64_t beyond;            // events pushed to the heap, and the sum of their distances in time
     double beyond_ps;
-    double cost;       // per event, before the width was changed last
-    int tried;         // how the shift was changed
-    uint32_t patience; // looks to let pass
+    double cost;       // cost per event before the last change of the width
+    int tried;         // last change of the shift; 0 = none
+    uint32_t patience; // reviews to skip
 };
 
 struct event_queue {
     size_t n;
     unsigned shift; // log2 of a slot's width in ps; 0 = no wheel
-    uint32_t reach; // slots after the cursor's that the wheel holds; 0 = no wheel
-    int64_t cursor; // number of the last slot that is in `current`
+    uint32_t reach; // slots that the wheel holds after the cursor's; 0 = no wheel
+    int64_t cursor; // number of the last slot loaded into `current`
     struct event
-        *current; // [head, tail) ascending, then EVENT_AHEAD zeros: what has left the wheel
+        *current; // events loaded from the wheel: [head, tail) ascending, then EVENT_AHEAD zeros
     size_t head, tail, cap_current;
-    uint32_t ahead; // EVENT_AHEAD, or 0 where nobody looks ahead
+    uint32_t ahead; // EVENT_AHEAD, or 0 without lookahead
     struct wheel_node *nodes;
     uint32_t free_node;
-    uint32_t scout; // of the slot to be loaded next: the node to be fetched next, WHEEL_NIL = none
+    uint32_t scout; // node to prefetch next, in the slot to be loaded next; WHEEL_NIL = none
     size_t n_nodes;
-    uint32_t *slots;    // [WHEEL_SLOTS] first node
-    uint64_t *occupied; // a bit per slot
-    struct event *heap; // 4-ary, what lies beyond the wheel
+    uint32_t *slots;    // [WHEEL_SLOTS] first node of each slot
+    uint64_t *occupied; // one bit per slot
+    struct event *heap; // 4-ary heap of the events beyond the wheel
     size_t n_heap, cap_heap;
     struct wheel_tuning tuning;
 };
 
-// Width of a slot as a power of two of ps; 0 = the heap alone (as a zeroed queue is). Keeps what is
-// pending.
+// Set the slot width to 2^shift ps; 0 = heap only, as in a zeroed queue. Pending events are kept.
 void event_queue_shape(struct event_queue *q, unsigned shift);
 void event_queue_free(struct event_queue *q);
-// What the wheel has no node or no slot for.
+// Handles an event for which the wheel has no slot or no free node.
 void event_queue_push_slow(struct event_queue *q, struct event e);
 
 static inline void event_queue_push(struct event_queue *q, struct event e)
@@ -124,10 +126,10 @@ static inline void event_queue_push(struct event_queue *q, struct event e)
     q->n++;
 }
 
-// More events into `current`; false when none is pending.
+// Load more events into `current`. Returns false if none is pending.
 bool event_queue_refill(struct event_queue *q);
 
-// Takes the first event off; false when there is none.
+// Pop the first event. Returns false if there is none.
 static inline bool event_queue_pop(struct event_queue *q, struct event *out)
 {
     if (q->tail - q->head <= q->ahead && !event_queue_refill(q))
@@ -137,13 +139,15 @@ static inline bool event_queue_pop(struct event_queue *q, struct event *out)
     return true;
 }
 
-// The next events, EVENT_AHEAD of them, with `ahead` set and after a pop; zeros are not known yet.
+// The EVENT_AHEAD events that follow the one just popped. Valid only if `ahead` is set; zeros are
+// not known yet.
 static inline const struct event *event_queue_ahead(const struct event_queue *q)
 {
     return q->current + q->head;
 }
 
-// Fetch one more node of the slot that will be loaded next: its chain is followed at an event's pace.
+// Prefetch one more node of the slot to be loaded next. One node per event follows the linked list
+// without stalls.
 static inline void event_queue_scout(struct event_queue *q)
 {
     if (q->scout == WHEEL_NIL)

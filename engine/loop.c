@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// libev around the engine. A batch of 4096 events per idle call keeps libev's share under 0.5 %. Where
-// single events do much work (the start of a large collective), a batch ends early, by wall time, so
-// that a signal is served within a fraction of a second.
+// Runs the engine under libev. A batch of 4096 events per idle callback keeps libev's overhead
+// below 0.5 %. Where single events do much work (such as the start of a large collective), a batch
+// ends early, by wall time, so that a signal is handled within a fraction of a second.
 #include "engine/loop.h"
 
 #include <ev.h>
@@ -12,14 +12,14 @@
 #include "engine/memory.h"
 
 #define LOOP_BATCH 4096
-#define LOOP_CHUNK 512    // events between two looks at the clock
+#define LOOP_CHUNK 512    // events between two readings of the clock
 #define LOOP_BATCH_S 0.02 // wall time after which a batch ends
 
 struct loop {
     struct engine *engine;
     const struct loop_limits *limits;
     const struct loop_hooks *hooks;
-    bool limited; // by events: what else happens at this instant ends the run
+    bool limited; // the event limit is reached; the run ends after the current instant
     enum loop_end end;
 };
 
@@ -37,7 +37,8 @@ static double monotonic_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// At most `max` events, in chunks until the batch's time is used up. False when no event is left.
+// Process at most `max` events, in chunks until the wall time of a batch is used up. Returns false
+// when no event is left.
 static bool drain_batch(struct engine *e, size_t max)
 {
     double until = monotonic_s() + LOOP_BATCH_S;
@@ -60,10 +61,12 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
     size_t want = LOOP_BATCH;
     uint64_t limit = loop->limits->events, left = limit - engine_model_events(e);
     if (limit && !e->stopped && left < want)
-        want = (size_t)left; // never too many, since some of them may be internal
+        want = (size_t)left; // never more than the limit allows, because some events may be
+                             // internal
     bool more = drain_batch(e, want);
     if (limit && !e->stopped && engine_model_events(e) >= limit) {
-        loop->limited = true; // the instant is completed: its departures come in either engine
+        loop->limited = true; // finish the instant, so that both ways to handle departures end in
+                              // the same state
         engine_stop(e);
     }
     if (loop->hooks->batch)
@@ -122,7 +125,8 @@ static void signals_take(struct ev_loop *ev, struct watched *w)
     }
 }
 
-// Blocked in between: libev leaves the default action behind, which would end the program.
+// Signals are blocked in between, because libev restores the default action, which would end the
+// program.
 static void signals_return(struct ev_loop *ev, struct watched *w)
 {
     sigset_t all, before;
@@ -154,7 +158,7 @@ enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
     ev_set_allocator(loop_memory);
     struct ev_loop *ev = ev_default_loop(0);
     ev_set_userdata(ev, &loop);
-    ev_now_update(ev); // its time is of the last loop: timers are relative to it
+    ev_now_update(ev); // libev's clock still shows the previous loop, and timers are relative to it
     ev_idle idle;
     ev_timer progress, wall;
     ev_idle_init(&idle, on_idle);

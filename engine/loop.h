@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The process's main loop: libev runs it, the simulation is drained in batches from ev_idle.
+// The main loop of the process: libev calls ev_idle, which processes the simulation in batches.
 #pragma once
 
 #include "engine/engine.h"
 
 enum loop_end {
     LOOP_DONE,        // no event left, the horizon reached, or the engine stopped
-    LOOP_INTERRUPTED, // SIGINT or SIGTERM
+    LOOP_INTERRUPTED, // SIGINT, SIGTERM or SIGHUP
     LOOP_WALL_LIMIT,
     LOOP_EVENT_LIMIT,
     LOOP_MEMORY_LIMIT,
@@ -14,18 +14,20 @@ enum loop_end {
 
 struct loop_hooks {
     void *ctx;
-    void (*progress)(void *ctx);   // every progress_s of wall time, and at SIGUSR1; may be NULL
-    void (*batch)(void *ctx);      // after every batch of events: flush captures; may be NULL
-    bool (*memory_low)(void *ctx); // after every batch: end the run; may be NULL
+    void (*progress)(void *ctx);   // called every progress_s of wall time and on SIGUSR1; may be
+                                   // NULL
+    void (*batch)(void *ctx);      // called after every batch, to flush captures; may be NULL
+    bool (*memory_low)(void *ctx); // called after every batch; true ends the run; may be NULL
 };
 
 struct loop_limits {
     double progress_s; // 0 = no progress calls
-    double wall_s;     // 0 = none
-    uint64_t events;   // of the model (engine_model_events); 0 = none
+    double wall_s;     // 0 = no limit
+    uint64_t events;   // limit on model events (engine_model_events); 0 = no limit
 };
 
-// Run until an end. Blocks; one loop at a time per process, since it takes the signals SIGINT, SIGTERM
-// and SIGHUP (unless they are ignored) and SIGUSR1. Their handlers are as before when it returns.
+// Run until one of the ends above and return it. Blocks. Only one loop may run per process, because
+// it installs handlers for SIGINT, SIGTERM and SIGHUP (unless they are ignored) and SIGUSR1. The
+// previous handlers are restored on return.
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
                        const struct loop_hooks *hooks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Allocation that cannot return NULL.
+// Allocation that never returns NULL.
 #include "engine/memory.h"
 
 #include <stdint.h>
@@ -13,12 +13,12 @@
 _Noreturn void memory_exhausted(size_t n, size_t size)
 {
     while (memory_reclaim)
-        memory_reclaim(n * size); // the program ends there once it has no reserve left
+        memory_reclaim(n * size); // ends the program once its memory reserve is gone
     fprintf(stderr, "collwire: out of memory (%zu x %zu bytes)\n", n, size);
     abort();
 }
 
-// After an allocation that failed: to be tried once more.
+// Called after a failed allocation, which is then retried.
 static void reclaim(size_t n, size_t size)
 {
     if (!memory_reclaim)
@@ -73,12 +73,13 @@ char *memory_text(const char *text)
     return memcpy(memory_zeroed(n, 1), text, n);
 }
 
-// Below it small pages will do, and making a huge one can stall a short run.
+// The first 4 MB use small pages: a huge page gains nothing there, and creating one can stall a
+// short run.
 #define HUGE_FROM ((size_t)4 << 20)
 
 #define RESERVE_LEAST ((size_t)1 << 16)
 
-// A limit on address space counts what is reserved as if it were used.
+// Reduce a reservation under RLIMIT_AS, which counts reserved address space as used.
 static size_t fair_share(size_t bytes)
 {
     struct rlimit limit;

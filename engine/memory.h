@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Memory off the data path: allocation that cannot return NULL.
+// Memory allocation outside the data path. It never returns NULL.
 #pragma once
 
 #include <stddef.h>
 
 void *memory_zeroed(size_t n, size_t size);             // n * size zero bytes, never NULL
 void *memory_resize(void *old, size_t n, size_t size);  // realloc, never NULL for n > 0
-void *memory_grow(void *old, size_t *cap, size_t size); // doubles *cap (from 16)
-void *memory_zeroed_lines(size_t n, size_t size);       // the same, aligned to pairs of cache lines
-_Noreturn void memory_exhausted(size_t n, size_t size); // where trying again cannot help
+void *memory_grow(void *old, size_t *cap, size_t size); // doubles *cap, from 16
+void *memory_zeroed_lines(size_t n, size_t size);       // like memory_zeroed, aligned to two cache
+                                                        // lines (128 bytes)
+_Noreturn void memory_exhausted(size_t n, size_t size); // aborts; for failures that a retry cannot
+                                                        // mend
 
-// Where the program defines it, an allocation that fails calls it and is tried again: it gives memory
-// back (a reserve that it kept), or ends the program in an orderly way. Without it an allocation that
-// fails aborts, as in tests.
+// Called when an allocation fails, before it is retried, in programs that define it. It either
+// frees memory (a reserve held for this purpose) or ends the program in order. In programs without
+// it, such as the tests, a failed allocation aborts.
 __attribute__((weak)) void memory_reclaim(size_t bytes);
 
-char *memory_text(const char *text); // a copy
+char *memory_text(const char *text); // a copy, owned by the caller
 void *memory_bytes(size_t n);        // n bytes, not zeroed, never NULL
-// Another library's allocation of about `bytes` has failed: returns when trying again makes sense.
+// To be called when an allocation inside another library failed (about `bytes`). Returns if a retry
+// makes sense.
 void memory_short(size_t bytes);
 
-// Address space for up to *bytes zero bytes, of which only what is touched costs memory; in huge pages
-// where the system has them (a large working set is bound by address translation). *bytes is halved
-// until the system agrees, and is no more than a sixteenth of what a limit on address space
-// (RLIMIT_AS) leaves. Give back with memory_release.
+// Reserve address space for up to *bytes zero bytes. Only pages that are written use memory; they
+// are huge pages where the system has them, because a large working set is limited by address
+// translation. *bytes is halved until the system accepts it and until it is at most a sixteenth of
+// what RLIMIT_AS leaves. Release with memory_release().
 void *memory_reserve(size_t *bytes);
 void memory_release(void *p, size_t bytes);

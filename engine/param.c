@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Parameter tables: parse, check, store and print one setting by its description.
+// Parameter tables: parses, checks, stores and prints a setting according to its table row.
 //
-// A value lives in a union while it is checked, then is copied to its field; every member starts at
+// A value is checked in a union, then copied to its field. Every member of the union starts at
 // offset 0, so one memcpy of the member's size stores or loads any type.
 #include "engine/param.h"
 
@@ -43,7 +43,7 @@ size_t param_size(enum param_type type) { return types[type].size; }
 
 // ---- one value ----
 
-// A JSON number. strtod() alone would also take "inf", "0x1p3" and leading blanks.
+// A number as in JSON. strtod() alone would also accept "inf", "0x1p3" and leading blanks.
 static int parse_ratio(const char *text, double *ratio)
 {
     const char *digits = text + (text[0] == '-');
@@ -80,7 +80,7 @@ static int parse_choice(const char *text, const char *const *choices, int *choic
     return -1;
 }
 
-// The value that "auto" stands for; false where the type has none.
+// Stores the number that encodes "auto". Returns false if the type has no "auto".
 static bool value_auto(enum param_type type, union value *value)
 {
     switch (type) {
@@ -103,7 +103,8 @@ static bool value_auto(enum param_type type, union value *value)
     }
 }
 
-// -1, 0, 1; 0 also for what has no order: choices, texts, a fixed rate against a share of the line.
+// Returns -1, 0 or 1. It is 0 also for values without an order: enums, texts, or a fixed rate and a
+// fraction of the line rate.
 static int value_order(enum param_type type, const union value *a, const union value *b)
 {
     switch (type) {
@@ -131,7 +132,8 @@ static int value_order(enum param_type type, const union value *a, const union v
 static bool value_is_auto(const struct param *param, const union value *value)
 {
     union value auto_value;
-    if (param->type == PARAM_LINE_RATE) // its values have no whole order
+    // a fixed rate and a fraction of the line rate cannot be compared
+    if (param->type == PARAM_LINE_RATE)
         return param->can_auto && value->line_rate.bps == PARAM_AUTO;
     return param->can_auto && value_auto(param->type, &auto_value) &&
            value_order(param->type, value, &auto_value) == 0;
@@ -164,7 +166,7 @@ static int value_parse_typed(const struct param *param, const char *text, union 
     return -1;
 }
 
-// What a name stands for, or the text itself.
+// Returns the size behind a named size, else the text itself.
 static const char *word_value(const struct param *param, const char *text)
 {
     bool named = param->type == PARAM_BYTES && param->choices != NULL;
@@ -174,7 +176,7 @@ static const char *word_value(const struct param *param, const char *text)
     return text;
 }
 
-// Type only, not range. The number that encodes "auto" is no value.
+// Checks the type, not the range. The number that encodes "auto" is not a legal value.
 static int value_parse(const struct param *param, const char *text, union value *value)
 {
     text = word_value(param, text);
@@ -280,7 +282,8 @@ static int range_check(const struct param *param, const union value *value, cons
     return 0;
 }
 
-// Would `text` be of the type if its number were small? Then it is out of what 64 bits can hold.
+// Returns true if `text` would parse with a smaller number, which means that the number exceeds 64
+// bits.
 static bool only_too_large(const struct param *param, const char *text)
 {
     char small[PARAM_TEXT_MAX];
@@ -312,7 +315,7 @@ int param_set(const struct param *param, void *base, const char *text, const cha
     return 0;
 }
 
-// The fewest digits that read back to the same double.
+// Prints the fewest digits that read back to the same double.
 static const char *ratio_text(double ratio, char *buf)
 {
     for (int digits = 1; digits <= 17; digits++) {

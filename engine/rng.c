@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Philox streams; one block of four draws is made at a time.
+// Philox streams. Each block yields four draws.
 #include "engine/rng.h"
 
 #include <Random123/philox.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Random streams that do not depend on call order: Philox4x32-10 (Salmon et al., SC 2011, from the
-// Random123 library) of (seed, entity, the entity's own counter).
+// Random streams that do not depend on the order of calls: Philox4x32-10 (Salmon et al., SC 2011,
+// from the Random123 library) of (seed, use, entity, the entity's own counter).
 #pragma once
 
 #include "engine/units.h"
 
-// What draws: the first half of an entity's name, so that two uses never share a stream.
+// The use of a stream. It is part of the Philox counter, so two uses never share a stream.
 enum rng_use {
     RNG_ECN = 1,
     RNG_ECMP,
@@ -28,10 +28,10 @@ struct rng {
 
 struct rng rng_init(uint64_t seed, enum rng_use use, uint32_t index);
 uint32_t rng_u32(struct rng *rng);                   // uniform over 32 bits
-double rng_unit(struct rng *rng);                    // [0, 1), 32 bits fine
-uint64_t rng_below(struct rng *rng, uint64_t bound); // [0, bound), bound > 0
+double rng_unit(struct rng *rng);                    // uniform in [0, 1), in steps of 2^-32
+uint64_t rng_below(struct rng *rng, uint64_t bound); // uniform in [0, bound), bound > 0
 
-// A fixed mix of 64 bits (the finalizer of MurmurHash3), for ECMP and entropy.
+// A fixed 64-bit hash (the finalizer of MurmurHash3), for ECMP and entropy.
 static inline uint64_t hash_mix(uint64_t x)
 {
     x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);

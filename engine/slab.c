@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Blocks of one size in chunks.
+// Allocates blocks of one size in chunks.
 #include "engine/slab.h"
 
 #include <stdlib.h>
 
 #include "engine/memory.h"
 
-#define CHUNK_BYTES 16384 // about
+#define CHUNK_BYTES 16384 // approximate size of a chunk
 
 void *slab_alloc(struct slab *slab, size_t bytes)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Blocks of one size, each on cache lines of its own, allocated in chunks and freed all at once: many objects that
-// live as long as their owner without the overhead of an allocation each.
+// Blocks of one size, each on its own cache lines, allocated in chunks and freed all at once. It
+// suits many objects that live as long as their owner.
 #pragma once
 
 #include <stddef.h>
@@ -9,9 +9,10 @@ struct slab {
     void **chunks;
     size_t n_chunks, cap_chunks;
     char *next;
-    size_t left; // blocks in the last chunk
+    size_t left; // unused blocks of the last chunk
 };
 
-// A zeroed block of `bytes`, rounded up to cache lines: always the same for one slab. It never moves.
+// Returns a zeroed block of `bytes`, rounded up to cache lines. `bytes` must be the same in all
+// calls for one slab. A block never moves.
 void *slab_alloc(struct slab *slab, size_t bytes);
-void slab_free(struct slab *slab); // all blocks
+void slab_free(struct slab *slab); // frees all blocks

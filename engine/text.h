@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Texts that grow: formatted into memory that cannot be NULL (engine/memory.h).
+// Strings of any length, formatted into memory that cannot be NULL (engine/memory.h).
 #pragma once
 
 #include <stddef.h>
@@ -10,11 +10,11 @@ struct text {
     size_t n, cap;
 };
 
-// A stream that appends to `t`, which is emptied first. Never NULL.
+// Returns a stream that appends to `t`, which is reset first. Never NULL.
 FILE *text_open(struct text *t);
 
-// Close the stream; the text, ended by a zero byte, is the caller's to free.
+// Closes the stream and returns the zero-terminated text, which the caller frees.
 char *text_close(FILE *stream, struct text *t);
 
-// A formatted string, to be freed.
+// Returns a formatted string, which the caller frees.
 __attribute__((format(printf, 1, 2))) char *text_format(const char *format, ...);

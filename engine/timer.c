@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lazily re-armed timers over the event queue.
+// Timers that are re-armed lazily over the event queue.
 #include "engine/timer.h"
 
 #include <string.h>
@@ -42,7 +42,8 @@ void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
 void sim_timer_start(struct engine *e, struct sim_timer *timer, ps_t at_ps)
 {
     timer->at_ps = at_ps;
-    if (at_ps < timer->queued_ps) { // an entry that is pending later will find itself stale
+    if (at_ps < timer->queued_ps) { // otherwise the pending entry is earlier and will re-arm the
+                                    // timer
         timer->queued_ps = at_ps;
         engine_push(e, at_ps, event_timer_key(timer->node, timer->id));
     }
@@ -71,7 +72,7 @@ void sim_timer_due(struct engine *e, struct sim_timer *timer)
 {
     e->internal++;
     if (timer->queued_ps != e->now_ps)
-        return; // stale: an earlier entry has served it
+        return; // stale: an earlier entry has already handled the deadline
     timer->queued_ps = PS_NEVER;
     if (timer->at_ps == PS_NEVER)
         return;
@@ -79,7 +80,7 @@ void sim_timer_due(struct engine *e, struct sim_timer *timer)
         sim_timer_start(e, timer, timer->at_ps);
         return;
     }
-    e->internal--; // it fires
+    e->internal--; // a timer that fires is a model event
     timer->at_ps = PS_NEVER;
     timer->cb(e, timer, SIM_TIMER);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Exact arithmetic and text forms of time, rate and size.
 //
-// A quantity is decimal digits, an optional fraction and a unit; its value must be a whole number
-// of picoseconds, bit/s or bytes. Everything goes through 128-bit integers, so nothing is rounded.
-// The human_*() forms are for reading only and round to three digits.
+// A quantity is decimal digits, an optional fraction and a unit. Its value must be a whole number
+// of picoseconds, bit/s or bytes. All arithmetic uses 128-bit integers, so nothing is rounded. The
+// human_*() forms are for reading only and round to three digits.
 #include "engine/units.h"
 
 #include <stdio.h>
@@ -11,13 +11,13 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-#define PS_BITS_PER_BYTE UINT64_C(8000000000000) // ps * (bit/s) in one byte
+#define PS_BITS_PER_BYTE UINT64_C(8000000000000) // picoseconds of one byte at 1 bit/s
 #define BYTES_MAX UINT64_C(1000000000000000)     // 1 PB
 
 struct unit {
     const char *name;
     uint64_t scale;
-    unsigned decimals; // log10(scale); 0 with a scale above 1 = binary
+    unsigned decimals; // log10(scale); 0 with a scale above 1 marks a binary unit
 };
 
 static const struct unit rate_units[] = {
@@ -48,7 +48,7 @@ static const struct unit byte_units[] = {
     {"GiB", UINT64_C(1) << 30, 0},
     {"TiB", UINT64_C(1) << 40, 0},
     {"PiB", UINT64_C(1) << 50, 0},
-    {"", 1, 0}, // a bare number; last, so that formatting can leave it out
+    {"", 1, 0}, // a bare number; last, so that formatting can skip it
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
@@ -97,10 +97,10 @@ struct decimal {
     unsigned decimals;
 };
 
-// The most digits that survive a multiplication by the largest unit (2^50) in 128 bits.
+// Limit on the digits: a product with the largest unit (2^50) must fit in 128 bits.
 #define DIGITS_MAX ((u128)UINT64_C(10000000000) * UINT64_C(1000000000000))
 
-// Read "12" or "12.5" at `text`; returns what follows it, or NULL.
+// Reads "12" or "12.5" at `text`. Returns the text that follows, or NULL.
 static const char *decimal_read(const char *text, struct decimal *number)
 {
     *number = (struct decimal){0, 0};
@@ -121,7 +121,8 @@ static const char *decimal_read(const char *text, struct decimal *number)
     return at == text || at[-1] == '.' ? NULL : at;
 }
 
-// The exact whole value of `number` in units of `scale`; -1 if it has a fraction or passes `max`.
+// Computes the exact value of `number` in units of `scale`. Returns -1 if it is not an integer or
+// exceeds `max`.
 static int decimal_value(struct decimal number, uint64_t scale, uint64_t max, uint64_t *value)
 {
     u128 divisor = 1, scaled = number.digits * scale;
@@ -177,7 +178,8 @@ int parse_count(const char *text, uint64_t *count)
 
 // ---- writing ----
 
-// `value` in one unit, exact: "1.5KB". False where a binary unit does not divide it.
+// Writes `value` exactly in one unit: "1.5KB". Returns false if it is not a multiple of a binary
+// unit.
 static bool unit_write(const struct unit *unit, uint64_t value, char *buf)
 {
     uint64_t whole = value / unit->scale, rest = value % unit->scale;
@@ -195,7 +197,8 @@ static bool unit_write(const struct unit *unit, uint64_t value, char *buf)
     return true;
 }
 
-// The shortest of all units; between equals a whole number, then the larger unit.
+// Writes the shortest form over all units. Among equally short forms it prefers an integer, then
+// the larger unit.
 static const char *quantity_format(const struct unit *units, size_t n, uint64_t value, char *buf)
 {
     char best[UNIT_TEXT] = "", text[UNIT_TEXT];
@@ -225,7 +228,8 @@ const char *format_bytes(uint64_t bytes, char *buf)
     return quantity_format(byte_units, LENGTH(byte_units) - 1, bytes, buf);
 }
 
-// Three digits in the largest of `n` units (each 1000 of the one before) that keeps a whole part.
+// Writes three digits in the largest unit in which the integer part is not 0. Each of the `n` units
+// is 1000 times the previous one.
 static const char *human(double value, const char *const *units, size_t n, char *buf)
 {
     size_t unit = 0;

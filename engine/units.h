@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Units of the simulator: integer picoseconds, bytes and bit/s, with exact serialization time.
+// Units of the simulator: integer picoseconds, bytes and bit/s, with exact serialization times.
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,8 @@
 
 typedef int64_t ps_t; // picoseconds of simulated time; the range is 106 days
 
-// A sum of times over ranks or messages: exact, so it does not depend on the order of its parts.
+// An exact sum of times over ranks or messages, so the result does not depend on the order of
+// addition.
 __extension__ typedef __int128 ps_sum_t;
 
 #define PS_NEVER INT64_MAX
@@ -17,16 +18,16 @@ __extension__ typedef __int128 ps_sum_t;
 #define PS_PER_MS INT64_C(1000000000)
 #define PS_PER_S INT64_C(1000000000000)
 
-// The time one byte takes on a wire as a reduced fraction of picoseconds: num/den.
+// The time of one byte on a link as a reduced fraction of picoseconds: num/den.
 struct byte_time {
     uint64_t num, den;
 };
 
-// The byte time of `rate_bps` (> 0).
+// Returns the byte time at `rate_bps` (> 0).
 struct byte_time byte_time_of(uint64_t rate_bps);
 
-// Time of `bytes` (< 1 MB) on a wire, rounded down, with the sub-picosecond remainder (in units of
-// 1/den ps) carried in and out through `carry`: a sum over a busy period never drifts.
+// Time of `bytes` (< 1 MB) on a link, rounded down. The sub-picosecond remainder, in units of 1/den
+// ps, is passed in and out through `carry`, so that the sum over a busy period does not drift.
 static inline ps_t byte_time_take(const struct byte_time *bt, uint32_t bytes, uint64_t *carry)
 {
     uint64_t ticks = bytes * bt->num;
@@ -37,34 +38,34 @@ static inline ps_t byte_time_take(const struct byte_time *bt, uint32_t bytes, ui
     return (ps_t)(ticks / bt->den);
 }
 
-// Time of any number of bytes on a wire, rounded down; PS_NEVER where it overflows.
+// Time of any number of bytes on a link, rounded down; PS_NEVER on overflow.
 ps_t byte_time_span(const struct byte_time *bt, uint64_t bytes);
 
-// Time of any number of bytes at `rate_bps` (> 0), rounded up to 1 ps; PS_NEVER where it overflows.
+// Time of any number of bytes at `rate_bps` (> 0), rounded up to 1 ps; PS_NEVER on overflow.
 ps_t serialization_ps(uint64_t bytes, uint64_t rate_bps);
 
-// Bytes that `rate_bps` carries in `t` (>= 0), rounded down; saturates at UINT64_MAX.
+// Bytes that a rate of `rate_bps` carries in `t` (>= 0), rounded down; UINT64_MAX on overflow.
 uint64_t bytes_in_ps(ps_t t, uint64_t rate_bps);
 
-// Nearest integer nanosecond of `t` >= 0 (half up).
+// Returns `t` >= 0 in nanoseconds, rounded half up.
 int64_t ns_of_ps(ps_t t);
 
-// Parsers of quantities as a scenario writes them: "100Gbps", "12.5us", "128MB" (decimal),
-// "32MiB" (binary); b is bit, B is byte; exact, never through a float. 0, or -1 when the text is
-// not such a quantity or does not fit.
+// Parse a quantity in scenario syntax: "100Gbps", "12.5us", "128MB" (decimal), "32MiB" (binary),
+// where b is bit and B is byte. The value is exact. Each returns 0, or -1 if the text is not such a
+// quantity or does not fit.
 int parse_rate(const char *text, uint64_t *bps);
 int parse_time(const char *text, ps_t *ps);
 int parse_bytes(const char *text, uint64_t *bytes);
 int parse_count(const char *text, uint64_t *count);
 
-// The shortest exact text that the parser above reads back to the same value. Buffers hold
-// UNIT_TEXT bytes; each returns `buf`.
+// Write the shortest text that the parser above reads back to the same value. `buf` holds UNIT_TEXT
+// bytes and is returned.
 #define UNIT_TEXT 32
 const char *format_rate(uint64_t bps, char *buf);
 const char *format_time(ps_t ps, char *buf);
 const char *format_bytes(uint64_t bytes, char *buf);
 
-// Rounded for people, three digits: "212 KB", "1.34 ms", "87.2 Gb/s".
+// Write a value rounded to three digits: "212 KB", "1.34 ms", "87.2 Gb/s".
 const char *human_bytes(uint64_t bytes, char *buf);
 const char *human_time(ps_t ps, char *buf);
 const char *human_rate(double bps, char *buf);
