@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Why packets are dropped. One line of DROP_LIST is one reason: its constant, its key in metrics, its meaning, and the
-// sentence that explains it in a result (NULL where sim/explain.c has one of its own).
+// Reasons for packet drops. One line of DROP_LIST is one reason: its constant, its key in metrics,
+// its meaning, and the sentence that explains it in a result (NULL where sim/explain.c writes its
+// own sentence).
 #pragma once
 
 #include <stdint.h>

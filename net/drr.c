@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whose turn it is on an output port.
+// The choice of the data class that an output port sends next.
 #include "net/drr.h"
 
-// The next of `ready` after `slot`, round and round.
+// Returns the slot of `ready` that follows `slot`, wrapping around.
 static unsigned next_slot(unsigned ready, unsigned slot)
 {
     unsigned later = ready & ~((2u << slot) - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which packets a fault hits.
+// Decides which packets a fault hits.
 #include "net/fault.h"
 
 bool fault_hits(struct fault *fault, const struct packet *p, ps_t start_ps,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The pool behind the FIFOs.
+// The pool of chunks behind the FIFOs.
 #include "net/fifo.h"
 
 #include <stdlib.h>
 
 #include "engine/memory.h"
 
-#define POOL_CHUNKS (UINT32_C(1) << 23) // 134 million packets, 4 GB if ever touched
+#define POOL_CHUNKS (UINT32_C(1) << 23) // 134 million packets; 4 GB if all of it is used
 #define POOL_STEP 256
 
 void fifo_pool_init(struct fifo_pool *pool)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// FIFOs of packets by value over one shared pool of chunks, for queues.
+// FIFOs of packets, stored by value in chunks of one shared pool, for queues.
 //
-// By value and in chunks: a packet is written and read in order, queues that grow at different times
-// share the same memory, and a chunk that has just been read is the next to be written. What is in
-// flight on links is in net/ring.h.
+// Packets in a chunk are written and read sequentially, queues that grow at different times share
+// the same memory, and the chunk just read is the next one written. Packets in flight on links are
+// in net/ring.h.
 #pragma once
 
 #include "net/packet.h"
@@ -13,22 +13,23 @@
 
 struct fifo_pool {
     struct packet *packets; // [chunks * FIFO_CHUNK]; never moves
-    uint32_t *next;         // of each chunk: in its FIFO, or in the free list
+    uint32_t *next;         // next chunk of the same FIFO, or of the free list
     uint32_t free_head;
     uint32_t n_chunks, cap_chunks;
-    size_t reserved_bytes[2]; // address space of packets and next
+    size_t reserved_bytes[2]; // reserved address space of packets and of next
 };
 
 struct fifo {
-    uint32_t head, tail; // chunks
+    uint32_t head, tail; // first and last chunk
     uint32_t count;
-    uint16_t head_at, tail_at; // slot of the first packet, and of the next push (FIFO_CHUNK: none)
+    uint16_t head_at, tail_at; // slot of the first packet; slot of the next push (FIFO_CHUNK =
+                               // chunk is full)
 };
 _Static_assert(sizeof(struct fifo) == 16, "struct fifo is 16 bytes");
 
 void fifo_pool_init(struct fifo_pool *pool);
 void fifo_pool_free(struct fifo_pool *pool);
-// Chunks in use: 0 once every FIFO is empty.
+// Returns the number of chunks in use: 0 if every FIFO is empty.
 size_t fifo_pool_used(const struct fifo_pool *pool);
 void fifo_pool_grow(struct fifo_pool *pool);
 
@@ -43,7 +44,7 @@ static inline uint32_t fifo_chunk_take(struct fifo_pool *pool)
     return chunk;
 }
 
-// One more chunk: the first, or behind the last.
+// Append a chunk to the FIFO.
 static inline void fifo_extend(struct fifo_pool *pool, struct fifo *f)
 {
     uint32_t chunk = fifo_chunk_take(pool);
@@ -57,13 +58,13 @@ static inline void fifo_extend(struct fifo_pool *pool, struct fifo *f)
     f->tail_at = 0;
 }
 
-// Where the next packet goes while there is room in the last chunk.
+// Returns the place of the next packet. The last chunk must not be full.
 static inline struct packet *fifo_place(const struct fifo_pool *pool, const struct fifo *f)
 {
     return &pool->packets[f->tail * FIFO_CHUNK + f->tail_at];
 }
 
-// A packet more: its place, to be written.
+// Append a packet and return its place, which the caller writes.
 static inline struct packet *fifo_push(struct fifo_pool *pool, struct fifo *f)
 {
     if (f->tail_at == FIFO_CHUNK)
@@ -74,7 +75,7 @@ static inline struct packet *fifo_push(struct fifo_pool *pool, struct fifo *f)
     return place;
 }
 
-// The first packet of a FIFO that is not empty.
+// Returns the first packet of a FIFO that is not empty.
 static inline struct packet *fifo_head(const struct fifo_pool *pool, const struct fifo *f)
 {
     return &pool->packets[f->head * FIFO_CHUNK + f->head_at];

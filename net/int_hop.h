@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One hop of in-band network telemetry (INT), as a switch stamps it when a transmission starts.
+// One hop of in-band network telemetry (INT), written by a switch when a transmission starts.
 #pragma once
 
 #include <stdbool.h>
@@ -8,20 +8,20 @@
 
 struct int_hop {
     ps_t t_ps;            // transmission start at the egress port
-    uint64_t tx_bytes;    // wire bytes the port had sent before this packet
-    uint64_t rate_bps;    // of the link
-    uint32_t queue_bytes; // of the class's egress queue at that instant, this packet excluded
-    unsigned port : 31;   // which port it was: tells a change of path
-    unsigned wraps : 1;   // t_ps and tx_bytes are those of the 8-byte encoding and wrap around
+    uint64_t tx_bytes;    // wire bytes that the port sent before this packet
+    uint64_t rate_bps;    // rate of the link
+    uint32_t queue_bytes; // egress queue of the class at that instant, this packet excluded
+    unsigned port : 31;   // identifies the port, so that the sender detects a change of path
+    unsigned wraps : 1;   // t_ps and tx_bytes come from the 8-byte encoding and wrap around
 };
 _Static_assert(sizeof(struct int_hop) == 32, "two records a cache line");
 
-// The 8-byte encoding of the HPCC prototype (Li et al., SIGCOMM 2019, figure 7): time in ns mod 2^24,
-// bytes sent in units of 128 mod 2^20, queue in units of 80 up to 2^17 - 1.
+// The 8-byte encoding of the HPCC prototype (Li et al., SIGCOMM 2019, figure 7): time in ns mod
+// 2^24, bytes sent in units of 128 mod 2^20, queue in units of 80 up to 2^17 - 1.
 #define INT_WRAP_PS ((ps_t)1000 << 24)
 #define INT_WRAP_BYTES ((uint64_t)128 << 20)
 
-// Time and bytes from one record of a port to a later one.
+// Time and bytes between two records of the same port.
 static inline ps_t int_hop_time_since(const struct int_hop *now, const struct int_hop *before)
 {
     ps_t dt = now->t_ps - before->t_ps;
@@ -35,12 +35,12 @@ static inline uint64_t int_hop_bytes_since(const struct int_hop *now, const stru
 }
 
 // PINT's digest (Ben Basat et al., SIGCOMM 2020): one byte for the largest utilization on the path,
-// its logarithm to the base 1.05; PINT_ONE stands for 1, so that 0.001 to 250 can be said.
+// as a logarithm to the base 1.05. PINT_ONE encodes 1, so the range is 0.001 to 250.
 #define PINT_NONE 0
 #define PINT_MAX 255
 #define PINT_ONE 142
 
-// The utilization that a digest from 1 to PINT_MAX stands for.
+// Returns the utilization that a digest from 1 to PINT_MAX encodes.
 static inline double pint_value(unsigned digest)
 {
     unsigned n = digest < PINT_ONE ? PINT_ONE - digest : digest - PINT_ONE;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Growth of the pool of what packets carry.
+// Growth of the pool of packet meta-data.
 #include "net/meta.h"
 
 #include <stdlib.h>
 
 #include "engine/memory.h"
 
-#define META_SLOTS (UINT32_C(1) << 27) // as many as packets; 4 GB if ever touched
+#define META_SLOTS (UINT32_C(1) << 27) // as many as packets; 4 GB if all of it is used
 #define META_STEP 1024
 
 void meta_pool_init(struct meta_pool *pool)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Packet meta-data: the fields that only the ends of a flow and captures read, in a pool beside the packets.
-// Switches read it only to add telemetry. The sender of data allocates a slot; the receiver's ACK keeps
-// it, and it is freed where either packet ends. PFC frames have none: their slot is 0, which stays zero.
+// Packet meta-data: the fields that only the two ends of a flow and captures read, in a pool beside
+// the packets. Switches access it only to add telemetry. The sender of a data packet allocates a
+// slot, the receiver's ACK reuses it, and it is freed where the data packet or the ACK ends. PFC
+// frames have slot 0, which always stays zero.
 #pragma once
 
 #include <stdbool.h>
@@ -9,33 +10,35 @@
 #include "net/int_hop.h"
 
 struct packet_meta {
-    ps_t sent_ps; // data: start of its transmission; ack: that of the acknowledged packet
+    ps_t sent_ps; // data: start of its transmission; ack: start of the acknowledged packet's
+                  // transmission
     union {
-        uint64_t token; // data: its message, as the client that posted it named it
+        uint64_t token; // data: token of its message, from struct transfer_request
         struct {
-            uint32_t msn;      // ack: messages that the receiver has completed
-            uint32_t sack_seq; // nak of selective repeat: the packet that arrived out of order
+            uint32_t msn;      // ack: number of messages that the receiver has completed
+            uint32_t sack_seq; // nak of selective repeat: sequence number of the packet that
+                               // arrived out of order
         };
-        uint32_t next; // of a free slot
+        uint32_t next; // free slot: next free slot
     };
-    uint32_t
-        seq; // sequence number, low 32 bits. Data: its own; ack: everything before it has arrived;
-             // nak: the first one missing; CNP: of the marked packet
-    uint32_t message_bytes; // data FIRST, saturated
-    uint16_t payload_bytes; // data, without padding
+    uint32_t seq; // sequence number, low 32 bits. Data: its own. Ack: all packets before it have
+                  // arrived. Nak: first missing packet. CNP: sequence number of the marked packet.
+    uint32_t message_bytes; // data with PACKET_FIRST: length of the message, saturated
+    uint16_t payload_bytes; // data: payload without padding
     bool int_enabled;       // switches append INT records
-    uint8_t int_hops;       // records so far
+    uint8_t int_hops;       // INT records so far
     uint8_t pint;           // PINT digest of the path so far
-    uint8_t header_flags;   // of the transport's own header; no switch reads them
+    uint8_t header_flags;   // flags of the transport's own header; switches do not read them
     uint8_t pad[2];
 };
 _Static_assert(sizeof(struct packet_meta) == 32, "struct packet_meta is half a cache line");
 
 struct meta_pool {
     struct packet_meta *slots; // never moves
-    struct int_hop *hops;      // [slot * per_slot], NULL until INT is enabled for a packet
-    uint32_t per_slot;         // hops that a packet has room for: set before INT is enabled for one
-    uint32_t free_head;        // 0 = none: slot 0 is never given out
+    struct int_hop *hops;      // [slot * per_slot]; NULL until INT is first enabled for a packet
+    uint32_t per_slot;         // INT records that a packet has room for; set before INT is first
+                               // enabled
+    uint32_t free_head;        // 0 = none, because slot 0 is reserved
     uint32_t n_slots, n_used, cap_slots, n_hop_slots;
     size_t reserved_bytes;
 };
@@ -45,7 +48,7 @@ void meta_pool_free(struct meta_pool *pool);
 void meta_pool_grow(struct meta_pool *pool);
 void meta_pool_grow_hops(struct meta_pool *pool);
 
-// A slot whose content is that of its last use.
+// Allocate a slot. Its fields are not initialised.
 static inline uint32_t meta_alloc(struct meta_pool *pool)
 {
     if (pool->free_head == 0)
@@ -68,8 +71,8 @@ static inline struct packet_meta *meta_at(const struct meta_pool *pool, uint32_t
     return &pool->slots[slot];
 }
 
-// Fetch a packet's meta and, of what it may gather, the records of the first hops. (Not inlined it would
-// go: compilers take a function that only prefetches for one without effect.)
+// Prefetch a packet's meta-data and the memory of its first INT records. Must be inlined: compilers
+// remove calls of a function that only prefetches, because it has no side effect.
 #define META_PREFETCH_HOPS 6
 __attribute__((always_inline)) static inline void meta_prefetch(const struct meta_pool *pool,
                                                                 uint32_t slot)
@@ -82,7 +85,7 @@ __attribute__((always_inline)) static inline void meta_prefetch(const struct met
         __builtin_prefetch(hops + h, 1);
 }
 
-// Switches on the way append INT records to the packet.
+// Let switches on the path append INT records to the packet.
 static inline void meta_enable_int(struct meta_pool *pool, uint32_t slot)
 {
     if (slot >= pool->n_hop_slots)
@@ -90,7 +93,7 @@ static inline void meta_enable_int(struct meta_pool *pool, uint32_t slot)
     pool->slots[slot].int_enabled = true;
 }
 
-// The INT records of a packet, NULL where INT is off for it.
+// Returns the INT records of a packet, or NULL if INT is off for it.
 static inline struct int_hop *meta_hops(const struct meta_pool *pool, uint32_t slot)
 {
     return pool->slots[slot].int_enabled ? &pool->hops[(size_t)slot * pool->per_slot] : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One hop: enqueue, choice of the next packet, transmission, flight, arrival.
+// One hop of a packet: enqueue, choice of the next packet, transmission, flight, arrival.
 #include "net/network.h"
 
 #include "net/drr.h"
@@ -8,9 +8,10 @@ static void on_arrival(void *ctx, uint64_t key);
 static void on_departure(void *ctx, uint64_t key);
 static void on_pause(void *ctx, uint64_t key);
 
-// What arrivals will touch: of the farthest the link, then its packets, then what the node needs, then
-// where the packet goes on its next link. Few branches, and nearly always the same ones: a wrong guess
-// costs as much as it saves.
+// Prefetch memory for the next events in stages: for the farthest event its link; for nearer ones
+// its packets, then what the node needs, then the place of the packet on its next link. The few
+// branches nearly always go the same way, because a mispredicted branch costs as much as the
+// prefetch saves.
 static void hint(void *ctx, const struct event *next)
 {
     struct network *net = ctx;
@@ -22,7 +23,7 @@ static void hint(void *ctx, const struct event *next)
         const struct packet *p = ring_head(&net->rings, &mid->flight);
         __builtin_prefetch(p);
         __builtin_prefetch(p + 1);
-        if (mid->waiting) // its delivery will settle it
+        if (mid->waiting) // the delivery will let this port catch up
             __builtin_prefetch(fifo_head(&net->pool, &mid->queue.fifo));
     }
     const struct port *out = &net->ports[net->hinted_port];
@@ -58,7 +59,7 @@ void network_set_hints(struct network *net, bool on)
     engine_set_hint(net->engine, on ? hint : NULL);
 }
 
-// Time on a wire whose bytes take no whole number of ps.
+// Transmission time on a link where a byte does not take an integer number of ps.
 __attribute__((noinline)) static ps_t odd_length(struct network *net, uint32_t index,
                                                  uint32_t wire_bytes, ps_t now)
 {
@@ -68,7 +69,7 @@ __attribute__((noinline)) static ps_t odd_length(struct network *net, uint32_t i
     return byte_time_take(&port_link(net, index)->byte_time, wire_bytes, &port->carry);
 }
 
-// The packet is on the wire from `now`: time its end and its arrival.
+// Start the transmission of the packet at `now`: compute its end and its arrival.
 __attribute__((always_inline)) static inline void transmit(struct network *net, uint32_t index,
                                                            struct packet *p, ps_t now)
 {
@@ -90,12 +91,12 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     *place = *p;
     place->arrives_ps = arrives_ps;
     place->onward = PACKET_UNDECIDED;
-    __builtin_prefetch(place + 2, 1); // the line of the next but one
+    __builtin_prefetch(place + 2, 1); // the cache line after the next
 }
 
-// Where the first slot that may send is not simply next: several data classes share by weight, and on
-// a port that routes queued and pulled data packets go one to one (an ACK goes in its place in the
-// queue and is not counted). True where a packet has been pulled.
+// Called where strict priority does not decide alone: several data classes share by weight, and a
+// port of a router alternates between queued and pulled data packets (a queued ACK keeps its
+// priority and does not count as a turn). Returns true if a packet has been pulled into *p.
 __attribute__((noinline)) static bool arbitrate(struct network *net, uint32_t index, unsigned ready,
                                                 unsigned *slot, struct packet *p, ps_t now)
 {
@@ -105,11 +106,12 @@ __attribute__((noinline)) static bool arbitrate(struct network *net, uint32_t in
         *slot >= net->data_slot && ops->pull(ops->ctx, node, index, p, now))
         return true;
     if (net->shared_slots >> *slot & 1)
-        *slot = drr_pick(net, index, ready); // nothing above the data classes waits
+        *slot = drr_pick(net, index, ready); // PFC and control queues are empty here
     return false;
 }
 
-// The head leaves its queue, whatever becomes of it. Returns the bytes that the queue held with it.
+// Remove the first packet of a slot from the counts of its queue. Returns the bytes that the queue
+// held, this packet included.
 __attribute__((always_inline)) static inline uint64_t
 unqueue(struct network *net, uint32_t index, unsigned slot, const struct packet *p, ps_t now)
 {
@@ -137,8 +139,8 @@ __attribute__((always_inline)) static inline void start_head(struct network *net
     if (slot != NET_PFC_SLOT && ops->depart)
         ops->depart(ops->ctx, node, index, p, held, now);
     transmit(net, index, p, now);
-    __builtin_prefetch(p + 2);        // as in flight
-    fifo_drop_head(&net->pool, fifo); // last: until now it was read where it lies
+    __builtin_prefetch(p + 2);        // as the packets in flight are prefetched
+    fifo_drop_head(&net->pool, fifo); // last, because the packet was read in place until here
 }
 
 bool port_drop_head(struct network *net, uint32_t index, unsigned slot, struct packet *p, ps_t now)
@@ -159,8 +161,9 @@ __attribute__((noinline)) static void push_departure(struct network *net, uint32
                 event_key(port->node, EVENT_DEPARTURE, net->cold[index].local, index));
 }
 
-// Depart at `at_ps` or earlier. While a packet is in flight its delivery will settle the port in time:
-// what starts at `at_ps` arrives later than it.
+// Schedule a departure at `at_ps` unless one is pending earlier. While a packet is in flight no
+// event is needed: a packet that starts at `at_ps` arrives after the one in flight, whose delivery
+// lets the port catch up first.
 static inline void wake_at(struct network *net, uint32_t index, ps_t at_ps)
 {
     struct port *port = &net->ports[index];
@@ -171,7 +174,7 @@ static inline void wake_at(struct network *net, uint32_t index, ps_t at_ps)
         push_departure(net, index);
 }
 
-// When its node's own packets may depart next.
+// Schedule the next departure of packets that the node itself sends.
 __attribute__((noinline)) static void plan_pull(struct network *net, uint32_t index, ps_t now)
 {
     const struct port *port = &net->ports[index];
@@ -180,7 +183,7 @@ __attribute__((noinline)) static void plan_pull(struct network *net, uint32_t in
     wake_at(net, index, next > port->busy_until_ps ? next : port->busy_until_ps);
 }
 
-// When it may depart next, after a start or an attempt at `now`.
+// Schedule the next departure, after a start or an attempt to start at `now`.
 __attribute__((always_inline)) static inline void plan_next(struct network *net, uint32_t index,
                                                             ps_t now)
 {
@@ -191,7 +194,7 @@ __attribute__((always_inline)) static inline void plan_next(struct network *net,
         plan_pull(net, index, now);
 }
 
-// The port is free: start the next packet, if any may go, of the class whose turn it is.
+// The port is free: start the next packet, if one is ready, by priority and turn.
 __attribute__((always_inline)) static inline void start_next(struct network *net, uint32_t index,
                                                              ps_t now)
 {
@@ -226,7 +229,8 @@ static void on_departure(void *ctx, uint64_t key)
     uint32_t index = event_payload(key);
     ps_t now = net->engine->now_ps;
     net->engine->internal++;
-    if (net->ports[index].wake_ps == now) // else it is stale: settled, or an earlier one came
+    if (net->ports[index].wake_ps == now) // otherwise the event is stale: the departure has already
+                                          // been computed
         port_settle_past(net, index, now);
 }
 
@@ -236,7 +240,7 @@ void port_settle_past(struct network *net, uint32_t index, ps_t now)
     while (port->wake_ps <= now) {
         ps_t then = port->wake_ps;
         port->wake_ps = PS_NEVER;
-        if (port->busy_until_ps > then) // a PFC frame came between
+        if (port->busy_until_ps > then) // a PFC frame was sent in between
             wake_at(net, index, port->busy_until_ps);
         else
             start_next(net, index, then);
@@ -304,7 +308,8 @@ void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_
     port_enqueue(net, index, &p, now);
 }
 
-// Is the packet that arrives now hit by a fault of its link? Its start is known to the ps below.
+// Applies the fault of the link to the packet that arrives now; returns true if it is lost. The
+// start of its transmission is recomputed rounded down to 1 ps.
 __attribute__((noinline)) static bool is_lost(struct network *net, uint32_t sender,
                                               struct packet *p)
 {
@@ -334,7 +339,8 @@ static void on_arrival(void *ctx, uint64_t key)
         uint32_t meta = next->meta & -(uint32_t)node_is_rank(net, link->peer_node);
         __builtin_prefetch(meta_at(&net->meta, meta), 1);
     } else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
-        push_departure(net, sender); // nothing is left whose delivery would settle it
+        push_departure(net, sender); // no packet in flight is left whose delivery would let the
+                                     // port catch up
     if (!(link->flags & PORT_FAULTY && is_lost(net, sender, &p))) {
         const struct node_ops *ops = node_ops_of(net, link->peer_node);
         if (p.kind == PACKET_PFC)

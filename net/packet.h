@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A simulated packet: half a cache line by value, with the fields that every hop reads.
+// A simulated packet: half a cache line, stored by value, with the fields that every hop reads.
 //
-// What only the ends read (sequence numbers, message, telemetry) is in meta.h by `meta`; what only a capture
+// Fields that only the two ends read (sequence number, message, telemetry) are in net/meta.h, found
+// by `meta`. Fields that only captures show (addresses, connection numbers, UDP ports) are in
+// net/flow_id.h, found by `flow`.
 // shows (addresses, connection numbers, ports) is in flow_id.h by `flow`.
 #pragma once
 
@@ -10,10 +12,10 @@
 #include "engine/units.h"
 
 enum packet_kind {
-    PACKET_DATA, // RoCEv2 RC RDMA WRITE FIRST / MIDDLE / LAST / ONLY
+    PACKET_DATA, // one packet of a message: RoCEv2 RC RDMA WRITE FIRST / MIDDLE / LAST / ONLY
     PACKET_ACK,  // RC ACKNOWLEDGE; with PACKET_NAK set: PSN sequence error
     PACKET_CNP,  // congestion notification
-    PACKET_PFC,  // 802.1Qbb PAUSE; link local
+    PACKET_PFC,  // 802.1Qbb PFC frame, link-local
     PACKET_KINDS
 };
 
@@ -25,24 +27,26 @@ enum packet_flag {
     PACKET_ACKREQ = 16,  // data: the receiver must acknowledge
     PACKET_NAK = 32,     // ack: negative
     PACKET_ECHO_CE = 64, // ack: the acknowledged packet carried CE
-    PACKET_RETX = 128,   // data: sent before
+    PACKET_RETX = 128,   // data: retransmission
 };
 
 struct packet {
-    ps_t arrives_ps; // last byte at the far end of the link it is on
+    ps_t arrives_ps; // on a link: arrival of the last byte at the far end; in a queue: time of
+                     // enqueue
     uint32_t flow;   // handle of its flow, the same in both directions; 0 for PFC
-    uint32_t dst;    // rank that the packet goes to; 0 for PFC
+    uint32_t dst;    // destination rank; 0 for PFC
     union {
         uint32_t
-            entropy;  // hash of the header fields that switches choose among equal paths by (ECMP)
+            entropy;  // hash of the header fields, by which switches choose among equal-cost paths
+                      // (ECMP)
         uint32_t pfc; // PFC: quanta << 8 | class vector
     };
-    uint32_t meta;        // index into the pool; 0 = none
-    uint16_t frame_bytes; // what a queue holds: the frame with FCS, no preamble or gap
-    uint16_t wire_bytes;  // what the line spends: frame + preamble + gap, or as wire_overhead says
+    uint32_t meta;        // index into the pool of meta-data; 0 = none
+    uint16_t frame_bytes; // size in a queue: frame with FCS, without preamble and gap
+    uint16_t wire_bytes;  // size on the link: frame + preamble + gap, or as `wire_overhead` defines
     union {
-        uint16_t ingress; // queued: port of the switch it came in by, or PACKET_OWN
-        uint16_t onward;  // on a link: output port of the switch ahead, or PACKET_UNDECIDED
+        uint16_t ingress; // in a queue: the port of the switch by which it arrived, or PACKET_OWN
+        uint16_t onward;  // on a link: output port of the next switch, or PACKET_UNDECIDED
     };
     unsigned kind : 4; // enum packet_kind
     unsigned cls : 4;  // class (priority) 0..7
@@ -50,8 +54,9 @@ struct packet {
 };
 _Static_assert(sizeof(struct packet) == 32, "struct packet is half a cache line");
 
-#define PACKET_OWN UINT16_MAX       // ingress of what a rank has queued itself
-#define PACKET_UNDECIDED UINT16_MAX // onward until a hint decides it: the switch looks it up
+#define PACKET_OWN UINT16_MAX // `ingress` of a packet that the rank itself has queued
+// `onward` until node_ops.hint chooses a port; otherwise the switch looks it up
+#define PACKET_UNDECIDED UINT16_MAX
 
 static inline uint32_t packet_pfc(uint8_t class_vector, uint16_t quanta)
 {

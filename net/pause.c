@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Obeying PFC (IEEE 802.1Qbb): a pause stops its classes from the next packet on, for quanta of 512
-// bit times of the link, unless refreshed; quanta 0 resumes.
+// The reaction of a port to PFC frames (IEEE 802.1Qbb). A pause stops a class after the current
+// packet for `quanta` times 512 bit times of the link, unless refreshed. Quanta of 0 resumes it.
 #include "net/network.h"
 
 static unsigned class_slot(const struct network *net, unsigned cls)
@@ -46,7 +46,7 @@ static void arm_expiry(struct network *net, uint32_t index)
 
 static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta, ps_t now)
 {
-    // 512 bits = 64 byte times
+    // a quantum of 512 bits = 64 byte times
     ps_t length = byte_time_span(&port_link(net, index)->byte_time, (uint64_t)quanta * 64);
     uint8_t changed = 0;
     port_settle(net, index, now);

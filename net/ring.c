@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The pool behind the rings.
+// The pool of blocks behind the rings.
 #include "net/ring.h"
 
 #include <string.h>
 
 #include "engine/memory.h"
 
-#define POOL_UNITS (UINT32_C(1) << 24) // 134 million packets, 4 GB if ever touched
+#define POOL_UNITS (UINT32_C(1) << 24) // 134 million packets; 4 GB if all of it is used
 
 void ring_pool_init(struct ring_pool *pool)
 {
@@ -23,13 +23,13 @@ void ring_pool_free(struct ring_pool *pool)
     *pool = (struct ring_pool){0};
 }
 
-// The list that blocks of `cap` slots are in.
+// Returns the list of free blocks with `cap` slots.
 static uint32_t *list_of(struct ring_pool *pool, uint32_t cap)
 {
     return &pool->free[__builtin_ctz(cap / RING_UNIT)];
 }
 
-// A free block keeps the number of the next one in its first packet.
+// A free block stores the number of the next free block in its first packet.
 static uint32_t *next_of(const struct ring_pool *pool, uint32_t block)
 {
     return &pool->packets[(size_t)block * RING_UNIT].entropy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A network before and after its run: memory, ports and links, what a port has sent and held.
+// Setup and statistics of a network: memory, ports, links, counters of ports.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -186,7 +186,8 @@ struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now
     const struct port *port = &net->ports[index];
     const struct port_cold *cold = &net->cold[index];
     const struct byte_time *bt = &port_link(net, index)->byte_time;
-    double ahead = (double)(port->busy_until_ps - now); // of a transmission that has not ended
+    double ahead = (double)(port->busy_until_ps - now); // rest of a transmission that has not ended
+                                                        // at `now`
     double busy = (double)port->tx_bytes * (double)bt->num / (double)bt->den;
     return (struct port_stats){.tx_bytes = port->tx_bytes,
                                .tx_packets = port->tx_packets,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The message interface that every network offers to workloads.
+// The interface by which workloads send messages, the same for every network.
 #pragma once
 
 #include <stdbool.h>
@@ -10,27 +10,32 @@ struct transfer_request {
     uint32_t src, dst; // ranks, src != dst
     uint64_t bytes;    // 0 is legal: a message of headers only
     uint32_t job, channel;
-    uint32_t stripe; // 1.. = part of a message that is cut over planes; 0 = whole
-    uint32_t cls;    // class of its data
-    bool own_qp;     // a queue pair of its own (raw flows)
-    uint64_t token;  // handed back
+    uint32_t stripe; // 1, 2, ... = part of a message that is split over planes; 0 = whole message
+    uint32_t cls;    // class of its data packets
+    bool own_qp;     // use a connection of its own (raw flows)
+    uint64_t token;  // passed back to the client
 };
 
-// Called by the network inside the event that makes it true; may post again from that rank.
+// Callbacks of the network to the poster of messages. Each runs within the event that caused it and
+// may post further messages from the rank of that event.
 struct transfer_client {
-    // The last of its bytes has arrived at the receiver.
+    // The last byte of the message has arrived at the receiver; `bytes` is its size.
     void (*delivered)(void *ctx, uint64_t token, uint64_t bytes, ps_t now);
-    void (*sent)(void *ctx, uint64_t token, ps_t now);   // last ACK at the sender
-    void (*failed)(void *ctx, uint64_t token, ps_t now); // given up; neither of the others follows
+    // The last ACK has arrived at the sender.
+    void (*sent)(void *ctx, uint64_t token, ps_t now);
+    // The transport has given up. Neither of the others follows.
+    void (*failed)(void *ctx, uint64_t token, ps_t now);
     void *ctx;
 };
 
-struct coll_phase_call; // collective/phase.h: a network hands it on, and knows it only if it can
+struct coll_phase_call; // declared in collective/phase.h; a packet network passes it on without
+                        // reading it
 
 struct transfer {
     void (*post)(void *net, const struct transfer_request *request, ps_t now);
-    // A network without contention may know a whole phase of a collective, which all its ranks begin
-    // at once, in closed form: true, and how long it takes. NULL = none does.
+    // A network without contention may compute the duration of a whole collective phase that all
+    // its ranks start at once, in closed form. Returns true and sets *duration_ps if it can. NULL =
+    // it never can.
     bool (*phase)(void *net, const struct coll_phase_call *phase, ps_t *duration_ps);
     void *net;
 };
