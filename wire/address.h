@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Addresses of ranks and switches in captures: the only place that invents them.
+// Addresses of ranks and switches in captures. No other file defines addresses.
 //
-// Rank r is 10.0.0.0 + r + 1 in one flat 10/8 and 02:00:00 with the same low 24 bits, so rank 0 is
-// 10.0.0.1 and 02:00:00:00:00:01. Holds 2^24 - 2 ranks. MACs are 48 bits in a uint64_t, first byte
-// on the wire highest. Switches forward without rewriting MACs; theirs appear in PFC frames only.
+// Rank r has the IPv4 address 10.0.0.0 + r + 1 in one flat 10/8 network and the MAC 02:00:00
+// followed by the same low 24 bits, so rank 0 is 10.0.0.1 and 02:00:00:00:00:01. There is room for
+// 2^24 - 2 ranks. A MAC is the low 48 bits of a uint64_t, with the first byte on the wire as the
+// highest. Switches do not rewrite MACs when they forward; a switch MAC appears only in PFC frames.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Big-endian stores; each returns the byte behind what it wrote, so that a header reads as a list.
+// Big-endian stores. Each returns the byte after the last one written, so that a header is encoded
+// by a list of calls.
 #pragma once
 
 #include <stdint.h>

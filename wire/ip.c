@@ -24,7 +24,7 @@ uint8_t *ethernet_put(uint8_t *at, uint64_t dst_mac, uint64_t src_mac, uint16_t 
     return put16(at, ethertype);
 }
 
-// The Internet checksum of an IPv4 header whose own checksum is still zero (RFC 1071).
+// The Internet checksum (RFC 1071) of an IPv4 header whose checksum field is zero.
 static uint16_t ipv4_checksum(const uint8_t *header)
 {
     uint32_t sum = 0;
