@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RED's line between the thresholds, and the PI controller's steps.
+// RED's marking probability, and the updates of the PI controller.
 #include "switch/marking.h"
 
 double marking_probability(const struct marking *m, uint64_t bytes)
@@ -26,10 +26,10 @@ void marking_advance(struct marking *m, uint64_t bytes, ps_t now)
     struct marking_pi *pi = &m->pi;
     if (now < pi->next_ps)
         return;
-    int64_t more = (now - pi->next_ps) / pi->interval_ps; // updates after the first
+    int64_t more = (now - pi->next_ps) / pi->interval_ps; // updates after the first one
     double ref = (double)pi->qref_bytes, error = (double)bytes - ref;
     pi_step(pi, pi->a * error - pi->b * ((double)pi->q_old_bytes - ref));
-    if (more > 0) // all alike, so that the bounds may be applied once
+    if (more > 0) // the remaining updates are equal, so the bounds need to be applied only once
         pi_step(pi, (double)more * (pi->a - pi->b) * error);
     pi->q_old_bytes = bytes;
     pi->next_ps += (more + 1) * pi->interval_ps;

@@ -46,7 +46,8 @@ static void charge(struct mmu *mmu, struct mmu_ingress *in, uint32_t bytes)
         mmu->max_shared_used = mmu->shared_used;
 }
 
-// Would `bytes` more fit the ingress's reserve, or `limit` of shared bytes?
+// Returns true if `bytes` more fit into the ingress's reserve, or into `limit` bytes of shared
+// buffer.
 static bool fits(const struct mmu *mmu, const struct mmu_ingress *in, uint32_t bytes,
                  uint64_t limit)
 {
@@ -75,7 +76,8 @@ enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_
     struct mmu_ingress *in = ingress_of(mmu, port, cls);
     if (in->headroom_limit == 0)
         return admit_lossy(mmu, cls, in, bytes, egress_bytes);
-    // Once headroom is in use everything follows into it, so that order of release cannot matter.
+    // While headroom is in use all packets go to headroom, so the order of releases does not
+    // matter.
     if (in->headroom_bytes == 0 && fits(mmu, in, bytes, threshold(mmu, mmu->alpha[cls]))) {
         charge(mmu, in, bytes);
         return MMU_ADMIT;
@@ -85,7 +87,7 @@ enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_
         in->headroom_bytes += bytes;
     if (in->headroom_bytes > in->max_headroom_bytes)
         in->max_headroom_bytes = in->headroom_bytes;
-    // An ingress that holds nothing has nothing to release, so nothing would resume it.
+    // An ingress that holds no bytes has nothing to release, so nothing would ever send its XON.
     if (in->xoff || in->bytes + in->headroom_bytes == 0)
         return admit ? MMU_ADMIT : MMU_DROP;
     in->xoff = true;
@@ -113,7 +115,7 @@ bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
 
 uint64_t mmu_headroom_bytes(const struct headroom_link *l)
 {
-    // Bytes a link carries in a time, rounded up.
+    // Bytes that the link carries in a time, rounded up.
     uint64_t flight = bytes_in_ps(l->delay_ps, l->rate_bps) + 1;
     uint64_t response = l->response_ps > 0 ? bytes_in_ps(l->response_ps, l->rate_bps) + 1 : 0;
     return 2 * flight + 2 * (uint64_t)l->max_frame_in + l->max_frame_back +

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The routers of ranks in direct dimensions: what comes to a rank and is for another goes through a
-// switch element that shares the rank's ports with its NIC.
+// The routers of ranks in direct dimensions: packets that arrive at a rank but are for another rank
+// pass a switch element, which shares the rank's ports with its NIC.
 //
-// No hop and no link lie between NIC and router: a packet in transit is queued at the output port,
-// where the NIC's own packets are pulled (net/network.c takes them in turn). What the NIC queues
-// (ACKs, CNPs) is not the router's: it holds no buffer of it and is not marked.
+// There is no hop and no link between NIC and router. Transit packets are queued at the output
+// port, where the NIC's own packets are pulled (net/network.c alternates between them). Packets
+// that the NIC queues (ACKs, CNPs) do not pass the router: they use none of its buffer and are not
+// marked.
 #include "engine/memory.h"
 #include "switch/switch.h"
 
-// The router of a rank's port as a node of the switches.
+// Returns the node number of the router of a rank's port.
 static uint32_t router_node(const struct switches *sw, uint32_t port)
 {
     return sw->net->n_ranks + sw->router_at[port] - 1;
 }
 
-// The port as the router counts.
+// Returns the port's index among the ports of its router.
 static uint32_t local_of(const struct switches *sw, uint32_t port)
 {
     return port - switch_of(sw, router_node(sw, port))->first_port;
@@ -48,7 +49,7 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
     struct switches *sw = ctx;
     (void)node;
     if (p->ingress == PACKET_OWN)
-        return; // no node of a switch, and NICs do not mark
+        return; // a packet of the NIC, which does not pass the router and is not marked
     sw->net->cold[port].own_turn |= p->kind == PACKET_DATA;
     element(sw)->depart(sw, router_node(sw, port), port, p, queue_bytes, now);
 }

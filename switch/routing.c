@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Choices beyond ECMP: spraying (random, or in turn), flowlets, the least loaded port, by destination.
+// Path choices other than ECMP: spraying (random or round robin), flowlets, the least loaded port,
+// by destination.
 //
-// spray      each packet for itself. In turn, data and what comes back have turns of their own, so that
-//            their alternation does not tie data to every other port.
-// flowlet    a burst keeps its port; after a gap the next one draws anew (Vanini et al., NSDI 2017,
-//            LetFlow). Tables have ROUTING_FLOWLETS entries, as switches have.
-// adaptive   the port with the fewest queued bytes at this instant, the first in turn among equals
-//            (per-packet, local knowledge only).
-// static     destination modulo the number of ports (D-mod-k, Zahavi, CLUSTER 2010): shift permutations
-//            on a fabric that is wide enough never collide.
+// spray: every packet chooses alone. In round robin, data packets and ACKs have separate turns;
+// with a common turn their alternation would restrict data to every other port.
+// flowlet: the packets of a burst keep their port, and after a gap the next burst draws a new one
+// (Vanini et al., NSDI 2017, LetFlow). The table has ROUTING_FLOWLETS entries, because tables of
+// switches are finite.
+// adaptive: the port with the fewest queued bytes at this instant, with ties broken by round robin.
+// It acts per packet and uses local knowledge only.
+// static: destination modulo the number of ports (D-mod-k, Zahavi, CLUSTER 2010). Shift
+// permutations never collide on a fabric that is wide enough.
 #include "switch/routing.h"
 
 #include <stdlib.h>
@@ -50,7 +52,8 @@ static uint32_t least_loaded(struct routing *r, struct network *net, uint32_t fi
         uint32_t port = first_port + ports[at];
         port_settle(net, port, now);
         uint64_t load = net->ports[port].queued_bytes;
-        // A packet on the wire is load too, or all of a burst would go to one port.
+        // A packet in transmission counts as load, otherwise all packets of a burst would go to one
+        // port.
         if (net->ports[port].busy_until_ps > now)
             load++;
         if (load < least) {

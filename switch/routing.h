@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Which of several equal output ports a packet takes.
+// The choice among several equal-cost output ports.
 #pragma once
 
 #include "engine/rng.h"
 #include "net/network.h"
 #include "switch/switch_spec.h"
 
-// One entry of a flowlet table: where the burst goes, and when its last packet came.
+// One entry of a flowlet table: the port of the burst, and the time of its last packet.
 struct flowlet {
     ps_t last_ps;
     uint32_t choice;
@@ -19,15 +19,16 @@ struct routing {
     uint8_t spray; // enum spray_order
     ps_t flowlet_gap_ps;
     /* state */
-    uint32_t turn[2];         // round robin: of data, of all else
-    struct rng rng;           // of random choices
-    struct flowlet *flowlets; // [ROUTING_FLOWLETS], made when first needed
+    uint32_t turn[2];         // round robin: turn of data, and of all other packets
+    struct rng rng;           // for random choices
+    struct flowlet *flowlets; // [ROUTING_FLOWLETS]; allocated at first use
 };
 
-#define ROUTING_FLOWLETS 4096 // entries of a switch; flows that share one share its choice
+#define ROUTING_FLOWLETS 4096 // entries per switch; flows with the same entry share its choice
 
-// The index of one of `count` `ports`, which count from `first_port`, for a packet whose 5-tuple hashes to `hash`, by
-// any kind but ECMP.
+// Returns the index of the chosen port in `ports`, an array of `count` ports counted from
+// `first_port`. `hash` is the hash of the packet's 5-tuple. Implements all kinds of routing except
+// ECMP.
 uint32_t routing_pick(struct routing *r, struct network *net, uint32_t first_port,
                       const uint16_t *ports, uint32_t count, const struct packet *p, uint32_t hash,
                       ps_t now);

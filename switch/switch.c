@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
-// What a switch does with packets. Buffer is released, and ECN decided, when transmission starts.
+// The handling of packets by a switch. Buffer is released and ECN marks are set when a transmission
+// starts.
 #include "switch/switch.h"
 
 #include <stdlib.h>
 
 #include "engine/memory.h"
 
-// The packet's header fields as this switch hashes them: 32 bits, seeded per switch.
+// Returns this switch's hash of the packet's header fields: 32 bits, with a seed per switch.
 static inline uint64_t header_hash(const struct switch_node *s, const struct packet *p)
 {
     return hash_mix(s->hash_seed ^ p->entropy) >> 32;
 }
 
-// Which of `count` equal ports a hash of 32 bits means.
+// Maps a 32-bit hash to one of `count` equal-cost ports.
 static inline uint32_t hash_choice(uint64_t hash, uint32_t count)
 {
     return (uint32_t)(hash * count >> 32);
 }
 
-// The output port towards the packet's destination: among equal ones by hash (ECMP), or as routing.c
-// has it.
+// Finds the output port to the packet's destination. Among equal-cost ports ECMP chooses by hash;
+// routing.c implements the other kinds. Returns false if there is no route.
 static bool route(const struct switches *sw, struct switch_node *s, const struct packet *p,
                   uint32_t *local, ps_t now)
 {
@@ -42,8 +43,9 @@ static bool route(const struct switches *sw, struct switch_node *s, const struct
     return true;
 }
 
-// What route() will say, ahead of time and without a branch: which kind of entry it finds is a coin's
-// toss. PACKET_UNDECIDED where it takes more than the tables and the packet, or there is no way.
+// Branch-free prediction of route(), because the kind of table entry is unpredictable. Returns the
+// same port as route(), or PACKET_UNDECIDED if the choice depends on more than tables and packet or
+// if there is no route.
 static inline uint32_t decide(const struct switch_node *s, const struct packet *p)
 {
     const struct next_hops *r = &s->routes;
@@ -62,8 +64,8 @@ static void refresh_arm(struct switches *sw, uint32_t port, ps_t now)
     sim_timer_start(sw->net->engine, &sp->refresh, now + sp->refresh_every_ps);
 }
 
-// Pause a class of the sender at the other end of a port. Refreshes go for all paused classes at once, so
-// the first one's timer is early enough for those that follow.
+// Pause a class of the sender at the other end of a port. A refresh covers all paused classes at
+// once, so the timer of the first class is early enough for the others.
 static void ask_pause(struct switches *sw, const struct switch_node *s, uint32_t port, unsigned cls,
                       ps_t now)
 {
@@ -83,7 +85,8 @@ static void ask_resume(struct switches *sw, uint32_t port, unsigned cls, ps_t no
         sim_timer_stop(&sp->refresh);
 }
 
-// An XOFF of `in` came of a packet for `out`: the majority vote of Boyer and Moore (1981).
+// Record that a packet to `out` caused an XOFF of ingress `in`, by the majority vote of Boyer and
+// Moore (1981).
 static void blame_for_xoff(struct switches *sw, uint32_t in, uint32_t out)
 {
     struct switch_port *sp = &sw->ports[in];
@@ -101,8 +104,8 @@ static void settle_switch(const struct switches *sw, const struct switch_node *s
         port_settle(sw->net, p, now);
 }
 
-// While an ingress is in XOFF, the instant of a release is the instant of its XON, which nobody else
-// would wake for.
+// While an ingress is in XOFF, its XON must be sent exactly when its buffer is released, so the
+// departures of the switch must be scheduled as events.
 static void set_explicit(const struct switches *sw, const struct switch_node *s, bool is_explicit,
                          ps_t now)
 {
@@ -110,7 +113,7 @@ static void set_explicit(const struct switches *sw, const struct switch_node *s,
         port_set_explicit(sw->net, p, is_explicit, now);
 }
 
-// Telemetry of a data packet: its own length is not in the queue it reports.
+// Write the telemetry of a data packet. The queue it reports does not include the packet itself.
 __attribute__((noinline)) static void stamp(struct switches *sw, const struct switch_node *s,
                                             uint32_t port, struct packet *p, uint64_t queue_bytes,
                                             ps_t now)
@@ -140,12 +143,14 @@ __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t po
     }
 }
 
-// Transmission starts at an egress queue of `queue_bytes`, the packet included.
+// Mark a packet and write its telemetry at the start of its transmission. `queue_bytes` includes
+// the packet.
 __attribute__((always_inline)) static inline void mark(struct switches *sw, struct switch_node *s,
                                                        uint32_t port, struct packet *p,
                                                        uint64_t queue_bytes, ps_t now)
 {
-    bool markable = p->flags & PACKET_ECT; // data or not: a coin's toss, so no branch on it alone
+    bool markable = p->flags & PACKET_ECT; // whether a packet is data is unpredictable, so no
+                                           // branch depends on it alone
     s->markable += markable;
     if (s->int_mode != INT_OFF && markable)
         stamp(sw, s, port, p, queue_bytes, now);
@@ -153,7 +158,7 @@ __attribute__((always_inline)) static inline void mark(struct switches *sw, stru
         draw_mark(sw, port, p, queue_bytes);
 }
 
-// A packet that must wait at its output port: into the shared buffer, or not.
+// A packet must wait at its output port: admit it to the shared buffer, or drop it.
 static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
                  struct packet *p, ps_t now)
 {
@@ -162,7 +167,8 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
     unsigned slot = net->slot_of_class[p->cls];
     enum mmu_verdict verdict = MMU_ADMIT;
     if (!mmu_admit_plainly(&s->mmu, local, cls, p->frame_bytes)) {
-        // XOFF, a drop, a lossy class or a new high-water mark: now all must be exact.
+        // XOFF, a drop, a lossy class or a new maximum is possible, so all departures until now
+        // must be accounted for.
         settle_switch(sw, s, now);
         uint64_t held = port_queue(net, out, slot)->bytes;
         verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, held);
@@ -195,7 +201,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     uint32_t out = s->node_port + out_local;
     unsigned slot = net->slot_of_class[p->cls];
     port_settle(net, out, now);
-    if (port_is_idle(&net->ports[out], slot, now)) { // it starts at once and takes no buffer
+    if (port_is_idle(&net->ports[out], slot, now)) { // the packet starts at once and uses no buffer
         if (s->pi && p->cls < NET_DATA_CLASSES)
             marking_advance(switch_marking(sw, out, p->cls), 0, now);
         mark(sw, s, out, p, p->frame_bytes, now);
@@ -220,7 +226,7 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
     return out;
 }
 
-// The packet was what its ingress waited for.
+// The release has brought the packet's ingress below its XON threshold.
 static void release_resumes(struct switches *sw, struct switch_node *s, const struct packet *p,
                             ps_t now)
 {
@@ -252,7 +258,7 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
     release(sw, s, p, now);
 }
 
-// A pause lasts longer than its quanta: ask again at half of them.
+// Send XOFF again after half of its quanta, because the pause must last longer.
 static void on_refresh(struct engine *engine, struct sim_timer *timer, int revents)
 {
     (void)revents;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PFC switches of a network: forwarding by table, shared buffer, marking, pause and resume.
+// The PFC switches of a network: table-driven forwarding, shared buffer, marking, XOFF and XON.
 #pragma once
 
 #include <stdalign.h>
@@ -11,9 +11,9 @@
 #include "switch/telemetry.h"
 #include "switch/watchdog.h"
 
-// Output ports towards a destination, as topology/routes.h has them: 16 bits a group of ranks, a
-// port of the node, NEXT_SET | index of a set of equal ones, NEXT_HERE (the rank's own port), or
-// NEXT_NONE. Borrowed; filled in by sim/.
+// The output port to each destination, built by topology/routes.h: a 16-bit entry per group of
+// ranks, which is a port of the node, NEXT_SET | index of a set of equal-cost ports, NEXT_HERE (the
+// rank's own port is in own[]), or NEXT_NONE. The tables are borrowed; sim/ fills them in.
 #define NEXT_SET 0x8000u
 #define NEXT_HERE 0xfffeu
 #define NEXT_NONE 0xffffu
@@ -22,70 +22,73 @@ struct next_hops {
     const uint16_t *group, *own; // [rank]
     const struct next_hop_set {
         uint32_t first, count;
-    } * sets; // these two are never NULL
+    } * sets; // sets and ports are never NULL
     const uint16_t *ports;
 };
 
 struct switch_port {
     uint64_t marked;
-    struct rng rng;           // of the marks
-    struct sim_timer refresh; // of the pauses this port has asked for
-    uint8_t asked;            // classes that it has paused
+    struct rng rng;           // for marking decisions
+    struct sim_timer refresh; // renews the pauses that this port has sent
+    uint8_t asked;            // bit set of classes that this port has paused
     ps_t refresh_every_ps;
-    uint64_t rate_bps; // of its link, for INT
+    uint64_t rate_bps; // rate of its link, for INT
     uint32_t blamed,
-        blame; // as an ingress: the output most of its XOFFs were for, by majority vote
+        blame; // as an ingress: the output port that caused most of its XOFFs, and its votes
 };
 
-// A switch, or the router of a rank in a direct dimension: there the rank's ports of that dimension
-// are its own. To the functions of a switch it is a node like the others, numbered behind them,
-// whose ports count from first_port on.
+// A switch, or the router of a rank in a direct dimension, which owns the rank's ports of that
+// dimension. The functions of a switch treat a router as one more node, numbered after the
+// switches, whose ports start at first_port.
 struct switch_node {
-    /* forwarding: one line */
+    /* forwarding: one cache line */
     alignas(64) struct next_hops routes;
     uint64_t hash_seed;
-    uint64_t mark_from_bytes; // the lowest kmin of its ports: no mark at a shorter queue
-    uint32_t node_port;       // first port of its node: next hops count from it
-    uint32_t first_port;      // its ports
-    /* what every packet reads and counts beside it */
-    uint64_t markable; // packets with ECT that left
+    uint64_t mark_from_bytes; // lowest kmin of its ports: a shorter queue is never marked
+    uint32_t node_port;       // first port of its node, from which next hops are counted
+    uint32_t first_port;      // first of its own ports
+    /* read and counted for every packet, in the next line */
+    uint64_t markable; // ECN-capable packets that left
     uint8_t int_mode;  // enum int_mode
-    bool pi;           // some of its ports mark by PI
-    uint8_t lossless;  // classes
-    uint16_t quanta;   // of an XOFF
+    bool pi;           // some of its ports mark by a PI controller
+    uint8_t lossless;  // bit set of lossless classes
+    uint16_t quanta;   // quanta of an XOFF
     struct mmu mmu;
     struct routing routing;
     uint32_t n_ports;
-    uint32_t row, dim;                            // of the routes
+    uint32_t row, dim;                            // row and dimension of its routes
     ps_t watchdog_detect_ps, watchdog_restore_ps; // PS_NEVER = no watchdog
-    ps_t int_rtt_ps;                              // INT_PINT: the window of utilization
+    ps_t int_rtt_ps;                              // INT_PINT: averaging window of the utilization
 };
 _Static_assert(offsetof(struct switch_node, markable) == 64, "forwarding reads one line");
 
 struct switches {
     struct network *net;
-    struct switch_node *nodes; // [node - n_ranks], then routers
+    struct switch_node *nodes; // [node - n_ranks] switches, then routers
     uint32_t n_switches, n_routers;
-    uint32_t *router_at;       // [port of a rank]: index into nodes, 0 = none; NULL without routers
-    struct switch_port *ports; // [global port]; those of ranks that do not route are unused
-    struct marking *markings;  // [port_data_index]: of each class's queue
-    struct watchdog *watchdogs; // [port_data_index], NULL where no switch has one
+    uint32_t *router_at;        // [port of a rank]: index into nodes plus 1, 0 = none; NULL without
+                                // routers
+    struct switch_port *ports;  // [global port]; not used for ports of ranks without a router
+    struct marking *markings;   // [port_data_index]: marking of each class's queue
+    struct watchdog *watchdogs; // [port_data_index]; NULL if no switch has a watchdog
     uint32_t n_watchdogs_armed;
-    struct pint_port *pints; // [global port], NULL where no switch has INT_PINT
+    struct pint_port *pints; // [global port]; NULL if no switch uses INT_PINT
 };
 
-// Attach to a network whose ports are set; nodes[] and ports[] are zeroed for the caller to fill.
+// Attach to a network whose ports are set. nodes[] and ports[] are zeroed, and the caller fills
+// them.
 void switches_init(struct switches *sw, struct network *net, uint32_t n_routers);
 void switches_free(struct switches *sw);
 
-// A packet leaves the buffer of a switch: XON where that lets its ingress go on.
+// Release the buffer of a packet that leaves a switch, and send an XON if that is due.
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now);
 
-// nodes[index] has these ports, all of one node. Once each.
+// Give nodes[index] its ports, which must all belong to one node. Call once for each switch and
+// router.
 void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uint32_t n_ports);
 
-// Make every rank with routers a node of kind NET_ROUTER. Its own packets are handled by the ops of
-// NET_RANK, those in transit by the ops of NET_SWITCH.
+// Turn every rank that has routers into a node of kind NET_ROUTER. NET_RANK's operations handle its
+// own packets, NET_SWITCH's operations the packets in transit.
 void routers_attach(struct switches *sw);
 
 static inline struct switch_node *switch_of(const struct switches *sw, uint32_t node)
@@ -93,7 +96,7 @@ static inline struct switch_node *switch_of(const struct switches *sw, uint32_t 
     return &sw->nodes[node - sw->net->n_ranks];
 }
 
-// The switch or router that an output port belongs to, or NULL.
+// Returns the switch or router that owns an output port, or NULL.
 static inline struct switch_node *switch_of_port(const struct switches *sw, uint32_t port)
 {
     uint32_t node = sw->net->ports[port].node;
@@ -108,7 +111,7 @@ static inline struct marking *switch_marking(const struct switches *sw, uint32_t
     return &sw->markings[port_data_index(sw->net, port, cls)];
 }
 
-// MMU class index of a class: the slot without PFC's.
+// Returns the MMU's index of a class: the slot, without the slot of PFC frames.
 static inline uint32_t mmu_class(const struct network *net, unsigned cls)
 {
     return net->slot_of_class[cls] - 1u;

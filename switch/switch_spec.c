@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parameter tables of switches. `pfc`, `ecn` and `routing` are objects of their own in a scenario.
+// Parameter tables of switches. `pfc`, `ecn` and `routing` are nested objects in a scenario.
 #include "switch/switch_spec.h"
 
 static const char *const auto_or_bool[] = {"auto", "true", "false", NULL};
@@ -212,7 +212,7 @@ const struct param class_params[] = {
 };
 const size_t n_class_params = sizeof class_params / sizeof *class_params;
 
-// `enabled` is the scenario's word for mode: config maps it. `ecn: "auto"` is AUTO.
+// In a scenario `enabled` sets the mode, and `ecn: "auto"` sets ECN_AUTO; config/ maps both.
 #define ECN(f) offsetof(struct ecn_spec, f)
 const struct param ecn_params[] = {
     {.name = "kind",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Settings of the switches of one dimension, as a scenario gives them.
+// The settings of the switches of one dimension, as a scenario gives them.
 #pragma once
 
 #include "engine/param.h"
@@ -14,14 +14,14 @@ struct pfc_spec {
     double alpha;
     uint64_t xon_offset_bytes; // PARAM_AUTO = 2 full packets
     uint64_t headroom_bytes;   // PARAM_AUTO = computed per link
-    ps_t response_ps;          // a received pause takes effect this much later
-    uint64_t quanta;           // of each XOFF, 512 bit times
+    ps_t response_ps;          // delay from receiving a pause to its effect
+    uint64_t quanta;           // length of each XOFF in units of 512 bit times
     bool watchdog;
     ps_t watchdog_detect_ps, watchdog_restore_ps;
 };
 
 struct ecn_spec {
-    int mode; // enum ecn_mode; AUTO = the policy's switch profile
+    int mode; // enum ecn_mode; AUTO = as in the switch profile of the policy
     int kind; // enum marking_kind
     /* red */
     uint64_t kmin_bytes, kmax_bytes;
@@ -45,19 +45,19 @@ enum routing_hash { ROUTING_HASH_TUPLE, ROUTING_HASH_QP };
 struct routing_spec {
     int kind, spray, hash; // the enums above
     ps_t flowlet_gap_ps;
-    bool relay; // of the network as a whole
+    bool relay; // a setting of the whole network
 };
 
 enum lossless { LOSSLESS_AUTO, LOSSLESS_ON, LOSSLESS_OFF };
 
-// What holds for a traffic class of data.
+// Settings of one traffic class of data.
 struct class_spec {
-    bool given;   // the scenario names it
-    int lossless; // enum lossless; AUTO = class 3, where PFC is on
+    bool given;   // the scenario mentions the class
+    int lossless; // enum lossless; AUTO = class 3, if PFC is on
     uint64_t weight;
     double alpha; // PARAM_AUTO_RATIO = pfc.alpha or lossy_alpha
 };
-#define SWITCH_CLASSES 6 // 0..5 carry data
+#define SWITCH_CLASSES 6 // classes 0 to 5 carry data
 
 struct switch_spec {
     uint64_t buffer_bytes;

@@ -17,7 +17,7 @@ struct int_hop telemetry_hpcc64(struct int_hop hop)
     return hop;
 }
 
-// The digest below `util`, then one more with the probability that makes the mean right.
+// Rounds `util` to the digest below or above, at random, so that the mean is right.
 static uint8_t digest_of(double util, struct rng *rng)
 {
     unsigned low = 1, high = PINT_MAX; // value(low) <= util < value(high)
@@ -41,7 +41,7 @@ uint8_t telemetry_pint(struct pint_port *port, uint64_t tx_bytes, uint64_t rate_
 {
     double rtt = (double)rtt_ps, dt = (double)(now - port->at_ps);
     double line_bytes = (double)rate_bps / 8e12 * rtt, sent = (double)(tx_bytes - port->tx_bytes);
-    if (dt > rtt) { // what was sent before the last RTT no longer counts
+    if (dt > rtt) { // bytes sent before the last RTT do not count
         sent *= rtt / dt;
         dt = rtt;
     }

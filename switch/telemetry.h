@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
-// In-band network telemetry: what a switch writes into a packet whose transmission starts.
+// In-band network telemetry: the record that a switch writes into a packet at the start of its
+// transmission.
 #pragma once
 
 #include "engine/rng.h"
 #include "net/network.h"
 
-// Records exact, records with the grain and the wrapping of the HPCC prototype's 8 bytes, or PINT's
-// one byte.
+// Exact records, records with the resolution and wrapping of the HPCC prototype's 8 bytes, or
+// PINT's one byte.
 enum int_mode { INT_OFF, INT_EXACT, INT_HPCC64, INT_PINT };
 
-// What a port keeps for PINT.
+// PINT state of a port.
 struct pint_port {
     double util; // moving average of the normalised bytes in flight
     ps_t at_ps;
-    uint64_t tx_bytes; // of the port, at at_ps
-    struct rng rng;    // of the rounding
+    uint64_t tx_bytes; // bytes that the port had sent at at_ps
+    struct rng rng;    // for the random rounding
 };
 
-// One record of the port as it is: `queue_bytes` without the packet itself.
+// Returns a record of the port's current state. `queue_bytes` excludes the packet itself.
 static inline struct int_hop telemetry_exact(const struct network *net, uint32_t port,
                                              uint64_t rate_bps, uint64_t queue_bytes, ps_t now)
 {
@@ -28,11 +29,11 @@ static inline struct int_hop telemetry_exact(const struct network *net, uint32_t
                             .port = port & 0x7fffffffu};
 }
 
-// The same as the prototype's 8 bytes would say it.
+// Returns the record as the 8-byte encoding of the prototype represents it.
 struct int_hop telemetry_hpcc64(struct int_hop exact);
 
-// Bring a port's utilization up to `now` (Ben Basat et al., SIGCOMM 2020, section 4.3, for HPCC):
-// U = (T - dt)/T U + q dt / (B T^2) + bytes / (B T), dt at most T = `rtt_ps`. Returns the digest of
-// U, rounded at random so that its mean is right.
+// Update a port's utilization to `now` (Ben Basat et al., SIGCOMM 2020, section 4.3, for HPCC): U =
+// (T - dt)/T U + q dt / (B T^2) + bytes / (B T), with dt at most T = `rtt_ps`. Returns the digest
+// of U, rounded at random so that its mean is right.
 uint8_t telemetry_pint(struct pint_port *port, uint64_t tx_bytes, uint64_t rate_bps,
                        uint64_t queue_bytes, ps_t rtt_ps, ps_t now);

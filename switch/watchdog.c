@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The PFC watchdog (as SONiC has it: detection time, action, restoration time). What waits in the queue
-// is dropped at detection; until restoration the port sends as if no pause came (SONiC would also drop
-// what comes in meanwhile).
+// The PFC watchdog, modelled after SONiC's (detection time, action, restoration time). At detection
+// the queued packets are dropped. Until restoration the port ignores pauses and keeps sending;
+// SONiC would also drop the packets that arrive in this time.
 #include "switch/watchdog.h"
 
 #include "engine/memory.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The PFC watchdog of a class at a switch port: when it has been paused for too long without a
-// break, what waits is dropped, and pauses are not obeyed for a while. It breaks deadlocks and storms at
-// the price of loss.
+// The PFC watchdog of a class at a switch port. When the class has been paused for too long without
+// a break, its queued packets are dropped, and pauses are ignored for a while. This breaks
+// deadlocks and pause storms at the price of loss.
 #pragma once
 
 #include "engine/timer.h"
@@ -17,6 +17,6 @@ struct watchdog {
     uint64_t fired;
 };
 
-// Watch the ports of every switch with a detection time.
+// Start watching the ports of every switch that has a detection time.
 void watchdogs_init(struct switches *sw);
 void watchdog_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);
