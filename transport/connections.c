@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Which flow a message takes: flows of a pair are opened when first needed and used again.
+// The choice of a message's flow. Flows of a pair are opened when first needed, and reused.
 #include <stdlib.h>
 
 #include "engine/memory.h"
 #include "transport/host.h"
 #include "transport/pairs.h"
 
-// A sender and its policy's state on cache lines of its own.
+// A sender is followed by its policy's state, both on cache lines of their own.
 static size_t sender_bytes(const struct transport_dim *dim)
 {
     return sizeof(struct sender) + cc_bytes(dim->cc);
@@ -47,8 +47,8 @@ void sender_choose_port(struct sender *s, const struct transport_path *path)
     cold->cut_off = path->cut_off;
 }
 
-// Links may have come back since its port was chosen. Called with the retransmission timer off, when the packets
-// that were sent into the failed link are about to be sent again.
+// Choose the port again, because failed links may have been repaired. Called with the
+// retransmission timer off, before the packets lost on the failed link are retransmitted.
 void hosts_try_other_port(struct hosts *hosts, struct sender *s)
 {
     const struct host_paths *paths = &hosts->paths;
@@ -123,13 +123,13 @@ struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow)
     return hosts->receivers[flow] = r;
 }
 
-// A fresh connection on the memory of an idle one of the pair: sequence numbers go on, so that what is
-// still under way of the old one is recognised as old.
+// Open a fresh connection on the memory of an idle one of the pair. Sequence numbers continue, so
+// that late packets of the old connection are recognised as old.
 static struct sender *reopen(struct hosts *hosts, struct pair *pair, ps_t now)
 {
     struct sender *s = hosts->senders[pair->flow];
     pair->flow = s->cold->next_idle;
-    if (hosts->net->tap.seen) // captures name what is still to be settled
+    if (hosts->net->tap.seen) // captured packets that are still to be computed need the old name
         network_settle(hosts->net, now);
     name_connection(hosts, s);
     sender_restart(s, now);

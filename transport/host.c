@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What ranks are to the network: packets are passed to the ends of their flows, and a NIC's port pulls from senders.
+// Ranks as nodes of the network: arriving packets go to the senders and receivers of their flows,
+// and NIC ports pull packets from senders.
 #include "transport/host.h"
 
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static ps_t next_pull(void *ctx, uint32_t port, ps_t now)
     return nic->paused ? PS_NEVER : nic_next_ps(nic, now);
 }
 
-// The same where several data classes are in use.
+// Replacements for pull() and next_pull() if several data classes are in use.
 static bool shared_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
 {
     (void)node;
@@ -113,10 +114,11 @@ static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, p
 
 /* ---- memory hints ---- */
 
-// Inlined for the reason of meta_prefetch.
+// Must be inlined, for the same reason as meta_prefetch().
 __attribute__((always_inline)) static inline void prefetch_sender(const struct sender *s)
 {
-    for (size_t line = 0; line < sizeof *s + 64; line += 64) // the policy lies behind it
+    for (size_t line = 0; line < sizeof *s + 64; line += 64) // the policy's state follows the
+                                                             // sender
         __builtin_prefetch((const char *)s + line, 1);
 }
 
@@ -131,7 +133,7 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
     return node_port(hosts->net, node, local);
 }
 
-// A NIC's port is about to be settled: the sender that it will pull from.
+// A NIC port is about to catch up: prefetch the sender that it will pull from.
 static void hint_pull(void *ctx, uint32_t port)
 {
     const struct hosts *hosts = ctx;

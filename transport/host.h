@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The hosts: ranks as endpoints of the packet network; implements net/transfer.h over any transport.
+// The hosts: ranks as endpoints of the packet network. They implement net/transfer.h over any
+// transport.
 //
-// A host opens flows, keeps their senders in the NIC of their port (transport/nic.h), passes data packets to
-// receivers and all others to senders. A flow's handle is its index in the tables below; it is an address only,
-// no result depends on it. A flow is named by (source rank, number of the flows that this rank has opened).
+// A host opens flows, enters their senders at the NIC of their port (transport/nic.h), passes data
+// packets to receivers and all other packets to senders. A flow's handle is its index in the tables
+// below. Handles depend on the order of opening, so no result may depend on them; a flow's name is
+// (source rank, number of flows that this rank opened before).
 #pragma once
 
 #include "net/network.h"
@@ -16,28 +18,33 @@ struct receiver {
 };
 
 struct transport_path {
-    uint32_t src_node, dst_node; // whose ports the ranks use: their own, unless they share a NIC
-    const uint16_t *ports; // of the sending rank, counted from its first: equal ones; borrowed
+    uint32_t src_node, dst_node; // nodes whose ports the ranks use: their own, unless they share a
+                                 // NIC
+    const uint16_t *ports; // equal-cost ports of the sending rank, counted from its first port;
+                           // borrowed
     uint32_t n_ports;      // 0 = the ranks share a NIC
-    uint16_t shared_port;  // counted alike: where they share a NIC, the port by which they meet
-    bool cut_off; // no port leads there now: the path is that of the network without failures
+    uint16_t shared_port;  // also counted from the first port: the port of a NIC that both ranks
+                           // share
+    bool cut_off; // no port leads to the destination now; the path is that of the network without
+                  // failures
     ps_t base_rtt_ps;
     uint64_t line_bps;
     uint32_t hops;
-    ps_t queueing_ps; // in which every switch of it drains its whole buffer
+    ps_t queueing_ps; // time in which every switch on the path drains a full buffer
 };
 
-// Where flows of the packet network lead.
+// The paths of flows in the packet network.
 struct host_paths {
-    // The dimension that joins two ranks; there is one.
+    // Returns the dimension that joins two ranks, or UINT32_MAX.
     uint32_t (*joining_dim)(void *ctx, uint32_t src, uint32_t dst);
-    // The path of part `stripe` of cut messages (1..), or of whole ones (0).
+    // Returns the path of part `stripe` (1, 2, ...) of split messages, or of whole messages (0).
     struct transport_path (*path)(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
                                   uint32_t stripe);
     void *ctx;
 };
 
-// The client of the hosts, as struct transfer_client, but for the message's size: its receiver does not know it.
+// The client of the hosts: struct transfer_client without the size of the message, which a receiver
+// does not know.
 struct host_client {
     void (*delivered)(void *ctx, uint64_t token, ps_t now);
     void (*sent)(void *ctx, uint64_t token, ps_t now);
@@ -46,16 +53,16 @@ struct host_client {
 };
 
 struct host_observer {
-    // Done or failed, before it is freed.
+    // Called when a message is done or has failed, before it is freed.
     void (*message_ended)(void *ctx, const struct sender *s, const struct message *m, ps_t now);
     void *ctx;
 };
 
-// Sums over all flows; integers, so their order is indifferent.
+// Sums over all flows. They are integers, so the order of addition does not matter.
 struct host_counters {
     uint64_t delivered_bytes, posted_bytes;
     uint64_t cnps_sent, echoed_marks, naks, timeouts, retransmitted;
-    uint64_t cc_cuts; // times a policy lowered a rate or a window
+    uint64_t cc_cuts; // number of times that a policy lowered a rate or a window
 };
 
 struct pair_table; // transport/pairs.h
@@ -70,44 +77,44 @@ struct hosts {
     struct host_observer observer;
     /* state */
     struct sender **senders;     // [flow]
-    struct receiver **receivers; // [flow], NULL until its first packet has arrived
+    struct receiver **receivers; // [flow]; NULL until the first packet of the flow arrives
     struct flow_ids flows;       // [flow]
     size_t cap_flows;
-    struct nic *nics; // [global port of ranks * data classes in use + class's index]
+    struct nic *nics; // [port of a rank * data classes in use + index of the class]
     uint32_t n_nics;
     uint32_t *n_opened; // [rank] flows that it has opened
     uint32_t *n_named;  // [rank] connections that it has named
     struct pair_table *pairs;
     struct message_pool messages;
-    uint64_t n_running; // messages
+    uint64_t n_running; // messages that have neither ended nor failed
     uint32_t n_rto_armed;
     ps_t last_delivery_ps;
     struct host_counters counters;
 };
 
-// Attach to a network whose ports are set. The caller fills dims (but for what ops->prepare fills, which
-// hosts_prepare has done), paths, client and observer first.
+// Attach to a network whose ports are set. The caller must first fill dims, paths, client and
+// observer, and call hosts_prepare().
 void hosts_init(struct hosts *hosts, struct network *net);
 void hosts_free(struct hosts *hosts);
 
-// The dimensions' derived values, known before there is a network.
+// Compute the derived values of all dimensions (ops->prepare). Needs no network.
 void hosts_prepare(struct hosts *hosts);
 
-// Post a message (`hosts` is the struct hosts): transfer.post.
+// Post a message; the function transfer.post. `hosts` is a struct hosts.
 void hosts_post(void *hosts, const struct transfer_request *request, ps_t now);
 
-// Handles of all flows in the order of their names, (source rank, number); the index into it is the number that a
-// flow has in results. To be freed.
+// Returns the handles of all flows, ordered by name (source rank, number). The index into the array
+// is the flow's number in results. The caller frees the array.
 uint32_t *hosts_flows_in_order(const struct hosts *hosts);
 
-// Payload bytes of a message that have arrived in order.
+// Returns the payload bytes of a message that have arrived in order.
 uint64_t hosts_delivered_bytes(const struct hosts *hosts, const struct sender *s,
                                const struct message *m);
 
-// Bytes of memory that a flow in a dimension takes.
+// Returns the bytes of memory that a flow of a dimension needs.
 size_t hosts_flow_bytes(const struct transport_dim *dim);
 
-// Payload has arrived for the first time.
+// Count payload that has arrived for the first time.
 static inline void hosts_progress(struct hosts *hosts, uint32_t bytes, ps_t now)
 {
     hosts->counters.delivered_bytes += bytes;
@@ -119,13 +126,14 @@ static inline struct message *hosts_message(const struct hosts *hosts, uint32_t 
     return &hosts->messages.slots[slot];
 }
 
-// Before anything looks at or changes a sender: its NIC port replays what it has sent by now.
+// Let the NIC port of a sender compute the packets that it has sent until now. Call before reading
+// or changing a sender.
 static inline void sender_settle(const struct sender *s, ps_t now)
 {
     port_settle(sender_hosts(s)->net, s->port, now);
 }
 
-// The 64-bit sequence number whose low bits are `seq`, nearest to `near`.
+// Returns the 64-bit sequence number nearest to `near` whose low 32 bits are `seq`.
 static inline uint64_t seq_restore(uint32_t seq, uint64_t near)
 {
     return near + (uint64_t)(int64_t)(int32_t)(seq - (uint32_t)near);
@@ -134,6 +142,7 @@ static inline uint64_t seq_restore(uint32_t seq, uint64_t near)
 /* Between the files of this folder */
 struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_request *request,
                                     ps_t now);
-void hosts_connection_idle(struct hosts *hosts, struct sender *s); // all its messages have ended
+void hosts_connection_idle(struct hosts *hosts, struct sender *s); // called when all messages of
+                                                                   // the sender have ended
 struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow);
 void hosts_try_other_port(struct hosts *hosts, struct sender *s);

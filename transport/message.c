@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The slab of messages.
+// The pool of messages.
 #include "transport/message.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Messages of senders that are not wholly acknowledged.
+// Messages of senders, until they are completely acknowledged.
 #pragma once
 
 #include <stddef.h>
@@ -12,18 +12,18 @@ enum message_status { MESSAGE_RUNNING, MESSAGE_DONE, MESSAGE_FAILED };
 
 struct message {
     /* config */
-    uint64_t first_seq, n_seq;  // sequence numbers
-    uint64_t start_byte, bytes; // of the flow's payload
-    uint64_t token;             // of the client
+    uint64_t first_seq, n_seq;  // range of sequence numbers
+    uint64_t start_byte, bytes; // offset in the flow's payload, and length
+    uint64_t token;             // token of the client
     /* counters */
     uint64_t packets, retransmitted;
     uint32_t cnps, timeouts;
     /* state */
-    uint32_t next;  // in its flow, or in the free list
+    uint32_t next;  // next message of the same flow, or of the free list
     uint8_t status; // enum message_status
 };
 
-// Slab of messages by index; freed ones are used again.
+// Pool of messages by index; freed messages are reused.
 struct message_pool {
     struct message *slots;
     size_t cap;
@@ -32,12 +32,13 @@ struct message_pool {
 
 void message_pool_init(struct message_pool *pool);
 void message_pool_free(struct message_pool *pool);
-uint32_t message_alloc(struct message_pool *pool); // zeroed; pointers into slots may move
+uint32_t message_alloc(struct message_pool *pool); // zeroed; may move `slots`
 void message_free(struct message_pool *pool, uint32_t index);
 
 static inline uint64_t message_end_seq(const struct message *m) { return m->first_seq + m->n_seq; }
 
-// Offset in the flow of the first payload byte of `seq` (first_seq..end).
+// Returns the offset in the flow's payload of the first byte of `seq`, which is in [first_seq,
+// message_end_seq].
 static inline uint64_t message_offset(const struct message *m, uint64_t seq, uint32_t seq_bytes)
 {
     uint64_t offset = (seq - m->first_seq) * seq_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ready list and the pacing heap of a NIC port.
+// The ready list and the heap of paced senders of a NIC port.
 #include "transport/nic.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 void nic_free(struct nic *nic) { free(nic->paced); }
 
-// Of two that are due at the same time the one with the smaller name, (source rank, number): ranks may
-// share a NIC, and handles depend on the order of opening.
+// Break ties by the flow's name (source rank, number), because ranks may share a NIC and handles
+// depend on the order of opening.
 __attribute__((noinline)) static bool name_before(const struct sender *a, const struct sender *b)
 {
     const struct flow_id *ids = sender_hosts(a)->flows.ids;
@@ -123,7 +123,8 @@ void nic_remove(struct nic *nic, struct sender *s)
     s->place = SENDER_IDLE;
 }
 
-// Move senders that have come due into the list, and drop those at its head that may not send.
+// Move senders whose time has come to the ready list, and remove those at its head that may not
+// send.
 static void refresh(struct nic *nic, ps_t now)
 {
     while (nic->n_paced > 0 && nic->paced[0]->next_send_ps <= now) {
@@ -137,7 +138,7 @@ static void refresh(struct nic *nic, ps_t now)
         if (sender_may_send(s) && s->next_send_ps <= now)
             break;
         struct sender *head = ready_pop(nic);
-        if (sender_may_send(head)) // its rate was cut while it waited its turn
+        if (sender_may_send(head)) // its rate was lowered while it waited
             nic_add(nic, head, now);
     }
 }

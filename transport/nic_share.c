@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Classes on a NIC port: surplus round robin (Adiseshu, Parulkar & Varghese, SIGCOMM 1996), which is
-// deficit round robin that pays afterwards, since a packet has no size before it is made. A class sends
-// while its credit is positive; each turn begins with a quantum more. One that cannot send keeps no
-// credit.
+// Sharing of a NIC port among classes: surplus round robin (Adiseshu, Parulkar & Varghese, SIGCOMM
+// 1996). It is deficit round robin with payment after the transmission, because the size of a
+// packet is not known before it is built. A class sends while its credit is positive; each turn
+// adds one quantum. A class that cannot send loses its positive credit.
 #include "transport/nic.h"
 
 static bool can_send(struct nic *nic, ps_t now)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Open addressing with linear probing.
+// A hash table with open addressing and linear probing.
 #include "transport/pairs.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which flows a (source, destination, job, channel) has: a hash table off the data path.
+// A hash table of the flows of each (source, destination, job, channel). Not used for every packet.
 #pragma once
 
 #include <stddef.h>
@@ -7,8 +7,8 @@
 
 struct pair {
     uint32_t src, dst, job, channel;
-    uint32_t flow; // its flow; where connections are fresh: the first of the idle ones
-    uint32_t turn; // several connections a pair: which is next
+    uint32_t flow; // its flow; if connections are fresh, the first idle flow
+    uint32_t turn; // several connections per pair: counter for the next one
 };
 
 struct pair_table {
@@ -17,7 +17,8 @@ struct pair_table {
     size_t cap, n; // cap is a power of two
 };
 
-// The entry of the key, made (flow = UINT32_MAX) when there is none. Valid until the next call.
+// Returns the entry of the key, created with flow = UINT32_MAX if it does not exist. Valid until
+// the next call.
 struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
                        uint32_t channel);
 void pairs_free(struct pair_table *t);

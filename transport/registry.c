@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The catalogue of transports: the only place that knows them all.
+// The catalogue of transports. No other file names them all.
 #include "transport/transport.h"
 
 extern const struct transport_ops roce_transport;

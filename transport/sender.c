@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Messages, window and pace of a sender, and the calls of its congestion control policy.
+// Messages, window and pacing of a sender, and the calls of its congestion control policy.
 #include "transport/sender.h"
 
 #include "transport/host.h"
 
-#define PACE_SHIFT 16 // fraction bits of ps per wire byte: 1 Kbps times 9 KB fits
+#define PACE_SHIFT 16 // fraction bits of picoseconds per wire byte; no overflow for 9 KB at 1 Kbps
 
 static ps_t pace_gap(const struct sender *s, uint32_t wire_bytes)
 {
@@ -104,7 +104,8 @@ void sender_sent(struct sender *s, uint32_t wire_bytes, ps_t now)
     s->last_wire_bytes = wire_bytes;
     s->next_send_ps = now + pace_gap(s, wire_bytes);
     if (s->cc->ops->on_send) {
-        s->cc->ops->on_send(s->cc, wire_bytes, now); // may be late: it starts no timer
+        s->cc->ops->on_send(s->cc, wire_bytes, now); // the call may be late, since the hook starts
+                                                     // no timer
         sender_apply_cc(s, now);
     }
 }
@@ -152,7 +153,7 @@ void sender_post(struct sender *s, const struct transfer_request *request, ps_t 
     sender_wake(s, now);
 }
 
-// The oldest message ends. Its callback may post, so it is unlinked before.
+// End the oldest message. It is unlinked first, because its callback may post another message.
 static void end_oldest(struct sender *s, enum message_status status, ps_t now)
 {
     struct hosts *hosts = sender_hosts(s);
@@ -172,8 +173,8 @@ static void end_oldest(struct sender *s, enum message_status status, ps_t now)
         hosts->client.failed(hosts->client.ctx, token, now);
 }
 
-// The offset of sequence number `seq`, which is not beyond what is posted, in the flow's payload. *slot becomes
-// the message that it belongs to, MESSAGE_NIL behind the last one.
+// Returns the offset in the flow's payload of sequence number `seq`, which must not exceed `tail`.
+// *slot is set to the message that contains it, or to MESSAGE_NIL after the last message.
 static uint64_t find_offset(const struct sender *s, uint64_t seq, uint32_t *slot)
 {
     const struct hosts *hosts = sender_hosts(s);
@@ -193,7 +194,7 @@ uint64_t sender_acknowledge(struct sender *s, uint64_t seq, ps_t now)
     uint64_t before = s->una_bytes;
     uint32_t slot = s->oldest;
     if (slot != MESSAGE_NIL && seq < message_end_seq(hosts_message(hosts, slot)) &&
-        seq <= s->nxt) { // full packets of one message: nearly always
+        seq <= s->nxt) { // the common case: full packets within one message
         s->una_bytes += (seq - s->una) * s->dim->seq_bytes;
         s->una = seq;
         return s->una_bytes - before;
@@ -201,12 +202,12 @@ uint64_t sender_acknowledge(struct sender *s, uint64_t seq, ps_t now)
     s->una_bytes = find_offset(s, seq, &slot);
     uint64_t acked = s->una_bytes - before;
     s->una = seq;
-    if (s->nxt < seq) { // what was to be sent again had arrived
+    if (s->nxt < seq) { // packets scheduled for retransmission had arrived
         s->nxt = seq;
         s->nxt_bytes = s->una_bytes;
         s->sending = slot;
     }
-    // A callback may post behind the last message, so each message is compared again.
+    // A callback may post another message, so the end is checked again for each message.
     while (s->oldest != MESSAGE_NIL && message_end_seq(hosts_message(hosts, s->oldest)) <= seq) {
         if (hosts_message(hosts, s->oldest)->next == MESSAGE_NIL)
             s->cold->idle_since_ps = now;

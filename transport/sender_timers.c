@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Timers of senders: retransmission, and those of the policy. The clock of a retransmission timer stands while the
-// NIC's port is paused for its class: a pause is not a loss.
+// Timers of senders: the retransmission timer, and those of the policy. The clock of a
+// retransmission timer stops while PFC pauses the sender's class at the NIC, because a pause is not
+// a loss.
 #include "transport/host.h"
 
 static void set_state(struct sender *s, enum rto_state state)
@@ -23,7 +24,7 @@ void sender_rto_restart(struct sender *s, ps_t rto_ps, ps_t now)
         return;
     }
     if (s->rto_state == RTO_ARMED && s->rto.at_ps <= now + rto_ps)
-        return; // when it fires it sees the later deadline
+        return; // the later deadline is checked when the timer fires
     set_state(s, RTO_ARMED);
     sim_timer_start(sender_hosts(s)->net->engine, &s->rto, now + rto_ps);
 }
@@ -55,7 +56,7 @@ static void on_rto(struct engine *e, struct sim_timer *timer, int revents)
             sim_timer_start(e, &s->rto, e->now_ps + left);
         return;
     }
-    set_state(s, RTO_OFF); // it has fired
+    set_state(s, RTO_OFF); // the timer has fired
     if (s->cold->cut_off)
         hosts_try_other_port(hosts, s);
     s->cold->timeouts++;

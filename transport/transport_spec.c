@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The settings that all transports share, and what a frame costs on the line: FCS 4, then 20 of preamble and
-// inter-packet gap (IEEE 802.3). A custom overhead stands for all bytes beyond the payload, as other
-// simulators count them.
+// The settings of all transports, and the size of a frame on the link: FCS 4 bytes, then 20 bytes
+// of preamble and inter-packet gap (IEEE 802.3). A custom overhead covers all bytes beyond the
+// payload, as other simulators count them.
 #include "transport/transport_spec.h"
 
 #include "transport/transport.h"
@@ -65,15 +65,15 @@ const size_t n_overhead_params = sizeof overhead_params / sizeof *overhead_param
 enum {
     FCS = 4,
     GAP = 20,       // preamble 7, start delimiter 1, inter-packet gap 12
-    MIN_FRAME = 64, // with FCS
+    MIN_FRAME = 64, // FCS included
 };
 
 struct packet_sizes packet_sizes_of(const struct transport_spec *t, uint32_t frame,
                                     uint32_t custom_bytes)
 {
     if (t->overhead == OVERHEAD_CUSTOM) {
-        // One byte at least: packets that take no time would have no order among themselves on links
-        // without delay.
+        // At least one byte: packets that take no time would have no defined order on links without
+        // delay.
         uint32_t all = custom_bytes > 0 ? custom_bytes : 1;
         return (struct packet_sizes){all, all};
     }

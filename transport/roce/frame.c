@@ -9,10 +9,11 @@
 //       |F|B| reserved  |                destination QP                 |
 //       |A|  reserved   |            packet sequence number             |
 //
-// Payload is zeros, addresses and R_Keys are invented but constant for a flow (the RETH of every
-// message names the start of the flow's buffer). The IP id is the PSN, so that one packet is found
-// again at another place and a retransmission shows its original. Not modelled: path migration (M),
-// solicited events (S), FECN in the BTH (F), end-to-end credits (AETH says "no credit count").
+// The payload is zeros. Addresses and R_Keys are made up but constant per flow; the RETH of every
+// message has the start of the flow's buffer. The IP id is the PSN, so a packet can be found again
+// in captures of other ports, and a retransmission has the id of its original. Not modelled: path
+// migration (M), solicited events (S), FECN in the BTH (F), end-to-end credits (the AETH says "no
+// credit count").
 
 #include "transport/roce/frame.h"
 
@@ -56,7 +57,7 @@ static uint8_t tos_of(uint8_t dscp, uint8_t flags)
     return (uint8_t)(dscp << 2 | ecn);
 }
 
-// Who sends to whom: data along the flow, ACKs and CNPs against it.
+// Set source and destination: data goes forward along the flow, ACKs and CNPs backward.
 static void set_addresses(struct roce_fields *f, const struct flow_id *id, bool forward)
 {
     uint32_t from = forward ? id->src : id->dst, to = forward ? id->dst : id->src;
@@ -88,7 +89,8 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct packet_me
         f.trailer_bytes = id->int_bytes;
         break;
     case PACKET_ACK:
-        // An ACK names the last packet that arrived, a NAK the first that did not (IBA 9.7.5).
+        // An ACK has the PSN of the last packet that arrived in order, a NAK that of the first
+        // missing packet (IBA 9.7.5).
         f.opcode = ROCE_ACKNOWLEDGE;
         f.tos = tos_of(id->ack_dscp, p->flags);
         f.syndrome = p->flags & PACKET_NAK ? ROCE_NAK_SEQUENCE : ROCE_ACK;
@@ -166,7 +168,7 @@ static uint8_t *extension_put(uint8_t *at, const struct roce_fields *f)
     }
 }
 
-// All headers before the payload; returns their length, at most HEADERS_MAX.
+// Write all headers before the payload and return their length, at most HEADERS_MAX.
 static size_t headers_put(uint8_t *head, const struct roce_fields *f)
 {
     struct ipv4_fields ip = {
@@ -189,9 +191,9 @@ static size_t headers_put(uint8_t *head, const struct roce_fields *f)
     return (size_t)(at - head);
 }
 
-// The invariant CRC: what a router may change (and a link header's place) counts as ones (annex
-// A17.3.3). n zero bytes multiply the CRC register by x^8n, which crc32_combine does in log n
-// steps; zlib's CRC is the complement of the register.
+// The invariant CRC. Fields that a router may change, and 8 bytes in the place of the link header,
+// count as ones (annex A17.3.3). Appending n zero bytes multiplies the CRC register by x^8n, which
+// crc32_combine() does in log n steps; zlib's CRC is the complement of the register.
 static uint32_t icrc(const uint8_t *head, size_t head_bytes, size_t zeros)
 {
     enum { LRH = 8, IP = LRH, UDP = IP + IPV4_BYTES, BTH = UDP + UDP_BYTES };

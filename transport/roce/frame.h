@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RoCEv2 frames: the header fields of a simulated packet, and their bytes.
+// RoCEv2 frames: the header fields of a simulated packet, and the encoder.
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ enum roce_opcode {
 
 enum roce_syndrome { ROCE_ACK = 0x1f, ROCE_NAK_SEQUENCE = 0x60 };
 
-// Everything of a frame that is not constant or computed (lengths, PadCnt, checksum, ICRC).
+// All fields of a frame that are neither constant nor computed (lengths, PadCnt, checksum, ICRC).
 struct roce_fields {
     /* Ethernet, IPv4, UDP */
     uint64_t dst_mac, src_mac;
@@ -31,7 +31,7 @@ struct roce_fields {
     uint16_t ip_id;
     uint8_t tos, ttl;
     /* BTH */
-    uint8_t opcode; // enum roce_opcode: decides which of RETH and AETH follows
+    uint8_t opcode; // enum roce_opcode: selects whether RETH or AETH follows
     bool ack_req, becn;
     uint32_t dst_qpn, psn; // low 24 bits are used
     /* RETH: WRITE FIRST and ONLY */
@@ -42,19 +42,20 @@ struct roce_fields {
     uint32_t msn;     // low 24 bits are used
     /* sizes */
     uint16_t payload_bytes; // zeros, without padding
-    uint16_t trailer_bytes; // behind the IP packet
+    uint16_t trailer_bytes; // bytes after the IP packet
     const uint8_t *trailer; // NULL = zeros
 };
 
-// The fields of a DATA, ACK or CNP packet of the flow `id` and what it carries, with room for its INT behind data and ACKs.
+// Returns the header fields of a DATA, ACK or CNP packet of flow `id`. Data and ACKs have room for
+// id->int_bytes of INT.
 struct roce_fields roce_fields_of(const struct packet *p, const struct packet_meta *meta,
                                   const struct flow_id *id);
 
-// Length of the whole frame without FCS.
+// Returns the length of the whole frame without FCS.
 size_t roce_frame_bytes(const struct roce_fields *f);
 
-// Write the first min(cap, roce_frame_bytes) bytes of the frame into `out`; returns their number.
-// The ICRC costs nothing where it lies beyond `cap`.
+// Write the first min(cap, roce_frame_bytes) bytes of the frame to `out` and return how many. The
+// ICRC is computed only if `cap` reaches it.
 size_t roce_encode(const struct roce_fields *f, uint8_t *out, size_t cap);
 
 extern const struct frame_ops roce_frames;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The notification point (Zhu et al., SIGCOMM 2015): a CNP at once when no window is open, then at most one
-// per interval; a mark inside the window is remembered until its end. The timer runs only then. Where flows
-// share a window (transport.cnp_scope), the first one marked in it gets the CNP at its end and the marks of the
-// others are lost, as in NICs that limit CNPs per port or address.
+// The notification point (Zhu et al., SIGCOMM 2015). It sends a CNP at once if no window is open,
+// and then at most one CNP per interval: a mark inside the window is remembered until its end. The
+// timer runs only in that case. If flows share a window (transport.cnp_scope), the first flow
+// marked in it gets the CNP at its end and the marks of the other flows are lost, as in NICs that
+// limit CNPs per port or address.
 #include <stdlib.h>
 
 #include "engine/memory.h"
 #include "transport/pairs.h"
 #include "transport/roce/roce.h"
 
-// Windows that flows of a dimension share.
+// Windows that the flows of a dimension share.
 struct roce_shared {
     struct pair_table addresses; // scope "destination": (source node, destination node) -> index
     struct np_window **windows;
     uint32_t n_windows;
     size_t cap_windows;
-    struct np_window *ports; // scope "port": [global port of ranks]
+    struct np_window *ports; // scope "port": [global port of a rank]
 };
 
 static void send_cnp(struct roce_receiver *r, uint32_t psn, ps_t now)
@@ -82,7 +83,7 @@ static struct roce_shared *shared_of(struct transport_dim *dim)
     return dim->shared;
 }
 
-// The window of all flows from one node to another.
+// Returns the window of all flows from one node to another.
 static struct np_window *window_of_address(struct transport_dim *dim, const struct flow_id *id)
 {
     struct roce_shared *shared = shared_of(dim);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ring of bits.
+// A set of packet numbers as a ring of bits.
 #include "transport/roce/psn_set.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static uint64_t *word_of(const struct psn_set *set, uint64_t psn)
     return &set->words[psn / 64 & (set->n_words - 1)];
 }
 
-// Words from base's to psn's, all different in the ring.
+// Grow the ring so that all words from that of `base` to that of `psn` have different places.
 static void grow_to(struct psn_set *set, uint64_t base, uint64_t psn)
 {
     size_t need = (size_t)(psn / 64 - base / 64) + 1;

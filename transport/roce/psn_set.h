@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT
-// A set of packet numbers above a moving base: what has arrived (or been acknowledged) out of order.
+// A set of packet numbers above a moving base, for packets that have arrived (or been acknowledged)
+// out of order.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// Bits in a ring by packet number; grows to the widest span seen. Zeroed = empty.
+// A ring with one bit per packet number, which grows to the widest span so far. Zeroed = empty.
 struct psn_set {
     uint64_t *words;
     size_t n_words; // a power of two, or 0
-    uint64_t n;     // members
-    uint64_t end;   // all are before it
+    uint64_t n;     // number of members
+    uint64_t end;   // larger than all members
 };
 
 void psn_set_free(struct psn_set *set);
 void psn_set_clear(struct psn_set *set);
 
-// Add `psn`; every member lies in [base, base + span). False where it was there.
+// Add `psn`. All members must be at or after `base`. Returns false if `psn` was a member.
 bool psn_set_add(struct psn_set *set, uint64_t base, uint64_t psn);
 
-// Take `psn`, which is not before the base, out; false where it was not there.
+// Remove `psn`, which must not be before the base. Returns false if it was not a member.
 bool psn_set_remove(struct psn_set *set, uint64_t psn);
 
-// Is `psn`, which is not before the base, a member?
+// Returns true if `psn`, which must not be before the base, is a member.
 static inline bool psn_set_has(const struct psn_set *set, uint64_t psn)
 {
     return set->n > 0 && psn < set->end &&

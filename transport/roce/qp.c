@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Queue pairs: names, what opens and closes with them.
+// Opening and closing of queue pairs, and their numbers.
 #include "transport/roce/roce.h"
 
 #include <stdlib.h>
@@ -12,11 +12,12 @@ enum {
     UDP_ENTROPY = 0xC000,
 };
 
-// DSCP of each class: AF31 for RoCE's usual one (as vendors' guides have it), class selectors (RFC 2474)
-// for the others. Class is DSCP / 8 for all of them, as switches map by default.
+// The DSCP of each class: AF31 for RoCE's usual class 3 (from vendors' guides), class selectors
+// (RFC 2474) for the others. DSCP / 8 is the class in all cases, which is the default mapping of
+// switches.
 static const uint8_t dscp_of_class[NET_CLASSES] = {0, 8, 16, 26, 32, 40, 48, 56};
 
-// UDP source port from both queue pair numbers (as NICs do, 14 bits of a hash).
+// Returns the UDP source port: 14 bits of a hash of both queue pair numbers, as NICs compute it.
 static uint16_t udp_source(uint32_t qpn, uint32_t peer_qpn)
 {
     return (uint16_t)(UDP_ENTROPY | (hash_mix((uint64_t)qpn << 32 | peer_qpn) & 0x3fff));
@@ -28,8 +29,9 @@ static uint32_t header_hash(uint32_t src, uint32_t dst, uint16_t udp, uint32_t d
                               ((uint64_t)dst_qpn << 16));
 }
 
-// Queue pair numbers follow from the source and its own count, so that they depend on no other rank: the
-// requester has the even ones of its rank, the responder an odd one of its rank, apart for every source.
+// Derive the queue pair numbers from the source rank and its own count, so that they do not depend
+// on other ranks. The requester uses even numbers of its rank, the responder an odd number that no
+// other source uses at that rank.
 void roce_name_connection(struct sender *s, uint32_t count)
 {
     const struct transport_dim *dim = s->dim;
@@ -121,7 +123,7 @@ ps_t roce_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps)
     ps_t low = spec->rto_low_ps, high = spec->rto_high_ps;
     if (spec->recovery != RECOVERY_SELECTIVE_REPEAT)
         return spec->rto_ps;
-    // roce_selective_open has the automatic values.
+    // roce_selective_open() computes the automatic values.
     if (low == PARAM_AUTO_TIME)
         low = 2 * base_rtt_ps;
     if (high == PARAM_AUTO_TIME)

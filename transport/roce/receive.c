@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The receiver of a queue pair: order, ACK, NAK once per gap, messages that are complete.
+// The receiver of a queue pair: packet order, ACKs, one NAK per gap, completed messages.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,8 @@ static const struct roce_spec *spec_of(const struct roce_receiver *r)
     return roce_spec_const(&r->base.dim->spec);
 }
 
-// The ACK takes over the meta-data of the data packet: when it was sent, and its telemetry.
+// Send an ACK. It takes over the meta-data of the data packet, so that the sender gets the packet's
+// start time and telemetry.
 static void send_ack(struct roce_receiver *r, struct packet *data, uint8_t flags, ps_t now)
 {
     const struct transport_dim *dim = r->base.dim;
@@ -49,7 +50,7 @@ static void deliver(const struct roce_receiver *r, uint64_t token, ps_t now)
     hosts->client.delivered(hosts->client.ctx, token, now);
 }
 
-/* ---- packets beyond the next expected one ---- */
+/* ---- packets after the next expected one ---- */
 
 static void keep_early(struct roce_receiver *r, const struct packet *p, uint64_t psn, ps_t now)
 {
@@ -85,7 +86,7 @@ static void out_of_order(struct roce_receiver *r, struct packet *p, uint64_t psn
     }
 }
 
-// Messages among those that came early which have become complete.
+// Returns the number of messages, among those whose last packet came early, that are now complete.
 static uint32_t complete_early(const struct roce_early *early, uint64_t expected_psn)
 {
     uint32_t n = 0;
@@ -94,7 +95,7 @@ static uint32_t complete_early(const struct roce_early *early, uint64_t expected
     return n;
 }
 
-// Callbacks may post, but not to this receiver.
+// Deliver `n` messages. The callbacks may post messages, but never to this receiver.
 static void deliver_early(struct roce_receiver *r, uint32_t n, ps_t now)
 {
     struct roce_early *early = r->early;
@@ -106,7 +107,7 @@ static void deliver_early(struct roce_receiver *r, uint32_t n, ps_t now)
 
 /* ---- ECN echo ---- */
 
-// The echo of the ACK that is sent now; the next one begins to count.
+// Returns the ECN echo of the ACK about to be sent, and starts a new count.
 static uint8_t take_echo(struct roce_receiver *r)
 {
     uint8_t echo = r->ce_since_ack ? PACKET_ECHO_CE : 0;
@@ -115,9 +116,10 @@ static uint8_t take_echo(struct roce_receiver *r)
     return echo;
 }
 
-// For policies that weigh marks, before `data` is accepted as the next in order: where its CE differs from
-// that of the packets that wait for an ACK, they are acknowledged first (RFC 8257, section 3.2). The ACK
-// carries the time at which `data` was sent, since that packet caused it.
+// For policies that need the exact share of marked bytes. Called before `data` is accepted as the
+// next packet in order: if its CE differs from that of the packets not yet acknowledged, those are
+// acknowledged first (RFC 8257, section 3.2). This ACK carries the start time of `data`, which
+// caused it.
 __attribute__((noinline)) static void split_ack(struct roce_receiver *r, const struct packet *data,
                                                 ps_t now)
 {
@@ -136,7 +138,8 @@ __attribute__((noinline)) static void split_ack(struct roce_receiver *r, const s
 
 /* ---- data ---- */
 
-// A connection begins: its first packet is the next in order, and every message has a connection of its own.
+// Start a fresh connection. Its first packet is the next in order, because every message has its
+// own connection.
 __attribute__((noinline)) static void restart(struct roce_receiver *r)
 {
     const struct hosts *hosts = r->base.dim->hosts;
@@ -145,7 +148,8 @@ __attribute__((noinline)) static void restart(struct roce_receiver *r)
     roce_notify_restart(r);
 }
 
-// The next packet in order has arrived. Returns how many messages among early packets are complete with it.
+// Accept the next packet in order. Returns the number of messages, among those whose last packet
+// came early, that are now complete.
 static uint32_t accept(struct roce_receiver *r, const struct packet *p, ps_t now)
 {
     uint32_t n = 0;
@@ -181,7 +185,8 @@ void roce_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t n
         out_of_order(r, p, psn, now);
         return;
     }
-    uint32_t early = in_order ? accept(r, p, now) : 0; // first, since the ACK reports the new state
+    uint32_t early = in_order ? accept(r, p, now) : 0; // before the ACK, which reports the new
+                                                       // state
     if (p->flags & PACKET_ACKREQ)
         send_ack(r, p, take_echo(r), now);
     if (ends)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RoCE in the catalogue of transports: its settings and functions.
+// The entry of RoCE in the catalogue of transports: its settings and functions.
 #include "transport/roce/roce.h"
 
 #include "transport/roce/frame.h"

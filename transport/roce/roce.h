@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // RoCEv2 reliable connections.
 //
-// RDMA WRITE messages, PSN per packet, ACK where the sender requests it, NAK once per gap, go-back-N or selective
-// repeat, and the notification point of DCQCN. Not modelled: memory registration, responder resources, end-to-end
-// credits; a WRITE is not split at 2 GB.
+// RDMA WRITE messages, one PSN per packet, ACKs on request of the sender, one NAK per gap,
+// go-back-N or selective repeat, and the notification point of DCQCN. Not modelled: memory
+// registration, responder resources, end-to-end credits, and the split of a WRITE at 2 GB.
 #pragma once
 
 #include "transport/host.h"
@@ -12,12 +12,13 @@
 
 /* ---- sender ---- */
 
-// Selective repeat (selective.c): sender_cold.own, which is NULL under other kinds of recovery.
+// Selective repeat (selective.c): sender_cold.own, which is NULL with other recovery settings.
 struct roce_selective {
-    struct psn_set sacked; // arrived out of order
-    uint64_t lost_end;     // what is before it and not among them is lost
-    uint64_t retx_next;    // what is before it has been sent again
-    uint64_t recover_psn;  // in recovery until it is acknowledged, 0 = not
+    struct psn_set sacked; // packets that have arrived out of order
+    uint64_t lost_end;     // packets before it that are neither acknowledged nor in `sacked` are
+                           // lost
+    uint64_t retx_next;    // lost packets before it have been retransmitted
+    uint64_t recover_psn;  // recovery ends when it is acknowledged; 0 = not in recovery
     ps_t rto_low_ps, rto_high_ps;
 };
 
@@ -30,19 +31,19 @@ static inline struct roce_selective *roce_selective_of(const struct sender *s)
 
 struct roce_receiver;
 
-// A window of the notification point: it lasts the CNP interval from a CNP on, and remembers the
-// first flow that was marked in it, which is sent the next CNP at its end.
+// A window of the notification point. It lasts for the CNP interval after a CNP. The first flow
+// marked in it gets the next CNP, at the end of the window.
 struct np_window {
-    ps_t end_ps;                  // 0 = none has opened yet
-    struct roce_receiver *marked; // NULL = none
+    ps_t end_ps;                  // 0 = no window has been opened yet
+    struct roce_receiver *marked; // first receiver marked in the window; NULL = none
     uint32_t marked_psn;
     struct sim_timer timer;
 };
 
-// Selective repeat: packets that have arrived beyond the expected one.
+// Selective repeat: packets that have arrived after the expected one.
 struct roce_early {
     struct psn_set psns;
-    struct early_message { // of those that end a message
+    struct early_message { // last packets of messages, in order
         uint64_t psn, token;
     } * ends;
     size_t n_ends, cap_ends;
@@ -50,21 +51,21 @@ struct roce_early {
 
 struct roce_receiver {
     struct receiver base;
-    uint32_t msn; // messages completed
+    uint32_t msn; // number of completed messages
     uint64_t expected_psn;
     struct np_window
-        *np; // its own, or that of its sender's address, or of the port; NULL = no CNPs
-    struct roce_early *early; // NULL until a packet comes out of order
-    uint32_t src_node;        // that its answers go to
-    uint32_t entropy;         // of its answers
-    uint32_t port;            // by which they leave
+        *np; // its own, or shared by address; NULL = no CNPs, or shared by port (port_scope)
+    struct roce_early *early; // NULL until a packet arrives out of order
+    uint32_t src_node;        // node to which ACKs and CNPs are sent
+    uint32_t entropy;         // packet.entropy of ACKs and CNPs
+    uint32_t port;            // port by which ACKs and CNPs leave
     unsigned ack_cls : 3;
     bool nak_sent : 1;
     bool ce_since_ack : 1;
-    bool unacked : 1; // a packet has come in order since the last ACK
-    bool
-        splits_acks : 1; // an ACK goes at once when CE changes, so that it covers only equal packets
-    bool port_scope : 1; // np is that of the port by which data arrives
+    bool unacked : 1;     // a packet has arrived in order since the last ACK
+    bool splits_acks : 1; // a change of CE is acknowledged at once, so that an ACK covers only
+                          // packets with the same CE
+    bool port_scope : 1;  // the window is that of the port by which data arrives
 };
 _Static_assert(sizeof(struct roce_receiver) <= 64, "a receiver is a cache line");
 
@@ -89,16 +90,17 @@ void roce_on_data(struct receiver *r, uint32_t port, struct packet *p, ps_t now)
 
 void roce_selective_open(struct sender *s, ps_t queueing_ps);
 ps_t roce_selective_rto_ps(const struct sender *s);
-// An ACK or NAK has arrived and una has moved from `una`. True where recovery begins with it.
+// Handles an ACK or NAK after una has moved from `una`. Returns true if recovery starts with it.
 bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una);
 void roce_selective_timeout(struct sender *s);
-uint64_t roce_selective_take(struct sender *s); // the packet to send again; retx_due holds
+uint64_t roce_selective_take(struct sender *s); // returns the packet to retransmit; retx_due must
+                                                // be set
 
 void roce_notify_open(struct roce_receiver *r);
-void roce_notify_restart(struct roce_receiver *r); // a fresh connection begins
+void roce_notify_restart(struct roce_receiver *r); // a fresh connection starts
 void roce_notify_close_dim(struct transport_dim *dim);
 void roce_notify_close(struct roce_receiver *r);
-// The packet `psn` of the flow has arrived with CE.
+// Handles the arrival of packet `psn` with a CE mark.
 void roce_notify_mark(struct roce_receiver *r, uint32_t psn, ps_t now);
 
 static inline uint32_t roce_ack_class(const struct roce_spec *spec, uint32_t cls)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What RoCE's settings mean: automatic values, sizes of packets on the wire.
+// Automatic values of RoCE's settings, and the sizes of packets on the link.
 //
-// Data: Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 (+ RETH 16) + payload padded to 4 + ICRC 4 (InfiniBand annex
-// A17). ACK: AETH 4 instead. CNP: BTH + 16 reserved bytes. INT is a trailer of fixed size behind the IP packet of
-// data and ACKs.
+// Data: Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 (+ RETH 16) + payload padded to 4 + ICRC 4
+// (InfiniBand annex A17). ACK: AETH 4 instead of RETH and payload. CNP: BTH + 16 reserved bytes.
+// INT is a trailer of fixed size after the IP packet of data and ACKs.
 #include "transport/roce/roce_spec.h"
 
 #include "transport/transport.h"

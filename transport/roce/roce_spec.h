@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Settings of the RoCE transport.
+// The settings of the RoCE transport.
 #pragma once
 
 #include "cc/cc.h"
@@ -12,13 +12,14 @@ enum qp_mode { QP_PERSISTENT, QP_PER_MESSAGE };
 
 struct roce_spec {
     int ack_class, recovery, qp, entropy;
-    int cnp, cnp_scope; // enum cnp_mode, cnp_scope; AUTO = the preset's
+    int cnp, cnp_scope; // enum cnp_mode, cnp_scope; AUTO = as the policy's preset expects
     uint64_t mtu_bytes; // payload of a full packet
     uint64_t ack_interval, retry_limit, qps_per_pair;
-    ps_t cnp_interval_ps; // PARAM_AUTO_TIME = the preset's
+    ps_t cnp_interval_ps; // PARAM_AUTO_TIME = as the policy's preset expects
     ps_t rto_ps;
-    ps_t rto_low_ps, rto_high_ps; // selective repeat; PARAM_AUTO_TIME = from the path
-    uint64_t reorder_packets;     // selective repeat: so much reordering is no loss
+    ps_t rto_low_ps, rto_high_ps; // selective repeat; PARAM_AUTO_TIME = computed from the path
+    uint64_t reorder_packets;     // selective repeat: reordering by up to this many packets is not
+                                  // a loss
     bool bdp_cap;                 // selective repeat
 };
 _Static_assert(sizeof(struct roce_spec) <= TRANSPORT_OWN_BYTES, "RoCE's settings fit");
@@ -29,10 +30,11 @@ static inline const struct roce_spec *roce_spec_const(const struct transport_spe
     return (const void *)t->own;
 }
 
-// transport_ops.complete: the notification point that the preset expects where the spec says "auto".
+// The function transport_ops.complete: sets up the notification point that the preset expects,
+// where the spec says "auto".
 void roce_complete(struct transport_spec *t, const struct cc_preset *preset);
 
-// Sizes of packets; data: `first` of its message, so with RETH.
+// Return the sizes of packets. `first`: the data packet is the first of its message and has a RETH.
 struct packet_sizes roce_data_sizes(const struct transport_spec *t, uint32_t payload, bool first);
 struct packet_sizes roce_ack_sizes(const struct transport_spec *t);
 struct packet_sizes roce_cnp_sizes(const struct transport_spec *t);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Selective repeat at the sender, after IRN (Mittal et al., SIGCOMM 2018, sections 3.1 and 3.2).
 //
-// The receiver keeps packets that come early and answers each with a NAK that names the first missing
-// packet and the early one. The sender remembers what has arrived; a packet is lost once one sent more
-// than `reorder` later has arrived, and is sent again once, before new ones. What is lost a second
-// time waits for the timeout: short with at most three packets in flight, else long enough for the
-// queues on the way. The record of one NAK is more than an AETH can say on the wire: IRN needs a new
-// header, captures show a plain NAK.
+// The receiver keeps packets that arrive early and acknowledges each with a NAK that contains the
+// first missing packet and the early packet. The sender records which packets have arrived. A
+// packet counts as lost when another packet, sent more than `reorder` packets later, has arrived;
+// it is then retransmitted once, before new packets. A packet lost a second time waits for the
+// timeout, which is short with at most three packets in flight, else long enough for the queues on
+// the path. An AETH has no room for the early packet: IRN needs a new header, and captures show a
+// plain NAK.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -26,8 +27,9 @@ void roce_selective_open(struct sender *s, ps_t queueing_ps)
     r->rto_high_ps = high == PARAM_AUTO_TIME ? base_rtt_ps + queueing_ps : high;
 }
 
-// Once the short timeout has fired without progress, the queue ahead may simply be longer than it: the
-// next one waits for what the buffers of the path can hold, so that no flow is given up for a queue.
+// After a short timeout without progress the queue on the path may simply be longer than the
+// timeout. The next timeout therefore covers what the buffers of the path can hold, so that no flow
+// fails because of a queue.
 ps_t roce_selective_rto_ps(const struct sender *s)
 {
     bool few = s->nxt - s->una <= FEW_PACKETS;
@@ -37,7 +39,7 @@ ps_t roce_selective_rto_ps(const struct sender *s)
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-// Find the first lost packet that has not been sent again.
+// Find the first lost packet that has not been retransmitted.
 static void find_loss(struct sender *s)
 {
     struct roce_selective *r = roce_selective_of(s);
@@ -74,7 +76,7 @@ void roce_selective_timeout(struct sender *s)
 {
     struct roce_selective *r = roce_selective_of(s);
     r->retx_next = s->una;
-    r->lost_end = r->recover_psn = s->max; // all that has not arrived
+    r->lost_end = r->recover_psn = s->max; // all packets that have not arrived are lost
     find_loss(s);
 }
 

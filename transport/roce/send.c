@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sender of a queue pair: packets, ACK, NAK, CNP, go-back-N, timeouts.
+// The sender of a queue pair: data packets, reactions to ACK, NAK and CNP, go-back-N, timeouts.
 #include "transport/roce/roce.h"
 
 static const struct roce_spec *spec_of(const struct sender *s)
@@ -18,7 +18,7 @@ static void restart_rto(struct sender *s, ps_t now)
 
 /* ---- sending ---- */
 
-// Fills in the packet `psn` of message `m`. Returns its payload bytes.
+// Write packet `psn` of message `m` to *p and return its payload bytes.
 static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, struct packet *p,
                             ps_t now)
 {
@@ -79,7 +79,8 @@ static void fill_new(struct sender *s, struct packet *p, ps_t now)
     }
 }
 
-// Retransmit one lost packet with AckReq set, so that the sender learns the receiver's state at once.
+// Retransmit one lost packet with AckReq set, so that the sender learns the receiver's state at
+// once.
 static void fill_lost(struct sender *s, struct packet *p, ps_t now)
 {
     const struct hosts *hosts = sender_hosts(s);
@@ -109,7 +110,8 @@ static void go_back(struct sender *s)
     s->nxt_bytes = s->una_bytes;
     s->sending = s->oldest;
     s->ackreq_end = s->una;
-    s->until_ackreq = 1; // the first packet requests an ACK, so that progress becomes known
+    s->until_ackreq = 1; // the first packet requests an ACK, so that the sender learns the
+                         // receiver's state
 }
 
 void roce_on_timeout(struct sender *s, ps_t now)
@@ -168,7 +170,8 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         sender_wake(s, now);
 }
 
-// Was the marked packet one of an earlier connection on this sender's memory? Its queue pair is closed.
+// Returns true if the marked packet belonged to an earlier, closed connection on this sender's
+// memory.
 static bool is_of_closed(const struct sender *s, const struct packet *p)
 {
     const struct hosts *hosts = sender_hosts(s);
@@ -178,8 +181,9 @@ static bool is_of_closed(const struct sender *s, const struct packet *p)
     return s->oldest == MESSAGE_NIL || psn < hosts_message(hosts, s->oldest)->first_seq;
 }
 
-// The limiter belongs to the queue pair, not to a message: a CNP also acts while nothing is in flight
-// (the notification point may send it up to an interval after the mark). It then counts for no flow.
+// The rate limiter belongs to the queue pair, not to a message, so a CNP takes effect even if
+// nothing is in flight (the notification point may send it up to an interval after the mark). In
+// that case no message counts it.
 static void on_cnp(struct sender *s, const struct packet *p, ps_t now)
 {
     s->cold->cnps++;
