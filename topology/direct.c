@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Direct kinds: links between the ranks of a group, no switch. What is for a rank further on goes
-// through the routers of those between (switch/router.c), by shortest paths.
+// Direct kinds: links between the ranks of a group, without switches. Packets for ranks further
+// away pass the routers of the ranks in between (switch/router.c), on shortest paths.
 //
-// Routing is minimal and without virtual channels, so on a ring the buffers of routers can wait for
-// each other in a circle: with PFC such a network may deadlock, as a real one would.
+// Routing is minimal and has no virtual channels, so the routers of a ring can wait for each
+// other's buffers in a cycle. With PFC such a network may deadlock, as a real one would.
 #include "topology/group.h"
 #include "topology/kinds.h"
 
-// A packet counts the routers it has crossed in 8 bits, so no two ranks are more than 256 links
-// apart.
+// A packet counts the routers it has crossed in 8 bits, so two ranks are at most 256 links apart.
 #define MAX_DISTANCE 256
 #define MAX_RING (2 * MAX_DISTANCE + 1)
 #define MAX_MESH (MAX_DISTANCE + 1)
 #define MAX_FULL 1024
 #define MAX_DLN 4096
-#define MAX_PORTS 4095 // of a rank
+#define MAX_PORTS 4095 // ports of a rank
 
 struct parallel_params {
     uint64_t parallel;
@@ -73,11 +72,12 @@ static void check_dln(const void *params, uint32_t size, uint32_t ranks, const c
     check_size(size, MAX_DLN, path, err);
 }
 
-// Links i -- i + distance of one group, each once: around (i + distance modulo size) or not.
+// Add the links from rank i to rank i + distance of one group, each link once, with or without
+// wrap-around.
 static void link_at(struct graph *g, uint32_t dim, const struct rank_group *group,
                     uint32_t distance, bool around, const struct link_spec *link)
 {
-    bool halfway = 2 * distance == group->size; // both ways round lead to the same rank
+    bool halfway = 2 * distance == group->size; // both directions lead to the same rank
     uint32_t n = around && !halfway ? group->size : group->size - distance;
     for (uint32_t i = 0; i < n; i++)
         graph_add_link(g, group_rank(group, i), group_rank(group, (i + distance) % group->size),
@@ -95,7 +95,7 @@ static void build_ring(struct graph *g, uint32_t dim, const void *params,
     }
 }
 
-// A rank's links to both its neighbours, which are one where there are two ranks.
+// Number of links from a rank to its two neighbours, which are the same rank in a group of two.
 static uint64_t ring_width(const void *params, uint32_t size)
 {
     return parallel_of(params) * (size > 2 ? 2 : 1);
@@ -112,7 +112,7 @@ static void build_mesh(struct graph *g, uint32_t dim, const void *params,
     }
 }
 
-// No rank forwards: all are neighbours.
+// No rank forwards, because all ranks are neighbours.
 static void build_full(struct graph *g, uint32_t dim, const void *params,
                        const struct link_spec *links)
 {
@@ -130,8 +130,9 @@ static uint64_t full_width(const void *params, uint32_t size)
     return parallel_of(params);
 }
 
-// Distances 2^k below the size. Those above half of it can be the mirror of another: size - 2^k is
-// a power of two only where it is 2^k itself, or the size is 2^k + 2^j.
+// Links to the ranks at distances 1, 2, 4, ... below the size. A distance above half of the size is
+// left out if its mirror image (size - distance) is also a power of two, which then has the same
+// links.
 static void build_dln(struct graph *g, uint32_t dim, const void *params,
                       const struct link_spec *links)
 {

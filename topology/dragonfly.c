@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Dragonfly (Kim et al., ISCA 2008, section 3): groups of fully connected routers, every pair of
-// groups joined by global links. p, a, h are the paper's: ranks of a router, routers of a group,
-// global links of a router; g = ranks / (p a) groups, at most a h + 1.
+// Dragonfly (Kim et al., ISCA 2008, section 3): groups of fully connected routers, with global
+// links between every two groups. p, a and h are the paper's parameters: ranks per router, routers
+// per group, global links per router. There are g = ranks / (p a) groups, at most a h + 1.
 //
-// Global port k of a group is on router k / h. The ports go round the other groups in ascending
-// order as often as all of them get one more, so every pair has floor(a h / (g - 1)) links; the
-// rest stay free. With g = a h + 1 this is the paper's arrangement. Routing is minimal (section
-// 4: local, global, local): a path has as few global links as can be, then as few local ones.
+// Global port k of a group belongs to router k / h. The ports of a group are assigned to the other
+// groups in ascending order, in as many rounds as all of them get one more link, so every pair of
+// groups has floor(a h / (g - 1)) links; the remaining ports are unused. With g = a h + 1 this is
+// the arrangement of the paper. Routing is minimal (section 4: local, global, local): a path has
+// the fewest possible global links, and among those the fewest local links.
 #include "topology/kinds.h"
 
-// Above any number of local links that a second global link could save.
+// More than the number of local links that a second global link could save.
 #define GLOBAL_COST 4
 
 struct dragonfly_params {
@@ -78,7 +79,8 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
     uint32_t rounds = groups > 1 ? a * h / (groups - 1) : 0;
     for (uint32_t round = 0; round < rounds; round++)
         for (uint32_t x = 0; x < groups; x++)
-            for (uint32_t y = x + 1; y < groups; y++) { // for x, y is its other group y - 1
+            for (uint32_t y = x + 1; y < groups; y++) { // group y is number y - 1 among the other
+                                                        // groups of x
                 uint32_t from = round * (groups - 1) + y - 1, to = round * (groups - 1) + x;
                 graph_add_costly_link(g, first + x * a + from / h, first + y * a + to / h, dim,
                                       global->rate_bps, global->delay_ps, GLOBAL_COST);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fat tree of equal switches with `radix` ports (Al-Fares et al., SIGCOMM 2008, section 3): three
+// A fat tree of equal switches with `radix` ports (Al-Fares et al., SIGCOMM 2008, section 3): three
 // tiers of edge, aggregation and core switches hold radix^3/4 ranks, two tiers radix^2/2. Every
-// switch has as many ports down as up. An oversubscribed tree has N times as many ranks on each
-// edge switch, which then has more ports down than up (Raiciu et al., SIGCOMM 2011:
-// 4:1), and holds N times as many. Ranks fill the edges in order; where they are fewer than the
-// tree holds, the last edges stay empty.
+// switch has as many ports down as up. With oversubscription N every edge switch has N times as
+// many ranks and therefore more ports down than up (Raiciu et al., SIGCOMM 2011: 4:1), and the tree
+// holds N times as many ranks. Ranks fill the edge switches in order; if there are fewer ranks than
+// the tree holds, the last edge switches stay empty.
 #include "topology/kinds.h"
 
 struct fat_tree_params {
@@ -79,7 +79,7 @@ static void check(const void *params_of, uint32_t size, uint32_t ranks, const ch
                 (unsigned)((p->oversubscription + 1) * (radix / 2)), SWITCH_MAX_PORTS);
 }
 
-// Switches of one role, `n` from index 0; returns the first node.
+// Add `n` switches of one role, with indices from 0. Returns the first node.
 static uint32_t add_switches(struct graph *g, enum node_role role, uint32_t dim, uint32_t n)
 {
     uint32_t first = g->n_nodes;
@@ -97,7 +97,7 @@ static void build_two(struct graph *g, uint32_t dim, uint32_t k, const struct li
             graph_add_link(g, edge + e, core + c, dim, trunk->rate_bps, trunk->delay_ps);
 }
 
-// Aggregation switch j of a pod is tied to cores j*k/2 .. (j+1)*k/2 - 1.
+// Aggregation switch j of a pod is linked to the cores j*k/2 to (j+1)*k/2 - 1.
 static void build_three(struct graph *g, uint32_t dim, uint32_t k, const struct link_spec *trunk,
                         uint32_t edge)
 {
@@ -120,7 +120,7 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
 {
     const struct fat_tree_params *p = params_of;
     uint32_t k = (uint32_t)radix_of(p, g->n_ranks);
-    uint32_t down = (uint32_t)p->oversubscription * k / 2; // ranks of an edge
+    uint32_t down = (uint32_t)p->oversubscription * k / 2; // ranks per edge switch
     uint32_t edges = p->tiers == 3 ? k * k / 2 : k;
     uint32_t edge = add_switches(g, NODE_EDGE, dim, edges);
     for (uint32_t r = 0; r < g->n_ranks; r++)

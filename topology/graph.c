@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Building and naming the graph.
+// Building of the graph, and names of its nodes and ports.
 #include "topology/graph.h"
 
 #include <stdio.h>
@@ -66,7 +66,7 @@ void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim
 {
     if ((a < g->n_ranks && graph_owner(g, a, dim) != a) ||
         (b < g->n_ranks && graph_owner(g, b, dim) != b))
-        return; // it uses another's ports
+        return; // the rank uses the ports of another rank
     uint32_t first = g->n_ports;
     add_port(g, a, first + 1, dim, rate_bps, delay_ps, cost);
     add_port(g, b, first, dim, rate_bps, delay_ps, cost);
@@ -117,7 +117,8 @@ uint32_t graph_ports_in(const struct graph *g, uint32_t rank, uint32_t d, uint32
     return n;
 }
 
-// In a fabric neighbours are ranks in their order, else ranks whose coordinate in the dimension is.
+// Ranks that share ports are consecutive ranks in a fabric, else ranks with consecutive coordinates
+// in the dimension.
 uint32_t graph_owner(const struct graph *g, uint32_t rank, uint32_t d)
 {
     uint32_t share = g->dim_share[d], stride = 1;
@@ -137,7 +138,7 @@ uint32_t graph_coord(const struct graph *g, uint32_t rank, uint32_t d)
     return rank % g->dim_size[d];
 }
 
-// The only dimension in which two ranks have different coordinates, or GRAPH_NONE.
+// Returns the only dimension in which the coordinates of two ranks differ, or GRAPH_NONE.
 static uint32_t differing_dim(const struct graph *g, uint32_t a, uint32_t b)
 {
     uint32_t only = GRAPH_NONE;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A network as a pure graph: ranks 0..n_ranks-1, then switches; ports in pairs; names of places.
+// A network as a plain graph: ranks 0 to n_ranks - 1, then switches; ports in pairs; names of nodes
+// and ports.
 #pragma once
 
 #include "engine/err.h"
 #include "engine/units.h"
 
 #define GRAPH_NONE UINT32_MAX
-#define GRAPH_NAME 48 // bytes of a place's name
+#define GRAPH_NAME 48 // bytes of a node's name
 
 enum node_role {
     NODE_RANK,
@@ -22,30 +23,32 @@ enum node_role {
 
 struct graph_node {
     uint8_t role;   // enum node_role
-    uint8_t dim;    // dimension that built it (switches)
-    uint32_t index; // within role and dimension (plane included)
+    uint8_t dim;    // dimension to which a switch belongs
+    uint32_t index; // unique with role, dimension and plane
     uint32_t plane;
     uint32_t first_port, n_ports; // filled by graph_seal
 };
 
-// One end of a link, and the direction that leaves by it.
+// One end of a link, with the link's direction that leaves it.
 struct graph_port {
-    uint32_t node, local; // local index at its node: order of linking
-    uint32_t peer;        // global index of the other end
+    uint32_t node, local; // local: index at its node, in order of linking
+    uint32_t peer;        // global index of the port at the other end
     uint8_t dim;
-    uint8_t cost; // of the link to a shortest path
-    bool down;    // routes do not use it
+    uint8_t cost; // cost of the link in shortest paths
+    bool down;    // routes do not use the link in this direction
     uint64_t rate_bps;
     ps_t delay_ps;
 };
 
 struct graph {
     uint32_t n_ranks, n_nodes, n_ports, n_dims;
-    uint32_t *dim_size; // [n_dims]: ranks' coordinate d runs over dim_size[d]; 0 is innermost
-    bool *dim_fabric; // [n_dims]: one fabric joins all ranks (else one group per other coordinates)
-    bool *dim_direct; // [n_dims]: ranks forward for others
+    uint32_t *dim_size; // [n_dims] coordinate d of a rank is below dim_size[d]; dimension 0 is the
+                        // innermost
+    bool *dim_fabric;   // [n_dims] one fabric joins all ranks; otherwise one group for each
+                        // combination of the other coordinates
+    bool *dim_direct;   // [n_dims] ranks forward for others
     uint32_t
-        *dim_share; // [n_dims]: so many neighbouring ranks share the ports of the first of them
+        *dim_share; // [n_dims] this many neighbouring ranks share the ports of the first of them
     struct graph_node *nodes;
     struct graph_port *ports; // sorted by (node, local) once sealed
     size_t cap_nodes, cap_ports;
@@ -56,35 +59,36 @@ void graph_free(struct graph *g);
 
 uint32_t graph_add_switch(struct graph *g, enum node_role role, uint32_t dim, uint32_t index,
                           uint32_t plane);
-// A link in both directions between two nodes, of cost 1.
+// Add a link in both directions between two nodes, with cost 1.
 void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
                     ps_t delay_ps);
 void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
                            ps_t delay_ps, uint8_t cost);
-// Every node of a row to every node of another, by `parallel` links each.
+// Link every node of a row to every node of another row, each pair by `parallel` links.
 void graph_add_trunks(struct graph *g, uint32_t first_a, uint32_t n_a, uint32_t first_b,
                       uint32_t n_b, uint32_t parallel, uint32_t dim, uint64_t rate_bps,
                       ps_t delay_ps);
-// Sort the ports by node; after it nothing may be added.
+// Sort the ports by node. Nothing may be added afterwards.
 void graph_seal(struct graph *g);
 
-// Coordinate of a rank in dimension d.
+// Returns the coordinate of a rank in dimension d.
 uint32_t graph_coord(const struct graph *g, uint32_t rank, uint32_t d);
 
-// Does a dimension join two different ranks?
+// Returns true if dimension d joins two different ranks.
 bool graph_dim_joins(const struct graph *g, uint32_t a, uint32_t b, uint32_t d);
 
-// The rank whose ports a rank uses in dimension d: its own, unless ranks share.
+// Returns the rank whose ports a rank uses in dimension d: the rank itself, unless ranks share
+// ports.
 uint32_t graph_owner(const struct graph *g, uint32_t rank, uint32_t d);
 
-// How many ports a rank has in dimension d; they follow one another from *first on (left as it is
-// where there are none).
+// Returns the number of ports of a rank in dimension d. They are consecutive and start at *first,
+// which is not changed if there are none.
 uint32_t graph_ports_in(const struct graph *g, uint32_t rank, uint32_t d, uint32_t *first);
 
-// The innermost dimension that joins two ranks, or GRAPH_NONE.
+// Returns the innermost dimension that joins two ranks, or GRAPH_NONE.
 uint32_t graph_joining_dim(const struct graph *g, uint32_t a, uint32_t b);
 
-// Name of a node ("rank3", "leaf0", "dim0.sw5", "dim0.sw5.p1"; "dim1.leaf0" where two fabrics
-// exist) and of the direction that leaves by a port ("leaf0->spine2"). Return `buf`.
+// Write the name of a node ("rank3", "leaf0", "dim0.sw5", "dim0.sw5.p1"; "dim1.leaf0" if there are
+// several fabrics), or of the direction that leaves by a port ("leaf0->spine2"), and return `buf`.
 const char *graph_node_name(const struct graph *g, uint32_t node, char buf[GRAPH_NAME]);
 const char *graph_port_name(const struct graph *g, uint32_t port, char buf[2 * GRAPH_NAME]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any graph of ranks and switches, joining all ranks; docs/topologies.md has the format of its
-// file.
+// An arbitrary graph of ranks and switches that joins all ranks; docs/topologies.md has the file
+// format.
 #include "topology/graph_kind.h"
 
 #include <stdio.h>
@@ -26,18 +26,19 @@ static const struct param params[] = {
 };
 _Static_assert(sizeof(struct graph_params) <= TOPOLOGY_PARAMS_BYTES, "params fit");
 
-// ---- what is wrong with it ----
+// ---- checks ----
 
 struct inspection {
     const struct graph_params *p;
     uint32_t ranks;
     const char *path;
     struct err *err;
-    size_t errors;   // before
-    uint32_t *parts; // [switch, then rank] union-find: what forwards and hangs together
+    size_t errors;   // number of errors before the checks
+    uint32_t *parts; // [switches, then ranks] union-find of the nodes that forward and are
+                     // connected
 };
 
-// Nodes count switches first.
+// Nodes are numbered with the switches first.
 static uint32_t node_of(const struct inspection *i, struct graph_end end)
 {
     return end.is_switch ? end.index : (uint32_t)i->p->switches + end.index;
@@ -114,7 +115,7 @@ static void check_types(const struct inspection *i)
                 p->file, n, MAX_LINK_TYPES);
 }
 
-// Tie what forwards and has a link between it.
+// Unite the sets of two nodes that both forward and have a link.
 static void tie_parts(const struct inspection *i)
 {
     const struct graph_params *p = i->p;
@@ -125,7 +126,7 @@ static void tie_parts(const struct inspection *i)
     }
 }
 
-// The ranks that hang on the part of `home`, by a link to it or as a node of it.
+// Returns which ranks are attached to the set `home`: they are members, or have a link to one.
 static bool *hanging_on(const struct inspection *i, uint32_t home)
 {
     const struct graph_params *p = i->p;
@@ -139,8 +140,8 @@ static bool *hanging_on(const struct inspection *i, uint32_t home)
     return hangs;
 }
 
-// All ranks must hang on one part, that of what rank 0's first link leads to, so every two have a
-// path.
+// All ranks must be attached to one set of forwarding nodes, the one to which rank 0's first link
+// leads. Then every two ranks have a path.
 static void check_joined(const struct inspection *i)
 {
     const struct graph_params *p = i->p;
@@ -186,7 +187,7 @@ static void check(const void *params_of, uint32_t size, uint32_t ranks, const ch
 static void build(struct graph *g, uint32_t dim, const void *params_of,
                   const struct link_spec *links)
 {
-    (void)links; // the reader has filled in what a link leaves out
+    (void)links; // the reader has filled in the defaults of links
     const struct graph_params *p = params_of;
     uint32_t first = g->n_nodes;
     g->dim_direct[dim] = p->transit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A fabric given link by link: plain data, read from a file by config/.
+// A fabric given link by link, as plain data that config/ reads from a file.
 #pragma once
 
 #include "topology/topology.h"
@@ -15,12 +15,12 @@ struct graph_link {
 };
 
 struct graph_params {
-    const char *file; // its name, for messages
+    const char *file; // file name, for messages
     bool transit;
-    /* read from it */
+    /* read from the file */
     uint64_t switches;
     size_t n_links;
-    struct graph_link *links; // owned by who has read them
+    struct graph_link *links; // owned by the reader of the file
 };
 
 extern const struct topology_kind topology_graph;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ranks count through the innermost dimension first, so a group is an arithmetic progression.
+// Groups of ranks. Ranks are numbered with the innermost dimension first, so a group is an
+// arithmetic progression.
 #include "topology/group.h"
 
 uint32_t rank_groups(const struct graph *g, uint32_t dim) { return g->n_ranks / g->dim_size[dim]; }

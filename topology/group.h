@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Dimensions built once for every group of ranks that share all other coordinates.
+// Groups for dimensions that are built once for each set of ranks with equal other coordinates.
 #pragma once
 
 #include "topology/graph.h"
@@ -9,7 +9,8 @@ struct rank_group {
     uint32_t first, stride, size;
 };
 
-// How many groups dimension `dim` has, and the one of that index, in order of their first ranks.
+// Return the number of groups of dimension `dim`, and the group with a given index, in the order of
+// their first ranks.
 uint32_t rank_groups(const struct graph *g, uint32_t dim);
 struct rank_group rank_group_at(const struct graph *g, uint32_t dim, uint32_t index);
 

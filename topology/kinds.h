@@ -4,7 +4,7 @@
 
 #include "topology/topology.h"
 
-#define SWITCH_MAX_PORTS 4095 // an event's key has 12 bits for a port of a node
+#define SWITCH_MAX_PORTS 4095 // an event's key has 12 bits for the port of a node
 
 extern const struct topology_kind topology_switch, topology_leaf_spine, topology_fat_tree,
     topology_rail, topology_dragonfly, topology_ring, topology_mesh, topology_fully_connected,

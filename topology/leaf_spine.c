@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two-tier Clos: leaves hold consecutive ranks, every leaf is tied to every spine by parallel trunks.
+// Two-tier Clos network: leaves hold consecutive ranks, and every leaf is linked to every spine by
+// parallel trunks.
 #include "topology/kinds.h"
 
 struct leaf_spine_params {

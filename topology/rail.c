@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rail-optimised fabric: servers stand in pods, GPU i of every server of a pod hangs on rail switch
-// i of that pod, and every rail switch is tied to every spine. Ranks fill servers in order, so a
-// rank's rail is rank % gpus_per_server. What servers are tied by inside is a dimension of its own.
+// Rail-optimised fabric: GPU i of every server of a pod is linked to rail switch i of that pod, and
+// every rail switch to every spine. Ranks fill servers in order, so the rail of a rank is rank %
+// gpus_per_server. The network inside the servers is a dimension of its own.
 #include "topology/kinds.h"
 
 struct rail_params {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A search from every destination; equal sets of next hops are stored once.
+// Builds the routes by a search from every destination. Equal sets of next hops are stored once.
 #include "topology/routes.h"
 
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 
 struct search {
     const struct graph *g;
-    uint16_t *distance;  // of each node to the destination, FAR where it was not reached
-    uint32_t *neighbour; // by port: node at its other end
-    uint32_t *queue;     // ring of nodes whose neighbours are to be looked at
+    uint16_t *distance;  // distance of each node to the destination; FAR = not reached
+    uint32_t *neighbour; // [port] node at the other end
+    uint32_t *queue;     // ring of nodes whose neighbours are to be visited
     bool *queued;
-    uint32_t *reached; // nodes
+    uint32_t *reached; // nodes reached from the destination
     uint32_t n_reached;
-    uint32_t *known; // hash table of sets: index + 1, 0 = free
+    uint32_t *known; // hash table of sets: index + 1; 0 = free
     size_t cap_known;
 };
 
@@ -33,8 +33,8 @@ static void reach(struct search *s, uint32_t node, uint32_t distance)
     s->distance[node] = (uint16_t)distance;
 }
 
-// Distances to `dst` over links of dimension `dim`. Where all links cost the same this is a search
-// in breadth; a node whose distance falls once more is looked at again.
+// Compute the distances to `dst` over links of dimension `dim`. If all links have the same cost
+// this is a breadth-first search; otherwise a node whose distance shrinks is visited again.
 static void search_from(struct search *s, uint32_t dst, uint32_t dim)
 {
     const struct graph *g = s->g;
@@ -92,7 +92,8 @@ static void known_grow(struct search *s, const struct routes *r)
         known_put(s, r, i);
 }
 
-// The index of the set that stands at the end of r->ports, `count` long: an old one where it is known.
+// Returns the index of the set in the last `count` entries of r->ports. If an equal set exists, its
+// index is returned and the entries are removed.
 static uint32_t set_index(struct routes *r, struct search *s, uint32_t count)
 {
     uint32_t first = (uint32_t)r->n_ports - count;
@@ -114,7 +115,7 @@ static uint32_t set_index(struct routes *r, struct search *s, uint32_t count)
     return r->n_sets++;
 }
 
-// What `node` does with packets to the destination of the search.
+// Returns the table entry of `node` for the destination of the search.
 static uint16_t next_hop(struct routes *r, struct search *s, uint32_t node, uint32_t dim)
 {
     const struct graph *g = s->g;
@@ -137,7 +138,7 @@ static uint16_t next_hop(struct routes *r, struct search *s, uint32_t node, uint
     return r->ports[--r->n_ports];
 }
 
-// The switch that a rank hangs on by its only port in a dimension, or GRAPH_NONE.
+// Returns the switch to which a rank is linked by its only port in a dimension, or GRAPH_NONE.
 static uint32_t edge_of(const struct routes *r, const struct graph *g, uint32_t rank, uint32_t dim,
                         uint32_t *port)
 {
@@ -147,10 +148,11 @@ static uint32_t edge_of(const struct routes *r, const struct graph *g, uint32_t 
     return edge >= r->n_ranks ? edge : GRAPH_NONE;
 }
 
-// Columns of a dimension, and the ranks to search from: one of each group.
+// Assign ranks to the columns of a dimension, and select one rank of each column as the destination
+// of a search.
 static uint32_t make_groups(struct routes *r, const struct graph *g, uint32_t dim, bool *search)
 {
-    uint32_t *group_at = memory_zeroed(r->n_switches, sizeof *group_at); // + 1; 0 = none yet
+    uint32_t *group_at = memory_zeroed(r->n_switches, sizeof *group_at); // group + 1; 0 = none yet
     uint32_t n = 0;
     for (uint32_t rank = 0; rank < r->n_ranks; rank++) {
         uint32_t port = 0, edge = edge_of(r, g, rank, dim, &port);
@@ -173,7 +175,7 @@ static uint32_t make_groups(struct routes *r, const struct graph *g, uint32_t di
     return n;
 }
 
-// The rows of ranks: those that have a choice of ports.
+// Assign a row to every rank that has several ports in a dimension.
 static void make_rows(struct routes *r, const struct graph *g)
 {
     r->n_rows = r->n_switches;
@@ -186,12 +188,13 @@ static void make_rows(struct routes *r, const struct graph *g)
         }
 }
 
-// A column: what every node of the dimension does with packets to a group.
+// Fill in one column: the entry of every node of the dimension for a group.
 static void routes_to(struct routes *r, struct search *s, uint32_t rank, uint32_t dim)
 {
     uint32_t port = 0, edge = edge_of(r, s->g, rank, dim, &port);
     size_t ranks = (size_t)dim * r->n_ranks;
-    // What hangs on a switch by one link is searched from there: its own link says nothing.
+    // Ranks with one link to a switch share the search from that switch, because the last link is
+    // the same for all paths.
     search_from(s, edge != GRAPH_NONE ? edge : rank, dim);
     uint32_t last = edge != GRAPH_NONE ? s->g->ports[port].cost : 0;
     for (uint32_t i = 0; i < s->n_reached; i++) {
@@ -252,7 +255,7 @@ int routes_build(struct routes *r, const struct graph *g)
     memset(r->next, 0xff, entries * sizeof *r->next);
     search_all(r, g, search);
     free(search);
-    if (!r->sets) // readers may look before they know whether there is a choice
+    if (!r->sets) // readers may prefetch before they know whether there is a choice
         r->sets = memory_zeroed(1, sizeof *r->sets);
     if (!r->ports)
         r->ports = memory_zeroed(1, sizeof *r->ports);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Shortest-path next hops: for every node that has a choice, and every destination rank, the set of
-// output ports.
+// Next hops on shortest paths: for every node that has a choice and every destination rank, the set
+// of output ports.
 #pragma once
 
 #include "topology/graph.h"
 
-// A next hop in 16 bits, since a switch reads one per packet: a local port number, or ROUTE_SET | index
-// of a set of several equal ones, or ROUTE_HERE: the rank's group hangs on this switch, by port[rank],
-// or ROUTE_NONE.
+// A next hop has 16 bits, because a switch reads one per packet: a local port number, ROUTE_SET |
+// index of a set of several equal-cost ports, ROUTE_HERE (the group of the rank is attached to this
+// switch, by port[rank]), or ROUTE_NONE.
 #define ROUTE_SET 0x8000u
 #define ROUTE_HERE 0xfffeu
 #define ROUTE_NONE 0xffffu
@@ -15,39 +15,42 @@
 #define ROUTE_NO_ROW UINT32_MAX
 
 struct route_set {
-    uint32_t first, count; // of `ports`
+    uint32_t first, count; // range of `ports`
 };
 
-// The table has a row for every switch, then one for every rank and dimension where the rank has
-// several ports: there it chooses for its own packets, and in a direct dimension for others' too.
-// Ranks that hang on the same switch of a dimension, each by one link, are a group: everywhere else
-// they are reached alike, so a table has a column a group and stays small. Other ranks are alone;
-// where the dimension is no fabric, those of different groups of ranks share the column of their
-// coordinate.
+// The table has one row for every switch, then one for every rank and dimension in which the rank
+// has several ports. Such a rank chooses for its own packets, and in a direct dimension for transit
+// packets too. Ranks that are each attached by one link to the same switch form a group. All other
+// nodes reach the ranks of a group alike, so the table has one column per group and stays small.
+// Every other rank has a column of its own; in a dimension that is not a fabric, ranks with the
+// same coordinate share a column.
 struct routes {
     uint32_t n_ranks, n_switches, n_dims;
     uint32_t n_rows;
-    uint32_t n_groups;      // columns: the most of any dimension
-    uint32_t longest;       // cost of the longest path between ranks: no fewer than its links
-    uint8_t *dim;           // [node - n_ranks]
-    uint32_t *row;          // [dim * n_ranks + rank]: the rank's, or ROUTE_NO_ROW
-    uint16_t *only;         // [dim * n_ranks + rank]: its local port where it has only one
-    uint16_t *group, *port; // [dim * n_ranks + rank]: its column; its port at the group's switch
+    uint32_t n_groups;      // number of columns: the maximum over the dimensions
+    uint32_t longest;       // cost of the longest path between ranks, which is at least its number
+                            // of links
+    uint8_t *dim;           // [node - n_ranks] dimension of the switch
+    uint32_t *row;          // [dim * n_ranks + rank] row of the rank, or ROUTE_NO_ROW
+    uint16_t *only;         // [dim * n_ranks + rank] local port of the rank if it has only one
+    uint16_t *group, *port; // [dim * n_ranks + rank] column of the rank; its port at the group's
+                            // switch
     uint16_t *next;         // [row * n_groups + group]
     struct route_set
-        *sets; // each different set of local port numbers once, over all rows; not NULL
+        *sets; // all different sets of local port numbers, shared by all rows; never NULL
     uint32_t n_sets;
-    uint16_t *ports; // not NULL
+    uint16_t *ports; // never NULL
     size_t n_ports, cap_ports, cap_sets;
 };
 
-// All paths of least cost within each dimension; ranks forward in direct dimensions only. 0, or -1
-// where there are more than ROUTE_MAX_SETS different sets of equal paths (then free it all the
-// same).
+// Compute all paths of least cost within each dimension. Ranks forward only in direct dimensions.
+// Returns 0, or -1 if there are more than ROUTE_MAX_SETS different sets of equal-cost ports. The
+// caller must call routes_free() in either case.
 int routes_build(struct routes *r, const struct graph *g);
 void routes_free(struct routes *r);
 
-// The local ports that a row has for a rank; how many (0 = unreachable).
+// Set *ports to the local ports of a row that lead to a rank. Returns their number (0 =
+// unreachable).
 static inline uint32_t routes_of_row(const struct routes *r, uint32_t row, uint32_t dim,
                                      uint32_t rank, const uint16_t **ports)
 {
@@ -65,14 +68,14 @@ static inline uint32_t routes_of_row(const struct routes *r, uint32_t row, uint3
     return set->count;
 }
 
-// The local ports of a switch towards a rank that its dimension joins with it.
+// The same for a switch, whose dimension must join the rank.
 static inline uint32_t routes_get(const struct routes *r, uint32_t node, uint32_t rank,
                                   const uint16_t **ports)
 {
     return routes_of_row(r, node - r->n_ranks, r->dim[node - r->n_ranks], rank, ports);
 }
 
-// The local ports of rank `src` towards rank `dst` in a dimension that joins them.
+// The same for rank `src` and destination `dst`, in a dimension that joins them.
 static inline uint32_t routes_from(const struct routes *r, uint32_t src, uint32_t dst, uint32_t dim,
                                    const uint16_t **ports)
 {
@@ -83,8 +86,9 @@ static inline uint32_t routes_from(const struct routes *r, uint32_t src, uint32_
     return r->only[at] != ROUTE_NONE;
 }
 
-// The ports of a path from rank `src` to `dst` in dimension `dim` (the first of each set), global
-// indices into g->ports, at most `cap`. The number of hops, 0 when unreachable.
+// Find a path from rank `src` to `dst` in dimension `dim`, using the first port of each set. Writes
+// at most `cap` global indices into g->ports to `ports` and returns the number of hops, 0 if
+// unreachable.
 #define ROUTE_MAX_HOPS 256 // a packet counts the switches it has crossed in 8 bits
 uint32_t route_path(const struct routes *r, const struct graph *g, uint32_t src, uint32_t dst,
                     uint32_t dim, uint32_t *ports, uint32_t cap);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One switch (times planes) for every group of ranks that share all other coordinates.
+// One switch, or several parallel planes, for every group of ranks with equal other coordinates.
 #include "topology/group.h"
 #include "topology/kinds.h"
 
