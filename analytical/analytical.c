@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Times of single messages, and their deliveries.
+// Times of single messages, and their delivery.
 #include "analytical/analytical.h"
 
 #include <stdlib.h>
 
 #include "engine/memory.h"
 
-// ---- how long ----
+// ---- times ----
 
 static uint32_t hops_between(const struct analytical_dim *dim, uint32_t from, uint32_t to)
 {
@@ -21,11 +21,11 @@ static uint32_t hops_between(const struct analytical_dim *dim, uint32_t from, ui
     }
 }
 
-// What lies between two ranks, over all dimensions in which they differ.
+// The path between two ranks, over all dimensions in which they differ.
 struct way {
     uint32_t hops;
     ps_t latency_ps;
-    double bytes_per_ns; // of the slowest
+    double bytes_per_ns; // minimum over the dimensions
 };
 
 static struct way way_between(const struct analytical *a, uint32_t src, uint32_t dst)
@@ -65,7 +65,7 @@ ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t ds
     double ns = (double)way.latency_ps / (double)PS_PER_NS + (double)bytes / way.bytes_per_ns;
     if (ns >= (double)ANALYTICAL_LONGEST_PS / (double)PS_PER_NS)
         return ANALYTICAL_LONGEST_PS;
-    return (ps_t)ns * PS_PER_NS; // truncated, as the original's conversion to int does
+    return (ps_t)ns * PS_PER_NS; // truncated, like ASTRA-sim's conversion to int
 }
 
 // ---- messages ----

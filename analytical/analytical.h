@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A network in closed form: every message takes its own time, whatever else is under way. It repeats
-// the analytical network of ASTRA-sim 1.0 to the nanosecond; implements net/transfer.h.
+// A network in closed form: the time of a message does not depend on other messages. It reproduces
+// the analytical network of ASTRA-sim 1.0 to the nanosecond and implements net/transfer.h.
 //
-// A message of `bytes` over `hops` links takes T = trunc(hops * latency + bytes / bandwidth) ns. No
-// contention, headers, acknowledgements, loss or congestion control.
+// A message of `bytes` over `hops` links takes T = trunc(hops * latency + bytes / bandwidth) ns.
+// There is no contention, and there are no headers, acknowledgements, losses or congestion control.
 // Source: Rashidi et al., ISPASS 2020; the analytical backend of ASTRA-sim 1.0.
 #pragma once
 
@@ -15,16 +15,16 @@
 struct analytical_dim {
     enum topology_shape shape; // not SHAPE_OTHER
     uint32_t size;             // ranks of a group
-    ps_t latency_ps;           // of a link
-    double bytes_per_ns;       // all links together that a message may use, > 0
+    ps_t latency_ps;           // latency of one link
+    double bytes_per_ns;       // bandwidth of all links together that a message may use, > 0
 };
 
-// A message on its way, or a free slot.
+// A message in flight, or a free slot.
 struct analytical_message {
-    struct sim_timer timer; // its arrival
+    struct sim_timer timer; // fires at its arrival
     struct analytical *net;
     struct analytical_message *next_free;
-    uint64_t id, token, bytes; // id: order of posting
+    uint64_t id, token, bytes; // id: sequence number of the post
     uint32_t job, src, dst;
     ps_t posted_ps, takes_ps;
     bool on_its_way;
@@ -36,10 +36,12 @@ struct analytical {
     struct analytical_dim dims[COLL_MAX_DIMS]; // innermost first
     uint32_t n_dims;
     struct transfer_client client;
-    void (*ended)(void *ctx, const struct analytical_message *m); // has arrived; may be NULL
+    void (*ended)(void *ctx, const struct analytical_message *m); // called when a message has
+                                                                  // arrived; may be NULL
     void *ended_ctx;
     /* state */
-    struct analytical_message **blocks; // of ANALYTICAL_BLOCK each: timers must not move
+    struct analytical_message **blocks; // blocks of ANALYTICAL_BLOCK messages, because timers must
+                                        // not move
     size_t n_blocks;
     struct analytical_message *free_head;
     uint64_t n_running;
@@ -48,31 +50,34 @@ struct analytical {
 };
 
 #define ANALYTICAL_BLOCK 256
-#define ANALYTICAL_LONGEST_PS (PS_NEVER / 4) // 26 days; what takes longer takes this
+#define ANALYTICAL_LONGEST_PS (PS_NEVER / 4) // 26 days; longer times are set to this
 
-// The caller fills the configuration of a zeroed struct; nothing else to begin. Ends the timers.
+// Free everything and end the timers. A network is set up by filling the configuration of a zeroed
+// struct.
 void analytical_free(struct analytical *a);
 
-// Links between two ranks: the sum over the dimensions in which their coordinates differ.
+// Returns the number of links between two ranks: the sum over the dimensions in which their
+// coordinates differ.
 uint32_t analytical_hops(const struct analytical *a, uint32_t src, uint32_t dst);
 
-// How long a message takes, whole nanoseconds in ps. Ranks that differ in several dimensions are
-// reached through one after the other, at the slowest bandwidth of them (the original only sends
-// along one).
+// Returns the time of a message in ps, a whole number of nanoseconds. Ranks that differ in several
+// dimensions are reached through one dimension after the other, at the lowest of their bandwidths
+// (ASTRA-sim sends along one dimension only).
 ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t dst, uint64_t bytes);
 
-// Bytes per ns at which a message between two ranks moves, 0 where they are one.
+// Returns the bytes per ns of a message between two ranks, 0 if they are the same rank.
 double analytical_bandwidth(const struct analytical *a, uint32_t src, uint32_t dst);
 
-// transfer.post: `delivered`, then `sent`, both when the message has arrived.
+// The function transfer.post. When the message arrives, `delivered` is called, then `sent`.
 void analytical_post(void *analytical, const struct transfer_request *request, ps_t now);
 
-// transfer.phase: how long all members together need for a phase that they begin at once.
+// The function transfer.phase: computes the duration of a phase that all members start at once.
+// Returns false if it has no closed form.
 bool analytical_phase(void *analytical, const struct coll_phase_call *call, ps_t *duration_ps);
 
-// The transfer over this network.
+// Returns the message interface of this network.
 struct transfer analytical_transfer(struct analytical *a);
 
-// Calls `each` for every message on its way.
+// Call `each` for every message in flight.
 void analytical_each(const struct analytical *a, void *ctx,
                      void (*each)(void *ctx, const struct analytical_message *m));

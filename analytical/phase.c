@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Whole phases in closed form, as the collectives of ASTRA-sim 1.0 take them on its analytical
-// network. Of n members, with T the time of the slowest message of a step, D the endpoint delay
-// before each message and after the last, and M the time to add what a message brought:
+// network. There are n members. T is the time of the slowest message of a step, D the endpoint
+// delay before each message and after the last, and M the time to reduce the bytes of a message:
 //
 //   ring              all-reduce      2(n-1) T + (2(n-1) + 1) D + (n-1) M
 //                     reduce-scatter  (n-1) (T + M) + n D
@@ -12,16 +12,16 @@
 //                     all-gather, all-to-all   T + 2 D
 //   halving_doubling  a step D + T_k, in halvings after the first also M_k; D after the last
 //
-// A message has floor(c/n) bytes of a chunk c (an all-gather's: c, the rank's own part), in step k of
-// a halving floor(c/2^(k+1)). Doublings send c, 2c, .. of an all-gather; of an all-reduce the
-// original halves once more before it doubles, so they send 2f, 4f, .. with f = floor(c/2n). All
-// members begin at once.
+// A message has floor(c/n) bytes of a chunk of c bytes (all-gather: c, the rank's own part), and
+// floor(c/2^(k+1)) bytes in step k of a halving. The doublings of an all-gather send c, 2c, and so
+// on; before the doublings of an all-reduce ASTRA-sim halves once more, so they send 2f, 4f, and so
+// on with f = floor(c/2n). All members start at once.
 #include <string.h>
 
 #include "analytical/analytical.h"
 #include "collective/settings.h"
 
-// The original adds at one message of 500 kB in 3 ns, and what is left over for nothing.
+// ASTRA-sim reduces 500 kB of a message in 3 ns, and the remainder in no time.
 #define ADDED_BYTES 500000
 #define ADDED_NS 3
 
@@ -34,7 +34,7 @@ static uint64_t message_bytes(const struct coll_phase_call *call)
 
 static ps_t longer(ps_t a, ps_t b) { return a > b ? a : b; }
 
-// n times `each`, and sums, of times up to the longest.
+// Products and sums of times, limited to ANALYTICAL_LONGEST_PS.
 static ps_t times(uint64_t n, ps_t each)
 {
     ps_t product;
@@ -66,7 +66,7 @@ static bool ring_phase(const struct analytical *a, const struct coll_phase_call 
     case COLL_ALL_GATHER:
         *duration_ps = plus(times(n - 1, time), times(n, delay));
         return true;
-    case COLL_ALL_TO_ALL: // every hop of every message is a message to the neighbour
+    case COLL_ALL_TO_ALL: // each hop of a message is a message to the neighbour
         *duration_ps = plus(times(n * (n - 1) / 2, plus(time, delay)), delay);
         return true;
     default:
@@ -74,8 +74,9 @@ static bool ring_phase(const struct analytical *a, const struct coll_phase_call 
     }
 }
 
-// The slowest message of all pairs. Where the members are all ranks, or evenly apart along one
-// dimension, what the first one sees stands for all; a mapping or a list of ranks makes other groups.
+// Returns the time of the slowest message of all pairs. If the members are all ranks, or evenly
+// spaced along one dimension, the maximum over the first member's pairs equals the maximum over all
+// pairs. Other groups (from a mapping or a list of ranks) need the full search.
 static ps_t slowest_pair(const struct analytical *a, const struct coll_phase_call *call,
                          uint64_t bytes)
 {
@@ -133,8 +134,9 @@ static ps_t exchange_ps(const struct analytical *a, const struct coll_phase_call
     return time;
 }
 
-// Partners as in collective/halving_doubling.c: the largest messages go furthest. The original has
-// them the other way round, which is the same sum as long as a link's latency is whole nanoseconds.
+// The partners are those of collective/halving_doubling.c, where the largest messages go to the
+// most distant partners. ASTRA-sim does the opposite, but the sum is the same as long as a link's
+// latency is a whole number of nanoseconds.
 static bool halving_doubling_phase(const struct analytical *a, const struct coll_phase_call *call,
                                    ps_t *duration_ps)
 {
