@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Captures: packets of several ports, held until settled, written in order of time.
+// Captures: packets of several ports, written to one file in order of time.
 //
-// Ports report in order of start each, but not among each other, and far ends and last bits are
-// later than the call. So records wait in a heap until the clock has passed them. The order of the
-// file is (time, port, near before far end, order at the port), the same whatever order the ports
-// report in. Headers are encoded only when a record is written, and only as far as the snaplen
-// reaches. A capture never disturbs the simulation: write errors are kept for capture_close().
+// A port reports its packets in order of their start, but ports are not ordered among each other,
+// and records of far ends and last bits have later times than the report. Records therefore wait in
+// a heap until the clock has passed them. The file is ordered by (time, port, near end before far
+// end, order at the port), whatever the order of reports. Headers are encoded only when a record is
+// written, and only up to the snaplen. A capture never disturbs the simulation: capture_close()
+// reports write errors.
 
 #include "trace/capture.h"
 
@@ -18,15 +19,15 @@
 #include "wire/frame.h"
 #include "wire/ip.h"
 
-// No frame is longer: an IP packet, its Ethernet header and the largest trailer.
+// Upper limit of a frame: Ethernet header, IP packet and the largest trailer.
 #define FRAME_MAX (ETHERNET_BYTES + 2 * 65536)
 
 struct record {
     ps_t time_ps;
     uint32_t source; // index into capture.ports
-    uint32_t order;  // at that source; wraps, compared by difference
+    uint32_t order;  // order at that source; wraps, so it is compared by difference
     struct packet packet;
-    // As they were at transmission: a fresh connection renames its flow for every message.
+    // Copies at transmission time, because a fresh connection gets new numbers for every message.
     struct packet_meta meta;
     struct flow_id id;
     uint8_t trailer[INT_TRAILER_MAX];
@@ -46,9 +47,9 @@ struct capture {
     size_t n_sources;
     /* state */
     struct capture_file *file;
-    struct record *heap; // smallest first
+    struct record *heap; // ordered by record_before
     size_t n, cap;
-    uint8_t *frame; // the kept bytes of one frame
+    uint8_t *frame; // the first bytes of one frame
     size_t frame_bytes;
 };
 
@@ -129,7 +130,7 @@ static void heap_pop(struct capture *c)
     c->heap[at] = last;
 }
 
-// The first source of `port`, or the place where it would be.
+// Returns the first source of `port`, or the index where it would be inserted.
 static size_t source_find(const struct capture *c, uint32_t port)
 {
     size_t low = 0, high = c->n_sources;

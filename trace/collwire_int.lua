@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Wireshark: the INT trailer that collwire puts behind the IP packet of RoCEv2 data and ACKs.
+-- Wireshark: the INT trailer that collwire puts after the IP packet of RoCEv2 data and ACKs.
 --   wireshark -X lua_script:trace/collwire_int.lua rank0.pcap
 -- Layout: trace/int_trailer.c (that of the HPCC prototype, Li et al., SIGCOMM 2019, figure 7).
 -- A trailer of one byte is PINT's digest: utilization = 1.05 ^ (digest - 142).

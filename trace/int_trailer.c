@@ -4,9 +4,10 @@
 //   nHop 4 | path 12                                          number of records; XOR of their ports
 //   rate 3 | time, ns 24 | bytes sent / 128  20 | queue / 80  17      a record, the first switch first
 //
-// rate: 25 Gb/s times 2^rate, the highest that is not above the link's (0 below 25G, 7 from 3.2T):
-// three bits name no arbitrary rate. Inside the simulation records may be exact; the wire has this
-// grain always. An Ethernet trailer, so that IP length and ICRC stay right.
+// rate: 25 Gb/s times 2^rate, the highest step not above the rate of the link (0 below 25G, 7 from
+// 3.2T), because three bits cannot encode arbitrary rates. Records inside the simulation may be
+// exact; on the wire they always have this resolution. The trailer is an Ethernet trailer, so that
+// IP length and ICRC stay correct.
 #include "trace/int_trailer.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The INT trailer behind an IP packet: what telemetry looks like on the wire.
+// The INT trailer after an IP packet: the encoding of telemetry on the wire.
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #define INT_TRAILER_MAX (2 + 8 * 8)
 
-// Write the trailer of `bytes` (INT_TRAILER_MAX at most) of what a data packet or ACK carries now; room
-// that no switch has filled yet is zero. One byte is PINT's digest.
+// Write the trailer of `bytes` (at most INT_TRAILER_MAX) of a data packet or ACK in its current
+// state. Records that no switch has written yet are zero. A trailer of one byte is PINT's digest.
 void int_trailer_put(uint8_t *out, size_t bytes, const struct packet_meta *meta,
                      const struct int_hop *hops);

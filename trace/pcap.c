@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Capture files through libpcap: the only file that knows it.
+// Capture files through libpcap. No other file uses libpcap.
 //
-// Nanosecond magic, LINKTYPE_ETHERNET, times since the start of the simulation. The filter is the
-// kernel's BPF run over the bytes kept, so it cannot see beyond the snaplen. Closed pipes are write
-// errors (the program ignores SIGPIPE).
+// Nanosecond magic, LINKTYPE_ETHERNET, times since the start of the simulation. The filter is a BPF
+// program that runs on the bytes kept, so it cannot match beyond the snaplen. Closed pipes are
+// write errors (the program ignores SIGPIPE).
 
 #include <errno.h>
 #include <pcap.h>
@@ -21,7 +21,7 @@
 struct capture_file {
     /* config */
     char *name; // for messages
-    bool live;  // somebody may be reading along
+    bool live;  // stdout, possibly with a live reader
     bool filtered;
     struct bpf_program filter;
     /* state */
@@ -61,7 +61,7 @@ int capture_file_check_filter(const char *filter, uint32_t snaplen, const char *
     return rc;
 }
 
-// Stdout is duplicated, so that closing the capture leaves the program's own stdout open.
+// Stdout is duplicated, so that closing the capture does not close the program's stdout.
 static FILE *stream_open(const char *path, bool live)
 {
     if (!live)
@@ -73,7 +73,7 @@ static FILE *stream_open(const char *path, bool live)
     return stream;
 }
 
-// Release all but the dumper's stream.
+// Release everything except the dumper's stream.
 static void file_free(struct capture_file *f)
 {
     if (f->filtered)
@@ -120,7 +120,7 @@ struct capture_file *capture_file_open(const char *path, const char *name, const
     return f;
 }
 
-// Keep the first failure, also where the library lost its errno.
+// Keep the first failure, even if libpcap has lost its errno.
 static void keep_error(struct capture_file *f, int error)
 {
     if (!f->error)
@@ -159,8 +159,8 @@ void capture_file_show(struct capture_file *f)
         stream_flush(f);
 }
 
-// libpcap hides the result of the last close, where a network file system may report a full disk;
-// closing a duplicate first reports the same.
+// libpcap hides the result of the final close, by which a network file system may report a full
+// disk. Closing a duplicate of the descriptor first reports the same error.
 static void stream_close(struct capture_file *f)
 {
     stream_flush(f);

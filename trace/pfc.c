@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PFC frame encoder (IEEE 802.1Qbb; 802.3 annex 31D): a MAC control frame to the link's other end.
+// PFC frame encoder (IEEE 802.1Qbb; 802.3 annex 31D): a MAC control frame to the other end of the
+// link.
 //
 //  01:80:C2:00:00:01 | source MAC | 0x8808 | opcode 0x0101 | class vector 16 | quanta[8] 16 | pad
 //

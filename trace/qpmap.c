@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The table of queue pairs beside the captures: which flow a QPN, port or address belongs to.
+// The table of queue pairs beside the captures: the flow of each QPN, port and address.
 //
-// dst_udp_port is the source port of the flow's ACKs and CNPs; the destination port is always 4791.
+// dst_udp_port is the source port of the flow's ACKs and CNPs. The UDP destination port is always
+// 4791.
 
 #include <errno.h>
 #include <inttypes.h>
