@@ -19,9 +19,9 @@ static uint32_t paused_for(const struct sim *sim, uint32_t port)
     uint64_t pauses = 0;
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         pauses += sim->net.pfc[port].cls[cls].pauses;
-    if (pauses == 0 || sim->switches.ports[peer].blame == 0)
+    if (pauses == 0 || sim->switches.ports[peer].xoff_votes == 0)
         return NO_PORT;
-    return sim->switches.ports[peer].blamed;
+    return sim->switches.ports[peer].xoff_cause;
 }
 
 // Follow the blame to a port that nobody paused; *depth counts the pauses on the way.

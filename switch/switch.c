@@ -66,36 +66,36 @@ static void refresh_arm(struct switches *sw, uint32_t port, ps_t now)
 
 // Pause a class of the sender at the other end of a port. A refresh covers all paused classes at
 // once, so the timer of the first class is early enough for the others.
-static void ask_pause(struct switches *sw, const struct switch_node *s, uint32_t port, unsigned cls,
+static void send_xoff(struct switches *sw, const struct switch_node *s, uint32_t port, unsigned cls,
                       ps_t now)
 {
     struct switch_port *sp = &sw->ports[port];
     port_send_pfc(sw->net, port, (uint8_t)(1u << cls), s->quanta, now);
-    if (sp->asked == 0)
+    if (sp->xoff_sent == 0)
         refresh_arm(sw, port, now);
-    sp->asked |= (uint8_t)(1u << cls);
+    sp->xoff_sent |= (uint8_t)(1u << cls);
 }
 
-static void ask_resume(struct switches *sw, uint32_t port, unsigned cls, ps_t now)
+static void send_xon(struct switches *sw, uint32_t port, unsigned cls, ps_t now)
 {
     struct switch_port *sp = &sw->ports[port];
     port_send_pfc(sw->net, port, (uint8_t)(1u << cls), 0, now);
-    sp->asked &= (uint8_t) ~(1u << cls);
-    if (sp->asked == 0)
+    sp->xoff_sent &= (uint8_t) ~(1u << cls);
+    if (sp->xoff_sent == 0)
         sim_timer_stop(&sp->refresh);
 }
 
 // Record that a packet to `out` caused an XOFF of ingress `in`, by the majority vote of Boyer and
 // Moore (1981).
-static void blame_for_xoff(struct switches *sw, uint32_t in, uint32_t out)
+static void vote_for_xoff_cause(struct switches *sw, uint32_t in, uint32_t out)
 {
     struct switch_port *sp = &sw->ports[in];
-    if (sp->blame == 0)
-        sp->blamed = out;
-    if (sp->blamed == out)
-        sp->blame++;
+    if (sp->xoff_votes == 0)
+        sp->xoff_cause = out;
+    if (sp->xoff_cause == out)
+        sp->xoff_votes++;
     else
-        sp->blame--;
+        sp->xoff_votes--;
 }
 
 static void settle_switch(const struct switches *sw, const struct switch_node *s, ps_t now)
@@ -176,8 +176,8 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (s->mmu.n_xoff == 1)
             set_explicit(sw, s, true, now);
-        ask_pause(sw, s, in, p->cls, now);
-        blame_for_xoff(sw, in, out);
+        send_xoff(sw, s, in, p->cls, now);
+        vote_for_xoff_cause(sw, in, out);
     }
     if (verdict == MMU_DROP || verdict == MMU_DROP_XOFF) {
         network_drop(net, out, p, s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD);
@@ -230,7 +230,7 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
 static void release_resumes(struct switches *sw, struct switch_node *s, const struct packet *p,
                             ps_t now)
 {
-    ask_resume(sw, s->first_port + p->ingress, p->cls, now);
+    send_xon(sw, s->first_port + p->ingress, p->cls, now);
     if (s->mmu.n_xoff == 0)
         set_explicit(sw, s, false, now);
 }
@@ -267,7 +267,7 @@ static void on_refresh(struct engine *engine, struct sim_timer *timer, int reven
         (struct switch_port *)((char *)timer - offsetof(struct switch_port, refresh));
     uint32_t port = (uint32_t)(sp - sw->ports);
     const struct switch_node *s = switch_of_port(sw, port);
-    port_send_pfc(sw->net, port, sp->asked, s->quanta, engine->now_ps);
+    port_send_pfc(sw->net, port, sp->xoff_sent, s->quanta, engine->now_ps);
     refresh_arm(sw, port, engine->now_ps);
 }
 

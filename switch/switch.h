@@ -30,11 +30,11 @@ struct switch_port {
     uint64_t marked;
     struct rng rng;           // for marking decisions
     struct sim_timer refresh; // renews the pauses that this port has sent
-    uint8_t asked;            // bit set of classes that this port has paused
+    uint8_t xoff_sent;        // bit set of classes that this port has paused
     ps_t refresh_every_ps;
     uint64_t rate_bps; // rate of its link, for INT
-    uint32_t blamed,
-        blame; // as an ingress: the output port that caused most of its XOFFs, and its votes
+    uint32_t xoff_cause,
+        xoff_votes; // as an ingress: the output port that caused most of its XOFFs, and its votes
 };
 
 // A switch, or the router of a rank in a direct dimension, which owns the rank's ports of that
