@@ -104,7 +104,7 @@ struct port_pfc {
     struct fifo pending;          // PFC frames that have arrived but not yet taken effect
     uint64_t tx_pause, tx_resume; // PFC frames sent by this port, refreshes included
     uint64_t rx_frames;
-    uint8_t deaf; // bit set of classes that ignore pauses
+    uint8_t pfc_ignored; // bit set of classes that ignore pauses
 };
 
 struct network;

@@ -52,7 +52,7 @@ static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t
     port_settle(net, index, now);
     for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
         if (!(classes >> cls & 1) || class_slot(net, cls) == NET_NO_SLOT ||
-            net->pfc[index].deaf >> cls & 1)
+            net->pfc[index].pfc_ignored >> cls & 1)
             continue;
         bool was = port_class_paused(net, index, cls);
         net->pfc[index].cls[cls].until_ps = now + length;
@@ -75,12 +75,12 @@ void port_ignore_pauses(struct network *net, uint32_t index, unsigned cls, bool 
 {
     uint8_t bit = (uint8_t)(1u << cls);
     if (!ignore) {
-        net->pfc[index].deaf &= (uint8_t)~bit;
+        net->pfc[index].pfc_ignored &= (uint8_t)~bit;
         return;
     }
     if (port_class_paused(net, index, cls))
         apply(net, index, bit, 0, now);
-    net->pfc[index].deaf |= bit;
+    net->pfc[index].pfc_ignored |= bit;
 }
 
 void port_receive_pfc(struct network *net, uint32_t index, const struct packet *p, ps_t now)
