@@ -231,10 +231,10 @@ static void on_departure(void *ctx, uint64_t key)
     net->engine->internal++;
     if (net->ports[index].wake_ps == now) // otherwise the event is stale: the departure has already
                                           // been computed
-        port_settle_past(net, index, now);
+        port_replay_departures(net, index, now);
 }
 
-void port_settle_past(struct network *net, uint32_t index, ps_t now)
+void port_replay_departures(struct network *net, uint32_t index, ps_t now)
 {
     struct port *port = &net->ports[index];
     while (port->wake_ps <= now) {
@@ -253,7 +253,7 @@ void port_set_explicit(struct network *net, uint32_t index, bool is_explicit, ps
     bool was = port->flags & PORT_EXPLICIT;
     if (was == is_explicit || net->cold[index].pinned)
         return;
-    port_settle(net, index, now);
+    port_catch_up(net, index, now);
     port->flags ^= PORT_EXPLICIT;
     if (is_explicit && port->wake_ps != PS_NEVER)
         push_departure(net, index);
@@ -287,7 +287,7 @@ struct packet *port_hold(struct network *net, uint32_t index, unsigned slot, con
 void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t now)
 {
     unsigned slot = p->kind == PACKET_PFC ? NET_PFC_SLOT : net->slot_of_class[p->cls];
-    port_settle(net, index, now);
+    port_catch_up(net, index, now);
     if (port_is_idle(&net->ports[index], slot, now))
         port_start(net, index, p, now);
     else
@@ -328,7 +328,7 @@ static void on_arrival(void *ctx, uint64_t key)
     uint32_t sender = event_payload(key);
     struct port *link = &net->ports[sender];
     ps_t now = net->engine->now_ps;
-    port_settle(net, sender, now);
+    port_catch_up(net, sender, now);
     const struct packet *head = ring_head(&net->rings, &link->flight);
     struct packet p = *head;
     __builtin_prefetch(head + 3);

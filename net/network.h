@@ -191,23 +191,23 @@ struct port_stats port_stats(const struct network *net, uint32_t port, ps_t now)
 void network_free_packets(struct network *net);
 
 // Departures are scheduled as events only where they must be. Otherwise a port's departures are
-// computed later, in order and with their own times, when port_settle() lets the port catch up with
+// computed later, in order and with their own times, when port_catch_up() lets the port catch up with
 // the clock. It must be called before anything reads or changes the port: before enqueue, before a
 // change of its pauses, before the delivery of its link's first packet (so that the next arrival is
 // scheduled in time), before queues or buffers are read, and on a NIC before a sender changes.
 // Departures are events where their exact time affects other nodes (a switch with an ingress in
 // XOFF). With network_set_plain() all departures are events in the whole run; this reference engine
 // must give the same results.
-void port_settle_past(struct network *net, uint32_t port, ps_t now);
-static inline void port_settle(struct network *net, uint32_t port, ps_t now)
+void port_replay_departures(struct network *net, uint32_t port, ps_t now);
+static inline void port_catch_up(struct network *net, uint32_t port, ps_t now)
 {
     const struct port *p = &net->ports[port];
     if (p->wake_ps <= now && !(p->flags & PORT_EXPLICIT))
-        port_settle_past(net, port, now);
+        port_replay_departures(net, port, now);
 }
-void network_settle(struct network *net, ps_t now); // all ports
-uint64_t network_held(const struct network *net);   // packets in queues, in flight and waiting for
-                                                    // the PFC response time
+void network_catch_up(struct network *net, ps_t now); // all ports
+uint64_t network_held(const struct network *net); // packets in queues, in flight and waiting for
+                                                  // the PFC response time
 void port_set_explicit(struct network *net, uint32_t port, bool is_explicit, ps_t now);
 void port_pin_explicit(struct network *net, uint32_t port); // permanently; before the first event
 void network_set_plain(struct network *net);                // all ports

@@ -49,7 +49,7 @@ static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t
     // a quantum of 512 bits = 64 byte times
     ps_t length = byte_time_span(&port_link(net, index)->byte_time, (uint64_t)quanta * 64);
     uint8_t changed = 0;
-    port_settle(net, index, now);
+    port_catch_up(net, index, now);
     for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
         if (!(classes >> cls & 1) || class_slot(net, cls) == NET_NO_SLOT ||
             net->pfc[index].pfc_ignored >> cls & 1)
@@ -112,7 +112,7 @@ void pause_expired(struct engine *engine, struct sim_timer *timer, int revents)
     uint32_t index = (uint32_t)(pfc - net->pfc);
     ps_t now = engine->now_ps;
     uint8_t expired = 0;
-    port_settle(net, index, now);
+    port_catch_up(net, index, now);
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         if (class_slot(net, cls) != NET_NO_SLOT && port_class_paused(net, index, cls) &&
             pfc->cls[cls].until_ps <= now) {

@@ -117,10 +117,10 @@ void network_undecide(struct network *net)
     }
 }
 
-void network_settle(struct network *net, ps_t now)
+void network_catch_up(struct network *net, ps_t now)
 {
     for (uint32_t p = 0; p < net->n_ports; p++)
-        port_settle(net, p, now);
+        port_catch_up(net, p, now);
 }
 
 uint64_t network_held(const struct network *net)

@@ -70,7 +70,7 @@ static void on_batch(void *ctx)
     struct sim *sim = ((struct running *)ctx)->sim;
     for (uint32_t p = 0; p < sim->net.n_ports; p++)
         if (sim->net.ports[p].flags & PORT_TAPPED)
-            port_settle(&sim->net, p, sim->engine.now_ps);
+            port_catch_up(&sim->net, p, sim->engine.now_ps);
     for (size_t c = 0; c < sim->spec->n_captures; c++)
         if (sim->captures[c])
             capture_advance(sim->captures[c], sim->engine.now_ps);
@@ -127,5 +127,5 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     sim->wall_s = wall_seconds() - wall;
     if (sim->end == LOOP_DONE && !sim->engine.stopped && sim->engine.queue.n > 0)
         sim->engine.now_ps = end; // the horizon ended it
-    network_settle(&sim->net, sim->engine.now_ps);
+    network_catch_up(&sim->net, sim->engine.now_ps);
 }

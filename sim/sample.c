@@ -141,7 +141,7 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     struct series *series = &s->series;
     e->internal++; // not one that limits.events counts
     sim->housekeeping--;
-    network_settle(&sim->net, e->now_ps);
+    network_catch_up(&sim->net, e->now_ps);
     size_t lists = n_lists(series) + coming_lines(sim);
     while (series->n_samples > 1 && (series->n_samples + 1) * lists > SERIES_MAX_VALUES)
         halve(s);

@@ -50,7 +50,7 @@ static uint32_t least_loaded(struct routing *r, struct network *net, uint32_t fi
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = first + i < count ? first + i : first + i - count;
         uint32_t port = first_port + ports[at];
-        port_settle(net, port, now);
+        port_catch_up(net, port, now);
         uint64_t load = net->ports[port].queued_bytes;
         // A packet in transmission counts as load, otherwise all packets of a burst would go to one
         // port.

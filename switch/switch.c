@@ -98,10 +98,10 @@ static void vote_for_xoff_cause(struct switches *sw, uint32_t in, uint32_t out)
         sp->xoff_votes--;
 }
 
-static void settle_switch(const struct switches *sw, const struct switch_node *s, ps_t now)
+static void switch_catch_up(const struct switches *sw, const struct switch_node *s, ps_t now)
 {
     for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
-        port_settle(sw->net, p, now);
+        port_catch_up(sw->net, p, now);
 }
 
 // While an ingress is in XOFF, its XON must be sent exactly when its buffer is released, so the
@@ -169,7 +169,7 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
     if (!mmu_admit_plainly(&s->mmu, local, cls, p->frame_bytes)) {
         // XOFF, a drop, a lossy class or a new maximum is possible, so all departures until now
         // must be accounted for.
-        settle_switch(sw, s, now);
+        switch_catch_up(sw, s, now);
         uint64_t held = port_queue(net, out, slot)->bytes;
         verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, held);
     }
@@ -200,7 +200,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     }
     uint32_t out = s->node_port + out_local;
     unsigned slot = net->slot_of_class[p->cls];
-    port_settle(net, out, now);
+    port_catch_up(net, out, now);
     if (port_is_idle(&net->ports[out], slot, now)) { // the packet starts at once and uses no buffer
         if (s->pi && p->cls < NET_DATA_CLASSES)
             marking_advance(switch_marking(sw, out, p->cls), 0, now);

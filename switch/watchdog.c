@@ -13,7 +13,7 @@ static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
     struct switch_node *s = switch_of(sw, net->ports[w->port].node);
     unsigned slot = net->slot_of_class[w->cls];
     struct packet p;
-    port_settle(net, w->port, now);
+    port_catch_up(net, w->port, now);
     w->fired++;
     while (port_drop_head(net, w->port, slot, &p, now)) {
         network_drop(net, w->port, &p, DROP_WATCHDOG);

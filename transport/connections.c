@@ -130,7 +130,7 @@ static struct sender *reopen(struct hosts *hosts, struct pair *pair, ps_t now)
     struct sender *s = hosts->senders[pair->flow];
     pair->flow = s->cold->next_idle;
     if (hosts->net->tap.seen) // captured packets that are still to be computed need the old name
-        network_settle(hosts->net, now);
+        network_catch_up(hosts->net, now);
     name_connection(hosts, s);
     sender_restart(s, now);
     return s;

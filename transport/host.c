@@ -21,7 +21,7 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 {
     struct hosts *hosts = ctx;
     struct sender *s = hosts_connection_for(hosts, request, now);
-    sender_settle(s, now);
+    sender_catch_up(s, now);
     sender_post(s, request, now);
 }
 

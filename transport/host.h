@@ -128,9 +128,9 @@ static inline struct message *hosts_message(const struct hosts *hosts, uint32_t 
 
 // Let the NIC port of a sender compute the packets that it has sent until now. Call before reading
 // or changing a sender.
-static inline void sender_settle(const struct sender *s, ps_t now)
+static inline void sender_catch_up(const struct sender *s, ps_t now)
 {
-    port_settle(sender_hosts(s)->net, s->port, now);
+    port_catch_up(sender_hosts(s)->net, s->port, now);
 }
 
 // Returns the 64-bit sequence number nearest to `near` whose low 32 bits are `seq`.

@@ -47,7 +47,7 @@ static void on_rto(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct sender *s = timer->data;
     struct hosts *hosts = sender_hosts(s);
-    sender_settle(s, e->now_ps);
+    sender_catch_up(s, e->now_ps);
     ps_t left = s->rto_due_ps - nic_active_ps(s->nic, e->now_ps);
     if (left > 0) {
         if (s->nic->paused)
@@ -70,7 +70,7 @@ static void on_cc_timer(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct sender *s = timer->data;
     struct cc *cc = s->cc;
-    sender_settle(s, e->now_ps);
+    sender_catch_up(s, e->now_ps);
     for (unsigned t = 0; t < CC_TIMERS; t++)
         if (cc->timer_at_ps[t] <= e->now_ps) {
             cc->timer_at_ps[t] = PS_NEVER;

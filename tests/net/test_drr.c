@@ -98,7 +98,7 @@ static void run_to(struct world *w, ps_t at_ps)
     engine_drain(&w->engine, SIZE_MAX);
     w->engine.horizon_ps = PS_NEVER;
     w->engine.now_ps = at_ps;
-    port_settle(&w->net, 0, at_ps);
+    port_catch_up(&w->net, 0, at_ps);
 }
 
 static void enqueue(struct world *w, unsigned cls, uint16_t wire_bytes, size_t n)

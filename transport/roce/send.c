@@ -197,7 +197,7 @@ static void on_cnp(struct sender *s, const struct packet *p, ps_t now)
 
 void roce_on_feedback(struct sender *s, struct packet *p, ps_t now)
 {
-    sender_settle(s, now);
+    sender_catch_up(s, now);
     if (p->kind == PACKET_ACK)
         on_ack(s, p, now);
     else

@@ -154,7 +154,7 @@ static void fill(struct sender *s, struct packet *p, ps_t now)
 
 static void on_feedback(struct sender *s, struct packet *p, ps_t now)
 {
-    sender_settle(s, now);
+    sender_catch_up(s, now);
     uint64_t seq = seq_restore(meta_at(&sender_hosts(s)->net->meta, p->meta)->seq, s->una);
     if (s->failed || seq <= s->una || seq > s->max)
         return;
