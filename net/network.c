@@ -170,7 +170,7 @@ static inline void wake_at(struct network *net, uint32_t index, ps_t at_ps)
     if (port->wake_ps <= at_ps)
         return;
     port->wake_ps = at_ps;
-    if (port->flags & PORT_EXPLICIT || port->flight.count == 0)
+    if (port->flags & PORT_DEPARTURE_EVENTS || port->flight.count == 0)
         push_departure(net, index);
 }
 
@@ -247,15 +247,15 @@ void port_replay_departures(struct network *net, uint32_t index, ps_t now)
     }
 }
 
-void port_set_explicit(struct network *net, uint32_t index, bool is_explicit, ps_t now)
+void port_set_departure_events(struct network *net, uint32_t index, bool with_events, ps_t now)
 {
     struct port *port = &net->ports[index];
-    bool was = port->flags & PORT_EXPLICIT;
-    if (was == is_explicit || net->cold[index].pinned)
+    bool was = port->flags & PORT_DEPARTURE_EVENTS;
+    if (was == with_events || net->cold[index].pinned)
         return;
     port_catch_up(net, index, now);
-    port->flags ^= PORT_EXPLICIT;
-    if (is_explicit && port->wake_ps != PS_NEVER)
+    port->flags ^= PORT_DEPARTURE_EVENTS;
+    if (with_events && port->wake_ps != PS_NEVER)
         push_departure(net, index);
 }
 
@@ -338,7 +338,7 @@ static void on_arrival(void *ctx, uint64_t key)
         engine_push(net->engine, next->arrives_ps, key);
         uint32_t meta = next->meta & -(uint32_t)node_is_rank(net, link->peer_node);
         __builtin_prefetch(meta_at(&net->meta, meta), 1);
-    } else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_EXPLICIT))
+    } else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_DEPARTURE_EVENTS))
         push_departure(net, sender); // no packet in flight is left whose delivery would let the
                                      // port catch up
     if (!(link->flags & PORT_FAULTY && is_lost(net, sender, &p))) {

@@ -31,11 +31,11 @@
 #define NET_QUANTUM_BYTES 16384 // default quantum of a class: larger than any frame
 
 enum port_flag {
-    PORT_PULLS = 1,    // calls pull() of its node for a packet when its queues are empty
-    PORT_TAPPED = 2,   // calls net->tap for each packet that it starts
-    PORT_EXPLICIT = 4, // its departures are scheduled as events
-    PORT_FAULTY = 8,   // its link has an entry in `faults`
-    PORT_ROUTES = 16,  // port of a router: alternates between queued and pulled packets
+    PORT_PULLS = 1,            // calls pull() of its node for a packet when its queues are empty
+    PORT_TAPPED = 2,           // calls net->tap for each packet that it starts
+    PORT_DEPARTURE_EVENTS = 4, // its departures are scheduled as events
+    PORT_FAULTY = 8,           // its link has an entry in `faults`
+    PORT_ROUTES = 16,          // port of a router: alternates between queued and pulled packets
 };
 
 // Properties shared by all ports with the same kind of link. There are few kinds, so they stay in
@@ -196,21 +196,22 @@ void network_free_packets(struct network *net);
 // change of its pauses, before the delivery of its link's first packet (so that the next arrival is
 // scheduled in time), before queues or buffers are read, and on a NIC before a sender changes.
 // Departures are events where their exact time affects other nodes (a switch with an ingress in
-// XOFF). With network_set_plain() all departures are events in the whole run; this reference engine
+// XOFF). With network_set_reference() all departures are events in the whole run; this reference engine
 // must give the same results.
 void port_replay_departures(struct network *net, uint32_t port, ps_t now);
 static inline void port_catch_up(struct network *net, uint32_t port, ps_t now)
 {
     const struct port *p = &net->ports[port];
-    if (p->wake_ps <= now && !(p->flags & PORT_EXPLICIT))
+    if (p->wake_ps <= now && !(p->flags & PORT_DEPARTURE_EVENTS))
         port_replay_departures(net, port, now);
 }
 void network_catch_up(struct network *net, ps_t now); // all ports
 uint64_t network_held(const struct network *net); // packets in queues, in flight and waiting for
                                                   // the PFC response time
-void port_set_explicit(struct network *net, uint32_t port, bool is_explicit, ps_t now);
-void port_pin_explicit(struct network *net, uint32_t port); // permanently; before the first event
-void network_set_plain(struct network *net);                // all ports
+void port_set_departure_events(struct network *net, uint32_t port, bool with_events, ps_t now);
+void port_pin_departure_events(struct network *net,
+                               uint32_t port);   // permanently; before the first event
+void network_set_reference(struct network *net); // all ports
 
 // Discard the output ports that were chosen in advance for packets on links, after routes have
 // changed.

@@ -134,16 +134,16 @@ uint64_t network_held(const struct network *net)
     return n;
 }
 
-void port_pin_explicit(struct network *net, uint32_t index)
+void port_pin_departure_events(struct network *net, uint32_t index)
 {
-    net->ports[index].flags |= PORT_EXPLICIT;
+    net->ports[index].flags |= PORT_DEPARTURE_EVENTS;
     net->cold[index].pinned = true;
 }
 
-void network_set_plain(struct network *net)
+void network_set_reference(struct network *net)
 {
     for (uint32_t p = 0; p < net->n_ports; p++)
-        port_pin_explicit(net, p);
+        port_pin_departure_events(net, p);
 }
 
 void network_tap_port(struct network *net, uint32_t port) { net->ports[port].flags |= PORT_TAPPED; }

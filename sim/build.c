@@ -84,7 +84,7 @@ static void build_network(struct sim *sim)
     }
     for (uint32_t p = 0; p < sim->net.first_port[g->n_ranks]; p++)
         if (settling_lag_ps(sim, &g->ports[p]) >= shortest_rto_ps(sim, &g->ports[p]))
-            port_pin_explicit(&sim->net, p);
+            port_pin_departure_events(&sim->net, p);
     ps_t span = 0; // mean time from a start to its arrival
     for (uint32_t p = 0; p < g->n_ports; p++)
         span += (g->ports[p].delay_ps + serialization_ps(1500, g->ports[p].rate_bps)) / g->n_ports;
@@ -205,7 +205,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
 void sim_set_plain(struct sim *sim)
 {
     engine_shape(&sim->engine, 0, 0);
-    network_set_plain(&sim->net);
+    network_set_reference(&sim->net);
 }
 
 void sim_packets_free(struct sim *sim) { network_free_packets(&sim->net); }

@@ -106,11 +106,11 @@ static void switch_catch_up(const struct switches *sw, const struct switch_node 
 
 // While an ingress is in XOFF, its XON must be sent exactly when its buffer is released, so the
 // departures of the switch must be scheduled as events.
-static void set_explicit(const struct switches *sw, const struct switch_node *s, bool is_explicit,
-                         ps_t now)
+static void set_departure_events(const struct switches *sw, const struct switch_node *s,
+                                 bool with_events, ps_t now)
 {
     for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
-        port_set_explicit(sw->net, p, is_explicit, now);
+        port_set_departure_events(sw->net, p, with_events, now);
 }
 
 // Write the telemetry of a data packet. The queue it reports does not include the packet itself.
@@ -175,7 +175,7 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
     }
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (s->mmu.n_xoff == 1)
-            set_explicit(sw, s, true, now);
+            set_departure_events(sw, s, true, now);
         send_xoff(sw, s, in, p->cls, now);
         vote_for_xoff_cause(sw, in, out);
     }
@@ -232,7 +232,7 @@ static void release_resumes(struct switches *sw, struct switch_node *s, const st
 {
     send_xon(sw, s->first_port + p->ingress, p->cls, now);
     if (s->mmu.n_xoff == 0)
-        set_explicit(sw, s, false, now);
+        set_departure_events(sw, s, false, now);
 }
 
 __attribute__((always_inline)) static inline void

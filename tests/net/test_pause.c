@@ -85,7 +85,7 @@ static void world_begin(struct world *w, uint64_t rate_bps)
         .arrive = on_arrive, .depart = on_depart, .pause_changed = on_change, .ctx = w};
     w->net.tap = (struct tap){on_start, w};
     w->net.ports[0].flags |= PORT_TAPPED;
-    network_set_plain(&w->net); // so that starts are logged as they happen
+    network_set_reference(&w->net); // so that starts are logged as they happen
 }
 
 static void world_end(struct world *w)
