@@ -28,7 +28,7 @@ struct byte_time byte_time_of(uint64_t rate_bps);
 
 // Time of `bytes` (< 1 MB) on a link, rounded down. The sub-picosecond remainder, in units of 1/den
 // ps, is passed in and out through `carry`, so that the sum over a busy period does not drift.
-static inline ps_t byte_time_take(const struct byte_time *bt, uint32_t bytes, uint64_t *carry)
+static inline ps_t byte_time_with_carry(const struct byte_time *bt, uint32_t bytes, uint64_t *carry)
 {
     uint64_t ticks = bytes * bt->num;
     if (bt->den == 1)

@@ -60,13 +60,13 @@ void network_set_hints(struct network *net, bool on)
 }
 
 // Transmission time on a link where a byte does not take an integer number of ps.
-__attribute__((noinline)) static ps_t odd_length(struct network *net, uint32_t index,
-                                                 uint32_t wire_bytes, ps_t now)
+__attribute__((noinline)) static ps_t tx_time_fractional(struct network *net, uint32_t index,
+                                                         uint32_t wire_bytes, ps_t now)
 {
     struct port *port = &net->ports[index];
     if (port->busy_until_ps != now)
         port->carry = 0;
-    return byte_time_take(&port_link(net, index)->byte_time, wire_bytes, &port->carry);
+    return byte_time_with_carry(&port_link(net, index)->byte_time, wire_bytes, &port->carry);
 }
 
 // Start the transmission of the packet at `now`: compute its end and its arrival.
@@ -76,7 +76,7 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     struct port *port = &net->ports[index];
     const struct link *link = &net->links[port->link];
     ps_t length = link->byte_time.den == 1 ? (ps_t)(p->wire_bytes * link->byte_time.num)
-                                           : odd_length(net, index, p->wire_bytes, now);
+                                           : tx_time_fractional(net, index, p->wire_bytes, now);
     port->busy_until_ps = now + length;
     ps_t arrives_ps = port->busy_until_ps + link->delay_ps;
     port->tx_bytes += p->wire_bytes;
