@@ -35,7 +35,7 @@ void fifo_pool_grow(struct fifo_pool *pool);
 
 static inline struct fifo fifo_empty(void) { return (struct fifo){0, 0, 0, 0, FIFO_CHUNK}; }
 
-static inline uint32_t fifo_chunk_take(struct fifo_pool *pool)
+static inline uint32_t fifo_chunk_alloc(struct fifo_pool *pool)
 {
     if (pool->free_head == FIFO_NIL)
         fifo_pool_grow(pool);
@@ -47,7 +47,7 @@ static inline uint32_t fifo_chunk_take(struct fifo_pool *pool)
 // Append a chunk to the FIFO.
 static inline void fifo_extend(struct fifo_pool *pool, struct fifo *f)
 {
-    uint32_t chunk = fifo_chunk_take(pool);
+    uint32_t chunk = fifo_chunk_alloc(pool);
     if (f->count == 0) {
         f->head = chunk;
         f->head_at = 0;

@@ -35,7 +35,7 @@ static uint32_t *next_of(const struct ring_pool *pool, uint32_t block)
     return &pool->packets[(size_t)block * RING_UNIT].entropy;
 }
 
-static uint32_t block_take(struct ring_pool *pool, uint32_t cap)
+static uint32_t block_alloc(struct ring_pool *pool, uint32_t cap)
 {
     uint32_t *list = list_of(pool, cap), block = *list;
     pool->used_slots += cap;
@@ -50,7 +50,7 @@ static uint32_t block_take(struct ring_pool *pool, uint32_t cap)
     return block;
 }
 
-void ring_give_block(struct ring_pool *pool, struct ring *r)
+void ring_free_block(struct ring_pool *pool, struct ring *r)
 {
     if (r->cap > 0) {
         *next_of(pool, r->block) = *list_of(pool, r->cap);
@@ -63,9 +63,9 @@ void ring_give_block(struct ring_pool *pool, struct ring *r)
 void ring_grow(struct ring_pool *pool, struct ring *r)
 {
     struct ring wide = {.count = r->count, .cap = r->cap ? 2 * r->cap : RING_UNIT};
-    wide.block = block_take(pool, wide.cap);
+    wide.block = block_alloc(pool, wide.cap);
     for (uint32_t i = 0; i < r->count; i++)
         *ring_at(pool, &wide, i) = *ring_at(pool, r, i);
-    ring_give_block(pool, r);
+    ring_free_block(pool, r);
     *r = wide;
 }

@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct ring) == 16, "struct ring is 16 bytes");
 void ring_pool_init(struct ring_pool *pool);
 void ring_pool_free(struct ring_pool *pool);
 void ring_grow(struct ring_pool *pool, struct ring *r);       // doubles the slots; packets move
-void ring_give_block(struct ring_pool *pool, struct ring *r); // the ring must be empty
+void ring_free_block(struct ring_pool *pool, struct ring *r); // the ring must be empty
 
 static inline struct ring ring_empty(void) { return (struct ring){0}; }
 
@@ -63,5 +63,5 @@ static inline void ring_drop_head(struct ring_pool *pool, struct ring *r)
     uint32_t left = --r->count;
     r->head = left ? (r->head + 1) & (r->cap - 1) : 0;
     if (r->cap > RING_KEEP_SLOTS && left == 0)
-        ring_give_block(pool, r);
+        ring_free_block(pool, r);
 }

@@ -74,7 +74,7 @@ static void test_every_size(void **state)
         }
         assert_true(f.cap <= RING_KEEP_SLOTS);
         assert_int_equal(pool.used_slots, f.cap);
-        ring_give_block(&pool, &f);
+        ring_free_block(&pool, &f);
         assert_int_equal(pool.used_slots, 0);
     }
     assert_true(pool.n_units * RING_UNIT <= 16 * RING_KEEP_SLOTS); // one block of each size
