@@ -70,9 +70,9 @@ ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t ds
 
 // ---- messages ----
 
-static void slot_give(struct analytical_message *m)
+static void slot_free(struct analytical_message *m)
 {
-    m->on_its_way = false;
+    m->in_flight = false;
     m->next_free = m->net->free_head;
     m->net->free_head = m;
 }
@@ -88,7 +88,7 @@ static void on_arrival(struct engine *e, struct sim_timer *timer, int revents)
     if (a->ended)
         a->ended(a->ended_ctx, m);
     sim_timer_end(e, &m->timer);
-    slot_give(m); // the client may post again
+    slot_free(m); // the client may post again
     a->client.delivered(a->client.ctx, token, bytes, e->now_ps);
     a->client.sent(a->client.ctx, token, e->now_ps);
 }
@@ -100,11 +100,11 @@ static void block_add(struct analytical *a)
     a->blocks[a->n_blocks++] = block;
     for (size_t i = ANALYTICAL_BLOCK; i-- > 0;) {
         block[i].net = a;
-        slot_give(&block[i]);
+        slot_free(&block[i]);
     }
 }
 
-static struct analytical_message *slot_take(struct analytical *a)
+static struct analytical_message *slot_alloc(struct analytical *a)
 {
     if (!a->free_head)
         block_add(a);
@@ -116,7 +116,7 @@ static struct analytical_message *slot_take(struct analytical *a)
 void analytical_post(void *analytical, const struct transfer_request *request, ps_t now)
 {
     struct analytical *a = analytical;
-    struct analytical_message *m = slot_take(a);
+    struct analytical_message *m = slot_alloc(a);
     m->id = a->n_messages++;
     m->token = request->token;
     m->bytes = request->bytes;
@@ -125,7 +125,7 @@ void analytical_post(void *analytical, const struct transfer_request *request, p
     m->dst = request->dst;
     m->posted_ps = now;
     m->takes_ps = analytical_message_ps(a, m->src, m->dst, m->bytes);
-    m->on_its_way = true;
+    m->in_flight = true;
     a->n_running++;
     a->posted_bytes += m->bytes;
     sim_timer_init(a->engine, &m->timer, m->dst, on_arrival, m);
@@ -142,7 +142,7 @@ void analytical_each(const struct analytical *a, void *ctx,
 {
     for (size_t b = 0; b < a->n_blocks; b++)
         for (size_t i = 0; i < ANALYTICAL_BLOCK; i++)
-            if (a->blocks[b][i].on_its_way)
+            if (a->blocks[b][i].in_flight)
                 each(ctx, &a->blocks[b][i]);
 }
 

@@ -27,7 +27,7 @@ struct analytical_message {
     uint64_t id, token, bytes; // id: sequence number of the post
     uint32_t job, src, dst;
     ps_t posted_ps, takes_ps;
-    bool on_its_way;
+    bool in_flight;
 };
 
 struct analytical {
