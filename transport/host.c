@@ -46,7 +46,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
 
 static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
 {
-    struct sender *s = nic_take(nic, now);
+    struct sender *s = nic_pop(nic, now);
     if (s == NULL)
         return false;
     s->dim->ops->fill(s, p, now);

@@ -143,7 +143,7 @@ static void refresh(struct nic *nic, ps_t now)
     }
 }
 
-struct sender *nic_take(struct nic *nic, ps_t now)
+struct sender *nic_pop(struct nic *nic, ps_t now)
 {
     refresh(nic, now);
     return nic->ready_head == NULL ? NULL : ready_pop(nic);

@@ -42,9 +42,9 @@ void nic_repace(struct nic *nic, struct sender *s);
 void nic_remove(struct nic *nic, struct sender *s);
 
 // Remove and return the next sender that may send at `now`, or NULL if there is none.
-struct sender *nic_take(struct nic *nic, ps_t now);
+struct sender *nic_pop(struct nic *nic, ps_t now);
 
-// Returns the earliest time at which nic_take may return a sender: <= now, later, or PS_NEVER.
+// Returns the earliest time at which nic_pop may return a sender: <= now, later, or PS_NEVER.
 ps_t nic_next_ps(struct nic *nic, ps_t now);
 
 // Returns which of the `n` classes of a port may send at `now`, or NULL if none can. The caller

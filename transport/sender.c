@@ -13,7 +13,7 @@ static ps_t pace_gap(const struct sender *s, uint32_t wire_bytes)
 
 /* ---- the policy ---- */
 
-static void take_window(struct sender *s)
+static void apply_window(struct sender *s)
 {
     s->cwnd_bytes = s->cc->cwnd_bytes;
     s->window_bytes = s->cwnd_bytes < s->cold->cap_bytes ? s->cwnd_bytes : s->cold->cap_bytes;
@@ -23,11 +23,11 @@ void sender_restart(struct sender *s, ps_t now)
 {
     cc_begin(s->cc, s->dim->cc, s->dim->cc_params, &s->cold->env, now);
     s->pace_q = s->pace_rate_bps = 0;
-    take_window(s);
+    apply_window(s);
     s->next_send_ps = now;
 }
 
-static void take_rate(struct sender *s, ps_t now)
+static void apply_rate(struct sender *s, ps_t now)
 {
     uint64_t rate_bps = s->pace_rate_bps = s->cc->rate_bps;
     s->pace_q =
@@ -47,9 +47,9 @@ void sender_apply_cc(struct sender *s, ps_t now)
     struct hosts *hosts = sender_hosts(s);
     hosts->counters.cc_cuts += cc->cwnd_bytes < s->cwnd_bytes || cc->rate_bps < s->pace_rate_bps;
     if (cc->cwnd_bytes != s->cwnd_bytes)
-        take_window(s);
+        apply_window(s);
     if (cc->rate_bps != s->pace_rate_bps)
-        take_rate(s, now);
+        apply_rate(s, now);
     ps_t due = cc->timer_at_ps[0] < cc->timer_at_ps[1] ? cc->timer_at_ps[0] : cc->timer_at_ps[1];
     if (due != s->cc_timer.at_ps) {
         if (due == PS_NEVER)

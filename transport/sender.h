@@ -70,7 +70,7 @@ struct sender {
     unsigned cls : 3;
     bool failed : 1;
     bool retx_due : 1;      // a lost packet must be retransmitted
-    bool wants_acks : 1;    // the policy acts on ACKs
+    bool cc_needs_acks : 1; // the policy acts on ACKs
     uint64_t pace_rate_bps; // rate for which pace_q was computed
     uint64_t cwnd_bytes;    // the policy's window when it was last applied
     struct sim_timer rto;

@@ -108,7 +108,7 @@ static void deliver_early(struct roce_receiver *r, uint32_t n, ps_t now)
 /* ---- ECN echo ---- */
 
 // Returns the ECN echo of the ACK about to be sent, and starts a new count.
-static uint8_t take_echo(struct roce_receiver *r)
+static uint8_t reset_echo(struct roce_receiver *r)
 {
     uint8_t echo = r->ce_since_ack ? PACKET_ECHO_CE : 0;
     r->base.dim->hosts->counters.echoed_marks += r->ce_since_ack;
@@ -131,7 +131,7 @@ __attribute__((noinline)) static void split_ack(struct roce_receiver *r, const s
                                    .seq = meta_at(pool, data->meta)->seq};
         before.meta = meta_alloc(pool);
         *meta_at(pool, before.meta) = meta;
-        send_ack(r, &before, take_echo(r), now);
+        send_ack(r, &before, reset_echo(r), now);
     }
     r->unacked = true;
 }
@@ -188,7 +188,7 @@ void roce_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t n
     uint32_t early = in_order ? accept(r, p, now) : 0; // before the ACK, which reports the new
                                                        // state
     if (p->flags & PACKET_ACKREQ)
-        send_ack(r, p, take_echo(r), now);
+        send_ack(r, p, reset_echo(r), now);
     if (ends)
         deliver(r, token, now);
     if (early > 0)

@@ -93,7 +93,7 @@ ps_t roce_selective_rto_ps(const struct sender *s);
 // Handles an ACK or NAK after una has moved from `una`. Returns true if recovery starts with it.
 bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una);
 void roce_selective_timeout(struct sender *s);
-uint64_t roce_selective_take(struct sender *s); // returns the packet to retransmit; retx_due must
+uint64_t roce_selective_next(struct sender *s); // returns the packet to retransmit; retx_due must
                                                 // be set
 
 void roce_notify_open(struct roce_receiver *r);

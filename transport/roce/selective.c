@@ -80,7 +80,7 @@ void roce_selective_timeout(struct sender *s)
     find_loss(s);
 }
 
-uint64_t roce_selective_take(struct sender *s)
+uint64_t roce_selective_next(struct sender *s)
 {
     uint64_t psn = roce_selective_of(s)->retx_next++;
     find_loss(s);

@@ -84,7 +84,7 @@ static void fill_new(struct sender *s, struct packet *p, ps_t now)
 static void fill_lost(struct sender *s, struct packet *p, ps_t now)
 {
     const struct hosts *hosts = sender_hosts(s);
-    uint64_t psn = roce_selective_take(s);
+    uint64_t psn = roce_selective_next(s);
     uint32_t slot = s->oldest;
     while (message_end_seq(hosts_message(hosts, slot)) <= psn)
         slot = hosts_message(hosts, slot)->next;
@@ -158,7 +158,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         sender_signal(s, CC_SIGNAL_NACK, now);
         cc_notified = true;
     }
-    if (s->wants_acks && (!nak || acked > 0)) {
+    if (s->cc_needs_acks && (!nak || acked > 0)) {
         sender_notify_ack(s, p, acked, now);
         cc_notified = true;
     }

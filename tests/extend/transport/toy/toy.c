@@ -112,7 +112,7 @@ static void name_connection(struct sender *s, uint32_t count)
 static void open_sender(struct sender *s, ps_t queueing_ps)
 {
     (void)queueing_ps;
-    s->wants_acks = s->dim->cc->on_ack != NULL;
+    s->cc_needs_acks = s->dim->cc->on_ack != NULL;
 }
 
 static void fill(struct sender *s, struct packet *p, ps_t now)
@@ -164,7 +164,7 @@ static void on_feedback(struct sender *s, struct packet *p, ps_t now)
         sender_rto_stop(s);
     else
         sender_rto_restart(s, spec_of(s->dim)->timeout_ps, now);
-    if (s->wants_acks) {
+    if (s->cc_needs_acks) {
         sender_notify_ack(s, p, acked, now);
         sender_apply_cc(s, now);
     }
