@@ -114,7 +114,7 @@ struct watched {
     struct sigaction before[N_SIGNALS];
 };
 
-static void signals_take(struct ev_loop *ev, struct watched *w)
+static void signals_install(struct ev_loop *ev, struct watched *w)
 {
     for (size_t i = 0; i < N_SIGNALS; i++) {
         int number = loop_signals[i];
@@ -127,7 +127,7 @@ static void signals_take(struct ev_loop *ev, struct watched *w)
 
 // Signals are blocked in between, because libev restores the default action, which would end the
 // program.
-static void signals_return(struct ev_loop *ev, struct watched *w)
+static void signals_restore(struct ev_loop *ev, struct watched *w)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -165,14 +165,14 @@ enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
     ev_timer_init(&progress, on_progress, limits->progress_s, limits->progress_s);
     ev_timer_init(&wall, on_wall_limit, limits->wall_s, 0.);
     ev_idle_start(ev, &idle);
-    signals_take(ev, &watched);
+    signals_install(ev, &watched);
     if (limits->progress_s > 0 && hooks->progress)
         ev_timer_start(ev, &progress);
     if (limits->wall_s > 0)
         ev_timer_start(ev, &wall);
     ev_run(ev, 0);
     ev_idle_stop(ev, &idle);
-    signals_return(ev, &watched);
+    signals_restore(ev, &watched);
     ev_timer_stop(ev, &progress);
     ev_timer_stop(ev, &wall);
     return loop.end;
