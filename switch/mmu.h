@@ -60,7 +60,7 @@ enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_
 // causes neither XOFF nor a new maximum. This is safe while departures of the switch are still to
 // be computed, because they can only lower the occupancy. If it returns false nothing has changed;
 // the caller must let all ports catch up and call mmu_admit().
-static inline bool mmu_admit_plainly(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
+static inline bool mmu_admit_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
 {
     struct mmu_ingress *in = &mmu->ingress[port * mmu->n_classes + cls];
     uint64_t reserve = mmu->config.reserve_bytes, total = (uint64_t)in->bytes + bytes;

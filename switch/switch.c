@@ -46,7 +46,7 @@ static bool route(const struct switches *sw, struct switch_node *s, const struct
 // Branch-free prediction of route(), because the kind of table entry is unpredictable. Returns the
 // same port as route(), or PACKET_UNDECIDED if the choice depends on more than tables and packet or
 // if there is no route.
-static inline uint32_t decide(const struct switch_node *s, const struct packet *p)
+static inline uint32_t predict_route(const struct switch_node *s, const struct packet *p)
 {
     const struct next_hops *r = &s->routes;
     uint32_t next = r->next[r->group[p->dst]], own = r->own[p->dst];
@@ -166,7 +166,7 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
     uint32_t in = s->first_port + local, cls = mmu_class(net, p->cls);
     unsigned slot = net->slot_of_class[p->cls];
     enum mmu_verdict verdict = MMU_ADMIT;
-    if (!mmu_admit_plainly(&s->mmu, local, cls, p->frame_bytes)) {
+    if (!mmu_admit_fast(&s->mmu, local, cls, p->frame_bytes)) {
         // XOFF, a drop, a lossy class or a new maximum is possible, so all departures until now
         // must be accounted for.
         switch_catch_up(sw, s, now);
@@ -215,7 +215,7 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
 {
     const struct switches *sw = ctx;
     const struct switch_node *s = switch_of(sw, node);
-    uint32_t local_out = decide(s, p);
+    uint32_t local_out = predict_route(s, p);
     uint32_t out = s->node_port + (local_out == PACKET_UNDECIDED ? 0 : local_out);
     p->onward = (uint16_t)local_out;
     if (s->int_mode != INT_OFF)
