@@ -116,7 +116,7 @@ static void check_types(const struct inspection *i)
 }
 
 // Unite the sets of two nodes that both forward and have a link.
-static void tie_parts(const struct inspection *i)
+static void unite_linked(const struct inspection *i)
 {
     const struct graph_params *p = i->p;
     for (size_t l = 0; l < p->n_links; l++) {
@@ -127,40 +127,40 @@ static void tie_parts(const struct inspection *i)
 }
 
 // Returns which ranks are attached to the set `home`: they are members, or have a link to one.
-static bool *hanging_on(const struct inspection *i, uint32_t home)
+static bool *attached_to(const struct inspection *i, uint32_t home)
 {
     const struct graph_params *p = i->p;
-    bool *hangs = memory_zeroed(i->ranks, sizeof *hangs);
+    bool *attached = memory_zeroed(i->ranks, sizeof *attached);
     for (size_t l = 0; l < p->n_links; l++)
         for (int e = 0; e < 2; e++) {
             struct graph_end here = p->links[l].ends[e], there = p->links[l].ends[!e];
             if (!here.is_switch && forwards(i, there) && part_of(i, node_of(i, there)) == home)
-                hangs[here.index] = true;
+                attached[here.index] = true;
         }
-    return hangs;
+    return attached;
 }
 
 // All ranks must be attached to one set of forwarding nodes, the one to which rank 0's first link
 // leads. Then every two ranks have a path.
-static void check_joined(const struct inspection *i)
+static void check_connected(const struct inspection *i)
 {
     const struct graph_params *p = i->p;
     uint32_t home = UINT32_MAX;
     for (uint32_t n = 0; n < i->ranks + p->switches; n++)
         i->parts[n] = n;
-    tie_parts(i);
+    unite_linked(i);
     for (size_t l = 0; l < p->n_links && home == UINT32_MAX; l++)
         for (int e = 0; e < 2; e++)
             if (!p->links[l].ends[e].is_switch && p->links[l].ends[e].index == 0 &&
                 forwards(i, p->links[l].ends[!e]))
                 home = part_of(i, node_of(i, p->links[l].ends[!e]));
-    bool *hangs = hanging_on(i, home);
+    bool *attached = attached_to(i, home);
     for (uint32_t r = 0; r < i->ranks && i->ranks > 1; r++)
-        if (!hangs[r] && i->err->n_errors < i->errors + ERRORS_MAX)
+        if (!attached[r] && i->err->n_errors < i->errors + ERRORS_MAX)
             err_add(i->err, i->path, "%s: no path over %s leads to rank%u", p->file,
                     p->transit ? "switches and ranks" : "switches (ranks forward with `transit`)",
                     r);
-    free(hangs);
+    free(attached);
 }
 
 static void check(const void *params_of, uint32_t size, uint32_t ranks, const char *path,
@@ -178,7 +178,7 @@ static void check(const void *params_of, uint32_t size, uint32_t ranks, const ch
     i.parts = memory_zeroed(ranks + p->switches, sizeof *i.parts);
     check_ports(&i);
     check_types(&i);
-    check_joined(&i);
+    check_connected(&i);
     free(i.parts);
 }
 
