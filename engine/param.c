@@ -13,7 +13,7 @@
 
 union value {
     bool flag;
-    uint64_t whole; // COUNT, BYTES, RATE
+    uint64_t integer; // COUNT, BYTES, RATE
     ps_t time;
     double ratio;
     int choice;
@@ -87,7 +87,7 @@ static bool value_auto(enum param_type type, union value *value)
     case PARAM_COUNT:
     case PARAM_BYTES:
     case PARAM_RATE:
-        value->whole = PARAM_AUTO;
+        value->integer = PARAM_AUTO;
         return true;
     case PARAM_TIME:
         value->time = PARAM_AUTO_TIME;
@@ -111,7 +111,7 @@ static int value_order(enum param_type type, const union value *a, const union v
     case PARAM_COUNT:
     case PARAM_BYTES:
     case PARAM_RATE:
-        return (a->whole > b->whole) - (a->whole < b->whole);
+        return (a->integer > b->integer) - (a->integer < b->integer);
     case PARAM_TIME:
         return (a->time > b->time) - (a->time < b->time);
     case PARAM_RATIO:
@@ -146,11 +146,11 @@ static int value_parse_typed(const struct param *param, const char *text, union 
         value->flag = strcmp(text, "true") == 0;
         return value->flag || strcmp(text, "false") == 0 ? 0 : -1;
     case PARAM_COUNT:
-        return parse_count(text, &value->whole);
+        return parse_count(text, &value->integer);
     case PARAM_BYTES:
-        return parse_bytes(text, &value->whole);
+        return parse_bytes(text, &value->integer);
     case PARAM_RATE:
-        return parse_rate(text, &value->whole);
+        return parse_rate(text, &value->integer);
     case PARAM_TIME:
         return parse_time(text, &value->time);
     case PARAM_RATIO:
@@ -345,12 +345,12 @@ const char *param_text(const struct param *param, const void *base, char *buf)
     case PARAM_BOOL:
         return strcpy(buf, value.flag ? "true" : "false");
     case PARAM_COUNT:
-        snprintf(buf, PARAM_TEXT_MAX, "%llu", (unsigned long long)value.whole);
+        snprintf(buf, PARAM_TEXT_MAX, "%llu", (unsigned long long)value.integer);
         return buf;
     case PARAM_BYTES:
-        return format_bytes(value.whole, buf);
+        return format_bytes(value.integer, buf);
     case PARAM_RATE:
-        return format_rate(value.whole, buf);
+        return format_rate(value.integer, buf);
     case PARAM_TIME:
         return format_time(value.time, buf);
     case PARAM_RATIO:
