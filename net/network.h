@@ -191,13 +191,13 @@ struct port_stats port_stats(const struct network *net, uint32_t port, ps_t now)
 void network_free_packets(struct network *net);
 
 // Departures are scheduled as events only where they must be. Otherwise a port's departures are
-// computed later, in order and with their own times, when port_catch_up() lets the port catch up with
-// the clock. It must be called before anything reads or changes the port: before enqueue, before a
-// change of its pauses, before the delivery of its link's first packet (so that the next arrival is
-// scheduled in time), before queues or buffers are read, and on a NIC before a sender changes.
-// Departures are events where their exact time affects other nodes (a switch with an ingress in
-// XOFF). With network_set_reference() all departures are events in the whole run; this reference engine
-// must give the same results.
+// computed later, in order and with their own times, when port_catch_up() lets the port catch up
+// with the clock. It must be called before anything reads or changes the port: before enqueue,
+// before a change of its pauses, before the delivery of its link's first packet (so that the next
+// arrival is scheduled in time), before queues or buffers are read, and on a NIC before a sender
+// changes. Departures are events where their exact time affects other nodes (a switch with an
+// ingress in XOFF). With network_set_reference() all departures are events in the whole run; this
+// reference engine must give the same results.
 void port_replay_departures(struct network *net, uint32_t port, ps_t now);
 static inline void port_catch_up(struct network *net, uint32_t port, ps_t now)
 {
@@ -206,11 +206,14 @@ static inline void port_catch_up(struct network *net, uint32_t port, ps_t now)
         port_replay_departures(net, port, now);
 }
 void network_catch_up(struct network *net, ps_t now); // all ports
-uint64_t network_held(const struct network *net); // packets in queues, in flight and waiting for
-                                                  // the PFC response time
+
+// Returns the number of packets in queues, in flight and waiting for the PFC response time.
+uint64_t network_held(const struct network *net);
+
+// Start or stop scheduling the departures of a port as events. Pinned: for the whole run; to be
+// called before the first event.
 void port_set_departure_events(struct network *net, uint32_t port, bool with_events, ps_t now);
-void port_pin_departure_events(struct network *net,
-                               uint32_t port);   // permanently; before the first event
+void port_pin_departure_events(struct network *net, uint32_t port);
 void network_set_reference(struct network *net); // all ports
 
 // Discard the output ports that were chosen in advance for packets on links, after routes have

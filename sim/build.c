@@ -38,16 +38,16 @@ static uint64_t port_rate(const struct sim *sim, const struct graph_port *port)
     return (uint64_t)((double)port->rate_bps * (1 + off));
 }
 
-// How late the start of a packet at a NIC's port may be settled: at the delivery of the packet before it,
+// How late a NIC port may compute the start of a packet: at the delivery of the packet before it,
 // so a propagation delay; two packets are added for safety.
-static ps_t settling_lag_ps(const struct sim *sim, const struct graph_port *port)
+static ps_t catch_up_lag_ps(const struct sim *sim, const struct graph_port *port)
 {
     uint64_t full = sim->hosts.dims[port->dim].full.wire;
     return port->delay_ps + serialization_ps(2 * full, port->rate_bps);
 }
 
 // A lower bound of the retransmission timers that queue pairs behind a port arm when a packet starts.
-// A timer shorter than the settling lag would be armed in the past, so the departures of such a port
+// A timer shorter than this lag would be armed in the past, so the departures of such a port
 // must be scheduled as events.
 static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port)
 {
@@ -83,7 +83,7 @@ static void build_network(struct sim *sim)
         network_set_pfc_response(&sim->net, p, dim->sw.pfc.response_ps);
     }
     for (uint32_t p = 0; p < sim->net.first_port[g->n_ranks]; p++)
-        if (settling_lag_ps(sim, &g->ports[p]) >= shortest_rto_ps(sim, &g->ports[p]))
+        if (catch_up_lag_ps(sim, &g->ports[p]) >= shortest_rto_ps(sim, &g->ports[p]))
             port_pin_departure_events(&sim->net, p);
     ps_t span = 0; // mean time from a start to its arrival
     for (uint32_t p = 0; p < g->n_ports; p++)

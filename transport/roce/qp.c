@@ -55,8 +55,8 @@ void roce_open_sender(struct sender *s, ps_t queueing_ps)
 {
     const struct transport_dim *dim = s->dim;
     const struct roce_spec *spec = roce_spec_const(&dim->spec);
-    bool wants_cnps = dim->cc->needs & CC_NEEDS_CNP && spec->cnp == CNP_NP_TIMER;
-    s->cc_needs_acks = dim->cc->on_ack && !wants_cnps;
+    bool uses_cnps = dim->cc->needs & CC_NEEDS_CNP && spec->cnp == CNP_NP_TIMER;
+    s->cc_needs_acks = dim->cc->on_ack && !uses_cnps;
     if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
         roce_selective_open(s, queueing_ps);
 }
