@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The engine: order, horizon, stop, batches, two in one process; and the loop's ends around it.
+// Tests of the engine (order, horizon, stop, batches, two engines in one process) and of the ends
+// of the libev loop.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,7 +24,7 @@ struct log {
     struct engine engine;
     struct seen seen[128];
     size_t n;
-    uint32_t stop_at; // payload that stops the engine, 0 = none
+    uint32_t stop_at; // the event with this payload stops the engine; 0 = none
 };
 
 static void note(void *ctx, uint64_t key)
@@ -47,7 +48,7 @@ static void log_begin(struct log *log, uint64_t seed)
     log->engine.handler_ctx = log;
 }
 
-// Events 1..n at 10, 20, 30 ... ps, pushed from the last to the first.
+// Push events 1 to n at 10, 20, 30, ... ps, from the last to the first.
 static void push_ladder(struct log *log, uint32_t n)
 {
     for (uint32_t i = n; i > 0; i--)
@@ -163,7 +164,7 @@ static void test_two_engines_do_not_meet(void **state)
 
 /* ---- the loop ---- */
 
-// A timer that never ends.
+// A timer that restarts itself for ever.
 struct endless {
     struct engine engine;
     struct sim_timer timer;
@@ -207,7 +208,8 @@ static void test_loop_ends(void **state)
     w.engine.horizon_ps = 50000;
     assert_int_equal(loop_of(&w, (struct loop_limits){0}), LOOP_DONE);
     assert_int_equal(w.engine.events, 50000);
-    assert_in_range(w.batches, 50000 / 4096 + 1, 50000 / 512 + 1); // a slow machine ends them early
+    assert_in_range(w.batches, 50000 / 4096 + 1, 50000 / 512 + 1); // a slow machine ends batches
+                                                                   // early
     w.engine.horizon_ps = PS_NEVER;
     assert_int_equal(loop_of(&w, (struct loop_limits){.events = 61234}), LOOP_EVENT_LIMIT);
     assert_int_equal(w.engine.events, 61234);
@@ -236,8 +238,8 @@ static double wall_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// The limit counts from the start of its own run, also when the process has done other things since
-// the run before.
+// The limit counts from the start of its own run, even if the process has done other work since the
+// previous run.
 static void test_loop_wall_limit(void **state)
 {
     (void)state;

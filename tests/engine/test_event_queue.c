@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The event queue against a plain sort by (time, key), and the fields of the key.
+// Tests of the event queue against a plain sort by (time, key), and of the fields of the key.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void assert_event_equal(struct event got, struct event want)
     assert_true(got.key == want.key);
 }
 
-// `spread` different times: 1 makes every order a matter of the key.
+// Random events with `spread` different times; with 1 the key alone decides the order.
 static void check_sorted(uint64_t seed, uint64_t spread)
 {
     static struct event model[EVENTS];
@@ -59,7 +59,7 @@ static void test_pops_are_sorted(void **state)
     check_sorted(4, UINT64_C(1) << 60);
 }
 
-// Pushes and pops in random turn against an array whose least element is taken.
+// Random pushes and pops, compared with an array from which the smallest element is removed.
 static void test_mixed_pushes_and_pops(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void test_mixed_pushes_and_pops(void **state)
     struct event_queue q = {0};
     size_t n = 0, pops = 0;
     for (unsigned round = 0; round < 60000; round++) {
-        bool fill = (round / 700) % 2 == 0; // grow and shrink, to empty and back
+        bool fill = (round / 700) % 2 == 0; // grow and shrink down to empty
         if (n < 1000 && (n == 0 || rng_below(&rng, 10) < (fill ? 7 : 3))) {
             model[n] = (struct event){(ps_t)rng_below(&rng, 50), rng_below(&rng, 1000)};
             event_queue_push(&q, model[n++]);
@@ -104,7 +104,7 @@ static void test_empty_queue(void **state)
     event_queue_free(&q);
 }
 
-// The extremes of every field survive, none reaches into its neighbour.
+// Extreme values of every field are preserved, and no field overflows into its neighbour.
 static void test_key_fields(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void test_key_fields(void **state)
     assert_true(event_timer_id(key) == id);
 }
 
-// At one instant: node first, then departure, pause, arrival, timer, then port.
+// Order at one instant: by node, then departure, pause, arrival, timer, then port.
 static void test_order_of_simultaneous_events(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void test_order_of_simultaneous_events(void **state)
         event_timer_key(5, 0),
     };
     enum { N = sizeof in_order / sizeof *in_order };
-    for (unsigned turn = 0; turn < N; turn++) { // every order of pushing
+    for (unsigned turn = 0; turn < N; turn++) { // all orders of pushing
         struct event_queue q = {0};
         struct event e;
         for (unsigned i = 0; i < N; i++)
@@ -161,15 +161,17 @@ static void test_order_of_simultaneous_events(void **state)
     }
 }
 
-// Is `e` what the wheel showed as next, or has it, not known then or pushed since, come before that?
+// Returns true if the lookahead did not know the event yet, or if `e` is the event that it showed or
+// one that was pushed later and comes before it.
 static bool as_shown(struct event shown, struct event e, unsigned *known)
 {
     *known += shown.key != 0;
     return shown.key == 0 || by_time_and_key(&e, &shown) <= 0;
 }
 
-// A population of events, each pushed again `ahead` plus a bit after it was popped, through a wheel that
-// shows what comes and through the heap: the same order; the wheel's width when it ends.
+// A fixed number of events, each pushed again at `ahead` plus a random time after it was popped,
+// through a wheel with lookahead and through the heap. Both must give the same order. Returns the
+// wheel's shift at the end.
 static unsigned width_after(unsigned shift, uint64_t ahead, uint32_t population)
 {
     struct event shown[EVENT_AHEAD] = {{0}};
@@ -207,15 +209,17 @@ static unsigned width_after(unsigned shift, uint64_t ahead, uint32_t population)
 static void test_width_follows(void **state)
 {
     (void)state;
-    assert_true(width_after(4, 10000000, 2000) > 6);      // a wheel of 0.3 us, events 10 us ahead
-    assert_int_equal(width_after(10, 1000000, 1000), 10); // 1 ns, an event each ns: as it should be
+    assert_true(width_after(4, 10000000, 2000) > 6);      // a wheel of 0.3 us with events 10 us
+                                                          // ahead must widen
+    assert_int_equal(width_after(10, 1000000, 1000), 10); // 1 ns slots and one event per ns need no
+                                                          // change
     assert_int_equal(width_after(0, 1000000, 1000), 0);
 }
 
-// Two million pending events, all beyond the first wheel's reach (an all-to-all of 1024 ranks has that
-// many): re-shaping is one pass, so that the whole takes about a second. With time exponential in the
-// number of re-shapings, as it once was, 700,000 did not end within 30 s. A generous bound on CPU time
-// still tells the two apart, under sanitizers too.
+// Two million pending events, all beyond the reach of the first wheel (an all-to-all of 1024 ranks
+// has that many). A change of the slot width moves every event once, so the test takes about a
+// second. If the time were exponential in the number of changes, 700,000 events would take more
+// than 30 s. The generous bound on CPU time also holds under sanitizers.
 static void test_two_million_pending(void **state)
 {
     (void)state;
@@ -234,7 +238,8 @@ static void test_two_million_pending(void **state)
         assert_true(by_time_and_key(&last, &e) < 0);
         last = e;
         if (i == N / 2)
-            event_queue_shape(&q, 12); // half of them lie in the wheel, the heap and `current`
+            event_queue_shape(&q, 12); // half of the events are in the wheel, the heap and
+                                       // `current`
     }
     assert_false(event_queue_pop(&q, &e));
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 60);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parameter tables and errors: values of every type, ranges, messages, suggestions, printing.
+// Tests of parameter tables and errors: values of every type, ranges, messages, suggestions,
+// printing.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +119,7 @@ static void test_defaults(void **state)
     assert_int_equal(s.required, 77);
 }
 
-// Set `name` to `text`; the printed value, or the error.
+// Set `name` to `text`; returns the printed value, or the error.
 static const char *set(const char *name, const char *text, char *buf)
 {
     struct settings s;
@@ -133,7 +134,7 @@ static const char *set(const char *name, const char *text, char *buf)
         assert_int_equal(err.n_errors, 1);
         assert_int_equal(err.n_items, 1);
         assert_false(err.items[0].warning);
-        assert_memory_equal(&s, &before, sizeof s); // an error leaves the field alone
+        assert_memory_equal(&s, &before, sizeof s); // an error must not change any field
         strncpy(buf, err.items[0].text, 255);
     } else {
         assert_int_equal(err.n_items, 0);
@@ -296,14 +297,16 @@ static void test_near_miss(void **state)
     (void)state;
     static const char *const names[] = {"kmin",    "kmax",     "pmax", "routing",
                                         "rate_ai", "rate_hai", "g",    NULL};
-    assert_string_equal(err_near_miss("kmni", names), "kmin");       // a swap counts once
+    assert_string_equal(err_near_miss("kmni", names), "kmin");       // a swap counts as one change
     assert_string_equal(err_near_miss("kmaxx", names), "kmax");      // insertion
-    assert_string_equal(err_near_miss("rotinq", names), "routing");  // two of six
-    assert_null(err_near_miss("rotin", names));                      // two of five
-    assert_string_equal(err_near_miss("pmax", names), "pmax");       // nearest, not first
-    assert_string_equal(err_near_miss("rate_bi", names), "rate_ai"); // 1, although rate_hai is 2
+    assert_string_equal(err_near_miss("rotinq", names), "routing");  // two of six letters differ
+    assert_null(err_near_miss("rotin", names));                      // two of five letters differ
+    assert_string_equal(err_near_miss("pmax", names), "pmax");       // the nearest candidate, not
+                                                                     // the first
+    assert_string_equal(err_near_miss("rate_bi", names), "rate_ai"); // distance 1, although
+                                                                     // rate_hai has distance 2
     assert_null(err_near_miss("headroom", names));
-    assert_null(err_near_miss("k", names)); // replacing the whole word is no suggestion
+    assert_null(err_near_miss("k", names)); // replacing the whole word is not a suggestion
     assert_null(err_near_miss("", names));
     char long_word[200];
     memset(long_word, 'k', sizeof long_word - 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random streams: Philox4x32-10 known answers, independence of call order, bounds, uniformity.
+// Tests of the random streams: known answers of Philox4x32-10, independence of call order, bounds,
+// uniformity.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@ struct block {
     uint32_t v[4];
 };
 
-// Philox4x32-10 restated from the paper (Salmon et al., SC 2011, section 3.3).
+// Philox4x32-10 written from the paper (Salmon et al., SC 2011, section 3.3).
 static struct block philox(struct block c, uint32_t k0, uint32_t k1)
 {
     for (int round = 0; round < 10; round++) {
@@ -26,7 +27,7 @@ static struct block philox(struct block c, uint32_t k0, uint32_t k1)
     return c;
 }
 
-// kat_vectors of the Random123 distribution: philox4x32, 10 rounds.
+// The kat_vectors of the Random123 distribution for philox4x32 with 10 rounds.
 static void test_restated_philox_gives_the_known_answers(void **state)
 {
     (void)state;
@@ -79,7 +80,7 @@ static void test_streams_are_blocks_of_philox(void **state)
     }
 }
 
-// A stream gives the same numbers however others are drawn from in between.
+// A stream gives the same numbers whatever is drawn from other streams in between.
 static void test_independence_of_call_order(void **state)
 {
     (void)state;
@@ -91,7 +92,7 @@ static void test_independence_of_call_order(void **state)
         struct rng one = rng[s] = rng_init(42, s % 2 ? RNG_ECN : RNG_ECMP, s / 2);
         for (size_t i = 0; i < DRAWS; i++)
             alone[s][i] = rng_u32(&one);
-        for (uint32_t t = 0; t < s; t++) // and no two are alike
+        for (uint32_t t = 0; t < s; t++) // and no two streams are equal
             assert_memory_not_equal(alone[s], alone[t], sizeof alone[s]);
     }
     for (size_t left = (size_t)STREAMS * DRAWS; left > 0;) {
@@ -120,13 +121,15 @@ static void test_below_bounds(void **state)
     }
 }
 
-// Chi-square of counts against equal ones: mean `cells` - 1, deviation sqrt(2 (cells - 1)).
+// Chi-square of counts against equal expected counts: mean `cells` - 1, standard deviation sqrt(2
+// (cells - 1)).
 static void assert_uniform(const uint64_t *count, unsigned cells, double draws)
 {
     double expected = draws / cells, chi = 0, freedom = cells - 1;
     for (unsigned i = 0; i < cells; i++)
         chi += ((double)count[i] - expected) * ((double)count[i] - expected) / expected;
-    assert_true(fabs(chi - freedom) < 4.5 * sqrt(2 * freedom)); // too even is as wrong as uneven
+    assert_true(fabs(chi - freedom) < 4.5 * sqrt(2 * freedom)); // too even is as wrong as too
+                                                                // uneven
 }
 
 static void test_below_is_uniform(void **state)
@@ -143,8 +146,8 @@ static void test_below_is_uniform(void **state)
     }
 }
 
-// The first draws of neighbouring entities are as good as one stream's: start jitter and the
-// seeds of ECMP are made of them.
+// The first draws of neighbouring entities are as uniform as one stream, because start jitter and
+// ECMP seeds use them.
 static void test_first_draws_of_neighbours_are_uniform(void **state)
 {
     (void)state;
@@ -174,7 +177,7 @@ static void test_unit(void **state)
     assert_uniform(count, 100, DRAWS);
 }
 
-// Inputs that differ in one bit give outputs that differ in half of theirs.
+// Inputs that differ in one bit give outputs that differ in half of their bits.
 static void test_hash_mix(void **state)
 {
     (void)state;

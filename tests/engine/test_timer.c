@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Simulated timers: moved later and earlier, stopped, repeated, ended, many at one instant.
+// Tests of simulated timers: deadlines moved later and earlier, stop, repeat, end, and many timers
+// at one instant.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 
 #define FIRED_MAX 64
 
-// What fired, in order, and what a callback does next.
+// The times at which timers fired, and what a callback does next.
 struct log {
     struct {
         ps_t at_ps;
@@ -26,7 +27,7 @@ static void on_fire(struct engine *e, struct sim_timer *timer, int revents)
 {
     struct log *log = timer->data;
     assert_int_equal(revents, SIM_TIMER);
-    assert_false(sim_timer_active(timer)); // it has stopped itself
+    assert_false(sim_timer_active(timer)); // a timer that fires is stopped
     assert_true(log->n < FIRED_MAX);
     log->fired[log->n].at_ps = e->now_ps;
     log->fired[log->n++].node = timer->node;
@@ -47,7 +48,7 @@ static void world_begin(struct world *w)
     sim_timer_init(&w->engine, &w->timer, 3, on_fire, &w->log);
 }
 
-// Run to the end and check that exactly the `n` given times were fired at.
+// Run to the end and check that timers fired at exactly the `n` given times.
 static void world_expect(struct world *w, size_t n, const ps_t *times)
 {
     engine_drain(&w->engine, 1000000);
@@ -69,7 +70,7 @@ static void test_fires_once_at_its_time(void **state)
     world_expect(&w, 1, (ps_t[]){500});
 }
 
-// Later deadlines only write a field: one entry stays pending.
+// A later deadline only writes a field: one entry stays pending.
 static void test_restart_later(void **state)
 {
     (void)state;
@@ -98,7 +99,7 @@ static void restart_at_900(struct engine *e, struct sim_timer *timer)
         sim_timer_start(e, timer, 900);
 }
 
-// The stale entry of 900 and the new one meet at one instant: one call.
+// The stale entry of 900 ps and the new entry come up at the same instant: one call.
 static void test_stale_entry_at_the_same_instant(void **state)
 {
     (void)state;
@@ -116,7 +117,7 @@ static void restart_at_2000(struct engine *e, struct sim_timer *timer)
         sim_timer_start(e, timer, 2000);
 }
 
-// A stale entry goes without a trace: it does not arm the timer once more.
+// A stale entry has no effect: it must not arm the timer again.
 static void test_stale_entry_pushes_nothing(void **state)
 {
     (void)state;
@@ -143,7 +144,7 @@ static void test_earlier_then_later_again(void **state)
     world_begin(&w);
     sim_timer_start(&w.engine, &w.timer, 900);
     sim_timer_start(&w.engine, &w.timer, 500);
-    sim_timer_start(&w.engine, &w.timer, 1000); // behind both
+    sim_timer_start(&w.engine, &w.timer, 1000); // after both of them
     world_expect(&w, 1, (ps_t[]){1000});
 }
 
@@ -156,12 +157,12 @@ static void test_stop(void **state)
     sim_timer_stop(&w.timer);
     assert_false(sim_timer_active(&w.timer));
     world_expect(&w, 0, NULL);
-    world_begin(&w); // started again behind its pending entry
+    world_begin(&w); // restarted later than its pending entry
     sim_timer_start(&w.engine, &w.timer, 500);
     sim_timer_stop(&w.timer);
     sim_timer_start(&w.engine, &w.timer, 600);
     world_expect(&w, 1, (ps_t[]){600});
-    world_begin(&w); // and before it
+    world_begin(&w); // restarted earlier than its pending entry
     sim_timer_start(&w.engine, &w.timer, 500);
     sim_timer_stop(&w.timer);
     sim_timer_start(&w.engine, &w.timer, 400);
@@ -202,8 +203,8 @@ static void test_start_at_now_fires_in_the_same_instant(void **state)
     world_expect(&w, 2, (ps_t[]){500, 500});
 }
 
-// An ended timer's entry finds nobody; its number is used again, and the old entry does not fire
-// the new owner.
+// The entry of an ended timer calls nothing. The timer's id is reused, and the old entry must not
+// fire the new timer.
 static void test_end(void **state)
 {
     (void)state;
@@ -213,7 +214,7 @@ static void test_end(void **state)
     sim_timer_start(&w.engine, &w.timer, 500);
     uint32_t id = w.timer.id;
     sim_timer_end(&w.engine, &w.timer);
-    sim_timer_end(&w.engine, &w.timer); // twice is safe, and zeroed too
+    sim_timer_end(&w.engine, &w.timer); // ending twice is safe, also when zeroed
     sim_timer_end(&w.engine, &zeroed);
     sim_timer_init(&w.engine, &other, 8, on_fire, &w.log);
     assert_int_equal(other.id, id);
@@ -225,7 +226,7 @@ static void test_end(void **state)
     world_expect(&w, 0, NULL);
 }
 
-// At one instant timers fire by node, whatever the order of their starts.
+// At one instant timers fire in order of their nodes, whatever the order of their starts.
 static void test_many_at_one_instant(void **state)
 {
     (void)state;
@@ -237,7 +238,8 @@ static void test_many_at_one_instant(void **state)
         sim_timer_init(&e, &timers[i], i * 29 % FIRED_MAX, on_fire, &log);
         timers[i].repeat_ps = 0;
     }
-    for (uint32_t i = 0; i < FIRED_MAX; i++) // some of them by way of a later deadline
+    for (uint32_t i = 0; i < FIRED_MAX; i++) // some of them are first started with an earlier
+                                             // deadline
         sim_timer_start(&e, &timers[i * 13 % FIRED_MAX], i % 3 ? 1000 : 2000);
     for (uint32_t i = 0; i < FIRED_MAX; i++)
         sim_timer_start(&e, &timers[i * 5 % FIRED_MAX], 1000);
@@ -268,7 +270,7 @@ static void on_model(struct engine *e, struct sim_timer *timer, int revents)
     m->fired++;
 }
 
-// Random starts and stops every few picoseconds; nothing may be overdue.
+// Random starts and stops every few picoseconds. No timer may fire late.
 static void on_driver(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;

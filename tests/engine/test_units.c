@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Units: exact parsing, shortest formatting, serialization times without drift or overflow.
+// Tests of units: exact parsing, shortest formatting, serialization times without drift or
+// overflow.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -158,7 +159,7 @@ static void test_format_is_shortest(void **state)
     assert_string_equal(format_bytes(1500, buf), "1500B");
     assert_string_equal(format_bytes(32767, buf), "32767B");
     assert_string_equal(format_bytes(1500000, buf), "1.5MB");
-    assert_string_equal(format_bytes(1050000, buf), "1050KB"); // as long as 1.05MB, but whole
+    assert_string_equal(format_bytes(1050000, buf), "1050KB"); // as short as 1.05MB, but an integer
 }
 
 static void test_format_reads_back(void **state)
@@ -197,10 +198,10 @@ static void test_human(void **state)
 static void test_byte_time_is_reduced(void **state)
 {
     (void)state;
-    struct byte_time bt = byte_time_of(UINT64_C(100000000000)); // 80 ps a byte
+    struct byte_time bt = byte_time_of(UINT64_C(100000000000)); // 80 ps per byte
     assert_int_equal(bt.num, 80);
     assert_int_equal(bt.den, 1);
-    bt = byte_time_of(UINT64_C(2400000000000)); // 10/3 ps a byte
+    bt = byte_time_of(UINT64_C(2400000000000)); // 10/3 ps per byte
     assert_int_equal(bt.num, 10);
     assert_int_equal(bt.den, 3);
     bt = byte_time_of(7);
@@ -225,9 +226,9 @@ static void test_serialization_and_back(void **state)
 {
     (void)state;
     assert_int_equal(serialization_ps(1000, UINT64_C(100000000000)), 80000);
-    assert_int_equal(serialization_ps(1, UINT64_C(2400000000000)), 4); // 3.33 up
+    assert_int_equal(serialization_ps(1, UINT64_C(2400000000000)), 4); // 3.33 rounded up
     assert_int_equal(serialization_ps(0, 1), 0);
-    // 1 PB at 100 Gb/s: 80,000 s; the product is far beyond 64 bits.
+    // 1 PB at 100 Gb/s takes 80,000 s; the intermediate product exceeds 64 bits.
     assert_int_equal(serialization_ps(UINT64_C(1000000000000000), UINT64_C(100000000000)),
                      80000 * PS_PER_S);
     assert_int_equal(serialization_ps(UINT64_MAX, 1), PS_NEVER);

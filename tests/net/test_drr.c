@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sharing of an output port among data classes: two nodes, one link, stub nodes that log what starts.
+// Tests of sharing an output port among data classes: two nodes, one link, stub nodes that record
+// the transmissions.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +16,9 @@
 struct world {
     struct engine engine;
     struct network net;
-    uint64_t bytes[NET_CLASSES]; // wire bytes started
+    uint64_t bytes[NET_CLASSES]; // wire bytes sent per class
     uint64_t weight[NET_CLASSES];
-    unsigned order[64]; // classes of the first starts
+    unsigned order[64]; // classes of the first transmissions
     size_t n_starts;
     bool check_fairness;
 };
@@ -33,8 +34,8 @@ static void on_depart(void *ctx, uint32_t node, uint32_t port, struct packet *p,
     (void)ctx, (void)node, (void)port, (void)p, (void)queue, (void)now;
 }
 
-// While all classes wait, at any instant their normalised bytes lie within a quantum and two largest
-// frames of each other (Shreedhar & Varghese, theorem 4.7).
+// While all classes have packets waiting, their bytes divided by weight differ at any instant by at
+// most a quantum and two of the largest frames (Shreedhar & Varghese, theorem 4.7).
 static void check_fairness(const struct world *w)
 {
     for (unsigned a = 0; a < NET_DATA_CLASSES; a++)
@@ -112,7 +113,7 @@ static void enqueue(struct world *w, unsigned cls, uint16_t wire_bytes, size_t n
     }
 }
 
-// 1 byte = 80 ps.
+// One byte takes 80 ps.
 #define BYTES_PS(n) ((ps_t)(n)*80)
 
 static void assert_share(const struct world *w, unsigned cls, uint64_t total, double share)
@@ -121,7 +122,7 @@ static void assert_share(const struct world *w, unsigned cls, uint64_t total, do
     assert_true(got > share - 0.01 && got < share + 0.01);
 }
 
-// Weights 1:3 are 25 and 75 % of the bytes, whatever the packets' sizes.
+// Weights 1:3 give 25 and 75 % of the bytes, whatever the sizes of the packets.
 static void test_weights(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void test_three_classes(void **state)
     world_end(&w);
 }
 
-// What a class does not use goes to the other; it saves nothing up for later.
+// Bandwidth that a class does not use goes to the other class, and is not credited for later.
 static void test_idle_share(void **state)
 {
     (void)state;
@@ -171,11 +172,12 @@ static void test_idle_share(void **state)
     uint64_t before = w.bytes[0];
     enqueue(&w, 3, 1000, 2000);
     run_to(&w, BYTES_PS(520000));
-    assert_in_range(w.bytes[0] - before, 4000, 7000); // a quarter of 20 packets, and no burst
+    assert_in_range(w.bytes[0] - before, 4000, 7000); // a quarter of 20 packets, without a burst
     world_end(&w);
 }
 
-// A class whose last packet has left begins anew, even if more come before the wire is free again.
+// A class whose last packet has left loses its deficit, even if more packets arrive before the link
+// is free.
 static void test_empty_forfeits(void **state)
 {
     (void)state;
@@ -185,7 +187,7 @@ static void test_empty_forfeits(void **state)
     enqueue(&w, CONTROL, 1000, 1);
     enqueue(&w, 3, 1000, 2);
     enqueue(&w, 0, 1000, 1);
-    run_to(&w, BYTES_PS(2500)); // class 0 sends the only one it has
+    run_to(&w, BYTES_PS(2500)); // class 0 sends its only packet
     enqueue(&w, 0, 1000, 2);
     world_end(&w);
     assert_int_equal(w.n_starts, 6);
@@ -193,7 +195,7 @@ static void test_empty_forfeits(void **state)
         assert_int_equal(w.order[i], order[i]);
 }
 
-// Control goes before all data.
+// Control packets are sent before all data packets.
 static void test_control_first(void **state)
 {
     (void)state;
@@ -204,11 +206,12 @@ static void test_control_first(void **state)
     run_to(&w, BYTES_PS(2500));
     enqueue(&w, CONTROL, 100, 3);
     world_end(&w);
-    for (size_t i = 3; i < 6; i++) // the third packet of data was on the wire
+    for (size_t i = 3; i < 6; i++) // the third data packet was already being sent
         assert_int_equal(w.order[i], CONTROL);
 }
 
-// PFC stops its class alone: the other has the link, and then each its share again.
+// PFC stops only its class: the other class has the whole link, and afterwards each has its share
+// again.
 static void test_pause_of_one_class(void **state)
 {
     (void)state;

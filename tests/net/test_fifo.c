@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FIFOs over the shared pool against arrays: order, reuse of chunks, nothing left behind.
+// Tests of FIFOs over the shared pool against arrays: order, reuse of chunks, no leaks.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void test_one_packet(void **state)
     fifo_pool_free(&pool);
 }
 
-// Around the ends of chunks: n in, n out, for every n; the chunks held are no more than needed.
+// At the ends of chunks: n in, n out, for every n. No more chunks are held than needed.
 static void test_chunk_boundaries(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static void test_chunk_boundaries(void **state)
     fifo_pool_free(&pool);
 }
 
-// A window that slides for ever holds a bounded number of chunks.
+// Endless pushes and drops of a short FIFO use a bounded number of chunks.
 static void test_sliding_window_reuses_chunks(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void test_sliding_window_reuses_chunks(void **state)
         }
         assert_true(fifo_pool_used(&pool) <= 20 / FIFO_CHUNK + 2);
     }
-    assert_true(pool.n_chunks <= 256); // one growth
+    assert_true(pool.n_chunks <= 256); // the pool grew once
     while (f.count > 0)
         fifo_drop_head(&pool, &f);
     assert_int_equal(fifo_pool_used(&pool), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PFC at the port that obeys it: two nodes, one link, stub nodes that log what starts and when.
+// Tests of PFC at the port that receives pauses: two nodes, one link, stub nodes that record what
+// starts and when.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #define DELAY (1000 * PS_PER_NS)
 #define NS(n) ((n)*PS_PER_NS)
 #define QUANTUM_PS 5120 // 512 bit times
-#define LOW 1           // classes in use: one below the data class, one above
+#define LOW 1           // the other classes in use: one below the data class, one above
 #define DATA NET_CLASS_DATA
 #define HIGH NET_CLASS_CONTROL
 
@@ -28,7 +29,7 @@ struct change {
     bool paused;
 };
 
-// Port 0 leaves node 0 to node 1, port 1 comes back.
+// Port 0 sends from node 0 to node 1, port 1 back.
 struct world {
     struct engine engine;
     struct network net;
@@ -85,7 +86,7 @@ static void world_begin(struct world *w, uint64_t rate_bps)
         .arrive = on_arrive, .depart = on_depart, .pause_changed = on_change, .ctx = w};
     w->net.tap = (struct tap){on_start, w};
     w->net.ports[0].flags |= PORT_TAPPED;
-    network_set_reference(&w->net); // so that starts are logged as they happen
+    network_set_reference(&w->net); // so that starts are recorded when they happen
 }
 
 static void world_end(struct world *w)
@@ -96,7 +97,7 @@ static void world_end(struct world *w)
     engine_free(&w->engine);
 }
 
-// Everything up to `at_ps` happens, and then it is that time.
+// Process all events up to `at_ps` and set the clock to it.
 static void run_to(struct world *w, ps_t at_ps)
 {
     w->engine.horizon_ps = at_ps;
@@ -117,7 +118,7 @@ static void enqueue(struct world *w, uint32_t port, unsigned cls, uint32_t first
     }
 }
 
-// A PFC frame has just arrived at port 0.
+// Deliver a PFC frame to port 0 now.
 static void receive(struct world *w, unsigned classes, uint16_t quanta)
 {
     struct packet p = {.kind = PACKET_PFC, .pfc = packet_pfc((uint8_t)classes, quanta)};
@@ -139,7 +140,7 @@ static void expect_change(const struct world *w, size_t i, ps_t at_ps, unsigned 
     assert_int_equal(w->changes[i].paused, paused);
 }
 
-// The packet on the wire ends, the next does not start; quanta 0 starts it at once.
+// The current transmission ends and the next does not start. Quanta 0 starts it at once.
 static void test_stops_from_the_next_packet(void **state)
 {
     (void)state;
@@ -164,7 +165,7 @@ static void test_stops_from_the_next_packet(void **state)
     expect_change(&w, 1, NS(5000), DATA, false);
 }
 
-// A resume while a packet is on the wire waits for its end.
+// A resume during a transmission takes effect at its end.
 static void test_resume_waits_for_the_wire(void **state)
 {
     (void)state;
@@ -189,7 +190,7 @@ static void test_other_classes_go_on(void **state)
     enqueue(&w, 0, DATA, 100, 3);
     run_to(&w, NS(50));
     enqueue(&w, 0, HIGH, 200, 2);
-    enqueue(&w, 0, LOW, 300, 2); // strict priority holds back no class for a paused one
+    enqueue(&w, 0, LOW, 300, 2); // strict priority must not delay other classes for a paused one
     world_end(&w);
     static const uint32_t psn[] = {200, 201, 300, 301, 100, 101, 102};
     assert_int_equal(w.n_starts, 7);
@@ -198,7 +199,7 @@ static void test_other_classes_go_on(void **state)
                      psn[i]);
 }
 
-// Only the classes of the vector, and only those in use, are touched.
+// Only the classes of the vector, and only those in use, are affected.
 static void test_class_vector(void **state)
 {
     (void)state;
@@ -220,7 +221,7 @@ static void test_class_vector(void **state)
     expect_change(&w, 3, 10 * QUANTUM_PS, HIGH, false);
 }
 
-// quanta * 512 bit times exactly (rounded down to 1 ps), at any rate.
+// A pause lasts exactly quanta * 512 bit times (rounded down to 1 ps), at any rate.
 static void test_expiry(void **state)
 {
     (void)state;
@@ -244,7 +245,8 @@ static void test_expiry(void **state)
         }
 }
 
-// A frame's quanta count from its own arrival: later, sooner, and at the very instant of expiry.
+// The quanta of a frame count from its own arrival: later, earlier, and at the very instant of
+// expiry.
 static void test_refresh(void **state)
 {
     (void)state;
@@ -255,7 +257,7 @@ static void test_refresh(void **state)
     } cases[] = {
         {NS(400), 100, NS(400) + 100 * QUANTUM_PS},
         {NS(400), 1000, NS(400) + 1000 * QUANTUM_PS},
-        {NS(400), 10, NS(400) + 10 * QUANTUM_PS}, // the last frame holds, though it ends sooner
+        {NS(400), 10, NS(400) + 10 * QUANTUM_PS}, // the last frame counts, even if it ends earlier
         {100 * QUANTUM_PS - 1, 100, 200 * QUANTUM_PS - 1},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -267,7 +269,7 @@ static void test_refresh(void **state)
         receive(&w, 1u << DATA, cases[c].quanta);
         run_to(&w, cases[c].end_ps - 1);
         assert_int_equal(w.n_starts, 0);
-        assert_int_equal(w.net.pfc[0].cls[DATA].pauses, 1); // one pause, prolonged
+        assert_int_equal(w.net.pfc[0].cls[DATA].pauses, 1); // one pause, extended
         assert_int_equal(w.net.pfc[0].rx_frames, 2);
         run_to(&w, cases[c].end_ps);
         expect_start(&w, 0, cases[c].end_ps, 0);
@@ -277,14 +279,14 @@ static void test_refresh(void **state)
     }
 }
 
-// Frames over the link: a refresh that arrives at the instant of expiry comes before it.
+// PFC frames over the link: a refresh that arrives at the instant of expiry takes effect first.
 static void test_refresh_at_the_instant_of_expiry(void **state)
 {
     (void)state;
     struct world w;
     world_begin(&w, RATE);
     enqueue(&w, 0, DATA, 0, 1);
-    enqueue(&w, 0, DATA, 1, 30); // something to hold back
+    enqueue(&w, 0, DATA, 1, 30); // packets to be held back
     port_send_pfc(&w.net, 1, 1u << DATA, 300, 0);
     ps_t first = 84 * 80 + DELAY, again = 300 * QUANTUM_PS;
     run_to(&w, again);
@@ -299,8 +301,8 @@ static void test_refresh_at_the_instant_of_expiry(void **state)
     expect_change(&w, 1, first + 600 * QUANTUM_PS, DATA, false);
 }
 
-// A received frame takes effect exactly `response` later, also the resume, and its quanta count
-// from there; frames under way keep their order.
+// A PFC frame takes effect exactly `response` after its arrival, also a resume, and its quanta
+// count from there. Frames received in the meantime keep their order.
 static void test_response_delay(void **state)
 {
     (void)state;
@@ -320,7 +322,7 @@ static void test_response_delay(void **state)
     expect_change(&w, 1, NS(550), DATA, false);
     expect_change(&w, 2, NS(560), DATA, true);
     expect_change(&w, 3, NS(560) + 100 * QUANTUM_PS, DATA, false);
-    for (uint32_t i = 0; i < 6; i++) // at 400 ns the departure comes before the pause
+    for (uint32_t i = 0; i < 6; i++) // at 400 ns the departure precedes the pause
         expect_start(&w, i, i * NS(80), i);
     expect_start(&w, 6, NS(550), 6);
     expect_start(&w, 7, NS(560) + 100 * QUANTUM_PS, 7);
@@ -336,14 +338,14 @@ static void test_paused_time(void **state)
     assert_int_equal(port_paused_ps(&w.net, 0, DATA, NS(100)), 0);
     receive(&w, 1u << DATA | 1u << LOW, 100);
     run_to(&w, NS(130));
-    assert_int_equal(port_paused_ps(&w.net, 0, DATA, NS(130)), NS(30)); // the open pause counts
+    assert_int_equal(port_paused_ps(&w.net, 0, DATA, NS(130)), NS(30)); // the current pause counts
     receive(&w, 1u << DATA, 0);
-    receive(&w, 1u << DATA, 0); // a second resume is nothing
+    receive(&w, 1u << DATA, 0); // a second resume has no effect
     run_to(&w, NS(1000));
     assert_int_equal(port_paused_ps(&w.net, 0, DATA, NS(1000)), NS(30));
     assert_int_equal(port_paused_ps(&w.net, 0, LOW, NS(1000)), 100 * QUANTUM_PS);
     assert_int_equal(port_paused_ps(&w.net, 0, HIGH, NS(1000)), 0);
-    assert_int_equal(port_paused_ps(&w.net, 0, 0, NS(1000)), 0); // not in use
+    assert_int_equal(port_paused_ps(&w.net, 0, 0, NS(1000)), 0); // class not in use
     receive(&w, 1u << DATA, 20);
     run_to(&w, NS(2000));
     assert_int_equal(port_paused_ps(&w.net, 0, DATA, NS(2000)), NS(30) + 20 * QUANTUM_PS);
@@ -353,13 +355,13 @@ static void test_paused_time(void **state)
     world_end(&w);
 }
 
-// A PFC frame waits for the packet on the wire, goes before all queued ones and is never paused.
+// A PFC frame waits for the current transmission, precedes all queued packets and is never paused.
 static void test_frame_on_the_way_back(void **state)
 {
     (void)state;
     struct world w;
     world_begin(&w, RATE);
-    receive(&w, 1u << DATA, 65535); // on port 0: must not stop what port 1 sends
+    receive(&w, 1u << DATA, 65535); // received by port 0, so it must not stop port 1
     enqueue(&w, 1, HIGH, 0, 5);
     run_to(&w, NS(30));
     port_send_pfc(&w.net, 1, 1u << HIGH, 50, NS(30));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rings over the shared pool against arrays: order, size of rings, reuse of blocks.
+// Tests of rings over the shared pool against arrays: order, size of rings, reuse of blocks.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void test_one_packet(void **state)
         const struct packet *place = ring_head(&pool, &f);
         ring_drop_head(&pool, &f);
         assert_int_equal(f.count, 0);
-        assert_ptr_equal(place, pool.packets); // an empty one begins anew
+        assert_ptr_equal(place, pool.packets); // an empty ring starts at its first slot
     }
     ring_pool_free(&pool);
 }
@@ -47,8 +47,8 @@ static uint32_t power_above(uint32_t n)
     return cap;
 }
 
-// n in, n out, for every n, from every offset of the ring: it is as large as needed, and what is large
-// goes back when it is empty.
+// n in, n out, for every n, from every offset of the ring. The ring is as large as needed, and a
+// large block is freed when the ring is empty.
 static void test_every_size(void **state)
 {
     (void)state;
@@ -57,7 +57,8 @@ static void test_every_size(void **state)
     for (uint32_t n = 1; n <= 4 * RING_KEEP_SLOTS + 1; n++) {
         struct ring f = ring_empty();
         push(&pool, &f, 0);
-        for (uint32_t turn = 0; turn < n % 8; turn++) { // go round a little, never empty
+        for (uint32_t turn = 0; turn < n % 8; turn++) { // advance the head without emptying the
+                                                        // ring
             push(&pool, &f, 0);
             ring_drop_head(&pool, &f);
         }
@@ -81,7 +82,7 @@ static void test_every_size(void **state)
     ring_pool_free(&pool);
 }
 
-// A window that slides for ever stays in its ring.
+// Endless pushes and drops of a short ring stay in one block.
 static void test_sliding_window(void **state)
 {
     (void)state;
@@ -141,7 +142,7 @@ static void test_random_against_arrays(void **state)
     ring_pool_init(&w.pool);
     for (size_t i = 0; i < PACKET_FIFOS; i++)
         w.f[i] = ring_empty();
-    assert_true(packet_fifos_walk(&fifos) > 1000); // several were large at a time
+    assert_true(packet_fifos_walk(&fifos) > 1000); // several FIFOs were large at the same time
     assert_true(w.pool.used_slots <= PACKET_FIFOS * RING_KEEP_SLOTS);
     ring_pool_free(&w.pool);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ECN: the marking line, draws against it, and marks counted one by one at a switch whose queue
-// grows between a packet's arrival and its departure.
+// Tests of ECN: the marking probability, random decisions against it, and marks counted one by one
+// at a switch whose queue grows between a packet's arrival and its departure.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void test_probability(void **state)
         assert_true(fabs(marking_probability(cases[i].m, cases[i].bytes) - cases[i].p) < 1e-12);
 }
 
-// Within 4 sigma of the line, at 20 lengths.
+// The share of marks is within 4 sigma of the probability, at 20 queue lengths.
 static void test_draws_follow_the_probability(void **state)
 {
     (void)state;
@@ -54,7 +54,8 @@ static void test_draws_follow_the_probability(void **state)
     }
 }
 
-// Certain answers take no random number, so that they do not shift those of later packets.
+// Decisions that are certain draw no random number, so they do not shift the decisions for later
+// packets.
 static void test_certain_answers_draw_nothing(void **state)
 {
     (void)state;
@@ -79,7 +80,7 @@ enum { RANKS = 3, SWITCH = 3, FRAME = 1000, OUT = 5, EACH = 20, PACKETS = 2 * EA
 #define IN_PS (FRAME * 80.0)
 #define OUT_BPS UINT64_C(97300000000)
 #define OUT_PS (FRAME * 8e12 / 97.3e9)
-#define LATE_PS 30000 // rank 1 starts that much later
+#define LATE_PS 30000 // delay of rank 1's start
 
 struct world {
     struct engine engine;
@@ -88,7 +89,7 @@ struct world {
     struct mmu_ingress *ingress;
     const uint32_t *entropy[2];
     uint16_t next[RANKS], group[RANKS];
-    uint32_t arrived[64]; // at rank 2, in order: packet number
+    uint32_t arrived[64]; // packet numbers in the order of arrival at rank 2
     bool marked[64];
     size_t n;
 };
@@ -109,7 +110,7 @@ static void on_depart(void *ctx, uint32_t node, uint32_t port, struct packet *p,
     (void)ctx, (void)node, (void)port, (void)p, (void)queue, (void)now;
 }
 
-// Links without delay; the switch's port i goes to rank i.
+// Links without delay; port i of the switch leads to rank i.
 static void world_begin(struct world *w, const struct marking *marking)
 {
     *w = (struct world){0};
@@ -162,7 +163,8 @@ static void send(struct world *w, uint32_t src, uint32_t psn, uint8_t flags)
     port_enqueue(&w->net, src, &p, w->engine.now_ps);
 }
 
-// Both senders' bursts at once: everything from rank 0 is even, from rank 1 odd.
+// Both senders send a burst at once. Packets of rank 0 have even numbers, those of rank 1 odd
+// numbers.
 static void send_bursts(struct world *w, uint8_t even_flags, uint8_t odd_flags)
 {
     for (uint32_t i = 0; i < EACH; i++)
@@ -176,10 +178,11 @@ static void send_bursts(struct world *w, uint8_t even_flags, uint8_t odd_flags)
 }
 
 struct queue_seen {
-    uint64_t at_start, at_arrival; // bytes, the packet itself included
+    uint64_t at_start, at_arrival; // queue in bytes, the packet itself included
 };
 
-// The queue as a list: packets arrive in turn, each starts when the one before has ended.
+// A reference model of the queue: packets arrive alternately, and each starts when the previous one
+// has ended.
 static void oracle(struct queue_seen seen[PACKETS])
 {
     double arrival[PACKETS], start[PACKETS];
@@ -200,7 +203,7 @@ static void oracle(struct queue_seen seen[PACKETS])
 }
 
 // A step at K marks exactly the packets that see K bytes or more when their transmission starts,
-// what came behind them and they themselves included. Marking at arrival would mark others.
+// including themselves and the packets behind them. Marking at arrival would mark other packets.
 static void test_queue_at_transmission_start(void **state)
 {
     (void)state;
@@ -226,10 +229,12 @@ static void test_queue_at_transmission_start(void **state)
         assert_int_equal(w.sw.ports[OUT].marked, marks);
         world_end(&w);
     }
-    assert_true(other_at_arrival > 30 && other_without_itself > 30); // the rules are told apart
+    assert_true(other_at_arrival > 30 && other_without_itself > 30); // the test distinguishes the
+                                                                     // rules
 }
 
-// RED between the thresholds: the port's own stream decides, one draw per packet in between.
+// RED between the thresholds: the port's own random stream decides, one draw for each packet in
+// between.
 static void test_red_uses_the_stream_of_the_port(void **state)
 {
     (void)state;
@@ -255,7 +260,7 @@ static void test_red_uses_the_stream_of_the_port(void **state)
     world_end(&w);
 }
 
-// Packets without ECT pass unmarked, and count in the queue all the same.
+// Packets without ECT are not marked, but count in the queue.
 static void test_only_capable_packets_are_marked(void **state)
 {
     (void)state;

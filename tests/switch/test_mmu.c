@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The shared buffer: tables of packets in and out with the state expected after each, random loads
-// against its invariants, and the headroom formula worked by hand.
+// Tests of the shared buffer: tables of packets in and out with the expected state after each,
+// random loads against invariants, and the headroom formula computed by hand.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,12 +29,12 @@ static void begin(struct mmu *mmu, struct mmu_ingress ingress[4], const struct m
     mmu_init(mmu, c, ingress, 2, 2);
 }
 
-// One packet, and what holds after it.
+// One packet, and the expected state after it.
 struct move {
     uint32_t port, cls, bytes;
-    uint64_t egress_bytes; // of a packet in, for lossy classes
+    uint64_t egress_bytes; // egress queue in bytes when the packet arrives, for lossy classes
     enum { IN, OUT } way;
-    int answer; // enum mmu_verdict, or "may resume"
+    int answer; // enum mmu_verdict, or whether an XON is due
     uint64_t ingress_bytes, headroom_bytes, shared_used;
 };
 
@@ -64,7 +64,7 @@ static void test_split_of_the_buffer(void **state)
     begin(&mmu, ingress, &config);
     assert_int_equal(mmu.shared_bytes, SHARED);
     struct mmu_config small = config;
-    small.buffer_bytes = 26000; // just what reserve and headroom take
+    small.buffer_bytes = 26000; // exactly the sum of reserve and headroom
     begin(&mmu, ingress, &small);
     assert_int_equal(mmu.shared_bytes, 0);
     small.buffer_bytes = 26001;
@@ -75,7 +75,8 @@ static void test_split_of_the_buffer(void **state)
     assert_int_equal(mmu.shared_bytes, 0);
 }
 
-// The reserve fills first and is no shared buffer; a packet may lie across its end.
+// The reserve fills first and does not count as shared buffer. A packet may use the end of the
+// reserve and shared buffer.
 static void test_reserve_first(void **state)
 {
     (void)state;
@@ -89,21 +90,21 @@ static void test_reserve_first(void **state)
     play(&config, moves, LENGTH(moves));
 }
 
-// XOFF where shared bytes would pass alpha * free, then headroom; XON when headroom is empty and the
-// offset is kept.
+// XOFF when shared bytes would exceed alpha * free, then headroom. XON when headroom is empty and
+// the occupancy is below the offset.
 static void test_threshold_headroom_xon(void **state)
 {
     (void)state;
     static const struct move moves[] = {
-        // free 34000, threshold 17000; taken 10000: free 24000, threshold 12000
+        // free 34000, threshold 17000; with 10000 in use: free 24000, threshold 12000
         {0, 0, 14000, 0, IN, MMU_ADMIT, 14000, 0, 10000},
         {0, 0, 2001, 0, IN, MMU_ADMIT_XOFF, 14000, 2001, 10000}, // 12001 > 12000
-        {0, 0, 100, 0, IN, MMU_ADMIT, 14000, 2101, 10000}, // would fit, but headroom is in use
+        {0, 0, 100, 0, IN, MMU_ADMIT, 14000, 2101, 10000}, // it would fit, but headroom is in use
         {0, 0, 2899, 0, IN, MMU_ADMIT, 14000, 5000, 10000},
         {0, 0, 1, 0, IN, MMU_DROP, 14000, 5000, 10000},
         {0, 0, 4999, 0, OUT, false, 14000, 1, 10000},    // headroom empties first
         {0, 0, 1, 0, OUT, true, 14000, 0, 10000},        // 10000 + 2000 <= 12000
-        {0, 0, 1, 0, OUT, false, 13999, 0, 9999},        // only once
+        {0, 0, 1, 0, OUT, false, 13999, 0, 9999},        // only one XON
         {0, 0, 2001, 0, IN, MMU_ADMIT, 16000, 0, 12000}, // 12000 <= 0.5 * 24001
         {0, 0, 1, 0, IN, MMU_ADMIT_XOFF, 16000, 1, 12000},
         {0, 0, 1, 0, OUT, false, 16000, 0, 12000},    // 14000 > 11000
@@ -115,17 +116,17 @@ static void test_threshold_headroom_xon(void **state)
     play(&config, moves, LENGTH(moves));
 }
 
-// One byte decides: exactly alpha * free is still in.
+// One byte decides: exactly alpha * free is still admitted.
 static void test_threshold_is_inclusive(void **state)
 {
     (void)state;
     static const struct move at[] = {{0, 0, 21000, 0, IN, MMU_ADMIT, 21000, 0, 17000}};
     static const struct move above[] = {{0, 0, 21001, 0, IN, MMU_DROP, 0, 0, 0}};
     play(&config, at, 1);
-    play(&config, above, 1); // larger than headroom as well
+    play(&config, above, 1); // larger than the headroom too
 }
 
-// Shared bytes 0: resumes even where the offset alone passes the threshold.
+// With 0 shared bytes XON is sent even if the offset alone exceeds the threshold.
 static void test_xon_with_empty_share(void **state)
 {
     (void)state;
@@ -141,24 +142,25 @@ static void test_xon_with_empty_share(void **state)
     play(&c, moves, LENGTH(moves));
 }
 
-// What other ingresses hold lowers the threshold: alpha * free, not alpha * B.
+// The bytes of other ingresses lower the threshold: alpha * free, not alpha * B.
 static void test_threshold_is_dynamic(void **state)
 {
     (void)state;
     static const struct move moves[] = {
-        {1, 0, 20000, 0, IN, MMU_ADMIT, 20000, 0, 16000},  // of 17000
+        {1, 0, 20000, 0, IN, MMU_ADMIT, 20000, 0, 16000},  // of a threshold of 17000
         {0, 0, 13001, 0, IN, MMU_DROP, 0, 0, 16000},       // 9001 > 0.5 * 18000
-        {0, 0, 13000, 0, IN, MMU_ADMIT, 13000, 0, 25000},  // free 9000 from here
+        {0, 0, 13000, 0, IN, MMU_ADMIT, 13000, 0, 25000},  // free is 9000 from here on
         {0, 0, 1, 0, IN, MMU_ADMIT_XOFF, 13000, 1, 25000}, // 9001 > 4500
         {1, 0, 1, 0, IN, MMU_ADMIT_XOFF, 20000, 1, 25000}, // 16001 > 4500
-        {1, 0, 20001, 0, OUT, true, 0, 0, 9000},           // from headroom and the rest in one
+        {1, 0, 20001, 0, OUT, true, 0, 0, 9000},           // from headroom and shared buffer in one
+                                                           // release
         {0, 0, 1, 0, OUT, true, 13000, 0, 9000},           // 11000 <= 12500
         {0, 0, 13000, 0, OUT, false, 0, 0, 0},
     };
     play(&config, moves, LENGTH(moves));
 }
 
-// alpha above 1: the shared part itself is the limit.
+// With alpha above 1 the limit is the shared buffer itself.
 static void test_large_alpha_stops_at_the_buffer(void **state)
 {
     (void)state;
@@ -170,19 +172,20 @@ static void test_large_alpha_stops_at_the_buffer(void **state)
         {0, 0, 2, 0, IN, MMU_ADMIT_XOFF, 37999, 2, 33999},
         {1, 1, 4001, 0, IN, MMU_ADMIT, 4001, 0, 34000}, // lossy: the last byte
         {1, 1, 1, 0, IN, MMU_DROP, 4001, 0, 34000},
-        {1, 0, 4000, 0, IN, MMU_ADMIT, 4000, 0, 34000}, // reserves are never lent
+        {1, 0, 4000, 0, IN, MMU_ADMIT, 4000, 0, 34000}, // reserves are never used by others
         {0, 1, 4000, 0, IN, MMU_ADMIT, 4000, 0, 34000},
         {0, 1, 1, 0, IN, MMU_DROP, 4000, 0, 34000},
     };
     play(&c, moves, LENGTH(moves));
 }
 
-// Lossy: the egress queue may hold lossy_alpha * free; no headroom, no XOFF; reserve is safe.
+// Lossy: the egress queue may hold lossy_alpha * free. There is no headroom and no XOFF, and the
+// reserve is always available.
 static void test_lossy_dynamic_threshold(void **state)
 {
     (void)state;
     static const struct move moves[] = {
-        {0, 1, 4000, 90000, IN, MMU_ADMIT, 4000, 0, 0},    // in reserve whatever the queue
+        {0, 1, 4000, 90000, IN, MMU_ADMIT, 4000, 0, 0},    // in the reserve, whatever the queue
         {0, 1, 1000, 33000, IN, MMU_ADMIT, 5000, 0, 1000}, // 34000 <= 34000
         {0, 1, 1000, 32001, IN, MMU_DROP, 5000, 0, 1000},  // 33001 > 33000
         {0, 1, 1000, 32000, IN, MMU_ADMIT, 6000, 0, 2000},
@@ -194,7 +197,7 @@ static void test_lossy_dynamic_threshold(void **state)
     play(&config, moves, LENGTH(moves));
 }
 
-// A sender is told to stop also by the packet that headroom cannot take.
+// A packet that headroom cannot hold also pauses its sender.
 static void test_xoff_with_too_little_headroom(void **state)
 {
     (void)state;
@@ -208,7 +211,8 @@ static void test_xoff_with_too_little_headroom(void **state)
     assert_int_equal(mmu.n_xoff, 1);
 }
 
-// Random loads: never more than the buffer, books that balance, XOFF counted, headroom kept.
+// Random loads: the buffer is never exceeded, all counters are consistent, XOFF is counted,
+// headroom is respected.
 static void test_random_loads_keep_the_invariants(void **state)
 {
     (void)state;
@@ -230,7 +234,7 @@ static void test_random_loads_keep_the_invariants(void **state)
         begin(&mmu, in, &c);
         for (unsigned round = 0; round < 4000; round++) {
             if (n > 0 && (n == HELD || rng_below(&rng, 100) < (round / 300 % 2 ? 60 : 40))) {
-                size_t i = rng_below(&rng, n); // in any order
+                size_t i = rng_below(&rng, n); // in random order
                 bool was = in[held[i].port * 2 + held[i].cls].xoff;
                 bool on = mmu_release(&mmu, held[i].port, held[i].cls, held[i].bytes);
                 assert_true(!on || was);
@@ -275,7 +279,7 @@ static void test_random_loads_keep_the_invariants(void **state)
             xons += mmu_release(&mmu, held[n].port, held[n].cls, held[n].bytes);
         }
         assert_int_equal(mmu.shared_used, 0);
-        assert_int_equal(mmu.n_xoff, 0); // everyone has been told to go on
+        assert_int_equal(mmu.n_xoff, 0); // every ingress has sent XON
         assert_int_equal(xons, xoffs);
     }
     print_message("%llu drops, %llu XOFF, %llu bytes shared at most\n", (unsigned long long)drops,
@@ -283,7 +287,8 @@ static void test_random_loads_keep_the_invariants(void **state)
     assert_true(drops > 1000 && xoffs > 300 && full > SHARED * 9 / 10);
 }
 
-// 2 * prop * rate + 2 L + L_back + PFC frames (ahead + 1) + response * rate; times round up.
+// Formula: 2 * prop * rate + 2 L + L_back + PFC frames (ahead + 1) + response * rate, with times
+// rounded up.
 static void test_headroom_by_hand(void **state)
 {
     (void)state;
@@ -293,13 +298,14 @@ static void test_headroom_by_hand(void **state)
                                  .max_frame_back = 4194,
                                  .pfc_wire_bytes = 84,
                                  .pfc_ahead = 2};
-    // 1 us at 12.5 GB/s = 12500 B: 25000 + 8388 + 4194 + 252, and a byte of rounding each way
+    // 1 us at 12.5 GB/s = 12500 B: 25000 + 8388 + 4194 + 252, and one byte of rounding in each
+    // direction
     uint64_t bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 37834 && bytes <= 37834 + 2);
     link.response_ps = 60 * 5120; // 60 quanta: 3840 B
     bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 41674 && bytes <= 41674 + 3);
-    // 400G, 333 ns, small frames back: 2 * 16650 + 2 * 1100 + 86 + 84
+    // 400G, 333 ns, small frames in the other direction: 2 * 16650 + 2 * 1100 + 86 + 84
     link = (struct headroom_link){.rate_bps = UINT64_C(400000000000),
                                   .delay_ps = 333 * PS_PER_NS,
                                   .max_frame_in = 1100,
@@ -307,7 +313,7 @@ static void test_headroom_by_hand(void **state)
                                   .pfc_wire_bytes = 84};
     bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 35670 && bytes <= 35670 + 2);
-    link.delay_ps = 0; // no cable: only frames
+    link.delay_ps = 0; // no cable: only frames count
     bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 2370 && bytes <= 2370 + 2);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Routers of ranks: what is in transit shares ports with the rank's own packets, one to one, and
-// meets buffer, marking and PFC as in any switch; what is the rank's own does not.
+// Tests of the routers of ranks: transit packets alternate with the rank's own packets at its
+// ports, and pass buffer, marking and PFC as in any switch; the rank's own packets do not.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,9 +75,9 @@ static const struct switch_result *router_result(const struct fixture *f, const 
     return NULL;
 }
 
-// From the first packet in transit to the last own one the link takes turns, whatever else goes
-// over it: with `back` rank 2 sends too, and ACKs of both ranks wait in the queue of what is in
-// transit.
+// From the first transit packet to the last own one the port alternates between them, whatever else
+// uses the link: with `back` rank 2 sends too, and ACKs of both ranks wait in the queue of the
+// transit packets.
 static void check_turns(bool back)
 {
     struct fixture f;
@@ -93,7 +93,7 @@ static void check_turns(bool back)
         first++;
     while (log.packets[last].src == 0)
         last--;
-    assert_true(last - first > BYTES / 4096); // nearly all of both
+    assert_true(last - first > BYTES / 4096); // nearly all packets of both
     for (size_t i = first; i <= last; i++)
         assert_int_equal(log.packets[i].src, (i - first) % 2);
     assert_int_equal(f.result->status, RUN_COMPLETED);
@@ -107,8 +107,9 @@ static void test_transit_and_own_in_turn(void **state)
     check_turns(true);
 }
 
-// Ranks 0, 1, 2 of a line send B each to rank 3: over the last link rank 2 has half, so it ends at
-// 2B/R, when the others have sent half of theirs: 3B/R. Within 2 %.
+// Ranks 0, 1 and 2 of a line each send B bytes to rank 3. Over the last link rank 2 gets half of
+// the rate, so it ends at 2B/R, when the others have sent half of their bytes; they end at 3B/R.
+// Within 2 %.
 static void test_parking_lot(void **state)
 {
     (void)state;
@@ -121,12 +122,12 @@ static void test_parking_lot(void **state)
     static const double ends[] = {3, 3, 2};
     for (int i = 0; i < 3; i++)
         assert_true(fabs((double)f.result->flows[i].delivered_ps / alone - ends[i]) <
-                    0.02 * ends[i] + 3e6 / alone); // and the way there
+                    0.02 * ends[i] + 3e6 / alone); // plus the latency of the path
     assert_int_equal(f.result->pause_frames, 0);
     fixture_free(&f);
 }
 
-// What a rank sends itself, ACKs included, is in no router's buffer.
+// The packets that a rank sends itself, ACKs included, use no router's buffer.
 static void test_own_packets_take_no_buffer(void **state)
 {
     (void)state;
@@ -138,7 +139,7 @@ static void test_own_packets_take_no_buffer(void **state)
     assert_int_equal(f.result->n_switches, 1); // the ends of a line forward nothing
     const struct switch_result *s = router_result(&f, "rank1:dim0");
     assert_int_equal(s->max_ingress_bytes + s->max_buffer_bytes + s->max_headroom_bytes, 0);
-    assert_true(port_result(&f, "rank1->rank2")->max_queue_bytes > 0); // ACKs behind data
+    assert_true(port_result(&f, "rank1->rank2")->max_queue_bytes > 0); // ACKs wait behind data
     assert_int_equal(f.result->markable_packets, 0);
     fixture_free(&f);
     fixture_direct(&f, "mesh", 3, RATE, PS_PER_US);
@@ -146,11 +147,11 @@ static void test_own_packets_take_no_buffer(void **state)
     fixture_flow(&f, 1, 2, BYTES, 0);
     fixture_run(&f);
     assert_true(router_result(&f, "rank1:dim0")->max_ingress_bytes > 0);
-    assert_true(f.result->markable_packets >= BYTES / 4096); // what is in transit
+    assert_true(f.result->markable_packets >= BYTES / 4096); // the transit packets
     fixture_free(&f);
 }
 
-// A full router pauses its neighbour, by the link that what waits has come by, and loses nothing.
+// A full router pauses the neighbour that sent the queued packets, and loses nothing.
 static void test_pfc(void **state)
 {
     (void)state;
@@ -169,8 +170,8 @@ static void test_pfc(void **state)
     fixture_free(&f);
 }
 
-// The same along the second dimension of a torus-like network: a rank has a router in each, and only
-// the one that is full asks for pauses.
+// The same along the second dimension of a torus: a rank has one router per dimension, and only the
+// full one sends XOFF.
 static void test_pfc_in_an_outer_dimension(void **state)
 {
     (void)state;
@@ -196,7 +197,7 @@ static void test_pfc_in_an_outer_dimension(void **state)
     fixture_free(&f);
 }
 
-// Marks at the queue of a router fall on what is in transit alone.
+// Only transit packets are marked at the queue of a router.
 static void test_marking(void **state)
 {
     (void)state;
@@ -216,7 +217,8 @@ static void test_marking(void **state)
     fixture_free(&f);
 }
 
-// A ring whose every rank sends three on: buffers wait for each other in a circle. The run says so.
+// In a ring where every rank sends to the third one after it, buffers wait for each other in a
+// cycle. The run must report the deadlock.
 static void test_a_ring_may_deadlock(void **state)
 {
     (void)state;
@@ -228,11 +230,12 @@ static void test_a_ring_may_deadlock(void **state)
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_INCOMPLETE);
     assert_int_equal(f.result->dropped_packets, 0);
-    assert_true(f.result->n_waiting >= 7 + 7); // every flow, every link of the circle
+    assert_true(f.result->n_waiting >= 7 + 7); // every flow and every link of the cycle
     fixture_free(&f);
 }
 
-// Both ways round to the far side are used, each flow by one; what waits at routers is alike.
+// Both directions to the far side are used, each flow uses one of them, and queues at routers are
+// alike.
 static void test_both_ways_round(void **state)
 {
     (void)state;
@@ -244,7 +247,7 @@ static void test_both_ways_round(void **state)
     uint64_t left = port_result(&f, "rank0->rank3")->packets,
              right = port_result(&f, "rank0->rank1")->packets;
     assert_int_equal(left + right, 40);
-    assert_in_range(left, 8, 32); // 4 sigma of a fair choice
+    assert_in_range(left, 8, 32); // within 4 sigma of a fair choice
     assert_int_equal(port_result(&f, "rank3->rank2")->packets, left);
     assert_int_equal(port_result(&f, "rank1->rank2")->packets, right);
     for (int i = 0; i < 40; i++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// INT records in both encodings and PINT's average and digest, against values worked out by hand.
+// Tests of INT records in both encodings and of PINT's average and digest, against values computed
+// by hand.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,7 @@ static void test_differences(void **state)
     struct int_hop a = record(100, 0, INT_EXACT, 1000), b = record(1100, 0, INT_EXACT, 51000);
     assert_int_equal(int_hop_time_since(&b, &a), 50000);
     assert_int_equal(int_hop_bytes_since(&b, &a), 1000);
-    // Over both ends of the wrapping numbers: 20 ns, 3 * 128 bytes.
+    // Both numbers wrap around in between: 20 ns, 3 * 128 bytes.
     a = record((UINT64_C(128) << 20) - 128, 0, INT_HPCC64, (ps_t)(16777216 - 10) * 1000);
     b = record((UINT64_C(128) << 20) + 256, 0, INT_HPCC64, (ps_t)(16777216 + 10) * 1000);
     assert_int_equal(int_hop_time_since(&b, &a), 20000);
@@ -72,7 +73,7 @@ static void test_digest_values(void **state)
         assert_true(fabs(pint_value(d + 1) / pint_value(d) - 1.05) < 1e-12);
 }
 
-// U = (T - dt)/T U + q dt/(B T^2) + bytes/(B T): B T = 125 kB at T = 10 us.
+// U = (T - dt)/T U + q dt/(B T^2) + bytes/(B T), with B T = 125 kB at T = 10 us.
 static void test_average(void **state)
 {
     (void)state;
@@ -82,12 +83,13 @@ static void test_average(void **state)
     assert_true(fabs(p.util - 0.2) < 1e-12);
     telemetry_pint(&p, 50000, G100, 62500, rtt, 4 * PS_PER_US); // .8 * .2 + .5 * .2 + .2
     assert_true(fabs(p.util - 0.46) < 1e-12);
-    // After 40 us nothing is left; of 100 kB in that time a quarter counts, and the queue wholly.
+    // After 40 us the old average has no weight; a quarter of the 100 kB sent in that time counts,
+    // and the queue counts fully.
     telemetry_pint(&p, 150000, G100, 62500, rtt, 44 * PS_PER_US);
     assert_true(fabs(p.util - (0.5 + 0.2)) < 1e-12);
 }
 
-// Rounding at random keeps the mean: of 20,000 digests of one utilization it is within 0.1 %.
+// Random rounding keeps the mean: the mean of 20,000 digests of one utilization is within 0.1 %.
 static void test_digest_mean(void **state)
 {
     (void)state;
@@ -95,7 +97,7 @@ static void test_digest_mean(void **state)
     double sum = 0, util = 1.02;
     unsigned low = 0, high = 0, n = 20000;
     for (unsigned i = 0; i < n; i++) {
-        // From nothing, after a whole RTT: U = bytes / (B T).
+        // With no history, after a whole RTT: U = bytes / (B T).
         p = (struct pint_port){.rng = p.rng};
         uint8_t d =
             telemetry_pint(&p, (uint64_t)(125000 * util), G100, 0, 10 * PS_PER_US, 10 * PS_PER_US);
@@ -109,7 +111,7 @@ static void test_digest_mean(void **state)
     assert_int_equal(telemetry_pint(&p, 0, G100, UINT32_MAX, 10 * PS_PER_US, PS_PER_S), PINT_MAX);
 }
 
-// Every slot comes back, whatever becomes of the packets: lost, out of order, acknowledged or not.
+// Every meta-data slot is freed, whether the packet was lost, out of order, acknowledged or not.
 static bool lose_some(struct lab *l, struct packet *p)
 {
     (void)l;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs of the topology kinds: sizes, ports, who is tied to whom, names, joining dimensions.
+// Tests of the graphs of the topology kinds: sizes, ports, links, names, joining dimensions.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void test_leaf_spine(void **state)
             assert_int_equal(links_between(&g, leaf, spine), 3);
         }
     }
-    for (uint32_t p = 0; p < g.n_ports; p++) { // links and trunks as given
+    for (uint32_t p = 0; p < g.n_ports; p++) { // links and trunks have the given rates and delays
         bool edge = g.ports[p].node < 12 || g.ports[g.ports[p].peer].node < 12;
         assert_int_equal(g.ports[p].rate_bps, graphs_links[!edge].rate_bps);
         assert_int_equal(g.ports[p].delay_ps, graphs_links[!edge].delay_ps);
@@ -89,7 +89,7 @@ static void test_leaf_spine(void **state)
     graph_free(&g);
 }
 
-// 4 x 3 ranks: planes of switches along dimension 0, columns along dimension 1.
+// 4 x 3 ranks: switches with planes along dimension 0, switches along dimension 1.
 static void test_two_dimensions_of_switches(void **state)
 {
     (void)state;
@@ -136,7 +136,8 @@ static void test_three_dimensions(void **state)
     assert_int_equal(g.n_nodes, 24 + 12 + 8 + 6);
     assert_int_equal(g.n_ports, 2 * 3 * 24);
     graphs_check_ports(&g);
-    for (uint32_t a = 0; a < 24; a++) { // every rank meets those that differ in one coordinate
+    for (uint32_t a = 0; a < 24; a++) { // a dimension joins ranks that differ only in its
+                                        // coordinate
         for (uint32_t b = 0; b < 24; b++) {
             uint32_t common[3] = {0}, differing = 0, which = GRAPH_NONE;
             for (uint32_t d = 0; d < 3; d++)
@@ -153,7 +154,7 @@ static void test_three_dimensions(void **state)
     graph_free(&g);
 }
 
-// The innermost dimension that joins: a group where it can, the fabric for all others.
+// The innermost joining dimension: a group where possible, the fabric for all other pairs.
 static void test_joining_dimension_with_a_fabric(void **state)
 {
     (void)state;
@@ -161,20 +162,21 @@ static void test_joining_dimension_with_a_fabric(void **state)
     graphs_build(&g, 2,
                  (struct graph_dim[]){{"switch", 4, {0}},
                                       {"leaf_spine", 3, {"ranks_per_leaf=6", "spines=1"}}});
-    assert_int_equal(g.n_ranks, 12); // the fabric holds them all
+    assert_int_equal(g.n_ranks, 12); // the fabric has all ranks
     assert_int_equal(g.n_nodes, 12 + 3 + 2 + 1);
     graphs_check_ports(&g);
     for (uint32_t a = 0; a < 12; a++)
         for (uint32_t b = 0; b < 12; b++)
             if (a != b)
                 assert_int_equal(graph_joining_dim(&g, a, b), a / 4 == b / 4 ? 0 : 1);
-    node_named(&g, "leaf1"); // one fabric needs no prefix
+    node_named(&g, "leaf1"); // a single fabric needs no prefix
     node_named(&g, "dim0.sw2");
     graph_free(&g);
     graphs_build(&g, 2,
                  (struct graph_dim[]){{"leaf_spine", 4, {"ranks_per_leaf=2", "spines=1"}},
                                       {"switch", 2, {0}}});
-    assert_int_equal(graph_joining_dim(&g, 0, 4), 0); // inner though both could
+    assert_int_equal(graph_joining_dim(&g, 0, 4), 0); // the inner dimension, though both would join
+                                                      // them
     graph_free(&g);
 }
 
@@ -215,8 +217,8 @@ static void test_checks(void **state)
     const char *fits[] = {"ranks_per_leaf=4", "spines=2", "trunks=3"};
     struct graph_dim d = {"", 12, {fits[0], fits[1], fits[2]}};
     assert_int_equal(errors_of("leaf_spine", 12, d), 0);
-    assert_int_equal(errors_of("leaf_spine", 13, d), 1);       // leaves are not filled
-    assert_int_equal(errors_of("leaf_spine", 4 * 1365, d), 0); // a spine of 4095 ports
+    assert_int_equal(errors_of("leaf_spine", 13, d), 1);       // 13 ranks do not fill the leaves
+    assert_int_equal(errors_of("leaf_spine", 4 * 1365, d), 0); // a spine of exactly 4095 ports
     assert_int_equal(errors_of("leaf_spine", 4 * 1366, d), 1);
     struct graph_dim wide = {"", 12, {"ranks_per_leaf=2048", "spines=2047"}};
     assert_int_equal(errors_of("leaf_spine", 2048, wide), 0);
@@ -224,9 +226,10 @@ static void test_checks(void **state)
     assert_int_equal(errors_of("leaf_spine", 2048, wide), 1);
     struct graph_dim rail = {"", 64, {"gpus_per_server=8", "servers_per_pod=4", "spines=2"}};
     assert_int_equal(errors_of("rail", 64, rail), 0);
-    assert_int_equal(errors_of("rail", 60, rail), 1); // servers are not filled
-    assert_int_equal(errors_of("rail", 72, rail), 1); // pods are not filled
-    rail.settings[3] = "trunks=64";                   // 8 rails a pod, 64 trunks each to a spine
+    assert_int_equal(errors_of("rail", 60, rail), 1); // 60 ranks do not fill the servers
+    assert_int_equal(errors_of("rail", 72, rail), 1); // 72 ranks do not fill the pods
+    rail.settings[3] = "trunks=64";                   // 8 rails per pod, with 64 trunks each to a
+                                                      // spine
     assert_int_equal(errors_of("rail", 7 * 32, rail), 0);
     assert_int_equal(errors_of("rail", 8 * 32, rail), 1);
     rail.settings[2] = "spines=64"; // 4 + 64 * 64 ports of a rail switch
@@ -234,8 +237,8 @@ static void test_checks(void **state)
     struct graph_dim fly = {
         "", 72, {"ranks_per_router=2", "routers_per_group=4", "global_links=2"}};
     assert_int_equal(errors_of("dragonfly", 72, fly), 0);
-    assert_int_equal(errors_of("dragonfly", 80, fly), 1); // 10 groups, 8 global links each
-    assert_int_equal(errors_of("dragonfly", 76, fly), 1); // groups are not filled
+    assert_int_equal(errors_of("dragonfly", 80, fly), 1); // 10 groups with 8 global links each
+    assert_int_equal(errors_of("dragonfly", 76, fly), 1); // 76 ranks do not fill the groups
     struct graph_dim broad = {
         "", 4096, {"ranks_per_router=2048", "routers_per_group=1", "global_links=1024"}};
     assert_int_equal(errors_of("dragonfly", 4096, broad), 0);
@@ -254,7 +257,7 @@ static void test_checks(void **state)
     struct graph_dim tree = {"", 48, {"radix=4", "oversubscription=3"}};
     assert_int_equal(errors_of("fat_tree", 48, tree), 0);
     assert_int_equal(errors_of("fat_tree", 49, tree), 1);
-    tree.settings[0] = "radix=2048"; // 3 * 1024 + 1024 ports of an edge
+    tree.settings[0] = "radix=2048"; // 3 * 1024 + 1024 ports of an edge switch
     assert_int_equal(errors_of("fat_tree", 48, tree), 1);
     tree.settings[1] = "oversubscription=2";
     assert_int_equal(errors_of("fat_tree", 48, tree), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The topology kinds against closed forms: numbers of nodes, ports and links, and the length of the
-// shortest path of every pair of ranks.
+// Tests of the topology kinds against closed forms: numbers of nodes, ports and links, and the
+// length of the shortest path of every pair of ranks.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,8 @@ static void end(struct built *b)
     graph_free(&b->g);
 }
 
-// The path of a pair, which must be a chain of links from one to the other: its links.
+// Returns the number of links of a pair's path, which must be a chain of links from one rank to the
+// other.
 static uint32_t path(const struct built *b, uint32_t src, uint32_t dst, uint32_t dim,
                      uint32_t ports[ROUTE_MAX_HOPS])
 {
@@ -76,7 +77,7 @@ static void test_rail(void **state)
     assert_string_equal(graph_node_name(&b.g, 96 + 9, name), "rail9");
     for (uint32_t a = 0; a < 96; a++)
         for (uint32_t c = 0; c < 96; c++) {
-            bool same = a / 32 == c / 32 && a % 8 == c % 8; // pod and rail
+            bool same = a / 32 == c / 32 && a % 8 == c % 8; // same pod and same rail
             assert_int_equal(hops(&b, a, c, 0), a == c ? 0 : same ? 2 : 4);
         }
     const uint16_t *ports;
@@ -104,7 +105,7 @@ static void test_dragonfly(void **state)
     assert_string_equal(graph_node_name(&b.g, 72 + 35, name), "router35");
     for (uint32_t x = 0; x < 9; x++)
         for (uint32_t y = 0; y < 9; y++) {
-            uint32_t links = 0; // between the groups
+            uint32_t links = 0; // links between the two groups
             for (uint32_t p = 0; p < b.g.n_ports; p++) {
                 uint32_t from = b.g.ports[p].node, to = b.g.ports[b.g.ports[p].peer].node;
                 links += from >= 72 && to >= 72 && (from - 72) / 4 == x && (to - 72) / 4 == y;
@@ -121,9 +122,9 @@ static void test_dragonfly(void **state)
             assert_true(n <= 5);
             length[n]++;
         }
-    // Of a rank: itself, its router's other, 3 routers by one local link and the 2 by a global one;
-    // by two links the 6 routers behind those and the 6 that a local link goes before; the other
-    // 18.
+    // From each rank: itself; the other rank of its router; the ranks of 3 routers at one local and
+    // of 2 at one global link; of 6 routers at a global and a local link, and of 6 at a local and a
+    // global link; of the other 18 routers at three links.
     assert_int_equal(length[0], 72);
     assert_int_equal(length[2], 72 * 1);
     assert_int_equal(length[3], 72 * 2 * (3 + 2));
@@ -132,7 +133,7 @@ static void test_dragonfly(void **state)
     end(&b);
 }
 
-// 3 groups where 9 could be: 8 global ports go round 2 others 4 times.
+// 3 groups instead of 9: the 8 global ports of a group give 4 links to each of 2 other groups.
 static void test_dragonfly_of_few_groups(void **state)
 {
     (void)state;
@@ -145,9 +146,10 @@ static void test_dragonfly_of_few_groups(void **state)
     for (uint32_t s = 0; s < 24; s++)
         for (uint32_t d = 0; d < 24; d++)
             if (s / 2 != d / 2)
-                assert_in_range(hops(&b, s, d, 0), 3, 4); // every router reaches both others
+                assert_in_range(hops(&b, s, d, 0), 3, 4); // every router has links to both other
+                                                          // groups
     end(&b);
-    begin(&b, 1, // one group: local links alone
+    begin(&b, 1, // one group: only local links
           (struct graph_dim[]){
               {"dragonfly", 8, {"ranks_per_router=2", "routers_per_group=4", "global_links=2"}}});
     assert_int_equal(b.g.n_ports, 2 * (8 + 6));
@@ -155,7 +157,7 @@ static void test_dragonfly_of_few_groups(void **state)
     end(&b);
 }
 
-// Radix 4, 3:1: an edge has 6 ranks and 2 links up; 8 edges hold 48.
+// Radix 4, 3:1: an edge switch has 6 ranks and 2 uplinks; 8 edges hold 48 ranks.
 static void test_oversubscribed_fat_tree(void **state)
 {
     (void)state;
@@ -192,9 +194,9 @@ static uint32_t full_distance(uint32_t i, uint32_t j, uint32_t n)
     (void)n;
     return i != j;
 }
-// Digits that are not zero in the shortest writing with digits -1, 0, 1 (non-adjacent form).
+// Number of nonzero digits in the shortest form with digits -1, 0, 1 (non-adjacent form).
 static uint32_t signed_digits(uint32_t d) { return (uint32_t)__builtin_popcount((3 * d) ^ d); }
-// Of a size that is a power of two: a step of the size itself costs nothing.
+// For a size that is a power of two, a step of the size itself has no cost.
 static uint32_t dln_distance(uint32_t i, uint32_t j, uint32_t n)
 {
     uint32_t d = (j + n - i) % n;
@@ -220,15 +222,16 @@ static const struct direct_case {
     {"fully_connected", 9, 36, full_distance},
     {"dln", 1, 0, full_distance},
     {"dln", 2, 1, full_distance},
-    {"dln", 3, 3, full_distance},  // 2 is 1 the other way
-    {"dln", 4, 6, full_distance},  // 1, and 2 across once
-    {"dln", 5, 10, full_distance}, // 1, 2; 4 is 1 the other way
-    {"dln", 7, 21, full_distance}, // 1, 2, 4 and back
+    {"dln", 3, 3, full_distance},  // distance 2 is distance 1 in the other direction
+    {"dln", 4, 6, full_distance},  // distance 1, and 2 across, once
+    {"dln", 5, 10, full_distance}, // distances 1 and 2; 4 is 1 in the other direction
+    {"dln", 7, 21, full_distance}, // distances 1, 2, 4 in both directions
     {"dln", 8, 8 + 8 + 4, dln_distance},
     {"dln", 128, 6 * 128 + 64, dln_distance},
 };
 
-// Ranks to and from which all are measured: all of small ones, else some.
+// The ranks whose distances to and from all others are checked: all ranks of small networks, else a
+// sample.
 static bool measured(uint32_t i, uint32_t size) { return size < 130 || i % 37 == 0; }
 
 static void check_direct(const struct direct_case *c)
@@ -244,7 +247,7 @@ static void check_direct(const struct direct_case *c)
                 fail_msg("%s of %u: %u to %u", c->kind, c->size, i, j);
             for (uint32_t p = 0; p < b.g.nodes[i].n_ports; p++)
                 neighbours += b.g.ports[b.g.ports[b.g.nodes[i].first_port + p].peer].node == j;
-            assert_int_equal(neighbours, d == 1); // one link, no more
+            assert_int_equal(neighbours, d == 1); // exactly one link
         }
     end(&b);
 }
@@ -256,13 +259,15 @@ static void test_direct_kinds(void **state)
         check_direct(&direct_cases[i]);
 }
 
-// Parallel links are equal first hops; a ring's go both ways round, a pair's all to the other.
+// Parallel links are equal-cost first hops. Those of a ring lead in both directions, those of a
+// pair to the other rank.
 static void test_parallel_links(void **state)
 {
     (void)state;
     static const struct {
         const char *kind;
-        uint32_t size, links, first_hops, width; // of rank 0 to rank 1; as closed forms add them up
+        uint32_t size, links, first_hops, width; // from rank 0 to rank 1; width as closed forms
+                                                 // count it
     } cases[] = {{"ring", 6, 18, 3, 6}, {"ring", 2, 3, 3, 3}, {"fully_connected", 4, 18, 3, 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct built b;
@@ -280,7 +285,7 @@ static void test_parallel_links(void **state)
     }
 }
 
-// A torus of 4 x 3: rings along both coordinates, none across.
+// A torus of 4 x 3: rings along both coordinates, no diagonal links.
 static void test_torus(void **state)
 {
     (void)state;
@@ -298,7 +303,8 @@ static void test_torus(void **state)
     end(&b);
 }
 
-// The far side of an even ring is as far either way: two equal first hops, elsewhere one.
+// The far side of an even ring is equally far in both directions: two equal-cost first hops there,
+// one elsewhere.
 static void test_equal_ways_round_a_ring(void **state)
 {
     (void)state;
@@ -314,7 +320,7 @@ static void test_equal_ways_round_a_ring(void **state)
     end(&b);
 }
 
-// Planes are equal first hops, in order.
+// Planes are equal-cost first hops, in order.
 static void test_planes(void **state)
 {
     (void)state;
@@ -323,14 +329,15 @@ static void test_planes(void **state)
     begin(&b, 2, (struct graph_dim[]){{"ring", 3, {0}}, {"switch", 4, {"planes=3"}}});
     assert_int_equal(routes_from(&b.r, 1, 10, 1, &ports), 3);
     for (uint32_t plane = 0; plane < 3; plane++)
-        assert_int_equal(ports[plane], 2 + plane); // behind those of the ring
+        assert_int_equal(ports[plane], 2 + plane); // after those of the ring
     assert_int_equal(hops(&b, 1, 10, 1), 2);
     end(&b);
 }
 
 /* ---- graphs ---- */
 
-// A torus of 5 x 4 in one fabric, as links between ranks that forward: the distances add up.
+// A torus of 5 x 4 as one fabric of links between ranks that forward: the distances along both
+// coordinates add up.
 static void test_graph_with_transit(void **state)
 {
     (void)state;
@@ -358,7 +365,7 @@ static void test_graph_with_transit(void **state)
     end(&b);
 }
 
-// A rank on two switches leaves by the one that is nearer to where it sends.
+// A rank with two switches uses the one nearer to the destination.
 static void test_graph_of_two_switches(void **state)
 {
     (void)state;

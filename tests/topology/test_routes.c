@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Next hops: equal-cost sets and paths of fabrics by hand, and random graphs against the distances
-// of Floyd and Warshall.
+// Tests of next hops: equal-cost sets and paths of fabrics by hand, and random graphs against
+// distances by Floyd and Warshall.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 #define RATE UINT64_C(100000000000)
 
-// 12 ranks, 3 leaves of 4, 2 spines, 3 trunks: nodes 12..14 are leaves, 15 and 16 spines.
+// 12 ranks, 3 leaves of 4 ranks, 2 spines, 3 trunks: nodes 12 to 14 are leaves, 15 and 16 spines.
 enum { LEAF = 12, SPINE = 15 };
 
 static void fabric_begin(struct graph *g, struct routes *r)
@@ -48,7 +48,7 @@ static void test_sets_of_a_fabric_with_trunks(void **state)
         for (uint32_t leaf = 0; leaf < 3; leaf++) {
             const uint16_t *hops;
             uint32_t count = routes_get(&r, LEAF + leaf, rank, &hops);
-            if (leaf == rank / 4) { // its own: one port, to the rank itself
+            if (leaf == rank / 4) { // its own rank: one port, to the rank itself
                 assert_int_equal(count, 1);
                 assert_int_equal(neighbour(&g, LEAF + leaf, hops[0]), rank);
                 continue;
@@ -84,20 +84,20 @@ static void test_paths_of_a_fabric(void **state)
                 continue;
             uint32_t n = route_path(&r, &g, src, dst, 0, ports, ROUTE_MAX_HOPS);
             assert_int_equal(n, src / 4 == dst / 4 ? 2 : 4);
-            uint32_t at = src; // a chain of links from one to the other
+            uint32_t at = src; // must be a chain of links from src to dst
             for (uint32_t h = 0; h < n; h++) {
                 assert_int_equal(g.ports[ports[h]].node, at);
                 at = g.ports[g.ports[ports[h]].peer].node;
             }
             assert_int_equal(at, dst);
             assert_int_equal(route_path(&r, &g, src, dst, 0, ports, n), n);
-            assert_int_equal(route_path(&r, &g, src, dst, 0, ports, n - 1), 0); // no room
+            assert_int_equal(route_path(&r, &g, src, dst, 0, ports, n - 1), 0); // not enough room
         }
     routes_free(&r);
     graph_free(&g);
 }
 
-// Each dimension reaches its own groups only; ranks do not carry from one to the other.
+// A dimension reaches only its own groups; ranks do not forward between them.
 static void test_unreachable(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void test_unreachable(void **state)
             for (uint32_t local = 0; local < g.nodes[sw].n_ports; local++)
                 member |= neighbour(&g, sw, local) == rank;
             if (!member)
-                continue; // its column may be another's, who is a member
+                continue; // its column may be shared with a member of another group
             assert_int_equal(count, 1);
             assert_int_equal(neighbour(&g, sw, hops[0]), rank);
         }
@@ -136,7 +136,7 @@ static void test_unreachable(void **state)
 #define FAR 1000
 #define NODES 40
 
-// Hops between nodes where ranks do not forward: Floyd and Warshall over switches in between.
+// Hops between nodes if ranks do not forward: Floyd and Warshall over the switches in between.
 static void distances(const struct graph *g, uint32_t d[NODES][NODES])
 {
     for (uint32_t a = 0; a < g->n_nodes; a++)
@@ -151,8 +151,8 @@ static void distances(const struct graph *g, uint32_t d[NODES][NODES])
                     d[a][b] = d[a][via] + d[via][b];
 }
 
-// 8 ranks with one or two ports on up to 24 switches tied at random, parallel links included; some
-// are cut off.
+// 8 ranks with one or two ports on up to 24 randomly linked switches, parallel links included; some
+// ranks are disconnected.
 static void random_graph(struct graph *g, uint64_t seed)
 {
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 0);
@@ -214,7 +214,7 @@ static void test_random_graphs(void **state)
     assert_true(unreachable > 100 && choices > 100);
 }
 
-// Equal sets are stored once, over all switches.
+// Equal sets are stored once over all switches.
 static void test_sets_are_shared(void **state)
 {
     (void)state;
