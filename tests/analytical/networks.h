@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Networks for the tests of this folder.
+// Networks for the tests in this folder.
 #pragma once
 
 #include "analytical/analytical.h"
 
-#define GB (1073741824.0 / 1e9) // "GB/s" of ASTRA-sim in bytes per ns
+#define GB (1073741824.0 / 1e9) // ASTRA-sim's "GB/s" in bytes per ns
 
 static inline void network_add(struct analytical *a, enum topology_shape shape, uint32_t size,
                                int64_t latency_ns, double bytes_per_ns)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Message times against the rule T = trunc(hops * latency + bytes / bandwidth), and deliveries.
+// Tests of message times against the rule T = trunc(hops * latency + bytes / bandwidth), and of
+// deliveries.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ static void test_hops(void **state)
         {0, 1, 1},  {0, 4, 4},          {0, 5, 3}, {7, 0, 1}, {3, 7, 4}, // ring
         {0, 8, 2},  {9, 25, 2},                                          // switch
         {0, 32, 1},                                                      // one link
-        {0, 9, 3},  {0, 32 + 8 + 5, 6}, {6, 6, 0},                       // several, none
+        {0, 9, 3},  {0, 32 + 8 + 5, 6}, {6, 6, 0},                       // several dimensions, none
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(analytical_hops(&a, cases[i].src, cases[i].dst), cases[i].hops);
@@ -33,16 +34,16 @@ static void test_times(void **state)
     struct analytical a = {0};
     network_add(&a, SHAPE_RING, 8, 500, 100 * GB); // two links of 50 GB/s
     network_add(&a, SHAPE_SWITCH, 8, 500, 50 * GB);
-    // 4 MiB: 4194304 / 107.3741824 = 39062.5 ns, and 500; half a nanosecond is cut off
+    // 4 MiB: 4194304 / 107.3741824 = 39062.5 ns, plus 500; the half nanosecond is truncated
     assert_int_equal(analytical_message_ps(&a, 0, 1, 4 << 20), 39562 * PS_PER_NS);
     assert_int_equal(analytical_message_ps(&a, 0, 4, 4 << 20), 41062 * PS_PER_NS);
-    // 2 MiB over a switch: 39062.5 and two links
+    // 2 MiB over a switch: 39062.5 ns and two links
     assert_int_equal(analytical_message_ps(&a, 0, 8, 2 << 20), 40062 * PS_PER_NS);
-    // headers only; no way at all; along both dimensions at the slower bandwidth
+    // headers only; no path; along both dimensions at the lower bandwidth
     assert_int_equal(analytical_message_ps(&a, 0, 8, 0), 1000 * PS_PER_NS);
     assert_int_equal(analytical_message_ps(&a, 3, 3, 1 << 20), 0);
     assert_int_equal(analytical_message_ps(&a, 0, 9, 2 << 20), 40562 * PS_PER_NS);
-    // never past the range of time
+    // never beyond the range of time
     a.dims[0].bytes_per_ns = 1e-9;
     assert_true(analytical_message_ps(&a, 0, 1, UINT64_MAX) < PS_NEVER / 2);
 }
@@ -60,7 +61,7 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     struct seen *seen = ctx;
     seen->tokens[seen->n] = token;
     seen->at[seen->n++] = now;
-    if (seen->again > 0) { // posts from within
+    if (seen->again > 0) { // posts from the callback
         seen->again--;
         struct transfer_request next = {.src = 1, .dst = 0, .token = token + 100};
         analytical_post(seen->a, &next, now);
@@ -82,7 +83,7 @@ static void on_ended(void *ctx, const struct analytical_message *m)
     seen->n_ended++;
 }
 
-// Two large messages into one rank do not disturb each other; a small one overtakes.
+// Two large messages to one rank do not affect each other, and a small one overtakes them.
 static void test_deliveries(void **state)
 {
     (void)state;
@@ -120,7 +121,7 @@ static void test_deliveries(void **state)
     engine_free(&engine);
 }
 
-// Slots are used again: as many blocks as messages at once need.
+// Slots are reused: there are as many blocks as needed for the messages in flight at once.
 static void test_pool(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Closed forms of phases: numbers by hand, what no form is for, and the same from the programs of
-// collective/ replayed message by message over the same network.
+// Tests of the closed forms of phases: numbers by hand, cases without a form, and comparison with
+// the programs of collective/ replayed message by message over the same network.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,9 +31,9 @@ static ps_t phase_of(struct analytical *a, const char *algorithm, enum coll_op o
     return duration / PS_PER_NS;
 }
 
-// The numbers of the original: 128 MiB in four chunks, one at a time in a dimension, and the 1 ns
-// that its loop adds. Ring16: 2405681 ns. Eight rings of eight: reduce-scatters and all-gathers keep
-// the ring busy for 2216784 ns, and the all-reduces on the switch lie in their shadow.
+// Numbers of ASTRA-sim for 128 MiB in four chunks, one at a time per dimension, plus the 1 ns that
+// its loop adds. Ring of 16: 2405681 ns. Eight rings of eight: reduce-scatters and all-gathers keep
+// the ring busy for 2216784 ns, which hides the all-reduces on the switch.
 static void test_numbers(void **state)
 {
     (void)state;
@@ -54,15 +54,16 @@ static void test_halving_doubling(void **state)
     (void)state;
     struct analytical a = {0};
     network_add(&a, SHAPE_SWITCH, 8, 500, 50 * GB);
-    // 2 MiB, 1 MiB, 512 KiB: 40062, 20531, 10765 ns; the additions after the first 6 and 3 ns
+    // 2 MiB, 1 MiB, 512 KiB: 40062, 20531, 10765 ns; the reductions after the first message take 6
+    // and 3 ns
     assert_int_equal(phase_of(&a, "halving_doubling", COLL_REDUCE_SCATTER, 8, 4 * MIB, 10),
                      40062 + 20531 + 10765 + 6 + 3 + 4 * 10);
     assert_int_equal(phase_of(&a, "halving_doubling", COLL_ALL_GATHER, 8, MIB / 2, 10),
                      40062 + 20531 + 10765 + 4 * 10);
     assert_int_equal(phase_of(&a, "halving_doubling", COLL_ALL_REDUCE, 8, 4 * MIB, 10),
                      2 * (40062 + 20531 + 10765) + 6 + 3 + 7 * 10);
-    // odd sizes are cut at every halving, 110, 55, 27 bytes at 1 B/ns, and once more before they
-    // double: 26, 52, 104
+    // odd sizes are truncated at every halving (110, 55, 27 bytes at 1 B/ns) and once more before
+    // they double (26, 52, 104)
     a.dims[0].bytes_per_ns = 1;
     assert_int_equal(phase_of(&a, "halving_doubling", COLL_REDUCE_SCATTER, 8, 221, 0),
                      3 * 1000 + 110 + 55 + 27);
@@ -75,7 +76,8 @@ static void test_direct_and_exchange(void **state)
     (void)state;
     struct analytical a = {0};
     network_add(&a, SHAPE_RING, 8, 500, 1);
-    // 8000005 bytes: messages of 1000000 take 4 links to the farthest, and 6 ns to add
+    // 8000005 bytes: messages of 1000000 bytes take 4 links to the farthest rank, and 6 ns to
+    // reduce
     ps_t t = 4 * 500 + 1000000;
     assert_int_equal(phase_of(&a, "direct", COLL_ALL_REDUCE, 8, 8000005, 7), 2 * t + 3 * 7 + 6);
     assert_int_equal(phase_of(&a, "direct", COLL_REDUCE_SCATTER, 8, 8000005, 7), t + 2 * 7 + 6);
@@ -95,7 +97,7 @@ static void test_no_form(void **state)
     struct coll_direct_params few = {.in_flight = 6};
     call.params = &few;
     assert_false(analytical_phase(&a, &call, &duration));
-    few.in_flight = 7; // all at once after all
+    few.in_flight = 7; // seven messages at once are all of them, so the form applies
     assert_true(analytical_phase(&a, &call, &duration));
     call.n = 1;
     assert_false(analytical_phase(&a, &call, &duration));
@@ -114,10 +116,10 @@ static void test_no_form(void **state)
 
 // ---- replay ----
 
-struct walker { // a member on its way through the program
+struct walker { // a member and its position in the program
     struct sim_timer timer;
     struct replay *replay;
-    uint32_t rank, step, arrived[64]; // messages that have come for a step
+    uint32_t rank, step, arrived[64]; // arrived: messages received per step
 };
 
 struct replay {
@@ -129,7 +131,7 @@ struct replay {
     struct walker walkers[RANKS];
 };
 
-// Of what a member has received in a step: the rule of the original.
+// Time to reduce what a member has received in a step, by the rule of ASTRA-sim.
 static ps_t adding_ps(const struct replay *r, const struct walker *w)
 {
     struct coll_send send = r->algorithm->send(&r->shape, w->rank, w->step, 0);
@@ -178,7 +180,7 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     struct replay *r = ctx;
     struct walker *w = &r->walkers[token / 64];
     w->arrived[token % 64]++;
-    if (w->step == token % 64) // all ranks keep step here, so none is ahead
+    if (w->step == token % 64) // all ranks are in the same step here, so none is ahead
         leave_steps(w, now);
 }
 
@@ -235,8 +237,8 @@ static ps_t direct_ns(struct analytical *a, const uint32_t *members, uint32_t n)
     return duration / PS_PER_NS;
 }
 
-// Ranks of a mapping: the slowest pair need not have the first member. Of a ring of eight with hops
-// of 10 ns and 1 B/ns.
+// With a mapping of ranks, the slowest pair need not include the first member. A ring of eight with
+// hops of 10 ns and 1 B/ns.
 static void test_members_in_any_order(void **state)
 {
     (void)state;
@@ -249,11 +251,11 @@ static void test_members_in_any_order(void **state)
     assert_int_equal(direct_ns(&a, row, 3), 100 + 2 * 10);
     assert_int_equal(direct_ns(&a, apart, 4), 100 + 4 * 10);
     assert_int_equal(direct_ns(&a, shuffled, 8), 100 + 4 * 10);
-    assert_int_equal(direct_ns(&a, over, 5), 100 + 1000 + 4 * 10); // 6 and 10
+    assert_int_equal(direct_ns(&a, over, 5), 100 + 1000 + 4 * 10); // ranks 6 and 10
     assert_int_equal(direct_ns(&a, all, 16), 100 + 1000 + 4 * 10);
 }
 
-// What takes longer than the longest time takes that, in every form.
+// Times beyond the longest time are limited to it, in every form.
 static void test_longest(void **state)
 {
     (void)state;
@@ -263,7 +265,7 @@ static void test_longest(void **state)
     for (int i = 0; i < 3; i++)
         for (enum coll_op op = COLL_ALL_REDUCE; op <= COLL_ALL_TO_ALL; op++) {
             if (op == COLL_ALL_TO_ALL && i == 2)
-                continue; // no form
+                continue; // no closed form
             ps_t ns = phase_of(&a, algorithms[i], op, 16, UINT64_C(1000000000000000), 1000000000);
             assert_int_equal(ns, ANALYTICAL_LONGEST_PS / PS_PER_NS);
         }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Over random graphs, rates, delays, losses, failures, policies, routings and recoveries: every message
-// is delivered whole or reported failed, every switch gives out what it took in but for what it counts as
-// dropped or still holds, a lossless class loses nothing to buffers unless PFC frames were lost, and
-// every run ends. SEED=n runs one scenario alone.
+// Properties over random graphs, rates, delays, losses, failures, policies, routings and
+// recoveries: every message is delivered completely or reported as failed; every switch sends what
+// it receives, except for packets counted as dropped or still queued; a lossless class loses
+// nothing to full buffers unless PFC frames were lost; and every run ends. SEED=n runs a single
+// scenario.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@ static uint64_t waiting_packets(const struct network *net, uint32_t port, bool p
     return n;
 }
 
-// Packets that were given to a switch, PFC frames apart, and what has become of them.
+// Packets that arrived at switches, without PFC frames, and what became of them.
 static void check_conservation(const struct sim *sim, uint32_t node, uint64_t seed)
 {
     const struct network *net = &sim->net;
@@ -48,7 +49,7 @@ static void check_conservation(const struct sim *sim, uint32_t node, uint64_t se
                  (unsigned long long)dropped);
 }
 
-// A lost PFC frame, or a pause so short that it ends while its refresh waits for a packet on the wire.
+// A lost PFC frame, or a pause so short that it expires while its refresh waits for a transmission.
 static bool pfc_may_be_lost(const struct spec *spec)
 {
     bool may = spec->dims[0].sw.pfc.quanta < 65535 || spec->dims[0].sw.pfc.watchdog;
@@ -65,13 +66,14 @@ static void check_flows(const struct result *r, uint64_t seed, struct tally *tal
         if (done != (f->fct_ps >= 0))
             fail_msg("seed %llu: flow %zu has a time, or is done, but not both",
                      (unsigned long long)seed, i);
-        if (done && f->delivered_bytes != f->bytes) // of others the last ACK may be on its way
+        if (done && f->delivered_bytes != f->bytes) // in other flows the last ACK may be in flight
             fail_msg("seed %llu: flow %zu is done with %llu of %llu bytes",
                      (unsigned long long)seed, i, (unsigned long long)f->delivered_bytes,
                      (unsigned long long)f->bytes);
         tally->failed += f->status == MESSAGE_FAILED;
         tally->waiting += f->status == MESSAGE_RUNNING;
-        // Nobody waits in a run that says it is complete, and nobody without a reason in another.
+        // A run that is complete has no waiting flow, and in any other run every waiting flow has a
+        // reason.
         if (f->status != MESSAGE_DONE && r->status == RUN_COMPLETED)
             fail_msg("seed %llu: completed without flow %zu", (unsigned long long)seed, i);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The computed headroom over all links that people run: 1 m to 10 km of fibre (5 ns a metre), 25G to
-// 800G, packets of 256 to 9000 bytes, one to three lossless classes. Where the buffer admits it nothing
-// is lost, with a shared part so small that senders are paused all the time; with 10 % less than the
-// most a run was seen to need, the same run loses packets.
+// The computed headroom for all links in practical use: 1 m to 10 km of fibre (5 ns per metre), 25G
+// to 800G, packets of 256 to 9000 bytes, one to three lossless classes. If the buffer admits it
+// nothing is lost, even with a shared buffer so small that senders are paused all the time. With 10
+// % less headroom than the maximum that a run used, the same run loses packets.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #define SHARED 60000
 #define PS_PER_M 5000
 
-// The corners first, then metres drawn evenly on a logarithmic scale.
+// The extreme lengths first, then lengths drawn uniformly on a logarithmic scale.
 static struct link_spec draw_link(struct rng *rng, uint64_t seed)
 {
     static const uint64_t gbps[] = {25, 50, 100, 200, 400, 800};
@@ -31,14 +31,15 @@ static struct link_spec draw_link(struct rng *rng, uint64_t seed)
     return (struct link_spec){rate * UINT64_C(1000000000), (ps_t)(metres * PS_PER_M)};
 }
 
-// Senders into one rank, near and far ones where there are leaves. Each sends enough to fill its headroom a few times.
+// Senders to one rank, near and far ones if there are leaves. Each sends enough to fill its
+// headroom several times.
 static void draw(struct fixture *f, uint64_t seed)
 {
     static const uint64_t mtus[] = {256, 512, 1024, 1448, 2048, 4096, 9000};
     struct rng rng = rng_init(seed, RNG_WORKLOAD, 11);
     struct link_spec link = draw_link(&rng, seed);
     uint32_t senders = 2 + (uint32_t)rng_below(&rng, 4);
-    if (seed % 4 == 0) // the trunks are the long ones, and pauses spread
+    if (seed % 4 == 0) // the trunks are the long links, and pauses spread
         fixture_leaf_spine(f, 2 * (senders + 1), senders + 1, 1,
                            (struct link_spec){link.rate_bps, 500 * PS_PER_NS}, link);
     else
@@ -52,7 +53,7 @@ static void draw(struct fixture *f, uint64_t seed)
     uint32_t ranks = dim->kind->fabric ? 2 * (senders + 1) : senders + 1;
     uint64_t bytes = 200000 + 6 * bytes_in_ps(link.delay_ps, link.rate_bps);
     for (uint32_t i = 0; i < senders; i++)
-        for (int twice = 0; twice < 2; twice++) // of two classes, where there are several
+        for (int twice = 0; twice < 2; twice++) // in two classes, if there are several
             fixture_flow(f, dim->kind->fabric && i % 2 ? 1 + i : ranks - 1 - i, 0, bytes / 2,
                          (ps_t)rng_below(&rng, 2 * PS_PER_US));
     random_classes(f, seed);
@@ -60,7 +61,7 @@ static void draw(struct fixture *f, uint64_t seed)
 
 struct seen {
     uint64_t peak, pauses, dropped;
-    double share;  // of the computed headroom
+    double share;  // fraction of the computed headroom
     uint64_t full; // bytes of the largest packet
 };
 
@@ -99,7 +100,8 @@ static void test_computed_is_enough_and_less_is_not(void **state)
         paused += whole.pauses > 0;
         fullest = whole.share > fullest ? whole.share : fullest;
         emptiest = whole.share < emptiest ? whole.share : emptiest;
-        // One switch: there the shared part stays the same. A tenth must be more than a packet.
+        // Only with one switch does the shared buffer stay the same. A tenth must be more than a
+        // packet.
         if (seed % 4 == 0 || whole.peak < 12 * whole.full)
             continue;
         tried++;
@@ -114,7 +116,7 @@ static void test_computed_is_enough_and_less_is_not(void **state)
     assert_int_equal(lost, tried);
 }
 
-// A buffer below what headroom takes is an error that names ports, rate and distance.
+// A buffer smaller than the headroom is an error that names ports, rate and distance.
 static void test_error_names_the_links(void **state)
 {
     (void)state;

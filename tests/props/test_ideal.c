@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ideal times are lower bounds: over random graphs, unequal links, planes, shared NICs, relays, routings,
-// faults and policies no message has a slowdown below 1 and no collective an efficiency above 1.
-// SEED=n runs one scenario alone, SCENARIOS=n so many.
+// Ideal times are lower bounds. Over random graphs, unequal links, planes, shared NICs, relays,
+// routings, faults and policies, no message has a slowdown below 1 and no collective an efficiency
+// above 1. SEED=n runs a single scenario, SCENARIOS=n that many.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Properties over random small fabrics with PFC: nothing of the lossless class is dropped, every byte
-// is delivered once, and headroom is no larger than it has to be said to be: 10 % below the
-// high-water mark that a run itself measured, the same run loses packets.
+// Properties over random small fabrics with PFC: no packet of the lossless class is dropped, every
+// byte is delivered once, and the headroom is not larger than necessary: with 10 % less than the
+// maximum that a run used, the same run loses packets.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void test_less_headroom_loses(void **state)
     for (uint64_t seed = 1; seed <= 3 * SCENARIOS && tried < 60; seed++) {
         struct fixture f, less;
         random_lossless(&f, seed);
-        // One switch: there the buffer can be set so that the shared part stays the same.
+        // With one switch the buffer can be set so that the shared buffer stays the same.
         if (f.spec.dims[0].sw.buffer_bytes != 0 || strcmp(f.spec.dims[0].kind->name, "switch") != 0)
             continue;
         f.spec.dims[0].sw.buffer_bytes = fixture_buffer_for(&f, 60000);
@@ -84,7 +84,7 @@ static void test_less_headroom_loses(void **state)
         random_lossless(&less, seed);
         less.spec.dims[0].sw.pfc.headroom_bytes = peak * 9 / 10;
         less.spec.dims[0].sw.buffer_bytes =
-            fixture_buffer_for(&less, 60000); // the same shared bytes
+            fixture_buffer_for(&less, 60000); // the same shared buffer
         fixture_run(&less);
         lost += less.result->drops[DROP_HEADROOM] > 0;
         fixture_free(&less);
@@ -95,7 +95,7 @@ static void test_less_headroom_loses(void **state)
         lost, tried, 100 * fullest);
     assert_true(tried >= 40);
     assert_true(lost == tried);
-    assert_true(fullest > 0.5); // the computed headroom is a bound, not a luxury
+    assert_true(fullest > 0.5); // runs use a large part of the computed headroom
 }
 
 int main(void)

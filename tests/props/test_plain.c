@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The fast path against its oracle: on random scenarios the same metrics.json, byte for byte, whether
-// every departure is an event or ports are settled when somebody looks, with memory hints, which decide
-// ways ahead of time, and without.
+// The fast engine against the reference engine (--plain). On random scenarios metrics.json is the
+// same, byte for byte, whether every departure is an event or ports catch up when they are read,
+// and with or without prefetching, which chooses routes early.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static char *whole_file(const char *path, size_t *size)
     return bytes;
 }
 
-// Every packet of every link, as a capture file.
+// Captures the packets of all links to a file.
 static char *capture_of(uint64_t seed, bool plain, size_t *size)
 {
     struct fixture *f = malloc(sizeof *f);
@@ -109,7 +109,7 @@ static void test_same_captures(void **state)
     }
 }
 
-// Where two texts part, for the message.
+// Returns the first difference of two texts, for the message.
 static const char *parting(const char *a, const char *b)
 {
     size_t i = 0;

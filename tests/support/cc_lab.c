@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Flows for the tests of policies.
+// Flows for the tests of congestion control policies.
 #include "tests/support/cc_lab.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The machine: one cell per byte of a vector, 64 bits wide so that every contribution shows.
+// Executes the programs of collectives. A vector has one cell per byte, 64 bits wide so that every
+// contribution can be told apart.
 #include "tests/support/coll_machine.h"
 
 #include <setjmp.h>
@@ -17,17 +18,17 @@ struct message {
     struct coll_send send;
     struct coll_block *blocks; // of send.blocks
     cell_t *cells;             // in the order of the range or the blocks
-    uint64_t heard;            // the sender's
+    uint64_t heard;            // the sender's knowledge
 };
 
 struct machine {
     const struct coll_algorithm *algorithm;
     struct coll_shape shape;
-    uint64_t cells;    // per vector: an all-to-all may receive a little more than it sends
+    uint64_t cells;    // cells per vector; an all-to-all may receive a little more than it sends
     cell_t *vectors;   // [rank][cell]
-    cell_t *receives;  // [rank][cell] written by all_to_all and send_recv only
-    cell_t *forwarded; // [rank][origin][cell] what all-to-all blocks pass through
-    uint64_t *heard;   // [rank] barrier: bit set of the ranks that had come, as far as it knows
+    cell_t *receives;  // [rank][cell] result of all_to_all and send_recv
+    cell_t *forwarded; // [rank][origin][cell] blocks that an all-to-all forwards
+    uint64_t *heard;   // [rank] barrier: bit set of the ranks known to have entered
     uint32_t *step, *arrived;
     struct message **flying;
     size_t n_flying;
@@ -41,7 +42,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-// What rank r holds at byte i before the operation.
+// The value that rank r has at byte i before the operation.
 static cell_t source(uint32_t rank, uint64_t i) { return mix(UINT64_C(1000003) * (rank + 1) + i); }
 
 static void *zeroed(uint64_t n, size_t size)
@@ -66,7 +67,7 @@ static bool forwards(const struct machine *m)
     return m->shape.op == COLL_ALL_TO_ALL && m->algorithm->block != NULL;
 }
 
-// Where a block lies at a rank.
+// Returns the place of a block at a rank.
 static cell_t *block_at(const struct machine *m, uint32_t rank, struct coll_block block)
 {
     uint64_t offset = coll_segment(&m->shape, block.segment);
@@ -117,7 +118,7 @@ static void issue_sends(struct machine *m, uint32_t rank)
         m->flying[m->n_flying++] = message_new(m, rank, k);
 }
 
-// Walk over steps whose receives are all there (or that await none).
+// Advance a rank over all steps whose messages have been received or that need none.
 static void advance(struct machine *m, uint32_t rank, uint32_t steps)
 {
     while (m->step[rank] < steps &&
@@ -151,7 +152,7 @@ static void apply(struct machine *m, const struct message *message)
     m->arrived[send->peer]++;
 }
 
-// Deliver in random order; a message that is early waits until its peer enters the step.
+// Deliver messages in random order. An early message waits until its receiver enters the step.
 static void run(struct machine *m)
 {
     uint32_t steps = m->algorithm->steps(&m->shape);
@@ -164,7 +165,8 @@ static void run(struct machine *m)
         size_t i = (m->random % m->n_flying + refused) % m->n_flying;
         struct message *message = m->flying[i];
         uint32_t peer = message->send.peer;
-        assert_true(m->step[peer] <= message->send.peer_step); // else it was never awaited
+        assert_true(m->step[peer] <= message->send.peer_step); // otherwise no step waits for the
+                                                               // message
         if (m->step[peer] < message->send.peer_step) {
             assert_true(++refused < 1000000); // a deadlock
             continue;
@@ -179,7 +181,7 @@ static void run(struct machine *m)
         assert_int_equal(m->step[rank], steps);
 }
 
-// The rank whose segment holds byte i.
+// Returns the rank whose segment contains byte i.
 static uint32_t owner(const struct coll_shape *shape, uint64_t i)
 {
     uint32_t rank = 0;
@@ -218,7 +220,7 @@ static void fill(struct machine *m)
     }
 }
 
-// Every rank has the block that each other meant for it.
+// Every rank has the block that each other rank meant for it.
 static void check_exchange(const struct machine *m, uint32_t rank)
 {
     uint64_t first = coll_segment(&m->shape, rank), block = segment_bytes(&m->shape, rank);
@@ -239,7 +241,7 @@ static cell_t sum_of(const struct coll_shape *s, uint64_t i)
     return sum;
 }
 
-// Whether the result at byte i is specified, and then what it is.
+// Returns whether the result at byte i is specified, and the value.
 static bool expected_at(const struct coll_shape *s, uint32_t rank, uint64_t i, cell_t *cell)
 {
     uint32_t own = owner(s, i);
@@ -266,7 +268,7 @@ static bool expected_at(const struct coll_shape *s, uint32_t rank, uint64_t i, c
         *cell = source(s->root, i);
         return own == rank || rank == s->root;
     default:
-        *cell = source(rank, i); // untouched
+        *cell = source(rank, i); // unchanged
         return true;
     }
 }
@@ -290,8 +292,8 @@ static void check_result(const struct machine *m)
     }
 }
 
-// Every receive that a (rank, step) awaits is sent by someone, and no other, in the same step or
-// less than 64 steps before. Returns the number of messages.
+// Every message for which a (rank, step) waits is sent exactly once, in the same step or less than
+// 64 steps before, and no other message is sent. Returns the number of messages.
 static size_t check_matching(const struct coll_algorithm *a, const struct coll_shape *s)
 {
     size_t n_messages = 0;

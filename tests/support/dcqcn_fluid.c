@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rates in packets/s, queues in packets. With p the marking probability, tau the CNP window, tau' the
-// alpha timer, T the rate timer, B the byte counter:
-//   b = p/((1-p)^-B - 1), c = b (1-p)^(FB), d = p/((1-p)^(-T R) - 1), e = d (1-p)^(F T R)
+// The fluid model of DCQCN. Rates are in packets/s, queues in packets. With p the marking
+// probability, tau the CNP window, tau' the alpha timer, T the rate timer, B the byte counter:
+// b = p/((1-p)^-B - 1), c = b (1-p)^(FB), d = p/((1-p)^(-T R) - 1), e = d (1-p)^(F T R)
 #include "tests/support/dcqcn_fluid.h"
 
 #include <math.h>
@@ -60,7 +60,8 @@ static double marked(const struct dcqcn_fluid *m, double q_bytes)
     return q_bytes < m->kmax_bytes ? p : 0.9999;
 }
 
-// The model's equations (5) to (8), a step of `dt`; `p` and `rate` are those of the delay before.
+// The model's equations (5) to (8) for one step of `dt`. `p` and `rate` are the values one delay
+// earlier.
 static void move(const struct dcqcn_fluid *m, struct motion *s, double p, double rate, double dt)
 {
     double line = m->line_bps / 8 / m->packet_bytes, rai = m->rai_bps / 8 / m->packet_bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Specs by hand.
+// Simulation specs for tests.
 #include "tests/support/fixture.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Comparing, or writing, generated files.
+// Compares generated files with the repository, or writes them.
 #include "tests/support/generated.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Building and checking them.
+// Building and checking of graphs.
 #include "tests/support/graphs.h"
 
 #include <setjmp.h>

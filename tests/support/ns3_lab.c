@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Our side of the comparison with the ns-3 HPCC lineage. Facts of that tree: one ACK per packet in the
-// data queue, CE echoed on every ACK, every message a fresh flow at line rate, 36 + 1000 B a packet and
-// 48 B an ACK (42 more of INT under HPCC) without preamble, 32 MiB a switch, alpha 1/8.
+// The comparison with simulators of the ns-3 HPCC lineage. Facts of that source tree: one ACK per
+// packet in the data queue, CE echoed on every ACK, every message a fresh flow at line rate, 36 +
+// 1000 B per data packet and 48 B per ACK (42 more for INT under HPCC) without preamble, 32 MiB per
+// switch, alpha 1/8.
 #include "tests/support/ns3_lab.h"
 
 #include <setjmp.h>
@@ -13,8 +14,9 @@
 
 #include <cmocka.h>
 
-// Their run is one draw of ECMP. Where it comes from the same distribution as ours, one of its figures lies outside of
-// all of ours with probability 2 / (SEEDS + 1): 3 % for 60, and there are three figures and six policies.
+// The measured run is one draw of ECMP. If it comes from the same distribution as ours, one of its
+// figures is outside of all of ours with probability 2 / (SEEDS + 1): 3 % for 60 seeds, and there
+// are three figures and six policies.
 #define SEEDS 60
 
 const char *const ns3_policies[] = {
@@ -68,8 +70,8 @@ static void set_policy(struct fixture *f, const struct ns3_setup *setup, const c
     }
 }
 
-// That tree rounds serialization to whole ns, up to 1 % of a packet: give the links the rate at which
-// a data packet takes as long as there.
+// That tree rounds serialization to whole ns, up to 1 % of a packet. The links therefore get the
+// rate at which a data packet takes the same time.
 static void round_rates(struct fixture *f, uint32_t wire_bytes)
 {
     for (unsigned i = 0; i < TOPOLOGY_MAX_LINKS && f->spec.dims[0].links[i].rate_bps > 0; i++) {
@@ -125,7 +127,7 @@ void ns3_check_range(const struct ns3_setup *setup, const json_t *root, const ch
     struct ns3_figures t = ns3_theirs(root, policy);
     bool inside = false;
     unsigned seeds = 0;
-    while (!inside && seeds < SEEDS) { // more seeds would only widen it
+    while (!inside && seeds < SEEDS) { // more seeds would only widen the range
         struct ns3_figures o = ns3_ours(setup, policy, ++seeds);
         widen(&mean, o.mean_us);
         widen(&max, o.max_us);

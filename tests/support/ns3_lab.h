@@ -6,11 +6,11 @@
 
 #include "tests/support/fixture.h"
 
-// What differs between the scenarios.
+// The differences between the scenarios.
 struct ns3_setup {
     const char *file;                 // "incast8.json"
     void (*build)(struct fixture *f); // topology and flows
-    const char *window;               // the largest BDP of the network
+    const char *window;               // largest BDP of the network
     uint64_t headroom_bytes, kmin_bytes, kmax_bytes, step_bytes;
 };
 
@@ -18,13 +18,13 @@ struct ns3_figures {
     double mean_us, max_us, max_queue_kb;
 };
 
-// The policies that are compared, by the names of the files; NULL-terminated.
+// The compared policies, by the names of the files; NULL-terminated.
 extern const char *const ns3_policies[];
 
-// The measured runs of tests/data/ns3; ORIGIN.md there says whence they are.
+// The measured runs in tests/data/ns3; ORIGIN.md there has their origin.
 json_t *ns3_load(const struct ns3_setup *setup);
 struct ns3_figures ns3_theirs(const json_t *root, const char *policy);
 struct ns3_figures ns3_ours(const struct ns3_setup *setup, const char *policy, uint64_t seed);
 
-// Theirs must lie inside the range that ours span over at most 20 ECMP seeds, figure by figure.
+// Each measured figure must be inside the range of ours over at most 20 ECMP seeds.
 void ns3_check_range(const struct ns3_setup *setup, const json_t *root, const char *policy);

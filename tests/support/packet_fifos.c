@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The random walk and its model.
+// The random pushes and drops, and the reference arrays.
 #include "tests/support/packet_fifos.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #define HELD_MAX 600
 
 struct model {
-    uint32_t held[HELD_MAX]; // ring
+    uint32_t held[HELD_MAX]; // ring buffer
     size_t first, n;
 };
 

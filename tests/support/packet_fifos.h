@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several FIFOs of packets against arrays, whatever the FIFOs are made of.
+// Several FIFOs of packets against arrays, for any implementation of FIFOs.
 #pragma once
 
 #include <stddef.h>
@@ -14,14 +14,14 @@ struct packet_fifos {
     const struct packet *(*head)(void *ctx, size_t fifo);
     void (*drop)(void *ctx, size_t fifo);
     uint32_t (*count)(void *ctx, size_t fifo);
-    uint64_t (*held)(void *ctx); // memory, in the pool's measure
+    uint64_t (*held)(void *ctx); // memory in use, in the unit of the pool
     void *ctx;
 };
 
-// A packet whose fields tell its number, and that it is this one.
+// Write a packet whose fields encode its number, and check that a packet has a number.
 struct packet packet_numbered(uint32_t n);
 void assert_packet(const struct packet *p, uint32_t n);
 
-// 300000 random pushes and drops over PACKET_FIFOS empty ones, filling and emptying them by turns; at the
-// end all are empty again. Returns the most that was held.
+// 300000 random pushes and drops on PACKET_FIFOS empty FIFOs, which fill and empty alternately and
+// are empty at the end. Returns the maximum that was held.
 uint64_t packet_fifos_walk(const struct packet_fifos *fifos);

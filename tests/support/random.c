@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Drawing scenarios.
+// Random scenarios.
 #include "tests/support/random.h"
 
 #include <setjmp.h>
@@ -28,15 +28,15 @@ static struct link_spec random_link(struct rng *rng)
     return (struct link_spec){PICK(rng, rates) * GBPS, (ps_t)rng_below(rng, 4 * PS_PER_US)};
 }
 
-// Every fourth scenario has links between the ranks alone.
+// Every fourth scenario has links between the ranks only.
 static bool is_direct(uint64_t seed) { return seed % 4 == 0; }
 
 static uint32_t random_fabric(struct fixture *f, struct rng *rng, uint64_t seed)
 {
     uint32_t ranks = 3 + (uint32_t)rng_below(rng, 10);
-    if (is_direct(seed)) { // those whose buffers cannot wait for each other in a circle
+    if (is_direct(seed)) { // only kinds whose buffers cannot wait for each other in a cycle
         struct link_spec link = random_link(rng);
-        ranks = ranks < 10 ? ranks : 9; // room for INT of 8 hops
+        ranks = ranks < 10 ? ranks : 9; // few enough ranks for 8 INT records
         fixture_direct(f, rng_below(rng, 4) ? "mesh" : "fully_connected", ranks, link.rate_bps,
                        link.delay_ps);
         return ranks;
@@ -52,7 +52,8 @@ static uint32_t random_fabric(struct fixture *f, struct rng *rng, uint64_t seed)
     return per_leaf * leaves;
 }
 
-// Any preset of any policy; a third of the time none, since only it fills buffers for sure.
+// Any preset of any policy; in a third of the cases `none`, because only that fills buffers
+// reliably.
 static void random_policy(struct fixture *f, struct rng *rng)
 {
     size_t n = 0;
@@ -79,7 +80,7 @@ void random_classes(struct fixture *f, uint64_t seed)
                                 .alpha = rng_below(&rng, 2) ? PARAM_AUTO_RATIO : 0.3};
     }
     f->spec.n_jobs = jobs;
-    f->spec.dims[0].sw.buffer_bytes *= jobs; // headroom for each
+    f->spec.dims[0].sw.buffer_bytes *= jobs; // headroom for each class
 }
 
 void random_lossless(struct fixture *f, uint64_t seed)
@@ -97,7 +98,8 @@ void random_lossless(struct fixture *f, uint64_t seed)
     dim->sw.pfc.response_ps = (ps_t)rng_below(&rng, 2) * (ps_t)rng_below(&rng, 500 * PS_PER_NS);
     dim->sw.pfc.alpha = rng_below(&rng, 2) ? 0.125 : 1;
     dim->sw.buffer_bytes = UINT64_C(3000000) + rng_below(&rng, 4000000);
-    if (rng_below(&rng, 2)) // little above what reserve and headroom take: pauses all the time
+    if (rng_below(&rng, 2)) // little above the sum of reserve and headroom, so that senders are
+                            // paused all the time
         dim->sw.buffer_bytes = 0;
     random_policy(f, &rng);
     uint32_t hot = (uint32_t)rng_below(&rng, ranks), n = 2 + (uint32_t)rng_below(&rng, 3 * ranks);
@@ -130,8 +132,8 @@ uint64_t fixture_buffer_for(const struct fixture *f, uint64_t shared)
     return buffer;
 }
 
-// Two dimensions whose sizes multiply to the ranks, under a random schedule; nothing where they are
-// prime.
+// Two dimensions whose sizes multiply to the number of ranks, under a random schedule. Nothing if
+// the number is prime.
 static void random_dims(struct fixture *f, struct rng *rng, uint32_t ranks)
 {
     static const char *const algorithms[] = {"ring", "direct", "halving_doubling"};
@@ -173,7 +175,7 @@ static void random_collective(struct fixture *f, struct rng *rng)
         random_dims(f, rng, shape.ranks);
 }
 
-// Loss everywhere, or a switch's links that fail, with or without notice and repair.
+// Loss everywhere, or failing links of a switch, with or without detection and repair.
 static void random_faults(struct fixture *f, struct rng *rng)
 {
     static const char *const places[] = {"*", "rank1", "*->rank0", "spine0", "leaf0->spine*"};
@@ -215,14 +217,14 @@ void random_any(struct fixture *f, uint64_t seed)
         fixture_kind(dim, direct[rng_below(&rng, 4)]);
     uint64_t shared = dim->sw.buffer_bytes ? dim->sw.buffer_bytes : 60000;
     struct param planes = param_find(dim->kind->params, dim->kind->n_params, "planes");
-    if (planes.name && rng_below(&rng, 3) == 0) { // two switches side by side, messages over both
+    if (planes.name && rng_below(&rng, 3) == 0) { // two parallel switches, with messages over both
         struct err err = {0};
         param_set(&planes, dim->params, "2", "planes", &err);
         dim->transport.stripe = rng_below(&rng, 2);
     }
     if (rng_below(&rng, 3) == 0)
         random_collective(f, &rng);
-    if (rng_below(&rng, 4) == 0) { // loss, and go-back-N out of it
+    if (rng_below(&rng, 4) == 0) { // loss, recovered by go-back-N
         dim->sw.pfc.enabled = false;
         shared = 20000 + rng_below(&rng, 300000);
         roce_spec_of(&dim->transport)->rto_ps = (ps_t)(1 + rng_below(&rng, 300)) * PS_PER_US;
@@ -244,7 +246,7 @@ void random_any(struct fixture *f, uint64_t seed)
         dim->sw.telemetry = TELEMETRY_ON;
         dim->sw.int_encoding = (int)rng_below(&rng, 2);
         dim->sw.int_hops = is_direct(seed) ? 8 : dim->sw.int_hops;
-        if (is_direct(seed) && dim->size > 10) // a line that is too long for INT
+        if (is_direct(seed) && dim->size > 10) // more hops than INT has records for
             dim->sw.telemetry = TELEMETRY_OFF;
     }
     if (rng_below(&rng, 4) == 0) {
@@ -253,12 +255,13 @@ void random_any(struct fixture *f, uint64_t seed)
         dim->sw.pfc.watchdog_restore_ps = 30 * PS_PER_US;
     }
     if (rng_below(&rng, 3) == 0)
-        dim->sw.pfc.quanta = 10 + rng_below(&rng, 1000); // expiry and refresh
+        dim->sw.pfc.quanta = 10 + rng_below(&rng, 1000); // so that pauses expire and are refreshed
     if (rng_below(&rng, 3) == 0) {
         static const char *const presets[] = {"scaled", "paper", "nic", "hpcc_sim", "khan2022"};
         fixture_cc(f, "dcqcn", presets[rng_below(&rng, 5)], NULL);
         roce_spec_of(&dim->transport)->cnp = CNP_NP_TIMER + (int)rng_below(&rng, 2);
         roce_spec_of(&dim->transport)->cnp_scope = (int)rng_below(&rng, 4); // auto and the three
+                                                                            // scopes
     }
     if (rng_below(&rng, 4) == 0)
         random_faults(f, &rng);
@@ -278,5 +281,5 @@ void random_any(struct fixture *f, uint64_t seed)
     if (rng_below(&rng, 3) == 0)
         f->spec.duration_ps = (ps_t)(1 + rng_below(&rng, 200)) * PS_PER_US;
     random_lossy_classes(f, &rng);
-    dim->sw.buffer_bytes = fixture_buffer_for(f, shared); // last: it depends on the rest
+    dim->sw.buffer_bytes = fixture_buffer_for(f, shared); // last, because it depends on the rest
 }

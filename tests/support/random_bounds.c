@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Drawing scenarios for ideal times.
+// Random scenarios for the test of ideal times.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static struct link_spec any_link(struct rng *rng)
     return (struct link_spec){rate, rng_below(rng, 4) ? (ps_t)rng_below(rng, 2 * PS_PER_US) : 0};
 }
 
-// Of one byte, of one packet, of several with a small last one, of many.
+// Sizes of one byte, one packet, several packets with a small last one, and many packets.
 static uint64_t any_bytes(struct rng *rng, uint64_t mtu)
 {
     switch (rng_below(rng, 5)) {
@@ -57,10 +57,11 @@ static void set_param(struct dim_spec *dim, const char *name, uint64_t value)
         assert_int_equal(param_set(&p, dim->params, text, name, &err), 0);
 }
 
-// Ranks with one to three links each to switches that are joined in a row and here and there besides.
+// Ranks with one to three links each to switches, which are joined in a row and by some random
+// links.
 static void unequal_graph(struct fixture *f, struct rng *rng, uint32_t ranks)
 {
-    static struct graph_link links[LINKS_MAX]; // the scenario that was drawn last has them
+    static struct graph_link links[LINKS_MAX]; // used by the scenario drawn last
     uint32_t n = 0, switches = 1 + (uint32_t)rng_below(rng, 5);
     for (uint32_t s = 1; s < switches; s++)
         links[n++] = (struct graph_link){{{s - 1, true}, {s, true}}, any_link(rng)};
@@ -106,7 +107,7 @@ static uint32_t any_network(struct fixture *f, struct rng *rng)
     return ranks;
 }
 
-// A second dimension around the first, and relays between pairs that neither joins.
+// A second dimension around the first, and relays between pairs that neither dimension joins.
 static uint32_t second_dim(struct fixture *f, struct rng *rng, uint32_t ranks)
 {
     struct dim_spec *dims = f->spec.dims;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The laboratory's hooks into a simulation.
+// The hooks of the lab into a simulation.
 #include "tests/support/roce_lab.h"
 
 #include <setjmp.h>
@@ -70,11 +70,11 @@ static void on_tap(void *ctx, uint32_t port, const struct packet *p, ps_t start,
     uint32_t payload = l->tx[l->n_tx - 1].meta.payload_bytes;
     uint64_t before = s->nxt_bytes - s->una_bytes - payload;
     assert_true(l->window_shrinks ||
-                before < s->cc->cwnd_bytes); // one packet past the window at most
+                before < s->cc->cwnd_bytes); // at most one packet beyond the window
     l->max_inflight = before + payload > l->max_inflight ? before + payload : l->max_inflight;
 }
 
-// The nodes' contexts stay as they are: the lab hangs from the transport's client.
+// The contexts of the nodes stay unchanged. The lab is found through the transport's client.
 static void nic_arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
     struct lab *l = ((struct hosts *)ctx)->client.ctx;
@@ -97,7 +97,7 @@ static void switch_arrive(void *ctx, uint32_t node, uint32_t local, struct packe
 static void on_delivered(void *ctx, uint64_t token, ps_t now)
 {
     struct lab *l = ctx;
-    assert_int_equal(l->delivered_ps[token], -1); // once
+    assert_int_equal(l->delivered_ps[token], -1); // delivered only once
     l->delivered_ps[token] = now;
 }
 static void on_sent(void *ctx, uint64_t token, ps_t now)
@@ -117,7 +117,8 @@ static void on_failed(void *ctx, uint64_t token, ps_t now)
         l->on_end(l, token, now);
 }
 
-// The ledger of the simulation is not used: it would take the tests' tokens for its own.
+// The simulation's ledger of messages is not used, because it would mistake the tests' tokens for
+// its own.
 static void on_message_ended(void *ctx, const struct sender *s, const struct message *m, ps_t now)
 {
     (void)ctx, (void)s, (void)m, (void)now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Flows under the TIMELY family.
+// Flows under the TIMELY family of policies.
 #include "tests/support/timely_lab.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Capture files: order, stamps, snaplen, filter, counts, write errors.
+// Tests of capture files: order, time stamps, snaplen, filter, counts, write errors.
 //
-// `test_capture FILE SNAPLEN INT_BYTES` writes a sample of every kind of packet instead, for
-// check_capture.py; the expected counts are beside sample_write().
+// `test_capture FILE SNAPLEN INT_BYTES` instead writes a sample of every kind of packet for
+// check_capture.py. The expected counts are in a comment at sample_write().
 
 // clang-format off: cmocka.h needs these before it
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static struct flow_id ids[] = {
      .cnp_dscp = 48},
 };
 static const struct flow_ids flows = {.ids = ids, .n = 2, .cap = 2};
-static struct packet_meta slots[2]; // 1: of the packet seen now
+static struct packet_meta slots[2]; // slots[1]: of the packet seen now
 static struct meta_pool meta = {.slots = slots, .per_slot = 5};
 
 // The capture point is the near end of port 5, of port 7, and the far end of port 9.
@@ -73,7 +73,7 @@ struct file {
 
 static int setup(void **state)
 {
-    static struct file file; // one test at a time
+    static struct file file; // one test runs at a time
     memset(&file, 0, sizeof file);
     strcpy(file.path, "capture.XXXXXX");
     int fd = mkstemp(file.path);
@@ -126,7 +126,7 @@ static void finish(struct file *f, uint64_t expected)
     assert_int_equal(header[5], PCAP_ETHERNET);
 }
 
-// The next record; its bytes go to `frame`.
+// Read the next record; its bytes are written to `frame`.
 static bool next(struct file *f, struct record_header *h, uint8_t *frame, size_t cap)
 {
     if (fread(h, sizeof *h, 1, f->in) != 1)
@@ -168,7 +168,7 @@ static void test_order_and_stamps(void **state)
         see(f, 7, data(2, 100), 1010 * PS_PER_NS);
         capture_advance(f->capture, 1010 * PS_PER_NS);
         see(f, 5, data(1, 100), 1010 * PS_PER_NS);
-        see(f, 8, data(9, 100), 1010 * PS_PER_NS); // not ours
+        see(f, 8, data(9, 100), 1010 * PS_PER_NS); // a port that is not in the capture
         see(f, 5, data(5, 100), 1015 * PS_PER_NS + 499);
         see(f, 7, data(6, 100), 1015 * PS_PER_NS + 500);
         capture_advance(f->capture, 1016 * PS_PER_NS);
@@ -182,7 +182,7 @@ static void test_order_and_stamps(void **state)
     }
 }
 
-// Many records from ports that report in turn or one after the other give the same file.
+// The file is the same whether ports report alternately or one after the other.
 static void test_order_independent_of_reports(void **state)
 {
     struct file *f = *state;
@@ -291,7 +291,8 @@ static void test_full_disk(void **state)
     struct file *f = *state;
     struct capture_config config = config_of(f);
     config.path = "/dev/full";
-    for (uint32_t packets = 1; packets <= 1000; packets += 999) { // fails at the end; on the way
+    for (uint32_t packets = 1; packets <= 1000; packets += 999) { // the write fails at the end, or
+                                                                  // earlier
         assert_non_null(f->capture = capture_open(&config, &f->err));
         for (uint32_t i = 0; i < packets; i++) {
             see(f, 5, data(i, 1000), i * PS_PER_NS);
@@ -306,7 +307,7 @@ static void test_full_disk(void **state)
     assert_string_equal(f->err.items[2].text, f->err.items[0].text);
 }
 
-// A reader of stdout sees every record that is settled; when it leaves, that is an error.
+// A reader of stdout sees every record whose order is final. If the reader ends, that is an error.
 static void test_live_stdout(void **state)
 {
     struct file *f = *state;
@@ -348,7 +349,7 @@ static void test_qpmap(void **state)
               "1,1,2,1,0,10.0.0.2,10.0.0.1,258,259,49155,49156\n");
 }
 
-// 4000 messages of 3 packets and their ACKs, 400 CNPs, 400 PAUSEs, 400 resumes:
+// The sample has 4000 messages of 3 packets with their ACKs, 400 CNPs, 400 PAUSEs and 400 resumes:
 // --expect-data 12000 --expect-ack 4000 --expect-nak 40 --expect-ce 1200 --expect-cnp 400
 // --expect-pfc 800 --expect-total 17200
 static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Frame encoders against known-good bytes and a byte-by-byte CRC of our own.
+// Tests of the frame encoders against known-good bytes and a separate byte-by-byte CRC.
 
 // clang-format off: cmocka.h needs these before it
 #include <setjmp.h>
@@ -48,12 +48,12 @@ static void assert_hex(const uint8_t *bytes, size_t n, const char *hex)
     assert_string_equal(text, hex);
 }
 
-// The CRC of annex A17.3.3 bit by bit over a whole frame: nothing shared with the encoder.
+// The CRC of annex A17.3.3 over a whole frame, bit by bit. It shares no code with the encoder.
 static uint32_t slow_icrc(const uint8_t *frame, size_t icrc_at)
 {
     uint32_t crc = 0xffffffff;
     for (size_t i = 0; i < 8 + icrc_at - ETHERNET_BYTES; i++) {
-        size_t at = i - 8; // in the IP packet
+        size_t at = i - 8; // offset in the IP packet
         bool ones =
             i < 8 || at == 1 || at == 8 || at == 10 || at == 11 || at == 26 || at == 27 || at == 32;
         crc ^= ones ? 0xff : frame[ETHERNET_BYTES + at];
@@ -63,7 +63,7 @@ static uint32_t slow_icrc(const uint8_t *frame, size_t icrc_at)
     return ~crc;
 }
 
-// Whatever the packet: lengths add up, the IPv4 header sums to zero, the ICRC is right.
+// For any packet: lengths are consistent, the IPv4 header sums to zero, the ICRC is correct.
 static void check_frame(const uint8_t *frame, size_t len, size_t trailer)
 {
     size_t ip_bytes = get(frame + 16, 2);
@@ -91,7 +91,7 @@ static size_t encode(const struct packet *p, const struct packet_meta *meta, uin
     return len;
 }
 
-// A frame captured from real hardware.
+// A frame captured from hardware.
 static void test_cnp_of_hardware(void **state)
 {
     (void)state;
@@ -198,7 +198,8 @@ static void test_ecn_bits(void **state)
     }
 }
 
-// Against the flow: addresses swapped, the sender's QP; an ACK names the PSN before the next.
+// Packets against the direction of the flow: addresses are swapped and the QP is the sender's. An
+// ACK has the PSN before the next expected one.
 static void test_ack_nak_cnp(void **state)
 {
     (void)state;
@@ -225,7 +226,7 @@ static void test_ack_nak_cnp(void **state)
     }
 }
 
-// The INT trailer lies behind the IP packet and moves nothing in it.
+// The INT trailer follows the IP packet and does not change it.
 static void test_int_trailer(void **state)
 {
     (void)state;
@@ -245,7 +246,7 @@ static void test_int_trailer(void **state)
     assert_int_equal(roce_frame_bytes(&f), 74);
 }
 
-// Any cut of a frame is a prefix of the whole, and writes nothing behind it.
+// A shortened frame is a prefix of the whole frame, and nothing is written after it.
 static void test_cut_anywhere(void **state)
 {
     (void)state;

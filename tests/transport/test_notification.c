@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How marks come back: the scope of the notification point, and what ACKs say.
+// Tests of how ECN marks are reported: the scope of the notification point, and the echo in ACKs.
 //
-// What shares a window of the notification point: a queue pair, a sender's address, a port. Three
-// ranks send to one, the first over two queue pairs; marks are drawn. The CNPs that leave the receiver
-// are those of the rule: at once where no window of the scope is open; else, at its end, to the first
+// Flows share a window of the notification point by queue pair, by the sender's address or by port.
+// Three ranks send to one, the first over two queue pairs, and packets are marked at random. The
+// receiver must send the CNPs of the rule: at once if no window of the scope is open, else at its
+// end, to the first queue pair that was marked in it.
 // queue pair that was marked in it.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static uint32_t scope_key(const struct lab *l, int scope, uint32_t flow)
     return scope == CNP_SCOPE_DESTINATION ? l->sim->hosts.flows.ids[flow].src : 0;
 }
 
-// The CNPs of one window's marks, in order of time.
+// The CNPs for the marks of one window, in order of time.
 static size_t window_cnps(const struct lab *l, int scope, uint32_t key, struct expected *cnps)
 {
     size_t n = 0;
@@ -59,7 +60,7 @@ static size_t window_cnps(const struct lab *l, int scope, uint32_t key, struct e
         if (!lab_is_data(p) || !(p->flags & PACKET_CE) || scope_key(l, scope, p->flow) != key)
             continue;
         if (marked)
-            continue; // also at the very end: the arrival comes before the timer
+            continue; // also at the very end, because the arrival precedes the timer
         if (at >= end) {
             cnps[n++] = (struct expected){at, p->flow};
             end = at + INTERVAL;
@@ -71,7 +72,7 @@ static size_t window_cnps(const struct lab *l, int scope, uint32_t key, struct e
     return n;
 }
 
-// A CNP waits for the packet on the wire and for CNPs before it.
+// A CNP waits for the current transmission and for earlier CNPs.
 #define SOON (FLOWS * 200 * 80)
 
 static void check(int scope, double share, size_t *total)
@@ -101,7 +102,7 @@ static void check(int scope, double share, size_t *total)
         n += window_cnps(&l, scope, key, cnps + n);
     assert_int_equal(n_tx, n);
     memset(taken, 0, sizeof taken);
-    for (size_t i = 0; i < n; i++) { // each has its own CNP of that flow, at that time
+    for (size_t i = 0; i < n; i++) { // each CNP expected exists, for that flow and at that time
         size_t k = 0;
         for (; k < n_tx; k++) {
             const struct lab_seen *cnp = lab_nth(&l, lab_is_cnp, k);
@@ -149,7 +150,8 @@ static void test_ack_at_a_change_of_ce(void **state)
         for (int i = 0; i < PACKETS; i++) {
             mark[0][i] = rng_below(&rng, 5) == 0;
             marked += mark[0][i];
-            changes += i % 8 != 0 && mark[0][i] != mark[0][i - 1]; // else the ACK has just gone
+            changes += i % 8 != 0 && mark[0][i] != mark[0][i - 1]; // otherwise an ACK has just been
+                                                                   // sent
         }
         lab_build(&l);
         l.lose = mark_some;

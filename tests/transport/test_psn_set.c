@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The set of packet numbers against a plain array, over random adds, removals and moves of the base.
+// Tests of the set of packet numbers against a plain array, over random adds, removals and moves of
+// the base.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

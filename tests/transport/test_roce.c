@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RoCE's reliability over one switch: ACKs, windows, go-back-N, timeouts, failure, callbacks.
+// Tests of RoCE's reliability over one switch: ACKs, windows, go-back-N, timeouts, failure,
+// callbacks.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,8 @@ static void test_ack_interval(void **state)
         lab_begin(&l, 2, NULL)->ack_interval = k;
         struct hosts *hosts = lab_build(&l);
         lab_post(&l, 0, 1, n * LAB_MTU, 0);
-        lab_post(&l, 0, 1, n * LAB_MTU - 1, 1); // the last packet of a message always asks
+        lab_post(&l, 0, 1, n * LAB_MTU - 1, 1); // the last packet of a message always requests an
+                                                // ACK
         lab_run(&l);
         assert_true(l.sent_ps[0] > 0 && l.sent_ps[1] > l.sent_ps[0]);
         assert_int_equal(lab_count(&l, lab_is_ack), 2 * ((n + k - 1) / k));
@@ -33,7 +35,8 @@ static void test_ack_interval(void **state)
     }
 }
 
-// The packet that fills the window asks, so an interval above it cannot lock.
+// The packet that fills the window requests an ACK, so an ACK interval larger than the window
+// cannot stall the sender.
 static void test_window_below_ack_interval(void **state)
 {
     (void)state;
@@ -48,13 +51,15 @@ static void test_window_below_ack_interval(void **state)
         uint64_t in_window = (windows[w] + LAB_MTU - 1) / LAB_MTU;
         assert_true(l.sent_ps[0] > 0);
         assert_int_equal(hosts->counters.timeouts, 0);
-        assert_int_equal(l.max_inflight, in_window * LAB_MTU); // rounded up to packets, and used
+        assert_int_equal(l.max_inflight, in_window * LAB_MTU); // rounded up to packets, and fully
+                                                               // used
         assert_int_equal(lab_count(&l, lab_is_ack), (300 + in_window - 1) / in_window);
         lab_end(&l);
     }
 }
 
-// A window that shrinks below what is in flight, none of which asks, must not lock either.
+// A window that shrinks below the bytes in flight, for which no ACK is requested, must not stall
+// the sender either.
 static void test_window_that_shrinks(void **state)
 {
     (void)state;
@@ -66,7 +71,7 @@ static void test_window_that_shrinks(void **state)
         l.window_shrinks = true;
         struct hosts *hosts = lab_build(&l);
         lab_post(&l, 0, 1, 300 * LAB_MTU, 0);
-        lab_run_to(&l, 60 * PS_PER_MS); // before a timeout would mend it
+        lab_run_to(&l, 60 * PS_PER_MS); // earlier than a timeout, which would hide the stall
         assert_int_equal(hosts->counters.delivered_bytes, 300 * LAB_MTU);
         lab_run(&l);
         assert_int_equal(hosts->counters.timeouts, 0);
@@ -93,7 +98,7 @@ static void test_one_loss_one_nak(void **state)
     assert_int_equal(lab_count(&l, lab_is_nak), 1);
     assert_int_equal(lab_nth(&l, lab_is_nak, 0)->meta.seq, 5);
     assert_int_equal(hosts->counters.timeouts, 0);
-    // It goes back to the lost one, and sends again all that it had sent by then.
+    // The sender goes back to the lost packet and retransmits all that it had sent by then.
     size_t again = lab_count(&l, lab_is_retx);
     assert_int_equal(again, hosts->counters.retransmitted);
     assert_int_equal(lab_count(&l, lab_is_data), 200 + again);
@@ -105,7 +110,7 @@ static void test_one_loss_one_nak(void **state)
     lab_end(&l);
 }
 
-// The first packet that is sent again asks for an ACK, whatever the interval.
+// The first retransmitted packet requests an ACK, whatever the ACK interval.
 static void test_going_back_asks(void **state)
 {
     (void)state;
@@ -121,11 +126,13 @@ static void test_going_back_asks(void **state)
     assert_int_equal(lab_nth(&l, lab_is_retx, 0)->meta.seq, 5);
     assert_true(lab_nth(&l, lab_is_retx, 0)->p.flags & PACKET_ACKREQ);
     assert_false(lab_nth(&l, lab_is_retx, 1)->p.flags & PACKET_ACKREQ);
-    assert_int_equal(lab_count(&l, lab_is_ack), 3); // the NAK, that one, the last packet's
+    assert_int_equal(lab_count(&l, lab_is_ack), 3); // the NAK, the ACK of that packet, and the ACK
+                                                    // of the last packet
     lab_end(&l);
 }
 
-// The retransmission is lost as well: no second NAK for the same gap, so the timer mends it.
+// The retransmission is lost too. There is no second NAK for the same gap, so the timeout recovers
+// it.
 static void test_lost_retransmission(void **state)
 {
     (void)state;
@@ -144,7 +151,7 @@ static void test_lost_retransmission(void **state)
     lab_end(&l);
 }
 
-// Incast into a tiny lossy buffer: what a receiver of its own reads from the wire.
+// Incast into a tiny lossy buffer. A receiver model in the test checks the packets that arrive.
 static void test_every_byte_once_over_a_lossy_switch(void **state)
 {
     (void)state;
@@ -154,7 +161,7 @@ static void test_every_byte_once_over_a_lossy_switch(void **state)
     bool gap[SENDERS] = {false};
     lab_begin(&l, SENDERS + 1, NULL)->rto_ps = 500 * PS_PER_US;
     l.f.spec.dims[0].sw.pfc.enabled = false;
-    l.f.spec.dims[0].sw.buffer_bytes = 70000; // 42 KB to share
+    l.f.spec.dims[0].sw.buffer_bytes = 70000; // 42 KB of shared buffer
     struct hosts *hosts = lab_build(&l);
     for (uint32_t i = 0; i < SENDERS; i++)
         lab_post(&l, i, SENDERS, BYTES, i);
@@ -194,7 +201,7 @@ static void test_timeout_of_the_last_packet(void **state)
     l.lose_times = 2;
     lab_post(&l, 0, 1, 5 * LAB_MTU, 0);
     lab_run(&l);
-    ps_t progress = l.rx[l.n_rx - 3].at_ps; // the ACK of packet 3; then come packet 4 and its ACK
+    ps_t progress = l.rx[l.n_rx - 3].at_ps; // the ACK of packet 3; packet 4 and its ACK follow
     assert_int_equal(l.rx[l.n_rx - 3].meta.seq, 4);
     assert_int_equal(lab_count(&l, lab_is_retx), 2);
     assert_int_equal(lab_nth(&l, lab_is_retx, 0)->at_ps, progress + 100 * PS_PER_US);
@@ -205,7 +212,8 @@ static void test_timeout_of_the_last_packet(void **state)
     lab_end(&l);
 }
 
-// The same with the NIC paused: its clock stands. `on`, `off`: pause from the last progress on.
+// The same with the NIC paused, which stops the timer's clock. `on`, `off`: the pause, in us after
+// the last progress.
 static void rto_with_pause(ps_t on_us, ps_t off_us, ps_t expected_us)
 {
     struct lab l;
@@ -235,7 +243,7 @@ static void test_timer_stands_while_paused(void **state)
 {
     (void)state;
     rto_with_pause(40, 70, 130);
-    rto_with_pause(40, 100, 160); // over the instant of expiry on the wall
+    rto_with_pause(40, 100, 160); // covers the instant at which the timer would have expired
     rto_with_pause(99, 1099, 1100);
     rto_with_pause(20, 5000, 5080);
 }
@@ -248,7 +256,7 @@ static bool lose_all_data(struct lab *l, struct packet *p)
     return lab_is_data(p);
 }
 
-// The first transmission and `limit` more, a timeout apart; then the message fails.
+// The message is sent once and then `limit` more times, one timeout apart. Then it fails.
 static void test_retry_limit(void **state)
 {
     (void)state;
@@ -269,7 +277,7 @@ static void test_retry_limit(void **state)
         assert_int_equal(hosts->counters.timeouts, limits[i] + 1);
         assert_int_equal(lab_failed(&l), 2);
         assert_int_equal(hosts->n_running, 0);
-        lab_post(&l, 0, 1, 500, 2); // and later ones at once
+        lab_post(&l, 0, 1, 500, 2); // and later messages fail at once
         assert_int_equal(l.failed_ps[2], lab_now(&l));
         assert_int_equal(hosts->counters.delivered_bytes, 0);
         lab_end(&l);
@@ -281,7 +289,7 @@ static bool lose_each_twice(struct lab *l, struct packet *p)
     return lab_is_data(p) && l->lost / 2 == lab_psn(l, p);
 }
 
-// Progress gives all retries back.
+// Progress resets the retry count.
 static void test_progress_restores_retries(void **state)
 {
     (void)state;
@@ -289,7 +297,7 @@ static void test_progress_restores_retries(void **state)
     struct roce_spec *t = lab_begin(&l, 2, &lab_ack_ops);
     t->rto_ps = 20 * PS_PER_US;
     t->retry_limit = 2;
-    lab_stub.cwnd_bytes = LAB_MTU; // packets one by one, so that no NAK helps
+    lab_stub.cwnd_bytes = LAB_MTU; // one packet at a time, so that no NAK helps
     struct hosts *hosts = lab_build(&l);
     l.lose = lose_each_twice;
     lab_post(&l, 0, 1, 8 * LAB_MTU, 0);
@@ -300,7 +308,8 @@ static void test_progress_restores_retries(void **state)
     lab_end(&l);
 }
 
-// A whole run with a rank that the switch has lost. Failed messages are counted, the run is incomplete.
+// A whole run in which the switch has lost the route to a rank. Failed messages are counted and the
+// run is incomplete.
 static void test_failed_run_is_incomplete(void **state)
 {
     (void)state;
@@ -331,7 +340,7 @@ static void test_failed_run_is_incomplete(void **state)
     fixture_free(&f);
 }
 
-// Without recovery a lost packet is for ever: nothing is sent again, and the run says why it ended.
+// Without recovery a lost packet is never retransmitted, and the run reports why it ended.
 static void test_no_recovery(void **state)
 {
     (void)state;
@@ -375,8 +384,8 @@ static bool lose_first_ack(struct lab *l, struct packet *p)
     return lab_is_ack(p) && l->lost == 0;
 }
 
-// One or two messages end by one ACK, and each of their callbacks posts two more on the same queue
-// pair. The lab checks that none is sent before it is delivered.
+// One ACK ends one or two messages, and each of their callbacks posts two more messages on the same
+// queue pair. The lab checks that no message is sent before it is delivered.
 static void test_sent_may_post(void **state)
 {
     (void)state;
@@ -428,7 +437,7 @@ static void test_failed_may_post(void **state)
 
 /* ---- numbers ---- */
 
-// Packet numbers pass 2^32, where their 32 bits on the wire wrap, with a loss on either side.
+// Packet numbers pass 2^32, where their 32 bits in the packet wrap, with a loss before and after.
 static void test_packet_numbers_wrap(void **state)
 {
     (void)state;

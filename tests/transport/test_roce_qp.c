@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Queue pairs of RoCE over one switch: pacing, arbitration at the NIC, lives of queue pairs, and
-// the notification point.
+// Tests of RoCE's queue pairs over one switch: pacing, arbitration at the NIC, opening and reuse of
+// queue pairs, and the notification point.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 /* ---- pacing ---- */
 
-// The starts of a flow's data packets are apart by wire bytes / rate, to 1 ns and without drift.
+// The data packets of a flow start wire bytes / rate apart, to 1 ns and without drift.
 static void test_paced_spacing(void **state)
 {
     (void)state;
@@ -24,13 +24,13 @@ static void test_paced_spacing(void **state)
         LAB_LINE / 3, LAB_LINE * 7 / 9, LAB_LINE / 100, 1000000000, LAB_LINE - 1, 123456789, 1000};
     for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
         struct lab l;
-        // at the slowest the largest packets: 73 s each
+        // the lowest rate with the largest packets: 73 s per packet
         uint64_t mtu = rates[r] == 1000 ? 9000 : LAB_MTU;
         lab_begin(&l, 2, &lab_ack_ops)->mtu_bytes = mtu;
         lab_stub.rate_bps = rates[r];
         lab_build(&l);
         lab_post(&l, 0, 1, 500 * mtu - 123, 0);
-        lab_post(&l, 0, 1, 500 * mtu, 1); // the pace goes on over messages
+        lab_post(&l, 0, 1, 500 * mtu, 1); // pacing continues across messages
         lab_run(&l);
         assert_int_equal(lab_count(&l, lab_is_data), 1000);
         double exact = 0;
@@ -40,7 +40,7 @@ static void test_paced_spacing(void **state)
             ps_t next = lab_nth(&l, lab_is_data, i + 1)->at_ps;
             assert_true(fabs((double)(next - one->at_ps) - gap) <= 1000);
             exact += gap;
-            assert_true(fabs((double)next - exact) <= 2000); // 2 ps a packet
+            assert_true(fabs((double)next - exact) <= 2000); // 2 ps per packet
         }
         lab_end(&l);
     }
@@ -65,7 +65,7 @@ static void test_line_rate_leaves_no_gap(void **state)
     lab_end(&l);
 }
 
-// A new rate counts from the last start, also for a packet that is waiting for its time.
+// A new rate counts from the last start, also for a packet that waits for its pace.
 static void test_rate_change_while_waiting(void **state)
 {
     (void)state;
@@ -86,13 +86,14 @@ static void test_rate_change_while_waiting(void **state)
         roce_on_feedback(hosts->senders[0], &cnp, cut);
         lab_run(&l);
         ps_t due = (ps_t)((LAB_WIRE + 16) * 8e12 / (double)cases[c].after_bps);
-        due = cases[c].after_bps == LAB_LINE ? 0 : due; // long past: at once
+        due = cases[c].after_bps == LAB_LINE ? 0 : due; // in the past: at once
         assert_true(llabs(lab_nth(&l, lab_is_data, 1)->at_ps - (due > cut ? due : cut)) <= 1000);
         lab_end(&l);
     }
 }
 
-// The same for a packet that is due but held by a pause: it may not go before its new time.
+// The same for a packet whose time has come but which PFC holds back: it may not be sent before its
+// new time.
 static void test_rate_cut_while_paused(void **state)
 {
     (void)state;
@@ -115,8 +116,8 @@ static void test_rate_cut_while_paused(void **state)
     lab_end(&l);
 }
 
-// A CNP that comes while the queue pair is idle sets the rate of its next message. A connection that
-// ends with its message has no limiter any more: the next one begins at line rate.
+// A CNP that arrives while the queue pair is idle sets the rate of its next message. A connection
+// that ends with its message has no rate limiter any more, so the next message starts at line rate.
 static bool mark_the_last(struct lab *l, struct packet *p)
 {
     (void)l;
@@ -132,7 +133,8 @@ static void test_cnp_while_idle(void **state)
         struct lab l;
         struct roce_spec *t = lab_begin(&l, 2, &lab_cnp_ops);
         t->qp = qp;
-        t->ack_class = ACK_CLASS_CONTROL; // the CNP leaves before the ACK and arrives before it
+        t->ack_class = ACK_CLASS_CONTROL; // the CNP leaves the receiver before the ACK and arrives
+                                          // before it
         lab_stub.cnp_rate_bps = LAB_LINE / 100;
         lab_build(&l);
         l.lose = mark_the_last;
@@ -155,7 +157,7 @@ static void test_cnp_while_idle(void **state)
 
 /* ---- arbitration ---- */
 
-// Queue pairs at one NIC take turns packet by packet; those that have ended leave the ring.
+// Queue pairs at one NIC take turns packet by packet, and finished ones leave the round.
 static void test_round_robin(void **state)
 {
     (void)state;
@@ -171,7 +173,7 @@ static void test_round_robin(void **state)
     ps_t free_at = 0;
     for (size_t i = 0; i < 90; i++) {
         const struct lab_seen *one = lab_nth(&l, lab_is_data, i);
-        if (i == 1) // the first one left before the others were there
+        if (i == 1) // the first one was sent before the others were posted
             turn = 0;
         while (sent[turn] == packets[turn])
             turn = (turn + 1) % 3;
@@ -184,8 +186,8 @@ static void test_round_robin(void **state)
     lab_end(&l);
 }
 
-// Two paced queue pairs do not take from each other while the line has room for both; four at a
-// third share it equally.
+// Two paced queue pairs do not slow each other while the link has room for both. Four with a third
+// of the rate each share it equally.
 static void test_paced_queue_pairs_share_a_line(void **state)
 {
     (void)state;
@@ -212,7 +214,8 @@ static void test_paced_queue_pairs_share_a_line(void **state)
 
 /* ---- lives of queue pairs ---- */
 
-static uint32_t flow_of_message(const struct lab *l, unsigned k) // k-th FIRST packet
+static uint32_t flow_of_message(const struct lab *l, unsigned k) // flow of the k-th packet with
+                                                                 // FIRST
 {
     for (size_t i = 0; i < l->n_tx; i++)
         if (lab_is_data(&l->tx[i].p) && l->tx[i].p.flags & PACKET_FIRST && k-- == 0)
@@ -221,8 +224,8 @@ static uint32_t flow_of_message(const struct lab *l, unsigned k) // k-th FIRST p
     return 0;
 }
 
-// A persistent queue pair carries its congestion state and its names from message to message; a
-// fresh one per message begins at line rate under new names.
+// A persistent queue pair keeps its congestion state and its numbers from message to message. A
+// fresh one per message starts at line rate with new numbers.
 static void test_congestion_state_survives_or_restarts(void **state)
 {
     (void)state;
@@ -243,8 +246,8 @@ static void test_congestion_state_survives_or_restarts(void **state)
                        lab_nth(&l, lab_is_data, m * 31)->at_ps;
             assert_int_equal(gap / ((LAB_WIRE + 16) * BYTE_PS), rate == LAB_LINE ? 1 : 10);
             assert_int_equal(lab_stub.inits, fresh ? m + 1 : 1);
-            assert_int_equal(hosts->flows.n, 1); // one after the other: the memory is used again
-            lab_post(&l, 0, 1, 0, 40 + m);       // an empty message between them
+            assert_int_equal(hosts->flows.n, 1); // one after the other, so the memory is reused
+            lab_post(&l, 0, 1, 0, 40 + m);       // an empty message in between
             assert_int_equal(hosts->flows.ids[0].src_conn != id.src_conn, fresh);
             lab_run(&l);
             lab_stub.inits -= fresh;
@@ -259,7 +262,7 @@ static void test_number_of_queue_pairs(void **state)
     static const struct {
         int mode;
         uint64_t per_pair;
-        uint32_t expected; // of 7 messages at once 0 -> 1, and one 0 -> 2
+        uint32_t expected; // for 7 messages 0 -> 1 at once, and one 0 -> 2
     } cases[] = {{QP_PERSISTENT, 1, 2},
                  {QP_PERSISTENT, 3, 4},
                  {QP_PERSISTENT, 7, 8},
@@ -279,11 +282,11 @@ static void test_number_of_queue_pairs(void **state)
         uint64_t packets[8] = {0};
         for (size_t i = 0; i < l.n_tx; i++)
             packets[l.tx[i].p.flow] += lab_is_data(&l.tx[i].p);
-        for (uint32_t q = 0; q + 1 < cases[c].expected; q++) { // in turn: as even as can be
+        for (uint32_t q = 0; q + 1 < cases[c].expected; q++) { // in turn, so as even as possible
             uint64_t qps = cases[c].expected - 1;
             assert_int_equal(packets[q], 3 * (7 / qps + (q < 7 % qps)));
         }
-        for (uint32_t a = 0; a < hosts->flows.n; a++) // no two have one name
+        for (uint32_t a = 0; a < hosts->flows.n; a++) // all numbers are different
             for (uint32_t b = 0; b < a; b++) {
                 assert_true(hosts->flows.ids[a].src_conn != hosts->flows.ids[b].src_conn);
                 assert_true(hosts->flows.ids[a].entropy != hosts->flows.ids[b].entropy);
@@ -297,7 +300,7 @@ static void test_number_of_queue_pairs(void **state)
     }
 }
 
-// Jobs, channels and directions have queue pairs of their own; raw flows one each.
+// Jobs, channels and directions have their own queue pairs, and raw flows have one each.
 static void test_keys_of_queue_pairs(void **state)
 {
     (void)state;
@@ -312,7 +315,7 @@ static void test_keys_of_queue_pairs(void **state)
         r.dst = 1 - r.src;
         hosts_post(hosts, &r, 0);
     }
-    assert_int_equal(hosts->flows.n, 8); // the last two met their own again
+    assert_int_equal(hosts->flows.n, 8); // the last two posts reused their queue pairs
     r.own_qp = true;
     for (int i = 0; i < 3; i++, r.token++)
         hosts_post(hosts, &r, 0);
@@ -336,7 +339,8 @@ static bool mark_some(struct lab *l, struct packet *p)
     return false;
 }
 
-// What the rule (models.md, section 2) makes of the marks that arrived; returns the CNPs' times.
+// The rule (docs/models.md, section 2) applied to the marks that arrived. Returns the times of the
+// CNPs.
 static size_t np_oracle(const struct lab *l, ps_t interval, ps_t *cnps)
 {
     size_t n = 0;
@@ -344,7 +348,7 @@ static size_t np_oracle(const struct lab *l, ps_t interval, ps_t *cnps)
     bool seen = false;
     for (size_t i = 0; i <= l->n_rx; i++) {
         ps_t at = i < l->n_rx ? l->rx[i].at_ps : PS_NEVER;
-        while (seen && open_until < at) { // the end of a window with a mark in it
+        while (seen && open_until < at) { // windows that end with a mark in them
             cnps[n++] = open_until;
             open_until += interval;
             seen = false;
@@ -361,7 +365,7 @@ static size_t np_oracle(const struct lab *l, ps_t interval, ps_t *cnps)
     return n;
 }
 
-// 0.87 us between packets; the receiver sends nothing else, so CNPs leave when they are made.
+// A packet takes 0.87 us. The receiver sends nothing else, so CNPs leave when they are built.
 static size_t np_run(ps_t interval, ps_t *cnps)
 {
     struct lab l;
@@ -380,12 +384,13 @@ static size_t np_run(ps_t interval, ps_t *cnps)
     assert_int_equal(hosts->counters.cnps_sent, n);
     for (size_t i = 0; i < n; i++) {
         const struct lab_seen *cnp = lab_nth(&l, lab_is_cnp, i);
-        if (cnp->at_ps != expected[i]) // but for the last ACK of the message on the wire
+        if (cnp->at_ps != expected[i]) // unless the last ACK of the message is being sent
             assert_true(i + 1 == n && cnp->at_ps - expected[i] <= 86 * BYTE_PS);
         assert_int_equal(cnp->p.cls, NET_CLASS_CONTROL);
         cnps[i] = cnp->at_ps;
     }
-    assert_int_equal(lab_stub.cnps, n); // one may come after the message's end: it acts too
+    assert_int_equal(lab_stub.cnps, n); // one CNP may arrive after the end of the message and still
+                                        // takes effect
     lab_end(&l);
     return n;
 }
@@ -397,7 +402,7 @@ static void test_notification_point(void **state)
     const ps_t window = 50 * PS_PER_US;
     for (int i = 0; i < NP_PACKETS; i++)
         np_mark[i] = true;
-    size_t n = np_run(window, at); // all marked: one per window, exactly
+    size_t n = np_run(window, at); // all packets are marked: exactly one CNP per window
     assert_true(n >= 20 && n <= 22);
     for (size_t i = 1; i + 1 < n; i++)
         assert_int_equal(at[i] - at[i - 1], window);
@@ -406,13 +411,13 @@ static void test_notification_point(void **state)
         np_mark[i] = i == 10;
     assert_int_equal(np_run(window, at), 1);
 
-    np_mark[20] = np_mark[30] = true; // inside the window: remembered until its end, once
+    np_mark[20] = np_mark[30] = true; // inside the window: remembered until its end, one CNP
     assert_int_equal(np_run(window, at), 2);
     assert_int_equal(at[1] - at[0], window);
 
-    np_mark[300] = true; // long after: idle again, at once
+    np_mark[300] = true; // long after the last window: at once
     assert_int_equal(np_run(window, at), 3);
-    np_mark[100] = true; // inside the window that the remembered mark has opened
+    np_mark[100] = true; // inside the window opened by the CNP for the remembered mark
     assert_int_equal(np_run(window, at), 4);
     assert_int_equal(at[2] - at[1], window);
 
@@ -425,7 +430,7 @@ static void test_notification_point(void **state)
     }
 }
 
-// Without CNPs every ACK says whether one of the packets it speaks of was marked.
+// Without CNPs every ACK reports whether one of the packets it covers was marked.
 static void test_marks_on_acks(void **state)
 {
     (void)state;

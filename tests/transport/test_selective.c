@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Selective repeat packet by packet: what goes again, when, and what the receiver makes of it.
+// Tests of selective repeat, packet by packet: what is retransmitted and when, and what the
+// receiver does with it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ static struct roce_spec *begin(void)
     return t;
 }
 
-// Packet 5 of 20 is lost: it alone goes again, as soon as the NAK of packet 6 is there.
+// Packet 5 of 20 is lost. It alone is retransmitted, as soon as the NAK of packet 6 arrives.
 static void test_only_the_lost_one(void **state)
 {
     (void)state;
@@ -34,7 +35,7 @@ static void test_only_the_lost_one(void **state)
     assert_int_equal(lab_count(&lab, lab_is_retx), 1);
     assert_int_equal(lab_nth(&lab, lab_is_retx, 0)->meta.seq, 5);
     assert_int_equal(lab_count(&lab, lab_is_data), 21);
-    assert_int_equal(lab_count(&lab, lab_is_nak), 14); // packets 6..19 came early
+    assert_int_equal(lab_count(&lab, lab_is_nak), 14); // packets 6 to 19 arrived early
     for (size_t i = 0; i < 14; i++) {
         assert_int_equal(lab_nth(&lab, lab_is_nak, i)->meta.seq, 5);
         assert_int_equal(lab_nth(&lab, lab_is_nak, i)->meta.sack_seq, 6 + i);
@@ -48,7 +49,7 @@ static void test_only_the_lost_one(void **state)
     lab_end(&lab);
 }
 
-// The last packet has none behind it that would tell: the short timeout does, 2 base RTTs.
+// No packet follows the last one to reveal its loss. The short timeout of 2 base RTTs recovers it.
 static void test_the_last_one_waits_for_the_short_timeout(void **state)
 {
     (void)state;
@@ -69,7 +70,7 @@ static void test_the_last_one_waits_for_the_short_timeout(void **state)
     lab_end(&lab);
 }
 
-// What is lost again waits for a timeout; nothing that had arrived is sent a second time.
+// A packet lost again waits for a timeout. No packet that has arrived is retransmitted.
 static void test_lost_again(void **state)
 {
     (void)state;
@@ -89,7 +90,7 @@ static void test_lost_again(void **state)
     lab_end(&lab);
 }
 
-// With a tolerance of 8 the packet counts as lost once the one 9 later has come.
+// With a tolerance of 8 the packet counts as lost when the packet sent 9 later has arrived.
 static void test_reordering_is_tolerated(void **state)
 {
     (void)state;
@@ -110,7 +111,7 @@ static void test_reordering_is_tolerated(void **state)
     lab_end(&lab);
 }
 
-// Two messages whose boundary lies in the gap are delivered in order, at once when it closes.
+// Two messages whose boundary is in the gap are delivered in order, as soon as the gap closes.
 static void test_messages_in_order(void **state)
 {
     (void)state;
@@ -129,8 +130,8 @@ static void test_messages_in_order(void **state)
     lab_end(&lab);
 }
 
-// IRN's cap: no more than a BDP in flight, rounded up to packets; two senders share a link, so that
-// ACKs are late and each would send more.
+// IRN's cap: at most one BDP in flight, rounded up to packets. Two senders share a link, so ACKs
+// are late and each would send more without the cap.
 static void test_bdp_cap(void **state)
 {
     (void)state;
@@ -145,7 +146,7 @@ static void test_bdp_cap(void **state)
     lab_end(&lab);
 }
 
-// A path that is dead fails the flow after its retries, and says so.
+// A flow on a dead path fails after its retries, and the run reports it.
 static void test_gives_up(void **state)
 {
     (void)state;
@@ -162,8 +163,8 @@ static void test_gives_up(void **state)
     lab_end(&lab);
 }
 
-// 32 senders of three packets each meet behind a queue that is longer than eight short timeouts; nothing
-// is lost, so nobody may be given up.
+// 32 senders of three packets each meet at a queue that is longer than eight short timeouts.
+// Nothing is lost, so no flow may fail.
 static void test_a_queue_is_no_loss(void **state)
 {
     (void)state;
@@ -176,7 +177,7 @@ static void test_a_queue_is_no_loss(void **state)
     fixture_run(&f);
     assert_int_equal(f.result->status, RUN_COMPLETED);
     assert_int_equal(f.result->dropped_packets, 0);
-    assert_true(f.result->timeouts > 0); // the short one did fire
+    assert_true(f.result->timeouts > 0); // the short timeout did expire
     fixture_free(&f);
 }
 
