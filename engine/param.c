@@ -25,7 +25,7 @@ static const struct type_info {
     const char *name, *noun, *like;
     size_t size;
 } types[] = {
-    [PARAM_BOOL] = {"bool", "a truth value", "true or false", sizeof(bool)},
+    [PARAM_BOOL] = {"bool", "a boolean", "true or false", sizeof(bool)},
     [PARAM_COUNT] = {"count", "a count", "it like 16", sizeof(uint64_t)},
     [PARAM_BYTES] = {"bytes", "a size", "it like \"128MB\", \"32MiB\" or 4096", sizeof(uint64_t)},
     [PARAM_RATE] = {"rate", "a rate", "it like \"100Gbps\"", sizeof(uint64_t)},

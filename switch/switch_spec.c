@@ -47,7 +47,8 @@ const struct param switch_params[] = {
      .offset = SW(int_encoding),
      .def = "exact",
      .choices = int_encodings,
-     .help = "what a policy sees of the records: exact, or the grain and wrapping of 8 bytes a hop",
+     .help = "records as a policy sees them: exact, or with the resolution and wrapping of 8 bytes "
+             "per hop",
      .source = "Li et al., SIGCOMM 2019, figure 7"},
     {.name = "int_hops",
      .type = PARAM_COUNT,
@@ -55,7 +56,7 @@ const struct param switch_params[] = {
      .def = "5",
      .min = "1",
      .max = "8",
-     .help = "switches for which a packet has room: 2 + 8 * int_hops bytes behind the IP packet",
+     .help = "hops for which a packet has room: 2 + 8 * int_hops bytes after the IP packet",
      .source = "Li et al., SIGCOMM 2019: 42 bytes for 5"},
 };
 const size_t n_switch_params = sizeof switch_params / sizeof *switch_params;
@@ -66,7 +67,7 @@ const struct param pfc_params[] = {
      .type = PARAM_BOOL,
      .offset = PFC(enabled),
      .def = "true",
-     .help = "lossless classes (3, and those that `classes` names) pause; off: all drop",
+     .help = "PFC for the lossless classes (3, and those set in `classes`); false: all are lossy",
      .source = "IEEE 802.1Qbb"},
     {.name = "alpha",
      .type = PARAM_RATIO,
@@ -113,7 +114,7 @@ const struct param pfc_params[] = {
      .offset = PFC(watchdog),
      .def = "false",
      .help =
-         "drop what waits at a port that has been paused too long, and ignore pauses for a while",
+         "drop the queue of a port that has been paused too long, and ignore pauses for a while",
      .source = "SONiC PFC watchdog"},
     {.name = "watchdog_detect",
      .type = PARAM_TIME,
@@ -121,7 +122,7 @@ const struct param pfc_params[] = {
      .def = "200ms",
      .min = "1us",
      .max = "1000s",
-     .help = "paused so long without a break",
+     .help = "time paused without a break after which the watchdog acts",
      .source = "SONiC PFC watchdog"},
     {.name = "watchdog_restore",
      .type = PARAM_TIME,
@@ -129,7 +130,7 @@ const struct param pfc_params[] = {
      .def = "200ms",
      .min = "1us",
      .max = "1000s",
-     .help = "pauses are ignored so long",
+     .help = "time for which pauses are ignored",
      .source = "SONiC PFC watchdog"},
 };
 const size_t n_pfc_params = sizeof pfc_params / sizeof *pfc_params;
@@ -153,7 +154,7 @@ const struct param routing_params[] = {
      .offset = RO(spray),
      .def = "round_robin",
      .choices = spray_orders,
-     .help = "spray: ports in turn, or drawn",
+     .help = "spray: round robin over the ports, or random",
      .source = "Dixit et al., INFOCOM 2013"},
     {.name = "flowlet_gap",
      .type = PARAM_TIME,
@@ -169,15 +170,15 @@ const struct param routing_params[] = {
      .def = "five_tuple",
      .choices = routing_hashes,
      .help =
-         "ecmp and flowlet: what is hashed; dst_qp adds the destination queue pair, which tells "
-         "qps_per_pair apart where NICs give them one UDP port (transport.entropy none)",
+         "ecmp and flowlet: hashed fields; dst_qp adds the destination queue pair, which separates "
+         "queue pairs where NICs use one UDP port for all (transport.entropy none)",
      .source = "Gangidi et al., SIGCOMM 2024 (enhanced ECMP)"},
     {.name = "relay",
      .type = PARAM_BOOL,
      .offset = RO(relay),
      .def = "false",
-     .help = "ranks pass on messages of pairs that no dimension joins, innermost dimension first; "
-             "holds for the whole network where it stands at the top",
+     .help = "ranks forward messages of pairs that no dimension joins, innermost dimension first; "
+             "set at the top level it holds for the whole network",
      .source = "NCCL (PXN)"},
 };
 const size_t n_routing_params = sizeof routing_params / sizeof *routing_params;
@@ -189,7 +190,7 @@ const struct param class_params[] = {
      .offset = CL(lossless),
      .def = "auto",
      .choices = auto_or_bool,
-     .help = "PFC stops it before it would drop; auto = class 3 only, where pfc.enabled",
+     .help = "PFC pauses the class before it would drop; auto = class 3 only, if pfc.enabled",
      .source = "IEEE 802.1Qbb"},
     {.name = "weight",
      .type = PARAM_COUNT,
@@ -250,7 +251,7 @@ const struct param ecn_params[] = {
      .offset = ECN(qref_bytes),
      .def = "200KB",
      .max = "1PB",
-     .help = "pi: the queue to hold",
+     .help = "pi: reference queue length",
      .source = "Zhu et al., CoNEXT 2016"},
     {.name = "pi_a",
      .type = PARAM_RATIO,
@@ -266,7 +267,7 @@ const struct param ecn_params[] = {
      .def = "0.000003",
      .min = "0",
      .max = "1",
-     .help = "pi: weight of the error before, per 1000 B; at most pi_a",
+     .help = "pi: weight of the previous error, per 1000 B; at most pi_a",
      .source = "Hollot et al., INFOCOM 2001; designed for DCQCN, docs/models.md"},
     {.name = "pi_interval",
      .type = PARAM_TIME,

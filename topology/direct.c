@@ -38,7 +38,7 @@ static uint64_t parallel_of(const void *params)
 static void check_size(uint32_t size, uint32_t max, const char *path, struct err *err)
 {
     if (size > max)
-        err_add(err, path, "size %u is more than the %u that this kind can have", size, max);
+        err_add(err, path, "size %u exceeds the maximum %u of this kind", size, max);
 }
 
 static void check_ring(const void *params, uint32_t size, uint32_t ranks, const char *path,
@@ -61,7 +61,7 @@ static void check_full(const void *params, uint32_t size, uint32_t ranks, const 
     (void)ranks;
     check_size(size, MAX_FULL, path, err);
     if (size <= MAX_FULL && (size - 1) * parallel_of(params) > MAX_PORTS)
-        err_add(err, path, "%u links of a rank are more than %d",
+        err_add(err, path, "a rank would have %u links; the maximum is %d",
                 (unsigned)((size - 1) * parallel_of(params)), MAX_PORTS);
 }
 

@@ -50,13 +50,13 @@ static void check(const void *params_of, uint32_t size, uint32_t ranks, const ch
     const struct dragonfly_params *d = params_of;
     uint64_t p = d->ranks_per_router, a = d->routers_per_group, h = d->global_links;
     if (ranks % (p * a) != 0)
-        err_add(err, path, "%u ranks do not fill groups of %u routers of %u", ranks, (unsigned)a,
-                (unsigned)p);
+        err_add(err, path, "%u ranks are not a multiple of a group (%u routers of %u ranks)", ranks,
+                (unsigned)a, (unsigned)p);
     else if (ranks / (p * a) > a * h + 1)
-        err_add(err, path, "%u groups are more than the %u that %u global links a group can join",
+        err_add(err, path, "%u groups are too many: at most %u with %u global links per group",
                 (unsigned)(ranks / (p * a)), (unsigned)(a * h + 1), (unsigned)(a * h));
     if (p + a - 1 + h > SWITCH_MAX_PORTS)
-        err_add(err, path, "a router of %u ports is more than the %u a switch can have",
+        err_add(err, path, "a router would have %u ports; the maximum is %u",
                 (unsigned)(p + a - 1 + h), SWITCH_MAX_PORTS);
 }
 

@@ -31,8 +31,8 @@ static const struct param params[] = {
         .can_auto = true,
         .min = "2",
         .max = "2048",
-        .help = "ports of each switch, even, an edge's without oversubscription; auto = the least "
-                "that holds all ranks",
+        .help = "ports per switch (even; an edge switch has more if oversubscribed); auto = the "
+                "smallest that holds all ranks",
         .source = "Al-Fares et al., SIGCOMM 2008",
     },
     {
@@ -42,7 +42,7 @@ static const struct param params[] = {
         .def = "1",
         .min = "1",
         .max = "64",
-        .help = "ranks of an edge switch for each of its links up",
+        .help = "ranks per uplink of an edge switch",
         .source = "Raiciu et al., SIGCOMM 2011",
     },
 };
@@ -70,12 +70,13 @@ static void check(const void *params_of, uint32_t size, uint32_t ranks, const ch
     const struct fat_tree_params *p = params_of;
     uint64_t radix = radix_of(p, ranks);
     if (radix % 2 != 0)
-        err_add(err, path, "radix %u is odd: half of the ports go up", (unsigned)radix);
+        err_add(err, path, "radix %u is odd; it must be even, because half of the ports lead up",
+                (unsigned)radix);
     else if (capacity(p, radix) < ranks)
         err_add(err, path, "%u tiers of radix %u hold %u ranks, not %u", (unsigned)p->tiers,
                 (unsigned)radix, (unsigned)capacity(p, radix), ranks);
     if ((p->oversubscription + 1) * (radix / 2) > SWITCH_MAX_PORTS)
-        err_add(err, path, "an edge of %u ports is more than the %u a switch can have",
+        err_add(err, path, "an edge switch would have %u ports; the maximum is %u",
                 (unsigned)((p->oversubscription + 1) * (radix / 2)), SWITCH_MAX_PORTS);
 }
 

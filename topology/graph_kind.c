@@ -69,7 +69,7 @@ static void check_links(const struct inspection *i)
                         ends[e].is_switch ? "switches" : "ranks");
         }
         if (ends[0].is_switch == ends[1].is_switch && ends[0].index == ends[1].index)
-            err_add(i->err, i->path, "%s: links[%zu] ends where it begins", p->file, l);
+            err_add(i->err, i->path, "%s: links[%zu]: both ends are the same node", p->file, l);
     }
 }
 
@@ -84,7 +84,7 @@ static void check_ports(const struct inspection *i)
         bool is_switch = n < p->switches;
         uint32_t max = is_switch ? SWITCH_MAX_PORTS : MAX_RANK_PORTS;
         if (ports[n] > max && i->err->n_errors < i->errors + ERRORS_MAX)
-            err_add(i->err, i->path, "%s: %s%u has %u ports, more than %u", p->file,
+            err_add(i->err, i->path, "%s: %s%u has %u ports; the maximum is %u", p->file,
                     is_switch ? "sw" : "rank", is_switch ? n : n - (uint32_t)p->switches, ports[n],
                     max);
     }
@@ -111,7 +111,7 @@ static void check_types(const struct inspection *i)
         n += l == 0 || by_type(&types[l - 1], &types[l]) != 0;
     free(types);
     if (n > MAX_LINK_TYPES)
-        err_add(i->err, i->path, "%s: %zu different pairs of rate and delay are more than %d",
+        err_add(i->err, i->path, "%s: %zu different pairs of rate and delay; the maximum is %d",
                 p->file, n, MAX_LINK_TYPES);
 }
 

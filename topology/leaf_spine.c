@@ -38,13 +38,13 @@ static void check(const void *p, uint32_t size, uint32_t ranks, const char *path
     (void)size;
     const struct leaf_spine_params *lp = p;
     if (ranks % lp->ranks_per_leaf != 0)
-        err_add(err, path, "%u ranks do not fill leaves of ranks_per_leaf %u", ranks,
+        err_add(err, path, "%u ranks are not a multiple of ranks_per_leaf %u", ranks,
                 (unsigned)lp->ranks_per_leaf);
     if (lp->ranks_per_leaf + lp->spines * lp->trunks > 4095)
-        err_add(err, path, "a leaf of %u ports is more than the 4095 a switch can have",
+        err_add(err, path, "a leaf switch would have %u ports; the maximum is 4095",
                 (unsigned)(lp->ranks_per_leaf + lp->spines * lp->trunks));
     if (ranks / lp->ranks_per_leaf * lp->trunks > 4095)
-        err_add(err, path, "a spine of %u ports is more than the 4095 a switch can have",
+        err_add(err, path, "a spine switch would have %u ports; the maximum is 4095",
                 (unsigned)(ranks / lp->ranks_per_leaf * lp->trunks));
 }
 

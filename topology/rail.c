@@ -56,22 +56,22 @@ static void check(const void *params_of, uint32_t size, uint32_t ranks, const ch
     const struct rail_params *p = params_of;
     uint64_t servers = pod_servers(p, ranks), pod = servers * p->gpus_per_server;
     if (ranks % p->gpus_per_server != 0) {
-        err_add(err, path, "%u ranks do not fill servers of gpus_per_server %u", ranks,
+        err_add(err, path, "%u ranks are not a multiple of gpus_per_server %u", ranks,
                 (unsigned)p->gpus_per_server);
         return;
     }
     if (ranks % pod != 0) {
-        err_add(err, path, "%u ranks do not fill pods of %u servers of %u", ranks,
+        err_add(err, path, "%u ranks are not a multiple of a pod (%u servers of %u GPUs)", ranks,
                 (unsigned)servers, (unsigned)p->gpus_per_server);
         return;
     }
     uint64_t rail_ports = servers + p->spines * p->trunks;
     uint64_t spine_ports = ranks / pod * p->gpus_per_server * p->trunks;
     if (rail_ports > SWITCH_MAX_PORTS)
-        err_add(err, path, "a rail switch of %u ports is more than the %u a switch can have",
+        err_add(err, path, "a rail switch would have %u ports; the maximum is %u",
                 (unsigned)rail_ports, SWITCH_MAX_PORTS);
     if (spine_ports > SWITCH_MAX_PORTS)
-        err_add(err, path, "a spine of %u ports is more than the %u a switch can have",
+        err_add(err, path, "a spine switch would have %u ports; the maximum is %u",
                 (unsigned)spine_ports, SWITCH_MAX_PORTS);
 }
 

@@ -23,7 +23,7 @@ static void check(const void *p, uint32_t size, uint32_t ranks, const char *path
     (void)p;
     (void)ranks;
     if (size > 4095)
-        err_add(err, path, "size %u is more than the 4095 ports a switch can have", size);
+        err_add(err, path, "a switch would have %u ports; the maximum is 4095", size);
 }
 
 static void build(struct graph *g, uint32_t dim, const void *p, const struct link_spec *links)

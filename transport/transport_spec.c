@@ -16,14 +16,14 @@ const struct param transport_params[] = {
      .def = "auto",
      .max = "5",
      .can_auto = true,
-     .help = "traffic class of data, as of a scale-up dimension; auto = the job's",
+     .help = "traffic class of data in this dimension; auto = the job's",
      .source = "IEEE 802.1Q priority"},
     {.name = "stripe",
      .type = PARAM_BOOL,
      .offset = TR(stripe),
      .def = "true",
-     .help = "each message is cut in equal parts over all planes of its dimension, or over the "
-             "parallel links to a neighbour, a queue pair each; it has one record",
+     .help = "split each message equally over all planes of its dimension, or over the parallel "
+             "links to a neighbour, with a queue pair each; the message has one record",
      .source = "NVLink spreads over all NVSwitches; NCCL_IB_SPLIT_DATA_ON_QPS"},
     {.name = "start_jitter",
      .type = PARAM_TIME,
@@ -31,7 +31,7 @@ const struct param transport_params[] = {
      .def = "0ns",
      .min = "0ns",
      .max = "1s",
-     .help = "each rank's starts are late by up to this, seeded",
+     .help = "all starts of a rank are late by one random time, at most this",
      .source = "breaks ties of identical ranks"},
     {.name = "clock_ppm",
      .type = PARAM_RATIO,
@@ -39,7 +39,7 @@ const struct param transport_params[] = {
      .def = "0",
      .min = "0",
      .max = "1000",
-     .help = "each NIC's line rate is off by up to this, seeded",
+     .help = "each NIC's line rate deviates by a random share, at most this up or down",
      .source = "IEEE 802.3: 100 ppm"},
 };
 const size_t n_transport_params = sizeof transport_params / sizeof *transport_params;

@@ -184,7 +184,7 @@ static void test_errors_name_place_and_mend(void **state)
     static const struct {
         const char *name, *text, *message;
     } cases[] = {
-        {"on", "yes", "x.on: \"yes\" is not a truth value (write true or false)"},
+        {"on", "yes", "x.on: \"yes\" is not a boolean (write true or false)"},
         {"count", "1.5", "x.count: \"1.5\" is not a count (write it like 16)"},
         {"count", "auto", "x.count: \"auto\" is not a count (write it like 16)"},
         {"count", "0", "x.count: 0 is below the minimum 1"},

@@ -102,7 +102,8 @@ static void run(uint64_t seed, struct tally *tally)
     for (size_t i = 0; i < r->n_flows; i++)
         whole += r->flows[i].status == MESSAGE_DONE ? r->flows[i].bytes : 0;
     if (whole > f->sim->hosts.counters.delivered_bytes)
-        fail_msg("seed %llu: less was delivered than messages say", (unsigned long long)seed);
+        fail_msg("seed %llu: fewer bytes were delivered than the messages contain",
+                 (unsigned long long)seed);
     if (r->status == RUN_COMPLETED && whole != f->sim->hosts.counters.delivered_bytes)
         fail_msg("seed %llu: bytes were delivered twice", (unsigned long long)seed);
     tally->completed += r->status == RUN_COMPLETED;

@@ -24,7 +24,7 @@ struct outcome {
     bool paused, dropped, marked, direct;
 };
 
-static struct outcome run(uint64_t seed, bool plain)
+static struct outcome run(uint64_t seed, bool reference)
 {
     struct fixture *f = malloc(sizeof *f);
     struct err err = {0};
@@ -32,7 +32,7 @@ static struct outcome run(uint64_t seed, bool plain)
     f->sim = sim_new(&f->spec, &err);
     assert_non_null(f->sim);
     err_free(&err); // warnings
-    if (plain)
+    if (reference)
         sim_set_plain(f->sim);
     else
         network_set_hints(&f->sim->net, seed % 2 == 0);
@@ -64,7 +64,7 @@ static char *whole_file(const char *path, size_t *size)
 }
 
 // Captures the packets of all links to a file.
-static char *capture_of(uint64_t seed, bool plain, size_t *size)
+static char *capture_of(uint64_t seed, bool reference, size_t *size)
 {
     struct fixture *f = malloc(sizeof *f);
     struct err err = {0};
@@ -77,7 +77,7 @@ static char *capture_of(uint64_t seed, bool plain, size_t *size)
     f->sim = sim_new(&f->spec, &err);
     assert_non_null(f->sim);
     err_free(&err); // warnings
-    if (plain)
+    if (reference)
         sim_set_plain(f->sim);
     else
         network_set_hints(&f->sim->net, seed % 3 == 0);
@@ -99,18 +99,18 @@ static void test_same_captures(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SCENARIOS / 6; seed++) {
-        size_t fast_size, plain_size;
+        size_t fast_size, reference_size;
         char *fast = capture_of(seed, false, &fast_size);
-        char *plain = capture_of(seed, true, &plain_size);
-        if (fast_size != plain_size || memcmp(fast, plain, fast_size) != 0)
+        char *reference = capture_of(seed, true, &reference_size);
+        if (fast_size != reference_size || memcmp(fast, reference, fast_size) != 0)
             fail_msg("seed %llu: captures differ", (unsigned long long)seed);
         free(fast);
-        free(plain);
+        free(reference);
     }
 }
 
 // Returns the first difference of two texts, for the message.
-static const char *parting(const char *a, const char *b)
+static const char *first_difference(const char *a, const char *b)
 {
     size_t i = 0;
     while (a[i] && a[i] == b[i])
@@ -122,30 +122,31 @@ static void test_same_bytes(void **state)
 {
     (void)state;
     unsigned paused = 0, dropped = 0, marked = 0, direct = 0;
-    uint64_t events = 0, plain_events = 0, hops = 0;
+    uint64_t events = 0, reference_events = 0, hops = 0;
     for (uint64_t seed = 1; seed <= SCENARIOS; seed++) {
-        struct outcome fast = run(seed, false), plain = run(seed, true);
-        if (strcmp(fast.metrics, plain.metrics) != 0)
-            fail_msg("seed %llu: fast %.120s\n plain %.120s", (unsigned long long)seed,
-                     parting(fast.metrics, plain.metrics), parting(plain.metrics, fast.metrics));
+        struct outcome fast = run(seed, false), reference = run(seed, true);
+        if (strcmp(fast.metrics, reference.metrics) != 0)
+            fail_msg("seed %llu: fast %.120s\n reference %.120s", (unsigned long long)seed,
+                     first_difference(fast.metrics, reference.metrics),
+                     first_difference(reference.metrics, fast.metrics));
         paused += fast.paused;
         dropped += fast.dropped;
         marked += fast.marked;
         direct += fast.direct && fast.paused;
         events += fast.events;
-        plain_events += plain.events;
+        reference_events += reference.events;
         hops += fast.hops;
         free(fast.metrics);
-        free(plain.metrics);
+        free(reference.metrics);
     }
     print_message("%u scenarios: %u paused (%u of them routers of ranks), %u dropped, %u marked; "
                   "events per packet-hop %.2f, "
-                  "plain %.2f\n",
+                  "reference %.2f\n",
                   SCENARIOS, paused, direct, dropped, marked, (double)events / (double)hops,
-                  (double)plain_events / (double)hops);
+                  (double)reference_events / (double)hops);
     assert_true(paused > SCENARIOS / 5 && dropped > SCENARIOS / 20 && marked > SCENARIOS / 5);
     assert_true(direct > SCENARIOS / 40);
-    assert_true(events < plain_events);
+    assert_true(events < reference_events);
 }
 
 int main(void)

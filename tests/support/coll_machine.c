@@ -18,7 +18,7 @@ struct message {
     struct coll_send send;
     struct coll_block *blocks; // of send.blocks
     cell_t *cells;             // in the order of the range or the blocks
-    uint64_t heard;            // the sender's knowledge
+    uint64_t entered_ranks;    // the sender's knowledge
 };
 
 struct machine {
@@ -28,7 +28,7 @@ struct machine {
     cell_t *vectors;   // [rank][cell]
     cell_t *receives;  // [rank][cell] result of all_to_all and send_recv
     cell_t *forwarded; // [rank][origin][cell] blocks that an all-to-all forwards
-    uint64_t *heard;   // [rank] barrier: bit set of the ranks known to have entered
+    uint64_t *entered_ranks; // [rank] barrier: bit set of the ranks known to have entered
     uint32_t *step, *arrived;
     struct message **flying;
     size_t n_flying;
@@ -84,7 +84,7 @@ static struct message *message_new(const struct machine *m, uint32_t rank, uint3
     const struct coll_send *send = &message->send;
     assert_true(send->peer < m->shape.ranks && send->peer != rank);
     message->cells = zeroed(send->bytes, sizeof *message->cells);
-    message->heard = m->heard[rank];
+    message->entered_ranks = m->entered_ranks[rank];
     message->blocks = zeroed(send->blocks, sizeof *message->blocks);
     uint64_t bytes = 0;
     for (uint32_t b = 0; b < send->blocks; b++) {
@@ -148,7 +148,7 @@ static void apply(struct machine *m, const struct message *message)
         store(block_at(m, send->peer, message->blocks[b]), from, n, send->reduce);
         from += n;
     }
-    m->heard[send->peer] |= message->heard;
+    m->entered_ranks[send->peer] |= message->entered_ranks;
     m->arrived[send->peer]++;
 }
 
@@ -160,18 +160,18 @@ static void run(struct machine *m)
         issue_sends(m, rank);
     for (uint32_t rank = 0; rank < m->shape.ranks; rank++)
         advance(m, rank, steps);
-    for (size_t refused = 0; m->n_flying > 0;) {
+    for (size_t too_early = 0; m->n_flying > 0;) {
         m->random = mix(m->random + 1);
-        size_t i = (m->random % m->n_flying + refused) % m->n_flying;
+        size_t i = (m->random % m->n_flying + too_early) % m->n_flying;
         struct message *message = m->flying[i];
         uint32_t peer = message->send.peer;
         assert_true(m->step[peer] <= message->send.peer_step); // otherwise no step waits for the
                                                                // message
         if (m->step[peer] < message->send.peer_step) {
-            assert_true(++refused < 1000000); // a deadlock
+            assert_true(++too_early < 1000000); // a deadlock
             continue;
         }
-        refused = 0;
+        too_early = 0;
         m->flying[i] = m->flying[--m->n_flying];
         apply(m, message);
         message_free(message);
@@ -208,7 +208,7 @@ static void fill(struct machine *m)
 {
     const struct coll_shape *s = &m->shape;
     for (uint32_t rank = 0; rank < s->ranks; rank++) {
-        m->heard[rank] = UINT64_C(1) << rank;
+        m->entered_ranks[rank] = UINT64_C(1) << rank;
         for (uint64_t i = 0; i < m->cells; i++) {
             bool known = i < s->bytes && known_before(s, rank, i);
             vector_of(m, rank)[i] = known ? source(rank, i) : UNKNOWN;
@@ -288,7 +288,7 @@ static void check_result(const struct machine *m)
         if (s->op == COLL_ALL_TO_ALL)
             check_exchange(m, rank);
         if (s->op == COLL_BARRIER)
-            assert_true(m->heard[rank] == (UINT64_C(1) << (s->ranks - 1) << 1) - 1);
+            assert_true(m->entered_ranks[rank] == (UINT64_C(1) << (s->ranks - 1) << 1) - 1);
     }
 }
 
@@ -332,7 +332,7 @@ void coll_machine_check(const struct coll_algorithm *a, const struct coll_shape 
     m.vectors = zeroed(ranks * m.cells, sizeof *m.vectors);
     m.receives = zeroed(ranks * m.cells, sizeof *m.receives);
     m.forwarded = zeroed(forwards(&m) ? ranks * ranks * m.cells : 0, sizeof *m.forwarded);
-    m.heard = zeroed(ranks, sizeof *m.heard);
+    m.entered_ranks = zeroed(ranks, sizeof *m.entered_ranks);
     m.step = zeroed(ranks, sizeof *m.step);
     m.arrived = zeroed(ranks, sizeof *m.arrived);
     m.flying = zeroed(n_messages, sizeof *m.flying);
@@ -342,7 +342,7 @@ void coll_machine_check(const struct coll_algorithm *a, const struct coll_shape 
     free(m.vectors);
     free(m.receives);
     free(m.forwarded);
-    free(m.heard);
+    free(m.entered_ranks);
     free(m.step);
     free(m.arrived);
     free(m.flying);

@@ -28,6 +28,6 @@ void assert_generated(const char *path, const char *text)
     size_t n = fread(written, 1, length + 1, in);
     fclose(in);
     if (n != length || memcmp(text, written, length) != 0)
-        fail_msg("%s is not what the tables say: `make regen` writes it anew", path);
+        fail_msg("%s does not match the tables: run `make regen` to write it", path);
     free(written);
 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check a RoCEv2 capture with eyes that share no code with the simulator.
+"""Check a RoCEv2 capture with code that is independent of the simulator.
 
-1. tshark dissects it: no malformed packet, no expert warning or error, IPv4 checksums right.
+1. tshark dissects it without malformed packets, expert warnings or errors; IPv4 checksums are correct.
 2. Every ICRC is recomputed here for records that are not truncated.
-3. Times never decrease; every length field agrees with the record.
+3. Times never decrease, and every length field agrees with the record.
 4. Packets of each kind are counted and compared with the --expect-... options.
 
-Exit status 1 and one line a finding on any failure. What tshark (4.0) leaves out: it shows the ICRC
-but does not verify it, does not know the CNP opcode, and writes "Invalid Packet Length from LRH!
+On failure the exit status is 1, with one line per finding. Limits of tshark 4.0: it shows the ICRC but
+does not verify it, does not know the CNP opcode, and writes "Invalid Packet Length from LRH!
 [Malformed Packet]" into the info column of any RoCE payload cut by the snaplen, hardware captures
-included; that text is no dissection error (_ws.malformed), and cannot come for full records, where
-the ICRC field must be shown.
+included. That text is not a dissection error (_ws.malformed) and cannot occur for full records, in
+which the ICRC field must be shown.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def check_pfc(frame, length, count):
 
 
 def check_roce(frame, length, count):
-    """Count a RoCEv2 packet; returns what is wrong with it, or None."""
+    """Count a RoCEv2 packet; return a description of the error, or None."""
     ip_bytes, tos = struct.unpack_from("!H", frame, 16)[0], frame[15]
     udp_port, udp_bytes, udp_sum = struct.unpack_from("!HHH", frame, 36)
     opcode, flags = frame[42], frame[43]

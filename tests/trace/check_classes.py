@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Captures of two classes: the DSCP of a job's packets and the class vector of PFC frames.
+"""Check captures of two classes: the DSCP of each job's packets and the class vector of PFC frames.
 
-Runs collwire on scenarios/congestion/storage-beside-rdma.json as it is, and with the lossless class moved to 5,
-captures a sender that sends both, has check_capture.py dissect the file with tshark, and compares DSCP
-and class vectors, read here from the bytes, with the metrics.
+Runs collwire on scenarios/congestion/storage-beside-rdma.json as it is, and with the lossless class moved
+to 5, captures a rank that sends both classes, lets check_capture.py dissect the file with tshark, and
+compares DSCP and class vectors, read here from the bytes, with the metrics.
 """
 import collections
 import json
@@ -33,7 +33,7 @@ def run(scenario, out, lossless):
 
 
 def seen(path):
-    """Counts of data and ACK packets by DSCP, of PFC frames by class vector."""
+    """Return counts of data and ACK packets by DSCP, and of PFC frames by class vector."""
     data, ack, pfc = collections.Counter(), collections.Counter(), collections.Counter()
     for _, _, _, frame in check_capture.records(path):
         if frame[12:14] == b"\x88\x08":

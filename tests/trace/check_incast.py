@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Captures of an incast against its metrics: a receiver, a sender and the whole switch.
+"""Check captures of an incast (a receiver, a sender, the whole switch) against its metrics.
 
 Runs collwire on the incast scenario under DCQCN with a small buffer, so that marks, CNPs and PFC all
-happen, then has check_capture.py dissect every file with tshark and compare the counts.
+occur, then lets check_capture.py dissect every file with tshark and compare the counts.
 """
 import json
 import os

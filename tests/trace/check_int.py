@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The INT trailer in captures of a real run, through tshark and the project's dissector: on a link the
-# last record of a packet says when the packet's first bit went, and two packets' records differ by what
-# the link carried between them. At the receiver data has a record a switch, and so has its ACK.
+# Check the INT trailer in captures of a run, using tshark and the project's dissector. On a link the
+# last record of a packet has the time of its first bit, and the records of two packets differ by the
+# bytes that the link carried in between. At the receiver data and ACKs have one record per switch.
 import csv
 import json
 import os

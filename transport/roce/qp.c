@@ -138,8 +138,9 @@ size_t roce_warnings(const struct transport_spec *t, const struct transport_netw
     size_t n = 0;
     if (network->reorders && spec->recovery == RECOVERY_GO_BACK_N)
         out[n++] = (struct transport_warning){
-            "recovery", "go_back_n sends again what comes out of order, and this routing reorders: "
-                        "use selective_repeat with `reorder`"};
+            "recovery",
+            "go_back_n retransmits after every reordering, and this routing reorders packets: "
+            "use selective_repeat with `reorder`"};
     if (!network->lossless && spec->recovery == RECOVERY_NONE)
         out[n++] = (struct transport_warning){
             "recovery", "without recovery and PFC a dropped packet fails its flow"};

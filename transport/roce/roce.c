@@ -27,22 +27,23 @@ static const struct param params[] = {
      .def = "1",
      .min = "1",
      .max = "1000000",
-     .help = "packets per ACK; the last of a message and the one that fills the window always ask",
+     .help = "packets per ACK; the last packet of a message and the one that fills the window "
+             "always request an ACK",
      .source = "InfiniBand 9.7.5"},
     {.name = "ack_class",
      .type = PARAM_ENUM,
      .offset = RO(ack_class),
      .def = "data",
      .choices = ack_classes,
-     .help = "ACKs queue and pause with the data, or ride in class 6",
+     .help = "data: ACKs share queues and pauses with the data; control: ACKs use class 6",
      .source = "RoCE deployments"},
     {.name = "cnp",
      .type = PARAM_ENUM,
      .offset = RO(cnp),
      .def = "auto",
      .choices = cnp_modes,
-     .help = "CNP packets at most one per interval, or CE echoed on every ACK; auto = as the "
-             "policy's preset expects, np_timer where it says nothing",
+     .help = "np_timer: at most one CNP per interval; per_ack: every ACK echoes CE; auto = as the "
+             "policy's preset expects, else np_timer",
      .source = "Zhu et al., SIGCOMM 2015; HPCC simulator"},
     {.name = "cnp_interval",
      .type = PARAM_TIME,
@@ -58,8 +59,8 @@ static const struct param params[] = {
      .offset = RO(cnp_scope),
      .def = "auto",
      .choices = cnp_scopes,
-     .help = "what shares a window: a queue pair, all of one sender's address (the CNP's "
-             "destination), or all of the receiver's port; auto = the preset's, else qp",
+     .help = "flows that share a window: those of a queue pair, of a sender's address (the CNP's "
+             "destination), or of the receiver's port; auto = the preset's, else qp",
      .source = "per queue pair in Zhu et al., SIGCOMM 2015; NICs limit CNPs per port or address"},
     {.name = "rto",
      .type = PARAM_TIME,
@@ -82,8 +83,8 @@ static const struct param params[] = {
      .offset = RO(recovery),
      .def = "go_back_n",
      .choices = recoveries,
-     .help = "go_back_n: a NAK or a timeout sends all again from the first missing packet; "
-             "selective_repeat: the receiver keeps what comes early, only what is lost goes again",
+     .help = "go_back_n: a NAK or a timeout retransmits everything from the first missing packet; "
+             "selective_repeat: the receiver keeps early packets, only lost ones are retransmitted",
      .source = "InfiniBand 9.7; Mittal et al., SIGCOMM 2018 (IRN)"},
     {.name = "rto_low",
      .type = PARAM_TIME,
@@ -109,7 +110,8 @@ static const struct param params[] = {
      .offset = RO(reorder_packets),
      .def = "0",
      .max = "1000000",
-     .help = "selective_repeat: a packet is lost once one sent more than so many later has arrived",
+     .help = "selective_repeat: a packet counts as lost when one sent more than this many packets "
+             "later has arrived",
      .source = "for sprayed packets; RFC 8985 has the idea"},
     {.name = "bdp_cap",
      .type = PARAM_BOOL,
@@ -122,7 +124,8 @@ static const struct param params[] = {
      .offset = RO(qp),
      .def = "persistent",
      .choices = qp_modes,
-     .help = "queue pairs outlive messages with their congestion state, or every message is fresh",
+     .help = "persistent: queue pairs and their congestion state outlive messages; per_message: "
+             "every message uses a fresh queue pair",
      .source = "NCCL; HPCC simulator"},
     {.name = "qps_per_pair",
      .type = PARAM_COUNT,
@@ -130,14 +133,14 @@ static const struct param params[] = {
      .def = "1",
      .min = "1",
      .max = "256",
-     .help = "queue pairs a pair's messages take in turn",
+     .help = "queue pairs per pair of ranks, which its messages use in turn",
      .source = "NCCL_IB_QPS_PER_CONNECTION"},
     {.name = "entropy",
      .type = PARAM_ENUM,
      .offset = RO(entropy),
      .def = "qpn",
      .choices = entropies,
-     .help = "UDP source port: a hash of both queue pair numbers, or the same for all",
+     .help = "UDP source port: qpn = a hash of both queue pair numbers, none = the same for all",
      .source = "InfiniBand annex A17; NIC drivers"},
 };
 
