@@ -5,7 +5,6 @@
 // least one packet) to the deficit. A class whose queue is empty, or that PFC pauses during its
 // turn, loses its deficit. A packet that finds its port idle starts at once and does not change the
 // turn, because all deficits are 0 on an idle port and the round would have reached its class.
-// spend then, and the round would have come to it.
 #pragma once
 
 #include "net/network.h"

@@ -4,7 +4,6 @@
 // Fields that only the two ends read (sequence number, message, telemetry) are in net/meta.h, found
 // by `meta`. Fields that only captures show (addresses, connection numbers, UDP ports) are in
 // net/flow_id.h, found by `flow`.
-// shows (addresses, connection numbers, ports) is in flow_id.h by `flow`.
 #pragma once
 
 #include <stdbool.h>
