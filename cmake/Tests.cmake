@@ -120,6 +120,9 @@ collwire_script_test(cli_results unit python3 [[python3 "$@"]]
 collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(mutate_list_is_current unit python3 [[python3 -B "$1" "$2" - --check]]
+  ${PROJECT_SOURCE_DIR}/tests/mutate/mutate.py ${PROJECT_SOURCE_DIR})
+
 # Toys of tests/extend, built in a copy of the tree with the same compiler.
 collwire_script_test(extend_toys extend "python3;ninja;nm" [[python3 -B "$1" "$2" "$3"]]
   ${PROJECT_SOURCE_DIR}/tests/extend/check_extend.py ${PROJECT_SOURCE_DIR}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Mutations: small wrong changes of the sources, each of which must fail a test.
 
-usage: mutate.py SOURCE SCRATCH [--random N [--seed S]] [--only WORD] [--least SHARE] [--tests REGEX]
+usage: mutate.py SOURCE SCRATCH [--check] [--random N [--seed S]] [--only WORD] [--least SHARE] [--tests REGEX]
 
 Each mutation of mutations.py (or N random ones of the same files) is applied alone to a copy of SOURCE in
 SCRATCH, which is built and tested: golden runs first, since they need only the executable, then unit
@@ -10,7 +10,7 @@ tests and those of generated files, those of the file's own folder before others
 The share that was killed and all survivors are printed; exit 1 below SHARE (default 0.9).
 
 A mutation of the list whose old text is not found exactly once, or that does not compile, is an error,
-so the list stays current. Random ones that do not compile are left out of the count; among them are
+so the list stays current. --check looks the texts up and ends. Random ones that do not compile are left out of the count; among them are
 some that change nothing that a user could see.
 """
 import argparse
@@ -188,6 +188,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("source")
     parser.add_argument("scratch")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
@@ -196,6 +197,8 @@ def main():
     args = parser.parse_args()
     wanted = random_of(args.source, args.random, args.seed) if args.random else MUTATIONS
     plan = [one for one in (mutated(args.source, m) for m in wanted) if args.only in one[2]]
+    if args.check:
+        sys.exit(0)
     begin = time.monotonic()
     scratch, tests = prepare(args)
     print(f"{len(plan)} mutations; the copy is built and green after {time.monotonic() - begin:.0f} s",
