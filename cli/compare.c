@@ -17,44 +17,44 @@
 #include "report/rows.h"
 #include "sim/result.h"
 
-struct contestant {
+struct variant {
     char *policy; // "x" or "x:preset", as the user wrote it
     char *dir;
     uint64_t seed;
     struct scenario *scenario;
-    volatile pid_t pid; // 0 = not running
+    volatile pid_t pid; // 0 = not current_comparison
     int code;
     int from_child; // the read end of a pipe, -1 = none: the id of the set of files it has written
     char id[33];    // "" = none
     char *failure;  // why there are no results, NULL = unknown
 };
 
-struct contest {
+struct comparison {
     const struct options *options;
     const char *path;   // of the scenario
     const char *policy; // that it asks for itself
     char *dir;
     struct result_set *set; // of the directory above those of the runs
-    struct contestant *list;
+    struct variant *list;
     size_t n;
 };
 
 static volatile sig_atomic_t interrupted;
-static struct contest *running; // for the handler
+static struct comparison *current_comparison; // for the handler
 
 // The runs end with their results so far.
 static void on_signal(int number)
 {
     int reason = errno;
     interrupted = number;
-    for (size_t i = 0; i < running->n; i++)
-        if (running->list[i].pid > 0)
-            kill(running->list[i].pid, SIGTERM);
+    for (size_t i = 0; i < current_comparison->n; i++)
+        if (current_comparison->list[i].pid > 0)
+            kill(current_comparison->list[i].pid, SIGTERM);
     errno = reason;
 }
 
 // The scenario of one run: the user's settings, then policy and seed. `policy` NULL = as it is.
-static struct scenario *load(const struct contest *c, const char *policy, uint64_t seed,
+static struct scenario *load(const struct comparison *c, const char *policy, uint64_t seed,
                              struct err *err)
 {
     const struct options *o = c->options;
@@ -79,11 +79,10 @@ static struct scenario *load(const struct contest *c, const char *policy, uint64
     return scenario;
 }
 
-static void add(struct contest *c, const char *policy, uint64_t k, uint64_t base_seed,
+static void add(struct comparison *c, const char *policy, uint64_t k, uint64_t base_seed,
                 struct err *err)
 {
-    struct contestant one = {
-        .policy = memory_text(policy), .seed = base_seed + k, .from_child = -1};
+    struct variant one = {.policy = memory_text(policy), .seed = base_seed + k, .from_child = -1};
     bool seeds = c->options->seeds > 1;
     char seed[32];
     snprintf(seed, sizeof seed, "-seed%llu", (unsigned long long)one.seed);
@@ -98,7 +97,7 @@ static void add(struct contest *c, const char *policy, uint64_t k, uint64_t base
     c->list[c->n++] = one;
 }
 
-static void add_all(struct contest *c, const char *policies, uint64_t base_seed, struct err *err)
+static void add_all(struct comparison *c, const char *policies, uint64_t base_seed, struct err *err)
 {
     char *copy = memory_text(policies), *rest = copy, *word;
     while ((word = strsep(&rest, ",")) != NULL) {
@@ -116,7 +115,7 @@ static void add_all(struct contest *c, const char *policies, uint64_t base_seed,
 }
 
 // In the process of a run: its exit code; the id of what it has written goes into the pipe.
-static int child(const struct contest *c, const struct contestant *one, int to_parent)
+static int child(const struct comparison *c, const struct variant *one, int to_parent)
 {
     bool alone = c->options->jobs == 1 && progress_wanted(c->options);
     prctl(PR_SET_PDEATHSIG, SIGTERM); // ends with the parent, with results so far
@@ -127,7 +126,7 @@ static int child(const struct contest *c, const struct contestant *one, int to_p
     return told ? run.code : EXIT_NOT_COMPLETED;
 }
 
-static void start(struct contest *c, struct contestant *one)
+static void start(struct comparison *c, struct variant *one)
 {
     int ends[2];
     one->code = EXIT_NOT_COMPLETED;
@@ -153,7 +152,7 @@ static void start(struct contest *c, struct contestant *one)
         one->pid = pid;
 }
 
-static void ended(struct contest *c, struct contestant *one, int status)
+static void ended(struct comparison *c, struct variant *one, int status)
 {
     one->pid = 0;
     one->code = EXIT_NOT_COMPLETED;
@@ -171,7 +170,7 @@ static void ended(struct contest *c, struct contestant *one, int status)
 }
 
 // Wait for one run to end. False: there is none to wait for.
-static bool reap(struct contest *c)
+static bool reap(struct comparison *c)
 {
     int status;
     pid_t pid = wait(&status);
@@ -183,7 +182,7 @@ static bool reap(struct contest *c)
     return true;
 }
 
-static size_t n_running(const struct contest *c)
+static size_t n_running(const struct comparison *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
@@ -191,10 +190,10 @@ static size_t n_running(const struct contest *c)
     return n;
 }
 
-static void run_all(struct contest *c)
+static void run_all(struct comparison *c)
 {
     size_t next = 0;
-    running = c;
+    current_comparison = c;
     signals_handle(on_signal);
     do {
         signals_hold(true); // no run is started after an interruption
@@ -212,7 +211,7 @@ static void run_all(struct contest *c)
     signals_install();
 }
 
-static int write_results(const struct contest *c, const struct row *rows, const char *name)
+static int write_results(const struct comparison *c, const struct row *rows, const char *name)
 {
     struct err err = {0};
     char *json = rows_json(rows, c->n, name), *csv = rows_csv(rows, c->n);
@@ -242,12 +241,12 @@ static int write_results(const struct contest *c, const struct row *rows, const 
     return status;
 }
 
-static int finish(struct contest *c, const char *name)
+static int finish(struct comparison *c, const char *name)
 {
     struct row *rows = memory_zeroed(c->n, sizeof *rows);
     int worst = EXIT_DONE;
     for (size_t i = 0; i < c->n; i++) {
-        const struct contestant *one = &c->list[i];
+        const struct variant *one = &c->list[i];
         rows[i] = (struct row){
             .policy = one->policy,
             .seed = one->seed,
@@ -264,7 +263,7 @@ static int finish(struct contest *c, const char *name)
     return interrupted ? EXIT_INTERRUPTED : worst;
 }
 
-static void contest_free(struct contest *c)
+static void comparison_free(struct comparison *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         free(c->list[i].policy);
@@ -281,7 +280,7 @@ int command_compare(const struct options *given)
 {
     struct options o = *given;
     struct err err = {0};
-    struct contest c = {.options = &o, .path = scenario_argument(&o)};
+    struct comparison c = {.options = &o, .path = scenario_argument(&o)};
     if (!c.path)
         return EXIT_BAD_USE;
     if (!o.cc || strcmp(c.path, "-") == 0) {
@@ -315,6 +314,6 @@ int command_compare(const struct options *given)
         code = finish(&c, scenario_spec(base)->name);
     }
     scenario_free(base);
-    contest_free(&c);
+    comparison_free(&c);
     return code;
 }
