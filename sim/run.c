@@ -17,7 +17,7 @@ bool sim_only_housekeeping(const struct sim *sim)
 
 // Is anything pending that will make progress without a packet: a start, a retransmission, a watchdog?
 // In closed form all that is pending will.
-static bool hopeful(const struct sim *sim)
+static bool progress_pending(const struct sim *sim)
 {
     return sim_is_analytical(sim) || sim->workload.starts_pending > 0 ||
            sim->hosts.n_rto_armed > 0 || sim->switches.n_watchdogs_armed > 0;
@@ -35,7 +35,7 @@ static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
         return;
     }
     ps_t stall = sim->spec->limits.stall_ps;
-    ps_t last = hopeful(sim) ? e->now_ps : sim->hosts.last_delivery_ps;
+    ps_t last = progress_pending(sim) ? e->now_ps : sim->hosts.last_delivery_ps;
     if (e->now_ps - last >= stall) {
         sim->stalled = true;
         engine_stop(e);
