@@ -139,11 +139,11 @@ static void build_workload(struct sim *sim)
 {
     const struct spec *spec = sim->spec;
     uint32_t n = sim->graph.n_ranks;
-    sim->late_ps = memory_zeroed(n, sizeof *sim->late_ps);
+    sim->start_jitter_ps = memory_zeroed(n, sizeof *sim->start_jitter_ps);
     ps_t jitter = spec->dims[0].transport.start_jitter_ps;
     for (uint32_t r = 0; jitter > 0 && r < n; r++) {
         struct rng rng = rng_init(spec->seed, RNG_JITTER, r);
-        sim->late_ps[r] = (ps_t)rng_below(&rng, (uint64_t)jitter + 1);
+        sim->start_jitter_ps[r] = (ps_t)rng_below(&rng, (uint64_t)jitter + 1);
     }
     sim->workload.engine = &sim->engine;
     if (sim_is_analytical(sim)) {
@@ -154,7 +154,7 @@ static void build_workload(struct sim *sim)
             sim->workload.transfer = sim->transfer;
     }
     sim->workload.n_ranks = n;
-    sim->workload.late_ps = sim->late_ps;
+    sim->workload.start_jitter_ps = sim->start_jitter_ps;
     sim->workload.bandwidth = sim_bandwidth;
     sim->workload.network_ctx = sim;
     sim->workload.timeline_ranks =
@@ -231,7 +231,7 @@ void sim_free(struct sim *sim)
     free(sim->changes);
     free(sim->change_timers);
     free(sim->fault_ports);
-    free(sim->late_ps);
+    free(sim->start_jitter_ps);
     free(sim->flows);
     distribution_free(&sim->stats.fct_ns);
     distribution_free(&sim->stats.slowdown);

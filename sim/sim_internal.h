@@ -68,7 +68,7 @@ struct sim {
     struct stripes *stripes;       // NULL where no message is cut
     struct relay *relay;           // NULL where pairs that no dimension joins are errors
     struct ideal_paths *ideal;     // of the packet network
-    ps_t *late_ps;
+    ps_t *start_jitter_ps;
     /* ending */
     struct sim_timer stall;
     uint32_t housekeeping; // timers that are no work: stall check, sampling

@@ -34,7 +34,7 @@ struct workload {
     struct engine *engine;
     struct transfer transfer;
     uint32_t n_ranks;
-    const ps_t *late_ps; // [rank] lateness of starts, NULL = none
+    const ps_t *start_jitter_ps; // [rank] lateness of starts, NULL = none
     // What a rank can send to another by all its ports, in bytes/s or any other unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
     void *network_ctx;

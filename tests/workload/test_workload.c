@@ -251,8 +251,8 @@ static void test_repeats_chunks_and_late_ranks(void **state)
             assert_int_equal(f.result->n_collectives, 5);
             ps_t first = PS_NEVER, last = 0;
             for (uint32_t r = 0; r < ranks; r++) {
-                first = f.sim->late_ps[r] < first ? f.sim->late_ps[r] : first;
-                last = f.sim->late_ps[r] > last ? f.sim->late_ps[r] : last;
+                first = f.sim->start_jitter_ps[r] < first ? f.sim->start_jitter_ps[r] : first;
+                last = f.sim->start_jitter_ps[r] > last ? f.sim->start_jitter_ps[r] : last;
             }
             const struct collective_result *c = f.result->collectives;
             assert_int_equal(c[0].start_ps, first);
