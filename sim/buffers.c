@@ -80,8 +80,8 @@ static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_los
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-static void complain(const struct sim *sim, uint32_t index, uint32_t far, uint32_t n_lossless,
-                     struct err *err)
+static void headroom_error(const struct sim *sim, uint32_t index, uint32_t far, uint32_t n_lossless,
+                           struct err *err)
 {
     const struct switch_node *s = &sim->switches.nodes[index];
     const struct mmu *mmu = &s->mmu;
@@ -131,5 +131,5 @@ void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
             s->mmu.alpha[slot - 1] = alpha;
     }
     if (shared == 0)
-        complain(sim, index, far, n_lossless, err);
+        headroom_error(sim, index, far, n_lossless, err);
 }
