@@ -62,13 +62,13 @@ static const char *type_like(enum param_type type)
 
 static const char *number_text(enum param_type type, const json_t *json, char *buf)
 {
-    bool whole = type == PARAM_COUNT || type == PARAM_BYTES;
+    bool integer = type == PARAM_COUNT || type == PARAM_BYTES;
     double value = json_number_value(json);
-    if (json_is_integer(json) && (whole || type == PARAM_RATIO))
+    if (json_is_integer(json) && (integer || type == PARAM_RATIO))
         snprintf(buf, PARAM_TEXT_MAX, "%" JSON_INTEGER_FORMAT, json_integer_value(json));
     else if (type == PARAM_RATIO)
         snprintf(buf, PARAM_TEXT_MAX, "%.17g", value);
-    else if (whole && value > -1e15 && value < 1e15 && value == (double)(int64_t)value)
+    else if (integer && value > -1e15 && value < 1e15 && value == (double)(int64_t)value)
         snprintf(buf, PARAM_TEXT_MAX, "%" PRId64, (int64_t)value);
     else
         return NULL;
