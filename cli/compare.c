@@ -22,7 +22,7 @@ struct variant {
     char *dir;
     uint64_t seed;
     struct scenario *scenario;
-    volatile pid_t pid; // 0 = not current_comparison
+    volatile pid_t pid; // 0 = not running
     int code;
     int from_child; // the read end of a pipe, -1 = none: the id of the set of files it has written
     char id[33];    // "" = none

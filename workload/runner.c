@@ -325,8 +325,8 @@ static void pull(struct rank_run *r, ps_t now)
 
 ps_t job_start_ps(const struct job_run *job, uint32_t rank)
 {
-    const ps_t *late = job->workload->start_jitter_ps;
-    return job->spec->start_ps + (late != NULL ? late[job_rank(job->spec, rank)] : 0);
+    const ps_t *jitter = job->workload->start_jitter_ps;
+    return job->spec->start_ps + (jitter != NULL ? jitter[job_rank(job->spec, rank)] : 0);
 }
 
 static void init_ranks(struct job_run *job)
