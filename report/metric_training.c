@@ -15,7 +15,7 @@ static ps_t exposed(const void *record)
 static size_t dims_used(const void *record)
 {
     const struct training_result *t = record;
-    return t->use.n_dims - !t->use.whole;
+    return t->use.n_dims - !t->use.spans_all;
 }
 
 static const struct metric part_rows[] = {

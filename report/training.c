@@ -30,7 +30,7 @@ static void dimension_rows(FILE *out, const struct training_result *t)
 {
     const struct training_use *u = &t->use;
     for (size_t i = 0; i < u->n; i++)
-        for (uint32_t d = 0; d < u->n_dims - !u->whole; d++) {
+        for (uint32_t d = 0; d < u->n_dims - !u->spans_all; d++) {
             struct dimension_row row = {t->name, (ps_t)i * u->step_ps, d,
                                         u->share[i * u->n_dims + d]};
             csv_row(out, &dimensions_table, &row);

@@ -50,8 +50,8 @@ static void collect_phases(const struct collective_record *record, struct collec
 static void collect_dims(const struct collective_record *record, struct collective_result *c)
 {
     double time = (double)(c->end_ps - c->start_ps);
-    bool whole = record->dims[record->n_dims - 1].busy_ps > 0;
-    c->n_dims = whole ? record->n_dims : record->n_dims - 1;
+    bool spans_all = record->dims[record->n_dims - 1].busy_ps > 0;
+    c->n_dims = spans_all ? record->n_dims : record->n_dims - 1;
     c->dims = memory_zeroed(c->n_dims, sizeof *c->dims);
     for (uint32_t d = 0; d < c->n_dims; d++) {
         double busy = (double)record->dims[d].busy_ps / coll_n_groups(record->schedule, d);

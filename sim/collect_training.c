@@ -154,7 +154,7 @@ static void collect_use(const struct sim *sim, const struct training_job *t,
             out->share[i * u->n_dims + d] = busy / (double)u->step_ps;
             out->mean[d] += time > 0 ? busy / time : 0;
         }
-    out->whole = out->mean[u->n_dims - 1] > 0;
+    out->spans_all = out->mean[u->n_dims - 1] > 0;
 }
 
 void sim_collect_trainings(const struct sim *sim, struct result *r)

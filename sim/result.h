@@ -91,7 +91,7 @@ struct training_pass_result {
 // Shares of equal steps of time in which the queues of a dimension held something, mean over groups.
 struct training_use {
     uint32_t n_dims;
-    bool whole; // the last dimension is all ranks at once
+    bool spans_all; // the last dimension is all ranks at once
     ps_t step_ps;
     size_t n;      // steps from time 0
     double *share; // [step * n_dims + dim]

@@ -288,7 +288,7 @@ static void test_use_of_a_run(void **state)
     }
     double share = (double)busy / (double)r.result->trainings[0].total_ps;
     assert_true(use->mean[0] > share - 1e-9 && use->mean[0] < share + 1e-9);
-    assert_false(use->whole);
+    assert_false(use->spans_all);
     for (size_t i = 0; i < use->n; i++)
         assert_true(use->share[i * use->n_dims] >= 0 && use->share[i * use->n_dims] <= 1 + 1e-9);
     end(&r);
