@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // PowerTCP: a window that follows the power of the busiest queue on the path, read from in-band
-// telemetry (INT). The law is in cc/power.h.
+// telemetry (INT). The law is in cc/powertcp_common.h.
 //
 // Every ACK gives each hop's power since the record before: lambda = dq/dt + dbytes/dt, the
 // current, times q + B*tau, the voltage, over B^2 tau. The largest counts.
@@ -12,15 +12,15 @@
 // W is set at every ACK, so a queue that builds is met inside the round trip (cc/powertcp_delay.c acts
 // once per round trip). n flows rest at a queue of n/N BDPs, and at short windows above it, since bytes
 // in flight are windows rounded up to packets: 16 flows of N = 10 at 100G and 4.7 us have 1.6 BDPs with
-// 1000 B (90 KB for 84) and 2 with 4096 B (116 KB for 94), as the formula in cc/power.h says.
+// 1000 B (90 KB for 84) and 2 with 4096 B (116 KB for 94), as the formula in cc/powertcp_common.h says.
 // The default N of 10 is that of the authors' Linux sources; their ns-3 scripts have beta = 150 Mb/s at
 // 25G, which is N = 167.
 // Left out: reaction to loss, of which the paper says nothing.
-// Differs: W_old is smoothed as the power is; without that few flows swing. See cc/power.h.
-// Idle restart: cc/power.h; records older than a base RTT of pause are dropped.
+// Differs: W_old is smoothed as the power is; without that few flows swing. See cc/powertcp_common.h.
+// Idle restart: cc/powertcp_common.h; records older than a base RTT of pause are dropped.
 //
-// Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 1; the authors' sources, see cc/power.c.
-#include "cc/power.h"
+// Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 1; the authors' sources, see cc/powertcp_common.c.
+#include "cc/powertcp_common.h"
 
 enum { HOPS = 8 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// theta-PowerTCP: PowerTCP's window law (cc/power.h) with power estimated from round-trip times, so
+// theta-PowerTCP: PowerTCP's window law (cc/powertcp_common.h) with power estimated from round-trip times, so
 // that switches need not speak.
 //
 // Where one queue is on the path, its link is busy and RTT theta = tau + q/B, the voltage over
@@ -14,13 +14,13 @@
 // without the falls a ring all-reduce loses 16 % (1/2) or 33 % (1). In the smoothed sum they
 // cancel.
 // Left out: reaction to loss, as in cc/powertcp.c.
-// Idle restart: cc/power.h; an RTT older than a base RTT of pause is dropped.
+// Idle restart: cc/powertcp_common.h; an RTT older than a base RTT of pause is dropped.
 //
-// Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 2; the authors' sources, see cc/power.c.
-#include "cc/power.h"
+// Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 2; the authors' sources, see cc/powertcp_common.c.
+#include "cc/powertcp_common.h"
 
 struct delay_params {
-    struct power_params law; // first: what cc/power.c reads
+    struct power_params law; // first: what cc/powertcp_common.c reads
     double min_current;
 };
 

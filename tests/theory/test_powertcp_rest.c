@@ -4,7 +4,7 @@
 // and W (1 - 1/power) = beta = BDP/N). Both forms on a slotted link that needs no transport, tolerance
 // 3 %, and upwards half a packet per flow, since bytes in flight are the window rounded up; and both
 // over the whole simulator, with the flows in step and out of step, from 25G to 800G, against the rest
-// with that half packet in it (cc/power.h): with L its wire bytes and r = n L/(2 BDP), a queue of x BDPs,
+// with that half packet in it (cc/powertcp_common.h): with L its wire bytes and r = n L/(2 BDP), a queue of x BDPs,
 //   x^2 + x (1 - n/N - r) - n/N = 0.
 // Tolerance 5 %: windows of a few packets are rounded by less or more than half of one.
 #include <math.h>

@@ -4,7 +4,7 @@
 // Sources: Addanki, Michel, Schmid, NSDI 2022, algorithms 1 and 2; the authors' ns-3 and Linux
 // sources (inet-tub/ns3-datacenter, inet-tub/powertcp-linux), for what the paper leaves open: a
 // sample weighs at most one tau, Gs begins at 1, and W has a bound.
-#include "cc/power.h"
+#include "cc/powertcp_common.h"
 
 // ---- parameters ----
 
