@@ -60,5 +60,5 @@ void algorithms_schema(json_t *object);
 // ---- programs.c: can the algorithms of a schedule do what they have to? ----
 // All that an operation over the dimensions `dims` (bit set) of the job may need, with the rest of
 // `whole`; the first error stands at `place`, at its item of the dimension where it is a list.
-bool programs_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                    const struct coll_schedule *s, uint32_t dims, const struct coll_shape *whole);
+bool algorithms_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                      const struct coll_schedule *s, uint32_t dims, const struct coll_shape *whole);

@@ -195,7 +195,7 @@ static void read_collective(struct reader *r, const struct place *place, struct 
                                .root = (uint32_t)params->root,
                                .inner = settings->inner};
     if (r->err->n_errors == errors)
-        programs_check(r, &at.algorithm, job, s, UINT32_MAX, &whole);
+        algorithms_check(r, &at.algorithm, job, s, UINT32_MAX, &whole);
 }
 
 static void write_collective(json_t *json, const struct job_spec *job, const json_t *given)

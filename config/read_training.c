@@ -113,7 +113,7 @@ static void check_programs(struct reader *r, const struct place *system, const s
                                        .bytes = step->bytes};
             if (step->op == TRAINING_NO_OP || (!step->rank_bytes && seen[step->op][dims]))
                 continue;
-            if (!programs_check(r, system, job, s, dims, &whole))
+            if (!algorithms_check(r, system, job, s, dims, &whole))
                 return;
             seen[step->op][dims] = seen[step->op][dims] || !step->rank_bytes;
         }

@@ -63,8 +63,8 @@ static bool program_check(struct reader *r, const struct place *place, const str
     return true;
 }
 
-bool programs_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                    const struct coll_schedule *s, uint32_t dims, const struct coll_shape *whole)
+bool algorithms_check(struct reader *r, const struct place *place, const struct job_spec *job,
+                      const struct coll_schedule *s, uint32_t dims, const struct coll_shape *whole)
 {
     enum coll_op ops[3];
     uint32_t n_ops = phase_ops(s, whole->op, ops);
