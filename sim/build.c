@@ -5,7 +5,7 @@
 
 #include "engine/memory.h"
 #include "sim/ideal.h"
-#include "sim/places.h"
+#include "sim/port_patterns.h"
 #include "sim/sim_internal.h"
 
 static void build_graph(struct sim *sim, struct err *err)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "sim/places.h"
+#include "sim/port_patterns.h"
 #include "sim/sim_internal.h"
 #include "wire/address.h"
 
@@ -49,7 +49,7 @@ static int open_one(struct sim *sim, size_t c, const char *folder, const char *s
 {
     const struct capture_spec *spec = &sim->spec->captures[c];
     *ports = (struct place_ports){.sim = sim, .one_way = strstr(spec->at, "->") != NULL};
-    places_match(&sim->graph, spec->at, add_place, ports);
+    port_patterns_match(&sim->graph, spec->at, add_place, ports);
     bool live = strcmp(spec->file, "-") == 0;
     char *path = live ? text_format("-") : text_format("%s/%s", folder, spec->file);
     char *name = text_format("%s/%s", shown, spec->file);
@@ -101,7 +101,7 @@ uint32_t sim_capture_ports(const struct sim *sim, size_t c)
 {
     const char *at = sim->spec->captures[c].at;
     size_t n = 0;
-    places_match(&sim->graph, at, count_port, &n);
+    port_patterns_match(&sim->graph, at, count_port, &n);
     return (uint32_t)(strstr(at, "->") ? n : 2 * n);
 }
 
@@ -112,7 +112,7 @@ int sim_check_captures(const struct sim *sim, struct err *err)
         const struct capture_spec *spec = &sim->spec->captures[c];
         char place[64];
         size_t n = 0;
-        places_match(&sim->graph, spec->at, count_port, &n);
+        port_patterns_match(&sim->graph, spec->at, count_port, &n);
         snprintf(place, sizeof place, "capture[%zu].at", c);
         if (n == 0)
             err_add(err, place,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "sim/places.h"
+#include "sim/port_patterns.h"
 #include "sim/sim_internal.h"
 
 enum change { LINK_DOWN, LINK_UP, REROUTE, STORM };
@@ -45,7 +45,7 @@ static void keep_link(void *ctx, uint32_t port)
 static struct fault_ports find_ports(struct sim *sim, const struct fault_spec *fault)
 {
     struct fault_ports found = {.first = sim->n_fault_ports};
-    places_match(&sim->graph, fault->at, fault->one_way ? keep_port : keep_link, sim);
+    port_patterns_match(&sim->graph, fault->at, fault->one_way ? keep_port : keep_link, sim);
     found.n = sim->n_fault_ports - found.first;
     return found;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "sim/places.h"
+#include "sim/port_patterns.h"
 #include "sim/sim_internal.h"
 
 #define OBSERVE_MAX 8
@@ -176,7 +176,7 @@ void sim_sampler_start(struct sim *sim)
     struct sampler *s = sim->sampler = memory_zeroed(1, sizeof *s);
     s->series.step_ps = report->sample_ps;
     for (size_t i = 0; i < report->n_sample_at; i++)
-        places_match(g, report->sample_at[i], add_port, sim);
+        port_patterns_match(g, report->sample_at[i], add_port, sim);
     for (uint32_t p = 0; report->n_sample_at == 0 && p < g->n_ports; p++)
         if (switch_of_port(&sim->switches, p))
             add_port(sim, p);

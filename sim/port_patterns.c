@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Matching places by their names.
-#include "sim/places.h"
+#include "sim/port_patterns.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@ static bool node_matches(const struct graph *g, const char *pattern, uint32_t no
     return fnmatch(pattern, with_dim, 0) == 0;
 }
 
-size_t places_match(const struct graph *g, const char *pattern,
-                    void (*each)(void *ctx, uint32_t port), void *ctx)
+size_t port_patterns_match(const struct graph *g, const char *pattern,
+                           void (*each)(void *ctx, uint32_t port), void *ctx)
 {
     size_t n = 0;
     bool link = strstr(pattern, "->") != NULL;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/places.h"
+#include "sim/port_patterns.h"
 #include "tests/support/graphs.h"
 
 // 12 ranks in 6 pairs (switches of dimension 0), 3 leaves of 4, 2 spines, 2 trunks (dimension 1).
@@ -86,7 +86,7 @@ static void test_patterns(void **state)
     build(&g);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct hits h = {.n = 0};
-        size_t n = places_match(&g, cases[c].pattern, hit, &h);
+        size_t n = port_patterns_match(&g, cases[c].pattern, hit, &h);
         if (n != cases[c].n || h.n != n)
             fail_msg("%s: %zu ports, told of %zu", cases[c].pattern, n, h.n);
         for (size_t i = 0; i < n && i < 12; i++)
@@ -106,11 +106,11 @@ static void check_names(const struct graph *g)
         char name[2 * GRAPH_NAME];
         struct hits h = {.n = 0}, link = {.n = 0};
         uint32_t node = g->ports[p].node, peer = g->ports[g->ports[p].peer].node;
-        places_match(g, graph_node_name(g, node, name), hit, &h);
+        port_patterns_match(g, graph_node_name(g, node, name), hit, &h);
         assert_int_equal(h.n, g->nodes[node].n_ports);
         for (size_t i = 0; i < h.n; i++)
             assert_int_equal(h.ports[i], g->nodes[node].first_port + i);
-        places_match(g, graph_port_name(g, p, name), hit, &link);
+        port_patterns_match(g, graph_port_name(g, p, name), hit, &link);
         bool found = false;
         for (size_t i = 0; i < link.n; i++) {
             assert_int_equal(g->ports[link.ports[i]].node, node);
@@ -147,7 +147,7 @@ static void test_every_name_finds_itself(void **state)
 static size_t matches(const struct graph *g, const char *pattern)
 {
     struct hits h = {.n = 0};
-    return places_match(g, pattern, hit, &h);
+    return port_patterns_match(g, pattern, hit, &h);
 }
 
 static void test_places_of_new_kinds(void **state)
