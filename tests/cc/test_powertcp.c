@@ -375,8 +375,8 @@ static void test_bounds(void **state)
     cc_flow_free(f);
 }
 
-// At rest W (1 - 1/G) = beta: two flows of N = 10 that see a queue of .2 BDP hold .6 BDP each.
-static void test_rest(void **state)
+// At equilibrium W (1 - 1/G) = beta: two flows of N = 10 that see a queue of .2 BDP hold .6 BDP each.
+static void test_equilibrium(void **state)
 {
     (void)state;
     struct cc_flow *f = after_rounds(200, 1, 20000, NULL);
@@ -435,7 +435,7 @@ int main(void)
         cmocka_unit_test(test_eight_hops),
         cmocka_unit_test(test_window_at_every_ack),
         cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_equilibrium),
         cmocka_unit_test(test_pauses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

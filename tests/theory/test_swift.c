@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where n long Swift flows (preset `scaled`) rest at one bottleneck: their RTT d is the target of their
+// The equilibrium of n long Swift flows (preset `scaled`) at one bottleneck: their RTT d is the target of their
 // window, t(c), and their windows fill the path, n c L = C d (L wire bytes of a packet, C the line).
 // From one packet up bytes in flight are the window rounded up, half a packet more in the mean:
 // n (c + 1/2) L = C d; below one packet they are paced. The target is computed here from the
@@ -8,7 +8,7 @@
 //
 // The windows do not stay there: while the delay is below the target all add a step, ai packets per RTT
 // (below one packet ai_below per packet), which shows one RTT later, and what is above it loses beta =
-// 0.8 of the excess per RTT. So the queue swings by up to n steps and its mean lies between the rest and
+// 0.8 of the excess per RTT. So the queue swings by up to n steps and its mean lies between the equilibrium and
 // half of them above it: x, 0.2 x, 0.04 x and again a step. That is what the test asks for, with 2 % for
 // the sampling.
 #include <math.h>
@@ -48,7 +48,7 @@ static double window_at(const struct path *p, double d_us)
     return packets - .5 >= 1 ? packets - .5 : packets < 1 ? packets : 1;
 }
 
-static double rest_us(const struct path *p)
+static double equilibrium_us(const struct path *p)
 {
     double low = p->base_us, high = 20 * p->base_us;
     for (int i = 0; i < 100; i++) {
@@ -89,22 +89,23 @@ static void check(const struct point *pt)
     const struct cc_env *env = &f.sim->hosts.senders[0]->cold->env;
     struct path p = {(double)env->base_rtt_ps * 1e-6, env->full_wire_bytes * 8e-3 / pt->gbps,
                      pt->flows, pt->gbps * 1e3 / 8, env->full_wire_bytes};
-    double d = rest_us(&p), c = window_at(&p, d), rest = p.c_bytes_us * (d - p.base_us);
+    double d = equilibrium_us(&p), c = window_at(&p, d),
+           equilibrium = p.c_bytes_us * (d - p.base_us);
     double step = p.n * p.wire * (c < 1 ? 0.1 : 1);
     const struct port *port = &f.sim->net.ports[node_port(&f.sim->net, pt->flows + 1, pt->flows)];
     double used = (double)port->tx_bytes * 8 / (pt->ms * 1e-3) / (pt->gbps * 1e9);
     print_message("%3.0fG, %2.0f us, MTU %4u, N %3u: queue %6.1f KB (to %6.1f), theory %6.1f to "
                   "%6.1f KB, windows of %.2f packets, used %.4f\n",
-                  pt->gbps, p.base_us, pt->mtu, pt->flows, mean / 1e3, high / 1e3, rest / 1e3,
-                  (rest + step / 2) / 1e3, c, used);
+                  pt->gbps, p.base_us, pt->mtu, pt->flows, mean / 1e3, high / 1e3,
+                  equilibrium / 1e3, (equilibrium + step / 2) / 1e3, c, used);
     assert_int_equal(f.result->pause_frames, 0);
-    assert_true(mean > rest * 0.98);
-    assert_true(mean < (rest + step / 2) * 1.02);
+    assert_true(mean > equilibrium * 0.98);
+    assert_true(mean < (equilibrium + step / 2) * 1.02);
     assert_true(used > 0.98);
     fixture_free(&f);
 }
 
-static void test_rest(void **state)
+static void test_equilibrium(void **state)
 {
     (void)state;
     static const struct point points[] = {
@@ -120,7 +121,7 @@ static void test_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_equilibrium),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // TIMELY and Patched TIMELY at one bottleneck (Zhu et al., CoNEXT 2016, sections 4.2 and 4.3).
 //
-// Patched: N flows rest at C/N each where g = 0 and w = 1/2, so
+// Patched: N flows are in equilibrium at C/N each where g = 0 and w = 1/2, so
 //   RTT* = Tlow (1 + N delta / (beta C)),  q* = C (RTT* - D),
 // D = what an RTT sample has without a queue: the base RTT but for the packet's own serialization.
 // Where rates stand still the tolerance is 2 %: a packet also waits for half of one that is on its way
 // out, which is no part of the queue here, and that is less than 1 % of each queue. The flows start at
 // line rate, and at beta 0.008 the queue of that would stay for long: a window bounds it to `cap` times
-// what the flows need at rest. That the pacing rates sum to C, within 1 %, shows that it is not the
+// what the flows need at equilibrium. That the pacing rates sum to C, within 1 %, shows that it is not the
 // window that holds the queue.
 //
 // The fixed point is stable only so far, and around it packets cycle:
@@ -81,18 +81,18 @@ struct point {
 
 static uint32_t packet_of(const struct point *pt) { return pt->packet ? pt->packet : PACKET; }
 
-struct rest {
+struct equilibrium {
     double rtt_s, queue_bytes;
 };
 
-static struct rest rest_of(const struct point *pt)
+static struct equilibrium equilibrium_of(const struct point *pt)
 {
     double c = pt->gbps * 1e9 / 8, packet = packet_of(pt);
     double base = 4 * pt->delay_us * 1e-6 + 2 * (packet + ACK) / c;
     bool above_base = strcmp(pt->preset, "scaled") == 0;
     double t_low = pt->t_low_us * 1e-6 + (above_base ? base : 0);
     double rtt = t_low * (1 + pt->flows * pt->delta_mbps * 1e6 / 8 / (pt->beta * c));
-    return (struct rest){rtt, c * (rtt - (base - packet / c))};
+    return (struct equilibrium){rtt, c * (rtt - (base - packet / c))};
 }
 
 struct seen {
@@ -123,7 +123,7 @@ static struct seen look(const struct fixture *f, const struct point *pt)
 static struct seen run(const struct point *pt)
 {
     struct fixture f;
-    struct rest rest = rest_of(pt);
+    struct equilibrium equilibrium = equilibrium_of(pt);
     char t_low[32], delta[32], beta[32], segment[32], window[32];
     bottleneck(&f, pt->flows, pt->gbps, pt->delay_us, pt->jitter_us, packet_of(pt));
     snprintf(t_low, sizeof t_low, "t_low=%gus", pt->t_low_us);
@@ -131,7 +131,7 @@ static struct seen run(const struct point *pt)
     snprintf(beta, sizeof beta, "beta=%g", pt->beta);
     snprintf(segment, sizeof segment, "segment=%s", pt->segment);
     snprintf(window, sizeof window, "window_bytes=%.0fB",
-             pt->cap * rest.rtt_s * pt->gbps * 1e9 / 8 / pt->flows);
+             pt->cap * equilibrium.rtt_s * pt->gbps * 1e9 / 8 / pt->flows);
     fixture_cc(&f, "timely_patched", pt->preset, t_low, delta, beta, segment, window, NULL);
     f.spec.duration_ps = (ps_t)(pt->ms * 1e9);
     fixture_run(&f);
@@ -140,8 +140,8 @@ static struct seen run(const struct point *pt)
                   "%s: queue %6.1f KB, theory %6.1f (%+.2f %%), swing %6.1f, rates %.4f C, Jain "
                   "%.4f\n",
                   pt->flows, pt->gbps, pt->preset, pt->t_low_us, pt->delta_mbps, pt->beta,
-                  pt->segment, seen.queue / 1e3, rest.queue_bytes / 1e3,
-                  100 * (seen.queue / rest.queue_bytes - 1), seen.swing / 1e3, seen.rates,
+                  pt->segment, seen.queue / 1e3, equilibrium.queue_bytes / 1e3,
+                  100 * (seen.queue / equilibrium.queue_bytes - 1), seen.swing / 1e3, seen.rates,
                   seen.jain);
     assert_int_equal(f.result->status, RUN_COMPLETED);
     assert_int_equal(f.result->pause_frames, 0);
@@ -168,7 +168,7 @@ static void test_patched_rests_at_the_fixed_point(void **state)
     };
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         const struct point *pt = &points[i];
-        double theory = rest_of(pt).queue_bytes;
+        double theory = equilibrium_of(pt).queue_bytes;
         struct seen seen = run(pt);
         assert_true(fabs(seen.queue / theory - 1) < pt->tolerance);
         assert_true(seen.swing < 2.5 * pt->tolerance * theory);
@@ -187,7 +187,7 @@ static void test_patched_cycles_where_samples_are_many(void **state)
          {2, 100, 2, "scaled", 50, 100, .008, "128KB", 2, 60, 20, .02, 0}},
     };
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-        double theory = rest_of(&points[i][0]).queue_bytes;
+        double theory = equilibrium_of(&points[i][0]).queue_bytes;
         struct seen many = run(&points[i][0]), few = run(&points[i][1]);
         assert_true(many.swing > 1.5 * theory);
         assert_true(many.least <= 0 || fabs(many.queue / theory - 1) < points[i][0].tolerance);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where n PowerTCP flows rest that were told to expect N: at a queue of n/N bandwidth-delay
+// The equilibrium of n PowerTCP flows that are configured to expect N: a queue of n/N bandwidth-delay
 // products, each at W = (BDP + queue)/n (Addanki et al., NSDI 2022, section 3: power 1 + queue/BDP,
 // and W (1 - 1/power) = beta = BDP/N). Both forms on a slotted link that needs no transport, tolerance
 // 3 %, and upwards half a packet per flow, since bytes in flight are the window rounded up; and both
-// over the whole simulator, with the flows in step and out of step, from 25G to 800G, against the rest
+// over the whole simulator, with the flows in step and out of step, from 25G to 800G, against the equilibrium
 // with that half packet in it (cc/powertcp_common.h): with L its wire bytes and r = n L/(2 BDP), a queue of x BDPs,
 //   x^2 + x (1 - n/N - r) - n/N = 0.
 // Tolerance 5 %: windows of a few packets are rounded by less or more than half of one.
@@ -119,16 +119,16 @@ static void test_on_a_slotted_link(void **state)
         s->n = n;
         for (unsigned k = 0; k < n; k++)
             s->flows[k] = cc_flow_new(policies[i % 2], NULL, &env, changes);
-        double mean = 0, rest = LOOP * (double)n / atof(expected);
+        double mean = 0, equilibrium = LOOP * (double)n / atof(expected);
         for (unsigned t = 0; t < slots; t++) {
             slot_run(s, t);
             if (t >= slots / 2)
                 mean += (double)(s->tail - s->head) / (slots - slots / 2);
         }
         print_message("%-14s %2u flows of %3s: queue of %5.1f packets, theory %5.1f\n",
-                      policies[i % 2], n, expected, mean, rest);
-        assert_true(mean > rest * 0.97);
-        assert_true(mean < rest * 1.03 + n / 2.0);
+                      policies[i % 2], n, expected, mean, equilibrium);
+        assert_true(mean > equilibrium * 0.97);
+        assert_true(mean < equilibrium * 1.03 + n / 2.0);
         for (unsigned k = 0; k < n; k++)
             cc_flow_free(s->flows[k]);
         free(s);
@@ -145,7 +145,7 @@ struct point {
     double jitter_us;
 };
 
-static double rest_bdps(double share, double r)
+static double equilibrium_bdps(double share, double r)
 {
     double b = share + r - 1;
     return (b + sqrt(b * b + 4 * share)) / 2;
@@ -191,14 +191,15 @@ static void check(const char *policy, const struct point *pt)
     double jain = sum * sum / (pt->flows * squares), bytes_per_us = pt->gbps * 1e3 / 8;
     const struct cc_env *env = &f.sim->hosts.senders[0]->cold->env; // INT makes packets longer
     double wire = env->full_wire_bytes, bdp = (double)env->base_rtt_ps * 1e-6 * bytes_per_us;
-    double rest = bdp * rest_bdps(pt->flows / atof(pt->expected_flows), pt->flows * wire / 2 / bdp);
+    double equilibrium =
+        bdp * equilibrium_bdps(pt->flows / atof(pt->expected_flows), pt->flows * wire / 2 / bdp);
     print_message("%-14s MTU %4u, %2u flows of %3s at %3.0fG: queue of %7.1f KB, theory %7.1f KB "
                   "(%+.1f %%), Jain "
                   "%.4f\n",
                   policy, pt->mtu_bytes, pt->flows, pt->expected_flows, pt->gbps, mean / 1e3,
-                  rest / 1e3, 100 * (mean / rest - 1), jain);
+                  equilibrium / 1e3, 100 * (mean / equilibrium - 1), jain);
     assert_int_equal(f.result->pause_frames, 0);
-    assert_true(fabs(mean / rest - 1) < 0.05);
+    assert_true(fabs(mean / equilibrium - 1) < 0.05);
     // Flows in step send in the same order for ever, and by telemetry the first of a round sees least.
     bool by_telemetry = strcmp(policy, "powertcp") == 0;
     assert_true(jain > (by_telemetry && pt->jitter_us == 0 ? 0.97 : 0.99));
