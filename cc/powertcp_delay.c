@@ -58,7 +58,7 @@ static double delay_power(ps_t rtt_ps, ps_t rtt_before_ps, ps_t dt, ps_t tau)
 }
 
 // Gs, where the current in it is plausible at an RTT of `rtt_ps`.
-static double power_believed(struct cc *cc, ps_t rtt_ps)
+static double plausible_power(struct cc *cc, ps_t rtt_ps)
 {
     const struct delay_params *p = cc->params;
     double least = p->min_current * (double)rtt_ps / (double)cc->env->base_rtt_ps;
@@ -78,7 +78,7 @@ static void delay_on_ack(struct cc *cc, const struct cc_ack *ack)
         double power = delay_power(ack->rtt_ps, s->rtt_ps, dt, cc->env->base_rtt_ps);
         power_sample(cc, &s->power, power, dt);
         if (power_round_over(&s->power, ack)) {
-            power_window_update(cc, &s->power, power_believed(cc, ack->rtt_ps),
+            power_window_update(cc, &s->power, plausible_power(cc, ack->rtt_ps),
                                 s->power.window_bytes);
             power_round_turn(&s->power, ack);
         }

@@ -169,7 +169,7 @@ static void timely_on_post(struct cc *cc, const struct cc_post *post)
     if (idle == CC_IDLE_RESTART) {
         timely_init(cc, post->now_ps);
     } else if (idle == CC_IDLE_DROP_SAMPLES) {
-        timely_forget(&timely_of(cc)->common);
+        timely_drop_samples(&timely_of(cc)->common);
         timely_of(cc)->streak = 0;
     }
 }

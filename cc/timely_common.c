@@ -131,7 +131,7 @@ void timely_begin(struct cc *cc, struct timely_state *s)
     timely_rate_set(cc, s, (double)env->line_bps);
 }
 
-void timely_forget(struct timely_state *s)
+void timely_drop_samples(struct timely_state *s)
 {
     s->rtt_ps = PS_NEVER;
     s->gradient = 0;

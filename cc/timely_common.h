@@ -61,7 +61,7 @@ extern const struct param timely_gain_params[], timely_law_params[];
 void timely_begin(struct cc *cc, struct timely_state *s);
 
 // Drop the last sample and the gradient.
-void timely_forget(struct timely_state *s);
+void timely_drop_samples(struct timely_state *s);
 
 // Take in an ACK: true where it is a sample that has a predecessor, so that the rate law acts.
 bool timely_sample(struct cc *cc, struct timely_state *s, const struct cc_ack *ack);

@@ -103,7 +103,7 @@ static void patched_on_post(struct cc *cc, const struct cc_post *post)
     if (idle == CC_IDLE_RESTART)
         patched_init(cc, post->now_ps);
     else if (idle == CC_IDLE_DROP_SAMPLES)
-        timely_forget(&patched_of(cc)->common);
+        timely_drop_samples(&patched_of(cc)->common);
 }
 
 static const char *const patched_observed[] = {"rtt_us", "gradient", "weight", NULL};

@@ -49,7 +49,7 @@ static struct tree *tree_at(struct tree **trees, size_t *n, uint32_t root)
 }
 
 // Does any shortest path of the port's switch to `dst` leave by the port?
-static bool leads_to(const struct sim *sim, uint32_t port, uint32_t dst)
+static bool on_shortest_path(const struct sim *sim, uint32_t port, uint32_t dst)
 {
     const uint16_t *ports;
     const struct switch_node *s = switch_of_port(&sim->switches, port);
@@ -68,7 +68,7 @@ static void count_victims(const struct sim *sim, const struct result *r, struct 
         unsigned depth;
         const struct sender *s = sim->hosts.senders[sim->flow_order[r->flows[i].qp]];
         if (root_of(sim, s->port, &depth) == tree->root && depth > 0 &&
-            !leads_to(sim, tree->root, r->flows[i].dst))
+            !on_shortest_path(sim, tree->root, r->flows[i].dst))
             tree->victims++;
     }
 }

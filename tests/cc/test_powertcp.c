@@ -31,8 +31,8 @@ static struct cc_flow *by_int(const struct cc_preset_value *changes)
     return flow_on("powertcp", 100 * G, 1000, changes);
 }
 
-static void hear(struct cc_flow *f, uint64_t una, uint64_t nxt, const struct int_hop *hops,
-                 uint8_t n_hops)
+static void receive_ack(struct cc_flow *f, uint64_t una, uint64_t nxt, const struct int_hop *hops,
+                        uint8_t n_hops)
 {
     struct cc_ack ack = {
         .seq = una, .snd_una = una, .snd_nxt = nxt, .hops = hops, .n_hops = n_hops};
@@ -47,7 +47,7 @@ static void hop(struct cc_flow *f, ps_t t_ps, uint64_t tx_bytes, uint32_t queue_
                         .rate_bps = 100 * G,
                         .queue_bytes = queue_bytes,
                         .port = 1};
-    hear(f, 1, 1000000, &h, 1);
+    receive_ack(f, 1, 1000000, &h, 1);
 }
 
 static void expect(const struct cc_flow *f, double sample, double power)
@@ -146,7 +146,7 @@ static void test_records_that_do_not_compare(void **state)
     expect(f, 1, 1);
     hop(f, 13 * US, 115000, 0);
     expect(f, 0.5, 0.75);
-    hear(f, 2, 1000000, NULL, 0); // an ACK without records
+    receive_ack(f, 2, 1000000, NULL, 0); // an ACK without records
     hop(f, 17 * US, 140000, 0);
     expect(f, 0.5, 0.625);
     cc_flow_free(f);
@@ -163,9 +163,9 @@ static void test_wrapped_records(void **state)
     (void)state;
     struct cc_flow *f = by_int(NULL);
     struct int_hop h = wrapping(100 * G, INT_WRAP_PS - 1 * US, INT_WRAP_BYTES - 10000);
-    hear(f, 1, 1000000, &h, 1);
+    receive_ack(f, 1, 1000000, &h, 1);
     h = wrapping(100 * G, 3 * US, 15000); // 25 000 B in 4 us
-    hear(f, 2, 1000000, &h, 1);
+    receive_ack(f, 2, 1000000, &h, 1);
     expect(f, 0.5, 0.75);
     cc_flow_free(f);
 
@@ -183,9 +183,9 @@ static void test_wrapped_records(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         f = by_int(NULL);
         h = wrapping(cases[i].rate_bps, 0, 0);
-        hear(f, 1, 1000000, &h, 1);
+        receive_ack(f, 1, 1000000, &h, 1);
         h = wrapping(cases[i].rate_bps, cases[i].dt_ps, 0);
-        hear(f, 2, 1000000, &h, 1);
+        receive_ack(f, 2, 1000000, &h, 1);
         expect(f, cases[i].compares ? 0 : 1, cases[i].compares ? 0 : 1);
         cc_flow_free(f);
     }
@@ -214,8 +214,8 @@ static void test_power_of_a_path(void **state)
             a[0] = a[1], a[1] = first;
             b[0] = b[1], b[1] = second;
         }
-        hear(f, 1, 1000000, a, 2);
-        hear(f, 2, 1000000, b, 2);
+        receive_ack(f, 1, 1000000, a, 2);
+        receive_ack(f, 2, 1000000, b, 2);
         expect(f, 1.25, (4 + 1.25 * 4) / 8);
         cc_flow_free(f);
     }
@@ -226,32 +226,32 @@ static void test_changed_paths(void **state)
     (void)state;
     struct cc_flow *f = by_int(NULL);
     struct int_hop h[2] = {{.rate_bps = 100 * G, .port = 5}, {.rate_bps = 100 * G, .port = 6}};
-    hear(f, 1, 1000000, h, 2);
+    receive_ack(f, 1, 1000000, h, 2);
     // The second hop is another port with a huge queue: only the first, at half, is compared.
     h[0].t_ps = h[1].t_ps = 4 * US;
     h[0].tx_bytes = 25000;
     h[1].tx_bytes = 900000, h[1].queue_bytes = 800000, h[1].port = 7;
-    hear(f, 2, 1000000, h, 2);
+    receive_ack(f, 2, 1000000, h, 2);
     expect(f, 0.5, 0.75);
     // Both are others: nothing to compare, and the round trip does not turn for it.
     h[0].t_ps = h[1].t_ps = 8 * US;
     h[0].port = 8, h[1].port = 9;
-    hear(f, 1000001, 2000000, h, 2);
+    receive_ack(f, 1000001, 2000000, h, 2);
     expect(f, 0.5, 0.75);
     expect_window(f, 100000, 100000, 100 * G);
     // The same again: 12 500 B in 2 us, and 25 000 in 2 us with 20 000 fewer queued: .2 * 8.8.
     h[0].t_ps = h[1].t_ps = 10 * US;
     h[0].tx_bytes += 12500, h[1].tx_bytes += 25000;
     h[1].queue_bytes -= 20000;
-    hear(f, 1000002, 2000000, h, 2);
+    receive_ack(f, 1000002, 2000000, h, 2);
     expect(f, 1.76, (0.75 * 6 + 1.76 * 2) / 8);
     // One hop, then two: the second has been forgotten.
     h[0].t_ps = 14 * US;
-    hear(f, 1000003, 2000000, h, 1);
+    receive_ack(f, 1000003, 2000000, h, 1);
     expect(f, 0, (0.75 * 6 + 1.76 * 2) / 16);
     h[0].t_ps = h[1].t_ps = 22 * US;
     h[0].tx_bytes += 20000, h[1].tx_bytes += 150000;
-    hear(f, 1000004, 2000000, h, 2);
+    receive_ack(f, 1000004, 2000000, h, 2);
     expect(f, 0.2, 0.2);
     cc_flow_free(f);
 }
@@ -263,12 +263,12 @@ static void test_eight_hops(void **state)
     struct int_hop h[10] = {{0}};
     for (unsigned i = 0; i < 10; i++)
         h[i] = (struct int_hop){.rate_bps = 100 * G, .port = i & 15};
-    hear(f, 1, 1000000, h, 10);
+    receive_ack(f, 1, 1000000, h, 10);
     for (unsigned i = 0; i < 10; i++) { // 1/10, 2/10 ... of B
         h[i].t_ps = 8 * US;
         h[i].tx_bytes = 10000 * (i + 1);
     }
-    hear(f, 2, 1000000, h, 10);
+    receive_ack(f, 2, 1000000, h, 10);
     expect(f, 0.8, 0.8);
     cc_flow_free(f);
 }
@@ -280,19 +280,19 @@ static struct cc_flow *with_power_of_two(const struct cc_preset_value *changes)
 {
     struct cc_flow *f = by_int(changes);
     struct int_hop h = {.rate_bps = 100 * G, .port = 1};
-    hear(f, 1000, 100000, &h, 1);
+    receive_ack(f, 1000, 100000, &h, 1);
     h.t_ps = 8 * US; // 100 000 B in 8 us, 25 000 more queued: 1.25 * 1.25; then 1.25 * 1.6
     h.tx_bytes = 100000, h.queue_bytes = 25000;
-    hear(f, 2000, 101000, &h, 1);
+    receive_ack(f, 2000, 101000, &h, 1);
     expect(f, 1.5625, 1.5625);
     h.t_ps = 18 * US;
     h.tx_bytes = 221250, h.queue_bytes = 60000;
-    hear(f, 100000, 200000, &h, 1); // up to its end
+    receive_ack(f, 100000, 200000, &h, 1); // up to its end
     expect(f, 2, 2);
     expect_window(f, 64000, 64000, 64 * G); // .9 (100 000/2 + 10 000) + .1 * 100 000
     h.t_ps = 28 * US;
     h.tx_bytes = 346250; // 125 000 in 10 us, nothing more queued: voltage 1.6
-    hear(f, 101000, 201000, &h, 1);
+    receive_ack(f, 101000, 201000, &h, 1);
     expect(f, 1.6, 1.6);
     return f;
 }
@@ -308,16 +308,18 @@ static void test_window_at_every_ack(void **state)
     // over half of tau, as the power is: W_old = 93 812.5. .9 (93 812.5/1.6 + 10 000) + 9 381.25
     struct int_hop h = {
         .rate_bps = 100 * G, .port = 1, .t_ps = 32 * US, .tx_bytes = 396250, .queue_bytes = 60000};
-    hear(f, 150500, 276250, &h, 1);
+    receive_ack(f, 150500, 276250, &h, 1);
     expect(f, 1.6, 1.6);
     expect_window(f, 71150.78125, 71150, UINT64_C(71150781250));
     h.t_ps = 40 * US;
     h.tx_bytes = 496250;
-    hear(f, 201001, 276250, &h, 1); // all of W_old is new: .9 (75 250/1.6 + 10 000) + .1 * 75 250
+    receive_ack(f, 201001, 276250, &h,
+                1); // all of W_old is new: .9 (75 250/1.6 + 10 000) + .1 * 75 250
     expect_window(f, 58853.125, 58853, UINT64_C(58853125000));
     h.t_ps = 48 * US;
     h.tx_bytes = 596250;
-    hear(f, 276250, 300000, &h, 1); // the next round trip ended with that: .9 (58 853/1.6 + ...
+    receive_ack(f, 276250, 300000, &h,
+                1); // the next round trip ended with that: .9 (58 853/1.6 + ...
     expect_window(f, 0.6625 * 58853.125 + 9000, 47990, UINT64_C(47990195313));
     cc_flow_free(f);
 
@@ -325,10 +327,10 @@ static void test_window_at_every_ack(void **state)
         {"gamma", "0.5"}, {"expected_flows", "4"}, CC_END};
     f = by_int(changes);
     struct int_hop first = {.rate_bps = 100 * G, .port = 1, .queue_bytes = 60000};
-    hear(f, 1000, 100000, &first, 1);
+    receive_ack(f, 1000, 100000, &first, 1);
     first.t_ps = 8 * US;
     first.tx_bytes = 100000;
-    hear(f, 2000, 100000, &first, 1); // .5 (100 000/1.6 + 25 000) + .5 * 100 000
+    receive_ack(f, 2000, 100000, &first, 1); // .5 (100 000/1.6 + 25 000) + .5 * 100 000
     expect_window(f, 93750, 93750, UINT64_C(93750000000));
     cc_flow_free(f);
 }
@@ -341,7 +343,7 @@ static struct cc_flow *after_rounds(int rounds, double share, uint32_t queue_byt
     struct cc_flow *f = by_int(changes);
     struct int_hop h = {.rate_bps = 100 * G, .port = 1, .queue_bytes = queue_bytes};
     for (int i = 0; i <= rounds; i++) {
-        hear(f, 2000 * (uint64_t)i + 1, 2000 * (uint64_t)i + 2, &h, 1);
+        receive_ack(f, 2000 * (uint64_t)i + 1, 2000 * (uint64_t)i + 2, &h, 1);
         h.t_ps += 8 * US;
         h.tx_bytes += (uint64_t)(100000 * share);
     }
@@ -396,19 +398,19 @@ static void test_pauses(void **state)
                             .tx_bytes = 371250,
                             .queue_bytes = 60000};
         post_after(f, 8 * US); // a base RTT: records still hold, 25 000 B in 4 us
-        hear(f, 102000, 201000, &h, 1);
+        receive_ack(f, 102000, 201000, &h, 1);
         expect(f, 0.8, 1.2);
         double old = 100000 - 0.5 * 24750 * 2000 / 101000,
                w = 0.9 * (old / 1.2 + 10000) + 0.1 * old;
         assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - w) < 1e-6);
         post_after(f, 8 * US + 1);
         h.t_ps = 40 * US; // would be 0
-        hear(f, 300000, 400000, &h, 1);
+        receive_ack(f, 300000, 400000, &h, 1);
         expect(f, 0.8, 1.2);
         assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - w) < 1e-6);
         h.t_ps = 48 * US; // all of B, and W for W_old: there is none older
         h.tx_bytes += 100000;
-        hear(f, 400000, 500000, &h, 1);
+        receive_ack(f, 400000, 500000, &h, 1);
         expect(f, 1.6, 1.6);
         w = 0.9 * (w / 1.6 + 10000) + 0.1 * w;
         post_after(f, 100 * US - 1);
@@ -417,7 +419,7 @@ static void test_pauses(void **state)
         expect(f, with ? 1 : 1.6, with ? 1 : 1.6);
         assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - (with ? 100000 : w)) < 1e-6);
         h.t_ps = 56 * US;
-        hear(f, 600000, 700000, &h, 1);
+        receive_ack(f, 600000, 700000, &h, 1);
         expect(f, with ? 1 : 1.6, with ? 1 : 1.6); // a reference again
         cc_flow_free(f);
     }

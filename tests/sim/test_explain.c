@@ -24,7 +24,7 @@ static const char *sentence(const char *start)
     return NULL;
 }
 
-static void assert_says(const char *start, const char *words)
+static void assert_explained(const char *start, const char *words)
 {
     const char *s = sentence(start);
     if (!s || !strstr(s, words))
@@ -53,16 +53,16 @@ static void test_congestion_tree(void **state)
 {
     (void)state;
     victim(4000000);
-    assert_says("congestion tree:", "spine0->leaf2");
-    assert_says("congestion tree:", "paused 8 ports, 6 of them NICs, up to 2 hops away");
-    assert_says("congestion tree:", "1 flows that do not use it were held up");
-    assert_says("PFC paused:", "XOFF");
+    assert_explained("congestion tree:", "spine0->leaf2");
+    assert_explained("congestion tree:", "paused 8 ports, 6 of them NICs, up to 2 hops away");
+    assert_explained("congestion tree:", "1 flows that do not use it were held up");
+    assert_explained("PFC paused:", "XOFF");
     assert_null(sentence("no pauses"));
     fixture_free(&f);
     victim(400000000);
     assert_null(sentence("congestion tree"));
     assert_null(sentence("PFC paused"));
-    assert_says("no pauses: max queue", "XOFF never fell below");
+    assert_explained("no pauses: max queue", "XOFF never fell below");
     fixture_free(&f);
 }
 
@@ -72,8 +72,8 @@ static void test_busiest_links(void **state)
     fabric(8, 1, 32000000);
     fixture_flow(&f, 0, 4, 1000000, 0);
     fixture_run(&f);
-    assert_says("busiest links:", "rank0->leaf0");
-    assert_says("busiest links:", "of all bytes on links");
+    assert_explained("busiest links:", "rank0->leaf0");
+    assert_explained("busiest links:", "of all bytes on links");
     fixture_free(&f);
     fabric(8, 1, 32000000);
     fixture_flow(&f, 0, 4, 1000000, PS_PER_MS);
@@ -98,7 +98,7 @@ static void test_imbalance(void **state)
         if (sprayed)
             assert_null(sentence("uneven paths"));
         else
-            assert_says("uneven paths: of the 4 equal ports of leaf", "4.00 times the mean");
+            assert_explained("uneven paths: of the 4 equal ports of leaf", "4.00 times the mean");
         fixture_free(&f);
     }
 }
@@ -117,8 +117,8 @@ static void test_drops(void **state)
         if (pfc) {
             assert_null(sentence("most drops"));
         } else {
-            assert_says("most drops:", "leaf0->spine0");
-            assert_says("no pauses: PFC is off", "dropped");
+            assert_explained("most drops:", "leaf0->spine0");
+            assert_explained("no pauses: PFC is off", "dropped");
         }
         fixture_free(&f);
     }
@@ -141,12 +141,12 @@ static void test_bounding_dimension(void **state)
     (void)state;
     over_dims(8);
     fixture_run(&f);
-    assert_says("collective coll:", "dimension 0 bounds it, busy ");
+    assert_explained("collective coll:", "dimension 0 bounds it, busy ");
     fixture_free(&f);
     over_dims(1);
     f.spec.dims[1].links[0].rate_bps = LINE / 4; // as long as the other
     fixture_run(&f);
-    assert_says("collective coll:", "no dimension was busy more than");
+    assert_explained("collective coll:", "no dimension was busy more than");
     fixture_free(&f);
     fixture_switch(&f, 4, LINE, PS_PER_US);
     fixture_collective(&f, COLL_ALL_REDUCE, "ring", 16000000, 8);

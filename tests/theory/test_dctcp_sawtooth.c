@@ -168,12 +168,12 @@ static void test_queue_stays_in_the_sawtooth(void **state)
 }
 
 // What the policy has heard of, and then the policy.
-static double heard_bytes, heard_ce_bytes;
+static double acked_bytes_seen, ce_bytes_seen;
 
-static void hear_ack(struct cc *cc, const struct cc_ack *ack)
+static void count_and_forward(struct cc *cc, const struct cc_ack *ack)
 {
-    heard_bytes += ack->acked_bytes;
-    heard_ce_bytes += ack->ce_bytes;
+    acked_bytes_seen += ack->acked_bytes;
+    ce_bytes_seen += ack->ce_bytes;
     cc_find("dctcp")->on_ack(cc, ack);
 }
 
@@ -189,10 +189,10 @@ static void test_marked_share(void **state)
         struct point pt = {flows[i / 3], 100, 100, 5, 20, 10, 0};
         struct cc_ops ops = *cc_find("dctcp");
         struct fixture f;
-        ops.on_ack = hear_ack;
-        heard_bytes = heard_ce_bytes = 0;
+        ops.on_ack = count_and_forward;
+        acked_bytes_seen = ce_bytes_seen = 0;
         run(&f, &pt, intervals[i % 3], &ops);
-        double packets = 0, share = heard_ce_bytes / heard_bytes;
+        double packets = 0, share = ce_bytes_seen / acked_bytes_seen;
         for (unsigned q = 0; q < pt.flows; q++)
             packets += (double)f.result->flows[q].packets;
         double truth = (double)f.result->marked_packets / packets;

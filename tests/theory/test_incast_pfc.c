@@ -25,7 +25,7 @@ static void incast(struct fixture *f, unsigned senders, uint64_t bytes, uint64_t
         fixture_flow(f, i, senders, bytes, 0);
 }
 
-static bool says(const struct result *r, const char *words)
+static bool explained(const struct result *r, const char *words)
 {
     for (size_t i = 0; i < r->n_explain; i++)
         if (strstr(r->explain[i], words))
@@ -46,7 +46,7 @@ static void test_large_buffer_never_pauses(void **state)
     // what leaves while the first bits travel.
     double frames = 8 * 1000 * (1000 + 66.0);
     assert_true(fabs((double)f.result->max_queue_bytes / (frames * 7 / 8) - 1) < 0.02);
-    assert_true(says(f.result, "no pauses: max queue"));
+    assert_true(explained(f.result, "no pauses: max queue"));
     fixture_free(&f);
 }
 
@@ -61,8 +61,8 @@ static void test_small_buffer_pauses_and_loses_nothing(void **state)
     assert_true(f.result->resume_frames >= 8);
     assert_int_equal(f.result->dropped_packets, 0);
     assert_int_equal(f.result->retransmitted, 0);
-    assert_true(says(f.result, "PFC paused:"));
-    assert_true(says(f.result, "no lossless drop: headroom use peaked at"));
+    assert_true(explained(f.result, "PFC paused:"));
+    assert_true(explained(f.result, "no lossless drop: headroom use peaked at"));
     // The receiver's line never idles: as long as without pauses, within 1 %.
     double line_s = 8 * (1000 * (1000 + 82.) + 16) * 8 / (double)RATE;
     assert_true(fabs(f.result->summary.fct_ns.max * 1e-9 / line_s - 1) < 0.02);
