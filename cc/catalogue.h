@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A catalogue of congestion control policies: those that are built in, and any that were added.
+// A catalogue of congestion control policies: the built-in ones and any that a program has added.
 //
-// Scenarios, `collwire list`, the schema and comparisons take their policies from a catalogue that the
-// caller gives them, so a policy from outside this library is used like one from inside.
+// Scenarios, `collwire list`, the schema and comparisons look up policies in a catalogue that the
+// caller passes, so a policy from outside this library is used in the same way as a built-in one.
 #pragma once
 
 #include "cc/cc.h"
@@ -14,12 +14,12 @@ struct cc_catalogue {
     size_t n;
 };
 
-// The policies of cc/registry.c.
+// A catalogue of the policies in cc/registry.c.
 struct cc_catalogue cc_catalogue_builtin(void);
 
-// Append a policy, which must outlive the catalogue. 0, or -1 with errors where cc_ops_check()
-// refuses it, the name is taken or the catalogue is full.
+// Append a policy, which must outlive the catalogue. Returns 0, or -1 with errors if cc_ops_check()
+// refuses the policy, if its name is taken or if the catalogue is full.
 int cc_catalogue_add(struct cc_catalogue *c, const struct cc_ops *ops, struct err *err);
 
-// The policy called `name`, or NULL.
+// Return the policy called `name`, or NULL.
 const struct cc_ops *cc_catalogue_find(const struct cc_catalogue *c, const char *name);

@@ -3,11 +3,12 @@
 //
 // A hook does no I/O, allocates nothing, reads no clock, draws no random number and keeps no static
 // state. Timers are outputs: a hook writes an absolute time into timer_at_ps and the transport arms
-// the engine. So a policy is tested with a table {at, event, expected rate and window}, without a
-// network. Adding one: cc/x.c, its lines in cc/registry.c, tests/cc/test_x.c, a scenario.
+// the timer in the engine. A policy is therefore tested with a table {at, event, expected rate and
+// window}, without a network. To add a policy: cc/x.c, its lines in cc/registry.c,
+// tests/cc/test_x.c, a scenario.
 //
-// The contract does not depend on the transport: sequence numbers are bytes of the flow, and what only
-// some transports can report is a kind of signal.
+// The contract does not depend on the transport: sequence numbers count bytes of the flow, and an
+// event that only some transports can report is a kind of signal.
 #pragma once
 
 #include <stdalign.h>
@@ -16,18 +17,19 @@
 #include "engine/units.h"
 #include "net/int_hop.h"
 
-#define CC_VERSION 1 // of this contract; it changes whenever a struct or a meaning in it changes
+// version of this contract; increased whenever a struct or the meaning of a field changes
+#define CC_VERSION 1
 
-#define CC_UNLIMITED UINT64_MAX // cwnd_bytes: no window
+#define CC_UNLIMITED UINT64_MAX // for cwnd_bytes: no window
 #define CC_TIMERS 2
-#define CC_PRIV_BYTES_MAX 4096  // private state of a flow
-#define CC_PARAMS_BYTES_MAX 512 // parameters of a policy
-#define CC_INT_HOPS 8           // switches of a path whose INT a policy can follow
+#define CC_PRIV_BYTES_MAX 4096  // limit of a policy's private state per flow
+#define CC_PARAMS_BYTES_MAX 512 // limit of a policy's parameters
+#define CC_INT_HOPS 8           // switches on a path whose INT records a policy can use
 
-// What the transport must deliver for the policy to act; checked once when a scenario is built.
-// GLOBAL_RTT: env->global_rtt_ps is wanted (it costs a search over all pairs). CE_SHARE: ack->ce_bytes
-// must be exact where an ACK covers several packets, so the receiver acknowledges at once when CE
-// changes (RFC 8257, section 3.2).
+// What the transport must deliver for the policy to work; checked once when the simulation is
+// built. GLOBAL_RTT: env->global_rtt_ps must be set (computing it searches all pairs). CE_SHARE:
+// ack->ce_bytes must be exact even if an ACK covers several packets, so the receiver acknowledges
+// immediately when CE changes (RFC 8257, section 3.2).
 enum cc_needs {
     CC_NEEDS_ECN = 1,
     CC_NEEDS_CNP = 2,
@@ -36,41 +38,41 @@ enum cc_needs {
     CC_NEEDS_CE_SHARE = 16
 };
 
-// Constant for the life of a flow.
+// The environment of a flow; constant for its life.
 struct cc_env {
     uint64_t line_bps;
     ps_t base_rtt_ps;         // 2 * propagation + a full packet out + its ACK back, on every hop
-    ps_t global_rtt_ps;       // the largest base RTT of all pairs; 0 unless needed
+    ps_t global_rtt_ps;       // the largest base RTT of all pairs; 0 unless CC_NEEDS_GLOBAL_RTT
     uint32_t mtu_bytes;       // payload of a full packet
-    uint32_t full_wire_bytes; // what it costs on the line
-    uint32_t hops;            // links of the path
+    uint32_t full_wire_bytes; // bytes of a full packet on the wire
+    uint32_t hops;            // number of links on the path
 };
 
-// One ACK. Fields a transport cannot know are 0; hops is valid for n_hops entries only, the first
-// switch first. The window was the limit, and not what there was to send, where inflight_bytes +
+// One ACK. A field that the transport cannot know is 0; `hops` has n_hops valid entries, the first
+// switch first. The flow was limited by its window, and not by lack of data, if inflight_bytes +
 // acked_bytes reaches cwnd_bytes.
 struct cc_ack {
     ps_t now_ps;
-    ps_t rtt_ps; // from the start of the acknowledged packet's transmission to this ACK
+    ps_t rtt_ps; // from the start of the packet's transmission to the arrival of this ACK
     uint64_t seq, snd_una, snd_nxt; // bytes of the flow; seq = end of the acknowledged packet
-    uint32_t acked_bytes, ce_bytes; // newly acknowledged; of them with CE echoed
+    uint32_t acked_bytes, ce_bytes; // newly acknowledged; the part of it with CE echoed
     uint64_t inflight_bytes;        // after this ACK
     const struct int_hop *hops;
     uint8_t n_hops;
     uint8_t pint; // digest of the path's utilization (net/int_hop.h), 0 = none
 };
 
-// An event that is no ACK.
+// Kinds of events other than an ACK.
 enum cc_signal_kind {
-    CC_SIGNAL_CNP,    // the receiver notifies the sender of congestion, apart from ACKs
-    CC_SIGNAL_NACK,   // the receiver reports a gap
-    CC_SIGNAL_DUPACK, // duplicate ACKs show a gap
-    CC_SIGNAL_TIMEOUT // the retransmission timer went off
+    CC_SIGNAL_CNP,    // the receiver reports congestion in a packet of its own
+    CC_SIGNAL_NACK,   // the receiver reports a gap in the sequence
+    CC_SIGNAL_DUPACK, // duplicate ACKs indicate a gap
+    CC_SIGNAL_TIMEOUT // the retransmission timer expired
 };
 struct cc_signal {
     ps_t now_ps;
     enum cc_signal_kind kind;
-    uint64_t snd_nxt; // bytes of the flow, as the signal leaves it
+    uint64_t snd_nxt; // next byte to send, after the transport has handled the signal
 };
 
 static inline bool cc_signal_is_loss(enum cc_signal_kind kind)
@@ -78,10 +80,10 @@ static inline bool cc_signal_is_loss(enum cc_signal_kind kind)
     return kind == CC_SIGNAL_NACK || kind == CC_SIGNAL_DUPACK || kind == CC_SIGNAL_TIMEOUT;
 }
 
-// A message that begins.
+// A message is posted to the flow.
 struct cc_post {
     ps_t now_ps;
-    ps_t idle_ps; // time in which nothing was in flight or waiting; 0 = the flow is busy
+    ps_t idle_ps; // time for which the flow had nothing in flight or waiting; 0 = the flow is busy
 };
 
 // A policy's state for one flow. The transport allocates cc_bytes() for it.
@@ -89,39 +91,39 @@ struct cc {
     const struct cc_ops *ops;
     const void *params; // the struct that ops->params describes
     const struct cc_env *env;
-    uint64_t rate_bps;           // out: pacing rate of wire bytes, 0 < rate <= env->line_bps
-    uint64_t cwnd_bytes;         // out: window of payload bytes in flight, CC_UNLIMITED = none
-    ps_t timer_at_ps[CC_TIMERS]; // out: absolute, PS_NEVER = off
+    uint64_t rate_bps;           // output: pacing rate in wire bytes, 0 < rate <= env->line_bps
+    uint64_t cwnd_bytes;         // output: window of payload bytes in flight, CC_UNLIMITED = none
+    ps_t timer_at_ps[CC_TIMERS]; // output: absolute times, PS_NEVER = off
     alignas(max_align_t) unsigned char priv[]; // ops->priv_bytes, zeroed when the flow begins
 };
 
-// The ECN marking that a policy expects of the switches: its switch profile (INT follows from needs).
+// The ECN marking (switch profile) that a policy expects of the switches; INT follows from `needs`.
 struct cc_profile {
     bool ecn;
-    uint64_t kmin_bytes, kmax_bytes; // at ref_bps; scaled by port rate / ref_bps where scaled
+    uint64_t kmin_bytes, kmax_bytes; // at ref_bps; if `scaled`, multiplied by port rate / ref_bps
     double pmax;
     uint64_t ref_bps;
     bool scaled;
 };
 
-// How a receiver that reports marks by CNPs (that of RoCE) is to do so for a policy: CNP packets, at
-// most one per interval and scope, or CE echoed on every ACK. Other transports ignore it. AUTO and 0 stand for the first of each: CNP packets, a window
-// per queue pair, CC_CNP_INTERVAL_PS.
+// How a receiver reports ECN marks for a policy (RoCE; other transports ignore this): CNP packets,
+// at most one per interval and scope, or CE echoed on every ACK. AUTO and 0 mean the first choice
+// of each field: CNP packets, one interval per queue pair, CC_CNP_INTERVAL_PS.
 enum cnp_mode { CNP_AUTO, CNP_NP_TIMER, CNP_PER_ACK };
 enum cnp_scope { CNP_SCOPE_AUTO, CNP_SCOPE_QP, CNP_SCOPE_DESTINATION, CNP_SCOPE_PORT };
 #define CC_CNP_INTERVAL_PS (50 * PS_PER_US) // Zhu et al., SIGCOMM 2015
 struct cc_notification {
     enum cnp_mode cnp;
-    enum cnp_scope scope; // what shares a window: a queue pair, a sender's address, a port
+    enum cnp_scope scope; // what shares one CNP interval: a queue pair, a sender's address, a port
     ps_t interval_ps;
 };
 
 struct cc_preset;
 
-// The notification point that a preset means, nothing left AUTO.
+// The notification settings of a preset, with every AUTO resolved.
 struct cc_notification cc_notification_of(const struct cc_preset *preset);
 
-// A named set of values over the defaults of a parameter table.
+// A preset: a named set of values that replace defaults of a parameter table.
 struct cc_preset_value {
     const char *param, *value;
 };
@@ -133,9 +135,9 @@ struct cc_preset {
     struct cc_notification notification;
 };
 
-// What a policy was compiled against: the contract's version, and the size of every struct that is
-// passed between policy and host. One comparison when a policy is added covers all of them, so that no
-// struct has to carry its size from event to event.
+// What a policy was compiled against: the contract's version and the size of every struct passed
+// between policy and host. These are compared once, when a policy is added, so no struct has to
+// carry its size in every event.
 struct cc_contract {
     uint32_t version;
     uint32_t ops_bytes, cc_bytes, env_bytes, ack_bytes, signal_bytes, post_bytes, preset_bytes,
@@ -150,10 +152,10 @@ struct cc_contract {
         .hop_bytes = sizeof(struct int_hop),                                                       \
     }
 
-// A policy. Hooks left NULL ignore their event; init is required. The first preset is the default one,
-// and every policy has at least one.
+// A policy. An event whose hook is NULL is ignored; init is required. A policy has at least one
+// preset; the first one is the default.
 struct cc_ops {
-    struct cc_contract contract; // CC_CONTRACT; first, whatever the version
+    struct cc_contract contract; // CC_CONTRACT; the first member in every version
     const char *name, *doc, *paper;
     unsigned needs;
     const struct param *params;
@@ -162,74 +164,75 @@ struct cc_ops {
     const struct cc_preset *presets;
     size_t n_presets;
     void (*init)(struct cc *cc, ps_t now);
-    void (*on_post)(struct cc *cc, const struct cc_post *post); // idle restart lives here
+    void (*on_post)(struct cc *cc, const struct cc_post *post); // also restarts after idle time
     void (*on_send)(struct cc *cc, uint32_t wire_bytes,
-                    ps_t now); // starts no timer: it may be late
+                    ps_t now); // must not set timers: may run late
     void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
     void (*on_signal)(struct cc *cc, const struct cc_signal *signal);
     void (*on_timer)(struct cc *cc, unsigned timer, ps_t now);
-    // State for time series: names in ops->observed, values into out (at most cap); the count.
+    // State for time series: writes the values named by `observed` to out (at most cap); returns
+    // the count.
     size_t (*observe)(const struct cc *cc, double *out, size_t cap);
-    const char *const *observed; // NULL-terminated names of what observe() gives
-    // A constraint between parameters that a range cannot say; NULL where all is well.
+    const char *const *observed; // NULL-terminated names of the values of observe()
+    // Check a constraint between parameters. Returns NULL if it holds, else a message.
     const char *(*check)(const void *params);
-    // CC_NEEDS_INT: is one byte a packet (PINT) wanted in place of hop records?
+    // With CC_NEEDS_INT: true if the policy uses one byte per packet (PINT) instead of hop records.
     bool (*wants_pint)(const void *params);
 };
 
-// Is `ops` a policy of this contract, whose parameters and presets are sound? 0, or -1 with errors. The
-// rest of a policy of another version is not read.
+// Check that `ops` has this version of the contract and sound parameters and presets. Returns 0, or
+// -1 with errors. If the version differs, no other field is read.
 int cc_ops_check(const struct cc_ops *ops, struct err *err);
 
-// Bytes of a flow's struct cc with the private state of a policy, a multiple of its alignment.
+// Size of a flow's struct cc including the policy's private state, rounded up to its alignment.
 size_t cc_bytes(const struct cc_ops *ops);
 
-// Begin a flow: line rate, no window, timers off, then the policy's init. `cc` has cc_bytes(ops);
-// `params` and `env` are borrowed and must outlive the flow.
+// Start a flow: line rate, no window, timers off, then the policy's init. `cc` has cc_bytes(ops)
+// bytes; `params` and `env` are borrowed and must outlive the flow.
 void cc_begin(struct cc *cc, const struct cc_ops *ops, const void *params, const struct cc_env *env,
               ps_t now);
 
 // Bandwidth-delay product of the pair in bytes, rounded up.
 uint64_t cc_bdp_bytes(const struct cc_env *env);
 
-// A window of `k` BDPs in bytes, rounded up; k (0 < k <= 1e6) counts to the nearest millionth.
+// A window of `k` BDPs in bytes, rounded up; k (0 < k <= 1e6) is rounded to the nearest millionth.
 uint64_t cc_window_bytes(const struct cc_env *env, double k);
 
-// The window that caps a rate-based policy.
+// A window that bounds the bytes in flight of a rate-based policy.
 struct cc_cap {
-    double bdp;     // in bandwidth-delay products of the pair, 0 = none
-    uint64_t bytes; // the same for every pair; PARAM_AUTO = bdp of the pair
-    bool scales;    // shrinks with the rate
+    double bdp;     // in bandwidth-delay products of the pair, 0 = no window
+    uint64_t bytes; // the same for every pair; PARAM_AUTO = use `bdp`
+    bool scales;    // shrinks in proportion to the rate
 };
 
-// What cc->cwnd_bytes becomes under a cap at `rate_bps`; at least one byte, so that a packet may go.
+// The window under a cap at `rate_bps`; at least one byte, so that a packet can be sent.
 uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64_t rate_bps);
 
-// Rows to include in a policy's table: those of a struct cc_cap, without a cap by default; and the one
-// of a ps_t, the pause after which a flow begins afresh.
+// Rows to include in a policy's table: those of a struct cc_cap (default: no window), and one for a
+// ps_t, the idle time after which a flow restarts.
 extern const struct param cc_cap_params[], cc_idle_restart_params[];
 
-// What a message does to a flow that has been idle: nothing; its measurements are out of date (older
-// than a base RTT), so drop them; or begin afresh.
+// What a new message does to a flow that has been idle: keep the state, drop RTT samples because
+// they are older than a base RTT, or restart the flow.
 enum cc_idle { CC_IDLE_KEEP, CC_IDLE_DROP_SAMPLES, CC_IDLE_RESTART };
 enum cc_idle cc_idle_after(const struct cc *cc, ps_t idle_ps, ps_t idle_restart_ps);
 
-// A parameter as a rate of this line, held within [1, env->line_bps].
+// Resolve a rate parameter on this line, clamped to [1, env->line_bps].
 uint64_t cc_line_rate_bps(const struct cc_env *env, struct line_rate rate);
 
-// For ops->observe: `n` values into `out` (at most `cap`); the count.
+// For ops->observe: copy `n` values to `out` (at most `cap`); returns the count.
 size_t cc_observe_values(const double *values, size_t n, double *out, size_t cap);
 
-// A full packet's share of payload on the line, by which a window of wire bytes becomes one of payload;
-// 1 where its wire bytes are not known.
+// Payload share of a full packet on the wire, which converts a window of wire bytes to payload
+// bytes; 1 if the packet's wire bytes are unknown.
 double cc_payload_share(const struct cc_env *env);
 
-// Bytes over time as a rate, rounded to the nearest and held within [1, env->line_bps].
+// Bytes over time as a rate, rounded to the nearest bit/s and clamped to [1, env->line_bps].
 uint64_t cc_rate_of(const struct cc_env *env, double bytes, ps_t in_ps);
 
-// Defaults of the table, then the values of a preset (NULL = the first). `params` holds
-// ops->params_bytes. 0, or -1 when the preset is unknown.
+// Set the defaults of the table, then the values of a preset (NULL = the first). `params` has
+// ops->params_bytes bytes. Returns 0, or -1 if the preset is unknown.
 int cc_params_init(const struct cc_ops *ops, const char *preset, void *params);
 
-// The preset called `name` (NULL = the first), or NULL.
+// Return the preset called `name` (NULL = the first), or NULL.
 const struct cc_preset *cc_preset_find(const struct cc_ops *ops, const char *name);

@@ -4,8 +4,8 @@
 
 #include "cc/cc.h"
 
-// In the order of the catalogue; NULL-terminated.
+// All built-in policies in the order of the catalogue; NULL-terminated.
 extern const struct cc_ops *const cc_registry[];
 
-// The built-in policy called `name`, or NULL.
+// Return the built-in policy called `name`, or NULL.
 const struct cc_ops *cc_find(const char *name);

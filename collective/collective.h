@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Collective algorithms as pure stepped programs: the DAG of sends is described, never stored.
 //
-// Every rank runs steps 0..steps-1. On entering a step it issues that step's sends; it leaves the
-// step when that step's receives have arrived. A send names the step of the peer that awaits it, so
-// a message may arrive early. Data is a vector of `bytes` per rank cut into `ranks` segments;
-// segment i covers [i*bytes/ranks, (i+1)*bytes/ranks), so nothing needs to divide.
+// Every rank runs steps 0..steps-1. When it enters a step it issues that step's sends; it leaves
+// the step when that step's receives have arrived. A send names the receiver's step, so a message
+// may arrive before the receiver has reached that step. Data is a vector of `bytes` per rank cut
+// into `ranks` segments; segment i covers [i*bytes/ranks, (i+1)*bytes/ranks), so `bytes` need not
+// be divisible.
 //
-// What each operation does with the vectors (those of a root: it alone begins or ends with them):
+// What each operation does with the vectors (in a rooted operation only the root has input or
+// output):
 //   all_reduce      all end with the sum          broadcast  all end with the root's
 //   reduce_scatter  rank i: segment i of the sum  reduce     the root ends with the sum
 //   all_gather      segment i of rank i to all    gather     segment i of rank i to the root
 //   all_to_all      segment i to rank i           scatter    segment i of the root to rank i
-//   send_recv       the vector to the next rank   barrier    none leaves before all have come
-// What a rank has received stays in its vector, so that it can be passed on; only all_to_all and
-// send_recv write to a buffer of their own (equal blocks in the order of ranks; one vector).
+//   send_recv       the vector to the next rank   barrier    no rank leaves before all have entered
+// A rank keeps what it has received in its vector, so that it can forward it; only all_to_all and
+// send_recv write to a separate buffer (equal blocks in the order of ranks; one vector).
 #pragma once
 
 #include <stdbool.h>
@@ -37,7 +39,7 @@ enum coll_op {
 };
 
 #define COLL_MAX_RANKS (1u << 18)
-#define COLL_PARAMS_BYTES 32 // settings of an algorithm
+#define COLL_PARAMS_BYTES 32 // limit of an algorithm's settings
 
 // `bytes` is the largest per-rank buffer (NCCL tests): the vector of an all-reduce, a broadcast, a
 // reduce or a send_recv; the input of a reduce-scatter or of a scatter's root; the output of an
@@ -46,66 +48,69 @@ struct coll_shape {
     enum coll_op op;
     uint32_t ranks;
     uint64_t bytes;
-    uint32_t root;      // of a rooted operation
-    uint32_t inner;     // ranks of the network's innermost dimension, 0 or 1 = it has but one
-    const void *params; // the struct that the algorithm's table describes; NULL = its defaults
-    const struct coll_uneven *uneven; // all_to_all: vectors that differ; NULL = all have `bytes`
-    uint32_t chunk, chunks;           // of the uneven vectors: part `chunk` of `chunks` (0 = whole)
+    uint32_t root; // of a rooted operation
+    // ranks of the network's innermost dimension; 0 or 1 = there is only one dimension
+    uint32_t inner;
+    const void *params; // the struct described by the algorithm's table; NULL = its defaults
+    // all_to_all: vectors of different sizes; NULL = all have `bytes`
+    const struct coll_uneven *uneven;
+    uint32_t chunk, chunks; // part `chunk` of `chunks` of uneven vectors (0 = not cut)
 };
 
-// An exchange in which ranks have vectors of their own, [rank] bytes: what a rank sends to all, or
-// what all send to a rank (its gradients come back so).
+// An all-to-all in which every rank has a vector of its own size, [rank] bytes: either what the
+// rank sends in total, or (of_receiver) what it receives in total, as gradients are returned.
 struct coll_uneven {
     const uint64_t *bytes;
     bool of_receiver;
 };
 
-// One message: a range of the vector, or some whole segments each of which keeps its place.
+// One message: a range of the vector, or some complete segments that each keep their position.
 struct coll_send {
-    uint32_t peer;                   // rank that receives
-    uint32_t peer_step;              // step of the peer that awaits it
-    uint32_t blocks;                 // segments that it carries; 0 = it is one range
-    uint64_t src_offset, dst_offset; // of the range, at the sender and at the receiver
-    uint64_t bytes;                  // of the message
-    bool reduce;                     // the receiver adds, else it stores
+    uint32_t peer;                   // receiving rank
+    uint32_t peer_step;              // step of the receiver that waits for this message
+    uint32_t blocks;                 // number of segments; 0 = one range
+    uint64_t src_offset, dst_offset; // start of the range at the sender and at the receiver
+    uint64_t bytes;                  // size of the message
+    bool reduce;                     // true: the receiver adds, false: it stores
 };
 
 struct coll_block {
-    uint32_t segment; // of an all-to-all: also the rank it is for
-    uint32_t origin;  // all-to-all: the rank whose vector it is of
+    uint32_t segment; // in an all-to-all also the receiving rank
+    uint32_t origin;  // all-to-all: the rank that the segment comes from
 };
 
 struct coll_algorithm {
     const char *name, *doc, *source;
-    const char *astra; // its word in system files of ASTRA-sim; NULL = none
+    const char *astra; // its name in system files of ASTRA-sim; NULL = none
     /* settings: a struct of at most COLL_PARAMS_BYTES; keys of one name mean the same everywhere */
     const struct param *params;
     size_t n_params, params_bytes;
-    bool (*supports)(const struct coll_shape *shape, const char **why); // false: *why says what for
+    // false: *why names what is supported
+    bool (*supports)(const struct coll_shape *shape, const char **why);
     uint32_t (*steps)(const struct coll_shape *shape);
     uint32_t (*n_sends)(const struct coll_shape *shape, uint32_t rank, uint32_t step);
     struct coll_send (*send)(const struct coll_shape *shape, uint32_t rank, uint32_t step,
                              uint32_t k); // k < n_sends
     uint32_t (*n_recvs)(const struct coll_shape *shape, uint32_t rank, uint32_t step);
-    // The b-th segment of a message, b < send.blocks; NULL where all messages are ranges.
+    // The b-th segment of a message, b < send.blocks; NULL if all messages are ranges.
     struct coll_block (*block)(const struct coll_shape *shape, uint32_t rank, uint32_t step,
                                uint32_t k, uint32_t b);
 };
 
 const char *coll_op_name(enum coll_op op);                 // "all_reduce"
 int coll_op_find(const char *name, enum coll_op *op);      // 0, or -1
-bool coll_op_rooted(enum coll_op op);                      // it has a root
+bool coll_op_rooted(enum coll_op op);                      // true if the operation has a root
 const struct coll_algorithm *coll_find(const char *name);  // or NULL
 extern const struct coll_algorithm *const coll_registry[]; // NULL-terminated
 
-// Segment bounds: first byte of segment i of `shape` (i <= ranks).
+// First byte of segment i of `shape` (i <= ranks).
 uint64_t coll_segment(const struct coll_shape *shape, uint32_t i);
 
-// What every algorithm requires of a shape: 1 to COLL_MAX_RANKS ranks, the root among them. False: *why
-// says what is missing.
+// Check what every algorithm requires of a shape: 1 to COLL_MAX_RANKS ranks, and a root among them.
+// False: *why names the violated requirement.
 bool coll_shape_valid(const struct coll_shape *shape, const char **why);
 
-// Sum of the blocks of a message, for an algorithm's send().
+// Sum of the sizes of a message's segments, for an algorithm's send().
 uint64_t coll_blocks_bytes(const struct coll_algorithm *a, const struct coll_shape *s,
                            uint32_t rank, uint32_t step, uint32_t k, uint32_t blocks);
 
