@@ -114,8 +114,8 @@ bool coll_shape_valid(const struct coll_shape *shape, const char **why);
 uint64_t coll_blocks_bytes(const struct coll_algorithm *a, const struct coll_shape *s,
                            uint32_t rank, uint32_t step, uint32_t k, uint32_t blocks);
 
-// The message of an all-to-all between two ranks, for an algorithm's send(). Offsets of uneven vectors
-// are left at 0.
+// The message of an all-to-all between two ranks, for an algorithm's send(). Offsets are 0 for uneven
+// vectors.
 struct coll_send coll_exchange(const struct coll_shape *shape, uint32_t rank, uint32_t peer,
                                uint32_t step);
 
@@ -123,5 +123,5 @@ struct coll_send coll_exchange(const struct coll_shape *shape, uint32_t rank, ui
 // reduce and send_recv; 0 for a barrier; (p-1)/p else.
 double coll_bus_factor(enum coll_op op, uint32_t ranks);
 
-// The bytes that rank r sends in all, from the sum over the program.
+// Total bytes that rank r sends, summed over the steps of the algorithm.
 uint64_t coll_bytes_sent(const struct coll_algorithm *a, const struct coll_shape *s, uint32_t rank);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The queue of a dimension: phases that wait for it and those that run, by priority or by size.
+// The queue of a dimension: waiting and running phases, ordered by priority or by size.
 #pragma once
 
 #include <stddef.h>
@@ -14,19 +14,20 @@ struct dim_queue_entry {
 };
 
 struct dim_queue {
-    struct dim_queue_entry *entries; // those that run first
+    struct dim_queue_entry *entries; // running phases first
     size_t n, cap;
     uint64_t n_active;
 };
 
 void dim_queue_free(struct dim_queue *q);
 
-// A phase joins those that wait.
+// Add a phase to those that wait; `run` is the caller's handle, borrowed.
 void dim_queue_insert(struct dim_queue *q, int queueing, void *run, int64_t priority,
                       const struct coll_phase *phase);
 
-// The next that may run while fewer than `limit` do (0 = no limit), marked as running; NULL = none.
+// Return the `run` of the next phase that may start while fewer than `limit` run (0 = no limit),
+// and mark it as running; NULL = none.
 void *dim_queue_next(struct dim_queue *q, uint64_t limit);
 
-// A phase that runs has ended.
+// Remove a phase that has ended.
 void dim_queue_remove(struct dim_queue *q, const void *run);

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Settings of the algorithms that have some, as their tables describe them, for who sets them by hand.
-// Each is read by its own algorithm alone; "auto" is PARAM_AUTO.
+// Settings of the algorithms that have any, in the layout that their tables describe, for callers
+// that set them in code. Only the algorithm itself reads them; "auto" is PARAM_AUTO.
 #pragma once
 
 #include "engine/param.h"
 
 struct coll_ring_params {
-    uint64_t directions; // 2 = half of the vector each way
-    uint64_t pieces;     // of a broadcast or reduce; auto = as many as ranks
+    uint64_t directions; // 2 = half of the vector in each direction
+    uint64_t pieces;     // of a broadcast or reduce; auto = the number of ranks
 };
 
 struct coll_direct_params {
-    uint64_t in_flight; // messages of a rank at once; auto = to all others
+    uint64_t in_flight; // messages of a rank at once; auto = one to every other rank
 };
 
-// tree, double_binary_tree
+// for tree and double_binary_tree
 struct coll_tree_params {
     uint64_t pieces; // auto = 1
 };
 
 struct coll_shifted_params {
-    uint64_t ranks_per_server; // auto = those of the innermost dimension
+    uint64_t ranks_per_server; // auto = the size of the innermost dimension
 };
 
-// The row of a uint64_t `pieces`, to include in the table of an algorithm.
+// A row for a uint64_t `pieces`, to include in the table of an algorithm.
 extern const struct param coll_pieces_params[];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A vector that goes up binary trees (summed), down them (copied), or both, in pieces.
 //
-// One tree carries the whole vector; two carry half each. The second is the mirror image of the
-// first (n even) or the first moved on by one position (n odd): either way its inner nodes are the
-// odd positions, so that no rank is an inner node of both. A `top` is a rank that stands above the
-// roots of the trees, which are then over the other ranks: the root of a rooted operation.
-// A node at depth d of trees of height h sends piece j up in step h - d + j - and down to its
-// children, h steps later or at once if there is no way up, in step d + j.
-// Source: Sanders, Speck, Traeff, Parallel Computing 35 (2009). Theirs alternates between the
-// trees by a colouring, so that a node sends one message at a time; here a node serves its children
-// in one step.
+// One tree carries the whole vector; two trees carry half each. The second tree is the mirror image
+// of the first (n even) or the first shifted by one position (n odd): in both cases its inner nodes
+// are the odd positions, so no rank is an inner node of both. `top` is a rank above the roots of
+// the trees, which then span the other ranks: the root of a rooted operation.
+// A node at depth d of trees of height h sends piece j up in step h - d + j. It sends piece j to
+// its children in step d + j, plus h if there was an upward pass.
+// Source: Sanders, Speck, Traeff, Parallel Computing 35 (2009). Their schedule alternates between
+// the trees by a colouring, so a node sends one message at a time; here a node sends to all its
+// children in one step.
 #pragma once
 
 #include "collective/collective.h"

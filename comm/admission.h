@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The decisions that several ranks of a communicator share: what a collective's plan is, and which
-// phases have a place in a dimension.
+// Decisions that the ranks of a communicator share: the plan of a collective, and which phases may
+// run in a dimension.
 //
-// Who decides     One admission per communicator, for all its members. No other module of comm/ lets the
-//                 state of one rank depend on another's but by messages.
-// From what       The plan of collective number k: from its request and the time of the first member that
-//                 issues it. A place: from the members of a group that are ready for a phase, the
-//                 queueing order of the schedule and the phases that hold places.
-// In which order  Requests are taken at the instant of the event in which they arise, so in the order
-//                 of the engine's keys: by time, then by rank of the network, and of one rank in the
-//                 order of its program. A phase requests a place in the event in which the last of its
-//                 members gets ready. Of phases in closed form that end at one instant in a queue
-//                 the one that began first ends first.
+// Who decides: one admission per communicator, for all its members. In all other modules of
+// comm/ the state of a rank depends on other ranks through messages only.
+// Inputs: the plan of collective number k depends on its request and on the time when the
+// first member issues it. Whether a phase may run depends on the members of the group that are
+// ready, the queueing order of the schedule and the phases that are running.
+// Order: requests are handled in the event in which they arise, so in the order of the
+// engine's keys: by time, then by rank of the network, then in the order of the rank's program. A
+// phase enters the queue in the event in which its last member becomes ready. If phases in closed
+// form end at the same time in one queue, the one that began first ends first.
 //
-// The decisions take no simulated time, so ranks of one communicator that are simulated apart have to
-// take them at one place (as a coordinator among partitions), in the order given here.
+// The decisions take no simulated time. If the ranks of one communicator were simulated in several
+// partitions, one coordinator would have to take these decisions in the order given here.
 #pragma once
 
 #include "comm/comm_internal.h"
@@ -22,20 +21,20 @@
 void admission_init(struct communicator *c);
 void admission_free(struct communicator *c);
 
-// Collective `number`, planned where `member` is the first to issue it.
+// Create and plan collective `number`, which `member` is the first to issue.
 struct instance *admission_open(struct communicator *c, uint32_t number, uint32_t member,
                                 const struct comm_request *request, ps_t now);
 
-// Frees a collective if all its members and phases are over.
+// Free a collective if all its members and phases have ended.
 void admission_close(struct communicator *c, struct instance *in);
 
-// Another member is ready for its phase; those that get a place start.
+// One more member is ready for its phase. Starts every phase that may run now.
 void admission_ready(struct phase_run *run, ps_t now);
 
-// A phase has ended: its place is free, but no other phase gets it before admission_next.
+// A phase has ended and frees its place; no other phase starts before admission_next().
 void admission_leave(struct phase_run *run, ps_t now);
 struct dim_queue *admission_queue(const struct phase_run *run);
 void admission_next(struct communicator *c, struct dim_queue *queue, ps_t now);
 
-// Adds to the dimensions' use what has begun and not ended.
+// Add phases that have begun and not ended to the use of the dimensions.
 void admission_use_settle(struct communicator *c, ps_t now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The collective scheduler's state: communicators, phases of chunks in groups, and the walks of ranks
-// through their steps.
+// The state of the collective scheduler: communicators, phases of chunks in groups, and each rank's
+// progress through the steps of a phase.
 #pragma once
 
 #include "collective/dim_queue.h"
@@ -9,8 +9,8 @@
 #include "comm/recorder.h"
 #include "engine/timer.h"
 
-// Of a token, below the job: the receiver's walk, its step that awaits the message, and whether the receiver adds
-// the message to its vector.
+// Lower bits of a message's token, below those of the job: the receiver's walk, the step that waits
+// for the message, and whether the receiver adds the message to its vector.
 #define TOKEN_STEP_BITS 20
 #define TOKEN_REDUCE (UINT64_C(1) << TOKEN_STEP_BITS)
 #define TOKEN_WALK_SHIFT (TOKEN_STEP_BITS + 1)
@@ -18,37 +18,37 @@
 
 struct arrivals { // messages of one step that have arrived
     uint32_t messages;
-    uint64_t reduce_bytes; // of those that are added
+    uint64_t reduce_bytes; // bytes of the messages that are added
 };
 
-// One rank's way through the steps of a phase, with what arrives before its step.
+// One rank's progress through the steps of a phase, and messages that arrived before their step.
 struct walk {
-    struct sim_timer timer; // delays: used where the communicator has any
+    struct sim_timer timer; // for delays, if the communicator has any
     struct phase_run *run;
-    uint32_t member; // of the run's group
+    uint32_t member; // index in the run's group
     uint32_t step;
-    bool begun;   // its rank has begun the phase
-    bool delayed; // the timer runs: the step is not issued yet
+    bool begun;   // the rank has begun the phase
+    bool delayed; // the timer is armed and the step not yet issued
     uint32_t early_base, n_early;
-    struct arrivals now, *early; // of this step; of later ones: early[step - early_base]
+    struct arrivals now, *early; // of this step; of later steps: early[step - early_base]
 };
 
-// A phase of one chunk in one group: its program and its ranks' walks.
+// A phase of one chunk in one group: the algorithm and the progress of its ranks.
 struct phase_run {
     /* config */
     struct communicator *comm;
     struct instance *instance;
     const struct coll_algorithm *algorithm;
     struct coll_shape shape;
-    uint32_t first_walk; // for tokens
+    uint32_t first_walk; // index of the first walk, for tokens
     uint32_t chunk, index, dim, group;
     uint32_t n_members, steps;
     /* state */
     uint32_t n_ready, n_done;
-    ps_sum_t ready_ps;      // sum over members that are ready, from the start of the collective
-    struct sim_timer timer; // of a phase in closed form,
-    ps_t ends_ps;           // which ends then; else PS_NEVER
-    ps_t began_ps;          // admitted to its dimension; PS_NEVER = not
+    ps_sum_t ready_ps;      // sum over ready members of the time since the start of the collective
+    struct sim_timer timer; // end of a phase in closed form
+    ps_t ends_ps;           // time of that end, PS_NEVER = not in closed form
+    ps_t began_ps;          // time of the start in its dimension; PS_NEVER = not started
     struct phase_run *next_free, *next;
     struct walk walks[];
 };
@@ -56,30 +56,30 @@ struct phase_run {
 struct communicator {
     /* config */
     struct comm_job *job;
-    const uint32_t *ranks; // [member] of the network, NULL = the same number
+    const uint32_t *ranks; // [member] rank of the network, NULL = the same number
     struct coll_schedule schedule;
     comm_done *done;
     void *ctx;
-    uint32_t index; // of the job's communicators
+    uint32_t index; // among the job's communicators
     uint32_t n_ranks;
-    uint32_t first_group[COLL_MAX_DIMS + 2]; // [dim] of `queues`
-    bool queued;               // phases wait for their whole group, and for their turn
+    uint32_t first_group[COLL_MAX_DIMS + 2]; // [dim] index into `queues`
+    bool queued;               // a phase waits for all ranks of its group and then in a queue
     bool timed;                // walks have timers
-    struct timeline *timeline; // records, NULL = none is wanted
+    struct timeline *timeline; // NULL = not recorded
     struct dim_use *use;
     /* state */
-    uint32_t *issued;                                 // [member] collectives
-    struct phase_run *runs, *free[COLL_MAX_DIMS + 1]; // all; [dim] those to be used again
-    struct volume volumes[VOLUMES_KEPT];              // of phases in closed form
+    uint32_t *issued;                                 // [member] number of collectives issued
+    struct phase_run *runs, *free[COLL_MAX_DIMS + 1]; // all runs; [dim] runs that are free
+    struct volume volumes[VOLUMES_KEPT];              // cached sizes of phases in closed form
     /* state of admission.c */
     struct coll_planner planner;
     struct instance **open; // [number - first_open]
     size_t first_open, n_open, cap_open;
     struct dim_queue *queues; // [first_group of dim + group]
-    ps_t *used_since;         // [queue] it holds something
+    ps_t *used_since;         // [queue] time since which it has not been empty
 };
 
-// Member of the communicator, and the rank of the network that it is.
+// The rank of the network that a member of the communicator is.
 static inline uint32_t comm_rank(const struct communicator *c, uint32_t member)
 {
     return c->ranks ? c->ranks[member] : member;
@@ -90,22 +90,23 @@ static inline uint32_t run_member(const struct phase_run *run, uint32_t member)
     return coll_rank_of(&run->comm->schedule, run->dim, run->group, member);
 }
 
-/* phase_run.c: memory, and the steps of its members */
+/* phase_run.c: memory of runs, and the steps of their members */
 
-// The run of a phase that has begun in a group, or a new one.
+// Return the run of a phase in `group`, or make one if the phase has not begun there.
 struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint32_t chunk,
                                uint32_t i, uint32_t group);
-void phase_run_end(struct phase_run *run); // may be used again from now on
+void phase_run_end(struct phase_run *run); // the run is free for another phase
 void phase_runs_free(struct communicator *c);
 
-// A member begins; where the communicator has timers, at the end of its endpoint delay.
+// A member begins its steps, after the endpoint delay if the communicator has timers.
 void walk_begin(struct walk *walk, ps_t now);
 
 /* recorder.c */
 void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request);
-void recorder_start(struct phase_run *run, ps_t now); // the run's first member begins
+void recorder_start(struct phase_run *run, ps_t now); // the first member of the run begins
 void recorder_end(struct phase_run *run, ps_t now);
-void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now); // a member has ended
+// a member has ended its part
+void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now);
 
 static inline struct collective_record *record_of(const struct phase_run *run)
 {
@@ -121,7 +122,7 @@ static inline struct phase_record *phase_record_of(const struct phase_run *run)
 
 /* scheduler.c */
 
-// All members begin: admitted to their dimension.
+// Start all members of a phase that admission has let into its dimension.
 void scheduler_start(struct phase_run *run, ps_t now);
 
 // A member has ended its part of a phase.

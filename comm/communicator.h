@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Communicators: ordered lists of ranks that run collectives together.
 //
-// A collective runs as phases of its chunks over the dimensions of its communicator. A phase of a chunk
-// concerns one group of ranks along a dimension. Where a dimension runs a limited number of phases at
-// once, a group has one queue per dimension (comm/admission.h), and a phase joins it when all of the
-// group's ranks are ready for it: no rank holds a place for another that waits elsewhere, so ranks that
-// get there in different orders cannot block each other. Where the number is not limited, every rank
-// begins when it is ready. (ASTRA-sim has a queue per rank; ranks that move alike see the same.)
+// A collective runs as phases of its chunks over the dimensions of its communicator. A phase of a
+// chunk involves one group of ranks along a dimension. If the number of phases running at once in a
+// dimension is limited, each group has one queue per dimension (comm/admission.h), and a phase
+// enters the queue when all ranks of the group are ready for it. No phase therefore holds a place
+// while it waits for a rank that waits elsewhere, so ranks that arrive in different orders cannot
+// deadlock. If the number is not limited, every rank begins when it is ready. (ASTRA-sim has a
+// queue per rank, which is equivalent if all ranks behave alike.)
 //
-// The members of one communicator must issue the same collectives in the same order. Communicators of
-// different ranks are independent of each other, also where they share ranks.
+// The members of one communicator must issue the same collectives in the same order. Different
+// communicators are independent, even if they share ranks.
 #pragma once
 
 #include "collective/schedule.h"
@@ -21,22 +22,22 @@ struct recorder;
 struct timeline;
 struct dim_use;
 
-#define COMM_TOKEN_BITS 47 // of a message's token: what is above them is the job's
+#define COMM_TOKEN_BITS 47 // bits of a message's token; the bits above them belong to the job
 
-// What the communicators of a job have in common: network, traffic, records, counts.
+// What all communicators of a job share: network, messages, records, counters.
 struct comm_job {
     /* config */
     struct engine *engine;
     const struct transfer *transfer;
-    // What a rank can send to another by all its ports, in bytes/s or any other unit.
+    // Bandwidth from one rank to another over all its ports, in bytes/s or any other fixed unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
     void *bandwidth_ctx;
     struct recorder *recorder;
     uint32_t job, cls;  // of the messages
-    uint32_t channels;  // chunk c uses queue pairs of channel c modulo these; 0 = 1
-    uint64_t token;     // upper bits of the tokens
-    uint64_t *messages; // counts those that are posted
-    uint32_t *delays;   // counts timers that messages will follow
+    uint32_t channels;  // chunk c uses the queue pairs of channel c mod channels; 0 means 1
+    uint64_t token;     // upper bits of all tokens
+    uint64_t *messages; // counter of posted messages
+    uint32_t *delays;   // counter of armed timers that will post messages
     /* state */
     struct walk **walks; // by token
     size_t n_walks, cap_walks;
@@ -44,46 +45,48 @@ struct comm_job {
 };
 void comm_job_free(struct comm_job *job); // after its communicators
 
-// What a rank issues. Nothing of it may differ between the members.
+// A request to run a collective. It must be the same for all members.
 struct comm_request {
     enum coll_op op;
     uint64_t bytes; // the largest per-rank buffer (collective/collective.h)
-    uint32_t dims;  // bit set of the schedule's dimensions; all ranks that agree in the others take
-                    // part together
-    uint32_t root, inner;             // as in coll_shape
-    const struct coll_uneven *uneven; // all_to_all over all ranks at once; NULL = alike
-    bool urgent;                      // before all that are not
-    const char *name;                 // for the record
+    // Bit set of the schedule's dimensions; the ranks that agree in all other dimensions form a group.
+    uint32_t dims;
+    uint32_t root, inner; // as in coll_shape
+    // all_to_all over all ranks at once; NULL = all vectors have `bytes`
+    const struct coll_uneven *uneven;
+    bool urgent;      // has priority over requests that are not urgent
+    const char *name; // for the record
 };
 
-// A member's part of the collective that it issued with `ticket` has ended. `ctx` as in comm_new.
+// Callback: `member` has ended its part of the collective that it issued with `ticket`. `ctx` as in
+// comm_new().
 typedef void comm_done(void *ctx, uint32_t member, uint32_t ticket, ps_t now);
 
-// `ranks`: the network's rank of each member, as many as the schedule's sizes multiply to; NULL =
-// member i is rank i. They must outlive it, as must `job`.
+// Make a communicator. `ranks`: the network's rank of each member, as many as the product of the
+// schedule's sizes; NULL = member i is rank i. `ranks` and `job` must outlive it.
 struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
                               const struct coll_schedule *schedule, comm_done *done, void *ctx);
 void comm_free(struct communicator *c);
 
-// Record phases of ranks, and dimensions in use, from now on; either may be NULL.
+// Record phases of ranks, and use of dimensions, from now on; either argument may be NULL.
 void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_use *use);
 
-// Add to the dimensions' use what has begun and not ended.
+// Add phases that have begun and not ended to the use of the dimensions.
 void comm_use_settle(struct communicator *c, ps_t now);
 
-// Member `member` issues its next collective; the request stays where it is as long as the recorder.
-// False: there is nothing to do for any member, and `done` does not follow. `done` may be called before
-// it returns. A request other than that of the first member who issued it ends the program.
+// Member `member` issues its next collective; `request` must stay valid as long as the recorder.
+// Returns false if no member has anything to do; `done` is then not called. `done` may be called
+// before this function returns. A request that differs from the first member's ends the program.
 bool comm_issue(struct communicator *c, uint32_t member, const struct comm_request *request,
                 uint32_t ticket, ps_t now);
 
-// A message of a communicator of this job has arrived; `token` as posted.
+// A message of one of this job's communicators has arrived; `token` as posted.
 void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t now);
 
-// Bytes that all members will send for one such collective; called before anything runs.
+// Bytes that all members will send for one such collective; to be called before the run.
 uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request);
 
-// Queue pairs that one such collective will use, about: from the plan of a chunk and the peers of a few
-// members.
+// Estimate the queue pairs that one such collective will use, from the plan of one chunk and the
+// peers of a few members.
 double comm_queue_pairs(const struct coll_schedule *s, enum coll_op op, uint32_t dims,
                         uint64_t bytes);
