@@ -21,9 +21,9 @@ struct collective_params {   // as in a scenario
 
 struct collective_settings {
     struct collective_params params;
-    // Every algorithm with its settings, in the order of the registry.
+    // All algorithms with their settings, in the order of the registry.
     struct coll_choice algorithms[COLL_ALGORITHMS_MAX];
-    struct coll_schedule schedule; // of params, algorithms and dimensions
+    struct coll_schedule schedule; // made from params, algorithms and dimensions
     uint32_t inner;                // as in struct coll_shape
 };
 

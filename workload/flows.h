@@ -6,7 +6,7 @@
 #include "workload/kind.h"
 
 struct raw_flow {
-    uint32_t src, dst; // indices into the job's ranks (all ranks when it lists none)
+    uint32_t src, dst; // indices into the job's ranks
     uint64_t bytes;
     ps_t start_ps; // after the job's start
 };
@@ -18,7 +18,7 @@ struct flow_list {
 
 struct flows_settings {
     struct flow_list list;
-    const char *file; // "" = the list is in the scenario
+    const char *file; // "" = the scenario holds the list
 };
 
 struct incast_settings {
@@ -40,5 +40,5 @@ struct poisson_settings {
 
 extern const struct job_kind flows_kind, incast_kind, permutation_kind, poisson_kind;
 
-// The list of a job of one of these kinds.
+// The list of flows of a job of one of these kinds.
 static inline struct flow_list *job_flows(const struct job_spec *job) { return job->settings; }

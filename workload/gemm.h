@@ -6,7 +6,8 @@
 #include "engine/param.h"
 #include "workload/training_spec.h"
 
-// A layer forward: M x K times K x N. M counts the rows of a rank's batch.
+// A layer in the forward pass: an M x K matrix times a K x N matrix. M counts the rows of a rank's
+// batch.
 struct gemm {
     char *name;
     uint64_t m, n, k;
@@ -28,12 +29,12 @@ struct gemm_params {
 extern const struct param gemm_params[];
 extern const size_t n_gemm_params;
 
-// Time of one product, whole ns, rounded up.
+// Time of one product in ns, rounded up.
 uint64_t gemm_ns(const struct gemm_params *p, uint64_t m, uint64_t n, uint64_t k);
 
 // Cycles of a systolic array for one product.
 uint64_t gemm_cycles(const struct gemm_params *p, uint64_t m, uint64_t n, uint64_t k);
 
-// The layers as a training job; training_free() it.
+// Make a training job from the layers; training_free() it.
 struct training_spec gemm_training(const struct gemm *layers, size_t n, enum gemm_parallel parallel,
                                    const struct gemm_params *p);

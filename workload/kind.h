@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Kinds of jobs, and jobs as a scenario describes them.
 //
-// A kind is its settings, described by a table, and the program that its ranks run. To add one: a file
-// with its struct job_kind and a line in config/job_registry.c; where the table does not describe all
-// of its settings, a reader in config too (config/job_reader.h).
+// A kind is a struct of settings, described by a table, and the program that the job's ranks run.
+// To add one: a file with its struct job_kind and a line in config/job_registry.c; if the table
+// does not describe all settings, also a reader in config (config/job_reader.h).
 #pragma once
 
 #include "engine/param.h"
@@ -13,45 +13,45 @@ struct job_spec;
 
 struct job_kind {
     const char *name, *doc, *source;
-    const struct param *params; // into the settings
+    const struct param *params; // of the settings
     size_t n_params;
-    size_t settings_bytes;                 // a zeroed block of this size, owned by the job
-    void (*free_settings)(void *settings); // what they own; NULL = nothing
+    size_t settings_bytes;                 // size of the settings: a zeroed block, owned by the job
+    void (*free_settings)(void *settings); // frees what the settings own; NULL = nothing
     const struct program_ops *program;
-    void *(*new)(struct job_run *job); // the program's `self`
-    // Queue pairs that it will use, about; NULL = one a rank. All messages are known before it runs,
-    // each on a queue pair of its own: *listed.
+    void *(*new)(struct job_run *job); // returns the `self` of `program`
+    // Estimates the queue pairs that the job will use; NULL = one per rank. *listed is set to true
+    // if all messages are known before the run and each has a queue pair of its own.
     double (*queue_pairs)(const struct job_spec *job, bool *listed);
-    bool trains; // its program is a struct training_job, with results by layer
+    bool trains; // the program is a struct training_job, which has results per layer
 };
 
-// Jobs of a scenario: so many that their index fits a message's token below the two bits that relaying
-// and striping use.
+// Limit of jobs in a scenario: a job's index must fit into a message's token below the two bits
+// used for relaying and striping.
 #define JOBS_MAX (1 << 14)
 
 struct job_spec {
     const struct job_kind *kind;
     const char *name;
     ps_t start_ps;
-    uint64_t cls;    // class of its data, 0..5
+    uint64_t cls;    // traffic class of its data, 0..5
     uint32_t *ranks; // the job's ranks, NULL = all
     size_t n_ranks;
-    void *settings; // the kind's
+    void *settings; // settings of the kind
 };
 
-// Keys that all kinds have, into struct job_spec.
+// Keys of struct job_spec, which all kinds have.
 extern const struct param job_params[];
 extern const size_t n_job_params;
 
-// Settings of a kind with its defaults; of a job: free what it owns.
+// Allocate the settings of a kind with their defaults; free what a job owns.
 void *job_settings_new(const struct job_kind *kind);
 void job_free(struct job_spec *job);
 
-// Rank `i` of a job, as a rank of the network; how many it has.
+// The network's rank of rank `i` of a job; the number of the job's ranks.
 uint32_t job_rank(const struct job_spec *job, uint32_t i);
 uint32_t job_n_ranks(const struct job_spec *job, uint32_t n_ranks);
 
-// How the ranks of a job are placed on those of the network: keys that some kinds have.
+// Placement of the job's ranks on the ranks of the network; keys of some kinds.
 enum job_mapping { MAPPING_LOCAL, MAPPING_STRIDED, MAPPING_RANDOM };
 struct mapping_params {
     int mapping; // enum job_mapping
@@ -59,7 +59,7 @@ struct mapping_params {
 };
 extern const char *const job_mappings[];
 
-// Rows of a table for a struct mapping_params at member `at` of settings `of`.
+// Rows for a struct mapping_params at member `at` of the settings struct `of`.
 #define MAPPING_ROWS(of, at)                                                                       \
     {.name = "mapping",                                                                            \
      .type = PARAM_ENUM,                                                                           \

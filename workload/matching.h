@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sends and receives of a job's ranks: the k-th send from a rank to another with a tag is for the k-th
-// receive of it, in whatever order the messages arrive. What is kept is the sends and receives that are
-// not over.
+// Matches sends and receives of a job's ranks: the k-th send from one rank to another with a tag is
+// for the k-th receive with the same pair and tag, in whatever order the messages arrive. Only
+// sends and receives that have not ended are stored.
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct matching {
-    struct channel *channels; // of a source, a destination and a tag, as they were first used
+    struct channel *channels; // one for each source, destination and tag, in the order of first use
     size_t n_channels, cap_channels;
     uint32_t *buckets; // open addressing: index into channels + 1, or 0
     size_t n_buckets;  // a power of two
@@ -20,14 +20,14 @@ struct matching {
 
 void matching_free(struct matching *m);
 
-// A message is posted; its number, for the two below.
+// A message is posted. Returns its number, which matching_delivered() and matching_sent() take.
 uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step);
 
-// A receive is posted. True: its message has arrived already, and the receive is over.
+// A receive is posted. Returns true if its message has arrived already, so the receive has ended.
 bool matching_receive(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step);
 
-// The message has arrived. True: `*rank` had posted the receive, as its step `*step`.
+// The message has arrived. Returns true if `*rank` had posted the receive as its step `*step`.
 bool matching_delivered(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step);
 
-// The sender is done with the message, as its step `*step`; the number is free.
+// The sender's step `*step` of `*rank` has ended; the message's number may be used again.
 void matching_sent(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Programs as explicit graphs: each rank has a list of steps, each after some others of the same rank.
 //
-// A step is ready when all steps that it is after have ended. Ready steps are given out in the order in
-// which they became ready, those that became so at once in the order of the list; of compute steps and
-// delays one at a time. For programs that are at hand as a whole; a generator that can compute its next
-// step needs no graph.
+// A step is ready when all steps that it depends on have ended. Ready steps are returned in the
+// order in which they became ready (at the same instant: in the order of the list); compute and
+// delay steps run one at a time. Use this for programs that are known as a whole; a generator that
+// can compute its next step needs no graph.
 #pragma once
 
 #include "workload/program.h"
 
 struct graph_step {
-    struct step step;      // its id is the index in the list; neither blocking nor detached
-    const uint32_t *after; // [n_after] indices of steps of the same rank
+    struct step step;      // `id` is the index in the list; `blocks` and `detached` must be false
+    const uint32_t *after; // [n_after] indices of the same rank's steps that must end first
     uint32_t n_after;
 };
 
@@ -21,7 +21,7 @@ struct graph_rank {
 };
 
 struct graph_group {
-    const uint32_t *ranks; // of the job by member, NULL = all in order
+    const uint32_t *ranks; // [member] rank of the job, NULL = all in order
     struct coll_schedule schedule;
 };
 
@@ -31,6 +31,6 @@ struct step_graph {                 // settings of a job with step_graph_program
     uint32_t n_groups;
 };
 
-// For a struct job_kind whose settings are, or begin with, a struct step_graph.
+// The program of a job_kind whose settings are, or begin with, a struct step_graph.
 extern const struct program_ops step_graph_program;
 void *step_graph_new(struct job_run *job);

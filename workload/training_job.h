@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A training job: its settings, and the job while it runs, as reports read it.
+// A training job: its settings, and the state of the running job that reports read.
 #pragma once
 
 #include "comm/recorder.h"
 #include "workload/kind.h"
 #include "workload/training_loop.h"
 
-// A rank of a training job that computes slower, or faster.
+// A rank whose compute times differ from those of the others.
 struct straggler {
-    uint32_t rank; // of the job
-    double factor; // on its compute times
+    uint32_t rank; // index in the job
+    double factor; // multiplies the rank's compute times
 };
 
 struct training_params { // as in a scenario
-    const char *file;    // "" = the layers are in the scenario
+    const char *file;    // "" = the scenario holds the layers
     uint64_t iterations;
     double compute_scale, comm_scale, compute_jitter;
     struct mapping_params mapping;
@@ -29,11 +29,12 @@ struct training_settings {
 
 extern const struct job_kind training_kind;
 
-// Times of all ranks together.
+// Sums of times over all ranks.
 struct training_slot {    // a part of a layer
-    ps_t compute_ps;      // of one rank, one pass; without jitter, of no straggler
+    ps_t compute_ps;      // of one pass of one rank, without jitter and straggler factors
     ps_sum_t computed_ps; // sum over ranks and passes
-    ps_sum_t exposed_ps;  // sum over ranks and passes of the time that ranks waited for it
+    // sum over ranks and passes of the time that ranks waited for the part's collectives
+    ps_sum_t exposed_ps;
 };
 
 struct training_job {
@@ -44,18 +45,18 @@ struct training_job {
     uint64_t passes;
     uint32_t n_ranks, n_slots; // slot = layer * TRAINING_PARTS + part
     struct training_slot *slots;
-    struct comm_request *requests; // [slot]
-    struct coll_uneven *uneven;    // [slot] of those that are
-    uint32_t group;                // all ranks
+    struct comm_request *requests; // [slot], see struct comm_request
+    struct coll_uneven *uneven;    // [slot] vectors of all-to-alls whose ranks differ in size
+    uint32_t group;                // number of the group of all ranks
     struct communicator *comm;
     /* state */
     struct training_rank *ranks;
-    uint16_t *open; // [rank * n_slots + slot] collectives on their way
+    uint16_t *open; // [rank * n_slots + slot] number of open collectives
     /* results */
     struct timeline timeline;
-    struct dim_use use;    // of the schedule's dimensions, and one for all ranks at once
-    ps_t *pass_end_ps;     // [pass] last rank's end of its loop, PS_NEVER = not yet
-    ps_t end_ps;           // last rank's end, collectives awaited; PS_NEVER = not yet
+    struct dim_use use;    // for the schedule's dimensions, and for all ranks at once
+    ps_t *pass_end_ps;     // [pass] end of the loop of the last rank, PS_NEVER = not ended
+    ps_t end_ps;           // end of the last rank and its collectives; PS_NEVER = not ended
     ps_t *rank_compute_ps; // [rank]
-    ps_t *rank_end_ps;     // [rank] PS_NEVER = not yet
+    ps_t *rank_end_ps;     // [rank] PS_NEVER = not ended
 };

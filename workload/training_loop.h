@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Training loops as pure sequences: what a rank does next. No time, no network.
+// The training loop as a pure sequence of a rank's actions, without time and network.
 #pragma once
 
 #include <stdbool.h>
@@ -8,34 +8,35 @@
 #include "workload/training_spec.h"
 
 enum loop_verb {
-    LOOP_COMPUTE, // a part of a layer
-    LOOP_ISSUE,   // its collective, if it has one
-    LOOP_WAIT,    // until no collective of it is on its way
-    LOOP_STEP,    // to the next part or layer: 1 ns
-    LOOP_END,     // the last pass is over; what is on its way is awaited
+    LOOP_COMPUTE, // compute a part of a layer
+    LOOP_ISSUE,   // issue the part's collective, if it has one
+    LOOP_WAIT,    // wait until none of the part's collectives is open
+    LOOP_STEP,    // go on to the next part or layer, after 1 ns
+    LOOP_END,     // the last pass has ended; wait for all open collectives
 };
 
 struct loop_action {
     enum loop_verb verb;
     uint32_t layer;
     enum training_part part;
-    bool urgent; // LOOP_ISSUE: before all others
+    bool urgent; // LOOP_ISSUE: has priority over all others
 };
 
-// Where a rank is in its loop; zeroed = at the beginning.
+// Position of a rank in its loop; zeroed = at the beginning.
 struct training_walk {
     uint32_t layer;
     uint64_t pass;
     uint8_t state, at;   // state: enum loop_state of training_loop.c
-    uint32_t redo_until; // the layer that went back to a checkpoint
-    bool redone;         // the forward pass up to this layer, since the loop came to it
+    uint32_t redo_until; // the layer that initiated the recomputation from a checkpoint
+    bool redone;         // the forward pass has been recomputed since the loop reached this layer
 };
 
-// The next action of `passes` passes. Wait for it to be done before asking again.
+// The next action in a loop of `passes` passes. The caller must complete an action before it calls
+// again.
 struct loop_action training_next(const struct training_spec *spec, uint64_t passes,
                                  struct training_walk *walk);
 
-// The dimensions of the schedule (bit set) that a layer's collective spans. Of HYBRID_TRANSFORMER
-// some leading dimensions multiply to the model-parallel group.
+// Bit set of the schedule's dimensions that a layer's collective spans. For HYBRID_TRANSFORMER the
+// sizes of some leading dimensions must multiply to the size of the model-parallel group.
 uint32_t training_dims(const struct training_spec *spec, uint32_t layer, enum training_part part,
                        const struct coll_schedule *schedule);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A training job as its layers: what every layer computes and what it exchanges in the three parts of
-// a pass, and by which kind of parallelism. Plain data; where it comes from is config's.
+// A training job described by its layers: what every layer computes and exchanges in the three
+// parts of a pass, and the kind of parallelism. Plain data; config/ reads it.
 // Source: the text workloads of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020).
 #pragma once
 
@@ -17,14 +17,14 @@ enum training_keyword {
     TRAINING_HYBRID_TRANSFORMER_FWD_IN_BCKWD,
     TRAINING_HYBRID_DLRM,
     TRAINING_HYBRID_DLRM_ENHANCED,
-    TRAINING_HYBRID_CUSTOMIZED, // each layer has a keyword of its own
+    TRAINING_HYBRID_CUSTOMIZED, // every layer has its own keyword
     TRAINING_MICRO,
     TRAINING_DISTRIBUTED_INFERENCE,
     TRAINING_KEYWORDS
 };
-extern const char *const training_keywords[]; // by enum training_keyword, NULL-terminated
+extern const char *const training_keywords[]; // names by enum training_keyword, NULL-terminated
 
-// Forward, input gradient, weight gradient.
+// Parts of a pass: forward, input gradient, weight gradient.
 enum training_part { TRAINING_FWD, TRAINING_IG, TRAINING_WG, TRAINING_PARTS };
 extern const char *const training_parts[]; // "fwd", "ig", "wg", NULL
 
@@ -45,21 +45,21 @@ struct training_step {
     uint64_t compute_ns;
     int op;         // enum coll_op, or TRAINING_NO_OP
     uint64_t bytes; // of an all-gather: the rank's own part
-    // all_to_all of ranks that are not alike: [n_rank_bytes], owned; NULL = `bytes` each.
+    // all_to_all whose ranks differ in size: [n_rank_bytes], owned; NULL = `bytes` each.
     uint64_t *rank_bytes;
     size_t n_rank_bytes;
-    bool of_receiver; // what all send to a rank, not what it sends to all
+    bool of_receiver; // sizes are what each rank receives in total, not what it sends
 };
 
 struct training_layer {
     char *name;
     struct training_step parts[TRAINING_PARTS];
-    uint64_t update_delay_ns; // after each of its collectives
-    int keyword;              // enum training_keyword; that of the job but for HYBRID_CUSTOMIZED
+    uint64_t update_delay_ns; // after each of the layer's collectives
+    int keyword; // enum training_keyword; the job's keyword unless that is HYBRID_CUSTOMIZED
 };
 
-// Layers of a checkpointed pass: of the backward pass at an initiating layer, back to the nearest
-// checkpoint at or below it.
+// Marks of layers for recomputation: when the backward pass reaches an initiating layer, it
+// recomputes the forward pass from the nearest checkpoint at or below it.
 struct training_marks {
     uint32_t *layers;
     size_t n;
@@ -67,8 +67,8 @@ struct training_marks {
 
 struct training_spec {
     int keyword;                // enum training_keyword
-    uint32_t last_bottom_layer; // HYBRID_DLRM*
-    uint64_t model_parallel;    // HYBRID_TRANSFORMER*: ranks of a group
+    uint32_t last_bottom_layer; // for HYBRID_DLRM*
+    uint64_t model_parallel;    // for HYBRID_TRANSFORMER*: ranks of a group
     struct training_marks checkpoints, initiates;
     struct training_layer *layers;
     size_t n_layers;

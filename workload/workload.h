@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs the jobs of a scenario over any network: their ranks' programs, starts, ends.
+// Runs the jobs of a scenario over any network: programs of ranks, starts and ends.
 #pragma once
 
 #include "comm/recorder.h"
@@ -11,19 +11,19 @@ struct job_group;
 struct rank_run;
 struct notice;
 
-// A job while it runs.
+// A running job.
 struct job_run {
     /* config */
     struct workload *workload;
     const struct job_spec *spec;
     uint32_t index, n_ranks;
-    void *self; // of its program
+    void *self; // state of its program
     struct comm_job comm;
     struct job_group **groups;
     uint32_t n_groups;
     /* state */
     struct rank_run *ranks;
-    uint64_t units_left; // ranks that have not ended, and detached messages on their way
+    uint64_t units_left; // ranks that have not ended, and detached messages in flight
     struct matching matching;
     struct notice *notices, **notice_blocks; // free ones; all
     size_t n_notice_blocks;
@@ -34,23 +34,23 @@ struct workload {
     struct engine *engine;
     struct transfer transfer;
     uint32_t n_ranks;
-    const ps_t *start_jitter_ps; // [rank] lateness of starts, NULL = none
-    // What a rank can send to another by all its ports, in bytes/s or any other unit.
+    const ps_t *start_jitter_ps; // [rank] delay of the rank's start, NULL = none
+    // Bandwidth from one rank to another over all its ports, in bytes/s or any other fixed unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
     void *network_ctx;
-    uint32_t timeline_ranks; // of a training job: recorded
+    uint32_t timeline_ranks; // ranks of each training job whose timeline is recorded
     /* state */
     struct job_run *jobs;
     size_t n_jobs;
     uint64_t jobs_left, messages_open;
-    uint32_t starts_pending; // starts, and delays of ranks, that are to come
+    uint32_t starts_pending; // armed timers that start ranks or end delays
     struct recorder recorder;
     /* counters */
-    uint64_t total_bytes; // that all jobs will send
+    uint64_t total_bytes; // sum over all jobs of the bytes they will send
 };
 
-// Arms the starts of all jobs; `client` is to be given to the network. The engine is stopped when
-// all is done.
+// Arm the starts of all jobs. The network must be given workload_client(). The engine is stopped
+// when all jobs have ended.
 void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_jobs);
 void workload_free(struct workload *w);
 struct transfer_client workload_client(struct workload *w);
@@ -60,18 +60,19 @@ static inline bool workload_done(const struct workload *w)
     return w->jobs_left == 0 && w->messages_open == 0;
 }
 
-// Calls `each` with what a rank waits for that has not ended, at most `max` times; `each` takes the text.
+// Call `each`, at most `max` times, with a text for every unfinished rank that says what it waits
+// for; `each` owns the text.
 void workload_waiting(const struct workload *w, unsigned max, void *ctx,
                       void (*each)(void *ctx, char *text));
 
-/* For programs, before the run begins */
+/* For programs, to be called before the run begins */
 
-// Ranks of the job that run collectives together: of each member, its rank of the job (NULL = all in
-// order), as many as the schedule's sizes multiply to. Steps name it by its number. The communicator is
-// for watching.
+// Make a group of the job's ranks for collectives: `ranks` is the job's rank of each member (NULL =
+// all in order), as many as the product of the schedule's sizes. Returns the number by which steps
+// refer to the group. job_group_comm() returns the communicator of a group.
 uint32_t job_group_new(struct job_run *job, const uint32_t *ranks,
                        const struct coll_schedule *schedule);
 struct communicator *job_group_comm(const struct job_run *job, uint32_t group);
 
-// When a rank of the job starts: the job's start, and the rank's lateness.
+// The start time of a rank of the job: the job's start plus the rank's jitter.
 ps_t job_start_ps(const struct job_run *job, uint32_t rank);
