@@ -59,7 +59,7 @@ struct program_ops {
     ps_t (*begins_ps)(const void *self, uint32_t rank);
     // Delay from the end of collective step `id` until done() is called, by a timer even if it is
     // 0. Optional: done() is called in the event that ends the collective.
-    ps_t (*notice_ps)(const void *self, uint32_t rank, uint32_t id);
+    ps_t (*completion_delay_ps)(const void *self, uint32_t rank, uint32_t id);
     // Total bytes of all messages of all ranks; called before the run.
     uint64_t (*bytes)(const void *self);
     // Text saying what an unfinished rank waits for, to be freed; NULL = not known. Optional.

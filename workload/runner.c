@@ -12,7 +12,7 @@
 #define TOKEN_OWN (UINT64_C(1) << COMM_TOKEN_BITS)
 #define TOKEN_DETACHED (UINT64_C(1) << (COMM_TOKEN_BITS - 1))
 
-#define NOTICES_BLOCK 256
+#define COMPLETIONS_BLOCK 256
 
 struct rank_run {
     struct sim_timer timer; // its start, then what it computes
@@ -25,11 +25,11 @@ struct rank_run {
 };
 
 // The end of a collective that its rank does not know of yet.
-struct notice {
+struct completion {
     struct sim_timer timer;
     struct rank_run *rank;
     uint32_t step;
-    struct notice *next_free;
+    struct completion *next_free;
 };
 
 struct group_member {
@@ -95,35 +95,35 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     }
 }
 
-static void on_notice(struct engine *e, struct sim_timer *timer, int revents)
+static void on_completion(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
-    struct notice *notice = timer->data;
-    struct rank_run *r = notice->rank;
+    struct completion *completion = timer->data;
+    struct rank_run *r = completion->rank;
     struct job_run *job = r->job;
-    uint32_t step = notice->step;
+    uint32_t step = completion->step;
     job->workload->starts_pending--;
     sim_timer_end(e, timer);
-    notice->next_free = job->notices;
-    job->notices = notice;
+    completion->next_free = job->free_completions;
+    job->free_completions = completion;
     step_ended(r, step, e->now_ps);
 }
 
-static struct notice *notice_take(struct job_run *job)
+static struct completion *completion_get(struct job_run *job)
 {
-    if (job->notices == NULL) {
-        struct notice *block = memory_zeroed(NOTICES_BLOCK, sizeof *block);
-        job->notice_blocks =
-            memory_resize(job->notice_blocks, job->n_notice_blocks + 1, sizeof(struct notice *));
-        job->notice_blocks[job->n_notice_blocks++] = block;
-        for (uint32_t i = 0; i < NOTICES_BLOCK; i++) {
-            block[i].next_free = job->notices;
-            job->notices = &block[i];
+    if (job->free_completions == NULL) {
+        struct completion *block = memory_zeroed(COMPLETIONS_BLOCK, sizeof *block);
+        job->completion_blocks = memory_resize(job->completion_blocks, job->n_completion_blocks + 1,
+                                               sizeof(struct completion *));
+        job->completion_blocks[job->n_completion_blocks++] = block;
+        for (uint32_t i = 0; i < COMPLETIONS_BLOCK; i++) {
+            block[i].next_free = job->free_completions;
+            job->free_completions = &block[i];
         }
     }
-    struct notice *notice = job->notices;
-    job->notices = notice->next_free;
-    return notice;
+    struct completion *completion = job->free_completions;
+    job->free_completions = completion->next_free;
+    return completion;
 }
 
 /* ---- messages ---- */
@@ -213,16 +213,17 @@ static void collective_ended(void *ctx, uint32_t member, uint32_t ticket, ps_t n
     struct job_run *job = group->job;
     struct rank_run *r = &job->ranks[group->ranks != NULL ? group->ranks[member] : member];
     const struct program_ops *program = job->spec->kind->program;
-    if (program->notice_ps == NULL) {
+    if (program->completion_delay_ps == NULL) {
         step_ended(r, ticket, now);
         return;
     }
-    struct notice *notice = notice_take(job);
-    notice->rank = r;
-    notice->step = ticket;
-    sim_timer_init(job->workload->engine, &notice->timer, job_rank(job->spec, r->rank), on_notice,
-                   notice);
-    timer_start(job, &notice->timer, now + program->notice_ps(job->self, r->rank, ticket));
+    struct completion *completion = completion_get(job);
+    completion->rank = r;
+    completion->step = ticket;
+    sim_timer_init(job->workload->engine, &completion->timer, job_rank(job->spec, r->rank),
+                   on_completion, completion);
+    timer_start(job, &completion->timer,
+                now + program->completion_delay_ps(job->self, r->rank, ticket));
 }
 
 uint32_t job_group_new(struct job_run *job, const uint32_t *ranks,
@@ -386,9 +387,9 @@ static void job_run_free(struct job_run *job)
         group_free(job->groups[g]);
     comm_job_free(&job->comm);
     matching_free(&job->matching);
-    for (size_t i = 0; i < job->n_notice_blocks; i++)
-        free(job->notice_blocks[i]);
-    free(job->notice_blocks);
+    for (size_t i = 0; i < job->n_completion_blocks; i++)
+        free(job->completion_blocks[i]);
+    free(job->completion_blocks);
     free(job->groups);
     free(job->ranks);
 }

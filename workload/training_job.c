@@ -149,7 +149,7 @@ static void training_step_done(void *self, uint32_t rank, uint32_t id, ps_t now)
 }
 
 // A collective that has ended is known to the loop after the layer's update delay.
-static ps_t training_notice_ps(const void *self, uint32_t rank, uint32_t id)
+static ps_t training_completion_delay_ps(const void *self, uint32_t rank, uint32_t id)
 {
     const struct training_job *t = self;
     (void)rank;
@@ -289,7 +289,7 @@ static uint64_t training_bytes(const void *self)
 static const struct program_ops training_program = {
     .next = training_next_step,
     .done = training_step_done,
-    .notice_ps = training_notice_ps,
+    .completion_delay_ps = training_completion_delay_ps,
     .bytes = training_bytes,
     .free = training_job_free,
 };

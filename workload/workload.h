@@ -9,7 +9,7 @@
 
 struct job_group;
 struct rank_run;
-struct notice;
+struct completion;
 
 // A running job.
 struct job_run {
@@ -25,8 +25,8 @@ struct job_run {
     struct rank_run *ranks;
     uint64_t units_left; // ranks that have not ended, and detached messages in flight
     struct matching matching;
-    struct notice *notices, **notice_blocks; // free ones; all
-    size_t n_notice_blocks;
+    struct completion *free_completions, **completion_blocks; // free ones; all
+    size_t n_completion_blocks;
 };
 
 struct workload {
