@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The commands; each returns the exit code.
+// The commands of the program; each returns the exit code.
 #pragma once
 
 #include "cli/options.h"
@@ -11,8 +11,8 @@ int command_list(const struct options *o);
 int command_import(const struct options *o);
 int command_workload(const struct options *o);
 
-// Is progress to be shown?
+// True if progress is to be shown.
 bool progress_wanted(const struct options *o);
 
-// The only scenario argument of a command, or NULL after a message.
+// Return the command's only scenario argument, or NULL after a message.
 const char *scenario_argument(const struct options *o);

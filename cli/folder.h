@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT
 // Files relative to an open folder, without following symbolic links. Names may have several parts
-// ("a/b.pcap"); they are clean (config/output_name.h). Functions return 0, or -1 with errno.
+// ("a/b.pcap") and must be normalized (config/output_name.h). Functions return 0, or -1 with errno,
+// unless stated otherwise.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
-// Make a folder and its parents; *existed becomes the length of the leading part of `path` that was
-// there before.
+// Make a folder and its parents. *existed is set to the length of the leading part of `path` that
+// existed before.
 int folder_make(const char *path, size_t *existed);
 
-// Remove an empty folder and its parents down to those that existed.
+// Remove an empty folder and those of its parents that did not exist before.
 void folder_unmake(const char *path, size_t existed);
 
-// Open a folder inside `fd`; it must not be a symbolic link. Returns a descriptor, or -1.
+// Open a folder inside `fd`, which must not be a symbolic link. Returns a descriptor, or -1.
 int folder_open(int fd, const char *name);
 
-// Open the folder that holds `name`, made with `make` where it is missing. *last becomes the last part
-// of the name. Returns a descriptor, or -1.
+// Open the folder that contains `name`; `make`: create it if it is missing. *last is set to the
+// last part of the name. Returns a descriptor, or -1.
 int folder_of(int fd, const char *name, bool make, const char **last);
 
 int folder_stat(int fd, const char *name, struct stat *out);
 int folder_unlink(int fd, const char *name);
 int folder_move(int from, int to, const char *name);
 
-// The whole of a regular file. NULL with errno; to be freed.
+// Read a complete regular file. Returns its text, to be freed, or NULL with errno.
 char *folder_read(int fd, const char *name);
 int folder_write(int fd, const char *name, const char *text, size_t length);
 

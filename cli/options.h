@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line, parsed.
+// The parsed command line.
 #pragma once
 
 #include <stdbool.h>
@@ -15,29 +15,29 @@ enum { EXIT_DONE = 0, EXIT_NOT_COMPLETED = 1, EXIT_BAD_USE = 2, EXIT_INTERRUPTED
 
 struct options {
     const char *command;
-    const char **args; // after the command
+    const char **args; // arguments after the command
     size_t n_args;
     const char *out, *cc;
-    struct config_set *sets; // --set and --seed in their order
+    struct config_set *sets; // --set and --seed in the order given
     size_t n_sets;
     struct cc_catalogue policies;
     uint64_t seeds, jobs;
-    const char *file;     // import, workload: NULL = stdout
-    const char *parallel; // workload
-    uint64_t passes;      // import
-    double compute_scale; // import
+    const char *file;     // for import and workload: NULL = stdout
+    const char *parallel; // for workload
+    uint64_t passes;      // for import
+    double compute_scale; // for import
     enum format format;
     enum progress progress;
     bool quiet, plain, print, help, version;
 };
 
-// 0, or -1 after one message on stderr.
+// Parse the command line. Returns 0, or -1 after one message on stderr.
 int options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 void options_usage(FILE *out);
 
-// Print a text that may hold names from files: control characters are escaped.
+// Print a text that may contain names from files; control characters are escaped.
 void text_print(FILE *out, const char *text);
 
-// Print every error and warning of the list on stderr, and empty it.
+// Print all errors and warnings in the list on stderr, and empty the list.
 void errors_print(struct err *err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A text into a file that the user has named, or on stdout.
+// Writes a text to a file that the user has named, or to stdout.
 #pragma once
 
-// A text and a line feed into `file`, NULL = stdout. A regular file is replaced by a whole one or not at
-// all. Returns the exit code.
+// Write a text and a line feed to `file`, NULL = stdout. An existing regular file is replaced
+// atomically. Returns the exit code.
 int text_write(const char *file, const char *text);

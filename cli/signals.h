@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Interruption outside the simulation's own loop: SIGINT, SIGTERM and SIGHUP end the program at once with
-// exit code 130, after removing what is staged. A signal that is ignored when the program starts stays
-// ignored, as `nohup` and batch systems mean it.
+// Interruption outside the simulation's loop: SIGINT, SIGTERM and SIGHUP end the program at once
+// with exit code 130, after staged files have been removed. A signal that is ignored when the
+// program starts remains ignored, as `nohup` and batch systems require.
 #pragma once
 
 #include <stdbool.h>
 
-// Install the handlers; files that grow too large and closed pipes become write errors.
+// Install the handlers; file-size limits and closed pipes become write errors instead of signals.
 void signals_install(void);
 
-// The same for SIGINT, SIGTERM and SIGHUP with another handler.
+// Install another handler for SIGINT, SIGTERM and SIGHUP.
 void signals_handle(void (*handler)(int number));
 
-// What the program is doing now, for the message of an interruption. Static text.
+// Set what the program is doing now, for the message of an interruption. Static text.
 void signals_phase(const char *doing);
 
-// A line on stderr every second that says what the program is doing and for how long; false ends it.
+// Print a line on stderr every second with the current phase and its duration; false ends it.
 void signals_show(bool on);
 
-// Hold signals back while files are renamed.
+// Block signals while files are renamed.
 void signals_hold(bool on);
 
-// A path that an interruption removes: an empty folder or a file. The text is copied.
+// Register a path that an interruption removes: an empty folder or a file. The text is copied.
 void signals_remove_later(const char *path);
 
-// Nothing is to be removed any more.
+// Clear the list of paths to be removed.
 void signals_keep(void);
 
-// Remove those paths and end the program. Safe in a signal handler.
+// Remove the registered paths and end the program. Safe in a signal handler.
 _Noreturn void signals_abandon(int code, const char *why);

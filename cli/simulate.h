@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One run from a loaded scenario to its set of result files.
+// One run, from a loaded scenario to its set of result files.
 #pragma once
 
 #include <stdbool.h>
@@ -10,17 +10,20 @@
 
 struct simulated {
     int code;      // exit code
-    char *metrics; // text of metrics.json, also where it could not be written; NULL = nothing ran
-    bool written;  // the files are in place
-    char id[33];   // of the set of files
+    char *metrics; // text of metrics.json, even if it could not be written; NULL = nothing ran
+    bool written;  // all files are installed
+    char id[33];   // id of the set of files
 };
 
-// Simulate into `dir`, by the reference engine where `plain`; progress on stderr. Errors are printed.
+// Simulate into `dir`, with the reference engine if `plain`; shows progress on stderr and prints
+// errors.
 struct simulated simulate(const struct scenario *scenario, const char *dir, bool plain,
                           bool show_progress);
 void simulated_free(struct simulated *run);
 
-// Bytes of memory that `limits.memory` allows on this machine; called before the network is built.
+// Bytes of memory that `limits.memory` allows on this machine; to be called before the network is
+// built.
 uint64_t simulate_memory_limit(const struct spec *spec);
-// Does a run of this estimate fit? 0, or -1 with an error that says what it needs.
+// Check the estimate against the limit. Returns 0, or -1 with an error that states what the run
+// needs.
 int simulate_check_memory(const struct estimate *e, uint64_t limit_bytes, struct err *err);

@@ -4,6 +4,7 @@
 
 #include "config/read.h"
 
-// Read the file that `place` names, relative to the scenario, into the dimensions of the description.
-// Errors at `place` name the file and the place in it. Is all of it well?
+// Read the file that `place` names, relative to the scenario, into the dimensions of the
+// description. Errors at `place` name the file and the position in it. Returns true if there were
+// no errors.
 bool astra_network_read(struct reader *r, const struct place *place);

@@ -7,7 +7,7 @@
 #include "engine/err.h"
 
 struct cdf_point {
-    double bytes, share; // share of flows that are no larger, 0..1
+    double bytes, share; // share: of flows that are not larger, 0..1
 };
 
 // Piecewise linear between the points; the first has share 0, the last 1.
@@ -16,13 +16,14 @@ struct cdf {
     size_t n;
 };
 
-// Lines "bytes percent", both rising, from 0 % to 100 %; a line that begins with # is a comment.
-// Relative to folder `dir`. 0, or -1 with errors at `path` that name file and line. cdf_free() it.
+// Read lines "bytes percent", both increasing, from 0 % to 100 %; a line that begins with # is a
+// comment. `file` is relative to folder `dir`. Returns 0, or -1 with errors at `path` that name
+// file and line. cdf_free() the result.
 int cdf_file_read(const char *dir, const char *file, const char *path, struct cdf *cdf,
                   struct err *err);
 void cdf_free(struct cdf *cdf);
 
 double cdf_mean_bytes(const struct cdf *cdf);
 
-// The size below which a share `u` (0 <= u < 1) of the flows lies, at least a byte.
+// The size at quantile `u` (0 <= u < 1) of the distribution, at least one byte.
 uint64_t cdf_bytes(const struct cdf *cdf, double u);

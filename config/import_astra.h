@@ -12,5 +12,5 @@ struct astra_import {
     double compute_scale;
 };
 
-// One scenario that holds all of it, as indented JSON; NULL with errors. free() it.
+// Make one scenario that contains all three files, as indented JSON; NULL with errors. free() it.
 char *astra_import(const struct astra_import *from, struct err *err);

@@ -6,7 +6,7 @@
 
 #include "engine/err.h"
 
-// Set the value at `path` below the object `root`. `value` is JSON, else a bare string. Objects on
-// the way that are missing are made; lists are not extended. 0, or -1 with an error naming the
-// path.
+// Set the value at `path` below the object `root`. `value` is JSON, or else taken as a string.
+// Missing objects on the path are made; lists are not extended. Returns 0, or -1 with an error
+// naming the path.
 int json_path_set(json_t *root, const char *path, const char *value, struct err *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The objects that other files name: those that a dimension overrides, and the topology.
+// The objects that other files refer to: those that a dimension can override, and the topology.
 #pragma once
 
 #include "config/object.h"

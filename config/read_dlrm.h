@@ -5,10 +5,10 @@
 #include "config/read.h"
 #include "workload/dlrm.h"
 
-// Batch, tables, sharding, dense layers and machine into the loop over `ranks`. 0, or -1 with errors,
-// and *spec is empty.
+// Read batch, tables, sharding, dense layers and machine, and make the loop over `ranks` ranks.
+// Returns 0, or -1 with errors and *spec empty.
 int dlrm_read(struct reader *r, const struct place *place, uint32_t ranks,
               struct training_spec *spec);
 
-// The object as it was given, with the defaults of what it leaves out.
+// The object as it was given, with defaults added.
 json_t *dlrm_json(const json_t *given);

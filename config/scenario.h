@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: MIT
-// A scenario: a JSON file read, checked and filled in, as a plain description of a run.
+// A scenario: a JSON file that is read, checked and completed with defaults into a plain
+// description of a run.
 #pragma once
 
 #include "cc/catalogue.h"
 #include "engine/err.h"
 #include "sim/spec.h"
 
-// `--set path=value`: dotted path with [i]; the value as JSON, else as a bare string.
+// `--set path=value`: a dotted path with [i]; the value is JSON, or else taken as a string.
 struct config_set {
     const char *path, *value;
 };
 
 struct scenario; // owns the description, its strings and the resolved text
 
-// Read `path` ("-" = stdin), apply the sets, check everything; `policies` are those that `cc` may name.
-// All errors (and warnings) go to `err` at once, each with its path in the scenario; NULL when there
-// was any error.
+// Read `path` ("-" = stdin), apply the sets, check everything; `policies` are those that `cc` may
+// name. All errors and warnings are added to `err`, each with its path in the scenario; returns
+// NULL if there was an error.
 struct scenario *scenario_load(const char *path, const struct config_set *sets, size_t n_sets,
                                const struct cc_catalogue *policies, struct err *err);
 void scenario_free(struct scenario *scenario);
 
-// Borrowed, valid until scenario_free().
+// Borrowed; valid until scenario_free().
 const struct spec *scenario_spec(const struct scenario *scenario);
-// The scenario with every default filled in, keys in a fixed order, as indented JSON. Loading it
-// gives the same text again.
+// The scenario with all defaults filled in, keys in a fixed order, as indented JSON. Loading this
+// text gives the same text again.
 const char *scenario_resolved(const struct scenario *scenario);
-// The folder that files named in the scenario are relative to.
+// The folder to which file names in the scenario are relative.
 const char *scenario_dir(const struct scenario *scenario);
 
-// The JSON Schema (draft 2020-12) of scenarios, made from the parameter tables; free() it.
+// The JSON Schema (draft 2020-12) of scenarios, generated from the parameter tables; free() it.
 char *schema_text(const struct cc_catalogue *policies);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Pieces of a JSON Schema, for whatever describes an object of the scenario.
+// Building blocks of a JSON Schema, for functions that describe an object of the scenario.
 #pragma once
 
 #include <jansson.h>
 
 #include "engine/param.h"
 
-json_t *schema_object(void); // without keys, and none is allowed
+json_t *schema_object(void); // an object that allows no keys yet
 void schema_key(json_t *object, const char *key, json_t *schema, bool required); // takes the schema
 void schema_params(json_t *object, const struct param *params, size_t n); // the keys of a table
 json_t *schema_table(const struct param *params, size_t n); // an object with the keys of a table
 json_t *schema_list(json_t *items);
-json_t *schema_words(const char *const *words); // one of them, NULL-terminated
+json_t *schema_words(const char *const *words); // one of the words, NULL-terminated
 json_t *schema_constant(const char *word);
 json_t *schema_integer(int minimum);
-json_t *schema_ref(const char *name); // to a definition of the schema
-void schema_quantities(json_t *defs); // definitions of sizes, rates, times
-json_t *schema_ranks(void);           // a list of ranks, each once
+json_t *schema_ref(const char *name); // refers to a definition of the schema
+void schema_quantities(json_t *defs); // adds the definitions of sizes, rates and times
+json_t *schema_ranks(void);           // a list of distinct ranks

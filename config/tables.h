@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables of parts that several objects have.
+// Parameter tables that several objects share.
 #pragma once
 
 #include "sim/spec.h"

@@ -8,5 +8,5 @@
 
 void csv_heading(FILE *out, const struct metric_table *table);
 
-// What is null is an empty cell.
+// Write a row; a null value is an empty cell.
 void csv_row(FILE *out, const struct metric_table *table, const void *record);

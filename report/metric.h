@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A metric: key, unit, meaning, and where its value stands in a record. Tables of metrics are the one
-// list from which metrics.json, run.json, the CSV files, docs/metrics.md and `collwire list metrics`
-// are written, and by which metrics.json is read back: one more metric is one more line of a table.
+// A metric: key, unit, meaning, and the location of its value in a record. Tables of metrics are
+// the only source of metrics.json, run.json, the CSV files, docs/metrics.md and `collwire list
+// metrics`, and of the code that reads metrics.json. To add a metric, add a row to a table.
 #pragma once
 
 #include <stdbool.h>
@@ -23,18 +23,18 @@ enum metric_unit {
 };
 
 enum metric_type {
-    METRIC_INTEGER,     // unsigned, of 1, 4 or 8 bytes; bool
+    METRIC_INTEGER,     // unsigned integer of 1, 4 or 8 bytes, or bool
     METRIC_TIME,        // ps_t, -1 = null; written in ns, or in us by unit
-    METRIC_ROUNDED,     // double, written as an integer
+    METRIC_ROUNDED,     // double, written as a rounded integer
     METRIC_REAL,        // double
     METRIC_TEXT,        // char *, NULL = null
-    METRIC_WORD,        // unsigned, an index of `words`
-    METRIC_TEXTS,       // char **, count
-    METRIC_REALS,       // double *, count
-    METRIC_OBJECT,      // a record inside the record
-    METRIC_LIST,        // records: pointer, count
-    METRIC_ONE_OR_LIST, // likewise; null of none, the object itself of one
-    METRIC_CUSTOM       // by a function; left out where there is none, or it gives NULL
+    METRIC_WORD,        // unsigned index into `words`
+    METRIC_TEXTS,       // char ** and a count
+    METRIC_REALS,       // double * and a count
+    METRIC_OBJECT,      // a record embedded in the record
+    METRIC_LIST,        // pointer to records and a count
+    METRIC_ONE_OR_LIST, // likewise; written as null for 0 items and as the object itself for 1 item
+    METRIC_CUSTOM       // written by a function; left out if it is NULL or returns NULL
 };
 
 struct metric_table {
@@ -48,7 +48,7 @@ struct metric {
     const char *help;
     enum metric_type type;
     /* where */
-    size_t offset, bytes; // of the field; METRIC_LIST: `bytes` of an item
+    size_t offset, bytes; // the field; for METRIC_LIST `bytes` is the size of an item
     size_t count_offset, count_bytes;
     /* or how, in place of the field */
     double (*real)(const void *record);
@@ -58,8 +58,8 @@ struct metric {
     /* METRIC_WORD; objects and lists */
     const char *const *words;
     const struct metric_table *table;
-    bool (*wanted)(const void *item);  // NULL = all items of a list
-    bool (*known)(const void *record); // false = null; an object whose values all are
+    bool (*wanted)(const void *item);  // false = the item is left out; NULL = all items are written
+    bool (*known)(const void *record); // false = written as null; for an object: all its values
 };
 
 #define METRIC_FIELD(record, field)                                                                \
@@ -84,18 +84,18 @@ struct metric {
 #define METRIC_TABLE(name, rows)                                                                   \
     const struct metric_table name = {rows, sizeof(rows) / sizeof *(rows)}
 
-// The value of a METRIC_INTEGER; METRIC_TIME in ps, -1 = none; METRIC_REAL and METRIC_ROUNDED, NAN =
-// none; METRIC_TEXT and METRIC_WORD, NULL = none.
+// The value of a METRIC_INTEGER; of a METRIC_TIME in ps, -1 = null; of a METRIC_REAL or
+// METRIC_ROUNDED, NAN = null; of a METRIC_TEXT or METRIC_WORD, NULL = null.
 uint64_t metric_integer(const struct metric *m, const void *record);
 ps_t metric_time(const struct metric *m, const void *record);
 double metric_real(const struct metric *m, const void *record);
 const char *metric_text(const struct metric *m, const void *record);
 
-// Items of a list: how many, and one.
+// The number of items of a list; item `i` of a list.
 size_t metric_count(const struct metric *m, const void *record);
 const void *metric_item(const struct metric *m, const void *record, size_t i);
 
-// "ns", "bytes", "bit/s", ...; "" of words.
+// "ns", "bytes", "bit/s", ...; "" for words.
 const char *metric_unit_name(enum metric_unit unit);
 
 // Visit every metric of a table and of the tables inside it, with its path: `flows[].id`.
@@ -103,5 +103,5 @@ typedef void (*metric_visit)(void *ctx, const char *path, const struct metric *m
 void metric_walk(const struct metric_table *table, const char *prefix, metric_visit visit,
                  void *ctx);
 
-// The metric of that key, or NULL.
+// The metric with this key, or NULL.
 const struct metric *metric_find(const struct metric_table *table, const char *key, size_t length);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Records to JSON and back, by tables of metrics.
+// Converts records to JSON and reads values back, by tables of metrics.
 #pragma once
 
 #include <jansson.h>
 
 #include "report/metric.h"
 
-// The record as an object, keys in the order of the table.
+// The record as an object, with keys in the order of the table.
 json_t *metric_json(const struct metric_table *table, const void *record);
 
-// What stands at "a.b.c" of an object that metric_json() wrote; NULL where it is missing. A path that
-// the table does not have is a bug.
+// The value at "a.b.c" of an object that metric_json() wrote; NULL if it is missing. The path must
+// be one of the table.
 const json_t *metric_at(const struct metric_table *table, const json_t *object, const char *path);
 
-// The mean of the numbers at a path, a list on the way standing for each of its items: NAN where there
-// are none, or one of them is null.
+// The mean of the numbers at a path; for a list on the path, over all its items. NAN if there are
+// none, or if one is null.
 double metric_mean(const struct metric_table *table, const json_t *object, const char *path);
 
-// The metric at a path. A path that the table does not have is a bug.
+// The metric at a path, which must be one of the table.
 const struct metric *metric_at_path(const struct metric_table *table, const char *path);

@@ -7,7 +7,7 @@
 
 #define METRICS_SCHEMA "collwire.metrics/1"
 
-// The records behind metrics.json and run.json: a result and what only its writer knows.
+// The record behind metrics.json and run.json: a result and facts known to the writer only.
 struct metrics_record {
     struct result result;
     const char *schema;
@@ -21,23 +21,23 @@ struct run_record {
 
 extern const struct metric_table metrics_table, run_table;
 
-// The keys of `series`, which report/series.c writes: t_ns, then one for each series_kind.
+// The keys of `series`, which report/series.c writes: t_ns, then one per series_kind.
 extern const struct metric_table series_table;
 
-// A row of EndToEnd.csv: a layer of a job. Totals stand in the first row of the job only.
+// A row of EndToEnd.csv: a layer of a job. Only the first row of a job has its totals.
 struct end_to_end_row {
     struct training_layer_result layer;
     const char *run;
     ps_t total_ps, compute_ps, exposed_ps;
 };
 
-// A row of detailed.csv: phases of one kind.
+// A row of detailed.csv: all phases of one operation, dimension and part of a layer.
 struct detailed_row {
     struct training_phase_result phase;
     const char *run;
 };
 
-// A row of dimensions.csv: a step of time and a dimension.
+// A row of dimensions.csv: one time step and one dimension.
 struct dimension_row {
     const char *run;
     ps_t at_ps;
@@ -47,7 +47,7 @@ struct dimension_row {
 
 extern const struct metric_table end_to_end_table, detailed_table, dimensions_table;
 
-// The files and their tables, for those who print what there is.
+// A file and its table, for documentation and listing.
 struct metric_file {
     const char *name, *help;
     const struct metric_table *table;

@@ -5,17 +5,18 @@
 
 #include "sim/result.h"
 
-// `scenario` is the resolved scenario as JSON text. The same result gives the same bytes.
+// The text of metrics.json. `scenario` is the resolved scenario as JSON text. Equal results give
+// equal bytes.
 char *metrics_json(const struct result *r, const char *scenario);
 
-// What depends on the machine: times, events, versions, captures.
+// The text of run.json, which depends on the machine: times, events, versions, captures.
 char *run_json(const struct result *r, const char *version);
 
-// The series as CSV: t_ns, then a column per line. NULL when there is none.
+// The series as CSV: t_ns, then a column per line of the series. NULL if there is no series.
 char *series_csv(const struct result *r);
 
-// Training jobs as tables, times in us: a row per layer, per kind of phase, and per step of time and
-// dimension. NULL when there is no training job.
+// Training jobs as CSV tables, times in us: a row per layer, per kind of phase, per time step and
+// dimension. NULL if there is no training job.
 char *training_end_to_end_csv(const struct result *r);
 char *training_detailed_csv(const struct result *r);
 char *training_dimensions_csv(const struct result *r);
