@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
-// A message of a collective on an empty network: least times, and what its ends' lines carry of it.
+// A message of a collective on an empty network: least times, and the load on the sender's and the
+// receiver's links.
 #pragma once
 
 #include "sim/sim_internal.h"
 
 struct ideal_message {
-    uint32_t out,
-        in; // first port of the line that it leaves by, comes in by; GRAPH_NONE = not known
-    double reach_ps;  // from the post to its last byte at the receiver
-    double own_ps;    // its bytes on those ports of the sender that it takes
-    double out_ps;    // its bytes on the whole line of the sender
-    double in_ps;     // and on that of the receiver
-    double after_ps;  // from the end of its last packet at the sender to its arrival
-    double behind_ps; // so much later yet, where nothing is known but the end of its bytes
-    double before_ps; // from the post to the first bit on the receiver's line
-    double ack_ps;    // one ACK on the receiver's line, 0 = ACKs leave by other ports than data
-    double acks_ps;   // all that must leave
-    double ack_share; // time of the ACKs of as much data as takes a unit of time
+    // First port of the links by which the message leaves and arrives; GRAPH_NONE = unknown.
+    uint32_t out, in;
+    double reach_ps; // from the post to the last byte at the receiver
+    double own_ps;   // time of its bytes on the ports of the sender that the message uses
+    double out_ps;   // time of its bytes on all links of the sender together
+    double in_ps;    // time of its bytes on all links of the receiver together
+    double after_ps; // from the end of its last packet at the sender to its arrival
+    // additional delay if only the end of the message's last byte at the sender is known
+    double behind_ps;
+    double before_ps; // from the post to the first bit on the receiver's link
+    double ack_ps;    // time of one ACK on the receiver's link, 0 = ACKs use other ports than data
+    double acks_ps;   // time of all ACKs that the receiver must send
+    double ack_share; // time of the ACKs per unit of time of data
 };
 
 struct ideal_message ideal_message(const struct sim *sim, uint32_t src, uint32_t dst,

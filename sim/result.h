@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run has shown: plain data for the formatters in report/. Times in ps; -1 = null.
+// The results of a run: plain data for the formatters in report/. Times are in ps; -1 = null.
 #pragma once
 
 #include <stdbool.h>
@@ -28,26 +28,27 @@ struct flows_summary {
     double jain; // of goodput
 };
 
-// All chunks' phases of one operation along one dimension.
+// All phases of one operation along one dimension, over all chunks.
 struct phase_result {
-    uint32_t dim; // of the collective's; n_dims = all ranks at once
+    uint32_t dim; // among the collective's dimensions; n_dims = all ranks at once
     const char *op, *algorithm;
     uint64_t bytes, messages;
-    ps_t start_ps, end_ps; // -1 = not yet
-    ps_t queueing_ps;      // mean over ranks and chunks: ready, but the dimension was busy
-    ps_t network_ps;       // mean over messages: post to last byte; -1 = there were none
+    ps_t start_ps, end_ps; // -1 = not reached
+    // mean over ranks and chunks of the time for which a phase was ready and its dimension busy
+    ps_t queueing_ps;
+    ps_t network_ps; // mean over messages from post to last byte; -1 = there were none
 };
 
-// A dimension in a collective.
+// A dimension of a collective.
 struct dim_result {
     uint64_t bytes;
-    double busy; // share of the collective's time, mean over groups
+    double busy; // share of the collective's time in which it was in use, mean over groups
 };
 
 struct collective_result {
     uint32_t job, ranks;
     const char *name, *op;
-    char *algorithm; // "ring", or "ring+halving_doubling" over dimensions
+    char *algorithm; // "ring", or "ring+halving_doubling" for several dimensions
     uint64_t bytes;
     ps_t start_ps, end_ps, ideal_ps; // -1 = unknown
     double algbw_bps, busbw_bps, efficiency;
@@ -56,12 +57,12 @@ struct collective_result {
     uint32_t n_phases, n_dims;
 };
 
-// A part of a layer: times of one rank over all passes, mean over ranks.
+// A part of a layer: times per rank, summed over all passes, mean over ranks.
 struct training_part_result {
     ps_t compute_ps, exposed_ps;
-    ps_t comm_ps; // sum over its collectives of first start to last end; update delay
-                  // left out
-    ps_t queueing_ps, network_ps; // means as in phase_result, over all phases
+    // Sum over the part's collectives of the time from first start to last end, without update delay.
+    ps_t comm_ps;
+    ps_t queueing_ps, network_ps; // means over all phases, as in phase_result
     uint64_t collectives;
 };
 
@@ -70,7 +71,7 @@ struct training_layer_result {
     struct training_part_result parts[3]; // fwd, ig, wg
 };
 
-// All phases of the collectives of a part of a layer, of one operation along one dimension.
+// All phases of the collectives of one part of a layer, of one operation along one dimension.
 struct training_phase_result {
     const char *layer, *part, *op, *algorithm;
     uint32_t dim; // n_dims of the job = all ranks at once
@@ -78,30 +79,31 @@ struct training_phase_result {
     ps_t queueing_ps, network_ps; // means as in phase_result
 };
 
-struct training_spread { // over ranks
+struct training_spread { // distribution over ranks
     ps_t p50, p99, max;
 };
 
-// An iteration; -1 = not ended.
+// An iteration; -1 = not finished.
 struct training_pass_result {
-    ps_t end_ps;      // of its last rank, after the job's start
-    ps_t duration_ps; // since the end of the one before
+    ps_t end_ps;      // end of its last rank, since the job's start
+    ps_t duration_ps; // time since the end of the previous iteration
 };
 
-// Shares of equal steps of time in which the queues of a dimension held something, mean over groups.
+// Use of dimensions: for equal time steps the share of time in which the queues of a dimension were
+// not empty, mean over groups.
 struct training_use {
     uint32_t n_dims;
-    bool spans_all; // the last dimension is all ranks at once
+    bool spans_all; // the last dimension stands for all ranks at once
     ps_t step_ps;
-    size_t n;      // steps from time 0
+    size_t n;      // number of steps from time 0
     double *share; // [step * n_dims + dim]
-    double *mean;  // [dim] over the job's time
+    double *mean;  // [dim] mean over the job's time
 };
 
 struct training_result {
     uint32_t job, ranks;
     const char *name, *parallelism;
-    ps_t total_ps;   // from the job's start to the end of its last rank; -1 = not ended
+    ps_t total_ps;   // from the job's start to the end of its last rank; -1 = not finished
     ps_t compute_ps; // mean over ranks
     struct training_pass_result *passes;
     uint64_t n_passes;
@@ -109,25 +111,25 @@ struct training_result {
     size_t n_layers;
     struct training_phase_result *phases;
     size_t n_phases;
-    struct training_spread rank_end; // of the ranks that have ended, after the job's start
-    struct training_spread exposed;  // the same less what they computed
+    struct training_spread rank_end; // end of each rank that has finished, since the job's start
+    struct training_spread exposed;  // the same less the rank's compute time
     struct training_use use;
 };
 
-// What a rank of a job did from one time to another. Slices of one lane do not overlap.
+// An interval of a rank's timeline. Slices of one lane do not overlap.
 struct slice_result {
-    uint32_t job, rank; // rank of the network
-    uint32_t lane;      // 0 = computing and waiting; phases: (1 + dim) << SLICE_LANE_BITS and up
+    uint32_t job, rank; // rank: of the network
+    uint32_t lane;      // 0 = compute and wait; phases: (1 + dim) << SLICE_LANE_BITS and up
     ps_t begin_ps, end_ps;
-    const char *layer, *part; // part: NULL of a phase
-    const char *op;           // of a phase, else NULL
+    const char *layer, *part; // part: NULL for a phase
+    const char *op;           // NULL except for a phase
     bool wait;
-    uint32_t dim, chunk; // of a phase
+    uint32_t dim, chunk; // for a phase
 };
 #define SLICE_LANE_BITS 20
 
 struct pfc_port_result {
-    char *at; // the port that was paused
+    char *at; // the paused port
     unsigned cls;
     uint64_t pauses;
     ps_t paused_ps;
@@ -140,7 +142,7 @@ struct port_result {
     double utilization, mean_queue_bytes;
 };
 
-// A link that failed or came back, or all routes that took notice.
+// A link that failed or was repaired, or an update of all routes.
 struct link_change {
     ps_t at_ps;
     const char *at, *what;
@@ -149,17 +151,17 @@ struct link_change {
 struct switch_result {
     char *at;
     uint64_t max_queue_bytes, max_buffer_bytes, max_headroom_bytes;
-    uint64_t max_ingress_bytes; // of lossless classes where there are any
-    double alpha;               // of that ingress's class
+    uint64_t max_ingress_bytes; // of lossless classes if there are any
+    double alpha;               // alpha of that ingress's class
     uint64_t shared_bytes, headroom_limit_bytes;
     double mean_queue_bytes;
 };
 
 struct series_line {
-    char *key;   // place or flow
-    char *field; // of observe: the name of the value, else NULL
+    char *key;   // port pattern or flow
+    char *field; // for SERIES_OBSERVE the name of the value, else NULL
     double *values;
-    size_t first; // sample at which it appeared; earlier ones are null
+    size_t first; // sample at which the line begins; earlier values are null
 };
 
 enum series_kind {
@@ -187,21 +189,21 @@ struct result {
     const char *name, *policy;
     uint64_t seed;
     enum run_status status;
-    char *reason;   // of incomplete
-    char **waiting; // who waits for whom
+    char *reason;   // why the run is incomplete
+    char **waiting; // which ranks, messages and ports wait for what
     size_t n_waiting;
     ps_t sim_time_ps;
     struct flow_record *flows;
     size_t n_flows;
-    bool flows_complete; // false: more messages than report.flows_max
+    bool flows_complete; // false: there are more messages than report.flows_max
     struct flows_summary summary;
     struct collective_result *collectives;
     size_t n_collectives;
     struct training_result *trainings;
     size_t n_trainings;
-    struct slice_result *slices; // of the timeline, by job, rank and lane
+    struct slice_result *slices; // the timeline, by job, rank and lane
     size_t n_slices;
-    bool timeline; // was asked for
+    bool timeline; // a timeline was requested
     bool timeline_cut;
     /* fabric */
     uint64_t pause_frames, resume_frames, max_queue_bytes;
@@ -209,14 +211,14 @@ struct result {
     struct pfc_port_result *pfc_ports;
     size_t n_pfc_ports;
     uint64_t marked_packets, markable_packets, cnps;
-    uint64_t cc_cuts; // times a policy lowered a rate or a window
+    uint64_t cc_cuts; // number of times a policy lowered a rate or a window
     uint64_t dropped_packets, dropped_bytes;
-    uint64_t drops[DROP_REASONS]; // packets
-    char **deadlock;              // the ports of a cycle of waits, in order
+    uint64_t drops[DROP_REASONS]; // [reason] packets
+    char **deadlock;              // the ports of a cycle of dependencies, in order
     size_t n_deadlock;
-    uint64_t lost_pfc_frames; // of those
+    uint64_t lost_pfc_frames; // PFC frames among the lost ones
     uint64_t watchdog_fired;
-    const struct link_change *changes; // of links and routes; owned by the simulation
+    const struct link_change *changes; // changes of links and routes; owned by the simulation
     size_t n_changes;
     uint64_t naks, timeouts, retransmitted;
     struct port_result *ports;
@@ -225,10 +227,10 @@ struct result {
     size_t n_switches;
     char **explain;
     size_t n_explain;
-    struct series *series; // NULL = none asked for
+    struct series *series; // NULL = not requested
     /* machine */
     double wall_s, cpu_s;
-    uint64_t memory_limit_bytes; // that the run was held against
+    uint64_t memory_limit_bytes; // the limit that applied to the run
     uint64_t events, packet_hops, peak_rss_bytes;
     struct capture_result *captures;
     size_t n_captures;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A plain description of a run: what config reads from a scenario and a simulation is built from.
+// A plain description of a run: config/ reads it from a scenario, and a simulation is built from
+// it.
 #pragma once
 
 #include "cc/cc.h"
@@ -10,7 +11,7 @@
 
 #define SPEC_MAX_DIMS 8
 
-// One dimension of the network with the settings that hold in it.
+// One dimension of the network and its settings.
 struct dim_spec {
     const struct topology_kind *kind;
     uint32_t size, ranks_per_port;
@@ -24,30 +25,31 @@ struct dim_spec {
 };
 
 struct capture_spec {
-    const char *at, *file, *filter; // filter "" = all; file "-" = stdout
+    const char *at, *file, *filter; // at: port pattern; filter "" = all packets; file "-" = stdout
     uint64_t snaplen_bytes;
     int stamp; // enum capture_stamp: 0 first bit, 1 last bit
 };
 
-// What is wrong with links: all that places name.
+// A fault: what happens to all links that match the pattern.
 struct fault_spec {
     const char *at;
-    bool one_way; // only the directions named; else both of each link
+    bool one_way; // only the matching directions; else both directions of each link
     double loss, corruption;
-    bool pfc;                    // loss and corruption hit PFC frames too
-    ps_t down_ps, up_ps;         // PS_NEVER = never
-    ps_t detect_ps;              // from a change to routes that know of it
-    ps_t storm_ps, storm_end_ps; // the nodes named pause their neighbours without end
+    bool pfc;            // loss and corruption also affect PFC frames
+    ps_t down_ps, up_ps; // PS_NEVER = never
+    ps_t detect_ps;      // from a change of a link to new routes; PS_NEVER = routes never change
+    // during this time the matching nodes pause their neighbours permanently
+    ps_t storm_ps, storm_end_ps;
 };
 
-// A route over the shortest ones: at switch `at`, for rank `dst`, to the neighbour `via`.
+// A route that replaces the shortest ones: at switch `at`, for rank `dst`, to the neighbour `via`.
 struct route_spec {
     const char *at, *dst, *via;
 };
 
 struct report_spec {
     ps_t sample_ps;         // 0 = no series
-    const char **sample_at; // patterns of places; none = all switch output ports
+    const char **sample_at; // port patterns; none = all output ports of switches
     size_t n_sample_at;
     uint64_t flows_max;
     bool timeline;
@@ -55,9 +57,9 @@ struct report_spec {
 };
 
 struct limits_spec {
-    ps_t sim_time_ps, stall_ps; // PS_NEVER = none
-    double wall_s;              // 0 = none
-    uint64_t events;            // 0 = none
+    ps_t sim_time_ps, stall_ps; // PS_NEVER = no limit
+    double wall_s;              // 0 = no limit
+    uint64_t events;            // 0 = no limit
     uint64_t memory_bytes;      // 0 = what the machine allows
 };
 
@@ -66,8 +68,8 @@ enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };
 struct spec {
     const char *name, *description, *source;
     uint64_t seed;
-    int network;                         // enum network_model
-    ps_t duration_ps;                    // planned horizon, PS_NEVER = until the work is done
+    int network;      // enum network_model
+    ps_t duration_ps; // time that is simulated, PS_NEVER = until all jobs have ended
     struct dim_spec dims[SPEC_MAX_DIMS]; // innermost first
     uint32_t n_dims;
     struct job_spec *jobs;
