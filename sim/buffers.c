@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Traffic classes of a run, and the buffer of a switch: what its classes reserve, the headroom of the
+// Traffic classes of a run, and the buffer of a switch: the reserve of its classes, the headroom of
 // lossless ones, and the thresholds of each.
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
@@ -40,7 +40,7 @@ uint8_t sim_lossless(const struct sim *sim, uint32_t dim)
     return classes;
 }
 
-// Quanta of the data classes: weight times the largest frame of any dimension.
+// Scheduling quanta of the data classes: weight times the largest frame of any dimension.
 void sim_weights_init(struct sim *sim)
 {
     struct network *net = &sim->net;
@@ -59,7 +59,7 @@ void sim_weights_init(struct sim *sim)
         }
 }
 
-// Of a lossless class at a port of a switch.
+// Headroom of one lossless class at a port of a switch.
 static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_lossless)
 {
     const struct graph_port *here = &sim->graph.ports[port];
@@ -75,7 +75,8 @@ static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_los
                                  .max_frame_in = data,
                                  .max_frame_back = data > ack ? data : ack,
                                  .pfc_wire_bytes = sim->net.pfc_wire_bytes,
-                                 .pfc_ahead = 3 * n_lossless - 1}; // each class sends its own
+                                 // each class sends its own PAUSE frame
+                                 .pfc_ahead = 3 * n_lossless - 1};
     uint64_t bytes = mmu_headroom_bytes(&link);
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a spec to a network that is ready to run.
+// Builds a network that is ready to run from a spec.
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void build_graph(struct sim *sim, struct err *err)
         sim_routes_build(sim, err);
 }
 
-// A NIC's own clock is off by up to clock_ppm.
+// The clock of a NIC deviates by up to clock_ppm.
 static uint64_t port_rate(const struct sim *sim, const struct graph_port *port)
 {
     double ppm = sim->spec->dims[port->dim].transport.clock_ppm;
@@ -52,7 +52,8 @@ static ps_t catch_up_lag_ps(const struct sim *sim, const struct graph_port *port
 static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port)
 {
     const struct transport_dim *dim = &sim->hosts.dims[port->dim];
-    // The base RTT of any pair holds a link of the rank both ways, not always the one that the flow sends by.
+    // The base RTT of a pair includes one link of the rank in both directions, not necessarily the
+    // one on which the flow sends.
     uint32_t first = 0, n = graph_ports_in(&sim->graph, port->node, port->dim, &first);
     ps_t base_rtt = PS_NEVER;
     for (uint32_t p = first; p < first + n; p++) {
@@ -89,12 +90,12 @@ static void build_network(struct sim *sim)
     for (uint32_t p = 0; p < g->n_ports; p++)
         span += (g->ports[p].delay_ps + serialization_ps(1500, g->ports[p].rate_bps)) / g->n_ports;
     engine_shape(&sim->engine, g->n_ports, span);
-    // Preamble and gap where the scenario counts them.
+    // Count preamble and inter-frame gap only if the scenario does.
     bool gap = sim->spec->dims[0].transport.overhead == OVERHEAD_ETHERNET;
     sim->net.pfc_wire_bytes = NET_PFC_FRAME_BYTES + (gap ? 20 : 0);
 }
 
-// What the transport is in each dimension: known before the network is, since sizes follow from it.
+// Resolve the transport of each dimension before the network is built, since sizes depend on it.
 static void prepare_hosts(struct sim *sim)
 {
     const struct spec *spec = sim->spec;
@@ -124,7 +125,8 @@ static void build_hosts(struct sim *sim)
         routers_attach(&sim->switches);
 }
 
-// Layers of messages, each the client of the one below: workload, relay, stripes, ledger, hosts.
+// Stack the layers of messages, each a client of the layer below: workload, relay, stripes, ledger,
+// hosts.
 static void build_message_layers(struct sim *sim)
 {
     sim->client = workload_client(&sim->workload);
@@ -183,7 +185,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     prepare_hosts(sim);
     build_graph(sim, err);
     sim->stats.ranks = memory_zeroed(sim->graph.n_ranks, sizeof *sim->stats.ranks);
-    if (err->n_errors > errors) { // nothing can be built on it
+    if (err->n_errors > errors) { // without a valid buffer nothing else can be built
         sim_free(sim);
         return NULL;
     }

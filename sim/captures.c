@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the places of a scenario to taps: which captures see which port.
+// Maps the places of a scenario's captures to taps on ports.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct place_ports {
     const struct sim *sim;
     struct capture_port *list;
     size_t n, cap;
-    bool one_way; // "a->b": that direction alone
+    bool one_way; // "a->b" matches this direction only
 };
 
 static void add(struct place_ports *ports, uint32_t port, bool far_end)
@@ -68,7 +68,7 @@ static int open_one(struct sim *sim, size_t c, const char *folder, const char *s
     return sim->captures[c] ? 0 : -1;
 }
 
-// tap_first / tap_list: for every port the captures that watch it.
+// Build tap_first and tap_list: for every port the captures that watch it.
 static void index_taps(struct sim *sim, const struct place_ports *places)
 {
     sim->tap_first = memory_zeroed(sim->graph.n_ports + 1, sizeof *sim->tap_first);
@@ -84,7 +84,7 @@ static void index_taps(struct sim *sim, const struct place_ports *places)
                 if (places[c].list[i].port == p) {
                     network_tap_port(&sim->net, p);
                     sim->tap_list[n++] = (uint32_t)c;
-                    break; // a capture sees both ends of an inner link in one call
+                    break; // a capture handles both ends of an inner link in one call
                 }
     }
     sim->tap_first[sim->graph.n_ports] = n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the state at the end of a run to its result.
+// Makes the result from the state at the end of a run.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -7,7 +7,8 @@
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
 
-// The order of posting: by time, and at one time by source, so that it follows from the ranks' own orders alone.
+// Order by time of posting, and at one time by source and number, so that the order of simultaneous
+// events of different ranks does not matter.
 static int by_post(const void *a, const void *b)
 {
     const struct flow_record *x = a, *y = b;
@@ -18,7 +19,7 @@ static int by_post(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-// Messages and flows have numbers of their sources; the results count them over all.
+// Number all messages and flows of the results; each source numbers its own only.
 static void number_flows(struct sim *sim)
 {
     uint32_t n = sim->hosts.flows.n, *number = memory_zeroed(n, sizeof *number);
@@ -62,7 +63,8 @@ static void collect_flows(struct sim *sim, struct result *r)
     summary->running = sim->hosts.n_running - sim_stripes_running(sim) + sim->analytical.n_running;
     summary->bytes = sim->hosts.counters.posted_bytes + sim->analytical.posted_bytes;
     struct rank_sums sums = add_ranks(sim);
-    summary->fct_ns = distribution_stats(&s->fct_ns); // whole numbers: their sum has no order
+    // integers, so the sum does not depend on the order
+    summary->fct_ns = distribution_stats(&s->fct_ns);
     summary->slowdown = distribution_stats(&s->slowdown);
     if (s->slowdown.n > 0)
         summary->slowdown.mean = sums.slowdown / (double)s->slowdown.n;

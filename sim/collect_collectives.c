@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the records of collectives to their results.
+// Makes the results of collectives from their records.
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void collect_phases(const struct collective_record *record, struct collec
     }
 }
 
-// The last one, all ranks at once, only where it is used.
+// The last dimension, all ranks at once, is included only if it was used.
 static void collect_dims(const struct collective_record *record, struct collective_result *c)
 {
     double time = (double)(c->end_ps - c->start_ps);
@@ -70,8 +70,8 @@ static void collect_rates(struct collective_result *c, enum coll_op op)
         c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
 }
 
-// Equal requests of one communicator have the same ideal time. A collective that has not ended has no
-// efficiency, so its ideal time is not computed: an interrupted run ends sooner.
+// Equal requests of one communicator have the same ideal time. A collective that has not ended has
+// no efficiency, so its ideal time is not computed, and an interrupted run ends sooner.
 static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
 {
     const struct collective_record *records = sim->workload.recorder.records, *record = &records[i];

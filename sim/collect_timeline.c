@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// From the timelines of training jobs to slices in lanes. Several phases may run along a dimension at
-// once, so each takes the first of the dimension's lanes that is free.
+// Makes slices in lanes from the timelines of training jobs. Several phases may run along a
+// dimension at the same time, so each phase takes the dimension's first free lane.
 #include <stdlib.h>
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
 #include "workload/training_job.h"
 
-// Of the place of a slice: rank, then the loop or a dimension.
+// The track of a slice within its rank: 0 = the training loop, 1 + dimension for a phase.
 static uint32_t track(const struct slice_result *s) { return s->op ? s->dim + 1 : 0; }
 
 static int compare_slices(const void *a, const void *b)
@@ -33,7 +33,7 @@ static bool same_track(const struct slice_result *a, const struct slice_result *
 
 static void assign_lanes(struct slice_result *slices, size_t n)
 {
-    ps_t *ends = NULL; // [lane] of the track
+    ps_t *ends = NULL; // [lane] end of the last slice in this lane
     size_t n_lanes = 0, cap = 0;
     for (size_t i = 0; i < n; i++) {
         struct slice_result *s = &slices[i];

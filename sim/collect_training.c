@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From training jobs to their results.
+// Makes the results of training jobs.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -16,15 +16,16 @@ static ps_t mean_compute(const struct training_job *t)
     return (ps_t)(sum / t->n_ranks + 0.5);
 }
 
-// The collectives that have ended of one part of one layer.
+// Sums over the finished collectives of one part of one layer.
 struct slot_sum {
     uint64_t collectives;
     ps_t comm_ps;
     struct phase_record all;
-    struct collective_record kinds; // only its phases
+    struct collective_record kinds; // only the phases are used
 };
 
-// Sums by slot; the slots that have any, in the order of their first: how many.
+// Fill sums by slot, and `order` with the slots that have collectives, in the order of the first
+// one. Returns the number of such slots.
 static uint32_t sum_records(const struct sim *sim, const struct training_job *t,
                             struct slot_sum *sums, uint32_t *order)
 {

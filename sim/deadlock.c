@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A deadlock of PFC: paused ports that wait for each other in a cycle.
+// PFC deadlock: paused ports that wait for each other in a cycle.
 //
-// By class. A paused port P towards switch B waits for B's output Q where Q is paused too and holds a packet that
-// came by P's link: B keeps P paused until such packets leave. A cycle of these waits never ends by
-// itself. Searched for once a run has stopped moving, so a cycle that would have come apart is not met.
+// The search considers each class separately. A paused port P towards switch B waits for output Q
+// of B if Q is paused too and holds a packet that arrived on P's link: B keeps P paused until such
+// packets leave. A cycle of such dependencies never ends by itself. The search runs only after a
+// run has stalled, so it does not report a cycle that would have resolved.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,9 @@ enum { UNSEEN, ON_PATH, DONE };
 
 struct search {
     const struct sim *sim;
-    unsigned slot;  // of the class
-    uint8_t *state; // [port]
-    uint32_t *path; // ports from the start of the search
+    unsigned slot;  // index of the class
+    uint8_t *state; // [port] visited, or on the current path
+    uint32_t *path; // ports visited since the start of the search
     uint32_t n;
 };
 
@@ -25,7 +26,7 @@ static bool is_stuck(const struct network *net, uint32_t port, unsigned slot)
     return net->ports[port].paused >> slot & 1 && net->ports[port].waiting >> slot & 1;
 }
 
-// Does the port's queue hold a packet that came in by `ingress`?
+// True if the port's queue holds a packet that arrived at `ingress`.
 static bool holds_from(const struct network *net, uint32_t port, unsigned slot, uint32_t ingress)
 {
     const struct queue *q = port_queue(net, port, slot);
@@ -41,7 +42,7 @@ static bool holds_from(const struct network *net, uint32_t port, unsigned slot, 
     return false;
 }
 
-// Follow the waits of `port`; true once the path has closed, the cycle being path[first..n).
+// Follow the dependencies of `port`. Returns true if they form a cycle, which is path[first..n).
 static bool follow(struct search *s, uint32_t port, uint32_t *first)
 {
     const struct network *net = &s->sim->net;

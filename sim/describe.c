@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What follows from a scenario before anything runs.
+// Describes what follows from a scenario before the run.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ char *sim_describe(const struct sim *sim)
         if (g->n_ranks > 2)
             describe_pair(out, sim, 0, g->n_ranks - 1);
     }
-    for (uint32_t i = 0; i < sw->n_switches + sw->n_routers; i++) // one of each role
+    for (uint32_t i = 0; i < sw->n_switches + sw->n_routers; i++) // one switch of each role
         if (i == 0 || role_of(sim, i) != role_of(sim, i - 1) ||
             sim_switch_dim(sim, i) != sim_switch_dim(sim, i - 1))
             describe_switch(out, sim, i);

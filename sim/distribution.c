@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Samples, then a histogram whose bins are 10 bits of mantissa to every power of two.
+// Keeps samples, and beyond the limit a histogram whose bins are 10 bits of mantissa for each power
+// of two.
 #include "sim/distribution.h"
 
 #include <stdlib.h>
@@ -8,11 +9,12 @@
 #include "engine/memory.h"
 
 #define MANTISSA_BITS 10
-#define EXPONENT_MIN 960 // biased: 2^-63; smaller and larger values share the end bins
+// biased: 2^-63; values outside the range are counted in the first or last bin
+#define EXPONENT_MIN 960
 #define EXPONENTS 128
 #define BINS ((size_t)EXPONENTS << MANTISSA_BITS)
 
-// The upper bits of an IEEE double order positive values.
+// The upper bits of an IEEE double; they order positive values.
 static size_t bin_of(double value)
 {
     uint64_t bits;
@@ -23,7 +25,7 @@ static size_t bin_of(double value)
     return at - low < BINS ? (size_t)(at - low) : BINS - 1;
 }
 
-// Middle of a bin.
+// The middle of a bin.
 static double bin_value(size_t bin)
 {
     uint64_t at = ((uint64_t)EXPONENT_MIN << MANTISSA_BITS) + bin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counting what a run will need.
+// Estimates the memory, time and output of a run.
 #include "sim/estimate.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ const char *const estimate_part_names[] = {
     [ESTIMATE_RECORDS] = "records of messages (report.flows_max)",
 };
 
-/* Bytes of one of each, with its share of tables and allocation, measured; text of its JSON. */
+/* Measured bytes per item with its share of tables and allocation; bytes of its JSON text. */
 #define FLOW_EXTRA_BYTES 128
 #define MESSAGE_BYTES (sizeof(struct message) + 128)
 #define RECORD_BYTES (sizeof(struct flow_record) + 2600) // a JSON object of 20 members
@@ -45,7 +45,7 @@ static double flight_packets(const struct sim *sim, double posted)
     return bytes / (double)sim->hosts.dims[0].mtu_bytes;
 }
 
-// Means over a sample of pairs: links between two ranks, and parts that a message is cut into.
+// Means over a sample of pairs of ranks: number of links, and number of parts of a message.
 struct pair_means {
     double hops, parts;
 };
@@ -69,7 +69,8 @@ static struct pair_means sample_pairs(const struct sim *sim)
     return (struct pair_means){sum.hops / pairs, sum.parts / pairs};
 }
 
-// Nanoseconds a packet-hop: 60 on a network in the cache, 50 more by 8192 ports and beyond.
+// Nanoseconds per packet-hop: 60 if the network fits into the cache, up to 50 more from 8192 ports
+// on.
 static double hop_ns(const struct sim *sim)
 {
     double share = sim->graph.n_ports / 8192.;
@@ -94,7 +95,7 @@ struct estimate sim_estimate(const struct sim *sim)
 {
     const struct spec *spec = sim->spec;
     struct estimate e = {0};
-    bool raw = true; // every message is in a list of the scenario
+    bool raw = true; // all messages are listed in the scenario
     double pairs = 0, posted = (double)sim->workload.total_bytes;
     if (sim_is_analytical(sim))
         return e;

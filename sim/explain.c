@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sentences made from counters: why there were no pauses, why the policy never acted, what was the
-// bottleneck, and who waits for whom when a run cannot finish.
+// Makes sentences from counters: why there were no pauses, why the policy did not act, which link
+// was the bottleneck, and which ranks and ports wait if a run cannot complete.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,7 +47,8 @@ static void explain_pauses(const struct sim *sim, struct result *r)
                            (unsigned long long)r->dropped_packets));
         return;
     }
-    double alpha = sw->alpha > 0 ? sw->alpha : dim->sw.pfc.alpha; // it may have held nothing
+    // alpha is 0 if no ingress ever held a packet
+    double alpha = sw->alpha > 0 ? sw->alpha : dim->sw.pfc.alpha;
     uint64_t empty = (uint64_t)(alpha * (double)sw->shared_bytes) + dim->sw.reserve_bytes;
     uint64_t full = (uint64_t)(alpha * (double)(sw->shared_bytes - sw->max_buffer_bytes)) +
                     dim->sw.reserve_bytes;
@@ -70,7 +71,7 @@ static void explain_pauses(const struct sim *sim, struct result *r)
                                       human_bytes(sw->headroom_limit_bytes, b)));
 }
 
-// The lowest Kmin among switch ports, or UINT64_MAX when none marks.
+// The lowest Kmin among switch ports, or UINT64_MAX if no port marks.
 static uint64_t lowest_kmin(const struct sim *sim)
 {
     uint64_t kmin = UINT64_MAX;
@@ -82,7 +83,7 @@ static uint64_t lowest_kmin(const struct sim *sim)
     return kmin;
 }
 
-// A policy that goes by delay or telemetry.
+// For a policy that uses delay or telemetry.
 static void explain_by_ack(struct result *r, const char *name)
 {
     char queue[UNIT_TEXT];
@@ -126,8 +127,8 @@ static void explain_policy(const struct sim *sim, struct result *r)
                                    (unsigned long long)r->cc_cuts));
 }
 
-// Full headroom: the sender has not stopped in time, because PAUSE frames were lost, because a pause ended
-// before its refresh, or because the headroom that the scenario gives is too small.
+// Headroom was exhausted because the sender did not stop in time: PAUSE frames were lost, a pause
+// expired before its refresh, or the scenario sets too little headroom.
 static void explain_headroom(const struct sim *sim, struct result *r)
 {
     unsigned long long drops = r->drops[DROP_HEADROOM];
@@ -228,7 +229,7 @@ static const char *why_waiting(const struct sim *sim, const struct flow_record *
     return sender_may_send(s) ? "it was sending" : "it waits for earlier messages";
 }
 
-// Who waits for whom: every unfinished flow, and every port that PFC holds.
+// List what blocks the run: every unfinished flow, and every port that PFC has paused.
 void sim_waiting(const struct sim *sim, struct result *r)
 {
     char a[2 * GRAPH_NAME], b[GRAPH_NAME], t[UNIT_TEXT];

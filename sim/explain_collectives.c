@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Sentences about collectives over dimensions: which one bounds them, and who is still awaited.
+// Sentences about collectives over several dimensions: which dimension limits them, and which ranks
+// have not finished.
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
 
-#define BOUND 0.6 // a dimension that is busy for this share of the time bounds it
+#define BOUND 0.6 // a dimension in use for this share of the time is the bottleneck
 #define SENTENCES_MAX 4
 
 static uint32_t busiest_dim(const struct collective_result *c)
@@ -15,7 +16,7 @@ static uint32_t busiest_dim(const struct collective_result *c)
     return best;
 }
 
-// Mean wait of the phases along a dimension.
+// Mean time that phases of a dimension waited for it.
 static ps_t mean_wait(const struct collective_record *record, uint32_t dim)
 {
     struct phase_record sum = {0};
@@ -46,7 +47,7 @@ static void explain_one(const struct collective_record *record, const struct col
                                       c->name, 100 * c->dims[dim].busy));
 }
 
-// The last of every job that has ended over several dimensions.
+// Explain the last collective of every job that has finished one over several dimensions.
 void sim_explain_collectives(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
@@ -62,7 +63,7 @@ void sim_explain_collectives(const struct sim *sim, struct result *r)
     }
 }
 
-// Its earliest phase that has begun and not ended.
+// The first phase that has begun and not ended.
 static const struct phase_record *open_phase(const struct collective_record *record)
 {
     for (uint32_t i = 0; i < record->n_phases; i++)

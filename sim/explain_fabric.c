@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sentences about the fabric, made from counters: who paused whom, which links were busy, how evenly
-// equal paths were used, where packets were dropped.
+// Makes sentences about the fabric from counters: which ports caused pauses, which links were busy,
+// how evenly equal paths were used, where packets were dropped.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,12 +10,12 @@
 // ---- the congestion tree ----
 
 #define NO_PORT UINT32_MAX
-#define TREE_DEPTH_MAX 64 // blames may go round where routes do
+#define TREE_DEPTH_MAX 64 // limit, since routes with loops can form a cycle
 
-// The output port that most pauses of `port` were for; NO_PORT where it was never paused by a switch.
+// The output port that caused most pauses of `port`; NO_PORT if no switch has paused `port`.
 static uint32_t paused_for(const struct sim *sim, uint32_t port)
 {
-    uint32_t peer = sim->graph.ports[port].peer; // the ingress that asked for the pause
+    uint32_t peer = sim->graph.ports[port].peer; // the ingress that sent the pause
     uint64_t pauses = 0;
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         pauses += sim->net.pfc[port].cls[cls].pauses;
@@ -24,7 +24,7 @@ static uint32_t paused_for(const struct sim *sim, uint32_t port)
     return sim->switches.ports[peer].xoff_cause;
 }
 
-// Follow the blame to a port that nobody paused; *depth counts the pauses on the way.
+// Follow the causes to a port that was not paused; *depth counts the pauses on the way.
 static uint32_t root_of(const struct sim *sim, uint32_t port, unsigned *depth)
 {
     uint32_t next;
@@ -48,7 +48,7 @@ static struct tree *tree_at(struct tree **trees, size_t *n, uint32_t root)
     return &(*trees)[(*n)++];
 }
 
-// Does any shortest path of the port's switch to `dst` leave by the port?
+// True if a shortest path from the port's switch to `dst` uses the port.
 static bool on_shortest_path(const struct sim *sim, uint32_t port, uint32_t dst)
 {
     const uint16_t *ports;
@@ -61,7 +61,7 @@ static bool on_shortest_path(const struct sim *sim, uint32_t port, uint32_t dst)
     return false;
 }
 
-// Flows whose NIC was paused for a link that they cannot use.
+// Count the flows whose NIC was paused because of a link that they do not use.
 static void count_victims(const struct sim *sim, const struct result *r, struct tree *tree)
 {
     for (size_t i = 0; i < r->n_flows; i++) {
@@ -151,7 +151,7 @@ static void explain_links(struct result *r)
 
 struct imbalance {
     double ratio;
-    uint32_t index, port, count; // of the switch
+    uint32_t index, port, count; // port: the first of the group; count: its ports
 };
 
 static void look_at_set(const struct sim *sim, uint32_t index, const struct next_hop_set *set,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Faults of a scenario: links that lose packets, and links that fail and come back. A link that fails
-// takes all that is on it and all that is sent into it; after the detection delay every switch has
-// routes without it (how they learn is not modelled), and so when it comes back.
+// Faults of a scenario: links that lose packets, and links that fail and are repaired. A failed
+// link loses all packets on it and all that are sent into it. After the detection delay every
+// switch has routes without the link; the routing protocol is not modelled. The same holds for
+// repairs.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@ enum change { LINK_DOWN, LINK_UP, REROUTE, STORM };
 
 #define STORM_PERIOD (20 * PS_PER_US)
 
-struct fault_ports { // in sim->fault_ports
+struct fault_ports { // range in sim->fault_ports
     size_t first, n;
 };
 
@@ -25,8 +26,8 @@ struct change_timer {
     enum change change;
 };
 
-// Keeps a port that a fault names, and the other direction of its link; the graph's names are compared
-// once, since a storm visits its ports every 20 us.
+// Store a port that a fault matches. Patterns are matched once, since a storm visits its ports
+// every 20 us.
 static void keep_port(void *ctx, uint32_t port)
 {
     struct sim *sim = ctx;
@@ -88,8 +89,8 @@ static void learn(struct sim *sim, uint32_t port, const struct fault_spec *fault
     sim->graph.ports[port].down = network_fault(&sim->net, port)->down;
 }
 
-// A pause longer than the time to the next, from every port named, of its lossless classes; of all data
-// where there are none.
+// Pause every matching port for longer than the time to the next call: the lossless classes of the
+// port, or all data classes if none is lossless.
 static void storm(struct sim *sim, uint32_t port, const struct fault_spec *fault)
 {
     (void)fault;
@@ -105,7 +106,7 @@ static void on_storm(struct change_timer *c, ps_t now)
 {
     struct sim *sim = c->sim;
     each_port(sim, c->ports, c->fault, storm);
-    // 65535 quanta of 64 byte times last 335 us at 100G; at any rate up to 1.6T a period is shorter.
+    // 65535 quanta of 64 byte times last 335 us at 100G; up to 1.6T they last longer than a period.
     if (now + STORM_PERIOD < c->fault->storm_end_ps) {
         sim_timer_start(&sim->engine, &c->timer, now + STORM_PERIOD);
         sim->housekeeping++;
@@ -138,7 +139,7 @@ static void on_change(struct engine *e, struct sim_timer *timer, int revents)
         return;
     }
     each_port(sim, c->ports, c->fault, learn);
-    struct err none = {0}; // the scenario's routes have been checked
+    struct err none = {0}; // the routes of the scenario have been checked
     sim_routes_build(sim, &none);
     err_free(&none);
     sim_routes_install(sim);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One message on an empty path: times without contention.
+// Times of one message on a path without contention.
 #include "sim/ideal.h"
 
 struct hop {
@@ -20,21 +20,22 @@ static uint32_t path_hops(const struct sim *sim, uint32_t src, uint32_t dst, uin
     return n;
 }
 
-// Completion of the last packet over the hops, of a train: one of `first` wire bytes, n_mid of
-// `mid`, one of `last` (absent where n < 2). f[i,h] = max(f[i,h-1] + prop, f[i-1,h]) + L_i/R_h is a
-// longest path through the grid of packets and hops; equal packets between the ends may all stay on
-// the slowest hop of those they cross, so entering the middle at hop a and leaving at hop b covers
-// every path (models: store and forward).
+// Completion of the last packet of a train at the end of the hops: one packet of `first` wire
+// bytes, n_mid of `mid`, one of `last` (absent if n < 2). f[i,h] = max(f[i,h-1] + prop, f[i-1,h]) +
+// L_i/R_h is a longest path through the grid of packets and hops. All equal packets in the middle
+// may be on the slowest hop between a and b, so trying all hops a where the path enters the middle
+// packets and b where it leaves them covers every path (docs/models.md: store and forward).
 static double train_ps(const struct hop *hops, uint32_t n, uint32_t first, uint32_t mid,
                        uint64_t n_mid, uint32_t last)
 {
-    double best = 0, head = 0, tail[ROUTE_MAX_HOPS + 1] = {0}; // tail[b]: the last one over b..n-1
+    // tail[b]: the last packet over hops b..n-1
+    double best = 0, head = 0, tail[ROUTE_MAX_HOPS + 1] = {0};
     for (uint32_t h = n; h-- > 0;)
         tail[h] = tail[h + 1] + last * hops[h].byte_ps;
-    for (uint32_t a = 0; a < n; a++) { // the first packet has crossed hops 0..a
+    for (uint32_t a = 0; a < n; a++) { // the first packet crosses hops 0..a
         head += first * hops[a].byte_ps;
         double middle = 0, slowest = 0;
-        for (uint32_t b = a; b < n; b++) { // the last one crosses b..n-1
+        for (uint32_t b = a; b < n; b++) { // the last packet crosses hops b..n-1
             if (n_mid > 0) {
                 middle += mid * hops[b].byte_ps;
                 if (hops[b].byte_ps > slowest)
@@ -62,7 +63,7 @@ static ps_t delays_ps(const struct hop *hops, uint32_t n)
     return sum;
 }
 
-// When the last byte of a train has arrived.
+// The time when the last byte of a train arrives.
 static double arrival_ps(const struct ideal_wire *w, const struct hop *out, uint32_t n)
 {
     double ps = (double)delays_ps(out, n);
@@ -87,9 +88,11 @@ struct ideal_wire ideal_wire(const struct transport_dim *dim, uint64_t bytes)
     return w;
 }
 
-// `total` bytes of packets that have at least `least` bytes each. The last one to leave the slowest link
-// of its path has still the rest of it before it; where packets part ways, the last one to leave the
-// sender has, and no packet is on its last link before the path up to there.
+// Lower bound for `total` bytes of packets of at least `least` bytes each. On one path, all bytes
+// cross the slowest link, and then one packet crosses the other links. If packets take different
+// paths, the bound is the larger of two: all bytes leave by the sender's port, then one packet
+// crosses the path; or one packet crosses the path up to the last link, and all bytes arrive by the
+// receiver's links.
 static double loose_ps(const struct ideal_path *p, double total, double least)
 {
     double latency = p->delay_ps + least * p->byte_ps;
@@ -110,7 +113,7 @@ static double delivery_ps(const struct sim *sim, const struct ideal_path *p, uin
         return arrival_ps(&w, out, n);
     }
     double all = loose_ps(p, (double)w.total, w.least), most = 0;
-    if (w.packets > 1) // without the last one, which may be small
+    if (w.packets > 1) // also without the last packet, which may be small
         most = loose_ps(p, (double)(w.total - w.last), w.packets > 2 ? w.mid : w.first);
     return all > most ? all : most;
 }
@@ -122,8 +125,8 @@ double ideal_delivery_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint
     return delivery_ps(sim, &p, src, dst, bytes);
 }
 
-// An ideal time as a whole number of ps that no run is below: each hop whose byte time is a fraction
-// may end up to 1 ps early.
+// Round an ideal time down to integer ps so that no run is faster: each hop whose byte time is not
+// an integer may end up to 1 ps early.
 static ps_t ideal_whole_ps(double ps, uint32_t fractions)
 {
     ps_t whole = (ps_t)(ps * (1 - 1e-14)) - (ps_t)fractions;
@@ -138,8 +141,9 @@ uint64_t ideal_part(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t 
     return bytes / *parts + (bytes % *parts > 0);
 }
 
-// The last ACK, after the last packet has arrived. It may wait behind the one before it, where the last
-// packet is small. Earlier ones are apart by a full packet, which is longer than an ACK on every hop.
+// The arrival of the last ACK after the last packet has arrived. If the last packet is small, the
+// last ACK may wait behind the previous ACK. Earlier ACKs are at least one full packet apart, which
+// is longer than an ACK on every hop.
 static double answered_ps(const struct sim *sim, const struct ideal_path *out,
                           const struct ideal_path *back, uint32_t src, uint32_t dst, uint64_t bytes,
                           double arrived)

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
-// A lower bound of a collective's time under any sharing of lines: the largest of
+// A lower bound of a collective's time, however links are shared: the largest of three bounds.
 //
-// path   The longest path through its programs. A message takes no less than alone on an empty network
-//        (sim/ideal.c), and what a step awaits by one line no less than all its bytes on that line.
-// lines  The bytes that leave a line, or come in by it. ACKs leave before the NIC pulls more data, so
-//        those of data that comes in delay what goes out by the same ports: with F the end of what goes
-//        out and E the end of all, ACKs after F are for what arrives in E - F, and take less time.
-// mean   Where each rank of a step sends one message and awaits one. Rank r's step ends no earlier than
-//        its sender's last byte and the latency after it, F(sender) + l; summed over all ranks the waits
-//        E(r) - F(r) are l each, so the mean over ranks of data, ACKs and l per step is a bound, which
-//        counts the ACKs that the path cannot. ACKs that leave in the waits delay nothing; a step has up
-//        to SPARE_ACKS more of them, for packets that arrive as its last one leaves.
+// Path. The longest path through the steps. A message takes at least its time alone on an empty
+// network (sim/ideal.c), and the messages that a step receives on one link take at least the time
+// of all their bytes on that link.
+// Links. The bytes that a rank sends or receives on one link. ACKs leave before the NIC pulls more
+// data, so ACKs of received data delay data sent by the same ports: with F the end of the sent data
+// and E the end of all, ACKs after F belong to data that arrives within E - F, and take less time
+// than that.
+// Mean. If each rank sends one message and receives one message in a step, rank r's step ends no
+// earlier than its sender's last byte plus the latency after it, F(sender) + l. Summed over all
+// ranks the waits E(r) - F(r) are l each, so the mean over ranks of data, ACKs and l per step is a
+// bound. It includes ACKs, which the path bound cannot. ACKs that leave during the waits delay
+// nothing; a step has up to SPARE_ACKS more of them, for packets that arrive as its last ACK
+// leaves.
 //
-// With dimensions the phases of a chunk follow one another at each rank. Contention inside the fabric
-// and for routers is left out, so are the time of reductions and the wait for a dimension.
+// With dimensions the phases of a chunk follow one another at each rank. Not included: contention
+// inside the fabric and for routers, the time of reductions, the wait for a dimension.
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,31 +27,32 @@
 #include "sim/ideal.h"
 #include "sim/ideal_message.h"
 
-#define STEPS_AHEAD 64 // a send is awaited at most this many steps later than it is issued
+// limit of the steps from the issue of a message to the step that receives it
+#define STEPS_AHEAD 64
 #define SPARE_ACKS 4
 
-struct known_message { // of a rank: the last that it sent
+struct known_message { // a rank's last message
     uint32_t peer;
     uint64_t bytes;
     struct ideal_message message;
 };
 
-struct awaited { // by a rank in a step
+struct awaited { // what a rank receives in a step
     double ready_ps;
-    uint32_t line; // of those that come in by it: GRAPH_NONE = none yet
+    uint32_t line; // first port of the link that is summed; GRAPH_NONE = no link yet
     double first_ps, bytes_ps;
 };
 
-struct line_sum { // [port], the first of a line
+struct line_sum { // [port] sums of a link, at the link's first port
     bool used;
-    double first_out_ps, first_in_ps; // no sooner does it carry anything
+    double first_out_ps, first_in_ps; // earliest start of use
     double out_ps, acks_ps, in_ps, after_ps;
-    double ack_ps, ack_share; // the largest
+    double ack_ps, ack_share; // maxima over messages
 };
 
 struct evaluation {
     const struct sim *sim;
-    const uint32_t *ranks; // of the network by member; NULL = the same numbers
+    const uint32_t *ranks; // [member] rank of the network; NULL = the same number
     const struct coll_schedule *schedule;
     /* a phase in a group */
     const struct coll_algorithm *algorithm;
@@ -56,14 +60,14 @@ struct evaluation {
     uint32_t dim, group;
     /* [member of the communicator] */
     struct known_message *known;
-    double *enter;           // begin of the current step
-    uint32_t *sends_by;      // line of the current step's message
+    double *enter;           // start of the current step
+    uint32_t *sends_by;      // link of the current step's message
     struct awaited *awaited; // [step % STEPS_AHEAD][rank]
     /* lines */
     struct line_sum *lines;
-    double weight; // chunks that the one evaluated stands for
+    double weight; // number of chunks that the evaluated chunk represents
     /* mean */
-    bool paired; // so far every step has one message from and to each rank
+    bool paired; // in every step so far each rank has sent and received one message
     double sum_ps;
 };
 
@@ -123,7 +127,8 @@ static void add_to_lines(struct evaluation *e, const struct ideal_message *m, do
     }
 }
 
-// ACKs may leave before the first data does, once data comes in.
+// The end of all traffic on a link. ACKs may leave before the first data does, once data has
+// arrived.
 static double line_end_ps(const struct line_sum *line)
 {
     double acks = line->acks_ps - SPARE_ACKS * line->ack_ps, most = 0;
@@ -149,7 +154,7 @@ static void await(struct awaited *a, const struct ideal_message *m, double begin
     keep_most(&a->ready_ps, a->first_ps + a->bytes_ps);
 }
 
-// To the mean: what a rank sends in a step, what it answers by the same ports, and the latency.
+// Add to the mean bound: a rank's data in a step, its ACKs on the same ports, and the latency.
 static void add_pair(struct evaluation *e, const struct ideal_message *m,
                      const struct coll_send *send, uint32_t step)
 {
@@ -208,7 +213,7 @@ static void evaluate_phase(struct evaluation *e)
     e->sum_ps += (double)e->schedule->endpoint_ps * e->shape.ranks;
 }
 
-// One chunk through its phases, all groups of each side by side.
+// Evaluate one chunk through its phases, with all groups of each phase in parallel.
 static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint32_t chunk)
 {
     for (uint32_t i = 0; i < in->n_phases; i++) {
@@ -222,7 +227,8 @@ static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint
     }
 }
 
-// Chunks of the same size and phases send the same, but where ranks have vectors of their own.
+// Chunks of the same size and phases exchange the same bytes, unless ranks have vectors of
+// different sizes.
 static bool same_plan(const struct instance *in, uint32_t a, uint32_t b)
 {
     struct coll_range p = instance_chunk(in, a), q = instance_chunk(in, b);
@@ -271,7 +277,7 @@ ps_t sim_ideal_collective_ps(const struct sim *sim, const uint32_t *ranks,
                              const struct comm_request *request)
 {
     if (sim_is_analytical(sim))
-        return -1; // there is no contention to compare with
+        return -1; // a collective without messages has no ideal time
     struct evaluation e = {.sim = sim, .ranks = ranks, .schedule = schedule};
     struct coll_planner planner;
     uint32_t n = coll_ranks(schedule);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// One message of a collective: how long it takes at least, and what it puts on the lines of its ends.
+// One message of a collective: its least time, and its load on the links of its ends.
 //
-// A line is all ports by which a rank sends to a peer: those of the dimension (its planes together), in
-// a direct dimension the links to one neighbour. Where packets may leave to several neighbours there is
-// no such line, nor where routes have changed in the run.
+// "Link" here means all ports together by which a rank sends to a peer: the ports of the dimension
+// (all planes), or in a direct dimension the links to one neighbour. If packets may leave to
+// several neighbours, or if routes have changed during the run, there is no such link.
 #include "sim/ideal_message.h"
 #include "sim/ideal.h"
 
-// The only neighbour that a rank sends to a peer by, in a direct dimension; or GRAPH_NONE.
+// The only neighbour through which a rank sends to a peer in a direct dimension, or GRAPH_NONE.
 static uint32_t only_neighbour(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim)
 {
     const uint16_t *ports;
@@ -22,9 +22,9 @@ static uint32_t only_neighbour(const struct sim *sim, uint32_t src, uint32_t dst
 }
 
 struct line {
-    uint32_t key, ports; // its first port
-    double byte_ps;      // on all its ports together
-    bool ends;           // it leads to the peer itself, or to a switch
+    uint32_t key, ports; // key: the first port
+    double byte_ps;      // over all ports together
+    bool ends;           // it ends at the peer itself, or at a switch
 };
 
 static double byte_ps_of(const struct sim *sim, uint32_t port)
@@ -59,8 +59,8 @@ static struct line line_of(const struct sim *sim, uint32_t src, uint32_t dst, ui
     return line;
 }
 
-// A lower bound of the ACKs that the receiver sends before the message's last packets arrive: at least one
-// for every packets_per_ack full packets of a queue pair.
+// A lower bound of the ACKs that the receiver sends before the message's last packets arrive: at
+// least one for every packets_per_ack full packets of a queue pair.
 static double answers(const struct transport_dim *dim, const struct ideal_wire *w, uint32_t parts)
 {
     double n = (double)(w->packets - (w->packets > 1 && w->last < w->mid)) * parts;
@@ -69,8 +69,9 @@ static double answers(const struct transport_dim *dim, const struct ideal_wire *
     return acks > 0 ? acks : 0;
 }
 
-// A small last packet arrives behind the full packet before it. Returns how much later that is than the
-// sum of its departure and its own latency, whatever other packets the NIC sends between the two.
+// A small last packet arrives after the full packet before it. Returns how much later that is than
+// the small packet's departure plus its own latency, whatever other packets the NIC sends between
+// the two.
 static double behind_ps(const struct ideal_path *path, const struct ideal_wire *w)
 {
     double ps = (w->mid - (double)w->least) * (path->byte_ps - path->first_single_ps) +
@@ -85,7 +86,8 @@ static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint6
     const struct transport_dim *t = &sim->hosts.dims[dim];
     struct ideal_path path = ideal_path(sim, src, dst, dim);
     uint64_t part = ideal_part(sim, src, dst, dim, bytes, &parts);
-    struct ideal_wire w = ideal_wire(t, bytes / parts), large = ideal_wire(t, part); // of two sizes
+    // of the two sizes of parts
+    struct ideal_wire w = ideal_wire(t, bytes / parts), large = ideal_wire(t, part);
     w.least = large.least < w.least ? large.least : w.least;
     struct line out = line_of(sim, path.src, path.dst, dim, false);
     struct line in = line_of(sim, path.dst, path.src, dim, true);
@@ -114,7 +116,7 @@ struct ideal_message ideal_message(const struct sim *sim, uint32_t src, uint32_t
     struct ideal_message whole, leg;
     uint32_t next = sim_relay_next(&sim->graph, src, dst);
     message_leg(sim, src, next, bytes, &whole);
-    while (next != dst) { // a rank on the way takes the whole message in first
+    while (next != dst) { // an intermediate rank receives the complete message first
         uint32_t from = next;
         next = sim_relay_next(&sim->graph, from, dst);
         message_leg(sim, from, next, bytes, &leg);

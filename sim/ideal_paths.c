@@ -6,12 +6,12 @@
 #include "engine/rng.h"
 #include "sim/ideal.h"
 
-#define KEPT 4096 // pairs, by hash; a power of two
+#define KEPT 4096 // cached pairs, by hash; a power of two
 
-// From a node to the destination, over the next hops that it may use.
+// Bounds from a node to the destination over all next hops.
 struct node_bound {
-    uint64_t round; // of the search that it is of
-    uint64_t hops;  // hash of the sequence of links; meaningful where all are alike
+    uint64_t round; // the search that set these values
+    uint64_t hops;  // hash of the sequence of links; valid if `alike`
     double delay_ps, byte_ps, slowest_ps;
     uint16_t fractions;
     bool alike, parted, open, reaches;
@@ -20,7 +20,7 @@ struct node_bound {
 struct ideal_paths {
     struct node_bound *nodes;
     uint64_t round;
-    bool *even; // [dim]: all links are alike, so are all shortest paths
+    bool *even; // [dim] all links are equal, so all shortest paths are alike
     struct ideal_path kept[KEPT];
 };
 
@@ -72,7 +72,7 @@ static bool parts_ways(const struct sim *sim, uint32_t dim)
 static struct node_bound *bound_of(const struct sim *sim, uint32_t node, uint32_t dst, uint32_t dim,
                                    bool root, bool *circle);
 
-// A way on: the link of a port, then the best from its other end.
+// Bounds over one next hop: the link of a port, then the bounds from its other end.
 static struct node_bound way_on(const struct sim *sim, uint32_t port, uint32_t dst, uint32_t dim,
                                 bool *circle)
 {
@@ -132,11 +132,11 @@ static struct node_bound *bound_of(const struct sim *sim, uint32_t node, uint32_
         take_best(&best, &way);
     }
     *b = best;
-    b->parted |= n > 1 && !root; // a queue pair keeps its port
+    b->parted |= n > 1 && !root; // a queue pair always uses the same port of the sender
     return b;
 }
 
-// The ports of a rank in a dimension: those that leave it, or the links that end at it.
+// Bounds over the ports of a rank in a dimension: those that leave it, or those that end at it.
 static void ports_bound(const struct sim *sim, uint32_t node, uint32_t dim, bool into,
                         double *fastest, double *slowest, double *together, double *delay)
 {
@@ -183,7 +183,7 @@ static void set_ends(const struct sim *sim, struct ideal_path *path, bool any_ro
     path->fractions = ROUTE_MAX_HOPS;
 }
 
-// Where no choice matters the first path of each set stands for all.
+// If all choices are equal, the first path represents every path.
 static void set_from_path(const struct sim *sim, uint32_t src, uint32_t dst,
                           struct ideal_path *path)
 {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The ledger of messages: what is known of each from its post to its end, and the statistics over those that
-// have ended. It stands between the clients of the packet network and the hosts.
+// The ledger of messages: what is known about each message from its post to its end, and statistics
+// over finished messages. It is between the clients of the packet network and the hosts.
 //
-// An entry is written by the source when it posts, and by the destination once, when the message is delivered; the
-// source reads that at the message's end, which is later by an ACK's way at least. The entry's index travels
-// with the message's packets as its token.
+// The source writes an entry when it posts the message, and the destination writes it once, when
+// the message is delivered; the source reads this at the message's end, at least one ACK's path
+// later. The index of the entry is the token that the message's packets carry.
 #include <stdlib.h>
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
 
 struct entry {
-    uint64_t token; // of the client
+    uint64_t token; // token of the client
     uint64_t bytes;
     uint32_t job, src, dst, next_free;
-    uint32_t number;              // of the messages that src has posted
-    ps_t posted_ps, delivered_ps; // PS_NEVER = not yet
+    uint32_t number;              // index among the messages of src
+    ps_t posted_ps, delivered_ps; // PS_NEVER = not delivered
     bool failed;
 };
 
@@ -51,7 +51,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct ledger *l = net;
     uint32_t slot = entry_alloc(l);
-    bool counts = request->stripe <= 1; // parts have the number of the whole
+    bool counts = request->stripe <= 1; // the parts of a message share one number
     l->n_messages += counts;
     l->n_posted[request->src] += counts;
     l->entries[slot] = (struct entry){.token = request->token,
@@ -71,7 +71,7 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
     struct entry *e = &l->entries[slot];
-    if (e->failed) // its sender has given up: the client has been told so
+    if (e->failed) // the sender has reported failure already
         return;
     e->delivered_ps = now;
     l->client.delivered(l->client.ctx, e->token, e->bytes, now);
@@ -85,7 +85,7 @@ static void sent(void *ctx, uint64_t slot, ps_t now)
     l->client.sent(l->client.ctx, token, now);
 }
 
-// The entry stays where the message may still be delivered.
+// An entry that has failed is kept if the message may still be delivered.
 static void failed(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
@@ -104,7 +104,7 @@ static void keep_stats(struct sim *sim, const struct flow_record *f)
     struct message_stats *s = &sim->stats;
     struct rank_sums *sums = &s->ranks[f->src];
     distribution_add(&s->fct_ns, (double)ns_of_ps(f->fct_ps));
-    if (f->fct_ps == 0) // in closed form, without latency
+    if (f->fct_ps == 0) // in closed form and without latency
         return;
     double goodput = (double)f->bytes / (double)f->fct_ps;
     if (f->ideal_ps > 0) {
@@ -125,7 +125,7 @@ void sim_keep_record(struct sim *sim, const struct flow_record *record)
     if (sim->n_flows >= sim->spec->report.flows_max) {
         if (record->status == MESSAGE_DONE || sim->n_unlisted == SIM_WAITING_MAX)
             return;
-        sim->n_unlisted++; // the list is left out, but the run's end is to be explained
+        sim->n_unlisted++; // the message is counted, since the end of the run must be explained
     }
     if (sim->n_flows == sim->cap_flows)
         sim->flows = memory_grow(sim->flows, &sim->cap_flows, sizeof *sim->flows);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Paths through the network as a transport needs to know them: base RTT, length, the worst of all.
+// Properties of paths that a transport needs: base RTT, number of links, and the longest path of
+// all.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -20,7 +21,8 @@ uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, 
     dst = graph_owner(g, dst, dim);
     if (src != dst)
         return route_path(r, g, src, dst, dim, ports, ROUTE_MAX_HOPS);
-    ports[0] = first_port_of(sim, src, dim); // ranks that share a NIC meet at its switch
+    // ranks that share a NIC communicate through its switch
+    ports[0] = first_port_of(sim, src, dim);
     ports[1] = g->ports[ports[0]].peer;
     return 2;
 }
@@ -33,11 +35,11 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
     uint32_t ports[ROUTE_MAX_HOPS];
     uint32_t n = sim_route(sim, routes, src, dst, dim, ports);
     bool cut_off = n == 0;
-    if (cut_off) { // links have failed: the path of the whole network
+    if (cut_off) { // failed links have cut off the pair: use the path of the network without faults
         routes = sim_first_routes(sim);
         n = sim_route(sim, routes, src, dst, dim, ports);
     }
-    if (n == 0) // routes that the scenario gives lead round in a circle
+    if (n == 0) // routes that the scenario gives form a loop
         n = 1, ports[0] = first_port_of(sim, graph_owner(&sim->graph, src, dim), dim);
     src = graph_owner(&sim->graph, src, dim);
     dst = graph_owner(&sim->graph, dst, dim);
@@ -71,7 +73,8 @@ double sim_bandwidth(void *ctx, uint32_t src, uint32_t dst)
     double bps = 0;
     if (sim_is_analytical(sim))
         return analytical_bandwidth(&sim->analytical, src, dst);
-    uint32_t first = 0, next = sim_relay_next(&sim->graph, src, dst); // of a relayed pair: a leg
+    // of a relayed pair: the first leg
+    uint32_t first = 0, next = sim_relay_next(&sim->graph, src, dst);
     uint32_t dim = graph_joining_dim(&sim->graph, src, next);
     uint32_t n = graph_ports_in(&sim->graph, graph_owner(&sim->graph, src, dim), dim, &first);
     for (uint32_t p = first; p < first + n; p++)
@@ -85,7 +88,7 @@ uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst)
     return graph_joining_dim(&sim->graph, src, dst);
 }
 
-// Ranks of a group hang on one switch, so one of each stands for all.
+// All ranks of a group are attached to the same switch, so the first one represents the group.
 static uint32_t *first_of_groups(const struct sim *sim, uint32_t dim, uint32_t *n)
 {
     const struct routes *r = &sim->routes;
@@ -108,7 +111,8 @@ struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim)
     uint32_t n, *firsts = first_of_groups(sim, dim, &n);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j <= n; j++) {
-            uint32_t src = firsts[i], dst = j < n ? firsts[j] : src + 1; // its neighbour too
+            // also to a rank of the same group
+            uint32_t src = firsts[i], dst = j < n ? firsts[j] : src + 1;
             if (src == dst || dst >= sim->graph.n_ranks ||
                 graph_joining_dim(&sim->graph, src, dst) != dim)
                 continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Matching places by their names.
+// Matches names of ports with patterns.
 #include "sim/port_patterns.h"
 
 #include <fnmatch.h>

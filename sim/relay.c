@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Relaying: a pair that no dimension joins goes by ranks that it can reach, one dimension after the
-// other, the innermost first. A rank on the way takes a whole message in before it sends it on, as
-// collective libraries do (NCCL's PXN); each leg is a message of its own in the results.
+// Relaying: a message between ranks that differ in several dimensions goes through intermediate
+// ranks, one dimension after the other, the innermost first. An intermediate rank receives the
+// complete message before it forwards it, as collective libraries do (NCCL's PXN). Each leg is a
+// separate message in the results.
 #include <stdlib.h>
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
 
-#define LEG_BIT (UINT64_C(1) << 63) // tokens of the workload are below
+#define LEG_BIT (UINT64_C(1) << 63) // set in tokens of legs; tokens of the workload are below it
 
 struct relayed {
-    struct transfer_request request; // as the workload made it
-    uint32_t at;                     // rank that the current leg goes to
+    struct transfer_request request; // as posted by the workload
+    uint32_t at;                     // destination of the current leg
     uint32_t next_free;
-    uint8_t legs_open; // of which `delivered` or `sent` is still to come
+    uint8_t legs_open; // callbacks still to come: `delivered` and `sent` of each posted leg
     bool arrived, failed;
 };
 
@@ -50,7 +51,8 @@ static uint32_t slot_take(struct relay *r)
     return r->n++;
 }
 
-// `delivered` and `sent` of a leg come in either order; after both of all legs the slot is free.
+// Free the slot when both callbacks of all legs have come; `delivered` and `sent` of a leg may come
+// in either order.
 static void slot_settle(struct relay *r, uint32_t slot)
 {
     struct relayed *m = &r->slots[slot];
@@ -127,7 +129,8 @@ static void failed(void *ctx, uint64_t token, ps_t now)
         r->client.failed(r->client.ctx, token, now);
         return;
     }
-    struct relayed *m = &r->slots[(uint32_t)token]; // its slot is not used again
+    // the slot is not reused, since callbacks may still come
+    struct relayed *m = &r->slots[(uint32_t)token];
     if (!m->failed)
         r->client.failed(r->client.ctx, m->request.token, now);
     m->failed = true;

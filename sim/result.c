@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Owning a result's texts and tables.
+// Frees and extends the texts and tables of a result.
 #include "sim/result.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Running to an end: horizon, limits, the stall rule, progress.
+// Runs a simulation to its end: horizon, limits, the stall rule, progress.
 #include <sys/resource.h>
 #include <time.h>
 
@@ -15,15 +15,16 @@ bool sim_only_housekeeping(const struct sim *sim)
     return sim->engine.queue.n <= sim->housekeeping;
 }
 
-// Is anything pending that will make progress without a packet: a start, a retransmission, a watchdog?
-// In closed form all that is pending will.
+// True if a pending event will make progress without a packet: a start, a retransmission, a
+// watchdog. In closed form every pending event makes progress.
 static bool progress_pending(const struct sim *sim)
 {
     return sim_is_analytical(sim) || sim->workload.starts_pending > 0 ||
            sim->hosts.n_rto_armed > 0 || sim->switches.n_watchdogs_armed > 0;
 }
 
-// Fires `stall` after the last progress, or after the last time that progress was still to come.
+// The stall check: the run has stalled if the last delivery is limits.stall_ps ago and no pending
+// event will make progress. Otherwise the check is repeated when that could be true.
 static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
@@ -77,7 +78,7 @@ static void on_batch(void *ctx)
     sim_end_if_capture_failed(sim);
 }
 
-// The pools of packets cannot move, so the run ends before they are full.
+// The memory pools of packets cannot be moved, so the run ends before they are full.
 static bool memory_low(void *ctx)
 {
     const struct running *run = ctx;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Time series: state read every `report.sample`, last among the events of its instant. It reads only,
-// so a run with and without it is the same.
+// Time series: the state is read every `report.sample`, after all other events of the same time.
+// Sampling changes no state, so the results are the same without it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static const struct cc *cc_of(const struct sim *sim, uint32_t flow)
     return sim->hosts.senders[flow]->cc;
 }
 
-// Values of a flow's policy that are sampled.
+// Number of sampled values of a flow's policy.
 static size_t n_observed(const struct cc *cc)
 {
     size_t n = 0;
@@ -51,7 +51,7 @@ static size_t n_observed(const struct cc *cc)
     return n;
 }
 
-// How many lines the flows that were opened since the last sample will add.
+// Number of lines that the flows opened since the last sample will add.
 static size_t coming_lines(const struct sim *sim)
 {
     size_t n = 0;
@@ -60,7 +60,7 @@ static size_t coming_lines(const struct sim *sim)
     return n;
 }
 
-// Lines of flows have no keys before the end: their numbers are not known.
+// Add lines for new flows. Their keys are set at the end, when the flows are numbered.
 static void add_flows(struct sim *sim)
 {
     struct sampler *s = sim->sampler;
@@ -73,7 +73,8 @@ static void add_flows(struct sim *sim)
     }
 }
 
-// The times included, so that samples of nothing are bounded as well.
+// Number of value lists. The list of times counts too, so that a series without lines is bounded as
+// well.
 static size_t n_lists(const struct series *series)
 {
     size_t n = 1;
@@ -92,7 +93,7 @@ static void resize_lines(struct sampler *s, size_t cap_samples)
         }
 }
 
-// Keep every other sample, and go on at twice the step: the times stay k * step from 0.
+// Drop every other sample and double the step, so sample k remains at time k * step.
 static void halve(struct sampler *s)
 {
     struct series *series = &s->series;
@@ -105,7 +106,7 @@ static void halve(struct sampler *s)
         }
     series->n_samples = (series->n_samples + 1) / 2;
     series->step_ps *= 2;
-    size_t most = 2 * series->n_samples; // what lines that come now need not have room for is freed
+    size_t most = 2 * series->n_samples; // capacity that new lines will not need is freed
     resize_lines(s, most);
 }
 
@@ -139,14 +140,15 @@ static void on_sample(struct engine *e, struct sim_timer *timer, int revents)
     struct sim *sim = timer->data;
     struct sampler *s = sim->sampler;
     struct series *series = &s->series;
-    e->internal++; // not one that limits.events counts
+    e->internal++; // this event does not count towards limits.events
     sim->housekeeping--;
     network_catch_up(&sim->net, e->now_ps);
     size_t lists = n_lists(series) + coming_lines(sim);
     while (series->n_samples > 1 && (series->n_samples + 1) * lists > SERIES_MAX_VALUES)
         halve(s);
     add_flows(sim);
-    if (e->now_ps != (ps_t)series->n_samples * series->step_ps) { // between the samples kept
+    // between the samples that are kept
+    if (e->now_ps != (ps_t)series->n_samples * series->step_ps) {
         sim->housekeeping++;
         sim_timer_start(e, timer, (ps_t)series->n_samples * series->step_ps);
         return;
@@ -192,7 +194,8 @@ void sim_sampler_start(struct sim *sim)
     sim->housekeeping++;
 }
 
-// Lines of a kind, which lie in the order of handles: those of `flow` begin at first[flow].
+// Sort the lines of a kind, which are in the order of handles, by the numbers of flows: the lines
+// of `flow` begin at first[flow].
 static void order_lines(const struct sim *sim, enum series_kind kind, const size_t *first)
 {
     struct series *series = &sim->sampler->series;
@@ -218,7 +221,7 @@ struct series *sim_sampler_series(struct sim *sim)
     size_t *one = memory_zeroed(n + 1, sizeof *one),
            *several = memory_zeroed(n + 1, sizeof *several);
     for (uint32_t flow = 0; flow < n; flow++) {
-        bool sampled = flow < s->n_sampled; // else opened after the last sample
+        bool sampled = flow < s->n_sampled; // false: opened after the last sample
         one[flow + 1] = one[flow] + sampled;
         several[flow + 1] = several[flow] + (sampled ? n_observed(cc_of(sim, flow)) : 0);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Routes that a scenario gives: at a switch, packets for a rank (and for all that hang on the same
-// switch with it) leave towards a neighbour, which forwards them or is the rank itself. They go over the shortest paths, and stay when links fail.
+// Routes given in the scenario: at a switch, packets for a rank (and for all ranks attached to the
+// same switch as that rank) leave towards a neighbour, which forwards them or is the rank itself.
+// Such routes replace the shortest paths and do not change when links fail.
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static uint32_t node_called(const struct graph *g, const char *name)
     return GRAPH_NONE;
 }
 
-// The local port of `node` that leads to `neighbour`, the first of parallel ones.
+// The first local port of `node` that leads to `neighbour`.
 static uint32_t port_to(const struct graph *g, uint32_t node, uint32_t neighbour)
 {
     const struct graph_node *n = &g->nodes[node];

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Messages cut over planes, as NVLink's ports are used: a part goes by each plane of a dimension, in a
-// direct dimension by each parallel link to the same neighbour, in a queue pair of its own. Parts differ
-// by a byte at most, and one of fewer bytes than planes has as many parts as bytes, so none is empty. A
-// message is delivered, and sent, when all its parts are; it has failed when one has, once all have ended.
-// One record is made of all.
+// Messages striped over planes, as over the ports of NVLink: one part per plane of a dimension, or
+// in a direct dimension per parallel link to the same neighbour, each on a queue pair of its own.
+// Parts differ by at most one byte, and a message of fewer bytes than planes has one part per byte,
+// so no part is empty. A message is delivered, and sent, when all its parts are; it has failed if
+// one part has, and this is reported when all parts have ended. The parts share one record.
 #include <stdlib.h>
 
 #include "engine/memory.h"
 #include "engine/rng.h"
 #include "sim/sim_internal.h"
 
-#define PART_BITS (UINT64_C(3) << 62) // tokens of others have not both of them
+#define PART_BITS (UINT64_C(3) << 62) // tokens of other layers never have both bits set
 
 struct striped {
-    uint64_t token; // of the whole
-    uint64_t bytes; // of the parts that have been delivered
+    uint64_t token; // token of the message
+    uint64_t bytes; // bytes of the delivered parts
     uint32_t next_free;
     uint8_t parts, undelivered, unended, unrecorded;
     bool failed;
@@ -24,23 +24,25 @@ struct striped {
 struct stripes {
     struct sim *sim;
     struct transfer_client client;
-    struct transfer below; // of whole messages and of parts
+    struct transfer below; // for complete messages and for parts
     struct striped *slots;
     size_t cap;
     uint32_t n, free_head;
-    uint64_t running_parts; // beyond the first of each message, when the run ends
+    // parts still running when the run ends, not counting the first of each message
+    uint64_t running_parts;
 };
 
-// The ports of `n` that lead on alike and lie side by side; how many, and the one of part `part`.
+// Find those of the `n` ports that are parallel: equal next hops on different planes or links.
+// Returns their number, and the one for part `part` in *chosen.
 static uint32_t side_by_side(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
                              const uint16_t *ports, uint32_t n, uint32_t part,
                              const uint16_t **chosen)
 {
     const struct graph *g = &sim->graph;
     const uint16_t *lanes[SIM_STRIPES_MAX];
-    uint64_t planes = 0; // bit set, of those below 64
+    uint64_t planes = 0; // bit set of the planes below 64
     uint32_t count = 0, first = g->nodes[src].first_port;
-    // The first part, which may be a byte longer, takes another plane for another pair.
+    // The first part may be a byte longer; different pairs start with different planes.
     uint32_t pair = (uint32_t)hash_mix((uint64_t)src << 32 | dst) >> 1, turn = n > 1 ? pair % n : 0;
     uint32_t neighbour = n > 0 ? g->ports[g->ports[first + ports[turn]].peer].node : 0;
     for (uint32_t i = 0; i < n && count < SIM_STRIPES_MAX; i++) {
@@ -127,7 +129,7 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
         s->client.delivered(s->client.ctx, m->token, m->bytes, now);
 }
 
-// A part has ended. Callbacks may post, so the slot is given back before.
+// A part has ended. The slot is freed before the callback, since callbacks may post.
 static void part_ended(struct stripes *s, uint32_t slot, bool failed, ps_t now)
 {
     struct striped *m = &s->slots[slot];

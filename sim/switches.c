@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Switches and routers from the spec: buffer, headroom, marking, next hops, telemetry.
+// Builds switches and routers from the spec: buffer, headroom, marking, next hops, telemetry.
 #include <stdio.h>
 
 #include "engine/memory.h"
@@ -92,7 +92,7 @@ static void build_port(struct sim *sim, struct switch_node *s, uint32_t p,
         port->refresh_every_ps = 1;
 }
 
-// nodes[index], which has these ports, by row `row` of the routes.
+// Build switch nodes[index] with its ports; `row` is its row in the routes.
 static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, uint32_t n_ports,
                          uint32_t row, struct err *err)
 {
@@ -120,7 +120,8 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
         build_port(sim, s, p, dim);
 }
 
-// The ranks of direct dimensions that have a choice of ports forward: their routers, or how many.
+// Build the routers of ranks that forward in direct dimensions with several ports, or only count
+// them. Returns their number.
 static uint32_t routers(struct sim *sim, bool build, struct err *err)
 {
     const struct graph *g = &sim->graph;
@@ -130,7 +131,7 @@ static uint32_t routers(struct sim *sim, bool build, struct err *err)
         size_t errors = err->n_errors;
         for (uint32_t rank = 0; g->dim_direct[d] && rank < g->n_ranks; rank++) {
             uint32_t row = r->row[(size_t)d * g->n_ranks + rank], first = 0;
-            if (row == ROUTE_NO_ROW || err->n_errors > errors) // one error stands for all
+            if (row == ROUTE_NO_ROW || err->n_errors > errors) // one error is enough
                 continue;
             uint32_t ports = graph_ports_in(g, rank, d, &first);
             if (build)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where INT is on, in which form, and whether packets have room for it.
+// Decides whether INT is used, in which form, and checks that packets have room for it.
 #include "switch/telemetry.h"
 
 #include "sim/sim_internal.h"
@@ -20,8 +20,8 @@ uint32_t sim_int_bytes(const struct dim_spec *dim)
     return mode == INT_OFF ? 0 : mode == INT_PINT ? 1 : 2 + 8 * (uint32_t)dim->sw.int_hops;
 }
 
-// From so many ports on memory hints pay: most of a smaller network stays in the second-level cache, less
-// of it where packets gather records.
+// Memory hints pay from this number of ports on: a smaller network mostly fits into the
+// second-level cache. The number is lower if packets collect INT records.
 #define HINT_PORTS 1024
 #define HINT_PORTS_INT 256
 
