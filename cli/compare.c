@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collwire compare: the same scenario under several policies, each run in a process of its own.
+// collwire compare: runs one scenario under several policies, each run in a separate process.
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,25 +24,26 @@ struct variant {
     struct scenario *scenario;
     volatile pid_t pid; // 0 = not running
     int code;
-    int from_child; // the read end of a pipe, -1 = none: the id of the set of files it has written
-    char id[33];    // "" = none
-    char *failure;  // why there are no results, NULL = unknown
+    // read end of the pipe on which the child reports the id of its set of files; -1 = closed
+    int from_child;
+    char id[33];   // "" = none
+    char *failure; // reason if there are no results, NULL = unknown
 };
 
 struct comparison {
     const struct options *options;
     const char *path;   // of the scenario
-    const char *policy; // that it asks for itself
+    const char *policy; // the scenario's own policy
     char *dir;
-    struct result_set *set; // of the directory above those of the runs
+    struct result_set *set; // of the directory that contains the runs' directories
     struct variant *list;
     size_t n;
 };
 
 static volatile sig_atomic_t interrupted;
-static struct comparison *current_comparison; // for the handler
+static struct comparison *current_comparison; // for the signal handler
 
-// The runs end with their results so far.
+// Pass the signal on: every run ends with its results so far.
 static void on_signal(int number)
 {
     int reason = errno;
@@ -53,7 +54,8 @@ static void on_signal(int number)
     errno = reason;
 }
 
-// The scenario of one run: the user's settings, then policy and seed. `policy` NULL = as it is.
+// Load the scenario of one run: the user's settings, then policy and seed. `policy` NULL =
+// unchanged.
 static struct scenario *load(const struct comparison *c, const char *policy, uint64_t seed,
                              struct err *err)
 {
@@ -114,11 +116,12 @@ static void add_all(struct comparison *c, const char *policies, uint64_t base_se
     free(copy);
 }
 
-// In the process of a run: its exit code; the id of what it has written goes into the pipe.
+// Run in the child process; returns the exit code and writes the id of the set of files to the
+// pipe.
 static int child(const struct comparison *c, const struct variant *one, int to_parent)
 {
     bool alone = c->options->jobs == 1 && progress_wanted(c->options);
-    prctl(PR_SET_PDEATHSIG, SIGTERM); // ends with the parent, with results so far
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // if the parent dies, end with the results so far
     memory_share(c->options->jobs);
     struct simulated run = simulate(one->scenario, one->dir, c->options->plain, alone);
     size_t length = run.written ? strlen(run.id) : 0;
@@ -138,7 +141,7 @@ static void start(struct comparison *c, struct variant *one)
     fflush(stderr);
     pid_t pid = fork();
     if (pid == 0) {
-        signals_keep(); // the parent's files are the parent's to remove
+        signals_keep(); // the parent removes its own files
         signals_install();
         signals_hold(false);
         close(ends[0]);
@@ -169,7 +172,7 @@ static void ended(struct comparison *c, struct variant *one, int status)
         fprintf(stderr, "%s: done\n", one->dir);
 }
 
-// Wait for one run to end. False: there is none to wait for.
+// Wait for one run to end. Returns false if none is running.
 static bool reap(struct comparison *c)
 {
     int status;
@@ -196,7 +199,7 @@ static void run_all(struct comparison *c)
     current_comparison = c;
     signals_handle(on_signal);
     do {
-        signals_hold(true); // no run is started after an interruption
+        signals_hold(true); // after an interruption no run is started
         while (next < c->n && n_running(c) < c->options->jobs && !interrupted)
             start(c, &c->list[next++]);
         signals_hold(false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files of a folder through its descriptor.
+// Functions on files of a folder, by the folder's descriptor.
 #include "cli/folder.h"
 
 #include <dirent.h>

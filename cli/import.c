@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collwire import: scenarios from the files of other simulators.
+// collwire import: makes scenarios from files of other simulators.
 #include <stdlib.h>
 #include <string.h>
 

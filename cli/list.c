@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The catalogue as tables, straight from the descriptions of objects, algorithms and metrics.
+// The catalogue as tables, generated from the descriptions of objects, algorithms and metrics.
 //
-// Every category gives entries and their keys; printing knows nothing of policies or topologies.
+// Every category provides entries and their keys; the printing code is the same for all.
 #include "cli/list.h"
 
 #include <libsmartcols/libsmartcols.h>
@@ -17,10 +17,10 @@
 
 // ---- the categories ----
 
-// An object of the scenario, or what is none: `entry` and `keys` as in struct object.
+// An object of the scenario, or another list: `entry` and `keys` as in struct object.
 struct category {
     const char *name, *doc;
-    const struct object *object; // NULL = none
+    const struct object *object; // NULL = not an object of the scenario
     bool (*entry)(const struct cc_catalogue *policies, size_t i, struct object_entry *out);
     void (*keys)(const struct object_entry *entry, const char *prefix, const struct key_sink *to);
 };
@@ -47,7 +47,7 @@ static void collective_keys(const struct object_entry *entry, const char *prefix
 static bool metrics_entry(const struct cc_catalogue *policies, size_t i, struct object_entry *out)
 {
     (void)policies;
-    size_t file = i - metrics_table.n + 1; // the first file is metrics.json
+    size_t file = i - metrics_table.n + 1; // the first file, metrics.json, is listed by its parts
     if (i < metrics_table.n)
         *out = (struct object_entry){.name = metrics_table.list[i].key,
                                      .doc = metrics_table.list[i].help,
@@ -73,7 +73,8 @@ static struct category category_of(const struct object *o)
     return (struct category){o->key, o->doc, o, o->entry, NULL};
 }
 
-// Category `i`: the scenario's own keys, its objects, then the others. False past the last one.
+// Category `i`: the scenario's own keys, its objects, then the others. Returns false after the last
+// one.
 static bool category_at(size_t i, struct category *out)
 {
     const struct object *const *parts = scenario_object.parts;
@@ -84,7 +85,7 @@ static bool category_at(size_t i, struct category *out)
     }
     for (i--; *parts != NULL; parts++) {
         if ((*parts)->type != NULL)
-            continue; // a single key of the scenario
+            continue; // a single key, listed with the scenario's own keys
         if (n++ == i) {
             *out = category_of(*parts);
             return true;
@@ -108,15 +109,16 @@ static bool entry_at(const struct category *c, const struct cc_catalogue *polici
 // ---- tables ----
 
 #define PROSE_MAX 2048
-#define PROSE_LEAST 32 // columns of text, however narrow the terminal
+#define PROSE_LEAST 32 // least width of text columns, however narrow the terminal is
 
-// A table whose last column is prose, on a terminal wrapped at words to what the others leave.
+// A table whose last column is text; on a terminal it is wrapped to the width that the others
+// leave.
 struct listing {
     struct libscols_table *table;
-    size_t n_columns, prose_width; // SIZE_MAX = one line
+    size_t n_columns, prose_width; // SIZE_MAX = do not wrap
 };
 
-// `fixed`: columns of the terminal that all but the last column take, about.
+// `fixed`: approximate width of all columns except the last.
 static struct listing listing_new(FILE *out, const char *const *columns, size_t n, size_t fixed)
 {
     struct listing listing = {scols_new_table(), n, SIZE_MAX};
@@ -136,7 +138,7 @@ static struct listing listing_new(FILE *out, const char *const *columns, size_t 
     return listing;
 }
 
-// Turn the blanks into line ends that keep lines within `width`.
+// Replace blanks by line feeds so that lines are no longer than `width`.
 static void words_wrap(char *text, size_t width)
 {
     char *line = text, *blank = NULL;
@@ -151,7 +153,7 @@ static void words_wrap(char *text, size_t width)
     }
 }
 
-// The last cell is "cell [source]".
+// Add a row; the last cell is written as "cell [source]".
 static void row_add(struct listing *listing, const char *const *cells, const char *source)
 {
     char prose[PROSE_MAX];
@@ -179,7 +181,7 @@ static void entries_print(FILE *out, const struct category *category,
     struct object_entry entry;
     fprintf(out, "%s: %s\n", category->name, category->doc);
     if (category->entry == NULL)
-        return; // it is its only entry
+        return; // a category with a single entry
     struct listing listing = listing_new(out, columns, 2, 18);
     for (size_t i = 0; entry_at(category, policies, i, &entry); i++)
         row_add(&listing, (const char *const[]){entry.name, entry.doc}, entry.source);
@@ -193,7 +195,7 @@ static const char *type_text(const struct param *param, char *buf, size_t room)
     if (param->type != PARAM_ENUM && param->choices == NULL)
         return param_type_name(param->type);
     size_t n = 0;
-    if (param->type != PARAM_ENUM) { // names for sizes
+    if (param->type != PARAM_ENUM) { // not a list of choices: print the type
         n = (size_t)snprintf(buf, room, "%s", param_type_name(param->type));
         for (size_t i = 0; param->choices[i] != NULL && n < room; i += 2)
             n += (size_t)snprintf(buf + n, room - n, "|%s", param->choices[i]);
@@ -272,7 +274,7 @@ static const char *profile_text(const struct cc_profile *profile, char *buf, siz
     return buf;
 }
 
-// The notification point that the preset brings with it.
+// Print the notification settings of the preset.
 static void notification_print(const struct cc_preset *preset, char *buf, size_t room)
 {
     char interval[UNIT_TEXT];
@@ -313,7 +315,7 @@ static void entry_print(FILE *out, const struct category *category,
     if (entry->source != NULL && entry->source[0] != '\0')
         fprintf(out, "Source: %s\n", entry->source);
     if (category->entry == metrics_entry) {
-        if (entry->kind != NULL) // else it is a single value
+        if (entry->kind != NULL) // NULL: a single value
             metrics_print(out, entry);
     } else {
         keys_print(out, category, entry);
@@ -324,7 +326,7 @@ static void entry_print(FILE *out, const struct category *category,
 
 // ---- the command ----
 
-// A word that none of `n` words is: a line on stderr with the nearest one, else with all of them.
+// Report an unknown word on stderr, with the nearest of `n` words or else all of them. Returns -1.
 static int unknown(const char *what, const char *word, const char *const *words, size_t n)
 {
     const char *near = err_near_miss(word, words);

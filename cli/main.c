@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collwire: dispatch of commands.
+// collwire: calls the command.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Limits of memory and the reserve.
+// Memory limits and the reserve for failed allocations.
 #include "cli/memory_guard.h"
 
 #include <fcntl.h>
@@ -15,17 +15,18 @@
 #include "cli/signals.h"
 #include "engine/memory.h"
 
-#define RESERVE_BYTES ((size_t)48 << 20) // for the results of a run that ends for want of memory
+// for writing the results of a run that ends because memory is exhausted
+#define RESERVE_BYTES ((size_t)48 << 20)
 #define LOOK_EVERY_S 0.05
 
 static void *reserve;
-static bool failed;  // an allocation
-static bool running; // results can be written
+static bool failed;  // an allocation has failed
+static bool running; // a simulation is running, so results can be written
 static uint64_t limit;
 static double looked_s;
 static uint64_t sharers = 1;
 
-// A number in a file of one line or after a key; UINT64_MAX where there is none.
+// The number in a file of one line, or after a key in the file; UINT64_MAX if there is none.
 static uint64_t number_in(const char *path, const char *key)
 {
     char text[4096];

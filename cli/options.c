@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Options of every command; a wrong one is one line on stderr.
+// Parses the options of all commands; an invalid option gives one line on stderr.
 #include "cli/options.h"
 
 #include <getopt.h>
@@ -141,7 +141,7 @@ static int take(struct options *o, int option, char *text)
         o->progress = (enum progress)word;
         return status;
     default:
-        return -1; // getopt has said why
+        return -1; // getopt has printed a message
     }
 }
 
@@ -186,7 +186,8 @@ int options_parse(struct options *o, int argc, char **argv)
 
 void options_free(struct options *o) { free(o->sets); }
 
-// Control characters as \xNN, so that names from files do nothing to a terminal; a line feed stays.
+// Print control characters as \xNN, so that names from files cannot control the terminal; line
+// feeds are kept.
 void text_print(FILE *out, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Replacing one file.
+// Replaces one file.
 #include "cli/output.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "cli/signals.h"
 #include "sim/result.h"
 
-// A temporary file beside the one to replace; *path is its name.
+// Open a temporary file in the folder of the file to be replaced; *path is its name.
 static FILE *beside_open(const char *file, char **path)
 {
     const char *slash = strrchr(file, '/');
@@ -40,7 +40,7 @@ static int write_all(FILE *out, const char *text)
     return good ? 0 : -1;
 }
 
-// A pipe or a device cannot be replaced.
+// Pipes and devices are written to, not replaced.
 static int replace(const char *file, const char *text)
 {
     struct stat there;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writing and carrying out the journal.
+// Writes the journal and completes its actions.
 #include "cli/result_journal.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ int result_journal_write(int own_fd, json_t *install, json_t *remove)
     return status;
 }
 
-// A name from a file: nothing outside the directory is touched whatever it says.
+// A name from a file; NULL if it could leave the directory.
 static const char *safe_name(const json_t *item)
 {
     const char *name = json_string_value(item);
@@ -53,7 +53,7 @@ static int remove_old(int dir_fd, const json_t *names)
     return 0;
 }
 
-// What is no longer staged has been installed before.
+// Install the staged files. A file that is no longer staged has been installed before.
 static int install_new(int dir_fd, int new_fd, const json_t *names)
 {
     size_t i;
@@ -74,7 +74,8 @@ static int carry_out(int dir_fd, int own_fd, const json_t *journal)
     struct stat staged;
     if (new_fd < 0)
         return errno == ENOENT ? 0 : -1;
-    if (folder_stat(new_fd, "run.json", &staged) == 0) { // else only the journal is left
+    // otherwise only the journal remains to be removed
+    if (folder_stat(new_fd, "run.json", &staged) == 0) {
         status = unlinkat(dir_fd, "run.json", 0) == 0 || errno == ENOENT ? 0 : -1;
         if (status == 0)
             status = remove_old(dir_fd, json_object_get(journal, "remove"));
@@ -97,7 +98,7 @@ int result_journal_recover(int dir_fd, int own_fd)
         status = carry_out(dir_fd, own_fd, journal);
         if (status == 0)
             status = unlinkat(own_fd, "journal", 0);
-    } else if (text || missing != ENOENT) { // there is one, but it cannot be read
+    } else if (text || missing != ENOENT) { // the journal exists but cannot be read
         status = -1;
         errno = text ? EIO : missing;
     }
@@ -127,7 +128,8 @@ int result_hash(int fd, const char *name, char text[RESULT_HASH_TEXT])
     SHA256Final(digest, &sha);
     for (size_t i = 0; i < sizeof digest; i++)
         snprintf(text + 2 * i, 3, "%02x", digest[i]);
-    if (got == 0 && fsync(file) != 0 && errno != EINVAL) // captures are not synced when written
+    // captures are not synced when they are written
+    if (got == 0 && fsync(file) != 0 && errno != EINVAL)
         got = -1;
     int reason = errno;
     free(buffer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading the list of an earlier run.
+// Reads the file list of an earlier run.
 #include "cli/result_owner.h"
 
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static void add_all(struct result_owner *owner, const json_t *list, const char *
     json_array_foreach(list, i, item) add(owner, json_string_value(json_object_get(item, key)));
 }
 
-// Version 0.1 wrote no list: its files are those of the fixed names, and the captures it names.
+// run.json of version 0.1 had no list: its files are those with fixed names, and the captures that
+// it names.
 static void add_unlisted(struct result_owner *owner, const json_t *run)
 {
     for (size_t i = 0; output_reserved[i]; i++)

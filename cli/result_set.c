@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opening, staging and committing a set of result files.
+// Opens, stages and commits a set of result files.
 #include "cli/result_set.h"
 
 #include <errno.h>
@@ -22,12 +22,12 @@
 
 struct result_set {
     char *dir, *staging;
-    size_t existed; // part of the path `dir` that was there before
+    size_t existed; // length of the part of the path `dir` that existed before
     int dir_fd, own_fd, new_fd, lock_fd;
     char id[33];
     char **names; // claimed
     size_t n_names, cap_names;
-    struct result_owner earlier; // the set that is there
+    struct result_owner earlier; // the set now in the directory
     bool locked, committed;
 };
 
@@ -43,8 +43,8 @@ static int fail(struct err *err, const char *dir, const char *name, const char *
 
 enum lock { LOCK_HELD, LOCK_TAKEN, LOCK_AGAIN, LOCK_ERROR };
 
-// DIR/.collwire/lock, made and locked. The command that held it may remove it at the same time: then
-// what was locked is no longer the file of that name.
+// Create and lock DIR/.collwire/lock. The previous owner may remove the file at the same time; then
+// the locked file no longer has this name, and the caller must try again.
 static enum lock lock_try(struct result_set *set)
 {
     struct stat open_one, there;
@@ -99,7 +99,7 @@ static void id_make(char id[33])
         snprintf(id + 2 * i, 3, "%02x", bytes[i]);
 }
 
-// What an interruption removes, in this order from the end.
+// Register what an interruption must remove; removal is in reverse order.
 static void remove_later(const struct result_set *set)
 {
     char *own = text_format("%s/" RESULT_FOLDER, set->dir),
@@ -181,7 +181,8 @@ int result_set_claim(struct result_set *set, const char *name, struct err *err)
         return fail(err, set->dir, name, "cannot be written");
     }
     const char *last;
-    int folder = folder_of(set->new_fd, name, true, &last); // libpcap opens captures by path
+    // make the folders, since libpcap opens captures by path
+    int folder = folder_of(set->new_fd, name, true, &last);
     if (folder < 0)
         return fail(err, set->dir, name, "cannot be written");
     close(folder);
@@ -210,7 +211,7 @@ void result_set_drop(struct result_set *set, const char *name) { folder_unlink(s
 
 /* ---- commit ---- */
 
-// run.json with the set's id and its files; NULL with an error.
+// Make run.json with the set's id and its files; NULL with an error.
 static char *manifest(const struct result_set *set, const char *run_json, json_t *names,
                       struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collwire run: one simulation from a scenario to its files and a table.
+// collwire run: simulates one scenario and writes its files and a table.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "report/rows.h"
 #include "sim/result.h"
 
-// Results belong on stdout, unless a capture streams there.
+// The stream for results: stdout, unless a capture uses it.
 static FILE *results_to(const struct spec *spec)
 {
     for (size_t c = 0; c < spec->n_captures; c++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Handlers that only call what POSIX lists as safe in a handler.
+// Signal handlers, which only call functions that POSIX lists as safe in handlers.
 #include "cli/signals.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "cli/options.h"
 #include "engine/memory.h"
 
-#define PATHS_MAX 256 // more are left to the next command, which removes them too
+#define PATHS_MAX 256 // further paths are left to the next command, which removes them too
 
 static char *paths[PATHS_MAX];
 static volatile sig_atomic_t n_paths;
@@ -32,7 +32,8 @@ _Noreturn void signals_abandon(int code, const char *why)
     for (int i = (int)n_paths; i-- > 0;)
         if (unlink(paths[i]) != 0)
             rmdir(paths[i]);
-    put(seconds > 0 ? "\ncollwire: " : "collwire: "); // after the line of signals_show()
+    // signals_show() may have left an unfinished line
+    put(seconds > 0 ? "\ncollwire: " : "collwire: ");
     put(why);
     put(" while ");
     put(phase);
@@ -78,7 +79,7 @@ void signals_install(void)
     signals_handle(on_ending);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); // ignored, children could not be waited for
+    signal(SIGCHLD, SIG_DFL); // if it were ignored, the exit status of children would be lost
 }
 
 void signals_phase(const char *doing) { phase = doing; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Building, checking the cost, running, writing.
+// Builds a simulation, checks its cost, runs it and writes the results.
 #include "cli/simulate.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "sim/sim.h"
 
 #define PROGRESS_EVERY_S 0.5
-#define ESTIMATE_FROM_S 5 // of wall time: a run that takes longer says so beforehand
+#define ESTIMATE_FROM_S 5 // wall time: the estimate of a longer run is shown before it begins
 
 struct progress_line {
     double wall_s;
@@ -72,7 +72,7 @@ static bool spec_trains(const struct spec *spec)
     return trains;
 }
 
-// The names of all files that the run may write.
+// Claim the names of all files that the run may write.
 static int claim_files(struct result_set *set, const struct spec *spec, struct err *err)
 {
     int status = result_set_claim(set, "metrics.json", err);
@@ -90,7 +90,7 @@ static int claim_files(struct result_set *set, const struct spec *spec, struct e
     return status;
 }
 
-// A simulation that is ready to run and the set that its files go to; NULL with errors.
+// Make a simulation that is ready to run, and the set for its files; NULL with errors.
 static struct sim *prepare(const struct scenario *scenario, const char *dir, bool show,
                            uint64_t limit_bytes, struct result_set **set, struct err *err)
 {
@@ -119,7 +119,7 @@ static struct sim *prepare(const struct scenario *scenario, const char *dir, boo
 
 /* ---- after the run ---- */
 
-// A text that there may be none of.
+// Write a text, which may be NULL.
 static int write_text(struct result_set *set, const char *name, char *text, struct err *err)
 {
     int status = text ? result_set_write(set, name, text, err) : 0;
@@ -142,7 +142,7 @@ static int stage_files(struct result_set *set, const char *metrics, const struct
     return status;
 }
 
-// Where the disk is full the captures go, so that there is room for what was measured.
+// If the disk is full, drop the captures, so that there is room for the metrics.
 static int write_files(struct result_set *set, const char *metrics, const struct result *r,
                        const struct sim *sim, struct err *err)
 {
@@ -178,7 +178,7 @@ static void finish(struct sim *sim, struct result_set *set, const struct scenari
     r->memory_limit_bytes = limit_bytes;
     sim_packets_free(sim);
     run->metrics = metrics_json(r, scenario_resolved(scenario));
-    if (!good) // a capture that is not whole is no result
+    if (!good) // a capture that is not complete is no result
         for (size_t c = 0; c < r->n_captures; c++)
             if (sim_capture_failed(sim, c))
                 result_set_drop(set, r->captures[c].file);
@@ -187,7 +187,7 @@ static void finish(struct sim *sim, struct result_set *set, const struct scenari
     result_free(r);
 }
 
-// Giving back a million queue pairs takes a second, and the process is about to end.
+// Freeing a million queue pairs takes a second, and the process is about to end.
 static struct sim *kept;
 
 struct simulated simulate(const struct scenario *scenario, const char *dir, bool plain,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collwire validate: all errors at once, without running anything; collwire list.
+// collwire validate: reports all errors of a scenario without running it; collwire list.
 #include <stdlib.h>
 
 #include "cli/commands.h"

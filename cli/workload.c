@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collwire workload: training workloads from descriptions of networks.
+// collwire workload: makes training workloads from descriptions of networks.
 #include <stdlib.h>
 #include <string.h>
 

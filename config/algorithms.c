@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Settings of collective algorithms as keys of a job: those of all algorithms, whichever the job uses.
+// Settings of collective algorithms as keys of a job: a job has the keys of all algorithms,
+// whichever it uses.
 //
-// A key that several algorithms have is one key, which sets it in all of them.
+// If several algorithms have a key of the same name, the job's key sets it in all of them.
 #include <string.h>
 
 #include "config/job_reader.h"
 #include "config/schema_parts.h"
 #include "engine/assert.h"
 
-// Has an algorithm before number `n` a setting of this name? Then its choice, else NULL.
+// The choice of the first algorithm before number `n` that has a setting of this name, or NULL.
 static const struct coll_choice *earlier(const struct coll_choice *choices, size_t n,
                                          const char *key)
 {

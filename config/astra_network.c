@@ -2,9 +2,10 @@
 // Dimensions from {"topologies-per-dim": ["Ring", ..], "units-count": [8, ..], "links-count": [2, ..],
 // "link-latency": [500, ..] ns, "link-bandwidth": [50, ..] GB/s}, innermost first.
 //
-// A GB/s is 2^30 bytes. Of a rank's links a ring has half towards each neighbour, a switch one to
-// each plane, fully connected ranks as many to each peer. Counts that do not divide become one link
-// of which the rate makes the rank's total the same.
+// A GB/s is 2^30 bytes. The links of a rank are distributed by kind: in a ring half towards each
+// neighbour, with switches one to each plane, fully connected an equal number to each peer. A
+// number that cannot be divided in this way becomes one link whose rate gives the rank the same
+// total rate.
 // Source: the network files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020).
 #include "config/astra_network.h"
 
@@ -17,7 +18,7 @@
 
 #define GB_BITS (8.0 * 1073741824.0)
 
-// What the original reads for cost models and memories, or not at all: nothing here depends on it.
+// Keys that ASTRA-sim uses for cost models and memories, or does not use; they have no effect here.
 static const char *const ignored[] = {"topology-name",  "dimension-type", "nic-latency",
                                       "router-latency", "hbm-latency",    "hbm-bandwidth",
                                       "hbm-scale"};
@@ -27,9 +28,9 @@ static const struct {
 } kinds[] = {{"Ring", "ring"}, {"Switch", "switch"}, {"FullyConnected", "fully_connected"}};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
-// One dimension as the file has it.
+// One dimension as in the file.
 struct astra_dim {
-    size_t kind; // of kinds[]
+    size_t kind; // index into kinds[]
     uint64_t units, links;
     double latency_ns, gbytes_per_s;
 };
@@ -70,9 +71,10 @@ static double read_number(struct reader *r, const struct place *place, double mi
     return min;
 }
 
-// ---- from the file's words to a dimension ----
+// ---- from the values to a dimension ----
 
-// How many parallel links of the dimension's kind, and the share of a link's rate that each has.
+// The number of parallel links of the dimension's kind, and the share of a link's rate that each
+// gets.
 static uint64_t links_between(const struct astra_dim *dim, double *share)
 {
     uint64_t peers = 1;
@@ -87,7 +89,7 @@ static uint64_t links_between(const struct astra_dim *dim, double *share)
     return 1;
 }
 
-// Through the tables of kind and link, which know the ranges.
+// Set a parameter by the tables of kind and link, which check the range.
 static void set_text(struct reader *r, const struct place *place, const struct param *param,
                      void *base, const char *text)
 {
@@ -115,7 +117,7 @@ static void dim_fill(struct reader *r, const struct astra_dim *from, const struc
 
 // ---- the file ----
 
-// A list with a value for each of `n` dimensions.
+// Check for a list with one value for each of `n` dimensions.
 static bool list_check(struct reader *r, const struct place *list, size_t n)
 {
     if (list->json == NULL)
@@ -196,7 +198,8 @@ bool astra_network_read(struct reader *r, const struct place *place)
     bool read = json != NULL;
     if (read)
         read_root(&inner, &(struct place){.json = json});
-    for (size_t i = 0; i < reading.n_items; i++) // json_file_read has named the file itself
+    // the messages of json_file_read() contain the file name already
+    for (size_t i = 0; i < reading.n_items; i++)
         place_error(r->err, place, "%s%s%s", read ? file : "", read ? ": " : "",
                     reading.items[i].text);
     bool good = reading.n_errors == 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Settings by key, from a file or an object. What is left out: ring everywhere, LIFO, no endpoint
-// delay, one chunk, one at a time in a dimension, baseline, ascending, FIFO.
+// Settings by key, from a file or an object. Defaults: ring everywhere, LIFO, no endpoint delay,
+// one chunk, one phase at a time in a dimension, baseline, ascending, FIFO.
 //
-// The speed at which a rank adds is the original's: 3 ns for 500 kB, which it rounds down a message
-// and closed forms do too (analytical/phase.c); here it is the rate.
+// The rate of reductions is ASTRA-sim's: 3 ns for 500 kB. ASTRA-sim rounds the time down for each
+// message, and so do the closed forms (analytical/phase.c); over packets the exact rate is used.
 // Source: the system files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020; Themis, Rashidi et al.,
 // ISCA 2022).
 #include "config/astra_system.h"
@@ -24,15 +24,15 @@
 
 struct system {
     struct coll_schedule *schedule;
-    uint64_t window; // of direct where it names none; 0 = all at once
+    uint64_t window; // for `direct` without a number; 0 = no limit
     const struct system_key *key;
-    char why[256]; // what is wrong with the value
+    char why[256]; // the error in the value
 };
 
 struct system_key {
     const char *name;
-    bool (*set)(struct system *s, const char *value); // false: s->why says what is wrong
-    int argument;                                     // the operation of an implementation
+    bool (*set)(struct system *s, const char *value); // false: s->why describes the error
+    int argument; // the operation whose implementation the key sets
 };
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct system *s, const char *format, ...)
@@ -96,7 +96,7 @@ static bool set_splits(struct system *s, const char *value)
     return count_of(s, value, 1, CHUNKS_MAX, &s->schedule->chunks);
 }
 
-// Which ranks the original simulates, of several that do the same: no result depends on it.
+// Selects in ASTRA-sim which of several identical ranks are simulated; it has no effect on results.
 static bool set_boost(struct system *s, const char *value)
 {
     uint64_t ignored;
@@ -123,7 +123,7 @@ static bool set_intra(struct system *s, const char *value)
     return true;
 }
 
-// offlineGreedyFlex, Themis with chunks of other sizes, is Themis here.
+// offlineGreedyFlex is Themis with chunks of different sizes; here it is the same as Themis.
 static bool set_inter(struct system *s, const char *value)
 {
     static const char *const words[] = {"ascending", "roundRobin", "offlineGreedy",
@@ -143,8 +143,8 @@ static bool set_window(struct system *s, const char *value)
 
 // ---- implementations ----
 
-// `value` is the algorithm's word; that of direct may have a number behind it: "direct4". Flat, over all
-// ranks at once, it begins with "one": "oneDirect4".
+// True if `value` names the algorithm. A number may follow the name of direct: "direct4". A flat
+// algorithm, over all ranks at once, begins with "one": "oneDirect4".
 static bool word_is(const char *value, const struct coll_algorithm *a, bool flat, uint64_t *window)
 {
     char word[64];
@@ -184,7 +184,8 @@ static bool choice_of(struct system *s, const char *value, bool flat, struct col
                  value);
 }
 
-// The list may be longer than the network: files are used with several.
+// The list may be longer than the network has dimensions, since one file is used with several
+// networks.
 static bool set_implementation(struct system *s, const char *value)
 {
     struct coll_schedule *c = s->schedule;
@@ -227,7 +228,7 @@ static const struct system_key keys[] = {
 };
 #define N_KEYS (sizeof keys / sizeof *keys)
 
-// ---- begin and end ----
+// ---- defaults and completion ----
 
 static struct system system_begin(struct coll_schedule *c)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Line 1: KEYWORD [arguments]; line 2: layers; then for each layer
+// Line 1: KEYWORD [arguments]; line 2: number of layers; then for each layer
 //   name reserved (compute_ns type bytes) of forward, input and weight gradient, update_delay_ns
-// and behind that, of HYBRID_CUSTOMIZED, the layer's own keyword.
+// and, for HYBRID_CUSTOMIZED, the layer's own keyword.
 // Source: the workload files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020).
 #include "config/astra_workload.h"
 
@@ -90,7 +90,7 @@ static int label_take(const struct text_file *file, struct words *words, const c
     return text_file_error(file, "\"%s\" is expected, not \"%.40s\"", label, word);
 }
 
-// "LABEL k l1 .. lk"
+// Parse "LABEL k l1 .. lk".
 static int marks_take(const struct text_file *file, struct words *words, const char *label,
                       struct training_marks *marks)
 {
@@ -168,7 +168,7 @@ static int step_take(const struct text_file *file, const char *part, char **word
     return status | word_count(file, what, words[2], TRAINING_BYTES_MAX, &step->bytes);
 }
 
-// Whose dimensions a single layer may take; the others speak of the whole job.
+// A single layer may only have a keyword that does not depend on arguments of the whole job.
 static int layer_keyword(const struct text_file *file, const char *word)
 {
     int keyword = word_keyword(file, word);
@@ -231,7 +231,7 @@ static int layers_read(struct text_file *file, struct training_spec *spec)
     return 0;
 }
 
-// ---- the whole ----
+// ---- the complete file ----
 
 int astra_workload_read(const char *dir, const char *name, const char *path,
                         struct training_spec *spec, struct err *err)
@@ -241,7 +241,7 @@ int astra_workload_read(const char *dir, const char *name, const char *path,
     struct text_file file = {.name = name, .path = path, .rest = text, .err = err};
     *spec = (struct training_spec){0};
     if (text != NULL && keyword_line(&file, spec) == 0) {
-        char at[512]; // its arguments are what can be wrong as a whole
+        char at[512]; // an error that remains concerns the arguments
         snprintf(at, sizeof at, "%s: %s, line %zu", path, name, file.line);
         if (layers_read(&file, spec) == 0)
             training_check(spec, at, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading a distribution, its mean, and its inverse.
+// Reads a distribution; computes its mean and its quantiles.
 #include "config/cdf_file.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ double cdf_mean_bytes(const struct cdf *cdf)
 
 uint64_t cdf_bytes(const struct cdf *cdf, double u)
 {
-    // The first point beyond `u`, or the last one: points ascend, so by bisection.
+    // Find the first point beyond `u`, or the last point, by bisection: the points ascend.
     size_t i = 1, end = cdf->n - 1;
     while (i < end) {
         size_t middle = i + (end - i) / 2;

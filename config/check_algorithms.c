@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Programs of a job's collectives against its ranks and the network.
+// Checks that the algorithms of a job's collectives fit its ranks and the network.
 #include "collective/grid.h"
 #include "config/job_reader.h"
 
-// The operations that a collective may do along one dimension; how many.
+// The operations that the phases of a collective may run along one dimension. Returns their number.
 static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, enum coll_op out[3])
 {
     out[0] = op;
@@ -15,7 +15,7 @@ static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, enum c
     return 3;
 }
 
-// Every pair that a program uses, up to the first that no dimension joins.
+// Check all pairs of ranks that exchange messages, up to the first pair that no dimension connects.
 static bool pairs_check(struct reader *r, const struct place *place, const struct job_spec *job,
                         const struct coll_schedule *s, const struct coll_algorithm *a,
                         const struct coll_shape *shape, uint32_t dim, uint32_t group)
@@ -34,7 +34,7 @@ static bool pairs_check(struct reader *r, const struct place *place, const struc
     return true;
 }
 
-// Do all pairs of the network meet without a look at them?
+// True if some dimension connects all ranks, so that pairs need not be checked.
 static bool all_joined(const struct graph *g)
 {
     bool joined = g->n_dims == 1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Whether the policy, the transport and the switches of a dimension fit together.
+// Checks whether the policy, the transport and the switches of a dimension fit together.
 #include <string.h>
 
 #include "config/read.h"
 #include "transport/transport.h"
 
-// A warning for every key of the transport that is set to another value than the preset expects.
+// Warn for every key of the transport whose value differs from the one that the preset expects.
 static void override_check(struct reader *r, const struct place *place, const struct dim_spec *dim)
 {
     const struct transport_ops *ops = dim->transport.ops;

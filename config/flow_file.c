@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CSV of flows: src,dst,bytes,start_ns; start_ns may have a fraction and may be left out.
+// CSV of flows: src,dst,bytes,start_ns; start_ns may have a fraction and is optional.
 #include "config/flow_file.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static int rank_parse(const char *text, uint32_t *rank)
     return 0;
 }
 
-// A line cut into its fields; NULL, or what is wrong.
+// Parse the fields of a line. Returns NULL, or a description of the error.
 static const char *fields_parse(char *field[FIELDS], size_t n, struct raw_flow *flow)
 {
     char start[64];
@@ -50,7 +50,7 @@ static size_t fields_cut(char *line, char *field[FIELDS])
     for (char *at; (at = strsep(&rest, ",")) != NULL; n++) {
         at += strspn(at, BLANKS);
         for (size_t length = strlen(at); length > 0 && strchr(BLANKS, at[length - 1]); length--)
-            at[length - 1] = '\0'; // a blank inside a field stays, and is an error
+            at[length - 1] = '\0'; // a blank inside a field remains and is an error
         if (n < FIELDS)
             field[n] = at;
     }
@@ -62,7 +62,7 @@ struct list {
     size_t n, cap;
 };
 
-// One error at most per line.
+// Read a line; adds at most one error.
 static void line_read(const struct text_file *file, char *line, struct list *list)
 {
     char *field[FIELDS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines of CSV.
+// Reads matrix products from CSV.
 #include "config/gemm_file.h"
 
 #include <ctype.h>
@@ -11,14 +11,14 @@
 #include "engine/memory.h"
 
 #define FIELDS 4
-#define SIZE_MAX_M 1000000000 // a product of three stays in 90 bits, of two in 60
+#define SIZE_MAX_M 1000000000 // a product of three sizes fits into 90 bits, of two into 60
 
 struct list {
     struct gemm *layers;
     size_t n, cap;
 };
 
-// Cuts a line at its commas; the number of fields, an empty last one left out.
+// Split a line at its commas. Returns the number of fields without an empty last one.
 static size_t fields_cut(char *line, char *field[FIELDS])
 {
     size_t n = 0;

@@ -37,7 +37,7 @@ static const struct param end_params[] = {
      .help = "rank3 or sw0"},
 };
 
-// "rank3" or "sw0"; false where it is neither.
+// Parse "rank3" or "sw0"; false if it is neither.
 static bool end_parse(const char *text, struct graph_end *end)
 {
     uint64_t index;
@@ -106,7 +106,8 @@ void graph_file_read(struct reader *r, const struct place *place, struct graph_p
     bool read = json != NULL;
     if (read)
         read_root(&inner, &(struct place){.json = json}, params, link);
-    for (size_t i = 0; i < reading.n_items; i++) // json_file_read has named the file itself
+    // the messages of json_file_read() contain the file name already
+    for (size_t i = 0; i < reading.n_items; i++)
         place_error(r->err, place, "%s%s%s", read ? params->file : "", read ? ": " : "",
                     reading.items[i].text);
     json_decref(json);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Network, system and workload files into one scenario over the analytical network.
+// Makes one scenario with the analytical network from a network, a system and a workload file.
 #include "config/import_astra.h"
 
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 
 #define NAME_MAX_CHARS 64
 
-// The file's name without folders and ending, in characters that a scenario's name may have.
+// The file's name without folders and extension, reduced to characters that a scenario's name may
+// have.
 static void stem_copy(char out[NAME_MAX_CHARS], const char *file)
 {
     const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
@@ -38,7 +39,7 @@ static json_t *name_json(const struct astra_import *from)
     return json_pack("s++++", stems[0], "-", stems[1], "-", stems[2]);
 }
 
-// The network into `scenario`, whose dimensions are then those of the file.
+// Read the network into `scenario`, which then has the dimensions of the file.
 static void network_read(const struct astra_import *from, struct scenario *scenario,
                          struct err *err)
 {
@@ -80,7 +81,8 @@ char *astra_import(const struct astra_import *from, struct err *err)
         json_object_set_new(root, "source", json_string("ASTRA-sim 1.0 files"));
         json_object_set_new(root, "network", json_string("analytical"));
         json_object_set_new(root, "topology", object_json(&scenario, &topology_object, &scenario));
-        // A message uses all links of a rank there: over packets it is cut over them.
+        // In ASTRA-sim a message uses all links of a rank; over packets it must be striped for
+        // that.
         json_object_set_new(root, "transport", json_pack("{s:b}", "stripe", 1));
         json_object_set_new(job, "kind", json_string("training"));
         training_write(job, &training);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Every kind of job, with its reader where it needs one. A new kind is a line here.
+// Every kind of job, with its reader if it needs one. To add a kind, add a line.
 #include "config/job_reader.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
 #include "workload/training_job.h"
 
-// clang-format off: one a line
+// clang-format off: one entry per line
 const struct job_entry job_registry[] = {
     {&flows_kind, &flows_reader},
     {&incast_kind, &incast_reader},

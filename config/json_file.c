@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading whole files: no directory, nothing that is not JSON, nothing larger than memory allows.
+// Reads JSON files; refuses folders, files that are not JSON and files that do not fit into memory.
 #include "config/json_file.h"
 
 #include <errno.h>

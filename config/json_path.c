@@ -15,7 +15,7 @@ struct step {
     bool is_index;
 };
 
-// Take a step off *path; false where the path is malformed.
+// Parse the next step of *path; false if the path is malformed.
 static bool step_take(const char **path, bool first, struct step *step)
 {
     const char *at = *path;
@@ -36,7 +36,7 @@ static bool step_take(const char **path, bool first, struct step *step)
     return step->length > 0;
 }
 
-// The child a step leads to; objects are made where `make`. NULL with an error.
+// The child to which a step leads; objects are made if `make` is set. Returns NULL with an error.
 static json_t *step_into(json_t *json, const struct step *step, const char *path, struct err *err)
 {
     if (step->is_index) {
@@ -64,7 +64,7 @@ static int step_store(json_t *json, const struct step *step, json_t *value, cons
                       struct err *err)
 {
     int status;
-    if (step->is_index) { // the item must be there
+    if (step->is_index) { // the item must exist
         if (step_into(json, step, path, err) == NULL) {
             json_decref(value);
             return -1;

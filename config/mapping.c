@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the ranks of a job lie on those of the network: a permutation of the ranks that it has.
+// Maps the ranks of a job to those of the network: a permutation of the job's ranks.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 
-// Rank i gets the i-th of places 0, stride, 2 stride, .., 1, stride + 1, ...
+// Rank i gets element i of the sequence 0, stride, 2 stride, .., 1, stride + 1, ...
 static void strided(uint32_t *places, uint32_t n, uint32_t stride)
 {
     uint32_t i = 0;
@@ -16,7 +16,7 @@ static void strided(uint32_t *places, uint32_t n, uint32_t stride)
             places[i++] = place;
 }
 
-// Fisher and Yates.
+// A random permutation (Fisher and Yates).
 static void shuffled(uint32_t *places, uint32_t n, uint64_t seed)
 {
     struct rng rng = rng_init(seed, RNG_MAPPING, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a table says of an object, done once for all: defaults, reading, resolved form, schema, keys.
+// Generic operations on objects by their tables: defaults, reading, resolved form, schema, keys.
 #include "config/object.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const struct object *const *parts_of(const struct object *o)
 
 static size_t n_params(const struct object *o) { return o->n_params != NULL ? *o->n_params : 0; }
 
-// A part of the object whose struct is `value`.
+// The struct of a part inside the struct `value` of the object.
 static void *part_value(const struct object *part, void *value)
 {
     return (char *)value + part->offset;
@@ -32,7 +32,7 @@ static const void *part_const(const struct object *part, const void *value)
     return (const char *)value + part->offset;
 }
 
-// Lists keep a pointer of their items' type and a size_t, at fixed distances from each other.
+// The count of a list: a size_t at a fixed distance from the pointer to the items.
 static size_t *list_count(const struct object *o, void *value)
 {
     return (size_t *)(void *)((char *)value - o->offset + o->count_at);
@@ -58,7 +58,7 @@ void object_defaults(const struct object *o, void *value)
 {
     if (o->defaults != NULL)
         o->defaults(value);
-    else if (o->item_bytes == 0) // a list has no items until they are read
+    else if (o->item_bytes == 0) // a list is empty until items are read
         keys_defaults(o, value);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `capture`: packets of places to files.
+// `capture`: writes packets of places to files.
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static const size_t n_capture_params = sizeof capture_params / sizeof *capture_p
 
 // ---- names of files ----
 
-// `names` has every file name so far as a key, and the capture's index.
+// `names` maps each file name checked so far to the capture's index.
 static void check_capture_name(struct reader *r, const struct place *place, const char *file,
                                const char *name, json_t *names, size_t i)
 {
@@ -67,7 +67,7 @@ static void check_capture_name(struct reader *r, const struct place *place, cons
         json_object_set_new(names, name, json_integer((json_int_t)i));
 }
 
-// A capture's file must not be a folder of another's.
+// The file name of a capture must not be a folder in the file name of another.
 static void check_capture_folders(struct reader *r, const struct place *list, const json_t *names)
 {
     for (size_t i = 0; i < json_array_size(list->json); i++) {
@@ -83,7 +83,7 @@ static void check_capture_folders(struct reader *r, const struct place *list, co
     }
 }
 
-// From here on a capture's file has its clean name.
+// Replace the file name of a capture by its normalized form.
 static void check_file(struct reader *r, const struct place *place, struct capture_spec *capture,
                        json_t *names, size_t i)
 {

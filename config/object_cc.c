@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The `cc` object: a policy, a preset, values over it.
+// The `cc` object: a policy, a preset, and values that replace the preset's.
 #include <string.h>
 
 #include "cc/registry.h"
@@ -29,7 +29,7 @@ static const struct cc_preset *read_preset(struct reader *r, const struct place 
     return word >= 0 ? &ops->presets[word] : NULL;
 }
 
-// Begin `dim` with the defaults of a policy's preset.
+// Set the policy of `dim`, with the defaults of a preset.
 static void policy_set(struct dim_spec *dim, const struct cc_ops *ops,
                        const struct cc_preset *preset)
 {
@@ -47,7 +47,7 @@ static void cc_defaults(void *value)
     policy_set(value, none, &none->presets[0]);
 }
 
-// Where `kind` and `preset` are left out in a dimension, its values go over the global policy.
+// If a dimension gives neither `kind` nor `preset`, its values modify the global policy.
 static void cc_read(struct reader *r, const struct place *place, void *value)
 {
     struct dim_spec *dim = value;
@@ -121,7 +121,7 @@ static void cc_keys(const struct object_entry *entry, const char *prefix, const 
     to->table(to->ctx, prefix, ops->params, ops->n_params);
 }
 
-// Its struct is that of a dimension, which has policy, preset and parameters.
+// The object's struct is that of a dimension, which contains policy, preset and parameters.
 const struct object cc_object = {
     .key = "cc",
     .doc = "congestion control policies",

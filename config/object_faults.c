@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `faults`: links that lose packets, fail and come back.
+// `faults`: links that lose packets, and links that fail and are repaired.
 #include "config/object.h"
 #include "config/read.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `limits`: what ends a run before its work is done.
+// `limits`: conditions that end a run before all jobs have ended.
 #include "config/object.h"
 #include "config/read.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `report`: what a run writes beside its metrics.
+// `report`: files and lists that a run writes in addition to its metrics.
 #include <stdlib.h>
 
 #include "config/object.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `routes`: those that take the place of shortest ones.
+// `routes`: routes that replace the shortest ones.
 #include "config/object.h"
 #include "config/read.h"
 

@@ -9,7 +9,7 @@
 
 // ---- ecn: "auto", or settings ----
 
-// The scenario's word for ecn_spec.mode.
+// The value of ecn_spec.mode in a scenario.
 struct ecn_switch {
     bool enabled;
 };
@@ -110,7 +110,7 @@ static void class_read(struct reader *r, const struct place *place, struct class
     keys_check(r, place, &keys);
 }
 
-// The number that a key names, SWITCH_CLASSES where it names none.
+// The class number that a key names, or SWITCH_CLASSES if it names none.
 static unsigned class_number(const char *name)
 {
     unsigned cls = (unsigned)name[0] - '0';
@@ -137,7 +137,7 @@ static void classes_read(struct reader *r, const struct place *place, void *valu
     }
 }
 
-// Those that the scenario names; the others are as the defaults of the table say.
+// Writes the classes that the scenario names; the others have the defaults of the table.
 static json_t *classes_write(const struct scenario *s, const void *value)
 {
     (void)s;
@@ -174,7 +174,7 @@ static void classes_keys(const struct object_entry *entry, const char *prefix,
 
 // ---- the object ----
 
-// A lossless class needs PFC; whatever the order of the two keys.
+// A lossless class needs PFC. Checked after reading, so the order of the two keys does not matter.
 static void switch_finish(struct reader *r, const struct place *place, void *value)
 {
     const struct switch_spec *sw = value;

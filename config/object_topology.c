@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The `topology` object: dimensions with their links and what they override.
+// The `topology` object: dimensions with their links and overrides.
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static const struct topology_kind *read_kind(struct reader *r, const struct plac
     return word >= 0 ? topology_registry[word] : NULL;
 }
 
-// A link that is left out, or a part of it, is as links[0].
+// Read a link. A missing link, or a missing key of it, is taken from links[0].
 static void read_link(struct reader *r, const struct place *dim, const char *name,
                       struct link_spec *link)
 {
@@ -93,7 +93,7 @@ static void read_overrides(struct reader *r, const struct place *place, struct k
         fit_check(r, place, dim);
 }
 
-// Is all of it well? Overrides are not counted: they say nothing about the shape.
+// Read a dimension. Returns true if its shape has no errors; errors in overrides do not count.
 static bool read_dim(struct reader *r, const struct place *place, struct dim_spec *dim,
                      bool *overrides)
 {
@@ -131,7 +131,7 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
     return sound;
 }
 
-// The dimensions as a graph without links, for asking which of them joins two ranks.
+// Build the dimensions as a graph without links, to look up which dimension two ranks share.
 static void ranks_init(struct reader *r)
 {
     const struct spec *spec = &r->scenario->spec;
@@ -143,7 +143,7 @@ static void ranks_init(struct reader *r)
         r->ranks.dim_fabric[d] = spec->dims[d].kind->fabric;
 }
 
-// What only the whole can tell; every dimension is sound by itself.
+// Check the dimensions together; each has been checked by itself.
 static void check_whole(struct reader *r, const struct place *dims)
 {
     struct spec *spec = &r->scenario->spec;
@@ -217,7 +217,7 @@ static void topology_read(struct reader *r, const struct place *place, void *val
     keys_check(r, place, &keys);
 }
 
-// Dimensions that override something have checked themselves.
+// Check the global settings; a dimension with overrides has checked its own.
 static void check_base(struct reader *r, const struct place *root)
 {
     const struct scenario *s = r->scenario;
@@ -230,8 +230,8 @@ static void check_base(struct reader *r, const struct place *root)
         fit_check(r, root, &s->base);
 }
 
-// Values that the transports leave to the presets of policies; after all presets are known and the
-// dimensions have taken over what the global transport leaves open.
+// Set the values of transports that depend on presets of policies. Called after all presets are
+// known and the dimensions have inherited unset values of the global transport.
 static void complete_transports(struct scenario *s)
 {
     for (uint32_t d = 0; d < s->spec.n_dims; d++)
@@ -247,7 +247,7 @@ static void topology_finish(struct reader *r, const struct place *place, void *v
 
 // ---- the resolved form ----
 
-// Does the policy of a dimension complete its transport otherwise than the global transport shows?
+// True if the policy of a dimension completes its transport in another way than the global one.
 static bool completed_apart(const struct transport_spec *t, const struct transport_spec *base)
 {
     return memcmp(t->own, base->own, sizeof t->own) != 0;
@@ -285,7 +285,7 @@ static json_t *topology_write(const struct scenario *s, const void *value)
 
 // ---- the schema ----
 
-// In a dimension `kind` may be left out: its values then go over the global policy.
+// In a dimension `kind` is optional: without it the values modify the global policy.
 static json_t *cc_override_schema(void)
 {
     json_t *cases =

@@ -54,18 +54,18 @@ static const struct object overhead_object = {
     .doc = "ethernet, none, or {data, ack}: bytes a packet costs beyond its payload",
     .type = "word or object",
     .def = "ethernet",
-    .params = overhead_params, // into struct transport_spec
+    .params = overhead_params, // offsets in struct transport_spec
     .n_params = &n_overhead_params,
     .read = overhead_read,
     .write = overhead_write,
     .schema = overhead_schema,
 };
 
-// ---- the object: the kind's own keys, then those of all transports ----
+// ---- the object: keys of the kind, then keys of all transports ----
 
 static void transport_defaults(void *value) { transport_spec_init(value, transport_registry[0]); }
 
-// NULL with an error where there is none of this name.
+// The transport with this name; NULL with an error if there is none.
 static const struct transport_ops *read_kind(struct reader *r, const struct place *place,
                                              const struct transport_ops *inherited)
 {

@@ -10,7 +10,8 @@
 #include "workload/dlrm.h"
 #include "workload/gemm.h"
 
-// Rank numbers of the network, each once. `job` has no ranks yet, so rank_check() means all.
+// Read distinct rank numbers of the network. `job` has no ranks yet, so rank_check() accepts all
+// ranks.
 static void read_ranks(struct reader *r, const struct place *place, struct job_spec *job)
 {
     size_t n = json_array_size(place->json), errors = r->err->n_errors;
@@ -39,10 +40,10 @@ static void read_ranks(struct reader *r, const struct place *place, struct job_s
     free(taken);
     job->ranks = ranks;
     bool known = r->err->n_errors == errors && r->ranks.n_ranks > 0;
-    job->n_ranks = known ? n : 0; // 0: nothing can be checked against them
+    job->n_ranks = known ? n : 0; // 0 = unknown: nothing can be checked against the ranks
 }
 
-// The kind that a job names, or NULL with an error.
+// The kind of a job, or NULL with an error.
 static const struct job_entry *read_kind(struct reader *r, const struct place *place)
 {
     struct keys words = {0};
@@ -159,7 +160,7 @@ static json_t *workload_schema(const struct cc_catalogue *policies)
 
 // ---- the object ----
 
-// What is no job, but has tables of settings for workloads.
+// Tables of settings for workloads that are not kinds of jobs themselves.
 static const struct model {
     struct object_entry entry;
     const struct param *params;
@@ -205,7 +206,7 @@ static void model_keys(const char *name, const char *prefix, const struct key_si
     for (size_t i = 0; i < N_MODELS; i++)
         if (strcmp(models[i].entry.name, name) == 0 && models[i].params != NULL)
             to->table(to->ctx, prefix, models[i].params, *models[i].n_params);
-    to->table(to->ctx, prefix, gemm_params, n_gemm_params); // both compute as a GPU does
+    to->table(to->ctx, prefix, gemm_params, n_gemm_params); // both compute times as a GPU does
 }
 
 static void workload_keys(const struct object_entry *entry, const char *prefix,

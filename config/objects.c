@@ -92,22 +92,12 @@ extern const struct object capture_object;
 extern const struct object report_object;
 extern const struct object limits_object;
 
-// In the order of the resolved form.
-// One a line.
-// clang-format off
+// The objects in the order of the resolved form.
+// clang-format off: one object per line
 static const struct object *const objects[] = {
-    &editor_object,
-    &topology_object,
-    &switch_object,
-    &transport_object,
-    &cc_object,
-    &workload_object,
-    &faults_object,
-    &routes_object,
-    &capture_object,
-    &report_object,
-    &limits_object,
-    NULL,
+    &editor_object,  &topology_object, &switch_object, &transport_object,
+    &cc_object,      &workload_object, &faults_object, &routes_object,
+    &capture_object, &report_object,   &limits_object, NULL,
 };
 // clang-format on
 
@@ -124,7 +114,7 @@ static void check_name(struct reader *r, const struct place *place)
         place_error(r->err, place, "\"%s\" is not a name", name);
 }
 
-// An error for what only a packet network has.
+// Add an error for every object that requires a packet network.
 static void check_analytical(struct reader *r, const struct place *root)
 {
     for (const struct object *const *o = objects; *o != NULL; o++) {
@@ -143,7 +133,7 @@ static void scenario_finish(struct reader *r, const struct place *place, void *v
         check_analytical(r, place);
 }
 
-// Its own keys; those of the objects are theirs.
+// Report the scenario's own keys; the objects report theirs.
 static void scenario_keys(const struct object_entry *entry, const char *prefix,
                           const struct key_sink *to)
 {

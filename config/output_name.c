@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clean names of output files.
+// Normalizes names of output files.
 #include "config/output_name.h"
 
 #include <string.h>

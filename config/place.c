@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Paths of values, built only when they are needed.
+// Builds the path of a place, only when a message needs it.
 #include "config/place.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collective jobs: algorithms, dimensions, schedule, and whether they can run on these ranks over this
-// network.
+// Reads collective jobs: algorithms, dimensions, schedule, and checks that the algorithms can run
+// on these ranks over this network.
 #include <string.h>
 
 #include "collective/grid.h"
@@ -8,13 +8,13 @@
 #include "config/schema_parts.h"
 #include "workload/collective_job.h"
 
-#define RUNS_MAX (UINT64_C(1) << 27) // what a message can name (comm/comm_internal.h)
+#define RUNS_MAX (UINT64_C(1) << 27) // limit of the numbering in tokens (comm/comm_internal.h)
 
 struct collective_places {
     struct place algorithm, dims, bytes, chunks, root;
 };
 
-// The algorithm that a place names, with its settings.
+// Read the name of an algorithm; returns it with its settings.
 static struct coll_choice read_name(struct reader *r, const struct place *place,
                                     const struct coll_choice *algorithms)
 {
@@ -76,7 +76,7 @@ void read_job_dims(struct reader *r, const struct place *place, uint32_t ranks,
         place_error(r->err, place, "the sizes do not multiply to the job's %u ranks", ranks);
 }
 
-// One algorithm for all ranks at once, or one for each dimension.
+// Read one algorithm for all ranks at once, or one for each dimension.
 static void read_algorithms(struct reader *r, const struct collective_places *at,
                             const struct coll_choice *algorithms, uint32_t ranks,
                             struct coll_schedule *s)

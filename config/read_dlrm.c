@@ -9,7 +9,7 @@
 #include "engine/memory.h"
 
 #define WIDTH_MAX 1000000
-#define PLACES_MAX 1e9 // pieces of tables times ranks that they may go to
+#define PLACES_MAX 1e9 // limit of pieces of tables times ranks
 
 static const struct param table_params[] = {
     {.name = "rows",
@@ -57,7 +57,7 @@ static const uint64_t top_widths[] = {512, 512, 256, 1};
 #define N_TOP_WIDTHS (sizeof top_widths / sizeof *top_widths)
 #define N_BOTTOM_WIDTHS 3
 
-// Ends at the tables' dim, as the interaction asks.
+// Default widths; the last one must be the tables' dim, as the interaction requires.
 static void bottom_widths(uint64_t dim, uint64_t widths[N_BOTTOM_WIDTHS])
 {
     widths[0] = 512, widths[1] = 256, widths[2] = dim;
@@ -87,7 +87,8 @@ static uint64_t *read_widths(struct reader *r, const struct place *place, const 
     return widths;
 }
 
-// Sizes that the layers are computed from, in doubles: they must not wrap there.
+// Check the sizes from which layers are computed. In doubles, since the products could overflow
+// integers.
 static void sizes_check(struct reader *r, const struct place *place, const struct dlrm_spec *d,
                         uint32_t ranks)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Objects against parameter tables: types, ranges, required and unknown keys.
+// Reads objects by parameter tables; checks types, ranges, required and unknown keys.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +83,7 @@ bool choice_is_bool(const struct param *param, const char *choice)
     return has && (strcmp(choice, "true") == 0 || strcmp(choice, "false") == 0);
 }
 
-// A value in scenario syntax; NULL where its JSON type is not one that the parameter takes.
+// A JSON value in scenario syntax; NULL if the parameter does not accept its JSON type.
 static const char *scalar_text(const struct param *param, const json_t *json, char *buf)
 {
     bool bare =

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Background traffic: every rank of the job begins flows to others, all alike, at random times.
+// Background traffic: every rank of the job starts flows to the others at random times.
 //
-// Sizes come from a distribution, gaps between the starts of a rank are exponential with the mean that
-// loads its NIC as asked: mean size * 8 / (load * rate), payload only. Each rank draws from a stream of
-// its own, so its flows do not depend on how many others there are, but for their destinations.
+// Sizes come from a distribution. The gaps between the starts of a rank are exponential, with the
+// mean that loads its NIC as requested: mean size * 8 / (load * rate), payload only. Each rank has
+// its own random stream, so its start times and sizes do not depend on the number of ranks; the
+// destinations do.
 #include <math.h>
 #include <stdlib.h>
 
@@ -64,7 +65,7 @@ static void read_poisson(struct reader *r, const struct place *place, struct key
     *job_flows(job) = (struct flow_list){list.flows, list.n};
     for (size_t i = 0; i < list.n; i++)
         if (!pair_check(r, place, job, list.flows[i].src, list.flows[i].dst))
-            break; // the others of the pair's kind would repeat it
+            break; // other pairs of this kind would give the same error
     cdf_free(&cdf);
 }
 

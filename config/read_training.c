@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Training jobs: layers from a file or the scenario, the system's settings, dimensions.
+// Reads training jobs: layers from a file or the scenario, the system's settings, dimensions.
 #include <stdlib.h>
 
 #include "collective/grid.h"
@@ -39,7 +39,8 @@ static bool read_layers(struct reader *r, const struct place *place, struct keys
            0;
 }
 
-// A model-parallel group that takes part of a dimension makes two of it. False: they are too many.
+// If a model-parallel group takes part of a dimension, split the dimension in two. Returns false if
+// there would be too many dimensions.
 static bool split_dims(const struct training_spec *t, struct coll_schedule *s)
 {
     uint64_t left = t->model_parallel;
@@ -64,7 +65,7 @@ static bool split_dims(const struct training_spec *t, struct coll_schedule *s)
     return true;
 }
 
-// The system's settings; those left out, or all of them, have defaults.
+// Read the system's settings; missing ones get defaults.
 static void read_system(struct reader *r, const struct place *place, struct coll_schedule *s)
 {
     json_t *none = json_object();
@@ -75,7 +76,7 @@ static void read_system(struct reader *r, const struct place *place, struct coll
     json_decref(none);
 }
 
-// Ranks that are not alike exchange all at once, not dimension by dimension.
+// All-to-alls of uneven vectors must run over all ranks at once, not dimension by dimension.
 static bool uneven_check(struct reader *r, const struct place *system,
                          const struct coll_schedule *s, uint32_t dims,
                          const struct training_step *step)
@@ -100,7 +101,7 @@ static void check_programs(struct reader *r, const struct place *system, const s
     const struct training_settings *settings = job->settings;
     const struct training_spec *t = &settings->training;
     const struct coll_schedule *s = &settings->schedule;
-    bool seen[COLL_OPS][1 << COLL_MAX_DIMS] = {{false}}; // layers are much alike
+    bool seen[COLL_OPS][1 << COLL_MAX_DIMS] = {{false}}; // checked already; many layers are alike
     for (uint32_t layer = 0; layer < t->n_layers; layer++)
         for (int part = 0; part < TRAINING_PARTS; part++) {
             const struct training_step *step = &t->layers[layer].parts[part];
@@ -119,7 +120,7 @@ static void check_programs(struct reader *r, const struct place *system, const s
         }
 }
 
-// Rings of direct links go both ways, as in ASTRA-sim.
+// Rings of direct links send in both directions, as in ASTRA-sim.
 static void use_both_directions(struct coll_schedule *s)
 {
     for (unsigned op = 0; op < COLL_OPS; op++)
@@ -127,7 +128,7 @@ static void use_both_directions(struct coll_schedule *s)
             coll_choice_set(&s->choice[op][d], "ring_directions", "2");
 }
 
-// `stragglers`: [{"rank": 3, "factor": 1.5}, ..].
+// Read `stragglers`: [{"rank": 3, "factor": 1.5}, ..].
 static void read_stragglers(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct training_settings *settings = job->settings;
@@ -152,7 +153,8 @@ static void read_stragglers(struct reader *r, const struct place *place, struct 
     }
 }
 
-// Times and bytes after the job's factors; they stay in a scenario's range, so sums do not wrap.
+// Check times and bytes after multiplication by the job's factors: within a scenario's range sums
+// cannot overflow.
 static bool check_factors(struct reader *r, const struct place *place,
                           const struct training_settings *settings)
 {
@@ -211,7 +213,7 @@ static void read_training(struct reader *r, const struct place *place, struct ke
     keys_add(keys, "system");
     keys_add(keys, "stragglers");
     bool known = read_layers(r, place, keys, job, settings);
-    if (ranks == 0) // the network is in error
+    if (ranks == 0) // the network has errors
         return;
     read_stragglers(r, &stragglers, job);
     read_job_dims(r, &dims, ranks, s);
@@ -245,7 +247,8 @@ static void write_training(json_t *json, const struct job_spec *job, const json_
     }
 }
 
-// Layers and system settings are checked when they are read.
+// The schema does not describe the keys of a layer and of the system settings; they are checked when
+// they are read.
 static void training_schema(json_t *object)
 {
     static const char *const integers[] = {"last_bottom_layer", "model_parallel"};

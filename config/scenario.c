@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a file to a description: reading order, ownership.
+// Loads a scenario: reads the file in order, checks it, and owns the description.
 #include "config/scenario.h"
 
 #include <stdlib.h>

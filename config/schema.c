@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The JSON Schema of scenarios, made from the tables that also read them.
+// The JSON Schema of scenarios, generated from the tables that are also used for reading.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Schemas of values and of tables.
+// Schemas of single values and of tables.
 #include "config/schema_parts.h"
 
 #include <stdio.h>

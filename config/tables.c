@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables of parts that several objects have.
+// Parameter tables that several objects share.
 #include "config/tables.h"
 
 #define TABLE_END(t) const size_t n_##t = sizeof t / sizeof *t

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lines and words.
+// Reads lines and splits them into words.
 #include "config/text_file.h"
 
 #include <stdarg.h>

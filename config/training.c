@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `parallelism`, `last_bottom_layer`, `model_parallel`, `checkpoints`, `checkpoint_initiates` and
-// `layers` of a training job: [{"name": "fc", "fwd": {"compute": "5us", "op": "all_reduce", "bytes":
-// "1MB"}, "ig": {..}, "wg": {..}, "update_delay": "1ns"}, ..].
+// The keys of a training job's layers: `parallelism`, `last_bottom_layer`, `model_parallel`,
+// `checkpoints`, `checkpoint_initiates` and `layers`, [{"name": "fc", "fwd": {"compute": "5us",
+// "op": "all_reduce", "bytes": "1MB"}, "ig": {..}, "wg": {..}, "update_delay": "1ns"}, ..].
 #include "config/training.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static void marks_check(const char *what, const struct training_marks *marks, si
                     n_layers - 1);
 }
 
-// An initiating layer goes back to a checkpoint, so there must be one at or below it.
+// An initiating layer recomputes from a checkpoint, so there must be one at or below it.
 static void initiates_check(const struct training_spec *spec, const char *path, struct err *err)
 {
     for (size_t i = 0; i < spec->initiates.n; i++) {
@@ -64,7 +64,7 @@ int training_check_group(const struct training_spec *spec, const uint32_t *dim_s
 {
     uint64_t left = spec->model_parallel, ranks = 1;
     bool fits = true;
-    if (spec->model_parallel == 0) // another keyword
+    if (spec->model_parallel == 0) // not used by this keyword
         return 0;
     for (uint32_t d = 0; d < n_dims; d++) {
         uint64_t taken = dim_size[d] < left ? dim_size[d] : left;
@@ -140,7 +140,7 @@ _Static_assert(COLL_ALL_REDUCE == 0 && COLL_REDUCE_SCATTER == 1 && COLL_ALL_GATH
 
 struct step_words {
     ps_t compute_ps;
-    int op, of; // of ops[], sides[]
+    int op, of; // indices into ops[] and sides[]
     uint64_t bytes;
 };
 
@@ -174,7 +174,7 @@ static const struct param step_params[] = {
 };
 #define N_STEP (sizeof step_params / sizeof *step_params)
 
-// The key that only a layer of HYBRID_CUSTOMIZED has.
+// Keywords of a layer, which only HYBRID_CUSTOMIZED has.
 static const char *const layer_keywords[] = {"DATA", "MODEL", "HYBRID_DATA_MODEL",
                                              "HYBRID_MODEL_DATA", NULL};
 _Static_assert(TRAINING_DATA == 0 && TRAINING_HYBRID_MODEL_DATA == 3, "the first keywords");
@@ -189,7 +189,7 @@ static uint64_t whole_ns(struct reader *r, const struct place *parent, const cha
     return (uint64_t)(ps / PS_PER_NS);
 }
 
-// `rank_bytes`: a size for each rank; the largest becomes `bytes`.
+// Read `rank_bytes`: a size for each rank; `bytes` is set to the largest.
 static void read_rank_bytes(struct reader *r, const struct place *place, bool of_receiver,
                             struct training_step *step)
 {

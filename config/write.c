@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values as JSON again, by their tables.
+// Writes values as JSON by their tables.
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ json_t *param_json(const struct param *param, const char *text)
     }
 }
 
-// Empty texts are left out: they mean that there is none.
+// Empty texts are left out, since they mean "none".
 void write_params(json_t *json, const struct param *params, size_t n, const void *base)
 {
     struct param_walk walk = params_walk(params, n);
@@ -50,7 +50,8 @@ json_t *params_json(const struct param *params, size_t n, const void *base)
     return json;
 }
 
-// 15 digits print 0.1 as it was written; where a number needs more, 17 always do.
+// 15 digits suffice to print 0.1 as it was written; numbers that need more get 17, which are always
+// exact.
 char *json_text(const json_t *json)
 {
     char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(15));

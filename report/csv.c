@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// CSV rows: times in us with all digits of the picosecond, ratios with six.
+// Writes CSV rows: times in us with all digits of the picosecond, ratios with six digits.
 #include "report/csv.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-// Names come from files: a cell that a spreadsheet would take for a formula begins with an apostrophe,
-// and control characters are written as \\xNN.
+// Names come from files, so an apostrophe is put before a cell that a spreadsheet would take for a
+// formula, and control characters are written as \\xNN.
 static void put_text(FILE *out, const char *text)
 {
     bool plain = strpbrk(text, ",\"") == NULL;

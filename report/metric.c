@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values of metrics.
+// Reads values of metrics from records.
 #include "report/metric.h"
 
 #include <math.h>

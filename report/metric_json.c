@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One walk over a table writes a record, one reads it back.
+// Writes a record by its table, and reads values back by the same table.
 #include "report/metric_json.h"
 
 #include <math.h>
@@ -93,7 +93,7 @@ json_t *metric_json(const struct metric_table *table, const void *record)
 
 // ---- reading ----
 
-// The first step of a path; *path moves behind it.
+// The metric of a path's first step; *path is moved to the next step.
 static const struct metric *step(const struct metric_table *table, const char **path)
 {
     size_t length = strcspn(*path, ".");

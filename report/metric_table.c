@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The files and the top of metrics.json; its parts are in metric_flows.c, metric_fabric.c and
-// metric_training.c. An entry a metric: key, unit, meaning, and the field of the record.
+// The tables of files and the top level of metrics.json; its parts are in metric_flows.c,
+// metric_fabric.c and metric_training.c. One entry per metric: key, unit, meaning, and field of the
+// record.
 #include "report/metric_table.h"
 
 #include "report/metric_parts.h"
@@ -31,7 +32,7 @@ static json_t *series_of(const void *record)
 
 static const char *const status_words[] = {"completed", "incomplete", "interrupted"};
 
-// More messages than report.flows_max: no list.
+// The list is left out if there are more messages than report.flows_max.
 static size_t flows_written(const void *record)
 {
     const struct result *r = record;
@@ -125,7 +126,7 @@ static const struct metric file_rows[] = {
 };
 static METRIC_TABLE(file_table, file_rows);
 
-// cli/result_set.c adds id and files once all are written.
+// cli/result_set.c adds id and files when all files have been written.
 static const struct metric run_rows[] = {
     {"versions", METRIC_WORDS, "of the program and what it was built with",
      PART_OF(run_record, version_table)},

@@ -11,7 +11,7 @@ static ps_t exposed(const void *record)
     return t->total_ps < 0 ? -1 : t->total_ps - t->compute_ps;
 }
 
-// Without the place for all ranks at once where none ran there.
+// The last dimension, all ranks at once, is left out if nothing ran there.
 static size_t dims_used(const void *record)
 {
     const struct training_result *t = record;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// metrics.json and run.json. Reals are printed with 10 digits: enough, and the same everywhere.
+// Writes metrics.json and run.json. Reals have 10 digits, which is enough and equal on all
+// machines.
 #include "report/metrics.h"
 
 #include "report/metric_json.h"

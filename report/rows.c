@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The columns of comparisons and summaries: a list of metrics by their paths (report/metric_table.c has
-// their units).
+// The columns of comparisons and summaries: a list of metrics by their paths; units are in
+// report/metric_table.c.
 #include "report/rows.h"
 
 #include <jansson.h>
@@ -38,7 +38,7 @@ const struct row_column row_columns[] = {
 #define N_COLUMNS (sizeof row_columns / sizeof *row_columns)
 const size_t n_row_columns = N_COLUMNS;
 
-// NAN where the run has nothing to say.
+// The value of a column; NAN if the run does not have it.
 static double column_value(const struct row_column *c, const json_t *metrics)
 {
     return metric_mean(&metrics_table, metrics, c->path);
@@ -112,7 +112,7 @@ char *rows_table(const struct row *rows, size_t n)
 {
     struct libscols_table *table = scols_new_table();
     json_t **metrics = memory_zeroed(n, sizeof(json_t *));
-    bool shown[N_COLUMNS] = {false}; // a column in which no row says anything is left out
+    bool shown[N_COLUMNS] = {false}; // a column without any value is left out
     char *text = NULL;
     for (size_t i = 0; i < n; i++) {
         metrics[i] = load(&rows[i]);
@@ -132,7 +132,7 @@ char *rows_table(const struct row *rows, size_t n)
     free(metrics);
     scols_print_table_to_string(table, &text);
     scols_unref_table(table);
-    size_t length = strlen(text); // without a newline behind its last line
+    size_t length = strlen(text); // libsmartcols ends the text without a line feed
     text = memory_resize(text, length + 2, 1);
     memcpy(text + length, "\n", 2);
     return text;

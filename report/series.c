@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Time series as JSON and CSV. Keys of flows are queue pair numbers, `qp` of flows[].
+// Writes time series as JSON and CSV. The keys of flows are queue pair numbers, `qp` of flows[].
 #include "report/series.h"
 
 #include <inttypes.h>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A process per rank (and job, where there are several), a thread for its loop and one per lane of a
-// dimension. Complete events ("X") with ts and dur in us, and names of processes and threads ("M").
+// One process per rank (and per job, if there are several), one thread for its loop and one per
+// lane of a dimension. Complete events ("X") with ts and dur in us, and names of processes and
+// threads ("M").
 // Source: Trace Event Format (Duca, Sinclair).
 #include "report/metrics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define RANK_BITS 16 // of a process
+#define RANK_BITS 16 // bits of the rank in a process number
 
 static void put_string(FILE *out, const char *text)
 {
@@ -21,7 +22,8 @@ static void put_string(FILE *out, const char *text)
 
 static uint32_t process_of(const struct slice_result *s) { return s->job << RANK_BITS | s->rank; }
 
-// Begins an event; more follow behind metadata, so they end with a comma.
+// Write the beginning of an event. put_process() and put_thread() end their events with a comma, since
+// another event always follows.
 static void put_place(FILE *out, const char *ph, const struct slice_result *s)
 {
     fprintf(out, "\n{\"ph\":\"%s\",\"pid\":%u,\"tid\":%u,", ph, process_of(s), s->lane);
@@ -71,7 +73,7 @@ static void put_slice(FILE *out, const struct slice_result *s)
         fprintf(out, " %s", s->part);
     if (s->op)
         fprintf(out, " %s dim%u chunk %u", s->op, s->dim, s->chunk);
-    fputs("\"}", out); // the comma is the caller's
+    fputs("\"}", out); // the caller writes the comma
 }
 
 char *timeline_json(const struct result *r)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Training jobs as CSV files, for those who know ASTRA-sim's.
+// Writes training jobs as CSV files with the columns of ASTRA-sim.
 #include <stdio.h>
 
 #include "report/csv.h"
