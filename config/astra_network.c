@@ -171,7 +171,7 @@ static void read_root(struct reader *r, const struct place *root)
     keys_check(r, root, &keys);
     struct place count = place_key(root, "dimensions-count");
     if (count.json == NULL) {
-        place_error(r->err, &count, "is required: how many dimensions");
+        place_error(r->err, &count, "is required: the number of dimensions");
         return;
     }
     size_t errors = r->err->n_errors;

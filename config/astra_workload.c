@@ -99,8 +99,8 @@ static int marks_take(const struct text_file *file, struct words *words, const c
         word_count(file, label, word_take(words), WORDS_MAX, &n) != 0)
         return -1;
     if (n > words->n)
-        return text_file_error(file, "%s %" PRIu64 " layers are announced, %zu words follow", label,
-                               n, words->n);
+        return text_file_error(file, "%s %" PRIu64 " layers are declared, but %zu words follow",
+                               label, n, words->n);
     marks->layers = memory_zeroed((size_t)n, sizeof *marks->layers);
     for (uint64_t i = 0; i < n; i++) {
         if (word_count(file, label, word_take(words), LAYERS_MAX, &layer) != 0)
@@ -139,7 +139,7 @@ static int arguments_take(const struct text_file *file, struct words *words,
     }
     if (words->n == 0)
         return 0;
-    return text_file_error(file, "%zu words too many behind the keyword, from \"%.40s\" on",
+    return text_file_error(file, "%zu words too many after the keyword, from \"%.40s\" on",
                            words->n, words->at[0]);
 }
 
@@ -174,7 +174,7 @@ static int layer_keyword(const struct text_file *file, const char *word)
     int keyword = word_keyword(file, word);
     if (keyword <= TRAINING_HYBRID_MODEL_DATA)
         return keyword;
-    return text_file_error(file, "keyword %s is not one that a single layer can have", word);
+    return text_file_error(file, "keyword %s is not allowed for a single layer", word);
 }
 
 static int layer_line(const struct text_file *file, char *line, struct training_spec *spec)
@@ -227,7 +227,7 @@ static int layers_read(struct text_file *file, struct training_spec *spec)
     if (file->err->n_errors > errors)
         return -1;
     if (text_file_next(file) != NULL)
-        return text_file_error(file, "a layer more than the %" PRIu64 " of line 2", n);
+        return text_file_error(file, "more layers than the %" PRIu64 " of line 2", n);
     return 0;
 }
 

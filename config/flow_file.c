@@ -88,7 +88,7 @@ struct raw_flow *flow_file_read(const char *dir, const char *name, const char *p
            (line = text_file_next(&file)) != NULL)
         line_read(&file, line, &list);
     if (err->n_errors == errors && list.n == 0)
-        err_add(err, path, "%s lists no flow", name);
+        err_add(err, path, "%s contains no flows", name);
     free(text);
     *n = err->n_errors == errors ? list.n : 0;
     if (*n > 0)

@@ -79,7 +79,7 @@ struct gemm *gemm_file_read(const char *name, size_t *n, struct err *err)
         line_read(&file, line, &list);
     free(text);
     if (err->n_errors == errors && list.n == 0)
-        err_add(err, name, "lists no layer");
+        err_add(err, name, "contains no layers");
     if (err->n_errors > errors) {
         gemms_free(list.layers, list.n);
         list = (struct list){0};

@@ -42,15 +42,15 @@ static json_t *step_into(json_t *json, const struct step *step, const char *path
     if (step->is_index) {
         json_t *item = json_array_get(json, step->index);
         if (!json_is_array(json))
-            err_add(err, path, "--set: [%zu] is asked of %s", step->index, json_noun(json));
+            err_add(err, path, "--set: %s has no item [%zu]", json_noun(json), step->index);
         else if (item == NULL)
             err_add(err, path, "--set: [%zu] is not one of %zu items", step->index,
                     json_array_size(json));
         return item;
     }
     if (!json_is_object(json)) {
-        err_add(err, path, "--set: key \"%.*s\" is asked of %s", (int)step->length, step->at,
-                json_noun(json));
+        err_add(err, path, "--set: %s has no key \"%.*s\"", json_noun(json), (int)step->length,
+                step->at);
         return NULL;
     }
     json_t *child = json_object_getn(json, step->at, step->length);
@@ -74,10 +74,10 @@ static int step_store(json_t *json, const struct step *step, json_t *value, cons
         status = json_object_setn_new(json, step->at, step->length, value);
     } else {
         json_decref(value);
-        return err_add(err, path, "--set: key \"%.*s\" is asked of %s", (int)step->length, step->at,
-                       json_noun(json));
+        return err_add(err, path, "--set: %s has no key \"%.*s\"", json_noun(json),
+                       (int)step->length, step->at);
     }
-    return status == 0 ? 0 : err_add(err, path, "--set: the value cannot be stored");
+    return status == 0 ? 0 : err_add(err, path, "--set: the value cannot be set");
 }
 
 int json_path_set(json_t *root, const char *path, const char *value, struct err *err)
@@ -87,7 +87,7 @@ int json_path_set(json_t *root, const char *path, const char *value, struct err 
     struct step step;
     for (bool first = true;; first = false) {
         if (!step_take(&rest, first, &step))
-            return err_add(err, path, "--set: not a path (write it like workload[0].bytes)");
+            return err_add(err, path, "--set: invalid path (write it like workload[0].bytes)");
         if (*rest == '\0')
             break;
         at = step_into(at, &step, path, err);

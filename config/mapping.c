@@ -36,7 +36,7 @@ void map_ranks(struct reader *r, const struct place *place, struct job_spec *job
     struct place stride = place_key(place, "stride");
     uint32_t n = job_size(r, job);
     if (params->stride != PARAM_AUTO && params->mapping != MAPPING_STRIDED)
-        place_error(r->err, &stride, "is for mapping strided");
+        place_error(r->err, &stride, "is used only with mapping \"strided\"");
     if (n == 0 || params->mapping == MAPPING_LOCAL)
         return;
     uint32_t *places = memory_zeroed(n, sizeof *places), *ranks = memory_zeroed(n, sizeof *ranks);

@@ -54,10 +54,11 @@ static void check_capture_name(struct reader *r, const struct place *place, cons
     if (name[0] == '\0' || file[length - 1] == '/' || (strcmp(name, "-") == 0 && length > 1))
         place_error(r->err, place, "must be the name of a file");
     else if (file[0] == '/')
-        place_error(r->err, place, "\"%s\" is an absolute path; captures lie in the output folder",
+        place_error(r->err, place,
+                    "\"%s\" is an absolute path; captures are written inside the output directory",
                     file);
     else if (output_name_escapes(file))
-        place_error(r->err, place, "\"%s\" leads out of the output folder", file);
+        place_error(r->err, place, "\"%s\" must stay inside the output directory", file);
     else if (output_name_reserved(name))
         place_error(r->err, place, "\"%s\" is the name of a result file", file);
     else if (same != NULL)

@@ -81,9 +81,9 @@ static void check_times(struct reader *r, const struct place *item, const struct
     if (fault->up_ps == PARAM_AUTO_TIME)
         return;
     if (fault->down_ps == PARAM_AUTO_TIME)
-        place_error(r->err, &at, "the link comes back, but has no time at which it goes down");
+        place_error(r->err, &at, "needs `down`: the link does not fail");
     else if (fault->up_ps <= fault->down_ps)
-        place_error(r->err, &at, "%s is not after down %s", format_time(fault->up_ps, up),
+        place_error(r->err, &at, "%s must be later than down %s", format_time(fault->up_ps, up),
                     format_time(fault->down_ps, down));
 }
 

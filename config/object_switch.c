@@ -58,7 +58,7 @@ static void ecn_read(struct reader *r, const struct place *place, void *value)
     }
     if (ecn->pi_b > ecn->pi_a) {
         struct place at = place_key(place, "pi_b");
-        place_error(r->err, &at, "%g exceeds pi_a %g: the probability would not come to rest",
+        place_error(r->err, &at, "%g exceeds pi_a %g: the PI controller would be unstable",
                     ecn->pi_b, ecn->pi_a);
     }
 }

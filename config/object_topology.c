@@ -162,10 +162,11 @@ static void check_whole(struct reader *r, const struct place *dims)
         const struct dim_spec *dim = &spec->dims[d];
         struct place share = place_key(&place, "ranks_per_port");
         if (dim->ranks_per_port > 1 && dim->kind->direct)
-            place_error(r->err, &share, "links of %s lead from rank to rank: no NIC is shared",
+            place_error(r->err, &share,
+                        "links of %s connect ranks directly: a NIC cannot be shared",
                         dim->kind->name);
         else if ((dim->kind->fabric ? ranks : dim->size) % dim->ranks_per_port != 0)
-            place_error(r->err, &share, "%u ranks do not fill NICs of %u",
+            place_error(r->err, &share, "%u ranks are not a multiple of %u per NIC",
                         dim->kind->fabric ? (unsigned)ranks : dim->size, dim->ranks_per_port);
         if (dim->kind->check != NULL)
             dim->kind->check(dim->params, dim->size, (uint32_t)ranks, place_text(&place, path),
@@ -182,7 +183,7 @@ static void read_dims(struct reader *r, const struct place *place)
     if (place->json == NULL)
         place_error(r->err, place, "is required: a list of dimensions, innermost first");
     else if (read_list(r, place) && n == 0)
-        place_error(r->err, place, "lists no dimension");
+        place_error(r->err, place, "must not be empty");
     else if (n > SPEC_MAX_DIMS)
         place_error(r->err, place, "%zu dimensions are more than %d", n, SPEC_MAX_DIMS);
     if (r->err->n_errors > errors)
@@ -209,7 +210,7 @@ static void topology_read(struct reader *r, const struct place *place, void *val
     if (astra.json == NULL)
         read_dims(r, &dims);
     else if (dims.json != NULL)
-        place_error(r->err, &astra, "stands beside `dims`; give one of them");
+        place_error(r->err, &astra, "cannot be combined with `dims`");
     else if (astra_network_read(r, &astra))
         check_whole(r, &astra);
     keys_add(&keys, "dims");

@@ -18,7 +18,7 @@ static void read_ranks(struct reader *r, const struct place *place, struct job_s
     if (!read_list(r, place))
         return;
     if (n == 0) {
-        place_error(r->err, place, "lists no rank");
+        place_error(r->err, place, "must not be empty");
         return;
     }
     uint32_t *ranks = memory_zeroed(n, sizeof *ranks);
@@ -85,7 +85,7 @@ static void workload_read(struct reader *r, const struct place *place, void *val
     if (place->json == NULL)
         place_error(r->err, place, "is required: a job, or a list of jobs");
     else if (s->jobs_listed && n == 0)
-        place_error(r->err, place, "lists no job");
+        place_error(r->err, place, "must not be empty");
     if (place->json == NULL || n == 0)
         return;
     if (n > JOBS_MAX) {

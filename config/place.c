@@ -69,7 +69,7 @@ const char *json_noun(const json_t *json)
         return "a number";
     case JSON_TRUE:
     case JSON_FALSE:
-        return "a truth value";
+        return "a boolean";
     case JSON_NULL:
         return "null";
     }

@@ -89,7 +89,8 @@ static void read_algorithms(struct reader *r, const struct collective_places *at
         s->dim_size[0] = ranks;
         choose(s, 0, choice);
         if (at->dims.json != NULL)
-            place_error(r->err, &at->dims, "is for a list of algorithms, one per dimension");
+            place_error(r->err, &at->dims,
+                        "is used only with a list of algorithms, one per dimension");
         return;
     }
     size_t n = json_array_size(at->algorithm.json), errors = r->err->n_errors;

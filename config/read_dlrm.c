@@ -39,7 +39,7 @@ static void read_tables(struct reader *r, const struct place *place, struct dlrm
     bool listed = place->json != NULL && read_list(r, place);
     d->n_tables = listed ? json_array_size(place->json) : (size_t)p->n_tables;
     if (d->n_tables == 0)
-        place_error(r->err, place, "lists no table");
+        place_error(r->err, place, "must not be empty");
     d->tables = memory_zeroed(d->n_tables, sizeof *d->tables);
     for (size_t t = 0; t < d->n_tables; t++) {
         struct keys keys = {0};
@@ -75,7 +75,7 @@ static uint64_t *read_widths(struct reader *r, const struct place *place, const 
     bool listed = place->json != NULL && read_list(r, place);
     *n = listed ? json_array_size(place->json) : n_otherwise;
     if (*n == 0)
-        place_error(r->err, place, "lists no layer");
+        place_error(r->err, place, "must not be empty");
     uint64_t *widths = memory_zeroed(*n, sizeof *widths);
     for (size_t i = 0; i < *n; i++) {
         struct place item = place_item(place, i);

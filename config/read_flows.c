@@ -38,7 +38,9 @@ bool pair_check(struct reader *r, const struct place *place, const struct job_sp
     if (graph_joining_dim(&r->ranks, from, to) != GRAPH_NONE ||
         r->scenario->base.sw.routing.relay || r->scenario->spec.network == NETWORK_ANALYTICAL)
         return true;
-    place_error(r->err, place, "no dimension joins rank %u and rank %u (see switch.routing.relay)",
+    place_error(r->err, place,
+                "ranks %u and %u differ in more than one dimension; set switch.routing.relay or "
+                "use a dimension that connects all ranks",
                 from, to);
     return false;
 }
@@ -84,7 +86,7 @@ static void read_flow_list(struct reader *r, const struct place *place, struct j
     if (!read_list(r, place))
         return;
     if (n == 0)
-        place_error(r->err, place, "lists no flow");
+        place_error(r->err, place, "must not be empty");
     struct flow_list *list = job_flows(job);
     list->flows = memory_zeroed(n, sizeof *list->flows);
     list->n = n;
@@ -117,7 +119,7 @@ static void read_flows(struct reader *r, const struct place *place, struct keys 
     struct place flows = place_key(place, "flows"), file = place_key(place, "file");
     bool filed = settings->file[0] != '\0';
     if (filed && flows.json != NULL) {
-        place_error(r->err, &file, "is given beside `flows`; only one of them can be");
+        place_error(r->err, &file, "cannot be combined with `flows`");
     } else if (filed) {
         char path[PLACE_TEXT];
         settings->list.flows = flow_file_read(r->scenario->dir, settings->file,
@@ -191,7 +193,7 @@ static size_t sender_list(struct reader *r, const struct place *place, const str
     }
     free(taken);
     if (n == 0)
-        place_error(r->err, place, "lists no rank");
+        place_error(r->err, place, "must not be empty");
     return r->err->n_errors == errors ? n : 0;
 }
 

@@ -55,7 +55,7 @@ static void read_poisson(struct reader *r, const struct place *place, struct key
         cdf_file_read(r->scenario->dir, settings->cdf, place_text(&file, path), &cdf, r->err) != 0)
         return;
     if (n == 1)
-        place_error(r->err, place, "one rank has nobody to send to");
+        place_error(r->err, place, "needs at least two ranks");
     double rate = n > 0 ? (double)spec->dims[spec->n_dims - 1].links[0].rate_bps : 1;
     double gap_ps = cdf_mean_bytes(&cdf) * 8 / (settings->load * rate) * (double)PS_PER_S;
     for (uint32_t rank = 0; rank < n && n > 1; rank++)

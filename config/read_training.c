@@ -24,14 +24,15 @@ static bool read_layers(struct reader *r, const struct place *place, struct keys
     struct place at = place_key(place, "file"), dlrm = place_key(place, "dlrm");
     keys_add(keys, "dlrm");
     if (file[0] != '\0' && dlrm.json != NULL)
-        place_error(r->err, &dlrm, "does not go with `file`");
+        place_error(r->err, &dlrm, "cannot be combined with `file`");
     if (file[0] == '\0' && dlrm.json == NULL)
         return training_read(r, place, keys, training) == 0;
     for (size_t i = 0; i < sizeof layer_keys / sizeof *layer_keys; i++) {
         struct place other = place_key(place, layer_keys[i]);
         keys_add(keys, layer_keys[i]);
         if (other.json != NULL)
-            place_error(r->err, &other, "is given by `%s` already", dlrm.json ? "dlrm" : "file");
+            place_error(r->err, &other, "cannot be combined with `%s`",
+                        dlrm.json ? "dlrm" : "file");
     }
     if (dlrm.json != NULL)
         return dlrm_read(r, &dlrm, job_size(r, job), training) == 0;

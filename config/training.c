@@ -79,8 +79,8 @@ int training_check_group(const struct training_spec *spec, const uint32_t *dim_s
                        "a model-parallel group of %" PRIu64 " does not divide %" PRIu64 " ranks",
                        spec->model_parallel, ranks);
     return err_add(err, path,
-                   "a model-parallel group of %" PRIu64 " is not made of whole dimensions "
-                   "and an even part of the next",
+                   "a model-parallel group of %" PRIu64 " is not a product of complete dimensions "
+                   "and a divisor of the next",
                    spec->model_parallel);
 }
 
@@ -185,7 +185,7 @@ static uint64_t whole_ns(struct reader *r, const struct place *parent, const cha
 {
     struct place at = place_key(parent, key);
     if (ps % PS_PER_NS != 0)
-        place_error(r->err, &at, "is not whole nanoseconds");
+        place_error(r->err, &at, "is not a whole number of nanoseconds");
     return (uint64_t)(ps / PS_PER_NS);
 }
 
@@ -197,7 +197,7 @@ static void read_rank_bytes(struct reader *r, const struct place *place, bool of
     if (!read_list(r, place))
         return;
     if (step->op != COLL_ALL_TO_ALL)
-        place_error(r->err, place, "is for all_to_all");
+        place_error(r->err, place, "is used only with all_to_all");
     step->rank_bytes = memory_zeroed(n, sizeof *step->rank_bytes);
     step->n_rank_bytes = n;
     step->of_receiver = of_receiver;
@@ -260,7 +260,7 @@ static void read_layers(struct reader *r, const struct place *place, struct trai
     if (place->json == NULL)
         place_error(r->err, place, "is required: a list of layers");
     else if (read_list(r, place) && n == 0)
-        place_error(r->err, place, "lists no layer");
+        place_error(r->err, place, "must not be empty");
     spec->layers = memory_zeroed(n, sizeof *spec->layers);
     for (; spec->n_layers < n; spec->n_layers++) {
         struct place item = place_item(place, spec->n_layers);

@@ -120,7 +120,7 @@ static void test_no_file(void **state)
     } cases[] = {
         {"{\"astra\":\"none.json\"}", "topology.astra: "},
         {"{\"astra\":3}", "topology.astra: must be the name of a file, not a number"},
-        {"{\"astra\":\"x\",\"dims\":[]}", "topology.astra: stands beside `dims`"},
+        {"{\"astra\":\"x\",\"dims\":[]}", "topology.astra: cannot be combined with `dims`"},
         {"{\"astra\":\"x\",\"dim\":[]}", "topology.dim: unknown key"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
