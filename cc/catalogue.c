@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A catalogue of policies: an array in the order in which they were added.
+// A catalogue of policies: an array in the order in which policies were added.
 #include "cc/catalogue.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every policy shares: the beginning of a flow, the bandwidth-delay product, presets.
+// Functions that all policies share: start of a flow, bandwidth-delay product, presets.
 #include "cc/cc.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ void cc_begin(struct cc *cc, const struct cc_ops *ops, const void *params, const
     ops->init(cc, now);
 }
 
-// ceil(a / b), saturating below the value that means "no window".
+// ceil(a / b), saturating below the value CC_UNLIMITED.
 static uint64_t ratio_up(u128 a, u128 b)
 {
     u128 up = (a + b - 1) / b;
@@ -86,7 +86,7 @@ uint64_t cc_bdp_bytes(const struct cc_env *env)
 
 uint64_t cc_window_bytes(const struct cc_env *env, double k)
 {
-    // In millionths, so that 1.1 means 11/10 and not the nearest double above it.
+    // k in millionths, so that 1.1 is exactly 11/10 and not the nearest double above it.
     u128 millionths = (u128)(k * 1e6 + 0.5);
     return ratio_up(cc_bdp_bytes(env) * millionths, 1000000);
 }
@@ -103,7 +103,7 @@ uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64
 
 enum cc_idle cc_idle_after(const struct cc *cc, ps_t idle_ps, ps_t idle_restart_ps)
 {
-    if (idle_ps >= idle_restart_ps) // auto lies above every pause
+    if (idle_ps >= idle_restart_ps) // PARAM_AUTO_TIME is longer than any idle time
         return CC_IDLE_RESTART;
     return idle_ps > cc->env->base_rtt_ps ? CC_IDLE_DROP_SAMPLES : CC_IDLE_KEEP;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Is a policy one of this contract, and are its parameters and presets sound? The question for policies
-// from outside; a test asks it of the built-in ones.
+// Checks that a policy follows this contract and that its parameters and presets are sound. Meant
+// for policies from outside; a test applies it to the built-in ones.
 #include <stdio.h>
 #include <string.h>
 
@@ -93,7 +93,7 @@ static void preset_check(const struct cc_ops *ops, const struct cc_preset *prese
         err_add(err, ops->name, "preset %s: %s", preset->name, why);
 }
 
-// ---- the whole ----
+// ---- the complete policy ----
 
 static bool word_valid(const char *word)
 {
@@ -101,7 +101,7 @@ static bool word_valid(const char *word)
            word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
 }
 
-// What must hold before parameters can be looked at.
+// Check what must hold before parameters can be read.
 static void shape_check(const struct cc_ops *ops, struct err *err)
 {
     if (ops->doc == NULL || ops->paper == NULL)

@@ -2,43 +2,45 @@
 // DCQCN: rate control of RoCE queue pairs by congestion notifications (CNPs, or CE echoed on ACKs).
 //
 // Reaction point only. A notification cuts the current rate Rc by alpha/2, where alpha estimates
-// how much of the traffic is marked. Then a timer and a byte counter bring Rc back: F steps of fast
-// recovery half-way to the target Rt, then additive and hyper steps that move Rt too.
-// Nothing runs before the first notification: a NIC gives a queue pair its limiter only then.
+// the marked share of the traffic. Then a timer and a byte counter raise Rc again: F steps of fast
+// recovery half-way to the target Rt, then additive and hyper steps that raise Rt too.
+// Timers start at the first notification: a NIC gives a queue pair its rate limiter only then.
 //
-// One table of parameters spans the known variants:
+// One table of parameters covers the known variants:
 //   scaled, paper        the SIGCOMM 2015 algorithm: cut and alpha on every CNP; alpha decays after
 //                        each tau' without one.
 //   nic                  ConnectX: alpha and cuts are evaluated on their own periods.
 //   hpcc_sim, khan2022   the ns-3 model of the HPCC lineage (rdma-hw.cc, "MLX"): as nic, without a
 //                        byte counter, one additive step, then hyper steps of constant size.
-// A preset brings its notification point: a CNP each 50 us (scaled, paper) or 4 us (nic) at most, or
-// CE echoed on every ACK (hpcc_sim, khan2022). All limit CNPs per queue pair, as the paper does; the
-// limits of NICs hold per port or per address of the sender: see transport.cnp_scope.
-// At its fixed point (CoNEXT 2016) is `paper` at 40G (tests/theory/test_dcqcn_fixed_point.c), not the
-// default `scaled`: steps and thresholds grow with the line, times do not, and with the notification
-// point's wait of up to 50 us in the loop the fluid model itself cycles, from 200G on even with 30 us.
+// A preset sets the notification point too: a CNP every 50 us (scaled, paper) or 4 us (nic) at
+// most, or CE echoed on every ACK (hpcc_sim, khan2022). All presets limit CNPs per queue pair, as
+// the paper does; NICs limit them per port or per address of the sender: see transport.cnp_scope.
+// `paper` at 40G reaches its fixed point (CoNEXT 2016; tests/theory/test_dcqcn_fixed_point.c); the
+// default `scaled` does not: steps and thresholds scale with the line rate, but times do not. With
+// the notification point's delay of up to 50 us in the loop even the fluid model oscillates, from
+// 200G on also with 30 us.
 // Mean queues of 2, 8 and 32 flows, MTU 4096, links of 1 us (tests/theory/test_dcqcn_scaled.c):
 //   100G  267, 371, 557 KB    where the fixed point is 408, 446, 654   (-35, -17, -15 %)
 //   200G  469, 544, 782 KB    808, 846, 1058      (-42, -36, -26 %)
 //   400G  631, 1195, 1275 KB  1608, 1646, 1860    (-61, -27, -31 %)
 //   800G  737, 2586, 1924 KB  3208, 3246, 3461    (-77, -20, -44 %)
-// The queue is empty for 1 to 14 % of the time, with two flows at 400G and 800G for 30 and 57 %. These
-// are means over 60 ms from 30 ms on (33 from 17 ms from 400G on); over 130 ms the cycle of eight flows
-// at 100G has 302 KB, so a mean is good to a fifth.
-// The cut check and the alpha tick run on periods that begin at the first notification, a
-// notification at the very instant of a check counts for the next, and a tick precedes a cut.
-// An increase due at the instant of a cut check acts first (timer 0 before timer 1).
+// The queue is empty for 1 to 14 % of the time; with two flows at 400G and 800G for 30 and 57 %.
+// The means are over 60 ms from 30 ms on (33 from 17 ms from 400G on). Over 130 ms the oscillation
+// of eight flows at 100G has a mean of 302 KB, so the means are accurate to about a fifth.
+// Cut checks and alpha ticks run on periods that begin at the first notification. A notification at
+// the very time of a check counts for the next check, and a tick precedes a cut. An increase due at
+// the time of a cut check acts first (timer 0 before timer 1).
 //
-// Idle restart: none, on purpose. NICs keep rate and timers while a queue pair has nothing to send,
-// so an idle flow recovers by its timer (the byte counter stands still) and a message that comes
-// back soon does not burst at line rate into the queue that cut it.
+// Idle restart: deliberately none. NICs keep rate and timers while a queue pair has nothing to
+// send, so the rate of an idle flow recovers by its timer (the byte counter does not advance), and
+// a message that follows soon does not burst at line rate into the congested queue.
 //
-// Few events: alpha is brought up to date where it is read, by the very multiplications that ticks
-// would make; the increase timer stops once Rc = Rt = line rate, where it could change nothing; the
-// cut check is armed only while a notification waits for it.
-// Left out: reaction to NACKs and timeouts, and the release of the limiter at line rate.
-// Differs: averages round up, so that Rc reaches Rt; alpha below 2^-60, which moves no rate, is 0.
+// Few events: alpha is updated when it is read, with the same multiplications that ticks would
+// make; the increase timer stops when Rc = Rt = line rate, since it could change nothing; the cut
+// check is armed only while a notification is pending.
+// Left out: reaction to NACKs and timeouts, and the release of the rate limiter at line rate.
+// Differs: averages round up, so that Rc reaches Rt; alpha below 2^-60, which has no effect on any
+// rate, is set to 0.
 //
 // Sources: Zhu et al., SIGCOMM 2015, sections 3 and 5, figure 7; IEEE 802.1Qau (QCN);
 // NVIDIA, "DCQCN parameters"; HPCC ns-3 sources; Khan et al., Hot Interconnects 2022.
@@ -63,12 +65,12 @@ struct dcqcn {
     uint64_t ai_bps, hai_bps, min_bps;
     /* state; Rc is cc->rate_bps */
     uint64_t target_bps; // Rt
-    ps_t start_ps;       // first notification, PS_NEVER before it
-    ps_t alpha_at_ps;    // alpha holds up to here
+    ps_t start_ps;       // time of the first notification, PS_NEVER before it
+    ps_t alpha_at_ps;    // alpha includes all updates up to this time
     double alpha;
-    uint64_t bytes_left;              // to the next byte-counter event; huge = off
-    uint64_t timer_stage, byte_stage; // increase events since the last cut
-    bool noted;                       // ALPHA_ON_TICK: a notification came since the last tick
+    uint64_t bytes_left;              // until the next byte-counter event; UINT64_MAX = off
+    uint64_t timer_stage, byte_stage; // number of increase events since the last cut
+    bool noted; // ALPHA_ON_TICK: a notification has arrived since the last tick
 };
 
 // ---- parameters ----
@@ -273,7 +275,7 @@ static double alpha_decay(double alpha, double g)
     return alpha < ALPHA_NOTHING ? 0 : alpha;
 }
 
-// Make the updates that fell due up to `now`; at most about 42/g of them before alpha is 0.
+// Make the updates of alpha that are due at `now`; after at most about 42/g of them alpha is 0.
 static void alpha_catch_up(struct cc *cc, ps_t now)
 {
     struct dcqcn *s = dcqcn_of(cc);
@@ -300,7 +302,7 @@ static bool at_line_rate(struct cc *cc)
     return cc->rate_bps == cc->env->line_bps && dcqcn_of(cc)->target_bps == cc->env->line_bps;
 }
 
-// Reset timer, byte counter and stages, as every cut does.
+// Reset timer, byte counter and stages, as after every cut.
 static void increase_restart(struct cc *cc, ps_t now)
 {
     struct dcqcn *s = dcqcn_of(cc);
@@ -314,7 +316,7 @@ static void increase_restart(struct cc *cc, ps_t now)
     s->bytes_left = p->byte_counter_bytes > 0 ? p->byte_counter_bytes : UINT64_MAX;
 }
 
-// How far Rt moves: eq. 3 to 5 by the stages, the event that just happened included.
+// Increase of Rt: eq. 3 to 5, by the stages including the current event.
 static uint64_t target_step(const struct dcqcn *s, const struct dcqcn_params *p)
 {
     bool timer_leads = s->timer_stage > s->byte_stage;
@@ -327,7 +329,7 @@ static uint64_t target_step(const struct dcqcn *s, const struct dcqcn_params *p)
     return lag > p->f ? (lag - p->f) * s->hai_bps : s->ai_bps;
 }
 
-// One increase event: Rt by its step, then Rc = (Rt + Rc) / 2.
+// One increase event: add the step to Rt, then Rc = (Rt + Rc) / 2.
 static void rate_increase(struct cc *cc)
 {
     struct dcqcn *s = dcqcn_of(cc);
@@ -342,7 +344,7 @@ static void rate_increase(struct cc *cc)
 
 // ---- cut ----
 
-// Eq. 1: Rt = Rc, Rc = Rc (1 - alpha/2), within the floors.
+// Eq. 1: Rt = Rc, Rc = Rc (1 - alpha/2), not below the minimum rates.
 static void rate_cut(struct cc *cc, ps_t now)
 {
     struct dcqcn *s = dcqcn_of(cc);
@@ -358,7 +360,7 @@ static void rate_cut(struct cc *cc, ps_t now)
     increase_restart(cc, now);
 }
 
-// Arm the next check on the grid that began with the first notification.
+// Arm the next check on the period grid that began with the first notification.
 static void cut_check_arm(struct cc *cc, ps_t now)
 {
     const struct dcqcn_params *p = cc->params;
@@ -377,7 +379,8 @@ static void notified(struct cc *cc, ps_t now)
     const struct dcqcn_params *p = cc->params;
     alpha_catch_up(cc, now);
     if (s->start_ps == PS_NEVER)
-        s->start_ps = s->alpha_at_ps = now; // starts the ticks, so it is not "since the last"
+        // start of the tick periods; no notification precedes them
+        s->start_ps = s->alpha_at_ps = now;
     else if (p->alpha_update == ALPHA_ON_TICK)
         s->noted = true;
 
@@ -455,7 +458,7 @@ static void dcqcn_init(struct cc *cc, ps_t now)
 static const char *const dcqcn_observed[] = {"alpha", "target_bps", "timer_stage", "byte_stage",
                                              NULL};
 
-// alpha is that of the last notification, cut or timer.
+// alpha as of its last update, by a notification, cut or timer.
 static size_t dcqcn_observe(const struct cc *cc, double *out, size_t cap)
 {
     const struct dcqcn *s = (const struct dcqcn *)(const void *)cc->priv;

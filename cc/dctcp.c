@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: MIT
-// DCTCP on RoCE: the window (or the rate) shrinks by how much of the traffic is marked.
+// DCTCP on RoCE: the window (or the rate) decreases in proportion to the marked share of the
+// traffic.
 //
-// Once per window of data alpha moves towards F, the share of acknowledged bytes whose packets
-// were marked. (Where an ACK covers several packets, transport.ack_interval above 1, the receiver
-// also acknowledges at once when CE changes, so that no ACK covers both: RFC 8257, section 3.2. No
-// other policy here needs that: DCQCN asks only whether there was a mark.) The first mark cuts by
-// alpha/2; until what was in flight then is acknowledged there is neither a second cut nor an
-// increase.
+// Once per window of data alpha moves towards F, the share of acknowledged bytes whose packets were
+// marked. (If an ACK covers several packets, transport.ack_interval above 1, the receiver also
+// acknowledges immediately when CE changes, so that no ACK covers both marked and unmarked packets:
+// RFC 8257, section 3.2. No other policy here needs this: DCQCN only uses whether there was a
+// mark.) The first mark cuts the window by alpha/2; until the data then in flight is acknowledged
+// there is neither another cut nor an increase.
 //
-//   window  RFC 8257. W in payload bytes, clocked by ACKs at line rate, from one bandwidth-delay
-//           product. It grows by one MTU per round trip, spread over the ACKs: flows that share a
-//           loop would else all add their packet at one instant.
-//   rate    the ns-3 model of the HPCC lineage (rdma-hw.cc, HandleAckDctcp): a rate, grown by
-//           rate_ai at each end of a window, under a window cap. Its F divides marked ACKs by the
-//           packets in flight when the window began plus one: the same, with an ACK per packet.
+//   window  RFC 8257. W in payload bytes, clocked by ACKs at line rate, starting at one
+//           bandwidth-delay product. It grows by one MTU per round trip, spread over the ACKs,
+//           since flows of the same RTT would otherwise all add their packet at the same time.
+//   rate    the ns-3 model of the HPCC lineage (rdma-hw.cc, HandleAckDctcp): a rate, increased by
+//           rate_ai at the end of each window, under a window cap. Its F divides the number of
+//           marked ACKs by one plus the number of packets in flight when the window began, which is
+//           the same with one ACK per packet.
 //
-// Left out: slow start (a flow begins with a BDP, and climbs by additive increase after a timeout);
-// in rate mode any reaction to loss, as its source has none.
-// Differs: F and the window counts begin with the first ACK heard, which ends no window (RFC 8257
+// Left out: slow start (a flow starts with one BDP, and grows by additive increase after a
+// timeout); in rate mode any reaction to loss, as in its source.
+// Differs: the observation of windows begins with the first ACK, which ends no window (RFC 8257
 // lets it end one, of that ACK alone; the ns-3 model does as here). W grows only while the flow
-// fills it but for a packet, as RFC 7661 asks for: a flow that its NIC holds back gathers no
-// credit.
-// Idle restart: after idle_restart without anything to send the flow begins afresh. A shorter pause
-// of more than a base RTT keeps window, rate and alpha, but drops the unfinished count.
+// uses all of it but one packet (RFC 7661), so that a flow limited by its NIC does not accumulate
+// window.
+// Idle restart: after idle_restart without anything to send the flow restarts. A shorter idle time
+// of more than a base RTT keeps window, rate and alpha, but discards the unfinished counts.
 //
 // Sources: RFC 8257; Alizadeh et al., SIGCOMM 2010; HPCC ns-3 sources (rdma-hw.cc, run.py);
 // Khan et al., Hot Interconnects 2022.
@@ -42,14 +44,14 @@ struct dctcp {
     /* config, resolved for this line */
     uint64_t ai_bps, min_bps;
     /* state; the rate is cc->rate_bps */
-    double alpha, marked; // marked = F of the last whole window
+    double alpha, marked; // marked: F of the last complete window
     double window_bytes;  // W, window mode
     /* the window being observed */
     uint64_t acked_bytes, ce_bytes;
-    uint64_t end;                 // snd_nxt when it began
-    uint64_t cut_end, sent_bytes; // snd_nxt at the last cut; highest snd_nxt heard of
-    bool observing;               // end is set
-    bool reduced;                 // a cut came and cut_end has not passed
+    uint64_t end;                 // snd_nxt when the observed window began
+    uint64_t cut_end, sent_bytes; // snd_nxt at the last cut; highest snd_nxt seen
+    bool observing;               // `end` is valid
+    bool reduced;                 // a cut was made and cut_end is not yet acknowledged
 };
 
 // ---- parameters ----
@@ -124,7 +126,7 @@ static const struct cc_preset dctcp_presets[] = {
 
 static struct dctcp *dctcp_of(struct cc *cc) { return (struct dctcp *)(void *)cc->priv; }
 
-// What the transport obeys: W or the rate, and the cap over both.
+// Set rate and window for the transport: W or the rate, and the cap.
 static void outputs_follow(struct cc *cc)
 {
     const struct dctcp_params *p = cc->params;
@@ -142,8 +144,8 @@ static double alpha_update(double alpha, double g, double marked)
     return (1 - g) * alpha + g * marked;
 }
 
-// At the end of a window: F (RFC 8257's M), alpha, then the next window up to what has been sent by
-// now. The first time there is only a window to begin, with this ACK in it.
+// At the end of a window compute F (RFC 8257's M) and update alpha; the next window ends at the
+// data sent so far. At the first ACK only start a window, which includes this ACK.
 static void window_turn(struct cc *cc, const struct cc_ack *ack)
 {
     struct dctcp *s = dctcp_of(cc);
@@ -172,7 +174,7 @@ static void window_set(struct cc *cc, double bytes)
     outputs_follow(cc);
 }
 
-// RFC 8257, section 3.3: W (1 - alpha/2); the same of the rate, within its floor.
+// RFC 8257, section 3.3: W (1 - alpha/2); likewise the rate, not below its minimum.
 static void cut(struct cc *cc)
 {
     const struct dctcp *s = dctcp_of(cc);
@@ -187,7 +189,7 @@ static void cut(struct cc *cc)
     outputs_follow(cc);
 }
 
-// RFC 5681, section 3.1: W + MTU * acked/W, where the flow filled W but for a packet.
+// RFC 5681, section 3.1: W + MTU * acked/W, if the flow used all of W but one packet.
 static void window_increase(struct cc *cc, const struct cc_ack *ack)
 {
     double mtu = cc->env->mtu_bytes, window = dctcp_of(cc)->window_bytes;
@@ -230,8 +232,8 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
     }
 }
 
-// RFC 8257, section 3.5: loss is met as TCP meets it. Going back has lowered snd_nxt, so what was
-// in flight is the highest heard of.
+// RFC 8257, section 3.5: loss is handled as in TCP. Go-back-N has lowered snd_nxt, so the data that
+// was in flight ends at the highest snd_nxt seen.
 static void dctcp_on_signal(struct cc *cc, const struct cc_signal *signal)
 {
     struct dctcp *s = dctcp_of(cc);

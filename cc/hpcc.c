@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: MIT
-// HPCC: a window set from the bytes in flight that switches report (in-band telemetry).
+// HPCC: a window computed from the bytes in flight that switches report (in-band telemetry).
 //
-// Every ACK brings a record of each switch port on the path: when the packet left, bytes sent, queue.
-// Two records of a port give its rate and standing queue, hence the normalised bytes in flight u;
-// U is the moving average of the largest u of the path. The window aims at U = eta: it is divided
-// by U/eta where U is above, or after max_stage additive steps; else it grows by W_AI. The reference
-// window Wc commits once per RTT, W reacts with every ACK, and packets are paced at R = W/T.
+// Every ACK carries a record of each switch port on the path: time of departure, bytes sent, queue.
+// Two records of a port give its rate and standing queue, hence the normalised bytes in flight u; U
+// is the moving average of the largest u of the path. The control target is U = eta: the window is
+// divided by U/eta if U is above eta, or after max_stage additive steps; otherwise it grows by
+// W_AI. The reference window Wc is updated once per RTT, W at every ACK, and packets are paced at R
+// = W/T.
 //
-// W and W_AI are wire bytes, as B T, the records and the pace are; the transport gets W times a full
-// packet's share of payload.
+// W and W_AI are wire bytes, like B T, the records and the pace; the transport gets W times the
+// payload share of a full packet.
 //
-// W_AI = B T (1 - eta)/N lets N flows add no more than the room above eta. That N is `expected_flows`,
-// but at most the packets (L wire bytes each) that B T holds, so W_AI >= (1 - eta) L:
-//   more than B T/L flows cannot be in flight without a queue, since each has a packet at least;
-//   and the step must outweigh what a packet more or less in a record does. U is measured in packets,
-//   to L/(B T); an error of that size moves the share W of a flow by W L/(B T), which is L/n for n
-//   equal flows, and the rule "divide at once, multiply after max_stage" makes such errors count
-//   downwards, most for small windows, that see few records. W_AI is the only force towards equal
-//   shares. With N = 100 and 14 packets of 4096 B to B T, W_AI is L/140 and four flows stay at 6, 6,
-//   7 and 71 % of the line for ever.
-// Where n flows share a link, W (1 - eta/U) = W_AI and the sum of W is U B T, so U = eta + n W_AI/(B T):
-// beyond n = B T/L flows a queue of (n L/(B T) - 1)(1 - eta) B T stands. test_hpcc.c has the grid.
+// With W_AI = B T (1 - eta)/N, N flows add no more than the room above eta. N is `expected_flows`,
+// but at most the number of packets (L wire bytes each) in B T, so W_AI >= (1 - eta) L, for two
+// reasons:
+// - more than B T/L flows cannot be in flight without a queue, since each has at least one
+//   packet;
+// - the step must exceed the effect of one packet more or less in a record. U is measured in
+//   packets, with an error of L/(B T). An error of that size changes the share W of a flow by W
+//   L/(B T), which is L/n for n equal flows, and the rule "divide at once, multiply after
+//   max_stage" gives such errors a downward bias, most for small windows, which see few records.
+//   W_AI is the only force towards equal shares. With N = 100 and 14 packets of 4096 B in B T,
+//   W_AI is L/140, and four flows remain at 6, 6, 7 and 71 % of the line.
+// If n flows share a link, W (1 - eta/U) = W_AI and the sum of W is U B T, so U = eta + n W_AI/(B
+// T): for n > B T/L flows there is a standing queue of (n L/(B T) - 1)(1 - eta) B T.
+// tests/theory/test_hpcc.c covers the grid.
 //
-// With `pint` switches keep the average themselves and a packet carries one byte, the largest U.
+// With `pint` switches compute the average themselves and a packet carries one byte, the largest U.
 //
-// Rules the paper leaves open: U begins at 1, and the first ACK of a flow only sets the reference, as
-// in the authors' simulator; W stays within [min_rate * T, B * T]. A change of path (another port at
-// a hop) renews that hop's reference. The queue counts frames, bytes sent count the whole line time.
-// Idle restart: window kept, references dropped after an idle base RTT, since a rate over a pause says
-// nothing of now; `idle_restart` may begin afresh.
-// Left out: reaction to loss (a lossless fabric); per-hop rates (the authors' "multi-rate" variant).
+// Rules that the paper leaves open: U begins at 1, and the first ACK of a flow only sets the
+// reference, as in the authors' simulator; W stays within [min_rate * T, B * T]. If a path changes
+// (another port at a hop), that hop gets a new reference. The queue counts frames, the sent bytes
+// include the inter-frame gap and preamble.
+// Idle restart: the window is kept; references are dropped after an idle time of one base RTT,
+// since a rate measured over the idle time does not reflect the present; `idle_restart` can restart
+// the flow.
+// Left out: reaction to loss (a lossless fabric); per-hop rates (the authors' "multi-rate"
+// variant).
 //
 // Sources: Li et al., SIGCOMM 2019, algorithm 1 and section 3.3; authors' ns-3 sources; Ben Basat et
 // al., SIGCOMM 2020 (PINT).
@@ -58,14 +65,14 @@ struct hop_seen {
 struct hpcc {
     /* config, resolved for this pair */
     double t_ps, w_max, w_min, w_ai; // wire bytes
-    float payload_share;             // of a full packet's wire bytes
+    float payload_share;             // payload per wire byte of a full packet
     /* state */
     uint16_t stage; // incStage
-    uint8_t n_hops; // references held; 0 = none
+    uint8_t n_hops; // number of references; 0 = none
     bool begun;
     double w_ref;        // Wc
     double util;         // U
-    uint64_t update_seq; // Wc commits beyond it
+    uint64_t update_seq; // the ACK beyond this byte updates Wc
     struct hop_seen hops[CC_INT_HOPS];
 };
 
@@ -158,7 +165,8 @@ static void reference_set(struct hop_seen *seen, const struct int_hop *hop)
     *seen = (struct hop_seen){hop->t_ps, hop->tx_bytes, hop->queue_bytes, hop->port, hop->wraps};
 }
 
-// Eq. 2: u = min(q, q_before) / (B T) + txRate / B of one hop; *dt_ps its time between the records.
+// Eq. 2: u = min(q, q_before) / (B T) + txRate / B of one hop; *dt_ps is the time between the two
+// records.
 static double hop_inflight(const struct hpcc *s, const struct hop_seen *before,
                            const struct int_hop *hop, ps_t *dt_ps)
 {
@@ -168,13 +176,13 @@ static double hop_inflight(const struct hpcc *s, const struct hop_seen *before,
         hop->queue_bytes < before->queue_bytes ? hop->queue_bytes : before->queue_bytes;
     *dt_ps = int_hop_time_since(hop, &then);
     if (*dt_ps <= 0)
-        return 0; // within the grain of the encoding
+        return 0; // below the resolution of the encoding
     double sent = (double)int_hop_bytes_since(hop, &then);
     return ((double)queue / s->t_ps + sent / (double)*dt_ps) * byte_ps;
 }
 
-// Algorithm 1, MeasureInflight: the largest u of the path into U, with the weight of its time. False
-// where nothing could be measured.
+// Algorithm 1, MeasureInflight: add the largest u of the path to U, weighted by its time. Returns
+// false if nothing could be measured.
 static bool inflight_measure(struct hpcc *s, const struct cc_ack *ack)
 {
     unsigned n = ack->n_hops < CC_INT_HOPS ? ack->n_hops : CC_INT_HOPS;
@@ -199,16 +207,16 @@ static bool inflight_measure(struct hpcc *s, const struct cc_ack *ack)
 
 // ---- reacting ----
 
-// W, and R = W/T.
+// Set W, and R = W/T.
 static void window_set(struct cc *cc, double w)
 {
     const struct hpcc *s = hpcc_of(cc);
     uint64_t payload = (uint64_t)(w * (double)s->payload_share);
-    cc->cwnd_bytes = payload > 0 ? payload : 1; // a packet at a time, then paced
+    cc->cwnd_bytes = payload > 0 ? payload : 1; // at least one byte: one packet at a time, paced
     cc->rate_bps = w >= s->w_max ? cc->env->line_bps : cc_rate_of(cc->env, w, (ps_t)s->t_ps);
 }
 
-// Algorithm 1, ComputeWind: from Wc, which `commit` renews.
+// Algorithm 1, ComputeWind: compute W from Wc, and set Wc = W if `commit`.
 static void window_react(struct cc *cc, bool commit)
 {
     struct hpcc *s = hpcc_of(cc);
@@ -247,7 +255,7 @@ static void hpcc_on_ack(struct cc *cc, const struct cc_ack *ack)
         s->update_seq = ack->snd_nxt;
 }
 
-// W_AI = B T (1 - eta) / N, and no less than the step of as many flows as B T holds packets.
+// W_AI = B T (1 - eta) / N, with N at most the number of packets in B T.
 static double step_of_flows(const struct hpcc_params *p, const struct cc_env *env, double w_max)
 {
     double flow = w_max / (double)p->expected_flows, packet = env->full_wire_bytes;

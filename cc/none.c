@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// No congestion control: line rate, no window. What holds a fabric together then is PFC alone.
+// No congestion control: line rate, no window. Only PFC limits the senders.
 #include "cc/cc.h"
 
 // cc_begin() has already set line rate and no window.

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
-// PowerTCP: a window that follows the power of the busiest queue on the path, read from in-band
+// PowerTCP: a window controlled by the power of the busiest queue on the path, measured by in-band
 // telemetry (INT). The law is in cc/powertcp_common.h.
 //
-// Every ACK gives each hop's power since the record before: lambda = dq/dt + dbytes/dt, the
-// current, times q + B*tau, the voltage, over B^2 tau. The largest counts.
+// Every ACK gives each hop's power since the previous record: the current lambda = dq/dt +
+// dbytes/dt, times the voltage q + B*tau, divided by B^2 tau. The largest power of the path is
+// used.
 //
-// A record of another port than before (the first, or a changed path) only becomes the reference of
-// its hop; so a path that changes per packet is judged by the hops that stay. Records that came in
-// the wrong order, or so far apart that the 8-byte encoding may have wrapped twice, are references
-// too. Hops beyond the eighth are not looked at.
-// W is set at every ACK, so a queue that builds is met inside the round trip (cc/powertcp_delay.c acts
-// once per round trip). n flows rest at a queue of n/N BDPs, and at short windows above it, since bytes
-// in flight are windows rounded up to packets: 16 flows of N = 10 at 100G and 4.7 us have 1.6 BDPs with
-// 1000 B (90 KB for 84) and 2 with 4096 B (116 KB for 94), as the formula in cc/powertcp_common.h says.
-// The default N of 10 is that of the authors' Linux sources; their ns-3 scripts have beta = 150 Mb/s at
-// 25G, which is N = 167.
-// Left out: reaction to loss, of which the paper says nothing.
-// Differs: W_old is smoothed as the power is; without that few flows swing. See cc/powertcp_common.h.
-// Idle restart: cc/powertcp_common.h; records older than a base RTT of pause are dropped.
+// A record of a different port (the first record, or a changed path) only becomes the reference of
+// its hop, so a path that changes with every packet is measured by the hops that do not change.
+// Records in the wrong order, or so far apart that the 8-byte encoding may have wrapped twice, also
+// become references only. Hops beyond the eighth are ignored.
+// W is set at every ACK, so a growing queue is counteracted within the round trip
+// (cc/powertcp_delay.c acts once per round trip). The equilibrium of n flows is a queue of n/N
+// BDPs; it is larger for short windows, since bytes in flight are windows rounded up to packets: 16
+// flows with N = 10 at 100G and 4.7 us have 1.6 BDPs with 1000 B (90 KB; formula: 84) and 2 with
+// 4096 B (116 KB; formula: 94), see cc/powertcp_common.h.
+// The default N of 10 is that of the authors' Linux sources; their ns-3 scripts have beta = 150
+// Mb/s at 25G, which is N = 167.
+// Left out: reaction to loss, which the paper does not specify.
+// Differs: W_old is smoothed like the power; without this a few flows oscillate. See
+// cc/powertcp_common.h.
+// Idle restart: see cc/powertcp_common.h; records older than a base RTT of idle time are dropped.
 //
 // Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 1; the authors' sources, see cc/powertcp_common.c.
 #include "cc/powertcp_common.h"
@@ -33,7 +36,7 @@ struct hop_seen {
 struct powertcp {
     struct power power;
     struct hop_seen hops[HOPS]; // the last record of each hop
-    uint8_t n_hops;             // that are remembered
+    uint8_t n_hops;             // number of valid records
 };
 
 static const struct param powertcp_param_table[] = {{.include = power_law_params}};
@@ -46,13 +49,13 @@ static struct powertcp *powertcp_of(struct cc *cc) { return (struct powertcp *)(
 
 // ---- power ----
 
-// What the link carries in `t`.
+// Bytes that the link carries in time `t`.
 static double link_bytes(const struct int_hop *hop, ps_t t)
 {
     return (double)hop->rate_bps * (double)t * 1.25e-13; // 1/8e12
 }
 
-// Time since the record before; not above 0 where the two cannot be compared.
+// Time between the two records; at most 0 if they cannot be compared.
 static ps_t time_between(const struct int_hop *now, const struct int_hop *before)
 {
     if (now->port != before->port)
@@ -63,8 +66,8 @@ static ps_t time_between(const struct int_hop *now, const struct int_hop *before
     return dt;
 }
 
-// Algorithm 1, NORMPOWER: (lambda/B) (q + B tau)/(B tau). Current is never negative, though rounded
-// records may say so.
+// Algorithm 1, NORMPOWER: (lambda/B) (q + B tau)/(B tau). The current is never negative, although
+// rounded records may give a negative value.
 static double hop_power(const struct int_hop *now, const struct int_hop *before, ps_t dt, ps_t tau)
 {
     double bdp_bytes = link_bytes(now, tau);
@@ -75,8 +78,8 @@ static double hop_power(const struct int_hop *now, const struct int_hop *before,
     return arrived_bytes * (now->queue_bytes + bdp_bytes) / (link_bytes(now, dt) * bdp_bytes);
 }
 
-// The largest power on the path into `power`; the time it was measured over, 0 = there is none yet.
-// The records become the references of the next.
+// Store the largest power of the path in *power; returns the time over which it was measured, 0 =
+// no measurement. The records become the references of the next measurement.
 static ps_t path_power(struct cc *cc, const struct cc_ack *ack, double *power)
 {
     struct powertcp *s = powertcp_of(cc);

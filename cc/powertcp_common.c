@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // PowerTCP's window law.
 //
-// Sources: Addanki, Michel, Schmid, NSDI 2022, algorithms 1 and 2; the authors' ns-3 and Linux
-// sources (inet-tub/ns3-datacenter, inet-tub/powertcp-linux), for what the paper leaves open: a
-// sample weighs at most one tau, Gs begins at 1, and W has a bound.
+// Sources: Addanki, Michel, Schmid, NSDI 2022, algorithms 1 and 2. The authors' ns-3 and Linux
+// sources (inet-tub/ns3-datacenter, inet-tub/powertcp-linux) for what the paper leaves open: a
+// sample has a weight of at most one tau, Gs begins at 1, and W has a maximum.
 #include "cc/powertcp_common.h"
 
 // ---- parameters ----
@@ -45,7 +45,8 @@ static void window_set(struct cc *cc, struct power *s, double bytes)
 {
     s->window_bytes = bytes < s->max_bytes ? bytes : s->max_bytes;
     uint64_t payload_bytes = (uint64_t)(s->window_bytes * cc_payload_share(cc->env));
-    cc->cwnd_bytes = payload_bytes > 0 ? payload_bytes : 1; // a packet at a time, then paced
+    // at least one byte: one packet at a time, paced
+    cc->cwnd_bytes = payload_bytes > 0 ? payload_bytes : 1;
     cc->rate_bps = cc_rate_of(cc->env, s->window_bytes, cc->env->base_rtt_ps);
 }
 
@@ -65,9 +66,10 @@ void power_begin(struct cc *cc, struct power *s)
 
 // ---- the law ----
 
-#define POWER_LEAST 0x1p-10 // keeps the division finite; W is at its bound long before
+// keeps the division finite; W is at its maximum for much larger powers already
+#define POWER_LEAST 0x1p-10
 
-// Share of a sample over `dt` in an average over tau.
+// The weight of a sample over `dt` in an average over tau.
 static double weight_of(const struct cc *cc, ps_t dt)
 {
     double weight = (double)dt / (double)cc->env->base_rtt_ps;
@@ -111,7 +113,7 @@ void power_old_window(const struct cc *cc, struct power *s, const struct cc_ack 
     s->old_bytes += (sent_bytes - s->old_bytes) * weight_of(cc, dt);
 }
 
-// UPDATEWINDOW: W = gamma (W_old/Gs + beta) + (1 - gamma) W, with W_old for W.
+// UPDATEWINDOW: W = gamma (W_old/Gs + beta) + (1 - gamma) W, where W_old also replaces the last W.
 void power_window_update(struct cc *cc, struct power *s, double power, double old_bytes)
 {
     const struct power_params *p = cc->params;
@@ -119,7 +121,7 @@ void power_window_update(struct cc *cc, struct power *s, double power, double ol
     window_set(cc, s, p->gamma * (target_bytes + s->beta_bytes) + (1 - p->gamma) * old_bytes);
 }
 
-// ---- pauses ----
+// ---- idle restart ----
 
 enum cc_idle power_idle(const struct cc *cc, const struct cc_post *post)
 {

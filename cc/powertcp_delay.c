@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
-// theta-PowerTCP: PowerTCP's window law (cc/powertcp_common.h) with power estimated from round-trip times, so
-// that switches need not speak.
+// theta-PowerTCP: PowerTCP's window law (cc/powertcp_common.h) with power estimated from round-trip
+// times, so that no switch support is needed.
 //
-// Where one queue is on the path, its link is busy and RTT theta = tau + q/B, the voltage over
-// B*tau is theta/tau and the current over B is 1 + dtheta/dt: G = (1 + dtheta/dt) theta/tau at each
-// ACK. On a link that is not busy it cannot see the room (G = 1): W grows by gamma beta per round
-// trip.
+// If the path has one queue, with a busy link and RTT theta = tau + q/B, the voltage over B*tau is
+// theta/tau and the current over B is 1 + dtheta/dt: G = (1 + dtheta/dt) theta/tau at each ACK.
+// Unused capacity of a link that is not busy cannot be measured (G = 1): W grows by gamma beta per
+// round trip.
 //
-// Differs: the smoothed current is taken as 1/2 at least. After a deep cut nothing is sent until
-// the queue has drained, so the next ACK tells of no current, and W would jump to its bound; eight
-// flows then swing for ever. The authors bound it too: each sample at 1/2 (ns-3) or 1 (Linux). But
-// each sample of an RTT that data on the way back makes jitter has a rise or a fall of no meaning;
-// without the falls a ring all-reduce loses 16 % (1/2) or 33 % (1). In the smoothed sum they
-// cancel.
+// Differs: the smoothed current is at least 1/2. After a deep cut nothing is sent until the queue
+// has drained, so the next ACK reports zero current and W would jump to its maximum; with eight
+// flows this oscillates without end. The authors limit it too: each sample to 1/2 (ns-3) or 1
+// (Linux). But if data on the reverse path makes the RTT jitter, the rises and falls of single
+// samples have no meaning; limiting the falls only costs a ring all-reduce 16 % (1/2) or 33 % (1).
+// In the smoothed sum rises and falls cancel.
 // Left out: reaction to loss, as in cc/powertcp.c.
-// Idle restart: cc/powertcp_common.h; an RTT older than a base RTT of pause is dropped.
+// Idle restart: see cc/powertcp_common.h; an RTT older than a base RTT of idle time is dropped.
 //
 // Sources: Addanki, Michel, Schmid, NSDI 2022, algorithm 2; the authors' sources, see cc/powertcp_common.c.
 #include "cc/powertcp_common.h"
 
 struct delay_params {
-    struct power_params law; // first: what cc/powertcp_common.c reads
+    struct power_params law; // first member, as cc/powertcp_common.c requires
     double min_current;
 };
 
 struct powertcp_delay {
     struct power power;
-    ps_t rtt_ps, at_ps; // of the ACK before, rtt_ps 0 = none
+    ps_t rtt_ps, at_ps; // of the previous ACK, rtt_ps 0 = none
 };
 
 static const struct param delay_param_table[] = {
@@ -57,7 +57,7 @@ static double delay_power(ps_t rtt_ps, ps_t rtt_before_ps, ps_t dt, ps_t tau)
     return (gradient + 1) * (double)rtt_ps / (double)tau;
 }
 
-// Gs, where the current in it is plausible at an RTT of `rtt_ps`.
+// Gs, but at least the value that corresponds to the minimum current at an RTT of `rtt_ps`.
 static double plausible_power(struct cc *cc, ps_t rtt_ps)
 {
     const struct delay_params *p = cc->params;
@@ -83,7 +83,7 @@ static void delay_on_ack(struct cc *cc, const struct cc_ack *ack)
             power_round_turn(&s->power, ack);
         }
     } else {
-        return; // at the same instant: the next one spans both
+        return; // same time as the previous ACK: the next sample spans both
     }
     s->rtt_ps = ack->rtt_ps;
     s->at_ps = ack->now_ps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The built-in congestion control policies: the only place that knows them all.
+// The list of all built-in congestion control policies.
 #include "cc/registry.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ extern const struct cc_ops cc_swift;
 extern const struct cc_ops cc_powertcp;
 extern const struct cc_ops cc_powertcp_delay;
 
-// One a line.
+// One per line.
 // clang-format off
 const struct cc_ops *const cc_registry[] = {
     &cc_none,

@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: MIT
 // Swift: a window that holds the RTT at a target delay.
 //
-// Each ACK compares its RTT with the target. Below it the window grows by ai packets per RTT; above
-// it the window shrinks with the excess, at most once per RTT and at most by max_mdf. The target is
-//   base_target + links of the path * hop_scale + what flow scaling adds for a small window,
-// since many flows share a queue whose length grows with the root of their number.
-// From one packet up the window is sent as it opens, at line rate; below, packets are paced at
-// RTT / cwnd. A window of 2.5 packets lets three be in flight, as every window of this simulator.
+// Each ACK compares its RTT with the target. Below the target the window grows by ai packets per
+// RTT; above it the window decreases in proportion to the excess, at most once per RTT and at most
+// by max_mdf. The target is
+//   base_target + links of the path * hop_scale + flow scaling, which is larger for small windows,
+// since the queue of many flows grows with the square root of their number.
+// With at least one packet the window is sent as it opens, at line rate; below one packet, packets
+// are paced at RTT / cwnd. A window of 2.5 packets lets three be in flight, like every window of
+// this simulator.
 //
-// Below one packet the paper adds ai, a whole packet, for each packet acknowledged. All n flows of a
-// queue do so within one spacing, RTT / cwnd, since they see the same delay: n packets more in flight,
-// on windows of less than one, while a decrease takes at most beta of the excess per RTT. The queue then
-// swings by n packets and stands up to n/2 above the target (64 flows of 4096 B at 100G and 4.7 us: 214
-// KB, from 0 to 370, where the target is 142). A step of ai_below packets makes that n ai_below / 2: with
-// the default 0.1 they stand at 147 KB. tests/theory/test_swift.c has the fixed points.
+// Below one packet the paper adds ai, a complete packet, for each acknowledged packet. All n flows
+// of a queue do so within one packet spacing, RTT / cwnd, since they see the same delay: this adds
+// n packets in flight to windows of less than one packet, while a decrease takes at most beta of
+// the excess per RTT. The queue then oscillates by n packets, with a mean up to n/2 above the
+// target (64 flows of 4096 B at 100G and 4.7 us: 214 KB, from 0 to 370, with a target of 142). With
+// a step of ai_below packets the mean is n ai_below / 2 above the target: with the default 0.1 it
+// is 147 KB. tests/theory/test_swift.c has the fixed points.
 //
-// Targets of the preset `scaled`: the base RTT of the pair covers propagation and serialization on
-// every hop, so base_target adds only the queue that keeps the line busy while windows swing. They
-// swing by packets (ai per flow and RTT, bursts of a window), not by shares of the BDP: 8 packets at
-// line rate, 33 KB at any rate. hop_scale is one packet per link, as an ACK may wait behind one data
-// packet on each link of its way back. fs_range is five base RTTs, which keeps the queue allowed near
-// the N packets that N flows add in one RTT: with a BDP of 100 packets, 25 packets for 8 flows, and
-// 1.5 BDP where windows are one packet. max_cwnd is what fills the line at the target delay: a flow
-// that queues in its own NIC only would see no delay and grow for ever.
+// Targets of the preset `scaled`: the base RTT of the pair includes propagation and serialization
+// on every hop, so base_target only adds the queue that keeps the line busy while windows
+// oscillate. Windows oscillate by packets (ai per flow and RTT, bursts of a window), not by shares
+// of the BDP: the default is 8 packets at line rate, 33 KB at any rate. hop_scale is one packet per
+// link, since an ACK may wait behind one data packet on each link of its path. fs_range is five
+// base RTTs, which keeps the permitted queue near the N packets that N flows add in one RTT: with a
+// BDP of 100 packets, 25 packets for 8 flows, and 1.5 BDP if windows are one packet. max_cwnd is
+// the window that fills the line at the target delay: a flow that queues only in its own NIC sees
+// no delay and would otherwise grow without limit.
 //
-// Left out: the second window, against delay in the receiving host (hosts here have none), the
-// average over RTT samples, and growth bounded by use when the application has nothing to send.
-// Differs: a decrease that is not made does not put the next one off (the listing's cwnd <= previous
-// cwnd would, with every ACK); starts with one BDP, as every RoCE policy with a window here.
+// Left out: the second window, for delay in the receiving host (hosts have no delay here), the
+// average over RTT samples, and the limit of growth if the application has nothing to send.
+// Differs: a decrease that was not made does not delay the next one (in the listing, cwnd <=
+// previous cwnd delays it at every ACK); a flow starts with one BDP, like every RoCE policy with a
+// window here.
 //
-// Sources: Kumar et al., SIGCOMM 2020, algorithm 1 and sections 3.1 to 3.5; constants that it does
-// not give are those of csg-htsim, sim/swift.cpp.
+// Sources: Kumar et al., SIGCOMM 2020, algorithm 1 and sections 3.1 to 3.5; constants that the
+// paper does not give are those of csg-htsim, sim/swift.cpp.
 #include <math.h>
 
 #include "cc/cc.h"
@@ -45,14 +50,14 @@ struct swift_params {
 
 struct swift {
     /* config, resolved for this pair */
-    ps_t fixed_target_ps;               // of base and hops
+    ps_t fixed_target_ps;               // base_target plus hop scaling
     double fs_range, fs_alpha, fs_beta; // in base RTTs
     double min_cwnd, max_cwnd;
     /* state */
     double cwnd;       // packets
-    ps_t rtt_ps;       // last; the base RTT before the first
-    ps_t decreased_ps; // last decrease, PS_NEVER = none yet
-    uint64_t timeouts; // in a row
+    ps_t rtt_ps;       // last sample; the base RTT before the first
+    ps_t decreased_ps; // time of the last decrease, PS_NEVER = none yet
+    uint64_t timeouts; // consecutive
 };
 
 // ---- parameters ----
@@ -226,10 +231,10 @@ static ps_t target_ps(const struct cc *cc, const struct swift *s, double cwnd)
 
 // ---- window ----
 
-// The slowest that any rate parameter may say, and the pacer can count.
+// The least value that a rate parameter can have, and with which the pacer can compute.
 #define RATE_LEAST_BPS 1000
 
-// The end of algorithm 1: the window within its bounds, and the pace below one packet.
+// The end of algorithm 1: clamp the window, and set the pace for windows below one packet.
 static void window_set(struct cc *cc, double cwnd)
 {
     struct swift *s = swift_of(cc);
@@ -245,7 +250,7 @@ static void window_set(struct cc *cc, double cwnd)
     cc->rate_bps = rate_bps > RATE_LEAST_BPS ? rate_bps : RATE_LEAST_BPS;
 }
 
-// Per packet acknowledged: ai / cwnd, below one packet ai_below.
+// For each acknowledged packet: ai / cwnd; below one packet ai_below.
 static void increase(struct cc *cc, uint32_t acked_bytes)
 {
     struct swift *s = swift_of(cc);
@@ -268,7 +273,7 @@ static void decrease(struct cc *cc, double keep, ps_t now)
         s->decreased_ps = now;
 }
 
-// max(1 - beta (delay - target) / delay, 1 - max_mdf).
+// The factor of a decrease: max(1 - beta (delay - target) / delay, 1 - max_mdf).
 static double kept_above(const struct swift_params *p, ps_t delay_ps, ps_t target_delay_ps)
 {
     double keep = 1 - p->beta * ((double)(delay_ps - target_delay_ps) / (double)delay_ps);
@@ -281,7 +286,7 @@ static void swift_on_ack(struct cc *cc, const struct cc_ack *ack)
 {
     struct swift *s = swift_of(cc);
     if (ack->rtt_ps <= 0)
-        return; // no sample
+        return; // the ACK has no RTT sample
     ps_t target_delay_ps = target_ps(cc, s, s->cwnd);
     s->rtt_ps = ack->rtt_ps;
     s->timeouts = 0;
@@ -290,10 +295,11 @@ static void swift_on_ack(struct cc *cc, const struct cc_ack *ack)
     else if (may_decrease(s, ack->now_ps))
         decrease(cc, kept_above(cc->params, s->rtt_ps, target_delay_ps), ack->now_ps);
     else
-        window_set(cc, s->cwnd); // its pace follows the RTT
+        window_set(cc, s->cwnd); // the pace depends on the RTT
 }
 
-// Section 3.6: a hole costs max_mdf once per RTT, and so does a timeout until there are too many.
+// Section 3.6: a gap costs max_mdf once per RTT; so does a timeout, until there are too many in a
+// row.
 static void swift_on_signal(struct cc *cc, const struct cc_signal *signal)
 {
     struct swift *s = swift_of(cc);
@@ -331,7 +337,7 @@ static void swift_init(struct cc *cc, ps_t now)
     window_set(cc, bdp);
 }
 
-// A pause leaves the window, and drops what is known of the RTT and of timeouts.
+// Idle time keeps the window and discards the RTT and the count of timeouts.
 static void swift_on_post(struct cc *cc, const struct cc_post *post)
 {
     struct swift *s = swift_of(cc);

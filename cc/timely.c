@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: MIT
 // TIMELY: rate control of RoCE queue pairs by the RTT and its gradient.
 //
-// Each sample (cc/timely_common.h) acts once: below t_low the rate R grows by delta, above t_high it
-// shrinks with the excess, and between them its gradient g decides: R grows by N delta where the
-// queue does not grow, and shrinks by beta g where it does. N = 5 once five samples in a row had
-// g <= 0, the one at hand included (hyperactive increase), else 1.
+// Each sample (cc/timely_common.h) has one effect. Below t_low the rate R grows by delta; above
+// t_high it decreases in proportion to the excess; between them it depends on the gradient g: R
+// grows by N delta if g <= 0, and decreases by beta g if g > 0. N is 5 if the last five samples,
+// including the current one, had g <= 0 (hyperactive increase), else 1.
 //
-//   scaled    steps scaled to the line, thresholds above the pair's base RTT. The gradient's weight alpha,
-//             .875, is what CoNEXT 2016 took, t_low 50 us the paper's for bursts of 64 KB.
-//   paper     the constants of section 6, alpha as in scaled, since the paper gives none; a decrease
-//             knows no bound but min_rate
-//   snippet   what its authors published later and recommend: alpha .02, t_low 0 where packets are paced
-//             one by one, as they are here (50 us is for messages of 64 KB), t_high 1 ms, a sample with
-//             every ACK, and hyperactive increase after five RTTs in a row that each fell below the one
-//             before (their raw difference, not g). g then hardly moves: the rate reacts to trends of
-//             dozens of samples. Its minimum network RTT is min_rtt here.
-//   hpcc_sim  the ns-3 model of the HPCC lineage (rdma-hw.cc): a sample per round trip, whole steps,
-//             every increase counts for hyperactive increase and the sixth in a row is the first.
-//             (Its RTT keeps the packet's own serialization, which its thresholds dwarf.)
+//   scaled    steps scaled to the line, thresholds above the pair's base RTT. The gradient's weight
+//             alpha, .875, is that of CoNEXT 2016; t_low 50 us is that of the paper for bursts of
+//             64 KB.
+//   paper     the constants of section 6; alpha as in scaled, since the paper gives none; a
+//             decrease is limited by min_rate only
+//   snippet   values that the authors published later and recommend: alpha .02, t_low 0 if packets
+//             are paced individually, as they are here (50 us is for messages of 64 KB), t_high 1
+//             ms, a sample with every ACK, and hyperactive increase after five RTTs in a row that
+//             were each below the previous one (their raw difference, not g). With this alpha g
+//             changes slowly: the rate reacts to trends over dozens of samples. Its minimum network
+//             RTT is min_rtt here.
+//   hpcc_sim  the ns-3 model of the HPCC lineage (rdma-hw.cc): a sample per round trip, unscaled
+//             steps; every increase counts for hyperactive increase, which begins with the sixth in
+//             a row. (Its RTT includes the packet's own serialization, which is small against its
+//             thresholds.)
 //
-// No queue is a fixed point: R never rests, and the shares of competing flows need not become equal
-// (CoNEXT 2016, section 4.2). timely_patched mends both. With segments shorter than min_rtt (two flows
-// at 100G) elapsed steps make the shares equal; the queue still swings.
-// Left out: a message's last, shorter segment completes with the next message; NACKs and timeouts.
-// Differs: starts at line rate as every RoCE policy here, not at the share C / (N + 1) of N flows of
-// a sender; packets are paced, not bursts of 16 or 64 KB.
+// There is no fixed point of the queue: R always changes, and the shares of competing flows need
+// not become equal (CoNEXT 2016, section 4.2). timely_patched solves both problems. If segments are
+// shorter than min_rtt (two flows at 100G), elapsed steps make the shares equal; the queue still
+// oscillates.
+// Left out: a message's last, shorter segment completes with the next message; NACKs and timeouts
+// have no effect.
+// Differs: a flow starts at line rate, like every RoCE policy here, not at the share C / (N + 1) of
+// N flows of a sender; packets are paced, not bursts of 16 or 64 KB.
 //
-// Sources: Mittal et al., SIGCOMM 2015, algorithm 1 and sections 3 to 6; its authors' published
-// code, timely-code-snippet.cc (minimum of a cut, elapsed steps, the sample at hand counts); Zhu
-// et al., CoNEXT 2016, section 4.
+// Sources: Mittal et al., SIGCOMM 2015, algorithm 1 and sections 3 to 6; the authors' published
+// code, timely-code-snippet.cc (limit of a decrease, elapsed steps, counting the current sample);
+// Zhu et al., CoNEXT 2016, section 4.
 #include "cc/timely_common.h"
 
 enum hai_counts { HAI_COUNTS_GRADIENT, HAI_COUNTS_INCREASES, HAI_COUNTS_FALLS };
@@ -42,7 +47,7 @@ struct timely_own_params {
 
 struct timely {
     struct timely_state common;
-    uint64_t streak; // samples in a row that count
+    uint64_t streak; // consecutive samples that count for hyperactive increase
 };
 
 // ---- parameters ----

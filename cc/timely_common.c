@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RTT samples, gradient, thresholds and bounds of the TIMELY family.
+// RTT samples, gradient, thresholds and limits of the TIMELY policies.
 #include "cc/timely_common.h"
 
 #define MIN_RTT_AUTO_PS (20 * PS_PER_US)
@@ -137,7 +137,8 @@ void timely_drop_samples(struct timely_state *s)
     s->gradient = 0;
 }
 
-// Does this ACK complete a segment, or what was under way at the last sample?
+// True if this ACK completes a segment, or (one sample per RTT) all data in flight at the last
+// sample.
 static bool ack_completes(struct timely_state *s, const struct timely_params *p,
                           const struct cc_ack *ack)
 {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Patched TIMELY: the decrease follows the RTT itself, weighted smoothly by the gradient.
+// Patched TIMELY: the decrease depends on the RTT itself, weighted smoothly by the gradient.
 //
-// Below t_low and above t_high as TIMELY. Between them both directions act at once: the increase
-// delta with weight 1 - w, the decrease beta (RTT - ref) / ref with weight w(g), and ref = t_low.
-// So N flows have one fixed point and it is fair: g = 0, w = 1/2, R = C / N, and
+// Below t_low and above t_high as in TIMELY. Between the thresholds both changes act at once: the
+// increase delta with weight 1 - w, the decrease beta (RTT - ref) / ref with weight w(g), where ref
+// = t_low. So N flows have one fixed point, which is fair: g = 0, w = 1/2, R = C / N, and
 //   RTT* = t_low (1 + N delta / (beta C)), as long as that is below t_high.
 //
-// An elapsed step scales both terms and leaves the fixed point alone. But where segments are shorter
-// than min_rtt (fewer than some eight flows at 100G) the law hears little of the gradient, and the
-// queue cycles widely about that point; a `segment` of min_rtt at C / N calms it.
+// An elapsed step scales both terms, so it does not change the fixed point. But if segments are
+// shorter than min_rtt (fewer than about eight flows at 100G) the gradient has little effect, and
+// the queue oscillates widely about that point; a `segment` of min_rtt at C / N reduces this.
 //
-// beta is a hundredth of TIMELY's, above t_high too: rates fall by a factor e in min_rtt / beta at
-// best (2.5 ms at 20 us). Many flows that start at line rate fill a buffer in that time, or are
-// paused; a window cap bounds it.
-// Left out: hyperactive increase (algorithm 2 has none); NACKs and timeouts.
-// Differs: starts at line rate, not at the share C / (N + 1) of N flows of a sender.
+// beta is a hundredth of TIMELY's, also above t_high: rates decrease by a factor e in min_rtt /
+// beta at best (2.5 ms at 20 us). Many flows that start at line rate fill a buffer in that time, or
+// are paused; a window cap limits this.
+// Left out: hyperactive increase (algorithm 2 has none); NACKs and timeouts have no effect.
+// Differs: a flow starts at line rate, not at the share C / (N + 1) of N flows of a sender.
 //
 // Source: Zhu et al., CoNEXT 2016, section 4.3 and algorithm 2.
 #include "cc/timely_common.h"

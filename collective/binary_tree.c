@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parents and children in the in-order binary tree, from the bits of a position.
+// Computes parents and children in the in-order binary tree from the bits of a position.
 #include "collective/binary_tree.h"
 
 static uint32_t lowest_bit(uint32_t x) { return x & (~x + 1); }
@@ -7,7 +7,7 @@ static uint32_t lowest_bit(uint32_t x) { return x & (~x + 1); }
 static uint32_t parent_of(uint32_t n, uint32_t x)
 {
     uint32_t bit = lowest_bit(x), rest = x - bit, up = rest | bit << 1;
-    return up <= n ? up : rest; // the subtree's own root lies behind the end: go up further
+    return up <= n ? up : rest; // that position does not exist: take the next ancestor
 }
 
 uint32_t binary_tree_height(uint32_t n)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Bruck's algorithms: ceil(log2 p) steps for any number of ranks, in step k a hop of d = 2^k.
+// Bruck's algorithms: ceil(log2 p) steps for any number of ranks; in step k messages go d = 2^k
+// ranks far.
 //
-// All-gather: rank r knows segments r .. r + d - 1 and sends them (in the last step as many as are
-// missing) to rank r - d. All-to-all: a block that has i = (its end - its origin) mod p to go takes
-// the hops that are the bits of i, lowest first: in step k rank r sends to rank r + d, in one
-// message, the blocks with bit k of i set that are with it: those from origin r - (i mod d). About
-// p/2 blocks per step, each byte travels log2(p)/2 times: few messages for more bytes, right for
-// small vectors. Barrier: a message of nothing to rank r + d (dissemination).
-// The copying before and between the steps costs no time here.
+// All-gather: rank r has segments r .. r + d - 1 and sends them (in the last step only the missing
+// ones) to rank r - d. All-to-all: a block with a distance of i = (destination - origin) mod p
+// makes one hop for each bit set in i, lowest bit first: in step k rank r sends to rank r + d, in
+// one message, its blocks whose i has bit k set; they come from origin r - (i mod d). These are
+// about p/2 blocks per step, and each byte is sent about log2(p)/2 times: few messages with more
+// bytes, which is good for small vectors. Barrier: an empty message to rank r + d (dissemination).
+// The copying before and between the steps takes no time here.
 // Sources: Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8 (1997); the barrier: Hensgen, Finkel,
 // Manber, Int. J. Parallel Programming 17 (1988).
 #include "collective/collective.h"
@@ -44,7 +45,7 @@ static uint32_t bruck_fan(const struct coll_shape *shape, uint32_t rank, uint32_
     return 1;
 }
 
-// How many of the numbers below `ranks` have this bit.
+// The number of integers below `ranks` that have this bit set.
 static uint32_t with_bit(uint32_t ranks, uint32_t bit)
 {
     uint32_t rest = ranks % (2 * bit);
@@ -59,7 +60,7 @@ static struct coll_block bruck_block(const struct coll_shape *shape, uint32_t ra
     if (shape->op == COLL_ALL_GATHER)
         return (struct coll_block){.segment = (rank + b) % p};
     uint32_t bit = UINT32_C(1) << step;
-    uint32_t travelled = b % bit, to_go = b / bit * 2 * bit + bit; // i is their sum
+    uint32_t travelled = b % bit, to_go = b / bit * 2 * bit + bit; // distances; their sum is i
     return (struct coll_block){
         .segment = (rank + to_go) % p,
         .origin = (rank + p - travelled) % p,

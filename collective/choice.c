@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Algorithms with their settings.
+// Algorithms combined with their settings.
 #include <string.h>
 
 #include "collective/schedule.h"

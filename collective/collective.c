@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all collective algorithms share: names, segments, bus factor, the sum over a program.
+// Functions shared by all collective algorithms: names, segments, bus factor, bytes sent.
 #include "collective/collective.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ bool coll_shape_valid(const struct coll_shape *shape, const char **why)
 
 uint64_t coll_segment(const struct coll_shape *shape, uint32_t i)
 {
-    // floor(i * bytes / ranks) without the product, which may pass 64 bits.
+    // floor(i * bytes / ranks), without computing the product, which may exceed 64 bits.
     uint64_t whole = shape->bytes / shape->ranks, rest = shape->bytes % shape->ranks;
     return whole * i + rest * i / shape->ranks;
 }
@@ -54,7 +54,7 @@ static uint64_t uneven_bytes(const struct coll_shape *s, uint32_t rank, uint32_t
 {
     const struct coll_uneven *u = s->uneven;
     uint64_t whole = u->bytes[u->of_receiver ? peer : rank], chunks = s->chunks ? s->chunks : 1;
-    uint64_t piece = whole / chunks; // the last chunk takes the rest
+    uint64_t piece = whole / chunks; // the last chunk takes the remainder
     struct coll_shape own = {.ranks = s->ranks,
                              .bytes = s->chunk + 1 >= chunks ? whole - s->chunk * piece : piece};
     uint32_t segment = u->of_receiver ? rank : peer;
@@ -95,7 +95,7 @@ double coll_bus_factor(enum coll_op op, uint32_t ranks)
 uint64_t coll_blocks_bytes(const struct coll_algorithm *a, const struct coll_shape *s,
                            uint32_t rank, uint32_t step, uint32_t k, uint32_t blocks)
 {
-    if (s->bytes % s->ranks == 0) // all segments are alike
+    if (s->bytes % s->ranks == 0) // all segments are equal
         return blocks * (s->bytes / s->ranks);
     uint64_t bytes = 0;
     for (uint32_t b = 0; b < blocks; b++) {

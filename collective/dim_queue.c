@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Insertion looks from the front and passes what goes before, as ASTRA-sim's does, so that a queue
-// of mixed kinds has the same order. No phase that runs is put off for one that comes later.
+// Insertion starts at the front and passes all entries that have precedence, as in ASTRA-sim, so
+// that a queue with different kinds of phases has the same order. A running phase is never
+// interrupted.
 // Source: Rashidi et al., ISPASS 2020 (scheduling policies); Rashidi et al., ISCA 2022, section 4.4
 // (smallest chunk first).
 #include "collective/dim_queue.h"
@@ -12,7 +13,7 @@
 
 void dim_queue_free(struct dim_queue *q) { free(q->entries); }
 
-// Does `old`, which waits, stay before `new`?
+// True if `old`, a waiting entry, has precedence over `new`.
 static bool stays_before(int queueing, const struct dim_queue_entry *old,
                          const struct dim_queue_entry *new)
 {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Direct collectives: everyone talks to everyone at once, in one step (two for an all-reduce).
+// Direct collectives: all ranks exchange with all ranks at once, in one step (two for an
+// all-reduce).
 //
 // Reduce-scatter: rank r sends segment i to rank i, for all i. All-gather: rank r sends its segment
-// to all. An all-reduce is the one after the other; a barrier is an all-gather of nothing. The
-// fewest steps and the largest incast: p - 1 messages meet at every rank. Rank r begins with rank
-// r + 1, so that the first packets of all ranks go to different places.
-// Rooted operations: the root sends to all, or all to the root, in the order of the ranks behind
-// it. Send_recv: one message to the next rank.
-// A window of K cuts a round of p - 1 messages into ceil((p-1)/K) steps of K, each left when its K
-// receives are there. In a rooted operation either side has nothing to await, so the window only
-// orders the messages.
+// to all. An all-reduce is a reduce-scatter and then an all-gather; a barrier is an all-gather of
+// empty messages. This takes the fewest steps and causes the largest incast: p - 1 messages arrive
+// at every rank at once. Rank r starts with rank r + 1, so that the first packets of different
+// ranks have different destinations.
+// Rooted operations: the root sends to all ranks, or all ranks to the root, in the order of the
+// ranks after the root. Send_recv: one message to the next rank.
+// A window of K splits the p - 1 messages into ceil((p-1)/K) steps of K; a rank leaves a step when
+// it has received the step's K messages. In a rooted operation one side receives nothing, so the
+// window only orders the messages.
 // Source: the "direct" algorithm of ASTRA-sim (Rashidi et al., ISPASS 2020); Thakur, Rabenseifner,
 // Gropp, IJHPCA 2005.
 #include "collective/collective.h"
@@ -32,15 +34,16 @@ static bool direct_supports(const struct coll_shape *shape, const char **why)
     return coll_shape_valid(shape, why);
 }
 
-// Messages of a step.
+// Number of messages per step.
 static uint32_t direct_window(const struct coll_shape *shape)
 {
     const struct coll_direct_params *p = shape->params;
     uint32_t all = shape->ranks - 1;
-    return p == NULL || p->in_flight > all ? all : (uint32_t)p->in_flight; // auto is above all
+    // auto is larger than `all`
+    return p == NULL || p->in_flight > all ? all : (uint32_t)p->in_flight;
 }
 
-// Steps in which a rank can talk to all others once; ranks > 1.
+// Number of steps in which a rank exchanges once with all others; ranks > 1.
 static uint32_t round_steps(const struct coll_shape *shape)
 {
     uint32_t window = direct_window(shape);
@@ -56,13 +59,13 @@ static uint32_t direct_steps(const struct coll_shape *shape)
     return round_steps(shape) * (shape->op == COLL_ALL_REDUCE ? 2 : 1);
 }
 
-// Messages that others have had before those of this step.
+// Number of messages in the steps before this one.
 static uint32_t first_turn(const struct coll_shape *shape, uint32_t step)
 {
     return step % round_steps(shape) * direct_window(shape);
 }
 
-// Messages of a step, of a rank that talks to all others.
+// Number of messages in this step of a rank that exchanges with all others.
 static uint32_t direct_fan(const struct coll_shape *shape, uint32_t step)
 {
     if (shape->op == COLL_SEND_RECV)
@@ -71,10 +74,11 @@ static uint32_t direct_fan(const struct coll_shape *shape, uint32_t step)
     return left < window ? left : window;
 }
 
-// Whether the root and this other rank talk in this step.
+// True if the root and this other rank exchange in this step.
 static bool has_turn(const struct coll_shape *shape, uint32_t rank, uint32_t step)
 {
-    uint32_t behind = (rank + shape->ranks - shape->root) % shape->ranks; // 1 = next to the root
+    // 1 = the rank after the root
+    uint32_t behind = (rank + shape->ranks - shape->root) % shape->ranks;
     return behind > 0 && (behind - 1) / direct_window(shape) == step;
 }
 

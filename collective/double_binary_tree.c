@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Two complementary binary trees, each of which carries half of the vector.
 //
-// A rank is an inner node of at most one of them, so it sends (an inner node to two children, each
-// half of the vector) and receives no more than the vector one way, where a single binary tree
-// takes twice that: with many pieces a broadcast or reduce tends to n/G, an all-reduce to 2n/G, in
-// a latency of log2 p rather than p. Broadcast and reduce: the root stands above both trees, which
-// are over the other ranks. All-reduce: each half is summed at the root of its own tree.
+// A rank is an inner node of at most one of the trees, so it sends (an inner node half of the
+// vector to each of two children) and receives at most the size of the vector, where a single
+// binary tree takes twice that: with many pieces the time of a broadcast or reduce approaches n/G,
+// and of an all-reduce 2n/G, with a latency proportional to log2 p instead of p. Broadcast and
+// reduce: the root is above both trees, which span the other ranks. All-reduce: each half is summed
+// at the root of its own tree.
 // Sources: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL 2.4 (Jeaugey, "Massively
-// scale your deep learning training with NCCL 2.4", 2019). NCCL's trees hang from a node with one
-// child, so at odd counts rank 0 is an inner node of both; here none is at any count.
+// scale your deep learning training with NCCL 2.4", 2019). The root of NCCL's trees has one child,
+// so with an odd number of ranks rank 0 is an inner node of both trees; here no rank ever is.
 #include "collective/settings.h"
 #include "collective/tree_pipeline.h"
 

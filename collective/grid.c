@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ranks count the innermost dimension first: rank = sum of coordinate * product of the sizes within.
+// Ranks are numbered from the innermost dimension: rank = sum of coordinate * product of the inner
+// sizes.
 #include "collective/grid.h"
 
 uint32_t coll_span(const struct coll_schedule *s, uint32_t dims)
@@ -62,8 +63,8 @@ static struct coll_range segment(struct coll_range r, uint32_t n, uint32_t membe
                                r.first + coll_segment(&shape, member + 1)};
 }
 
-// The dimensions that have cut the chunk when phase `i` works on it, the outermost cut first; how
-// many.
+// Collect the dimensions that have cut the chunk before phase `i`, the outermost cut first. Returns
+// their number.
 static uint32_t cuts_before(const struct coll_phase *phases, uint32_t n, uint32_t i,
                             uint8_t cuts[COLL_MAX_PHASES])
 {
@@ -77,7 +78,8 @@ static uint32_t cuts_before(const struct coll_phase *phases, uint32_t n, uint32_
         else if (phases[p].op == COLL_ALL_GATHER)
             depth--;
     }
-    return phases[i].op == COLL_ALL_GATHER ? depth - 1 : depth; // it joins the innermost cut
+    // the phase itself joins the innermost cut
+    return phases[i].op == COLL_ALL_GATHER ? depth - 1 : depth;
 }
 
 struct coll_range coll_phase_range(const struct coll_schedule *s, const struct coll_phase *phases,
@@ -85,7 +87,8 @@ struct coll_range coll_phase_range(const struct coll_schedule *s, const struct c
 {
     uint8_t cuts[COLL_MAX_PHASES];
     uint32_t depth = cuts_before(phases, n, i, cuts);
-    uint32_t rank = coll_rank_of(s, phases[i].dim, group, 0); // all members have the same cuts
+    // all members of the group have the same cuts
+    uint32_t rank = coll_rank_of(s, phases[i].dim, group, 0);
     for (uint32_t c = 0; c < depth; c++)
         chunk = segment(chunk, coll_group_size(s, cuts[c]), coll_member_of(s, cuts[c], rank));
     return chunk;

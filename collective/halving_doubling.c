@@ -2,21 +2,22 @@
 // Recursive halving and doubling: log2(p) exchanges with partners at distances p/2, p/4, ... 1.
 //
 // Let q be the largest power of two <= p. The first 2(p - q) ranks form pairs (2i, 2i + 1): the odd
-// one folds its data into the even one before, sits out, and is served after. The even ones and the
-// ranks behind the pairs are the q cores, numbered in rank order, so every block of consecutive
-// cores stands for one contiguous range of the vector.
+// rank sends its data to the even one ("fold"), takes no part, and gets the result afterwards. The
+// even ranks and the ranks after the pairs are the q cores, numbered in rank order, so the data of
+// consecutive cores is one contiguous range of the vector.
 //   fold in    odd rank -> its core: its vector (its segment for an all-gather)
-//   halving    core c and c ^ mask (mask = q/2 .. 1) swap the half that the other keeps, and add
-//   doubling   core c and c ^ mask (mask = 1 .. q/2) swap all they have
+//   halving    core c and c ^ mask (mask = q/2 .. 1) exchange the half that the partner keeps, and
+//              add
+//   doubling   core c and c ^ mask (mask = 1 .. q/2) exchange all they have
 //   fold out   core -> its odd rank: the vector (the odd rank's segment for a reduce-scatter)
 // A reduce-scatter has no doubling, an all-gather no halving. For powers of two each rank sends
-// (p-1)/p of the vector in either; a fold adds up to a vector before and after.
-// An all-reduce cuts the vector into q equal ranges, the others by the p segments of the ranks.
-// A barrier is an all-gather of nothing.
+// (p-1)/p of the vector in halving and in doubling; a fold adds up to one vector before and after.
+// An all-reduce cuts the vector into q equal ranges, the other operations into the p segments of
+// the ranks. A barrier is an all-gather of empty messages.
 // Source: Thakur, Rabenseifner, Gropp, IJHPCA 2005, sections 4.3 to 4.5.
 #include "collective/collective.h"
 
-// Operations of which a rank knows only its own part at the start.
+// True for operations in which a rank has only its own part at the start.
 static bool only_gathers(const struct coll_shape *shape)
 {
     return shape->op == COLL_ALL_GATHER || shape->op == COLL_BARRIER;
@@ -32,7 +33,7 @@ static uint32_t cores_log2(const struct coll_shape *shape)
     return log2;
 }
 
-// p - q: the ranks that sit out.
+// p - q: the number of ranks that are folded.
 static uint32_t folded(const struct coll_shape *shape)
 {
     return shape->ranks - (UINT32_C(1) << cores_log2(shape));
@@ -60,7 +61,7 @@ static uint32_t rank_of(const struct coll_shape *shape, uint32_t core)
     return core < pairs ? 2 * core : core + pairs;
 }
 
-// First byte of what core c stands for; c = q gives the end of the vector.
+// First byte of the range of core c; c = q gives the end of the vector.
 static uint64_t core_offset(const struct coll_shape *shape, uint32_t core)
 {
     if (shape->op != COLL_ALL_REDUCE)
@@ -69,7 +70,7 @@ static uint64_t core_offset(const struct coll_shape *shape, uint32_t core)
     return coll_segment(&cores, core);
 }
 
-// The phase of a step; *mask is the distance of the partner in the exchanges.
+// The phase of a step; *mask is the distance to the partner in the exchanges.
 static enum phase phase_of(const struct coll_shape *shape, uint32_t step, uint32_t *mask)
 {
     uint32_t log2 = cores_log2(shape);

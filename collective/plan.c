@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Phases of a chunk.
+// Plans the phases of a chunk.
 //
-// All-reduce over dimensions d0..dk: baseline = an all-reduce of all bytes in each; bandwidth-aware
-// = reduce-scatter d0..dk-1, all-reduce dk, all-gather dk-1..d0. Reduce-scatter and all-to-all visit
-// dimensions ascending, all-gather descending. Round robin rotates that order by one more dimension
-// for every chunk. Themis reduces-scatters over all dimensions, the least loaded first, and gathers
-// back in reverse; where loads hardly differ (by less than a sixteenth of a chunk) it keeps the
-// ascending order.
+// All-reduce over dimensions d0..dk: baseline = an all-reduce of all bytes in each dimension;
+// bandwidth-aware = reduce-scatter d0..dk-1, all-reduce dk, all-gather dk-1..d0. Reduce-scatter and
+// all-to-all visit dimensions in ascending order, all-gather in descending order. Round robin
+// rotates that order by one dimension for every chunk. Themis reduce-scatters over all dimensions,
+// the least loaded first, and all-gathers in reverse; if loads differ by less than a sixteenth of a
+// chunk it keeps the ascending order.
 // Sources: Rashidi et al., ISPASS 2020 (ASTRA-sim: baseline, bandwidth-aware); Rashidi et al., ISCA
-// 2022 (Themis, algorithm 1). Sizes divide without remainder, as there.
+// 2022 (Themis, algorithm 1). Sizes are divided without rounding, as there.
 #include "collective/plan.h"
 
 #define MIB 1048576.0
@@ -46,7 +46,7 @@ void coll_planner_begin(struct coll_planner *p, ps_t now)
     }
 }
 
-// By load, equal ones as they were.
+// Sort dimensions by load; equal ones keep their order.
 static void sort_by_load(struct coll_planner *p, bool descending)
 {
     for (uint32_t i = 1; i < p->schedule->n_dims; i++) {
@@ -70,8 +70,8 @@ static double load_of(const struct coll_schedule *s, uint32_t dim, uint64_t byte
     return (double)bytes / MIB * share * s->dim_bandwidth[0] / s->dim_bandwidth[dim];
 }
 
-// Bytes of a chunk that would even out the loads of the dimensions, by what the one to be taken
-// first (of an all-gather: last) makes of them.
+// Bytes of a chunk that would add the difference of the loads to the first dimension (for an
+// all-gather: to the last one).
 static uint64_t uneven_bytes(const struct coll_planner *p, const uint8_t *dims, uint32_t n,
                              bool gather)
 {
@@ -81,7 +81,8 @@ static uint64_t uneven_bytes(const struct coll_planner *p, const uint8_t *dims, 
                       load_of(s, gather ? dims[n - 1] : dims[0], (uint64_t)MIB, gather) * MIB);
 }
 
-// The dimensions of `in`, at least one, in the order that Themis takes them; adds their loads.
+// The order in which Themis visits the dimensions of `in`, of which there is at least one; adds
+// their loads.
 static void themis_order(struct coll_planner *p, enum coll_op op, uint64_t bytes, const bool *in,
                          uint8_t *dims, uint32_t n)
 {
@@ -96,7 +97,7 @@ static void themis_order(struct coll_planner *p, enum coll_op op, uint64_t bytes
     bool uneven = uneven_bytes(p, chosen, n, gather) >= bytes / 16;
     for (uint32_t i = 0; i < n && uneven; i++)
         dims[i] = chosen[i];
-    for (uint8_t i = 0; i < s->n_dims && !uneven; i++) // `dims` keeps the ascending order
+    for (uint8_t i = 0; i < s->n_dims && !uneven; i++) // equal loads: ascending order
         p->sorted[i] = gather ? (uint8_t)(s->n_dims - 1 - i) : i;
     for (uint32_t i = 0; i < n; i++) {
         p->load[dims[i]] += load_of(s, dims[i], bytes, gather);
@@ -104,7 +105,7 @@ static void themis_order(struct coll_planner *p, enum coll_op op, uint64_t bytes
     }
 }
 
-// The dimensions that take part, in the order of the schedule (but for Themis); how many.
+// Order the dimensions that take part by the schedule (except Themis). Returns their number.
 static uint32_t ordered_dims(struct coll_planner *p, enum coll_op op, const bool *in, uint8_t *dims)
 {
     const struct coll_schedule *s = p->schedule;

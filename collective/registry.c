@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The catalogue of collective algorithms: the only place that knows them all.
+// The list of all collective algorithms.
 #include <string.h>
 
 #include "collective/collective.h"

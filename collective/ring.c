@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Ring collectives: every rank passes one segment per step to its neighbour.
+// Ring collectives: in each step every rank sends one segment to its neighbour.
 //
 // Reduce-scatter: in step s of p - 1, rank r sends segment r - s - 1 to rank r + 1, which adds it;
-// rank r ends with the sum of segment r. All-gather: in step s rank r passes segment r - s on. An
-// all-reduce is the one after the other. Each rank sends (p-1)/p of the vector in either.
-// Rooted operations run along the chain that the ring is when it is cut at the root. Outward
-// (broadcast, scatter) the root is its head, inward (reduce, gather) its tail; the rank q hops from
-// the head sends, until p - 1 hops are done,
+// rank r ends with the sum of segment r. All-gather: in step s rank r forwards segment r - s. An
+// all-reduce is a reduce-scatter and then an all-gather. Each rank sends (p-1)/p of the vector in
+// each of them.
+// Rooted operations use the chain that results from cutting the ring at the root. For broadcast and
+// scatter the root is its head, for reduce and gather its tail. The rank q hops from the head
+// sends, for q < p - 1,
 //   broadcast, reduce  piece s - q in step s: a pipeline of p - 1 + pieces - 1 steps
-//   gather             its own segment in step 0, then what it received, nearest first
+//   gather             its own segment in step 0, then what it has received, nearest first
 //   scatter            from step q on the segment of the farthest rank, then the next nearer
-// so that gather and scatter take p - 1 steps of one segment at the root.
-// Bidirectional: every segment or piece is halved; the lower half goes up the ring as above, the
-// upper half goes down it (the mirror image), so that both directions of every link carry half.
-// All-to-all does not forward: in step s rank r sends straight to rank r + s + 1 and hears from
-// r - s - 1, the shifted exchange that NCCL makes of its point-to-point calls. It has no direction;
-// a second direction changes nothing there, nor in send_recv (one message to the next rank) and
-// barrier: a token leaves rank 0, has collected all after p - 1 hops and told all after p - 1 more.
+// so gather and scatter take p - 1 steps of one segment at the root.
+// Bidirectional: every segment or piece is halved; the lower half is sent up the ring as above, the
+// upper half in the opposite direction (the mirror image), so that both directions of every link
+// carry half.
+// All-to-all does not forward: in step s rank r sends directly to rank r + s + 1 and receives from
+// r - s - 1, the shifted exchange that NCCL uses for its point-to-point calls. The number of
+// directions has no effect on it, nor on send_recv (one message to the next rank) and barrier: a
+// token from rank 0 has visited all ranks after p - 1 hops, and p - 1 more hops release them.
 // Sources: Patarasuk, Yuan, JPDC 69 (2009), section 4; Thakur, Rabenseifner, Gropp, IJHPCA 2005.
 #include "collective/collective.h"
 #include "collective/settings.h"
@@ -63,7 +65,7 @@ static uint32_t ring_steps(const struct coll_shape *shape)
     }
 }
 
-// The rank `hops` (< p) further up the ring, or down it.
+// The rank `hops` (< p) up the ring, or down the ring.
 static uint32_t ring_walk(const struct coll_shape *shape, uint32_t rank, uint32_t hops, bool down)
 {
     uint64_t up = down ? shape->ranks - hops : hops;
@@ -82,7 +84,7 @@ static bool ring_two_ways(const struct coll_shape *shape)
            shape->op != COLL_BARRIER;
 }
 
-// Hops from the head of the chain.
+// Number of hops from the head of the chain.
 static uint32_t chain_position(const struct coll_shape *shape, uint32_t rank, bool down)
 {
     bool inward = shape->op == COLL_REDUCE || shape->op == COLL_GATHER;
@@ -90,7 +92,7 @@ static uint32_t chain_position(const struct coll_shape *shape, uint32_t rank, bo
     return down ? ring_walk(shape, head, rank, true) : ring_walk(shape, rank, head, true);
 }
 
-// Whether the rank at position q sends in this step; its successor then receives.
+// True if the rank at position q sends in this step; its successor then receives.
 static bool chain_sends(const struct coll_shape *shape, uint32_t q, uint32_t step)
 {
     if (q == shape->ranks - 1)
@@ -132,13 +134,13 @@ static struct coll_send exchange_send(const struct coll_shape *shape, uint32_t r
     return coll_exchange(shape, rank, ring_walk(shape, rank, step + 1, false), step);
 }
 
-// The segment that a rank passes on in a step.
+// The segment that a rank forwards in a step.
 static uint32_t passed_segment(const struct coll_shape *shape, uint32_t rank, uint32_t step,
                                bool reduce, bool down)
 {
     uint32_t p = shape->ranks;
     if (shape->op == COLL_SCATTER)
-        return ring_walk(shape, rank, p - 1 - step, down); // the hops that it has yet to go
+        return ring_walk(shape, rank, p - 1 - step, down); // hops that the segment still has to go
     uint32_t behind = reduce ? step + 1 : shape->op == COLL_ALL_REDUCE ? step - (p - 1) : step;
     return ring_walk(shape, rank, behind, !down);
 }

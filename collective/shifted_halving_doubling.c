@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Halving and doubling for a distributed loop network: at every step a partner one link away.
+// Halving and doubling for a distributed loop network: in every step the partner is one link away.
 //
-// Servers stand on a ring with links to the servers 1, 2, 4 .. further and back (topology kind
-// `dln`); each has ranks_per_server consecutive ranks. All counts are powers of two. Every exchange
-// is with the rank whose number differs in one bit: a low bit is a rank of the same server, a high
-// bit k a server at distance 2^k one way or the other, so one link of the loop away.
-// Halving takes the bits one after the other and each time sends the segments of all ranks that
-// agree with the partner in the bits so far; doubling goes back and sends all it has. This is right
-// in any order of bits, if both partners have the same. Within the server first, so that
-// each rank takes only its part of the vector outside; then over the servers. Ranks of a server
-// that all took the same distance would share its link and leave the others idle: in a group of g
-// ranks, rank i takes the distances from 2^i on, cyclically, so that at each step g distances are
-// in use. g is the largest of 1, 2, 4, 16, 256 (2^2^i) that the server has ranks for and the loop
-// distances: 2^g <= servers. The bytes are those of halving_doubling, (p-1)/p of the vector each
-// way (p = all ranks).
+// Servers are connected as a ring with additional links to the servers 2, 4, .. further in both
+// directions (topology kind `dln`); each has ranks_per_server consecutive ranks. All numbers are
+// powers of two. A rank always exchanges with the rank whose number differs in one bit: a low bit
+// gives a rank of the same server, high bit k a server at distance 2^k in one of the directions, so
+// one link away.
+// Halving takes the bits in some order and in each step sends the segments of all ranks that agree
+// with the partner in the bits so far; doubling reverses the order and sends all it has. This is
+// correct for any order of bits that both partners share. Bits of the server come first, so that
+// each rank sends only its part of the vector to other servers. If all ranks of a server used the
+// same distance at a time, they would share one link while the others are idle. So in a group of g
+// ranks, rank i uses the distances from 2^i on, cyclically, and in each step g distances are in
+// use. g is the largest of 1, 2, 4, 16, 256 (2^2^i) with g <= ranks per server and 2^g <= servers.
+// The bytes are those of halving_doubling, (p-1)/p of the vector in each of halving and doubling (p
+// = all ranks).
 // Source of the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5. The shifted order
-// has no published text behind it here: it is what the paragraph above says.
+// is described by no publication that we know of; it is defined above.
 #include "collective/collective.h"
 #include "collective/settings.h"
 
@@ -78,7 +79,7 @@ static uint32_t group_size(const struct coll_shape *shape)
     return g;
 }
 
-// The bit in which the partner of the s-th halving differs, s < log2(ranks).
+// The bit in which the partner of halving step s differs, s < log2(ranks).
 static uint32_t exchange_bit(const struct coll_shape *shape, uint32_t rank, uint32_t s)
 {
     uint32_t local = ranks_per_server(shape), local_bits = log2_of(local);
@@ -94,7 +95,7 @@ static uint32_t shd_steps(const struct coll_shape *shape)
     return log2_of(shape->ranks) * (shape->op == COLL_ALL_REDUCE ? 2 : 1);
 }
 
-// One message each way in every step.
+// One message in each direction in every step.
 static uint32_t shd_fan(const struct coll_shape *shape, uint32_t rank, uint32_t step)
 {
     (void)shape;
@@ -108,7 +109,7 @@ static bool is_halving(const struct coll_shape *shape, uint32_t step)
     return shape->op != COLL_ALL_GATHER && step < log2_of(shape->ranks);
 }
 
-// The halving that a step is, or that its doubling undoes.
+// The halving step that this step is, or that this step of doubling reverses.
 static uint32_t halving_of(const struct coll_shape *shape, uint32_t step)
 {
     return is_halving(shape, step) ? step : shd_steps(shape) - 1 - step;
@@ -120,7 +121,7 @@ static struct coll_block shd_block(const struct coll_shape *shape, uint32_t rank
     (void)k;
     uint32_t s = halving_of(shape, step);
     uint32_t segment = is_halving(shape, step) ? rank ^ exchange_bit(shape, rank, s) : rank;
-    for (uint32_t i = s + 1; i < log2_of(shape->ranks); i++, b /= 2) { // bits that are still free
+    for (uint32_t i = s + 1; i < log2_of(shape->ranks); i++, b /= 2) { // the bits not used so far
         uint32_t bit = exchange_bit(shape, rank, i);
         segment = b % 2 == 1 ? segment | bit : segment & ~bit;
     }

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Tree collectives: in one piece over a binomial tree, in several over a binary tree, pipelined.
+// Tree collectives: in one piece over a binomial tree; in several pieces pipelined over a binary
+// tree.
 //
-// Binomial: numbered from the root, v = rank - root mod p, node v with lowest set bit b hangs below
-// v - b and stands for the nodes v .. v + b - 1. Up (reduce, gather), in step s of L = ceil(log2
-// p), nodes with b = 2^s send to their parent, which adds or keeps. Down (broadcast, scatter): the
-// same levels backwards, and between two levels a step in which a child answers its parent with an
-// empty message. A parent thus serves its children one after the other, as with a blocking send; a
-// line that shares itself out between messages would delay the first, largest subtree by the
-// others. An all-reduce goes up to rank 0 and down; so does a barrier, with nothing and without
-// answers. At powers of two either way costs L (a + n/G), of gather and scatter L a + (p-1)/p n/G;
-// down the answers add (L - 1) a at the root.
-// In pieces (broadcast, reduce, all_reduce): the root above a binary tree of the others, where no
-// rank sends more than two copies of the vector one way, so that with many pieces the time tends to
-// 2n/G (an all-reduce: 3n/G) rather than n/G log2 p. For p a power of two as deep as the binomial.
-// Sources: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4; the binary tree: binary_tree.h.
+// Binomial: nodes are numbered from the root, v = rank - root mod p. Node v with lowest set bit b
+// is a child of v - b and the root of the subtree v .. v + b - 1. Upwards (reduce, gather): in step
+// s of L = ceil(log2 p), nodes with b = 2^s send to their parent, which adds or stores. Downwards
+// (broadcast, scatter): the same levels in reverse order, and between two levels a step in which a
+// child sends an empty answer to its parent. A parent thus serves its children one after the other,
+// as with blocking sends; if the messages shared the link, the first and largest subtree would be
+// delayed by the others. An all-reduce goes up to rank 0 and down; so does a barrier, with empty
+// messages and without answers. At powers of two each direction costs L (a + n/G); gather and
+// scatter L a + (p-1)/p n/G; the answers on the way down add (L - 1) a at the root.
+// In pieces (broadcast, reduce, all_reduce): the root is above a binary tree of the other ranks. No
+// rank sends more than two copies of the vector in one direction, so with many pieces the time
+// approaches 2n/G (an all-reduce: 3n/G) instead of n/G log2 p. If p is a power of two the tree is
+// as deep as the binomial tree.
+// Sources: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4; for the binary tree see
+// binary_tree.h.
 #include "collective/settings.h"
 #include "collective/tree_pipeline.h"
 
@@ -108,13 +111,13 @@ static uint32_t tree_steps(const struct coll_shape *shape)
     return (goes_up(shape->op) ? levels(shape) : 0) + down_steps(shape);
 }
 
-// What a rank does in a step over the binomial tree.
+// The part of a rank in a step over the binomial tree.
 struct turn {
-    bool up;       // messages go to the parents
-    bool answer;   // of a child that has been served
-    bool is_child; // the rank talks to its parent
+    bool up;       // messages go to parents
+    bool answer;   // the message is an answer of a child that has been served
+    bool is_child; // the rank exchanges with its parent
     bool is_parent;
-    uint32_t node, bit; // v, and the distance to the other
+    uint32_t node, bit; // v, and the distance to the partner
 };
 
 static struct turn turn_of(const struct coll_shape *shape, uint32_t rank, uint32_t step)
@@ -155,7 +158,8 @@ static uint32_t tree_n_recvs(const struct coll_shape *shape, uint32_t rank, uint
     return turn.up ? turn.is_parent : turn.is_child;
 }
 
-// The segments of a gather or scatter that pass between a node and its parent: its subtree's.
+// The b-th segment of a gather or scatter message between a node and its parent: those of the
+// node's subtree.
 static struct coll_block tree_block(const struct coll_shape *shape, uint32_t rank, uint32_t step,
                                     uint32_t k, uint32_t b)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which piece a rank sends to whom in a step: from its depth in each tree.
+// Determines which piece a rank sends to which rank in a step, from its depth in each tree.
 #include "collective/tree_pipeline.h"
 
 #include "collective/binary_tree.h"
 
-// A rank in one of the trees; numbers are ranks.
+// A rank's position in one of the trees; all fields are ranks.
 struct tree_place {
     bool has_parent;
     uint32_t parent, child[2], n_children, depth;
@@ -12,7 +12,7 @@ struct tree_place {
 
 static bool has_top(const struct tree_pipeline *t) { return t->top != PIPELINE_NO_TOP; }
 
-// Ranks that are positions 1..n of the trees.
+// Number of ranks that are positions 1..n of the trees.
 static uint32_t positions(const struct tree_pipeline *t) { return t->ranks - has_top(t); }
 
 static uint32_t height(const struct tree_pipeline *t)
@@ -57,7 +57,7 @@ static struct tree_place place_of(const struct tree_pipeline *t, uint32_t tree, 
     return place;
 }
 
-// The piece, if any, that nodes at this depth send up, or down, in a step.
+// Find the piece that nodes at this depth send up (down) in a step; returns false if there is none.
 static bool piece_up(const struct tree_pipeline *t, uint32_t depth, uint32_t step, uint32_t *piece)
 {
     uint32_t first = height(t) - depth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Collectives by their number, queues of groups along dimensions.
+// Collectives by their number, and queues of groups along dimensions.
 #include "comm/admission.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "engine/memory.h"
 #include "engine/text.h"
 
-#define URGENT (INT64_C(1) << 40) // above all numbers
+#define URGENT (INT64_C(1) << 40) // larger than any number of a collective
 
 void admission_init(struct communicator *c)
 {
@@ -35,7 +35,7 @@ void admission_free(struct communicator *c)
 
 /* ---- collectives ---- */
 
-// The place of collective `number`, which has not ended, among those that are open.
+// The slot of collective `number`, which has not ended, in the list of open collectives.
 static struct instance **open_slot(struct communicator *c, size_t number)
 {
     while (number >= c->first_open + c->n_open) {
@@ -52,7 +52,7 @@ static bool requests_equal(const struct comm_request *a, const struct comm_reque
            a->inner == b->inner && a->uneven == b->uneven && a->urgent == b->urgent;
 }
 
-// Members that issue different collectives would wait for each other's messages for ever.
+// Members that issue different collectives would wait forever for each other's messages.
 static _Noreturn void mismatch(const struct communicator *c, const struct instance *in,
                                uint32_t member, const struct comm_request *request)
 {
@@ -96,14 +96,14 @@ void admission_close(struct communicator *c, struct instance *in)
     while (gone < c->n_open && c->open[gone] == NULL)
         gone++;
     if (gone < c->n_open && gone < c->cap_open / 2)
-        return; // moved later, when it is worth it
+        return; // moving the rest of the list is not worthwhile yet
     c->n_open -= gone;
     c->first_open += gone;
     for (size_t i = 0; i < c->n_open; i++)
         c->open[i] = c->open[i + gone];
 }
 
-/* ---- places ---- */
+/* ---- phases that enter and leave a dimension ---- */
 
 struct dim_queue *admission_queue(const struct phase_run *run)
 {

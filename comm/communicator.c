@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Communicators: their making, and what can be counted before anything runs.
+// Communicators: construction, and quantities known before the run.
 #include "comm/communicator.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "comm/admission.h"
 #include "engine/memory.h"
 
-// Themis divides by the bandwidths of dimensions: measured from the first member to its neighbour.
+// Measure the bandwidths of dimensions, which Themis uses: from the first member to its neighbour.
 static void measure_dims(struct communicator *c)
 {
     const struct comm_job *job = c->job;
@@ -83,7 +83,7 @@ uint64_t comm_bytes(const struct communicator *c, const struct comm_request *req
 #define MEMBERS_SEEN 16
 #define STEPS_SEEN 4096
 
-// Peers that a rank of a group sends to, the mean over a few members.
+// Number of peers to which a rank of a group sends, averaged over a few members.
 static double peers_of(const struct coll_algorithm *a, const struct coll_shape *shape)
 {
     uint32_t n = shape->ranks < MEMBERS_SEEN ? shape->ranks : MEMBERS_SEEN, steps = a->steps(shape);
@@ -113,7 +113,7 @@ double comm_queue_pairs(const struct coll_schedule *s, enum coll_op op, uint32_t
 {
     struct coll_planner planner;
     struct coll_phase phases[COLL_MAX_PHASES];
-    struct coll_schedule even = *s; // bandwidths are measured when a communicator is made
+    struct coll_schedule even = *s; // bandwidths are measured only when a communicator is made
     double pairs = 0;
     for (uint32_t d = 0; d < even.n_dims; d++)
         even.dim_bandwidth[d] = 1;
@@ -122,7 +122,7 @@ double comm_queue_pairs(const struct coll_schedule *s, enum coll_op op, uint32_t
     uint32_t n = coll_plan(&planner, op, dims, bytes, phases);
     for (uint32_t i = 0; i < n; i++) {
         struct coll_choice choice = s->choice[phases[i].op][phases[i].dim];
-        coll_choice_set(&choice, "pieces", "1"); // more of them take the same pairs
+        coll_choice_set(&choice, "pieces", "1"); // more pieces use the same queue pairs
         struct coll_shape shape = {.op = phases[i].op,
                                    .ranks = coll_group_size(s, phases[i].dim),
                                    .bytes = bytes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chunks are of equal whole size and the last one takes the rest; there are no more chunks than a
-// rank holds bytes. An all-gather is cut by what every rank brings.
+// All chunks have the same integer size, except that the last one takes the remainder; there are no
+// more chunks than a rank holds bytes. An all-gather is cut by the size of a rank's own part.
 #include "comm/instance.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Steps of a phase as messages arrive. On entering a step a rank posts its sends; when what the step
-// awaits has come it adds what is to be added, which takes time where the schedule says so, and
-// before the next sends, as after the last step, its endpoint delay passes. Arrivals of later steps wait
-// in a window that slides along, as long as ranks run ahead.
+// Runs the steps of a phase as messages arrive. When a rank enters a step it posts the step's
+// sends. When the step's messages have arrived, the rank adds those to be reduced, which may take
+// time (schedule.reduce_bps); its endpoint delay passes before the next sends and after the last
+// step. Messages of later steps are counted in a sliding window.
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +108,7 @@ void phase_runs_free(struct communicator *c)
 
 /* ---- arrivals ---- */
 
-// The arrivals of a step that is not past.
+// The arrivals of this step or a later one.
 static struct arrivals *walk_arrivals(struct walk *walk, uint32_t step)
 {
     if (step == walk->step)
@@ -125,13 +125,13 @@ static struct arrivals *walk_arrivals(struct walk *walk, uint32_t step)
     return &walk->early[at];
 }
 
-// To the next step, with what has come for it.
+// Go to the next step; its arrivals so far become the current ones.
 static void walk_next_step(struct walk *walk)
 {
     walk->step++;
     walk->now = (struct arrivals){0};
     uint32_t at = walk->step - walk->early_base;
-    if (at >= walk->n_early) { // all that came early is used up
+    if (at >= walk->n_early) { // no arrivals of later steps remain
         walk->early_base = walk->step;
         return;
     }
@@ -205,7 +205,8 @@ static void delay(struct walk *walk, ps_t at)
     sim_timer_start(job->engine, &walk->timer, at);
 }
 
-// Leaves its step when all that it awaits has come. False: it has to wait, for messages or a delay.
+// Leave the step if all its messages have arrived. Returns false if the rank must wait for messages
+// or a delay.
 static bool leaves_step(struct walk *walk, ps_t now)
 {
     const struct phase_run *run = walk->run;
@@ -219,7 +220,7 @@ static bool leaves_step(struct walk *walk, ps_t now)
     return wait == 0;
 }
 
-// Issues the step it has come to, and goes on while nothing has to be awaited.
+// Issue the current step, and continue as long as nothing has to be waited for.
 static void walk_on(struct walk *walk, ps_t now)
 {
     const struct phase_run *run = walk->run;
@@ -249,8 +250,8 @@ static void walk_timers_init(struct phase_run *run)
                        on_timer, &run->walks[m]);
 }
 
-// A rank may send only from its own events, so a phase that was admitted in another rank's event is
-// started by a timer even where there is no delay.
+// A rank may send only from its own events. So a phase that is admitted in another rank's event is
+// started by a timer, even if the delay is 0.
 void walk_begin(struct walk *walk, ps_t now)
 {
     const struct communicator *c = walk->run->comm;

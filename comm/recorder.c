@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records grow with the kinds of phases that their chunks have; the use of dimensions is kept in memory
-// that is bounded however long a run is.
+// The size of a record depends on the kinds of phases of its chunks; the use of dimensions needs
+// bounded memory, however long the run is.
 #include "comm/recorder.h"
 
 #include <stdlib.h>
@@ -80,7 +80,7 @@ void recorder_sort(const struct recorder *recorder)
         qsort(recorder->records, recorder->n, sizeof *recorder->records, compare_records);
 }
 
-/* ---- notes of the scheduler ---- */
+/* ---- records of the scheduler ---- */
 
 void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The collective scheduler: each chunk goes through its phases, each rank as far as it has come.
+// The collective scheduler: each chunk runs through its phases, and each rank at its own speed.
 //
-// When a rank's part of a phase ends, it joins its next phase before the place is given to another:
-// of two phases along one dimension, one behind the other, the second is among those to choose from.
+// When a rank's part of a phase ends, the rank joins its next phase before another phase gets the
+// freed place. If both phases use the same dimension, the next one is therefore among the
+// candidates.
 #include <stdlib.h>
 
 #include "comm/admission.h"
@@ -12,14 +13,15 @@
 
 static void closed_form_end(struct phase_run *run, ps_t now)
 {
-    uint32_t members = run->n_members; // the last one may end the run
+    uint32_t members = run->n_members; // `run` may be freed by the last member
     (*run->comm->job->delays)--;
     for (uint32_t m = 0; m < members; m++)
         scheduler_member_done(run, m, now);
 }
 
-// Of phases of a queue that end at once, the one that began first is the first to end: timers know
-// no such order. The timers of the others find nothing to do.
+// If phases of one queue end at the same time, the one that began first must end first, which
+// timers do not guarantee. So all of them are ended here in that order, and the timers of the
+// others find nothing to do.
 static void on_closed_form(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
@@ -31,7 +33,7 @@ static void on_closed_form(struct engine *e, struct sim_timer *timer, int revent
             continue;
         }
         closed_form_end(run, e->now_ps);
-        i = 0; // others may have begun
+        i = 0; // others may have begun: search again
     }
 }
 
@@ -57,7 +59,8 @@ static bool closed_form_ps(const struct phase_run *run, ps_t *duration_ps)
     return known;
 }
 
-// Does the network know how long the phase takes? Then the run ends after that.
+// If the network is in closed form, arm a timer for the end of the phase. Returns false if the
+// phase must run as messages.
 static bool closed_form(struct phase_run *run, ps_t now)
 {
     struct communicator *c = run->comm;
@@ -95,7 +98,7 @@ void scheduler_start(struct phase_run *run, ps_t now)
         walk_begin(&run->walks[m], now);
 }
 
-// A rank is ready for the phase it has come to.
+// A rank is ready for its current phase.
 static void enter(struct communicator *c, struct instance *in, uint32_t chunk, uint32_t rank,
                   ps_t now)
 {
@@ -104,7 +107,7 @@ static void enter(struct communicator *c, struct instance *in, uint32_t chunk, u
     struct phase_run *run = phase_run_of(c, in, chunk, i, coll_group_of(&c->schedule, dim, rank));
     admission_ready(run, now);
     if (c->queued)
-        return; // it begins when it has a place, at once perhaps
+        return; // the rank begins when the phase gets a place, possibly in this call
     if (run->n_ready == 1)
         recorder_start(run, now);
     walk_begin(&run->walks[coll_member_of(&c->schedule, dim, rank)], now);
@@ -160,7 +163,7 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
         return false;
     }
     in->tickets[member] = ticket;
-    in->runs_open++; // it stays while chunks begin
+    in->runs_open++; // keeps the collective alive while chunks begin
     for (uint32_t chunk = 0; chunk < in->n_chunks; chunk++)
         enter(c, in, chunk, member, now);
     in->runs_open--;

@@ -5,7 +5,8 @@
 #include "workload/flows.h"
 #include "workload/training_job.h"
 
-// clang-format off: one entry per line
+// One entry per line.
+// clang-format off
 const struct job_entry job_registry[] = {
     {&flows_kind, &flows_reader},
     {&incast_kind, &incast_reader},

@@ -92,8 +92,8 @@ extern const struct object capture_object;
 extern const struct object report_object;
 extern const struct object limits_object;
 
-// The objects in the order of the resolved form.
-// clang-format off: one object per line
+// The objects in the order of the resolved form, one per line.
+// clang-format off
 static const struct object *const objects[] = {
     &editor_object,  &topology_object, &switch_object, &transport_object,
     &cc_object,      &workload_object, &faults_object, &routes_object,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A rank starts the next repeat when its own part of the one before is done, as kernels on a stream do;
-// no barrier is added between ranks.
+// A rank starts the next repeat when its own part of the previous one has ended, like kernels on a
+// stream; there is no barrier between ranks.
 #include "workload/collective_job.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct collective_program {
     struct communicator *comm;
     struct comm_request request;
     uint64_t repeat;
-    uint64_t *begun; // [rank] repeats
+    uint64_t *begun; // [rank] number of repeats begun
 };
 
 static void *collective_new(struct job_run *job)

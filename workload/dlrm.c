@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT
 // The model of Naumov et al., "Deep Learning Recommendation Model", 2019: bottom layers over dense
-// features, a pooled vector from each embedding table, dot products of all pairs of these vectors, top
-// layers. The batch is split over the ranks (B samples each of N ranks); where the tables are:
+// features, a pooled vector from each embedding table, dot products of all pairs of these vectors,
+// top layers. The batch is distributed over the ranks (B samples on each of N ranks). Sharding
+// determines where the tables are:
 //
-//   table    whole tables on ranks, the heaviest first on the least loaded one. Forward every rank sends
-//            every other the vectors of its tables for that rank's samples: B * sum of dims * element;
-//            backward the gradients come back the same way. Fewer tables than ranks, or unequal ones,
-//            and ranks are not alike.
-//   column   each table cut into pieces of dim / shards columns, placed likewise: the same volume, more
-//            evenly.
-//   row      each rank has some rows of every table, so partial sums for all samples: every rank sends
-//            every other B * (all dims) * element. That is a reduce-scatter by direct messages; backward
-//            an all-gather by them. N times the volume, all ranks alike.
-//   data     every rank has all tables; their gradients are all-reduced: sum of rows * dim * element.
+//   table    complete tables on ranks, the heaviest first on the least loaded rank. Forward, every
+//            rank sends every other rank the vectors of its tables for that rank's samples: B * sum
+//            of dims * element; backward, the gradients return the same way. With fewer tables than
+//            ranks, or with unequal tables, the ranks send different amounts.
+//   column   each table cut into pieces of dim / shards columns, placed likewise: the same volume,
+//            more evenly distributed.
+//   row      each rank has some rows of every table, so it has partial sums for all samples: every
+//            rank sends every other rank B * (all dims) * element. This is a reduce-scatter by
+//            direct messages; backward it is a direct all-gather. N times the volume, equal on all
+//            ranks.
+//   data     every rank has all tables; their gradients are all-reduced: sum of rows * dim *
+//            element.
 //
-// Lookups are bound by memory: samples * pooling * dim * element over its bandwidth, on the rank that has
-// most of them (backward twice that: read and write). Dense layers: gemm.h, weights all-reduced.
-// Optimizer, indices' exchange and interaction's compute are left out.
+// Lookups are limited by memory bandwidth: samples * pooling * dim * element / bandwidth, on the
+// rank with the most lookups (backward twice that: read and write). Dense layers: see gemm.h,
+// weights all-reduced. Left out: the optimizer, the exchange of indices, the compute time of the
+// interaction.
 // Sharding as in Mudigere et al., ISCA 2022, section 4.2.
 #include "workload/dlrm.h"
 
@@ -105,7 +109,7 @@ void dlrm_free(struct dlrm_spec *d)
 /* ---- placing ---- */
 
 struct piece {
-    uint64_t dim, lookups; // columns; columns times rows looked up
+    uint64_t dim, lookups; // dim: columns; lookups: columns times rows looked up
 };
 
 static int heaviest_first(const void *a, const void *b)
@@ -116,7 +120,7 @@ static int heaviest_first(const void *a, const void *b)
     return (x->dim < y->dim) - (x->dim > y->dim);
 }
 
-struct placed { // on a rank
+struct placed { // sums on one rank
     uint64_t dim, lookups;
 };
 
@@ -133,7 +137,8 @@ static size_t cut(const struct dlrm_spec *d, struct piece *pieces)
     return n;
 }
 
-// The heaviest piece that is left goes to the rank with the fewest lookups, the first of equals.
+// Put the heaviest remaining piece on the rank with the fewest lookups; the first rank among
+// equals.
 static struct placed *place(const struct dlrm_spec *d, uint32_t ranks)
 {
     uint64_t shards = d->params.sharding == DLRM_COLUMN ? d->params.column_shards : 1;
@@ -164,7 +169,7 @@ uint64_t *dlrm_rank_bytes(const struct dlrm_spec *d, uint32_t ranks)
 
 /* ---- layers ---- */
 
-static struct dlrm_table sums(const struct dlrm_spec *d) // rows: of rows times dim
+static struct dlrm_table sums(const struct dlrm_spec *d) // rows: sum of rows times dim
 {
     struct dlrm_table sum = {0};
     for (size_t t = 0; t < d->n_tables; t++) {
@@ -175,13 +180,13 @@ static struct dlrm_table sums(const struct dlrm_spec *d) // rows: of rows times 
     return sum;
 }
 
-// Columns that the busiest rank looks up for all samples of a pass.
+// Number of columns that the busiest rank looks up in a pass.
 static uint64_t busiest_lookups(const struct dlrm_spec *d, uint32_t ranks)
 {
     const struct dlrm_params *p = &d->params;
     uint64_t all = sums(d).pooling * p->batch, most = 0;
     if (p->sharding == DLRM_ROW || p->sharding == DLRM_DATA)
-        return all; // of its own samples, or a share of everyone's
+        return all; // either its own samples in all tables, or a share of the rows for all samples
     struct placed *on = place(d, ranks);
     for (uint32_t r = 0; r < ranks; r++)
         most = on[r].lookups > most ? on[r].lookups : most;
@@ -219,7 +224,7 @@ static struct training_layer embedding(const struct dlrm_spec *d, uint32_t ranks
     return layer;
 }
 
-// Dense layers of these widths behind `inputs`; where the next goes.
+// Append dense layers of these widths after `inputs`; returns the end of the layers.
 static struct training_layer *dense(struct training_layer *out, const struct dlrm_spec *d,
                                     const char *name, uint64_t inputs, const uint64_t *widths,
                                     size_t n)
@@ -245,7 +250,7 @@ struct training_spec dlrm_training(const struct dlrm_spec *d, uint32_t ranks)
                                  .last_bottom_layer = (uint32_t)d->n_bottom,
                                  .n_layers = 1 + d->n_bottom + d->n_top};
     uint64_t vectors =
-        d->n_tables + 1; // dot products of all pairs, beside the bottom layers' output
+        d->n_tables + 1; // dot products of all pairs, plus the output of the bottom layers
     uint64_t interaction = vectors * (vectors - 1) / 2 + d->bottom[d->n_bottom - 1];
     spec.layers = memory_zeroed(spec.n_layers, sizeof *spec.layers);
     spec.layers[0] = embedding(d, ranks);

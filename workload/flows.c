@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Messages at given times: each rank posts those that it sends, in the order of their starts. Nothing is
-// kept of a message; the job ends when all are acknowledged.
+// Messages at given times: each rank posts its messages in the order of their starts. No state of a
+// message is stored; the job ends when all messages are acknowledged.
 #include "workload/flows.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct flows_program {
     const struct job_run *job;
     const struct flow_list *list;
     uint32_t *order;      // indices into the list by source, then start
-    uint32_t *next, *end; // [rank] into `order`: posted next, end
+    uint32_t *next, *end; // [rank] range in `order`: next to be posted, end
 };
 
 struct flow_key {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Of a layer Y = X W (M x K by K x N): the input gradient is dY W' (M x N by N x K), the weight gradient
-// X' dY (K x M by M x N).
+// For a layer Y = X W (M x K by K x N), the input gradient is dY W' (M x N by N x K) and the weight
+// gradient X' dY (K x M by M x N).
 //
-// Roofline: max(2 M N K / peak, all three matrices once / memory bandwidth) (Williams, Waterman,
-// Patterson, CACM 2009). Systolic array of R x C: (2R + C + T - 2) ceil(S_R/R) ceil(S_C/C) cycles, with
-// S_R, S_C, T = M, N, K output stationary; K, N, M weight stationary; K, M, N input stationary
-// (Samajdar et al., SCALE-Sim, ISPASS 2020, section III: equations 1 to 4 and table III). Memory stalls
-// are left out there.
+// Roofline: max(2 M N K / peak, bytes of all three matrices / memory bandwidth) (Williams,
+// Waterman, Patterson, CACM 2009). Systolic array of R x C: (2R + C + T - 2) ceil(S_R/R)
+// ceil(S_C/C) cycles, with S_R, S_C, T = M, N, K output stationary; K, N, M weight stationary; K,
+// M, N input stationary (Samajdar et al., SCALE-Sim, ISPASS 2020, section III: equations 1 to 4 and
+// table III). These equations do not include memory stalls.
 //
-// Data parallel: every rank has all weights; the weight gradients are all-reduced. Model parallel: a
-// rank has N/g columns of W; the outputs are all-gathered, and the input gradients, of which each rank
-// has a part of the sum, all-reduced (Shoeybi et al., Megatron-LM, 2019, section 3, for one column-
-// parallel layer). Hybrid: model parallel inside dimension 0, data parallel over the others.
+// Data parallel: every rank has all weights; the weight gradients are all-reduced. Model parallel:
+// a rank has N/g columns of W; the outputs are all-gathered, and the input gradients, which are
+// partial sums on each rank, are all-reduced (Shoeybi et al., Megatron-LM, 2019, section 3, for one
+// column-parallel layer). Hybrid: model parallel inside dimension 0, data parallel over the others.
 #include "workload/gemm.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 #include "collective/collective.h"
 #include "engine/memory.h"
 
-#define NS_MAX 1e18 // what takes longer takes this
+#define NS_MAX 1e18 // limit of a time in ns
 #define GP(f) offsetof(struct gemm_params, f)
 
 static const char *const computes[] = {"roofline", "systolic", NULL};

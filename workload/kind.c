@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all kinds of jobs have in common.
+// Functions and keys that all kinds of jobs share.
 #include "workload/kind.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A channel numbers its sends and its receives; entry k of its window is the k-th of both.
+// A channel numbers its sends and its receives; pairing k of its window describes send k and
+// receive k.
 #include "workload/matching.h"
 
 #include <stdlib.h>
@@ -7,21 +8,21 @@
 
 #include "engine/memory.h"
 
-struct pairing { // the k-th send and the k-th receive of a channel
+struct pairing { // send number k and receive number k of a channel
     bool delivered, received;
-    uint32_t step; // of the receive
+    uint32_t step; // step of the receive
 };
 
 struct channel {
     uint32_t src, dst, tag;
-    uint64_t n_sends, n_receives, base; // base: of pairings[0]
+    uint64_t n_sends, n_receives, base; // base: number of pairings[0]
     struct pairing *pairings;
     size_t n, cap;
 };
 
 struct matched_message {
     uint32_t channel, step; // step: of the send
-    uint64_t number;        // of the channel's sends
+    uint64_t number;        // number of the send in its channel
     uint32_t next_free;
 };
 
@@ -37,7 +38,7 @@ void matching_free(struct matching *m)
 
 /* ---- channels ---- */
 
-// The mix of MurmurHash3's finalizer over the three parts.
+// The finalizer of MurmurHash3 applied to the three parts.
 static uint32_t hash_of(uint32_t src, uint32_t dst, uint32_t tag)
 {
     uint64_t x = ((uint64_t)src << 32 | dst) ^ (uint64_t)tag * UINT64_C(0x9e3779b97f4a7c15);
@@ -91,7 +92,7 @@ static struct pairing *pairing_at(struct channel *c, uint64_t number)
     return &c->pairings[number - c->base];
 }
 
-// Drops the pairs at the front that are over, when they are half of the window.
+// Remove finished pairings at the front when they are half of the window.
 static void channel_slide(struct channel *c)
 {
     size_t over = 0;

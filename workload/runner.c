@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The runner: pulls the steps of every rank's program, starts them over transfers, communicators and
+// The runner: gets steps from every rank's program, starts them on transfers, communicators and
 // timers, and reports their ends to the program.
 #include <stdlib.h>
 
@@ -7,7 +7,8 @@
 #include "engine/memory.h"
 #include "workload/workload.h"
 
-// Tokens of messages: the job above bit 48 (JOBS_MAX), then what is not the communicators'.
+// Tokens of messages: the job in the bits from 48 up (JOBS_MAX); a flag for messages that are not a
+// communicator's.
 #define TOKEN_JOB_SHIFT 48
 #define TOKEN_OWN (UINT64_C(1) << COMM_TOKEN_BITS)
 #define TOKEN_DETACHED (UINT64_C(1) << (COMM_TOKEN_BITS - 1))
@@ -15,16 +16,16 @@
 #define COMPLETIONS_BLOCK 256
 
 struct rank_run {
-    struct sim_timer timer; // its start, then what it computes
+    struct sim_timer timer; // for the rank's start, then for its compute and delay steps
     struct job_run *job;
     uint32_t rank;
-    uint32_t timed_step;    // that the timer is for
-    uint32_t blocking_step; // that is awaited where `blocked`
-    uint32_t open;          // steps that have started and not ended
+    uint32_t timed_step;    // the step that the timer is for
+    uint32_t blocking_step; // the step that `blocked` waits for
+    uint32_t open;          // number of steps started and not ended
     bool starting, timed, blocked, pulling, ended;
 };
 
-// The end of a collective that its rank does not know of yet.
+// A collective has ended, but done() has not been called yet, because the program delays it.
 struct completion {
     struct sim_timer timer;
     struct rank_run *rank;
@@ -39,9 +40,9 @@ struct group_member {
 struct job_group {
     struct job_run *job;
     struct communicator *comm;
-    uint32_t *network_ranks;      // [member], NULL = those of the job
-    uint32_t *ranks;              // [member] of the job, NULL = all in order
-    struct group_member *members; // by rank, where there is a list
+    uint32_t *network_ranks;      // [member] rank of the network, NULL = those of the job
+    uint32_t *ranks;              // [member] rank of the job, NULL = all in order
+    struct group_member *members; // sorted by rank; only if there is a list of ranks
     uint32_t n;
 };
 
@@ -55,7 +56,7 @@ static void stop_if_done(struct workload *w)
         engine_stop(w->engine);
 }
 
-// A rank, or a detached message.
+// A rank or a detached message has ended.
 static void unit_ended(struct job_run *job)
 {
     if (--job->units_left == 0)
@@ -269,7 +270,7 @@ static void group_free(struct job_group *group)
 
 /* ---- steps ---- */
 
-// True: it has ended already, and done() does not follow.
+// Start a step. Returns true if it has ended already; done() is then not called.
 static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
 {
     struct job_run *job = r->job;
@@ -293,7 +294,8 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
     return !comm_issue(group->comm, member_of(group, r->rank), step->request, step->id, now);
 }
 
-// A step that ends while it starts is not put on top of the stack: the loop goes on.
+// Start steps as long as the program has any. A step that ends while it starts continues this loop
+// instead of calling it recursively.
 static void pull(struct rank_run *r, ps_t now)
 {
     struct job_run *job = r->job;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every rank counts, for each of its steps, the steps that it is after and that have not ended.
+// For each of its steps a rank counts the unfinished steps that the step depends on.
 #include "workload/step_graph.h"
 
 #include <stdlib.h>
@@ -8,18 +8,19 @@
 #include "engine/text.h"
 #include "workload/workload.h"
 
-struct ready_list { // every step comes into one list once, so it needs no more than the steps
+// a step enters only one list and only once, so the capacity is the number of steps
+struct ready_list {
     uint32_t *steps;
     uint32_t first, end;
 };
 
 struct rank_state {
-    uint32_t *left;       // [step] steps that it is after and that have not ended
+    uint32_t *left;       // [step] number of unfinished steps that it depends on
     bool *ended;          // [step]
     uint32_t *first_next; // [step + 1] into `next`
-    uint32_t *next;       // steps that are after it
+    uint32_t *next;       // steps that depend on it
     struct ready_list timed, others;
-    uint32_t n_open, n_left; // given out and not ended; not ended
+    uint32_t n_open, n_left; // started and not ended; not ended
     bool computing;
 };
 
@@ -40,7 +41,7 @@ static void ready_add(struct rank_state *state, const struct graph_rank *rank, u
     list->steps[list->end++] = step;
 }
 
-// The steps that are after each step, from what each step is after.
+// Invert the lists of dependencies: for each step, find the steps that depend on it.
 static void init_rank(struct rank_state *state, const struct graph_rank *rank)
 {
     uint32_t n = rank->n;
@@ -132,7 +133,7 @@ static void graph_done(void *self, uint32_t rank, uint32_t id, ps_t now)
             ready_add(state, &p->graph->ranks[rank], state->next[k]);
 }
 
-// Of a collective by the first member of its group alone.
+// Bytes of a collective are counted by the first member of its group only.
 static uint64_t graph_bytes(const void *self)
 {
     const struct graph_program *p = self;
@@ -169,8 +170,8 @@ static char *step_text(const struct graph_program *p, uint32_t rank, uint32_t id
     }
 }
 
-// The first step that is given out and has not ended; where there is none, the first that waits for
-// another, which then waits for it, directly or through further ones.
+// Describe the first started step that has not ended. If there is none, the program has a cycle of
+// dependencies: describe the first step that waits for another one.
 static char *graph_waits(const void *self, uint32_t rank)
 {
     const struct graph_program *p = self;

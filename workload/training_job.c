@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Training loops in time: every rank computes, issues, waits, and takes 1 ns from step to step.
+// Training loops in time: every rank computes, issues collectives and waits; each step takes 1 ns
+// more.
 #include "workload/training_job.h"
 
 #include <stdlib.h>
@@ -9,17 +10,17 @@
 #include "engine/rng.h"
 #include "workload/workload.h"
 
-#define NO_SLOT UINT32_MAX // step id of computing and of the step to the next part
-#define RNG_RANK_BITS 17   // of a stream's name, below the job
+#define NO_SLOT UINT32_MAX // step id of compute steps and of the step to the next part
+#define RNG_RANK_BITS 17   // bits of the rank in the name of a random stream, below the job
 
 struct training_rank {
     struct training_walk walk;
-    uint32_t waiting; // slot, or NO_SLOT
-    uint32_t open;    // collectives on their way
+    uint32_t waiting; // the slot the rank waits for, or NO_SLOT
+    uint32_t open;    // number of open collectives
     ps_t waits_since_ps;
-    double compute_factor; // on its compute times
-    struct rng rng;        // of their jitter
-    bool ended;            // its loop
+    double compute_factor; // multiplies its compute times
+    struct rng rng;        // for the jitter of its compute times
+    bool ended;            // its loop has ended
 };
 
 static uint16_t *open_of(struct training_job *t, uint32_t rank, uint32_t slot)
@@ -46,7 +47,7 @@ static void note(struct training_job *t, uint32_t rank, enum slice_kind kind, ui
     timeline_add(&t->timeline, &slice);
 }
 
-// How long a part of a layer takes this time.
+// Compute time of a part of a layer in this pass.
 static ps_t compute(struct training_job *t, uint32_t rank, uint32_t slot, ps_t now)
 {
     struct training_rank *r = &t->ranks[rank];
@@ -85,7 +86,7 @@ static enum program_state issue(struct training_job *t, uint32_t rank, uint32_t 
     return PROGRAM_STEP;
 }
 
-// The loop's next action that takes time or messages.
+// The loop's next action that takes time or sends messages.
 static enum program_state training_next_step(void *self, uint32_t rank, ps_t now, struct step *step)
 {
     struct training_job *t = self;
@@ -97,7 +98,7 @@ static enum program_state training_next_step(void *self, uint32_t rank, ps_t now
         if (r->walk.pass > pass)
             t->pass_end_ps[pass] = now;
         switch (action.verb) {
-        case LOOP_COMPUTE:; // may take no time at all
+        case LOOP_COMPUTE:; // may take 0 time
             ps_t takes = compute(t, rank, slot, now);
             if (takes > 0)
                 return take_time(step, STEP_COMPUTE, takes);
@@ -124,7 +125,8 @@ static enum program_state training_next_step(void *self, uint32_t rank, ps_t now
 
 /* ---- collectives that have ended ---- */
 
-// A rank has waited for it; behind the last pass each collective counts from the end of the one before.
+// Account for a rank's wait. After the last pass each collective counts from the end of the
+// previous one.
 static void waited(struct training_job *t, uint32_t rank, uint32_t slot, ps_t now)
 {
     struct training_rank *r = &t->ranks[rank];
@@ -148,7 +150,7 @@ static void training_step_done(void *self, uint32_t rank, uint32_t id, ps_t now)
     end_if_done(t, rank, now);
 }
 
-// A collective that has ended is known to the loop after the layer's update delay.
+// The loop continues after a collective's end plus the layer's update delay.
 static ps_t training_completion_delay_ps(const void *self, uint32_t rank, uint32_t id)
 {
     const struct training_job *t = self;
@@ -158,13 +160,13 @@ static ps_t training_completion_delay_ps(const void *self, uint32_t rank, uint32
 
 /* ---- the job ---- */
 
-// In single precision, truncated, as the original does, also by 1.
+// Scale in single precision and truncate, as ASTRA-sim does, even if the factor is 1.
 static uint64_t scaled(uint64_t value, double scale)
 {
     return (uint64_t)((float)value * (float)scale);
 }
 
-// Bytes are only touched where they are to be.
+// Bytes are changed only if the factor is not 1.
 static uint64_t scaled_bytes(uint64_t bytes, double scale)
 {
     return scale < 1 || scale > 1 ? scaled(bytes, scale) : bytes;
@@ -263,7 +265,8 @@ static void training_job_free(void *self)
     free(t);
 }
 
-// All issues of a pass, by walking through the loop without time; the passes are alike.
+// Sum over all collectives issued in a pass, found by running the loop without time; all passes are
+// equal.
 static uint64_t training_bytes(const void *self)
 {
     const struct training_job *t = self;

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT
-// The training loops of ASTRA-sim 1.0, every part of a layer a step.
+// The training loops of ASTRA-sim 1.0; each part of a layer is one step.
 //
 //   DATA           forward without communication; backward per layer: weight gradient and its
-//                  collective, input gradient (not of layer 0)
-//   MODEL, HYBRID  forward with its collective, awaited; backward per layer: input gradient and its
-//                  collective (not of layer 0), weight gradient and its collective (not of MODEL),
-//                  then the input gradient's is awaited
-//   TRANSFORMER    the same, but the input gradient's collective, also of layer 0, is awaited before
-//                  the weight gradient. FWD_IN_BCKWD: an initiating layer goes back to the nearest
-//                  checkpoint at or below and does the forward pass up to itself again
-//   DLRM           layer 0's forward all-to-all is urgent and awaited at the last bottom layer;
-//                  backward as DATA; layer 0's all-to-all back is issued, urgent, after the input
-//                  gradient of the first top layer. HYBRID_DLRM awaits a layer's input gradient
-//                  collective after its weight gradient, HYBRID_DLRM_ENHANCED does not
+//                  collective, input gradient (not for layer 0)
+//   MODEL, HYBRID  forward with its collective, and wait for it; backward per layer: input gradient
+//                  and its collective (not for layer 0), weight gradient and its collective (not
+//                  for MODEL), then wait for the input gradient's collective
+//   TRANSFORMER    the same, but wait for the input gradient's collective, also of layer 0, before
+//                  the weight gradient. FWD_IN_BCKWD: an initiating layer recomputes the forward
+//                  pass from the nearest checkpoint at or below it up to itself
+//   DLRM           layer 0's forward all-to-all is urgent, and the last bottom layer waits for it;
+//                  backward as DATA; layer 0's backward all-to-all is issued, urgent, after the
+//                  input gradient of the first top layer. HYBRID_DLRM waits for a layer's input
+//                  gradient collective after its weight gradient, HYBRID_DLRM_ENHANCED does not
 //   MICRO          layer 0's weight gradient collective once per pass, all at once
 //   DISTRIBUTED_INFERENCE  the forward half of MODEL
-// In all of them a layer's forward part begins when its weight gradient's collective of the pass before
-// has ended. Source: Rashidi et al., ISPASS 2020, section III, and the public tutorials' version.
+// In all loops a layer's forward part begins when its weight gradient's collective of the previous
+// pass has ended. Source: Rashidi et al., ISPASS 2020, section III, and the version of the public
+// tutorials.
 #include "workload/training_loop.h"
 
 #include "collective/collective.h"
 
 enum loop_state { STATE_FORWARD, STATE_REDO, STATE_WG, STATE_IG };
 
-// Backward per layer: weight gradient before input gradient?
+// True if the backward part computes the weight gradient before the input gradient.
 static bool weight_first(const struct training_spec *s)
 {
     return s->keyword == TRAINING_DATA || training_is_dlrm(s->keyword);
@@ -62,7 +63,7 @@ static struct loop_action next_pass(struct training_walk *w)
     return step_to(w, STATE_FORWARD, 0);
 }
 
-// Forward is done at this layer.
+// Continue after a layer's forward part.
 static struct loop_action forward_on(const struct training_spec *s, struct training_walk *w)
 {
     uint32_t next = w->layer + 1;
@@ -133,7 +134,7 @@ static struct loop_action weight_gradient(const struct training_spec *s, struct 
 static struct loop_action redo(const struct training_spec *s, struct training_walk *w)
 {
     uint32_t from = w->layer;
-    while (!is_marked(&s->checkpoints, from)) // there is one at or below: config has checked
+    while (!is_marked(&s->checkpoints, from)) // config has checked that there is one at or below
         from--;
     w->redone = true;
     w->redo_until = w->layer;
@@ -186,7 +187,7 @@ struct loop_action training_next(const struct training_spec *spec, uint64_t pass
 
 /* ---- dimensions ---- */
 
-// The leading dimensions that multiply to the model-parallel group.
+// The leading dimensions whose sizes multiply to the model-parallel group.
 static uint32_t model_dims(const struct training_spec *s, const struct coll_schedule *schedule)
 {
     uint64_t ranks = 1;

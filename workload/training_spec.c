@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Words of training jobs, and their memory.
+// Keywords of training jobs; frees their memory.
 #include "workload/training_spec.h"
 
 #include <stdlib.h>
