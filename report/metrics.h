@@ -21,5 +21,6 @@ char *training_end_to_end_csv(const struct result *r);
 char *training_detailed_csv(const struct result *r);
 char *training_dimensions_csv(const struct result *r);
 
-// The timeline of training jobs in the Trace Event Format, for Perfetto and chrome://tracing. NULL when there is none.
+// The timeline of training jobs in the Trace Event Format, for Perfetto and chrome://tracing. NULL if
+// the scenario does not request a timeline. To be freed by the caller.
 char *timeline_json(const struct result *r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which policies a catalogue takes: those of this contract, with sound parameters and presets.
+// A catalogue accepts only policies of this contract with sound parameters and presets.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static void test_good_policies_are_taken(void **state)
     assert_int_equal(err.n_errors, 0);
 }
 
-// Each size differs by itself; with another version nothing else is looked at.
+// Each size is checked separately; if the version differs, no other field is read.
 static void test_other_contracts_are_refused(void **state)
 {
     (void)state;
@@ -110,7 +110,8 @@ static void test_other_contracts_are_refused(void **state)
         *size += 8;
         assert_refused(&ops, sizes[i].says);
     }
-    struct cc_contract alone = {.version = CC_VERSION + 1}; // a policy that ends behind this
+    // a policy whose struct ends after the contract
+    struct cc_contract alone = {.version = CC_VERSION + 1};
     struct cc_ops other = {.contract = alone};
     assert_refused(&other, "version 2 of the contract, here it is version 1");
     assert_int_equal(offsetof(struct cc_ops, contract.version), 0);
@@ -193,7 +194,7 @@ static void test_bad_presets_are_refused(void **state)
     assert_refused(&ops, "toy: preset wide: low must not be above high");
 }
 
-// A flow takes what its policy needs, in multiples of the alignment.
+// The size of a flow is what its policy requires, rounded up to the alignment.
 static void test_bytes_of_a_flow(void **state)
 {
     (void)state;

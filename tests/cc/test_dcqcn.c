@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DCQCN against values worked out by hand: cut, alpha, the three ways up, each preset's timing.
+// DCQCN against values computed by hand: cut, alpha, the three kinds of increase, timing of each
+// preset.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,11 +116,12 @@ static void test_paper_byte_counter_and_hyper(void **state)
     (void)state;
     struct cc_flow *f = paper_after_two_cuts();
     for (int i = 0; i < 5; i++)
-        send_10mb(f); // bytes alone recover as the timer does
+        send_10mb(f); // the byte counter alone raises the rate as the timer does
     expect(f, UINT64_C(19687500000), 20 * G);
     send_10mb(f);
     expect(f, UINT64_C(19863750000), 20 * G + 40 * M);
-    // Five timer events while bytes lead: additive each, since the timer is not past F.
+    // Five timer events while the byte stage leads: additive each, since the timer stage is not
+    // beyond F.
     cc_flow_run(f, (56 + 55 * 4) * US);
     assert_int_equal((uint64_t)seen(f, TARGET), 20 * G + 240 * M);
     // The 6th puts both past F by 1: + 200; then bytes 7 (lag 6): + 200; timer 7 (lag 7): + 400.
@@ -170,7 +172,7 @@ static void test_paper_alpha(void **state)
     expect(f, UINT64_C(15058593750), 30 * G); // 30 * (1 - a/2) = 30 * 257/512
     a = 255.0 / 256 * a + 1.0 / 256;
     assert_true(seen(f, ALPHA) == a);
-    notify(f, 114 * US); // 54 us later: the period began anew, so no decay
+    notify(f, 114 * US); // 54 us later: the period restarted, so no decay
     assert_true(seen(f, ALPHA) == 255.0 / 256 * a + 1.0 / 256);
     a = seen(f, ALPHA);
     notify(f, (114 + 165) * US); // exactly three periods
@@ -190,7 +192,7 @@ static void test_alpha_is_the_same_by_ticks(void **state)
         a *= 1 - 1.0 / 256;
     notify(f, 1000 * 55 * US + 3);
     assert_true(seen(f, ALPHA) == (1 - 1.0 / 256) * a + 1.0 / 256);
-    notify(f, 100 * PS_PER_S); // decayed to nothing: no cut, alpha = g
+    notify(f, 100 * PS_PER_S); // alpha has decayed to 0: no cut, alpha = g
     expect(f, 40 * G, 40 * G);
     assert_true(seen(f, ALPHA) == 1.0 / 256);
     notify(f, 100 * PS_PER_S + 56 * US); // the period still begins at the notification
@@ -223,12 +225,12 @@ static void test_scaled_steps_follow_the_line(void **state)
     for (int i = 0; i < 5; i++)
         send_10mb(f);
     assert_int_equal((uint64_t)seen(f, TARGET), 100 * G + 1200 * M);
-    send_10mb(f); // both past F: line / 200
+    send_10mb(f); // both stages beyond F: line / 200
     assert_int_equal((uint64_t)seen(f, TARGET), 100 * G + 2200 * M);
     cc_flow_free(f);
 }
 
-// An idle flow comes back by its timer and then costs no event.
+// The rate of an idle flow recovers by its timer, after which there are no more events.
 static void test_idle_flow_recovers_and_falls_silent(void **state)
 {
     (void)state;
@@ -242,9 +244,10 @@ static void test_idle_flow_recovers_and_falls_silent(void **state)
         expect(f, 100 * G, 100 * G);
         assert_true(f->cc->timer_at_ps[0] == PS_NEVER && f->cc->timer_at_ps[1] == PS_NEVER);
         assert_true(f->fired < 30000);
-        f->cc->ops->on_send(f->cc, 4000000000U, 0); // the byte counter is off, too
+        f->cc->ops->on_send(f->cc, 4000000000U, 0); // the byte counter is off too
         expect(f, 100 * G, 100 * G);
-        notify(f, 2000 * PS_PER_S); // it still hears, but alpha has decayed: at most g / 2 off
+        // notifications still work, but alpha has decayed: the cut is at most g / 2
+        notify(f, 2000 * PS_PER_S);
         cc_flow_run(f, 2000 * PS_PER_S + 4 * US);
         assert_true(seen(f, ALPHA) > 0 && f->cc->rate_bps >= 99700 * M);
         cc_flow_free(f);
@@ -264,19 +267,19 @@ static void test_nic_timing(void **state)
     assert_true(seen(f, ALPHA) == a);
     uint64_t rate = (uint64_t)(100e9 * (1 - a / 2));
     expect(f, rate, 100 * G);
-    notify(f, 14 * US); // at the instant of a check: for the next
+    notify(f, 14 * US); // at the time of a check: counts for the next one
     expect(f, rate, 100 * G);
     cc_flow_run(f, 18 * US);
     a = (1 - g) * a + g; // noted in (14, 15], then three decays
     a = (1 - g) * ((1 - g) * ((1 - g) * a));
     assert_true(seen(f, ALPHA) == a);
     expect(f, (uint64_t)((double)rate * (1 - a / 2)), 100 * G); // no timer increase: Rt stays
-    assert_true(f->cc->timer_at_ps[1] == PS_NEVER);             // no notification waits
+    assert_true(f->cc->timer_at_ps[1] == PS_NEVER);             // no notification is pending
     assert_true(f->cc->timer_at_ps[0] == 318 * US);
     cc_flow_free(f);
 }
 
-// A CNP at the instant of an armed check that has not run yet must not push the check away.
+// A CNP at the time of an armed check that has not run yet must not delay the check.
 static void test_armed_check_stays(void **state)
 {
     (void)state;
@@ -289,7 +292,7 @@ static void test_armed_check_stays(void **state)
     cc_flow_free(f);
 }
 
-// The ticks keep their grid through a silence in which alpha decays to nothing.
+// The ticks keep their period grid through idle time in which alpha decays to 0.
 static void test_ticks_keep_their_grid(void **state)
 {
     (void)state;
@@ -314,7 +317,7 @@ static void test_nic_target_after_timer_increase(void **state)
     notify(f, 5 * US);
     cc_flow_run(f, 8 * US);
     assert_int_equal((uint64_t)seen(f, TARGET), 100 * G);
-    cc_flow_run(f, 308 * US); // a timer event does
+    cc_flow_run(f, 308 * US); // a timer event clamps it
     uint64_t before = f->cc->rate_bps;
     notify(f, 309 * US);
     cc_flow_run(f, 312 * US);
@@ -416,7 +419,8 @@ static void test_khan2022(void **state)
     cc_flow_free(f);
 }
 
-// The increase due at the instant of a cut check acts first, as in the simulator that it models.
+// An increase due at the time of a cut check acts first, as in the simulator that this preset
+// models.
 static void test_increase_precedes_check(void **state)
 {
     (void)state;

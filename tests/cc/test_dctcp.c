@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DCTCP against values worked out by hand: alpha per window, cuts, growth, loss, the rate-based
-// form, pauses; and alpha's fixed point in the sawtooth of one flow.
+// DCTCP against values computed by hand: alpha per window, cuts, growth, loss, the rate-based form,
+// idle time; and alpha's fixed point in the sawtooth of one flow.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static struct cc_flow *flow_new(const char *preset, uint64_t line_bps,
     return cc_flow_new("dctcp", preset, &env, changes);
 }
 
-// An ACK of `acked` bytes up to `una`, of them `ce` marked, while `nxt` has been sent.
+// An ACK of `acked` bytes up to `una`, `ce` of them marked, when data up to `nxt` has been sent.
 static void ack(struct cc_flow *f, uint64_t una, uint64_t nxt, uint32_t acked, uint32_t ce)
 {
     struct cc_ack a = {.snd_una = una,
@@ -170,11 +170,11 @@ static void test_only_a_full_window_grows(void **state)
 {
     (void)state;
     struct cc_flow *f = flow_new(NULL, 100 * G, NULL);
-    ack(f, 1000, 98999, 1000, 0); // 98 999 were in flight: more than a packet short
+    ack(f, 1000, 98999, 1000, 0); // 98 999 were in flight: more than one packet below W
     assert_int_equal(f->cc->cwnd_bytes, 100000);
     ack(f, 2000, 100000, 1000, 0); // 99 000
     assert_int_equal(f->cc->cwnd_bytes, 100010);
-    ack(f, 2000, 102000, 0, 0); // an ACK of nothing new
+    ack(f, 2000, 102000, 0, 0); // an ACK without new data
     assert_int_equal(f->cc->cwnd_bytes, 100010);
     cc_flow_free(f);
 }
@@ -191,7 +191,7 @@ static void test_window_cap(void **state)
 
     static const struct cc_preset_value wide[] = {{"window_bytes", "104000B"}, CC_END};
     static const struct cc_preset_value none[] = {{"window_bdp", "0"}, CC_END};
-    f = flow_new("hpcc_sim", 100 * G, wide); // in rate mode the cap alone counts
+    f = flow_new("hpcc_sim", 100 * G, wide); // in rate mode only the cap applies
     assert_int_equal(f->cc->cwnd_bytes, 104000);
     ack(f, 1000, 53000, 1000, 1000);
     assert_int_equal(f->cc->cwnd_bytes, 52000);
@@ -208,19 +208,19 @@ static void test_loss(void **state)
     ack(f, 1000, 98000, 1000, 0); // not full, so no growth
     lose(f, CC_SIGNAL_CNP, 1000);
     assert_int_equal(f->cc->cwnd_bytes, 100000);
-    lose(f, CC_SIGNAL_NACK, 1000); // gone back to 1000, and 98 000 had been sent
+    lose(f, CC_SIGNAL_NACK, 1000); // go-back-N to 1000; data up to 98 000 had been sent
     assert_int_equal(f->cc->cwnd_bytes, 50000);
     lose(f, CC_SIGNAL_NACK, 1000);
     lose(f, CC_SIGNAL_DUPACK, 1000);
     ack(f, 98000, 98000, 97000, 97000); // a mark in the same window does not cut either
     assert_int_equal(f->cc->cwnd_bytes, 50000);
     ack(f, 99000, 99000, 1000, 0);
-    lose(f, CC_SIGNAL_DUPACK, 140000); // what this speaks of lies beyond what ACKs told
+    lose(f, CC_SIGNAL_DUPACK, 140000); // this signal has a higher snd_nxt than any ACK so far
     assert_int_equal(f->cc->cwnd_bytes, 25000);
     ack(f, 140000, 165000, 41000, 0);
     lose(f, CC_SIGNAL_NACK, 140000);
     assert_int_equal(f->cc->cwnd_bytes, 25000);
-    lose(f, CC_SIGNAL_TIMEOUT, 140000); // whatever happened before
+    lose(f, CC_SIGNAL_TIMEOUT, 140000); // a timeout cuts whatever happened before
     assert_int_equal(f->cc->cwnd_bytes, 1000);
     ack(f, 165000, 166000, 25000, 0); // all that was in flight
     assert_int_equal(f->cc->cwnd_bytes, 1000);
@@ -244,7 +244,8 @@ static void test_hpcc_sim(void **state)
         ack(f, 1000 * i, 101000, 1000, i <= 41 ? 1000 : 0);
     assert_true(cc_flow_seen(f, "alpha") == 1);
     assert_int_equal(f->cc->rate_bps, 50 * G);
-    // Theirs: 100 000 / mtu + 1 = 101 packets and 40 marked ACKs. Still reduced, so no increase.
+    // The ns-3 model: 100 000 / mtu + 1 = 101 packets and 40 marked ACKs. Still reduced, so no
+    // increase.
     ack(f, 101000, 150500, 1000, 0);
     double alpha = 15.0 / 16 + 40.0 / 101 / 16;
     assert_true(fabs(cc_flow_seen(f, "marked") - 40.0 / 101) < 1e-15);
@@ -269,7 +270,7 @@ static void test_hpcc_sim(void **state)
     cc_flow_free(f);
 }
 
-// A fresh connection on old packet numbers counts its own packets only.
+// A flow that starts at a high sequence number counts its own packets only.
 static void test_hpcc_sim_from_any_number(void **state)
 {
     (void)state;
@@ -280,7 +281,7 @@ static void test_hpcc_sim_from_any_number(void **state)
     cc_flow_free(f);
 }
 
-// Floors of the rate, and that neither losses nor growth past the line move it.
+// Limits of the rate; losses and increases beyond the line rate do not change it.
 static void test_rate_bounds(void **state)
 {
     (void)state;
@@ -317,7 +318,7 @@ static void test_rate_bounds(void **state)
     }
 }
 
-// A pause of more than a base RTT drops the unfinished count; window and alpha stay.
+// Idle time of more than a base RTT discards the unfinished counts; window and alpha are kept.
 static void test_pause_drops_the_count(void **state)
 {
     (void)state;
@@ -325,15 +326,16 @@ static void test_pause_drops_the_count(void **state)
     ack(f, 1000, 10000, 1000, 1000); // W 50 000; the window ends past 10 000
     ack(f, 5000, 10000, 4000, 4000);
     post_after(f, 0);
-    post_after(f, 8 * US);          // a base RTT: the count goes on
+    post_after(f, 8 * US);          // one base RTT: the counts are kept
     ack(f, 20000, 30000, 15000, 0); // 5 of 20 KB
     assert_true(cc_flow_seen(f, "marked") == 0.25);
     double alpha = 15.0 / 16 + 0.25 / 16;
     assert_true(cc_flow_seen(f, "alpha") == alpha);
-    ack(f, 25000, 26000, 5000, 0); // not full, so no growth: W stays
+    ack(f, 25000, 26000, 5000, 0); // the window is not full, so W does not grow
     assert_int_equal(f->cc->cwnd_bytes, 50000);
     post_after(f, 8 * US + 1);
-    ack(f, 31000, 40000, 1000, 0); // ends what was observed before, but begins now, up to 40 000
+    // the dropped counts start again with this ACK, for a window up to 40 000
+    ack(f, 31000, 40000, 1000, 0);
     assert_true(cc_flow_seen(f, "alpha") == alpha);
     ack(f, 36000, 40000, 5000, 0);
     ack(f, 41000, 42000, 4000, 1000); // 1 of 10 KB; cut by the new alpha
@@ -366,11 +368,11 @@ static void test_idle_restart(void **state)
     }
 }
 
-// One flow over a link that marks a whole round trip once the window exceeds W* packets (Alizadeh
-// et al., SIGCOMM 2010, section 3.3): alpha^2 (1 - alpha/4) = (2 W* + 1) / (W* + 1)^2, about
-// sqrt(2/W*) where W* is large, and the window falls by (W* + 1) alpha/2 each time. It takes g
-// small against the length of a cycle, sqrt(W*/2) round trips. Counting whole round trips costs up
-// to one in a cycle: 10 %.
+// One flow over a link that marks all packets of a round trip once the window exceeds W* packets
+// (Alizadeh et al., SIGCOMM 2010, section 3.3): alpha^2 (1 - alpha/4) = (2 W* + 1) / (W* + 1)^2,
+// about sqrt(2/W*) if W* is large, and the window decreases by (W* + 1) alpha/2 each time. This
+// assumes that g is small against the inverse length of a cycle, sqrt(W*/2) round trips. Counting
+// in full round trips causes an error of up to one per cycle: 10 %.
 static void test_alpha_of_the_sawtooth(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// HPCC against values worked out by hand: what a hop reports, the average, the window's two ways,
-// commits, telemetry that cannot be used, presets, idle restart.
+// HPCC against values computed by hand: the measurement of a hop, the average, both kinds of window
+// updates, commits, invalid telemetry, presets, idle restart.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 #define G UINT64_C(1000000000)
 #define US PS_PER_US
 
-// 100 Gb/s * 8 us = 100,000 B; W_AI = 100,000 * 0.05 / 100 = 50 B, the bound of 0.05 packets too. Wire
-// bytes are payload here, but where a test says so.
+// 100 Gb/s * 8 us = 100,000 B; W_AI = 100,000 * 0.05 / 100 = 50 B, which is also the minimum of
+// 0.05 packets. Wire bytes equal payload unless a test states otherwise.
 static const struct cc_env env = {.line_bps = 100 * G,
                                   .base_rtt_ps = 8 * US,
                                   .global_rtt_ps = 16 * US,
@@ -122,7 +122,7 @@ static void test_additive_stages(void **state)
     }
     one(f, hop(t + 8 * US, sent + 50000, 0), seq + 1000, seq + 2000); // the sixth divides by .5/.95
     w = w * 0.95 / 0.5 + 50;
-    assert_true(w > 100000); // so far that the line bounds it
+    assert_true(w > 100000); // so large that the line rate limits it
     assert_int_equal(f->cc->cwnd_bytes, 100000);
     assert_true(cc_flow_seen(f, "stage") == 0);
     cc_flow_free(f);
@@ -171,7 +171,7 @@ static void test_a_new_path_renews_the_reference(void **state)
     other.tx_bytes = 100000;
     one(f, other, 3000, 60000); // 1 + 0.3, weight 0.5
     expect_util(f, 1.15);
-    // The same instant again (as the 8-byte encoding may say) measures nothing.
+    // A second record with the same time (possible in the 8-byte encoding) measures nothing.
     uint64_t window = f->cc->cwnd_bytes;
     one(f, other, 4000, 60000);
     assert_int_equal(f->cc->cwnd_bytes, window);
@@ -206,7 +206,7 @@ static void test_floor(void **state)
         seq += 10000;
         one(f, hop(t, sent, 4000000), seq, seq + 5000); // u = 41
     }
-    // The floor is W itself: 100 B or, from the floor, a step above: 100 * 0.95/41 + 50 < 100.
+    // The minimum is W itself: 100 B, or one step from the minimum: 100 * 0.95/41 + 50 < 100.
     assert_int_equal(f->cc->cwnd_bytes, 100);
     assert_int_equal(f->cc->rate_bps, G / 10);
     cc_flow_free(f);
@@ -268,8 +268,8 @@ static void test_scales_with_the_line(void **state)
     }
 }
 
-// The window counts wire bytes, of which the transport gets the payload; the step has the bound of
-// (1 - eta) full packets on the wire, whatever N is, and a step that is given has none.
+// The window counts wire bytes, and the transport gets their payload share; the step is at least (1
+// - eta) full packets on the wire for any N, but not if it is given explicitly.
 static void test_wire_bytes(void **state)
 {
     (void)state;
@@ -307,13 +307,13 @@ static void test_idle_restart(void **state)
     one(f, hop(4 * US, 50000, 30000), 2000, 60000);
     uint64_t window = f->cc->cwnd_bytes;
     struct cc_post post = {.now_ps = 20 * US, .idle_ps = 8 * US};
-    f->cc->ops->on_post(f->cc, &post); // not longer than a base RTT: references hold
+    f->cc->ops->on_post(f->cc, &post); // not longer than a base RTT: references remain valid
     one(f, hop(12 * US, 150000, 30000), 3000, 60000);
     assert_int_not_equal(f->cc->cwnd_bytes, window);
     window = f->cc->cwnd_bytes;
     post = (struct cc_post){.now_ps = 40 * US, .idle_ps = 8 * US + 1};
     f->cc->ops->on_post(f->cc, &post);
-    one(f, hop(40 * US, 150000, 0), 4000, 60000); // only a new reference
+    one(f, hop(40 * US, 150000, 0), 4000, 60000); // only sets a new reference
     assert_int_equal(f->cc->cwnd_bytes, window);
     post = (struct cc_post){.now_ps = 200 * US, .idle_ps = 100 * US};
     f->cc->ops->on_post(f->cc, &post);

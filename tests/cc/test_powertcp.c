@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PowerTCP by telemetry against values worked out by hand: the power of a hop and of a path, the
-// window law that both forms share, records that wrap, change or stop.
+// PowerTCP by telemetry against values computed by hand: the power of a hop and of a path, the
+// window law that both policies share, records that wrap, change or end.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +128,7 @@ static void test_power_of_a_hop(void **state)
     // Longer than tau: all of the weight. 250 000 in 20 us with 60 000 more queued: 1.24 * 1.65.
     hop(f, 28 * US, 320500, 65000);
     expect(f, 1.24 * 1.65, 1.24 * 1.65);
-    // Rounded records may say that less than nothing arrived.
+    // Rounded records may give a negative number of arrived bytes.
     hop(f, 36 * US, 320500, 64000);
     expect(f, 0, 0);
     expect_window(f, 100000, 100000, 100 * G); // at its bound
@@ -140,7 +140,7 @@ static void test_records_that_do_not_compare(void **state)
     (void)state;
     struct cc_flow *f = by_int(NULL);
     hop(f, 10 * US, 100000, 0);
-    hop(f, 10 * US, 125000, 9000); // the same instant
+    hop(f, 10 * US, 125000, 9000); // the same time as before
     expect(f, 1, 1);
     hop(f, 9 * US, 90000, 0); // before: the reference of the next, which spans 4 us
     expect(f, 1, 1);
@@ -169,8 +169,8 @@ static void test_wrapped_records(void **state)
     expect(f, 0.5, 0.75);
     cc_flow_free(f);
 
-    // Farther apart than half of what the counters tell: 67.1 MB, or 8389 us where the link is
-    // slow.
+    // Records further apart than half of the range of the counters: 67.1 MB, or 8389 us on a slow
+    // link.
     static const struct {
         uint64_t rate_bps;
         ps_t dt_ps;
@@ -178,7 +178,7 @@ static void test_wrapped_records(void **state)
     } cases[] = {
         {800 * G, 671 * US, true},        {800 * G, 672 * US, false},
         {25 * G, INT_WRAP_PS / 2, false}, {25 * G, INT_WRAP_PS / 2 - 1, true},
-        {25 * G, INT_WRAP_PS - 1, false}, // the wrong order, that is
+        {25 * G, INT_WRAP_PS - 1, false}, // negative time, so in the wrong order
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         f = by_int(NULL);
@@ -189,7 +189,7 @@ static void test_wrapped_records(void **state)
         expect(f, cases[i].compares ? 0 : 1, cases[i].compares ? 0 : 1);
         cc_flow_free(f);
     }
-    // Exact records may be as far apart as they like.
+    // Exact records may be any time apart.
     f = by_int(NULL);
     hop(f, 0, 0, 0);
     hop(f, 20000 * US, 125000000, 0);
@@ -197,7 +197,7 @@ static void test_wrapped_records(void **state)
     cc_flow_free(f);
 }
 
-// The hop with the largest power counts, and the time it was measured over.
+// The hop with the largest power determines the result, with its measurement time.
 static void test_power_of_a_path(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void test_changed_paths(void **state)
     h[1].tx_bytes = 900000, h[1].queue_bytes = 800000, h[1].port = 7;
     receive_ack(f, 2, 1000000, h, 2);
     expect(f, 0.5, 0.75);
-    // Both are others: nothing to compare, and the round trip does not turn for it.
+    // Both hops are new ports: nothing can be compared, and this does not end the round trip.
     h[0].t_ps = h[1].t_ps = 8 * US;
     h[0].port = 8, h[1].port = 9;
     receive_ack(f, 1000001, 2000000, h, 2);
@@ -245,7 +245,7 @@ static void test_changed_paths(void **state)
     h[1].queue_bytes -= 20000;
     receive_ack(f, 1000002, 2000000, h, 2);
     expect(f, 1.76, (0.75 * 6 + 1.76 * 2) / 8);
-    // One hop, then two: the second has been forgotten.
+    // One hop, then two: the second hop's reference has been dropped.
     h[0].t_ps = 14 * US;
     receive_ack(f, 1000003, 2000000, h, 1);
     expect(f, 0, (0.75 * 6 + 1.76 * 2) / 16);
@@ -275,7 +275,7 @@ static void test_eight_hops(void **state)
 
 // ---- window ----
 
-// One round trip (that ends past 100 000) of which the queue tells power 2.
+// One round trip (which ends beyond 100 000) with a measured power of 2.
 static struct cc_flow *with_power_of_two(const struct cc_preset_value *changes)
 {
     struct cc_flow *f = by_int(changes);
@@ -304,8 +304,9 @@ static void test_window_at_every_ack(void **state)
     struct cc_flow *f = with_power_of_two(NULL);
     // .9 (100 000/1.6 + 10 000) + .1 * 100 000
     expect_window(f, 75250, 75250, UINT64_C(75250000000));
-    // Now bytes 100 000 to 201 000 come back. At half of them W was 87 625, between 100 000 and 75 250;
-    // over half of tau, as the power is: W_old = 93 812.5. .9 (93 812.5/1.6 + 10 000) + 9 381.25
+    // Now bytes 100 000 to 201 000 are acknowledged. When their first half was sent W was 87 625,
+    // between 100 000 and 75 250; over half of tau, like the power: W_old = 93 812.5,
+    // W = .9 (93 812.5/1.6 + 10 000) + 9 381.25
     struct int_hop h = {
         .rate_bps = 100 * G, .port = 1, .t_ps = 32 * US, .tx_bytes = 396250, .queue_bytes = 60000};
     receive_ack(f, 150500, 276250, &h, 1);
@@ -313,13 +314,13 @@ static void test_window_at_every_ack(void **state)
     expect_window(f, 71150.78125, 71150, UINT64_C(71150781250));
     h.t_ps = 40 * US;
     h.tx_bytes = 496250;
-    receive_ack(f, 201001, 276250, &h,
-                1); // all of W_old is new: .9 (75 250/1.6 + 10 000) + .1 * 75 250
+    // all of W_old is new: .9 (75 250/1.6 + 10 000) + .1 * 75 250
+    receive_ack(f, 201001, 276250, &h, 1);
     expect_window(f, 58853.125, 58853, UINT64_C(58853125000));
     h.t_ps = 48 * US;
     h.tx_bytes = 596250;
-    receive_ack(f, 276250, 300000, &h,
-                1); // the next round trip ended with that: .9 (58 853/1.6 + ...
+    // the next round trip ended with that: .9 (58 853/1.6 + ...
+    receive_ack(f, 276250, 300000, &h, 1);
     expect_window(f, 0.6625 * 58853.125 + 9000, 47990, UINT64_C(47990195313));
     cc_flow_free(f);
 
@@ -335,8 +336,8 @@ static void test_window_at_every_ack(void **state)
     cc_flow_free(f);
 }
 
-// `rounds` round trips at a constant power, by a queue that stands: 1 + queue/BDP, times `share` of
-// B.
+// `rounds` round trips at a constant power, 1 + queue/BDP times `share` of B, with a standing
+// queue.
 static struct cc_flow *after_rounds(int rounds, double share, uint32_t queue_bytes,
                                     const struct cc_preset_value *changes)
 {
@@ -353,21 +354,22 @@ static struct cc_flow *after_rounds(int rounds, double share, uint32_t queue_byt
 static void test_bounds(void **state)
 {
     (void)state;
-    struct cc_flow *f = after_rounds(1, 0.5, 0, NULL); // twice the window: its bound
+    struct cc_flow *f = after_rounds(1, 0.5, 0, NULL); // doubles the window, up to its maximum
     expect(f, 0.5, 0.5);
     expect_window(f, 100000, 100000, 100 * G);
     cc_flow_free(f);
 
     static const struct cc_preset_value wide[] = {{"max_window", "1000"}, CC_END};
-    f = after_rounds(1, 0.5, 0, wide); // .9 (200 000 + 10 000) + 10 000; the line bounds the rate
+    // .9 (200 000 + 10 000) + 10 000; the line rate limits the pace
+    f = after_rounds(1, 0.5, 0, wide);
     expect_window(f, 199000, 199000, 100 * G);
     cc_flow_free(f);
-    f = after_rounds(1, 0, 0, wide); // nothing arrives: as if 1/1024 of it did
+    f = after_rounds(1, 0, 0, wide); // nothing arrives: power 1/1024 is used
     expect(f, 0, 0);
     expect_window(f, 92179000, 92179000, 100 * G);
     cc_flow_free(f);
 
-    // Under a huge queue W comes down to about beta, of which no payload byte is left.
+    // With a huge queue W decreases to about beta, which is less than one byte of payload.
     static const struct cc_preset_value many[] = {
         {"gamma", "1"}, {"expected_flows", "1000000"}, CC_END};
     f = after_rounds(8, 1, 900000, many);
@@ -397,7 +399,7 @@ static void test_pauses(void **state)
                             .t_ps = 32 * US,
                             .tx_bytes = 371250,
                             .queue_bytes = 60000};
-        post_after(f, 8 * US); // a base RTT: records still hold, 25 000 B in 4 us
+        post_after(f, 8 * US); // a base RTT: records remain valid, 25 000 B in 4 us
         receive_ack(f, 102000, 201000, &h, 1);
         expect(f, 0.8, 1.2);
         double old = 100000 - 0.5 * 24750 * 2000 / 101000,
@@ -408,7 +410,7 @@ static void test_pauses(void **state)
         receive_ack(f, 300000, 400000, &h, 1);
         expect(f, 0.8, 1.2);
         assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - w) < 1e-6);
-        h.t_ps = 48 * US; // all of B, and W for W_old: there is none older
+        h.t_ps = 48 * US; // all of B, and W for W_old, since no older window is known
         h.tx_bytes += 100000;
         receive_ack(f, 400000, 500000, &h, 1);
         expect(f, 1.6, 1.6);
@@ -420,7 +422,7 @@ static void test_pauses(void **state)
         assert_true(fabs(cc_flow_seen(f, "window_wire_bytes") - (with ? 100000 : w)) < 1e-6);
         h.t_ps = 56 * US;
         receive_ack(f, 600000, 700000, &h, 1);
-        expect(f, with ? 1 : 1.6, with ? 1 : 1.6); // a reference again
+        expect(f, with ? 1 : 1.6, with ? 1 : 1.6); // sets a reference again
         cc_flow_free(f);
     }
 }

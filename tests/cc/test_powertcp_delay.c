@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PowerTCP by round-trip times against values worked out by hand: power, window, least current,
-// pauses. (How a flow begins and the bounds of the window: tests/cc/test_powertcp.c.)
+// PowerTCP by round-trip times against values computed by hand: power, window, least current, idle
+// time. (Start of a flow and limits of the window: tests/cc/test_powertcp.c.)
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static void test_power_of_a_delay(void **state)
     rtt(f, 101 * US, 9 * US, 2, 1000000); // rises 1 us in 1 us: (1 + 1) * 9/8
     expect(f, 2.25, (7 + 2.25) / 8);
     double power = (7 + 2.25) / 8;
-    rtt(f, 101 * US, 12 * US, 3, 1000000); // at the same instant
+    rtt(f, 101 * US, 12 * US, 3, 1000000); // the same time as before
     expect(f, 2.25, power);
     rtt(f, 103 * US, 10 * US, 4, 1000000); // (1/2 + 1) * 10/8
     power = (power * 6 + 1.875 * 2) / 8;
@@ -90,7 +90,8 @@ static void test_window_by_delay(void **state)
     cc_flow_free(f);
 }
 
-// A drain at full speed tells of no current; half of it is believed, at the voltage of that RTT.
+// A drain at full speed measures zero current; half the current is used instead, with the voltage
+// of that RTT.
 static void test_least_current(void **state)
 {
     (void)state;
@@ -104,7 +105,7 @@ static void test_least_current(void **state)
         double window_bytes;
     } cases[] = {
         {wide, 0.9 * (100000 / 0.75 + 10000) + 10000}, // at 12 us: .5 * 1.5
-        {third, 0.9 * (100000 / 0.6 + 10000) + 10000}, // the .6 that were measured are more
+        {third, 0.9 * (100000 / 0.6 + 10000) + 10000}, // .6 was measured, which is more
         {paper, 0.9 * (100000 / 0.6 + 10000) + 10000},
     };
     for (size_t i = 0; i < 3; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Swift against values worked out by hand: target delay, growth, decrease, pacing, loss, pauses.
+// Swift against values computed by hand: target delay, growth, decrease, pacing, loss, idle time.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -206,19 +206,19 @@ static void test_once_per_rtt(void **state)
     expect_cwnd(f, 60);
     ack(f, 118 * US - 1, 18 * US, 1000); // sent before the decrease
     expect_cwnd(f, 60);
-    ack(f, 117 * US, 8 * US, 6000); // growth knows no such rule
+    ack(f, 117 * US, 8 * US, 6000); // growth is not limited to once per RTT
     expect_cwnd(f, 60.1);
     ack(f, 118 * US, 18 * US, 1000);
     expect_cwnd(f, 36.06);
     cc_flow_free(f);
 
-    // At the target nothing changes, and a decrease may come at once.
+    // At the target nothing changes, and a decrease is allowed immediately.
     f = fixed_new("1000");
     ack(f, 100 * US, 9 * US, 1000);
     expect_cwnd(f, 100);
     ack(f, 100 * US + 1, 18 * US, 1000);
     expect_cwnd(f, 60);
-    ack(f, 110 * US, 18 * US, 1000); // refused: does not put off the next
+    ack(f, 110 * US, 18 * US, 1000); // not allowed; does not delay the next decrease
     ack(f, 118 * US + 1, 18 * US, 1000);
     expect_cwnd(f, 36);
     cc_flow_free(f);
@@ -235,13 +235,13 @@ static void test_below_one_packet(void **state)
     lose(f, 8 * US, CC_SIGNAL_NACK); // before any sample the RTT is the base RTT
     expect_cwnd(f, 0.5);
     assert_int_equal(f->cc->rate_bps, 625 * M); // 1250 B in 8 us / 0.5
-    ack(f, 9 * US, 20 * US, 1000);              // too early for a decrease, but the pace follows
+    ack(f, 9 * US, 20 * US, 1000); // too early for a decrease, but the pace follows the RTT
     expect_cwnd(f, 0.5);
     assert_int_equal(f->cc->rate_bps, 250 * M); // 1250 B in 20 us / 0.5
     ack(f, 28 * US, 16 * US, 1000);             // 1 - 0.8 * 7/16 = 0.65
     expect_cwnd(f, 0.325);
     assert_int_equal(f->cc->rate_bps, 203125000); // 1250 B in 16 us / 0.325
-    ack(f, 29 * US, 8 * US, 500);                 // + ai_below per packet, not ai / cwnd
+    ack(f, 29 * US, 8 * US, 500);                 // + ai_below per packet instead of ai / cwnd
     expect_cwnd(f, 0.375);
     for (int i = 0; i < 7; i++)
         ack(f, 30 * US, 8 * US, 1000);
@@ -264,7 +264,7 @@ static void test_least_window(void **state)
     assert_int_equal(f->cc->rate_bps, 125000); // 1250 B in 80 us / 0.001
     ack(f, PS_PER_S, 10 * PS_PER_MS, 1000);    // 1000 b/s
     assert_int_equal(f->cc->rate_bps, 1000);
-    ack(f, 9 * PS_PER_S, PS_PER_S, 1000); // 10 b/s would be too slow for any pacer
+    ack(f, 9 * PS_PER_S, PS_PER_S, 1000); // 10 b/s would be below the pacer's minimum
     assert_int_equal(f->cc->rate_bps, 1000);
     cc_flow_free(f);
 
@@ -276,7 +276,7 @@ static void test_least_window(void **state)
     cc_flow_free(f);
 
     static const struct cc_preset_value large[] = {{"min_cwnd", "200"}, CC_END};
-    f = flow_new(NULL, 100 * G, large); // above what fills the line
+    f = flow_new(NULL, 100 * G, large); // larger than the window that fills the line
     ack(f, 0, 8 * US, 1000);
     expect_cwnd(f, 200);
     cc_flow_free(f);
@@ -299,7 +299,7 @@ static void test_loss(void **state)
     expect_cwnd(f, 25);
     lose(f, 48 * US, CC_SIGNAL_NACK); // an RTT is now 30 us
     expect_cwnd(f, 12.5);
-    ack(f, 77 * US, 18 * US, 1000); // delay and loss share the rule: 1 - 0.4
+    ack(f, 77 * US, 18 * US, 1000); // delay and loss share the limit of once per RTT: 1 - 0.4
     expect_cwnd(f, 7.5);
     cc_flow_free(f);
 }
@@ -313,16 +313,16 @@ static void test_timeouts(void **state)
     expect_cwnd(f, 50);
     lose(f, 1001 * US, CC_SIGNAL_TIMEOUT); // within an RTT
     expect_cwnd(f, 50);
-    ack(f, 1002 * US, 9 * US - 1, 0); // any ACK begins a new count
+    ack(f, 1002 * US, 9 * US - 1, 0); // any ACK resets the count
     lose(f, 2000 * US, CC_SIGNAL_TIMEOUT);
     expect_cwnd(f, 25);
     lose(f, 2001 * US, CC_SIGNAL_TIMEOUT);
     expect_cwnd(f, 25);
-    lose(f, 2002 * US, CC_SIGNAL_NACK); // so does a NACK, which is an answer
+    lose(f, 2002 * US, CC_SIGNAL_NACK); // so does a NACK, which comes from the receiver
     lose(f, 2003 * US, CC_SIGNAL_TIMEOUT);
     lose(f, 2004 * US, CC_SIGNAL_TIMEOUT);
     expect_cwnd(f, 25);
-    lose(f, 2005 * US, CC_SIGNAL_TIMEOUT); // the third, within an RTT all the same
+    lose(f, 2005 * US, CC_SIGNAL_TIMEOUT); // the third in a row, although within an RTT
     expect_cwnd(f, 0.001);
     cc_flow_free(f);
 
@@ -344,7 +344,7 @@ static void test_idle(void **state)
     expect_cwnd(f, 50);
     lose(f, 101 * US, CC_SIGNAL_TIMEOUT);
     lose(f, 101 * US, CC_SIGNAL_TIMEOUT);
-    post(f, 8 * US); // one base RTT: what was measured still holds
+    post(f, 8 * US); // one base RTT: the samples remain valid
     near(cc_flow_seen(f, "rtt_us"), 90);
     post(f, 8 * US + 1);
     near(cc_flow_seen(f, "rtt_us"), 8);
@@ -353,7 +353,7 @@ static void test_idle(void **state)
     expect_cwnd(f, 50);
     lose(f, 108 * US, CC_SIGNAL_NACK); // one base RTT after the decrease
     expect_cwnd(f, 25);
-    post(f, 1000 * PS_PER_S); // auto: never with a BDP again
+    post(f, 1000 * PS_PER_S); // auto: never restarts with a BDP
     expect_cwnd(f, 25);
     cc_flow_free(f);
 
@@ -364,7 +364,7 @@ static void test_idle(void **state)
     expect_cwnd(f, 50);
     post(f, 70 * US);
     expect_cwnd(f, 100);
-    ack(f, 101 * US, 90 * US, 1000); // no decrease to wait for
+    ack(f, 101 * US, 90 * US, 1000); // no earlier decrease to wait for
     expect_cwnd(f, 50);
     cc_flow_free(f);
 }
@@ -386,7 +386,7 @@ static void test_htsim(void **state)
     cc_flow_free(f);
 }
 
-// What the check says of the defaults with two changes; no flow begins with what it refuses.
+// The message of the check for the defaults with two changes; a flow cannot start if there is one.
 static const char *check_of(const struct cc_preset_value changes[2])
 {
     const struct cc_ops *ops = cc_find("swift");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TIMELY against values worked out by hand: each zone, hyperactive increase, presets.
+// TIMELY against values computed by hand: each zone, hyperactive increase, presets.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static void test_equality_with_thresholds(void **state)
     assert_int_equal(f->cc->rate_bps, UINT64_C(86666666667));
     timely_net(f, 400 * US); // t_high itself is between the thresholds: g < 0, + delta
     assert_int_equal(f->cc->rate_bps, UINT64_C(86866666667));
-    timely_net(f, 400 * US + 1); // a retreat of 0.8 / (4e8 + 1), though g < 0
+    timely_net(f, 400 * US + 1); // a decrease of 0.8 / (4e8 + 1), although g < 0
     assert_int_equal(f->cc->rate_bps, UINT64_C(86866666493));
     cc_flow_free(f);
 
@@ -99,7 +99,7 @@ static void test_equality_with_thresholds(void **state)
     timely_net(f, 40 * US - 1); // below t_low the rate grows though g > 0
     assert_true(cc_flow_seen(f, "gradient") > 0.3);
     assert_int_equal(f->cc->rate_bps, 84 * G + 14 * 200 * M);
-    timely_net(f, 40 * US); // at t_low the gradient rules
+    timely_net(f, 40 * US); // from t_low on the gradient decides
     assert_true(f->cc->rate_bps < 84 * G);
     cc_flow_free(f);
 }
@@ -120,7 +120,7 @@ static void test_hyperactive_increase(void **state)
     timely_net(f, 100 * US);
     assert_int_equal(f->cc->rate_bps, 36 * G + 12 * 200 * M);
     timely_near(cc_flow_seen(f, "streak"), 6);
-    timely_net(f, 30 * US); // below t_low it counts, but does not hasten
+    timely_net(f, 30 * US); // below t_low the sample counts, but the increase is not hyperactive
     assert_int_equal(f->cc->rate_bps, 36 * G + 13 * 200 * M);
     timely_near(cc_flow_seen(f, "streak"), 7);
     timely_net(f, 39 * US); // g still < 0
@@ -215,8 +215,8 @@ static void test_paper(void **state)
     cc_flow_free(f);
 }
 
-// As published: g moves by 0.02 of each difference, nothing is below t_low, five falls in a row make
-// an increase hyperactive, whatever g is.
+// The published values: g changes by 0.02 of each difference, t_low is 0, and five falling RTTs in
+// a row make an increase hyperactive, whatever g is.
 static void test_snippet(void **state)
 {
     (void)state;
@@ -263,14 +263,14 @@ static void test_hpcc_sim(void **state)
     (void)state;
     uint64_t seq = 0;
     struct cc_flow *f = flow_new("hpcc_sim", 100 * G, NULL);
-    hpcc_acks(f, 2, &seq, 625 * US); // 0.84, all at one instant: steps are whole
+    hpcc_acks(f, 2, &seq, 625 * US); // 0.84, all at the same time: steps are not scaled
     assert_int_equal(f->cc->rate_bps, 84 * G);
     hpcc_acks(f, 5, &seq, 49 * US); // below t_low: five of 100 Mb/s
     assert_int_equal(f->cc->rate_bps, 84500 * M);
     hpcc_acks(f, 2, &seq, 49 * US); // then 500, here too
     assert_int_equal(f->cc->rate_bps, 85500 * M);
     timely_near(cc_flow_seen(f, "streak"), 7);
-    hpcc_acks(f, 1, &seq, 501 * US); // a decrease ends it: 1 - 0.8 / 501
+    hpcc_acks(f, 1, &seq, 501 * US); // a decrease resets the count: 1 - 0.8 / 501
     timely_near(cc_flow_seen(f, "streak"), 0);
     uint64_t rate_bps = UINT64_C(85363473054);
     assert_int_equal(f->cc->rate_bps, rate_bps);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the TIMELY family shares, seen through timely: samples, steps, bounds, pauses, window cap.
+// What the TIMELY policies share, tested with timely: samples, steps, limits, idle time, window
+// cap.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,12 +56,12 @@ static void test_bounds(void **state)
     timely_net(f, 40 * US);
     timely_net(f, 120 * US); // g = 1.6: no more than half
     assert_int_equal(f->cc->rate_bps, 50 * G);
-    timely_net(f, 4000 * US); // 1 - 0.8 * 0.9 = 0.28: half too
+    timely_net(f, 4000 * US); // 1 - 0.8 * 0.9 = 0.28: limited to half too
     assert_int_equal(f->cc->rate_bps, 25 * G);
     cc_flow_free(f);
 
     static const struct cc_preset_value floor[] = {TIMELY_PLAIN, {"min_rate", "30Gbps"}, CC_END};
-    f = flow_new(NULL, 20 * G, floor); // a floor above the line is the line
+    f = flow_new(NULL, 20 * G, floor); // a minimum above the line rate is the line rate
     timely_ack(f, 0, 900 * US, 1000);
     timely_ack(f, 0, 900 * US, 1000);
     assert_int_equal(f->cc->rate_bps, 20 * G);
@@ -127,16 +128,17 @@ static void test_elapsed_steps(void **state)
     timely_ack(f, 0, high, 1000);
     timely_ack(f, 5 * US, high, 1000); // 5 of 25 us: 1 - 0.2 * 0.16
     assert_int_equal(f->cc->rate_bps, 96800 * M);
-    timely_ack(f, 30 * US, high, 1000); // 25 us: a whole step, 0.84
+    timely_ack(f, 30 * US, high, 1000); // 25 us: a full step, 0.84
     assert_int_equal(f->cc->rate_bps, 81312 * M);
-    timely_ack(f, 70 * US, high, 1000); // 40 us: no more than one
+    timely_ack(f, 70 * US, high, 1000); // 40 us: at most one step
     assert_int_equal(f->cc->rate_bps, UINT64_C(68302080000));
     timely_ack(f, 80 * US, low, 1000); // 10 of 25: + 0.4 * 200 Mb/s
     assert_int_equal(f->cc->rate_bps, UINT64_C(68382080000));
     for (int i = 1; i <= 20; i++) // 20 * 0.4 * 200 Mb/s; g decays to -9.6 / 2^20
         timely_ack(f, (80 + 10 * i) * US, low, 1000);
     assert_int_equal(f->cc->rate_bps, UINT64_C(69982080000));
-    // The gradient's decrease is whole: 1 us after the last, g = 0.5 * 60/25 = 1.2, 1 - 0.96.
+    // The gradient's decrease is not scaled: 1 us after the last sample, g = 0.5 * 60/25 = 1.2, 1 -
+    // 0.96.
     timely_ack(f, 281 * US, mid, 1000);
     timely_near(cc_flow_seen(f, "gradient"), 1.2 - 9.6 / (1 << 21));
     assert_in_range(f->cc->rate_bps, 2799 * M, 2800 * M);
@@ -153,11 +155,11 @@ static void test_idle(void **state)
         timely_net(f, 100 * US); // g = -8, -4, -2; four in a row
     const uint64_t rate = 84 * G + 600 * M;
     assert_int_equal(f->cc->rate_bps, rate);
-    timely_post(f, 8 * US); // one base RTT: not yet stale
+    timely_post(f, 8 * US); // one base RTT: samples remain valid
     timely_near(cc_flow_seen(f, "gradient"), -2);
     timely_near(cc_flow_seen(f, "streak"), 4);
     timely_near(cc_flow_seen(f, "rtt_us"), 100);
-    timely_post(f, 8 * US + 1); // the rate stays, what was measured goes
+    timely_post(f, 8 * US + 1); // the rate is kept, the samples are dropped
     assert_int_equal(f->cc->rate_bps, rate);
     timely_near(cc_flow_seen(f, "gradient"), 0);
     timely_near(cc_flow_seen(f, "streak"), 0);
@@ -166,7 +168,7 @@ static void test_idle(void **state)
     assert_int_equal(f->cc->rate_bps, rate);
     timely_net(f, 60 * US); // g = 0.5 * 10/25 = 0.2
     assert_int_equal(f->cc->rate_bps, rate / 100 * 84);
-    timely_post(f, 1000 * PS_PER_S); // auto: never from line rate again
+    timely_post(f, 1000 * PS_PER_S); // auto: never restarts at line rate
     assert_int_equal(f->cc->rate_bps, rate / 100 * 84);
     cc_flow_free(f);
 
@@ -181,7 +183,7 @@ static void test_idle(void **state)
     timely_post(f, 300 * US);
     assert_int_equal(f->cc->rate_bps, 100 * G);
     timely_near(cc_flow_seen(f, "rtt_us"), 0);
-    timely_net(f, 500 * US); // the half segment is gone, too
+    timely_net(f, 500 * US); // the bytes of the unfinished segment are dropped too
     timely_near(cc_flow_seen(f, "rtt_us"), 0);
     cc_flow_free(f);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Patched TIMELY against values worked out by hand, and its fixed point under a fluid queue.
+// Patched TIMELY against values computed by hand, and its fixed point with a fluid queue.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static struct cc_flow *flow_new(const char *preset, uint64_t line_bps,
     return timely_flow("timely_patched", preset, line_bps, changes);
 }
 
-// beta 0.2, so that the numbers show.
+// beta 0.2, so that its effect is visible.
 static struct cc_flow *plain_new(void)
 {
     static const struct cc_preset_value plain[] = {TIMELY_PLAIN, {"beta", "0.2"}, CC_END};
@@ -151,7 +151,7 @@ static void test_elapsed_step(void **state)
     timely_ack(f, 0, rtt_ps, 1000);
     timely_ack(f, 5 * US, rtt_ps, 1000); // a fifth of + 0.1 - 15 Gb/s
     assert_int_equal(f->cc->rate_bps, 97020 * M);
-    timely_ack(f, 30 * US, rtt_ps, 1000); // whole: + 0.1 - 14.553
+    timely_ack(f, 30 * US, rtt_ps, 1000); // a full step: + 0.1 - 14.553
     assert_int_equal(f->cc->rate_bps, 82567 * M);
     cc_flow_free(f);
 }
@@ -205,17 +205,17 @@ static void test_scaled_and_paper(void **state)
     cc_flow_free(f);
 }
 
-// ---- N flows at a fluid queue ----
+// ---- N flows with a fluid queue ----
 
 enum { FLUID_FLOWS = 8, FLUID_HISTORY = 1024 };
 
 struct fluid {
     struct cc_flow *flows[FLUID_FLOWS];
     uint64_t n, line_bps;
-    double queue_bytes, rtt_us[FLUID_HISTORY]; // as a packet meets it that enters in this us
+    double queue_bytes, rtt_us[FLUID_HISTORY]; // RTT of a packet that enters in this microsecond
 };
 
-// One microsecond: rates fill the queue, and ACKs tell of the queue one RTT ago.
+// One microsecond: rates fill the queue, and ACKs report the queue of one RTT ago.
 static void fluid_step(struct fluid *fluid, int64_t us)
 {
     const double base_us = 8; // an empty path
@@ -253,7 +253,7 @@ static void check_fixed_point(uint64_t line_bps, uint64_t n, const struct cc_pre
         if (us >= settled_us)
             sum_bytes += fluid.queue_bytes;
     }
-    double own_us = 1250 * 8e6 / (double)line_bps; // what a sample leaves out
+    double own_us = 1250 * 8e6 / (double)line_bps; // not included in a sample
     double rtt_us = (8 + 50) * (1 + (double)n * delta_over_line / beta);
     double want_bytes = (rtt_us - (8 - own_us)) * (double)line_bps / 8e6;
     double got_bytes = sum_bytes / (double)(end_us - settled_us);
@@ -272,7 +272,8 @@ static void test_fixed_point(void **state)
     static const struct cc_preset_value steep[] = {{"delta", "100Mbps"}, {"beta", "0.02"}, CC_END};
     static const struct cc_preset_value full[] = {{"step", "full"}, CC_END};
     check_fixed_point(100 * G, 8, NULL, 0.001, 0.008); // 58 us * 2
-    check_fixed_point(100 * G, 5, full, 0.001, 0.008); // steps move no fixed point
+    // the size of steps does not change the fixed point
+    check_fixed_point(100 * G, 5, full, 0.001, 0.008);
     check_fixed_point(40 * G, 3, steep, 0.0025, 0.02); // 58 us * 1.375
 }
 

@@ -73,7 +73,7 @@ static void test_shapes_that_no_algorithm_takes(void **state)
             assert_non_null(why);
         }
     }
-    // A root means nothing where there is none.
+    // The root is ignored if the operation has none.
     struct coll_shape shape = {.op = COLL_ALL_REDUCE, .ranks = 8, .root = 9};
     const char *why;
     assert_true(coll_find("tree")->supports(&shape, &why));
@@ -91,7 +91,8 @@ static void test_shapes_that_no_algorithm_takes(void **state)
     }
 }
 
-// Settings fit, have defaults, and are set by their names where an algorithm has them.
+// Settings fit into the struct, have defaults, and can be set by name in the algorithms that have
+// them.
 static void test_settings(void **state)
 {
     (void)state;
@@ -126,7 +127,7 @@ static void test_segments_and_factors(void **state)
     const uint64_t bounds[] = {0, 3, 6, 10};
     for (uint32_t i = 0; i <= 3; i++)
         assert_int_equal(coll_segment(&shape, i), bounds[i]);
-    // 99999 * 10^15 passes 64 bits; floor(99999 * 10^15 / 100000) = 10^15 - 10^10.
+    // 99999 * 10^15 exceeds 64 bits; floor(99999 * 10^15 / 100000) = 10^15 - 10^10.
     shape = (struct coll_shape){
         .op = COLL_ALL_REDUCE, .ranks = 100000, .bytes = UINT64_C(1000000000000000)};
     assert_int_equal(coll_segment(&shape, 99999), UINT64_C(999990000000000));

@@ -58,7 +58,7 @@ static void test_every_operation(void **state)
                        check_costs);
 }
 
-// Who is next to send: the ranks behind, in their order, whatever the window.
+// The order of destinations is that of the ranks after the sender, for any window.
 static void test_order(void **state)
 {
     (void)state;

@@ -31,8 +31,8 @@ static void check_costs(const struct coll_algorithm *dbt, const struct coll_shap
         assert_true(coll_bytes_sent(dbt, s, rank) <= s->bytes * (both ? 2 : 1) + 1);
 }
 
-// Downwards a rank, but a root above both trees, sends bytes of one half only; upwards, where the
-// sums show who is inner, it receives bytes of one half only.
+// Downwards a rank, except a root above both trees, sends bytes of only one half; upwards, where
+// sums show which ranks are inner nodes, it receives bytes of only one half.
 static void check_inner(const struct coll_algorithm *dbt, const struct coll_shape *s)
 {
     check_costs(dbt, s);
@@ -64,7 +64,7 @@ static void test_every_operation(void **state)
         }
 }
 
-// Some larger counts, where the right flank of the tree has gaps.
+// Larger numbers of ranks, for which the right side of the tree has gaps.
 static void test_more_ranks(void **state)
 {
     (void)state;

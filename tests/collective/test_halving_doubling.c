@@ -17,7 +17,8 @@ static uint64_t folded_segments(const struct coll_shape *s, uint32_t folded)
     return bytes;
 }
 
-// q cores exchange (q - 1) vectors each way; a fold moves a vector or the odd rank's segment.
+// q cores exchange (q - 1) vectors in each direction; a fold moves a vector or the odd rank's
+// segment.
 static void check_costs(const struct coll_algorithm *hd, const struct coll_shape *s)
 {
     uint32_t log2 = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Collectives over dimensions on real vectors: plans, ranges and programs together end with the right
-// bytes at every rank, whatever divides what.
+// Collectives over dimensions on real vectors: plans, ranges and algorithms together give every
+// rank the right bytes, for sizes that do and do not divide.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,8 +32,8 @@ static cell_t source(uint32_t rank, uint64_t i)
     return x ^ (x >> 27);
 }
 
-// One step of all members: what is sent is what was there before the step. (That messages may come
-// in any order is tests/support/coll_machine.c's business.)
+// Run one step of all members: the data sent is the data before the step.
+// (tests/support/coll_machine.c tests arbitrary orders of messages.)
 static void run_step(struct lab *lab, const struct coll_algorithm *a,
                      const struct coll_shape *shape, uint32_t dim, uint32_t group, uint64_t first,
                      uint32_t step)
@@ -77,7 +77,7 @@ static void run_chunk(struct lab *lab, const struct coll_phase *phases, uint32_t
         }
 }
 
-// The bytes of a chunk that a rank has at the end of a reduce-scatter, or brings to an all-gather.
+// The bytes of a chunk that a rank has after a reduce-scatter, or contributes to an all-gather.
 static struct coll_range own_range(const struct lab *lab, const struct coll_phase *phases,
                                    uint32_t n, uint32_t rank, struct coll_range chunk, bool gather)
 {
@@ -140,7 +140,7 @@ static void check(struct lab *lab, enum coll_op op, uint64_t bytes, uint32_t chu
     }
     assert_int_equal(owned, op == COLL_REDUCE_SCATTER ? bytes : bytes * lab->ranks);
     if (folds(lab))
-        return;                // halving-doubling sends more where the ranks are no power of two
+        return; // halving-doubling sends more if the number of ranks is no power of two
     if (op != COLL_ALL_REDUCE) // (p - 1)/p of the vector from each, however it is cut
         assert_int_equal(lab->sent, bytes * (lab->ranks - 1));
     else if (lab->s.order == COLL_THEMIS || lab->s.phases == COLL_BANDWIDTH_AWARE)
@@ -178,7 +178,7 @@ static void test_vectors(void **state)
     free(lab);
 }
 
-// Groups and their members are the ranks, each once, in every dimension.
+// In every dimension each rank is a member of exactly one group.
 static void test_groups(void **state)
 {
     (void)state;

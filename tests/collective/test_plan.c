@@ -85,7 +85,7 @@ static void test_round_robin(void **state)
            {1, COLL_ALL_GATHER, 40}); // descending, rotated by two
     coll_planner_begin(&p, 5);
     EXPECT(&p, COLL_ALL_TO_ALL, ALL, 80, {0, COLL_ALL_TO_ALL, 80}, {1, COLL_ALL_TO_ALL, 80},
-           {2, COLL_ALL_TO_ALL, 80}); // once round
+           {2, COLL_ALL_TO_ALL, 80}); // one complete rotation
 }
 
 // Three dimensions of 4, equal rates, chunks of 16 MiB. Loads in MiB after each chunk, by hand:
@@ -113,19 +113,19 @@ static void test_themis(void **state)
         for (int i = 0; i < 3; i++)
             assert_true(p.load[i] > loads[c][i] - 1e-9 && p.load[i] < loads[c][i] + 1e-9);
     }
-    coll_planner_begin(&p, 7); // at the same instant loads go on
+    coll_planner_begin(&p, 7); // at the same time loads are kept
     assert_true(p.load[1] > 17);
     EXPECT(&p, COLL_ALL_TO_ALL, ALL, MIB, {0, COLL_ALL_TO_ALL, MIB}, {1, COLL_ALL_TO_ALL, MIB},
-           {2, COLL_ALL_TO_ALL, MIB}); // not Themis's business
+           {2, COLL_ALL_TO_ALL, MIB}); // Themis does not apply to all-to-all
     coll_planner_begin(&p, 8);
     EXPECT(&p, COLL_REDUCE_SCATTER, ALL, MIB, {0, COLL_REDUCE_SCATTER, MIB},
            {1, COLL_REDUCE_SCATTER, MIB / 4}, {2, COLL_REDUCE_SCATTER, MIB / 16});
-    // A dimension at half the rate counts double: 0.75 + 0.75 for 1 MiB over 4 ranks.
+    // A dimension at half the rate has double load: 0.75 + 0.75 for 1 MiB over 4 ranks.
     coll_planner_begin(&p, 9);
     s.dim_bandwidth[0] = 2;
     EXPECT(&p, COLL_REDUCE_SCATTER, 2, MIB, {1, COLL_REDUCE_SCATTER, MIB});
     assert_true(p.load[1] > 1.5 - 1e-9 && p.load[1] < 1.5 + 1e-9);
-    // An all-gather begins with what is most loaded; 4 parts of 1 MiB load by 3.
+    // An all-gather begins with the most loaded dimension; 4 parts of 1 MiB add a load of 3.
     coll_planner_begin(&p, 10);
     s.dim_bandwidth[0] = 1;
     EXPECT(&p, COLL_ALL_GATHER, 1, 16 * MIB, {0, COLL_ALL_GATHER, 16 * MIB}); // 0: 48
@@ -146,7 +146,7 @@ static void join(struct dim_queue *q, int queueing, struct item *i)
     dim_queue_insert(q, queueing, i, i->priority, &i->phase);
 }
 
-// Who comes out, all places taken by one at a time.
+// The order in which phases run, one at a time.
 static void drain(struct dim_queue *q, char *names)
 {
     for (struct item *i; (i = dim_queue_next(q, 1)) != NULL;) {
@@ -172,7 +172,7 @@ static void test_queues(void **state)
         struct dim_queue q = {0};
         char names[8] = "";
         join(&q, queueing, &items[0]);
-        assert_ptr_equal(dim_queue_next(&q, 1), &items[0]); // runs: nobody goes before it
+        assert_ptr_equal(dim_queue_next(&q, 1), &items[0]); // runs: nothing is put before it
         for (int i = 1; i < 5; i++)
             join(&q, queueing, &items[i]);
         assert_null(dim_queue_next(&q, 1));
@@ -184,7 +184,8 @@ static void test_queues(void **state)
     }
 }
 
-// By size only scatters and gathers queue; others look at the priority of what they pass.
+// By size only reduce-scatters and all-gathers are ordered; other phases compare priorities with
+// those that they pass.
 static void test_mixed_kinds(void **state)
 {
     (void)state;
@@ -195,7 +196,7 @@ static void test_mixed_kinds(void **state)
     char names[8];
     for (int i = 0; i < 3; i++)
         join(&q, COLL_QUEUE_SMALLEST, &items[i]);
-    drain(&q, names); // c is smaller than b, which stands first
+    drain(&q, names); // c is smaller than b, which is at the front
     assert_string_equal(names, "cba");
     dim_queue_free(&q);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ring computes every operation, in the steps and bytes that its definition says.
+// The ring computes every operation, in the steps and bytes that its definition gives.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -36,8 +36,8 @@ static uint32_t distance(uint32_t from, uint32_t to, uint32_t servers)
     return up < servers - up ? up : servers - up;
 }
 
-// A step is within all servers or between them; between, partners are a link of the loop apart and
-// the ranks of a group take distances that differ.
+// Each step is either within all servers or between servers; in the latter case partners are one
+// link of the loop apart, and the ranks of a group use different distances.
 static void check_links(const struct coll_algorithm *a, const struct coll_shape *s, uint32_t group)
 {
     uint32_t local = s->inner, servers = s->ranks / local, between = 0;
@@ -55,7 +55,7 @@ static void check_links(const struct coll_algorithm *a, const struct coll_shape 
                     continue;
                 assert_int_equal(peer % local, rank % local);
                 assert_true(power_of_two(d) && (used & d) == 0);
-                if (rank % local >= group) { // the next group does as the first
+                if (rank % local >= group) { // the next group behaves as the first
                     peer = a->send(s, rank - group, step, 0).peer;
                     assert_int_equal(d, distance(rank / local, peer / local, servers));
                 }
@@ -87,7 +87,7 @@ static void test_every_operation(void **state)
     }
 }
 
-// 2^8 servers would do for groups of 8, but after 4 comes 16.
+// 2^8 servers would suffice for groups of 8, but the group sizes are 4 and then 16.
 static void test_groups_of_4_at_8_distances(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void test_what_it_needs(void **state)
     const struct coll_algorithm *a = coll_find("shifted_halving_doubling");
     const struct {
         uint32_t ranks, ranks_per_server;
-        const char *why; // NULL = it can
+        const char *why; // NULL = supported
     } needs[] = {
         {16, 0, NULL}, // one rank per server
         {16, 16, NULL},
@@ -116,7 +116,7 @@ static void test_what_it_needs(void **state)
         assert_int_equal(a->supports(&s, &why), needs[i].why == NULL);
         if (needs[i].why != NULL)
             assert_string_equal(why, needs[i].why);
-        // The setting says the same, whatever the network's innermost dimension is.
+        // The setting has the same effect, whatever the network's innermost dimension is.
         struct coll_shifted_params given = {.ranks_per_server = needs[i].ranks_per_server};
         s.inner = 5;
         s.params = &given;

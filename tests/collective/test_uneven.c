@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All-to-all of ranks that are not alike: every block by its formula, chunks add up, directions mirror.
+// All-to-all with vectors of different sizes: every block by its formula, chunks add up, directions
+// mirror.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +49,7 @@ static void check(const char *name, bool of_receiver, uint32_t chunks)
             want += one;
             if (chunks == 1)
                 assert_int_equal(got[r][p], one);
-            else // chunks are cut into blocks each: a byte more or less of each
+            else // every chunk is cut into blocks: up to one byte of difference for each
                 assert_true(got[r][p] + chunks >= one && got[r][p] <= one + chunks);
         }
     if (chunks == 1)

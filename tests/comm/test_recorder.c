@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records: sums of times are exact in any order, and the order of records does not depend on that in which
-// they were opened.
+// Records: sums of times are exact in any order, and the order of records does not depend on the
+// order in which they were opened.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "comm/recorder.h"
 
-// One long time and many that a double's 53 bits would drop beside it: 2^60 + 1000 * 1 ps.
+// One long time and many that a double of 53 bits would lose against it: 2^60 + 1000 * 1 ps.
 static void test_sums_are_exact(void **state)
 {
     (void)state;
@@ -41,7 +41,8 @@ static void test_sums_have_room(void **state)
 static void test_order(void **state)
 {
     (void)state;
-    // start, opener, job, communicator, number: each row is behind the one before in one of them
+    // start, opener, job, communicator, number: each row is greater than the previous one in one
+    // field
     static const uint32_t rows[][5] = {{1, 9, 9, 9, 9}, {2, 3, 9, 9, 9}, {2, 4, 0, 9, 9},
                                        {2, 4, 1, 0, 9}, {2, 4, 1, 1, 0}, {2, 4, 1, 1, 1}};
     enum { N = sizeof rows / sizeof *rows };

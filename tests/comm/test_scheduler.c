@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The collective scheduler over packets: delays by the number of steps, places in a dimension, queueing, and
-// no order of collectives in which ranks block each other.
+// The collective scheduler over packets: delays by the number of steps, phases admitted to a
+// dimension, queueing, and freedom from deadlock for any order of collectives.
 //
 // A ring all-reduce over n ranks has 2(n-1) steps of one message: an endpoint delay passes before
-// each and after the last, and in the first n-1 what came is added. Delays are compared with each
-// other, not with none, where an ACK goes before the next data packet.
+// each step and after the last one, and in the first n-1 steps the received data is added. Runs
+// with different delays are compared with each other, not with a run without delay, in which an ACK
+// precedes the next data packet.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +75,8 @@ static void test_reduce_rate(void **state)
     }
 }
 
-// One place: the second chunk waits for all of the first. Two: none waits, and they share the links.
+// With one active chunk the second chunk waits for the end of the first. With two, both run and
+// share the links.
 static void test_active_chunks(void **state)
 {
     (void)state;
@@ -97,7 +99,7 @@ static void test_active_chunks(void **state)
     fixture_free(&f);
 }
 
-/* ---- ranks that come late, in any order ---- */
+/* ---- ranks that start late, in any order ---- */
 
 static void training_of(struct fixture *f, struct training_settings *settings,
                         const struct training_spec *spec, bool queued)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scenarios from texts, in a folder of the test's own; include it behind cmocka.h.
+// Loads scenarios from texts, in a folder of the test; include it after cmocka.h.
 #pragma once
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Network files of ASTRA-sim: what dimensions they become, and mistakes in them. The public examples are
-// read by tests/theory/check_astra.py.
+// Network files of ASTRA-sim: the resulting dimensions, and errors. tests/theory/check_astra.py
+// reads the public examples.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,13 +50,13 @@ static void test_dimensions(void **state)
     const struct dim_spec *dims = scenario_spec(s)->dims;
     assert_int_equal(scenario_spec(s)->n_dims, 8);
     assert_dim(&dims[0], "ring", 4, 2, 50 * GB, 500 * PS_PER_NS);
-    assert_dim(&dims[1], "ring", 2, 3, 6 * GB + GB / 4, 500); // all to the one neighbour
+    assert_dim(&dims[1], "ring", 2, 3, 6 * GB + GB / 4, 500); // all links to the only neighbour
     assert_dim(&dims[2], "ring", 3, 1, 3 * GB, PS_PER_NS);    // 1.5 links each way
     assert_dim(&dims[3], "ring", 1, 1, GB, PS_PER_NS);
     assert_dim(&dims[4], "switch", 2, 6, GB, PS_PER_NS);
     assert_dim(&dims[5], "fully_connected", 3, 2, GB, PS_PER_NS);
     assert_dim(&dims[6], "fully_connected", 2, 2, GB, PS_PER_NS);
-    assert_dim(&dims[7], "fully_connected", 4, 1, GB, PS_PER_NS); // a third of a link each
+    assert_dim(&dims[7], "fully_connected", 4, 1, GB, PS_PER_NS); // a third of a link to each
     assert_non_null(strstr(scenario_resolved(s), "\"dims\""));
     assert_null(strstr(scenario_resolved(s), "astra"));
     struct scenario *again = load(scenario_resolved(s), &err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// System files of ASTRA-sim: every key, every mistake with its line. The public examples are read by
-// tests/theory/check_astra.py.
+// System files of ASTRA-sim: every key, and every error with its line. tests/theory/check_astra.py
+// reads the public examples.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void test_all_keys(void **state)
     assert_string_equal(name_of(&s, COLL_ALL_GATHER, 2), "halving_doubling");
     assert_string_equal(name_of(&s, COLL_ALL_TO_ALL, 2), "direct");
     assert_true(window_of(&s.choice[COLL_ALL_TO_ALL][2]) == 2);
-    assert_true(window_of(&s.choice[COLL_REDUCE_SCATTER][0]) == 4); // its own
+    assert_true(window_of(&s.choice[COLL_REDUCE_SCATTER][0]) == 4); // its own window
     assert_true(window_of(&s.choice[COLL_REDUCE_SCATTER][1]) == 2);
     assert_int_equal(s.phases, COLL_BANDWIDTH_AWARE);
     assert_int_equal(s.queueing, COLL_QUEUE_SMALLEST);
@@ -144,7 +144,7 @@ static void test_mistakes(void **state)
     err_free(&err);
 }
 
-// All mistakes of a file at once.
+// All errors of a file are reported at once.
 static void test_all_at_once(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void test_object(void **state)
     }
 }
 
-// A copy says the same.
+// A copy has the same keys.
 static void test_copy(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Text workloads of ASTRA-sim: every keyword with its arguments, every mistake with its line. The public
-// examples are read by tests/theory/check_astra.py.
+// Text workloads of ASTRA-sim: every keyword with its arguments, and every error with its line.
+// tests/theory/check_astra.py reads the public examples.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -169,7 +169,7 @@ static void test_not_a_text(void **state)
     err_free(&err);
 }
 
-// A file that is cut anywhere is read or refused, never more.
+// A file that is truncated anywhere is either read or refused.
 static void test_cut(void **state)
 {
     (void)state;
@@ -181,7 +181,8 @@ static void test_cut(void **state)
         memcpy(part, text, n);
         bool read = read_text(part, &spec, &err) == 0;
         assert_int_equal(read, err.n_errors == 0);
-        if (n < sizeof text - 4) // the last number may lose a digit, and the file its newline
+        // without the last digit or the last line feed the file remains valid
+        if (n < sizeof text - 4)
             assert_false(read);
         training_free(&spec);
         err_free(&err);

@@ -11,7 +11,7 @@
 #include "sim/sim.h"
 #include "tests/config/load.h"
 
-// ---- a toy: every flow at a fixed share of the line ----
+// ---- a policy for tests: every flow has a fixed share of the line rate ----
 
 struct toy_params {
     double share;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The file of a graph: what it says reaches the description, and its mistakes are told with their
-// place, all at once.
+// The file of a graph topology: its content reaches the description, and all its errors are
+// reported with their places.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +102,7 @@ static void test_mistakes(void **state)
     }
 }
 
-// With transit a line of ranks is a network.
+// With transit enabled, a chain of ranks is a valid network.
 static void test_transit(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void test_transit(void **state)
     err_free(&err);
 }
 
-// Many mistakes are not all told, and a file that is not there is one.
+// The number of reported errors is limited; a missing file is one error.
 static void test_limits(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mistakes in scenarios: each is told with its path, and all of them at once.
+// Errors in scenarios: each is reported with its path, and all of them at once.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define FLOWS(list) "{\"kind\":\"flows\",\"flows\":[" list "]}"
 
-// Further keys of the root, the list of dimensions, the workload; NULL = a good one.
+// Further keys of the root, the list of dimensions, the workload; NULL = a valid default.
 #define LAYERS "\"layers\":[{\"name\":\"a\",\"wg\":{\"op\":\"all_reduce\",\"bytes\":9}}]"
 #define TRAIN(more) "{\"kind\":\"training\",\"parallelism\":\"DATA\"," LAYERS more "}"
 
@@ -248,7 +248,7 @@ static void test_mistakes(void **state)
     }
 }
 
-// Texts that are no scenario at all.
+// Texts that are not scenarios.
 static void test_texts(void **state)
 {
     (void)state;
@@ -364,7 +364,8 @@ static void test_set_mistakes(void **state)
     }
 }
 
-// A list of `n` numbers instead of jobs: too many is one error, fewer are an error each.
+// A list of `n` numbers instead of jobs: too many are one error, otherwise there is an error for
+// each.
 static void assert_jobs(size_t n, const char *want)
 {
     struct err err = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Background traffic: distributions from files, the load they make, gaps between flows.
+// Background traffic: distributions from files, offered load, gaps between flows.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,8 +41,8 @@ static void test_distribution(void **state)
     assert_true(cdf_bytes(&cdf, 0.9999999) >= 1099);
 }
 
-// Offered load, and gaps whose deviation is their mean, as exponential ones have; 95 % of sums of n
-// exponential gaps lie within 2/sqrt(n) of the mean.
+// Offered load, and gaps whose deviation equals their mean, as for exponential ones; 95 % of the
+// sums of n exponential gaps are within 2/sqrt(n) of the mean.
 static void test_load(void **state)
 {
     (void)state;

@@ -56,7 +56,7 @@ static void test_defaults(void **state)
     scenario_free(scenario);
 }
 
-// A buffer by the name of a chip is its size, also in the resolved form.
+// A buffer given by the name of a chip becomes its size, also in the resolved form.
 static void test_buffer_words(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void test_buffer_words(void **state)
     }
 }
 
-// Classes: what the scenario says of them, over the defaults; a dimension over both.
+// Classes: values of the scenario replace the defaults, values of a dimension replace both.
 static void test_classes(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void test_warnings(void **state)
     scenario_free(scenario);
 }
 
-// ---- the notification point that a preset brings ----
+// ---- the notification settings of a preset ----
 
 static void test_notification(void **state)
 {
@@ -202,7 +202,7 @@ static void test_notification(void **state)
         const char *cc, *transport;
         int cnp, scope;
         ps_t interval;
-        size_t warnings; // as many when the resolved scenario is read again
+        size_t warnings; // the same number when the resolved scenario is read
     } cases[] = {
         {"{\"kind\":\"none\"}", "{}", CNP_NP_TIMER, CNP_SCOPE_QP, 50 * PS_PER_US, 0},
         {"{\"kind\":\"none\"}", "{\"cnp\":\"per_ack\"}", CNP_PER_ACK, CNP_SCOPE_QP, 50 * PS_PER_US,
@@ -242,7 +242,8 @@ static void test_notification(void **state)
     }
 }
 
-// A dimension's policy brings its own, which the resolved scenario keeps apart from the global one.
+// A dimension's policy sets its own notification, which the resolved scenario keeps separate from
+// the global one.
 static void test_notification_of_a_dimension(void **state)
 {
     (void)state;

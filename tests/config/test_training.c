@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Training jobs as scenario keys: what is written reads back, mistakes with their paths; and
-// scenarios made from the files of ASTRA-sim.
+// Training jobs as keys of a scenario: the written form reads back, errors have their paths; and
+// scenarios made from files of ASTRA-sim.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -165,7 +165,7 @@ static void test_import(void **state)
     assert_int_equal(training_read(&r, &(struct place){.json = job}, &keys, &spec), 0);
     assert_int_equal(spec.n_layers, 2);
     assert_int_equal(spec.model_parallel, 2);
-    // The rest of it is a scenario: with another workload it loads.
+    // The remaining keys are a valid scenario: with another workload it loads.
     json_object_set_new(root, "workload", json_loads(JOB, 0, NULL));
     char *other = json_dumps(root, 0);
     struct scenario *scenario = load(other, &err);
@@ -179,7 +179,7 @@ static void test_import(void **state)
     err_free(&err);
 }
 
-// Mistakes in all three files at once.
+// Errors in all three files are reported at once.
 static void test_import_mistakes(void **state)
 {
     (void)state;

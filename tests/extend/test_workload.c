@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kind of job that is added by its file and a line of the registry is read, checked, resolved,
-// described and run: nothing else knows it. (tests/extend/workload)
+// A kind of job that is added by its file and a line in the registry is read, checked, resolved,
+// described and run, without any other change. (tests/extend/workload)
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,8 @@ static void test_runs(void **state)
     assert_int_equal(r->n_flows, 2 * 3 * 2); // rank 4 has no pair
     assert_int_equal(sim->hosts.counters.delivered_bytes, 2 * 3 * 10001);
     assert_int_equal(sim->workload.total_bytes, 2 * 3 * 10001);
-    ps_t ready = PS_PER_US; // of the sender: its reply has arrived, its message is acknowledged
+    // time at which the sender is ready: the reply has arrived, and its message is acknowledged
+    ps_t ready = PS_PER_US;
     for (size_t i = 0; i < r->n_flows; i++) {
         const struct flow_record *f = &r->flows[i];
         if (f->src > 1)
@@ -76,7 +77,7 @@ static void test_is_checked(void **state)
     }
 }
 
-// Of the job in the resolved scenario, the schema, and the catalogue.
+// The description of the job in the resolved scenario, the schema, and the catalogue.
 static void test_is_described(void **state)
 {
     (void)state;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A library to be preloaded: the n-th call of one kind fails, or delivers a signal.
+// A library for LD_PRELOAD: the n-th call of one kind fails, or is preceded by a signal.
 //
 // FAIL_CALL: write, open, rename, sync, unlink, malloc, wait (epoll_wait). FAIL_NTH: which call, from 1;
 // 0 = none. FAIL_WITH: "error" (ENOSPC, ENOMEM for malloc), or a signal's number that the process sends
 // to itself before the call. FAIL_COUNT: a file descriptor that gets the number of calls at the end.
 //
-// Streams of stdio write without calling write(): where such a call is to fail, the stream's descriptor
-// becomes one of /dev/full, so that the stream fails by itself from then on.
+// stdio streams do not call write() through this library: if such a call is to fail, the stream's
+// descriptor is replaced by one of /dev/full, so that the stream fails from then on.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ __attribute__((destructor)) static void end(void)
         _exit(99);
 }
 
-// Is this the call that fails?
+// True if this call must fail.
 static bool due(const char *kind)
 {
     if (!ready || strcmp(kind, call) != 0 || ++count != nth)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `collwire import astra`: network, system and workload, one behind the other in the input with a zero
-// byte between them. The scenario that comes of it is read and run too.
+// `collwire import astra`: the input holds network, system and workload files, separated by zero
+// bytes. The resulting scenario is read and run too.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

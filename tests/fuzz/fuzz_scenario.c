@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scenarios; the files that those of the corpus name stand beside the input.
+// Scenarios; files that scenarios of the corpus refer to are in the folder of the input.
 #include "tests/fuzz/support.h"
 
 static void write_companions(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One input from a file to its results in memory, as `collwire run` does it.
+// Processes one input from a file to its results in memory, as `collwire run` does.
 #include "tests/fuzz/support.h"
 
 #include <jansson.h>
@@ -66,7 +66,7 @@ void fuzz_write_text(const char *name, const char *text)
     fuzz_write(name, (const uint8_t *)text, strlen(text));
 }
 
-// The product of all sizes of dimensions, wherever they stand in a scenario or in a network file.
+// The product of all sizes of dimensions, at any depth of a scenario or a network file.
 static double ranks_below(const char *key, const json_t *json)
 {
     double product = 1;

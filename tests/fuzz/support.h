@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the fuzz targets share: inputs as files in a folder of the process, and a short run.
+// Shared by the fuzz targets: inputs as files in a folder of the process, and a short run.
 #pragma once
 
 #include <stdbool.h>
@@ -8,8 +8,8 @@
 
 #include "config/scenario.h"
 
-// Of a short run: model events, and ranks and bytes above which a scenario is left out, since building
-// it takes longer than the test of many others.
+// Limits of a short run: model events, and the number of ranks and bytes above which a scenario is
+// skipped, since building it takes longer than many other inputs.
 #define FUZZ_EVENTS "3000"
 #define FUZZ_RANKS 256
 #define FUZZ_BYTES (UINT64_C(64) << 20)
@@ -23,9 +23,9 @@ const char *fuzz_folder(void);
 void fuzz_write(const char *name, const uint8_t *data, size_t n);
 void fuzz_write_text(const char *name, const char *text);
 
-// Does the JSON file name more than FUZZ_RANKS ranks?
+// True if the JSON file has more than FUZZ_RANKS ranks.
 bool fuzz_many_ranks(const char *name);
 
-// Read the scenario in file `name` of the folder with `network` (NULL = as it says), and where it is
-// valid and small run it to FUZZ_EVENTS and write its results.
+// Read the scenario in file `name` of the folder with `network` (NULL = unchanged); if it is valid
+// and small, run it to FUZZ_EVENTS and write its results.
 void fuzz_run(const char *name, const char *network);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// docs/metrics.md says what the tables of metrics say.
+// docs/metrics.md matches the tables of metrics.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// docs/policies.md says what the registry and the policies' own header comments say.
+// docs/policies.md matches the registry and the header comments of the policies.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 #define LINE_MAX_BYTES 512
 
-// The comment that opens cc/NAME.c, without its first two lines' marks, as prose.
+// Write the header comment of cc/NAME.c as prose, without the comment marks.
 static void write_comment(FILE *out, const char *name)
 {
     char path[128], line[LINE_MAX_BYTES];

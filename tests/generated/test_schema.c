@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scenarios/schema.json is what the tables say.
+// scenarios/schema.json matches the tables.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// metrics.json from a result in which no two fields have the same value, so that a key with another one's
-// field shows; how it is read back for rows; null where there is no value.
+// metrics.json from a result in which all fields have different values, so that a mixed-up field
+// shows; reading it back for rows; null for missing values.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -186,7 +186,7 @@ static struct result whole(void)
                            .n_captures = 1};
 }
 
-// What stands at "a.b.0.c".
+// The value at "a.b.0.c".
 static const json_t *value_at(const json_t *at, const char *path)
 {
     while (*path) {
@@ -289,7 +289,7 @@ static const char *const of_training[][2] = {
     {"training.exposed_comm_ns", "899"},
     {"training.rank_end_ns", "{\"p50\":89,\"p99\":90,\"max\":91}"},
     {"training.rank_exposed_ns", "{\"p50\":92,\"p99\":93,\"max\":94}"},
-    {"training.dimension_use", "[0.83]"}, // of two the last is unused
+    {"training.dimension_use", "[0.83]"}, // the second dimension is unused
     {"training.iterations", "[{\"end_ns\":63,\"duration_ns\":64},{\"end_ns\":null,"
                             "\"duration_ns\":null}]"},
     {"training.layers.0.name", "\"fc\""},
@@ -393,7 +393,7 @@ static void test_run_json(void **state)
     free(text);
 }
 
-// A collective that has not ended makes the mean of all unknown.
+// A collective that has not ended makes the mean over all unknown.
 static void test_rows(void **state)
 {
     (void)state;

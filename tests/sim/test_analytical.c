@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scenarios over the analytical network, from text to metrics: times without contention, what such
-// a network has not, and what a scenario may not ask of it.
+// Scenarios over the analytical network, from text to metrics: times without contention, values
+// that such a network lacks, and keys that it does not support.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static void test_flows(void **state)
     end(&ran);
 }
 
-// What would queue in packets does not here.
+// Messages that would queue as packets do not queue here.
 static void test_incast_and_permutation(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void test_incast_and_permutation(void **state)
     end(&ran);
 }
 
-// A message longer than the stall rule waits for; one that the horizon cuts off.
+// A message that takes longer than the stall limit, and one that the horizon cuts off.
 static void test_ends(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void test_ends(void **state)
     end(&ran);
 }
 
-// Latency-free messages of less than a nanosecond take none: no ratio is made of that.
+// Messages of less than a nanosecond without latency take 0 ns, so no ratio is computed.
 static void test_no_time_at_all(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void test_collective(void **state)
                        "\"bytes\":\"4MB\"}"));
     assert_int_equal(ran.r->status, RUN_COMPLETED);
     assert_int_equal(ran.r->collectives[0].end_ps, 3 * 1000500 * PS_PER_NS);
-    assert_int_equal(ran.r->collectives[0].ideal_ps, -1); // there is nothing to compare with
+    assert_int_equal(ran.r->collectives[0].ideal_ps, -1); // there is no ideal to compare with
     end(&ran);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Traffic classes end to end: shares of switches and NICs, a lossy class beside a lossless one, and PFC
-// of one class that leaves the other alone.
+// Traffic classes end to end: shares of switches and NICs, a lossy and a lossless class together,
+// and PFC that pauses one class only.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #define RATE UINT64_C(100000000000)
 
-// A further job; its flows follow those of the jobs before.
+// Add a job; its flows follow those of the earlier jobs.
 static void add_flow(struct fixture *f, size_t job, unsigned cls, uint32_t src, uint32_t dst,
                      uint64_t bytes)
 {
@@ -71,7 +71,7 @@ static void test_shares(void **state)
     check_shares(0, 3, "one sender, two receivers: its NIC shares");
 }
 
-// Storage drops beside RDMA that pauses, in the same switch and into the same port.
+// Lossy storage traffic and lossless RDMA in the same switch and to the same port.
 static void test_lossy_beside_lossless(void **state)
 {
     (void)state;
@@ -100,8 +100,8 @@ static void test_lossy_beside_lossless(void **state)
     fixture_free(&f);
 }
 
-// Four ranks into one; one of them also sends elsewhere. Of another class, it has what the incast leaves
-// of the NIC; of the same class it is a victim of the pauses.
+// Four ranks send to one; one of them also sends elsewhere. In another class, this flow gets the
+// NIC capacity that the incast leaves; in the same class it is a victim of the pauses.
 static ps_t victim_fct(unsigned cls, bool *paused_alone)
 {
     struct fixture f;
@@ -134,11 +134,11 @@ static void test_pause_of_one_class(void **state)
     // It starts with half of the NIC and has 3/4 of it once the incast is paused to a quarter.
     assert_true(other < 3 * line_ps / 2);
     ps_t same = victim_fct(NET_CLASS_DATA, &alone);
-    assert_true(same > 3 * line_ps); // a quarter, as the incast has
+    assert_true(same > 3 * line_ps); // a quarter, like each flow of the incast
 }
 
-// Of 8 into one, classes of their own thresholds: an ingress holds at most alpha * B and its reserve, an
-// egress queue of a lossy class alpha * B.
+// Eight senders to one receiver, classes with different thresholds: an ingress holds at most alpha
+// * B and its reserve, an egress queue of a lossy class alpha * B.
 static void test_alpha_of_a_class(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void test_alpha_of_a_class(void **state)
             double held = lossless == LOSSLESS_ON ? (double)s->max_ingress_bytes - 4000
                                                   : (double)s->max_queue_bytes;
             if (lossless == LOSSLESS_OFF)
-                most += 8 * 4000; // what is within a reserve is not refused
+                most += 8 * 4000; // bytes within a reserve are always accepted
             double floor = lossless == LOSSLESS_ON ? most / (1 + 8 * alphas[i]) : most / 2;
             assert_true(held <= most && held > 0.8 * floor);
             assert_int_equal(f.result->drops[DROP_LOSSY_THRESHOLD] > 0, lossless == LOSSLESS_OFF);
@@ -195,8 +195,8 @@ static void test_marking_of_a_class(void **state)
     fixture_free(&f);
 }
 
-// Pauses of two classes on one port are refreshed each for as long as it lasts: class 5 waits 400 us for
-// a rank that pauses it, 40 times its quanta, while class 3 goes off and on.
+// Pauses of two classes on one port are refreshed independently: class 5 waits 400 us, 40 times its
+// quanta, for a rank that pauses it, while class 3 is paused and resumed.
 static void test_refresh_of_each_class(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void test_refresh_of_each_class(void **state)
         if (f.result->pfc_ports[i].at[0] == 'r' && f.result->pfc_ports[i].at[4] == '0')
             pauses[f.result->pfc_ports[i].cls] = f.result->pfc_ports[i].pauses;
     assert_true(pauses[3] > 2);
-    assert_int_equal(pauses[5], 1); // one pause, prolonged
+    assert_int_equal(pauses[5], 1); // one pause, extended by refreshes
     fixture_free(&f);
 }
 
@@ -232,8 +232,8 @@ static void run_to(struct fixture *f, ps_t at_ps)
     f->sim->engine.now_ps = at_ps;
 }
 
-// The clock of a retransmission timer stands while its own class is paused, and goes on while another
-// one is: a packet of class 1 is lost on its way, then the NIC is paused for 335 us.
+// The retransmission timer stops while its own class is paused, and runs while another class is: a
+// packet of class 1 is lost, then the NIC is paused for 335 us.
 static void test_timer_of_a_class(void **state)
 {
     (void)state;
@@ -260,13 +260,14 @@ static void test_timer_of_a_class(void **state)
         port_receive_pfc(&f.sim->net, 0, &p, f.sim->engine.now_ps);
         run_to(&f, 300 * PS_PER_US);
         assert_int_equal(f.sim->hosts.counters.timeouts > 0, cases[c].fires);
-        run_to(&f, 450 * PS_PER_US); // the pause has ended, and the clock went on where it stood
+        run_to(&f, 450 * PS_PER_US); // the pause has ended, and the timer has continued
         assert_true(f.sim->hosts.counters.timeouts > 0);
         fixture_free(&f);
     }
 }
 
-// A scale-up dimension may have a class of its own: what goes over it is not of the job's.
+// A scale-up dimension may have a class of its own, which its traffic uses instead of the job's
+// class.
 static void test_class_of_a_dimension(void **state)
 {
     (void)state;

@@ -43,8 +43,8 @@ static void assert_near(double value, double want)
         fail_msg("%.12g, not %.12g", value, want);
 }
 
-// One flow of two packets. The last one arrives after 2 D at its NIC, 1 us, D, 1 us; its ACK comes back
-// after A, 1 us, A, 1 us.
+// One flow of two packets. The last packet arrives after 2 D at its NIC, 1 us, D, 1 us; its ACK
+// takes A, 1 us, A, 1 us.
 static void test_one_flow(void **state)
 {
     (void)state;
@@ -90,8 +90,8 @@ static void test_small_last_packet(void **state)
     fixture_free(&f);
 }
 
-// Two packets reach the switch at once: one waits for D. Its mean over the run is 1036 B * D / end, and
-// completion times are apart by D.
+// Two packets reach the switch at the same time: one waits for D. The mean queue over the run is
+// 1036 B * D / end, and the completion times differ by D.
 static void test_two_flows(void **state)
 {
     (void)state;
@@ -139,8 +139,8 @@ static void test_cut_transmission(void **state)
     fixture_free(&f);
 }
 
-// Every pause of a port ends by one XON where no pause expires; refreshes are XOFF frames only. Sums over
-// ports are what the totals say.
+// Every pause of a port ends with one XON if no pause expires; refreshes are XOFF frames only. The
+// totals are the sums over ports.
 static void test_pause_frames(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void test_pause_frames(void **state)
         pauses += r->pfc_ports[i].pauses;
         paused += r->pfc_ports[i].paused_ps;
         assert_int_equal(r->pfc_ports[i].cls, 3);
-        assert_int_equal(strncmp(r->pfc_ports[i].at, "rank", 4), 0); // NICs alone
+        assert_int_equal(strncmp(r->pfc_ports[i].at, "rank", 4), 0); // only NICs
     }
     for (size_t i = 0; i < r->n_ports; i++) {
         marked += r->ports[i].marked;
@@ -180,7 +180,8 @@ static void test_pause_frames(void **state)
     fixture_free(&f);
 }
 
-// Lossy: what is dropped is the difference between what came in and what went out, in packets and bytes.
+// Lossy: the number of drops equals the difference between received and sent, in packets and in
+// bytes.
 static void test_drops(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The same scenario and seed give the same numbers: run twice, with and without sampling, and in
-// turns with another simulation in one process.
+// The same scenario and seed give the same numbers: when run twice, with and without sampling, and
+// interleaved with another simulation in one process.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void assert_places_equal(const struct result *x, const struct result *y)
     }
 }
 
-// All numbers but those of the machine. Doubles to the last bit.
+// Compare all numbers except those of the machine; doubles must be equal to the last bit.
 static void assert_collectives_equal(const struct collective_result *a,
                                      const struct collective_result *b)
 {
@@ -93,8 +93,8 @@ static void assert_results_equal(const struct result *a, const struct result *b)
 
 enum { SCENARIOS = 5 };
 
-// Marks with pauses; losses; a collective with everything random on; per-message queue pairs with
-// small windows; a run that its planned horizon cuts.
+// Marks with pauses; losses; a collective with all random settings on; per-message queue pairs with
+// small windows; a run that its horizon cuts off.
 static void scenario(struct fixture *f, unsigned which, uint64_t seed)
 {
     struct rng rng = rng_init(which, RNG_WORKLOAD, 3);
@@ -145,7 +145,7 @@ static void test_same_seed_same_numbers(void **state)
         fixture_run(&b);
         assert_results_equal(a.result, b.result);
         assert_int_equal(a.result->events, b.result->events);
-        // The scenarios are worth it.
+        // The scenarios do contain what they are meant to test.
         assert_int_equal(a.result->status, RUN_COMPLETED);
         assert_int_equal(a.result->pause_frames > 0, which == 0 || which == 3 || which == 4);
         assert_int_equal(a.result->dropped_packets > 0, which == 1);
@@ -200,7 +200,8 @@ static void test_sampling_changes_nothing(void **state)
     }
 }
 
-// Two simulations of one process, a few events of each in turn, are as if alone.
+// Two simulations in one process, run alternately for a few events each, give the same results as
+// alone.
 static void interleave(unsigned one, unsigned other)
 {
     static struct fixture alone[2], mixed[2];
@@ -225,7 +226,7 @@ static void interleave(unsigned one, unsigned other)
         assert_int_equal(mixed[i].result->events, alone[i].result->events);
         fixture_free(&alone[i]);
     }
-    fixture_free(&mixed[1]); // the end of one is nothing to the other
+    fixture_free(&mixed[1]); // freeing one does not affect the other
     fixture_free(&mixed[0]);
 }
 
@@ -238,7 +239,7 @@ static void test_two_simulations_in_turns(void **state)
     interleave(1, 2);
 }
 
-// A second run after another has ended finds no traces of it.
+// A second run in the same process is not affected by the first.
 static void test_order_of_runs(void **state)
 {
     (void)state;

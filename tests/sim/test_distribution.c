@@ -35,7 +35,7 @@ static void test_binned(void **state)
         distribution_add(&binned, value);
     }
     struct stats a = distribution_stats(&exact), b = distribution_stats(&binned);
-    assert_null(binned.samples); // no memory a sample
+    assert_null(binned.samples); // no memory per sample
     assert_true(a.min == b.min && a.max == b.max && a.mean == b.mean);
     assert_true(fabs(b.p50 / a.p50 - 1) < 1e-3 && fabs(b.p95 / a.p95 - 1) < 1e-3);
     assert_true(fabs(b.p99 / a.p99 - 1) < 1e-3);

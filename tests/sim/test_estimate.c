@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a run is estimated to cost, before it runs, against what it then takes: queue pairs are counted
-// exactly, packet-hops follow from bytes and paths, and memory holds what is allocated for them.
+// The estimated cost of a run against the actual cost: queue pairs are counted exactly, packet-hops
+// follow from bytes and paths, and memory includes what is allocated for them.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static struct fixture f;
 // Run it; queue pairs must be `pairs`, and packet-hops those of the run within `tolerance`.
 static struct estimate check(uint64_t pairs, double tolerance)
 {
-    fixture_run(&f); // an estimate reads what does not change while it runs
+    fixture_run(&f); // an estimate reads only what does not change during the run
     struct estimate e = sim_estimate(f.sim);
     assert_int_equal(e.queue_pairs, pairs);
     assert_int_equal(f.sim->hosts.flows.n, pairs);
@@ -45,7 +45,7 @@ static void test_flows(void **state)
     roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 4000;
     for (uint32_t i = 0; i < 8; i++)
         fixture_flow(&f, i, 8, 1000000, 0);
-    struct estimate e = check(8, 0.02); // PFC frames come on top
+    struct estimate e = check(8, 0.02); // PFC frames are not included
     assert_true(fabs(e.packets - 2000) < 1e-9 && fabs(e.packet_hops - 8000) < 1e-6);
     assert_int_equal(e.part_bytes[ESTIMATE_SERIES], 0);
     // 8 records; flights: 18 directions of 100 Gb/s * 1 us = 12.5 KB and the buffer of 32 MB are more
@@ -60,7 +60,7 @@ static void test_flows(void **state)
     fixture_free(&f);
 }
 
-// Over three planes a message goes in three parts, each in a queue pair of its own.
+// Over three planes a message has three parts, each on its own queue pair.
 static void test_planes(void **state)
 {
     (void)state;
@@ -76,7 +76,8 @@ static void test_planes(void **state)
     fixture_free(&f);
 }
 
-// A ring has one peer a rank; direct all-to-all all others; an ACK every 4 packets is a quarter.
+// In a ring a rank has one peer, in a direct all-to-all all others; with an ACK every 4 packets
+// there are a quarter as many ACKs.
 static void test_collectives(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sentences made from counters: each with a run in which it must appear, saying what is so, and one in
-// which it must not.
+// Sentences made from counters: each with a run in which it must appear with the right content, and
+// one in which it must not appear.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void fabric(uint32_t ranks, uint32_t spines, uint64_t buffer)
     f.spec.dims[0].sw.buffer_bytes = buffer;
 }
 
-// The victim flow's fabric: rank3 is held up for a link of others.
+// A fabric with a victim: rank3 is paused because of a link that its flow does not use.
 static void victim(uint64_t buffer)
 {
     static const uint32_t pairs[6][2] = {{0, 8}, {1, 8}, {2, 8}, {4, 8}, {5, 8}, {3, 6}};
@@ -83,7 +83,7 @@ static void test_busiest_links(void **state)
     fixture_free(&f);
 }
 
-// One flow over four spines uses one of four equal ports; sprayed, all of them alike.
+// One flow uses one of four equal ports; with spraying it uses all of them equally.
 static void test_imbalance(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void test_drops(void **state)
     }
 }
 
-// Two equal dimensions of 4 x 4: bandwidth-aware, the inner one has four times the bytes.
+// Two equal dimensions of 4 x 4; bandwidth-aware, the inner one has four times the bytes.
 static void over_dims(uint64_t chunks)
 {
     static const char *const rings[] = {"ring", "ring"};
@@ -155,7 +155,7 @@ static void test_bounding_dimension(void **state)
     fixture_free(&f);
 }
 
-// A run that ends in the middle of a collective says who has to wait for what.
+// A run that ends in the middle of a collective reports what its ranks wait for.
 static void test_unfinished_collective(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Links that fail in the middle of a run: what was on them is lost and sent again, routes take notice,
-// and who cannot be reached is reported.
+// Links that fail during a run: packets on them are lost and retransmitted, routes are updated, and
+// ranks that cannot be reached are reported.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static uint64_t sent_by(const char *at)
     return 0;
 }
 
-// Halving-doubling over four leaves: every uplink of leaf0 carries some of it.
+// Halving-doubling over four leaves: every uplink of leaf0 carries part of it.
 static void test_all_reduce_survives_a_spine_link(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void test_all_reduce_survives_a_spine_link(void **state)
     uint64_t dead = sent_by("leaf0->spine1");
     fixture_free(&f);
 
-    // The same without the fault uses the link to the end.
+    // Without the fault the link is used to the end.
     fabric(4, &fault);
     f.spec.n_faults = 0;
     fixture_collective(&f, COLL_ALL_REDUCE, "halving_doubling", 16000000, 1);
@@ -78,7 +78,7 @@ static void to_other_leaf(void)
         fixture_flow(&f, i, 4 + i, 20000000, 0);
 }
 
-// Nobody notices: what is hashed on the dead link times out until its retries are used up.
+// Without detection, flows hashed to the failed link time out until their retries are exhausted.
 static void test_unnoticed_failure_fails_flows(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void test_unnoticed_failure_fails_flows(void **state)
     fixture_free(&f);
 }
 
-// The link comes back in time: all is well again.
+// The link is repaired in time, and all messages complete.
 static void test_repair(void **state)
 {
     (void)state;
@@ -104,12 +104,12 @@ static void test_repair(void **state)
     assert_int_equal(f.result->status, RUN_COMPLETED);
     assert_int_equal(f.result->n_changes, 4);
     assert_true(f.result->drops[DROP_NO_ROUTE] >
-                0); // between notice and repair nothing leads there
+                0); // between detection and repair no route uses the link
     assert_true(f.result->summary.fct_ns.max > 20e6 * 8 / 100 + 500e3);
     fixture_free(&f);
 }
 
-// A rank that is cut off is lost alone: its neighbours on the leaf are still reached.
+// A rank that is cut off is lost alone: other ranks on its leaf are still reached.
 static void test_rank_cut_off(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void test_rank_cut_off(void **state)
     fixture_free(&f);
 }
 
-// Loss of PFC frames only where it is asked for.
+// PFC frames are lost only if the fault requests it.
 static void test_pfc_frames_are_exempt(void **state)
 {
     (void)state;
@@ -143,7 +143,8 @@ static void test_pfc_frames_are_exempt(void **state)
     }
     assert_int_equal(lost[0], 0);
     assert_int_equal(lost[1], 1);
-    // Down is down for everybody, and for what started before it came back.
+    // A failed link loses all packets, including those sent before the failure that have not
+    // arrived.
     struct fault link = {.down = true};
     struct packet pfc = {.kind = PACKET_PFC};
     enum drop_reason reason;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a transport and a workload know of paths, by hand: base RTT, length, drain time, bandwidth,
-// stripes, and what describes them to people. Links are 100 Gb/s (80 ps a byte), 1 us; a data packet
-// is 1036 B on the wire (D = 82.88 ns), an ACK 48 B (A = 3.84 ns).
+// Properties of paths that a transport and a workload use, computed by hand: base RTT, length,
+// drain time, bandwidth, stripes, and their description for people. Links are 100 Gb/s (80 ps a
+// byte), 1 us; a data packet is 1036 B on the wire (D = 82.88 ns), an ACK 48 B (A = 3.84 ns).
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,8 +107,8 @@ static void test_description(void **state)
     fixture_free(&f);
 }
 
-// No cycle where ports are paused but none waits for another: an incast that is cut while PFC holds its
-// senders.
+// No deadlock is reported if ports are paused but do not wait for each other: an incast that is cut
+// off while PFC pauses its senders.
 static void test_pauses_without_a_cycle(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A PFC frame as captures show it: 64 bytes on the wire, it waits for the packet that is being sent,
-// and the sender's last start and next start agree with its arrival and the resume's to the ns.
+// A PFC frame in captures: it has 64 bytes on the wire, it waits for the packet in transmission,
+// and the sender's last start and next start agree with the arrivals of XOFF and XON to 1 ns.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,8 +57,8 @@ static struct records read_capture(const char *path)
     return all;
 }
 
-// Two senders into rank2 through a small buffer, while rank2 sends to rank0: its big packets are on
-// the wire to rank0 when XOFF must go there.
+// Two senders to rank2 through a small buffer, while rank2 sends to rank0: large packets to rank0
+// occupy the wire when XOFF must be sent to rank0.
 static void capture_run(int stamp, struct records *at_rank, struct records *at_switch)
 {
     struct fixture f;
@@ -108,7 +108,7 @@ static void test_pause_waits_and_stops(void **state)
         // 84 wire bytes at 80 ps: 6.72 ns
         int64_t time = last_switch.list[i].ns - first_switch.list[i].ns;
         assert_true(time == 6 || time == 7);
-        // Never inside the packet before it; where that was still going out, right behind it.
+        // Never inside the previous packet; if that was still in transmission, directly after it.
         int64_t gap = first_switch.list[i].ns - last_switch.list[i - 1].ns;
         assert_true(gap >= 0);
         waited += gap == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names of places against the ports they mean.
+// Port patterns against the ports that they match.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static void test_patterns(void **state)
     graph_free(&g);
 }
 
-// Every name that the graph gives finds its own ports and no others.
+// Every name of the graph matches its own ports and no others.
 static void check_names(const struct graph *g)
 {
     for (uint32_t p = 0; p < g->n_ports; p++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pairs that no dimension joins: over ranks between, a dimension at a time, every byte once.
+// Messages between ranks that differ in several dimensions: relayed one dimension at a time, every
+// byte delivered once.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ static void test_two_legs(void **state)
     assert_int_equal(f.result->flows[0].dst, 2);
     assert_int_equal(f.result->flows[1].src, 2);
     assert_int_equal(f.result->flows[1].dst, 11);
-    // The second leg begins when the first is wholly there.
+    // The second leg begins when the first has been received completely.
     assert_true(f.result->flows[1].start_ps ==
                 f.result->flows[0].start_ps + f.result->flows[0].delivered_ps);
     fixture_free(&f);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ranks that share a NIC port: they share its line, meet at its switch, and answer by it.
+// Ranks that share a NIC port: they share its link, exchange through its switch, and send ACKs on
+// it.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +43,8 @@ static void test_two_senders_share_a_line(void **state)
     assert_true(fabs((ns[1] / 1e3 - 4.3) / line_us(8000) - 1) < 0.01);
 }
 
-// A message between two ranks of one NIC goes to the switch and back, alone at the ideal's time.
+// A message between two ranks of one NIC goes to the switch and back; alone it takes the ideal
+// time.
 static void test_neighbours_meet_at_the_switch(void **state)
 {
     (void)state;
@@ -53,7 +55,7 @@ static void test_neighbours_meet_at_the_switch(void **state)
     assert_int_equal(flow->delivered_bytes, BYTES);
     assert_int_equal(flow->src, 2);
     assert_int_equal(flow->dst, 3);
-    // Its ACKs leave by the port that its data leaves by: a message alone takes that much longer.
+    // Its ACKs leave on the same port as its data, so a message alone takes that much longer.
     double slow = (double)flow->fct_ps / (double)flow->ideal_ps;
     assert_true(slow >= 1 && slow < 1 + 90.0 / 1082 + 0.01);
     fixture_free(&f);

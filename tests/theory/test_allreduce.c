@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // All-reduce of n bytes over p ranks on one switch against the alpha-beta model (Thakur et al.
 // 2005; Patarasuk & Yuan 2009): ring 2(p-1)a + 2(p-1)/p n/G, halving-doubling 2 log2(p) a +
-// 2(p-1)/p n/G, unpipelined tree 2 log2(p) (a + n/G), G = goodput with headers and ACKs, a = propagation + store-and-forward of one
-// packet. Within 3 %. On links between the ranks a step is one hop, a = propagation alone, and the
-// ACKs of what comes from the left leave to the left: G = goodput with headers alone.
+// 2(p-1)/p n/G, unpipelined tree 2 log2(p) (a + n/G), with G = goodput after headers and ACKs and a
+// = propagation + store-and-forward of one packet. Tolerance 3 %. On direct links a step is one
+// hop, a = propagation only, and ACKs leave in the direction opposite to the data: G = goodput
+// after headers.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +47,7 @@ static void check(const char *kind, const char *algorithm, uint32_t p, uint64_t 
     // NCCL: busbw = S/t * 2(p-1)/p
     double busbw = (double)bytes * 8 / seconds * 2 * (p - 1) / p;
     assert_true(fabs(c->busbw_bps / busbw - 1) < 1e-9);
-    // What the tool calls ideal is the model.
+    // The ideal time in the results equals the model.
     assert_true(fabs((double)c->ideal_ps * 1e-12 / model - 1) < 0.005);
     fixture_free(&f);
 }
@@ -69,7 +70,8 @@ static void test_halving_doubling(void **state)
     }
 }
 
-// Data goes one way at a time, so that ACKs take nothing from it: G = goodput with headers alone.
+// Data flows in one direction at a time, so ACKs take no capacity from it: G = goodput after
+// headers.
 static void test_tree(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Mean queue of N long DCQCN flows at one bottleneck against the fixed point of the fluid model (Zhu
-// et al., CoNEXT 2016, section 3): q* = Kmin + (p*/Pmax)(Kmax - Kmin), each flow at C/N, where p* is
-// the root of A^2 a* / ((b+d)(c+e)) = tau^2 Rai Rc. Tolerance 10 %, 20 % at N = 2 (the queue empties)
-// and at N = 64: the model lets cuts follow one another as marks do, while the notification point keeps
-// them tau apart. With p tau Rc = 0.23 that leaves about 3.4 timer events a cut where the model
-// has 3.3, and a tenth more additive ones, so the packets need a higher p. (Pmax 1 there keeps the
-// queue, which is also the loop's delay, short.)
+// Mean queue of N long DCQCN flows at one bottleneck against the fixed point of the fluid model
+// (Zhu et al., CoNEXT 2016, section 3): q* = Kmin + (p*/Pmax)(Kmax - Kmin), each flow at C/N, where
+// p* is the root of A^2 a* / ((b+d)(c+e)) = tau^2 Rai Rc. Tolerance 10 %; 20 % at N = 2 (the queue
+// empties) and at N = 64: in the model cuts follow one another at the rate of marks, while the
+// notification point keeps them at least tau apart. With p tau Rc = 0.23 there are then about 3.4
+// timer events per cut where the model has 3.3, and a tenth more additive ones, so the simulation
+// needs a higher p. (Pmax 1 keeps the queue, which is also the delay of the loop, short there.)
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void run(struct fixture *f, const struct point *pt)
     fixture_switch(f, pt->flows + 1, (uint64_t)pt->line_bps, PS_PER_US);
     struct dim_spec *dim = &f->spec.dims[0];
     roce_spec_of(&dim->transport)->mtu_bytes = 1000;
-    dim->transport.overhead = OVERHEAD_CUSTOM; // so that wire, frame and payload are one
+    dim->transport.overhead = OVERHEAD_CUSTOM; // so that wire, frame and payload bytes are equal
     dim->transport.overhead_data = 0;
     dim->transport.overhead_ack = 48;
     dim->sw.ecn = (struct ecn_spec){.mode = ECN_ON,
@@ -103,7 +103,7 @@ static void test_points(void **state)
         check(&points[i]);
 }
 
-// The expected values of the paper's equations themselves, computed elsewhere.
+// Expected values of the paper's equations, computed by other means.
 static void test_equations(void **state)
 {
     (void)state;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// DCQCN under PI marking (Zhu et al., CoNEXT 2016, section 6): the mean queue stays at the reference
-// whatever the number of flows, where RED's grows with it (the fixed point of test_dcqcn_fixed_point:
-// more than threefold from 6 to 24 flows). Around its mean the queue cycles, as packets do before
-// the fluid model says so; 10 % of the reference is what a mean over 200 ms leaves of that.
+// DCQCN with PI marking (Zhu et al., CoNEXT 2016, section 6): the mean queue is at the reference
+// for any number of flows, whereas with RED it grows with the number of flows (see
+// test_dcqcn_fixed_point: more than threefold from 6 to 24 flows). The queue oscillates around its
+// mean, earlier than the fluid model predicts; the mean over 200 ms varies by 10 % of the reference
+// for this reason.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,8 @@ static double mean_queue(const struct point *pt, enum marking_kind kind)
     roce_spec_of(&dim->transport)->mtu_bytes = 1000;
     dim->transport.overhead = OVERHEAD_CUSTOM;
     dim->transport.overhead_ack = 48;
-    dim->sw.buffer_bytes = 3000000; // bounds the burst at the start, which the integral must forget
+    // limits the burst at the start, which must not dominate the controller's integral
+    dim->sw.buffer_bytes = 3000000;
     dim->sw.ecn.mode = ECN_ON;
     dim->sw.ecn.kind = (int)kind;
     dim->sw.ecn.qref_bytes = (uint64_t)pt->qref;
@@ -56,7 +58,7 @@ static double mean_queue(const struct point *pt, enum marking_kind kind)
         sent = f.result->ports[p].utilization > sent ? f.result->ports[p].utilization : sent;
     print_message("%s N %2u: mean queue %6.1f KB, busiest link %.3f\n",
                   kind == MARKING_PI ? "pi " : "red", pt->flows, mean / 1e3, sent);
-    assert_true(sent > 0.95); // the queue is held by the controller, not by starved flows
+    assert_true(sent > 0.95); // the controller limits the queue, not a lack of traffic
     fixture_free(&f);
     return mean;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// DCQCN's default preset `scaled` from 100G to 800G against its own fluid model (Zhu et al.,
-// CoNEXT 2016, section 3). It does not stand at the fixed point: the marks of a queue become CNPs
-// up to 50 us later (25 us in the mean), and with such a delay in its loop the model itself leaves
-// the fixed point for a limit cycle that empties the queue, from 200G on with 30 us already, since
-// all else of `scaled` grows with the line and the times do not. So the mean queue lies between
-// what the delay equations give with 60 us (the whole window, the loop and the queue ahead) and
-// the fixed point, which they hold with 4 us. Tolerance: 20 % below, since cuts are whole ones and
-// drawn; 5 % above. What docs/policies.md says of the preset is what this prints.
+// DCQCN's default preset `scaled` from 100G to 800G against its own fluid model (Zhu et al., CoNEXT
+// 2016, section 3). The preset does not reach the fixed point: marks become CNPs up to 50 us later
+// (25 us on average), and with such a delay in its loop the model itself leaves the fixed point for
+// a limit cycle that empties the queue, from 200G on even with 30 us, since all other values of
+// `scaled` grow with the line rate and the times do not. So the mean queue lies between the delay
+// equations with 60 us (the full CNP interval, the loop and the queueing delay) and the fixed
+// point, which the equations reach with 4 us. Tolerance: 20 % below, since cuts are discrete and
+// random; 5 % above. The figures in docs/policies.md are the output of this test.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void check(double gbps, unsigned flows, uint32_t mtu, double ms)
     double mean = 0, n = (double)(s->n_samples - from);
     for (size_t i = from; i < s->n_samples; i++) {
         mean += queue[i] / n;
-        empty += queue[i] < mtu + 100; // a packet at most
+        empty += queue[i] < mtu + 100; // at most one packet
     }
     struct dcqcn_fluid m = {flows, gbps * 1e9, mtu + 82, gbps * 4e3, gbps * 16e3, 0.2, gbps * 1e6};
     double root = dcqcn_fixed_point(&m), calm = dcqcn_motion(&m, 4e-6, 0.1),
@@ -51,7 +51,8 @@ static void check(double gbps, unsigned flows, uint32_t mtu, double ms)
                   "at 4 us %4.0f, at 60 us %4.0f KB; empty %.0f %% of the time\n",
                   gbps, mtu, flows, mean / 1e3, root / 1e3, 100 * (mean / root - 1), calm / 1e3,
                   cycle / 1e3, 100 * (double)empty / n);
-    assert_true(fabs(calm / root - 1) < 0.03); // the equations and the root are of one model
+    // the equations and the root belong to the same model
+    assert_true(fabs(calm / root - 1) < 0.03);
     assert_true(cycle < root * 0.97);
     assert_true(mean < root * 1.05);
     assert_true(mean > cycle * 0.8);

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
-// The queue of N long DCTCP flows at one bottleneck marked by a step at K, against the sawtooth of
-// Alizadeh et al. (SIGCOMM 2010, section 3.3). All in packets, C*RTT the bandwidth-delay product of
-// the empty path:
+// The queue of N long DCTCP flows at one bottleneck with marking above a threshold K, against the
+// sawtooth of Alizadeh et al. (SIGCOMM 2010, section 3.3). All quantities are in packets; C*RTT is
+// the bandwidth-delay product of the empty path:
 //   W* = (C*RTT + K)/N              window at which the queue reaches K
 //   alpha^2 (1 - alpha/4) = (2 W* + 1)/(W* + 1)^2, about 2/W*
 //   Qmax = K + N                    one more round trip passes before the flows react
-//   A = N (W* + 1) alpha/2          what they then take back, about 0.5 sqrt(2 N (C*RTT + K))
-// It assumes flows in step, windows of many packets (below W* = 16 the approximations are off by
-// more than a packet, at W* = 4 flows lose step), and g small enough that alpha remembers a whole
-// cycle of A/N round trips.
+//   A = N (W* + 1) alpha/2          their decrease, about 0.5 sqrt(2 N (C*RTT + K))
+// The theory assumes synchronized flows, windows of many packets (below W* = 16 the approximations
+// are off by more than a packet; at W* = 4 flows lose synchronization), and g so small that alpha
+// averages over a complete cycle of A/N round trips.
 //
 // The queue must stay between Qmax - A and Qmax. Tolerance: one packet, since a flow's bytes in
-// flight are its window rounded up to packets. That could hold for a queue too calm, so the swing
-// is tested as well. The paper marks what enters the queue, our switches (and most) what leaves:
-// the mark is K packets fresher, K/C of the loop (C*RTT + K)/C. The overshoot lasts C*RTT/(C*RTT +
-// K) of a round trip, and so much less is marked: alpha^2 is about 2/W* C*RTT/(C*RTT + K), and the
-// swing 0.5 sqrt(2 N C*RTT). Tolerance: 15 %, the extremes of many cycles where the theory has the
-// mean, and a packet is 9 % of the smallest. Mean alpha 20 %: it decays by a third over a cycle, so
-// what cuts is less than the mean, and their product is what the theory fixes. Fairness takes
-// thousands of round trips, so Jain's index is only a guard.
+// flight are its window rounded up to packets. A queue that oscillates too little would pass this
+// check, so the amplitude is tested too. The paper marks packets that enter the queue; our switches
+// (and most real ones) mark packets that leave it, so the mark is K packets fresher, K/C of the
+// loop (C*RTT + K)/C. The overshoot lasts C*RTT/(C*RTT + K) of a round trip, which reduces marking:
+// alpha^2 is about 2/W* C*RTT/(C*RTT + K), and the amplitude 0.5 sqrt(2 N C*RTT). Tolerance: 15 %,
+// since the test uses the extremes of many cycles where the theory has the mean, and a packet is 9
+// % of the smallest amplitude. Mean alpha 20 %: alpha decays by a third over a cycle, so its value
+// at the cut is below the mean, and the theory determines their product. Fairness takes thousands
+// of round trips, so Jain's index is only a sanity check.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,8 +39,8 @@ struct point {
     double gbps, k;  // threshold in packets
     double delay_us; // of a link; two on the path
     double ms;
-    double jitter_us; // of starts: flows out of step must find it
-    uint32_t packet;  // payload, frame and wire bytes alike; 0 = 1000
+    double jitter_us; // of starts: flows must synchronize by themselves
+    uint32_t packet;  // payload, frame and wire bytes are equal; 0 = 1000
 };
 
 static uint32_t packet_of(const struct point *pt) { return pt->packet ? pt->packet : 1000; }
@@ -59,7 +60,7 @@ static double alpha_of(double window)
     return alpha;
 }
 
-// Under DCTCP, or `ops` in its place.
+// Run with DCTCP, or with `ops` instead.
 static void run(struct fixture *f, const struct point *pt, uint64_t ack_interval,
                 const struct cc_ops *ops)
 {
@@ -72,7 +73,7 @@ static void run(struct fixture *f, const struct point *pt, uint64_t ack_interval
     roce_spec_of(&dim->transport)->ack_interval = ack_interval;
     dim->transport.start_jitter_ps = (ps_t)(pt->jitter_us * 1e6);
     uint64_t k_bytes = (uint64_t)(pt->k * packet_of(pt));
-    dim->sw.buffer_bytes = 1 << 30; // PFC out of the way, of the first windows too
+    dim->sw.buffer_bytes = 1 << 30; // large enough to avoid PFC, even for the first windows
     dim->sw.ecn =
         (struct ecn_spec){.mode = ECN_ON, .kmin_bytes = k_bytes, .kmax_bytes = k_bytes, .pmax = 1};
     fixture_cc(f, "dctcp", NULL, NULL);
@@ -94,13 +95,13 @@ struct seen {
     double alpha, jain;
 };
 
-// After the first half, which is for converging.
+// Evaluate the second half; the first half is for convergence.
 static struct seen look(const struct series *s, unsigned flows, double packet)
 {
     struct seen seen = {.low = 1e300};
     size_t from = s->n_samples / 2;
     double n = (double)(s->n_samples - from), sum = 0, squares = 0;
-    size_t per_flow = s->n_lines[SERIES_OBSERVE] / flows; // alpha is the first of them
+    size_t per_flow = s->n_lines[SERIES_OBSERVE] / flows; // alpha is the first of a flow's values
     for (size_t i = from; i < s->n_samples; i++) {
         double queue = s->lines[SERIES_QUEUE][0].values[i] / packet;
         seen.low = queue < seen.low ? queue : seen.low;
@@ -154,7 +155,7 @@ static void test_queue_stays_in_the_sawtooth(void **state)
         {2, 10, 40, 25, 60, 30, 0},    //
         {4, 10, 40, 25, 60, 0, 0},     //
         {10, 10, 40, 25, 60, 0, 0},    //
-        {8, 40, 100, 25, 60, 0, 0},    // ours from here on
+        {8, 40, 100, 25, 60, 0, 0},    // other networks from here on
         {6, 200, 200, 5, 60, 0, 0},    //
         {6, 200, 200, 5, 60, 10, 0},   //
         {12, 400, 500, 5, 40, 0, 0},   //
@@ -167,7 +168,7 @@ static void test_queue_stays_in_the_sawtooth(void **state)
         check(&points[i]);
 }
 
-// What the policy has heard of, and then the policy.
+// Counts the bytes of ACKs before the policy processes them.
 static double acked_bytes_seen, ce_bytes_seen;
 
 static void count_and_forward(struct cc *cc, const struct cc_ack *ack)
@@ -177,10 +178,11 @@ static void count_and_forward(struct cc *cc, const struct cc_ack *ack)
     cc_find("dctcp")->on_ack(cc, ack);
 }
 
-// With ACKs that cover many packets F is still the share of packets that switches marked: the
-// receiver acknowledges at once when CE changes (RFC 8257, section 3.2). F of all windows, each by
-// its bytes, is CE bytes over acknowledged bytes as the ACKs say; the truth is counted at the switch.
-// They differ by what is in flight at the end, 0.3 % of all. Tolerance 5 %, of so many packets.
+// If ACKs cover many packets, F is still the marked share of packets: the receiver acknowledges
+// immediately when CE changes (RFC 8257, section 3.2). F over all windows, weighted by bytes, is
+// the ratio of CE bytes to acknowledged bytes in ACKs; the reference is counted at the switch. They
+// differ by the data in flight at the end, 0.3 % of the total. Tolerance 5 %, for the number of
+// packets.
 static void test_marked_share(void **state)
 {
     (void)state;
@@ -204,7 +206,7 @@ static void test_marked_share(void **state)
     }
 }
 
-// The paper's closed form against the equations it approximates.
+// The paper's closed form against the equations that it approximates.
 static void test_closed_form(void **state)
 {
     (void)state;

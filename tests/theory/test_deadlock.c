@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// PFC deadlock (models: three switches in a ring). With routes that go round, every switch's output waits
-// for the next one's buffer, and once all have filled nothing moves for ever; the run ends, says so and
-// names the cycle. With routes by the shortest way the same traffic is congested but ends. A watchdog
-// breaks the cycle at the price of loss. A NIC that pauses without end stops its switch port, not the
-// fabric, once the watchdog has seen it.
+// PFC deadlock (docs/models.md: three switches in a ring). With routes around the ring, every
+// switch's output waits for the next switch's buffer; once all buffers are full no packet moves,
+// and the run ends and reports the cycle. With shortest routes the same traffic causes congestion
+// but completes. A watchdog breaks the cycle at the price of loss. A NIC that pauses permanently
+// blocks its switch port, but not the fabric, once the watchdog has detected it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,8 @@ static void ring_build(struct graph *g, uint32_t dim, const void *params,
 static const struct topology_kind ring3 = {
     .name = "ring3", .doc = "for this test", .source = "", .fabric = true, .build = ring_build};
 
-// The long way round: at each switch, to the ranks of the one before it, by the one after it.
+// Routes the long way: at each switch, packets for ranks of the previous switch leave by the next
+// switch.
 static const struct route_spec round_and_round[] = {
     {"leaf0", "rank8", "leaf1"},
     {"leaf1", "rank0", "leaf2"},
@@ -45,7 +46,7 @@ static const struct route_spec round_and_round[] = {
 
 static struct fixture f;
 
-// Every rank sends to its twin on the switch before its own: two trunks on the long way.
+// Every rank sends to the same rank of the previous switch: two trunks on the long way.
 static void begin(bool cyclic)
 {
     fixture_switch(&f, 3 * PER_SWITCH, LINE, PS_PER_US);
@@ -95,7 +96,7 @@ static void test_congested_but_free(void **state)
     assert_false(explained("deadlock"));
     fixture_free(&f);
 
-    // Stopped in the middle, while ports are paused: still no deadlock.
+    // A run that is cut off while ports are paused reports no deadlock.
     begin(false);
     f.spec.duration_ps = 400 * PS_PER_US;
     fixture_run(&f);
@@ -104,8 +105,8 @@ static void test_congested_but_free(void **state)
     fixture_free(&f);
 }
 
-// A class that deadlocks holds up no other one on the same trunks; without a watchdog it stays, with one
-// it comes free.
+// A deadlock of one class does not block other classes on the same trunks; without a watchdog it
+// remains, with a watchdog it is resolved.
 static void test_one_class_deadlocks(void **state)
 {
     (void)state;
@@ -156,8 +157,8 @@ static void test_watchdog_breaks_it(void **state)
     fixture_free(&f);
 }
 
-// rank0's NIC pauses leaf0 from 100 us on. Who sends to it backs up: its trunk is paused for rank1's
-// traffic too, which PFC cannot tell apart.
+// rank0's NIC pauses leaf0 from 100 us on. Traffic to rank0 then fills the buffers, and its trunk
+// is paused, including the traffic to rank1 in the same class.
 static void storm(bool watchdog)
 {
     static struct fault_spec fault;

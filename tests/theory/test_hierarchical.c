@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Collectives over dimensions against their phase models, with packets.
 //
-// Ring over n ranks of c bytes: (n-1) a + (n-1)/n c/G for a reduce-scatter or an all-gather, twice
-// that for an all-reduce; a = propagation + store-and-forward of one packet, G = goodput with headers
-// and ACKs (Thakur et al. 2005). Baseline: an all-reduce of all bytes in every dimension;
-// bandwidth-aware: reduce-scatter inside, all-reduce of what is left outside, all-gather inside
-// (Rashidi et al., ISPASS 2020). One chunk takes the sum of its phases, within 5 %; many chunks
-// overlap, and come to what the slowest dimension has to carry.
+// Ring over n ranks with c bytes: (n-1) a + (n-1)/n c/G for a reduce-scatter or an all-gather,
+// twice that for an all-reduce; a = propagation + store-and-forward of one packet, G = goodput
+// after headers and ACKs (Thakur et al. 2005). Baseline: an all-reduce of all bytes in every
+// dimension; bandwidth-aware: reduce-scatter inside, all-reduce of the remaining bytes outside,
+// all-gather inside (Rashidi et al., ISPASS 2020). One chunk takes the sum of its phases, within 5
+// %; many chunks overlap and approach the load of the slowest dimension.
 // Unpipelined tree: 2 log2(p) (a + n/G), within 10 %.
-// Themis (Rashidi et al., ISCA 2022) on 8x8x8 switches of equal rate: the ascending order leaves
-// 2 (7/8) c to dimension 0, an even spread 2 (511/512)/3 c to each: 2.63 times as fast at best.
+// Themis (Rashidi et al., ISCA 2022) on 8x8x8 switches of equal rate: the ascending order puts 2
+// (7/8) c on dimension 0, an even distribution 2 (511/512)/3 c on each: at most 2.63 times as fast.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static double alpha(const struct level *l)
     return 2e-12 * (double)l->delay_ps + (MTU + 82) * 8 / (double)l->rate_bps;
 }
 
-// One way: a reduce-scatter or an all-gather of c bytes.
+// One direction: a reduce-scatter or an all-gather of c bytes.
 static double one_way(const struct level *l, double c)
 {
     double n = l->size;
@@ -62,7 +62,8 @@ static double seconds_of(struct fixture *f)
     assert_int_equal(f->result->status, RUN_COMPLETED);
     assert_int_equal(f->result->n_collectives, 1);
     const struct collective_result *c = &f->result->collectives[0];
-    // The ideal leaves room for ACKs on every line that hears, whether it sends then or not.
+    // The ideal includes ACKs on every link that receives data, whether it sends at that time or
+    // not.
     assert_true((double)c->ideal_ps < 1.03 * (double)(c->end_ps - c->start_ps));
     return (double)(c->end_ps - c->start_ps) * 1e-12;
 }
@@ -104,8 +105,8 @@ static void test_one_chunk_takes_the_sum_of_its_phases(void **state)
         }
 }
 
-// No faster than the slowest dimension, and nearer to it with more chunks. Two at once in a dimension:
-// while one of them waits for the latency of a step, the other one sends.
+// Not faster than the slowest dimension, and closer to it with more chunks. Two phases run at once
+// in a dimension, so that one sends while the other waits for the latency of a step.
 static void test_chunks_approach_the_slowest_dimension(void **state)
 {
     (void)state;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// HPCC, N flows into one port (Li et al., SIGCOMM 2019, sections 3.2 and 5): every flow starts
-// with one BDP of wire bytes, so at most N - 1 of them and a packet each queue; what is above the
-// link's capacity drains within N - 1 base RTTs, and the queue stays below 0.2 BDP after 2 N; then
-// the link carries eta of its rate, of which the payload's share of the wire is goodput (more by
-// half of the flows' additive steps), shared fairly, without a pause. Without additive stages
-// (hpcc_sim) the flows' shares are a random walk that W_AI hardly pulls together, so Jain stays
-// near 0.92 there however long the run. With records exact, in the prototype's 8 bytes, and as
-// PINT's one byte.
+// HPCC, N flows into one port (Li et al., SIGCOMM 2019, sections 3.2 and 5): every flow starts with
+// one BDP of wire bytes, so at most N - 1 BDPs and one packet per flow queue. The excess drains
+// within N - 1 base RTTs, and the queue stays below 0.2 BDP after 2 N base RTTs. Then the link
+// carries eta of its rate, of which the payload share is goodput (plus half of the flows' additive
+// steps), shared fairly and without a pause. Without additive stages (hpcc_sim) the flows' shares
+// are a random walk on which W_AI has little effect, so Jain's index stays near 0.92 however long
+// the run is. Tested with exact records, with the 8-byte encoding of the prototype, and with PINT's
+// one byte.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ struct point {
     uint64_t line_bps;
     ps_t delay_ps;
     double eta;
-    double jain; // at least
+    double jain; // minimum
 };
 
 static void incast(struct fixture *f, const struct point *pt)
@@ -40,7 +40,7 @@ static void incast(struct fixture *f, const struct point *pt)
     fixture_switch(f, pt->flows + 1, pt->line_bps, pt->delay_ps);
     struct dim_spec *dim = &f->spec.dims[0];
     roce_spec_of(&dim->transport)->mtu_bytes = MTU;
-    dim->transport.start_jitter_ps = PS_PER_US / 10; // identical ranks would stay in lock-step
+    dim->transport.start_jitter_ps = PS_PER_US / 10; // identical ranks would remain synchronized
     dim->sw.int_encoding = pt->encoding;
     snprintf(eta, sizeof eta, "eta=%g", pt->eta);
     fixture_cc(f, "hpcc", pt->preset, eta, NULL);
@@ -64,7 +64,7 @@ static void check(const struct point *pt)
     double frame = MTU + 62 + telemetry, wire = frame + 20; // headers, ICRC, FCS; preamble and gap
     const struct cc_env *env = &f.sim->hosts.senders[0]->cold->env;
     double rtt = (double)env->base_rtt_ps, bdp = (double)pt->line_bps / 8e12 * rtt;
-    // Before the first ACK every flow sends a BDP, in whole packets, while a BDP leaves.
+    // Before the first ACK every flow sends one BDP, in full packets, while one BDP leaves.
     double bound = (pt->flows * ceil(bdp / wire) - floor(bdp / wire) + pt->flows) * frame;
     const struct series *s = f.result->series;
     const double *queue = s->lines[SERIES_QUEUE][0].values;
@@ -127,11 +127,12 @@ struct cell {
     double ms;
 };
 
-// The default preset. W_AI = (1 - eta) max(BDP/100, L), L a packet; n flows with W (1 - eta/U) = W_AI
-// and windows that sum to U BDP make U = eta + n W_AI/BDP, where it is below 1 the share of the line that
-// is used. A record is a packet fine, so where n flows are not far from the BDP's packets U swings by
-// more than its distance from 1: the line then idles in between. So at least eta - 0.5 %, and at most U
-// + 1 %; Jain's index of what was delivered in the second half above .95.
+// The default preset. W_AI = (1 - eta) max(BDP/100, L), with L a packet. For n flows with W (1 -
+// eta/U) = W_AI and windows that sum to U BDP, U = eta + n W_AI/BDP, which is the utilization of
+// the link if it is below 1. Records have a resolution of one packet, so if n is not small against
+// the number of packets in a BDP, U oscillates by more than its distance from 1, and the link is
+// idle at times. So the utilization is at least eta - 0.5 % and at most U + 1 %; Jain's index of
+// the bytes delivered in the second half is above .95.
 static void check_cell(const struct cell *c, double nearest)
 {
     struct fixture f;
@@ -156,7 +157,7 @@ static void check_cell(const struct cell *c, double nearest)
     size_t half = s->n_samples / 2;
     double sum = 0, squares = 0, largest = 0;
     for (unsigned q = 0; q < c->flows; q++) {
-        double rate = 0; // of pacing: HPCC sends at it
+        double rate = 0; // sum of pacing rates, at which HPCC sends
         for (size_t i = half; i < s->n_samples; i++)
             rate += s->lines[SERIES_RATE][q].values[i] / (double)(s->n_samples - half);
         sum += rate;
@@ -193,7 +194,7 @@ static void test_grid(void **state)
         check_cell(&fast[i], 1.5);
 }
 
-// Four flows at the tool's own defaults: each near (eta + 4 W_AI/BDP)/4 of the line.
+// Four flows with default parameters: each is near (eta + 4 W_AI/BDP)/4 of the line rate.
 static void test_four_flows(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// PFC and the dynamic threshold under incast: pauses come only when bytes pass the thresholds, nothing
-// is dropped, and n congested ingresses each settle at alpha*B / (1 + n*alpha) of shared bytes
-// (Choudhury & Hahne, ToN 1998).
+// PFC and the dynamic threshold in an incast: pauses occur only when thresholds are exceeded, no
+// packet is dropped, and n congested ingresses each reach an equilibrium at alpha*B / (1 + n*alpha)
+// of shared bytes (Choudhury & Hahne, ToN 1998).
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +42,8 @@ static void test_large_buffer_never_pauses(void **state)
     assert_int_equal(f.result->status, RUN_COMPLETED);
     assert_int_equal(f.result->pause_frames, 0);
     assert_int_equal(f.result->dropped_packets, 0);
-    // 8 MB come in while 1 MB leaves, then the rest: the queue peaks at 7/8 of all frames but for
-    // what leaves while the first bits travel.
+    // 8 MB arrive while 1 MB leaves, so the queue peaks at 7/8 of all frames, less what leaves
+    // while the first bits propagate.
     double frames = 8 * 1000 * (1000 + 66.0);
     assert_true(fabs((double)f.result->max_queue_bytes / (frames * 7 / 8) - 1) < 0.02);
     assert_true(explained(f.result, "no pauses: max queue"));
@@ -63,7 +63,7 @@ static void test_small_buffer_pauses_and_loses_nothing(void **state)
     assert_int_equal(f.result->retransmitted, 0);
     assert_true(explained(f.result, "PFC paused:"));
     assert_true(explained(f.result, "no lossless drop: headroom use peaked at"));
-    // The receiver's line never idles: as long as without pauses, within 1 %.
+    // The receiver's link is never idle, so the run takes as long as without pauses, within 1 %.
     double line_s = 8 * (1000 * (1000 + 82.) + 16) * 8 / (double)RATE;
     assert_true(fabs(f.result->summary.fct_ns.max * 1e-9 / line_s - 1) < 0.02);
     fixture_free(&f);
@@ -78,8 +78,9 @@ static void settle(unsigned n, uint64_t buffer, double alpha)
     fixture_run(&f);
     const struct switch_node *s = &f.sim->switches.nodes[0];
     double share = alpha * (double)s->mmu.shared_bytes / (1 + n * alpha);
-    // An ingress in XOFF stands at the threshold; one just released has lost what drains until its
-    // sender is heard again: the XON offset and a loop of pause frame and data, 2 us of line rate.
+    // A paused ingress is at the threshold; one just released has lost the bytes that drain until
+    // data from its sender arrives again: the XON offset and a loop of pause frame and data, 2 us
+    // of line rate.
     double packet = 1066, loop = 2e-6 * (double)RATE / 8, sum = 0;
     unsigned stopped = 0;
     for (unsigned i = 0; i < n; i++) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Random loss and its recovery. Go-back-N sends a whole window again for each lost packet, so of the
-// line about 1 / (1 + p W) is goodput, p the probability and W the packets in flight. That is where other
-// flows use the line while one waits. A lost packet whose retransmission is lost too waits for the timer,
-// since a gap has one NAK: of a flow alone it is 1 / (1 + p W + p^2 RTO/t), t the time of a packet, and at
-// the default RTO of 67 ms the last term outweighs the others from p = 1e-4 on. Selective repeat
-// sends only the lost one, and with several flows the others fill what one misses while it waits: more
-// than 95 % where W is 400 packets and more. N flows into one port, loss on the receiver's link.
+// Random loss and its recovery. Go-back-N retransmits a full window for each lost packet, so the
+// goodput is about 1 / (1 + p W) of the line rate, with p the loss probability and W the packets in
+// flight, if other flows use the line while one waits. If a retransmission is lost too, the flow
+// waits for the timer, since a gap causes only one NAK: for a single flow the goodput is 1 / (1 + p
+// W + p^2 RTO/t), with t the time of a packet; at the default RTO of 67 ms the last term dominates
+// from p = 1e-4 on. Selective repeat retransmits only the lost packet, and with several flows the
+// others use the capacity while one waits: more than 95 % if W is at least 400 packets. N flows
+// into one port, loss on the receiver's link.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +27,7 @@ struct point {
     double p;
 };
 
-// Share of the line that is payload delivered in order, headers counted.
+// Share of the line rate that is payload delivered in order, including its headers.
 static double goodput(const struct point *pt, enum recovery recovery, bool pfc)
 {
     static struct fixture f;
@@ -62,7 +63,8 @@ static double goodput(const struct point *pt, enum recovery recovery, bool pfc)
     double lost = (double)f.result->drops[DROP_LINK_LOSS];
     double sent =
         (double)f.sim->net.ports[node_port(&f.sim->net, pt->flows + 1, pt->flows)].tx_packets;
-    assert_true(fabs(lost / sent / pt->p - 1) < 5 / sqrt(lost)); // the draw is what it says
+    // the observed loss matches its probability
+    assert_true(fabs(lost / sent / pt->p - 1) < 5 / sqrt(lost));
     fixture_free(&f);
     return share;
 }
@@ -83,7 +85,8 @@ static void test_go_back_n(void **state)
     }
 }
 
-// One flow: W is what leaves from the lost packet to the NAK that the next one brings.
+// One flow: W is the number of packets sent between the lost packet and the arrival of the NAK that
+// the next one causes.
 static void test_go_back_n_alone(void **state)
 {
     (void)state;

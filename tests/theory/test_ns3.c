@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Against measured runs of the ns-3 HPCC lineage (tests/data/ns3). 8:1 incast: a single path, so figures are compared one by one; mean FCT
-// and largest queue within 3 and 10 % (none, window, DCTCP), 10 and 25 % (HPCC, DCQCN). All-to-all on a
-// leaf-spine: their ECMP hash is another one, so their figures must lie inside our range over seeds.
-// What remains different is in docs/models.md.
+// Comparison with measured runs of the ns-3 HPCC lineage (tests/data/ns3). 8:1 incast: there is a
+// single path, so figures are compared one by one; mean FCT and largest queue within 3 and 10 %
+// (none, window, DCTCP), 10 and 25 % (HPCC, DCQCN). All-to-all on a leaf-spine: the ECMP hash
+// differs, so the ns-3 figures must lie inside our range over seeds. docs/models.md lists the
+// remaining differences.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

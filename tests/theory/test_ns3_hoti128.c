@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// 128 GPUs on 8 leaves and 8 spines at 200G, each to the GPU 8 further: measured runs of the ns-3 HPCC
-// lineage must lie inside our range over ECMP seeds.
+// 128 GPUs on 8 leaves and 8 spines at 200G, GPU i sends to GPU i + 8: measured runs of the ns-3
+// HPCC lineage must lie inside our range over ECMP seeds.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,12 +24,13 @@ static void hoti128(struct fixture *f)
 static void test_hoti128(void **state)
 {
     (void)state;
-    // Theirs is 3 * rate * delay a port: 375 KB towards hosts, 937.5 KB on trunks; the mean of a leaf.
+    // ns-3 uses 3 * rate * delay per port: 375 KB towards hosts, 937.5 KB on trunks; here the mean
+    // of a leaf.
     const struct ns3_setup setup = {"hoti128.json", hoti128, "1754000B", 562500,
                                     600000,         2400000, 600000};
     json_t *root = ns3_load(&setup);
     for (const char *const *policy = ns3_policies; *policy; policy++)
-        if (strstr(*policy, "+ window") == NULL) // they did not run it here
+        if (strstr(*policy, "+ window") == NULL) // not run in ns-3
             ns3_check_range(&setup, root, *policy);
     json_decref(root);
 }

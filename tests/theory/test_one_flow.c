@@ -18,7 +18,7 @@ struct link_case {
     double prop_ps;
 };
 
-// Restated here: header bytes of RoCEv2 on Ethernet, RETH on the first packet, padding to 4.
+// Header bytes computed independently: RoCEv2 on Ethernet, RETH on the first packet, padding to 4.
 static double wire_bytes(uint64_t payload, bool first)
 {
     return 14 + 20 + 8 + 12 + (first ? 16 : 0) + (double)((payload + 3) / 4 * 4) + 4 + 4 + 20;
@@ -28,7 +28,7 @@ struct times {
     double delivered, acked;
 };
 
-// Packets out and their ACKs (86 wire bytes) back over the same hops in reverse.
+// Data packets, and their ACKs (86 wire bytes) over the same hops in reverse.
 static struct times recurrence(const struct link_case *hop, int hops, uint64_t bytes, uint64_t mtu)
 {
     double done[16] = {0}, ack_done[16] = {0}; // f[i-1,h]
@@ -64,7 +64,7 @@ static void check(struct fixture *f, const struct link_case *hop, int hops, uint
     assert_int_equal(f->result->status, RUN_COMPLETED);
     assert_true(llabs(flow->delivered_ps - (ps_t)t.delivered) <= PS_PER_NS);
     assert_true(llabs(flow->fct_ps - (ps_t)t.acked) <= PS_PER_NS);
-    // What the tool calls ideal is the same recurrence in closed form.
+    // The ideal time in the results is the same recurrence in closed form.
     assert_true(llabs(flow->ideal_ps - flow->fct_ps) <= PS_PER_NS);
     fixture_free(f);
 }
@@ -105,7 +105,7 @@ static void test_three_switches_unequal_rates(void **state)
         }
 }
 
-// A line of ranks: every one between the ends stores and forwards.
+// A chain of ranks: all ranks between the ends store and forward.
 static void test_routers_of_ranks(void **state)
 {
     (void)state;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The equilibrium of n PowerTCP flows that are configured to expect N: a queue of n/N bandwidth-delay
-// products, each at W = (BDP + queue)/n (Addanki et al., NSDI 2022, section 3: power 1 + queue/BDP,
-// and W (1 - 1/power) = beta = BDP/N). Both forms on a slotted link that needs no transport, tolerance
-// 3 %, and upwards half a packet per flow, since bytes in flight are the window rounded up; and both
-// over the whole simulator, with the flows in step and out of step, from 25G to 800G, against the equilibrium
-// with that half packet in it (cc/powertcp_common.h): with L its wire bytes and r = n L/(2 BDP), a queue of x BDPs,
+// The equilibrium of n PowerTCP flows that are configured to expect N: a queue of n/N
+// bandwidth-delay products, each flow at W = (BDP + queue)/n (Addanki et al., NSDI 2022, section 3:
+// power 1 + queue/BDP, and W (1 - 1/power) = beta = BDP/N). Both policies are tested on a slotted
+// link without a transport, with a tolerance of 3 % and upwards half a packet per flow, since bytes
+// in flight are the window rounded up. Both are also tested in the complete simulator, with
+// synchronized and unsynchronized flows, from 25G to 800G, against the equilibrium that includes
+// that half packet (cc/powertcp_common.h): with L the wire bytes of a packet and r = n L/(2 BDP),
+// the queue is x BDPs with
 //   x^2 + x (1 - n/N - r) - n/N = 0.
-// Tolerance 5 %: windows of a few packets are rounded by less or more than half of one.
+// Tolerance 5 %: for windows of a few packets the mean rounding differs from half a packet.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +26,8 @@
 
 // ---- a slotted link ----
 
-// A link of 100G that carries a packet of 1000 B per slot of 80 ns behind one queue, and flows in a
-// loop of LOOP slots around it.
+// A link of 100G that carries a packet of 1000 B per slot of 80 ns after one queue; the base RTT of
+// all flows is LOOP slots.
 enum { LOOP = 250, RING = 4096, FLOWS = 16, PACKET = 1000 };
 #define SLOT (80 * PS_PER_NS)
 
@@ -157,11 +159,11 @@ static void check(const char *policy, const struct point *pt)
     fixture_switch(&f, pt->flows + 1, (uint64_t)(pt->gbps * 1e9), (ps_t)(pt->delay_us * 1e6));
     struct dim_spec *dim = &f.spec.dims[0];
     roce_spec_of(&dim->transport)->mtu_bytes = pt->mtu_bytes;
-    dim->transport.overhead = OVERHEAD_CUSTOM; // so that wire, frame and payload are one
+    dim->transport.overhead = OVERHEAD_CUSTOM; // so that wire, frame and payload bytes are equal
     dim->transport.overhead_data = 0;
     dim->transport.overhead_ack = 48;
     dim->transport.start_jitter_ps = (ps_t)(pt->jitter_us * 1e6);
-    dim->sw.buffer_bytes = 1 << 30; // PFC out of the way of the first windows
+    dim->sw.buffer_bytes = 1 << 30; // large enough to avoid PFC in the first windows
     char expected[32];
     snprintf(expected, sizeof expected, "expected_flows=%s", pt->expected_flows);
     fixture_cc(&f, policy, NULL, expected, NULL);
@@ -200,7 +202,8 @@ static void check(const char *policy, const struct point *pt)
                   equilibrium / 1e3, 100 * (mean / equilibrium - 1), jain);
     assert_int_equal(f.result->pause_frames, 0);
     assert_true(fabs(mean / equilibrium - 1) < 0.05);
-    // Flows in step send in the same order for ever, and by telemetry the first of a round sees least.
+    // Synchronized flows always send in the same order, and with telemetry the first one of a round
+    // measures least.
     bool by_telemetry = strcmp(policy, "powertcp") == 0;
     assert_true(jain > (by_telemetry && pt->jitter_us == 0 ? 0.97 : 0.99));
     fixture_free(&f);
@@ -217,7 +220,7 @@ static void test_in_the_simulator(void **state)
     };
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         check("powertcp", &points[i]);
-        if (i < 9) // at three packets a window its RTTs are too coarse
+        if (i < 9) // with three packets per window the resolution of its RTTs is too coarse
             check("powertcp_delay", &points[i]);
     }
 }

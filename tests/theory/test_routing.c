@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How evenly packets spread over equal links. 1000 equal flows hashed over 16 links are balls in bins:
-// the fullest has 1.20 to 1.26 times the mean on average. Round-robin spraying is even to a packet per
-// flow and hop; D-mod-k never lets two flows of a shift permutation meet on a fabric that is wide
-// enough; adaptive routing keeps every queue short; flowlets of a paused flow are drawn anew.
+// Distribution of packets over equal links. 1000 equal flows hashed to 16 links behave like balls
+// in bins: the maximum is 1.20 to 1.26 times the mean on average. Round-robin spraying is even to
+// one packet per flow and hop; D-mod-k never puts two flows of a shift permutation on one link if
+// the fabric is wide enough; adaptive routing keeps every queue short; flowlets of a paused flow
+// get new paths.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static void all_flows(uint64_t bytes)
                      (ps_t)i * 2 * PS_PER_US);
 }
 
-// The largest over the mean of what leaf0's uplinks carried; everybody sends from leaf0 to leaf1.
+// Maximum over mean of the bytes on leaf0's uplinks; all ranks of leaf0 send to leaf1.
 static double max_over_mean(void)
 {
     double max = 0, sum = 0;
@@ -83,7 +84,8 @@ static void test_spraying_is_even(void **state)
     assert_true(least < 1.05);
 }
 
-// Sixteen ranks of leaf0, each to its twin on leaf1, sixteen spines: one flow a link.
+// Sixteen ranks of leaf0 each send to the corresponding rank of leaf1 over sixteen spines: one flow
+// per link.
 static double permutation_slowdown(enum routing_kind kind)
 {
     const struct link_spec link = {LINE, PS_PER_US};
@@ -104,10 +106,10 @@ static void test_static_routes_do_not_collide(void **state)
     assert_true(permutation_slowdown(ROUTING_ECMP) > 1.5);
 }
 
-// Two ranks exchange 4 packets 60 times, each time after the last has arrived, some us later: with a gap of
-// 1 us every burst is a flowlet of its own, with 1 ms all are one. 60 draws of 16 links miss a given one
-// with probability (15/16)^60 = 2 %, so 15.7 are seen on average; fewer than 12 of 16 has a probability
-// below 10^-6.
+// Two ranks exchange 4 packets 60 times, each time some us after the last packet has arrived: with
+// a flowlet gap of 1 us every burst is a flowlet, with 1 ms all bursts are one. 60 draws of 16
+// links miss a given link with probability (15/16)^60 = 2 %, so 15.7 links are used on average;
+// fewer than 12 of 16 has a probability below 10^-6.
 static unsigned links_used(ps_t gap_ps)
 {
     two_leaves(ROUTING_FLOWLET, 5);
@@ -135,8 +137,8 @@ static void test_flowlets(void **state)
     assert_true(links_used(PS_PER_MS) <= 2); // data, and ACKs of the other direction
 }
 
-// Eight queue pairs of one pair, NICs that give all the same UDP port: one path, unless switches hash
-// the queue pair.
+// Eight queue pairs of one pair of ranks whose NICs use the same UDP port for all: one path, unless
+// switches hash the queue pair.
 static unsigned paths_of_a_pair(enum routing_hash hash, enum udp_entropy entropy)
 {
     two_leaves(ROUTING_ECMP, 2);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The equilibrium of n long Swift flows (preset `scaled`) at one bottleneck: their RTT d is the target of their
-// window, t(c), and their windows fill the path, n c L = C d (L wire bytes of a packet, C the line).
-// From one packet up bytes in flight are the window rounded up, half a packet more in the mean:
-// n (c + 1/2) L = C d; below one packet they are paced. The target is computed here from the
-// parameters' help: base RTT + 8 packets + one packet a link, and min(5 base RTTs, alpha/sqrt(c) + beta)
-// of flow scaling, which is 0 at 100 packets and all of it at 0.1. The queue is C (d - base RTT).
+// The equilibrium of n long Swift flows (preset `scaled`) at one bottleneck: their RTT d equals the
+// target of their window, t(c), and their windows fill the path, n c L = C d (L wire bytes of a
+// packet, C the line rate). For windows of at least one packet bytes in flight are the window
+// rounded up, on average half a packet more: n (c + 1/2) L = C d; smaller windows are paced. The
+// target is computed here from the parameters' help: base RTT + 8 packets + one packet per link,
+// plus flow scaling, min(5 base RTTs, alpha/sqrt(c) + beta), which is 0 at 100 packets and maximal
+// at 0.1. The queue is C (d - base RTT).
 //
-// The windows do not stay there: while the delay is below the target all add a step, ai packets per RTT
-// (below one packet ai_below per packet), which shows one RTT later, and what is above it loses beta =
-// 0.8 of the excess per RTT. So the queue swings by up to n steps and its mean lies between the equilibrium and
-// half of them above it: x, 0.2 x, 0.04 x and again a step. That is what the test asks for, with 2 % for
-// the sampling.
+// The windows oscillate about the equilibrium: while the delay is below the target all flows add a
+// step, ai packets per RTT (below one packet ai_below per packet), which takes effect one RTT
+// later, and the excess above the target decreases by beta = 0.8 per RTT. So the queue oscillates
+// by up to n steps, and its mean is at most half of them above the equilibrium: x, 0.2 x, 0.04 x,
+// and then a step again. The test checks this range, with 2 % for sampling.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,26 +3,28 @@
 //
 // Patched: N flows are in equilibrium at C/N each where g = 0 and w = 1/2, so
 //   RTT* = Tlow (1 + N delta / (beta C)),  q* = C (RTT* - D),
-// D = what an RTT sample has without a queue: the base RTT but for the packet's own serialization.
-// Where rates stand still the tolerance is 2 %: a packet also waits for half of one that is on its way
-// out, which is no part of the queue here, and that is less than 1 % of each queue. The flows start at
-// line rate, and at beta 0.008 the queue of that would stay for long: a window bounds it to `cap` times
-// what the flows need at equilibrium. That the pacing rates sum to C, within 1 %, shows that it is not the
-// window that holds the queue.
+// with D the RTT sample without a queue: the base RTT less the packet's own serialization. For
+// constant rates the tolerance is 2 %: a packet also waits for half of a packet in transmission,
+// which is not part of the queue here and is less than 1 % of each queue. Flows start at line rate,
+// and with beta 0.008 the resulting queue would remain for long, so a window limits it to `cap`
+// times the bytes in flight at equilibrium. The sum of the pacing rates must be C within 1 %, which
+// shows that the window does not determine the queue.
 //
-// The fixed point is stable only so far, and around it packets cycle:
-//   - with the delay RTT*, which grows with N: 40 flows at 10G. The gradient lags,
-//     so the decrease weighs more while the queue is long, and the mean is lower: tolerance 10 %.
-//   - where samples come faster than min_rtt, as they do not in the paper's model. The gradient is a
-//     difference per sample, so such samples hear less of it, and elapsed steps (the authors' code)
-//     take from that once more. Few fast flows then swing widely; larger segments calm them. While
-//     the queue does not empty its mean stays within 10 %; with two flows at 100G it empties.
+// The fixed point is stable in a limited range only, and the simulated queue oscillates about it:
+//   - with the delay RTT*, which grows with N: 40 flows at 10G. The gradient lags, so the decrease
+//     has more weight while the queue is long, and the mean is lower: tolerance 10 %.
+//   - if samples are more frequent than min_rtt, unlike in the paper's model. The gradient is a
+//     difference between samples, so it is smaller for frequent samples, and elapsed steps (the
+//     authors' code) reduce its effect once more. A few fast flows then oscillate widely; larger
+//     segments reduce this. While the queue does not empty its mean is within 10 %; with two flows
+//     at 100G it empties.
 //
-// Original: no fixed point, so flows that start at 7/10 and 3/10 need not meet, and with per-packet
-// pacing the paper's do not; Patched TIMELY's meet. Where segments take longer than min_rtt a flow
-// gets its increases in proportion to its rate, and nothing pulls; where they are shorter, elapsed
-// steps give both the same increase per time, cuts are proportional, and the flows do meet (as
-// additive increase with multiplicative decrease always does), unless steps are whole.
+// Original: there is no fixed point, so flows that start at 7/10 and 3/10 need not converge, and
+// with per-packet pacing the paper's constants do not; with Patched TIMELY they converge. If
+// segments take longer than min_rtt, a flow gets increases in proportion to its rate, and nothing
+// equalizes the rates. If segments are shorter, elapsed steps give both flows the same increase per
+// time and cuts are proportional, so the flows converge (as with any additive increase and
+// multiplicative decrease), unless steps are unscaled.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +37,7 @@
 
 #include "tests/support/fixture.h"
 
-#define PACKET 1000 // payload, frame and wire bytes alike, where a point says nothing
+#define PACKET 1000 // payload, frame and wire bytes are equal unless a point states otherwise
 #define ACK 48
 
 static void bottleneck(struct fixture *f, unsigned flows, double gbps, double delay_us,
@@ -50,7 +52,7 @@ static void bottleneck(struct fixture *f, unsigned flows, double gbps, double de
     dim->transport.overhead_data = 0;
     dim->transport.overhead_ack = ACK;
     dim->transport.start_jitter_ps = (ps_t)(jitter_us * 1e6);
-    dim->sw.buffer_bytes = 1 << 30; // PFC out of the way
+    dim->sw.buffer_bytes = 1 << 30; // large enough to avoid PFC
     for (unsigned i = 0; i < flows; i++)
         fixture_flow(f, i, flows, UINT64_C(1000000000000), 0);
     snprintf(place, sizeof place, "*->rank%u", flows);
@@ -96,11 +98,11 @@ static struct equilibrium equilibrium_of(const struct point *pt)
 }
 
 struct seen {
-    double queue, least, swing; // mean, smallest, largest - smallest
-    double rates, jain;         // sum of pacing rates in C
+    double queue, least, swing; // queue: mean, least: minimum, swing: maximum - minimum
+    double rates, jain;         // rates: sum of pacing rates relative to C
 };
 
-// After the first half, which is for converging.
+// Evaluate the second half; the first half is for convergence.
 static struct seen look(const struct fixture *f, const struct point *pt)
 {
     const struct series *s = f->result->series;
@@ -156,7 +158,8 @@ static void test_patched_rests_at_the_fixed_point(void **state)
         {2, 10, 1, "paper", 50, 10, .008, "16KB", 2, 150, 0, .02, 0}, // the paper's constants
         {10, 10, 1, "paper", 50, 10, .008, "16KB", 2, 200, 20, .02, 0},
         {40, 10, 1, "paper", 50, 10, .008, "16KB", 1.3, 400, 20, .10, 0},
-        {20, 10, 1, "paper", 50, 10, .008, "16KB", 1.5, 400, 0, .02, 0}, // ours from here on
+        // other networks from here on
+        {20, 10, 1, "paper", 50, 10, .008, "16KB", 1.5, 400, 0, .02, 0},
         {8, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 50, 0, .02, 0},
         {8, 100, 2, "scaled", 50, 100, .008, "16KB", 2, 50, 20, .02, 0},
         {6, 40, 2, "scaled", 100, 20, .004, "16KB", 2, 200, 20, .02, 0},
@@ -198,7 +201,7 @@ static void test_patched_cycles_where_samples_are_many(void **state)
 
 // ---- two flows that start at 7/10 and 3/10 ----
 
-// A policy whose flows begin at these shares of the line, in the order of their queue pairs.
+// A policy whose flows start at these shares of the line rate, in the order of their queue pairs.
 static const double begin_at[] = {.7, .3};
 static struct {
     struct cc_ops ops;
@@ -216,7 +219,7 @@ struct ratios {
     double least, last;
 };
 
-// Of the larger rate to the smaller, each over 5 ms.
+// Ratio of the larger rate to the smaller one, each over 5 ms.
 static struct ratios compete(const char *policy, const char *preset, double gbps, const char *more)
 {
     struct fixture f;
@@ -244,7 +247,7 @@ static struct ratios compete(const char *policy, const char *preset, double gbps
         used = fmax(used, f.result->ports[p].utilization);
     print_message("%-14s %s at %3.0fG%s%s: from 7/3 to %.3f, never below %.3f; link %.3f\n", policy,
                   preset, gbps, more ? ", " : "", more ? more : "", r.last, r.least, used);
-    assert_true(used > 0.9); // it is the link that they compete for
+    assert_true(used > 0.9); // the flows compete for a busy link
     fixture_free(&f);
     return r;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What PFC alone does to others, and what a policy mends (Zhu et al., SIGCOMM 2015, section 2.2).
+// Effects of PFC alone on other flows, and how a policy reduces them (Zhu et al., SIGCOMM 2015,
+// section 2.2).
 //
-// Parking lot: three senders behind a trunk and one beside the receiver. PFC holds ingress ports, not
-// flows, so the port of the lone sender gets as much as the trunk: 1/2 against 1/6 each, where fair is
-// 1/4.
-// Victim: three flows of leaf0 and two of leaf1 go to one rank of leaf2; a fourth flow of leaf0 goes
-// elsewhere and shares only leaf0's trunk. The trunks' ports at the spine get half of the receiver's
-// link each, and a FIFO gives the victim as much as each flow beside it: 1/6, where max-min fair is
-// 2/5 (the others have 1/5 each).
+// Parking lot: three senders share a trunk and a fourth one is attached to the receiver's switch.
+// PFC treats ingress ports equally, not flows, so the port of the fourth sender gets as much as the
+// trunk: 1/2 against 1/6 for each of the others, where 1/4 would be fair.
+// Victim: three flows of leaf0 and two of leaf1 go to one rank of leaf2; a fourth flow of leaf0
+// goes elsewhere and shares only leaf0's trunk. The trunks' ports at the spine each get half of the
+// receiver's link, and a FIFO gives the victim as much as each other flow of its trunk: 1/6, where
+// max-min fairness gives 2/5 (and 1/5 to each of the others).
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #include "tests/support/fixture.h"
 
 #define LINE UINT64_C(100000000000)
-#define FROM_MS 40.0 // a burst at line rate on every flow begins the run: it is left out
+#define FROM_MS 40.0 // the initial burst of all flows at line rate is left out
 #define TO_MS 100.0
 
 typedef void fabric(struct fixture *f);
@@ -45,13 +46,13 @@ static void run(fabric *build, const char *policy, const uint32_t (*pairs)[2], u
     *pauses = f.result->pause_frames;
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = 0; k < n; k++)
-            if (f.result->flows[k].src == pairs[i][0]) // ids follow the jittered starts
+            if (f.result->flows[k].src == pairs[i][0]) // ids depend on the jitter of the starts
                 bytes[i] += sign * (double)f.result->flows[k].delivered_bytes *
                             f.sim->hosts.dims[0].full.wire / 1000;
     fixture_free(&f);
 }
 
-// Shares of the line that the flows got, headers counted.
+// Shares of the line rate that the flows got, including headers.
 static void shares(fabric *build, const char *policy, const uint32_t (*pairs)[2], unsigned n,
                    double *share)
 {
@@ -105,7 +106,7 @@ static void test_policies_mend_the_parking_lot(void **state)
         }
         assert_true(sum > 0.9);
         assert_true(sum * sum / (4 * squares) > 0.95);
-        assert_true(share[3] < 0.33); // the lone sender's privilege is gone
+        assert_true(share[3] < 0.33); // the fourth sender no longer gets more
     }
 }
 
@@ -125,7 +126,7 @@ static void test_victim(void **state)
     (void)state;
     assert_true(fabs(victim("none") * 6 - 1) < 0.05);
     assert_true(victim("dcqcn") > 0.9 * 0.4);
-    assert_true(victim("hpcc") > 0.9 * 0.95 * 0.4); // of eta
+    assert_true(victim("hpcc") > 0.9 * 0.95 * 0.4); // relative to eta
 }
 
 int main(void)

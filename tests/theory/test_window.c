@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Static windows, N flows into one port: each keeps its window, rounded up to packets, in flight for
-// ever; the path holds a BDP of them, so the queue is N ceil(W/mtu) packets less one BDP, of wire bytes.
-// It stands still but for the packet on its way out: tolerance 1.5 packets.
+// Static windows, N flows into one port: each flow always has its window, rounded up to packets, in
+// flight; the path holds one BDP, so the queue is N ceil(W/mtu) packets less one BDP, in wire
+// bytes. It is constant except for the packet in transmission: tolerance 1.5 packets.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static void check(double gbps, uint32_t mtu, unsigned flows, const char *k)
     fixture_switch(&f, flows + 1, (uint64_t)(gbps * 1e9), PS_PER_US);
     roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = mtu;
     f.spec.dims[0].transport.start_jitter_ps = PS_PER_US;
-    f.spec.dims[0].sw.buffer_bytes = 1 << 30; // PFC out of the way
+    f.spec.dims[0].sw.buffer_bytes = 1 << 30; // large enough to avoid PFC
     fixture_cc(&f, "window", NULL, k, NULL);
     for (unsigned i = 0; i < flows; i++)
         fixture_flow(&f, i, flows, UINT64_C(1000000000000), 0);
@@ -39,7 +39,8 @@ static void check(double gbps, uint32_t mtu, unsigned flows, const char *k)
            expected = flows * packets * wire - bdp;
     size_t from = s->n_samples / 2;
     for (size_t i = from; i < s->n_samples; i++)
-        mean += s->lines[SERIES_QUEUE][0].values[i] * wire / (wire - 20) / // a queue has no gaps
+        // convert frame bytes of the queue to wire bytes
+        mean += s->lines[SERIES_QUEUE][0].values[i] * wire / (wire - 20) /
                 (double)(s->n_samples - from);
     print_message("%3.0fG MTU %4u, %2u windows of %3.0f packets: queue %.2f KB, theory %.2f KB\n",
                   gbps, mtu, flows, packets, mean / 1e3, expected / 1e3);

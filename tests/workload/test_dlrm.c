@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// DLRM by hand: where tables lie, what ranks exchange, what layers compute.
+// DLRM by hand: placement of tables, exchanged bytes, compute times.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static struct dlrm_spec model(int sharding)
     d.params.dense_features = 7;
     d.params.machine.element_bytes = 4;
     d.params.machine.memory_gbs = 1;
-    d.params.machine.tflops = 1e6; // dense layers are bound by memory
+    d.params.machine.tflops = 1e6; // dense layers are limited by memory bandwidth
     return d;
 }
 
@@ -59,7 +59,7 @@ static void test_whole_tables(void **state)
     training_free(&t);
 }
 
-// Halves of all tables: each rank has one of each, as much as the other.
+// Halves of all tables: each rank has one half of each table, so all ranks are equal.
 static void test_columns(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ static void test_systolic(void **state)
         assert_int_equal(gemm_cycles(&p, 10, 30, 20), cycles[d]);
         assert_int_equal(gemm_ns(&p, 10, 30, 20), cycles[d] / 2);
     }
-    // A product that fits: one fold. TPU v1's array, 256 x 256, ws: 2*256 + 256 + 100 - 2.
+    // A product that fits into one fold. TPU v1's array, 256 x 256, ws: 2*256 + 256 + 100 - 2.
     p.array_height = p.array_width = 256, p.dataflow = GEMM_WEIGHT_STATIONARY, p.clock_ghz = 0.7;
     assert_int_equal(gemm_cycles(&p, 100, 256, 256), 866);
     assert_int_equal(gemm_ns(&p, 100, 256, 256), 1238); // 1237.1 rounded up

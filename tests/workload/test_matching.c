@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sends and receives in random orders: the k-th of each pair of ranks and tag belong together, whichever
-// of send, arrival and receive comes first, and what is over takes no memory.
+// Sends and receives in random orders: send k and receive k of each pair of ranks and tag are
+// matched, whatever the order of send, arrival and receive, and finished pairs use no memory.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 struct counts { // of a channel
     uint32_t sent, received;
-    uint8_t arrived[4096], over[4096]; // of number k
+    uint8_t arrived[4096], over[4096]; // of send and receive number k
 };
 
 struct on_way {
@@ -29,7 +29,7 @@ static struct counts counts[RANKS][RANKS][TAGS];
 static struct on_way on_way[ON_WAY];
 static uint32_t n_on_way, n_over;
 
-// Steps carry the number within their channel, so a pair of other numbers shows.
+// Steps contain the number within their channel, so a wrong pairing shows.
 static void end_pair(uint32_t src, uint32_t dst, uint32_t tag, uint32_t number)
 {
     struct counts *c = &counts[src][dst][tag];
@@ -59,7 +59,7 @@ static void receive(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag
         end_pair(src, dst, tag, number);
 }
 
-// Delivers a message, or ends it where it was delivered.
+// Deliver a message, or end it if it has been delivered.
 static void move(struct matching *m, uint32_t at)
 {
     struct on_way *w = &on_way[at];

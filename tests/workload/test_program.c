@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs by hand in which ranks differ: groups side by side, sends and receives by tag, computing
-// between them, and what ranks wait for where they wait for each other.
+// Hand-written programs with different ranks: groups in parallel, sends and receives by tag,
+// compute steps between them, and the report of what ranks wait for in a deadlock.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static const struct comm_request sum = {COLL_ALL_REDUCE, 400000, 1, .name = "sum
                                  exchange = {COLL_ALL_TO_ALL, 200000, 1, .name = "exchange"};
 static const uint32_t evens[] = {6, 2, 4, 0}, odds[] = {1, 7, 3, 5};
 
-// Bit 0: even ranks reduce; bit 1: odd ranks exchange. The ends of both, or 0.
+// Bit 0: even ranks all-reduce; bit 1: odd ranks exchange. Returns the ends of both, or 0.
 static void ends_of(int network, unsigned which, ps_t ends[2])
 {
     static const struct graph_step even[] = {{COLLECTIVE(0, &sum)}},
@@ -111,9 +111,9 @@ static void ends_of(int network, unsigned which, ps_t ends[2])
     fixture_free(&f);
 }
 
-// On a switch that blocks nobody, two groups without a common rank take as long as each alone. In closed
+// On a non-blocking switch, two groups without a common rank take as long as each alone. In closed
 // form, with messages of 100 kB and 50 kB that cross two links of 1 us at 12.5 B/ns: a ring
-// all-reduce 6 T, a direct all-to-all T.
+// all-reduce takes 6 T, a direct all-to-all T.
 static void test_two_groups_at_once(void **state)
 {
     (void)state;
@@ -182,7 +182,8 @@ static void test_ideals_of_groups(void **state)
     const struct collective_result *c = f.result->collectives; // in the order of their first ranks
     ps_t apart = c[0].ideal_ps - c[1].ideal_ps, links = 2 * 2 * 3 * PS_PER_US;
     assert_in_range(apart, links,
-                    links + 2 * 2 * serialization_ps(1100, RATE)); // stored twice more
+                    // two more times stored and forwarded
+                    links + 2 * 2 * serialization_ps(1100, RATE));
     for (size_t i = 0; i < 2; i++)
         assert_true(c[i].efficiency > 0.99 && c[i].efficiency <= 1);
     fixture_free(&f);
@@ -201,7 +202,7 @@ static void run_mismatch(void)
     fixture_free(&f);
 }
 
-// Members of one communicator that issue different collectives: both are named.
+// Members of one communicator issue different collectives: both are named.
 static void test_mismatch(void **state)
 {
     (void)state;
@@ -228,8 +229,8 @@ static void test_mismatch(void **state)
 
 /* ---- messages ---- */
 
-// Rank 0 sends tags 1, 2, 2; rank 1 takes them in another order, one of them long after it came, and
-// replies to each when it has it.
+// Rank 0 sends tags 1, 2, 2; rank 1 receives them in another order, one of them long after its
+// arrival, and replies to each when it has received it.
 static void test_tags_in_any_order(void **state)
 {
     (void)state;
@@ -259,7 +260,7 @@ static void test_tags_in_any_order(void **state)
     fixture_free(&f);
 }
 
-// A rank computes one step at a time; what does not compute goes on beside it.
+// A rank computes one step at a time; steps that do not compute run in parallel.
 static void test_compute(void **state)
 {
     (void)state;
@@ -292,8 +293,8 @@ static void assert_waits(const struct fixture *f, const char *text)
     fail_msg("missing: %s", text);
 }
 
-// Each awaits the other's message before it sends; a third rank's steps are after one another; a
-// fourth issues a collective that the third never issues.
+// Each of two ranks waits for the other's message before it sends; a third rank's steps depend on
+// each other; a fourth issues a collective that the third never issues.
 static void test_cycle(void **state)
 {
     (void)state;

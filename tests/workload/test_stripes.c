@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Messages cut over the planes of a switch: as many times as fast, the same bytes.
+// Messages striped over the planes of a switch: faster by the number of planes, with the same
+// bytes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,16 +48,17 @@ static void test_three_planes(void **state)
         double whole = seconds(cases[i].op, cases[i].algorithm, 30000000, false, &one);
         double cut = seconds(cases[i].op, cases[i].algorithm, 30000000, true, &three);
         print_message("%s: %.3f times as fast\n", cases[i].algorithm, whole / cut);
-        // Data shares its plane with the ACKs of a flow in the other direction, 84 wire bytes for every 4178.
-        // A whole message may have drawn a plane without such ACKs, a cut one has them on every plane. Half a
-        // percent is left for the latency of the steps, which no plane shortens.
+        // Data shares its plane with the ACKs of a flow in the other direction, 84 wire bytes for
+        // every 4178. A message that is not striped may use a plane without such ACKs; a striped
+        // one has them on every plane. Half a percent is left for the latency of the steps, which
+        // striping does not shorten.
         double least = 3 / (1 + 84. / 4178) * 0.995;
         assert_true(whole / cut > least && whole / cut < 3.03);
-        assert_int_equal(three, one); // one record a message
+        assert_int_equal(three, one); // one record per message
     }
 }
 
-// Nothing to cut: empty messages and single bytes go whole.
+// Messages of 0 bytes and of 1 byte are not striped.
 static void test_small_messages(void **state)
 {
     (void)state;
@@ -68,9 +70,9 @@ static void test_small_messages(void **state)
     assert_int_equal(cut, 24);
 }
 
-// A raw flow over 4 planes takes a quarter of the serialization: each plane carries
-// its packets one behind the other, the first of which has RETH and so holds the second link the longest; then
-// the last ACK crosses the switch. 80 ps a byte.
+// A raw flow over 4 planes takes a quarter of the serialization: each plane carries its packets one
+// after another; the first has RETH and so occupies the second link longest; then the last ACK
+// crosses the switch. 80 ps a byte.
 static void test_raw_flow(void **state)
 {
     (void)state;
@@ -103,7 +105,7 @@ static void test_raw_flow(void **state)
         uint64_t part = cases[i].part, n = (part + 999) / 1000;
         ps_t first = roce_data_sizes(t, n > 1 ? 1000 : (uint32_t)part, true).wire;
         ps_t last = roce_data_sizes(t, (uint32_t)(part - (n - 1) * 1000), false).wire;
-        ps_t bytes = n > 1 ? first + (ps_t)(n - 2) * full.wire + last : first; // on a plane
+        ps_t bytes = n > 1 ? first + (ps_t)(n - 2) * full.wire + last : first; // on one plane
         ps_t delivered = 80 * (first + bytes) + 2 * hop;
         assert_int_equal(f.result->n_flows, 1);
         assert_int_equal(f.result->summary.count, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Training jobs as scenarios: side by side, beside other traffic, on networks of either kind.
+// Training jobs as scenarios: several at once, with other traffic, on both kinds of networks.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,9 +74,9 @@ static void assert_near(ps_t value, ps_t want, ps_t apart)
     assert_in_range(value, want - apart, want + apart);
 }
 
-// On a switch that blocks nobody, halves of the ranks do not see each other. (Over packets within
-// 1 %: in which order a rank's timers of one instant fire is left open, and so is which of a message
-// and an ACK goes first.)
+// On a non-blocking switch, jobs on disjoint ranks do not affect each other. (Over packets within 1
+// %: the order in which a rank's timers of the same time fire is not specified, nor whether a
+// message or an ACK goes first.)
 static void test_side_by_side(void **state)
 {
     (void)state;
@@ -123,8 +123,9 @@ static void test_beside_an_incast(void **state)
 
 #define COMPUTED (2 * (2 * 12 - 5) * PS_PER_US) // two passes; no input gradient of layer 0
 
-// All wait for the slowest at the end of a pass, so its compute times alone count: on the network in
-// closed form the rest takes as long as without. The collectives of a pass begin behind the last rank.
+// All ranks wait for the slowest one at the end of a pass, so only its compute times matter: with
+// the analytical network the remaining time is the same as without stragglers. The collectives of a
+// pass begin after the last rank is ready.
 static void test_stragglers(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static void test_stragglers(void **state)
     assert_true(t->total_ps > alone);
     assert_int_equal(t->compute_ps, COMPUTED + COMPUTED / 2 / 8);
     assert_int_equal(t->rank_end.max, t->total_ps);
-    assert_int_equal(t->exposed.p50, t->total_ps - COMPUTED); // of those that wait
+    assert_int_equal(t->exposed.p50, t->total_ps - COMPUTED); // exposed time of the ranks that wait
     end(&r);
 }
 
@@ -144,7 +145,7 @@ static void test_stragglers(void **state)
     "{\"kind\":\"training\",\"parallelism\":\"DATA\",\"layers\":[{\"name\":\"a\","                 \
     "\"fwd\":{\"compute\":\"100us\"}}]%s}"
 
-// Without communication a rank takes what it computes, and 2 ns of steps.
+// Without communication a rank takes its compute time plus 2 ns of steps.
 static void test_jitter(void **state)
 {
     (void)state;
@@ -166,7 +167,7 @@ static void test_jitter(void **state)
     assert_int_equal(sums[0], sums[2]); // draws do not depend on time
 }
 
-// A scenario of eight ranks with this workload is an error that says `want`.
+// Check that a scenario of eight ranks with this workload fails with the error `want`.
 static void assert_refused(const char *workload, const char *want)
 {
     struct err err = {0};
@@ -199,7 +200,7 @@ static void test_straggler_mistakes(void **state)
     }
 }
 
-/* ---- what does not fit ---- */
+/* ---- errors ---- */
 
 static void test_too_much(void **state)
 {
@@ -262,19 +263,20 @@ static void test_dimension_use(void **state)
     const ps_t step = DIM_USE_STEP_PS;
     dim_use_add(&u, 1, step / 2, 3 * step); // one of two queues
     dim_use_add(&u, 0, 0, step);
-    dim_use_add(&u, 0, step, step); // nothing
+    dim_use_add(&u, 0, step, step); // empty interval
     assert_int_equal(u.n, 3);
     const double s = (double)step;
     assert_true(dim_use_ps(&u, 0, 1) == 0.25 * s && dim_use_ps(&u, 1, 1) == 0.5 * s);
     assert_true(dim_use_ps(&u, 0, 0) == s && dim_use_ps(&u, 1, 0) == 0);
-    dim_use_add(&u, 0, DIM_USE_STEPS * step - 1, DIM_USE_STEPS * step + 1); // twice as long
+    // the step length doubles
+    dim_use_add(&u, 0, DIM_USE_STEPS * step - 1, DIM_USE_STEPS * step + 1);
     assert_int_equal(u.step_ps, 2 * step);
     assert_true(dim_use_ps(&u, 0, 0) == s && dim_use_ps(&u, 0, 1) == 0.75 * s);
     assert_int_equal(u.n, DIM_USE_STEPS / 2 + 1);
     dim_use_free(&u);
 }
 
-// One chunk at a time on one dimension: its queue holds something while a collective runs.
+// One chunk at a time on one dimension: its queue is not empty while a collective runs.
 static void test_use_of_a_run(void **state)
 {
     (void)state;

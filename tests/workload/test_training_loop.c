@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a rank does in a pass, by keyword, written out by hand from the rules of ASTRA-sim 1.0; and the
-// dimensions that it is exchanged over.
+// The actions of a rank in a pass, by keyword, written by hand from the rules of ASTRA-sim 1.0; and
+// the dimensions of the exchanges.
 //
-// An action is a verb, a layer and a part: c compute, i issue, u issue before all others, w wait; parts
-// f forward, g input gradient, w weight gradient. A step of 1 ns is "." and the end of all is "E".
+// An action is a verb, a layer and a part: c compute, i issue, u issue urgently, w wait; parts f
+// forward, g input gradient, w weight gradient. A step of 1 ns is "." and the end is "E".
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void assert_sequence(const struct training_spec *spec, uint64_t passes, c
     }
     snprintf(text + n, sizeof text - n, "E");
     assert_string_equal(text, want);
-    assert_int_equal(training_next(spec, passes, &walk).verb, LOOP_END); // it stays there
+    assert_int_equal(training_next(spec, passes, &walk).verb, LOOP_END); // the end is repeated
 }
 
 static void test_loops(void **state)
@@ -82,7 +82,7 @@ static void test_loops(void **state)
     }
 }
 
-// Waits that a keyword's layers have nothing for, as after a weight gradient, are over at once.
+// A wait for a part without a collective, as after a weight gradient, ends immediately.
 static void test_transformer(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void test_transformer(void **state)
                     "c1g i1g w1g . c1w i1w w1g . c0g i0g w0g . c0w i0w w0g . E");
 }
 
-// Layer 3 goes back to 1, past layer 2, which asks for the same on its own.
+// Layer 3 recomputes from layer 1, through layer 2, which later recomputes too.
 static void test_redone_forward(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void test_dlrm(void **state)
     assert_sequence(&spec, 1,
                     "w0w c0f u0f . w1w c1f w0f . w2w c2f . "
                     "c2w i2w w2g . c2g u0g . c1w i1w w1g . c1g . c0w i0w w0g . E");
-    layers[1].parts[TRAINING_FWD].op = COLL_ALL_TO_ALL; // is not layer 0's
+    layers[1].parts[TRAINING_FWD].op = COLL_ALL_TO_ALL; // not the all-to-all of layer 0
     spec.keyword = TRAINING_HYBRID_DLRM_ENHANCED;
     assert_sequence(&spec, 1,
                     "w0w c0f u0f . w1w c1f w0f . w2w c2f . "
@@ -128,7 +128,7 @@ static void test_dlrm(void **state)
     assert_sequence(&spec, 1,
                     "w0w c0f u0f w0f . w1w c1f . w2w c2f . "
                     "c2w i2w . c2g . c1w i1w . c1g u0g . c0w i0w . E");
-    layers[0].parts[TRAINING_FWD].op = TRAINING_NO_OP; // and then nothing is awaited for long
+    layers[0].parts[TRAINING_FWD].op = TRAINING_NO_OP; // without this collective no wait takes time
     spec.last_bottom_layer = 1;
     assert_sequence(&spec, 1,
                     "w0w c0f . w1w c1f w0f . w2w c2f . "
@@ -140,7 +140,7 @@ static void test_dims(void **state)
     (void)state;
     static const struct {
         enum training_keyword keyword;
-        uint32_t layer, fwd, wg; // bit sets; those of ig are those of fwd
+        uint32_t layer, fwd, wg; // bit sets; those of ig equal those of fwd
     } cases[] = {
         {TRAINING_DATA, 0, 0, 7},
         {TRAINING_MICRO, 0, 0, 7},
@@ -166,8 +166,8 @@ static void test_dims(void **state)
     }
 }
 
-// A group of one rank: all dimensions are data; of all ranks: none is. A layer of HYBRID_CUSTOMIZED
-// has a keyword of its own.
+// With a group of one rank all dimensions are data parallel; with a group of all ranks none is. A
+// layer of HYBRID_CUSTOMIZED has its own keyword.
 static void test_dims_at_the_edges(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Jobs over the packet network: starts, jitter, ranks of a job, repeats, chunks, jobs side by side,
-// and every collective at 2 to 9 ranks: what is delivered is what the program says.
+// Jobs over the packet network: starts, jitter, ranks of a job, repeats, chunks, several jobs, and
+// every collective at 2 to 9 ranks: the delivered bytes match the algorithm.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static const struct flow_record *flow_of(const struct result *r, uint64_t bytes)
     return NULL;
 }
 
-// The sum over the program, written here again.
+// The sum over all steps of the algorithm, computed independently.
 static uint64_t program_bytes(const struct job_spec *job, uint32_t ranks)
 {
     const struct collective_settings *settings = job->settings;
@@ -60,7 +60,7 @@ static uint64_t program_bytes(const struct job_spec *job, uint32_t ranks)
 
 /* ---- flows ---- */
 
-// Listed in any order, several at one instant from one rank, on top of the job's own start.
+// Listed in any order, several at the same time from one rank, relative to the job's start.
 static void test_flows_start_when_they_should(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void jitter_of(uint64_t seed, ps_t jitter, ps_t late[64])
     fixture_run(&f);
     for (uint32_t r = 0; r < 64; r++) {
         late[r] = flow_of(f.result, 1000 + r)->start_ps;
-        // a rank is late by the same in all it starts
+        // the same jitter applies to all starts of a rank
         assert_int_equal(flow_of(f.result, 2000 + r)->start_ps, late[r] + 10 * PS_PER_US);
     }
     fixture_free(&f);
@@ -137,7 +137,7 @@ static void test_start_jitter(void **state)
     assert_true(llabs(sum / 64 - jitter / 2) < jitter * 4 / 28); // deviation jitter / sqrt(12 * 64)
 }
 
-// Flows name positions in the job's list of ranks.
+// Flows refer to positions in the job's list of ranks.
 static void test_flows_of_some_ranks(void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void test_all_collectives_at_2_to_9_ranks(void **state)
                     collective(ranks, (enum coll_op)op, coll_registry[a], directions);
 }
 
-// All-reduce by ring and all-to-all move what the textbooks say.
+// All-reduce by ring and all-to-all move the bytes given by their formulas.
 static void test_bytes_of_known_programs(void **state)
 {
     (void)state;
@@ -233,7 +233,8 @@ static void test_collective_of_some_ranks(void **state)
     fixture_free(&f);
 }
 
-// Ranks that are late by more than a whole operation: messages arrive long before they are awaited.
+// Ranks whose starts differ by more than the duration of an operation: messages arrive long before
+// their step.
 static void test_repeats_chunks_and_late_ranks(void **state)
 {
     (void)state;
@@ -258,7 +259,7 @@ static void test_repeats_chunks_and_late_ranks(void **state)
             assert_int_equal(c[0].start_ps, first);
             for (size_t i = 0; i < 5; i++) {
                 assert_true(c[i].start_ps < c[i].end_ps && c[i].end_ps > last);
-                if (i > 0) // the first rank goes on as soon as its own part is done
+                if (i > 0) // the first rank continues when its own part has ended
                     assert_true(c[i].start_ps > c[i - 1].start_ps &&
                                 c[i].start_ps <= c[i - 1].end_ps && c[i].end_ps > c[i - 1].end_ps);
                 assert_int_equal(f.sim->workload.recorder.records[i].ranks_done, ranks);
@@ -267,7 +268,7 @@ static void test_repeats_chunks_and_late_ranks(void **state)
         }
 }
 
-// Two collectives and flows side by side: their own queue pairs, records and bytes.
+// Two collectives and flows at the same time have separate queue pairs, records and bytes.
 static void test_jobs_side_by_side(void **state)
 {
     (void)state;
@@ -328,8 +329,8 @@ static int one_rank_repeats(uint64_t repeat)
     return good ? 0 : 1;
 }
 
-// A rank alone has nothing to do and nothing to record, as often as a scenario may say. In a process of its own: depth of
-// recursion would end it.
+// A single rank has nothing to do and nothing to record, for the largest number of repeats. Runs in
+// a separate process, since an overflow of the stack would end it.
 static void test_one_rank(void **state)
 {
     (void)state;
@@ -358,8 +359,8 @@ static int root_repeats(uint64_t repeat)
     return good ? 0 : 1;
 }
 
-// A root that only sends ends its part as it begins it: the next repeat must not lie above it on the
-// stack.
+// A root that only sends ends its part when it begins it: the next repeat must not be started
+// recursively.
 static void test_root_that_never_waits(void **state)
 {
     (void)state;

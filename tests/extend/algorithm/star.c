@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An algorithm for tests: an all-reduce in which rank 0 takes the vectors of `fan` ranks at a time, then sends the
-// sum to `fan` ranks at a time. With p ranks and t = ceil((p - 1) / fan) it has 2 t steps.
+// An algorithm for tests: an all-reduce in which rank 0 receives the vectors of `fan` ranks at a time, then
+// sends the sum to `fan` ranks at a time. With p ranks and t = ceil((p - 1) / fan) it has 2 t steps.
 #include "collective/collective.h"
 
 struct star_params {
@@ -37,7 +37,7 @@ static bool star_supports(const struct coll_shape *shape, const char **why)
 
 static uint32_t star_steps(const struct coll_shape *shape) { return 2 * turns(shape); }
 
-// Ranks whose turn it is: from 1 + turn * fan on.
+// Number of ranks that exchange in a turn, from rank 1 + turn * fan on.
 static uint32_t of_turn(const struct coll_shape *shape, uint32_t turn)
 {
     uint32_t first = 1 + turn * fan(shape), left = shape->ranks - first;

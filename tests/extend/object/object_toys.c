@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `toys`: a list of objects for tests, by its table alone.
+// `toys`: a list of objects for tests, described by a table only.
 #include "config/object.h"
 #include "config/read.h"
 

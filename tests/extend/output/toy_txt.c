@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file for tests: the number of messages.
+// An output file for tests, which contains the number of messages.
 #include "engine/text.h"
 #include "report/metrics.h"
 

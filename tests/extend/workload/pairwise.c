@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kind of job as a newcomer would add it: ranks 0 and 1, 2 and 3, .. are pairs; the first of a pair
-// sends `rounds` messages to the second, which computes between them.
+// A kind of job as an example for newcomers: ranks 0 and 1, 2 and 3, .. are pairs; the first rank
+// of a pair sends `rounds` messages to the second, which computes between them.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -35,7 +35,7 @@ static const struct param pairwise_params[] = {
 struct pairwise_program {
     const struct pairwise_settings *settings;
     uint32_t n_ranks;
-    uint64_t *done; // [rank] steps that have been given out
+    uint64_t *done; // [rank] number of steps returned
 };
 
 static void *pairwise_new(struct job_run *job)

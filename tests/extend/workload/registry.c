@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// config/job_registry.c with a line for the new kind. The linker takes this table instead of that one.
+// config/job_registry.c with a line for the new kind; the linker uses this table instead of the
+// original.
 #include "config/job_reader.h"
 #include "workload/collective_job.h"
 
