@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The command line as a stranger meets it: wrong inputs, faults, signals, and the same bytes twice.
+"""The command line as a user sees it: wrong inputs, faults, signals, and equal bytes for equal runs.
 
 usage: check_cli.py SCENARIOS, with the executable in $COLLWIRE.
 """
@@ -44,7 +44,7 @@ def measured(out):
 
 
 def bad_inputs(tmp):
-    """Each is one clear error with its path, exit 2, and nothing is written."""
+    """Each input gives one error with its path and exit code 2, and nothing is written."""
     random = os.path.join(tmp, "random.json")
     with open(random, "wb") as f:
         f.write(bytes((i * 7919 + 13) % 251 for i in range(1000)))
@@ -85,7 +85,7 @@ def bad_inputs(tmp):
 
 
 def same_bytes(tmp):
-    """Twice, with captures, with sampling: the same measurements."""
+    """A second run, captures and sampling do not change the measurements."""
     runs = {
         "a": [], "b": [],
         "captured": ["--set", 'capture=[{"at":"dim0.sw0","file":"sw.pcap"}]'],
@@ -115,7 +115,7 @@ def same_bytes(tmp):
 
 
 def unfinished(tmp):
-    """A lost packet without recovery stalls: the run says so, names who waits, and exits 1."""
+    """A lost packet without recovery stalls: the run reports it, lists what waits, and exits with code 1."""
     out = os.path.join(tmp, "stall")
     code, stdout, _ = collwire("run", scenario("incast"), "--out", out, "--set",
                                "switch.pfc.enabled=false", "--set", "switch.buffer=200KB", "--set",
@@ -172,7 +172,7 @@ def faults(tmp):
 
 
 def limited(out):
-    """run.json names the limit that the run was held against."""
+    """run.json contains the memory limit of the run."""
     code, _, _ = collwire("run", scenario("incast"), "--quiet", "--out", out, "--set", "limits.memory=1GB")
     with open(os.path.join(out, "run.json"), encoding="utf-8") as f:
         limit = json.load(f)["memory_limit_bytes"]
@@ -180,7 +180,7 @@ def limited(out):
 
 
 def default_places(tmp):
-    """Without --out results lie in out/NAME and out/NAME-compare."""
+    """Without --out results are written to out/NAME and out/NAME-compare."""
     for words, path in ((["run"], "out/incast/metrics.json"),
                         (["compare", "--cc", "none"], "out/incast-compare/compare.json")):
         done = subprocess.run([COLLWIRE, words[0], os.path.abspath(scenario("incast")), *words[1:]], cwd=tmp,
@@ -231,7 +231,7 @@ def comparing(tmp):
 
 
 def importing(tmp):
-    """Files of ASTRA-sim become a scenario; mistakes in them are exit 2 and write nothing."""
+    """Files of ASTRA-sim become a scenario; errors in them give exit code 2 and write nothing."""
     files = {
         "net.json": '{"dimensions-count":1,"topologies-per-dim":["Ring"],"units-count":[4],'
                     '"links-count":[2],"link-latency":[500],"link-bandwidth":[50]}',

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-# `compare --cc all`: policies visibly differ, or the tool says why they cannot. Two policies whose
-# results are the same to the byte although packets were marked or notified share code that they must not
-# share.
+# `compare --cc all`: the results of policies differ, or the explanations give the reason why they cannot.
+# Two policies with equal bytes although packets were marked or notified would share code by mistake.
 import json
 import os
 import subprocess
@@ -35,7 +34,7 @@ def check(name, out):
         twin = seen.setdefault(results(metrics), policy)
         acted = metrics["ecn"]["marked_packets"] > 0 or metrics["cnps"] > 0
         if twin != policy and acted:
-            # a policy that does not listen to marks is only then the same if it never acted
+            # a policy that ignores marks may be equal only if it never acted
             assert metrics["cc_cuts"] == 0, f"{name}: {policy} and {twin} are the same to the byte"
         if policy not in NO_FEEDBACK and metrics["cc_cuts"] == 0:
             assert any("never acted" in line for line in metrics["explain"]), (name, policy)

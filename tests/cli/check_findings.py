@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Scenarios that once crashed, hung or gave wrong figures: what each must do now.
+"""Regression tests: scenarios that once crashed, hung or gave wrong figures.
 
 usage: check_findings.py FINDINGS, a folder of scenarios, with the executable in $COLLWIRE.
 """
@@ -52,7 +52,7 @@ def both_engines(tmp, name, code, *args):
 
 
 def crashes(tmp):
-    """Each ended with a signal although `validate` called it valid."""
+    """Each of these crashed although `validate` accepted it."""
     for name in ("segv_planes_shared_nic.json", "seg.json", "event_past.json", "case6873.json",
                  "router_at2.json", "plain_differs_zero_wire.json"):
         both_engines(tmp, name, 0)
@@ -72,8 +72,8 @@ def crashes(tmp):
 
 
 def link_comes_back(tmp):
-    """A queue pair that was opened while its rank was cut off finds its port later, and not by a
-    neighbour that is not on the way: the message is late by a retransmission timer at most."""
+    """A queue pair opened while its rank was cut off gets a port on the right path later: the message is
+    delayed by at most one retransmission timer."""
     m = both_engines(tmp, "router_at2.json", 0)
     if m:
         flow = m["flows"][0]
@@ -83,14 +83,14 @@ def link_comes_back(tmp):
 
 
 def event_limit(tmp):
-    """limits.events counts what both engines have in common, so both end at the same time."""
+    """limits.events counts only events that both engines have, so both end at the same time."""
     for events in (1, 100, 1000, 12345):
         for name in ("seg.json", "event_past.json", "two_runs.json"):
             both_engines(tmp, name, None, "--set", f"limits.events={events}", "--set", "capture=[]")
 
 
 def samples_are_no_events(tmp):
-    """limits.events ends a run at the same time with and without samples, at the end of an instant."""
+    """limits.events ends a run at the same time with and without samples, after all events of that time."""
     for events in (1, 10, 1000, 12345):
         texts = []
         for sample in ("0ns", "1ns", "777ns"):
@@ -104,7 +104,7 @@ def samples_are_no_events(tmp):
 
 
 def last_event_ends_the_work(tmp):
-    """A run whose work is done by the last event that limits.events allows is completed."""
+    """A run that completes with the last event that limits.events allows is reported as completed."""
     scenario = os.path.join(tmp, "last.json")
     with open(scenario, "w", encoding="utf-8") as f:
         json.dump({"name": "last", "topology": {"dims": [{"kind": "switch", "size": 1}]},
@@ -115,7 +115,7 @@ def last_event_ends_the_work(tmp):
 
 
 def sampling_is_bounded(tmp):
-    """2 million values at most, whatever the step: every other sample is dropped as often as needed."""
+    """A series has at most 2 million values for any step: every other sample is dropped when needed."""
     for name, step in (("sampling_explosion.json", None), ("two_runs.json", "1ps")):
         out = os.path.join(tmp, "sampled")
         args = ["--set", f"report.sample={step}"] if step else []
@@ -134,7 +134,7 @@ def sampling_is_bounded(tmp):
 
 
 def samples_of_nothing(tmp):
-    """Where there is nothing to sample for a while, the times alone are bounded."""
+    """The number of sample times is limited too while there is nothing to sample."""
     scenario, out = os.path.join(tmp, "nothing.json"), os.path.join(tmp, "nothing")
     with open(scenario, "w", encoding="utf-8") as f:
         json.dump({"name": "nothing", "report": {"sample": "1ps"},
@@ -148,8 +148,8 @@ def samples_of_nothing(tmp):
 
 
 def unlisted_flows_wait(tmp):
-    """Messages that did not complete are named as waiting, also where report.flows_max leaves out the
-    list of messages."""
+    """Messages that did not complete are listed as waiting, even if report.flows_max omits the list of
+    messages."""
     for flows_max in (0, 1, 10000):
         out = os.path.join(tmp, "unlisted")
         run("two_runs.json", out, "--set", f"report.flows_max={flows_max}", "--set", "capture=[]",
@@ -160,7 +160,7 @@ def unlisted_flows_wait(tmp):
 
 
 def late_flow_is_null(tmp):
-    """Samples from before a queue pair was opened are null, also once samples have been dropped."""
+    """Samples from before a queue pair was opened are null, also after samples have been dropped."""
     scenario, out = os.path.join(tmp, "late.json"), os.path.join(tmp, "late")
     with open(scenario, "w", encoding="utf-8") as f:
         json.dump({"name": "late", "topology": {"dims": [{"kind": "switch", "size": 3}]},
@@ -178,7 +178,7 @@ def late_flow_is_null(tmp):
 
 
 def flow_file_blanks(tmp):
-    """A size is one word, as in JSON: "1 MB" is no size, and not 1 byte."""
+    """A size is one word: "1 MB" is an error, and not read as 1 byte."""
     scenario = os.path.join(tmp, "f.json")
     with open(scenario, "w", encoding="utf-8") as f:
         json.dump({"name": "f", "topology": {"dims": [{"kind": "switch", "size": 4}]},
@@ -189,7 +189,7 @@ def flow_file_blanks(tmp):
 
 
 def fifos(tmp):
-    """A FIFO is read to its end; one that nobody writes to can be left with Ctrl-C."""
+    """A FIFO is read to its end; waiting for a writer can be interrupted with Ctrl-C."""
     fifo = os.path.join(tmp, "fifo")
     os.mkfifo(fifo)
     process = subprocess.Popen([COLLWIRE, "validate", fifo], stderr=subprocess.PIPE, text=True)
@@ -209,7 +209,7 @@ def fifos(tmp):
 
 
 def long_validation(tmp):
-    """The routes of 67,583 switches and ranks take long: it says so, and Ctrl-C ends it at once."""
+    """The routes of 67,583 switches and ranks take long: progress is shown, and Ctrl-C ends it at once."""
     del tmp
     process = subprocess.Popen([COLLWIRE, "validate", path("ls64k.json"), "--progress", "always"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -223,7 +223,7 @@ def long_validation(tmp):
 
 
 def memory(tmp):
-    """A run that needs more than it may is refused; one that runs out ends with its results."""
+    """A run above the memory limit is refused; a run that exhausts memory ends with its results so far."""
     out = os.path.join(tmp, "memory")
     code, stderr = run("two_runs.json", out, "--set", "limits.memory=2MB")
     expect(code == 2 and "limits.memory" in stderr and "of which" in stderr and
@@ -246,7 +246,7 @@ def memory(tmp):
 
 
 def memory_ends(tmp):
-    """120,000 flows in 180 MB of address space: refused; allowed all the same, they end with results."""
+    """120,000 flows in 180 MB of address space: refused; with a higher limit they end with results."""
     if SANITIZED:
         return
     flows, scenario = os.path.join(tmp, "many.csv"), os.path.join(tmp, "many.json")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The result files of a run are one atomic set: one owner, whole or not at all, nothing foreign touched.
+"""The result files of a run are one atomic set: one owner, complete or absent, other files untouched.
 
 usage: check_results.py SCENARIOS FINDINGS, with the executable in $COLLWIRE.
 """
@@ -52,7 +52,7 @@ def contents(folder):
 
 
 def whole(out, what):
-    """run.json lists exactly the files that are there, with their sizes and hashes."""
+    """run.json lists exactly the existing files, with their sizes and hashes."""
     there = contents(out)
     listed = json.loads(there["run.json"])
     expect(len(listed["id"]) == 32, f"{what}: an id")
@@ -65,7 +65,7 @@ def whole(out, what):
 
 
 def sets(tmp):
-    """A set replaces the one before it, side files too; ids differ, measurements do not."""
+    """A set replaces the previous one completely; ids differ, measurements do not."""
     out = os.path.join(tmp, "sets")
     code, _, stderr = run(out, "--set", CAPTURE, "--set", "report.sample=10us")
     first = whole(out, "first")
@@ -87,7 +87,7 @@ def sets(tmp):
 
 
 def one_owner(tmp):
-    """A second run into the same directory gets a clear error, and the first one's set is whole."""
+    """A second run into the same directory gets an error, and the set of the first run is complete."""
     out = os.path.join(tmp, "owner")
     two = os.path.join(FINDINGS, "two_runs.json")
     first = subprocess.Popen([COLLWIRE, "run", two, "--out", out, "--quiet"])
@@ -105,7 +105,7 @@ def one_owner(tmp):
 
 
 def foreign(tmp):
-    """No file of somebody else is replaced, no symbolic link followed, no scenario overwritten."""
+    """No other file is replaced, no symbolic link followed, no scenario overwritten."""
     victim = os.path.join(tmp, "victim")
     with open(victim, "w", encoding="utf-8") as f:
         f.write("precious")
@@ -173,7 +173,7 @@ def full_disk(tmp):
 
 
 def killed(tmp):
-    """kill -9 at any time: the next command finds the old set or the new one, and nothing else."""
+    """kill -9 at any time: the next command finds either the old set or the new one."""
     out = os.path.join(tmp, "killed")
     args = ["--set", CAPTURE, "--set", "report.sample=1us", "--set", "workload.bytes=2MB"]
     run(out, *args, "--seed", "1")
@@ -201,7 +201,7 @@ def killed(tmp):
 
 
 def recover(out):
-    """A command that opens the directory and changes nothing: its capture is in the way of a file."""
+    """A command that opens the directory and fails before any change: its capture conflicts with a file."""
     with open(os.path.join(out, "mine"), "w", encoding="utf-8") as f:
         f.write("mine")
     code, _, stderr = run(out, "--set", 'capture=[{"at":"rank0","file":"mine"}]')
@@ -222,7 +222,7 @@ def child_of(parent):
 
 
 def children(tmp):
-    """A run of a comparison that dies is a row that failed, with its signal; nothing stale is shown."""
+    """A run of a comparison that dies is a failed row with its signal; no old result is shown."""
     out = os.path.join(tmp, "children")
     code, _, _ = collwire("compare", INCAST, "--cc", "none,window", "--out", out)
     expect(code == 0, "compare")
@@ -250,7 +250,7 @@ def children(tmp):
     ignoring = ("import signal,subprocess,sys\n"
                 "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
                 "sys.exit(subprocess.run(sys.argv[1:], restore_signals=False).returncode)\n")
-    # The wrapper cannot wait for its child either, so its own code says nothing; the results do.
+    # The wrapper cannot wait for its child either, so only the results are checked, not its exit code.
     subprocess.run([sys.executable, "-c", ignoring, COLLWIRE, "compare", INCAST, "--cc", "none,window",
                     "--quiet", "--out", out + "-ignored"], timeout=60, check=False)
     expect("compare.json" in files(out + "-ignored"), "SIGCHLD ignored by the parent")
@@ -265,7 +265,7 @@ def children(tmp):
 
 
 def signals(tmp):
-    """SIGHUP ends a run as SIGINT does; what `nohup` ignores stays ignored."""
+    """SIGHUP ends a run as SIGINT does; a signal ignored by `nohup` remains ignored."""
     out = os.path.join(tmp, "hup")
     long = ["--set", "workload.bytes=20GB", "--set", "limits.wall=2s"]
     for number, ignored, code in ((signal.SIGHUP, False, 130), (signal.SIGTERM, False, 130),

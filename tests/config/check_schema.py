@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The schema is a schema, all scenarios satisfy it, and broken ones do not.
+"""The schema is a valid JSON Schema; it accepts all scenarios and rejects invalid ones.
 
 Usage: check_schema.py [ROOT OF THE PROJECT]
 """
@@ -26,7 +26,7 @@ base = json.loads((root / "scenarios/collectives/allreduce-1d.json").read_text()
 
 
 def broken(path, value):
-    """`base` with the value at `path` replaced, or deleted where it is None."""
+    """`base` with the value at `path` replaced, or deleted if it is None."""
     scenario = copy.deepcopy(base)
     at = scenario
     for step in path[:-1]:

@@ -21,13 +21,13 @@ FAILURES = []
 
 
 class Toy:
-    """What is added: {path: file here}, {path: [(line after which it goes, new line)]}."""
+    """The additions: {path: file in this folder}, {path: [(line before the new one, new line)]}."""
 
     def __init__(self, name, limit, files, lines=None):
         self.name, self.limit, self.files, self.lines = name, limit, files, lines or {}
 
     def places(self):
-        """A folder of its own is one place."""
+        """A new folder counts as one place."""
         brought = {re.sub(r"^(transport/[^/]+)/.*", r"\1", path) for path in self.files}
         return sorted(brought | set(self.lines))
 

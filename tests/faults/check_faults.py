@@ -32,7 +32,7 @@ SCENARIO = {
     "capture": [{"at": "rank0", "file": "a.pcap"}, {"at": "rank1", "file": "in/b.pcap"}],
     "report": {"sample": "2us", "timeline": True},
 }
-# What the environment adds to leak checks and the like must not count as calls.
+# Calls caused by environment variables, such as leak checks, must not be counted.
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith("ASAN")}
 
 
@@ -51,7 +51,7 @@ def run(scenario, out, seed, **shim):
 
 
 def check_set(out):
-    """The metrics of a whole set, as bytes."""
+    """The metrics of a complete set, as bytes."""
     there = {}
     for at, _, names in os.walk(out):
         for name in names:
@@ -70,7 +70,7 @@ def check_set(out):
 
 
 def one(scenario, base, old, new, call, nth, how):
-    """One fault; None, or what is wrong."""
+    """Test one fault; returns None or a description of the failure."""
     with tempfile.TemporaryDirectory() as tmp:
         out = os.path.join(tmp, "o")
         shutil.copytree(base, out)

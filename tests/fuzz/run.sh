@@ -3,8 +3,8 @@
 # Build the fuzz targets in folder BUILD (COLLWIRE_FUZZ=ON) and run them for a number of inputs in all.
 # usage: run.sh BUILD INPUTS [SEED] [READER...]
 #
-# Half of the inputs are scenarios; the other readers share the rest. A finding stays in
-# BUILD/fuzz/READER-*; mended, it goes to tests/fuzz/corpus/READER. Inputs that reach new code are in
+# Half of the inputs are scenarios; the other readers share the rest. A finding is stored in
+# BUILD/fuzz/READER-*; once the defect is fixed, move it to tests/fuzz/corpus/READER. Inputs that reach new code are in
 # BUILD/fuzz/corpus/READER.
 set -eu
 [ $# -ge 2 ] || { echo "usage: run.sh BUILD INPUTS [SEED] [READER...]" >&2; exit 2; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a user reads is in a golden run: every key of metrics.json with a value that is not null, zero or
+"""Everything that a user reads is in a golden run: every key of metrics.json with a value that is not null, zero or
 empty, every column of comparisons likewise, every sentence of the explanations.
 
 usage: check_coverage.py ROOT. Keys are those of docs/metrics.md, sentences those of sim/.
@@ -15,7 +15,7 @@ import sys
 
 ROOT = sys.argv[1]
 WANT = os.path.join(ROOT, "tests", "golden", "*", "want")
-# What takes too long for a golden run, with the test that has it instead.
+# Output that takes too long for a golden run, with the test that covers it instead.
 ELSEWHERE = {
     "wall clock limit of %g s reached": "cli_check",
     "out of memory: see limits.memory": "no test: no small run meets its limit",
@@ -30,7 +30,7 @@ def read(path):
 
 
 def values_of(value, path, found):
-    """found[path] = True where some value is more than null, zero and empty."""
+    """Set found[path] = True if some value is not null, zero or empty."""
     if isinstance(value, dict):
         for key, inside in value.items():
             values_of(inside, f"{path}.{key}" if path else key, found)
@@ -71,7 +71,7 @@ def columns_missing():
 
 
 def sentences():
-    """Format strings of explanations, reasons and who waits for whom."""
+    """Format strings of explanations, reasons and descriptions of what waits."""
     for name in ("explain.c", "explain_fabric.c", "explain_collectives.c", "collect.c"):
         source = read(os.path.join(ROOT, "sim", name))
         for call in re.finditer(r'text_format\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', source):

@@ -44,7 +44,7 @@ def commands(case):
                 yield label, shlex.split(words)
 
 
-# ---- files that are not recorded as they are ----
+# ---- files that are not recorded byte by byte ----
 
 
 def resolved(case, words):
@@ -67,7 +67,7 @@ def metrics_text(case, words, text):
 
 
 def files_wrong(run, folder):
-    """Files of run.json whose size or hash is not what it says."""
+    """Files listed in run.json whose size or hash differs from the list."""
     for file in run["files"]:
         with open(os.path.join(folder, file["name"]), "rb") as opened:
             data = opened.read()
@@ -76,7 +76,7 @@ def files_wrong(run, folder):
 
 
 def machine_wrong(run):
-    """What of run.json cannot be: rates, times, memory."""
+    """Impossible values in run.json: rates, times, memory."""
     cpu = max(run["cpu_s"], 1e-9)
     for key in ("events", "packet_hops"):
         if abs(run[key + "_per_s"] - run[key] / cpu) > 1 + 1e-6 * run[key + "_per_s"]:
@@ -92,7 +92,7 @@ def machine_wrong(run):
 
 
 def run_text(text, folder):
-    """run.json: consistency of what depends on the machine, and what does not."""
+    """run.json: values that depend on the machine are checked for consistency, the others returned."""
     run = json.loads(text)
     wrong = [*files_wrong(run, folder), *(machine_wrong(run) if "cpu_s" in run else ())]
     if not re.fullmatch("[0-9a-f]{32}", run["id"]):
@@ -127,7 +127,7 @@ def file_text(case, words, path):
 
 
 def is_run_of_comparison(words, inside):
-    """Its figures stand in compare.json; `run` cases record whole runs."""
+    """The figures are in compare.json; `run` cases record complete runs."""
     return words[0] == "compare" and os.sep in inside
 
 

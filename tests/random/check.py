@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Random scenarios (generate.py) against what must hold for all of them.
+"""Random scenarios (generate.py) against properties that hold for all of them.
 
 usage: check.py [--no-ideals] [--jobs N] [--keep FOLDER] SEED|FIRST-LAST ...
 with the executable in $COLLWIRE. A scenario that `validate` calls valid runs to exit 0 or 1; one that
@@ -36,7 +36,7 @@ OPTIONS = argparse.Namespace(ideals=True, keep=None)
 
 
 class Finding(Exception):
-    """What does not hold for a scenario."""
+    """A property that does not hold for a scenario."""
 
 
 def call(*args):
@@ -93,7 +93,7 @@ def captures(out, machine):
 
 
 def same(scenario, folder, code, text, made):
-    """The reference engine, and a run that nobody watches, say the same."""
+    """The reference engine, and a run without captures and samples, give the same results."""
     metrics = invariants.load(text)
     if "wall" in made["limits"] or "memory" in (metrics["reason"] or ""):
         return
@@ -113,7 +113,7 @@ def same(scenario, folder, code, text, made):
 
 
 def repaired(made, messages):
-    """Without the keys that errors name; False where none can be left out."""
+    """Remove the keys that errors name; False if none can be removed."""
     changed = False
     for path in re.findall(r"^collwire: (?!warning)([^ ]+): ", messages, re.M):
         keys = [int(a) if a else b for a, b in re.findall(r"\[(\d+)\]|([^.\[\]]+)", path)]
@@ -133,7 +133,7 @@ def repaired(made, messages):
 
 
 def check(seed, folder):
-    """The run's end as a word; raises Finding. What is refused is mended as its errors say."""
+    """The run's end as a word; raises Finding. A refused scenario is repaired by its errors."""
     made = generate.scenario(seed, folder)
     for attempt in range(REPAIRS + 1):
         end, why = check_one(made, folder)

@@ -18,7 +18,7 @@ USUAL = {"time": 10**7, "bytes": 10**5, "rate": 10**11, "line_rate": 10**9}
 
 
 def parse(text, units):
-    """The number in `text`, or None where it is a word such as auto or line/1000."""
+    """The number in `text`, or None if it is a word such as auto or line/1000."""
     match = re.fullmatch(r"([0-9.]+)([A-Za-z]+)", str(text))
     if not match or match.group(2) not in units:
         return None
@@ -26,7 +26,7 @@ def parse(text, units):
 
 
 def text_of(number, kind):
-    """A number as a scenario has it, in the largest unit that keeps it whole."""
+    """A number as a scenario has it, in the largest unit in which it is an integer."""
     units = UNITS[kind]
     for unit, size in sorted(units.items(), key=lambda item: -item[1]):
         if "i" not in unit and number % size == 0 and number >= size:
@@ -35,7 +35,7 @@ def text_of(number, kind):
 
 
 def log_between(rng, low, high):
-    """A whole number, evenly distributed by its logarithm."""
+    """An integer whose logarithm is uniformly distributed."""
     if low <= 0:
         if rng.random() < 0.1 or high <= 1:
             return max(low, 0)
@@ -44,7 +44,7 @@ def log_between(rng, low, high):
 
 
 def bounded(rng, low, high, usual):
-    """Mostly within a factor of 30 of what is usual; sometimes an end of the range."""
+    """Mostly within a factor of 30 of the usual value; sometimes an end of the range."""
     chance = rng.random()
     if chance < 0.07:
         return low
@@ -95,7 +95,7 @@ class Draw:
         return min(max(usual * math.exp(self.rng.uniform(-2, 2)), low), high)
 
     def value(self, part, p=0.3):
-        """A value that the part of a schema allows; keys of objects come with probability `p`."""
+        """A value that a part of a schema allows; optional keys are included with probability `p`."""
         if "anyOf" in part or "oneOf" in part:
             choices = part.get("anyOf") or part["oneOf"]
             choice = dict(self.rng.choice(choices))
@@ -119,7 +119,7 @@ class Draw:
         raise ValueError(f"no value for {part}")
 
     def object(self, part, p=0.3, skip=()):
-        """Some keys of an object, and all that are required; lists, texts and `skip` are the caller's."""
+        """All required and some optional keys of an object, except lists, texts and `skip`."""
         result = {}
         for key, inner in part.get("properties", {}).items():
             if inner is False or key in skip or inner.get("type") in ("string", "array"):
@@ -131,5 +131,5 @@ class Draw:
         return result
 
     def kind(self, parts, kind):
-        """The alternative of a oneOf whose `kind` has that value."""
+        """The alternative of a oneOf with this value of `kind`."""
         return next(part for part in parts if part["properties"]["kind"].get("const") == kind)

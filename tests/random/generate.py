@@ -74,7 +74,7 @@ def switch(draw, p):
     if draw.chance(0.25):
         part = draw.defs["switch"]["properties"]["classes"]["properties"]
         made["classes"] = {key: draw.object(part[key], 0.6) for key in part if draw.chance(0.4)}
-    # Without these a pause or a wait may take a simulated hour, and the run a real one.
+    # Without these limits a pause could take a simulated hour, and the run a real one.
     pfc = made.get("pfc", {})
     if "quanta" in pfc:
         pfc["quanta"] = draw.rng.choice((1, 2, 60, 500, 5000, 65535))
@@ -198,7 +198,7 @@ def leaves(value, found):
 
 
 def extremes(draw, made):
-    """Some values at or beyond an end of their range: mostly refused, now and then what nobody tried."""
+    """Some values at or beyond an end of their range: mostly refused, sometimes valid and unusual."""
     for _ in range(draw.rng.choice((1, 1, 2, 4))):
         container, key = draw.rng.choice(leaves(made, []))
         value = container[key]

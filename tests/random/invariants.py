@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What holds for the metrics of every run, whatever the scenario: conservation, sums, bounds."""
+"""Properties of the metrics of every run, for any scenario: conservation, sums, bounds."""
 import json
 import struct
 
@@ -29,7 +29,7 @@ def numbers(value, path=""):
 
 
 class Check:
-    """Collects what does not hold."""
+    """Collects violated properties."""
 
     def __init__(self, metrics, code, ideals=True):
         self.m, self.code, self.ideals = metrics, code, ideals
@@ -151,7 +151,7 @@ class Check:
 
 
 def capture_packets(data):
-    """Records of a pcap file in nanoseconds, whose times must not fall."""
+    """Records of a pcap file in nanoseconds, whose times must not decrease."""
     magic = struct.unpack_from("<I", data)[0]
     if magic != 0xA1B23C4D:
         raise ValueError(f"magic {magic:x}")

@@ -14,7 +14,7 @@ def divisors(n):
 
 
 def link(draw):
-    """Rate and delay, often usual ones; now and then anything that is allowed."""
+    """Rate and delay: often usual values, sometimes any allowed value."""
     if draw.chance(0.05):
         return draw.value({"$ref": "#/$defs/link"}, 0.7)
     made = {"rate": draw.rng.choice(RATES), "delay": draw.rng.choice(DELAYS)}
@@ -22,7 +22,7 @@ def link(draw):
 
 
 def nodes_of(dim, ranks, below, index, several):
-    """Names of a dimension's switches, as places have them; '*' where a number is not known."""
+    """Names of a dimension's switches as in places; '*' for an unknown number."""
     kind = dim["kind"]
     groups = max(1, ranks // max(1, dim["size"]))
     names = {"switch": [f"sw{i}" for i in range(groups)],
@@ -99,7 +99,7 @@ def graph_file(draw, ranks, folder, name, transit):
 
 
 def dimension(draw, kind, size, ranks, folder, index, p):
-    """One dimension of `size` in a network of `ranks`, with overrides of its own now and then."""
+    """One dimension of `size` in a network of `ranks`, sometimes with overrides."""
     dim = {"kind": kind, "size": size}
     dim.update({"leaf_spine": leaf_spine, "fat_tree": fat_tree, "rail": rail,
                 "dragonfly": dragonfly}.get(kind, lambda *_: {})(draw, ranks))

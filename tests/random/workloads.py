@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random workloads: every kind of job, several jobs beside each other, subsets and mappings of ranks."""
+"""Random workloads: every kind of job, several jobs at once, subsets and mappings of ranks."""
 OPS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", "gather",
        "scatter", "send_recv", "barrier")
 ALGORITHMS = ("ring", "direct", "halving_doubling", "tree", "double_binary_tree", "bruck",
@@ -220,7 +220,7 @@ def training(draw, n, folder, index, dims=None):
 
 
 def job(draw, ranks, dims, folder, index, simple):
-    """One job on all ranks or on some of them, seen as dimensions of its own now and then."""
+    """One job on all ranks or on some of them, sometimes with dimensions of its own."""
     subset = None
     if ranks > 1 and draw.chance(0.2):
         subset = draw.rng.sample(range(ranks), draw.rng.randint(1, ranks))
@@ -236,7 +236,7 @@ def job(draw, ranks, dims, folder, index, simple):
         if grid != dims:
             made["dims"] = grid
     else:
-        # raw flows name places of the job's ranks or of the network: both are tried
+        # raw flows refer to indices in the job or to ranks of the network: both are tried
         made = make(draw, n, folder, index)
     if subset:
         made["ranks"] = subset
@@ -250,7 +250,7 @@ def job(draw, ranks, dims, folder, index, simple):
 
 
 def workload(draw, ranks, dims, folder, simple):
-    """One job, or several beside each other."""
+    """One job, or several at once."""
     count = draw.rng.choice((1, 1, 1, 1, 2, 3))
     made = [job(draw, ranks, dims, folder, i, simple) for i in range(count)]
     return made[0] if count == 1 and draw.chance(0.8) else made

@@ -17,7 +17,7 @@ def network_text(network):
 
 
 def system_text(system):
-    """The public examples leave blanks at the ends of some lines."""
+    """Some lines of the public examples end with blanks."""
     return "".join(f"{key}: {value} \n" for key, value in system.items())
 
 

@@ -189,7 +189,7 @@ class Machine:
             what()
 
     def issue(self, op, size, span, urgent, done):
-        """False: there is nothing to do."""
+        """Returns False if there is nothing to do."""
         self.numbers += 1
         newest = self.system["scheduling-policy"] == "LIFO"
         priority = 2**60 if urgent else self.numbers if newest else -self.numbers
@@ -361,7 +361,7 @@ LOOPS = {
 
 
 def split_for_group(w, dims):
-    """The dimensions, and how many of them from 0 are the model-parallel group's."""
+    """The dimensions, and the number of leading ones that form the model-parallel group."""
     left, out, model = w.get("group", 1), [], 0
     for d in dims:
         if left > 1 and d.n > left:
@@ -399,7 +399,7 @@ def single(value):
 
 
 def simulate(dims, system, w, passes, scale, tie):
-    """(finish, compute) in ns; was there a queue that two sources changed in one ns?"""
+    """(finish, compute) in ns, and whether two sources changed a queue in the same ns."""
     dims, model = split_for_group(w, dims)
     machine = Machine(system, dims, tie)
     open_, state = {}, {"waits": None, "end": None, "compute": 0, "finish": 0}
@@ -455,7 +455,7 @@ def simulate(dims, system, w, passes, scale, tie):
 
 
 def orders(case):
-    """Results under several orders of simultaneous events; does more depend on their order?"""
+    """Results under several orders of simultaneous events, and whether more depends on the order."""
     draw = random.Random(1)
     ties = [lambda n: n, lambda n: -n] + [lambda n: draw.random()] * 4
     results = [simulate(*case, tie) for tie in ties]

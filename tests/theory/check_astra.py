@@ -158,7 +158,7 @@ def random_system(draw, dims):
 
 
 def random_group(draw, dims):
-    """Whole dimensions from 0, and a part of a switched or fully connected one."""
+    """Complete dimensions from 0, and a part of a switched or fully connected one."""
     group, whole = 1, draw.randrange(len(dims) + 1)
     for d in dims[:whole]:
         group *= d[1]
@@ -269,11 +269,11 @@ def check_files(rows, name):
 # ring4: T of a message = trunc(10 + bytes / 107.37). Layer 1 reduces 80000 B in 2 chunks: messages of
 #   10000 B, T = 103, a chunk 6 T + 7 D = 688; layer 0's 40000 B: T = 56, a chunk 406. Loop: forward
 #   100 + 1 + 300 + 1, weight gradient 500: layer 1 issues at 902; 1 + 400 + 1 + 200: layer 0 at 1504.
-#   LIFO: chunk of 1 to 1590, both of 0 to 2402 (told 5 later), chunk of 1 to 3090, told 3097.
+#   LIFO: chunk of 1 to 1590, both of 0 to 2402 (update delay 5), chunk of 1 to 3090, seen at 3097.
 # pair: an all-reduce of 8000 B in 2 chunks, bandwidth-aware. Reduce-scatter by halving over a switch
 #   of 4: 2000 and 1000 B in 274 and 237, with 3 delays 514; direct all-reduce of 1000 B between 2:
 #   2 * 96 + 3 = 195; direct all-gather of 1000 B: 237 + 2 = 239. Chunk A: 514, 709, waits for B's
-#   reduce-scatter until 1028, 1267; B: 1028, 1223, waits until 1267, 1506; told 4 later.
+#   reduce-scatter until 1028, 1267; B: 1028, 1223, waits until 1267, 1506; update delay 4.
 SMALL = [
     ("ring4", "ring4", "mlp", 1, 1, 3097, 1500),
     ("pair", "pair", "micro", 1, 1, 1510, 0),
@@ -339,7 +339,7 @@ def system_for(network):
 
 
 def check_samples():
-    """Each network, system and workload, beside others that fit it."""
+    """Each network, system and workload, combined with others that fit."""
     data, wrong = astra_files.figures(), 0
     cases = [(network_read, name, (name, system_for(network), "ar128"))
              for name, network in data["networks"].items()]

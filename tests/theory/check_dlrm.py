@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What docs/study-dlrm.md says holds where it follows from physics, on its smallest scenarios.
+"""Tests the conclusions of docs/study-dlrm.md that follow from physics, on its smallest scenarios.
 
 Each claim is a bound between runs or a count, none is a figure of a run. COLLWIRE is the binary.
 
@@ -79,7 +79,7 @@ def shardings():
 
 
 def global_buffer():
-    """A ring between servers brings a port of the global switch one flow, a flat all-reduce 56."""
+    """A ring between servers puts one flow on a port of the global switch, a flat all-reduce 56."""
     case = lambda name, buffer: study.buffer_row("", True, name, "lossy, go-back-N", buffer)
     run = lambda name, buffer: result(case(name, buffer).scenario, *case(name, buffer).overrides)
     small, large = run("hierarchical", "1MB"), run("hierarchical", "32MB")

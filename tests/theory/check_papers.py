@@ -72,11 +72,11 @@ class Run:
         self.series = metrics.get("series")
 
     def base_rtt(self):
-        """Of a path of two links."""
+        """The base RTT of a path of two links."""
         return 4 * self.delay + 2 * (self.wire + self.ack) / self.c
 
     def queue(self, start=0.5):
-        """Samples of the receiver's queue, from that share of the run on."""
+        """Samples of the receiver's queue after this share of the run."""
         samples, = self.series["queue_bytes"].values()
         return samples[int(start * len(samples)):]
 
@@ -92,7 +92,7 @@ class Run:
         return [self.series[name][flow] for flow in sorted(self.series[name], key=int)]
 
     def shares(self):
-        """What each flow delivered, headers counted, as a share of the line; by sender."""
+        """The delivered bytes of each flow, including headers, as a share of the line; by sender."""
         seconds = self.metrics["sim_time_ns"] * 1e-9
         return {flow["src"]: flow["delivered_bytes"] * self.wire / self.mtu / self.c / seconds
                 for flow in self.metrics["flows"]}
@@ -151,7 +151,7 @@ def timely_fixed_point(run):
 
 
 def ratios(run):
-    """Of the two long flows' rates, each over a fifteenth of the run, from 20 ms on."""
+    """Ratio of the two long flows' rates, each over a fifteenth of the run, from 20 ms on."""
     rates = run.by_flow("rate_bps")
     long = [rates[flow["qp"]] for flow in run.metrics["flows"] if flow["status"] == "running"]
     step = len(long[0]) // 15
@@ -173,7 +173,7 @@ def timely_equal(run):
 # ---- windows ----
 
 def hpcc(run):
-    """Li et al., SIGCOMM 2019: one BDP each at first, the rest drains; then eta, fairly."""
+    """Li et al., SIGCOMM 2019: each flow starts with one BDP and the excess drains; then eta, shared fairly."""
     telemetry = 1 if run.cc["pint"] else 2 + 8 * run.switch["int_hops"]
     frame, wire, ack = run.mtu + HEADERS + telemetry, run.wire + telemetry, run.ack + telemetry
     rtt = 4 * run.delay + 2 * (wire + ack) / run.c
@@ -205,7 +205,7 @@ def dctcp(run):
 
 
 def powertcp(run):
-    """Addanki et al., NSDI 2022: n flows told to expect N rest at n/N BDP."""
+    """Addanki et al., NSDI 2022: the equilibrium of n flows that expect N is a queue of n/N BDP."""
     rest = run.c * run.base_rtt() * run.n / run.cc["expected_flows"]
     yield Figure("mean queue KB", run.mean_queue() / 1e3, rest / 1e3, 0.03)
     yield Figure("Jain", jain(run.rates()), 0.99, ">")
@@ -327,7 +327,7 @@ CHECKS = {
 
 
 def check(path, out):
-    """Does this scenario show its figures? Prints a line."""
+    """Check one scenario against its figures; prints a line."""
     subprocess.run([os.environ["COLLWIRE"], "run", path, "--quiet", "--out", out], check=True)
     metrics = json.loads((pathlib.Path(out) / "metrics.json").read_text(encoding="utf-8"))
     assert metrics["status"] == "completed", path
@@ -340,7 +340,7 @@ def check(path, out):
 
 
 def texts_hold(path):
-    """A source, and a description that says what to expect."""
+    """A source, and a description of the expected result."""
     scenario = json.loads(path.read_text(encoding="utf-8"))
     assert scenario["name"] == path.stem, path
     assert scenario.get("source"), path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What docs/study-allreduce.md says of 128 GPUs holds for its twins of 32, where it follows from physics.
+"""Tests conclusions of docs/study-allreduce.md that follow from physics, on 32 instead of 128 GPUs.
 
 Each claim is a bound between runs, none is a figure of a run. The policies are those of the study's own
 runner. COLLWIRE is the binary.
@@ -39,7 +39,7 @@ def claim(what, holds, seen):
 
 
 def one_flow_an_uplink():
-    """1D in rank order: a ToR sends one flow up and gets one, so nothing is there to control."""
+    """1D in rank order: a ToR sends one flow up and receives one, so there is no congestion."""
     none = result("collectives/allreduce-1d-32", "none", study.STATIC)
     for policy in study.POLICIES:
         r = result("collectives/allreduce-1d-32", policy, study.STATIC)
@@ -54,7 +54,7 @@ def one_flow_an_uplink():
 
 
 def collisions():
-    """2D: 8 flows hash onto 8 uplinks; the fullest uplink sets the time, whoever controls the rates."""
+    """2D: 8 flows hash onto 8 uplinks; the fullest uplink determines the time under any policy."""
     free = result("collectives/allreduce-2d-32", "none", study.STATIC)["duration_ns"]
     seeds = range(1, 4)
     none = times(result("collectives/allreduce-2d-32", "none", seed=seed) for seed in seeds)
@@ -67,8 +67,8 @@ def collisions():
         claim(f"2D: {policy}: the buffer takes what collides", all(r["pauses"] == 0 for r in runs), "no pause")
         if policy == "window":  # messages of 250 KB never fill 1.75 MB
             claim("2D: a window above the message is idle", max(ratios) < 1.01, f"{max(ratios):.4f}")
-    # Where a collision marks at all, a rate that was cut takes longer to come back than the collective lasts. About
-    # one draw of ECMP in three marks.
+    # If a collision causes marks, a rate that was cut takes longer to recover than the collective lasts. About
+    # one of three ECMP seeds causes marks.
     more = range(1, 9)
     ratios = [
         result("collectives/allreduce-2d-32", "dcqcn+w", seed=s)["duration_ns"] / result("collectives/allreduce-2d-32", "none", seed=s)["duration_ns"]
@@ -78,7 +78,7 @@ def collisions():
 
 
 def forgetting():
-    """A queue pair that lives for one message below a BDP has sent it before it hears of a mark."""
+    """A queue pair for one message smaller than a BDP has sent it before the first mark is reported."""
     for seed in (1, 2):
         window, cut = (result("collectives/allreduce-2d-32", policy, study.FRESH, seed=seed)["duration_ns"]
                        for policy in ("window", "dcqcn+w"))
@@ -88,7 +88,7 @@ def forgetting():
 
 def all_to_all():
     """Eight messages of 250 KB share a NIC, so that each is sent in 87 us: hardly longer than the 70 us in
-    which the first feedback comes. Little of it can be held back; more of a second one, or of a longer one."""
+    which the first feedback arrives. A policy can delay little of it; more of a second or longer message."""
     none = result("collectives/alltoall-32", "none")["duration_ns"]
     for policy in ("window", "dcqcn+w", "dctcp+w", "timely+w"):
         ratio = result("collectives/alltoall-32", policy)["duration_ns"] / none
