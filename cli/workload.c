@@ -7,7 +7,7 @@
 #include "cli/output.h"
 #include "config/astra_workload.h"
 #include "config/gemm_file.h"
-#include "config/training.h"
+#include "config/training_layers.h"
 
 static int params_set(const struct options *o, struct gemm_params *params, struct err *err)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "collective/collective.h"
-#include "config/training.h"
+#include "config/training_layers.h"
 #include "engine/memory.h"
 #include "engine/text.h"
 #include "engine/units.h"

@@ -10,7 +10,7 @@
 #include "config/astra_system.h"
 #include "config/astra_workload.h"
 #include "config/objects.h"
-#include "config/training.h"
+#include "config/training_layers.h"
 
 #define NAME_MAX_CHARS 64
 

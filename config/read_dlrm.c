@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "config/training.h"
+#include "config/training_layers.h"
 #include "engine/memory.h"
 
 #define WIDTH_MAX 1000000

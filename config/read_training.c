@@ -8,7 +8,7 @@
 #include "config/job_reader.h"
 #include "config/read_dlrm.h"
 #include "config/schema_parts.h"
-#include "config/training.h"
+#include "config/training_layers.h"
 #include "engine/memory.h"
 #include "workload/training_job.h"
 

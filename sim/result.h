@@ -93,7 +93,7 @@ struct training_pass_result {
 // not empty, mean over groups.
 struct training_use {
     uint32_t n_dims;
-    bool spans_all; // the last dimension stands for all ranks at once
+    bool spans_all; // the last dimension is a single group of all ranks
     ps_t step_ps;
     size_t n;      // number of steps from time 0
     double *share; // [step * n_dims + dim]

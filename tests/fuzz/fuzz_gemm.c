@@ -5,7 +5,7 @@
 
 #include "config/astra_workload.h"
 #include "config/gemm_file.h"
-#include "config/training.h"
+#include "config/training_layers.h"
 #include "tests/fuzz/support.h"
 
 #define PATH_BYTES 256

@@ -5,7 +5,7 @@
 FILES = [
     "report/csv.c", "report/metric.c", "report/metric_fabric.c", "report/metric_flows.c",
     "report/metric_json.c", "report/metric_table.c", "report/metric_training.c", "report/rows.c",
-    "report/series.c", "report/timeline.c", "report/training.c",
+    "report/series.c", "report/timeline.c", "report/training_csv.c",
     "sim/analytical.c", "sim/buffers.c", "sim/captures.c", "sim/collect.c",
     "sim/collect_collectives.c", "sim/collect_timeline.c", "sim/collect_training.c",
     "sim/deadlock.c", "sim/describe.c", "sim/distribution.c", "sim/estimate.c", "sim/explain.c",
@@ -71,7 +71,7 @@ MUTATIONS = [
     ("report/series.c", "if (i < line->first || (kind == SERIES_CWND && line->values[i] < 0))\n        return",
      "if (i < line->first)\n        return"),
     ("report/timeline.c", "ps / PS_PER_US, ps % PS_PER_US", "ps / PS_PER_US, ps % PS_PER_NS"),
-    ("report/training.c", "{t->name, (ps_t)i * u->step_ps, d,", "{t->name, (ps_t)(i + 1) * u->step_ps, d,"),
+    ("report/training_csv.c", "{t->name, (ps_t)i * u->step_ps, d,", "{t->name, (ps_t)(i + 1) * u->step_ps, d,"),
     # sim/: counting and deriving
     ("sim/collect.c", "out->mean_queue_bytes += r->ports[p].mean_queue_bytes;",
      "out->mean_queue_bytes += 2 * r->ports[p].mean_queue_bytes;"),
@@ -94,8 +94,8 @@ MUTATIONS = [
     ("sim/explain.c", "? r->cnps", "? r->cc_cuts"),
     ("sim/explain.c", '"its NIC is paused"', '"it waits for an ACK"'),
     ("sim/explain_fabric.c", "(double)top / (double)all", "(double)all / (double)top"),
-    ("sim/explain_fabric.c", "!leads_to(sim, tree->root, r->flows[i].dst)",
-     "leads_to(sim, tree->root, r->flows[i].dst)"),
+    ("sim/explain_fabric.c", "!on_shortest_path(sim, tree->root, r->flows[i].dst)",
+     "on_shortest_path(sim, tree->root, r->flows[i].dst)"),
     ("sim/explain_collectives.c", "100 * c->dims[dim].busy, 100 * second,", "100 * second, 100 * second,"),
     ("sim/describe.c", "human_bytes(bytes_in_ps(path.base_rtt_ps, path.line_bps), bdp)",
      "human_bytes(2 * bytes_in_ps(path.base_rtt_ps, path.line_bps), bdp)"),

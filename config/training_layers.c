@@ -2,7 +2,7 @@
 // The keys of a training job's layers: `parallelism`, `last_bottom_layer`, `model_parallel`,
 // `checkpoints`, `checkpoint_initiates` and `layers`, [{"name": "fc", "fwd": {"compute": "5us",
 // "op": "all_reduce", "bytes": "1MB"}, "ig": {..}, "wg": {..}, "update_delay": "1ns"}, ..].
-#include "config/training.h"
+#include "config/training_layers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
