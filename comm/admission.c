@@ -146,7 +146,7 @@ void admission_leave(struct phase_run *run, ps_t now)
         note_use(run->comm, run->dim, queue, now);
 }
 
-void admission_use_settle(struct communicator *c, ps_t now)
+void admission_use_flush(struct communicator *c, ps_t now)
 {
     for (uint32_t d = 0; d <= c->schedule.n_dims; d++) {
         struct dim_queue *first = &c->queues[c->first_group[d]];

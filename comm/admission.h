@@ -37,4 +37,4 @@ struct dim_queue *admission_queue(const struct phase_run *run);
 void admission_next(struct communicator *c, struct dim_queue *queue, ps_t now);
 
 // Add phases that have begun and not ended to the use of the dimensions.
-void admission_use_settle(struct communicator *c, ps_t now);
+void admission_use_flush(struct communicator *c, ps_t now);

@@ -57,7 +57,7 @@ void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_us
     c->use = use;
 }
 
-void comm_use_settle(struct communicator *c, ps_t now) { admission_use_settle(c, now); }
+void comm_use_flush(struct communicator *c, ps_t now) { admission_use_flush(c, now); }
 
 uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request)
 {

@@ -72,7 +72,7 @@ void comm_free(struct communicator *c);
 void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_use *use);
 
 // Add phases that have begun and not ended to the use of the dimensions.
-void comm_use_settle(struct communicator *c, ps_t now);
+void comm_use_flush(struct communicator *c, ps_t now);
 
 // Member `member` issues its next collective; `request` must stay valid as long as the recorder.
 // Returns false if no member has anything to do; `done` is then not called. `done` may be called

@@ -166,7 +166,7 @@ void sim_collect_trainings(const struct sim *sim, struct result *r)
         if (!spec->kind->trains)
             continue;
         const struct training_job *t = w->jobs[j].self;
-        comm_use_settle(t->comm, sim->engine.now_ps);
+        comm_use_flush(t->comm, sim->engine.now_ps);
         r->trainings = memory_resize(r->trainings, r->n_trainings + 1, sizeof *r->trainings);
         struct training_result *out = &r->trainings[r->n_trainings++];
         *out = (struct training_result){.job = (uint32_t)j,

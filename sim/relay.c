@@ -53,7 +53,7 @@ static uint32_t slot_take(struct relay *r)
 
 // Free the slot when both callbacks of all legs have come; `delivered` and `sent` of a leg may come
 // in either order.
-static void slot_settle(struct relay *r, uint32_t slot)
+static void slot_free_if_done(struct relay *r, uint32_t slot)
 {
     struct relayed *m = &r->slots[slot];
     if (m->legs_open > 0)
@@ -101,7 +101,7 @@ static void delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     }
     m->arrived = true;
     uint64_t whole = m->request.token;
-    slot_settle(r, slot);
+    slot_free_if_done(r, slot);
     r->client.delivered(r->client.ctx, whole, bytes, now);
 }
 
@@ -117,7 +117,7 @@ static void sent(void *ctx, uint64_t token, ps_t now)
     m->legs_open--;
     bool all = m->arrived && m->legs_open == 0;
     uint64_t whole = m->request.token;
-    slot_settle(r, slot);
+    slot_free_if_done(r, slot);
     if (all)
         r->client.sent(r->client.ctx, whole, now);
 }
