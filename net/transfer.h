@@ -12,8 +12,8 @@ struct transfer_request {
     uint32_t job, channel;
     uint32_t stripe; // 1, 2, ... = part of a message that is split over planes; 0 = whole message
     uint32_t cls;    // class of its data packets
-    bool own_qp;     // use a connection of its own (raw flows)
-    uint64_t token;  // passed back to the client
+    bool own_connection; // use a connection of its own (raw flows)
+    uint64_t token;      // passed back to the client
 };
 
 // Callbacks of the network to the poster of messages. Each runs within the event that caused it and

@@ -141,7 +141,7 @@ struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_r
     uint32_t d = hosts->paths.joining_dim(hosts->paths.ctx, r->src, r->dst);
     SIM_ASSERT(hosts->net->engine, r->src, d != UINT32_MAX); // config has checked every pair
     const struct transport_dim *dim = &hosts->dims[d];
-    if (r->own_qp)
+    if (r->own_connection)
         return open_flow(hosts, r, d, now);
     struct pair *pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, r->channel << 8);
     if (dim->fresh_connections)

@@ -316,7 +316,7 @@ static void test_keys_of_queue_pairs(void **state)
         hosts_post(hosts, &r, 0);
     }
     assert_int_equal(hosts->flows.n, 8); // the last two posts reused their queue pairs
-    r.own_qp = true;
+    r.own_connection = true;
     for (int i = 0; i < 3; i++, r.token++)
         hosts_post(hosts, &r, 0);
     assert_int_equal(hosts->flows.n, 11);
