@@ -83,7 +83,11 @@ static void check_ports(const struct inspection *i)
     for (uint32_t n = 0; n < i->ranks + p->switches; n++) {
         bool is_switch = n < p->switches;
         uint32_t max = is_switch ? SWITCH_MAX_PORTS : MAX_RANK_PORTS;
-        if (ports[n] > max && i->err->n_errors < i->errors + ERRORS_MAX)
+        if (i->err->n_errors >= i->errors + ERRORS_MAX)
+            break;
+        if (is_switch && ports[n] == 0)
+            err_add(i->err, i->path, "%s: sw%u has no link", p->file, n);
+        if (ports[n] > max)
             err_add(i->err, i->path, "%s: %s%u has %u ports; the maximum is %u", p->file,
                     is_switch ? "sw" : "rank", is_switch ? n : n - (uint32_t)p->switches, ports[n],
                     max);

@@ -80,6 +80,10 @@ static const struct {
      {"topology.dims[0].file: g.json: links[0].a: there is no rank3, only 3 ranks",
       "g.json: links[0].b: there is no sw1, only 1 switches",
       "g.json: links[1]: both ends are the same node"}},
+    {"{\"switches\":2,\"links\":[{\"a\":\"rank0\",\"b\":\"sw0\"},{\"a\":\"rank1\",\"b\":\"sw0\"},"
+     "{\"a\":\"rank2\",\"b\":\"sw0\"}]}",
+     "",
+     {"topology.dims[0].file: g.json: sw1 has no link"}},
     {"{\"switches\":2,\"links\":[{\"a\":\"rank0\",\"b\":\"sw0\"},{\"a\":\"rank1\",\"b\":\"sw1\"},"
      "{\"a\":\"rank0\",\"b\":\"rank2\"}]}",
      "",
