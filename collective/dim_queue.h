@@ -21,7 +21,7 @@ struct dim_queue {
 
 void dim_queue_free(struct dim_queue *q);
 
-// Add a phase to those that wait; `run` is the caller's handle, borrowed.
+// Add a phase to the queue. `run` is how the caller recognises the phase; the queue does not free it.
 void dim_queue_insert(struct dim_queue *q, int queueing, void *run, int64_t priority,
                       const struct coll_phase *phase);
 

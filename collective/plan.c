@@ -81,8 +81,7 @@ static uint64_t uneven_bytes(const struct coll_planner *p, const uint8_t *dims, 
                       load_of(s, gather ? dims[n - 1] : dims[0], (uint64_t)MIB, gather) * MIB);
 }
 
-// The order in which Themis visits the dimensions of `in`, of which there is at least one; adds
-// their loads.
+// Write the order in which Themis visits the dimensions of `in`, at least one, and add their loads.
 static void themis_order(struct coll_planner *p, enum coll_op op, uint64_t bytes, const bool *in,
                          uint8_t *dims, uint32_t n)
 {

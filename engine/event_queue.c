@@ -52,7 +52,7 @@ static struct event heap_pop(struct event_queue *q)
 
 /* ---- what has left the wheel: ascending ---- */
 
-#define CURRENT_KEEP 256 // entries before `head` that may lie unused before the array is compacted
+#define CURRENT_KEEP 256 // compact the array once so many entries before `head` are unused
 
 // Make room behind `tail` for all pending events plus EVENT_AHEAD zeros.
 __attribute__((always_inline)) static inline void current_reserve(struct event_queue *q)

@@ -28,8 +28,7 @@ struct packet_meta {
     bool int_enabled;       // switches append INT records
     uint8_t int_hops;       // INT records so far
     uint8_t pint;           // PINT digest of the path so far
-    uint8_t header_flags;   // flags of the transport's own header; switches do not read them
-    uint8_t pad[2];
+    uint8_t pad[3];
 };
 _Static_assert(sizeof(struct packet_meta) == 32, "struct packet_meta is half a cache line");
 

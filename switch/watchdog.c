@@ -39,7 +39,7 @@ static void on_timer(struct engine *engine, struct sim_timer *timer, int revents
     port_ignore_pauses(sw->net, w->port, w->cls, false, engine->now_ps);
 }
 
-void watchdog_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
+static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
 {
     struct switches *sw = ctx;
     const struct switch_node *s = switch_of(sw, sw->net->ports[port].node);
@@ -69,5 +69,5 @@ void watchdogs_init(struct switches *sw)
         w->cls = net->class_of_slot[net->data_slot + i % net->n_data];
         sim_timer_init(net->engine, &w->timer, net->ports[w->port].node, on_timer, w);
     }
-    net->ops[NET_SWITCH].pause_changed = watchdog_pause_changed;
+    net->ops[NET_SWITCH].pause_changed = pause_changed;
 }

@@ -19,4 +19,3 @@ struct watchdog {
 
 // Start watching the ports of every switch that has a detection time.
 void watchdogs_init(struct switches *sw);
-void watchdog_pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now);

@@ -33,16 +33,16 @@ static uint32_t new_flow(struct hosts *hosts)
 
 static void name_connection(struct hosts *hosts, struct sender *s)
 {
-    s->dim->ops->name_connection(s, hosts->n_named[s->cold->src]++);
+    s->dim->ops->name_connection(s, hosts->n_named[sender_id(s)->src]++);
 }
 
-void sender_choose_port(struct sender *s, const struct transport_path *path)
+static void choose_port(struct sender *s, const struct transport_path *path)
 {
     struct network *net = sender_hosts(s)->net;
     struct sender_cold *cold = s->cold;
     uint32_t local =
         path->n_ports > 0 ? path->ports[cold->path_turn % path->n_ports] : path->shared_port;
-    s->port = node_port(net, cold->src_node, local);
+    s->port = node_port(net, sender_id(s)->src_node, local);
     s->nic = &sender_hosts(s)->nics[port_data_index(net, s->port, s->cls)];
     cold->cut_off = path->cut_off;
 }
@@ -52,14 +52,14 @@ void sender_choose_port(struct sender *s, const struct transport_path *path)
 void hosts_try_other_port(struct hosts *hosts, struct sender *s)
 {
     const struct host_paths *paths = &hosts->paths;
-    const struct flow_id *id = &hosts->flows.ids[s->flow];
+    const struct flow_id *id = sender_id(s);
     struct transport_path path =
         paths->path(paths->ctx, id->src, id->dst, id->dim, s->cold->stripe);
     if (path.cut_off)
         return;
     if (s->place != SENDER_IDLE)
         nic_remove(s->nic, s);
-    sender_choose_port(s, &path);
+    choose_port(s, &path);
 }
 
 static struct sender *open_flow(struct hosts *hosts, const struct transfer_request *request,
@@ -79,11 +79,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
     s->sending = s->oldest = MESSAGE_NIL;
     s->until_ackreq = dim->packets_per_ack;
     s->cold = memory_zeroed(1, sizeof *s->cold);
-    *s->cold = (struct sender_cold){.src = request->src,
-                                    .dst = request->dst,
-                                    .src_node = path.src_node,
-                                    .job = request->job,
-                                    .channel = request->channel,
+    *s->cold = (struct sender_cold){.channel = request->channel,
                                     .newest = MESSAGE_NIL,
                                     .stripe = request->stripe,
                                     .next_idle = FLOW_NIL,
@@ -94,7 +90,6 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                             .full_wire_bytes = dim->full.wire,
                                             .hops = path.hops},
                                     .cap_bytes = CC_UNLIMITED};
-    sender_init_timers(s);
     hosts->flows.ids[flow] = (struct flow_id){.frames = dim->ops->frames,
                                               .src = request->src,
                                               .dst = request->dst,
@@ -105,10 +100,11 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                               .dim = (uint16_t)d,
                                               .cls = (uint8_t)s->cls,
                                               .int_bytes = (uint16_t)dim->spec.int_bytes};
+    sender_init_timers(s);
     dim->ops->open_sender(s, path.queueing_ps);
     name_connection(hosts, s);
     s->cold->path_turn = s->entropy;
-    sender_choose_port(s, &path);
+    choose_port(s, &path);
     sender_restart(s, now);
     return s;
 }
@@ -163,9 +159,8 @@ void hosts_connection_idle(struct hosts *hosts, struct sender *s)
     for (unsigned t = 0; t < CC_TIMERS; t++)
         s->cc->timer_at_ps[t] = PS_NEVER;
     sim_timer_stop(&s->cc_timer);
-    const struct sender_cold *cold = s->cold;
-    struct pair *pair =
-        pairs_get(hosts->pairs, cold->src, cold->dst, cold->job, cold->channel << 8);
+    const struct flow_id *id = sender_id(s);
+    struct pair *pair = pairs_get(hosts->pairs, id->src, id->dst, id->job, s->cold->channel << 8);
     s->cold->next_idle = pair->flow;
     pair->flow = s->flow;
 }

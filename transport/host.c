@@ -4,18 +4,9 @@
 #include "transport/host.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/memory.h"
 #include "transport/pairs.h"
-
-const struct transport_ops *transport_find(const char *name)
-{
-    for (const struct transport_ops *const *t = transport_registry; *t != NULL; t++)
-        if (strcmp((*t)->name, name) == 0)
-            return *t;
-    return NULL;
-}
 
 void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 {

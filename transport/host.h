@@ -121,6 +121,12 @@ static inline void hosts_progress(struct hosts *hosts, uint32_t bytes, ps_t now)
     hosts->last_delivery_ps = now;
 }
 
+// The description of a sender's flow.
+static inline const struct flow_id *sender_id(const struct sender *s)
+{
+    return &sender_hosts(s)->flows.ids[s->flow];
+}
+
 static inline struct message *hosts_message(const struct hosts *hosts, uint32_t slot)
 {
     return &hosts->messages.slots[slot];

@@ -19,13 +19,10 @@ enum sender_place { SENDER_IDLE, SENDER_READY, SENDER_PACED };
 enum rto_state { RTO_OFF, RTO_ARMED, RTO_PARKED }; // parked: stopped while PFC pauses the NIC
 
 struct nic;
-struct transport_path;
 
 // The fields that are not accessed for every packet.
 struct sender_cold {
-    uint32_t src, dst; // ranks
-    uint32_t src_node; // node whose ports it uses
-    uint32_t job, channel;
+    uint32_t channel;
     uint32_t newest;    // newest message that is not completely acknowledged
     uint32_t path_turn; // selects one of the equal-cost ports to the destination
     uint32_t stripe;    // part of split messages that it carries (1, 2, ...); 0 = whole messages
@@ -129,4 +126,3 @@ void sender_rto_resumed(struct sender *s, ps_t now); // PFC resumes the NIC; the
 void sender_sent(struct sender *s, uint32_t wire_bytes, ps_t now); // called when a transmission has
                                                                    // started
 void sender_init_timers(struct sender *s);
-void sender_choose_port(struct sender *s, const struct transport_path *path);

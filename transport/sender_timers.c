@@ -83,6 +83,7 @@ static void on_cc_timer(struct engine *e, struct sim_timer *timer, int revents)
 void sender_init_timers(struct sender *s)
 {
     struct engine *engine = sender_hosts(s)->net->engine;
-    sim_timer_init(engine, &s->rto, s->cold->src, on_rto, s);
-    sim_timer_init(engine, &s->cc_timer, s->cold->src, on_cc_timer, s);
+    uint32_t rank = sender_id(s)->src;
+    sim_timer_init(engine, &s->rto, rank, on_rto, s);
+    sim_timer_init(engine, &s->cc_timer, rank, on_cc_timer, s);
 }

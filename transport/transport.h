@@ -105,7 +105,5 @@ struct transport_ops {
 // All transports in the order of the catalogue, NULL-terminated. The first one is the default.
 extern const struct transport_ops *const transport_registry[];
 
-const struct transport_ops *transport_find(const char *name);
-
 // Call transport_ops.complete if the transport has it.
 void transport_complete(struct transport_spec *t, const struct cc_preset *preset);
