@@ -18,7 +18,7 @@
 #include "net/int_hop.h"
 
 // version of this contract; increased whenever a struct or the meaning of a field changes
-#define CC_VERSION 1
+#define CC_VERSION 2
 
 #define CC_UNLIMITED UINT64_MAX // for cwnd_bytes: no window
 #define CC_TIMERS 2
@@ -29,13 +29,17 @@
 // What the transport must deliver for the policy to work; checked once when the simulation is
 // built. GLOBAL_RTT: env->global_rtt_ps must be set (computing it searches all pairs). CE_SHARE:
 // ack->ce_bytes must be exact even if an ACK covers several packets, so the receiver acknowledges
-// immediately when CE changes (RFC 8257, section 3.2).
+// immediately when CE changes (RFC 8257, section 3.2). PACING: the policy bounds the traffic by its
+// rate alone and does not react to loss, so it needs a NIC that paces flows and a lossless class.
+// SLOW_START: new flows must start with env->initial_window_bytes.
 enum cc_needs {
     CC_NEEDS_ECN = 1,
     CC_NEEDS_CNP = 2,
     CC_NEEDS_INT = 4,
     CC_NEEDS_GLOBAL_RTT = 8,
-    CC_NEEDS_CE_SHARE = 16
+    CC_NEEDS_CE_SHARE = 16,
+    CC_NEEDS_PACING = 32,
+    CC_NEEDS_SLOW_START = 64
 };
 
 // The environment of a flow; constant for its life.
@@ -46,6 +50,8 @@ struct cc_env {
     uint32_t mtu_bytes;       // payload of a full packet
     uint32_t full_wire_bytes; // bytes of a full packet on the wire
     uint32_t hops;            // number of links on the path
+    uint32_t initial_window_bytes; // window of a new flow, which then starts slowly (RFC 6928); 0 =
+                                   // the transport lets flows start with a full window
 };
 
 // One ACK. A field that the transport cannot know is 0; `hops` has n_hops valid entries, the first
@@ -57,6 +63,9 @@ struct cc_ack {
     uint64_t seq, snd_una, snd_nxt; // bytes of the flow; seq = end of the acknowledged packet
     uint32_t acked_bytes, ce_bytes; // newly acknowledged; the part of it with CE echoed
     uint64_t inflight_bytes;        // after this ACK
+    bool recovering;     // a loss is being repaired, or a cut after ECN marks is being carried out:
+                         // the window must not grow
+    bool window_limited; // the flow used all of its window, so the window may grow (RFC 7661)
     const struct int_hop *hops;
     uint8_t n_hops;
     uint8_t pint; // digest of the path's utilization (net/int_hop.h), 0 = none
@@ -66,13 +75,16 @@ struct cc_ack {
 enum cc_signal_kind {
     CC_SIGNAL_CNP,    // the receiver reports congestion in a packet of its own
     CC_SIGNAL_NACK,   // the receiver reports a gap in the sequence
-    CC_SIGNAL_DUPACK, // duplicate ACKs indicate a gap
+    CC_SIGNAL_DUPACK, // duplicate or selective ACKs show a loss: fast recovery starts
+    CC_SIGNAL_ECE,    // ACKs echo ECN marks; at most once per window of data
     CC_SIGNAL_TIMEOUT // the retransmission timer expired
 };
 struct cc_signal {
     ps_t now_ps;
     enum cc_signal_kind kind;
-    uint64_t snd_nxt; // next byte to send, after the transport has handled the signal
+    uint64_t snd_nxt;        // next byte to send, after the transport has handled the signal
+    uint64_t inflight_bytes; // payload in flight before the signal
+    bool again;              // TIMEOUT: of data that a timeout has already reported
 };
 
 static inline bool cc_signal_is_loss(enum cc_signal_kind kind)
@@ -84,6 +96,8 @@ static inline bool cc_signal_is_loss(enum cc_signal_kind kind)
 struct cc_post {
     ps_t now_ps;
     ps_t idle_ps; // time for which the flow had nothing in flight or waiting; 0 = the flow is busy
+    uint32_t idle_rtos; // the same in whole retransmission timeouts, if the transport restarts
+                        // slowly after idle time (RFC 5681, section 4.1); else 0
 };
 
 // A policy's state for one flow. The transport allocates cc_bytes() for it.

@@ -194,6 +194,7 @@ const struct cc_ops cc_timely = {
     .name = "timely",
     .doc = "rate control by the RTT and its gradient",
     .paper = TIMELY_PAPER,
+    .needs = CC_NEEDS_PACING,
     .params = timely_param_table,
     .n_params = sizeof timely_param_table / sizeof timely_param_table[0],
     .params_bytes = sizeof(struct timely_own_params),

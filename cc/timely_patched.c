@@ -121,6 +121,7 @@ const struct cc_ops cc_timely_patched = {
     .name = "timely_patched",
     .doc = "TIMELY with one fair fixed point",
     .paper = TIMELY_CONEXT,
+    .needs = CC_NEEDS_PACING,
     .params = patched_param_table,
     .n_params = sizeof patched_param_table / sizeof patched_param_table[0],
     .params_bytes = sizeof(struct timely_params),

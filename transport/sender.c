@@ -63,6 +63,7 @@ void sender_notify_ack(struct sender *s, const struct packet *p, uint64_t acked,
 {
     const struct meta_pool *pool = &sender_hosts(s)->net->meta;
     const struct packet_meta *meta = meta_at(pool, p->meta);
+    uint64_t inflight = s->nxt_bytes - s->una_bytes;
     struct cc_ack ack = {
         .now_ps = now,
         .rtt_ps = now - meta->sent_ps,
@@ -71,7 +72,8 @@ void sender_notify_ack(struct sender *s, const struct packet *p, uint64_t acked,
         .snd_nxt = s->nxt_bytes,
         .acked_bytes = (uint32_t)acked,
         .ce_bytes = p->flags & PACKET_ECHO_CE ? (uint32_t)acked : 0,
-        .inflight_bytes = s->nxt_bytes - s->una_bytes,
+        .inflight_bytes = inflight,
+        .window_limited = inflight + acked + s->dim->mtu_bytes >= s->cwnd_bytes,
         .hops = meta_hops(pool, p->meta),
         .n_hops = meta->int_hops,
         .pint = meta->pint,
@@ -83,7 +85,10 @@ bool sender_signal(struct sender *s, enum cc_signal_kind kind, ps_t now)
 {
     if (!s->cc->ops->on_signal)
         return false;
-    const struct cc_signal signal = {.now_ps = now, .kind = kind, .snd_nxt = s->nxt_bytes};
+    const struct cc_signal signal = {.now_ps = now,
+                                     .kind = kind,
+                                     .snd_nxt = s->nxt_bytes,
+                                     .inflight_bytes = s->nxt_bytes - s->una_bytes};
     s->cc->ops->on_signal(s->cc, &signal);
     return true;
 }
@@ -219,7 +224,7 @@ uint64_t sender_acknowledge(struct sender *s, uint64_t seq, ps_t now)
 void sender_fail(struct sender *s, ps_t now)
 {
     s->failed = true;
-    s->retx_due = false;
+    s->special_due = false;
     if (s->dim->ops->on_failed)
         s->dim->ops->on_failed(s);
     sender_rto_stop(s);

@@ -66,7 +66,7 @@ struct sender {
     uint8_t rto_state; // enum rto_state
     unsigned cls : 3;
     bool failed : 1;
-    bool retx_due : 1;      // a lost packet must be retransmitted
+    bool special_due : 1;   // a packet that the window does not limit is due (RoCE: a lost one)
     bool cc_needs_acks : 1; // the policy acts on ACKs
     uint64_t pace_rate_bps; // rate for which pace_q was computed
     uint64_t cwnd_bytes;    // the policy's window when it was last applied
@@ -84,7 +84,7 @@ static inline bool sender_may_send(const struct sender *s)
 {
     // If no ACK is outstanding (the window has shrunk below the bytes in flight), one packet may be
     // sent to request one.
-    return !s->failed && (s->retx_due ||
+    return !s->failed && (s->special_due ||
                           (s->nxt < s->tail && (sender_window_open(s) || s->ackreq_end <= s->una)));
 }
 

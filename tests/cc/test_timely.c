@@ -29,7 +29,7 @@ static void test_start(void **state)
     assert_int_equal(f->cc->rate_bps, 100 * G);
     assert_true(f->cc->cwnd_bytes == CC_UNLIMITED);
     assert_true(f->cc->timer_at_ps[0] == PS_NEVER && f->cc->timer_at_ps[1] == PS_NEVER);
-    assert_int_equal(f->cc->ops->needs, 0);
+    assert_int_equal(f->cc->ops->needs, CC_NEEDS_PACING);
     for (size_t i = 0; i < f->cc->ops->n_presets; i++)
         assert_false(f->cc->ops->presets[i].profile.ecn);
     timely_near(cc_flow_seen(f, "rtt_us"), 0);

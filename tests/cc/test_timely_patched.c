@@ -29,7 +29,7 @@ static void test_start(void **state)
     struct cc_flow *f = flow_new(NULL, 100 * G, NULL);
     assert_int_equal(f->cc->rate_bps, 100 * G);
     assert_true(f->cc->cwnd_bytes == CC_UNLIMITED);
-    assert_int_equal(f->cc->ops->needs, 0);
+    assert_int_equal(f->cc->ops->needs, CC_NEEDS_PACING);
     assert_non_null(f->cc->ops->check);
     for (size_t i = 0; i < f->cc->ops->n_presets; i++)
         assert_false(f->cc->ops->presets[i].profile.ecn);

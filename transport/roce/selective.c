@@ -46,7 +46,7 @@ static void find_loss(struct sender *s)
     r->retx_next = later(r->retx_next, s->una);
     while (r->retx_next < r->lost_end && psn_set_has(&r->sacked, r->retx_next))
         r->retx_next++;
-    s->retx_due = r->retx_next < r->lost_end;
+    s->special_due = r->retx_next < r->lost_end;
 }
 
 bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una)
@@ -67,7 +67,7 @@ bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una)
             r->lost_end = later(r->lost_end, early - reorder);
     }
     find_loss(s);
-    if (s->retx_due && r->recover_psn == 0)
+    if (s->special_due && r->recover_psn == 0)
         r->recover_psn = s->max;
     return r->recover_psn != 0 && !recovering;
 }

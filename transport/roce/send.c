@@ -94,7 +94,7 @@ static void fill_lost(struct sender *s, struct packet *p, ps_t now)
 
 void roce_fill(struct sender *s, struct packet *p, ps_t now)
 {
-    if (s->retx_due)
+    if (s->special_due)
         fill_lost(s, p, now);
     else
         fill_new(s, p, now);
