@@ -22,6 +22,7 @@ void meta_pool_free(struct meta_pool *pool)
     if (pool->slots)
         memory_release(pool->slots, pool->reserved_bytes);
     free(pool->hops);
+    free(pool->sacks);
     *pool = (struct meta_pool){0};
 }
 
@@ -42,4 +43,11 @@ void meta_pool_grow_hops(struct meta_pool *pool)
     size_t n = pool->n_slots > 2 * pool->n_hop_slots ? pool->n_slots : 2 * pool->n_hop_slots;
     pool->hops = memory_resize(pool->hops, n * pool->per_slot, sizeof *pool->hops);
     pool->n_hop_slots = (uint32_t)n;
+}
+
+void meta_pool_grow_sacks(struct meta_pool *pool)
+{
+    size_t n = pool->n_slots > 2 * pool->n_sack_slots ? pool->n_slots : 2 * pool->n_sack_slots;
+    pool->sacks = memory_resize(pool->sacks, n * META_SACKS, sizeof *pool->sacks);
+    pool->n_sack_slots = (uint32_t)n;
 }

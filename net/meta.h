@@ -3,6 +3,9 @@
 // the packets. Switches access it only to add telemetry. The sender of a data packet allocates a
 // slot, the receiver's ACK reuses it, and it is freed where the data packet or the ACK ends. PFC
 // frames have slot 0, which always stays zero.
+//
+// The fields named "tcp" are those of packets of TCP connections: data, and packets without payload
+// in both directions.
 #pragma once
 
 #include <stdbool.h>
@@ -19,26 +22,42 @@ struct packet_meta {
             uint32_t sack_seq; // nak of selective repeat: sequence number of the packet that
                                // arrived out of order
         };
-        uint32_t next; // free slot: next free slot
+        uint64_t window_bytes; // tcp, from the receiver: advertised window
+        uint32_t next;         // free slot: next free slot
     };
     uint32_t seq; // sequence number, low 32 bits. Data: its own. Ack: all packets before it have
                   // arrived. Nak: first missing packet. CNP: sequence number of the marked packet.
-    uint32_t message_bytes; // data with PACKET_FIRST: length of the message, saturated
+    union {
+        uint32_t message_bytes; // data with PACKET_FIRST: length of the message, saturated
+        uint32_t clock_ms;      // tcp: data: timestamp echoed; ack: its own timestamp
+    };
     uint16_t payload_bytes; // data: payload without padding
     bool int_enabled;       // switches append INT records
     uint8_t int_hops;       // INT records so far
     uint8_t pint;           // PINT digest of the path so far
-    uint8_t pad[3];
+    uint8_t tcp_control;    // tcp: control bits of the header beside ACK and ECE (transport/tcp)
+    uint8_t n_sacks;        // tcp: SACK blocks that the packet carries (meta_sacks())
+    uint8_t connection;     // tcp: low bits of the connection's number, to recognise packets of an
+                            // earlier connection of the flow
 };
+
+// Payload that has arrived out of order, from the low 32 bits of its first byte's number to those
+// of the byte after the last (RFC 2018).
+struct sack_block {
+    uint32_t start, end;
+};
+#define META_SACKS 4 // blocks that a packet has room for
+
 _Static_assert(sizeof(struct packet_meta) == 32, "struct packet_meta is half a cache line");
 
 struct meta_pool {
     struct packet_meta *slots; // never moves
     struct int_hop *hops;      // [slot * per_slot]; NULL until INT is first enabled for a packet
+    struct sack_block *sacks;  // [slot * META_SACKS]; NULL until a packet first carries some
     uint32_t per_slot;         // INT records that a packet has room for; set before INT is first
                                // enabled
     uint32_t free_head;        // 0 = none, because slot 0 is reserved
-    uint32_t n_slots, n_used, cap_slots, n_hop_slots;
+    uint32_t n_slots, n_used, cap_slots, n_hop_slots, n_sack_slots;
     size_t reserved_bytes;
 };
 
@@ -46,6 +65,7 @@ void meta_pool_init(struct meta_pool *pool);
 void meta_pool_free(struct meta_pool *pool);
 void meta_pool_grow(struct meta_pool *pool);
 void meta_pool_grow_hops(struct meta_pool *pool);
+void meta_pool_grow_sacks(struct meta_pool *pool);
 
 // Allocate a slot. Its fields are not initialised.
 static inline uint32_t meta_alloc(struct meta_pool *pool)
@@ -90,6 +110,15 @@ static inline void meta_enable_int(struct meta_pool *pool, uint32_t slot)
     if (slot >= pool->n_hop_slots)
         meta_pool_grow_hops(pool);
     pool->slots[slot].int_enabled = true;
+}
+
+// Returns the memory of a packet's SACK blocks, for writing. It may move when another packet's are
+// written for the first time.
+static inline struct sack_block *meta_sacks(struct meta_pool *pool, uint32_t slot)
+{
+    if (slot >= pool->n_sack_slots)
+        meta_pool_grow_sacks(pool);
+    return &pool->sacks[(size_t)slot * META_SACKS];
 }
 
 // Returns the INT records of a packet, or NULL if INT is off for it.

@@ -6,10 +6,16 @@
 #include "transport/host.h"
 #include "transport/pairs.h"
 
-// A sender is followed by its policy's state, both on cache lines of their own.
+// A sender is followed by the transport's state and by that of its policy, each on cache lines of
+// their own.
+static size_t cc_offset(const struct transport_dim *dim)
+{
+    return sizeof(struct sender) + (dim->ops->sender_bytes + 63) / 64 * 64;
+}
+
 static size_t sender_bytes(const struct transport_dim *dim)
 {
-    return sizeof(struct sender) + cc_bytes(dim->cc);
+    return cc_offset(dim) + cc_bytes(dim->cc);
 }
 
 size_t hosts_flow_bytes(const struct transport_dim *dim)
@@ -72,7 +78,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
     struct sender *s = hosts->senders[flow] = slab_alloc(&dim->senders, sender_bytes(dim));
     s->flow = flow;
     s->dim = dim;
-    s->cc = (struct cc *)(void *)(s + 1);
+    s->cc = (struct cc *)(void *)((char *)s + cc_offset(dim));
     s->dst_node = path.dst_node;
     uint64_t cls = dim->spec.cls != PARAM_AUTO ? dim->spec.cls : request->cls;
     s->cls = (unsigned)cls & 7;

@@ -159,10 +159,7 @@ uint64_t hosts_delivered_bytes(const struct hosts *hosts, const struct sender *s
                                const struct message *m)
 {
     const struct receiver *r = hosts->receivers[s->flow];
-    uint64_t seq = r ? r->dim->ops->received_seq(r) : 0;
-    if (seq <= m->first_seq)
-        return 0;
-    return message_offset(m, seq, s->dim->seq_bytes) - m->start_byte;
+    return r ? r->dim->ops->received_bytes(r, m) : 0;
 }
 
 /* ---- life ---- */

@@ -13,17 +13,20 @@ static ps_t pace_gap(const struct sender *s, uint32_t wire_bytes)
 
 /* ---- the policy ---- */
 
-static void apply_window(struct sender *s)
+static void apply_window(struct sender *s, ps_t now)
 {
     s->cwnd_bytes = s->cc->cwnd_bytes;
-    s->window_bytes = s->cwnd_bytes < s->cold->cap_bytes ? s->cwnd_bytes : s->cold->cap_bytes;
+    if (s->dim->ops->on_window)
+        s->dim->ops->on_window(s, now);
+    else
+        s->window_bytes = s->cwnd_bytes < s->cold->cap_bytes ? s->cwnd_bytes : s->cold->cap_bytes;
 }
 
 void sender_restart(struct sender *s, ps_t now)
 {
     cc_begin(s->cc, s->dim->cc, s->dim->cc_params, &s->cold->env, now);
     s->pace_q = s->pace_rate_bps = 0;
-    apply_window(s);
+    apply_window(s, now);
     s->next_send_ps = now;
 }
 
@@ -47,7 +50,7 @@ void sender_apply_cc(struct sender *s, ps_t now)
     struct hosts *hosts = sender_hosts(s);
     hosts->counters.cc_cuts += cc->cwnd_bytes < s->cwnd_bytes || cc->rate_bps < s->pace_rate_bps;
     if (cc->cwnd_bytes != s->cwnd_bytes)
-        apply_window(s);
+        apply_window(s, now);
     if (cc->rate_bps != s->pace_rate_bps)
         apply_rate(s, now);
     ps_t due = cc->timer_at_ps[0] < cc->timer_at_ps[1] ? cc->timer_at_ps[0] : cc->timer_at_ps[1];
@@ -125,12 +128,12 @@ static void append(struct sender *s, const struct transfer_request *request)
     struct message *last =
         s->cold->newest == MESSAGE_NIL ? NULL : hosts_message(hosts, s->cold->newest);
     m->first_seq = s->tail;
-    m->n_seq = request->bytes ? (request->bytes + per_seq - 1) / per_seq : 1;
+    m->bytes = request->bytes ? request->bytes : s->dim->empty_bytes;
+    m->n_seq = m->bytes ? (m->bytes + per_seq - 1) / per_seq : 1;
     m->start_byte = last ? last->start_byte + last->bytes : s->una_bytes;
-    m->bytes = request->bytes;
     m->token = request->token;
     s->tail += m->n_seq;
-    hosts->counters.posted_bytes += request->bytes;
+    hosts->counters.posted_bytes += m->bytes;
     hosts->n_running++;
     if (last)
         last->next = slot;
@@ -139,6 +142,12 @@ static void append(struct sender *s, const struct transfer_request *request)
     s->cold->newest = slot;
     if (s->sending == MESSAGE_NIL)
         s->sending = slot;
+}
+
+static uint32_t idle_rtos(const struct sender *s, ps_t now)
+{
+    const struct transport_ops *ops = s->dim->ops;
+    return ops->idle_rtos ? ops->idle_rtos(s, now) : 0;
 }
 
 void sender_post(struct sender *s, const struct transfer_request *request, ps_t now)
@@ -151,10 +160,13 @@ void sender_post(struct sender *s, const struct transfer_request *request, ps_t 
     }
     if (s->cc->ops->on_post) {
         const struct cc_post post = {.now_ps = now,
-                                     .idle_ps = idle ? now - s->cold->idle_since_ps : 0};
+                                     .idle_ps = idle ? now - s->cold->idle_since_ps : 0,
+                                     .idle_rtos = idle ? idle_rtos(s, now) : 0};
         s->cc->ops->on_post(s->cc, &post);
     }
     sender_apply_cc(s, now);
+    if (s->dim->ops->on_post)
+        s->dim->ops->on_post(s, now);
     sender_wake(s, now);
 }
 
@@ -226,7 +238,7 @@ void sender_fail(struct sender *s, ps_t now)
     s->failed = true;
     s->special_due = false;
     if (s->dim->ops->on_failed)
-        s->dim->ops->on_failed(s);
+        s->dim->ops->on_failed(s, now);
     sender_rto_stop(s);
     for (unsigned t = 0; t < CC_TIMERS; t++)
         s->cc->timer_at_ps[t] = PS_NEVER;

@@ -117,6 +117,8 @@ bool sender_signal(struct sender *s, enum cc_signal_kind kind, ps_t now);
 // NIC.
 void sender_rto_restart(struct sender *s, ps_t rto_ps, ps_t now);
 void sender_rto_stop(struct sender *s);
+// Count a retransmission timeout of the oldest message.
+void sender_count_timeout(struct sender *s);
 
 // Fail all its messages, and every message posted later.
 void sender_fail(struct sender *s, ps_t now);

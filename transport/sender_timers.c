@@ -59,10 +59,16 @@ static void on_rto(struct engine *e, struct sim_timer *timer, int revents)
     set_state(s, RTO_OFF); // the timer has fired
     if (s->cold->cut_off)
         hosts_try_other_port(hosts, s);
+    s->dim->ops->on_timeout(s, e->now_ps);
+}
+
+void sender_count_timeout(struct sender *s)
+{
+    struct hosts *hosts = sender_hosts(s);
     s->cold->timeouts++;
     hosts->counters.timeouts++;
-    hosts_message(hosts, s->oldest)->timeouts++;
-    s->dim->ops->on_timeout(s, e->now_ps);
+    if (s->oldest != MESSAGE_NIL)
+        hosts_message(hosts, s->oldest)->timeouts++;
 }
 
 static void on_cc_timer(struct engine *e, struct sim_timer *timer, int revents)

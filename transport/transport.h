@@ -20,6 +20,19 @@ struct sender;
 struct receiver;
 struct message;
 
+// Counts over all flows of a dimension, for transports whose events hosts.counters does not cover.
+struct transport_counters {
+    uint64_t connections;      // opened
+    uint64_t retransmitted;    // packets with payload sent again
+    uint64_t fast_retransmits; // those by which a fast recovery starts
+    uint64_t timeouts;         // of the retransmission timer
+    uint64_t loss_probes;      // tail loss probes
+    uint64_t window_probes;    // probes of a closed receive window
+    uint64_t duplicate_acks;   // that arrived at senders
+    uint64_t spurious;         // retransmissions of packets that had arrived, as receivers report
+    uint64_t resets;           // connections given up
+};
+
 // Settings and derived values of the transport in one dimension of the network.
 struct transport_dim {
     /* filled by the builder of the network */
@@ -40,10 +53,12 @@ struct transport_dim {
     bool retransmits;               // lost packets are retransmitted
     bool echoes_marks;              // ACKs echo CE marks; otherwise notifications are separate
                                     // packets
+    uint32_t empty_bytes;           // payload that stands for a message without bytes
     bool uses_control_class;        // some of its packets use NET_CLASS_CONTROL
     struct packet_sizes full;       // sizes of a packet of mtu_bytes inside a message
     struct packet_sizes first, ack; // sizes of the first packet of a message, and of an ACK
     void *shared; // state that the flows of the dimension share; owned by the transport
+    struct transport_counters counters;
     /* memory of its flows */
     struct slab senders, receivers;
 };
@@ -79,8 +94,9 @@ struct transport_ops {
     // with a base RTT of at least base_rtt_ps.
     ps_t (*shortest_timer_ps)(const struct transport_spec *t, ps_t base_rtt_ps);
     const struct frame_ops *frames;
-    /* flows: size of a receiver's struct, which begins with struct receiver */
-    size_t receiver_bytes;
+    /* flows: sizes of a receiver's struct, which begins with struct receiver, and of the
+       transport's state after struct sender; 0 = none */
+    size_t receiver_bytes, sender_bytes;
     // Assigns the connection numbers of a flow in its description and sets s->entropy. `count` is
     // the number of connections that the source rank has named before. Called after open_sender,
     // and before each message if connections are fresh.
@@ -93,13 +109,21 @@ struct transport_ops {
     void (*on_feedback)(struct sender *s, struct packet *p, ps_t now);
     // Handles a retransmission timeout of a sender that has not failed.
     void (*on_timeout)(struct sender *s, ps_t now);
-    void (*on_failed)(struct sender *s); // may be NULL
+    void (*on_failed)(struct sender *s, ps_t now); // may be NULL
+    // The policy's window has changed (s->cwnd_bytes): set s->window_bytes. NULL = the smaller one
+    // of the policy's window and s->cold->cap_bytes.
+    void (*on_window)(struct sender *s, ps_t now);
+    // Returns for how many retransmission timeouts the flow has sent nothing. NULL = the transport
+    // does not restart slowly after idle time.
+    uint32_t (*idle_rtos)(const struct sender *s, ps_t now);
+    // A message has been posted, and may not be sent yet. May be NULL.
+    void (*on_post)(struct sender *s, ps_t now);
     void (*open_receiver)(struct receiver *r);
     void (*close_receiver)(struct receiver *r); // may be NULL
     void (*on_data)(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
     void (*close_dim)(struct transport_dim *dim); // frees dim->shared; may be NULL
-    // Returns the first sequence number that has not been received in order, for reports.
-    uint64_t (*received_seq)(const struct receiver *r);
+    // Returns the bytes of a message that have been received in order, for reports.
+    uint64_t (*received_bytes)(const struct receiver *r, const struct message *m);
 };
 
 // All transports in the order of the catalogue, NULL-terminated. The first one is the default.

@@ -67,8 +67,9 @@ void roce_close_sender(struct sender *s)
         psn_set_free(&roce_selective_of(s)->sacked);
 }
 
-void roce_on_failed(struct sender *s)
+void roce_on_failed(struct sender *s, ps_t now)
 {
+    (void)now;
     if (roce_selective_of(s))
         psn_set_clear(&roce_selective_of(s)->sacked);
 }
@@ -96,9 +97,10 @@ void roce_close_receiver(struct receiver *base)
     free(r->early);
 }
 
-uint64_t roce_received_seq(const struct receiver *r)
+uint64_t roce_received_bytes(const struct receiver *base, const struct message *m)
 {
-    return ((const struct roce_receiver *)r)->expected_psn;
+    uint64_t psn = ((const struct roce_receiver *)base)->expected_psn;
+    return psn > m->first_seq ? message_offset(m, psn, base->dim->seq_bytes) - m->start_byte : 0;
 }
 
 void roce_prepare(struct transport_dim *dim)

@@ -169,5 +169,5 @@ const struct transport_ops roce_transport = {
     .close_receiver = roce_close_receiver,
     .on_data = roce_on_data,
     .close_dim = roce_notify_close_dim,
-    .received_seq = roce_received_seq,
+    .received_bytes = roce_received_bytes,
 };

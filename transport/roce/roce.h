@@ -78,10 +78,10 @@ size_t roce_warnings(const struct transport_spec *t, const struct transport_netw
 void roce_name_connection(struct sender *s, uint32_t count);
 void roce_open_sender(struct sender *s, ps_t queueing_ps);
 void roce_close_sender(struct sender *s);
-void roce_on_failed(struct sender *s);
+void roce_on_failed(struct sender *s, ps_t now);
 void roce_open_receiver(struct receiver *r);
 void roce_close_receiver(struct receiver *r);
-uint64_t roce_received_seq(const struct receiver *r);
+uint64_t roce_received_bytes(const struct receiver *r, const struct message *m);
 
 void roce_fill(struct sender *s, struct packet *p, ps_t now);
 void roce_on_feedback(struct sender *s, struct packet *p, ps_t now);

@@ -117,6 +117,7 @@ static void go_back(struct sender *s)
 void roce_on_timeout(struct sender *s, ps_t now)
 {
     const struct roce_spec *spec = spec_of(s);
+    sender_count_timeout(s);
     if (s->retries++ >= spec->retry_limit) {
         sender_fail(s, now);
         return;

@@ -173,6 +173,7 @@ static void on_feedback(struct sender *s, struct packet *p, ps_t now)
 
 static void on_timeout(struct sender *s, ps_t now)
 {
+    sender_count_timeout(s);
     if (s->retries++ >= 7) {
         sender_fail(s, now);
         return;
@@ -193,9 +194,10 @@ struct toy_receiver {
 
 static void open_receiver(struct receiver *r) { ((struct toy_receiver *)r)->expected = 0; }
 
-static uint64_t received_seq(const struct receiver *r)
+static uint64_t received_bytes(const struct receiver *r, const struct message *m)
 {
-    return ((const struct toy_receiver *)r)->expected;
+    uint64_t seq = ((const struct toy_receiver *)r)->expected;
+    return seq > m->first_seq ? message_offset(m, seq, r->dim->seq_bytes) - m->start_byte : 0;
 }
 
 static void on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
@@ -250,5 +252,5 @@ const struct transport_ops toy_transport = {
     .on_timeout = on_timeout,
     .open_receiver = open_receiver,
     .on_data = on_data,
-    .received_seq = received_seq,
+    .received_bytes = received_bytes,
 };
