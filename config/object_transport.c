@@ -61,6 +61,29 @@ static const struct object overhead_object = {
     .schema = overhead_schema,
 };
 
+// ---- objects among the settings of a kind ----
+
+static struct object group_object(const struct transport_group *group)
+{
+    return (struct object){.key = group->key,
+                           .doc = group->doc,
+                           .params = group->params,
+                           .n_params = &group->n_params};
+}
+
+static void groups_read(struct reader *r, const struct place *place, struct keys *keys,
+                        struct transport_spec *transport)
+{
+    const struct transport_ops *ops = transport->ops;
+    for (size_t g = 0; g < ops->n_groups; g++) {
+        struct object object = group_object(&ops->groups[g]);
+        struct place at = place_key(place, object.key);
+        if (at.json != NULL)
+            object_read(r, &at, &object, transport->own);
+        keys_add(keys, object.key);
+    }
+}
+
 // ---- the object: keys of the kind, then keys of all transports ----
 
 static void transport_defaults(void *value) { transport_spec_init(value, transport_registry[0]); }
@@ -92,6 +115,7 @@ static void transport_read(struct reader *r, const struct place *place, void *va
         transport_spec_init(transport, ops);
     keys_add(&keys, "kind");
     read_params(r, place, &keys, ops->params, ops->n_params, transport->own);
+    groups_read(r, place, &keys, transport);
     read_params(r, place, &keys, transport_params, n_transport_params, transport);
     object_read(r, &overhead, &overhead_object, transport);
     keys_add(&keys, "wire_overhead");
@@ -105,6 +129,10 @@ static json_t *transport_write(const struct scenario *s, const void *value)
     json_t *json = json_object();
     json_object_set_new(json, "kind", json_string(ops->name));
     write_params(json, ops->params, ops->n_params, transport->own);
+    for (size_t g = 0; g < ops->n_groups; g++) {
+        struct object group = group_object(&ops->groups[g]);
+        json_object_set_new(json, group.key, object_json(s, &group, transport->own));
+    }
     write_params(json, transport_params, n_transport_params, transport);
     json_object_set_new(json, "wire_overhead", object_json(s, &overhead_object, transport));
     return json;
@@ -120,6 +148,10 @@ static json_t *kind_schema(const struct transport_ops *ops, const struct cc_cata
     schema_key(object, "kind", kind, !is_default);
     json_object_set_new(object, "description", json_string(ops->doc));
     schema_params(object, ops->params, ops->n_params);
+    for (size_t g = 0; g < ops->n_groups; g++) {
+        struct object group = group_object(&ops->groups[g]);
+        schema_key(object, group.key, object_schema(&group, policies), false);
+    }
     schema_params(object, transport_params, n_transport_params);
     schema_key(object, "wire_overhead", object_schema(&overhead_object, policies), false);
     return object;
@@ -151,6 +183,10 @@ static void transport_keys(const struct object_entry *entry, const char *prefix,
     struct own_key overhead = {overhead_object.key, overhead_object.type, overhead_object.def,
                                overhead_object.doc};
     to->table(to->ctx, prefix, ops->params, ops->n_params);
+    for (size_t g = 0; g < ops->n_groups; g++) {
+        struct object group = group_object(&ops->groups[g]);
+        object_keys(&group, NULL, group.key, to);
+    }
     to->table(to->ctx, prefix, transport_params, n_transport_params);
     object_keys(&overhead_object, NULL, overhead.key, to);
     to->own(to->ctx, &overhead);

@@ -4,6 +4,7 @@
 // connection numbers. The destination reads it from the connection's first packet on.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct frame_ops; // wire/frame.h
@@ -22,6 +23,10 @@ struct flow_id {
     uint16_t job;                   // index of the job that opened the flow
     uint16_t dim;                   // network dimension of the flow
     uint16_t int_bytes;             // bytes of the INT trailer of data and ACKs; 0 = none
+    uint32_t window_bytes;          // TCP: receive window
+    uint16_t mss_bytes;             // TCP: payload of a full segment
+    uint8_t window_scale;           // TCP: scale of the window fields
+    bool sack, timestamps, ecn;     // TCP: as negotiated
     uint8_t cls;                    // class of the data packets
     uint8_t data_dscp, ack_dscp, cnp_dscp; // DSCP of data, ACKs and CNPs
 };

@@ -30,6 +30,7 @@ struct record {
     // Copies at transmission time, because a fresh connection gets new numbers for every message.
     struct packet_meta meta;
     struct flow_id id;
+    struct sack_block sacks[META_SACKS];
     uint8_t trailer[INT_TRAILER_MAX];
 };
 
@@ -163,6 +164,8 @@ void capture_seen(struct capture *c, uint32_t port, const struct packet *packet,
             r.id = c->flows->ids[packet->flow];
         if (r.id.int_bytes > 0)
             int_trailer_put(r.trailer, r.id.int_bytes, &r.meta, meta_hops(c->meta, packet->meta));
+        for (unsigned n = 0; n < r.meta.n_sacks; n++)
+            r.sacks[n] = c->meta->sacks[(size_t)packet->meta * META_SACKS + n];
         heap_push(c, &r);
     }
 }
@@ -176,7 +179,7 @@ static void record_write(struct capture *c, const struct record *r)
         kept = pfc_encode(c->sources[r->source].port.src_mac, packet_pfc_classes(p),
                           packet_pfc_quanta(p), c->frame, c->frame_bytes);
     } else {
-        struct frame_source source = {p, &r->meta, &r->id, r->trailer};
+        struct frame_source source = {p, &r->meta, &r->id, r->sacks, r->trailer};
         kept = r->id.frames->encode(&source, c->frame, c->frame_bytes, &len);
     }
     capture_file_put(c->file, ns_of_ps(r->time_ps), c->frame, kept, len);

@@ -8,6 +8,7 @@
 // (source rank, number of flows that this rank opened before).
 #pragma once
 
+#include "engine/rng.h"
 #include "net/network.h"
 #include "transport/nic.h"
 #include "transport/sender.h"
@@ -137,6 +138,15 @@ static inline struct message *hosts_message(const struct hosts *hosts, uint32_t 
 static inline void sender_catch_up(const struct sender *s, ps_t now)
 {
     port_catch_up(sender_hosts(s)->net, s->port, now);
+}
+
+// Returns the hash of header fields by which switches choose among equal-cost paths. `connection` is
+// 0 unless switches hash connection numbers too.
+static inline uint32_t header_entropy(uint32_t src, uint32_t dst, uint32_t ports,
+                                      uint32_t connection)
+{
+    return (uint32_t)hash_mix(hash_mix((uint64_t)src << 32 | dst) + ports +
+                              ((uint64_t)connection << 16));
 }
 
 // Returns the 64-bit sequence number nearest to `near` whose low 32 bits are `seq`.

@@ -3,8 +3,10 @@
 #include "transport/transport.h"
 
 extern const struct transport_ops roce_transport;
+extern const struct transport_ops tcp_transport;
 
 const struct transport_ops *const transport_registry[] = {
     &roce_transport,
+    &tcp_transport,
     NULL,
 };

@@ -84,13 +84,14 @@ void sender_notify_ack(struct sender *s, const struct packet *p, uint64_t acked,
     s->cc->ops->on_ack(s->cc, &ack);
 }
 
-bool sender_signal(struct sender *s, enum cc_signal_kind kind, ps_t now)
+bool sender_signal(struct sender *s, enum cc_signal_kind kind, bool again, ps_t now)
 {
     if (!s->cc->ops->on_signal)
         return false;
     const struct cc_signal signal = {.now_ps = now,
                                      .kind = kind,
                                      .snd_nxt = s->nxt_bytes,
+                                     .again = again,
                                      .inflight_bytes = s->nxt_bytes - s->una_bytes};
     s->cc->ops->on_signal(s->cc, &signal);
     return true;

@@ -111,7 +111,8 @@ uint64_t sender_acknowledge(struct sender *s, uint64_t seq, ps_t now);
 void sender_notify_ack(struct sender *s, const struct packet *p, uint64_t acked, ps_t now);
 // Report an event other than an ACK to the policy. Returns false if the policy has no hook for
 // signals, so that its rate and window are unchanged.
-bool sender_signal(struct sender *s, enum cc_signal_kind kind, ps_t now);
+// `again`: see struct cc_signal.
+bool sender_signal(struct sender *s, enum cc_signal_kind kind, bool again, ps_t now);
 
 // Set the retransmission timer to expire after `rto_ps`, not counting time in which PFC pauses the
 // NIC.

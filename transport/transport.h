@@ -73,11 +73,20 @@ struct transport_warning {
     const char *key, *text;
 };
 
+// An object among the settings of a transport; offsets as in transport_ops.params.
+struct transport_group {
+    const char *key, *doc;
+    const struct param *params;
+    size_t n_params;
+};
+
 struct transport_ops {
     const char *name, *doc, *source;
     /* settings: a struct of spec_bytes at transport_spec.own */
     const struct param *params;
     size_t n_params, spec_bytes;
+    const struct transport_group *groups;
+    size_t n_groups;
     // Replaces settings left "auto" by what the policy's preset expects. NULL = the transport has
     // no such settings.
     void (*complete)(struct transport_spec *t, const struct cc_preset *preset);

@@ -94,4 +94,6 @@ void transport_spec_init(struct transport_spec *t, const struct transport_ops *o
     *t = (struct transport_spec){.ops = ops, .overhead = OVERHEAD_ETHERNET};
     params_default(transport_params, n_transport_params, t);
     params_default(ops->params, ops->n_params, t->own);
+    for (size_t g = 0; g < ops->n_groups; g++)
+        params_default(ops->groups[g].params, ops->groups[g].n_params, t->own);
 }

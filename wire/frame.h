@@ -16,6 +16,7 @@ struct frame_source {
     const struct packet *packet;
     const struct packet_meta *meta;
     const struct flow_id *flow;
+    const struct sack_block *sacks; // meta->n_sacks blocks
     const uint8_t *trailer; // the flow->int_bytes of telemetry after data and ACKs; NULL = zeros
 };
 

@@ -9,7 +9,13 @@
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_MAC_CONTROL 0x8808
 #define IPV4_BYTES 20
+#define IP_PROTOCOL_TCP 6
 #define IP_PROTOCOL_UDP 17
+
+// The DSCP of each class: AF31 for RoCE's usual class 3 (from vendors' guides), class selectors
+// (RFC 2474) for the others. DSCP / 8 is the class in all cases, which is the default mapping of
+// switches.
+static inline uint8_t dscp_of_class(unsigned cls) { return (uint8_t)(cls == 3 ? 26 : 8 * cls); }
 
 enum ip_ecn { IP_NOT_ECT = 0, IP_ECT0 = 2, IP_CE = 3 };
 

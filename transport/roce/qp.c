@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/rng.h"
+#include "wire/ip.h"
 
 enum {
     FIRST_QPN = 0x100,
@@ -12,21 +13,10 @@ enum {
     UDP_ENTROPY = 0xC000,
 };
 
-// The DSCP of each class: AF31 for RoCE's usual class 3 (from vendors' guides), class selectors
-// (RFC 2474) for the others. DSCP / 8 is the class in all cases, which is the default mapping of
-// switches.
-static const uint8_t dscp_of_class[NET_CLASSES] = {0, 8, 16, 26, 32, 40, 48, 56};
-
 // Returns the UDP source port: 14 bits of a hash of both queue pair numbers, as NICs compute it.
 static uint16_t udp_source(uint32_t qpn, uint32_t peer_qpn)
 {
     return (uint16_t)(UDP_ENTROPY | (hash_mix((uint64_t)qpn << 32 | peer_qpn) & 0x3fff));
-}
-
-static uint32_t header_hash(uint32_t src, uint32_t dst, uint16_t udp, uint32_t dst_qpn)
-{
-    return (uint32_t)hash_mix(hash_mix((uint64_t)src << 32 | dst) + udp +
-                              ((uint64_t)dst_qpn << 16));
 }
 
 // Derive the queue pair numbers from the source rank and its own count, so that they do not depend
@@ -43,12 +33,12 @@ void roce_name_connection(struct sender *s, uint32_t count)
     bool entropy = spec->entropy == ENTROPY_QPN;
     id->src_port = entropy ? udp_source(id->src_conn, id->dst_conn) : UDP_ENTROPY;
     id->dst_port = entropy ? udp_source(id->dst_conn, id->src_conn) : UDP_ENTROPY;
-    id->data_dscp = dscp_of_class[id->cls];
-    id->ack_dscp = dscp_of_class[roce_ack_class(spec, id->cls)];
-    id->cnp_dscp = dscp_of_class[NET_CLASS_CONTROL];
+    id->data_dscp = dscp_of_class(id->cls);
+    id->ack_dscp = dscp_of_class(roce_ack_class(spec, id->cls));
+    id->cnp_dscp = dscp_of_class(NET_CLASS_CONTROL);
     bool qpn = dim->hash_connection;
-    id->entropy = s->entropy = header_hash(id->src, id->dst, id->src_port, qpn ? id->dst_conn : 0);
-    id->back_entropy = header_hash(id->dst, id->src, id->dst_port, qpn ? id->src_conn : 0);
+    id->entropy = s->entropy = header_entropy(id->src, id->dst, id->src_port, qpn ? id->dst_conn : 0);
+    id->back_entropy = header_entropy(id->dst, id->src, id->dst_port, qpn ? id->src_conn : 0);
 }
 
 void roce_open_sender(struct sender *s, ps_t queueing_ps)

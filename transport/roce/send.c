@@ -126,7 +126,7 @@ void roce_on_timeout(struct sender *s, ps_t now)
         roce_selective_timeout(s);
     else
         go_back(s);
-    if (sender_signal(s, CC_SIGNAL_TIMEOUT, now))
+    if (sender_signal(s, CC_SIGNAL_TIMEOUT, false, now))
         sender_apply_cc(s, now);
     restart_rto(s, now);
     sender_wake(s, now);
@@ -144,7 +144,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     bool nak = p->flags & PACKET_NAK, advanced = psn > una, cc_notified = false;
     uint64_t acked = advanced ? sender_acknowledge(s, psn, now) : 0;
     if (recovery == RECOVERY_SELECTIVE_REPEAT && roce_selective_ack(s, p, una)) {
-        sender_signal(s, CC_SIGNAL_NACK, now);
+        sender_signal(s, CC_SIGNAL_NACK, false, now);
         cc_notified = true;
     }
     if (advanced) {
@@ -156,7 +156,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     }
     if (nak && recovery == RECOVERY_GO_BACK_N) {
         go_back(s);
-        sender_signal(s, CC_SIGNAL_NACK, now);
+        sender_signal(s, CC_SIGNAL_NACK, false, now);
         cc_notified = true;
     }
     if (s->cc_needs_acks && (!nak || acked > 0)) {
@@ -192,7 +192,7 @@ static void on_cnp(struct sender *s, const struct packet *p, ps_t now)
         return;
     if (s->oldest != MESSAGE_NIL)
         hosts_message(sender_hosts(s), s->sending != MESSAGE_NIL ? s->sending : s->oldest)->cnps++;
-    if (sender_signal(s, CC_SIGNAL_CNP, now))
+    if (sender_signal(s, CC_SIGNAL_CNP, false, now))
         sender_apply_cc(s, now);
 }
 

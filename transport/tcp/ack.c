@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// ACKs at the sender: the scoreboard, RTT samples, and the calls of recovery, policy and timer.
+#include "transport/tcp/tcp.h"
+
+// A segment has arrived. `cumulative`: the ACK covers it, instead of a SACK block.
+static void count_delivered(struct sender *s, uint64_t number, struct tcp_ack_facts *facts,
+                            bool cumulative, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    struct tcp_segment *seg = segment_at(&t->segs, number);
+    segment_delivered(&t->segs, seg);
+    facts->delivered++;
+    facts->delivered_bytes += seg->bytes;
+    tcp_rack_delivered(t, seg, number, now);
+    if (seg->state & SEGMENT_RESENT) { // its RTT is ambiguous (Karn's rule, RFC 6298, section 3)
+        facts->resent |= cumulative;
+    } else if (cumulative) {
+        facts->last_rtt_ps = now - seg->sent_ps;
+        if (facts->first_rtt_ps < 0)
+            facts->first_rtt_ps = facts->last_rtt_ps;
+    } else {
+        facts->last_sack_rtt_ps = now - seg->sent_ps;
+        if (facts->sack_rtt_ps < 0)
+            facts->sack_rtt_ps = facts->last_sack_rtt_ps;
+    }
+}
+
+/* ---- SACK ---- */
+
+static bool block_within(const struct sack_block *inner, const struct sack_block *outer)
+{
+    return (int32_t)(inner->start - outer->start) >= 0 && (int32_t)(outer->end - inner->end) >= 0;
+}
+
+// The first block reports a duplicate if data of it is already acknowledged, by the ACK or by the
+// second block (RFC 2883).
+static bool is_dsack(const struct sack_block *blocks, unsigned n, uint32_t ack)
+{
+    return (int32_t)(ack - blocks[0].end) >= 0 || (n > 1 && block_within(&blocks[0], &blocks[1]));
+}
+
+// A block that has grown since the last ACK is read from its old end on.
+static uint32_t unread_from(const struct tcp_sender *t, const struct sack_block *block)
+{
+    for (unsigned i = 0; i < t->n_seen; i++)
+        if (block_within(&t->seen[i], block) && t->seen[i].start == block->start)
+            return t->seen[i].end;
+    return block->start;
+}
+
+static void read_block(struct sender *s, const struct sack_block *block,
+                       struct tcp_ack_facts *facts, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    uint64_t number = segments_find(&t->segs, s->una, s->nxt, unread_from(t, block));
+    for (; number < s->nxt; number++) {
+        struct tcp_segment *seg = segment_at(&t->segs, number);
+        if ((int32_t)(block->end - seg->end) < 0)
+            return;
+        if (seg->state & SEGMENT_SACKED)
+            continue;
+        count_delivered(s, number, facts, false, now);
+        seg->state = (uint8_t)((seg->state & SEGMENT_RESENT) | SEGMENT_SACKED);
+        t->segs.sacked++;
+        facts->sacked = true;
+    }
+}
+
+static void read_sacks(struct sender *s, const struct packet *p, struct tcp_ack_facts *facts,
+                       ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    struct meta_pool *pool = &sender_hosts(s)->net->meta;
+    const struct packet_meta *meta = meta_at(pool, p->meta);
+    const struct sack_block *blocks = meta_sacks(pool, p->meta);
+    unsigned n = meta->n_sacks, first = 0;
+    if (is_dsack(blocks, n, meta->seq)) {
+        uint32_t bytes = blocks[0].end - blocks[0].start;
+        facts->dsack = true;
+        tcp_counters(s)->spurious += (bytes + s->dim->mtu_bytes - 1) / s->dim->mtu_bytes;
+        tcp_rack_dsack(s);
+        first = 1;
+    }
+    for (unsigned i = n; i-- > first;) // the newest block comes first and has the highest numbers
+        read_block(s, &blocks[i], facts, now);
+    t->n_seen = (uint8_t)(n - first);
+    for (unsigned i = first; i < n; i++)
+        t->seen[i - first] = blocks[i];
+}
+
+// Without SACK each duplicate ACK stands for a segment that has arrived (RFC 6582).
+static void count_duplicates(struct sender *s, uint64_t acked, struct tcp_ack_facts *facts)
+{
+    struct tcp_segments *segs = &tcp_of(s)->segs;
+    uint32_t mss = s->dim->mtu_bytes;
+    if (acked > 0) {
+        uint64_t known = segs->sacked < acked - 1 ? segs->sacked : acked - 1;
+        facts->delivered = (uint32_t)(acked - known);
+        facts->delivered_bytes -= facts->delivered_bytes > known * mss ? known * mss : 0;
+        segs->sacked -= (uint32_t)known;
+    } else if (facts->duplicate) {
+        uint32_t holes = segs->lost > 0 ? segs->lost : 1;
+        if (segs->sacked + holes >= tcp_outstanding(s))
+            return;
+        segs->sacked++;
+        facts->delivered++;
+        facts->delivered_bytes += mss;
+    }
+}
+
+/* ---- the cumulative ACK ---- */
+
+// Returns the number of segments that the ACK of all bytes before `ack` acknowledges.
+static uint64_t acknowledge(struct sender *s, uint64_t ack, struct tcp_ack_facts *facts, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    bool sack = tcp_sender_spec(s)->sack;
+    uint64_t number = s->una;
+    for (; number < s->nxt; number++) {
+        const struct tcp_segment *seg = segment_at(&t->segs, number);
+        if ((int32_t)((uint32_t)ack - seg->end) < 0)
+            break;
+        if (seg->state & SEGMENT_SACKED)
+            t->segs.sacked--;
+        else
+            count_delivered(s, number, facts, true, now);
+    }
+    uint64_t acked = number - s->una;
+    facts->advanced = acked > 0;
+    if (facts->resent)
+        facts->first_rtt_ps = facts->last_rtt_ps = -1;
+    if (t->segs.retx_from < number)
+        t->segs.retx_from = number;
+    if (!sack)
+        count_duplicates(s, acked, facts);
+    if (acked > 0)
+        sender_acknowledge(s, number, now);
+    return acked;
+}
+
+// The rule of packet analysers: an ACK without data that repeats number and window of the last one,
+// while the window is open (RFC 5681 also requires outstanding data).
+static void note_duplicate(struct sender *s, const struct packet_meta *meta,
+                           struct tcp_ack_facts *facts)
+{
+    struct tcp_sender *t = tcp_of(s);
+    bool repeats = !(meta->tcp_control & (TCP_SYN | TCP_FIN | TCP_RST)) &&
+                   meta->seq == t->last_ack && meta->window_bytes == t->last_window_bytes &&
+                   meta->window_bytes > 0;
+    tcp_counters(s)->duplicate_acks += repeats;
+    facts->duplicate = repeats && s->nxt > s->una;
+    t->last_ack = meta->seq;
+    t->last_window_bytes = meta->window_bytes;
+}
+
+static void sample_rtt(struct sender *s, const struct packet_meta *meta,
+                       struct tcp_ack_facts *facts, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    ps_t rtt_ps = facts->first_rtt_ps >= 0 ? facts->first_rtt_ps : facts->sack_rtt_ps;
+    if (rtt_ps < 0 && facts->advanced && tcp_sender_spec(s)->timestamps)
+        rtt_ps = now - meta->sent_ps;
+    if (facts->sack_rtt_ps >= 0)
+        facts->last_rtt_ps = facts->last_sack_rtt_ps;
+    if (facts->last_rtt_ps < 0)
+        facts->last_rtt_ps = rtt_ps;
+    if (rtt_ps < 0)
+        return;
+    if (facts->last_rtt_ps < t->min_rtt_ps)
+        t->min_rtt_ps = facts->last_rtt_ps;
+    tcp_rtt_sample(s, rtt_ps);
+}
+
+/* ---- policy and timer ---- */
+
+static void notify_policy(struct sender *s, const struct tcp_ack_facts *facts, ps_t now)
+{
+    const struct tcp_sender *t = tcp_of(s);
+    bool reducing = t->state == TCP_REDUCING || t->state == TCP_RECOVERY;
+    bool starting = t->ssthresh == UINT32_MAX && t->cwnd < 2 * (uint64_t)t->max_out;
+    if (!s->cc->ops->on_ack || facts->delivered == 0)
+        return;
+    const struct cc_ack ack = {
+        .now_ps = now,
+        .rtt_ps = facts->last_rtt_ps >= 0 ? facts->last_rtt_ps : t->srtt_ps,
+        .seq = s->una_bytes,
+        .snd_una = s->una_bytes,
+        .snd_nxt = s->nxt_bytes,
+        .acked_bytes = (uint32_t)facts->delivered_bytes,
+        .ce_bytes = facts->ece ? (uint32_t)facts->delivered_bytes : 0,
+        .inflight_bytes = (uint64_t)tcp_in_flight(s) * s->dim->mtu_bytes,
+        .recovering = reducing || !facts->advanced,
+        .window_limited = t->limited || starting,
+    };
+    s->cc->ops->on_ack(s->cc, &ack);
+    sender_apply_cc(s, now);
+}
+
+static void set_timer(struct sender *s, const struct tcp_ack_facts *facts, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    if (s->una < s->nxt) {
+        if (facts->advanced && !facts->timer_set)
+            tcp_arm_for_data(s, true, now);
+    } else if (s->nxt < s->tail && !tcp_fits_receiver(s)) {
+        if (t->timer != TCP_TIMER_WINDOW || s->rto_state == RTO_OFF)
+            tcp_arm(s, TCP_TIMER_WINDOW, tcp_rto_ps(s), now);
+    } else {
+        sender_rto_stop(s);
+        t->backoff = 0;
+    }
+}
+
+// A tail loss probe that repaired a loss has hidden it from the policy, if ACKs go beyond the probe
+// without a report that it was a duplicate (RFC 8985, section 7.4.2).
+static void end_probe(struct sender *s, const struct tcp_ack_facts *facts, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    if (s->una < t->tlp_end)
+        return;
+    if (!t->tlp_is_retx || facts->dsack) {
+        t->tlp_end = 0;
+    } else if (s->una > t->tlp_end) {
+        t->tlp_end = 0;
+        tcp_cut(s, CC_SIGNAL_DUPACK, now);
+    } else if (facts->duplicate && !facts->sacked) {
+        t->tlp_end = 0;
+    }
+}
+
+static void on_ack(struct sender *s, const struct packet *p, const struct packet_meta *meta,
+                   struct tcp_ack_facts *facts, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    uint64_t ack = seq_restore(meta->seq, s->una_bytes);
+    if (ack < s->una_bytes)
+        return;
+    t->peer_clock_ms = meta->clock_ms;
+    if (ack + meta->window_bytes > t->edge)
+        t->edge = ack + meta->window_bytes;
+    bool outstanding = s->una < s->nxt;
+    t->rack_advanced = false;
+    if (meta->n_sacks > 0)
+        read_sacks(s, p, facts, now);
+    else
+        t->n_seen = 0;
+    acknowledge(s, ack, facts, now);
+    if (facts->advanced)
+        s->retries = 0;
+    sample_rtt(s, meta, facts, now);
+    if (t->tlp_end > 0)
+        end_probe(s, facts, now);
+    if (outstanding && (t->state != TCP_OPEN || facts->sacked || facts->duplicate || facts->ece))
+        tcp_recover(s, facts, now);
+    notify_policy(s, facts, now);
+    set_timer(s, facts, now);
+}
+
+void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    sender_catch_up(s, now);
+    const struct packet_meta meta = *meta_at(&sender_hosts(s)->net->meta, p->meta);
+    if (s->failed || t->phase == TCP_CLOSED || meta.connection != t->connection)
+        return;
+    t->busy = true;
+    struct tcp_ack_facts facts = {
+        .first_rtt_ps = -1, .last_rtt_ps = -1, .sack_rtt_ps = -1, .ece = p->flags & PACKET_ECHO_CE};
+    if (!(meta.tcp_control & TCP_SYN))
+        note_duplicate(s, &meta, &facts);
+    if ((meta.tcp_control == 0 && t->phase == TCP_ESTABLISHED) || tcp_on_control(s, &meta, now))
+        on_ack(s, p, &meta, &facts, now);
+    if (meta.tcp_control & TCP_FIN)
+        tcp_on_peer_fin(s, now);
+    if (t->phase == TCP_ESTABLISHED && s->una == s->tail)
+        tcp_finish(s, now);
+    t->busy = false;
+    tcp_update(s);
+    sender_wake(s, now);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// Data segments: which one is sent next, and its packet.
+#include "transport/tcp/tcp.h"
+
+// Returns the payload of the next new segment. There must be one.
+static uint32_t next_payload(const struct sender *s)
+{
+    const struct message *m = hosts_message(sender_hosts(s), s->sending);
+    uint64_t left = m->start_byte + m->bytes - s->nxt_bytes;
+    return left < s->dim->mtu_bytes ? (uint32_t)left : s->dim->mtu_bytes;
+}
+
+// Segments are never cut to fit into the receive window (silly window avoidance, RFC 9293, section
+// 3.8.6.2).
+bool tcp_fits_receiver(const struct sender *s)
+{
+    uint64_t edge = tcp_of(s)->edge;
+    if (s->nxt_bytes + s->dim->mtu_bytes <= edge)
+        return true;
+    return s->nxt < s->tail && s->nxt_bytes + next_payload(s) <= edge;
+}
+
+// With segmentation offload a burst waits until the window has room for all of it, or for a third
+// of the window, unless nothing is in flight.
+static bool defers_burst(const struct sender *s, uint32_t in_flight)
+{
+    const struct tcp_sender *t = tcp_of(s);
+    if (t->burst_left > 0 || in_flight == 0)
+        return false;
+    uint64_t left = s->tail - s->nxt, room = t->cwnd - in_flight;
+    uint64_t burst = t->burst < t->cwnd / 3 ? t->burst : t->cwnd / 3;
+    return room < burst && room < left;
+}
+
+void tcp_update(struct sender *s)
+{
+    const struct tcp_sender *t = tcp_of(s);
+    uint32_t in_flight = tcp_in_flight(s);
+    bool may = !t->busy && t->phase == TCP_ESTABLISHED, room = may && in_flight < t->cwnd;
+    s->special_due = may && (t->probe_due || (room && t->segs.pending > 0));
+    bool fits = room && tcp_fits_receiver(s) && !(t->burst > 1 && defers_burst(s, in_flight));
+    s->window_bytes = fits ? UINT64_MAX : 0;
+}
+
+void tcp_on_window(struct sender *s, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    (void)now;
+    if (t->state == TCP_REDUCING || t->state == TCP_RECOVERY)
+        return; // the reduction moves the window towards the policy's
+    uint64_t segments = s->cwnd_bytes / s->dim->mtu_bytes;
+    t->cwnd = segments >= UINT32_MAX ? UINT32_MAX : segments > 0 ? (uint32_t)segments : 1;
+    tcp_update(s);
+}
+
+// Write segment `number` of message `m` to *p.
+static void fill_segment(struct sender *s, struct message *m, uint64_t number, struct packet *p,
+                         ps_t now)
+{
+    const struct transport_dim *dim = s->dim;
+    struct meta_pool *pool = &dim->hosts->net->meta;
+    const struct tcp_segment *seg = segment_at(&tcp_of(s)->segs, number);
+    bool full = seg->bytes == dim->mtu_bytes;
+    struct packet_sizes size = full ? dim->full : tcp_data_sizes(&dim->spec, seg->bytes, false);
+    *p = (struct packet){.flow = s->flow,
+                         .dst = s->dst_node,
+                         .entropy = s->entropy,
+                         .meta = meta_alloc(pool),
+                         .frame_bytes = (uint16_t)size.frame,
+                         .wire_bytes = (uint16_t)size.wire,
+                         .kind = PACKET_DATA,
+                         .cls = s->cls};
+    *meta_at(pool, p->meta) = (struct packet_meta){.sent_ps = now,
+                                                   .token = m->token,
+                                                   .seq = seg->end - seg->bytes,
+                                                   .clock_ms = tcp_of(s)->peer_clock_ms,
+                                                   .payload_bytes = seg->bytes,
+                                                   .connection = tcp_of(s)->connection};
+    if (number + 1 == message_end_seq(m))
+        p->flags |= PACKET_LAST;
+    tcp_of(s)->last_sent_ps = now;
+    m->packets++;
+}
+
+// Whether the window limits the flow (RFC 7661): it was full at any time since the data before
+// usage_end was sent.
+static void validate_window(const struct sender *s)
+{
+    struct tcp_sender *t = tcp_of(s);
+    uint32_t out = tcp_outstanding(s);
+    bool limited = tcp_in_flight(s) >= t->cwnd;
+    if (s->una >= t->usage_end || limited || (!t->limited && out > t->max_out)) {
+        t->limited = limited;
+        t->max_out = out;
+        t->usage_end = s->nxt;
+    }
+}
+
+static void fill_new(struct sender *s, struct packet *p, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    struct message *m = hosts_message(sender_hosts(s), s->sending);
+    uint32_t payload = next_payload(s);
+    segments_reserve(&t->segs, s->una, s->nxt);
+    s->nxt_bytes += payload;
+    *segment_at(&t->segs, s->nxt) = (struct tcp_segment){
+        .sent_ps = now, .end = (uint32_t)s->nxt_bytes, .bytes = (uint16_t)payload};
+    fill_segment(s, m, s->nxt, p, now);
+    if (tcp_sender_spec(s)->ect)
+        p->flags |= PACKET_ECT;
+    if (t->cwr_due) {
+        meta_at(&sender_hosts(s)->net->meta, p->meta)->tcp_control = TCP_CWR;
+        t->cwr_due = false;
+    }
+    if (p->flags & PACKET_LAST)
+        s->sending = m->next;
+    s->max = ++s->nxt;
+    validate_window(s);
+    tcp_arm_for_data(s, false, now);
+}
+
+// Retransmit a segment. By RFC 3168, section 6.1.5, it is not ECN capable; DCTCP's is.
+static void fill_again(struct sender *s, uint64_t number, struct packet *p, ps_t now)
+{
+    const struct hosts *hosts = sender_hosts(s);
+    uint32_t slot = s->oldest;
+    while (message_end_seq(hosts_message(hosts, slot)) <= number)
+        slot = hosts_message(hosts, slot)->next;
+    struct message *m = hosts_message(hosts, slot);
+    fill_segment(s, m, number, p, now);
+    segment_resend(&tcp_of(s)->segs, number, now);
+    p->flags |= PACKET_RETX;
+    if (tcp_sender_spec(s)->ect && s->dim->cc->needs & CC_NEEDS_CE_SHARE)
+        p->flags |= PACKET_ECT;
+    m->retransmitted++;
+    sender_hosts(s)->counters.retransmitted++;
+    tcp_counters(s)->retransmitted++;
+    if (number == s->una && tcp_of(s)->timer != TCP_TIMER_REORDER)
+        tcp_arm(s, TCP_TIMER_RTO, tcp_rto_ps(s), now);
+}
+
+// A tail loss probe is the next new segment, or else the last one sent (RFC 8985, section 7.3).
+static void fill_probe(struct sender *s, struct packet *p, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    t->probe_due = false;
+    t->tlp_is_retx = s->nxt == s->tail || !tcp_fits_receiver(s);
+    if (t->tlp_is_retx)
+        fill_again(s, s->nxt - 1, p, now);
+    else
+        fill_new(s, p, now);
+    t->tlp_end = s->nxt;
+    tcp_counters(s)->loss_probes++;
+    tcp_arm(s, TCP_TIMER_RTO, tcp_rto_ps(s), now);
+}
+
+static void count_burst(struct tcp_sender *t)
+{
+    if (t->burst_left == 0)
+        t->burst_left = t->burst;
+    t->burst_left--;
+}
+
+void tcp_fill(struct sender *s, struct packet *p, ps_t now)
+{
+    struct tcp_sender *t = tcp_of(s);
+    if (t->probe_due)
+        fill_probe(s, p, now);
+    else if (s->special_due)
+        fill_again(s, segments_pending(&t->segs), p, now);
+    else
+        fill_new(s, p, now);
+    if (t->state == TCP_REDUCING || t->state == TCP_RECOVERY)
+        t->prr_out++;
+    if (t->burst > 1)
+        count_burst(t);
+    tcp_update(s);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// The entry of TCP in the catalogue of transports: its settings and functions.
+#include "transport/tcp/tcp.h"
+
+#include "transport/tcp/frame.h"
+
+static const char *const connection_modes[] = {"pooled", "per_message", NULL};
+static const char *const ecn_modes[] = {"auto", "on", "off", NULL};
+static const char *const off[] = {"off", "0B", NULL};
+
+#define TC(f) offsetof(struct tcp_spec, f)
+static const struct param params[] = {
+    {.name = "mss",
+     .type = PARAM_BYTES,
+     .offset = TC(mss_bytes),
+     .def = "1448B",
+     .min = "64B",
+     .max = "8960B",
+     .help = "payload of a full segment: the MTU without 40 bytes of headers and the options",
+     .source = "RFC 6691"},
+    {.name = "rto_min",
+     .type = PARAM_TIME,
+     .offset = TC(rto_min_ps),
+     .def = "200ms",
+     .min = "1us",
+     .max = "100s",
+     .help = "smallest variation in RTO = SRTT + max(4 deviations, rto_min)",
+     .source = "Linux; RFC 6298 has 1 s; 1ms: Vasudevan et al., SIGCOMM 2009"},
+    {.name = "rto_initial",
+     .type = PARAM_TIME,
+     .offset = TC(rto_initial_ps),
+     .def = "1s",
+     .min = "1us",
+     .max = "100s",
+     .help = "timeout of the first SYN",
+     .source = "RFC 6298, section 2"},
+    {.name = "retries",
+     .type = PARAM_COUNT,
+     .offset = TC(retries),
+     .def = "15",
+     .min = "0",
+     .max = "1000",
+     .help = "timeouts without progress before the connection is reset and the flow fails",
+     .source = "RFC 9293, section 3.8.3; Linux tcp_retries2"},
+    {.name = "syn_retries",
+     .type = PARAM_COUNT,
+     .offset = TC(syn_retries),
+     .def = "6",
+     .min = "0",
+     .max = "1000",
+     .help = "repetitions of a SYN before the flow fails",
+     .source = "Linux tcp_syn_retries"},
+    {.name = "initial_window",
+     .type = PARAM_COUNT,
+     .offset = TC(initial_window),
+     .def = "10",
+     .min = "1",
+     .max = "10000",
+     .help = "segments that a new connection may send before the first ACK",
+     .source = "RFC 6928"},
+    {.name = "sack",
+     .type = PARAM_BOOL,
+     .offset = TC(sack),
+     .def = "true",
+     .help = "selective ACKs, with loss detection by RACK; false: duplicate ACKs alone",
+     .source = "RFC 2018, 2883, 8985; without: RFC 6582"},
+    {.name = "timestamps",
+     .type = PARAM_BOOL,
+     .offset = TC(timestamps),
+     .def = "true",
+     .help = "12 bytes of options in every packet",
+     .source = "RFC 7323"},
+    {.name = "tail_loss_probe",
+     .type = PARAM_BOOL,
+     .offset = TC(tail_loss_probe),
+     .def = "true",
+     .help = "send a segment two RTTs after the last ACK, before the timeout",
+     .source = "RFC 8985, section 7"},
+    {.name = "probe_slack",
+     .type = PARAM_TIME,
+     .offset = TC(probe_slack_ps),
+     .def = "2ms",
+     .min = "0ns",
+     .max = "1s",
+     .help = "added to two RTTs for a tail loss probe, and to a reordering timeout",
+     .source = "Linux (TCP_TIMEOUT_MIN_US); RFC 8985 adds nothing"},
+    {.name = "receive_window",
+     .type = PARAM_BYTES,
+     .offset = TC(window_bytes),
+     .def = "auto",
+     .min = "64B",
+     .max = "1073725440B",
+     .can_auto = true,
+     .help = "receive buffer; auto = two bandwidth-delay products, at least 6 MiB",
+     .source = "RFC 7323; Linux tcp_rmem"},
+    {.name = "slow_start_after_idle",
+     .type = PARAM_BOOL,
+     .offset = TC(slow_start_after_idle),
+     .def = "true",
+     .help = "halve the window for each RTO without sending, down to the initial window",
+     .source = "RFC 5681, section 4.1; RFC 2861; Linux"},
+    {.name = "pacing",
+     .type = PARAM_BOOL,
+     .offset = TC(pacing),
+     .def = "false",
+     .help = "send at 2 (slow start) or 1.2 windows per smoothed RTT",
+     .source = "Linux tcp_pacing_ss_ratio, tcp_pacing_ca_ratio"},
+    {.name = "segmentation_offload",
+     .type = PARAM_BYTES,
+     .offset = TC(offload_bytes),
+     .def = "0B",
+     .choices = off,
+     .max = "512KB",
+     .help = "send bursts of up to this size once the window has room for one; off = single "
+             "segments",
+     .source = "Linux TSO, 64 KB"},
+    {.name = "connections",
+     .type = PARAM_ENUM,
+     .offset = TC(connections),
+     .def = "pooled",
+     .choices = connection_modes,
+     .help = "pooled: the messages of a pair share connections, which stay open; per_message: each "
+             "message has a handshake and a close",
+     .source = "NCCL sockets; remote procedure calls"},
+    {.name = "connections_per_pair",
+     .type = PARAM_COUNT,
+     .offset = TC(connections_per_pair),
+     .def = "1",
+     .min = "1",
+     .max = "256",
+     .help = "pooled: connections of a pair of ranks, which its messages use in turn",
+     .source = "NCCL_NSOCKS_PERTHREAD"},
+    {.name = "ecn",
+     .type = PARAM_ENUM,
+     .offset = TC(ecn),
+     .def = "auto",
+     .choices = ecn_modes,
+     .help = "data is ECN capable; auto = if the policy's preset expects marks",
+     .source = "RFC 3168"},
+    {.name = "quick_ack",
+     .type = PARAM_COUNT,
+     .offset = TC(quick_ack),
+     .def = "0",
+     .max = "1000000000",
+     .help = "segments at the start of a connection that are acknowledged one by one",
+     .source = "Linux, while the receive window grows"},
+    {.name = "sack_compression",
+     .type = PARAM_TIME,
+     .offset = TC(sack_compression_ps),
+     .def = "0ns",
+     .min = "0ns",
+     .max = "1s",
+     .help = "longest delay of the fourth and further ACKs for a gap, at most RTT / 20; 0 = none",
+     .source = "Linux tcp_comp_sack_delay_ns (1 ms)"},
+    {.name = "timer_tick",
+     .type = PARAM_TIME,
+     .offset = TC(tick_ps),
+     .def = "0ns",
+     .min = "0ns",
+     .max = "1s",
+     .help = "resolution of timers, as of a kernel's timer wheel; 0 = exact",
+     .source = "Linux: 4 ms with HZ = 250"},
+    {.name = "read_stop",
+     .type = PARAM_TIME,
+     .offset = TC(read_stop_ps),
+     .def = "auto",
+     .min = "0ns",
+     .can_auto = true,
+     .help = "time at which the receiving applications stop reading; auto = never",
+     .source = "RFC 9293, section 3.8.6: zero windows"},
+    {.name = "read_resume",
+     .type = PARAM_TIME,
+     .offset = TC(read_resume_ps),
+     .def = "auto",
+     .min = "0ns",
+     .can_auto = true,
+     .help = "time at which they read again; auto = never",
+     .source = "RFC 9293, section 3.8.6"},
+};
+
+static const struct param delayed_ack_params[] = {
+    {.name = "segments",
+     .type = PARAM_COUNT,
+     .offset = TC(delack_segments),
+     .def = "2",
+     .min = "1",
+     .max = "1000",
+     .help = "full segments per ACK",
+     .source = "RFC 9293, section 3.8.6.3"},
+    {.name = "timeout",
+     .type = PARAM_TIME,
+     .offset = TC(delack_ps),
+     .def = "40ms",
+     .min = "1us",
+     .max = "1s",
+     .help = "longest delay of an ACK",
+     .source = "Linux; RFC 9293: at most 500 ms"},
+};
+
+static const struct transport_group groups[] = {
+    {"delayed_ack", "when data in order is acknowledged", delayed_ack_params,
+     sizeof delayed_ack_params / sizeof *delayed_ack_params},
+};
+
+// The preset's notification settings are RoCE's. ECN capable data goes with its switch profile.
+static void complete(struct transport_spec *t, const struct cc_preset *preset)
+{
+    struct tcp_spec *spec = tcp_spec_of(t);
+    spec->ect = spec->ecn == TCP_ECN_ON || (spec->ecn == TCP_ECN_AUTO && preset->profile.ecn);
+}
+
+void tcp_prepare(struct transport_dim *dim)
+{
+    const struct tcp_spec *spec = tcp_spec_const(&dim->spec);
+    dim->mtu_bytes = dim->seq_bytes = (uint32_t)spec->mss_bytes;
+    dim->packets_per_ack = (uint32_t)spec->delack_segments;
+    dim->connections_per_pair = (uint32_t)spec->connections_per_pair;
+    dim->fresh_connections = spec->connections == TCP_PER_MESSAGE;
+    dim->retransmits = true;
+    dim->echoes_marks = true;
+    dim->empty_bytes = 1;
+    dim->full = dim->first = tcp_data_sizes(&dim->spec, dim->mtu_bytes, false);
+    dim->ack = tcp_ack_sizes(&dim->spec, 0);
+}
+
+// Timers that a transmission starts: the retransmission timeout, and a tail loss probe after two
+// smoothed RTTs. No RTT is shorter than the base RTT of the smallest packets, of which half the
+// base RTT is a safe lower limit.
+static ps_t shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps)
+{
+    const struct tcp_spec *spec = tcp_spec_const(t);
+    ps_t probe_ps = base_rtt_ps / 2 + spec->probe_slack_ps, rto_ps = spec->rto_min_ps;
+    return probe_ps < rto_ps ? probe_ps : rto_ps;
+}
+
+const struct transport_ops tcp_transport = {
+    .name = "tcp",
+    .doc = "TCP with SACK, RACK-TLP, PRR and ECN",
+    .source = "RFC 9293, 2018, 6298, 6937, 7323, 8985",
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .groups = groups,
+    .n_groups = sizeof groups / sizeof *groups,
+    .spec_bytes = sizeof(struct tcp_spec),
+    .complete = complete,
+    .prepare = tcp_prepare,
+    .data_sizes = tcp_data_sizes,
+    .shortest_timer_ps = shortest_timer_ps,
+    .frames = &tcp_frames,
+    .receiver_bytes = sizeof(struct tcp_receiver),
+    .sender_bytes = sizeof(struct tcp_sender),
+    .name_connection = tcp_name_connection,
+    .open_sender = tcp_open_sender,
+    .close_sender = tcp_close_sender,
+    .fill = tcp_fill,
+    .on_feedback = tcp_on_feedback,
+    .on_timeout = tcp_on_timeout,
+    .on_failed = tcp_on_failed,
+    .on_window = tcp_on_window,
+    .idle_rtos = tcp_idle_rtos,
+    .on_post = tcp_on_post,
+    .open_receiver = tcp_open_receiver,
+    .close_receiver = tcp_close_receiver,
+    .on_data = tcp_on_data,
+    .received_bytes = tcp_received_bytes,
+};
