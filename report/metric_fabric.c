@@ -47,6 +47,26 @@ static const struct metric ecn_rows[] = {
 };
 METRIC_TABLE(ecn_table, ecn_rows);
 
+#define COUNTER(key, help, field)                                                                  \
+    {                                                                                              \
+        key, METRIC_COUNT, help, INTEGER(tcp_result, field)                                \
+    }
+static const struct metric tcp_rows[] = {
+    COUNTER("connections", "opened", connections),
+    COUNTER("retransmitted_segments", "segments with payload sent again", retransmitted),
+    COUNTER("fast_retransmits", "times a sender entered fast recovery", fast_retransmits),
+    COUNTER("timeouts", "retransmission timeouts, of SYNs and FINs too", timeouts),
+    COUNTER("tail_loss_probes", "RACK-TLP's probes", loss_probes),
+    COUNTER("window_probes", "probes of closed receive windows", window_probes),
+    COUNTER("duplicate_acks", "ACKs that repeat the last one, as packet analysers count them",
+            duplicate_acks),
+    COUNTER("spurious_retransmits", "segments that receivers report as duplicates (D-SACK)",
+            spurious),
+    COUNTER("resets", "connections given up after the last retry", resets),
+};
+#undef COUNTER
+METRIC_TABLE(tcp_table, tcp_rows);
+
 #define ROW(constant, key, help, sentence)                                                         \
     {key, METRIC_COUNT, help, INTEGER(result, drops[DROP_##constant])},
 static const struct metric reason_rows[] = {DROP_LIST(ROW)};

@@ -69,6 +69,8 @@ static const struct metric metrics_rows[] = {
     {"cnps", METRIC_COUNT,
      "CNPs sent by all receivers; with transport.cnp per_ack the marks echoed on ACKs",
      INTEGER(result, cnps)},
+    {"tcp", METRIC_WORDS, "TCP connections; null = there are none",
+     ONE_OR_LIST(result, tcp, n_tcp, tcp_table)},
     {"cc_cuts", METRIC_COUNT, "times a policy lowered a rate or a window",
      INTEGER(result, cc_cuts)},
     {"drops", METRIC_WORDS, "packets that were lost", PART_OF(result, drops_table)},

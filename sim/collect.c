@@ -161,6 +161,27 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
     r->markable_packets += s->markable;
 }
 
+static void collect_tcp(const struct sim *sim, struct result *r)
+{
+    struct tcp_result *sum = r->tcp = memory_zeroed(1, sizeof *r->tcp);
+    for (uint32_t d = 0; d < sim->hosts.n_dims; d++) {
+        const struct transport_dim *dim = &sim->hosts.dims[d];
+        if (strcmp(dim->ops->name, "tcp") != 0)
+            continue;
+        const struct transport_counters *c = &dim->counters;
+        r->n_tcp = 1;
+        sum->connections += c->connections;
+        sum->retransmitted += c->retransmitted;
+        sum->fast_retransmits += c->fast_retransmits;
+        sum->timeouts += c->timeouts;
+        sum->loss_probes += c->loss_probes;
+        sum->window_probes += c->window_probes;
+        sum->duplicate_acks += c->duplicate_acks;
+        sum->spurious += c->spurious;
+        sum->resets += c->resets;
+    }
+}
+
 static void collect_fabric(const struct sim *sim, struct result *r)
 {
     r->n_ports = sim->graph.n_ports;
@@ -176,6 +197,7 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     collect_drops(sim, r);
     const struct host_counters *counters = &sim->hosts.counters;
     r->cnps = sim->hosts.dims[0].echoes_marks ? counters->echoed_marks : counters->cnps_sent;
+    collect_tcp(sim, r);
     r->changes = sim->changes;
     r->n_changes = sim->n_changes;
     r->cc_cuts = counters->cc_cuts;

@@ -32,6 +32,7 @@ void result_free(struct result *r)
         free(r->collectives[i].phases);
         free(r->collectives[i].dims);
     }
+    free(r->tcp);
     for (size_t i = 0; i < r->n_trainings; i++) {
         free(r->trainings[i].passes);
         free(r->trainings[i].layers);

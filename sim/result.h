@@ -185,6 +185,12 @@ struct capture_result {
     uint64_t packets;
 };
 
+// Counts over all TCP connections (transport/transport.h).
+struct tcp_result {
+    uint64_t connections, retransmitted, fast_retransmits, timeouts, loss_probes, window_probes,
+        duplicate_acks, spurious, resets;
+};
+
 struct result {
     const char *name, *policy;
     uint64_t seed;
@@ -210,6 +216,8 @@ struct result {
     ps_t paused_ps;
     struct pfc_port_result *pfc_ports;
     size_t n_pfc_ports;
+    struct tcp_result *tcp; // of TCP connections
+    size_t n_tcp;           // 0 = the scenario has none
     uint64_t marked_packets, markable_packets, cnps;
     uint64_t cc_cuts; // number of times a policy lowered a rate or a window
     uint64_t dropped_packets, dropped_bytes;

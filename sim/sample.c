@@ -37,18 +37,37 @@ static void add_port(void *ctx, uint32_t port)
     s->ports[s->n_ports++] = port;
 }
 
-static const struct cc *cc_of(const struct sim *sim, uint32_t flow)
+static const struct sender *sender_of(const struct sim *sim, uint32_t flow)
 {
-    return sim->hosts.senders[flow]->cc;
+    return sim->hosts.senders[flow];
 }
 
-// Number of sampled values of a flow's policy.
-static size_t n_observed(const struct cc *cc)
+static size_t count_names(const char *const *names)
 {
     size_t n = 0;
-    while (cc->ops->observed && cc->ops->observed[n] && n < OBSERVE_MAX)
+    while (names && names[n] && n < OBSERVE_MAX)
         n++;
     return n;
+}
+
+// Number of sampled values of a flow: those of its policy, then those of its transport.
+static size_t n_observed(const struct sender *s)
+{
+    return count_names(s->cc->ops->observed) + count_names(s->dim->ops->observed);
+}
+
+static const char *observed_name(const struct sender *s, size_t i)
+{
+    size_t n = count_names(s->cc->ops->observed);
+    return i < n ? s->cc->ops->observed[i] : s->dim->ops->observed[i - n];
+}
+
+static void observe(const struct sender *s, double values[2 * OBSERVE_MAX])
+{
+    if (s->cc->ops->observe)
+        s->cc->ops->observe(s->cc, values, OBSERVE_MAX);
+    if (s->dim->ops->observe)
+        s->dim->ops->observe(s, values + count_names(s->cc->ops->observed));
 }
 
 // Number of lines that the flows opened since the last sample will add.
@@ -56,7 +75,7 @@ static size_t coming_lines(const struct sim *sim)
 {
     size_t n = 0;
     for (uint32_t flow = sim->sampler->n_sampled; flow < sim->hosts.flows.n; flow++)
-        n += 2 + n_observed(cc_of(sim, flow));
+        n += 2 + n_observed(sender_of(sim, flow));
     return n;
 }
 
@@ -65,11 +84,11 @@ static void add_flows(struct sim *sim)
 {
     struct sampler *s = sim->sampler;
     for (; s->n_sampled < sim->hosts.flows.n; s->n_sampled++) {
-        const struct cc *cc = cc_of(sim, s->n_sampled);
+        const struct sender *sender = sender_of(sim, s->n_sampled);
         line_add(s, SERIES_RATE, NULL, NULL);
         line_add(s, SERIES_CWND, NULL, NULL);
-        for (size_t i = 0; i < n_observed(cc); i++)
-            line_add(s, SERIES_OBSERVE, NULL, cc->ops->observed[i]);
+        for (size_t i = 0; i < n_observed(sender); i++)
+            line_add(s, SERIES_OBSERVE, NULL, observed_name(sender, i));
     }
 }
 
@@ -122,14 +141,14 @@ static void sample_flows(struct sim *sim, size_t at)
     struct series *series = &sim->sampler->series;
     size_t observed = 0;
     for (uint32_t flow = 0; flow < sim->sampler->n_sampled; flow++) {
-        const struct cc *cc = cc_of(sim, flow);
-        double values[OBSERVE_MAX] = {0};
+        const struct sender *sender = sender_of(sim, flow);
+        const struct cc *cc = sender->cc;
+        double values[2 * OBSERVE_MAX] = {0};
         series->lines[SERIES_RATE][flow].values[at] = (double)cc->rate_bps;
         series->lines[SERIES_CWND][flow].values[at] =
             cc->cwnd_bytes == CC_UNLIMITED ? -1 : (double)cc->cwnd_bytes;
-        if (cc->ops->observe)
-            cc->ops->observe(cc, values, OBSERVE_MAX);
-        for (size_t i = 0; i < n_observed(cc); i++)
+        observe(sender, values);
+        for (size_t i = 0; i < n_observed(sender); i++)
             series->lines[SERIES_OBSERVE][observed++].values[at] = values[i];
     }
 }
@@ -223,7 +242,7 @@ struct series *sim_sampler_series(struct sim *sim)
     for (uint32_t flow = 0; flow < n; flow++) {
         bool sampled = flow < s->n_sampled; // false: opened after the last sample
         one[flow + 1] = one[flow] + sampled;
-        several[flow + 1] = several[flow] + (sampled ? n_observed(cc_of(sim, flow)) : 0);
+        several[flow + 1] = several[flow] + (sampled ? n_observed(sender_of(sim, flow)) : 0);
     }
     order_lines(sim, SERIES_RATE, one);
     order_lines(sim, SERIES_CWND, one);

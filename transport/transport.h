@@ -130,6 +130,10 @@ struct transport_ops {
     void (*open_receiver)(struct receiver *r);
     void (*close_receiver)(struct receiver *r); // may be NULL
     void (*on_data)(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
+    // State of a sender for time series, beside that of its policy: `observe` writes the values that
+    // the NULL-terminated list `observed` names, at most 8. Both may be NULL.
+    const char *const *observed;
+    void (*observe)(const struct sender *s, double *out);
     void (*close_dim)(struct transport_dim *dim); // frees dim->shared; may be NULL
     // Returns the bytes of a message that have been received in order, for reports.
     uint64_t (*received_bytes)(const struct receiver *r, const struct message *m);

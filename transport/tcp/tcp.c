@@ -223,6 +223,23 @@ void tcp_prepare(struct transport_dim *dim)
     dim->ack = tcp_ack_sizes(&dim->spec, 0);
 }
 
+static const char *const observed[] = {"window_pkts",    "ssthresh_pkts", "state",
+                                       "in_flight_pkts", "unacked_pkts",  "sacked_pkts",
+                                       "srtt_us",        "rto_ms",        NULL};
+
+static void observe(const struct sender *s, double *out)
+{
+    const struct tcp_sender *t = tcp_of(s);
+    *out++ = t->cwnd;
+    *out++ = t->ssthresh;
+    *out++ = t->state;
+    *out++ = tcp_in_flight(s);
+    *out++ = tcp_outstanding(s);
+    *out++ = t->segs.sacked;
+    *out++ = (double)t->srtt_ps / (double)PS_PER_US;
+    *out = (double)tcp_rto_ps(s) / (double)PS_PER_MS;
+}
+
 // Timers that a transmission starts: the retransmission timeout, and a tail loss probe after two
 // smoothed RTTs. No RTT is shorter than the base RTT of the smallest packets, of which half the
 // base RTT is a safe lower limit.
@@ -263,4 +280,6 @@ const struct transport_ops tcp_transport = {
     .close_receiver = tcp_close_receiver,
     .on_data = tcp_on_data,
     .received_bytes = tcp_received_bytes,
+    .observed = observed,
+    .observe = observe,
 };
