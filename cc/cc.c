@@ -8,6 +8,17 @@ __extension__ typedef unsigned __int128 u128;
 
 #define PS_BITS_PER_BYTE (8 * (u128)PS_PER_S)
 
+const struct cc_need_word cc_need_words[] = {
+    {CC_NEEDS_ECN, "ECN marks"},
+    {CC_NEEDS_CNP, "notifications (CNPs, or CE echoed on ACKs)"},
+    {CC_NEEDS_INT, "in-band telemetry"},
+    {CC_NEEDS_GLOBAL_RTT, "the largest base RTT of all pairs"},
+    {CC_NEEDS_CE_SHARE, "the exact share of marked bytes"},
+    {CC_NEEDS_PACING, "paced flows in a lossless class"},
+    {CC_NEEDS_SLOW_START, "an initial window (slow start)"},
+    {0, NULL},
+};
+
 // ---- rows of parameters ----
 
 const struct param cc_cap_params[] = {

@@ -30,7 +30,7 @@
 // built. GLOBAL_RTT: env->global_rtt_ps must be set (computing it searches all pairs). CE_SHARE:
 // ack->ce_bytes must be exact even if an ACK covers several packets, so the receiver acknowledges
 // immediately when CE changes (RFC 8257, section 3.2). PACING: the policy bounds the traffic by its
-// rate alone and does not react to loss, so it needs a NIC that paces flows and a lossless class.
+// rate and does not react to loss, so it needs a NIC that paces flows and a lossless class.
 // SLOW_START: new flows must start with env->initial_window_bytes.
 enum cc_needs {
     CC_NEEDS_ECN = 1,
@@ -41,6 +41,13 @@ enum cc_needs {
     CC_NEEDS_PACING = 32,
     CC_NEEDS_SLOW_START = 64
 };
+
+// What a need is called in messages and pages, in the order of the bits; `text` NULL ends the list.
+struct cc_need_word {
+    unsigned bit;
+    const char *text;
+};
+extern const struct cc_need_word cc_need_words[];
 
 // The environment of a flow; constant for its life.
 struct cc_env {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// DCTCP on RoCE: the window (or the rate) decreases in proportion to the marked share of the
-// traffic.
+// DCTCP: the window (or the rate) decreases in proportion to the marked share of the traffic.
 //
 // Once per window of data alpha moves towards F, the share of acknowledged bytes whose packets were
 // marked. (If an ACK covers several packets, transport.ack_interval above 1, the receiver also
@@ -17,8 +16,13 @@
 //           marked ACKs by one plus the number of packets in flight when the window began, which is
 //           the same with one ACK per packet.
 //
-// Left out: slow start (a flow starts with one BDP, and grows by additive increase after a
-// timeout); in rate mode any reaction to loss, as in its source.
+// Where the transport gives an initial window (TCP), the window mode starts with it in slow start,
+// which ends at the first mark or loss (RFC 8257, section 3.3; RFC 5681). A timeout sets the
+// threshold to half the window and starts slowly again; idle time halves W once for each
+// retransmission timeout, but not below the initial window (RFC 2861). On RoCE flows start with one
+// BDP, and after a timeout grow by additive increase.
+//
+// Left out: in rate mode any reaction to loss, as in its source.
 // Differs: the observation of windows begins with the first ACK, which ends no window (RFC 8257
 // lets it end one, of that ACK alone; the ns-3 model does as here). W grows only while the flow
 // uses all of it but one packet (RFC 7661), so that a flow limited by its NIC does not accumulate
@@ -44,8 +48,9 @@ struct dctcp {
     /* config, resolved for this line */
     uint64_t ai_bps, min_bps;
     /* state; the rate is cc->rate_bps */
-    double alpha, marked; // marked: F of the last complete window
-    double window_bytes;  // W, window mode
+    double alpha, marked;  // marked: F of the last complete window
+    double window_bytes;   // W, window mode
+    double ssthresh_bytes; // slow start below it; 0 = the transport has no slow start
     /* the window being observed */
     uint64_t acked_bytes, ce_bytes;
     uint64_t end;                 // snd_nxt when the observed window began
@@ -124,6 +129,8 @@ static const struct cc_preset dctcp_presets[] = {
      .profile = {true, 600000, 2400000, 0.2, RATE_200G, true}},
 };
 
+#define NO_THRESHOLD 1e18 // slow start without a threshold
+
 static struct dctcp *dctcp_of(struct cc *cc) { return (struct dctcp *)(void *)cc->priv; }
 
 // Set rate and window for the transport: W or the rate, and the cap.
@@ -174,6 +181,19 @@ static void window_set(struct cc *cc, double bytes)
     outputs_follow(cc);
 }
 
+// A mark or a loss ends slow start: the threshold is the reduced window, at least two packets
+// (RFC 5681, equation 4).
+static void slow_start_end(struct cc *cc)
+{
+    struct dctcp *s = dctcp_of(cc);
+    double least = 2.0 * cc->env->mtu_bytes;
+    if (s->ssthresh_bytes <= 0)
+        return;
+    if (s->window_bytes < least)
+        window_set(cc, least);
+    s->ssthresh_bytes = s->window_bytes;
+}
+
 // RFC 8257, section 3.3: W (1 - alpha/2); likewise the rate, not below its minimum.
 static void cut(struct cc *cc)
 {
@@ -189,13 +209,19 @@ static void cut(struct cc *cc)
     outputs_follow(cc);
 }
 
-// RFC 5681, section 3.1: W + MTU * acked/W, if the flow used all of W but one packet.
+// RFC 5681, section 3.1: in slow start W + acked, up to the threshold; then W + MTU * acked/W, if
+// the flow used all of W but one packet. With slow start the transport decides what counts as used.
 static void window_increase(struct cc *cc, const struct cc_ack *ack)
 {
-    double mtu = cc->env->mtu_bytes, window = dctcp_of(cc)->window_bytes;
-    double used = (double)(ack->inflight_bytes + ack->acked_bytes);
-    if (used + mtu >= window)
-        window_set(cc, window + mtu * ack->acked_bytes / window);
+    const struct dctcp *s = dctcp_of(cc);
+    double mtu = cc->env->mtu_bytes, window = s->window_bytes, acked = ack->acked_bytes;
+    double used = (double)ack->inflight_bytes + acked;
+    if (s->ssthresh_bytes > 0 ? !ack->window_limited : used + mtu < window)
+        return;
+    double slow = s->ssthresh_bytes - window; // room for slow start
+    slow = slow < 0 ? 0 : slow < acked ? slow : acked;
+    window += slow;
+    window_set(cc, window + mtu * (acked - slow) / window);
 }
 
 static void rate_increase(struct cc *cc)
@@ -224,12 +250,26 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
         return;
     if (ack->ce_bytes > 0) {
         cut(cc);
+        slow_start_end(cc);
         cut_begin(s, ack->snd_nxt);
     } else if (p->mode == MODE_WINDOW) {
-        window_increase(cc, ack);
+        if (!ack->recovering)
+            window_increase(cc, ack);
     } else if (turn) {
         rate_increase(cc);
     }
+}
+
+// A timeout: one MTU. With slow start the threshold is half the window, unless an earlier timeout of
+// the same data has set it, and growth begins at once (RFC 5681, section 3.1).
+static void restart_slowly(struct cc *cc, const struct cc_signal *signal)
+{
+    struct dctcp *s = dctcp_of(cc);
+    double least = 2.0 * cc->env->mtu_bytes, half = s->window_bytes / 2;
+    if (s->ssthresh_bytes > 0 && !signal->again)
+        s->ssthresh_bytes = half > least ? half : least;
+    window_set(cc, 0);
+    s->reduced = false;
 }
 
 // RFC 8257, section 3.5: loss is handled as in TCP. Go-back-N has lowered snd_nxt, so the data that
@@ -240,12 +280,16 @@ static void dctcp_on_signal(struct cc *cc, const struct cc_signal *signal)
     const struct dctcp_params *p = cc->params;
     if (p->mode == MODE_RATE || !cc_signal_is_loss(signal->kind))
         return;
-    if (signal->kind == CC_SIGNAL_TIMEOUT)
-        window_set(cc, 0);
-    else if (!s->reduced)
+    if (signal->kind == CC_SIGNAL_TIMEOUT) {
+        restart_slowly(cc, signal);
+        if (s->ssthresh_bytes > 0)
+            return;
+    } else if (!s->reduced) {
         window_set(cc, s->window_bytes / 2);
-    else
+        slow_start_end(cc);
+    } else {
         return;
+    }
     cut_begin(s, signal->snd_nxt > s->sent_bytes ? signal->snd_nxt : s->sent_bytes);
 }
 
@@ -260,7 +304,26 @@ static void dctcp_init(struct cc *cc, ps_t now)
         .alpha = 1,
     };
     cc->rate_bps = line_bps;
-    window_set(cc, (double)cc_bdp_bytes(cc->env));
+    if (p->mode == MODE_WINDOW && cc->env->initial_window_bytes > 0) {
+        dctcp_of(cc)->ssthresh_bytes = NO_THRESHOLD;
+        window_set(cc, cc->env->initial_window_bytes);
+    } else {
+        window_set(cc, (double)cc_bdp_bytes(cc->env));
+    }
+}
+
+// RFC 2861, section 3: W is halved for each timeout of idle time; the threshold remembers 3/4 of it.
+static void window_decay(struct cc *cc, uint32_t rtos)
+{
+    struct dctcp *s = dctcp_of(cc);
+    double window = s->window_bytes, initial = cc->env->initial_window_bytes;
+    if (s->ssthresh_bytes <= 0 || rtos == 0)
+        return;
+    if (s->ssthresh_bytes < 0.75 * window)
+        s->ssthresh_bytes = 0.75 * window;
+    for (; rtos > 0 && window > initial; rtos--)
+        window = window / 2 > initial ? window / 2 : initial;
+    window_set(cc, window);
 }
 
 static void dctcp_on_post(struct cc *cc, const struct cc_post *post)
@@ -274,6 +337,8 @@ static void dctcp_on_post(struct cc *cc, const struct cc_post *post)
         s->observing = false;
         s->acked_bytes = s->ce_bytes = 0;
     }
+    if (idle != CC_IDLE_RESTART)
+        window_decay(cc, post->idle_rtos);
 }
 
 static const char *const dctcp_observed[] = {"alpha", "marked", "reduced", NULL};

@@ -122,6 +122,7 @@ const struct cc_ops cc_powertcp_delay = {
     .name = "powertcp_delay",
     .doc = "PowerTCP with power estimated from round-trip times, without telemetry",
     .paper = "Addanki et al., NSDI 2022 (theta-PowerTCP)",
+    .needs = CC_NEEDS_PACING,
     .params = delay_param_table,
     .n_params = sizeof delay_param_table / sizeof delay_param_table[0],
     .params_bytes = sizeof(struct delay_params),

@@ -14,6 +14,8 @@ extern const struct cc_ops cc_hpcc;
 extern const struct cc_ops cc_swift;
 extern const struct cc_ops cc_powertcp;
 extern const struct cc_ops cc_powertcp_delay;
+extern const struct cc_ops cc_newreno;
+extern const struct cc_ops cc_cubic;
 
 // One per line.
 // clang-format off
@@ -28,6 +30,8 @@ const struct cc_ops *const cc_registry[] = {
     &cc_swift,
     &cc_powertcp,
     &cc_powertcp_delay,
+    &cc_newreno,
+    &cc_cubic,
     NULL,
 };
 // clang-format on

@@ -32,7 +32,8 @@
 // average over RTT samples, and the limit of growth if the application has nothing to send.
 // Differs: a decrease that was not made does not delay the next one (in the listing, cwnd <=
 // previous cwnd delays it at every ACK); a flow starts with one BDP, like every RoCE policy with a
-// window here.
+// window here, also where the transport has an initial window (TCP); the window does not grow while
+// TCP repairs a loss.
 //
 // Sources: Kumar et al., SIGCOMM 2020, algorithm 1 and sections 3.1 to 3.5; constants that the
 // paper does not give are those of csg-htsim, sim/swift.cpp.
@@ -290,9 +291,9 @@ static void swift_on_ack(struct cc *cc, const struct cc_ack *ack)
     ps_t target_delay_ps = target_ps(cc, s, s->cwnd);
     s->rtt_ps = ack->rtt_ps;
     s->timeouts = 0;
-    if (s->rtt_ps < target_delay_ps)
+    if (s->rtt_ps < target_delay_ps && !ack->recovering)
         increase(cc, ack->acked_bytes);
-    else if (may_decrease(s, ack->now_ps))
+    else if (s->rtt_ps >= target_delay_ps && may_decrease(s, ack->now_ps))
         decrease(cc, kept_above(cc->params, s->rtt_ps, target_delay_ps), ack->now_ps);
     else
         window_set(cc, s->cwnd); // the pace depends on the RTT

@@ -4,6 +4,7 @@
 // The window is not adapted. It limits the queue of one flow to (k - 1) BDP on an empty path and to
 // k BDP on any path; a flow alone keeps its full rate. k = 1 loses about 5 %, because an ACK may
 // wait behind a data frame on the reverse path, which the base RTT does not include: hence 1.1.
+// The initial window of a transport (TCP) does not apply, and a loss does not reduce the window.
 // Source: the window of the HPCC simulations (Li et al., SIGCOMM 2019, section 5) without its
 // adaptation; the "PFC" case of Khan et al. (Hot Interconnects 2022) may be this one.
 #include "cc/cc.h"

@@ -34,6 +34,7 @@ struct comparison {
     const struct options *options;
     const char *path;   // of the scenario
     const char *policy; // the scenario's own policy
+    const struct scenario *base;
     char *dir;
     struct result_set *set; // of the directory that contains the runs' directories
     struct variant *list;
@@ -107,8 +108,11 @@ static void add_all(struct comparison *c, const char *policies, uint64_t base_se
             err_add(err, "--cc", "an empty policy name in \"%s\"", policies);
         else if (strcmp(word, "all") == 0)
             for (size_t i = 0; i < c->options->policies.n; i++)
-                for (uint64_t k = 0; k < c->options->seeds; k++)
-                    add(c, c->options->policies.policies[i]->name, k, base_seed, err);
+                for (uint64_t k = 0; k < c->options->seeds; k++) {
+                    const struct cc_ops *policy = c->options->policies.policies[i];
+                    if (scenario_runs(c->base, policy))
+                        add(c, policy->name, k, base_seed, err);
+                }
         else
             for (uint64_t k = 0; k < c->options->seeds; k++)
                 add(c, word, k, base_seed, err);
@@ -301,6 +305,7 @@ int command_compare(const struct options *given)
     if (base) {
         const struct spec *spec = scenario_spec(base);
         c.policy = spec->dims[spec->n_dims - 1].cc->name;
+        c.base = base;
         c.dir = o.out ? text_format("%s", o.out) : text_format("out/%s-compare", spec->name);
         add_all(&c, o.cc, spec->seed, &err);
         if (err.n_errors == 0 && (c.set = result_set_open(c.dir, &err)) != NULL) {

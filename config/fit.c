@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Checks whether the policy, the transport and the switches of a dimension fit together.
+#include <stdio.h>
 #include <string.h>
 
 #include "config/read.h"
@@ -39,6 +40,45 @@ static void transport_check(struct reader *r, const struct place *place, const s
         struct place key = place_key(place, warnings[i].key);
         place_warn(r->err, &key, "%s", warnings[i].text);
     }
+}
+
+// What the policy needs and the transport does not provide: the first such word.
+static const char *missing_need(const struct transport_ops *ops, const struct cc_ops *cc)
+{
+    const struct cc_need_word *word = cc_need_words;
+    while (word->text != NULL && !(word->bit & cc->needs & ~ops->provides))
+        word++;
+    return word->text;
+}
+
+bool scenario_runs(const struct scenario *scenario, const struct cc_ops *policy)
+{
+    const struct spec *spec = &scenario->spec;
+    return transport_runs(spec->dims[spec->n_dims - 1].transport.ops, policy);
+}
+
+// The names of all policies that the transport runs, as "a, b, c".
+static const char *policies_of(const struct cc_catalogue *policies, const struct transport_ops *ops,
+                               char *buf, size_t room)
+{
+    size_t used = 0;
+    buf[0] = '\0';
+    for (size_t i = 0; i < policies->n && used < room; i++)
+        if (transport_runs(ops, policies->policies[i]))
+            used += (size_t)snprintf(buf + used, room - used, "%s%s", used > 0 ? ", " : "",
+                                     policies->policies[i]->name);
+    return buf;
+}
+
+void fit_policy_check(struct reader *r, const struct place *place, const struct dim_spec *dim)
+{
+    const struct transport_ops *ops = dim->transport.ops;
+    struct place cc = place_key(place, "cc"), kind = place_key(&cc, "kind");
+    char names[1024];
+    if (!transport_runs(ops, dim->cc))
+        place_error(r->err, &kind, "%s needs %s, which transport %s does not have; %s runs: %s",
+                    dim->cc->name, missing_need(ops, dim->cc), ops->name, ops->name,
+                    policies_of(r->policies, ops, names, sizeof names));
 }
 
 void fit_check(struct reader *r, const struct place *place, const struct dim_spec *dim)

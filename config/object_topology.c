@@ -91,6 +91,8 @@ static void read_overrides(struct reader *r, const struct place *place, struct k
     keys_add(keys, "cc");
     if (sw.json != NULL || transport.json != NULL || cc.json != NULL)
         fit_check(r, place, dim);
+    if (transport.json != NULL || cc.json != NULL)
+        fit_policy_check(r, place, dim);
 }
 
 // Read a dimension. Returns true if its shape has no errors; errors in overrides do not count.
@@ -222,11 +224,15 @@ static void topology_read(struct reader *r, const struct place *place, void *val
 static void check_base(struct reader *r, const struct place *root)
 {
     const struct scenario *s = r->scenario;
-    bool used = s->spec.n_dims == 0;
+    bool used = s->spec.n_dims == 0, pair_used = used;
     for (uint32_t d = 0; d < s->spec.n_dims; d++) {
         const bool *o = s->overrides[d];
-        used |= !o[OVERRIDE_SWITCH] && !o[OVERRIDE_TRANSPORT] && !o[OVERRIDE_CC];
+        bool inherits = !o[OVERRIDE_TRANSPORT] && !o[OVERRIDE_CC];
+        pair_used |= inherits;
+        used |= inherits && !o[OVERRIDE_SWITCH];
     }
+    if (pair_used)
+        fit_policy_check(r, root, &s->base);
     if (used)
         fit_check(r, root, &s->base);
 }

@@ -67,6 +67,8 @@ int read_word(struct reader *r, const struct place *place, const char *what,
 // ---- fit.c ----
 // Warn if policy, transport and switches of a dimension do not fit together.
 void fit_check(struct reader *r, const struct place *place, const struct dim_spec *dim);
+// Add an error if the transport does not provide what the policy needs.
+void fit_policy_check(struct reader *r, const struct place *place, const struct dim_spec *dim);
 
 // ---- write.c ----
 // Write the keys of a table with the values of `base` into an object; empty texts are left out.

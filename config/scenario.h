@@ -26,6 +26,8 @@ const struct spec *scenario_spec(const struct scenario *scenario);
 // The scenario with all defaults filled in, keys in a fixed order, as indented JSON. Loading this
 // text gives the same text again.
 const char *scenario_resolved(const struct scenario *scenario);
+// True if the scenario's transport can run the policy.
+bool scenario_runs(const struct scenario *scenario, const struct cc_ops *policy);
 // The folder to which file names in the scenario are relative.
 const char *scenario_dir(const struct scenario *scenario);
 

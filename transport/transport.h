@@ -82,6 +82,7 @@ struct transport_group {
 
 struct transport_ops {
     const char *name, *doc, *source;
+    unsigned provides; // bits of enum cc_needs: a policy that needs more cannot run
     /* settings: a struct of spec_bytes at transport_spec.own */
     const struct param *params;
     size_t n_params, spec_bytes;
@@ -141,6 +142,12 @@ struct transport_ops {
 
 // All transports in the order of the catalogue, NULL-terminated. The first one is the default.
 extern const struct transport_ops *const transport_registry[];
+
+// Returns true if the transport provides all that the policy needs.
+static inline bool transport_runs(const struct transport_ops *ops, const struct cc_ops *cc)
+{
+    return (cc->needs & ~ops->provides) == 0;
+}
 
 // Call transport_ops.complete if the transport has it.
 void transport_complete(struct transport_spec *t, const struct cc_preset *preset);

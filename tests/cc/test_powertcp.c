@@ -103,7 +103,7 @@ static void test_beginning(void **state)
             cc_flow_free(f);
         }
         const struct cc_ops *ops = cc_find(policies[p]);
-        assert_int_equal(ops->needs, p == 0 ? CC_NEEDS_INT : 0);
+        assert_int_equal(ops->needs, p == 0 ? CC_NEEDS_INT | CC_NEEDS_PACING : CC_NEEDS_PACING);
         assert_false(ops->presets[0].profile.ecn);
     }
 }

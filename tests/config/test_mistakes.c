@@ -127,6 +127,14 @@ static const struct mistake mistakes[] = {
     {"\"switch\":{\"routing\":{\"relay\":true}}",
      "{\"kind\":\"switch\",\"size\":4,\"switch\":{\"routing\":{\"relay\":false}}}", NULL,
      "topology.dims[0].switch.routing.relay: relaying concerns all dimensions"},
+    // policies that the transport cannot run
+    {"\"cc\":{\"kind\":\"cubic\"}", NULL, NULL,
+     "cc.kind: cubic needs an initial window (slow start), which transport roce does not have; roce "
+     "runs: none, window, dcqcn, dctcp, timely, timely_patched, hpcc, swift, powertcp, "
+     "powertcp_delay"},
+    {"\"cc\":{\"kind\":\"newreno\"}", NULL, NULL, "cc.kind: newreno needs"},
+    {NULL, "{\"kind\":\"switch\",\"size\":4,\"cc\":{\"kind\":\"newreno\"}}", NULL,
+     "topology.dims[0].cc.kind: newreno needs"},
     // transport
     {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL,
      "transport.kind: unknown transport kind \"tcp\""},
@@ -140,7 +148,7 @@ static const struct mistake mistakes[] = {
     {"\"cc\":{}", NULL, NULL, "cc.kind: is required: a policy"},
     {"\"cc\":{\"kind\":\"foo\"}", NULL, NULL, "cc.kind: unknown policy \"foo\""},
     {"\"cc\":{\"kind\":\"dcqnc\"}", NULL, NULL, "did you mean \"dcqcn\"?"},
-    {"\"cc\":{\"kind\":\"cubic\"}", NULL, NULL, "cc.kind: unknown policy \"cubic\""},
+    {"\"cc\":{\"kind\":\"vegas\"}", NULL, NULL, "cc.kind: unknown policy \"vegas\""},
     {"\"cc\":{\"kind\":\"dcqcn\",\"preset\":\"papr\"}", NULL, NULL, "did you mean \"paper\"?"},
     {"\"cc\":{\"kind\":\"none\",\"k\":1}", NULL, NULL, "cc.k: unknown key"},
     {"\"cc\":{\"kind\":\"dcqcn\",\"rate_ai\":\"fast\"}", NULL, NULL, "cc.rate_ai: \"fast\" is not"},

@@ -12,7 +12,7 @@
 
 #include "cc/catalogue.h"
 #include "tests/support/generated.h"
-#include "transport/transport_spec.h"
+#include "transport/transport.h"
 
 #define LINE_MAX_BYTES 512
 
@@ -31,19 +31,24 @@ static void write_comment(FILE *out, const char *name)
 
 static void write_needs(FILE *out, unsigned needs)
 {
-    static const struct {
-        unsigned bit;
-        const char *text;
-    } words[] = {{CC_NEEDS_ECN, "ECN marks"},
-                 {CC_NEEDS_CNP, "notifications (CNPs, or CE echoed on ACKs)"},
-                 {CC_NEEDS_INT, "in-band telemetry"}};
     const char *between = "Needs ";
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (needs & words[i].bit) {
-            fprintf(out, "%s%s", between, words[i].text);
+    for (const struct cc_need_word *word = cc_need_words; word->text != NULL; word++)
+        if (needs & word->bit) {
+            fprintf(out, "%s%s", between, word->text);
             between = ", ";
         }
-    fputs(*between == ',' ? ".\n\n" : "Needs nothing of the switches.\n\n", out);
+    fputs(*between == ',' ? ".\n\n" : "Needs nothing of the transport or the switches.\n\n", out);
+}
+
+static void write_transports(FILE *out, const struct cc_ops *ops)
+{
+    const char *between = "Runs on ";
+    for (size_t i = 0; transport_registry[i] != NULL; i++)
+        if (transport_runs(transport_registry[i], ops)) {
+            fprintf(out, "%s%s", between, transport_registry[i]->name);
+            between = ", ";
+        }
+    fputs(*between == ',' ? ".\n\n" : "", out);
 }
 
 static void write_notification(FILE *out, const struct cc_preset *preset)
@@ -135,6 +140,7 @@ static char *page(void)
         write_comment(out, ops->name);
         fputs("\n", out);
         write_needs(out, ops->needs);
+        write_transports(out, ops);
         write_presets(out, ops);
         write_params(out, ops);
     }

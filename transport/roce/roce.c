@@ -148,6 +148,8 @@ const struct transport_ops roce_transport = {
     .name = "roce",
     .doc = "RoCEv2 reliable connections",
     .source = "InfiniBand annex A17",
+    .provides = CC_NEEDS_ECN | CC_NEEDS_CNP | CC_NEEDS_INT | CC_NEEDS_GLOBAL_RTT |
+                CC_NEEDS_CE_SHARE | CC_NEEDS_PACING,
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .spec_bytes = sizeof(struct roce_spec),

@@ -237,6 +237,7 @@ const struct transport_ops toy_transport = {
     .name = "toy",
     .doc = "numbered datagrams with an acknowledgement each",
     .source = "a test",
+    .provides = CC_NEEDS_ECN | CC_NEEDS_PACING,
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .spec_bytes = sizeof(struct toy_spec),
