@@ -65,12 +65,15 @@ def fault(draw, ranks, names):
 
 def switch(draw, p):
     """Settings of all switches; buffers mostly large enough for the headroom."""
-    made = draw.object(draw.defs["switch"], p, skip=("buffer", "reserve", "classes"))
+    made = draw.object(draw.defs["switch"], p, skip=("buffer", "reserve", "classes", "queue_limit"))
     if draw.chance(0.6):
         made["buffer"] = draw.rng.choice(("200KB", "500KB", "1MB", "2MB", "12MB", "32MB", "1GB",
                                           "trident2", "spectrum4"))
     if draw.chance(0.1):
         made["reserve"] = draw.rng.choice(("0B", "1KB", "4KB", "20KB"))
+    if draw.chance(0.15):
+        made["queue_limit"] = draw.rng.choice(("auto", {"packets": 1}, {"packets": 42}, {"bytes": "3KB"},
+                                               {"bytes": "120350B"}, {"packets": 1000000}))
     if draw.chance(0.25):
         part = draw.defs["switch"]["properties"]["classes"]["properties"]
         made["classes"] = {key: draw.object(part[key], 0.6) for key in part if draw.chance(0.4)}
