@@ -103,6 +103,53 @@ static void test_classes(void **state)
     scenario_free(scenario);
 }
 
+// A fixed limit of queues: a dimension replaces the global one, whatever its unit, or removes it.
+static void test_queue_limit(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_good(
+        "{\"name\":\"t\",\"switch\":{\"queue_limit\":{\"packets\":42}},\"topology\":{\"dims\":[" DIM
+        ",{\"kind\":\"switch\",\"size\":2,\"switch\":{\"queue_limit\":{\"bytes\":\"3KB\"}}},"
+        "{\"kind\":\"switch\",\"size\":2,\"switch\":{\"queue_limit\":\"auto\"}}]},"
+        "\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}",
+        NULL, 0);
+    static const struct queue_limit_spec wants[] = {
+        {42, PARAM_AUTO}, {PARAM_AUTO, 3000}, {PARAM_AUTO, PARAM_AUTO}};
+    for (size_t d = 0; d < 3; d++) {
+        struct queue_limit_spec got = scenario_spec(scenario)->dims[d].sw.queue_limit;
+        assert_true(got.packets == wants[d].packets && got.bytes == wants[d].bytes);
+    }
+    scenario_free(scenario);
+}
+
+// Listed losses: read, and written as they were read.
+static void test_listed_losses(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_good(
+        "{\"name\":\"t\",\"topology\":{\"dims\":[" DIM "]},\"faults\":["
+        "{\"at\":\"rank0\",\"packets\":[3,17],\"times\":2},"
+        "{\"at\":\"rank1\",\"every\":9,\"blackout\":{\"packet\":4,\"for\":\"1s\"}}],"
+        "\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}",
+        NULL, 0);
+    const struct fault_spec *faults = scenario_spec(scenario)->faults;
+    assert_int_equal(faults[0].n_packets, 2);
+    assert_int_equal(faults[0].packets[0], 3);
+    assert_int_equal(faults[0].packets[1], 17);
+    assert_int_equal(faults[0].times, 2);
+    assert_int_equal(faults[0].blackout_packet, 0);
+    assert_int_equal(faults[1].every, 9);
+    assert_int_equal(faults[1].n_packets, 0);
+    assert_int_equal(faults[1].blackout_packet, 4);
+    assert_true(faults[1].blackout_ps == PS_PER_S);
+    const char *resolved = scenario_resolved(scenario);
+    struct scenario *again = load_good(resolved, NULL, 0);
+    assert_string_equal(scenario_resolved(again), resolved);
+    assert_non_null(strstr(resolved, "\"for\": \"1s\""));
+    scenario_free(again);
+    scenario_free(scenario);
+}
+
 static void test_jobs(void **state)
 {
     (void)state;
@@ -344,6 +391,7 @@ static void test_resolved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_queue_limit),  cmocka_unit_test(test_listed_losses),
         cmocka_unit_test(test_defaults),     cmocka_unit_test(test_jobs),
         cmocka_unit_test(test_buffer_words), cmocka_unit_test(test_classes),
         cmocka_unit_test(test_overrides),    cmocka_unit_test(test_warnings),

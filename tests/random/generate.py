@@ -48,6 +48,14 @@ def fault(draw, ranks, names):
         made["corruption"] = draw.rng.choice((0.001, 0.1, 1))
     if draw.chance(0.2):
         made["pfc"] = True
+    if draw.chance(0.15):
+        made["every"] = draw.rng.choice((0, 1, 2, 7, 100, 10**12))
+    if draw.chance(0.15):
+        made["packets"] = sorted(draw.rng.sample(range(1, 60), draw.rng.randint(0, 5)))
+    if draw.chance(0.1):
+        made["times"] = draw.rng.choice((1, 2, 3, 1000000))
+    if draw.chance(0.1):
+        made["blackout"] = {"packet": draw.rng.choice((1, 2, 20, 10**9)), "for": draw.rng.choice(TIMES[1:])}
     if draw.chance(0.5):
         at = draw.rng.randrange(len(TIMES))
         made["down"] = TIMES[at]

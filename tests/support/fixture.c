@@ -170,6 +170,7 @@ void fixture_dims(struct fixture *f, uint32_t n_dims, const uint32_t *sizes,
 struct fault_spec fixture_fault(const char *at)
 {
     return (struct fault_spec){.at = at,
+                               .times = 1,
                                .down_ps = PS_NEVER,
                                .up_ps = PS_NEVER,
                                .detect_ps = PS_NEVER,
