@@ -70,7 +70,9 @@ static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_los
         return pfc->headroom_bytes > 0 ? (uint32_t)pfc->headroom_bytes : 1;
     uint32_t data = dim->first.wire, ack = dim->ack.wire;
     struct headroom_link link = {.rate_bps = sender->rate_bps,
+                                 .back_rate_bps = here->rate_bps,
                                  .delay_ps = sender->delay_ps,
+                                 .back_delay_ps = here->delay_ps,
                                  .response_ps = pfc->response_ps,
                                  .max_frame_in = data,
                                  .max_frame_back = data > ack ? data : ack,

@@ -126,9 +126,13 @@ bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
 
 uint64_t mmu_headroom_bytes(const struct headroom_link *l)
 {
-    // Bytes that the link carries in a time, rounded up.
+    // Bytes that the sender's direction carries in a time, rounded up.
     uint64_t flight = bytes_in_ps(l->delay_ps, l->rate_bps) + 1;
+    uint64_t back_flight = bytes_in_ps(l->back_delay_ps, l->rate_bps) + 1;
     uint64_t response = l->response_ps > 0 ? bytes_in_ps(l->response_ps, l->rate_bps) + 1 : 0;
-    return 2 * flight + 2 * (uint64_t)l->max_frame_in + l->max_frame_back +
-           (uint64_t)l->pfc_wire_bytes * (l->pfc_ahead + 1) + response;
+    // What is sent back before the pause frame has left, in bytes that arrive meanwhile.
+    uint64_t back = l->max_frame_back + (uint64_t)l->pfc_wire_bytes * (l->pfc_ahead + 1);
+    if (l->back_rate_bps != l->rate_bps)
+        back = bytes_in_ps(serialization_ps(back, l->back_rate_bps), l->rate_bps) + 1;
+    return flight + back_flight + 2 * (uint64_t)l->max_frame_in + back + response;
 }

@@ -122,6 +122,40 @@ static void test_queue_limit(void **state)
     scenario_free(scenario);
 }
 
+// Links that differ by direction: a trunk without keys has those of the link, one with a rate of its
+// own is the same in both directions, and the resolved form reads as the same links.
+static void test_reverse(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"name\":\"t\",\"topology\":{\"dims\":[{\"kind\":\"leaf_spine\",\"size\":4,"
+        "\"ranks_per_leaf\":2,\"spines\":1,\"link\":{\"rate\":\"10Gbps\",\"delay\":\"3us\","
+        "\"reverse\":{\"rate\":\"1Gbps\"}}%s}]},"
+        "\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}";
+    static const struct {
+        const char *trunk;
+        uint64_t reverse_bps;
+        ps_t reverse_ps;
+    } cases[] = {{"", 1000000000, 3 * PS_PER_US},
+                 {",\"trunk\":{}", 1000000000, 3 * PS_PER_US},
+                 {",\"trunk\":{\"rate\":\"40Gbps\"}", 0, 0},
+                 {",\"trunk\":{\"reverse\":{\"delay\":\"5us\"}}", 10000000000, 5 * PS_PER_US}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char buf[512];
+        snprintf(buf, sizeof buf, text, cases[i].trunk);
+        struct scenario *s = load_good(buf, NULL, 0);
+        const struct link_spec *links = scenario_spec(s)->dims[0].links;
+        assert_true(links[0].rate_bps == 10000000000 && links[0].reverse_rate_bps == 1000000000);
+        assert_true(links[0].reverse_delay_ps == 3 * PS_PER_US);
+        assert_true(links[1].reverse_rate_bps == cases[i].reverse_bps);
+        assert_true(cases[i].reverse_bps == 0 || links[1].reverse_delay_ps == cases[i].reverse_ps);
+        struct scenario *again = load_good(scenario_resolved(s), NULL, 0);
+        assert_string_equal(scenario_resolved(again), scenario_resolved(s));
+        scenario_free(again);
+        scenario_free(s);
+    }
+}
+
 // Listed losses: read, and written as they were read.
 static void test_listed_losses(void **state)
 {
@@ -391,12 +425,19 @@ static void test_resolved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_queue_limit),  cmocka_unit_test(test_listed_losses),
-        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_jobs),
-        cmocka_unit_test(test_buffer_words), cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_overrides),    cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_notification), cmocka_unit_test(test_notification_of_a_dimension),
-        cmocka_unit_test(test_set),          cmocka_unit_test(test_resolved),
+        cmocka_unit_test(test_queue_limit),
+        cmocka_unit_test(test_listed_losses),
+        cmocka_unit_test(test_reverse),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_buffer_words),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_notification),
+        cmocka_unit_test(test_notification_of_a_dimension),
+        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_resolved),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

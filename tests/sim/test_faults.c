@@ -26,7 +26,7 @@ static struct fault_spec down_at(const char *at, ps_t down_ps, ps_t detect_ps)
 
 static void fabric(uint32_t spines, const struct fault_spec *fault)
 {
-    const struct link_spec link = {LINE, PS_PER_US};
+    const struct link_spec link = {.rate_bps = LINE, .delay_ps = PS_PER_US};
     fixture_leaf_spine(&f, 16, 4, spines, link, link);
     roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 1000;
     roce_spec_of(&f.spec.dims[0].transport)->rto_ps = 200 * PS_PER_US;

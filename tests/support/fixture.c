@@ -51,13 +51,13 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
 
 void fixture_switch(struct fixture *f, uint32_t ranks, uint64_t rate_bps, ps_t delay_ps)
 {
-    start_spec(f, "switch", ranks, (struct link_spec){rate_bps, delay_ps});
+    start_spec(f, "switch", ranks, (struct link_spec){.rate_bps = rate_bps, .delay_ps = delay_ps});
 }
 
 void fixture_direct(struct fixture *f, const char *kind, uint32_t ranks, uint64_t rate_bps,
                     ps_t delay_ps)
 {
-    start_spec(f, kind, ranks, (struct link_spec){rate_bps, delay_ps});
+    start_spec(f, kind, ranks, (struct link_spec){.rate_bps = rate_bps, .delay_ps = delay_ps});
 }
 
 void fixture_leaf_spine(struct fixture *f, uint32_t ranks, uint32_t per_leaf, uint32_t spines,

@@ -328,7 +328,9 @@ static void test_headroom_by_hand(void **state)
 {
     (void)state;
     struct headroom_link link = {.rate_bps = UINT64_C(100000000000),
+                                 .back_rate_bps = UINT64_C(100000000000),
                                  .delay_ps = PS_PER_US,
+                                 .back_delay_ps = PS_PER_US,
                                  .max_frame_in = 4194,
                                  .max_frame_back = 4194,
                                  .pfc_wire_bytes = 84,
@@ -342,15 +344,29 @@ static void test_headroom_by_hand(void **state)
     assert_true(bytes >= 41674 && bytes <= 41674 + 3);
     // 400G, 333 ns, small frames in the other direction: 2 * 16650 + 2 * 1100 + 86 + 84
     link = (struct headroom_link){.rate_bps = UINT64_C(400000000000),
+                                  .back_rate_bps = UINT64_C(400000000000),
                                   .delay_ps = 333 * PS_PER_NS,
+                                  .back_delay_ps = 333 * PS_PER_NS,
                                   .max_frame_in = 1100,
                                   .max_frame_back = 86,
                                   .pfc_wire_bytes = 84};
     bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 35670 && bytes <= 35670 + 2);
-    link.delay_ps = 0; // no cable: only frames count
+    link.delay_ps = link.back_delay_ps = 0; // no cable: only frames count
     bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 2370 && bytes <= 2370 + 2);
+    // A slow direction back: 100G in over 1 us, 10G back over 3 us. 12500 + 37500 + 2 * 4194, and ten
+    // times what is sent back first, 4194 + 3 * 84
+    link = (struct headroom_link){.rate_bps = UINT64_C(100000000000),
+                                  .back_rate_bps = UINT64_C(10000000000),
+                                  .delay_ps = PS_PER_US,
+                                  .back_delay_ps = 3 * PS_PER_US,
+                                  .max_frame_in = 4194,
+                                  .max_frame_back = 4194,
+                                  .pfc_wire_bytes = 84,
+                                  .pfc_ahead = 2};
+    bytes = mmu_headroom_bytes(&link);
+    assert_true(bytes >= 102848 && bytes <= 102848 + 3);
 }
 
 int main(void)
