@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "config/json_file.h"
+#include "config/link.h"
 
 #define GB_BITS (8.0 * 1073741824.0)
 
@@ -106,7 +107,7 @@ static void dim_fill(struct reader *r, const struct astra_dim *from, const struc
     dim->size = (uint32_t)from->units;
     dim->ranks_per_port = 1;
     params_default(dim->kind->params, dim->kind->n_params, dim->params);
-    params_default(link_params, n_link_params, &dim->links[0]);
+    link_defaults(&dim->links[0]);
     snprintf(count, sizeof count, "%llu", (unsigned long long)links_between(from, &share));
     set_text(r, links, &dim->kind->params[0], dim->params, count); // planes or parallel links
     dim->links[0].delay_ps = (ps_t)llround(from->latency_ns * (double)PS_PER_NS);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config/json_file.h"
+#include "config/link.h"
 #include "engine/memory.h"
 
 #define SWITCHES_MAX "1000000"
@@ -59,7 +60,7 @@ static void read_link(struct reader *r, const struct place *place, struct graph_
     if (!read_object(r, place))
         return;
     read_params(r, place, &keys, end_params, 2, &text);
-    read_params(r, place, &keys, link_params, n_link_params, &text.link);
+    link_read(r, place, &keys, &text.link);
     keys_check(r, place, &keys);
     link->link = text.link;
     for (int e = 0; e < 2; e++) {

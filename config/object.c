@@ -162,14 +162,29 @@ json_t *object_schema(const struct object *o, const struct cc_catalogue *policie
 
 // ---- memory ----
 
+static void free_parts(const struct object *o, void *value)
+{
+    for (const struct object *const *part = parts_of(o); *part != NULL; part++)
+        object_free(*part, part_value(*part, value));
+}
+
+static void free_items(const struct object *o, void *value)
+{
+    char *items = (char *)(uintptr_t)list_items(value);
+    size_t n = *list_count(o, value);
+    for (size_t i = 0; i < n; i++)
+        free_parts(o, items + i * o->item_bytes);
+    free(items);
+}
+
 void object_free(const struct object *o, void *value)
 {
     if (o->free != NULL)
         o->free(value);
     if (o->item_bytes > 0)
-        free((void *)(uintptr_t)list_items(value));
-    for (const struct object *const *part = parts_of(o); *part != NULL; part++)
-        object_free(*part, part_value(*part, value));
+        free_items(o, value);
+    else
+        free_parts(o, value);
 }
 
 // ---- keys for people ----

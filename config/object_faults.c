@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
-// `faults`: links that lose packets, and links that fail and are repaired.
+// `faults`: links that lose packets, at random or as listed, and links that fail and are repaired.
+#include <inttypes.h>
+#include <stdlib.h>
+
 #include "config/object.h"
 #include "config/read.h"
+#include "config/schema_parts.h"
+#include "engine/memory.h"
 
 #define FIELD(name) offsetof(struct fault_spec, name)
 
@@ -29,6 +34,20 @@ static const struct param fault_params[] = {
      .min = "0",
      .max = "1",
      .help = "probability that a packet arrives with a bad checksum, and is dropped"},
+    {.name = "every",
+     .type = PARAM_COUNT,
+     .offset = FIELD(every),
+     .def = "0",
+     .max = "1000000000000",
+     .help = "lose every such data packet: the first transmissions that reach the far end of the "
+             "link in this direction are counted from 1; 0 = none"},
+    {.name = "times",
+     .type = PARAM_COUNT,
+     .offset = FIELD(times),
+     .def = "1",
+     .min = "1",
+     .max = "1000000",
+     .help = "transmissions of a packet of `every` or `packets` that are lost"},
     {.name = "pfc",
      .type = PARAM_BOOL,
      .offset = FIELD(pfc),
@@ -74,6 +93,117 @@ static const struct param fault_params[] = {
 };
 static const size_t n_fault_params = sizeof fault_params / sizeof *fault_params;
 
+// ---- packets: a list of numbers ----
+
+static uint64_t read_number(struct reader *r, const struct place *item, uint64_t before)
+{
+    if (!json_is_integer(item->json)) {
+        place_error(r->err, item, "must be a whole number, not %s", json_noun(item->json));
+        return before;
+    }
+    json_int_t number = json_integer_value(item->json);
+    if (number < 1 || (uint64_t)number <= before) {
+        place_error(
+            r->err, item,
+            "packets are counted from 1 and listed in ascending order; %" JSON_INTEGER_FORMAT
+            " follows %" PRIu64,
+            number, before);
+        return before;
+    }
+    return (uint64_t)number;
+}
+
+static void packets_read(struct reader *r, const struct place *place, void *value)
+{
+    struct fault_spec *fault = value;
+    if (!read_list(r, place))
+        return;
+    fault->n_packets = json_array_size(place->json);
+    fault->packets = memory_zeroed(fault->n_packets, sizeof *fault->packets);
+    for (size_t i = 0; i < fault->n_packets; i++) {
+        struct place item = place_item(place, i);
+        fault->packets[i] = read_number(r, &item, i > 0 ? fault->packets[i - 1] : 0);
+    }
+}
+
+static json_t *packets_write(const struct scenario *s, const void *value)
+{
+    (void)s;
+    const struct fault_spec *fault = value;
+    json_t *packets = json_array();
+    for (size_t i = 0; i < fault->n_packets; i++)
+        json_array_append_new(packets, json_integer((json_int_t)fault->packets[i]));
+    return packets;
+}
+
+static json_t *packets_schema(const struct cc_catalogue *policies)
+{
+    (void)policies;
+    return schema_list(schema_integer(1));
+}
+
+static void packets_keys(const struct object_entry *entry, const char *prefix,
+                         const struct key_sink *to)
+{
+    (void)entry, (void)prefix, (void)to; // its own type describes it
+}
+
+static void packets_free(void *value)
+{
+    struct fault_spec *fault = value;
+    free(fault->packets);
+}
+
+static const struct object packets_object = {
+    .key = "packets",
+    .doc = "numbers of data packets whose first transmission is lost, counted as for `every`, in "
+           "ascending order",
+    .type = "list",
+    .def = "none",
+    .read = packets_read,
+    .write = packets_write,
+    .schema = packets_schema,
+    .keys = packets_keys,
+    .free = packets_free,
+};
+
+// ---- blackout ----
+
+static const struct param blackout_params[] = {
+    {.name = "packet",
+     .type = PARAM_COUNT,
+     .offset = FIELD(blackout_packet),
+     .min = "1",
+     .help = "the data packet whose arrival begins the blackout, counted as for `every`"},
+    {.name = "for",
+     .type = PARAM_TIME,
+     .offset = FIELD(blackout_ps),
+     .min = "1ps",
+     .max = "100000s",
+     .help =
+         "everything that reaches the far end of the link in this direction within this time is "
+         "lost, that packet and ACKs included"},
+};
+static const size_t n_blackout_params = sizeof blackout_params / sizeof *blackout_params;
+
+static json_t *blackout_write(const struct scenario *s, const void *value)
+{
+    (void)s;
+    const struct fault_spec *fault = value;
+    return fault->blackout_packet > 0 ? params_json(blackout_params, n_blackout_params, value)
+                                      : NULL;
+}
+
+static const struct object blackout_object = {
+    .key = "blackout",
+    .doc = "a time in which everything is lost",
+    .params = blackout_params,
+    .n_params = &n_blackout_params,
+    .write = blackout_write,
+};
+
+// ---- the object ----
+
 static void check_times(struct reader *r, const struct place *item, const struct fault_spec *fault)
 {
     char down[UNIT_TEXT], up[UNIT_TEXT];
@@ -98,10 +228,12 @@ static void faults_finish(struct reader *r, const struct place *place, void *val
     }
 }
 
+static const struct object *const fault_parts[] = {&packets_object, &blackout_object, NULL};
+
 extern const struct object faults_object;
 const struct object faults_object = {
     .key = "faults",
-    .doc = "links that lose packets, fail and come back, and PFC storms",
+    .doc = "links that lose packets, at random or as listed, fail and come back, and PFC storms",
     .stage = STAGE_REST,
     .packets_only = true,
     .params = fault_params,
@@ -109,5 +241,6 @@ const struct object faults_object = {
     .item_bytes = sizeof(struct fault_spec),
     .offset = offsetof(struct scenario, spec.faults),
     .count_at = offsetof(struct scenario, spec.n_faults),
+    .parts = fault_parts,
     .finish = faults_finish,
 };

@@ -231,8 +231,8 @@ static const struct object classes_object = {
     .keys = classes_keys,
 };
 
-static const struct object *const switch_parts[] = {&pfc_object, &ecn_object, &routing_object,
-                                                    &classes_object, NULL};
+static const struct object *const switch_parts[] = {
+    &queue_limit_object, &pfc_object, &ecn_object, &routing_object, &classes_object, NULL};
 
 const struct object switch_object = {
     .key = "switch",

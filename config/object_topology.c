@@ -5,6 +5,7 @@
 
 #include "config/astra_network.h"
 #include "config/graph_file.h"
+#include "config/link.h"
 #include "config/objects.h"
 #include "config/schema_parts.h"
 #include "topology/graph_kind.h"
@@ -45,7 +46,7 @@ static const struct topology_kind *read_kind(struct reader *r, const struct plac
     return word >= 0 ? topology_registry[word] : NULL;
 }
 
-// Read a link. A missing link, or a missing key of it, is taken from links[0].
+// Read a link. What is missing is as in `link`, which holds links[0].
 static void read_link(struct reader *r, const struct place *dim, const char *name,
                       struct link_spec *link)
 {
@@ -53,14 +54,14 @@ static void read_link(struct reader *r, const struct place *dim, const char *nam
     struct place place = place_key(dim, name);
     if (!read_object(r, &place))
         return;
-    read_params(r, &place, &keys, link_params, n_link_params, link);
+    link_read(r, &place, &keys, link);
     keys_check(r, &place, &keys);
 }
 
 static void read_links(struct reader *r, const struct place *place, struct keys *keys,
                        struct dim_spec *dim)
 {
-    params_default(link_params, n_link_params, &dim->links[0]);
+    link_defaults(&dim->links[0]);
     read_link(r, place, "link", &dim->links[0]);
     keys_add(keys, "link");
     for (size_t i = 0; dim->kind->links != NULL && dim->kind->links[i] != NULL; i++) {
@@ -123,6 +124,10 @@ static bool read_dim(struct reader *r, const struct place *place, struct dim_spe
     read_params(r, place, &keys, dim->kind->params, dim->kind->n_params, dim->params);
     bool sound = r->err->n_errors == errors;
     read_links(r, place, &keys, dim);
+    struct place link = place_key(place, "link"), reverse = place_key(&link, "reverse");
+    if (r->scenario->spec.network == NETWORK_ANALYTICAL && dim->links[0].reverse_rate_bps > 0)
+        place_error(r->err, &reverse,
+                    "the analytical network has no closed form of links that differ by direction");
     if (sound && dim->kind == &topology_graph) {
         struct place file = place_key(place, "file");
         graph_file_read(r, &file, (struct graph_params *)(void *)dim->params, &dim->links[0]);
@@ -267,10 +272,9 @@ static json_t *dim_json(const struct scenario *s, const struct dim_spec *dim, co
     json_object_set_new(json, "kind", json_string(dim->kind->name));
     write_params(json, dim_params, N_DIM_PARAMS, &own);
     write_params(json, dim->kind->params, dim->kind->n_params, dim->params);
-    json_object_set_new(json, "link", params_json(link_params, n_link_params, &dim->links[0]));
+    json_object_set_new(json, "link", link_json(&dim->links[0]));
     for (size_t i = 0; dim->kind->links != NULL && dim->kind->links[i] != NULL; i++)
-        json_object_set_new(json, dim->kind->links[i],
-                            params_json(link_params, n_link_params, &dim->links[i + 1]));
+        json_object_set_new(json, dim->kind->links[i], link_json(&dim->links[i + 1]));
     if (overrides[OVERRIDE_SWITCH])
         json_object_set_new(json, "switch", object_json(s, &switch_object, &dim->sw));
     if (overrides[OVERRIDE_TRANSPORT] || completed_apart(&dim->transport, &s->base.transport))
@@ -340,10 +344,7 @@ static json_t *topology_schema(const struct cc_catalogue *policies)
     return topology;
 }
 
-static void topology_definitions(json_t *defs)
-{
-    json_object_set_new(defs, "link", schema_table(link_params, n_link_params));
-}
+static void topology_definitions(json_t *defs) { json_object_set_new(defs, "link", link_schema()); }
 
 // ---- the object ----
 
@@ -365,7 +366,7 @@ static void topology_keys(const struct object_entry *entry, const char *prefix,
         {"astra", "file name", "",
          "of the topology itself, in place of dims: a network file of ASTRA-sim 1.0"},
         {"link", "object", "100Gbps, 1us",
-         "rate and delay of a rank's links; a trunk is the same where it says nothing"},
+         "rate and delay of a rank's links; a trunk that leaves them out has the same"},
         {"switch", "object", "the global one", "settings that differ in this dimension"},
         {"transport", "object", "the global one", "settings that differ in this dimension"},
         {"cc", "object", "the global one", "policy of this dimension"},
@@ -373,9 +374,9 @@ static void topology_keys(const struct object_entry *entry, const char *prefix,
     const struct topology_kind *kind = entry->kind;
     to->table(to->ctx, prefix, dim_params, N_DIM_PARAMS);
     to->table(to->ctx, prefix, kind->params, kind->n_params);
-    to->table(to->ctx, "link", link_params, n_link_params);
+    link_keys("link", to);
     for (size_t i = 0; kind->links != NULL && kind->links[i] != NULL; i++)
-        to->table(to->ctx, kind->links[i], link_params, n_link_params);
+        link_keys(kind->links[i], to);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         to->own(to->ctx, &own[i]);
 }

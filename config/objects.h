@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The objects that other files refer to: those that a dimension can override, and the topology.
+// The objects that other files refer to: those that a dimension can override, parts of them that have
+// a file of their own, and the topology.
 #pragma once
 
 #include "config/object.h"
 
-extern const struct object topology_object, switch_object, transport_object, cc_object;
+extern const struct object topology_object, switch_object, transport_object, cc_object,
+    queue_limit_object;

@@ -11,14 +11,16 @@ const struct param link_params[] = {
      .def = "100Gbps",
      .min = "1Mbps",
      .max = "100Tbps",
-     .help = "line rate of each direction"},
+     .help =
+         "line rate of each direction; beside `reverse` of the one away from the rank or the lower "
+         "tier, to the next rank, or from a to b"},
     {.name = "delay",
      .type = PARAM_TIME,
      .offset = offsetof(struct link_spec, delay_ps),
      .def = "1us",
      .min = "0ns",
      .max = "1s",
-     .help = "propagation delay of each direction"},
+     .help = "propagation delay of each direction; beside `reverse` of that direction"},
 };
 TABLE_END(link_params);
 

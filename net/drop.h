@@ -10,6 +10,8 @@
     X(HEADROOM, "headroom", "lossless: headroom was full", NULL)                                   \
     X(LOSSY_THRESHOLD, "lossy_threshold", "lossy: the output queue was above its threshold",       \
       "packets of lossy classes were dropped: egress queue above its threshold")                   \
+    X(QUEUE_LIMIT, "queue_limit", "lossy: the output queue was at `switch.queue_limit`",           \
+      "packets of lossy classes were dropped: egress queue at `switch.queue_limit`")               \
     X(NO_ROUTE, "no_route", "no route to the destination", NULL)                                   \
     X(WATCHDOG, "watchdog", "by the PFC watchdog", NULL)                                           \
     X(LINK_LOSS, "link_loss", "lost on links (`faults`)", NULL)                                    \

@@ -316,7 +316,8 @@ __attribute__((noinline)) static bool is_lost(struct network *net, uint32_t send
     const struct link *link = port_link(net, sender);
     ps_t flight_ps = link->delay_ps + byte_time_span(&link->byte_time, p->wire_bytes);
     enum drop_reason reason;
-    if (!fault_hits(&net->faults[sender], p, p->arrives_ps - flight_ps, &reason))
+    const struct packet_meta *meta = meta_at(&net->meta, p->meta);
+    if (!fault_hits(&net->faults[sender], p, meta, p->arrives_ps - flight_ps, &reason))
         return false;
     network_lose(net, sender, p, reason);
     return true;

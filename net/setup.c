@@ -61,6 +61,8 @@ void network_free(struct network *net)
     free(net->links);
     free(net->queues);
     free(net->pfc);
+    for (uint32_t p = 0; net->faults && p < net->n_ports; p++)
+        fault_free(&net->faults[p]);
     free(net->faults);
     free(net->first_port);
     free(net->kinds);

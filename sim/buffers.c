@@ -70,7 +70,9 @@ static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_los
         return pfc->headroom_bytes > 0 ? (uint32_t)pfc->headroom_bytes : 1;
     uint32_t data = dim->first.wire, ack = dim->ack.wire;
     struct headroom_link link = {.rate_bps = sender->rate_bps,
+                                 .back_rate_bps = here->rate_bps,
                                  .delay_ps = sender->delay_ps,
+                                 .back_delay_ps = here->delay_ps,
                                  .response_ps = pfc->response_ps,
                                  .max_frame_in = data,
                                  .max_frame_back = data > ack ? data : ack,
@@ -100,6 +102,12 @@ static void headroom_error(const struct sim *sim, uint32_t index, uint32_t far, 
             (double)sender->delay_ps / (5.0 * PS_PER_US), n_lossless, n_lossless == 1 ? "" : "es");
 }
 
+static struct mmu_queue queue_limit(const struct queue_limit_spec *spec)
+{
+    return (struct mmu_queue){.packets = spec->packets == PARAM_AUTO ? 0 : spec->packets,
+                              .bytes = spec->bytes == PARAM_AUTO ? 0 : spec->bytes};
+}
+
 void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
 {
     uint32_t dim = sim_switch_dim(sim, index);
@@ -114,7 +122,8 @@ void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
         .reserve_bytes = spec->reserve_bytes,
         .xon_offset_bytes = xon == PARAM_AUTO ? 2 * (uint64_t)sim->hosts.dims[dim].full.frame : xon,
         .alpha = spec->pfc.alpha,
-        .lossy_alpha = spec->lossy_alpha};
+        .lossy_alpha = spec->lossy_alpha,
+        .queue_limit = queue_limit(&spec->queue_limit)};
     struct mmu_ingress *ingress = memory_zeroed((size_t)s->n_ports * classes, sizeof *ingress);
     uint32_t far = s->first_port; // the port with the most headroom
     for (uint32_t p = 0; n_lossless > 0 && p < s->n_ports; p++) {

@@ -57,9 +57,10 @@ static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port
     uint32_t first = 0, n = graph_ports_in(&sim->graph, port->node, port->dim, &first);
     ps_t base_rtt = PS_NEVER;
     for (uint32_t p = first; p < first + n; p++) {
-        const struct graph_port *link = &sim->graph.ports[p];
-        ps_t rtt = 2 * link->delay_ps + serialization_ps(dim->full.wire, link->rate_bps) +
-                   serialization_ps(dim->ack.wire, link->rate_bps);
+        const struct graph_port *link = &sim->graph.ports[p], *back = &sim->graph.ports[link->peer];
+        ps_t rtt = link->delay_ps + back->delay_ps +
+                   serialization_ps(dim->full.wire, link->rate_bps) +
+                   serialization_ps(dim->ack.wire, back->rate_bps);
         base_rtt = rtt < base_rtt ? rtt : base_rtt;
     }
     return dim->ops->shortest_timer_ps(&dim->spec, base_rtt);

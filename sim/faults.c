@@ -67,6 +67,14 @@ static void set_loss(struct sim *sim, uint32_t port, const struct fault_spec *fa
     if (fault->corruption > 0)
         f->corruption = fault->corruption;
     f->hits_pfc |= fault->pfc;
+    struct loss_rule rule = {.every = fault->every,
+                             .packets = fault->packets,
+                             .n_packets = fault->n_packets,
+                             .times = fault->times,
+                             .blackout_packet = fault->blackout_packet,
+                             .blackout_ps = fault->blackout_ps};
+    if (rule.every > 0 || rule.n_packets > 0 || rule.blackout_packet > 0)
+        fault_list(f, &rule);
 }
 
 static void go_down(struct sim *sim, uint32_t port, const struct fault_spec *fault)

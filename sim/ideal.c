@@ -142,8 +142,8 @@ uint64_t ideal_part(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t 
 }
 
 // The arrival of the last ACK after the last packet has arrived. If the last packet is small, the
-// last ACK may wait behind the previous ACK. Earlier ACKs are at least one full packet apart, which
-// is longer than an ACK on every hop.
+// last ACK may wait behind the previous ACK. Earlier ACKs are at least one full packet apart. Where an
+// ACK takes longer than that on a hop, all ACKs follow the first one without a gap there.
 static double answered_ps(const struct sim *sim, const struct ideal_path *out,
                           const struct ideal_path *back, uint32_t src, uint32_t dst, uint64_t bytes,
                           double arrived)
@@ -156,13 +156,16 @@ static double answered_ps(const struct sim *sim, const struct ideal_path *out,
     if (!two || !out->exact || !back->exact)
         return arrived + back->delay_ps + ack * back->byte_ps;
     double before = delivery_ps(sim, out, src, dst, earlier), last = arrived;
+    double train = delivery_ps(sim, out, src, dst, dim->mtu_bytes); // the first packet
+    double acks = (double)(earlier / dim->mtu_bytes);               // those after its ACK
     uint32_t n = path_hops(sim, dst, src, out->dim, hops);
     for (uint32_t h = 0; h < n; h++) {
         before += ack * hops[h].byte_ps;
         last = (last > before ? last : before) + ack * hops[h].byte_ps + (double)hops[h].delay_ps;
         before += (double)hops[h].delay_ps;
     }
-    return last;
+    train += back->delay_ps + ack * (back->byte_ps + acks * back->slowest_ps);
+    return last > train ? last : train;
 }
 
 ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,

@@ -24,6 +24,7 @@ static uint32_t only_neighbour(const struct sim *sim, uint32_t src, uint32_t dst
 struct line {
     uint32_t key, ports; // key: the first port
     double byte_ps;      // over all ports together
+    double nominal_bps;  // likewise, without the error of clocks
     bool ends;           // it ends at the peer itself, or at a switch
 };
 
@@ -53,6 +54,7 @@ static struct line line_of(const struct sim *sim, uint32_t src, uint32_t dst, ui
         double byte_ps = byte_ps_of(sim, into ? sim->graph.ports[p].peer : p);
         line.key = line.key == GRAPH_NONE ? p : line.key;
         line.ports++;
+        line.nominal_bps += (double)sim->graph.ports[into ? sim->graph.ports[p].peer : p].rate_bps;
         rate += 1 / byte_ps;
     }
     line.byte_ps = rate > 0 ? 1 / rate : 0;
@@ -103,7 +105,10 @@ static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint6
     m->after_ps = least - w.least * path.first_single_ps;
     m->behind_ps = behind_ps(&path, &w);
     m->before_ps = least - w.least * path.into_single_ps;
+    // the time of the ACKs of arriving data per time of the data
     m->ack_share = ack / (packet * (double)t->packets_per_ack);
+    if (answer.nominal_bps > 0)
+        m->ack_share *= in.nominal_bps / answer.nominal_bps;
     bool beside = in.ports == parts && in.ends && m->ack_share < 1;
     m->ack_share = beside ? m->ack_share : 0;
     m->ack_ps = beside ? ack * answer.byte_ps : 0;

@@ -35,6 +35,13 @@ struct fault_spec {
     const char *at;
     bool one_way; // only the matching directions; else both directions of each link
     double loss, corruption;
+    /* listed losses: net/loss_list.h */
+    uint64_t every, times;
+    uint64_t *packets; // owned
+    size_t n_packets;
+    uint64_t blackout_packet;
+    ps_t blackout_ps;
+    /* */
     bool pfc;            // loss and corruption also affect PFC frames
     ps_t down_ps, up_ps; // PS_NEVER = never
     ps_t detect_ps;      // from a change of a link to new routes; PS_NEVER = routes never change

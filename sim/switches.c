@@ -142,20 +142,26 @@ static uint32_t routers(struct sim *sim, bool build, struct err *err)
     return n;
 }
 
-// A refresh is sent after half of the pause and may wait for a full packet on the wire.
-static bool pauses_lapse(const struct sim *sim, uint32_t dim)
+// A refresh is sent after half of the pause and may wait for a full packet on the wire. The pause
+// lasts as long as its quanta at the rate of the sender that is paused, the packet as long as it takes
+// in the other direction.
+static bool pauses_lapse(const struct sim *sim, uint32_t port)
 {
-    const struct pfc_spec *pfc = &sim->spec->dims[dim].sw.pfc;
-    uint64_t half_bytes = pfc->quanta * 64 / 2;
-    return sim_lossless(sim, dim) != 0 &&
-           half_bytes < sim->hosts.dims[dim].full.wire + sim->net.pfc_wire_bytes;
+    const struct graph_port *here = &sim->graph.ports[port];
+    const struct pfc_spec *pfc = &sim->spec->dims[here->dim].sw.pfc;
+    double half_bytes = (double)(pfc->quanta * 64 / 2);
+    double slower = (double)sim->graph.ports[here->peer].rate_bps / (double)here->rate_bps;
+    return half_bytes <
+           slower * (double)(sim->hosts.dims[here->dim].full.wire + sim->net.pfc_wire_bytes);
 }
 
 bool sim_pauses_lapse(const struct sim *sim)
 {
-    bool lapse = false;
+    bool lapse = false, lossless[SPEC_MAX_DIMS];
     for (uint32_t d = 0; d < sim->spec->n_dims; d++)
-        lapse |= pauses_lapse(sim, d);
+        lossless[d] = sim_lossless(sim, d) != 0;
+    for (uint32_t p = 0; p < sim->graph.n_ports; p++)
+        lapse |= lossless[sim->graph.ports[p].dim] && pauses_lapse(sim, p);
     return lapse;
 }
 

@@ -59,23 +59,34 @@ static bool fits(const struct mmu *mmu, const struct mmu_ingress *in, uint32_t b
            more <= mmu->shared_bytes - mmu->shared_used;
 }
 
-static enum mmu_verdict admit_lossy(struct mmu *mmu, uint32_t cls, struct mmu_ingress *in,
-                                    uint32_t bytes, uint64_t egress_bytes)
+static bool over_limit(struct mmu_queue limit, uint32_t bytes, struct mmu_queue egress)
 {
+    return (limit.packets > 0 && egress.packets + 1 > limit.packets) ||
+           (limit.bytes > 0 && egress.bytes + bytes > limit.bytes);
+}
+
+// A fixed limit also holds for packets that the reserve would admit, so that it is exact.
+static enum mmu_verdict admit_lossy(struct mmu *mmu, uint32_t cls, struct mmu_ingress *in,
+                                    uint32_t bytes, struct mmu_queue egress)
+{
+    struct mmu_queue limit = mmu->config.queue_limit;
+    bool limited = limit.packets > 0 || limit.bytes > 0;
+    if (over_limit(limit, bytes, egress))
+        return MMU_DROP_LIMIT;
     bool reserved = in->bytes + bytes <= mmu->config.reserve_bytes;
-    if (!reserved && (egress_bytes + bytes > threshold(mmu, mmu->alpha[cls]) ||
-                      !fits(mmu, in, bytes, UINT64_MAX)))
+    bool over = !limited && egress.bytes + bytes > threshold(mmu, mmu->alpha[cls]);
+    if (!reserved && (over || !fits(mmu, in, bytes, UINT64_MAX)))
         return MMU_DROP;
     charge(mmu, in, bytes);
     return MMU_ADMIT;
 }
 
 enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
-                           uint64_t egress_bytes)
+                           struct mmu_queue egress)
 {
     struct mmu_ingress *in = ingress_of(mmu, port, cls);
     if (in->headroom_limit == 0)
-        return admit_lossy(mmu, cls, in, bytes, egress_bytes);
+        return admit_lossy(mmu, cls, in, bytes, egress);
     // While headroom is in use all packets go to headroom, so the order of releases does not
     // matter.
     if (in->headroom_bytes == 0 && fits(mmu, in, bytes, threshold(mmu, mmu->alpha[cls]))) {
@@ -115,9 +126,13 @@ bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
 
 uint64_t mmu_headroom_bytes(const struct headroom_link *l)
 {
-    // Bytes that the link carries in a time, rounded up.
+    // Bytes that the sender's direction carries in a time, rounded up.
     uint64_t flight = bytes_in_ps(l->delay_ps, l->rate_bps) + 1;
+    uint64_t back_flight = bytes_in_ps(l->back_delay_ps, l->rate_bps) + 1;
     uint64_t response = l->response_ps > 0 ? bytes_in_ps(l->response_ps, l->rate_bps) + 1 : 0;
-    return 2 * flight + 2 * (uint64_t)l->max_frame_in + l->max_frame_back +
-           (uint64_t)l->pfc_wire_bytes * (l->pfc_ahead + 1) + response;
+    // What is sent back before the pause frame has left, in bytes that arrive meanwhile.
+    uint64_t back = l->max_frame_back + (uint64_t)l->pfc_wire_bytes * (l->pfc_ahead + 1);
+    if (l->back_rate_bps != l->rate_bps)
+        back = bytes_in_ps(serialization_ps(back, l->back_rate_bps), l->rate_bps) + 1;
+    return flight + back_flight + 2 * (uint64_t)l->max_frame_in + back + response;
 }

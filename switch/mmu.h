@@ -26,9 +26,17 @@ struct mmu_ingress {
 
 #define MMU_CLASSES 8
 
+// The length of an egress queue, without the packet in transmission.
+struct mmu_queue {
+    uint64_t packets, bytes;
+};
+
 struct mmu_config {
     uint64_t buffer_bytes, reserve_bytes, xon_offset_bytes;
     double alpha, lossy_alpha; // alpha of classes with and without headroom
+    // fixed limit of a lossy class's egress queues, in place of the dynamic threshold; a member of 0
+    // limits nothing
+    struct mmu_queue queue_limit;
 };
 
 struct mmu {
@@ -44,17 +52,18 @@ struct mmu {
                                // first packet
 };
 
-enum mmu_verdict { MMU_ADMIT, MMU_ADMIT_XOFF, MMU_DROP, MMU_DROP_XOFF };
+// MMU_DROP_LIMIT: the egress queue of a lossy class is at its fixed limit.
+enum mmu_verdict { MMU_ADMIT, MMU_ADMIT_XOFF, MMU_DROP, MMU_DROP_XOFF, MMU_DROP_LIMIT };
 
 // Initialise *mmu and return the size of the shared buffer, or 0 if reserve and headroom exceed the
 // buffer. The caller must have set headroom_limit of all ingresses. At most MMU_CLASSES classes.
 uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_ingress *ingress,
                   uint32_t n_ports, uint32_t n_classes);
 
-// Admit or drop a packet of `bytes` that arrived by (port, cls) for an egress queue that holds
-// `egress_bytes`. The verdicts with _XOFF also require that the sender is paused from now on.
+// Admit or drop a packet of `bytes` that arrived by (port, cls) for the queue `egress`. The verdicts
+// with _XOFF also require that the sender is paused from now on.
 enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
-                           uint64_t egress_bytes);
+                           struct mmu_queue egress);
 
 // Fast admission of a packet of a lossless class. Returns true, and admits the packet, only if it
 // causes neither XOFF nor a new maximum. This is safe while departures of the switch are still to
@@ -89,8 +98,8 @@ uint64_t mmu_ingress_shared(const struct mmu *mmu, uint32_t port, uint32_t cls);
 // Headroom that a lossless ingress needs to lose nothing after XOFF (IEEE 802.1Qbb annex O): the
 // bytes on the link plus those that the sender still starts before the pause frame takes effect.
 struct headroom_link {
-    uint64_t rate_bps;
-    ps_t delay_ps, response_ps;
+    uint64_t rate_bps, back_rate_bps; // of the sender, and of the pause frame's direction
+    ps_t delay_ps, back_delay_ps, response_ps;
     uint32_t max_frame_in;   // largest data frame of the sender, in wire bytes
     uint32_t max_frame_back; // largest frame of any class that may delay the pause frame, in wire
                              // bytes

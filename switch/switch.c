@@ -158,6 +158,14 @@ __attribute__((always_inline)) static inline void mark(struct switches *sw, stru
         draw_mark(sw, port, p, queue_bytes);
 }
 
+static enum drop_reason drop_reason(const struct switch_node *s, const struct packet *p,
+                                    enum mmu_verdict verdict)
+{
+    if (verdict == MMU_DROP_LIMIT)
+        return DROP_QUEUE_LIMIT;
+    return s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD;
+}
+
 // A packet must wait at its output port: admit it to the shared buffer, or drop it.
 static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
                  struct packet *p, ps_t now)
@@ -170,8 +178,9 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
         // XOFF, a drop, a lossy class or a new maximum is possible, so all departures until now
         // must be accounted for.
         switch_catch_up(sw, s, now);
-        uint64_t held = port_queue(net, out, slot)->bytes;
-        verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, held);
+        const struct queue *queue = port_queue(net, out, slot);
+        struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+        verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, egress);
     }
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (s->mmu.n_xoff == 1)
@@ -179,8 +188,8 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
         send_xoff(sw, s, in, p->cls, now);
         vote_for_xoff_cause(sw, in, out);
     }
-    if (verdict == MMU_DROP || verdict == MMU_DROP_XOFF) {
-        network_drop(net, out, p, s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD);
+    if (verdict != MMU_ADMIT && verdict != MMU_ADMIT_XOFF) {
+        network_drop(net, out, p, drop_reason(s, p, verdict));
         return;
     }
     if (s->pi && p->cls < NET_DATA_CLASSES)

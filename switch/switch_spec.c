@@ -61,6 +61,30 @@ const struct param switch_params[] = {
 };
 const size_t n_switch_params = sizeof switch_params / sizeof *switch_params;
 
+#define QL(f) offsetof(struct queue_limit_spec, f)
+const struct param queue_limit_params[] = {
+    {.name = "packets",
+     .type = PARAM_COUNT,
+     .offset = QL(packets),
+     .def = "auto",
+     .min = "1",
+     .max = "1000000",
+     .can_auto = true,
+     .help = "packets that may wait for a port in a lossy class, without the one in transmission",
+     .source = "drop-tail queues; Linux pfifo"},
+    {.name = "bytes",
+     .type = PARAM_BYTES,
+     .offset = QL(bytes),
+     .def = "auto",
+     .min = "1B",
+     .max = "4GB",
+     .can_auto = true,
+     .help = "frame bytes that may wait for a port in a lossy class, without the packet in "
+             "transmission",
+     .source = "drop-tail queues; Linux bfifo"},
+};
+const size_t n_queue_limit_params = sizeof queue_limit_params / sizeof *queue_limit_params;
+
 #define PFC(f) offsetof(struct pfc_spec, f)
 const struct param pfc_params[] = {
     {.name = "enabled",

@@ -32,6 +32,11 @@ struct ecn_spec {
     ps_t pi_interval_ps;
 };
 
+// Fixed limit of a lossy class's output queues; PARAM_AUTO = none. At most one of them is given.
+struct queue_limit_spec {
+    uint64_t packets, bytes;
+};
+
 enum routing_kind {
     ROUTING_ECMP,
     ROUTING_SPRAY,
@@ -63,6 +68,7 @@ struct switch_spec {
     uint64_t buffer_bytes;
     uint64_t reserve_bytes; // per ingress port and class in use
     double lossy_alpha;     // dynamic threshold of a lossy class's egress queues
+    struct queue_limit_spec queue_limit;
     struct pfc_spec pfc;
     struct ecn_spec ecn;
     struct routing_spec routing;
@@ -72,6 +78,7 @@ struct switch_spec {
     uint64_t int_hops;
 };
 
-extern const struct param switch_params[], pfc_params[], ecn_params[], routing_params[],
-    class_params[];
-extern const size_t n_switch_params, n_pfc_params, n_ecn_params, n_routing_params, n_class_params;
+extern const struct param switch_params[], queue_limit_params[], pfc_params[], ecn_params[],
+    routing_params[], class_params[];
+extern const size_t n_switch_params, n_queue_limit_params, n_pfc_params, n_ecn_params,
+    n_routing_params, n_class_params;

@@ -81,7 +81,7 @@ static void link_at(struct graph *g, uint32_t dim, const struct rank_group *grou
     uint32_t n = around && !halfway ? group->size : group->size - distance;
     for (uint32_t i = 0; i < n; i++)
         graph_add_link(g, group_rank(group, i), group_rank(group, (i + distance) % group->size),
-                       dim, link->rate_bps, link->delay_ps);
+                       dim, link);
 }
 
 static void build_ring(struct graph *g, uint32_t dim, const void *params,

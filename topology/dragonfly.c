@@ -70,12 +70,11 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
     for (uint32_t i = 0; i < groups * a; i++)
         graph_add_switch(g, NODE_ROUTER, dim, i, 0);
     for (uint32_t r = 0; r < g->n_ranks; r++)
-        graph_add_link(g, r, first + r / p, dim, links[0].rate_bps, links[0].delay_ps);
+        graph_add_link(g, r, first + r / p, dim, &links[0]);
     for (uint32_t group = 0; group < groups; group++)
         for (uint32_t i = 0; i < a; i++)
             for (uint32_t j = i + 1; j < a; j++)
-                graph_add_link(g, first + group * a + i, first + group * a + j, dim,
-                               local->rate_bps, local->delay_ps);
+                graph_add_link(g, first + group * a + i, first + group * a + j, dim, local);
     uint32_t rounds = groups > 1 ? a * h / (groups - 1) : 0;
     for (uint32_t round = 0; round < rounds; round++)
         for (uint32_t x = 0; x < groups; x++)
@@ -83,7 +82,7 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
                                                         // groups of x
                 uint32_t from = round * (groups - 1) + y - 1, to = round * (groups - 1) + x;
                 graph_add_costly_link(g, first + x * a + from / h, first + y * a + to / h, dim,
-                                      global->rate_bps, global->delay_ps, GLOBAL_COST);
+                                      global, GLOBAL_COST);
             }
 }
 

@@ -95,7 +95,7 @@ static void build_two(struct graph *g, uint32_t dim, uint32_t k, const struct li
     uint32_t core = add_switches(g, NODE_CORE, dim, k / 2);
     for (uint32_t e = 0; e < k; e++)
         for (uint32_t c = 0; c < k / 2; c++)
-            graph_add_link(g, edge + e, core + c, dim, trunk->rate_bps, trunk->delay_ps);
+            graph_add_link(g, edge + e, core + c, dim, trunk);
 }
 
 // Aggregation switch j of a pod is linked to the cores j*k/2 to (j+1)*k/2 - 1.
@@ -107,13 +107,11 @@ static void build_three(struct graph *g, uint32_t dim, uint32_t k, const struct 
     for (uint32_t pod = 0; pod < k; pod++)
         for (uint32_t e = 0; e < half; e++)
             for (uint32_t a = 0; a < half; a++)
-                graph_add_link(g, edge + pod * half + e, agg + pod * half + a, dim, trunk->rate_bps,
-                               trunk->delay_ps);
+                graph_add_link(g, edge + pod * half + e, agg + pod * half + a, dim, trunk);
     for (uint32_t pod = 0; pod < k; pod++)
         for (uint32_t a = 0; a < half; a++)
             for (uint32_t c = 0; c < half; c++)
-                graph_add_link(g, agg + pod * half + a, core + a * half + c, dim, trunk->rate_bps,
-                               trunk->delay_ps);
+                graph_add_link(g, agg + pod * half + a, core + a * half + c, dim, trunk);
 }
 
 static void build(struct graph *g, uint32_t dim, const void *params_of,
@@ -125,7 +123,7 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
     uint32_t edges = p->tiers == 3 ? k * k / 2 : k;
     uint32_t edge = add_switches(g, NODE_EDGE, dim, edges);
     for (uint32_t r = 0; r < g->n_ranks; r++)
-        graph_add_link(g, r, edge + r / down, dim, links[0].rate_bps, links[0].delay_ps);
+        graph_add_link(g, r, edge + r / down, dim, &links[0]);
     if (p->tiers == 3)
         build_three(g, dim, k, &links[1], edge);
     else

@@ -61,31 +61,32 @@ static void add_port(struct graph *g, uint32_t node, uint32_t peer, uint32_t dim
                                                  .delay_ps = delay_ps};
 }
 
-void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
-                           ps_t delay_ps, uint8_t cost)
+void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim,
+                           const struct link_spec *link, uint8_t cost)
 {
     if ((a < g->n_ranks && graph_owner(g, a, dim) != a) ||
         (b < g->n_ranks && graph_owner(g, b, dim) != b))
         return; // the rank uses the ports of another rank
+    bool alike = link->reverse_rate_bps == 0;
     uint32_t first = g->n_ports;
-    add_port(g, a, first + 1, dim, rate_bps, delay_ps, cost);
-    add_port(g, b, first, dim, rate_bps, delay_ps, cost);
+    add_port(g, a, first + 1, dim, link->rate_bps, link->delay_ps, cost);
+    add_port(g, b, first, dim, alike ? link->rate_bps : link->reverse_rate_bps,
+             alike ? link->delay_ps : link->reverse_delay_ps, cost);
 }
 
-void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
-                    ps_t delay_ps)
+void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim,
+                    const struct link_spec *link)
 {
-    graph_add_costly_link(g, a, b, dim, rate_bps, delay_ps, 1);
+    graph_add_costly_link(g, a, b, dim, link, 1);
 }
 
 void graph_add_trunks(struct graph *g, uint32_t first_a, uint32_t n_a, uint32_t first_b,
-                      uint32_t n_b, uint32_t parallel, uint32_t dim, uint64_t rate_bps,
-                      ps_t delay_ps)
+                      uint32_t n_b, uint32_t parallel, uint32_t dim, const struct link_spec *link)
 {
     for (uint32_t a = first_a; a < first_a + n_a; a++)
         for (uint32_t b = first_b; b < first_b + n_b; b++)
             for (uint32_t t = 0; t < parallel; t++)
-                graph_add_link(g, a, b, dim, rate_bps, delay_ps);
+                graph_add_link(g, a, b, dim, link);
 }
 
 void graph_seal(struct graph *g)

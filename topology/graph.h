@@ -29,6 +29,14 @@ struct graph_node {
     uint32_t first_port, n_ports; // filled by graph_seal
 };
 
+// A link between two nodes: its direction from the first node to the second, and the other one.
+struct link_spec {
+    uint64_t rate_bps;
+    ps_t delay_ps;
+    uint64_t reverse_rate_bps; // 0 = both directions are alike
+    ps_t reverse_delay_ps;
+};
+
 // One end of a link, with the link's direction that leaves it.
 struct graph_port {
     uint32_t node, local; // local: index at its node, in order of linking
@@ -60,14 +68,13 @@ void graph_free(struct graph *g);
 uint32_t graph_add_switch(struct graph *g, enum node_role role, uint32_t dim, uint32_t index,
                           uint32_t plane);
 // Add a link in both directions between two nodes, with cost 1.
-void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
-                    ps_t delay_ps);
-void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim, uint64_t rate_bps,
-                           ps_t delay_ps, uint8_t cost);
+void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim,
+                    const struct link_spec *link);
+void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim,
+                           const struct link_spec *link, uint8_t cost);
 // Link every node of a row to every node of another row, each pair by `parallel` links.
 void graph_add_trunks(struct graph *g, uint32_t first_a, uint32_t n_a, uint32_t first_b,
-                      uint32_t n_b, uint32_t parallel, uint32_t dim, uint64_t rate_bps,
-                      ps_t delay_ps);
+                      uint32_t n_b, uint32_t parallel, uint32_t dim, const struct link_spec *link);
 // Sort the ports by node. Nothing may be added afterwards.
 void graph_seal(struct graph *g);
 

@@ -10,7 +10,7 @@
 #include "topology/kinds.h"
 
 #define MAX_RANK_PORTS 2048
-#define MAX_LINK_TYPES 60000 // different pairs of rate and delay
+#define MAX_LINK_TYPES 30000 // different pairs of rate and delay; ports have 15 bits for them
 #define ERRORS_MAX 20
 
 static const struct param params[] = {
@@ -95,9 +95,14 @@ static void check_ports(const struct inspection *i)
     free(ports);
 }
 
+struct link_type {
+    uint64_t rate_bps;
+    ps_t delay_ps;
+};
+
 static int by_type(const void *a, const void *b)
 {
-    const struct link_spec *x = a, *y = b;
+    const struct link_type *x = a, *y = b;
     if (x->rate_bps != y->rate_bps)
         return x->rate_bps < y->rate_bps ? -1 : 1;
     return (x->delay_ps > y->delay_ps) - (x->delay_ps < y->delay_ps);
@@ -106,13 +111,18 @@ static int by_type(const void *a, const void *b)
 static void check_types(const struct inspection *i)
 {
     const struct graph_params *p = i->p;
-    struct link_spec *types = memory_zeroed(p->n_links, sizeof *types);
+    struct link_type *types = memory_zeroed(2 * p->n_links, sizeof *types);
     size_t n = 0;
-    for (size_t l = 0; l < p->n_links; l++)
-        types[l] = p->links[l].link;
-    qsort(types, p->n_links, sizeof *types, by_type);
-    for (size_t l = 0; l < p->n_links; l++)
-        n += l == 0 || by_type(&types[l - 1], &types[l]) != 0;
+    for (size_t l = 0; l < p->n_links; l++) {
+        const struct link_spec *link = &p->links[l].link;
+        struct link_type forward = {link->rate_bps, link->delay_ps};
+        struct link_type reverse = {link->reverse_rate_bps, link->reverse_delay_ps};
+        types[2 * l] = forward;
+        types[2 * l + 1] = link->reverse_rate_bps > 0 ? reverse : forward;
+    }
+    qsort(types, 2 * p->n_links, sizeof *types, by_type);
+    for (size_t t = 0; t < 2 * p->n_links; t++)
+        n += t == 0 || by_type(&types[t - 1], &types[t]) != 0;
     free(types);
     if (n > MAX_LINK_TYPES)
         err_add(i->err, i->path, "%s: %zu different pairs of rate and delay; the maximum is %d",
@@ -202,7 +212,7 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
         uint32_t ends[2];
         for (int e = 0; e < 2; e++)
             ends[e] = (link->ends[e].is_switch ? first : 0) + link->ends[e].index;
-        graph_add_link(g, ends[0], ends[1], dim, link->link.rate_bps, link->link.delay_ps);
+        graph_add_link(g, ends[0], ends[1], dim, &link->link);
     }
 }
 

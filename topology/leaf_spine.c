@@ -59,9 +59,9 @@ static void build(struct graph *g, uint32_t dim, const void *p, const struct lin
     for (uint32_t s = 0; s < spines; s++)
         graph_add_switch(g, NODE_SPINE, dim, s, 0);
     for (uint32_t r = 0; r < g->n_ranks; r++)
-        graph_add_link(g, r, first_leaf + r / per_leaf, dim, links[0].rate_bps, links[0].delay_ps);
+        graph_add_link(g, r, first_leaf + r / per_leaf, dim, &links[0]);
     graph_add_trunks(g, first_leaf, leaves, first_spine, spines, (uint32_t)lp->trunks, dim,
-                     links[1].rate_bps, links[1].delay_ps);
+                     &links[1]);
 }
 
 static const char *const link_names[] = {"trunk", NULL};

@@ -88,10 +88,9 @@ static void build(struct graph *g, uint32_t dim, const void *params_of,
     for (uint32_t s = 0; s < spines; s++)
         graph_add_switch(g, NODE_SPINE, dim, s, 0);
     for (uint32_t r = 0; r < g->n_ranks; r++)
-        graph_add_link(g, r, first_rail + r / pod * gpus + r % gpus, dim, links[0].rate_bps,
-                       links[0].delay_ps);
+        graph_add_link(g, r, first_rail + r / pod * gpus + r % gpus, dim, &links[0]);
     graph_add_trunks(g, first_rail, rails, first_spine, spines, (uint32_t)p->trunks, dim,
-                     links[1].rate_bps, links[1].delay_ps);
+                     &links[1]);
 }
 
 static const char *const link_names[] = {"trunk", NULL};

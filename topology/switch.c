@@ -34,8 +34,7 @@ static void build(struct graph *g, uint32_t dim, const void *p, const struct lin
         for (uint32_t plane = 0; plane < sp->planes; plane++) {
             uint32_t sw = graph_add_switch(g, NODE_SWITCH, dim, k, plane);
             for (uint32_t i = 0; i < group.size; i++)
-                graph_add_link(g, group_rank(&group, i), sw, dim, links[0].rate_bps,
-                               links[0].delay_ps);
+                graph_add_link(g, group_rank(&group, i), sw, dim, &links[0]);
         }
     }
 }

@@ -5,11 +5,6 @@
 #include "engine/param.h"
 #include "topology/graph.h"
 
-struct link_spec {
-    uint64_t rate_bps;
-    ps_t delay_ps;
-};
-
 // The number of links between two ranks of a group, for networks in closed form: a ring has those
 // of the shorter direction, a switch has two, a fully connected group has one.
 enum topology_shape { SHAPE_OTHER, SHAPE_RING, SHAPE_SWITCH, SHAPE_FULLY_CONNECTED };

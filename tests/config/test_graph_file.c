@@ -43,11 +43,11 @@ static void test_good_file(void **state)
     assert_int_equal(p->n_links, 5);
     assert_false(p->transit);
     static const struct graph_link want[] = {
-        {{{0, false}, {1, true}}, {100000000000, 7 * PS_PER_US}},
-        {{{1, true}, {1, false}}, {400000000000, 7 * PS_PER_US}},
-        {{{2, false}, {0, true}}, {100000000000, PS_PER_NS}},
-        {{{0, true}, {1, true}}, {100000000000, 7 * PS_PER_US}},
-        {{{0, true}, {1, true}}, {100000000000, 7 * PS_PER_US}},
+        {{{0, false}, {1, true}}, {.rate_bps = 100000000000, .delay_ps = 7 * PS_PER_US}},
+        {{{1, true}, {1, false}}, {.rate_bps = 400000000000, .delay_ps = 7 * PS_PER_US}},
+        {{{2, false}, {0, true}}, {.rate_bps = 100000000000, .delay_ps = PS_PER_NS}},
+        {{{0, true}, {1, true}}, {.rate_bps = 100000000000, .delay_ps = 7 * PS_PER_US}},
+        {{{0, true}, {1, true}}, {.rate_bps = 100000000000, .delay_ps = 7 * PS_PER_US}},
     };
     for (size_t l = 0; l < 5; l++) {
         for (int e = 0; e < 2; e++) {
@@ -57,6 +57,28 @@ static void test_good_file(void **state)
         assert_int_equal(p->links[l].link.rate_bps, want[l].link.rate_bps);
         assert_int_equal(p->links[l].link.delay_ps, want[l].link.delay_ps);
     }
+    scenario_free(s);
+}
+
+// What a link leaves out of `reverse` is as in its other direction. One that gives a rate or a delay of
+// its own but no `reverse` is the same in both; one that gives nothing is as in the dimension.
+static void test_reverse(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct scenario *s = load_graph(
+        "{\"switches\":1,\"links\":["
+        "{\"a\":\"rank0\",\"b\":\"sw0\",\"rate\":\"10Gbps\",\"reverse\":{\"rate\":\"1Gbps\"}},"
+        "{\"a\":\"rank1\",\"b\":\"sw0\",\"reverse\":{\"delay\":\"1ns\"}},"
+        "{\"a\":\"rank2\",\"b\":\"sw0\"}]}",
+        "", &err);
+    assert_int_equal(err.n_errors, 0);
+    const struct graph_params *p = (const void *)scenario_spec(s)->dims[0].params;
+    assert_true(p->links[0].link.reverse_rate_bps == 1000000000);
+    assert_true(p->links[0].link.reverse_delay_ps == 7 * PS_PER_US);
+    assert_true(p->links[1].link.reverse_rate_bps == 100000000000);
+    assert_true(p->links[1].link.reverse_delay_ps == PS_PER_NS);
+    assert_true(p->links[2].link.reverse_rate_bps == 0);
     scenario_free(s);
 }
 
@@ -144,9 +166,8 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_file),
-        cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_transit),
+        cmocka_unit_test(test_good_file), cmocka_unit_test(test_reverse),
+        cmocka_unit_test(test_mistakes),  cmocka_unit_test(test_transit),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);

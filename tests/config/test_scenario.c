@@ -103,6 +103,87 @@ static void test_classes(void **state)
     scenario_free(scenario);
 }
 
+// A fixed limit of queues: a dimension replaces the global one, whatever its unit, or removes it.
+static void test_queue_limit(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_good(
+        "{\"name\":\"t\",\"switch\":{\"queue_limit\":{\"packets\":42}},\"topology\":{\"dims\":[" DIM
+        ",{\"kind\":\"switch\",\"size\":2,\"switch\":{\"queue_limit\":{\"bytes\":\"3KB\"}}},"
+        "{\"kind\":\"switch\",\"size\":2,\"switch\":{\"queue_limit\":\"auto\"}}]},"
+        "\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}",
+        NULL, 0);
+    static const struct queue_limit_spec wants[] = {
+        {42, PARAM_AUTO}, {PARAM_AUTO, 3000}, {PARAM_AUTO, PARAM_AUTO}};
+    for (size_t d = 0; d < 3; d++) {
+        struct queue_limit_spec got = scenario_spec(scenario)->dims[d].sw.queue_limit;
+        assert_true(got.packets == wants[d].packets && got.bytes == wants[d].bytes);
+    }
+    scenario_free(scenario);
+}
+
+// Links that differ by direction: a trunk without keys has those of the link, one with a rate of its
+// own is the same in both directions, and the resolved form reads as the same links.
+static void test_reverse(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"name\":\"t\",\"topology\":{\"dims\":[{\"kind\":\"leaf_spine\",\"size\":4,"
+        "\"ranks_per_leaf\":2,\"spines\":1,\"link\":{\"rate\":\"10Gbps\",\"delay\":\"3us\","
+        "\"reverse\":{\"rate\":\"1Gbps\"}}%s}]},"
+        "\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}";
+    static const struct {
+        const char *trunk;
+        uint64_t reverse_bps;
+        ps_t reverse_ps;
+    } cases[] = {{"", 1000000000, 3 * PS_PER_US},
+                 {",\"trunk\":{}", 1000000000, 3 * PS_PER_US},
+                 {",\"trunk\":{\"rate\":\"40Gbps\"}", 0, 0},
+                 {",\"trunk\":{\"reverse\":{\"delay\":\"5us\"}}", 10000000000, 5 * PS_PER_US}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char buf[512];
+        snprintf(buf, sizeof buf, text, cases[i].trunk);
+        struct scenario *s = load_good(buf, NULL, 0);
+        const struct link_spec *links = scenario_spec(s)->dims[0].links;
+        assert_true(links[0].rate_bps == 10000000000 && links[0].reverse_rate_bps == 1000000000);
+        assert_true(links[0].reverse_delay_ps == 3 * PS_PER_US);
+        assert_true(links[1].reverse_rate_bps == cases[i].reverse_bps);
+        assert_true(cases[i].reverse_bps == 0 || links[1].reverse_delay_ps == cases[i].reverse_ps);
+        struct scenario *again = load_good(scenario_resolved(s), NULL, 0);
+        assert_string_equal(scenario_resolved(again), scenario_resolved(s));
+        scenario_free(again);
+        scenario_free(s);
+    }
+}
+
+// Listed losses: read, and written as they were read.
+static void test_listed_losses(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_good(
+        "{\"name\":\"t\",\"topology\":{\"dims\":[" DIM "]},\"faults\":["
+        "{\"at\":\"rank0\",\"packets\":[3,17],\"times\":2},"
+        "{\"at\":\"rank1\",\"every\":9,\"blackout\":{\"packet\":4,\"for\":\"1s\"}}],"
+        "\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,\"dst\":1,\"bytes\":1}]}}",
+        NULL, 0);
+    const struct fault_spec *faults = scenario_spec(scenario)->faults;
+    assert_int_equal(faults[0].n_packets, 2);
+    assert_int_equal(faults[0].packets[0], 3);
+    assert_int_equal(faults[0].packets[1], 17);
+    assert_int_equal(faults[0].times, 2);
+    assert_int_equal(faults[0].blackout_packet, 0);
+    assert_int_equal(faults[1].every, 9);
+    assert_int_equal(faults[1].n_packets, 0);
+    assert_int_equal(faults[1].blackout_packet, 4);
+    assert_true(faults[1].blackout_ps == PS_PER_S);
+    const char *resolved = scenario_resolved(scenario);
+    struct scenario *again = load_good(resolved, NULL, 0);
+    assert_string_equal(scenario_resolved(again), resolved);
+    assert_non_null(strstr(resolved, "\"for\": \"1s\""));
+    scenario_free(again);
+    scenario_free(scenario);
+}
+
 static void test_jobs(void **state)
 {
     (void)state;
@@ -344,11 +425,19 @@ static void test_resolved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_jobs),
-        cmocka_unit_test(test_buffer_words), cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_overrides),    cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_notification), cmocka_unit_test(test_notification_of_a_dimension),
-        cmocka_unit_test(test_set),          cmocka_unit_test(test_resolved),
+        cmocka_unit_test(test_queue_limit),
+        cmocka_unit_test(test_listed_losses),
+        cmocka_unit_test(test_reverse),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_buffer_words),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_notification),
+        cmocka_unit_test(test_notification_of_a_dimension),
+        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_resolved),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

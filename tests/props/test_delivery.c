@@ -54,7 +54,8 @@ static bool pfc_may_be_lost(const struct spec *spec)
 {
     bool may = spec->dims[0].sw.pfc.quanta < 65535 || spec->dims[0].sw.pfc.watchdog;
     for (size_t i = 0; i < spec->n_faults; i++)
-        may |= spec->faults[i].pfc || spec->faults[i].down_ps != PS_NEVER;
+        may |= spec->faults[i].pfc || spec->faults[i].down_ps != PS_NEVER ||
+               spec->faults[i].blackout_packet > 0;
     return may;
 }
 

@@ -18,7 +18,8 @@
 #define SHARED 60000
 #define PS_PER_M 5000
 
-// The extreme lengths first, then lengths drawn uniformly on a logarithmic scale.
+// The extreme lengths first, then lengths drawn uniformly on a logarithmic scale. Above SCENARIOS the
+// two directions of a link have rates and lengths of their own.
 static struct link_spec draw_link(struct rng *rng, uint64_t seed)
 {
     static const uint64_t gbps[] = {25, 50, 100, 200, 400, 800};
@@ -28,7 +29,13 @@ static struct link_spec draw_link(struct rng *rng, uint64_t seed)
         rate = seed & 1 ? 25 : 800;
         metres = seed & 2 ? 1 : 10000;
     }
-    return (struct link_spec){rate * UINT64_C(1000000000), (ps_t)(metres * PS_PER_M)};
+    struct link_spec link = {.rate_bps = rate * UINT64_C(1000000000),
+                             .delay_ps = (ps_t)(metres * PS_PER_M)};
+    if (seed > SCENARIOS) {
+        link.reverse_rate_bps = gbps[rng_below(rng, 6)] * UINT64_C(1000000000);
+        link.reverse_delay_ps = (ps_t)(pow(10, 4 * rng_unit(rng)) * PS_PER_M);
+    }
+    return link;
 }
 
 // Senders to one rank, near and far ones if there are leaves. Each sends enough to fill its
@@ -40,11 +47,14 @@ static void draw(struct fixture *f, uint64_t seed)
     struct link_spec link = draw_link(&rng, seed);
     uint32_t senders = 2 + (uint32_t)rng_below(&rng, 4);
     if (seed % 4 == 0) // the trunks are the long links, and pauses spread
-        fixture_leaf_spine(f, 2 * (senders + 1), senders + 1, 1,
-                           (struct link_spec){link.rate_bps, 500 * PS_PER_NS}, link);
+        fixture_leaf_spine(
+            f, 2 * (senders + 1), senders + 1, 1,
+            (struct link_spec){.rate_bps = link.rate_bps, .delay_ps = 500 * PS_PER_NS}, link);
     else
         fixture_switch(f, senders + 1, link.rate_bps, link.delay_ps);
     struct dim_spec *dim = &f->spec.dims[0];
+    if (!dim->kind->fabric)
+        dim->links[0] = link;
     roce_spec_of(&dim->transport)->mtu_bytes = mtus[rng_below(&rng, 7)];
     roce_spec_of(&dim->transport)->ack_interval = 1 + rng_below(&rng, 16);
     roce_spec_of(&dim->transport)->ack_class = (int)rng_below(&rng, 2);
@@ -116,6 +126,24 @@ static void test_computed_is_enough_and_less_is_not(void **state)
     assert_int_equal(lost, tried);
 }
 
+// Links that differ by direction: the computed headroom is enough, and most of it is used at the
+// worst.
+static void test_directions(void **state)
+{
+    (void)state;
+    unsigned paused = 0;
+    double fullest = 0;
+    for (uint64_t seed = SCENARIOS + 1; seed <= 2 * SCENARIOS; seed++) {
+        struct seen whole = run(seed, PARAM_AUTO);
+        paused += whole.pauses > 0;
+        fullest = whole.share > fullest ? whole.share : fullest;
+    }
+    print_message("%u of %u paused; up to %.0f %% of the headroom was used\n", paused, SCENARIOS,
+                  100 * fullest);
+    assert_true(paused > SCENARIOS / 2);
+    assert_true(fullest > 0.9 && fullest <= 1);
+}
+
 // A buffer smaller than the headroom is an error that names ports, rate and distance.
 static void test_error_names_the_links(void **state)
 {
@@ -138,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_computed_is_enough_and_less_is_not),
+        cmocka_unit_test(test_directions),
         cmocka_unit_test(test_error_names_the_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,14 @@ def fault(draw, ranks, names):
         made["corruption"] = draw.rng.choice((0.001, 0.1, 1))
     if draw.chance(0.2):
         made["pfc"] = True
+    if draw.chance(0.15):
+        made["every"] = draw.rng.choice((0, 1, 2, 7, 100, 10**12))
+    if draw.chance(0.15):
+        made["packets"] = sorted(draw.rng.sample(range(1, 60), draw.rng.randint(0, 5)))
+    if draw.chance(0.1):
+        made["times"] = draw.rng.choice((1, 2, 3, 1000000))
+    if draw.chance(0.1):
+        made["blackout"] = {"packet": draw.rng.choice((1, 2, 20, 10**9)), "for": draw.rng.choice(TIMES[1:])}
     if draw.chance(0.5):
         at = draw.rng.randrange(len(TIMES))
         made["down"] = TIMES[at]
@@ -65,12 +73,15 @@ def fault(draw, ranks, names):
 
 def switch(draw, p):
     """Settings of all switches; buffers mostly large enough for the headroom."""
-    made = draw.object(draw.defs["switch"], p, skip=("buffer", "reserve", "classes"))
+    made = draw.object(draw.defs["switch"], p, skip=("buffer", "reserve", "classes", "queue_limit"))
     if draw.chance(0.6):
         made["buffer"] = draw.rng.choice(("200KB", "500KB", "1MB", "2MB", "12MB", "32MB", "1GB",
                                           "trident2", "spectrum4"))
     if draw.chance(0.1):
         made["reserve"] = draw.rng.choice(("0B", "1KB", "4KB", "20KB"))
+    if draw.chance(0.15):
+        made["queue_limit"] = draw.rng.choice(("auto", {"packets": 1}, {"packets": 42}, {"bytes": "3KB"},
+                                               {"bytes": "120350B"}, {"packets": 1000000}))
     if draw.chance(0.25):
         part = draw.defs["switch"]["properties"]["classes"]["properties"]
         made["classes"] = {key: draw.object(part[key], 0.6) for key in part if draw.chance(0.4)}

@@ -98,7 +98,8 @@ enum { SCENARIOS = 5 };
 static void scenario(struct fixture *f, unsigned which, uint64_t seed)
 {
     struct rng rng = rng_init(which, RNG_WORKLOAD, 3);
-    struct link_spec link = {100 * GBPS, PS_PER_US}, trunk = {100 * GBPS, 2 * PS_PER_US};
+    struct link_spec link = {.rate_bps = 100 * GBPS, .delay_ps = PS_PER_US},
+                     trunk = {.rate_bps = 100 * GBPS, .delay_ps = 2 * PS_PER_US};
     fixture_leaf_spine(f, 12, 4, 3, link, trunk);
     struct dim_spec *dim = &f->spec.dims[0];
     f->spec.seed = seed;

@@ -33,7 +33,7 @@ static void assert_explained(const char *start, const char *words)
 
 static void fabric(uint32_t ranks, uint32_t spines, uint64_t buffer)
 {
-    const struct link_spec link = {LINE, PS_PER_US};
+    const struct link_spec link = {.rate_bps = LINE, .delay_ps = PS_PER_US};
     fixture_leaf_spine(&f, ranks, 4, spines, link, link);
     roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 1000;
     f.spec.dims[0].sw.buffer_bytes = buffer;

@@ -14,6 +14,7 @@
 #define LINE UINT64_C(100000000000)
 
 static struct fixture f;
+static const struct packet_meta no_meta;
 
 static struct fault_spec down_at(const char *at, ps_t down_ps, ps_t detect_ps)
 {
@@ -25,7 +26,7 @@ static struct fault_spec down_at(const char *at, ps_t down_ps, ps_t detect_ps)
 
 static void fabric(uint32_t spines, const struct fault_spec *fault)
 {
-    const struct link_spec link = {LINE, PS_PER_US};
+    const struct link_spec link = {.rate_bps = LINE, .delay_ps = PS_PER_US};
     fixture_leaf_spine(&f, 16, 4, spines, link, link);
     roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes = 1000;
     roce_spec_of(&f.spec.dims[0].transport)->rto_ps = 200 * PS_PER_US;
@@ -137,7 +138,7 @@ static void test_pfc_frames_are_exempt(void **state)
         struct packet pfc = {.kind = PACKET_PFC, .frame_bytes = 64};
         struct fault link = {.loss = fault.loss, .hits_pfc = fault.pfc};
         enum drop_reason reason = DROP_REASONS;
-        lost[hits] = fault_hits(&link, &pfc, 0, &reason);
+        lost[hits] = fault_hits(&link, &pfc, &no_meta, 0, &reason);
         assert_int_equal(reason, hits ? DROP_LINK_LOSS : DROP_REASONS);
         assert_int_equal(link.pfc_frames, lost[hits]);
     }
@@ -148,11 +149,11 @@ static void test_pfc_frames_are_exempt(void **state)
     struct fault link = {.down = true};
     struct packet pfc = {.kind = PACKET_PFC};
     enum drop_reason reason;
-    assert_true(fault_hits(&link, &pfc, 5, &reason));
+    assert_true(fault_hits(&link, &pfc, &no_meta, 5, &reason));
     assert_int_equal(reason, DROP_LINK_DOWN);
     link = (struct fault){.up_since_ps = 10};
-    assert_true(fault_hits(&link, &pfc, 9, &reason));
-    assert_false(fault_hits(&link, &pfc, 10, &reason));
+    assert_true(fault_hits(&link, &pfc, &no_meta, 9, &reason));
+    assert_false(fault_hits(&link, &pfc, &no_meta, 10, &reason));
 }
 
 int main(void)

@@ -74,7 +74,8 @@ static void test_two_planes(void **state)
 static void test_leaf_spine(void **state)
 {
     (void)state;
-    const struct link_spec link = {LINE, PS_PER_US}, trunk = {LINE / 2, 2 * PS_PER_US};
+    const struct link_spec link = {.rate_bps = LINE, .delay_ps = PS_PER_US},
+                           trunk = {.rate_bps = LINE / 2, .delay_ps = 2 * PS_PER_US};
     const ps_t rtt = 12 * PS_PER_US + 6 * (D + A);
     fixture_leaf_spine(&f, 4, 2, 2, link, trunk);
     small_packets();
@@ -89,6 +90,27 @@ static void test_leaf_spine(void **state)
     assert_int_equal(longest.hops, 4);
     assert_int_equal(longest.src, 0);
     assert_int_equal(longest.dst, 2); // the first pair of two leaves
+    fixture_free(&f);
+}
+
+// Both directions of a pair's path: 100 Gb/s and 1 us up, 50 Gb/s and 3 us down. Every direction of
+// both links is in the round trip once.
+static void test_directions(void **state)
+{
+    (void)state;
+    const struct link_spec link = {.rate_bps = LINE,
+                                   .delay_ps = PS_PER_US,
+                                   .reverse_rate_bps = LINE / 2,
+                                   .reverse_delay_ps = 3 * PS_PER_US};
+    fixture_switch(&f, 3, LINE, PS_PER_US);
+    f.spec.dims[0].links[0] = link;
+    small_packets();
+    fixture_flow(&f, 0, 2, 1000, 0);
+    fixture_run(&f);
+    struct transport_path path = sim_path(f.sim, 0, 2, 0, 0);
+    assert_int_equal(path.base_rtt_ps, 8 * PS_PER_US + 3 * (D + A));
+    assert_true(path.line_bps == LINE);
+    assert_int_equal(path.queueing_ps, 160 * PS_PER_US);
     fixture_free(&f);
 }
 
@@ -130,11 +152,9 @@ static void test_pauses_without_a_cycle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_switch),
-        cmocka_unit_test(test_two_planes),
-        cmocka_unit_test(test_leaf_spine),
-        cmocka_unit_test(test_description),
-        cmocka_unit_test(test_pauses_without_a_cycle),
+        cmocka_unit_test(test_one_switch),  cmocka_unit_test(test_two_planes),
+        cmocka_unit_test(test_leaf_spine),  cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_description), cmocka_unit_test(test_pauses_without_a_cycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

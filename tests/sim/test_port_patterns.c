@@ -16,7 +16,8 @@ enum { SWITCH_PORTS = 24, LEAF_PORTS = 36, SPINE_PORTS = 60, PORTS = 72 };
 
 static void build(struct graph *g)
 {
-    struct link_spec links[2] = {{1000, 1}, {1000, 1}};
+    struct link_spec links[2] = {{.rate_bps = 1000, .delay_ps = 1},
+                                 {.rate_bps = 1000, .delay_ps = 1}};
     const uint64_t planes = 1, leaf_spine[3] = {4, 2, 2};
     graph_init(g, 2, (uint32_t[]){2, 6});
     topology_find("switch")->build(g, 0, &planes, links);

@@ -37,6 +37,7 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
     dim->size = ranks;
     dim->links[0] = link;
     params_default(switch_params, n_switch_params, &dim->sw);
+    params_default(queue_limit_params, n_queue_limit_params, &dim->sw.queue_limit);
     params_default(pfc_params, n_pfc_params, &dim->sw.pfc);
     params_default(ecn_params, n_ecn_params, &dim->sw.ecn);
     params_default(routing_params, n_routing_params, &dim->sw.routing);
@@ -50,13 +51,13 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
 
 void fixture_switch(struct fixture *f, uint32_t ranks, uint64_t rate_bps, ps_t delay_ps)
 {
-    start_spec(f, "switch", ranks, (struct link_spec){rate_bps, delay_ps});
+    start_spec(f, "switch", ranks, (struct link_spec){.rate_bps = rate_bps, .delay_ps = delay_ps});
 }
 
 void fixture_direct(struct fixture *f, const char *kind, uint32_t ranks, uint64_t rate_bps,
                     ps_t delay_ps)
 {
-    start_spec(f, kind, ranks, (struct link_spec){rate_bps, delay_ps});
+    start_spec(f, kind, ranks, (struct link_spec){.rate_bps = rate_bps, .delay_ps = delay_ps});
 }
 
 void fixture_leaf_spine(struct fixture *f, uint32_t ranks, uint32_t per_leaf, uint32_t spines,
@@ -169,6 +170,7 @@ void fixture_dims(struct fixture *f, uint32_t n_dims, const uint32_t *sizes,
 struct fault_spec fixture_fault(const char *at)
 {
     return (struct fault_spec){.at = at,
+                               .times = 1,
                                .down_ps = PS_NEVER,
                                .up_ps = PS_NEVER,
                                .detect_ps = PS_NEVER,

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 const struct link_spec graphs_links[TOPOLOGY_MAX_LINKS] = {
-    {UINT64_C(200000000000), 25000},
-    {UINT64_C(400000000000), 12500000},
-    {UINT64_C(100000000000), 500000},
+    {.rate_bps = UINT64_C(200000000000), .delay_ps = 25000},
+    {.rate_bps = UINT64_C(400000000000), .delay_ps = 12500000},
+    {.rate_bps = UINT64_C(100000000000), .delay_ps = 500000},
 };
 
 void graphs_params(const struct topology_kind *kind, const struct graph_dim *dim, void *params)

@@ -25,7 +25,8 @@ static const uint64_t mtus[] = {256, 1000, 1448, 4096, 9000};
 
 static struct link_spec random_link(struct rng *rng)
 {
-    return (struct link_spec){PICK(rng, rates) * GBPS, (ps_t)rng_below(rng, 4 * PS_PER_US)};
+    return (struct link_spec){.rate_bps = PICK(rng, rates) * GBPS,
+                              .delay_ps = (ps_t)rng_below(rng, 4 * PS_PER_US)};
 }
 
 // Every fourth scenario has links between the ranks only.
@@ -207,6 +208,32 @@ static void random_lossy_classes(struct fixture *f, struct rng *rng)
             rng_below(rng, 2) ? LOSSLESS_ON : LOSSLESS_OFF;
 }
 
+// Properties of fabrics that are compared with measured runs: fixed queue limits, listed losses,
+// links that differ by direction.
+static void random_measured(struct fixture *f, uint64_t seed)
+{
+    struct rng rng = rng_init(seed, RNG_WORKLOAD, 9);
+    struct dim_spec *dim = &f->spec.dims[0];
+    static uint64_t packets[] = {1, 4, 5, 30};
+    if (rng_below(&rng, 6) == 0)
+        dim->sw.queue_limit.packets = 1 + rng_below(&rng, 40);
+    if (rng_below(&rng, 6) == 0)
+        dim->sw.queue_limit.bytes = 1 + rng_below(&rng, 100000);
+    for (unsigned l = 0; l < 2 && rng_below(&rng, 5) == 0; l++) {
+        dim->links[l].reverse_rate_bps = (1 + rng_below(&rng, 400)) * GBPS;
+        dim->links[l].reverse_delay_ps = (ps_t)rng_below(&rng, 4 * PS_PER_US);
+    }
+    for (size_t i = 0; i < f->spec.n_faults; i++) {
+        struct fault_spec *fault = &f->faults[i];
+        fault->times = 1 + rng_below(&rng, 3);
+        fault->every = rng_below(&rng, 2) ? 0 : 1 + rng_below(&rng, 200);
+        fault->packets = packets;
+        fault->n_packets = rng_below(&rng, 5);
+        fault->blackout_packet = rng_below(&rng, 2) ? 0 : 1 + rng_below(&rng, 100);
+        fault->blackout_ps = (ps_t)rng_below(&rng, 30 * PS_PER_US);
+    }
+}
+
 void random_any(struct fixture *f, uint64_t seed)
 {
     random_lossless(f, seed);
@@ -281,5 +308,6 @@ void random_any(struct fixture *f, uint64_t seed)
     if (rng_below(&rng, 3) == 0)
         f->spec.duration_ps = (ps_t)(1 + rng_below(&rng, 200)) * PS_PER_US;
     random_lossy_classes(f, &rng);
+    random_measured(f, seed);
     dim->sw.buffer_bytes = fixture_buffer_for(f, shared); // last, because it depends on the rest
 }

@@ -26,8 +26,14 @@ static struct link_spec any_link(struct rng *rng)
 {
     static const uint64_t rates[] = {1000000000,   3700000000,   25000000000,  100000000000,
                                      100000000000, 400000000000, 2400000000000};
-    uint64_t rate = ONE_OF(rng, rates);
-    return (struct link_spec){rate, rng_below(rng, 4) ? (ps_t)rng_below(rng, 2 * PS_PER_US) : 0};
+    // The other direction is drawn apart, so that a link that differs by direction is the only change.
+    struct rng other = rng_init(rng->seed, RNG_WORKLOAD, 20 + (uint32_t)rng->counter);
+    uint64_t rate = ONE_OF(rng, rates), reverse = rng_below(&other, 3) ? 0 : ONE_OF(&other, rates);
+    return (struct link_spec){
+        .rate_bps = rate,
+        .delay_ps = rng_below(rng, 4) ? (ps_t)rng_below(rng, 2 * PS_PER_US) : 0,
+        .reverse_rate_bps = reverse,
+        .reverse_delay_ps = reverse > 0 ? (ps_t)rng_below(&other, 2 * PS_PER_US) : 0};
 }
 
 // Sizes of one byte, one packet, several packets with a small last one, and many packets.
@@ -88,10 +94,12 @@ static uint32_t any_network(struct fixture *f, struct rng *rng)
     switch (rng_below(rng, 4)) {
     case 0:
         fixture_switch(f, ranks, link.rate_bps, link.delay_ps);
+        f->spec.dims[0].links[0] = link;
         set_param(&f->spec.dims[0], "planes", 1 + rng_below(rng, 4));
         break;
     case 1:
         fixture_direct(f, direct[rng_below(rng, 3)], ranks, link.rate_bps, link.delay_ps);
+        f->spec.dims[0].links[0] = link;
         set_param(&f->spec.dims[0], "parallel", 1 + rng_below(rng, 3));
         break;
     case 2:
@@ -117,6 +125,7 @@ static uint32_t second_dim(struct fixture *f, struct rng *rng, uint32_t ranks)
     struct link_spec link = any_link(rng);
     fixture_switch(&other, 2, link.rate_bps, link.delay_ps);
     dims[1] = other.spec.dims[0];
+    dims[1].links[0] = link;
     set_param(&dims[1], "planes", 1 + rng_below(rng, 3));
     f->spec.n_dims = 2;
     dims[0].sw.routing.relay = dims[1].sw.routing.relay = true;

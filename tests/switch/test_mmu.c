@@ -45,7 +45,8 @@ static void play(const struct mmu_config *c, const struct move *moves, size_t n)
     begin(&mmu, ingress, c);
     for (size_t i = 0; i < n; i++) {
         const struct move *m = &moves[i];
-        int answer = m->way == IN ? (int)mmu_admit(&mmu, m->port, m->cls, m->bytes, m->egress_bytes)
+        struct mmu_queue egress = {.bytes = m->egress_bytes};
+        int answer = m->way == IN ? (int)mmu_admit(&mmu, m->port, m->cls, m->bytes, egress)
                                   : (int)mmu_release(&mmu, m->port, m->cls, m->bytes);
         const struct mmu_ingress *in = &ingress[m->port * 2 + m->cls];
         if (answer != m->answer || in->bytes != m->ingress_bytes ||
@@ -197,6 +198,39 @@ static void test_lossy_dynamic_threshold(void **state)
     play(&config, moves, LENGTH(moves));
 }
 
+// A fixed limit replaces the dynamic threshold of lossy classes, above and below it. Neither the
+// reserve nor an empty ingress exempts from it; the buffer still bounds it; lossless classes ignore
+// it.
+static void test_fixed_limit(void **state)
+{
+    (void)state;
+    enum { LOSSLESS, LOSSY };
+    struct mmu mmu;
+    struct mmu_ingress in[4];
+    struct mmu_config c = config;
+    c.queue_limit = (struct mmu_queue){.packets = 3};
+    begin(&mmu, in, &c);
+    // the third packet, whatever its size
+    assert_int_equal(mmu_admit(&mmu, 0, LOSSY, 9000, (struct mmu_queue){2, 90000}), MMU_ADMIT);
+    assert_int_equal(mmu_admit(&mmu, 0, LOSSY, 64, (struct mmu_queue){3, 100}), MMU_DROP_LIMIT);
+    assert_int_equal(mmu_admit(&mmu, 1, LOSSY, 64, (struct mmu_queue){3, 100}), MMU_DROP_LIMIT);
+    assert_int_equal(in[0 * 2 + LOSSY].bytes, 9000);
+    assert_int_equal(in[1 * 2 + LOSSY].bytes, 0);
+    assert_int_equal(mmu_admit(&mmu, 0, LOSSLESS, 4000, (struct mmu_queue){9, 0}), MMU_ADMIT);
+    // 5000 B of the shared buffer are taken
+    assert_int_equal(mmu_admit(&mmu, 1, LOSSY, 33000, (struct mmu_queue){0, 0}), MMU_ADMIT);
+    assert_int_equal(mmu_admit(&mmu, 1, LOSSY, 1, (struct mmu_queue){1, 33000}), MMU_DROP);
+
+    c.queue_limit = (struct mmu_queue){.bytes = 10000};
+    c.lossy_alpha = 0.001;
+    begin(&mmu, in, &c);
+    assert_int_equal(mmu_admit(&mmu, 0, LOSSY, 6000, (struct mmu_queue){999, 4000}), MMU_ADMIT);
+    assert_int_equal(mmu_admit(&mmu, 0, LOSSY, 6000, (struct mmu_queue){1, 4001}), MMU_DROP_LIMIT);
+    assert_int_equal(mmu_admit(&mmu, 1, LOSSY, 1, (struct mmu_queue){1, 10000}), MMU_DROP_LIMIT);
+    assert_int_equal(mmu_admit(&mmu, 1, LOSSY, 1, (struct mmu_queue){1, 9999}), MMU_ADMIT);
+    assert_int_equal(mmu.shared_used, 2000);
+}
+
 // A packet that headroom cannot hold also pauses its sender.
 static void test_xoff_with_too_little_headroom(void **state)
 {
@@ -205,8 +239,8 @@ static void test_xoff_with_too_little_headroom(void **state)
     struct mmu_ingress ingress[4];
     begin(&mmu, ingress, &config);
     ingress[0].headroom_limit = 1;
-    mmu_admit(&mmu, 0, 0, 21000, 0);
-    mmu_admit(&mmu, 0, 0, 1000, 0);
+    mmu_admit(&mmu, 0, 0, 21000, (struct mmu_queue){0});
+    mmu_admit(&mmu, 0, 0, 1000, (struct mmu_queue){0});
     assert_true(ingress[0].xoff);
     assert_int_equal(mmu.n_xoff, 1);
 }
@@ -245,7 +279,8 @@ static void test_random_loads_keep_the_invariants(void **state)
                 uint32_t bytes = 64 + (uint32_t)rng_below(&rng, 2000);
                 uint32_t port = (uint32_t)rng_below(&rng, 2), cls = (uint32_t)rng_below(&rng, 2);
                 bool was = in[port * 2 + cls].xoff;
-                enum mmu_verdict v = mmu_admit(&mmu, port, cls, bytes, egress);
+                enum mmu_verdict v =
+                    mmu_admit(&mmu, port, cls, bytes, (struct mmu_queue){.bytes = egress});
                 assert_int_equal(v == MMU_ADMIT_XOFF && was, false);
                 xoffs += !was && in[port * 2 + cls].xoff;
                 if (v != MMU_ADMIT && v != MMU_ADMIT_XOFF) {
@@ -293,7 +328,9 @@ static void test_headroom_by_hand(void **state)
 {
     (void)state;
     struct headroom_link link = {.rate_bps = UINT64_C(100000000000),
+                                 .back_rate_bps = UINT64_C(100000000000),
                                  .delay_ps = PS_PER_US,
+                                 .back_delay_ps = PS_PER_US,
                                  .max_frame_in = 4194,
                                  .max_frame_back = 4194,
                                  .pfc_wire_bytes = 84,
@@ -307,15 +344,29 @@ static void test_headroom_by_hand(void **state)
     assert_true(bytes >= 41674 && bytes <= 41674 + 3);
     // 400G, 333 ns, small frames in the other direction: 2 * 16650 + 2 * 1100 + 86 + 84
     link = (struct headroom_link){.rate_bps = UINT64_C(400000000000),
+                                  .back_rate_bps = UINT64_C(400000000000),
                                   .delay_ps = 333 * PS_PER_NS,
+                                  .back_delay_ps = 333 * PS_PER_NS,
                                   .max_frame_in = 1100,
                                   .max_frame_back = 86,
                                   .pfc_wire_bytes = 84};
     bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 35670 && bytes <= 35670 + 2);
-    link.delay_ps = 0; // no cable: only frames count
+    link.delay_ps = link.back_delay_ps = 0; // no cable: only frames count
     bytes = mmu_headroom_bytes(&link);
     assert_true(bytes >= 2370 && bytes <= 2370 + 2);
+    // A slow direction back: 100G in over 1 us, 10G back over 3 us. 12500 + 37500 + 2 * 4194, and ten
+    // times what is sent back first, 4194 + 3 * 84
+    link = (struct headroom_link){.rate_bps = UINT64_C(100000000000),
+                                  .back_rate_bps = UINT64_C(10000000000),
+                                  .delay_ps = PS_PER_US,
+                                  .back_delay_ps = 3 * PS_PER_US,
+                                  .max_frame_in = 4194,
+                                  .max_frame_back = 4194,
+                                  .pfc_wire_bytes = 84,
+                                  .pfc_ahead = 2};
+    bytes = mmu_headroom_bytes(&link);
+    assert_true(bytes >= 102848 && bytes <= 102848 + 3);
 }
 
 int main(void)
@@ -329,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_threshold_is_dynamic),
         cmocka_unit_test(test_large_alpha_stops_at_the_buffer),
         cmocka_unit_test(test_lossy_dynamic_threshold),
+        cmocka_unit_test(test_fixed_limit),
         cmocka_unit_test(test_xoff_with_too_little_headroom),
         cmocka_unit_test(test_random_loads_keep_the_invariants),
         cmocka_unit_test(test_headroom_by_hand),

@@ -27,10 +27,9 @@ static void ring_build(struct graph *g, uint32_t dim, const void *params,
     for (uint32_t s = 0; s < 3; s++)
         graph_add_switch(g, NODE_LEAF, dim, s, 0);
     for (uint32_t r = 0; r < g->n_ranks; r++)
-        graph_add_link(g, r, first + r / PER_SWITCH, dim, links[0].rate_bps, links[0].delay_ps);
+        graph_add_link(g, r, first + r / PER_SWITCH, dim, &links[0]);
     for (uint32_t s = 0; s < 3; s++)
-        graph_add_link(g, first + s, first + (s + 1) % 3, dim, links[0].rate_bps,
-                       links[0].delay_ps);
+        graph_add_link(g, first + s, first + (s + 1) % 3, dim, &links[0]);
 }
 
 static const struct topology_kind ring3 = {

@@ -52,7 +52,8 @@ static void build(struct fixture *f, const struct level *levels, uint32_t n_leve
     for (uint32_t d = 0; d < n_levels; d++) {
         f->spec.dims[d] = f->spec.dims[0];
         f->spec.dims[d].size = levels[d].size;
-        f->spec.dims[d].links[0] = (struct link_spec){levels[d].rate_bps, levels[d].delay_ps};
+        f->spec.dims[d].links[0] =
+            (struct link_spec){.rate_bps = levels[d].rate_bps, .delay_ps = levels[d].delay_ps};
     }
 }
 

@@ -26,7 +26,7 @@ static void incast8(struct fixture *f)
 
 static void a2a16(struct fixture *f)
 {
-    struct link_spec link = {RATE, PS_PER_US};
+    struct link_spec link = {.rate_bps = RATE, .delay_ps = PS_PER_US};
     fixture_leaf_spine(f, 16, 4, 4, link, link);
     for (unsigned i = 0; i < 16; i++)
         for (unsigned j = 0; j < 16; j++)

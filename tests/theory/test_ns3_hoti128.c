@@ -15,7 +15,8 @@
 
 static void hoti128(struct fixture *f)
 {
-    struct link_spec link = {RATE, 5 * PS_PER_US}, trunk = {RATE, 12500 * PS_PER_NS};
+    struct link_spec link = {.rate_bps = RATE, .delay_ps = 5 * PS_PER_US},
+                     trunk = {.rate_bps = RATE, .delay_ps = 12500 * PS_PER_NS};
     fixture_leaf_spine(f, 128, 16, 8, link, trunk);
     for (unsigned i = 0; i < 128; i++)
         fixture_flow(f, i, (i + 8) % 128, 8000000, 0);

@@ -24,7 +24,7 @@ static struct fixture f;
 
 static void two_leaves(enum routing_kind kind, uint64_t seed)
 {
-    const struct link_spec link = {LINE, PS_PER_US};
+    const struct link_spec link = {.rate_bps = LINE, .delay_ps = PS_PER_US};
     fixture_leaf_spine(&f, 2 * PER_LEAF, PER_LEAF, LINKS, link, link);
     f.spec.seed = seed;
     struct dim_spec *dim = &f.spec.dims[0];
@@ -88,7 +88,7 @@ static void test_spraying_is_even(void **state)
 // per link.
 static double permutation_slowdown(enum routing_kind kind)
 {
-    const struct link_spec link = {LINE, PS_PER_US};
+    const struct link_spec link = {.rate_bps = LINE, .delay_ps = PS_PER_US};
     fixture_leaf_spine(&f, 2 * LINKS, LINKS, LINKS, link, link);
     f.spec.dims[0].sw.routing.kind = (int)kind;
     for (unsigned i = 0; i < LINKS; i++)

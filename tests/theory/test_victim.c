@@ -71,13 +71,13 @@ static void shares(fabric *build, const char *policy, const uint32_t (*pairs)[2]
 
 static void two_leaves(struct fixture *f)
 {
-    const struct link_spec link = {LINE, PS_PER_US};
+    const struct link_spec link = {.rate_bps = LINE, .delay_ps = PS_PER_US};
     fixture_leaf_spine(f, 8, 4, 1, link, link);
 }
 
 static void three_leaves(struct fixture *f)
 {
-    const struct link_spec link = {LINE, PS_PER_US};
+    const struct link_spec link = {.rate_bps = LINE, .delay_ps = PS_PER_US};
     fixture_leaf_spine(f, 12, 4, 1, link, link);
 }
 

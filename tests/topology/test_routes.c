@@ -14,6 +14,8 @@
 #include "topology/topology.h"
 
 #define RATE UINT64_C(100000000000)
+static const struct link_spec usual = {.rate_bps = RATE, .delay_ps = 1000};
+static const struct link_spec near = {.rate_bps = RATE, .delay_ps = 1};
 
 // 12 ranks, 3 leaves of 4 ranks, 2 spines, 3 trunks: nodes 12 to 14 are leaves, 15 and 16 spines.
 enum { LEAF = 12, SPINE = 15 };
@@ -26,9 +28,9 @@ static void fabric_begin(struct graph *g, struct routes *r)
     for (uint32_t s = 0; s < 2; s++)
         graph_add_switch(g, NODE_SPINE, 0, s, 0);
     for (uint32_t rank = 0; rank < 12; rank++)
-        graph_add_link(g, rank, LEAF + rank / 4, 0, RATE, 1000);
+        graph_add_link(g, rank, LEAF + rank / 4, 0, &usual);
     for (uint32_t i = 0; i < 3 * 2 * 3; i++)
-        graph_add_link(g, LEAF + i / 6, SPINE + i / 3 % 2, 0, RATE, 1000);
+        graph_add_link(g, LEAF + i / 6, SPINE + i / 3 % 2, 0, &usual);
     graph_seal(g);
     assert_int_equal(routes_build(r, g), 0);
 }
@@ -105,7 +107,7 @@ static void test_unreachable(void **state)
     struct routes r;
     uint32_t ports[ROUTE_MAX_HOPS];
     const uint64_t planes = 2;
-    struct link_spec link = {RATE, 1000};
+    struct link_spec link = {.rate_bps = RATE, .delay_ps = 1000};
     graph_init(&g, 2, (uint32_t[]){4, 3});
     for (uint32_t d = 0; d < 2; d++)
         topology_find("switch")->build(&g, d, &planes, &link);
@@ -162,11 +164,11 @@ static void random_graph(struct graph *g, uint64_t seed)
         graph_add_switch(g, NODE_SWITCH, 0, s, 0);
     for (uint32_t r = 0; r < 8; r++)
         for (uint64_t links = 1 + rng_below(&rng, 2); links > 0; links--)
-            graph_add_link(g, r, 8 + (uint32_t)rng_below(&rng, switches), 0, RATE, 1);
+            graph_add_link(g, r, 8 + (uint32_t)rng_below(&rng, switches), 0, &near);
     for (uint64_t links = rng_below(&rng, 2 * switches + 1); links > 0; links--) {
         uint32_t a = (uint32_t)rng_below(&rng, switches), b = (uint32_t)rng_below(&rng, switches);
         if (a != b)
-            graph_add_link(g, 8 + a, 8 + b, 0, RATE, 1);
+            graph_add_link(g, 8 + a, 8 + b, 0, &near);
     }
     graph_seal(g);
 }

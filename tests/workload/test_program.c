@@ -170,7 +170,8 @@ static void test_ideals_of_groups(void **state)
     struct graph_rank ranks[6] = {
         [1] = {other, 1}, [2] = {one, 1}, [3] = {one, 1}, [5] = {other, 1}};
     struct step_graph graph = {ranks, groups, 2};
-    struct link_spec link = {RATE, PS_PER_US}, trunk = {RATE, 3 * PS_PER_US};
+    struct link_spec link = {.rate_bps = RATE, .delay_ps = PS_PER_US},
+                     trunk = {.rate_bps = RATE, .delay_ps = 3 * PS_PER_US};
     struct fixture f;
     fixture_leaf_spine(&f, 6, 2, 1, link, trunk);
     f.jobs[0] = (struct job_spec){

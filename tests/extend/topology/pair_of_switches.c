@@ -27,10 +27,9 @@ static void build(struct graph *g, uint32_t dim, const void *p, const struct lin
         uint32_t sw[2] = {graph_add_switch(g, NODE_SWITCH, dim, 2 * k, 0),
                           graph_add_switch(g, NODE_SWITCH, dim, 2 * k + 1, 0)};
         for (uint32_t i = 0; i < group.size; i++)
-            graph_add_link(g, group_rank(&group, i), sw[i % 2], dim, links[0].rate_bps,
-                           links[0].delay_ps);
+            graph_add_link(g, group_rank(&group, i), sw[i % 2], dim, &links[0]);
         for (uint32_t t = 0; t < pair->trunks; t++)
-            graph_add_link(g, sw[0], sw[1], dim, links[0].rate_bps, links[0].delay_ps);
+            graph_add_link(g, sw[0], sw[1], dim, &links[0]);
     }
 }
 
