@@ -163,7 +163,7 @@ const struct job_reader flows_reader = {read_flows, write_flows, flows_schema, f
 static void flows_make(struct reader *r, const struct place *place, struct job_spec *job,
                        struct raw_flow *flows, size_t n)
 {
-    *job_flows(job) = (struct flow_list){flows, n};
+    *job_flows(job) = (struct flow_list){.flows = flows, .n = n};
     for (size_t i = 0; i < n; i++)
         if (!flow_check(r, place, job, flows[i].src, flows[i].dst))
             return; // the other pairs would give the same error

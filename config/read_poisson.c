@@ -62,7 +62,7 @@ static void read_poisson(struct reader *r, const struct place *place, struct key
         rank_flows(&list, &cdf, rank, n, gap_ps, settings->duration_ps, spec->seed);
     if (list.n >= FLOWS_MAX)
         place_error(r->err, &duration, "makes more than %d flows", FLOWS_MAX);
-    *job_flows(job) = (struct flow_list){list.flows, list.n};
+    *job_flows(job) = (struct flow_list){list.flows, list.n, FLOW_OWN};
     for (size_t i = 0; i < list.n; i++)
         if (!pair_check(r, place, job, list.flows[i].src, list.flows[i].dst))
             break; // other pairs of this kind would give the same error

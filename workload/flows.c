@@ -82,8 +82,12 @@ static enum program_state flows_next(void *self, uint32_t rank, ps_t now, struct
         return PROGRAM_STEP;
     }
     p->next[rank]++;
-    *step = (struct step){
-        .kind = STEP_SEND, .id = index, .peer = flow->dst, .bytes = flow->bytes, .detached = true};
+    *step = (struct step){.kind = STEP_SEND,
+                          .id = index,
+                          .peer = flow->dst,
+                          .bytes = flow->bytes,
+                          .detached = true,
+                          .of_pair = p->list->connections == FLOW_OF_PAIR};
     return PROGRAM_STEP;
 }
 
@@ -113,7 +117,16 @@ static void flows_settings_free(void *settings) { free(((struct flow_list *)sett
 
 /* ---- the kinds ---- */
 
+static const char *const connection_words[] = {"own", "pair", NULL};
+
 static const struct param flows_params[] = {
+    {.name = "connections",
+     .type = PARAM_ENUM,
+     .offset = offsetof(struct flows_settings, list.connections),
+     .def = "own",
+     .choices = connection_words,
+     .help = "own: each message has a connection of its own; pair: the messages from one rank to "
+             "another share one, as those of collectives do"},
     {.name = "file",
      .type = PARAM_TEXT,
      .offset = offsetof(struct flows_settings, file),

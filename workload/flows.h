@@ -11,9 +11,12 @@ struct raw_flow {
     ps_t start_ps; // after the job's start
 };
 
+enum flow_connections { FLOW_OWN, FLOW_OF_PAIR };
+
 struct flow_list {
     struct raw_flow *flows; // owned
     size_t n;
+    int connections; // enum flow_connections
 };
 
 struct flows_settings {

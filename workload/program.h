@@ -34,9 +34,9 @@ struct step {
     ps_t takes_ps; // duration of compute and delay steps
     uint32_t peer; // send, recv: the other rank of the job
     uint32_t tag;  // send, recv: the tag of the message
-    // A send that no step depends on, on a queue pair of its own: no rank receives it, and done() is
-    // not called.
-    bool detached;
+    // A send that no step depends on: no rank receives it, and done() is not called. It has a
+    // connection of its own, or uses that of the pair.
+    bool detached, of_pair;
     uint64_t bytes;                     // send
     uint32_t group;                     // collective: number from job_group_new()
     const struct comm_request *request; // borrowed; must stay valid during the run

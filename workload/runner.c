@@ -143,7 +143,7 @@ static void post(struct rank_run *r, const struct step *step, ps_t now)
                                        .bytes = step->bytes,
                                        .job = job->index,
                                        .cls = (uint32_t)job->spec->cls,
-                                       .own_connection = step->detached,
+                                       .own_connection = step->detached && !step->of_pair,
                                        .token = token};
     w->messages_open++;
     w->transfer.post(w->transfer.net, &request, now);

@@ -260,6 +260,7 @@ const struct transport_ops tcp_transport = {
     .n_groups = sizeof groups / sizeof *groups,
     .spec_bytes = sizeof(struct tcp_spec),
     .complete = complete,
+    .provides = CC_NEEDS_ECN | CC_NEEDS_CE_SHARE | CC_NEEDS_GLOBAL_RTT | CC_NEEDS_SLOW_START,
     .prepare = tcp_prepare,
     .data_sizes = tcp_data_sizes,
     .shortest_timer_ps = shortest_timer_ps,
