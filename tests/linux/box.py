@@ -13,6 +13,9 @@ import subprocess
 import tempfile
 
 MSS, PACKET = 1448, 1500
+# a last message keeps the run alive for so long, in ms
+END_MS = {"a": 1000.0, "b": 2400.0, "c": 2500.0, "d": 20000.0, "h": 15000.0, "i": 5000.0}
+WRITE_MS = 0.01  # the application writes to one connection after the other
 FAST = "400Gbps"  # the links of the box that take no time
 QUICK, AUTO = 1464, 739  # packets acknowledged one by one: 16 MB receive buffer; autotuning
 
@@ -62,18 +65,27 @@ def losses(box):
 POLICY = {"reno": "newreno", "cubic": "cubic"}
 
 
+def quick_acks(case, box):
+    """Packets acknowledged one by one: as long as the receive window grows."""
+    if box.get("delack") == 1 or "rcvbuf" in box:
+        return 0
+    return AUTO if "auto" in case else QUICK
+
+
 def scenario(case, box, shift_ms=0.0):
     """Returns (scenario, graph file). `shift_ms` moves all starts against the timer ticks."""
     flows, n = [], int(box.get("nflow", 1))
-    for _, parts in box["flow"] * n:
+    for i, (_, parts) in enumerate(box["flow"] * n):
         for t, size in parts:
+            t += i * WRITE_MS
+            t += box["dly"] + box["rdly"] if t > 1 else 0  # time 0 is after the handshake
             flows.append({"src": 0, "dst": 1, "bytes": size if size > 0 else 10**12,
                           "start": f"{t + shift_ms:.4f}ms"})
     several = len(box["flow"]) * n > 1
     transport = {
         "kind": "tcp", "wire_overhead": {"data": "52B", "ack": "52B"}, "class": 0,
         "timer_tick": "4ms", "sack_compression": "1ms", "receive_window": "16MB",
-        "quick_ack": AUTO if "auto" in case else 0 if box.get("delack") == 1 else QUICK,
+        "quick_ack": quick_acks(case, box),
         "sack": box["sysctl"].get("tcp_sack", "1") != "0",
         "slow_start_after_idle": box["sysctl"].get("tcp_slow_start_after_idle", "1") != "0",
         "rto_min": box.get("rto_min", "200ms"),
@@ -98,15 +110,20 @@ def scenario(case, box, shift_ms=0.0):
     if "ecnk" in box:
         step = int(box["ecnk"]) * PACKET
         switch["ecn"] = {"enabled": True, "kmin": step, "kmax": step, "at": "arrival"}
+    jobs = [{"kind": "flows", "connections": "own" if several else "pair", "flows": flows}]
+    endless = any(size < 0 for _, parts in box["flow"] for _, size in parts)
+    if not endless:  # a last message keeps the run alive, so that the final state is sampled
+        jobs.append({"kind": "flows", "name": "end", "flows": [
+            {"src": 0, "dst": 1, "bytes": 1, "start": f"{END_MS[case[0]]:g}ms"}]})
     doc = {
         "name": case.replace("+", "_"), "seed": 1,
         "topology": {"dims": [{"kind": "graph", "size": 2, "file": "box.json"}]},
         "transport": transport, "cc": cc, "switch": switch,
-        "workload": {"kind": "flows", "connections": "own" if several else "pair", "flows": flows},
+        "workload": jobs,
         "limits": {"stall": "1000s"},
     }
-    if any(size < 0 for _, parts in box["flow"] for _, size in parts):
-        doc["duration"] = f"{box['maxr'] / 10 + 200:g}ms"
+    if endless:
+        doc["duration"] = f"{max(box['maxr'] / 10, box.get('rstart', 0)) + 400:g}ms"
     fault = losses(box)
     if fault:
         doc["faults"] = [fault]
@@ -152,6 +169,7 @@ class Run:
     def __init__(self, binary, case, text, sample="20us", shift_ms=0.0, capture=True, keep=None):
         self.box = parameters(text)
         doc, graph = scenario(case, self.box, shift_ms)
+        self.faults = (doc.get("faults") or [{"packets": []}])[0]
         if sample:
             doc["report"] = {"sample": sample, "sample_at": ["dim0.sw0->rank1"]}
         if capture:
@@ -179,6 +197,10 @@ class Run:
         for p in self.packets:
             if p.out and p.flags & 2:
                 self.start[p.port] = p.seq + 1
+        last = max((p.port for p in self.packets), default=0)
+        workload = self.metrics["scenario"]["workload"]
+        if isinstance(workload, list) and len(workload) > 1:
+            self.packets = [p for p in self.packets if p.port != last]
         self.data = [p for p in self.packets if p.out and p.size > 0]
         self.acks = [p for p in self.packets if not p.out and not p.flags & 2]
         seen, index = {}, {}
@@ -197,10 +219,11 @@ class Run:
         return ((p.ack - self.start[p.port]) % 2**32 + MSS - 1) // MSS
 
     def state(self, field, flow="0"):
-        series = self.metrics["series"]["observe"]
-        return series[flow][field]
+        series = self.metrics["series"]["observe"][flow]
+        if field == "ssthresh_pkts":  # the policy's threshold; infinite before the first loss
+            if field not in series:
+                series[field] = [(b or 0) // MSS for b in series["ssthresh_bytes"]]
+        return series[field]
 
     def times(self):
         return [t / 1e6 - self.t0 for t in self.metrics["series"]["t_ns"]]
-
-

@@ -33,6 +33,7 @@ static uint64_t receive_window(const struct sender *s)
         bytes = 2 * bdp > TCP_WINDOW_AUTO ? 2 * bdp : TCP_WINDOW_AUTO;
     uint64_t max = (uint64_t)TCP_FIELD_MAX << TCP_SCALE_MAX;
     bytes = bytes < max ? bytes : max;
+    bytes -= bytes % s->dim->mtu_bytes; // full segments can fill it exactly
     uint8_t scale = window_scale(bytes);
     return bytes >> scale << scale;
 }

@@ -112,7 +112,7 @@ static void detect_by_duplicates(struct sender *s, struct tcp_ack_facts *facts)
     struct tcp_sender *t = tcp_of(s);
     const struct tcp_segment *head = segment_at(&t->segs, s->una);
     bool third = t->state < TCP_RECOVERY && t->segs.sacked >= DUPLICATE_THRESHOLD;
-    bool partial = t->state == TCP_RECOVERY && facts->advanced;
+    bool partial = t->state == TCP_RECOVERY && facts->advanced && s->una < t->high;
     if (s->una < s->nxt && (third || partial) && !(head->state & SEGMENT_LOST)) {
         segment_lose(&t->segs, s->una);
         facts->lost = 1;

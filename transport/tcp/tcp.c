@@ -223,19 +223,19 @@ void tcp_prepare(struct transport_dim *dim)
     dim->ack = tcp_ack_sizes(&dim->spec, 0);
 }
 
-static const char *const observed[] = {"window_pkts",    "ssthresh_pkts", "state",
-                                       "in_flight_pkts", "unacked_pkts",  "sacked_pkts",
-                                       "srtt_us",        "rto_ms",        NULL};
+static const char *const observed[] = {"window_pkts",  "state",       "in_flight_pkts",
+                                       "unacked_pkts", "sacked_pkts", "lost_pkts",
+                                       "srtt_us",      "rto_ms",      NULL};
 
 static void observe(const struct sender *s, double *out)
 {
     const struct tcp_sender *t = tcp_of(s);
     *out++ = t->cwnd;
-    *out++ = t->ssthresh;
     *out++ = t->state;
     *out++ = tcp_in_flight(s);
     *out++ = tcp_outstanding(s);
     *out++ = t->segs.sacked;
+    *out++ = t->segs.lost;
     *out++ = (double)t->srtt_ps / (double)PS_PER_US;
     *out = (double)tcp_rto_ps(s) / (double)PS_PER_MS;
 }
