@@ -184,5 +184,6 @@ void sim_build_switches(struct sim *sim, struct err *err)
         build_switch(sim, i, node->first_port, node->n_ports, i, err);
     }
     routers(sim, true, err);
+    sim_check_headroom(sim, err);
     sim_routes_install(sim);
 }
