@@ -12,6 +12,8 @@
       "packets of lossy classes were dropped: egress queue above its threshold")                   \
     X(QUEUE_LIMIT, "queue_limit", "lossy: the output queue was at `switch.queue_limit`",           \
       "packets of lossy classes were dropped: egress queue at `switch.queue_limit`")               \
+    X(RED, "red", "lossy: not ECN capable, where others are marked (`switch.ecn.not_ect`)",        \
+      "packets that are not ECN capable were dropped where others are marked")                     \
     X(NO_ROUTE, "no_route", "no route to the destination", NULL)                                   \
     X(WATCHDOG, "watchdog", "by the PFC watchdog", NULL)                                           \
     X(LINK_LOSS, "link_loss", "lost on links (`faults`)", NULL)                                    \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Traffic classes of a run, and the buffer of a switch: the reserve of its classes, the headroom of
 // lossless ones, and the thresholds of each.
+#include <stdio.h>
+
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
 
@@ -59,15 +61,13 @@ void sim_weights_init(struct sim *sim)
         }
 }
 
-// Headroom of one lossless class at a port of a switch.
-static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_lossless)
+// Headroom with which one lossless class at a port of a switch loses nothing.
+static uint32_t headroom_needed(const struct sim *sim, uint32_t port, uint32_t n_lossless)
 {
     const struct graph_port *here = &sim->graph.ports[port];
     const struct graph_port *sender = &sim->graph.ports[here->peer];
     const struct pfc_spec *pfc = &sim->spec->dims[here->dim].sw.pfc;
     const struct transport_dim *dim = &sim->hosts.dims[here->dim];
-    if (pfc->headroom_bytes != PARAM_AUTO)
-        return pfc->headroom_bytes > 0 ? (uint32_t)pfc->headroom_bytes : 1;
     uint32_t data = dim->first.wire, ack = dim->ack.wire;
     struct headroom_link link = {.rate_bps = sender->rate_bps,
                                  .back_rate_bps = here->rate_bps,
@@ -81,6 +81,57 @@ static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_los
                                  .pfc_ahead = 3 * n_lossless - 1};
     uint64_t bytes = mmu_headroom_bytes(&link);
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
+static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_lossless)
+{
+    uint64_t given = sim->spec->dims[sim->graph.ports[port].dim].sw.pfc.headroom_bytes;
+    return given != PARAM_AUTO ? (uint32_t)given : headroom_needed(sim, port, n_lossless);
+}
+
+// Writes the classes of a bit set: "class 3", "classes 0, 3".
+static const char *class_names(uint8_t classes, char buf[UNIT_TEXT])
+{
+    int n = snprintf(buf, UNIT_TEXT, "class%s", classes & (classes - 1) ? "es" : "");
+    const char *comma = "";
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++)
+        if (classes >> cls & 1) {
+            n += snprintf(buf + n, UNIT_TEXT - (size_t)n, "%s %u", comma, cls);
+            comma = ",";
+        }
+    return buf;
+}
+
+// Check a headroom that the scenario gives for a dimension.
+static void check_headroom(const struct sim *sim, uint32_t dim, struct err *err)
+{
+    uint64_t given = sim->spec->dims[dim].sw.pfc.headroom_bytes, most = 0;
+    uint8_t lossless = sim_lossless(sim, dim);
+    char classes[UNIT_TEXT], g[UNIT_TEXT], m[UNIT_TEXT];
+    if (given == PARAM_AUTO || lossless == 0)
+        return;
+    for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
+        if (sim->graph.ports[p].dim != dim || !switch_of_port(&sim->switches, p))
+            continue;
+        uint32_t bytes = headroom_needed(sim, p, (uint32_t)__builtin_popcount(lossless));
+        most = bytes > most ? bytes : most;
+    }
+    if (given == 0 && most > 0)
+        err_add(
+            err, "switch.pfc.headroom",
+            "0 B, but PFC is to keep %s lossless: what a sender still sends after a pause needs "
+            "up to %s (auto), or the class `lossless: false`",
+            class_names(lossless, classes), human_bytes(most, m));
+    else if (given < most)
+        err_warn(err, "switch.pfc.headroom",
+                 "%s is less than the %s that %s may need (auto): packets may be dropped",
+                 human_bytes(given, g), human_bytes(most, m), class_names(lossless, classes));
+}
+
+void sim_check_headroom(const struct sim *sim, struct err *err)
+{
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++)
+        check_headroom(sim, d, err);
 }
 
 static void headroom_error(const struct sim *sim, uint32_t index, uint32_t far, uint32_t n_lossless,

@@ -156,15 +156,17 @@ static double answered_ps(const struct sim *sim, const struct ideal_path *out,
     if (!two || !out->exact || !back->exact)
         return arrived + back->delay_ps + ack * back->byte_ps;
     double before = delivery_ps(sim, out, src, dst, earlier), last = arrived;
-    double train = delivery_ps(sim, out, src, dst, dim->mtu_bytes); // the first packet
-    double acks = (double)(earlier / dim->mtu_bytes);               // those after its ACK
     uint32_t n = path_hops(sim, dst, src, out->dim, hops);
     for (uint32_t h = 0; h < n; h++) {
         before += ack * hops[h].byte_ps;
         last = (last > before ? last : before) + ack * hops[h].byte_ps + (double)hops[h].delay_ps;
         before += (double)hops[h].delay_ps;
     }
-    train += back->delay_ps + ack * (back->byte_ps + acks * back->slowest_ps);
+    if (ack * back->slowest_ps <= dim->full.wire * out->slowest_ps)
+        return last;
+    double first = delivery_ps(sim, out, src, dst, dim->mtu_bytes); // arrival of the first packet
+    double acks = (double)(earlier / dim->mtu_bytes);               // those after its ACK
+    double train = first + back->delay_ps + ack * (back->byte_ps + acks * back->slowest_ps);
     return last > train ? last : train;
 }
 

@@ -160,7 +160,8 @@ uint8_t sim_classes_in_use(const struct sim *sim);         // bit set
 uint8_t sim_lossless(const struct sim *sim, uint32_t dim); // lossless classes among those in use
 void sim_weights_init(struct sim *sim);                    // after sizes are known
 void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err);
-void sim_telemetry_init(struct sim *sim, struct err *err); // after network and routes
+void sim_check_headroom(const struct sim *sim, struct err *err); // after all switches
+void sim_telemetry_init(struct sim *sim, struct err *err);       // after network and routes
 // The next rank on the way of a message from src to dst: dst if the two share a dimension.
 uint32_t sim_relay_next(const struct graph *g, uint32_t src, uint32_t dst);
 void sim_relay_init(struct sim *sim); // after the workload, before the transport

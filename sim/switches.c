@@ -79,9 +79,15 @@ static void build_port(struct sim *sim, struct switch_node *s, uint32_t p,
     struct marking marking = marking_of(dim, sim->graph.ports[p].rate_bps);
     for (uint32_t i = 0; i < net->n_data; i++)
         sim->switches.markings[p * net->n_data + i] = marking;
-    if (marking.enabled && marking.kmin_bytes < s->mark_from_bytes)
+    bool at_arrival = dim->sw.ecn.mode == ECN_ON && dim->sw.ecn.at == ECN_AT_ARRIVAL;
+    if (marking.enabled && marking.kmin_bytes < s->mark_from_bytes && !at_arrival)
         s->mark_from_bytes = marking.kmin_bytes;
-    s->pi |= marking.enabled && marking.kind == MARKING_PI;
+    if (marking.enabled && marking.kind == MARKING_PI)
+        s->marking |= SWITCH_MARKS_PI;
+    if (marking.enabled && at_arrival)
+        s->marking |= SWITCH_MARKS_AT_ARRIVAL;
+    if (dim->sw.ecn.mode == ECN_ON && dim->sw.ecn.not_ect == NOT_ECT_DROP)
+        s->marking |= SWITCH_DROPS_NOT_ECT;
     port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
     port->rate_bps = sim->graph.ports[p].rate_bps;
     if (s->int_mode == INT_PINT)
@@ -178,5 +184,6 @@ void sim_build_switches(struct sim *sim, struct err *err)
         build_switch(sim, i, node->first_port, node->n_ports, i, err);
     }
     routers(sim, true, err);
+    sim_check_headroom(sim, err);
     sim_routes_install(sim);
 }

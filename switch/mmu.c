@@ -66,8 +66,10 @@ static bool over_limit(struct mmu_queue limit, uint32_t bytes, struct mmu_queue 
 }
 
 // A fixed limit also holds for packets that the reserve would admit, so that it is exact.
-static enum mmu_verdict admit_lossy(struct mmu *mmu, uint32_t cls, struct mmu_ingress *in,
-                                    uint32_t bytes, struct mmu_queue egress)
+__attribute__((noinline)) static enum mmu_verdict admit_lossy(struct mmu *mmu, uint32_t cls,
+                                                              struct mmu_ingress *in,
+                                                              uint32_t bytes,
+                                                              struct mmu_queue egress)
 {
     struct mmu_queue limit = mmu->config.queue_limit;
     bool limited = limit.packets > 0 || limit.bytes > 0;

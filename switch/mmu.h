@@ -52,7 +52,8 @@ struct mmu {
                                // first packet
 };
 
-// MMU_DROP_LIMIT: the egress queue of a lossy class is at its fixed limit.
+// From MMU_DROP on the packet is dropped. MMU_DROP_LIMIT: the egress queue of a lossy class is at its
+// fixed limit.
 enum mmu_verdict { MMU_ADMIT, MMU_ADMIT_XOFF, MMU_DROP, MMU_DROP_XOFF, MMU_DROP_LIMIT };
 
 // Initialise *mmu and return the size of the shared buffer, or 0 if reserve and headroom exceed the

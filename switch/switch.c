@@ -143,6 +143,45 @@ __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t po
     }
 }
 
+static bool is_markable_class(const struct packet *p) { return p->cls < NET_DATA_CLASSES; }
+
+// What is unusual about marking where a packet finds its port idle: the queue has been empty, and a
+// packet that is compared at arrival is alone in it.
+__attribute__((noinline)) static void mark_idle(struct switches *sw, const struct switch_node *s,
+                                                uint32_t port, struct packet *p, ps_t now)
+{
+    if (s->marking & SWITCH_MARKS_PI)
+        marking_advance(switch_marking(sw, port, p->cls), 0, now);
+    if (s->marking & SWITCH_MARKS_AT_ARRIVAL && p->flags & PACKET_ECT)
+        draw_mark(sw, port, p, p->frame_bytes);
+}
+
+// The same where it has to wait behind `held_bytes` of its class.
+__attribute__((noinline)) static void mark_held(struct switches *sw, const struct switch_node *s,
+                                                uint32_t port, struct packet *p,
+                                                uint64_t held_bytes, ps_t now)
+{
+    if (s->marking & SWITCH_MARKS_PI)
+        marking_advance(switch_marking(sw, port, p->cls), held_bytes, now);
+    if (s->marking & SWITCH_MARKS_AT_ARRIVAL && p->flags & PACKET_ECT)
+        draw_mark(sw, port, p, held_bytes + p->frame_bytes);
+}
+
+// RFC 3168, section 5: a packet that cannot be marked is dropped instead. Decided before admission,
+// for packets that would wait behind `held_bytes` of their class.
+__attribute__((noinline)) static bool drops_not_ect(struct switches *sw,
+                                                    const struct switch_node *s, uint32_t port,
+                                                    const struct packet *p, uint64_t held_bytes,
+                                                    ps_t now)
+{
+    if (p->flags & PACKET_ECT || !is_markable_class(p) || s->lossless >> p->cls & 1)
+        return false;
+    struct marking *m = switch_marking(sw, port, p->cls);
+    if (s->marking & SWITCH_MARKS_PI)
+        marking_advance(m, held_bytes, now);
+    return marking_draw(m, held_bytes + p->frame_bytes, &sw->ports[port].rng);
+}
+
 // Mark a packet and write its telemetry at the start of its transmission. `queue_bytes` includes
 // the packet.
 __attribute__((always_inline)) static inline void mark(struct switches *sw, struct switch_node *s,
@@ -180,6 +219,10 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
         switch_catch_up(sw, s, now);
         const struct queue *queue = port_queue(net, out, slot);
         struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+        if (s->marking & SWITCH_DROPS_NOT_ECT && drops_not_ect(sw, s, out, p, egress.bytes, now)) {
+            network_drop(net, out, p, DROP_RED);
+            return;
+        }
         verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, egress);
     }
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
@@ -188,12 +231,12 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
         send_xoff(sw, s, in, p->cls, now);
         vote_for_xoff_cause(sw, in, out);
     }
-    if (verdict != MMU_ADMIT && verdict != MMU_ADMIT_XOFF) {
+    if (verdict >= MMU_DROP) {
         network_drop(net, out, p, drop_reason(s, p, verdict));
         return;
     }
-    if (s->pi && p->cls < NET_DATA_CLASSES)
-        marking_advance(switch_marking(sw, out, p->cls), port_queue(net, out, slot)->bytes, now);
+    if (s->marking && is_markable_class(p))
+        mark_held(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
     port_hold(net, out, slot, p, now)->ingress = (uint16_t)local;
 }
 
@@ -211,8 +254,8 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     unsigned slot = net->slot_of_class[p->cls];
     port_catch_up(net, out, now);
     if (port_is_idle(&net->ports[out], slot, now)) { // the packet starts at once and uses no buffer
-        if (s->pi && p->cls < NET_DATA_CLASSES)
-            marking_advance(switch_marking(sw, out, p->cls), 0, now);
+        if (s->marking && is_markable_class(p))
+            mark_idle(sw, s, out, p, now);
         mark(sw, s, out, p, p->frame_bytes, now);
         port_start(net, out, p, now);
         return;
@@ -261,7 +304,7 @@ static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, ui
 {
     struct switches *sw = ctx;
     struct switch_node *s = switch_of(sw, node);
-    if (s->pi && p->cls < NET_DATA_CLASSES)
+    if (s->marking & SWITCH_MARKS_PI && is_markable_class(p))
         marking_advance(switch_marking(sw, port, p->cls), queue_bytes, now);
     mark(sw, s, port, p, queue_bytes, now);
     release(sw, s, p, now);

@@ -11,6 +11,13 @@
 #include "switch/telemetry.h"
 #include "switch/watchdog.h"
 
+// How a switch marks, beyond RED at departure: bits of switch_node.marking.
+enum switch_marking_bit {
+    SWITCH_MARKS_PI = 1,         // by a PI controller
+    SWITCH_MARKS_AT_ARRIVAL = 2, // by the queue when a packet is enqueued
+    SWITCH_DROPS_NOT_ECT = 4,    // in lossy data classes, instead of marking
+};
+
 // The output port to each destination, built by topology/routes.h: a 16-bit entry per group of
 // ranks, which is a port of the node, NEXT_SET | index of a set of equal-cost ports, NEXT_HERE (the
 // rank's own port is in own[]), or NEXT_NONE. The tables are borrowed; sim/ fills them in.
@@ -44,13 +51,14 @@ struct switch_node {
     /* forwarding: one cache line */
     alignas(64) struct next_hops routes;
     uint64_t hash_seed;
-    uint64_t mark_from_bytes; // lowest kmin of its ports: a shorter queue is never marked
-    uint32_t node_port;       // first port of its node, from which next hops are counted
-    uint32_t first_port;      // first of its own ports
+    uint64_t
+        mark_from_bytes; // lowest kmin of its ports: a shorter queue is never marked at departure
+    uint32_t node_port;  // first port of its node, from which next hops are counted
+    uint32_t first_port; // first of its own ports
     /* read and counted for every packet, in the next line */
     uint64_t markable; // ECN-capable packets that left
     uint8_t int_mode;  // enum int_mode
-    bool pi;           // some of its ports mark by a PI controller
+    uint8_t marking;   // bit set of enum switch_marking_bit
     uint8_t lossless;  // bit set of lossless classes
     uint16_t quanta;   // quanta of an XOFF
     struct mmu mmu;

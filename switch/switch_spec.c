@@ -5,6 +5,8 @@
 static const char *const auto_or_bool[] = {"auto", "true", "false", NULL};
 static const char *const int_encodings[] = {"exact", "hpcc64", NULL};
 static const char *const marking_kinds[] = {"red", "pi", NULL};
+static const char *const marking_times[] = {"departure", "arrival", NULL};
+static const char *const not_ect_words[] = {"forward", "drop", NULL};
 static const char *const buffers[] = {"trident2", "12MB",      "trident3", "32MB", "tomahawk3",
                                       "64MB",     "spectrum4", "160MB",    NULL};
 
@@ -248,6 +250,25 @@ const struct param ecn_params[] = {
      .help = "red: by the queue between kmin and kmax (a step where they are equal); pi: by a "
              "controller that holds the queue at qref",
      .source = "Zhu et al., SIGCOMM 2015; Zhu et al., CoNEXT 2016"},
+    {.name = "at",
+     .type = PARAM_ENUM,
+     .offset = ECN(at),
+     .def = "departure",
+     .choices = marking_times,
+     .help = "departure: the queue when the packet's transmission starts; arrival: the queue when "
+             "it is "
+             "enqueued, without the packet in transmission. Both include the packet itself",
+     .source =
+         "HPCC simulator; Alizadeh et al., SIGCOMM 2010 (DCTCP), and Linux RED mark at arrival"},
+    {.name = "not_ect",
+     .type = PARAM_ENUM,
+     .offset = ECN(not_ect),
+     .def = "forward",
+     .choices = not_ect_words,
+     .help = "drop: a packet of a lossy data class that is not ECN capable, ACKs too, and has to "
+             "wait is "
+             "dropped at arrival with the probability with which it would be marked",
+     .source = "RFC 2309; RFC 3168, section 5"},
     {.name = "kmin",
      .type = PARAM_BYTES,
      .offset = ECN(kmin_bytes),

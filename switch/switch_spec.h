@@ -20,9 +20,14 @@ struct pfc_spec {
     ps_t watchdog_detect_ps, watchdog_restore_ps;
 };
 
+enum ecn_at { ECN_AT_DEPARTURE, ECN_AT_ARRIVAL };
+enum not_ect { NOT_ECT_FORWARD, NOT_ECT_DROP };
+
 struct ecn_spec {
-    int mode; // enum ecn_mode; AUTO = as in the switch profile of the policy
-    int kind; // enum marking_kind
+    int mode;    // enum ecn_mode; AUTO = as in the switch profile of the policy
+    int kind;    // enum marking_kind
+    int at;      // enum ecn_at
+    int not_ect; // enum not_ect
     /* red */
     uint64_t kmin_bytes, kmax_bytes;
     double pmax;

@@ -71,6 +71,99 @@ static void test_shares(void **state)
     check_shares(0, 3, "one sender, two receivers: its NIC shares");
 }
 
+// A lossless class 3 and a lossy class 0, the defaults of RDMA beside TCP, share switches and NICs by
+// their weights, and only the lossless one has headroom.
+static void check_mixed(uint64_t weight0, uint64_t weight3, uint32_t src3, uint32_t dst3)
+{
+    struct fixture f;
+    fixture_switch(&f, 4, RATE, PS_PER_US);
+    set_class(&f, 0, LOSSLESS_AUTO, weight0);
+    set_class(&f, 3, LOSSLESS_AUTO, weight3);
+    roce_spec_of(&f.spec.dims[0].transport)->ack_class = ACK_CLASS_CONTROL;
+    f.spec.duration_ps = 300 * PS_PER_US;
+    add_flow(&f, 0, 0, 0, 2, 10000000);
+    add_flow(&f, 1, 3, src3, dst3, 10000000);
+    fixture_run(&f);
+    double lossy = (double)delivered(&f, 0), lossless = (double)delivered(&f, 1);
+    double want = (double)weight3 / (double)(weight0 + weight3),
+           got = lossless / (lossy + lossless);
+    if (got < want - 0.01 || got > want + 0.01)
+        fail_msg("weights %u and %u: class 3 has %.3f", (unsigned)weight0, (unsigned)weight3, got);
+    assert_true(lossy + lossless > 0.95 * 100e9 / 8 * 297e-6 * 4096 / 4178); // the link is full
+    assert_int_equal(f.result->dropped_packets, 0);
+    const struct switch_node *s = &f.sim->switches.nodes[0];
+    const struct network *net = &f.sim->net;
+    assert_int_equal(s->lossless, 1u << 3);
+    for (uint32_t p = 0; p < s->n_ports; p++)
+        for (unsigned cls = 0; cls < NET_CLASSES; cls++)
+            if (net->slot_of_class[cls] != NET_NO_SLOT) {
+                const struct mmu_ingress *in =
+                    &s->mmu.ingress[p * s->mmu.n_classes + mmu_class(net, cls)];
+                assert_int_equal(in->headroom_limit > 0, cls == 3);
+            }
+    fixture_free(&f);
+}
+
+static void test_lossless_and_lossy_shares(void **state)
+{
+    (void)state;
+    static const uint64_t weights[][2] = {{1, 1}, {1, 4}, {3, 1}};
+    for (size_t w = 0; w < 3; w++) {
+        check_mixed(weights[w][0], weights[w][1], 1, 2); // the switch shares
+        check_mixed(weights[w][0], weights[w][1], 0, 3); // the NIC shares
+    }
+}
+
+// PFC for a class, TCP's for example, needs headroom: 25002 B of link, 3 * 4194 B of frames and 84 B
+// for each of 3 PFC frames, or of 6 with two classes.
+static void test_lossless_without_headroom(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t headroom_bytes;
+        bool lossless0, error;
+        const char *want;
+    } cases[] = {
+        {0, true, true,
+         "switch.pfc.headroom: 0 B, but PFC is to keep classes 0, 3 lossless: what a sender still "
+         "sends after a pause needs up to 38.1 KB (auto), or the class `lossless: false`"},
+        {0, false, true,
+         "switch.pfc.headroom: 0 B, but PFC is to keep class 3 lossless: what a sender still sends "
+         "after a pause needs up to 37.8 KB (auto), or the class `lossless: false`"},
+        {5000, false, false,
+         "switch.pfc.headroom: 5.00 KB is less than the 37.8 KB that class 3 may need (auto): "
+         "packets may be dropped"},
+        {37836, false, false, NULL},
+        {PARAM_AUTO, true, false, NULL},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct fixture f;
+        struct err err = {0};
+        fixture_switch(&f, 3, RATE, PS_PER_US);
+        set_class(&f, 0, cases[c].lossless0 ? LOSSLESS_ON : LOSSLESS_OFF, 1);
+        f.spec.dims[0].sw.pfc.headroom_bytes = cases[c].headroom_bytes;
+        add_flow(&f, 0, 0, 0, 1, 1000);
+        add_flow(&f, 1, 3, 0, 1, 1000);
+        f.sim = sim_new(&f.spec, &err);
+        assert_int_equal(f.sim == NULL, cases[c].error);
+        assert_int_equal(err.n_items, cases[c].want != NULL);
+        if (cases[c].want)
+            assert_string_equal(err.items[0].text, cases[c].want);
+        err_free(&err);
+        sim_free(f.sim);
+    }
+    // without a lossless class in use, no headroom is needed
+    struct fixture f;
+    struct err err = {0};
+    fixture_switch(&f, 3, RATE, PS_PER_US);
+    f.spec.dims[0].sw.pfc.headroom_bytes = 0;
+    add_flow(&f, 0, 0, 0, 1, 1000);
+    f.sim = sim_new(&f.spec, &err);
+    assert_non_null(f.sim);
+    assert_int_equal(err.n_items, 0);
+    sim_free(f.sim);
+}
+
 // Lossy storage traffic and lossless RDMA in the same switch and to the same port.
 static void test_lossy_beside_lossless(void **state)
 {
@@ -291,6 +384,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_lossless_and_lossy_shares),
+        cmocka_unit_test(test_lossless_without_headroom),
         cmocka_unit_test(test_lossy_beside_lossless),
         cmocka_unit_test(test_pause_of_one_class),
         cmocka_unit_test(test_refresh_of_each_class),

@@ -219,6 +219,8 @@ static void random_measured(struct fixture *f, uint64_t seed)
         dim->sw.queue_limit.packets = 1 + rng_below(&rng, 40);
     if (rng_below(&rng, 6) == 0)
         dim->sw.queue_limit.bytes = 1 + rng_below(&rng, 100000);
+    dim->sw.ecn.at = (int)rng_below(&rng, 4) == 0 ? ECN_AT_ARRIVAL : ECN_AT_DEPARTURE;
+    dim->sw.ecn.not_ect = (int)rng_below(&rng, 4) == 0 ? NOT_ECT_DROP : NOT_ECT_FORWARD;
     for (unsigned l = 0; l < 2 && rng_below(&rng, 5) == 0; l++) {
         dim->links[l].reverse_rate_bps = (1 + rng_below(&rng, 400)) * GBPS;
         dim->links[l].reverse_delay_ps = (ps_t)rng_below(&rng, 4 * PS_PER_US);

@@ -233,6 +233,123 @@ static void test_queue_at_transmission_start(void **state)
                                                                      // rules
 }
 
+static void mark_at_arrival(struct world *w)
+{
+    w->sw.nodes[0].marking = SWITCH_MARKS_AT_ARRIVAL;
+    w->sw.nodes[0].mark_from_bytes = UINT64_MAX;
+}
+
+// The same where packets are compared when they are enqueued: those that wait, the packet itself
+// included, the one in transmission not. A packet that finds the port idle is alone in the queue.
+static void test_queue_at_arrival(void **state)
+{
+    (void)state;
+    struct queue_seen seen[PACKETS];
+    unsigned other_at_start = 0, other_without_itself = 0;
+    oracle(seen);
+    for (uint64_t k = 1; k <= 22; k++) {
+        struct world w;
+        const struct marking step = RED(true, k * FRAME, k * FRAME, 1);
+        world_begin(&w, &step);
+        mark_at_arrival(&w);
+        send_bursts(&w, PACKET_ECT, PACKET_ECT);
+        engine_drain(&w.engine, 100000);
+        assert_int_equal(w.n, PACKETS);
+        for (uint32_t i = 0; i < PACKETS; i++) {
+            bool mark = seen[i].at_arrival >= k * FRAME;
+            assert_int_equal(w.marked[i], mark);
+            other_at_start += mark != (seen[i].at_start >= k * FRAME);
+            other_without_itself += mark != (seen[i].at_arrival - FRAME >= k * FRAME);
+        }
+        world_end(&w);
+    }
+    assert_true(other_at_start > 30 && other_without_itself > 20);
+}
+
+// Between the thresholds, in the order of arrival.
+static void test_red_at_arrival(void **state)
+{
+    (void)state;
+    struct queue_seen seen[PACKETS];
+    struct world w;
+    const struct marking red = RED(true, 2 * FRAME, 16 * FRAME, 0.8);
+    struct rng rng = rng_init(1, RNG_ECN, OUT);
+    oracle(seen);
+    world_begin(&w, &red);
+    mark_at_arrival(&w);
+    send_bursts(&w, PACKET_ECT, PACKET_ECT);
+    engine_drain(&w.engine, 100000);
+    for (uint32_t i = 0; i < PACKETS; i++) {
+        uint64_t q = seen[i].at_arrival;
+        bool mark = q > 16 * FRAME;
+        if (q >= 2 * FRAME && q <= 16 * FRAME)
+            mark = rng_unit(&rng) < 0.8 * (double)(q - 2 * FRAME) / (14 * FRAME);
+        assert_int_equal(w.marked[i], mark);
+    }
+    assert_true(rng.counter > 10);
+    world_end(&w);
+}
+
+// The packets that are dropped if those of rank 0 (even numbers) are not ECN capable. A step at K drops
+// those that would wait and be the K-th to do so; packets that are dropped are not in the queue.
+static unsigned drop_oracle(uint64_t k, bool dropped[PACKETS])
+{
+    double start[PACKETS], free_at = 0;
+    unsigned n = 0;
+    for (unsigned i = 0; i < PACKETS; i++) {
+        double arrival = (i / 2 + 1) * IN_PS + (i % 2) * LATE_PS;
+        unsigned queue = 1;
+        for (unsigned j = 0; j < i; j++)
+            queue += !dropped[j] && start[j] > arrival;
+        dropped[i] = i % 2 == 0 && free_at > arrival && queue >= k;
+        n += dropped[i];
+        if (dropped[i])
+            continue;
+        start[i] = arrival > free_at ? arrival : free_at;
+        free_at = start[i] + OUT_PS;
+    }
+    return n;
+}
+
+static void test_drop_of_what_cannot_be_marked(void **state)
+{
+    (void)state;
+    unsigned all = 0;
+    for (uint64_t k = 1; k <= 22; k++) {
+        struct world w;
+        bool dropped[PACKETS] = {0};
+        const struct marking step = RED(true, k * FRAME, k * FRAME, 1);
+        world_begin(&w, &step);
+        w.sw.nodes[0].marking = SWITCH_DROPS_NOT_ECT;
+        send_bursts(&w, 0, PACKET_ECT);
+        engine_drain(&w.engine, 100000);
+        unsigned n = drop_oracle(k, dropped);
+        assert_int_equal(w.net.drops[DROP_RED].packets, n);
+        assert_int_equal(w.n, PACKETS - n);
+        for (uint32_t i = 0, at = 0; i < PACKETS; i++)
+            if (!dropped[i])
+                assert_int_equal(w.arrived[at++], i);
+        all += n;
+        world_end(&w);
+    }
+    assert_true(all > 100);
+}
+
+// Lossless classes drop nothing.
+static void test_no_drop_in_a_lossless_class(void **state)
+{
+    (void)state;
+    struct world w;
+    const struct marking step = RED(true, FRAME, FRAME, 1);
+    world_begin(&w, &step);
+    w.sw.nodes[0].marking = SWITCH_DROPS_NOT_ECT;
+    w.sw.nodes[0].lossless = 1u << NET_CLASS_DATA;
+    send_bursts(&w, 0, PACKET_ECT);
+    engine_drain(&w.engine, 100000);
+    assert_int_equal(w.n, PACKETS);
+    world_end(&w);
+}
+
 // RED between the thresholds: the port's own random stream decides, one draw for each packet in
 // between.
 static void test_red_uses_the_stream_of_the_port(void **state)
@@ -284,6 +401,10 @@ int main(void)
         cmocka_unit_test(test_certain_answers_draw_nothing),
         cmocka_unit_test(test_queue_at_transmission_start),
         cmocka_unit_test(test_red_uses_the_stream_of_the_port),
+        cmocka_unit_test(test_queue_at_arrival),
+        cmocka_unit_test(test_red_at_arrival),
+        cmocka_unit_test(test_drop_of_what_cannot_be_marked),
+        cmocka_unit_test(test_no_drop_in_a_lossless_class),
         cmocka_unit_test(test_only_capable_packets_are_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
