@@ -217,7 +217,7 @@ def group_long(run, seconds):
     queue = run.metrics["series"]["queue_bytes"]["dim0.sw0->rank1"]
     inside = [q / PACKET for t, q in zip(times, queue) if begin <= t <= end]
     out["queue_max_pk"] = max(inside)
-    out["mark"] = sum(bool(p.flags & 0x40) for p in run.acks if begin <= p.t <= end)
+    out["mark"] = run.metrics["ecn"]["marked_packets"]
     if out.get("pk"):
         out["lossrate_eff"] = out["rtx"] / out["pk"]
     return out

@@ -6,6 +6,8 @@
 #include "engine/memory.h"
 #include "transport/tcp/tcp.h"
 
+#define QUICK_AFTER_MARK 2 // segments
+
 static struct hosts *hosts_of(const struct tcp_receiver *r) { return r->base.dim->hosts; }
 
 /* ---- life ---- */
@@ -95,18 +97,24 @@ static void on_control(struct tcp_receiver *r, const struct packet_meta *meta, p
 
 // The receiver of DCTCP acknowledges at once when CE changes, so that the echo of an ACK holds for
 // all bytes that it covers (RFC 8257, section 3.2). Otherwise ECE is set from a CE mark until the
-// sender answers with CWR (RFC 3168, section 6.1.3).
-static void note_mark(struct tcp_receiver *r, const struct packet *p, uint8_t control, ps_t now)
+// sender answers with CWR (RFC 3168, section 6.1.3); as in Linux the segments around these changes
+// are acknowledged one by one, since the sender's window may be small. Returns true if the segment
+// must be acknowledged at once.
+static bool note_mark(struct tcp_receiver *r, const struct packet *p, uint8_t control, ps_t now)
 {
     bool ce = p->flags & PACKET_CE;
-    if (control & TCP_CWR)
-        r->echoes = false;
-    r->echoes |= ce;
-    if (r->exact_marks && ce != r->ce) {
-        if (r->expected > r->acked)
+    if (r->exact_marks) {
+        if (ce != r->ce && r->expected > r->acked)
             tcp_reply(r, 0, now);
         r->ce = ce;
+        return false;
     }
+    if (control & TCP_CWR)
+        r->echoes = false;
+    if (ce && !r->echoes && r->quick < QUICK_AFTER_MARK)
+        r->quick = QUICK_AFTER_MARK;
+    r->echoes |= ce;
+    return control & TCP_CWR;
 }
 
 /* ---- data out of order ---- */
@@ -212,7 +220,7 @@ static bool early_is_empty(const struct tcp_receiver *r)
 }
 
 static void in_order(struct tcp_receiver *r, const struct packet *p, struct byte_range range,
-                     uint64_t token, ps_t now)
+                     bool at_once, uint64_t token, ps_t now)
 {
     bool fills = advance(r, range.end, now), last = p->flags & PACKET_LAST;
     bool ends = last || (fills && r->early->n_ends > 0);
@@ -222,7 +230,7 @@ static void in_order(struct tcp_receiver *r, const struct packet *p, struct byte
     } else if (!early_is_empty(r)) {
         tcp_acknowledge(r, TCP_ACK_GAP, now);
     } else {
-        tcp_acknowledge(r, fills ? TCP_ACK_NOW : TCP_ACK_DELAYED, now);
+        tcp_acknowledge(r, fills || at_once ? TCP_ACK_NOW : TCP_ACK_DELAYED, now);
     }
     if (last)
         deliver(r, token, now);
@@ -247,7 +255,7 @@ void tcp_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t no
         on_control(r, &meta, now);
         return;
     }
-    note_mark(r, p, meta.tcp_control, now);
+    bool at_once = note_mark(r, p, meta.tcp_control, now);
     if (start <= r->acked) // RFC 7323, section 4.3
         r->echo_ps = meta.sent_ps;
     bool fresh = start >= r->expected && range.end <= r->edge;
@@ -260,7 +268,7 @@ void tcp_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t no
             r->duplicate = range;
         tcp_acknowledge(r, TCP_ACK_NOW, now);
     } else if (start == r->expected) {
-        in_order(r, p, range, meta.token, now);
+        in_order(r, p, range, at_once, meta.token, now);
     } else {
         tcp_acknowledge(r, TCP_ACK_GAP, now);
     }
