@@ -103,6 +103,9 @@ endforeach()
 collwire_script_test(trace_int wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_int.py ${PROJECT_SOURCE_DIR})
 
+collwire_script_test(trace_tcp wire "tshark;python3" [[python3 "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/trace/check_tcp.py)
+
 collwire_script_test(trace_classes wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_classes.py
   ${PROJECT_SOURCE_DIR}/scenarios/congestion/storage-beside-rdma.json)

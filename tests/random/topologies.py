@@ -18,6 +18,8 @@ def link(draw):
     if draw.chance(0.05):
         return draw.value({"$ref": "#/$defs/link"}, 0.7)
     made = {"rate": draw.rng.choice(RATES), "delay": draw.rng.choice(DELAYS)}
+    if draw.chance(0.15):
+        made["reverse"] = {"rate": draw.rng.choice(RATES)}
     return {key: value for key, value in made.items() if draw.chance(0.85)}
 
 
