@@ -254,6 +254,7 @@ const struct transport_ops tcp_transport = {
     .name = "tcp",
     .doc = "TCP with SACK, RACK-TLP, PRR and ECN",
     .source = "RFC 9293, 2018, 6298, 6937, 7323, 8985",
+    .provides = CC_NEEDS_ECN | CC_NEEDS_CE_SHARE | CC_NEEDS_GLOBAL_RTT | CC_NEEDS_SLOW_START,
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .groups = groups,
