@@ -32,8 +32,8 @@ struct variant {
 
 struct comparison {
     const struct options *options;
-    const char *path;   // of the scenario
-    const char *policy; // the scenario's own policy
+    const char *path; // of the scenario
+    char policy[256]; // the scenario's own policy
     const struct scenario *base;
     char *dir;
     struct result_set *set; // of the directory that contains the runs' directories
@@ -55,6 +55,24 @@ static void on_signal(int number)
     errno = reason;
 }
 
+// The value of `cc` with this policy, "x" or "x:preset"; NULL with an error.
+static char *cc_value(const struct comparison *c, const char *policy, const char *colon,
+                      struct err *err)
+{
+    char *kind = colon ? text_format("%.*s", (int)(colon - policy), policy) : memory_text(policy);
+    const struct cc_ops *ops = cc_catalogue_find(&c->options->policies, kind);
+    const char *preset = colon ? colon + 1 : NULL;
+    char *value;
+    if (ops && scenario_lists(c->base))
+        value = scenario_with_policy(c->base, ops, preset, err);
+    else if (preset)
+        value = text_format("{\"kind\":\"%s\",\"preset\":\"%s\"}", kind, preset);
+    else
+        value = text_format("{\"kind\":\"%s\"}", kind);
+    free(kind);
+    return value;
+}
+
 // Load the scenario of one run: the user's settings, then policy and seed. `policy` NULL =
 // unchanged.
 static struct scenario *load(const struct comparison *c, const char *policy, uint64_t seed,
@@ -70,12 +88,11 @@ static struct scenario *load(const struct comparison *c, const char *policy, uin
     if (policy)
         sets[n++] = (struct config_set){"seed", seed_text};
     if (policy && (colon || strcmp(c->policy, policy) != 0)) {
-        cc = colon ? text_format("{\"kind\":\"%.*s\",\"preset\":\"%s\"}", (int)(colon - policy),
-                                 policy, colon + 1)
-                   : text_format("{\"kind\":\"%s\"}", policy);
+        cc = cc_value(c, policy, colon, err);
         sets[n++] = (struct config_set){"cc", cc};
     }
-    struct scenario *scenario = scenario_load(c->path, sets, n, &o->policies, err);
+    struct scenario *scenario =
+        n > 0 && !sets[n - 1].value ? NULL : scenario_load(c->path, sets, n, &o->policies, err);
     free(cc);
     free(seed_text);
     free(sets);
@@ -304,7 +321,7 @@ int command_compare(const struct options *given)
     struct scenario *base = load(&c, NULL, 0, &err);
     if (base) {
         const struct spec *spec = scenario_spec(base);
-        c.policy = spec->dims[spec->n_dims - 1].cc->name;
+        spec_policy_names(spec, c.policy, sizeof c.policy);
         c.base = base;
         c.dir = o.out ? text_format("%s", o.out) : text_format("out/%s-compare", spec->name);
         add_all(&c, o.cc, spec->seed, &err);

@@ -21,7 +21,8 @@ static FILE *results_to(const struct spec *spec)
 static void print_results(const struct options *o, const struct spec *spec, const char *dir,
                           const struct simulated *run)
 {
-    struct row row = {.policy = spec->dims[spec->n_dims - 1].cc->name,
+    char policies[256];
+    struct row row = {.policy = spec_policy_names(spec, policies, sizeof policies),
                       .seed = spec->seed,
                       .metrics = run->metrics};
     FILE *out = results_to(spec);

@@ -33,7 +33,7 @@ struct comm_job {
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
     void *bandwidth_ctx;
     struct recorder *recorder;
-    uint32_t job, cls;  // of the messages
+    uint32_t job, cls, transport; // of the messages
     uint32_t channels;  // chunk c uses the queue pairs of channel c mod channels; 0 means 1
     uint64_t token;     // upper bits of all tokens
     uint64_t *messages; // counter of posted messages

@@ -176,6 +176,7 @@ static void post(struct walk *walk, const struct coll_send *send, ps_t now)
         .job = job->job,
         .channel = job->channels > 1 ? run->chunk % job->channels : 0,
         .cls = job->cls,
+        .transport = job->transport,
         .token = token_of(walk, send->peer, send->peer_step) | (send->reduce ? TOKEN_REDUCE : 0),
     };
     (*job->messages)++;

@@ -155,6 +155,8 @@ json_t *object_schema(const struct object *o, const struct cc_catalogue *policie
     for (const struct object *const *part = parts_of(o); *part != NULL; part++) {
         const char *key = (*part)->key;
         json_t *inner = (*part)->shared ? schema_ref(key) : object_schema(*part, policies);
+        if ((*part)->listable)
+            inner = schema_one_or_list(inner);
         schema_key(json, key, inner, (*part)->required);
     }
     return o->item_bytes > 0 ? schema_list(json) : json;

@@ -48,6 +48,7 @@ struct object {
     bool required;
     bool packets_only;      // an error with "network": "analytical"
     bool shared;            // its schema is a definition that other schemas refer to
+    bool listable;          // it may also be a list of such objects
     const char *type, *def; // type and default shown to people; NULL = an object, required or empty
     /* its table */
     const struct param *params;

@@ -77,7 +77,7 @@ static void read_overrides(struct reader *r, const struct place *place, struct k
     struct place sw = place_key(place, "switch"), transport = place_key(place, "transport"),
                  cc = place_key(place, "cc");
     object_read(r, &sw, &switch_object, &dim->sw);
-    object_read(r, &transport, &transport_object, &dim->transport);
+    object_read(r, &transport, &transport_object, dim);
     object_read(r, &cc, &cc_object, dim);
     struct place routing = place_key(&sw, "routing"), relay = place_key(&routing, "relay");
     if (dim->sw.routing.relay != r->scenario->base.sw.routing.relay)
@@ -86,7 +86,8 @@ static void read_overrides(struct reader *r, const struct place *place, struct k
                     "`switch`, and cannot differ in one of them");
     overrides[OVERRIDE_SWITCH] = sw.json != NULL;
     overrides[OVERRIDE_TRANSPORT] = transport.json != NULL;
-    overrides[OVERRIDE_CC] = cc.json != NULL;
+    // another kind of transport may have another default policy
+    overrides[OVERRIDE_CC] = cc.json != NULL || dim->cc != r->scenario->base.cc;
     keys_add(keys, "switch");
     keys_add(keys, "transport");
     keys_add(keys, "cc");
@@ -242,13 +243,19 @@ static void check_base(struct reader *r, const struct place *root)
         fit_check(r, root, &s->base);
 }
 
+static void complete_stacks(struct dim_spec *dim)
+{
+    for (uint32_t t = 0; t < dim->n_stacks; t++)
+        transport_complete(&dim->stacks[t].transport, dim->stacks[t].cc_preset);
+}
+
 // Set the values of transports that depend on presets of policies. Called after all presets are
 // known and the dimensions have inherited unset values of the global transport.
 static void complete_transports(struct scenario *s)
 {
     for (uint32_t d = 0; d < s->spec.n_dims; d++)
-        transport_complete(&s->spec.dims[d].transport, s->spec.dims[d].cc_preset);
-    transport_complete(&s->base.transport, s->base.cc_preset);
+        complete_stacks(&s->spec.dims[d]);
+    complete_stacks(&s->base);
 }
 
 static void topology_finish(struct reader *r, const struct place *place, void *value)
@@ -259,10 +266,14 @@ static void topology_finish(struct reader *r, const struct place *place, void *v
 
 // ---- the resolved form ----
 
-// True if the policy of a dimension completes its transport in another way than the global one.
-static bool completed_apart(const struct transport_spec *t, const struct transport_spec *base)
+// True if a policy of a dimension completes its transport in another way than the global one.
+static bool completed_apart(const struct dim_spec *dim, const struct dim_spec *base)
 {
-    return memcmp(t->own, base->own, sizeof t->own) != 0;
+    bool apart = false;
+    for (uint32_t t = 0; t < dim->n_stacks; t++)
+        apart |= memcmp(dim->stacks[t].transport.own, base->stacks[t].transport.own,
+                        sizeof dim->transport.own) != 0;
+    return apart;
 }
 
 static json_t *dim_json(const struct scenario *s, const struct dim_spec *dim, const bool *overrides)
@@ -277,8 +288,8 @@ static json_t *dim_json(const struct scenario *s, const struct dim_spec *dim, co
         json_object_set_new(json, dim->kind->links[i], link_json(&dim->links[i + 1]));
     if (overrides[OVERRIDE_SWITCH])
         json_object_set_new(json, "switch", object_json(s, &switch_object, &dim->sw));
-    if (overrides[OVERRIDE_TRANSPORT] || completed_apart(&dim->transport, &s->base.transport))
-        json_object_set_new(json, "transport", object_json(s, &transport_object, &dim->transport));
+    if (overrides[OVERRIDE_TRANSPORT] || completed_apart(dim, &s->base))
+        json_object_set_new(json, "transport", object_json(s, &transport_object, dim));
     if (overrides[OVERRIDE_CC])
         json_object_set_new(json, "cc", object_json(s, &cc_object, dim));
     return json;
@@ -302,7 +313,7 @@ static json_t *cc_override_schema(void)
     json_t *cases =
         json_pack("[o,o]", schema_ref("cc"),
                   json_pack("{s:s,s:{s:b}}", "type", "object", "properties", "kind", 0));
-    return json_pack("{s:o}", "anyOf", cases);
+    return schema_one_or_list(json_pack("{s:o}", "anyOf", cases));
 }
 
 static json_t *dims_schema(void)
@@ -318,7 +329,7 @@ static json_t *dims_schema(void)
         for (size_t l = 0; kind->links != NULL && kind->links[l] != NULL; l++)
             schema_key(dim, kind->links[l], schema_ref("link"), false);
         schema_key(dim, "switch", schema_ref("switch"), false);
-        schema_key(dim, "transport", schema_ref("transport"), false);
+        schema_key(dim, "transport", schema_one_or_list(schema_ref("transport")), false);
         schema_key(dim, "cc", cc_override_schema(), false);
         json_object_set_new(dim, "description", json_string(kind->doc));
         json_array_append_new(kinds, dim);

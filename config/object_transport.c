@@ -5,6 +5,7 @@
 #include "config/objects.h"
 #include "config/read.h"
 #include "config/schema_parts.h"
+#include "config/stacks.h"
 #include "transport/transport.h"
 
 // ---- wire_overhead: a word, or bytes ----
@@ -86,33 +87,29 @@ static void groups_read(struct reader *r, const struct place *place, struct keys
 
 // ---- the object: keys of the kind, then keys of all transports ----
 
-static void transport_defaults(void *value) { transport_spec_init(value, transport_registry[0]); }
+static void transport_defaults(void *value)
+{
+    struct dim_spec *dim = value;
+    dim->n_stacks = 1;
+    transport_spec_init(&dim->transport, transport_registry[0]);
+}
 
 // The transport with this name; NULL with an error if there is none.
-static const struct transport_ops *read_kind(struct reader *r, const struct place *place,
-                                             const struct transport_ops *inherited)
+static const struct transport_ops *read_kind(struct reader *r, const struct place *place)
 {
     struct keys words = {0};
     for (size_t i = 0; transport_registry[i] != NULL; i++)
         keys_add(&words, transport_registry[i]->name);
-    if (place->json == NULL)
-        return inherited;
     int word = read_word(r, place, "transport kind", words.names);
     return word < 0 ? NULL : transport_registry[word];
 }
 
-static void transport_read(struct reader *r, const struct place *place, void *value)
+static void read_settings(struct reader *r, const struct place *place,
+                          struct transport_spec *transport)
 {
-    struct transport_spec *transport = value;
+    const struct transport_ops *ops = transport->ops;
     struct keys keys = {0};
-    if (!read_object(r, place))
-        return;
-    struct place overhead = place_key(place, "wire_overhead"), kind = place_key(place, "kind");
-    const struct transport_ops *ops = read_kind(r, &kind, transport->ops);
-    if (ops == NULL)
-        return;
-    if (ops != transport->ops)
-        transport_spec_init(transport, ops);
+    struct place overhead = place_key(place, "wire_overhead");
     keys_add(&keys, "kind");
     read_params(r, place, &keys, ops->params, ops->n_params, transport->own);
     groups_read(r, place, &keys, transport);
@@ -122,9 +119,103 @@ static void transport_read(struct reader *r, const struct place *place, void *va
     keys_check(r, place, &keys);
 }
 
-static json_t *transport_write(const struct scenario *s, const void *value)
+// One object: it may change the kind.
+static void read_single(struct reader *r, const struct place *place, struct stack_spec *stack)
 {
-    const struct transport_spec *transport = value;
+    struct place kind = place_key(place, "kind");
+    const struct transport_ops *inherited = stack->transport.ops;
+    const struct transport_ops *ops = kind.json != NULL ? read_kind(r, &kind) : inherited;
+    if (ops == NULL)
+        return;
+    if (ops != inherited) {
+        transport_spec_init(&stack->transport, ops);
+        if (json_object_get(r->scenario->root, "cc") == NULL)
+            stack_default_policy(r, stack);
+    }
+    read_settings(r, place, &stack->transport);
+}
+
+// In a dimension of a scenario with several transports: the object with settings of one of them.
+static void read_override(struct reader *r, const struct place *place, struct dim_spec *dim)
+{
+    struct place kind = place_key(place, "kind");
+    struct keys words = stack_words(dim);
+    int t = kind.json != NULL ? read_word(r, &kind, "transport of the scenario", words.names) : 0;
+    if (t >= 0)
+        read_settings(r, place, &dim->stacks[t].transport);
+}
+
+// Clocks and the start of jobs are those of the ranks, whatever the transport.
+static void check_common(struct reader *r, const struct place *place,
+                         const struct transport_spec *transport, const struct transport_spec *first)
+{
+    struct place ppm = place_key(place, "clock_ppm"), jitter = place_key(place, "start_jitter");
+    bool clocks =
+        transport->clock_ppm < first->clock_ppm || transport->clock_ppm > first->clock_ppm;
+    if (clocks)
+        place_error(r->err, &ppm, "must be that of the first transport: ranks have one clock");
+    if (transport->start_jitter_ps != first->start_jitter_ps)
+        place_error(r->err, &jitter, "must be that of the first transport: it is one of the ranks");
+}
+
+// An item of the scenario's list: the next transport.
+static void read_item(struct reader *r, const struct place *place, struct dim_spec *dim, uint32_t t)
+{
+    struct place kind = place_key(place, "kind");
+    if (!read_object(r, place))
+        return;
+    const struct transport_ops *ops = read_kind(r, &kind);
+    if (ops == NULL)
+        return;
+    struct transport_spec *transport = &dim->stacks[t].transport, *first = &dim->transport;
+    dim->n_stacks = t; // those before
+    if (stack_find(dim, ops->name) != UINT32_MAX)
+        place_error(r->err, &kind, "transport %s is listed twice", ops->name);
+    transport_spec_init(transport, ops);
+    if (t > 0) {
+        transport->clock_ppm = first->clock_ppm;
+        transport->start_jitter_ps = first->start_jitter_ps;
+    }
+    read_settings(r, place, transport);
+    check_common(r, place, transport, first);
+}
+
+static void read_list_of(struct reader *r, const struct place *place, struct dim_spec *dim)
+{
+    size_t n = json_array_size(place->json);
+    bool global = place_is_global(place);
+    if (n == 0 || (global && n > SPEC_MAX_STACKS)) {
+        place_error(r->err, place, "must have 1 to %d transports", SPEC_MAX_STACKS);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct place at = place_item(place, i);
+        if (global)
+            read_item(r, &at, dim, i);
+        else if (read_object(r, &at))
+            read_override(r, &at, dim);
+    }
+    if (global) {
+        dim->n_stacks = (uint32_t)n;
+        r->scenario->transports_listed = true;
+    }
+}
+
+static void transport_read(struct reader *r, const struct place *place, void *value)
+{
+    struct dim_spec *dim = value;
+    if (json_is_array(place->json))
+        read_list_of(r, place, dim);
+    else if (!read_object(r, place))
+        return;
+    else if (dim->n_stacks > 1)
+        read_override(r, place, dim);
+    else
+        read_single(r, place, &dim->stacks[0]);
+}
+
+static json_t *settings_json(const struct scenario *s, const struct transport_spec *transport)
+{
     const struct transport_ops *ops = transport->ops;
     json_t *json = json_object();
     json_object_set_new(json, "kind", json_string(ops->name));
@@ -136,6 +227,17 @@ static json_t *transport_write(const struct scenario *s, const void *value)
     write_params(json, transport_params, n_transport_params, transport);
     json_object_set_new(json, "wire_overhead", object_json(s, &overhead_object, transport));
     return json;
+}
+
+static json_t *transport_write(const struct scenario *s, const void *value)
+{
+    const struct dim_spec *dim = value;
+    if (!s->transports_listed)
+        return settings_json(s, &dim->transport);
+    json_t *list = json_array();
+    for (uint32_t t = 0; t < dim->n_stacks; t++)
+        json_array_append_new(list, settings_json(s, &dim->stacks[t].transport));
+    return list;
 }
 
 static json_t *kind_schema(const struct transport_ops *ops, const struct cc_catalogue *policies)
@@ -192,11 +294,13 @@ static void transport_keys(const struct object_entry *entry, const char *prefix,
     to->own(to->ctx, &overhead);
 }
 
+// The object's struct is that of a dimension, which contains the transports.
 const struct object transport_object = {
     .key = "transport",
     .doc = "transports",
     .shared = true,
-    .offset = offsetof(struct scenario, base.transport),
+    .listable = true,
+    .offset = offsetof(struct scenario, base),
     .defaults = transport_defaults,
     .read = transport_read,
     .write = transport_write,

@@ -6,7 +6,9 @@
 #include "config/job_reader.h"
 #include "config/object.h"
 #include "config/schema_parts.h"
+#include "config/stacks.h"
 #include "engine/memory.h"
+#include "transport/transport.h"
 #include "workload/dlrm.h"
 #include "workload/gemm.h"
 
@@ -53,6 +55,20 @@ static const struct job_entry *read_kind(struct reader *r, const struct place *p
     return word >= 0 ? &job_registry[word] : NULL;
 }
 
+// The transport of a job, and the class of its data.
+static void read_job_transport(struct reader *r, const struct place *place, struct job_spec *job)
+{
+    const struct dim_spec *base = &r->scenario->base;
+    struct place transport = place_key(place, "transport");
+    struct keys words = stack_words(base);
+    if (json_is_string(transport.json)) { // the table has reported what is no text
+        int t = read_word(r, &transport, "transport of the scenario", words.names);
+        job->transport = t >= 0 ? (uint32_t)t : 0;
+    }
+    if (job->cls == PARAM_AUTO)
+        job->cls = base->stacks[job->transport].transport.ops->data_class;
+}
+
 static void read_job(struct reader *r, const struct place *place, struct job_spec *job)
 {
     struct keys keys = {0};
@@ -69,6 +85,7 @@ static void read_job(struct reader *r, const struct place *place, struct job_spe
     read_params(r, place, &keys, kind->params, kind->n_params, job->settings);
     if (job->name[0] == '\0')
         job->name = kind->name;
+    read_job_transport(r, place, job);
     read_ranks(r, &ranks, job);
     if (entry->reader != NULL)
         entry->reader->read(r, place, &keys, job);

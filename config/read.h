@@ -20,6 +20,7 @@ struct scenario {
     struct spec spec;
     struct dim_spec base; // switch, transport and cc for dimensions that do not override them
     bool overrides[SPEC_MAX_DIMS][N_OVERRIDES];
+    bool transports_listed, policies_listed; // `transport`, `cc` are lists
     struct limits_params limits;
     const json_t **jobs; // [spec.n_jobs] as written
     bool jobs_listed;    // `workload` is a list
@@ -67,7 +68,7 @@ int read_word(struct reader *r, const struct place *place, const char *what,
 // ---- fit.c ----
 // Warn if policy, transport and switches of a dimension do not fit together.
 void fit_check(struct reader *r, const struct place *place, const struct dim_spec *dim);
-// Add an error if the transport does not provide what the policy needs.
+// Add an error for each transport that does not provide what its policy needs.
 void fit_policy_check(struct reader *r, const struct place *place, const struct dim_spec *dim);
 
 // ---- write.c ----

@@ -26,8 +26,15 @@ const struct spec *scenario_spec(const struct scenario *scenario);
 // The scenario with all defaults filled in, keys in a fixed order, as indented JSON. Loading this
 // text gives the same text again.
 const char *scenario_resolved(const struct scenario *scenario);
-// True if the scenario's transport can run the policy.
+// True if exactly one of the scenario's transports can run the policy.
 bool scenario_runs(const struct scenario *scenario, const struct cc_ops *policy);
+// True if `transport` or `cc` is a list in the scenario.
+bool scenario_lists(const struct scenario *scenario);
+// The list `cc` with which the transport that can run `policy` has it, with a preset (NULL = the one
+// that is set, or else the first), as JSON; free() it. NULL with an error if there is no such
+// transport, or several.
+char *scenario_with_policy(const struct scenario *scenario, const struct cc_ops *policy,
+                           const char *preset, struct err *err);
 // The folder to which file names in the scenario are relative.
 const char *scenario_dir(const struct scenario *scenario);
 

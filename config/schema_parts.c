@@ -21,6 +21,13 @@ json_t *schema_ref(const char *name) { return json_pack("{s:s+}", "$ref", "#/$de
 
 json_t *schema_constant(const char *word) { return json_pack("{s:s}", "const", word); }
 
+json_t *schema_one_or_list(json_t *item)
+{
+    json_t *list = schema_list(json_incref(item));
+    json_object_set_new(list, "minItems", json_integer(1));
+    return json_pack("{s:[o,o]}", "anyOf", item, list);
+}
+
 json_t *schema_words(const char *const *words)
 {
     json_t *list = json_array();

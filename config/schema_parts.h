@@ -11,6 +11,7 @@ void schema_key(json_t *object, const char *key, json_t *schema, bool required);
 void schema_params(json_t *object, const struct param *params, size_t n); // the keys of a table
 json_t *schema_table(const struct param *params, size_t n); // an object with the keys of a table
 json_t *schema_list(json_t *items);
+json_t *schema_one_or_list(json_t *item);       // the item itself, or a list that is not empty
 json_t *schema_words(const char *const *words); // one of the words, NULL-terminated
 json_t *schema_constant(const char *word);
 json_t *schema_integer(int minimum);

@@ -22,6 +22,7 @@ struct flow_id {
     uint16_t src_port, dst_port;    // UDP source port of data, and of ACKs and CNPs
     uint16_t job;                   // index of the job that opened the flow
     uint16_t dim;                   // network dimension of the flow
+    uint8_t transport;              // number of its transport in the dimension
     uint16_t int_bytes;             // bytes of the INT trailer of data and ACKs; 0 = none
     uint32_t window_bytes;          // TCP: receive window
     uint16_t mss_bytes;             // TCP: payload of a full segment

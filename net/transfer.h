@@ -12,6 +12,7 @@ struct transfer_request {
     uint32_t job, channel;
     uint32_t stripe; // 1, 2, ... = part of a message that is split over planes; 0 = whole message
     uint32_t cls;    // class of its data packets
+    uint32_t transport;  // number of the transport that carries it; 0 = the default
     bool own_connection; // use a connection of its own (raw flows)
     uint64_t token;      // passed back to the client
 };

@@ -14,7 +14,7 @@ uint8_t sim_classes_in_use(const struct sim *sim)
         classes |= (uint8_t)(1u << spec->jobs[j].cls);
     if (classes == 0)
         classes = 1u << NET_CLASS_DATA;
-    for (uint32_t d = 0; d < spec->n_dims; d++) {
+    for (uint32_t d = 0; d < sim->hosts.n_dims; d++) {
         const struct transport_dim *dim = &sim->hosts.dims[d];
         if (dim->spec.cls != PARAM_AUTO)
             classes |= (uint8_t)(1u << dim->spec.cls);
@@ -48,10 +48,9 @@ void sim_weights_init(struct sim *sim)
     struct network *net = &sim->net;
     uint32_t largest = 0;
     for (uint32_t d = 0; d < sim->spec->n_dims; d++) {
-        const struct transport_dim *dim = &sim->hosts.dims[d];
-        uint32_t data = dim->first.wire, ack = dim->ack.wire;
-        largest = data > largest ? data : largest;
-        largest = ack > largest ? ack : largest;
+        struct largest_packets most = sim_largest_packets(sim, d);
+        largest = most.first_wire > largest ? most.first_wire : largest;
+        largest = most.ack_wire > largest ? most.ack_wire : largest;
     }
     for (uint32_t p = 0; p < net->n_ports; p++)
         for (unsigned slot = net->data_slot; slot < net->n_slots; slot++) {
@@ -67,8 +66,8 @@ static uint32_t headroom_needed(const struct sim *sim, uint32_t port, uint32_t n
     const struct graph_port *here = &sim->graph.ports[port];
     const struct graph_port *sender = &sim->graph.ports[here->peer];
     const struct pfc_spec *pfc = &sim->spec->dims[here->dim].sw.pfc;
-    const struct transport_dim *dim = &sim->hosts.dims[here->dim];
-    uint32_t data = dim->first.wire, ack = dim->ack.wire;
+    struct largest_packets most = sim_largest_packets(sim, here->dim);
+    uint32_t data = most.first_wire, ack = most.ack_wire;
     struct headroom_link link = {.rate_bps = sender->rate_bps,
                                  .back_rate_bps = here->rate_bps,
                                  .delay_ps = sender->delay_ps,
@@ -168,13 +167,13 @@ void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
     s->lossless = sim_lossless(sim, dim);
     uint32_t classes = net->n_slots - 1, n_lossless = (uint32_t)__builtin_popcount(s->lossless);
     uint64_t xon = spec->pfc.xon_offset_bytes, most = 0;
-    struct mmu_config config = {
-        .buffer_bytes = spec->buffer_bytes,
-        .reserve_bytes = spec->reserve_bytes,
-        .xon_offset_bytes = xon == PARAM_AUTO ? 2 * (uint64_t)sim->hosts.dims[dim].full.frame : xon,
-        .alpha = spec->pfc.alpha,
-        .lossy_alpha = spec->lossy_alpha,
-        .queue_limit = queue_limit(&spec->queue_limit)};
+    uint64_t frame = sim_largest_packets(sim, dim).full_frame;
+    struct mmu_config config = {.buffer_bytes = spec->buffer_bytes,
+                                .reserve_bytes = spec->reserve_bytes,
+                                .xon_offset_bytes = xon == PARAM_AUTO ? 2 * frame : xon,
+                                .alpha = spec->pfc.alpha,
+                                .lossy_alpha = spec->lossy_alpha,
+                                .queue_limit = queue_limit(&spec->queue_limit)};
     struct mmu_ingress *ingress = memory_zeroed((size_t)s->n_ports * classes, sizeof *ingress);
     uint32_t far = s->first_port; // the port with the most headroom
     for (uint32_t p = 0; n_lossless > 0 && p < s->n_ports; p++) {

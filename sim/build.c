@@ -42,16 +42,16 @@ static uint64_t port_rate(const struct sim *sim, const struct graph_port *port)
 // so a propagation delay; two packets are added for safety.
 static ps_t catch_up_lag_ps(const struct sim *sim, const struct graph_port *port)
 {
-    uint64_t full = sim->hosts.dims[port->dim].full.wire;
+    uint64_t full = sim_largest_packets(sim, port->dim).full_wire;
     return port->delay_ps + serialization_ps(2 * full, port->rate_bps);
 }
 
-// A lower bound of the retransmission timers that queue pairs behind a port arm when a packet starts.
-// A timer shorter than this lag would be armed in the past, so the departures of such a port
-// must be scheduled as events.
-static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port)
+// A lower bound of the retransmission timers that flows of a transport behind a port arm when a
+// packet starts. A timer shorter than this lag would be armed in the past, so the departures of such
+// a port must be scheduled as events.
+static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port,
+                            const struct transport_dim *dim)
 {
-    const struct transport_dim *dim = &sim->hosts.dims[port->dim];
     // The base RTT of a pair includes one link of the rank in both directions, not necessarily the
     // one on which the flow sends.
     uint32_t first = 0, n = graph_ports_in(&sim->graph, port->node, port->dim, &first);
@@ -64,6 +64,15 @@ static ps_t shortest_rto_ps(const struct sim *sim, const struct graph_port *port
         base_rtt = rtt < base_rtt ? rtt : base_rtt;
     }
     return dim->ops->shortest_timer_ps(&dim->spec, base_rtt);
+}
+
+static bool needs_departure_events(const struct sim *sim, const struct graph_port *port)
+{
+    ps_t lag_ps = catch_up_lag_ps(sim, port);
+    for (uint32_t t = 0; t < sim->hosts.n_transports; t++)
+        if (lag_ps >= shortest_rto_ps(sim, port, hosts_dim(&sim->hosts, port->dim, t)))
+            return true;
+    return false;
 }
 
 static void build_network(struct sim *sim)
@@ -85,7 +94,7 @@ static void build_network(struct sim *sim)
         network_set_pfc_response(&sim->net, p, dim->sw.pfc.response_ps);
     }
     for (uint32_t p = 0; p < sim->net.first_port[g->n_ranks]; p++)
-        if (catch_up_lag_ps(sim, &g->ports[p]) >= shortest_rto_ps(sim, &g->ports[p]))
+        if (needs_departure_events(sim, &g->ports[p]))
             port_pin_departure_events(&sim->net, p);
     ps_t span = 0; // mean time from a start to its arrival
     for (uint32_t p = 0; p < g->n_ports; p++)
@@ -96,25 +105,29 @@ static void build_network(struct sim *sim)
     sim->net.pfc_wire_bytes = NET_PFC_FRAME_BYTES + (gap ? 20 : 0);
 }
 
-// Resolve the transport of each dimension before the network is built, since sizes depend on it.
+static void prepare_transport(const struct dim_spec *dim, uint32_t t, struct transport_dim *out)
+{
+    const struct stack_spec *stack = &dim->stacks[t];
+    *out = (struct transport_dim){.ops = stack->transport.ops,
+                                  .spec = stack->transport,
+                                  .cc = stack->cc,
+                                  .cc_params = stack->cc_params,
+                                  .hash_connection = dim->sw.routing.hash == ROUTING_HASH_QP};
+    out->spec.int_bytes = sim_int_bytes(dim, t);
+    transport_complete(&out->spec, stack->cc_preset);
+}
+
+// Resolve the transports of each dimension before the network is built, since sizes depend on them.
 static void prepare_hosts(struct sim *sim)
 {
     const struct spec *spec = sim->spec;
     struct hosts *hosts = &sim->hosts;
-    hosts->n_dims = spec->n_dims;
-    hosts->dims = memory_zeroed(spec->n_dims, sizeof *hosts->dims);
-    for (uint32_t d = 0; d < spec->n_dims; d++) {
-        const struct dim_spec *dim = &spec->dims[d];
-        struct transport_dim *transport = &hosts->dims[d];
-        *transport =
-            (struct transport_dim){.ops = dim->transport.ops,
-                                   .spec = dim->transport,
-                                   .cc = dim->cc,
-                                   .cc_params = dim->cc_params,
-                                   .hash_connection = dim->sw.routing.hash == ROUTING_HASH_QP};
-        transport->spec.int_bytes = sim_int_bytes(dim);
-        transport_complete(&transport->spec, dim->cc_preset);
-    }
+    hosts->n_transports = spec->dims[0].n_stacks;
+    hosts->n_dims = spec->n_dims * hosts->n_transports;
+    hosts->dims = memory_zeroed(hosts->n_dims, sizeof *hosts->dims);
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        for (uint32_t t = 0; t < hosts->n_transports; t++)
+            prepare_transport(&spec->dims[d], t, hosts_dim(hosts, d, t));
     hosts_prepare(hosts);
 }
 

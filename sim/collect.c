@@ -182,6 +182,15 @@ static void collect_tcp(const struct sim *sim, struct result *r)
     }
 }
 
+// True if no transport reports marks in packets of their own.
+static bool echoes_only(const struct sim *sim)
+{
+    bool echoes = true;
+    for (uint32_t t = 0; t < sim->hosts.n_transports; t++)
+        echoes &= hosts_dim(&sim->hosts, 0, t)->echoes_marks;
+    return echoes;
+}
+
 static void collect_fabric(const struct sim *sim, struct result *r)
 {
     r->n_ports = sim->graph.n_ports;
@@ -196,7 +205,7 @@ static void collect_fabric(const struct sim *sim, struct result *r)
         collect_switch(sim, r, i);
     collect_drops(sim, r);
     const struct host_counters *counters = &sim->hosts.counters;
-    r->cnps = sim->hosts.dims[0].echoes_marks ? counters->echoed_marks : counters->cnps_sent;
+    r->cnps = echoes_only(sim) ? counters->echoed_marks : counters->cnps_sent;
     collect_tcp(sim, r);
     r->changes = sim->changes;
     r->n_changes = sim->n_changes;
@@ -265,7 +274,7 @@ struct result *sim_result(struct sim *sim)
 {
     struct result *r = memory_zeroed(1, sizeof *r);
     r->name = sim->spec->name;
-    r->policy = sim->spec->dims[sim->spec->n_dims - 1].cc->name;
+    spec_policy_names(sim->spec, r->policy, sizeof r->policy);
     r->seed = sim->spec->seed;
     r->sim_time_ps = sim->engine.now_ps;
     sim->flow_order = hosts_flows_in_order(&sim->hosts);

@@ -81,7 +81,8 @@ static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
         if (records[before].request == record->request &&
             records[before].schedule == record->schedule && r->collectives[before].ideal_ps >= 0)
             return r->collectives[before].ideal_ps;
-    return sim_ideal_collective_ps(sim, record->ranks, record->schedule, record->request);
+    return sim_ideal_collective_ps(sim, record->ranks, record->schedule, record->request,
+                                   sim->spec->jobs[record->job].transport);
 }
 
 void sim_collect_collectives(const struct sim *sim, struct result *r)

@@ -8,24 +8,39 @@
 static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32_t dst)
 {
     uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
-    if (dim == GRAPH_NONE)
-        return;
-    struct transport_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim, 0);
-    char rtt[UNIT_TEXT], rate[UNIT_TEXT], bdp[UNIT_TEXT], ideal[UNIT_TEXT];
-    fprintf(out,
-            "rank%u -> rank%u: dimension %u, %u hops, %s, base RTT %s, BDP %s; 1 MB takes %s "
-            "alone\n",
-            src, dst, dim, path.hops, human_rate((double)path.line_bps, rate),
-            human_time(path.base_rtt_ps, rtt),
-            human_bytes(bytes_in_ps(path.base_rtt_ps, path.line_bps), bdp),
-            human_time(sim_ideal_ps(sim, src, dst, dim, 1000000, NULL), ideal));
+    for (uint32_t t = 0; dim != GRAPH_NONE && t < sim->hosts.n_transports; t++) {
+        struct transport_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim, t, 0);
+        const char *name = hosts_dim(&sim->hosts, dim, t)->ops->name;
+        bool several = sim->hosts.n_transports > 1;
+        char rtt[UNIT_TEXT], rate[UNIT_TEXT], bdp[UNIT_TEXT], ideal[UNIT_TEXT];
+        fprintf(out,
+                "rank%u -> rank%u%s%s: dimension %u, %u hops, %s, base RTT %s, BDP %s; 1 MB takes "
+                "%s alone\n",
+                src, dst, several ? ", " : "", several ? name : "", dim, path.hops,
+                human_rate((double)path.line_bps, rate), human_time(path.base_rtt_ps, rtt),
+                human_bytes(bytes_in_ps(path.base_rtt_ps, path.line_bps), bdp),
+                human_time(sim_ideal_ps(sim, src, dst, dim, t, 1000000, NULL), ideal));
+    }
+}
+
+static void describe_marking(FILE *out, const struct marking *marking)
+{
+    char a[UNIT_TEXT], b[UNIT_TEXT];
+    if (!marking->enabled)
+        fputs(", no ECN", out);
+    else if (marking->kind == MARKING_PI)
+        fprintf(out, ", ECN holds a queue of %s (PI)", human_bytes(marking->pi.qref_bytes, a));
+    else
+        fprintf(out, ", ECN from %s to %s at %g", human_bytes(marking->kmin_bytes, a),
+                human_bytes(marking->kmax_bytes, b), marking->pmax);
 }
 
 static void describe_switch(FILE *out, const struct sim *sim, uint32_t index)
 {
     const struct switch_node *s = &sim->switches.nodes[index];
     uint32_t last = s->first_port + s->n_ports - 1;
-    const struct marking *marking = &sim->switches.markings[last * sim->net.n_data];
+    const struct marking *markings = &sim->switches.markings[last * sim->net.n_data];
+    bool by_class = sim->hosts.n_transports > 1; // each policy has its own marking
     char name[GRAPH_NAME], a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT];
     fprintf(out, "%s: %u ports, %s shared", sim_switch_name(sim, index, name), s->n_ports,
             human_bytes(s->mmu.shared_bytes, a));
@@ -40,13 +55,12 @@ static void describe_switch(FILE *out, const struct sim *sim, uint32_t index)
                     human_bytes(limit, b), human_bytes(in->headroom_limit, c));
         else
             fprintf(out, ", drops above %s at an egress when empty", human_bytes(limit, b));
+        if (by_class)
+            describe_marking(out, &markings[slot - sim->net.data_slot]);
     }
-    if (marking->enabled && marking->kind == MARKING_PI)
-        fprintf(out, ", ECN holds a queue of %s (PI)", human_bytes(marking->pi.qref_bytes, a));
-    else if (marking->enabled)
-        fprintf(out, ", ECN from %s to %s at %g", human_bytes(marking->kmin_bytes, a),
-                human_bytes(marking->kmax_bytes, b), marking->pmax);
-    fputs(marking->enabled ? "\n" : ", no ECN\n", out);
+    if (!by_class)
+        describe_marking(out, &markings[0]);
+    fputs("\n", out);
 }
 
 static unsigned role_of(const struct sim *sim, uint32_t index)

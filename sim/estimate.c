@@ -32,6 +32,16 @@ static double pairs_of_job(const struct sim *sim, const struct job_spec *job, bo
 
 /* ---- packets ---- */
 
+static uint32_t smallest_mtu(const struct sim *sim)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t t = 0; t < sim->hosts.n_transports; t++) {
+        uint32_t mtu = hosts_dim(&sim->hosts, 0, t)->mtu_bytes;
+        least = mtu < least ? mtu : least;
+    }
+    return least;
+}
+
 static double flight_packets(const struct sim *sim, double posted)
 {
     double bytes = 0;
@@ -42,7 +52,7 @@ static double flight_packets(const struct sim *sim, double posted)
     for (uint32_t i = 0; i < sim->switches.n_switches; i++)
         bytes += (double)sim->spec->dims[sim_switch_dim(sim, i)].sw.buffer_bytes;
     bytes = bytes < posted ? bytes : posted;
-    return bytes / (double)sim->hosts.dims[0].mtu_bytes;
+    return bytes / (double)smallest_mtu(sim);
 }
 
 // Means over a sample of pairs of ranks: number of links, and number of parts of a message.
@@ -60,8 +70,8 @@ static struct pair_means sample_pairs(const struct sim *sim)
         uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
         if (dim == GRAPH_NONE)
             continue;
-        sum.hops += sim_path((void *)(uintptr_t)sim, src, dst, dim, 0).hops;
-        sum.parts += sim_stripes(sim, src, dst, dim);
+        sum.hops += sim_path((void *)(uintptr_t)sim, src, dst, dim, 0, 0).hops;
+        sum.parts += sim_stripes(sim, src, dst, dim, 0);
         pairs++;
     }
     if (pairs == 0)
@@ -84,7 +94,7 @@ static uint64_t capture_bytes(const struct sim *sim, double hops)
     double bytes = 0, per_port = hops / (sim->graph.n_ports > 0 ? sim->graph.n_ports : 1);
     for (size_t c = 0; c < sim->spec->n_captures; c++) {
         const struct capture_spec *capture = &sim->spec->captures[c];
-        uint64_t frame = sim->hosts.dims[0].mtu_bytes + 82;
+        uint64_t frame = smallest_mtu(sim) + 82;
         uint64_t kept = capture->snaplen_bytes < frame ? capture->snaplen_bytes : frame;
         bytes += per_port * sim_capture_ports(sim, c) * (16 + (double)kept);
     }
@@ -96,24 +106,29 @@ struct estimate sim_estimate(const struct sim *sim)
     const struct spec *spec = sim->spec;
     struct estimate e = {0};
     bool raw = true; // all messages are listed in the scenario
-    double pairs = 0, posted = (double)sim->workload.total_bytes;
+    double pairs = 0, flows = 0, flow_bytes = 0, posted = (double)sim->workload.total_bytes;
     if (sim_is_analytical(sim))
         return e;
+    struct pair_means means = sample_pairs(sim);
     for (size_t j = 0; j < spec->n_jobs; j++) {
         bool listed;
-        pairs += pairs_of_job(sim, &spec->jobs[j], &listed);
+        const struct transport_dim *of_job = hosts_dim(&sim->hosts, 0, spec->jobs[j].transport);
+        double n = pairs_of_job(sim, &spec->jobs[j], &listed);
+        double n_flows = n * (double)of_job->connections_per_pair * means.parts;
+        pairs += n;
+        flows += n_flows;
+        flow_bytes += n_flows * (double)(hosts_flow_bytes(of_job) + FLOW_EXTRA_BYTES);
         raw &= listed;
     }
     const struct transport_dim *t = &sim->hosts.dims[0];
-    struct pair_means means = sample_pairs(sim);
-    e.queue_pairs = (uint64_t)(pairs * (double)t->connections_per_pair * means.parts);
-    e.packets = posted / (double)t->mtu_bytes;
+    e.queue_pairs = (uint64_t)flows;
+    e.packets = posted / (double)smallest_mtu(sim);
     e.packet_hops = e.packets * (1 + 1 / (double)t->packets_per_ack) * means.hops;
     e.wall_s = e.packet_hops * hop_ns(sim) * 1e-9;
     double messages = raw || pairs > e.packets ? pairs : e.packets;
     if (messages > (double)spec->report.flows_max)
         messages = (double)spec->report.flows_max;
-    e.part_bytes[ESTIMATE_QUEUE_PAIRS] = e.queue_pairs * (hosts_flow_bytes(t) + FLOW_EXTRA_BYTES);
+    e.part_bytes[ESTIMATE_QUEUE_PAIRS] = (uint64_t)flow_bytes;
     e.part_bytes[ESTIMATE_MESSAGES] = (uint64_t)(pairs * means.parts) * MESSAGE_BYTES;
     e.part_bytes[ESTIMATE_PACKETS] =
         (uint64_t)(flight_packets(sim, posted) * 2 *

@@ -75,8 +75,8 @@ static void explain_pauses(const struct sim *sim, struct result *r)
 static uint64_t lowest_kmin(const struct sim *sim)
 {
     uint64_t kmin = UINT64_MAX;
-    for (uint32_t p = 0; p < sim->net.n_ports; p++) {
-        const struct marking *m = &sim->switches.markings[p * sim->net.n_data];
+    for (uint32_t p = 0; p < sim->net.n_ports * sim->net.n_data; p++) {
+        const struct marking *m = &sim->switches.markings[p];
         if (m->enabled && m->kmin_bytes < kmin)
             kmin = m->kmin_bytes;
     }
@@ -96,12 +96,30 @@ static void explain_by_ack(struct result *r, const char *name)
                                       (unsigned long long)r->cc_cuts));
 }
 
+// For several policies in one network: the counters are sums over all flows.
+static void explain_policies(const struct sim *sim, struct result *r)
+{
+    result_explain(r,
+                   text_format("%s together lowered a rate or a window %llu times; %llu packets "
+                               "were marked, %llu CNPs were sent, %llu marks were echoed by ACKs",
+                               r->policy, (unsigned long long)r->cc_cuts,
+                               (unsigned long long)r->marked_packets,
+                               (unsigned long long)sim->hosts.counters.cnps_sent,
+                               (unsigned long long)sim->hosts.counters.echoed_marks));
+}
+
 static void explain_policy(const struct sim *sim, struct result *r)
 {
-    const struct cc_ops *cc = sim->spec->dims[sim->spec->n_dims - 1].cc;
+    const struct dim_spec *dim = &sim->spec->dims[sim->spec->n_dims - 1];
+    const struct cc_ops *cc = dim->cc;
     uint64_t kmin = lowest_kmin(sim);
     char a[UNIT_TEXT], b[UNIT_TEXT];
-    if (!(cc->needs & (CC_NEEDS_ECN | CC_NEEDS_CNP))) {
+    if (dim->n_stacks > 1) {
+        explain_policies(sim, r);
+        return;
+    }
+    bool marks_act = r->marked_packets > 0 && dim->cc_preset->profile.ecn;
+    if (!(cc->needs & (CC_NEEDS_ECN | CC_NEEDS_CNP)) && !marks_act) {
         if (r->marked_packets > 0)
             result_explain(r, text_format("%llu packets were marked, but %s does not listen to ECN",
                                           (unsigned long long)r->marked_packets, cc->name));

@@ -104,9 +104,9 @@ static double loose_ps(const struct ideal_path *p, double total, double least)
 }
 
 static double delivery_ps(const struct sim *sim, const struct ideal_path *p, uint32_t src,
-                          uint32_t dst, uint64_t bytes)
+                          uint32_t dst, const struct transport_dim *dim, uint64_t bytes)
 {
-    struct ideal_wire w = ideal_wire(&sim->hosts.dims[p->dim], bytes);
+    struct ideal_wire w = ideal_wire(dim, bytes);
     struct hop out[ROUTE_MAX_HOPS];
     if (p->exact) {
         uint32_t n = path_hops(sim, src, dst, p->dim, out);
@@ -119,10 +119,10 @@ static double delivery_ps(const struct sim *sim, const struct ideal_path *p, uin
 }
 
 double ideal_delivery_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
-                         uint64_t bytes)
+                         uint32_t transport, uint64_t bytes)
 {
     struct ideal_path p = ideal_path(sim, src, dst, dim);
-    return delivery_ps(sim, &p, src, dst, bytes);
+    return delivery_ps(sim, &p, src, dst, hosts_dim(&sim->hosts, dim, transport), bytes);
 }
 
 // Round an ideal time down to integer ps so that no run is faster: each hop whose byte time is not
@@ -133,10 +133,10 @@ static ps_t ideal_whole_ps(double ps, uint32_t fractions)
     return fractions == 0 ? (ps_t)(ps + 0.25) : whole > 1 ? whole : 1;
 }
 
-uint64_t ideal_part(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
-                    uint32_t *parts)
+uint64_t ideal_part(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                    uint32_t transport, uint64_t bytes, uint32_t *parts)
 {
-    uint32_t n = sim_stripes(sim, src, dst, dim);
+    uint32_t n = sim_stripes(sim, src, dst, dim, transport);
     *parts = bytes >= n ? n : bytes > 0 ? (uint32_t)bytes : 1;
     return bytes / *parts + (bytes % *parts > 0);
 }
@@ -145,17 +145,16 @@ uint64_t ideal_part(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t 
 // last ACK may wait behind the previous ACK. Earlier ACKs are at least one full packet apart. Where an
 // ACK takes longer than that on a hop, all ACKs follow the first one without a gap there.
 static double answered_ps(const struct sim *sim, const struct ideal_path *out,
-                          const struct ideal_path *back, uint32_t src, uint32_t dst, uint64_t bytes,
-                          double arrived)
+                          const struct ideal_path *back, uint32_t src, uint32_t dst,
+                          const struct transport_dim *dim, uint64_t bytes, double arrived)
 {
-    const struct transport_dim *dim = &sim->hosts.dims[out->dim];
     struct hop hops[ROUTE_MAX_HOPS];
     uint32_t ack = dim->ack.wire;
     uint64_t earlier = bytes > 0 ? (bytes - 1) / dim->mtu_bytes * dim->mtu_bytes : 0;
     bool two = earlier > 0 && dim->packets_per_ack == 1 && sim->spec->n_faults == 0;
     if (!two || !out->exact || !back->exact)
         return arrived + back->delay_ps + ack * back->byte_ps;
-    double before = delivery_ps(sim, out, src, dst, earlier), last = arrived;
+    double before = delivery_ps(sim, out, src, dst, dim, earlier), last = arrived;
     uint32_t n = path_hops(sim, dst, src, out->dim, hops);
     for (uint32_t h = 0; h < n; h++) {
         before += ack * hops[h].byte_ps;
@@ -164,22 +163,24 @@ static double answered_ps(const struct sim *sim, const struct ideal_path *out,
     }
     if (ack * back->slowest_ps <= dim->full.wire * out->slowest_ps)
         return last;
-    double first = delivery_ps(sim, out, src, dst, dim->mtu_bytes); // arrival of the first packet
-    double acks = (double)(earlier / dim->mtu_bytes);               // those after its ACK
+    double first =
+        delivery_ps(sim, out, src, dst, dim, dim->mtu_bytes); // arrival of the first packet
+    double acks = (double)(earlier / dim->mtu_bytes);         // those after its ACK
     double train = first + back->delay_ps + ack * (back->byte_ps + acks * back->slowest_ps);
     return last > train ? last : train;
 }
 
-ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
-                  ps_t *delivered_ps)
+ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                  uint32_t transport, uint64_t bytes, ps_t *delivered_ps)
 {
     uint32_t parts;
+    const struct transport_dim *t = hosts_dim(&sim->hosts, dim, transport);
     struct ideal_path out = ideal_path(sim, src, dst, dim), back = ideal_path(sim, dst, src, dim);
-    bytes = ideal_part(sim, src, dst, dim, bytes, &parts);
-    double arrived = delivery_ps(sim, &out, src, dst, bytes);
+    bytes = ideal_part(sim, src, dst, dim, transport, bytes, &parts);
+    double arrived = delivery_ps(sim, &out, src, dst, t, bytes);
     if (delivered_ps)
         *delivered_ps = ideal_whole_ps(arrived, out.fractions);
-    double end = answered_ps(sim, &out, &back, src, dst, bytes, arrived);
+    double end = answered_ps(sim, &out, &back, src, dst, t, bytes, arrived);
     ps_t ideal = ideal_whole_ps(end, out.fractions + back.fractions);
     return ideal > 1 ? ideal : 1;
 }

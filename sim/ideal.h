@@ -43,8 +43,8 @@ struct ideal_wire ideal_wire(const struct transport_dim *dim, uint64_t bytes);
 
 // Lower bound from the post to the last byte at the receiver, for a message that is not striped.
 double ideal_delivery_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
-                         uint64_t bytes);
+                         uint32_t transport, uint64_t bytes);
 
 // The largest part of a message striped over planes; the size of the message if it is not striped.
-uint64_t ideal_part(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
-                    uint32_t *parts);
+uint64_t ideal_part(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                    uint32_t transport, uint64_t bytes, uint32_t *parts);

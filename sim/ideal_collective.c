@@ -54,6 +54,7 @@ struct evaluation {
     const struct sim *sim;
     const uint32_t *ranks; // [member] rank of the network; NULL = the same number
     const struct coll_schedule *schedule;
+    uint32_t transport; // of its messages
     /* a phase in a group */
     const struct coll_algorithm *algorithm;
     struct coll_shape shape;
@@ -86,7 +87,7 @@ static const struct ideal_message *message_of(struct evaluation *e, uint32_t mem
     known->peer = peer;
     known->bytes = send->bytes;
     known->message = ideal_message(e->sim, e->ranks ? e->ranks[rank] : rank,
-                                   e->ranks ? e->ranks[peer] : peer, send->bytes);
+                                   e->ranks ? e->ranks[peer] : peer, e->transport, send->bytes);
     return &known->message;
 }
 
@@ -274,11 +275,12 @@ static double evaluate_all(struct evaluation *e, const struct instance *in)
 
 ps_t sim_ideal_collective_ps(const struct sim *sim, const uint32_t *ranks,
                              const struct coll_schedule *schedule,
-                             const struct comm_request *request)
+                             const struct comm_request *request, uint32_t transport)
 {
     if (sim_is_analytical(sim))
         return -1; // a collective without messages has no ideal time
-    struct evaluation e = {.sim = sim, .ranks = ranks, .schedule = schedule};
+    struct evaluation e = {
+        .sim = sim, .ranks = ranks, .schedule = schedule, .transport = transport};
     struct coll_planner planner;
     uint32_t n = coll_ranks(schedule);
     e.known = memory_zeroed(n, sizeof *e.known);

@@ -81,13 +81,13 @@ static double behind_ps(const struct ideal_path *path, const struct ideal_wire *
     return w->packets > 2 && !path->parted && ps > 0 ? ps : 0;
 }
 
-static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint64_t bytes,
-                        struct ideal_message *m)
+static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t transport,
+                        uint64_t bytes, struct ideal_message *m)
 {
     uint32_t dim = graph_joining_dim(&sim->graph, src, dst), parts;
-    const struct transport_dim *t = &sim->hosts.dims[dim];
+    const struct transport_dim *t = hosts_dim(&sim->hosts, dim, transport);
     struct ideal_path path = ideal_path(sim, src, dst, dim);
-    uint64_t part = ideal_part(sim, src, dst, dim, bytes, &parts);
+    uint64_t part = ideal_part(sim, src, dst, dim, transport, bytes, &parts);
     // of the two sizes of parts
     struct ideal_wire w = ideal_wire(t, bytes / parts), large = ideal_wire(t, part);
     w.least = large.least < w.least ? large.least : w.least;
@@ -98,7 +98,7 @@ static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint6
     double least = path.delay_ps + w.least * path.byte_ps - path.fractions;
     double packet = w.packets > 1 ? w.mid : w.first, ack = t->ack.wire;
     *m = (struct ideal_message){.out = out.key, .in = in.key};
-    m->reach_ps = ideal_delivery_ps(sim, src, dst, dim, part) - path.fractions;
+    m->reach_ps = ideal_delivery_ps(sim, src, dst, dim, transport, part) - path.fractions;
     m->out_ps = total * out.byte_ps - (path.fractions > 0);
     m->in_ps = total * in.byte_ps - (path.fractions > 0);
     m->own_ps = total / parts * path.first_ps - (path.fractions > 0);
@@ -116,15 +116,15 @@ static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint6
 }
 
 struct ideal_message ideal_message(const struct sim *sim, uint32_t src, uint32_t dst,
-                                   uint64_t bytes)
+                                   uint32_t transport, uint64_t bytes)
 {
     struct ideal_message whole, leg;
     uint32_t next = sim_relay_next(&sim->graph, src, dst);
-    message_leg(sim, src, next, bytes, &whole);
+    message_leg(sim, src, next, transport, bytes, &whole);
     while (next != dst) { // an intermediate rank receives the complete message first
         uint32_t from = next;
         next = sim_relay_next(&sim->graph, from, dst);
-        message_leg(sim, from, next, bytes, &leg);
+        message_leg(sim, from, next, transport, bytes, &leg);
         whole.before_ps = whole.reach_ps + leg.before_ps;
         whole.reach_ps += leg.reach_ps;
         whole.after_ps = whole.behind_ps = 0;

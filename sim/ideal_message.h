@@ -22,4 +22,4 @@ struct ideal_message {
 };
 
 struct ideal_message ideal_message(const struct sim *sim, uint32_t src, uint32_t dst,
-                                   uint64_t bytes);
+                                   uint32_t transport, uint64_t bytes);

@@ -155,8 +155,8 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
         .status = m->status};
     if (!sim_stripes_record(sim, e->token, &record))
         return;
-    uint32_t dim = sim->hosts.flows.ids[s->flow].dim;
-    record.ideal_ps = sim_ideal_ps(sim, e->src, e->dst, dim, record.bytes, NULL);
+    const struct flow_id *id = sender_id(s);
+    record.ideal_ps = sim_ideal_ps(sim, e->src, e->dst, id->dim, id->transport, record.bytes, NULL);
     sim_keep_record(sim, &record);
 }
 

@@ -27,10 +27,11 @@ uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, 
     return 2;
 }
 
-struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim, uint32_t stripe)
+struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
+                               uint32_t transport, uint32_t stripe)
 {
     const struct sim *sim = ctx;
-    const struct transport_dim *transport = &sim->hosts.dims[dim];
+    const struct transport_dim *sizes = hosts_dim(&sim->hosts, dim, transport);
     const struct routes *routes = &sim->routes;
     uint32_t ports[ROUTE_MAX_HOPS];
     uint32_t n = sim_route(sim, routes, src, dst, dim, ports);
@@ -43,7 +44,7 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
         n = 1, ports[0] = first_port_of(sim, graph_owner(&sim->graph, src, dim), dim);
     src = graph_owner(&sim->graph, src, dim);
     dst = graph_owner(&sim->graph, dst, dim);
-    uint32_t data = transport->full.wire, ack = transport->ack.wire;
+    uint32_t data = sizes->full.wire, ack = sizes->ack.wire;
     struct transport_path out = {.src_node = src,
                                  .dst_node = dst,
                                  .hops = n,
@@ -105,7 +106,7 @@ static uint32_t *first_of_groups(const struct sim *sim, uint32_t dim, uint32_t *
     return firsts;
 }
 
-struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim)
+struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim, uint32_t transport)
 {
     struct sim_longest worst = {0};
     uint32_t n, *firsts = first_of_groups(sim, dim, &n);
@@ -116,7 +117,8 @@ struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim)
             if (src == dst || dst >= sim->graph.n_ranks ||
                 graph_joining_dim(&sim->graph, src, dst) != dim)
                 continue;
-            struct transport_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim, 0);
+            struct transport_path path =
+                sim_path((void *)(uintptr_t)sim, src, dst, dim, transport, 0);
             if (path.base_rtt_ps > worst.base_rtt_ps)
                 worst.base_rtt_ps = path.base_rtt_ps;
             if (path.hops > worst.hops)

@@ -192,7 +192,8 @@ struct tcp_result {
 };
 
 struct result {
-    const char *name, *policy;
+    const char *name;
+    char policy[256]; // or policies, joined by "+"
     uint64_t seed;
     enum run_status status;
     char *reason;   // why the run is incomplete

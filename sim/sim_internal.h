@@ -120,19 +120,28 @@ uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst); // ctx: the sim
 uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,
                    uint32_t dim, uint32_t ports[ROUTE_MAX_HOPS]);
 struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
-                               uint32_t stripe);
-// The largest base RTT over all pairs of a dimension, and the pair with the most links between.
+                               uint32_t transport, uint32_t stripe);
+// The largest base RTT of a transport over all pairs of a dimension, and the pair with the most links
+// between.
 struct sim_longest {
     ps_t base_rtt_ps;
     uint32_t hops, src, dst;
 };
-struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim);
+struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim, uint32_t transport);
+// The largest packets of all transports of a dimension.
+struct largest_packets {
+    uint32_t first_wire, full_wire, full_frame, ack_wire;
+};
+struct largest_packets sim_largest_packets(const struct sim *sim, uint32_t dim);
+// The stack whose data a class carries in a dimension: of several, one whose policy expects ECN marks.
+const struct stack_spec *sim_stack_of_class(const struct sim *sim, uint32_t dim, unsigned cls);
 double sim_bandwidth(void *ctx, uint32_t src,
                      uint32_t dst); // ctx: the sim; bit/s over all ports towards dst
 // The number of parts into which a message is striped over planes, at least 1 and at most its
 // bytes.
 #define SIM_STRIPES_MAX 64
-uint32_t sim_stripes(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim);
+uint32_t sim_stripes(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                     uint32_t transport);
 // Reduce the `n` ports *port, which lead from node `src` to node `dst`, to the one that part `part`
 // uses. Returns 1, or 0 if there is none.
 uint32_t sim_stripe_port(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
@@ -155,7 +164,7 @@ bool sim_pauses_lapse(const struct sim *sim);
 uint32_t sim_switch_dim(const struct sim *sim, uint32_t index);
 const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAPH_NAME]);
 enum int_mode sim_int_mode(const struct dim_spec *dim);
-uint32_t sim_int_bytes(const struct dim_spec *dim);
+uint32_t sim_int_bytes(const struct dim_spec *dim, uint32_t transport);
 uint8_t sim_classes_in_use(const struct sim *sim);         // bit set
 uint8_t sim_lossless(const struct sim *sim, uint32_t dim); // lossless classes among those in use
 void sim_weights_init(struct sim *sim);                    // after sizes are known
@@ -192,10 +201,10 @@ void result_wait(struct result *r, char *sentence);    // the same, for a line a
 
 // Ideal time of a message alone on the path, from post to last ACK at the sender (*delivered: to
 // last byte at the receiver). No run is faster; if all paths are alike it is exact to 1 ps per hop.
-ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim, uint64_t bytes,
-                  ps_t *delivered_ps);
+ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                  uint32_t transport, uint64_t bytes, ps_t *delivered_ps);
 // Ideal time of a collective: the longest path through its steps without contention. `ranks`:
 // [member] rank of the network, NULL = the same number.
 ps_t sim_ideal_collective_ps(const struct sim *sim, const uint32_t *ranks,
                              const struct coll_schedule *schedule,
-                             const struct comm_request *request);
+                             const struct comm_request *request, uint32_t transport);

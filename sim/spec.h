@@ -10,19 +10,39 @@
 #include "workload/kind.h"
 
 #define SPEC_MAX_DIMS 8
+#define SPEC_MAX_STACKS 4
 
-// One dimension of the network and its settings.
+// A transport, and the policy of its flows.
+struct stack_spec {
+    struct transport_spec transport;
+    const struct cc_ops *cc;
+    const struct cc_preset *cc_preset;
+    alignas(max_align_t) unsigned char cc_params[CC_PARAMS_BYTES_MAX];
+};
+
+// One dimension of the network and its settings. All dimensions have the same number of stacks; a
+// job chooses one by its number. The members of the first, which is the default, can also be named
+// directly.
 struct dim_spec {
     const struct topology_kind *kind;
     uint32_t size, ranks_per_port;
     alignas(max_align_t) unsigned char params[TOPOLOGY_PARAMS_BYTES];
     struct link_spec links[TOPOLOGY_MAX_LINKS]; // [0] = link, then kind->links
     struct switch_spec sw;
-    struct transport_spec transport;
-    const struct cc_ops *cc;
-    const struct cc_preset *cc_preset;
-    alignas(max_align_t) unsigned char cc_params[CC_PARAMS_BYTES_MAX];
+    uint32_t n_stacks; // at least 1
+    union {
+        struct {
+            struct transport_spec transport;
+            const struct cc_ops *cc;
+            const struct cc_preset *cc_preset;
+            alignas(max_align_t) unsigned char cc_params[CC_PARAMS_BYTES_MAX];
+        };
+        struct stack_spec stacks[SPEC_MAX_STACKS];
+    };
 };
+_Static_assert(offsetof(struct dim_spec, cc_params) ==
+                   offsetof(struct dim_spec, stacks) + offsetof(struct stack_spec, cc_params),
+               "the first stack and its members are the same");
 
 struct capture_spec {
     const char *at, *file, *filter; // at: port pattern; filter "" = all packets; file "-" = stdout
@@ -90,3 +110,7 @@ struct spec {
     struct report_spec report;
     struct limits_spec limits;
 };
+
+// The names of the policies of the outermost dimension, joined by "+", truncated if necessary;
+// returns `buf`.
+const char *spec_policy_names(const struct spec *spec, char *buf, size_t room);

@@ -64,10 +64,11 @@ uint32_t sim_stripe_port(const struct sim *sim, uint32_t src, uint32_t dst, uint
     return side_by_side(sim, src, dst, dim, *port, n, part, port) > 0;
 }
 
-uint32_t sim_stripes(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim)
+uint32_t sim_stripes(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                     uint32_t transport)
 {
     const uint16_t *ports;
-    if (!sim->stripes || !sim->spec->dims[dim].transport.stripe)
+    if (!sim->stripes || !sim->spec->dims[dim].stacks[transport].transport.stripe)
         return 1;
     src = graph_owner(&sim->graph, src, dim);
     dst = graph_owner(&sim->graph, dst, dim);
@@ -94,7 +95,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct stripes *s = net;
     uint32_t dim = sim_joining_dim(s->sim, request->src, request->dst);
-    uint32_t parts = sim_stripes(s->sim, request->src, request->dst, dim);
+    uint32_t parts = sim_stripes(s->sim, request->src, request->dst, dim, request->transport);
     if (request->bytes < parts)
         parts = request->bytes > 0 ? (uint32_t)request->bytes : 1;
     if (parts == 1) {
@@ -211,7 +212,10 @@ static bool is_cut(const struct sim *sim, uint32_t dim)
 {
     const struct graph *g = &sim->graph;
     uint32_t first = 0;
-    if (!sim->spec->dims[dim].transport.stripe)
+    bool striped = false;
+    for (uint32_t t = 0; t < sim->hosts.n_transports; t++)
+        striped |= sim->spec->dims[dim].stacks[t].transport.stripe;
+    if (!striped)
         return false;
     for (uint32_t rank = 0; rank < g->n_ranks; rank++)
         if (graph_ports_in(g, rank, dim, &first) > 1)

@@ -19,7 +19,8 @@ const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAP
     return buf;
 }
 
-static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
+static struct marking marking_of(const struct dim_spec *dim, const struct stack_spec *stack,
+                                 uint64_t rate_bps)
 {
     const struct ecn_spec *ecn = &dim->sw.ecn;
     if (ecn->mode == ECN_ON && ecn->kind == MARKING_PI)
@@ -35,7 +36,7 @@ static struct marking marking_of(const struct dim_spec *dim, uint64_t rate_bps)
                                 .kmin_bytes = ecn->kmin_bytes,
                                 .kmax_bytes = ecn->kmax_bytes,
                                 .pmax = ecn->pmax};
-    const struct cc_profile *profile = &dim->cc_preset->profile;
+    const struct cc_profile *profile = &stack->cc_preset->profile;
     if (ecn->mode == ECN_OFF || !profile->ecn)
         return (struct marking){0};
     double scale = profile->scaled ? (double)rate_bps / (double)profile->ref_bps : 1;
@@ -76,16 +77,19 @@ static void build_port(struct sim *sim, struct switch_node *s, uint32_t p,
     const struct network *net = &sim->net;
     struct switch_port *port = &sim->switches.ports[p];
     struct byte_time bt = port_link(net, net->cold[p].peer)->byte_time;
-    struct marking marking = marking_of(dim, sim->graph.ports[p].rate_bps);
-    for (uint32_t i = 0; i < net->n_data; i++)
-        sim->switches.markings[p * net->n_data + i] = marking;
     bool at_arrival = dim->sw.ecn.mode == ECN_ON && dim->sw.ecn.at == ECN_AT_ARRIVAL;
-    if (marking.enabled && marking.kmin_bytes < s->mark_from_bytes && !at_arrival)
-        s->mark_from_bytes = marking.kmin_bytes;
-    if (marking.enabled && marking.kind == MARKING_PI)
-        s->marking |= SWITCH_MARKS_PI;
-    if (marking.enabled && at_arrival)
-        s->marking |= SWITCH_MARKS_AT_ARRIVAL;
+    for (uint32_t i = 0; i < net->n_data; i++) {
+        unsigned cls = net->class_of_slot[net->data_slot + i];
+        const struct stack_spec *stack = sim_stack_of_class(sim, s->dim, cls);
+        struct marking marking = marking_of(dim, stack, sim->graph.ports[p].rate_bps);
+        sim->switches.markings[p * net->n_data + i] = marking;
+        if (marking.enabled && marking.kmin_bytes < s->mark_from_bytes && !at_arrival)
+            s->mark_from_bytes = marking.kmin_bytes;
+        if (marking.enabled && marking.kind == MARKING_PI)
+            s->marking |= SWITCH_MARKS_PI;
+        if (marking.enabled && at_arrival)
+            s->marking |= SWITCH_MARKS_AT_ARRIVAL;
+    }
     if (dim->sw.ecn.mode == ECN_ON && dim->sw.ecn.not_ect == NOT_ECT_DROP)
         s->marking |= SWITCH_DROPS_NOT_ECT;
     port->rng = rng_init(sim->spec->seed, RNG_ECN, p);
@@ -119,7 +123,9 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
     build_watchdog(sim, s, &dim->sw.pfc);
     s->mark_from_bytes = UINT64_MAX;
     s->int_mode = (uint8_t)sim_int_mode(dim);
-    s->int_rtt_ps = sim->hosts.dims[d].global_rtt_ps;
+    for (uint32_t t = 0; t < dim->n_stacks; t++)
+        if (hosts_dim(&sim->hosts, d, t)->spec.int_bytes > 0)
+            s->int_rtt_ps = hosts_dim(&sim->hosts, d, t)->global_rtt_ps;
     if (s->int_mode == INT_PINT && !sim->switches.pints)
         sim->switches.pints = memory_zeroed(sim->net.n_ports, sizeof *sim->switches.pints);
     for (uint32_t p = first_port; p < first_port + n_ports; p++)
@@ -157,8 +163,8 @@ static bool pauses_lapse(const struct sim *sim, uint32_t port)
     const struct pfc_spec *pfc = &sim->spec->dims[here->dim].sw.pfc;
     double half_bytes = (double)(pfc->quanta * 64 / 2);
     double slower = (double)sim->graph.ports[here->peer].rate_bps / (double)here->rate_bps;
-    return half_bytes <
-           slower * (double)(sim->hosts.dims[here->dim].full.wire + sim->net.pfc_wire_bytes);
+    return half_bytes < slower * (double)(sim_largest_packets(sim, here->dim).full_wire +
+                                          sim->net.pfc_wire_bytes);
 }
 
 bool sim_pauses_lapse(const struct sim *sim)

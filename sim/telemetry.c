@@ -4,19 +4,31 @@
 
 #include "sim/sim_internal.h"
 
+// The stack whose policy needs telemetry, or the first.
+static const struct stack_spec *stack_with_int(const struct dim_spec *dim)
+{
+    for (uint32_t t = 0; t < dim->n_stacks; t++)
+        if (dim->stacks[t].cc->needs & CC_NEEDS_INT)
+            return &dim->stacks[t];
+    return &dim->stacks[0];
+}
+
 enum int_mode sim_int_mode(const struct dim_spec *dim)
 {
-    bool needed = dim->cc->needs & CC_NEEDS_INT;
+    const struct stack_spec *stack = stack_with_int(dim);
+    bool needed = stack->cc->needs & CC_NEEDS_INT;
     if (dim->sw.telemetry == TELEMETRY_OFF || (dim->sw.telemetry == TELEMETRY_AUTO && !needed))
         return INT_OFF;
-    if (dim->cc->wants_pint && dim->cc->wants_pint(dim->cc_params))
+    if (stack->cc->wants_pint && stack->cc->wants_pint(stack->cc_params))
         return INT_PINT;
     return dim->sw.int_encoding == INT_ENCODING_HPCC64 ? INT_HPCC64 : INT_EXACT;
 }
 
-uint32_t sim_int_bytes(const struct dim_spec *dim)
+uint32_t sim_int_bytes(const struct dim_spec *dim, uint32_t transport)
 {
     enum int_mode mode = sim_int_mode(dim);
+    if (!(dim->stacks[transport].transport.ops->provides & CC_NEEDS_INT))
+        return 0;
     return mode == INT_OFF ? 0 : mode == INT_PINT ? 1 : 2 + 8 * (uint32_t)dim->sw.int_hops;
 }
 
@@ -25,6 +37,29 @@ uint32_t sim_int_bytes(const struct dim_spec *dim)
 #define HINT_PORTS 1024
 #define HINT_PORTS_INT 256
 
+// Set what a transport must know of telemetry and of the longest path. Returns false if it uses
+// neither.
+static bool transport_init(struct sim *sim, uint32_t d, uint32_t t, struct err *err)
+{
+    const struct dim_spec *dim = &sim->spec->dims[d];
+    struct transport_dim *transport = hosts_dim(&sim->hosts, d, t);
+    bool carries = transport->ops->provides & CC_NEEDS_INT;
+    enum int_mode mode = carries ? sim_int_mode(dim) : INT_OFF;
+    transport->int_records = mode == INT_EXACT || mode == INT_HPCC64;
+    if (mode == INT_OFF && !(transport->cc->needs & CC_NEEDS_GLOBAL_RTT))
+        return false;
+    struct sim_longest path = sim_longest_path(sim, d, t);
+    char src[GRAPH_NAME], dst[GRAPH_NAME];
+    transport->global_rtt_ps = path.base_rtt_ps;
+    if (transport->int_records && path.hops > dim->sw.int_hops + 1)
+        err_add(err, "switch.int_hops",
+                "%s -> %s crosses %u switches, and a packet has room for the INT of %u",
+                graph_node_name(&sim->graph, path.src, src),
+                graph_node_name(&sim->graph, path.dst, dst), path.hops - 1,
+                (unsigned)dim->sw.int_hops);
+    return true;
+}
+
 void sim_telemetry_init(struct sim *sim, struct err *err)
 {
     const struct spec *spec = sim->spec;
@@ -32,22 +67,12 @@ void sim_telemetry_init(struct sim *sim, struct err *err)
     bool records = false;
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct dim_spec *dim = &spec->dims[d];
-        struct transport_dim *transport = &sim->hosts.dims[d];
-        enum int_mode mode = sim_int_mode(dim);
-        transport->int_records = mode == INT_EXACT || mode == INT_HPCC64;
-        records |= transport->int_records;
-        if (mode == INT_OFF && !(dim->cc->needs & CC_NEEDS_GLOBAL_RTT))
-            continue;
-        struct sim_longest path = sim_longest_path(sim, d);
-        char src[GRAPH_NAME], dst[GRAPH_NAME];
-        transport->global_rtt_ps = path.base_rtt_ps;
-        if (transport->int_records && path.hops > dim->sw.int_hops + 1)
-            err_add(err, "switch.int_hops",
-                    "%s -> %s crosses %u switches, and a packet has room for the INT of %u",
-                    graph_node_name(&sim->graph, path.src, src),
-                    graph_node_name(&sim->graph, path.dst, dst), path.hops - 1,
-                    (unsigned)dim->sw.int_hops);
-        if (dim->sw.int_hops > per_slot)
+        bool uses = sim_int_mode(dim) != INT_OFF;
+        for (uint32_t t = 0; t < dim->n_stacks; t++) {
+            uses |= transport_init(sim, d, t, err);
+            records |= hosts_dim(&sim->hosts, d, t)->int_records;
+        }
+        if (uses && dim->sw.int_hops > per_slot)
             per_slot = (uint32_t)dim->sw.int_hops;
     }
     sim->net.meta.per_slot = per_slot;

@@ -60,7 +60,7 @@ void hosts_try_other_port(struct hosts *hosts, struct sender *s)
     const struct host_paths *paths = &hosts->paths;
     const struct flow_id *id = sender_id(s);
     struct transport_path path =
-        paths->path(paths->ctx, id->src, id->dst, id->dim, s->cold->stripe);
+        paths->path(paths->ctx, id->src, id->dst, id->dim, id->transport, s->cold->stripe);
     if (path.cut_off)
         return;
     if (s->place != SENDER_IDLE)
@@ -71,9 +71,10 @@ void hosts_try_other_port(struct hosts *hosts, struct sender *s)
 static struct sender *open_flow(struct hosts *hosts, const struct transfer_request *request,
                                 uint32_t d, ps_t now)
 {
-    struct transport_dim *dim = &hosts->dims[d];
+    struct transport_dim *dim = hosts_dim(hosts, d, request->transport);
+    const struct host_paths *paths = &hosts->paths;
     struct transport_path path =
-        hosts->paths.path(hosts->paths.ctx, request->src, request->dst, d, request->stripe);
+        paths->path(paths->ctx, request->src, request->dst, d, request->transport, request->stripe);
     uint32_t flow = new_flow(hosts);
     struct sender *s = hosts->senders[flow] = slab_alloc(&dim->senders, sender_bytes(dim));
     s->flow = flow;
@@ -104,6 +105,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                               .number = hosts->n_opened[request->src]++,
                                               .job = (uint16_t)request->job,
                                               .dim = (uint16_t)d,
+                                              .transport = (uint8_t)request->transport,
                                               .cls = (uint8_t)s->cls,
                                               .int_bytes = (uint16_t)dim->spec.int_bytes};
     sender_init_timers(s);
@@ -117,7 +119,8 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
 
 struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow)
 {
-    struct transport_dim *dim = &hosts->dims[hosts->flows.ids[flow].dim];
+    const struct flow_id *id = &hosts->flows.ids[flow];
+    struct transport_dim *dim = hosts_dim(hosts, id->dim, id->transport);
     struct receiver *r = slab_alloc(&dim->receivers, dim->ops->receiver_bytes);
     r->dim = dim;
     r->flow = flow;
@@ -142,7 +145,7 @@ struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_r
 {
     uint32_t d = hosts->paths.joining_dim(hosts->paths.ctx, r->src, r->dst);
     SIM_ASSERT(hosts->net->engine, r->src, d != UINT32_MAX); // config has checked every pair
-    const struct transport_dim *dim = &hosts->dims[d];
+    const struct transport_dim *dim = hosts_dim(hosts, d, r->transport);
     if (r->own_connection)
         return open_flow(hosts, r, d, now);
     struct pair *pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, r->channel << 8);

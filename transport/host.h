@@ -38,9 +38,10 @@ struct transport_path {
 struct host_paths {
     // Returns the dimension that joins two ranks, or UINT32_MAX.
     uint32_t (*joining_dim)(void *ctx, uint32_t src, uint32_t dst);
-    // Returns the path of part `stripe` (1, 2, ...) of split messages, or of whole messages (0).
+    // Returns the path of part `stripe` (1, 2, ...) of split messages, or of whole messages (0),
+    // for packets of transport number `transport`.
     struct transport_path (*path)(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
-                                  uint32_t stripe);
+                                  uint32_t transport, uint32_t stripe);
     void *ctx;
 };
 
@@ -71,8 +72,9 @@ struct pair_table; // transport/pairs.h
 struct hosts {
     /* config */
     struct network *net;
-    struct transport_dim *dims;
-    uint32_t n_dims;
+    struct transport_dim *dims; // [dimension * n_transports + transport]
+    uint32_t n_dims;            // entries of dims
+    uint32_t n_transports;      // in each dimension
     struct host_paths paths;
     struct host_client client;
     struct host_observer observer;
@@ -120,6 +122,13 @@ static inline void hosts_progress(struct hosts *hosts, uint32_t bytes, ps_t now)
 {
     hosts->counters.delivered_bytes += bytes;
     hosts->last_delivery_ps = now;
+}
+
+// The transport with this number in a dimension of the network.
+static inline struct transport_dim *hosts_dim(const struct hosts *hosts, uint32_t dim,
+                                              uint32_t transport)
+{
+    return &hosts->dims[dim * hosts->n_transports + transport];
 }
 
 // The description of a sender's flow.

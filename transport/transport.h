@@ -82,7 +82,9 @@ struct transport_group {
 
 struct transport_ops {
     const char *name, *doc, *source;
-    unsigned provides; // bits of enum cc_needs: a policy that needs more cannot run
+    unsigned provides;      // bits of enum cc_needs: a policy that needs more cannot run
+    const char *default_cc; // name of the policy of scenarios that give none
+    unsigned data_class;    // class of the data of jobs that give none
     /* settings: a struct of spec_bytes at transport_spec.own */
     const struct param *params;
     size_t n_params, spec_bytes;

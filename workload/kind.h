@@ -33,8 +33,10 @@ struct job_spec {
     const struct job_kind *kind;
     const char *name;
     ps_t start_ps;
-    uint64_t cls;    // traffic class of its data, 0..5
-    uint32_t *ranks; // the job's ranks, NULL = all
+    uint64_t cls;               // traffic class of its data, 0..5
+    const char *transport_name; // "" = the default
+    uint32_t transport;         // its number among the transports of each dimension
+    uint32_t *ranks;            // the job's ranks, NULL = all
     size_t n_ranks;
     void *settings; // settings of the kind
 };

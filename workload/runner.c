@@ -143,6 +143,7 @@ static void post(struct rank_run *r, const struct step *step, ps_t now)
                                        .bytes = step->bytes,
                                        .job = job->index,
                                        .cls = (uint32_t)job->spec->cls,
+                                       .transport = job->spec->transport,
                                        .own_connection = step->detached && !step->of_pair,
                                        .token = token};
     w->messages_open++;
@@ -361,6 +362,7 @@ static void init_job(struct job_run *job)
                                   .recorder = &w->recorder,
                                   .job = job->index,
                                   .cls = (uint32_t)spec->cls,
+                                  .transport = spec->transport,
                                   .token = (uint64_t)job->index << TOKEN_JOB_SHIFT,
                                   .messages = &w->messages_open,
                                   .delays = &w->starts_pending};

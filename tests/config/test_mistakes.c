@@ -171,11 +171,18 @@ static const struct mistake mistakes[] = {
      "runs: none, window, dcqcn, dctcp, timely, timely_patched, hpcc, swift, powertcp, "
      "powertcp_delay"},
     {"\"cc\":{\"kind\":\"newreno\"}", NULL, NULL, "cc.kind: newreno needs"},
+    {"\"transport\":{\"kind\":\"tcp\"},\"cc\":{\"kind\":\"dcqcn\"}", NULL, NULL,
+     "cc.kind: dcqcn needs notifications (CNPs, or CE echoed on ACKs), which transport tcp does not "
+     "have; tcp runs: none, window, dctcp, swift, newreno, cubic"},
+    {"\"transport\":{\"kind\":\"tcp\"},\"cc\":{\"kind\":\"hpcc\"}", NULL, NULL,
+     "cc.kind: hpcc needs in-band telemetry"},
+    {"\"transport\":{\"kind\":\"tcp\"},\"cc\":{\"kind\":\"timely\"}", NULL, NULL,
+     "cc.kind: timely needs paced flows in a lossless class"},
     {NULL, "{\"kind\":\"switch\",\"size\":4,\"cc\":{\"kind\":\"newreno\"}}", NULL,
      "topology.dims[0].cc.kind: newreno needs"},
     // transport
-    {"\"transport\":{\"kind\":\"tcp\"}", NULL, NULL,
-     "transport.kind: unknown transport kind \"tcp\""},
+    {"\"transport\":{\"kind\":\"sctp\"}", NULL, NULL,
+     "transport.kind: unknown transport kind \"sctp\""},
     {"\"transport\":{\"mtu\":\"63B\"}", NULL, NULL, "transport.mtu: 63B is below"},
     {"\"transport\":{\"wire_overhead\":\"ethernt\"}", NULL, NULL, "did you mean \"ethernet\"?"},
     {"\"transport\":{\"wire_overhead\":{\"data\":\"36B\"}}", NULL, NULL,

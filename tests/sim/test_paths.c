@@ -43,7 +43,7 @@ static void test_one_switch(void **state)
 {
     (void)state;
     star(1);
-    struct transport_path path = sim_path(f.sim, 0, 2, 0, 0);
+    struct transport_path path = sim_path(f.sim, 0, 2, 0, 0, 0);
     assert_int_equal(path.hops, 2);
     assert_int_equal(path.line_bps, LINE);
     assert_int_equal(path.base_rtt_ps, 4 * PS_PER_US + 2 * (D + A));
@@ -52,9 +52,9 @@ static void test_one_switch(void **state)
     assert_int_equal(path.src_node, 0);
     assert_int_equal(path.dst_node, 2);
     assert_true(sim_bandwidth(f.sim, 0, 2) == 100e9);
-    assert_int_equal(sim_stripes(f.sim, 0, 2, 0), 1);
+    assert_int_equal(sim_stripes(f.sim, 0, 2, 0, 0), 1);
     assert_int_equal(sim_joining_dim(f.sim, 0, 2), 0);
-    struct sim_longest longest = sim_longest_path(f.sim, 0);
+    struct sim_longest longest = sim_longest_path(f.sim, 0, 0);
     assert_int_equal(longest.base_rtt_ps, path.base_rtt_ps);
     assert_int_equal(longest.hops, 2);
     fixture_free(&f);
@@ -64,9 +64,9 @@ static void test_two_planes(void **state)
 {
     (void)state;
     star(2);
-    assert_int_equal(sim_path(f.sim, 0, 2, 0, 0).n_ports, 2);
+    assert_int_equal(sim_path(f.sim, 0, 2, 0, 0, 0).n_ports, 2);
     assert_true(sim_bandwidth(f.sim, 0, 2) == 200e9);
-    assert_int_equal(sim_stripes(f.sim, 0, 2, 0), 2);
+    assert_int_equal(sim_stripes(f.sim, 0, 2, 0, 0), 2);
     fixture_free(&f);
 }
 
@@ -81,11 +81,11 @@ static void test_leaf_spine(void **state)
     small_packets();
     fixture_flow(&f, 0, 3, 1000, 0);
     fixture_run(&f);
-    assert_int_equal(sim_path(f.sim, 0, 1, 0, 0).hops, 2);
-    assert_int_equal(sim_path(f.sim, 0, 3, 0, 0).hops, 4);
-    assert_int_equal(sim_path(f.sim, 0, 3, 0, 0).base_rtt_ps, rtt);
-    assert_int_equal(sim_path(f.sim, 0, 3, 0, 0).queueing_ps, (160 + 160 + 80) * PS_PER_US);
-    struct sim_longest longest = sim_longest_path(f.sim, 0);
+    assert_int_equal(sim_path(f.sim, 0, 1, 0, 0, 0).hops, 2);
+    assert_int_equal(sim_path(f.sim, 0, 3, 0, 0, 0).hops, 4);
+    assert_int_equal(sim_path(f.sim, 0, 3, 0, 0, 0).base_rtt_ps, rtt);
+    assert_int_equal(sim_path(f.sim, 0, 3, 0, 0, 0).queueing_ps, (160 + 160 + 80) * PS_PER_US);
+    struct sim_longest longest = sim_longest_path(f.sim, 0, 0);
     assert_int_equal(longest.base_rtt_ps, rtt);
     assert_int_equal(longest.hops, 4);
     assert_int_equal(longest.src, 0);
@@ -107,7 +107,7 @@ static void test_directions(void **state)
     small_packets();
     fixture_flow(&f, 0, 2, 1000, 0);
     fixture_run(&f);
-    struct transport_path path = sim_path(f.sim, 0, 2, 0, 0);
+    struct transport_path path = sim_path(f.sim, 0, 2, 0, 0, 0);
     assert_int_equal(path.base_rtt_ps, 8 * PS_PER_US + 3 * (D + A));
     assert_true(path.line_bps == LINE);
     assert_int_equal(path.queueing_ps, 160 * PS_PER_US);

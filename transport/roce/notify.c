@@ -116,7 +116,7 @@ void roce_notify_open(struct roce_receiver *r)
 {
     struct hosts *hosts = r->base.dim->hosts;
     const struct flow_id *id = &hosts->flows.ids[r->base.flow];
-    struct transport_dim *dim = &hosts->dims[id->dim];
+    struct transport_dim *dim = hosts_dim(hosts, id->dim, id->transport);
     const struct roce_spec *spec = roce_spec_const(&dim->spec);
     if (!(dim->cc->needs & CC_NEEDS_CNP) || spec->cnp != CNP_NP_TIMER)
         return;

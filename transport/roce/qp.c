@@ -37,7 +37,8 @@ void roce_name_connection(struct sender *s, uint32_t count)
     id->ack_dscp = dscp_of_class(roce_ack_class(spec, id->cls));
     id->cnp_dscp = dscp_of_class(NET_CLASS_CONTROL);
     bool qpn = dim->hash_connection;
-    id->entropy = s->entropy = header_entropy(id->src, id->dst, id->src_port, qpn ? id->dst_conn : 0);
+    id->entropy = s->entropy =
+        header_entropy(id->src, id->dst, id->src_port, qpn ? id->dst_conn : 0);
     id->back_entropy = header_entropy(id->dst, id->src, id->dst_port, qpn ? id->src_conn : 0);
 }
 

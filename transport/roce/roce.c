@@ -150,6 +150,8 @@ const struct transport_ops roce_transport = {
     .source = "InfiniBand annex A17",
     .provides = CC_NEEDS_ECN | CC_NEEDS_CNP | CC_NEEDS_INT | CC_NEEDS_GLOBAL_RTT |
                 CC_NEEDS_CE_SHARE | CC_NEEDS_PACING,
+    .default_cc = "none",
+    .data_class = NET_CLASS_DATA,
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .spec_bytes = sizeof(struct roce_spec),
