@@ -169,6 +169,14 @@ if(NOT COLLWIRE_SANITIZE)
   set_tests_properties(fuzz_all PROPERTIES TIMEOUT 7200)
 endif()
 
+# Measured runs of Linux TCP: some of them, and all.
+if(NOT COLLWIRE_SANITIZE)
+  collwire_script_test(linux_tcp theory python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/linux/check_linux.py a b c f.1.reno.q42 h)
+  collwire_script_test(linux_tcp_all long python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/linux/check_linux.py)
+endif()
+
 # Every call of a kind fails once (tests/faults); a preloaded library and a sanitizer exclude each other.
 if(NOT COLLWIRE_SANITIZE)
   add_library(fail_nth MODULE tests/faults/fail_nth.c)

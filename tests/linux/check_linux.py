@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compares TCP of the simulator with measured runs of Linux TCP (tests/data/linux-tcp).
 
-compare.py COLLWIRE [CASE...]  runs the cases (default: all), prints a line for each value that is
+check_linux.py [CASE...] runs the cases, or groups of cases by letter (default: all), prints a line for each value that is
 outside its tolerance and a summary, and fails if fewer than 90 % of the values are inside.
 --table prints all values (Linux, ours, ratio, tolerance).
 
@@ -143,7 +143,7 @@ def compare(case, rows, ours):
 
 def main():
     words = [w for w in sys.argv[1:] if not w.startswith("--")]
-    table, binary, wanted = "--table" in sys.argv, words[0], words[1:]
+    table, binary, wanted = "--table" in sys.argv, os.environ["COLLWIRE"], words
     cases = {}
     for row in csv.DictReader(open(DATA)):
         cases.setdefault(row["case"], []).append(row)
