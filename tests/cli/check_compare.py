@@ -44,7 +44,28 @@ def check(name, out):
     return len(seen)
 
 
+def check_two_transports(out):
+    """A policy replaces that of the transport that can run it; the other one stays."""
+    path = os.path.join(SCENARIOS, "congestion", "tcp-beside-rdma.json")
+    compare = [os.environ["COLLWIRE"], "compare", path, "--quiet", "--out", out, "--cc"]
+    small = ["--set", "workload[0].bytes=100KB", "--set", "workload[1].bytes=100KB"]
+    subprocess.run([*compare, "newreno:ecn,timely,dcqcn", *small], check=True)
+    wanted = {"newreno-ecn": ("dcqcn", "newreno"), "timely": ("timely", "cubic"), "dcqcn": ("dcqcn", "cubic")}
+    for policy, kinds in wanted.items():
+        with open(os.path.join(out, policy, "metrics.json"), encoding="utf-8") as file:
+            entries = json.load(file)["scenario"]["cc"]
+        assert [e["transport"] for e in entries] == ["roce", "tcp"], entries
+        assert tuple(e["kind"] for e in entries) == kinds, (policy, entries)
+    subprocess.run([*compare, "all", *small], check=True)
+    both, roce = {"none", "window", "dctcp", "swift"}, {"hpcc", "timely", "powertcp"}
+    found = {name for name in os.listdir(out) if os.path.isdir(os.path.join(out, name))}
+    assert SLOW_START | roce < found and both.isdisjoint(found), found
+    refused = subprocess.run([*compare, "dctcp"], check=False, capture_output=True, text=True)
+    assert refused.returncode == 2 and "runs on roce and on tcp" in refused.stderr, refused
+
+
 with tempfile.TemporaryDirectory() as out:
+    check_two_transports(os.path.join(out, "two"))
     for name, different in (("incast", 5), ("congestion/victim", 5), ("collectives/allreduce-1d", 1)):
         n = check(name, os.path.join(out, os.path.basename(name)))
         assert n >= different, f"{name}: only {n} different results"

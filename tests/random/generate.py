@@ -14,6 +14,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
 import draw as drawing
+import stacks
 import topologies
 import workloads
 
@@ -132,7 +133,7 @@ def policy(draw, p):
     part = draw.rng.choice([part for part in draw.defs["cc"]["oneOf"]
                             if part["properties"]["kind"]["const"] not in SLOW_START])
     keys = 0 if draw.chance(0.5) else p
-    made = draw.object(part, keys, skip=("preset",))
+    made = draw.object(part, keys, skip=("preset", "transport"))
     presets = part["properties"].get("preset", {}).get("enum", ())
     if presets and draw.chance(0.5):
         made["preset"] = draw.rng.choice(presets)
@@ -257,6 +258,7 @@ def scenario(seed, folder):
     if not analytical or draw.chance(0.05):
         made.update(output(draw, ranks, names))
     made["limits"] = limits(draw)
+    stacks.stacks(draw, seed, made)
     if draw.chance(0.1):
         made["duration"] = draw.rng.choice(("1ns", "1us", "30us", "100us", "2ms"))
     if draw.chance(0.2):

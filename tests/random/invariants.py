@@ -89,8 +89,9 @@ class Check:
                      "fully_connected": dim["size"]}.get(dim["kind"], 1)
             ports *= dim.get("parallel", 1) * dim.get("planes", 1)
             best += ports * draw.parse(dim["link"]["rate"], draw.RATE)
-        ppm = [dim.get("transport", {}).get("clock_ppm", 0) for dim in topology["dims"]]
-        ppm.append(self.m["scenario"].get("transport", {}).get("clock_ppm", 0))
+        settings = [place.get("transport", {}) for place in (*topology["dims"], self.m["scenario"])]
+        ppm = [one.get("clock_ppm", 0) for item in settings
+               for one in (item if isinstance(item, list) else [item])]
         return best * (1 + max(ppm) / 1e6)
 
     def physical(self):

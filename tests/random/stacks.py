@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""TCP in random scenarios: in place of RoCE, or beside it as one of two transports."""
+import random
+
+TCP_POLICIES = ("none", "window", "dctcp", "swift", "newreno", "cubic")
+
+
+def tcp(rng):
+    """Settings of TCP; timers are short enough that repetitions end within the run's limits."""
+    choices = {"mss": ("64B", "536B", "1448B", "8948B"), "rto_min": ("10us", "200us", "1ms", "200ms"),
+               "initial_window": (1, 2, 10, 100), "sack": (True, False), "timestamps": (True, False),
+               "tail_loss_probe": (True, False), "probe_slack": ("0ns", "100us", "2ms"),
+               "slow_start_after_idle": (True, False), "pacing": (True, False), "quick_ack": (0, 1, 1000),
+               "segmentation_offload": ("0B", "16KB", "64KB"), "connections": ("pooled", "per_message"),
+               "connections_per_pair": (1, 2, 4), "ecn": ("auto", "on", "off"),
+               "sack_compression": ("0ns", "10us", "1ms"), "timer_tick": ("0ns", "100us", "4ms"),
+               "receive_window": ("auto", "3000B", "64KB", "16MB"), "rto_initial": ("1ms", "1s"),
+               "retries": (0, 3, 15), "stripe": (True, False), "class": ("auto", 0, 1, 3),
+               "delayed_ack": ({"segments": 1}, {"segments": 4, "timeout": "50us"}, {"timeout": "1ms"})}
+    made = {"kind": "tcp", "rto_min": rng.choice(choices["rto_min"])}
+    for key, values in choices.items():
+        if rng.random() < 0.15:
+            made[key] = rng.choice(values)
+    return made
+
+
+def entry(draw, rng):
+    kind = rng.choice(TCP_POLICIES)
+    part = next(part for part in draw.defs["cc"]["oneOf"] if part["properties"]["kind"]["const"] == kind)
+    made = {"kind": kind}
+    presets = part["properties"].get("preset", {}).get("enum", ())
+    if presets and rng.random() < 0.5:
+        made["preset"] = rng.choice(presets)
+    return made
+
+
+def beside(draw, rng, made):
+    """RoCE and TCP as lists; jobs choose."""
+    transports = [dict(made.get("transport", {}), kind="roce"), tcp(rng)]
+    if "start_jitter" in transports[0]:
+        transports[1]["start_jitter"] = transports[0]["start_jitter"]
+    policies = []
+    if rng.random() < 0.8:
+        policies.append(dict(made.get("cc", {"kind": "none"}), transport="roce"))
+    if rng.random() < 0.8:
+        policies.append(dict(entry(draw, rng), transport="tcp"))
+    if rng.random() < 0.5:
+        transports.reverse()
+    made.update(transport=transports, cc=policies)
+    for dim in made["topology"].get("dims", ()):
+        if "cc" in dim:
+            dim["cc"]["transport"] = "roce"
+        if "transport" in dim:
+            dim["transport"]["kind"] = rng.choice(("roce", "tcp"))
+    jobs = made["workload"] if isinstance(made["workload"], list) else [made["workload"]]
+    for job in jobs:
+        if rng.random() < 0.7:
+            job["transport"] = rng.choice(("roce", "tcp"))
+
+
+def stacks(draw, seed, made):
+    """A share of the scenarios; the others stay as they are, since the draws are of its own."""
+    rng = random.Random(f"stacks {seed}")
+    chance = rng.random()
+    if made.get("network") == "analytical" or chance > 0.25:
+        return
+    if chance > 0.1:
+        beside(draw, rng, made)
+        return
+    made["transport"] = tcp(rng)
+    made["cc"] = entry(draw, rng)
+    for dim in made["topology"].get("dims", ()):
+        dim.pop("cc", None)
+        dim.pop("transport", None)
