@@ -164,8 +164,8 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
 static void collect_tcp(const struct sim *sim, struct result *r)
 {
     struct tcp_result *sum = r->tcp = memory_zeroed(1, sizeof *r->tcp);
-    for (uint32_t d = 0; d < sim->hosts.n_dims; d++) {
-        const struct transport_dim *dim = &sim->hosts.dims[d];
+    for (uint32_t i = 0; i < sim->hosts.n_dims; i++) {
+        const struct transport_dim *dim = &sim->hosts.dims[i];
         if (strcmp(dim->ops->name, "tcp") != 0)
             continue;
         const struct transport_counters *c = &dim->counters;

@@ -34,7 +34,7 @@ def values_of(value, path, found):
     if isinstance(value, dict):
         for key, inside in value.items():
             values_of(inside, f"{path}.{key}" if path else key, found)
-    elif isinstance(value, list) and path != "training":
+    elif isinstance(value, list) and path not in ("training", "tcp"):
         path += "[]"
         for inside in value:
             values_of(inside, path, found)
@@ -52,7 +52,7 @@ def keys_missing():
     for path in glob.glob(os.path.join(WANT, "*", "metrics.json")):
         values_of(json.loads(read(path).rstrip().rstrip(",") + "}"), "", found)
     for key in keys:
-        name = key.replace("training[]", "training")
+        name = key.replace("training[]", "training").replace("tcp[]", "tcp")
         if not (found.get(name) or found.get(name + "[]") or name == "scenario"):
             yield f"key {key}"
 

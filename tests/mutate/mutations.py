@@ -81,7 +81,7 @@ MUTATIONS = [
     ("sim/collect.c", "r->paused_ps += out->paused_ps;", "r->paused_ps = out->paused_ps;"),
     ("sim/collect.c", "if (out->from_switch && out->max_queue_bytes", "if (out->max_queue_bytes"),
     ("sim/collect.c", "r->drops[reason] = sim->net.drops[reason].packets;", "r->drops[reason] = sim->net.drops[reason].bytes;"),
-    ("sim/collect.c", ".echoes_marks ? counters->echoed_marks", ".echoes_marks ? counters->naks"),
+    ("sim/collect.c", "? counters->echoed_marks", "? counters->naks"),
     ("sim/collect.c", "r->dropped_bytes += sim->net.drops[reason].bytes;", "r->dropped_bytes += sim->net.drops[reason].packets;"),
     ("sim/collect.c", "r->watchdog_fired += sim->switches.watchdogs[i].fired;", "r->watchdog_fired += 2 * sim->switches.watchdogs[i].fired;"),
     ("sim/collect_collectives.c", "double busy = (double)record->dims[d].busy_ps /",

@@ -97,6 +97,7 @@ static struct switch_result switches[] = {{.at = sw,
                                            .shared_bytes = 59,
                                            .headroom_limit_bytes = 60,
                                            .mean_queue_bytes = 61.4}};
+static struct tcp_result tcp = {160, 161, 162, 163, 164, 165, 166, 167, 168};
 static struct link_change changes[] = {{62000, "c->d", "down"}};
 static struct training_pass_result passes[] = {{63000, 64000}, {-1, -1}};
 static struct training_layer_result layers[] = {{"fc",
@@ -160,7 +161,11 @@ static struct result whole(void)
                            .drops[DROP_NO_ROUTE] = 132,
                            .deadlock = deadlock,
                            .n_deadlock = 1,
+                           .drops[DROP_QUEUE_LIMIT] = 158,
+                           .drops[DROP_RED] = 159,
                            .drops[DROP_LINK_LOSS] = 133,
+                           .tcp = &tcp,
+                           .n_tcp = 1,
                            .drops[DROP_LINK_CORRUPTION] = 134,
                            .drops[DROP_LINK_DOWN] = 135,
                            .lost_pfc_frames = 139,
@@ -225,6 +230,9 @@ static const char *const of_the_run[][2] = {
     {"waiting", "[\"waits\"]"},
     {"sim_time_ns", "102"},
     {"cnps", "126"},
+    {"tcp", "{\"connections\":160,\"retransmitted_segments\":161,\"fast_retransmits\":162,"
+            "\"timeouts\":163,\"tail_loss_probes\":164,\"window_probes\":165,"
+            "\"duplicate_acks\":166,\"spurious_retransmits\":167,\"resets\":168}"},
     {"cc_cuts", "127"},
     {"explain", "[\"says so\"]"},
     {"link_changes", "[{\"t_ns\":62,\"at\":\"c->d\",\"what\":\"down\"}]"},
@@ -307,6 +315,7 @@ static const char *const of_fabric[][2] = {
     {"ecn", "{\"marked_packets\":124,\"marked_share\":0.25}"},
     {"drops",
      "{\"packets\":128,\"bytes\":129,\"by_reason\":{\"headroom\":130,\"lossy_threshold\":131,"
+     "\"queue_limit\":158,\"red\":159,"
      "\"no_route\":132,\"watchdog\":136,\"link_loss\":133,\"link_corruption\":134,"
      "\"link_down\":135},\"by_place\":[{\"at\":\"a->b\",\"packets\":47,\"bytes\":48}]}"},
     {"queues",

@@ -168,7 +168,7 @@ def scenario(case):
         "name": "tcp",
         "topology": {"dims": [{"kind": "switch", "size": 3, "link": {
             "rate": "100Mbps", "delay": "1ms", "reverse": {"rate": "50Mbps"}}}]},
-        "switch": {"queue_limit": {"packets": 200}, "ecn": {"enabled": False}},
+        "switch": {"queue_limit": {"packets": 2000}, "ecn": {"enabled": False}},
         "transport": {"kind": "tcp", **case.get("transport", {})},
         "cc": {"kind": case.get("cc", "newreno")},
         "workload": {"kind": "flows", "flows": [

@@ -39,7 +39,7 @@ static void erase(struct byte_ranges *ranges, size_t i)
 struct byte_range ranges_add(struct byte_ranges *ranges, struct byte_range range, int *added)
 {
     size_t i = first_touching(ranges, range.start);
-    struct byte_range *at = &ranges->at[i];
+    struct byte_range *at = ranges->n > 0 ? &ranges->at[i] : NULL;
     *added = i == ranges->n || at->start > range.start || at->end < range.end;
     if (i == ranges->n || at->start > range.end) {
         insert(ranges, i, range);

@@ -157,6 +157,10 @@ void tcp_recover(struct sender *s, struct tcp_ack_facts *facts, ps_t now)
     struct tcp_sender *t = tcp_of(s);
     bool classic = tcp_sender_spec(s)->ect && !(s->dim->cc->needs & CC_NEEDS_CE_SHARE);
     end_episode(s, now);
+    if (facts->ece && !classic && s->una >= t->cwr_end) { // RFC 8257, section 3.3
+        t->cwr_due = true;
+        t->cwr_end = s->nxt;
+    }
     if (facts->ece && classic && t->state < TCP_REDUCING) {
         t->high = s->nxt;
         start_reduction(s, TCP_REDUCING, CC_SIGNAL_ECE, now);

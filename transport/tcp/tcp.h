@@ -66,6 +66,7 @@ struct tcp_sender {
     uint8_t connection; // low bits of the number of the connection
     bool busy;          // an event is being handled: nothing may be sent yet
     bool probe_due;     // a tail loss probe must be sent now, whatever the window
+    uint64_t cwr_end;   // DCTCP: segment number after which CWR may be set again
     bool cwr_due;       // the next new segment carries CWR
     bool limited;       // the window was full since the data before usage_end was sent
     uint64_t edge;      // bytes of the stream before it fit into the receive window
