@@ -33,6 +33,8 @@ void sender_restart(struct sender *s, ps_t now)
 static void apply_rate(struct sender *s, ps_t now)
 {
     uint64_t rate_bps = s->pace_rate_bps = s->cc->rate_bps;
+    if (s->cold->pace_cap_bps < rate_bps)
+        rate_bps = s->cold->pace_cap_bps;
     s->pace_q =
         rate_bps >= s->cold->env.line_bps
             ? 0
@@ -42,6 +44,12 @@ static void apply_rate(struct sender *s, ps_t now)
         nic_repace(s->nic, s);
         port_kick(sender_hosts(s)->net, s->port, now);
     }
+}
+
+void sender_cap_pace(struct sender *s, uint64_t cap_bps, ps_t now)
+{
+    s->cold->pace_cap_bps = cap_bps;
+    apply_rate(s, now);
 }
 
 void sender_apply_cc(struct sender *s, ps_t now)

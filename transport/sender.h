@@ -29,9 +29,10 @@ struct sender_cold {
     uint32_t next_idle; // fresh connections: next idle flow of the pair
     bool cut_off;       // no port led to the destination when the port was chosen
     struct cc_env env;
-    ps_t idle_since_ps; // time when its last message was acknowledged
-    uint64_t cap_bytes; // limit on payload in flight, in addition to the policy's window
-    void *own;          // state of the transport; NULL = none
+    ps_t idle_since_ps;    // time when its last message was acknowledged
+    uint64_t cap_bytes;    // limit on payload in flight, in addition to the policy's window
+    uint64_t pace_cap_bps; // limit on the pace, in addition to the policy's rate
+    void *own;             // state of the transport; NULL = none
     /* counters */
     uint64_t cnps, timeouts;
 };
@@ -98,6 +99,9 @@ void sender_restart(struct sender *s, ps_t now);
 
 // Apply the rate, the window and the timers that a hook of the policy has set.
 void sender_apply_cc(struct sender *s, ps_t now);
+
+// Limit the pace in addition to the policy's rate (bit/s of wire bytes).
+void sender_cap_pace(struct sender *s, uint64_t cap_bps, ps_t now);
 
 // Enter the sender at its NIC if it may send.
 void sender_wake(struct sender *s, ps_t now);

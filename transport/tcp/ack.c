@@ -196,6 +196,19 @@ static void notify_policy(struct sender *s, const struct tcp_ack_facts *facts, p
     sender_apply_cc(s, now);
 }
 
+// Pace at a multiple of the window per round trip: 2 in slow start, and 1.2 later, as Linux does
+// with its fair queue (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
+static void set_pace(struct sender *s, ps_t now)
+{
+    const struct tcp_sender *t = tcp_of(s);
+    if (t->srtt_ps == 0 || t->cwnd == UINT32_MAX)
+        return;
+    double ratio = t->cwnd < t->ssthresh / 2 ? 2 : 1.2;
+    double bits = ratio * t->cwnd * s->dim->full.wire * 8;
+    double bps = bits * (double)PS_PER_S / (double)t->srtt_ps + 1;
+    sender_cap_pace(s, bps < 1e18 ? (uint64_t)bps : UINT64_MAX, now);
+}
+
 static void set_timer(struct sender *s, const struct tcp_ack_facts *facts, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
@@ -254,6 +267,8 @@ static void on_ack(struct sender *s, const struct packet *p, const struct packet
         tcp_recover(s, facts, now);
     notify_policy(s, facts, now);
     set_timer(s, facts, now);
+    if (tcp_sender_spec(s)->pacing)
+        set_pace(s, now);
 }
 
 void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)

@@ -184,7 +184,8 @@ static void deliver_early(struct tcp_receiver *r, ps_t now)
     while (n < early->n_ends && early->ends[n].byte <= r->expected)
         deliver(r, early->ends[n++].token, now);
     early->n_ends -= n;
-    memmove(early->ends, early->ends + n, early->n_ends * sizeof *early->ends);
+    if (n > 0)
+        memmove(early->ends, early->ends + n, early->n_ends * sizeof *early->ends);
 }
 
 // The application does not read between read_stop and read_resume.
