@@ -11,6 +11,7 @@ uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_i
                   uint32_t n_ports, uint32_t n_classes)
 {
     *mmu = (struct mmu){.config = *config, .ingress = ingress, .n_classes = n_classes};
+    mmu->limited = config->queue_limit.packets > 0 || config->queue_limit.bytes > 0;
     uint64_t taken = 0;
     for (uint32_t i = 0; i < n_ports * n_classes; i++)
         taken += config->reserve_bytes + ingress[i].headroom_limit;
@@ -72,15 +73,32 @@ __attribute__((noinline)) static enum mmu_verdict admit_lossy(struct mmu *mmu, u
                                                               struct mmu_queue egress)
 {
     struct mmu_queue limit = mmu->config.queue_limit;
-    bool limited = limit.packets > 0 || limit.bytes > 0;
     if (over_limit(limit, bytes, egress))
         return MMU_DROP_LIMIT;
     bool reserved = in->bytes + bytes <= mmu->config.reserve_bytes;
-    bool over = !limited && egress.bytes + bytes > threshold(mmu, mmu->alpha[cls]);
+    bool over = !mmu->limited && egress.bytes + bytes > threshold(mmu, mmu->alpha[cls]);
     if (!reserved && (over || !fits(mmu, in, bytes, UINT64_MAX)))
         return MMU_DROP;
     charge(mmu, in, bytes);
     return MMU_ADMIT;
+}
+
+bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
+                          uint64_t egress_bytes)
+{
+    struct mmu_ingress *in = ingress_of(mmu, port, cls);
+    uint64_t total = (uint64_t)in->bytes + bytes, before = shared_of(mmu, in);
+    uint64_t after = total > mmu->config.reserve_bytes ? total - mmu->config.reserve_bytes : 0;
+    uint64_t used = mmu->shared_used + (after - before);
+    if (in->headroom_limit > 0 || mmu->limited || total > in->max_bytes ||
+        used > mmu->max_shared_used)
+        return false;
+    if (after > 0 &&
+        (egress_bytes + bytes > threshold(mmu, mmu->alpha[cls]) || used > mmu->shared_bytes))
+        return false;
+    in->bytes = (uint32_t)total;
+    mmu->shared_used = used;
+    return true;
 }
 
 enum mmu_verdict mmu_admit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,

@@ -46,6 +46,7 @@ struct mmu {
     uint32_t n_xoff; // number of ingresses in XOFF
     /* config */
     uint32_t n_classes;
+    bool limited;          // lossy queues have a fixed limit
     uint64_t shared_bytes; // B: the buffer without all reserves and headrooms
     struct mmu_config config;
     double alpha[MMU_CLASSES]; // by class index, initialised from config; may be changed before the
@@ -54,7 +55,14 @@ struct mmu {
 
 // From MMU_DROP on the packet is dropped. MMU_DROP_LIMIT: the egress queue of a lossy class is at its
 // fixed limit.
-enum mmu_verdict { MMU_ADMIT, MMU_ADMIT_XOFF, MMU_DROP, MMU_DROP_XOFF, MMU_DROP_LIMIT };
+enum mmu_verdict {
+    MMU_ADMIT,
+    MMU_ADMIT_XOFF,
+    MMU_DROP,
+    MMU_DROP_XOFF,
+    MMU_DROP_LIMIT,
+    MMU_DROP_RED, // decided by the switch before mmu_admit()
+};
 
 // Initialise *mmu and return the size of the shared buffer, or 0 if reserve and headroom exceed the
 // buffer. The caller must have set headroom_limit of all ingresses. At most MMU_CLASSES classes.
@@ -88,6 +96,11 @@ static inline bool mmu_admit_fast(struct mmu *mmu, uint32_t port, uint32_t cls, 
     mmu->shared_used = used;
     return true;
 }
+
+// The same for a lossy class, whose egress queue holds `egress_bytes`. Queues with a fixed limit are
+// never admitted here.
+bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
+                          uint64_t egress_bytes);
 
 // Release a packet that arrived by (port, cls). Returns true if an XON must be sent for its
 // ingress.

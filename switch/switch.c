@@ -202,7 +202,28 @@ static enum drop_reason drop_reason(const struct switch_node *s, const struct pa
 {
     if (verdict == MMU_DROP_LIMIT)
         return DROP_QUEUE_LIMIT;
+    if (verdict == MMU_DROP_RED)
+        return DROP_RED;
     return s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD;
+}
+
+// Admit or drop a packet that mmu_admit_fast() has refused.
+__attribute__((noinline)) static enum mmu_verdict admit(struct switches *sw, struct switch_node *s,
+                                                        uint32_t local, uint32_t out,
+                                                        const struct packet *p, ps_t now)
+{
+    const struct network *net = sw->net;
+    const struct queue *queue = port_queue(net, out, net->slot_of_class[p->cls]);
+    uint32_t cls = mmu_class(net, p->cls);
+    bool lossy = !(s->lossless >> p->cls & 1), red = lossy && s->marking & SWITCH_DROPS_NOT_ECT;
+    if (lossy && !red && mmu_admit_lossy_fast(&s->mmu, local, cls, p->frame_bytes, queue->bytes))
+        return MMU_ADMIT;
+    // XOFF, a drop or a new maximum is possible, so all departures until now must be accounted for.
+    switch_catch_up(sw, s, now);
+    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+    if (red && drops_not_ect(sw, s, out, p, egress.bytes, now))
+        return MMU_DROP_RED;
+    return mmu_admit(&s->mmu, local, cls, p->frame_bytes, egress);
 }
 
 // A packet must wait at its output port: admit it to the shared buffer, or drop it.
@@ -213,18 +234,8 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
     uint32_t in = s->first_port + local, cls = mmu_class(net, p->cls);
     unsigned slot = net->slot_of_class[p->cls];
     enum mmu_verdict verdict = MMU_ADMIT;
-    if (!mmu_admit_fast(&s->mmu, local, cls, p->frame_bytes)) {
-        // XOFF, a drop, a lossy class or a new maximum is possible, so all departures until now
-        // must be accounted for.
-        switch_catch_up(sw, s, now);
-        const struct queue *queue = port_queue(net, out, slot);
-        struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
-        if (s->marking & SWITCH_DROPS_NOT_ECT && drops_not_ect(sw, s, out, p, egress.bytes, now)) {
-            network_drop(net, out, p, DROP_RED);
-            return;
-        }
-        verdict = mmu_admit(&s->mmu, local, cls, p->frame_bytes, egress);
-    }
+    if (!mmu_admit_fast(&s->mmu, local, cls, p->frame_bytes))
+        verdict = admit(sw, s, local, out, p, now);
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (s->mmu.n_xoff == 1)
             set_departure_events(sw, s, true, now);
