@@ -215,8 +215,12 @@ static void window_increase(struct cc *cc, const struct cc_ack *ack)
 {
     const struct dctcp *s = dctcp_of(cc);
     double mtu = cc->env->mtu_bytes, window = s->window_bytes, acked = ack->acked_bytes;
-    double used = (double)ack->inflight_bytes + acked;
-    if (s->ssthresh_bytes > 0 ? !ack->window_limited : used + mtu < window)
+    if (s->ssthresh_bytes <= 0) {
+        if ((double)(ack->inflight_bytes + ack->acked_bytes) + mtu >= window)
+            window_set(cc, window + mtu * acked / window);
+        return;
+    }
+    if (!ack->window_limited || ack->recovering)
         return;
     double slow = s->ssthresh_bytes - window; // room for slow start
     slow = slow < 0 ? 0 : slow < acked ? slow : acked;
@@ -253,8 +257,7 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
         slow_start_end(cc);
         cut_begin(s, ack->snd_nxt);
     } else if (p->mode == MODE_WINDOW) {
-        if (!ack->recovering)
-            window_increase(cc, ack);
+        window_increase(cc, ack);
     } else if (turn) {
         rate_increase(cc);
     }

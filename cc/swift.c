@@ -291,9 +291,10 @@ static void swift_on_ack(struct cc *cc, const struct cc_ack *ack)
     ps_t target_delay_ps = target_ps(cc, s, s->cwnd);
     s->rtt_ps = ack->rtt_ps;
     s->timeouts = 0;
-    if (s->rtt_ps < target_delay_ps && !ack->recovering)
+    bool below = s->rtt_ps < target_delay_ps;
+    if (below && !ack->recovering)
         increase(cc, ack->acked_bytes);
-    else if (s->rtt_ps >= target_delay_ps && may_decrease(s, ack->now_ps))
+    else if (!below && may_decrease(s, ack->now_ps))
         decrease(cc, kept_above(cc->params, s->rtt_ps, target_delay_ps), ack->now_ps);
     else
         window_set(cc, s->cwnd); // the pace depends on the RTT

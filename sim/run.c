@@ -35,6 +35,8 @@ static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
         engine_stop(e);
         return;
     }
+    if (!sim_is_analytical(sim)) // a departure that is due may arm a retransmission timer
+        network_catch_up(&sim->net, e->now_ps);
     ps_t stall = sim->spec->limits.stall_ps;
     ps_t last = progress_pending(sim) ? e->now_ps : sim->hosts.last_delivery_ps;
     if (e->now_ps - last >= stall) {

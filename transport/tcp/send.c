@@ -34,9 +34,10 @@ static bool defers_burst(const struct sender *s, uint32_t in_flight)
 
 void tcp_update(struct sender *s)
 {
-    const struct tcp_sender *t = tcp_of(s);
+    struct tcp_sender *t = tcp_of(s);
     uint32_t in_flight = tcp_in_flight(s);
     bool may = !t->busy && t->phase == TCP_ESTABLISHED, room = may && in_flight < t->cwnd;
+    t->probe_due = t->probe_due && s->una < s->nxt; // an ACK may come while the probe waits
     s->special_due = may && (t->probe_due || (room && t->segs.pending > 0));
     bool fits = room && tcp_fits_receiver(s) && !(t->burst > 1 && defers_burst(s, in_flight));
     s->window_bytes = fits ? UINT64_MAX : 0;
