@@ -43,8 +43,10 @@ scenarios() {
     "$1" ring16 "$three" 1MB 500KB
     "$1" a2a16 "$("$collwire" list cc | sed '1,2d;s/ .*//;/^newreno$/d;/^cubic$/d')" 1600KB 800KB
     "$1" perm128 "$three" 400KB 200KB
-    "$1" perm1024 "$three" 100KB 50KB
+    "$1" perm1024 "$three dctcp" 100KB 50KB
     "$1" hoti128 "$three" 400KB 200KB
+    "$1" tcp-a2a16 dctcp 1600KB 800KB
+    "$1" tcp-perm1024 dctcp 100KB 50KB
 }
 
 # One run of each: the machine's bad minutes fall on all of them.

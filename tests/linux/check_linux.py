@@ -41,6 +41,8 @@ def is_safe(case, metric):
         return False
     if group == "i":
         return metric == "med_ms"
+    if metric == "mark":
+        return False  # none: these cases have no ECN
     if metric == "share_flow0" or metric.startswith("flow"):
         return False  # chaotic phase
     if group == "f" and ("q21" in case or "q42" in case):
