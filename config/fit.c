@@ -36,11 +36,14 @@ static void transport_check(struct reader *r, const struct place *place, const s
     struct transport_network network = {.reorders =
                                             routing == ROUTING_SPRAY || routing == ROUTING_ADAPTIVE,
                                         .lossless = dim->sw.pfc.enabled};
-    struct transport_warning warnings[TRANSPORT_WARNINGS];
-    size_t n = ops->warnings ? ops->warnings(&stack->transport, &network, warnings) : 0;
+    struct transport_finding found[TRANSPORT_FINDINGS];
+    size_t n = ops->check ? ops->check(&stack->transport, &network, found) : 0;
     for (size_t i = 0; i < n; i++) {
-        struct place key = place_key(place, warnings[i].key);
-        place_warn(r->err, &key, "%s", warnings[i].text);
+        struct place key = place_key(place, found[i].key);
+        if (found[i].error)
+            place_error(r->err, &key, "%s", found[i].text);
+        else
+            place_warn(r->err, &key, "%s", found[i].text);
     }
 }
 
@@ -90,6 +93,26 @@ void fit_policy_check(struct reader *r, const struct place *place, const struct 
                         stack->cc->name, missing_need(ops, stack->cc), ops->name, ops->name,
                         policies_of(r->policies, ops, names, sizeof names));
     }
+}
+
+void fit_stall_check(struct reader *r, const struct place *stall, ps_t stall_ps)
+{
+    const struct spec *spec = &r->scenario->spec;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        for (uint32_t t = 0; t < spec->dims[d].n_stacks; t++) {
+            const struct transport_spec *transport = &spec->dims[d].stacks[t].transport;
+            const struct transport_ops *ops = transport->ops;
+            struct param rto = param_find(ops->params, ops->n_params, "rto_min");
+            char text[PARAM_TEXT_MAX];
+            if (rto.name == NULL ||
+                *(const ps_t *)(const void *)(transport->own + rto.offset) <= stall_ps)
+                continue;
+            place_error(r->err, stall,
+                        "is below transport.rto_min %s of %s: a flow that waits for "
+                        "its retransmission timeout would count as stalled",
+                        param_text(&rto, transport->own, text), ops->name);
+            return;
+        }
 }
 
 void fit_check(struct reader *r, const struct place *place, const struct dim_spec *dim)

@@ -48,8 +48,10 @@ static const size_t n_limits_params = sizeof limits_params / sizeof *limits_para
 
 static void limits_finish(struct reader *r, const struct place *place, void *value)
 {
-    (void)place;
     const struct limits_params *limits = value;
+    struct place stall = place_key(place, "stall");
+    if (stall.json != NULL)
+        fit_stall_check(r, &stall, limits->stall_ps);
     r->scenario->spec.limits = (struct limits_spec){
         .sim_time_ps = limits->sim_time_ps,
         .stall_ps = limits->stall_ps,

@@ -69,6 +69,8 @@ int read_word(struct reader *r, const struct place *place, const char *what,
 // Warn if policy, transport and switches of a dimension do not fit together.
 void fit_check(struct reader *r, const struct place *place, const struct dim_spec *dim);
 // Add an error for each transport that does not provide what its policy needs.
+// Check a stall limit that the scenario gives against the retransmission timeouts.
+void fit_stall_check(struct reader *r, const struct place *stall, ps_t stall_ps);
 void fit_policy_check(struct reader *r, const struct place *place, const struct dim_spec *dim);
 
 // ---- write.c ----

@@ -68,9 +68,10 @@ struct transport_network {
     bool reorders; // switches may reorder the packets of a flow
     bool lossless; // PFC is on
 };
-#define TRANSPORT_WARNINGS 4
-struct transport_warning {
+#define TRANSPORT_FINDINGS 8
+struct transport_finding {
     const char *key, *text;
+    bool error; // else a warning
 };
 
 // An object among the settings of a transport; offsets as in transport_ops.params.
@@ -93,10 +94,10 @@ struct transport_ops {
     // Replaces settings left "auto" by what the policy's preset expects. NULL = the transport has
     // no such settings.
     void (*complete)(struct transport_spec *t, const struct cc_preset *preset);
-    // Writes warnings about settings that do not suit the network to `out` and returns their
-    // number, at most TRANSPORT_WARNINGS. May be NULL.
-    size_t (*warnings)(const struct transport_spec *t, const struct transport_network *network,
-                       struct transport_warning *out);
+    // Writes what is wrong with the settings, or does not suit the network, to `out` and returns the
+    // number, at most TRANSPORT_FINDINGS. May be NULL.
+    size_t (*check)(const struct transport_spec *t, const struct transport_network *network,
+                    struct transport_finding *out);
     /* network */
     void (*prepare)(struct transport_dim *dim);
     // Returns the sizes of a data packet with `payload` bytes. `first`: it is the first of its

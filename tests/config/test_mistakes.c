@@ -167,13 +167,28 @@ static const struct mistake mistakes[] = {
      "topology.dims[0].switch.routing.relay: relaying concerns all dimensions"},
     // policies that the transport cannot run
     {"\"cc\":{\"kind\":\"cubic\"}", NULL, NULL,
-     "cc.kind: cubic needs an initial window (slow start), which transport roce does not have; roce "
+     "cc.kind: cubic needs an initial window (slow start), which transport roce does not have; "
+     "roce "
      "runs: none, window, dcqcn, dctcp, timely, timely_patched, hpcc, swift, powertcp, "
      "powertcp_delay"},
     {"\"cc\":{\"kind\":\"newreno\"}", NULL, NULL, "cc.kind: newreno needs"},
     {"\"transport\":{\"kind\":\"tcp\"},\"cc\":{\"kind\":\"dcqcn\"}", NULL, NULL,
-     "cc.kind: dcqcn needs notifications (CNPs, or CE echoed on ACKs), which transport tcp does not "
+     "cc.kind: dcqcn needs notifications (CNPs, or CE echoed on ACKs), which transport tcp does "
+     "not "
      "have; tcp runs: none, window, dctcp, swift, newreno, cubic"},
+    {"\"transport\":{\"kind\":\"tcp\",\"mss\":\"8950B\"}", NULL, NULL,
+     "transport.mss: with its headers (40 B, and 12 B of timestamps) exceeds the MTU of 9000 B"},
+    {"\"transport\":{\"kind\":\"tcp\",\"receive_window\":\"1447B\"}", NULL, NULL,
+     "transport.receive_window: must have room for one segment"},
+    {"\"transport\":{\"kind\":\"tcp\",\"read_resume\":\"1ms\"}", NULL, NULL,
+     "transport.read_resume: must be later than read_stop"},
+    {"\"transport\":{\"kind\":\"tcp\",\"delayed_ack\":{\"segment\":2}}", NULL, NULL,
+     "transport.delayed_ack.segment: unknown key; did you mean \"segments\"?"},
+    {"\"transport\":{\"kind\":\"tcp\"},\"limits\":{\"stall\":\"199ms\"}", NULL, NULL,
+     "limits.stall: is below transport.rto_min 200ms of tcp"},
+    {"\"transport\":{\"kind\":\"tcp\"},\"switch\":{\"classes\":{\"0\":{\"lossless\":true}},\"pfc\":"
+     "{\"headroom\":\"0B\"}}",
+     NULL, NULL, "switch.pfc.headroom: 0 B, but PFC is to keep class 0 lossless"},
     {"\"transport\":{\"kind\":\"tcp\"},\"cc\":{\"kind\":\"hpcc\"}", NULL, NULL,
      "cc.kind: hpcc needs in-band telemetry"},
     {"\"transport\":{\"kind\":\"tcp\"},\"cc\":{\"kind\":\"timely\"}", NULL, NULL,

@@ -124,18 +124,19 @@ ps_t roce_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps)
     return low < high ? low : high;
 }
 
-size_t roce_warnings(const struct transport_spec *t, const struct transport_network *network,
-                     struct transport_warning *out)
+size_t roce_check(const struct transport_spec *t, const struct transport_network *network,
+                  struct transport_finding *out)
 {
     const struct roce_spec *spec = roce_spec_const(t);
     size_t n = 0;
     if (network->reorders && spec->recovery == RECOVERY_GO_BACK_N)
-        out[n++] = (struct transport_warning){
+        out[n++] = (struct transport_finding){
             "recovery",
             "go_back_n retransmits after every reordering, and this routing reorders packets: "
-            "use selective_repeat with `reorder`"};
+            "use selective_repeat with `reorder`",
+            false};
     if (!network->lossless && spec->recovery == RECOVERY_NONE)
-        out[n++] = (struct transport_warning){
-            "recovery", "without recovery and PFC a dropped packet fails its flow"};
+        out[n++] = (struct transport_finding){
+            "recovery", "without recovery and PFC a dropped packet fails its flow", false};
     return n;
 }

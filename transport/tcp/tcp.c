@@ -209,6 +209,34 @@ static void complete(struct transport_spec *t, const struct cc_preset *preset)
     spec->ect = spec->ecn == TCP_ECN_ON || (spec->ecn == TCP_ECN_AUTO && preset->profile.ecn);
 }
 
+#define MTU_BYTES 9000 // jumbo frames, the largest IP packet of common NICs and switches
+
+static size_t check(const struct transport_spec *t, const struct transport_network *network,
+                    struct transport_finding *out)
+{
+    const struct tcp_spec *spec = tcp_spec_const(t);
+    uint32_t headers = spec->timestamps ? 52 : 40;
+    size_t n = 0;
+    (void)network;
+    if (spec->mss_bytes + headers > MTU_BYTES)
+        out[n++] = (struct transport_finding){
+            "mss", "with its headers (40 B, and 12 B of timestamps) exceeds the MTU of 9000 B",
+            true};
+    if (spec->window_bytes < spec->mss_bytes)
+        out[n++] = (struct transport_finding){
+            "receive_window", "must have room for one segment (mss): smaller windows stay closed",
+            true};
+    if (spec->read_resume_ps != PARAM_AUTO_TIME && spec->read_resume_ps <= spec->read_stop_ps)
+        out[n++] = (struct transport_finding){"read_resume", "must be later than read_stop", true};
+    if (spec->delack_ps > spec->rto_min_ps && spec->delack_segments > 1)
+        out[n++] = (struct transport_finding){
+            "delayed_ack",
+            "its timeout exceeds rto_min: a single segment may be retransmitted before its ACK is "
+            "sent; use a shorter timeout",
+            false};
+    return n;
+}
+
 void tcp_prepare(struct transport_dim *dim)
 {
     const struct tcp_spec *spec = tcp_spec_const(&dim->spec);
@@ -260,6 +288,7 @@ const struct transport_ops tcp_transport = {
     .n_groups = sizeof groups / sizeof *groups,
     .spec_bytes = sizeof(struct tcp_spec),
     .complete = complete,
+    .check = check,
     .provides = CC_NEEDS_ECN | CC_NEEDS_CE_SHARE | CC_NEEDS_GLOBAL_RTT | CC_NEEDS_SLOW_START,
     .default_cc = "cubic",
     .data_class = 0, // lossy
