@@ -3,6 +3,7 @@
 #include "config/object.h"
 #include "config/read.h"
 
+#define STALL_PS (100 * PS_PER_MS)
 #define FIELD(name) offsetof(struct limits_params, name)
 
 static const struct param limits_params[] = {
@@ -39,7 +40,7 @@ static const struct param limits_params[] = {
     {.name = "stall",
      .type = PARAM_TIME,
      .offset = FIELD(stall_ps),
-     .def = "100ms",
+     .def = "100ms", // STALL_PS
      .min = "1us",
      .max = "100000s",
      .help = "simulated time allowed without a newly delivered byte"},
@@ -50,7 +51,9 @@ static void limits_finish(struct reader *r, const struct place *place, void *val
 {
     const struct limits_params *limits = value;
     struct place stall = place_key(place, "stall");
-    if (stall.json != NULL)
+    // An armed retransmission timer is no stall, so the default fits every timeout; a limit that the
+    // user chooses shows how long a wait may be.
+    if (stall.json != NULL && limits->stall_ps != STALL_PS)
         fit_stall_check(r, &stall, limits->stall_ps);
     r->scenario->spec.limits = (struct limits_spec){
         .sim_time_ps = limits->sim_time_ps,

@@ -185,7 +185,7 @@ static const struct mistake mistakes[] = {
     {"\"transport\":{\"kind\":\"tcp\",\"delayed_ack\":{\"segment\":2}}", NULL, NULL,
      "transport.delayed_ack.segment: unknown key; did you mean \"segments\"?"},
     {"\"transport\":{\"kind\":\"tcp\"},\"limits\":{\"stall\":\"199ms\"}", NULL, NULL,
-     "limits.stall: is below transport.rto_min 200ms of tcp"},
+     "limits.stall: is below transport.rto_min 0.2s of tcp"},
     {"\"transport\":{\"kind\":\"tcp\"},\"switch\":{\"classes\":{\"0\":{\"lossless\":true}},\"pfc\":"
      "{\"headroom\":\"0B\"}}",
      NULL, NULL, "switch.pfc.headroom: 0 B, but PFC is to keep class 0 lossless"},
