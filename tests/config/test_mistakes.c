@@ -186,9 +186,6 @@ static const struct mistake mistakes[] = {
      "transport.delayed_ack.segment: unknown key; did you mean \"segments\"?"},
     {"\"transport\":{\"kind\":\"tcp\"},\"limits\":{\"stall\":\"199ms\"}", NULL, NULL,
      "limits.stall: is below transport.rto_min 0.2s of tcp"},
-    {"\"transport\":{\"kind\":\"tcp\"},\"switch\":{\"classes\":{\"0\":{\"lossless\":true}},\"pfc\":"
-     "{\"headroom\":\"0B\"}}",
-     NULL, NULL, "switch.pfc.headroom: 0 B, but PFC is to keep class 0 lossless"},
     {"\"transport\":{\"kind\":\"tcp\"},\"cc\":{\"kind\":\"hpcc\"}", NULL, NULL,
      "cc.kind: hpcc needs in-band telemetry"},
     {"\"transport\":{\"kind\":\"tcp\"},\"cc\":{\"kind\":\"timely\"}", NULL, NULL,
