@@ -207,7 +207,7 @@ void tcp_on_peer_fin(struct sender *s, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
     t->peer_closed = true;
-    tcp_send_control(s, 0, s->nxt_bytes + t->fin_acked, now);
+    tcp_send_control(s, 0, s->nxt_bytes + (t->phase >= TCP_FIN_SENT), now);
     wait_if_closed(s, now);
 }
 
