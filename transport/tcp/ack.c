@@ -88,6 +88,16 @@ static void read_sacks(struct sender *s, const struct packet *p, struct tcp_ack_
         t->seen[i - first] = blocks[i];
 }
 
+// Segments that have arrived out of order, the holes between them and no more fit into those
+// outstanding. Without SACK their number is an estimate, which needs this limit.
+static void limit_sacked(struct tcp_segments *segs, uint64_t outstanding)
+{
+    uint64_t holes = segs->lost > 0 ? segs->lost : 1;
+    uint64_t most = outstanding > holes ? outstanding - holes : 0;
+    if (segs->sacked > most)
+        segs->sacked = (uint32_t)most;
+}
+
 // Without SACK each duplicate ACK stands for a segment that has arrived (RFC 6582).
 static void count_duplicates(struct sender *s, uint64_t acked, struct tcp_ack_facts *facts)
 {
@@ -98,6 +108,7 @@ static void count_duplicates(struct sender *s, uint64_t acked, struct tcp_ack_fa
         facts->delivered = (uint32_t)(acked - known);
         facts->delivered_bytes -= facts->delivered_bytes > known * mss ? known * mss : 0;
         segs->sacked -= (uint32_t)known;
+        limit_sacked(segs, tcp_outstanding(s) - acked);
     } else if (facts->duplicate) {
         uint32_t holes = segs->lost > 0 ? segs->lost : 1;
         if (segs->sacked + holes >= tcp_outstanding(s))
