@@ -38,6 +38,7 @@ FIELDS = (
     "tcp.window_size", "tcp.options.mss_val", "tcp.options.wscale.shift", "tcp.options.sack_perm",
     "tcp.options.timestamp.tsval", "tcp.options.timestamp.tsecr", "tcp.options.sack_le",
     "tcp.options.sack_re", "tcp.analysis.keep_alive",
+    "tcp.analysis.keep_alive_ack",
     *(f"tcp.analysis.{name}" for name in CLASSES))
 # tshark: without an RTT sample, a segment within 3 ms of the highest one counts as out of order.
 OUT_OF_ORDER_NS = 3_000_000
@@ -261,7 +262,9 @@ def check(seed, out):
             if p.src == packets[0].src:  # not of SYNs that come again, nor what is still on the link
                 assert not row["tcp.analysis.lost_segment"], f"frame {frame}: a gap"
             else:
-                duplicates += duplicate and p.at <= metrics["sim_time_ns"]
+                # and an ACK that repeats the last one after a keep-alive a keep-alive ACK
+                duplicates += ((duplicate or bool(row["tcp.analysis.keep_alive_ack"])) and
+                               p.at <= metrics["sim_time_ns"])
     again = sum(counts[name] for name in (*CLASSES, "keep_alive"))
     tcp = metrics["tcp"]
     assert again == tcp["retransmitted_segments"], f"{again} of {tcp['retransmitted_segments']} repeated"
