@@ -91,7 +91,9 @@ static const struct param params[] = {
      .min = "64B",
      .max = "1073725440B",
      .can_auto = true,
-     .help = "receive buffer; auto = two bandwidth-delay products, at least 6 MiB",
+     .help =
+         "receive buffer, whole segments, at least one; auto = two bandwidth-delay products, at "
+         "least 6 MiB",
      .source = "RFC 7323; Linux tcp_rmem"},
     {.name = "slow_start_after_idle",
      .type = PARAM_BOOL,

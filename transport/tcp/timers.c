@@ -71,6 +71,15 @@ void tcp_arm_for_data(struct sender *s, bool progress, ps_t now)
         tcp_arm(s, TCP_TIMER_RTO, tcp_rto_ps(s), now);
 }
 
+bool tcp_arm_for_window(struct sender *s, ps_t now)
+{
+    if (s->una < s->nxt || s->nxt == s->tail || tcp_fits_receiver(s))
+        return false;
+    if (tcp_of(s)->timer != TCP_TIMER_WINDOW || s->rto_state == RTO_OFF)
+        tcp_arm(s, TCP_TIMER_WINDOW, tcp_rto_ps(s), now);
+    return true;
+}
+
 static void on_reorder_timeout(struct sender *s, ps_t now)
 {
     struct tcp_ack_facts none = {.first_rtt_ps = -1, .last_rtt_ps = -1, .sack_rtt_ps = -1};
