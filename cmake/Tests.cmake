@@ -106,6 +106,10 @@ collwire_script_test(trace_int wire "tshark;python3" [[python3 "$@"]]
 collwire_script_test(trace_tcp wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_tcp.py)
 
+# Random lossy runs of TCP: tshark's analysis, its own rules applied again, and the metrics agree.
+collwire_script_test(trace_tcp_wireshark wire "tshark;python3" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/trace/check_tcp_wireshark.py 1-50)
+
 collwire_script_test(trace_classes wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_classes.py
   ${PROJECT_SOURCE_DIR}/scenarios/congestion/storage-beside-rdma.json)

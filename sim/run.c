@@ -30,6 +30,7 @@ static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct sim *sim = timer->data;
     sim->housekeeping--;
+    network_catch_up(&sim->net, e->now_ps); // a transmission may have started a timer
     if (sim_only_housekeeping(sim)) {
         sim->idle = true;
         engine_stop(e);

@@ -252,4 +252,5 @@ def main():
     return int(failed)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

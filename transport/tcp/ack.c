@@ -88,6 +88,16 @@ static void read_sacks(struct sender *s, const struct packet *p, struct tcp_ack_
         t->seen[i - first] = blocks[i];
 }
 
+// Segments that have arrived out of order, the holes between them and no more fit into those
+// outstanding. Without SACK their number is an estimate, which needs this limit.
+static void limit_sacked(struct tcp_segments *segs, uint64_t outstanding)
+{
+    uint64_t holes = segs->lost > 0 ? segs->lost : 1;
+    uint64_t most = outstanding > holes ? outstanding - holes : 0;
+    if (segs->sacked > most)
+        segs->sacked = (uint32_t)most;
+}
+
 // Without SACK each duplicate ACK stands for a segment that has arrived (RFC 6582).
 static void count_duplicates(struct sender *s, uint64_t acked, struct tcp_ack_facts *facts)
 {
@@ -98,6 +108,7 @@ static void count_duplicates(struct sender *s, uint64_t acked, struct tcp_ack_fa
         facts->delivered = (uint32_t)(acked - known);
         facts->delivered_bytes -= facts->delivered_bytes > known * mss ? known * mss : 0;
         segs->sacked -= (uint32_t)known;
+        limit_sacked(segs, tcp_outstanding(s) - acked);
     } else if (facts->duplicate) {
         uint32_t holes = segs->lost > 0 ? segs->lost : 1;
         if (segs->sacked + holes >= tcp_outstanding(s))
@@ -215,10 +226,10 @@ static void set_timer(struct sender *s, const struct tcp_ack_facts *facts, ps_t 
     if (s->una < s->nxt) {
         if (facts->advanced && !facts->timer_set)
             tcp_arm_for_data(s, true, now);
-    } else if (s->nxt < s->tail && !tcp_fits_receiver(s)) {
-        if (t->timer != TCP_TIMER_WINDOW || s->rto_state == RTO_OFF)
-            tcp_arm(s, TCP_TIMER_WINDOW, tcp_rto_ps(s), now);
-    } else {
+        return;
+    }
+    t->probe_due = false; // a probe that waits for the NIC has nothing to repeat
+    if (!tcp_arm_for_window(s, now)) {
         sender_rto_stop(s);
         t->backoff = 0;
     }
@@ -276,8 +287,13 @@ void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
     struct tcp_sender *t = tcp_of(s);
     sender_catch_up(s, now);
     const struct packet_meta meta = *meta_at(&sender_hosts(s)->net->meta, p->meta);
-    if (s->failed || t->phase == TCP_CLOSED || meta.connection != t->connection)
+    if (s->failed || meta.connection != t->connection)
         return;
+    if (t->phase == TCP_CLOSED) {
+        if (meta.tcp_control & TCP_FIN) // the ACK of the first one was lost
+            tcp_on_peer_fin(s, now);
+        return;
+    }
     t->busy = true;
     struct tcp_ack_facts facts = {
         .first_rtt_ps = -1, .last_rtt_ps = -1, .sack_rtt_ps = -1, .ece = p->flags & PACKET_ECHO_CE};

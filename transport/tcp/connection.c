@@ -33,7 +33,8 @@ static uint64_t receive_window(const struct sender *s)
         bytes = 2 * bdp > TCP_WINDOW_AUTO ? 2 * bdp : TCP_WINDOW_AUTO;
     uint64_t max = (uint64_t)TCP_FIELD_MAX << TCP_SCALE_MAX;
     bytes = bytes < max ? bytes : max;
-    bytes -= bytes % s->dim->mtu_bytes; // full segments can fill it exactly
+    uint64_t mss = s->dim->mtu_bytes; // full segments can fill it exactly, and one always fits
+    bytes = bytes < mss ? mss : bytes - bytes % mss;
     uint8_t scale = window_scale(bytes);
     return bytes >> scale << scale;
 }
@@ -140,6 +141,8 @@ void tcp_on_post(struct sender *s, ps_t now)
 {
     if (tcp_of(s)->phase == TCP_CLOSED)
         send_syn(s, now);
+    else if (tcp_of(s)->phase == TCP_ESTABLISHED)
+        tcp_arm_for_window(s, now);
     tcp_update(s);
 }
 
@@ -159,6 +162,7 @@ static void on_syn_ack(struct sender *s, const struct packet_meta *meta, ps_t no
             tcp_rtt_sample(s, t->min_rtt_ps);
         }
         s->retries = 0;
+        tcp_arm_for_window(s, now);
     }
     tcp_send_control(s, 0, s->nxt_bytes, now);
 }
@@ -207,7 +211,7 @@ void tcp_on_peer_fin(struct sender *s, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
     t->peer_closed = true;
-    tcp_send_control(s, 0, s->nxt_bytes + t->fin_acked, now);
+    tcp_send_control(s, 0, s->nxt_bytes + (t->phase != TCP_ESTABLISHED), now);
     wait_if_closed(s, now);
 }
 

@@ -38,10 +38,13 @@ void segment_lose(struct tcp_segments *segs, uint64_t number)
 void segment_resend(struct tcp_segments *segs, uint64_t number, ps_t now)
 {
     struct tcp_segment *seg = segment_at(segs, number);
-    segs->pending -= seg->state & SEGMENT_LOST && !(seg->state & SEGMENT_RETX);
-    segs->retx += !(seg->state & SEGMENT_RETX);
-    seg->state |= SEGMENT_RETX | SEGMENT_RESENT;
     seg->sent_ps = now;
+    seg->state |= SEGMENT_RESENT;
+    if (!(seg->state & SEGMENT_SACKED)) { // else a probe repeats what has arrived
+        segs->pending -= seg->state & SEGMENT_LOST && !(seg->state & SEGMENT_RETX);
+        segs->retx += !(seg->state & SEGMENT_RETX);
+        seg->state |= SEGMENT_RETX;
+    }
     if (number >= segs->resent_end)
         segs->resent_end = number + 1;
 }

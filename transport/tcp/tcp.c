@@ -91,7 +91,9 @@ static const struct param params[] = {
      .min = "64B",
      .max = "1073725440B",
      .can_auto = true,
-     .help = "receive buffer; auto = two bandwidth-delay products, at least 6 MiB",
+     .help =
+         "receive buffer, whole segments, at least one; auto = two bandwidth-delay products, at "
+         "least 6 MiB",
      .source = "RFC 7323; Linux tcp_rmem"},
     {.name = "slow_start_after_idle",
      .type = PARAM_BOOL,
@@ -270,11 +272,13 @@ static void observe(const struct sender *s, double *out)
 
 // Timers that a transmission starts: the retransmission timeout, and a tail loss probe after two
 // smoothed RTTs. No RTT is shorter than the base RTT of the smallest packets, of which half the
-// base RTT is a safe lower limit.
+// base RTT is a safe lower limit. The first timeout holds until there is an RTT sample: none comes
+// from a handshake whose SYN was repeated.
 static ps_t shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps)
 {
     const struct tcp_spec *spec = tcp_spec_const(t);
     ps_t probe_ps = base_rtt_ps / 2 + spec->probe_slack_ps, rto_ps = spec->rto_min_ps;
+    rto_ps = rto_ps < spec->rto_initial_ps ? rto_ps : spec->rto_initial_ps;
     return probe_ps < rto_ps ? probe_ps : rto_ps;
 }
 

@@ -231,6 +231,9 @@ void tcp_rtt_sample(struct sender *s, ps_t rtt_ps);
 void tcp_arm(struct sender *s, enum tcp_timer timer, ps_t delay_ps, ps_t now);
 ps_t tcp_rto_ps(const struct sender *s);                          // with backoff
 void tcp_arm_for_data(struct sender *s, bool progress, ps_t now); // RTO or tail loss probe
+// Nothing is outstanding, and the next segment does not fit into the receive window: start to probe
+// the window. Returns false if this is not so.
+bool tcp_arm_for_window(struct sender *s, ps_t now);
 void tcp_on_timeout(struct sender *s, ps_t now);
 uint32_t tcp_idle_rtos(const struct sender *s, ps_t now);
 ps_t tcp_tick_delay(ps_t tick_ps, ps_t delay_ps, ps_t now);

@@ -44,7 +44,8 @@ static ps_t rto_left_ps(const struct sender *s, ps_t now)
 }
 
 // RFC 8985, section 7.2: a probe is sent after two RTTs, allowing for a delayed ACK if one segment
-// is outstanding, but not after the retransmission timeout.
+// is outstanding, but not after the retransmission timeout, unless that is nearer than any timer may
+// be that a transmission starts (tcp.c).
 static bool arm_probe(struct sender *s, bool progress, ps_t now)
 {
     const struct tcp_sender *t = tcp_of(s);
@@ -55,7 +56,8 @@ static bool arm_probe(struct sender *s, bool progress, ps_t now)
     ps_t delay_ps = 2 * t->srtt_ps;
     delay_ps += tcp_outstanding(s) == 1 ? spec->rto_min_ps : spec->probe_slack_ps;
     ps_t rto_ps = progress ? tcp_rto_ps(s) : rto_left_ps(s, now);
-    if (rto_ps > 0 && delay_ps > rto_ps)
+    ps_t least_ps = s->dim->ops->shortest_timer_ps(&s->dim->spec, s->cold->env.base_rtt_ps);
+    if (rto_ps >= least_ps && delay_ps > rto_ps)
         delay_ps = rto_ps;
     tcp_arm(s, TCP_TIMER_PROBE, delay_ps, now);
     return true;
@@ -67,6 +69,15 @@ void tcp_arm_for_data(struct sender *s, bool progress, ps_t now)
         return;
     if (progress || s->rto_state == RTO_OFF || tcp_outstanding(s) == 1)
         tcp_arm(s, TCP_TIMER_RTO, tcp_rto_ps(s), now);
+}
+
+bool tcp_arm_for_window(struct sender *s, ps_t now)
+{
+    if (s->una < s->nxt || s->nxt == s->tail || tcp_fits_receiver(s))
+        return false;
+    if (tcp_of(s)->timer != TCP_TIMER_WINDOW || s->rto_state == RTO_OFF)
+        tcp_arm(s, TCP_TIMER_WINDOW, tcp_rto_ps(s), now);
+    return true;
 }
 
 static void on_reorder_timeout(struct sender *s, ps_t now)
