@@ -46,7 +46,7 @@ static void connection_reset(struct sender *s, uint32_t count)
     struct tcp_sender *t = tcp_of(s);
     const struct tcp_spec *spec = tcp_sender_spec(s);
     struct tcp_segments segs = t->segs;
-    ps_t linger_ps = t->linger_ps;
+    ps_t linger_ps = t->linger_ps, shortest_ps = t->shortest_timer_ps;
     segs = (struct tcp_segments){.ring = segs.ring, .mask = segs.mask, .retx_from = s->una};
     *t = (struct tcp_sender){
         .segs = segs,
@@ -61,6 +61,7 @@ static void connection_reset(struct sender *s, uint32_t count)
         .reo_steps = 1,
         .burst = (uint32_t)(spec->offload_bytes / s->dim->mtu_bytes),
         .linger_ps = linger_ps,
+        .shortest_timer_ps = shortest_ps,
     };
     s->retries = 0;
 }
@@ -93,6 +94,7 @@ void tcp_open_sender(struct sender *s, ps_t queueing_ps)
     struct cc_env *env = &s->cold->env;
     env->initial_window_bytes = (uint32_t)spec->initial_window * s->dim->mtu_bytes;
     tcp_of(s)->linger_ps = env->base_rtt_ps + queueing_ps;
+    tcp_of(s)->shortest_timer_ps = s->dim->ops->shortest_timer_ps(&s->dim->spec, env->base_rtt_ps);
     s->ackreq_end = UINT64_MAX; // ACKs need no request
 }
 

@@ -102,8 +102,9 @@ struct tcp_sender {
     uint64_t last_window_bytes;
     uint64_t base_byte; // number of the connection's first byte in the stream
     bool fin_acked, peer_closed;
-    ps_t linger_ps;  // longest time that a packet can stay in the network
-    ps_t control_ps; // time of the last SYN
+    ps_t shortest_timer_ps; // that a transmission may start
+    ps_t linger_ps;         // longest time that a packet can stay in the network
+    ps_t control_ps;        // time of the last SYN
 };
 
 static inline struct tcp_sender *tcp_of(const struct sender *s)

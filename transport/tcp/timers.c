@@ -56,8 +56,7 @@ static bool arm_probe(struct sender *s, bool progress, ps_t now)
     ps_t delay_ps = 2 * t->srtt_ps;
     delay_ps += tcp_outstanding(s) == 1 ? spec->rto_min_ps : spec->probe_slack_ps;
     ps_t rto_ps = progress ? tcp_rto_ps(s) : rto_left_ps(s, now);
-    ps_t least_ps = s->dim->ops->shortest_timer_ps(&s->dim->spec, s->cold->env.base_rtt_ps);
-    if (rto_ps >= least_ps && delay_ps > rto_ps)
+    if (rto_ps >= t->shortest_timer_ps && delay_ps > rto_ps)
         delay_ps = rto_ps;
     tcp_arm(s, TCP_TIMER_PROBE, delay_ps, now);
     return true;
