@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ACKs of a receiver: when they are sent, and what they carry.
 //
-// In order: one ACK for delayed_ack.segments full segments, or after delayed_ack.timeout (RFC 9293,
+// In order: one ACK for delayed_ack.segments segments of any size, or after delayed_ack.timeout (RFC 9293,
 // section 3.8.6.3), except for the first quick_ack segments of a connection. A segment that leaves
 // data out of order, fills a gap or has arrived before is acknowledged at once (RFC 5681, section
 // 4.2). With sack_compression the fourth and further ACKs for one gap wait up to that time, at most
@@ -113,7 +113,7 @@ void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now)
                          .flags = control & TCP_SYN ? 0 : echo(r),
                          .arrives_ps = now};
     r->acked = r->expected;
-    r->compressed = 0;
+    r->held = r->compressed = 0;
     if (control & TCP_FIN) {
         ps_t rto_ps = FIN_RTO_PS + r->rtt_ps;
         sim_timer_start(engine_of(r), &r->timer, now + (rto_ps << (r->fin_tries & 7)));
@@ -144,8 +144,7 @@ static void compress(struct tcp_receiver *r, ps_t now)
 static void delay(struct tcp_receiver *r, ps_t now)
 {
     const struct tcp_spec *spec = spec_of(r);
-    uint64_t held = r->expected - r->acked, mss = r->base.dim->mtu_bytes;
-    if (r->quick > 0 || held > (spec->delack_segments - 1) * mss) {
+    if (r->quick > 0 || ++r->held >= spec->delack_segments) {
         r->quick -= r->quick > 0;
         tcp_reply(r, 0, now);
     } else if (!sim_timer_active(&r->timer)) {

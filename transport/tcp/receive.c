@@ -60,7 +60,7 @@ static void on_syn(struct tcp_receiver *r, const struct packet_meta *meta, ps_t 
         r->quick = (uint32_t)tcp_spec_const(&r->base.dim->spec)->quick_ack;
         r->fin_tries = 0;
         r->closed = r->fin_received = r->fin_acked = r->ce = r->echoes = false;
-        r->sack_acks = r->compressed = 0;
+        r->sack_acks = r->held = r->compressed = 0;
         r->duplicate = (struct byte_range){0};
     }
     r->echo_ps = meta->sent_ps;

@@ -177,6 +177,7 @@ struct tcp_receiver {
     uint32_t src_node, entropy, port;
     uint32_t quick;      // segments that are still acknowledged at once
     uint32_t sack_acks;  // ACKs sent for segments out of order since `expected` has advanced
+    uint32_t held;       // segments in order since the last ACK
     uint32_t compressed; // such segments since the last ACK
     struct byte_range duplicate; // to report in the next ACK (D-SACK, RFC 2883); empty = none
     uint16_t fin_tries;
