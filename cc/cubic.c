@@ -9,7 +9,7 @@
 // (cc/hystart.h). The window grows only while the flow uses all of it, and not during recovery.
 //
 // The default form `linux` calculates in whole segments and ticks of 4 ms (CONFIG_HZ=250), as the
-// kernel does; measured runs of Linux 6.18 agree with it (tests/cc/test_cubic_linux.c). Preset
+// kernel does; measured runs of Linux 6.18 agree with it (tests/cc/test_hystart.c, tests/linux). Preset
 // `rfc9438` has the real numbers of the RFC and HyStart++. They differ visibly: with a W_max of 251
 // segments the window returns to it after 4.4 s in Linux and after 5.7 s in the RFC.
 //
