@@ -58,6 +58,7 @@ def summary(metrics, run):
         "pauses": metrics["pfc"]["pause_frames"],
         "drops": metrics["drops"]["packets"],
         "timeouts": metrics["recovery"]["timeouts"],
+        "probes": (metrics["tcp"] or {}).get("tail_loss_probes", 0),
         "cpu_s": run["cpu_s"],
         "packet_hops": run["packet_hops"],
     }
@@ -109,6 +110,22 @@ def buffers(what, dense):
             for fabric in FABRICS for name in ALL_REDUCES for buffer in FABRICS[fabric][1]]
 
 
+TCP_BUFFERS = ["500KB", "1MB", "2MB", "4MB", "8MB", "16MB", "32MB"]
+
+
+def tcp_row(what, dense, name, buffer, rto):
+    return row((what, name, rto, buffer), "dlrm/dlrm-global-buffer-tcp", *UNEVEN_STARTS, *(DENSE if dense else []),
+               f"transport.rto_min={rto}", f"workload.system.all-reduce-implementation={ALL_REDUCES[name]}",
+               f"topology.dims[1].switch.buffer={buffer}", seeds=5)
+
+
+def tcp_buffers():
+    rows = [tcp_row(what, what == "all-reduces", name, buffer, "1ms")
+            for what in ("all-reduces", "whole model") for name in ALL_REDUCES for buffer in TCP_BUFFERS]
+    return rows + [tcp_row("all-reduces", True, name, buffer, "200ms")
+                   for name in ("flat, direct", "hierarchical") for buffer in TCP_BUFFERS]
+
+
 RESNET, DGX, TPU = "models/resnet50-64", "models/vgg16-dgx2", "models/vgg16-tpu"
 MODELS = {
     "ResNet-50, 64 GPUs": [RESNET],
@@ -148,6 +165,7 @@ TABLES = {
               for network in ("closed forms", "packets")],
     "buffer": buffers("whole model", False),
     "buffer-dense": buffers("all-reduces alone", True),
+    "tcp": tcp_buffers(),
     "models": [row((name, network), scenario, *more, *([ANALYTICAL] if network == "closed forms" else []))
                for name, (scenario, *more) in MODELS.items() for network in ("closed forms", "packets")],
 }
@@ -232,6 +250,20 @@ def sweep(results):
                             "queue at 32 MB", "pauses, smallest", "drops, smallest", "timeouts, smallest"], rows)
 
 
+def tcp(results):
+    by = {r.words: got for r, got in results}
+    rows = []
+    for what, name, rto in dict.fromkeys(r.words[:3] for r, _ in results):
+        got = [by[(what, name, rto, buffer)] for buffer in TCP_BUFFERS]
+        times = [[g["total_ns"] / 1e6 for g in each] for each in got]
+        least, most = runner.mean(times[0]), runner.mean(times[-1])
+        lost = [f"{runner.mean([g[key] for g in got[0]]):.0f}" for key in ("drops", "timeouts", "probes")]
+        rows.append([what, name, rto, *(spread(each, 2) for each in times), f"{least / most:.2f}", *lost])
+    return runner.markdown(["", "all-reduce", "rto_min", *(buffer.replace("KB", " KB").replace("MB", " MB")
+                                                         for buffer in TCP_BUFFERS),
+                            "500 KB over 32 MB", "drops, 500 KB", "timeouts", "probes"], rows)
+
+
 def models(results):
     rows = []
     for r, closed, packet in pairs(results):
@@ -244,13 +276,14 @@ def models(results):
                             "run of packets, s", "M packet-hops"], rows, words=1)
 
 
-MAKE = {"policies": policies, "gap": gap, "scale": scale, "buffer": sweep, "buffer-dense": sweep, "models": models}
+MAKE = {"policies": policies, "gap": gap, "scale": scale, "buffer": sweep, "buffer-dense": sweep, "tcp": tcp, "models": models}
 SHOWN = {  # rows whose command stands above the table
     "policies": lambda rows: [rows[0], *rows[-3:]],
     "gap": lambda rows: rows[:7],
     "scale": lambda rows: [*rows[:2], rows[-2], rows[-1]],
     "buffer": lambda rows: [rows[0], rows[len(rows) // 2], rows[-1]],
     "buffer-dense": lambda rows: [rows[0], rows[-1]],
+    "tcp": lambda rows: [rows[0], rows[len(TCP_BUFFERS) * 2], rows[-1]],
     "models": lambda rows: rows,
 }
 
