@@ -34,6 +34,8 @@ const struct row_column row_columns[] = {
     {"pause_frames", "pauses", "pfc.pause_frames"},
     {"paused_ns", "paused", "pfc.paused_ns"},
     {"dropped_packets", "drops", "drops.packets"},
+    {"tcp_retransmitted_segments", "resent", "tcp.retransmitted_segments"},
+    {"tcp_timeouts", "timeouts", "tcp.timeouts"},
 };
 #define N_COLUMNS (sizeof row_columns / sizeof *row_columns)
 const size_t n_row_columns = N_COLUMNS;

@@ -189,9 +189,9 @@ static void explain_drops(const struct sim *sim, struct result *r)
                                       (unsigned long long)r->drops[DROP_LINK_LOSS],
                                       (unsigned long long)r->drops[DROP_LINK_CORRUPTION],
                                       (unsigned long long)r->drops[DROP_LINK_DOWN]));
-    if (r->timeouts > 0)
-        result_explain(
-            r, text_format("%llu retransmission timeouts", (unsigned long long)r->timeouts));
+    if (r->timeouts > r->tcp->timeouts) // those of TCP are explained with its retransmissions
+        result_explain(r, text_format("%llu retransmission timeouts",
+                                      (unsigned long long)(r->timeouts - r->tcp->timeouts)));
 }
 
 static void explain_deadlock(struct result *r)
@@ -221,6 +221,7 @@ void sim_explain(const struct sim *sim, struct result *r)
     explain_pauses(sim, r);
     explain_policy(sim, r);
     explain_drops(sim, r);
+    sim_explain_tcp(sim, r);
     sim_explain_collectives(sim, r);
     sim_explain_fabric(sim, r);
 }
