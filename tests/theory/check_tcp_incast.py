@@ -50,7 +50,7 @@ def blocks_of(point):
         command = [os.environ["COLLWIRE"], "run", scenario, "--quiet", "--out", out]
         for key, value in words.items():
             command += ["--set", f"{key}={value}"]
-        subprocess.run(command, check=True)
+        subprocess.run(command, check=True, capture_output=True)
         with open(os.path.join(out, "metrics.json"), encoding="utf-8") as file:
             metrics = json.load(file)
     blocks = []
@@ -76,7 +76,7 @@ def check_scenario(path):
     for least in ("200ms", "1ms"):
         with tempfile.TemporaryDirectory() as out:
             subprocess.run([os.environ["COLLWIRE"], "run", path, "--quiet", "--out", out, "--set",
-                            f"transport.rto_min={least}"], check=True)
+                            f"transport.rto_min={least}"], check=True, capture_output=True)
             with open(os.path.join(out, "metrics.json"), encoding="utf-8") as file:
                 metrics = json.load(file)
         shares.append(BLOCK * 8 / (metrics["sim_time_ns"] * 1e-9) / LINE)
