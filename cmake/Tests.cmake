@@ -153,6 +153,12 @@ collwire_script_test(theory_study theory python3 [[python3 "$@"]]
 collwire_script_test(theory_dlrm theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_dlrm.py ${PROJECT_SOURCE_DIR})
 
+collwire_script_test(theory_tcp theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp.py)
+
+collwire_script_test(theory_tcp_incast theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp_incast.py ${PROJECT_SOURCE_DIR}/scenarios/tcp/incast.json)
+
 # Random scenarios over all keys, and what holds for every run of them.
 set(random_some 1-300)
 set(random_all 1001-11000)

@@ -16,7 +16,10 @@ def tcp(rng):
                "sack_compression": ("0ns", "10us", "1ms"), "timer_tick": ("0ns", "100us", "4ms"),
                "receive_window": ("auto", "3000B", "64KB", "16MB"), "rto_initial": ("1ms", "1s"),
                "retries": (0, 3, 15), "stripe": (True, False), "class": ("auto", 0, 1, 3),
-               "delayed_ack": ({"segments": 1}, {"segments": 4, "timeout": "50us"}, {"timeout": "1ms"})}
+               "delayed_ack": ({"segments": 1}, {"segments": 4, "timeout": "50us"}, {"timeout": "1ms"}),
+               "syn_retries": (0, 1, 6), "clock_ppm": (0, 100), "start_jitter": ("0ns", "50us"),
+               "wire_overhead": ("ethernet", "none", {"data": "1000B", "ack": "0B"}),
+               "read_stop": ("0ns", "20us", "1ms"), "read_resume": ("0ns", "30us", "2ms")}
     made = {"kind": "tcp", "rto_min": rng.choice(choices["rto_min"])}
     for key, values in choices.items():
         if rng.random() < 0.15:
@@ -37,6 +40,7 @@ def entry(draw, rng):
 def beside(draw, rng, made):
     """RoCE and TCP as lists; jobs choose."""
     transports = [dict(made.get("transport", {}), kind="roce"), tcp(rng)]
+    transports[1].pop("start_jitter", None)
     if "start_jitter" in transports[0]:
         transports[1]["start_jitter"] = transports[0]["start_jitter"]
     policies = []

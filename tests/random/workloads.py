@@ -35,7 +35,8 @@ def flows(draw, n, folder, index):
                 f.write("src,dst,bytes,start_ns\n")
             f.writelines(f"{s},{d},{b},{draw.rng.randrange(100000)}\n" for s, d, b, _ in many)
         return {"kind": "flows", "file": name}
-    return {"kind": "flows", "flows": [
+    share = {"connections": draw.rng.choice(("own", "pair"))} if draw.chance(0.3) else {}
+    return {"kind": "flows", **share, "flows": [
         {"src": s, "dst": d, "bytes": b, **({"start": t} if draw.chance(0.5) else {})}
         for s, d, b, t in many]}
 

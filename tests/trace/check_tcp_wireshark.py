@@ -51,7 +51,7 @@ def scenario(seed):
     rng = random.Random(seed)
     def pick(*values):
         return rng.choice(values)
-    mss = pick(64, 200, 536, 1000, 1448, 1448, 1448, 4000, 8960)
+    mss = pick(64, 200, 536, 1000, 1448, 1448, 1448, 4000, 8948)
     transport = {"kind": "tcp", "mss": f"{mss}B", "sack": rng.random() < 0.75,
                  "timestamps": rng.random() < 0.75, "connections": pick("pooled", "per_message"),
                  "rto_min": pick("1ms", "10ms", "200ms"), "rto_initial": pick("10ms", "1s"),
@@ -231,7 +231,8 @@ def check(seed, out):
     path = os.path.join(out, "scenario.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(made, file)
-    subprocess.run([os.environ["COLLWIRE"], "run", path, "--quiet", "--out", out], check=True)
+    subprocess.run([os.environ["COLLWIRE"], "run", path, "--quiet", "--out", out], check=True,
+                   capture_output=True)
     with open(os.path.join(out, "metrics.json"), encoding="utf-8") as file:
         metrics = json.load(file)
     capture = os.path.join(out, "rank0.pcap")
