@@ -54,7 +54,7 @@ def both_engines(tmp, name, code, *args):
 def crashes(tmp):
     """Each of these crashed although `validate` accepted it."""
     for name in ("segv_planes_shared_nic.json", "seg.json", "event_past.json", "case6873.json",
-                 "router_at2.json", "plain_differs_zero_wire.json", "tcp_probe.json", "tcp_stall.json"):
+                 "router_at2.json", "plain_differs_zero_wire.json", "tcp_probe.json"):
         both_engines(tmp, name, 0)
     both_engines(tmp, "event_past2.json", 1)  # messages fail past their last retry, as they should
     m = both_engines(tmp, "router_at.json", 1)
