@@ -3,8 +3,6 @@
 // and a reordering window has passed since it should have.
 #include "transport/tcp/tcp.h"
 
-#define DUPLICATE_THRESHOLD 3
-
 static bool sent_later(ps_t sent_ps, uint64_t number, const struct tcp_sender *t)
 {
     return sent_ps > t->rack_sent_ps || (sent_ps == t->rack_sent_ps && number > t->rack_number);
@@ -43,7 +41,7 @@ void tcp_rack_dsack(struct sender *s)
 // been delivered out of order, as with the classic threshold of duplicate ACKs.
 static ps_t reordering_window_ps(const struct tcp_sender *t)
 {
-    if (!t->reordering && (t->state >= TCP_RECOVERY || t->segs.sacked >= DUPLICATE_THRESHOLD))
+    if (!t->reordering && (t->state >= TCP_RECOVERY || t->segs.sacked >= TCP_DUPLICATE_THRESHOLD))
         return 0;
     ps_t window_ps = t->min_rtt_ps / 4 * t->reo_steps;
     return window_ps < t->srtt_ps ? window_ps : t->srtt_ps;

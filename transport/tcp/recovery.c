@@ -6,17 +6,9 @@
 // (here TCP_REDUCING), Recovery, Loss. A reduction is never started within another one.
 #include "transport/tcp/tcp.h"
 
-#define DUPLICATE_THRESHOLD 3
-
 static bool reducing(const struct tcp_sender *t)
 {
     return t->state == TCP_REDUCING || t->state == TCP_RECOVERY;
-}
-
-static uint32_t policy_window(const struct sender *s)
-{
-    uint64_t segments = s->cwnd_bytes / s->dim->mtu_bytes;
-    return segments >= UINT32_MAX ? UINT32_MAX : segments > 0 ? (uint32_t)segments : 1;
 }
 
 // Report a congestion event to the policy, which cuts its window.
@@ -24,7 +16,7 @@ void tcp_cut(struct sender *s, enum cc_signal_kind kind, ps_t now)
 {
     sender_signal(s, kind, false, now);
     sender_apply_cc(s, now);
-    tcp_of(s)->ssthresh = policy_window(s);
+    tcp_of(s)->ssthresh = tcp_policy_window(s);
 }
 
 /* ---- reductions ---- */
@@ -111,7 +103,7 @@ static void detect_by_duplicates(struct sender *s, struct tcp_ack_facts *facts)
 {
     struct tcp_sender *t = tcp_of(s);
     const struct tcp_segment *head = segment_at(&t->segs, s->una);
-    bool third = t->state < TCP_RECOVERY && t->segs.sacked >= DUPLICATE_THRESHOLD;
+    bool third = t->state < TCP_RECOVERY && t->segs.sacked >= TCP_DUPLICATE_THRESHOLD;
     bool partial = t->state == TCP_RECOVERY && facts->advanced && s->una < t->high;
     if (s->una < s->nxt && (third || partial) && !(head->state & SEGMENT_LOST)) {
         segment_lose(&t->segs, s->una);

@@ -49,8 +49,7 @@ void tcp_on_window(struct sender *s, ps_t now)
     (void)now;
     if (t->state == TCP_REDUCING || t->state == TCP_RECOVERY)
         return; // the reduction moves the window towards the policy's
-    uint64_t segments = s->cwnd_bytes / s->dim->mtu_bytes;
-    t->cwnd = segments >= UINT32_MAX ? UINT32_MAX : segments > 0 ? (uint32_t)segments : 1;
+    t->cwnd = tcp_policy_window(s);
     tcp_update(s);
 }
 

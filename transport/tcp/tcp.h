@@ -31,8 +31,9 @@ enum tcp_control {
     TCP_CWR = 0x80,
 };
 
-#define TCP_FIELD_MAX 65535u // largest value of the header's window field
-#define TCP_SCALE_MAX 14     // largest window scale (RFC 7323)
+#define TCP_DUPLICATE_THRESHOLD 3 // segments out of order that show a loss (RFC 5681, 6675)
+#define TCP_FIELD_MAX 65535u      // largest value of the header's window field
+#define TCP_SCALE_MAX 14          // largest window scale (RFC 7323)
 #define TCP_WINDOW_AUTO UINT64_C(6291456)
 
 /* ---- sender ---- */
@@ -122,6 +123,13 @@ static inline uint32_t tcp_in_flight(const struct sender *s)
 {
     const struct tcp_segments *segs = &tcp_of(s)->segs;
     return tcp_outstanding(s) - segs->sacked - segs->lost + segs->retx;
+}
+
+// The policy's window in segments, at least one.
+static inline uint32_t tcp_policy_window(const struct sender *s)
+{
+    uint64_t segments = s->cwnd_bytes / s->dim->mtu_bytes;
+    return segments >= UINT32_MAX ? UINT32_MAX : segments > 0 ? (uint32_t)segments : 1;
 }
 
 static inline const struct tcp_spec *tcp_sender_spec(const struct sender *s)
