@@ -159,6 +159,9 @@ collwire_script_test(theory_tcp theory python3 [[python3 -B "$@"]]
 collwire_script_test(theory_tcp_incast theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp_incast.py ${PROJECT_SOURCE_DIR}/scenarios/tcp/incast.json)
 
+collwire_script_test(props_tcp_runs props python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/props/check_tcp.py 1-40)
+
 # Random scenarios over all keys, and what holds for every run of them.
 set(random_some 1-300)
 set(random_all 1001-11000)

@@ -13,6 +13,10 @@ FILES = [
     "sim/messages.c", "sim/paths.c", "sim/run.c", "sim/sample.c", "sim/switches.c",
     "cli/compare.c", "cli/list.c", "cli/options.c", "cli/run.c", "cli/simulate.c", "cli/validate.c",
     "switch/marking.c", "switch/mmu.c", "switch/switch.c", "switch/watchdog.c",
+    "transport/tcp/ack.c", "transport/tcp/acknowledge.c", "transport/tcp/connection.c",
+    "transport/tcp/frame.c", "transport/tcp/rack.c", "transport/tcp/ranges.c",
+    "transport/tcp/receive.c", "transport/tcp/recovery.c", "transport/tcp/rtt.c",
+    "transport/tcp/segments.c", "transport/tcp/send.c", "transport/tcp/timers.c",
 ]
 
 MUTATIONS = [
@@ -133,4 +137,12 @@ MUTATIONS = [
     ("transport/sender_timers.c", "hosts->counters.timeouts++;", "hosts->counters.timeouts += 2;"),
     ("transport/nic.c", "x->src != y->src ? x->src < y->src", "x->src != y->src ? x->src > y->src"),
     ("transport/host.c", "first[r + 1] = first[r] + hosts->n_opened[r];", "first[r + 1] = first[r] + hosts->n_named[r];"),
+    # transport/tcp/
+    ("transport/tcp/rtt.c", "t->srtt_ps += error / 8;", "t->srtt_ps += error / 4;"),
+    ("transport/tcp/timers.c", "#define WHEEL_FIRST_TICKS 63", "#define WHEEL_FIRST_TICKS 64"),
+    ("transport/tcp/segments.c", "segs->retx += !(seg->state & SEGMENT_RETX);", "segs->retx++;"),
+    ("transport/tcp/ranges.c", "*added = i == ranges->n ||", "*added = i != ranges->n ||"),
+    ("transport/tcp/connection.c", "    tcp_counters(s)->resets++;\n", ""),
+    ("transport/tcp/ack.c", "tcp_counters(s)->duplicate_acks += repeats;",
+     "tcp_counters(s)->duplicate_acks += facts->duplicate;"),
 ]

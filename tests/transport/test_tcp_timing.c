@@ -31,6 +31,8 @@ static void test_wheel(void **state)
         {4 * MS, 200 * MS, 0, 204 * MS},    // 50 ticks
         {4 * MS, 248 * MS, 0, 252 * MS},    // 62 ticks
         {4 * MS, 252 * MS, 0, 256 * MS},    // 63 ticks: multiples of 32 ms
+        {4 * MS, 248 * MS, 8 * MS, 260 * MS},
+        {4 * MS, 252 * MS, 4 * MS, 288 * MS},
         {4 * MS, 260 * MS, 0, 288 * MS},
         {4 * MS, 1000 * MS, 4 * MS, 1024 * MS}, // 250 ticks
         {4 * MS, 2012 * MS, 0, 2016 * MS},      // 503 ticks

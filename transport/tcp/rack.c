@@ -43,6 +43,8 @@ static ps_t reordering_window_ps(const struct tcp_sender *t)
 {
     if (!t->reordering && (t->state >= TCP_RECOVERY || t->segs.sacked >= TCP_DUPLICATE_THRESHOLD))
         return 0;
+    if (t->min_rtt_ps == PS_NEVER) // no sample yet, since the SYN was repeated
+        return t->srtt_ps;
     ps_t window_ps = t->min_rtt_ps / 4 * t->reo_steps;
     return window_ps < t->srtt_ps ? window_ps : t->srtt_ps;
 }
