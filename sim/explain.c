@@ -245,7 +245,10 @@ static const char *why_waiting(const struct sim *sim, const struct flow_record *
         return s->dim->retransmits || !(sim->stalled || sim->idle)
                    ? "it waits for an ACK"
                    : "a lost packet is not sent again without recovery";
-    return sender_may_send(s) ? "it was sending" : "it waits for earlier messages";
+    if (sender_may_send(s))
+        return "it was sending";
+    return s->nxt < s->tail && s->una == s->nxt ? "its window is closed, or its connection not open"
+                                                : "it waits for earlier messages";
 }
 
 // List what blocks the run: every unfinished flow, and every port that PFC has paused.

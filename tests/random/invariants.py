@@ -88,7 +88,9 @@ class Check:
             ports = {"ring": 2, "mesh": 2, "dln": 2 * max(1, dim["size"]).bit_length(),
                      "fully_connected": dim["size"]}.get(dim["kind"], 1)
             ports *= dim.get("parallel", 1) * dim.get("planes", 1)
-            best += ports * draw.parse(dim["link"]["rate"], draw.RATE)
+            link = dim["link"]
+            back = (link.get("reverse") or {}).get("rate", link["rate"])
+            best += ports * max(draw.parse(rate, draw.RATE) for rate in (link["rate"], back))
         settings = [place.get("transport", {}) for place in (*topology["dims"], self.m["scenario"])]
         ppm = [one.get("clock_ppm", 0) for item in settings
                for one in (item if isinstance(item, list) else [item])]

@@ -417,19 +417,19 @@ static void test_rows(void **state)
                         "cc,seed,status,sim_time_ns,training_ns,iteration_ns,exposed_comm_ns,"
                         "collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,fct_max_ns,jain,"
                         "max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,"
-                        "dropped_packets\n"
+                        "dropped_packets,tcp_retransmitted_segments,tcp_timeouts\n"
                         "x:y,5,incomplete,102,987,64,899,50,39,0.390000,109,111,112,0.119000,122,"
-                        "124,126,120,123,128\n"
-                        "gone,6,failed,,,,,,,,,,,,,,,,,\n");
+                        "124,126,120,123,128,161,163\n"
+                        "gone,6,failed,,,,,,,,,,,,,,,,,,,\n");
     assert_string_equal(why_text, "> because\n> waits\n> says so\n");
     assert_string_equal(
         table,
         "cc   seed status       time training iteration exposed collective  busbw effic. fct mean "
-        "fct p99 fct max  jain max queue marks CNPs pauses paused drops\n"
+        "fct p99 fct max  jain max queue marks CNPs pauses paused drops resent timeouts\n"
         "x:y     5 incomplete 102 ns   987 ns   64.0 ns  899 ns    50.0 ns 39 b/s  0.390   109 ns  "
-        "111 ns  112 ns 0.119     122 B   124  126    120 123 ns   128\n"
+        "111 ns  112 ns 0.119     122 B   124  126    120 123 ns   128    161      163\n"
         "gone    6 killed          -        -         -       -          -      -      -        -  "
-        "     -       -     -         -     -    -      -      -     -\n");
+        "     -       -     -         -     -    -      -      -     -      -        -\n");
     assert_string_equal(row_status(&rows[0]), "incomplete");
     free(csv);
     free(table);

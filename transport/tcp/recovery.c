@@ -11,7 +11,6 @@ static bool reducing(const struct tcp_sender *t)
     return t->state == TCP_REDUCING || t->state == TCP_RECOVERY;
 }
 
-// Report a congestion event to the policy, which cuts its window.
 void tcp_cut(struct sender *s, enum cc_signal_kind kind, ps_t now)
 {
     sender_signal(s, kind, false, now);

@@ -67,9 +67,9 @@ struct tcp_sender {
     uint8_t connection; // low bits of the number of the connection
     bool busy;          // an event is being handled: nothing may be sent yet
     bool probe_due;     // a tail loss probe must be sent now, whatever the window
-    uint64_t cwr_end;   // DCTCP: segment number after which CWR may be set again
     bool cwr_due;       // the next new segment carries CWR
     bool limited;       // the window was full since the data before usage_end was sent
+    uint64_t cwr_end;   // DCTCP: segment number after which CWR may be set again
     uint64_t edge;      // bytes of the stream before it fit into the receive window
     uint64_t usage_end; // segment number
     uint32_t max_out;   // most segments outstanding since then
@@ -154,9 +154,9 @@ struct tcp_ack_facts {
     bool duplicate; // the ACK repeats the last one
     bool ece;
     bool timer_set; // the reordering timer has been set
-    ps_t first_rtt_ps, last_rtt_ps, sack_rtt_ps,
-        last_sack_rtt_ps; // RTT of the first and the last segment newly
-                          // acknowledged, likewise SACKed; -1 = none
+    /* RTTs; -1 = none */
+    ps_t first_rtt_ps, last_rtt_ps;     // of the first and the last segment acknowledged
+    ps_t sack_rtt_ps, last_sack_rtt_ps; // of the first and the last segment SACKed
 };
 
 /* ---- receiver ---- */
@@ -186,7 +186,7 @@ struct tcp_receiver {
     uint32_t quick;      // segments that are still acknowledged at once
     uint32_t sack_acks;  // ACKs sent for segments out of order since `expected` has advanced
     uint32_t held;       // segments in order since the last ACK
-    uint32_t compressed; // such segments since the last ACK
+    uint32_t compressed; // segments out of order since the last ACK
     struct byte_range duplicate; // to report in the next ACK (D-SACK, RFC 2883); empty = none
     uint16_t fin_tries;
     unsigned cls : 4;
@@ -209,7 +209,7 @@ void tcp_open_sender(struct sender *s, ps_t queueing_ps);
 void tcp_close_sender(struct sender *s);
 void tcp_on_post(struct sender *s, ps_t now);
 void tcp_on_failed(struct sender *s, ps_t now);
-// Send a packet without payload at once.
+// Send a packet without payload at once; `byte` is its sequence number in the stream.
 void tcp_send_control(struct sender *s, uint8_t control, uint64_t byte, ps_t now);
 // Handles what a packet says about the connection. Returns true if its ACK must be handled too.
 bool tcp_on_control(struct sender *s, const struct packet_meta *meta, ps_t now);
@@ -227,17 +227,25 @@ bool tcp_fits_receiver(const struct sender *s); // the next new segment fits int
 
 /* ack.c, recovery.c, rack.c */
 void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now);
+// Detect losses, begin and end episodes of recovery, and move the window during a reduction.
 void tcp_recover(struct sender *s, struct tcp_ack_facts *facts, ps_t now);
+// Report congestion to the policy, which cuts its window.
 void tcp_cut(struct sender *s, enum cc_signal_kind kind, ps_t now);
+// Recovery after a retransmission timeout begins.
 void tcp_enter_loss(struct sender *s, ps_t now);
+// Note a segment that has arrived, and a report of a needless retransmission.
 void tcp_rack_delivered(struct tcp_sender *t, const struct tcp_segment *seg, uint64_t number,
                         ps_t now);
 void tcp_rack_dsack(struct sender *s);
+// Mark segments as lost. Returns their number, and in *wait_ps the time after which more may be, or 0.
 uint32_t tcp_rack_lose(struct sender *s, ps_t now, ps_t *wait_ps);
+// True if a segment was sent longer ago than the latest RTT.
 bool tcp_rack_expired(const struct sender *s, const struct tcp_segment *seg, ps_t now);
 
 /* timers.c, rtt.c */
+// Update the RTT and the retransmission timeout.
 void tcp_rtt_sample(struct sender *s, ps_t rtt_ps);
+// Set the timer. The delay ends at a tick of timer_tick.
 void tcp_arm(struct sender *s, enum tcp_timer timer, ps_t delay_ps, ps_t now);
 ps_t tcp_rto_ps(const struct sender *s);                          // with backoff
 void tcp_arm_for_data(struct sender *s, bool progress, ps_t now); // RTO or tail loss probe
@@ -253,11 +261,13 @@ void tcp_open_receiver(struct receiver *r);
 void tcp_close_receiver(struct receiver *r);
 uint64_t tcp_received_bytes(const struct receiver *r, const struct message *m);
 void tcp_on_data(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
+// Send an ACK with the control bits SYN or FIN, or none.
 void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now);
 enum tcp_ack_kind {
     TCP_ACK_DELAYED, // in order
     TCP_ACK_GAP,     // data is out of order
     TCP_ACK_NOW,
 };
+// Acknowledge a segment that has arrived, now or later.
 void tcp_acknowledge(struct tcp_receiver *r, enum tcp_ack_kind kind, ps_t now);
 void tcp_receiver_timers_init(struct tcp_receiver *r);
