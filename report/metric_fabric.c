@@ -49,7 +49,7 @@ METRIC_TABLE(ecn_table, ecn_rows);
 
 #define COUNTER(key, help, field)                                                                  \
     {                                                                                              \
-        key, METRIC_COUNT, help, INTEGER(tcp_result, field)                                \
+        key, METRIC_COUNT, help, INTEGER(tcp_result, field)                                        \
     }
 static const struct metric tcp_rows[] = {
     COUNTER("connections", "opened", connections),

@@ -74,7 +74,7 @@ _Static_assert(sizeof(struct roce_receiver) <= 64, "a receiver is a cache line")
 void roce_prepare(struct transport_dim *dim);
 ps_t roce_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps);
 size_t roce_check(const struct transport_spec *t, const struct transport_network *network,
-                     struct transport_finding *out);
+                  struct transport_finding *out);
 void roce_name_connection(struct sender *s, uint32_t count);
 void roce_open_sender(struct sender *s, ps_t queueing_ps);
 void roce_close_sender(struct sender *s);
