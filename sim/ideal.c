@@ -165,7 +165,8 @@ static double answered_ps(const struct sim *sim, const struct ideal_path *out,
         return last;
     double first =
         delivery_ps(sim, out, src, dst, dim, dim->mtu_bytes); // arrival of the first packet
-    double acks = (double)(earlier / dim->mtu_bytes);         // those after its ACK
+    uint64_t packets = earlier / dim->mtu_bytes;              // those after its ACK
+    double acks = (double)packets;
     double train = first + back->delay_ps + ack * (back->byte_ps + acks * back->slowest_ps);
     return last > train ? last : train;
 }

@@ -161,7 +161,8 @@ static bool pauses_lapse(const struct sim *sim, uint32_t port)
 {
     const struct graph_port *here = &sim->graph.ports[port];
     const struct pfc_spec *pfc = &sim->spec->dims[here->dim].sw.pfc;
-    double half_bytes = (double)(pfc->quanta * 64 / 2);
+    uint64_t half_quanta_bytes = pfc->quanta * 64 / 2;
+    double half_bytes = (double)half_quanta_bytes;
     double slower = (double)sim->graph.ports[here->peer].rate_bps / (double)here->rate_bps;
     return half_bytes < slower * (double)(sim_largest_packets(sim, here->dim).full_wire +
                                           sim->net.pfc_wire_bytes);
@@ -169,7 +170,7 @@ static bool pauses_lapse(const struct sim *sim, uint32_t port)
 
 bool sim_pauses_lapse(const struct sim *sim)
 {
-    bool lapse = false, lossless[SPEC_MAX_DIMS];
+    bool lapse = false, lossless[SPEC_MAX_DIMS] = {false};
     for (uint32_t d = 0; d < sim->spec->n_dims; d++)
         lossless[d] = sim_lossless(sim, d) != 0;
     for (uint32_t p = 0; p < sim->graph.n_ports; p++)

@@ -133,7 +133,7 @@ static void note_end(struct tcp_early *early, uint64_t byte, uint64_t token)
 static void note_recent(struct tcp_early *early, struct byte_range range)
 {
     uint32_t n = 0;
-    struct byte_range kept[TCP_SACK_BLOCKS];
+    struct byte_range kept[TCP_SACK_BLOCKS] = {0};
     for (uint32_t i = 0; i < early->n_recent && n < TCP_SACK_BLOCKS - 1; i++) {
         const struct byte_range *old = &early->recent[i];
         if (old->end < range.start || old->start > range.end)
