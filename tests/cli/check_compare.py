@@ -46,7 +46,7 @@ def check(name, out):
 
 def check_two_transports(out):
     """A policy replaces that of the transport that can run it; the other one stays."""
-    path = os.path.join(SCENARIOS, "congestion", "tcp-beside-rdma.json")
+    path = os.path.join(SCENARIOS, "mixed-tcp-roce.json")
     compare = [os.environ["COLLWIRE"], "compare", path, "--quiet", "--out", out, "--cc"]
     small = ["--set", "workload[0].bytes=100KB", "--set", "workload[1].bytes=100KB"]
     subprocess.run([*compare, "newreno:ecn,timely,dcqcn", *small], check=True)
