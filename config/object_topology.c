@@ -249,12 +249,25 @@ static void complete_stacks(struct dim_spec *dim)
         transport_complete(&dim->stacks[t].transport, dim->stacks[t].cc_preset);
 }
 
+// A dimension whose transport is of another kind than the network's has that kind's class of data,
+// since a job's class is the default of the network's kind.
+static void own_class(struct dim_spec *dim, const struct dim_spec *base)
+{
+    for (uint32_t t = 0; t < dim->n_stacks; t++) {
+        struct transport_spec *transport = &dim->stacks[t].transport;
+        if (transport->cls == PARAM_AUTO && transport->ops != base->stacks[t].transport.ops)
+            transport->cls = transport->ops->data_class;
+    }
+}
+
 // Set the values of transports that depend on presets of policies. Called after all presets are
 // known and the dimensions have inherited unset values of the global transport.
 static void complete_transports(struct scenario *s)
 {
-    for (uint32_t d = 0; d < s->spec.n_dims; d++)
+    for (uint32_t d = 0; d < s->spec.n_dims; d++) {
         complete_stacks(&s->spec.dims[d]);
+        own_class(&s->spec.dims[d], &s->base);
+    }
     complete_stacks(&s->base);
 }
 

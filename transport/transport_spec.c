@@ -16,7 +16,8 @@ const struct param transport_params[] = {
      .def = "auto",
      .max = "5",
      .can_auto = true,
-     .help = "traffic class of data in this dimension; auto = the job's",
+     .help = "traffic class of data in this dimension; auto = the job's, or that of the kind where "
+             "the dimension has another kind of transport than the network",
      .source = "IEEE 802.1Q priority"},
     {.name = "stripe",
      .type = PARAM_BOOL,
