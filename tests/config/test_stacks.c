@@ -140,7 +140,6 @@ static void test_overrides(void **state)
     assert_string_equal(dim_of(s, 0)->cc->name, "cubic");
     assert_int_equal(dim_of(s, 0)->n_stacks, 1);
     assert_int_equal(dim_of(s, 0)->transport.cls, 0); // TCP's; the job's is that of RoCE
-    assert_int_equal(s->spec.jobs[0].cls, NET_CLASS_DATA);
     scenario_free(s);
 }
 
