@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counts the packets of a link and finds those that a list of losses hits.
+// Counting of the data packets of one direction of a link, and the decision which of them are lost.
 #include "net/loss_list.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes the result from the state at the end of a run.
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "engine/memory.h"
@@ -166,7 +165,7 @@ static void collect_tcp(const struct sim *sim, struct result *r)
     struct tcp_result *sum = r->tcp = memory_zeroed(1, sizeof *r->tcp);
     for (uint32_t i = 0; i < sim->hosts.n_dims; i++) {
         const struct transport_dim *dim = &sim->hosts.dims[i];
-        if (strcmp(dim->ops->name, "tcp") != 0)
+        if (!sim_is_tcp(dim))
             continue;
         const struct transport_counters *c = &dim->counters;
         r->n_tcp = 1;

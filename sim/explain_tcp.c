@@ -8,10 +8,7 @@
 
 #define RESETS_MAX 3
 
-static bool uses_tcp(const struct sim *sim, const struct flow_record *f)
-{
-    return strcmp(sim->hosts.senders[sim->flow_order[f->qp]]->dim->ops->name, "tcp") == 0;
-}
+bool sim_is_tcp(const struct transport_dim *dim) { return strcmp(dim->ops->name, "tcp") == 0; }
 
 static void explain_retransmissions(const struct tcp_result *t, struct result *r)
 {
@@ -52,7 +49,8 @@ static void explain_slowest(const struct sim *sim, struct result *r)
         if (f->status == MESSAGE_DONE && (!slowest || f->fct_ps > slowest->fct_ps))
             slowest = f;
     }
-    if (!slowest || slowest->timeouts == 0 || !uses_tcp(sim, slowest))
+    if (!slowest || slowest->timeouts == 0 ||
+        !sim_is_tcp(sim->hosts.senders[sim->flow_order[slowest->qp]]->dim))
         return;
     result_explain(r, text_format("the slowest message, rank%u -> rank%u, took %s, %s alone, and "
                                   "waited for %u retransmission timeouts",
@@ -66,7 +64,7 @@ static void explain_resets(const struct sim *sim, struct result *r)
     for (uint32_t flow = 0; flow < sim->hosts.flows.n && n < RESETS_MAX; flow++) {
         const struct sender *s = sim->hosts.senders[flow];
         const struct flow_id *id = &sim->hosts.flows.ids[flow];
-        if (!s->failed || strcmp(s->dim->ops->name, "tcp") != 0)
+        if (!s->failed || !sim_is_tcp(s->dim))
             continue;
         n++;
         result_explain(r,

@@ -110,7 +110,8 @@ bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
 uint64_t mmu_ingress_shared(const struct mmu *mmu, uint32_t port, uint32_t cls);
 
 // Headroom that a lossless ingress needs to lose nothing after XOFF (IEEE 802.1Qbb annex O): the
-// bytes on the link plus those that the sender still starts before the pause frame takes effect.
+// bytes already on the link, and those of packets that the sender starts to transmit before the
+// pause frame takes effect.
 struct headroom_link {
     uint64_t rate_bps, back_rate_bps; // of the sender, and of the pause frame's direction
     ps_t delay_ps, back_delay_ps, response_ps;

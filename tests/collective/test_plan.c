@@ -184,8 +184,8 @@ static void test_queues(void **state)
     }
 }
 
-// By size only reduce-scatters and all-gathers are ordered; other phases compare priorities with
-// those that they pass.
+// The order by size applies to reduce-scatters and all-gathers alone; a phase of another kind is
+// compared by priority with each phase that it would overtake in the queue.
 static void test_mixed_kinds(void **state)
 {
     (void)state;

@@ -136,7 +136,7 @@ def scenario(case, box, shift_ms=0.0):
 
 class Packet:
     """A captured packet: time in ms, whether it is data's direction, and header fields."""
-    __slots__ = ("t", "out", "port", "seq", "ack", "flags", "size", "sacks", "ce", "window")
+    __slots__ = ("t", "out", "port", "seq", "ack", "flags", "size", "sacks", "window")
 
 
 def packets(path):
@@ -154,7 +154,6 @@ def packets(path):
         sport, dport, p.seq, p.ack, offset, p.flags, p.window = struct.unpack_from(">HHIIBBH", data,
                                                                                    tcp)
         p.port = sport if p.out else dport
-        p.ce = data[ip + 1] & 3 == 3
         head = (offset >> 4) * 4
         p.size = total - 20 - head
         p.sacks = head > 32 and not p.flags & 2

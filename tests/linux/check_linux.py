@@ -26,7 +26,6 @@ UNSAFE = {"new_pk_sent_in_1st_recovery", "burst_ms", "startup_episodes", "period
           "share_flow0_per_10s", "srtt_mean_ms", "rounds_after_restart",
           "queue_mean_at_arrival_pk", "tx_after_last_original", "rec_flows", "rto_flows", "all_ms",
           "min_ms", "rtx", "zero_window_ack_delivered_ms", "qdrop", "ldrop", "n_rto", "max_rtt_us", "pk", "cwr_flagged_packets_whole_run"}
-UNSAFE_CASES = {("b", "k1.", "done_ms"), ("b", "k3", "done_ms"), ("b", "k15", "done_ms")}
 
 
 def is_safe(case, metric):

@@ -54,7 +54,7 @@ class States:
         return found
 
 
-def event_before(run, t, late=0.05):
+def event_before(run, t):
     """The time of the last ACK or transmission that the sample at `t` includes."""
     times = [p.t for p in run.packets]
     return times[bisect.bisect_right(times, t + 1e-6) - 1]

@@ -239,8 +239,8 @@ static void mark_at_arrival(struct world *w)
     w->sw.nodes[0].mark_from_bytes = UINT64_MAX;
 }
 
-// The same where packets are compared when they are enqueued: those that wait, the packet itself
-// included, the one in transmission not. A packet that finds the port idle is alone in the queue.
+// Marking at arrival (ecn.at): the threshold applies to the waiting packets, including the one that
+// arrives and without the one in transmission. A packet that finds the port idle is alone.
 static void test_queue_at_arrival(void **state)
 {
     (void)state;

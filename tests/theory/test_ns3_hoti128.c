@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// 128 GPUs on 8 leaves and 8 spines at 200G, GPU i sends to GPU i + 8: measured runs of the ns-3
-// HPCC lineage must lie inside our range over ECMP seeds.
+// 128 GPUs on 8 leaves and 8 spines at 200G, GPU i sends to GPU i + 8: the results of the
+// HPCC simulator (ns-3) must lie between the smallest and the largest of ours over ECMP seeds.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -88,31 +88,26 @@ static void read_sacks(struct sender *s, const struct packet *p, struct tcp_ack_
         t->seen[i - first] = blocks[i];
 }
 
-// Segments that have arrived out of order, the holes between them and no more fit into those
-// outstanding. Without SACK their number is an estimate, which needs this limit.
-static void limit_sacked(struct tcp_segments *segs, uint64_t outstanding)
+// The most segments that can have arrived out of order: of those outstanding, every known hole, and
+// at least one, is missing. Without SACK their number is an estimate, which needs this limit.
+static uint32_t most_sacked(const struct tcp_segments *segs, uint64_t outstanding)
 {
     uint64_t holes = segs->lost > 0 ? segs->lost : 1;
-    uint64_t most = outstanding > holes ? outstanding - holes : 0;
-    if (segs->sacked > most)
-        segs->sacked = (uint32_t)most;
+    return outstanding > holes ? (uint32_t)(outstanding - holes) : 0;
 }
 
 // Without SACK each duplicate ACK stands for a segment that has arrived (RFC 6582).
 static void count_duplicates(struct sender *s, uint64_t acked, struct tcp_ack_facts *facts)
 {
     struct tcp_segments *segs = &tcp_of(s)->segs;
-    uint32_t mss = s->dim->mtu_bytes;
+    uint32_t mss = s->dim->mtu_bytes, most = most_sacked(segs, tcp_outstanding(s) - acked);
     if (acked > 0) {
         uint64_t known = segs->sacked < acked - 1 ? segs->sacked : acked - 1;
         facts->delivered = (uint32_t)(acked - known);
         facts->delivered_bytes -= facts->delivered_bytes > known * mss ? known * mss : 0;
         segs->sacked -= (uint32_t)known;
-        limit_sacked(segs, tcp_outstanding(s) - acked);
-    } else if (facts->duplicate) {
-        uint32_t holes = segs->lost > 0 ? segs->lost : 1;
-        if (segs->sacked + holes >= tcp_outstanding(s))
-            return;
+        segs->sacked = segs->sacked < most ? segs->sacked : most;
+    } else if (facts->duplicate && segs->sacked < most) {
         segs->sacked++;
         facts->delivered++;
         facts->delivered_bytes += mss;
@@ -121,8 +116,8 @@ static void count_duplicates(struct sender *s, uint64_t acked, struct tcp_ack_fa
 
 /* ---- the cumulative ACK ---- */
 
-// Returns the number of segments that the ACK of all bytes before `ack` acknowledges.
-static uint64_t acknowledge(struct sender *s, uint64_t ack, struct tcp_ack_facts *facts, ps_t now)
+// All bytes before `ack` have arrived.
+static void acknowledge(struct sender *s, uint64_t ack, struct tcp_ack_facts *facts, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
     bool sack = tcp_sender_spec(s)->sack;
@@ -146,7 +141,6 @@ static uint64_t acknowledge(struct sender *s, uint64_t ack, struct tcp_ack_facts
         count_duplicates(s, acked, facts);
     if (acked > 0)
         sender_acknowledge(s, number, now);
-    return acked;
 }
 
 // The rule of packet analysers: an ACK without data that repeats number and window of the last one,

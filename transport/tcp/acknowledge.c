@@ -155,9 +155,7 @@ static void delay(struct tcp_receiver *r, ps_t now)
 
 void tcp_acknowledge(struct tcp_receiver *r, enum tcp_ack_kind kind, ps_t now)
 {
-    if (r->closed)
-        tcp_reply(r, 0, now);
-    else if (kind == TCP_ACK_NOW)
+    if (r->closed || kind == TCP_ACK_NOW)
         tcp_reply(r, 0, now);
     else if (kind == TCP_ACK_GAP)
         compress(r, now);

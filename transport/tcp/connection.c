@@ -39,8 +39,8 @@ static uint64_t receive_window(const struct sender *s)
     return bytes >> scale << scale;
 }
 
-// Forget everything of an earlier connection on this memory. The numbers of segments and bytes
-// continue, which hides the end of the sequence space from both ends.
+// Reset the TCP state for a new connection. Segment and byte numbers continue from the earlier
+// connection that used this memory, so the receiver needs no notice of a new origin.
 static void connection_reset(struct sender *s, uint32_t count)
 {
     struct tcp_sender *t = tcp_of(s);

@@ -129,7 +129,7 @@ static void note_end(struct tcp_early *early, uint64_t byte, uint64_t token)
     early->ends[at] = (struct tcp_end){byte, token};
 }
 
-// Put the range first in the list of SACK blocks, in the place of those that it covers.
+// Insert the range at the front of the list of SACK blocks, and remove the blocks that it touches.
 static void note_recent(struct tcp_early *early, struct byte_range range)
 {
     uint32_t n = 0;

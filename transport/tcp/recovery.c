@@ -2,8 +2,8 @@
 // Recovery from loss: when an episode starts and ends (RFC 5681, 6582, 6675), and the window during
 // a reduction (Proportional Rate Reduction, RFC 6937).
 //
-// The states and their order follow those that Linux describes in tcp_input.c: Open, Disorder, CWR
-// (here TCP_REDUCING), Recovery, Loss. A reduction is never started within another one.
+// enum tcp_congestion has the states of Linux (tcp_input.c): Open, Disorder, CWR, which is called
+// TCP_REDUCING here, Recovery and Loss. While one reduction is under way no other one starts.
 #include "transport/tcp/tcp.h"
 
 static bool reducing(const struct tcp_sender *t)

@@ -50,7 +50,8 @@ void tcp_on_window(struct sender *s, ps_t now)
     if (t->state == TCP_REDUCING || t->state == TCP_RECOVERY)
         return; // the reduction moves the window towards the policy's
     t->cwnd = tcp_policy_window(s);
-    tcp_update(s);
+    if (!t->busy) // else the event that is being handled calls tcp_update() at its end
+        tcp_update(s);
 }
 
 // Write segment `number` of message `m` to *p.

@@ -271,8 +271,8 @@ static void observe(const struct sender *s, double *out)
 }
 
 // Timers that a transmission starts: the retransmission timeout, and a tail loss probe after two
-// smoothed RTTs. No RTT is shorter than the base RTT of the smallest packets, of which half the
-// base RTT is a safe lower limit. The first timeout holds until there is an RTT sample: none comes
+// smoothed RTTs. The base RTT is that of a full segment; a small segment's RTT may be shorter, but
+// half the base RTT is taken as its lower limit. The first timeout holds until there is an RTT sample: none comes
 // from a handshake whose SYN was repeated.
 static ps_t shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps)
 {
