@@ -85,11 +85,11 @@ collwire_layer(config
   LIBS PkgConfig::jansson m m) # llround
 
 collwire_layer(cli
-  ALLOW engine trace sim report config jansson.h libsmartcols.h sha2.h
+  ALLOW engine trace sim report config jansson.h sha2.h
         # catalogues that list.c prints, and workloads from matrix products
         cc/cc.h cc/catalogue.h collective/collective.h workload/gemm.h
   VIA net wire topology cc collective switch transport analytical comm workload # sim/spec.h
-  LIBS PkgConfig::jansson PkgConfig::libmd PkgConfig::smartcols)
+  LIBS PkgConfig::jansson PkgConfig::libmd)
 
 # ---- the check ----
 
