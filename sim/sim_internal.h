@@ -63,6 +63,7 @@ struct sim {
     // Replaces net, switches and hosts if "network" is "analytical".
     struct analytical analytical;
     struct workload workload;
+    struct path_book path_book;    // critical paths of messages and jobs
     struct transfer transfer;      // for messages between ranks that share a dimension
     struct transfer_client client; // of the upper layer; valid while the layers are being connected
     struct ledger *ledger;         // NULL if the network is analytical
@@ -155,6 +156,10 @@ uint64_t sim_stripes_running(const struct sim *sim);
 void sim_stripes_init(struct sim *sim);
 void sim_stripes_free(struct sim *sim);
 void sim_collect_collectives(const struct sim *sim, struct result *r);
+// Results of critical paths: of a collective's record, and of every job that has ended.
+void sim_collect_critical(const struct sim *sim, const struct collective_record *record,
+                          struct collective_result *c);
+void sim_collect_slowest(const struct sim *sim, struct result *r);
 void sim_collect_trainings(const struct sim *sim, struct result *r);
 void sim_collect_timeline(const struct sim *sim, struct result *r);
 void sim_build_switches(struct sim *sim, struct err *err);

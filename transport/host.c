@@ -23,6 +23,8 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     struct hosts *hosts = ctx;
     if (p->kind == PACKET_DATA) {
         struct receiver *r = hosts->receivers[p->flow];
+        hosts->arriving = (struct arriving){meta_at(&hosts->net->meta, p->meta)->sent_ps, p->meta,
+                                            p->flags & (PACKET_LAST | PACKET_RETX)};
         if (!r)
             r = hosts_open_receiver(hosts, p->flow);
         r->dim->ops->on_data(r, node_port(hosts->net, node, local), p, now);
@@ -40,7 +42,12 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
     struct sender *s = nic_pop(nic, now);
     if (s == NULL)
         return false;
+    if (s->next_send_ps > s->last_start_ps || nic->paused_total_ps != s->time.paused_mark_ps)
+        sender_time_gap(s, now);
     s->dim->ops->fill(s, p, now);
+    s->time.sent_bytes += p->wire_bytes;
+    if (p->flags & (PACKET_LAST | PACKET_RETX))
+        sender_time_sent(s, p, now);
     sender_sent(s, p->wire_bytes, now);
     if (sender_may_send(s))
         nic_add(nic, s, now);
