@@ -150,6 +150,9 @@ endforeach()
 collwire_script_test(report_training unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_training.py)
 
+collwire_script_test(report_jobs unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/report/check_jobs.py)
+
 collwire_script_test(theory_study theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_study.py ${PROJECT_SOURCE_DIR})
 
