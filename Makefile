@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
 # Short names for common errands; CMake does the work.
 BUILD ?= build
+PREFIX ?= /usr/local
 
-.PHONY: build demo test test-long regen bench study-allreduce study-dlrm format lint clean
+.PHONY: build install demo test test-long regen bench study-allreduce study-dlrm format lint clean
 
 build:
 	@sh cmake/setup.sh
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
 	@cmake --build $(BUILD)
+
+install: build # PREFIX=/usr/local; DESTDIR is put before it
+	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 demo: build
 	$(BUILD)/collwire compare scenarios/collectives/allreduce-1d.json --cc none,window,dcqcn

@@ -201,6 +201,7 @@ static void keep_stats(struct sim *sim, const struct flow_record *f)
 
 void sim_keep_record(struct sim *sim, const struct flow_record *record)
 {
+    sim_jobs_record(sim, record);
     if (record->status == MESSAGE_DONE)
         keep_stats(sim, record);
     else if (record->status == MESSAGE_FAILED)

@@ -55,6 +55,7 @@ void result_free(struct result *r)
         free(r->trainings[i].use.mean);
     }
     free(r->trainings);
+    free(r->jobs);
     free(r->slices);
     free(r->flows);
     free(r->collectives);

@@ -170,6 +170,22 @@ struct slice_result {
 };
 #define SLICE_LANE_BITS 20
 
+// Messages and end of one job. With one job the summary is that of the run.
+struct job_result {
+    uint32_t job;
+    const char *name, *kind;
+    unsigned status;                  // index of job_words (report/metric_jobs.c)
+    ps_t start_ps, end_ps;            // end_ps: -1 = it has not ended
+    uint64_t messages, failed, bytes; // posted
+    struct stats fct_ns, slowdown;    // of completed messages
+    bool any_completed;
+    /* means over its collectives that have ended; 0 of them = unknown */
+    uint64_t collectives;
+    double collective_ns, busbw_bps, efficiency;
+    const struct training_result *training; // where several jobs train, else NULL; borrowed
+};
+enum job_status { JOB_RUNNING, JOB_COMPLETED, JOB_FAILED };
+
 struct pfc_port_result {
     char *at; // the paused port
     unsigned cls;
@@ -253,7 +269,9 @@ struct result {
     struct slowest_result *slowest; // [job] that has ended, in order
     size_t n_slowest;
     const struct slowest_result *last; // of the job that ended last; NULL = none has ended
-    struct slice_result *slices;       // the timeline, by job, rank and lane
+    struct job_result *jobs;           // [n_jobs] in the order of the scenario
+    size_t n_jobs;
+    struct slice_result *slices; // the timeline, by job, rank and lane
     size_t n_slices;
     bool timeline; // a timeline was requested
     bool timeline_cut;
