@@ -113,7 +113,7 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
     struct path *p = path_at(&l->sim->path_book, e->path);
     const struct arriving *by = &hosts->arriving;
     uint32_t flow = p->flow;
-    if (by->sent_ps > p->end_ps) {
+    if (by->timed && by->sent_ps > p->end_ps) {
         ps_t again = by->sent_ps - p->end_ps;
         ps_t timeout = e->timeout_ps < again ? e->timeout_ps : again;
         spend(p, PATH_TIMEOUT, timeout, PLACE_FLOW, flow);

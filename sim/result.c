@@ -59,6 +59,7 @@ void result_free(struct result *r)
     free(r->slices);
     free(r->flows);
     free(r->collectives);
+    free(r->explain_weights);
     free(r->pfc_ports);
     free(r->ports);
     free(r->switches);

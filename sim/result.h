@@ -297,7 +297,8 @@ struct result {
     size_t n_ports;
     struct switch_result *switches;
     size_t n_switches;
-    char **explain;
+    char **explain; // sentences, the most important first
+    double *explain_weights;
     size_t n_explain;
     struct series *series; // NULL = not requested
     /* machine */

@@ -18,13 +18,22 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 
 /* ---- packets that arrive ---- */
 
+// Of packets that neither end a message nor were sent again, nothing is needed.
+static inline void note_arrival(struct hosts *hosts, const struct packet *p)
+{
+    hosts->arriving.timed = p->flags & (PACKET_LAST | PACKET_RETX);
+    if (!hosts->arriving.timed)
+        return;
+    hosts->arriving.meta = p->meta;
+    hosts->arriving.sent_ps = meta_at(&hosts->net->meta, p->meta)->sent_ps;
+}
+
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
     struct hosts *hosts = ctx;
     if (p->kind == PACKET_DATA) {
         struct receiver *r = hosts->receivers[p->flow];
-        hosts->arriving = (struct arriving){meta_at(&hosts->net->meta, p->meta)->sent_ps, p->meta,
-                                            p->flags & (PACKET_LAST | PACKET_RETX)};
+        note_arrival(hosts, p);
         if (!r)
             r = hosts_open_receiver(hosts, p->flow);
         r->dim->ops->on_data(r, node_port(hosts->net, node, local), p, now);

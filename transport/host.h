@@ -68,9 +68,9 @@ struct host_observer {
 
 // The data packet that is arriving, for who hears of the messages that it completes.
 struct arriving {
-    ps_t sent_ps; // start of its transmission
+    bool timed; // its waits in queues are in the pool of meta-data; the others are not set if not
     uint32_t meta;
-    bool timed; // its waits in queues are in the pool of meta-data
+    ps_t sent_ps; // start of its transmission
 };
 
 // Sums over all flows. They are integers, so the order of addition does not matter.

@@ -7,7 +7,8 @@
 // Time that `bytes` take on the link of the sender's port.
 static ps_t link_ps(const struct sender *s, uint64_t bytes)
 {
-    return byte_time_span(&port_link(sender_hosts(s)->net, s->port)->byte_time, bytes);
+    const struct byte_time *bt = &port_link(sender_hosts(s)->net, s->port)->byte_time;
+    return bt->den == 1 ? (ps_t)(bytes * bt->num) : byte_time_span(bt, bytes);
 }
 
 // End of the sender's last transmission, or the time until which waits are counted if that is
