@@ -265,6 +265,14 @@ int result_set_commit(struct result_set *set, const char *run_json, struct err *
     return status;
 }
 
+void result_set_leave(struct result_set *set)
+{
+    descriptor_close(&set->lock_fd);
+    descriptor_close(&set->new_fd);
+    descriptor_close(&set->own_fd);
+    descriptor_close(&set->dir_fd);
+}
+
 void result_set_close(struct result_set *set)
 {
     if (!set)

@@ -37,7 +37,10 @@ static void test_tails(void **state)
     static const struct {
         size_t n;
         double tail;
-    } rows[] = {{5, 0.00095410055}, {6, 0.0024318032}, {8, 0.0057375205}, {20, 0.0158808299},
+    } rows[] = {{5, 0.00095410055},
+                {6, 0.0024318032},
+                {8, 0.0057375205},
+                {20, 0.0158808299},
                 {100, 0.0230643872}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_near(expanded_tail(rows[i].n), rows[i].tail, 4e-3 * rows[i].tail);
