@@ -64,7 +64,7 @@ static char *policies_that(const struct group *g, bool (*test)(const struct outc
 
 static bool is_identical(const struct outcome *o) { return o->identical; }
 
-// Seeds that give the same results count as one.
+// Seeds that give the same figures count as one.
 static void print_identical(const struct group *g, size_t width)
 {
     char *policies = policies_that(g, is_identical);
@@ -73,7 +73,7 @@ static void print_identical(const struct group *g, size_t width)
         n += g->outcomes[o].identical;
     if (n > 0) {
         char *text = text_format(
-            "Seeds change nothing here%s%s%s: the %zu gave the same results, which count once.",
+            "Seeds change nothing here%s%s%s: the %zu gave the same figures, which count once.",
             n == g->n ? "" : " for ", n == g->n ? "" : policies, "", g->outcomes[0].n);
         terminal_wrap(stdout, text, 0, 0, width);
         free(text);

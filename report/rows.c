@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "engine/rng.h"
 #include "engine/text.h"
 #include "report/csv.h"
 #include "report/metric_json.h"
@@ -98,26 +97,6 @@ static const char *status_of(const json_t *object)
     return "failed";
 }
 
-// A hash of everything but the scenario and the seed.
-static uint64_t digest_of(json_t *metrics)
-{
-    json_t *copy = json_copy(metrics);
-    json_object_del(copy, "scenario");
-    json_object_del(copy, "seed");
-    char *text = json_dumps(copy, JSON_COMPACT | JSON_REAL_PRECISION(10));
-    uint64_t hash = 1;
-    for (const char *at = text; at && *at != '\0';) {
-        uint64_t word = 0;
-        size_t n = strnlen(at, sizeof word);
-        memcpy(&word, at, n);
-        hash = hash_mix(hash ^ word) + n;
-        at += n;
-    }
-    free(text);
-    json_decref(copy);
-    return hash;
-}
-
 static void add_reasons(struct row *row, const json_t *metrics)
 {
     row->reasons = json_array();
@@ -163,7 +142,6 @@ void rows_add(struct rows *rows, const struct row_source *run)
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         row->values[c] = run_value(&row_columns[c], metrics, jobs < 2);
     add_reasons(row, metrics);
-    row->digest = metrics ? digest_of(metrics) : 0;
     json_int_t count =
         json_integer_value(json_object_get(json_object_get(metrics, "flows_summary"), "count"));
     if (count > 0 && json_array_size(json_object_get(metrics, "flows")) == 0)

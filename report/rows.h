@@ -35,7 +35,6 @@ struct row {
     json_t *reasons;     // of the whole run: why it did not complete, who waits, explanations
     size_t n_why;        // how many of them are not explanations
     uint64_t n_unlisted; // messages, if there are more than report.flows_max; else 0
-    uint64_t digest;     // equal for equal results, whatever scenario and seed
     double values[ROW_COLUMNS]; // NAN = the run does not have it
 };
 

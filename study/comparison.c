@@ -209,11 +209,15 @@ static void mark_best(struct group *g)
         best->best = true;
 }
 
+// True if all seeds gave the same figures.
 static bool identical(const struct outcome *o)
 {
     for (size_t i = 1; i < o->n; i++)
-        if (o->rows[i]->digest != o->rows[0]->digest)
-            return false;
+        for (size_t c = 0; c < ROW_COLUMNS; c++) {
+            double x = o->rows[i]->values[c], y = o->rows[0]->values[c];
+            if (x != y && !(isnan(x) && isnan(y)))
+                return false;
+        }
     return o->n > 1 && o->n_completed == o->n;
 }
 

@@ -22,7 +22,7 @@ struct outcome {
     const char *policy;
     const struct row **rows; // [n], in the order of seeds
     size_t n, n_completed;
-    bool identical; // several seeds, and all gave the same results
+    bool identical; // several seeds, and all gave the same figures
     bool best;
     struct column_summary columns[ROW_COLUMNS];
 };
