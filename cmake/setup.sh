@@ -4,10 +4,10 @@
 # also the second compiler and the linters.
 set -eu
 need="gcc libc6-dev cmake ninja-build pkg-config
-      libev-dev libjansson-dev libpcap-dev zlib1g-dev libsmartcols-dev librandom123-dev libmd-dev"
+      libev-dev libjansson-dev libpcap-dev zlib1g-dev libsmartcols-dev librandom123-dev libmd-dev libsqlite3-dev"
 for option; do
     case $option in
-    --tests) need="$need libcmocka-dev tshark python3 python3-jsonschema" ;;
+    --tests) need="$need libcmocka-dev tshark python3 python3-jsonschema parallel" ;;
     --ci) need="$need clang libclang-rt-14-dev clang-format clang-tidy cppcheck" ;;
     *) echo "usage: setup.sh [--tests] [--ci]" >&2 && exit 2 ;;
     esac
