@@ -31,6 +31,7 @@ static struct flow_record flows[] = {
      .retransmitted = 10,
      .cnps = 11,
      .timeouts = 12,
+     .life_ps = {[PATH_SENDING] = 300600, [PATH_QUEUED] = 489400},
      .status = 1},
     {.bytes = 13, .fct_ps = -1, .delivered_ps = -1, .ideal_ps = 14000, .status = 2},
 };
@@ -272,7 +273,8 @@ static const char *const of_flows[][2] = {
      "{\"id\":1,\"job\":2,\"qp\":3,\"src\":4,\"dst\":5,\"bytes\":6000,\"start_ns\":7,"
      "\"fct_ns\":800,\"delivered_ns\":790,\"ideal_ns\":400,\"slowdown\":2.0,"
      "\"delivered_bytes\":5999,\"goodput_bps\":60000000000,\"packets\":9,"
-     "\"retransmitted_packets\":10,\"cnps\":11,\"timeouts\":12,\"status\":\"completed\"}"},
+     "\"retransmitted_packets\":10,\"cnps\":11,\"timeouts\":12,"
+     "\"time\":{\"sending_ns\":301,\"queued_ns\":489},\"status\":\"completed\"}"},
     {"flows.1.fct_ns", "null"},
     {"flows.1.delivered_ns", "null"},
     {"flows.1.slowdown", "null"},
