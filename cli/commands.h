@@ -10,6 +10,7 @@ int command_validate(const struct options *o);
 int command_list(const struct options *o);
 int command_import(const struct options *o);
 int command_workload(const struct options *o);
+int command_report(const struct options *o);
 
 // True if progress is to be shown.
 bool progress_wanted(const struct options *o);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/invocation.h"
 #include "cli/signals.h"
 #include "engine/memory.h"
 
@@ -23,7 +24,7 @@ static const struct command {
 } commands[] = {
     {"run", command_run},           {"compare", command_compare}, {"validate", command_validate},
     {"list", command_list},         {"help", command_help},       {"import", command_import},
-    {"workload", command_workload},
+    {"workload", command_workload}, {"report", command_report},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
@@ -67,6 +68,7 @@ static int dispatch(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options options;
+    invocation_keep(argc, argv);
     signals_install();
     json_set_alloc_funcs(memory_bytes, free);
     int status = options_parse(&options, argc, argv) == 0 ? dispatch(&options) : EXIT_BAD_USE;

@@ -28,6 +28,8 @@ static const char usage[] =
     "  collwire run SCENARIO [--out DIR]                simulate; DIR/metrics.json, captures\n"
     "  collwire compare SCENARIO --cc a,b,c [--seeds K] [--jobs N] [--out DIR]\n"
     "                                                   the same under each policy, side by side\n"
+    "  collwire report DIR                              DIR/report.html: charts and tables of a run,\n"
+    "                                                   a comparison or a sweep\n"
     "  collwire validate SCENARIO [--print]             all errors at once; the resolved scenario\n"
     "  collwire list [cc|transport|topology|collective|workload|switch|metrics] [NAME]\n"
     "                                                   the catalogue with every parameter\n"
