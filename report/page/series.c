@@ -14,6 +14,8 @@
 
 enum { LINES = 12, OBSERVED_LINES = 4, POINT_BYTES = 9, MIN_POINTS = 60 };
 
+#define NEGLIGIBLE 0.02 // of the first line's score: lines below are left out
+
 enum point { POINT_MAX, POINT_MIN };
 
 // How samples become points.
@@ -86,21 +88,6 @@ static const double *points_of(const struct group *group, size_t line)
     return &group->values[line * group->n_points];
 }
 
-// Bounds of all values; false if there is none.
-static bool bounds(const struct group *group, double *low, double *high)
-{
-    bool any = false;
-    for (size_t i = 0; i < group->n * group->n_points; i++) {
-        double v = group->values[i];
-        if (isnan(v))
-            continue;
-        *low = !any || v < *low ? v : *low;
-        *high = !any || v > *high ? v : *high;
-        any = true;
-    }
-    return any;
-}
-
 static json_t *number(double value)
 {
     if (isnan(value))
@@ -120,20 +107,22 @@ static json_t *points_json(const double *points, size_t n)
 
 // ---- the lines that matter ----
 
-// Score a line: the largest value, or the negative mean (a small rate or window matters).
+// Score a line: its largest value; of a rate or window, how far its mean lies below its largest value.
+// A line that never changes has no score as a rate or window.
 static double score(const double *points, size_t n, enum point point)
 {
-    double sum = 0, max = -1;
+    double sum = 0, max = 0;
     size_t known = 0;
     for (size_t p = 0; p < n; p++)
         if (!isnan(points[p])) {
             sum += points[p];
-            max = points[p] > max ? points[p] : max;
+            max = known == 0 || points[p] > max ? points[p] : max;
             known++;
         }
     if (known == 0)
-        return (double)-INFINITY;
-    return point == POINT_MAX ? max + sum / (double)known * 1e-6 : -sum / (double)known;
+        return 0;
+    double mean = sum / (double)known;
+    return point == POINT_MAX ? max + mean * 1e-6 : (max - mean) / (fabs(max) > 0 ? fabs(max) : 1);
 }
 
 // The index of the best line that has not been taken, by score and then by order; n = none.
@@ -141,7 +130,7 @@ static size_t best_line(const struct group *group, const bool *taken)
 {
     size_t best = group->n;
     for (size_t i = 0; i < group->n; i++)
-        if (!taken[i] && group->scores[i] > (double)-INFINITY &&
+        if (!taken[i] && group->scores[i] > 0 &&
             (best == group->n || group->scores[i] > group->scores[best]))
             best = i;
     return best;
@@ -150,13 +139,15 @@ static size_t best_line(const struct group *group, const bool *taken)
 static json_t *lines_json(struct group *group, enum point point, size_t limit)
 {
     json_t *object = json_object();
+    double first = 0;
     bool *taken = memory_zeroed(group->n + 1, sizeof *taken);
     for (size_t i = 0; i < group->n; i++)
         group->scores[i] = score(points_of(group, i), group->n_points, point);
     for (size_t k = 0; k < limit; k++) {
         size_t i = best_line(group, taken);
-        if (i == group->n || (point == POINT_MAX && group->scores[i] <= 0))
+        if (i == group->n || group->scores[i] < first * NEGLIGIBLE)
             break;
+        first = k == 0 ? group->scores[i] : first;
         taken[i] = true;
         json_object_set_new(object, group->names[i],
                             points_json(points_of(group, i), group->n_points));
@@ -206,14 +197,15 @@ static void put_together(json_t *out, const struct group *group, enum point poin
 static json_t *kind_json(const struct grid *g, const json_t *lines, enum point point, size_t limit)
 {
     struct group group = group_read(g, lines, point);
-    double low = 0, high = 0;
     json_t *out = NULL;
-    if (bounds(&group, &low, &high) && (point == POINT_MAX ? high > 0 : high > low)) {
+    json_t *chosen = lines_json(&group, point, limit);
+    if (json_object_size(chosen) > 0) {
         out = json_object();
         json_object_set_new(out, "of", json_integer((json_int_t)group.n));
-        json_object_set_new(out, "lines", lines_json(&group, point, limit));
+        json_object_set(out, "lines", chosen);
         put_together(out, &group, point);
     }
+    json_decref(chosen);
     group_free(&group);
     return out;
 }
