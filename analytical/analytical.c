@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/critical_path.h"
 
 // ---- times ----
 
@@ -88,9 +89,13 @@ static void on_arrival(struct engine *e, struct sim_timer *timer, int revents)
     if (a->ended)
         a->ended(a->ended_ctx, m);
     sim_timer_end(e, &m->timer);
+    uint32_t path = path_own(a->path_book, m->path);
+    path_extend(a->path_book, path, PATH_NETWORK, e->now_ps);
+    uint32_t before = path_enter(a->path_book, path);
     slot_free(m); // the client may post again
     a->client.delivered(a->client.ctx, token, bytes, e->now_ps);
     a->client.sent(a->client.ctx, token, e->now_ps);
+    path_leave(a->path_book, before);
 }
 
 static void block_add(struct analytical *a)
@@ -125,6 +130,7 @@ void analytical_post(void *analytical, const struct transfer_request *request, p
     m->dst = request->dst;
     m->posted_ps = now;
     m->takes_ps = analytical_message_ps(a, m->src, m->dst, m->bytes);
+    m->path = path_take(a->path_book, now);
     m->in_flight = true;
     a->n_running++;
     a->posted_bytes += m->bytes;

@@ -26,6 +26,7 @@ struct analytical_message {
     struct analytical_message *next_free;
     uint64_t id, token, bytes; // id: sequence number of the post
     uint32_t job, src, dst;
+    uint32_t path; // critical path up to the post
     ps_t posted_ps, takes_ps;
     bool in_flight;
 };
@@ -33,6 +34,7 @@ struct analytical_message {
 struct analytical {
     /* config */
     struct engine *engine;
+    struct path_book *path_book;
     struct analytical_dim dims[COLL_MAX_DIMS]; // innermost first
     uint32_t n_dims;
     struct transfer_client client;

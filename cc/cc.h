@@ -18,7 +18,7 @@
 #include "net/int_hop.h"
 
 // version of this contract; increased whenever a struct or the meaning of a field changes
-#define CC_VERSION 2
+#define CC_VERSION 3
 
 #define CC_UNLIMITED UINT64_MAX // for cwnd_bytes: no window
 #define CC_TIMERS 2
@@ -156,6 +156,13 @@ struct cc_preset {
     struct cc_notification notification;
 };
 
+// Slow growth of a policy's rate or window after a cut, for explanations: a step in each interval.
+struct cc_growth {
+    uint64_t step_bps;   // of the rate; 0 = it grows by its window
+    uint64_t step_bytes; // of the window
+    ps_t every_ps;
+};
+
 // What a policy was compiled against: the contract's version and the size of every struct passed
 // between policy and host. These are compared once, when a policy is added, so no struct has to
 // carry its size in every event.
@@ -199,6 +206,8 @@ struct cc_ops {
     const char *(*check)(const void *params);
     // With CC_NEEDS_INT: true if the policy uses one byte per packet (PINT) instead of hop records.
     bool (*wants_pint)(const void *params);
+    // How fast the flow regains rate or window where it does not grow faster by other rules.
+    struct cc_growth (*growth)(const struct cc *cc);
 };
 
 // Check that `ops` has this version of the contract and sound parameters and presets. Returns 0, or

@@ -467,6 +467,14 @@ static size_t dcqcn_observe(const struct cc *cc, double *out, size_t cap)
     return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
+// Additive increase by the timer; the byte counter is slower at the low rates after a cut.
+static struct cc_growth dcqcn_growth(const struct cc *cc)
+{
+    const struct dcqcn *s = (const struct dcqcn *)(const void *)cc->priv;
+    const struct dcqcn_params *p = cc->params;
+    return (struct cc_growth){.step_bps = s->ai_bps, .every_ps = p->rate_timer_ps};
+}
+
 extern const struct cc_ops cc_dcqcn;
 const struct cc_ops cc_dcqcn = {
     .contract = CC_CONTRACT,
@@ -487,4 +495,5 @@ const struct cc_ops cc_dcqcn = {
     .on_timer = dcqcn_on_timer,
     .observe = dcqcn_observe,
     .observed = dcqcn_observed,
+    .growth = dcqcn_growth,
 };

@@ -353,6 +353,11 @@ static size_t dctcp_observe(const struct cc *cc, double *out, size_t cap)
     return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
+static struct cc_growth dctcp_growth(const struct cc *cc)
+{
+    return (struct cc_growth){.step_bytes = cc->env->mtu_bytes, .every_ps = cc->env->base_rtt_ps};
+}
+
 extern const struct cc_ops cc_dctcp;
 const struct cc_ops cc_dctcp = {
     .contract = CC_CONTRACT,
@@ -372,4 +377,5 @@ const struct cc_ops cc_dctcp = {
     .on_signal = dctcp_on_signal,
     .observe = dctcp_observe,
     .observed = dctcp_observed,
+    .growth = dctcp_growth,
 };

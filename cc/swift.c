@@ -363,6 +363,13 @@ static size_t swift_observe(const struct cc *cc, double *out, size_t cap)
     return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
+static struct cc_growth swift_growth(const struct cc *cc)
+{
+    const struct swift_params *p = cc->params;
+    return (struct cc_growth){.step_bytes = (uint64_t)(p->ai * cc->env->mtu_bytes),
+                              .every_ps = cc->env->base_rtt_ps};
+}
+
 extern const struct cc_ops cc_swift;
 const struct cc_ops cc_swift = {
     .contract = CC_CONTRACT,
@@ -382,4 +389,5 @@ const struct cc_ops cc_swift = {
     .observe = swift_observe,
     .observed = swift_observed,
     .check = swift_check,
+    .growth = swift_growth,
 };

@@ -66,17 +66,17 @@ collwire_layer(collective ALLOW engine)
 
 collwire_layer(switch ALLOW engine net)
 collwire_layer(transport ALLOW engine net cc wire zlib.h LIBS PkgConfig::zlib) # ICRC
-collwire_layer(analytical ALLOW engine topology collective net/transfer.h)
+collwire_layer(analytical ALLOW engine topology collective net/critical_path.h net/transfer.h)
 
-collwire_layer(comm ALLOW engine collective net/transfer.h)
-collwire_layer(workload ALLOW engine collective comm net/transfer.h LIBS m)
+collwire_layer(comm ALLOW engine collective net/critical_path.h net/transfer.h)
+collwire_layer(workload ALLOW engine collective comm net/critical_path.h net/transfer.h LIBS m)
 collwire_layer(trace ALLOW engine net wire pcap.h LIBS PkgConfig::libpcap)
 
 collwire_layer(sim
   ALLOW engine net topology cc collective switch transport analytical comm workload trace wire)
 
 collwire_layer(report
-  ALLOW engine net/drop.h sim/result.h jansson.h libsmartcols.h
+  ALLOW engine net/critical_path.h net/drop.h sim/result.h jansson.h libsmartcols.h
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h

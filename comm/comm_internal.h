@@ -27,8 +27,9 @@ struct walk {
     struct phase_run *run;
     uint32_t member; // index in the run's group
     uint32_t step;
-    bool begun;   // the rank has begun the phase
-    bool delayed; // the timer is armed and the step not yet issued
+    uint32_t path; // critical path up to the start of the delay
+    bool begun;    // the rank has begun the phase
+    bool delayed;  // the timer is armed and the step not yet issued
     uint32_t early_base, n_early;
     struct arrivals now, *early; // of this step; of later steps: early[step - early_base]
 };
@@ -48,6 +49,7 @@ struct phase_run {
     ps_sum_t ready_ps;      // sum over ready members of the time since the start of the collective
     struct sim_timer timer; // end of a phase in closed form
     ps_t ends_ps;           // time of that end, PS_NEVER = not in closed form
+    uint32_t path;          // critical path up to the start in closed form
     ps_t began_ps;          // time of the start in its dimension; PS_NEVER = not started
     struct phase_run *next_free, *next;
     struct walk walks[];
@@ -105,6 +107,8 @@ void walk_begin(struct walk *walk, ps_t now);
 void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request);
 void recorder_start(struct phase_run *run, ps_t now); // the first member of the run begins
 void recorder_end(struct phase_run *run, ps_t now);
+// the last member has ended its part, at the end of `path`
+void recorder_path(struct collective_record *record, const struct path *path);
 // a member has ended its part
 void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now);
 

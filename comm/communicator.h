@@ -28,6 +28,7 @@ struct dim_use;
 struct comm_job {
     /* config */
     struct engine *engine;
+    struct path_book *path_book;
     const struct transfer *transfer;
     // Bandwidth from one rank to another over all its ports, in bytes/s or any other fixed unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
@@ -55,6 +56,7 @@ struct comm_request {
     // all_to_all over all ranks at once; NULL = all vectors have `bytes`
     const struct coll_uneven *uneven;
     bool urgent;      // has priority over requests that are not urgent
+    uint32_t label;   // names the collective on critical paths; 0 = without a name
     const char *name; // for the record
 };
 

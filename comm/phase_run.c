@@ -9,6 +9,7 @@
 #include "comm/comm_internal.h"
 #include "engine/assert.h"
 #include "engine/memory.h"
+#include "net/critical_path.h"
 
 /* ---- memory: runs are used again, one list of free ones for each size of groups ---- */
 
@@ -202,6 +203,7 @@ static void delay(struct walk *walk, ps_t at)
 {
     const struct comm_job *job = walk->run->comm->job;
     walk->delayed = true;
+    walk->path = path_take(job->path_book, job->engine->now_ps);
     (*job->delays)++;
     sim_timer_start(job->engine, &walk->timer, at);
 }
@@ -238,9 +240,14 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct walk *walk = timer->data;
+    const struct comm_job *job = walk->run->comm->job;
+    uint32_t path = path_own(job->path_book, walk->path);
+    path_extend(job->path_book, path, PATH_SCHEDULED, e->now_ps);
+    uint32_t before = path_enter(job->path_book, path);
     walk->delayed = false;
-    (*walk->run->comm->job->delays)--;
+    (*job->delays)--;
     walk_on(walk, e->now_ps);
+    path_leave(job->path_book, before);
 }
 
 static void walk_timers_init(struct phase_run *run)

@@ -213,3 +213,15 @@ void timeline_add(struct timeline *t, const struct timeline_slice *slice)
         t->slices = memory_grow(t->slices, &t->cap, sizeof *t->slices);
     t->slices[t->n++] = *slice;
 }
+
+// Before the path began, its first rank had not issued the collective, or another collective had the
+// dimension.
+void recorder_path(struct collective_record *record, const struct path *path)
+{
+    struct critical_record *c = &record->critical;
+    c->known = true;
+    c->rank = path->rank;
+    memcpy(c->parts, path->parts, sizeof c->parts);
+    memcpy(c->places, path->places, sizeof c->places);
+    c->parts[PATH_OTHERS] += path->begin_ps - record->start_ps;
+}

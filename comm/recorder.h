@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "comm/communicator.h"
+#include "net/critical_path.h"
 
 // All phases of one operation along one dimension, over all chunks.
 struct phase_record {
@@ -25,6 +26,14 @@ struct dim_record {
     ps_sum_t busy_ps; // sum over groups of the time in which a phase ran
 };
 
+// Where the time of a collective went: its critical path. The parts add up to its time.
+struct critical_record {
+    bool known;
+    uint32_t rank; // whose issue began the path
+    ps_t parts[PATH_CAUSES];
+    struct path_place places[PATH_PLACES];
+};
+
 struct collective_record {
     // numbers among the job's communicators and the communicator's collectives
     uint32_t job, comm, number;
@@ -35,6 +44,7 @@ struct collective_record {
     // start of the first rank; last byte of the last rank (PS_NEVER = not finished)
     ps_t start_ps, end_ps;
     uint32_t ranks_done;
+    struct critical_record critical;
     uint32_t n_phases, n_dims; // n_dims: those of the schedule plus one for all ranks at once
     struct phase_record *phases;
     struct dim_record *dims;

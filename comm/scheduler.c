@@ -8,15 +8,21 @@
 
 #include "comm/admission.h"
 #include "engine/memory.h"
+#include "net/critical_path.h"
 
 /* ---- phases in closed form ---- */
 
 static void closed_form_end(struct phase_run *run, ps_t now)
 {
     uint32_t members = run->n_members; // `run` may be freed by the last member
-    (*run->comm->job->delays)--;
+    const struct comm_job *job = run->comm->job;
+    uint32_t path = path_own(job->path_book, run->path);
+    path_extend(job->path_book, path, PATH_NETWORK, now);
+    uint32_t before = path_enter(job->path_book, path);
+    (*job->delays)--;
     for (uint32_t m = 0; m < members; m++)
         scheduler_member_done(run, m, now);
+    path_leave(job->path_book, before);
 }
 
 // If phases of one queue end at the same time, the one that began first must end first, which
@@ -70,6 +76,7 @@ static bool closed_form(struct phase_run *run, ps_t now)
         return false;
     sim_timer_init(e, &run->timer, comm_rank(c, run_member(run, 0)), on_closed_form, run);
     run->ends_ps = now + duration;
+    run->path = path_take(c->job->path_book, now);
     sim_timer_start(e, &run->timer, run->ends_ps);
     (*c->job->delays)++;
     struct phase_record *record = phase_record_of(run);
@@ -84,18 +91,38 @@ static bool closed_form(struct phase_run *run, ps_t now)
 
 /* ---- phases ---- */
 
+// The event that starts a phase may belong to another collective, whose phase has made room in the
+// dimension. Then the collective's path begins here. Returns true if it does; path_leave() ends it.
+static bool enter_path(const struct phase_run *run, ps_t now, uint32_t *before)
+{
+    struct path_book *book = run->comm->job->path_book;
+    uint32_t owner = (uint32_t)run->instance->record + 1, current = path_take(book, now);
+    if (path_at(book, current)->owner == owner) {
+        path_drop(book, current);
+        return false;
+    }
+    uint32_t rank = path_at(book, current)->rank, whole = path_join(book, current);
+    *before =
+        path_enter(book, path_fork(book, whole, rank, owner, run->instance->request.label, now));
+    return true;
+}
+
 void scheduler_start(struct phase_run *run, ps_t now)
 {
+    struct path_book *book = run->comm->job->path_book;
     struct phase_record *record = phase_record_of(run);
+    uint32_t before;
+    bool entered = enter_path(run, now, &before);
     run->began_ps = now;
     recorder_start(run, now);
     record->waits += run->n_members;
     record->queueing_ps +=
         (ps_sum_t)(now - run->instance->start_ps) * run->n_members - run->ready_ps;
-    if (closed_form(run, now))
-        return;
-    for (uint32_t m = 0; m < run->n_members; m++)
+    uint32_t members = closed_form(run, now) ? 0 : run->n_members;
+    for (uint32_t m = 0; m < members; m++)
         walk_begin(&run->walks[m], now);
+    if (entered)
+        path_leave(book, before);
 }
 
 // A rank is ready for its current phase.
@@ -116,11 +143,16 @@ static void enter(struct communicator *c, struct instance *in, uint32_t chunk, u
 static void rank_done(struct communicator *c, struct instance *in, uint32_t rank, ps_t now)
 {
     struct collective_record *record = &c->job->recorder->records[in->record];
-    uint32_t ticket = in->tickets[rank];
+    struct path_book *book = c->job->path_book;
+    uint32_t ticket = in->tickets[rank], path = path_take(book, now);
     record->ranks_done++;
-    if (--in->ranks_left == 0)
+    if (--in->ranks_left == 0) {
         record->end_ps = now;
+        recorder_path(record, path_at(book, path));
+    }
+    uint32_t before = path_enter(book, path_join(book, path));
     c->done(c->ctx, rank, ticket, now);
+    path_leave(book, before);
 }
 
 static void run_end(struct phase_run *run, ps_t now)
@@ -162,11 +194,16 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
         admission_close(c, in);
         return false;
     }
+    struct path_book *book = c->job->path_book;
+    uint32_t path = path_fork(book, path_take(book, now), comm_rank(c, member),
+                              (uint32_t)in->record + 1, in->request.label, now);
+    uint32_t before = path_enter(book, path);
     in->tickets[member] = ticket;
     in->runs_open++; // keeps the collective alive while chunks begin
     for (uint32_t chunk = 0; chunk < in->n_chunks; chunk++)
         enter(c, in, chunk, member, now);
     in->runs_open--;
+    path_leave(book, before);
     admission_close(c, in);
     return true;
 }

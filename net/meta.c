@@ -23,6 +23,7 @@ void meta_pool_free(struct meta_pool *pool)
         memory_release(pool->slots, pool->reserved_bytes);
     free(pool->hops);
     free(pool->sacks);
+    free(pool->waits);
     *pool = (struct meta_pool){0};
 }
 
@@ -50,4 +51,22 @@ void meta_pool_grow_sacks(struct meta_pool *pool)
     size_t n = pool->n_slots > 2 * pool->n_sack_slots ? pool->n_slots : 2 * pool->n_sack_slots;
     pool->sacks = memory_resize(pool->sacks, n * META_SACKS, sizeof *pool->sacks);
     pool->n_sack_slots = (uint32_t)n;
+}
+
+void meta_pool_grow_waits(struct meta_pool *pool)
+{
+    size_t n = pool->n_slots > 2 * pool->n_wait_slots ? pool->n_slots : 2 * pool->n_wait_slots;
+    pool->waits = memory_resize(pool->waits, n, sizeof *pool->waits);
+    pool->n_wait_slots = (uint32_t)n;
+}
+
+void meta_add_wait(struct meta_pool *pool, uint32_t slot, uint32_t port, ps_t wait_ps)
+{
+    struct meta_waits *w = &pool->waits[slot];
+    if (w->n == META_WAITS) {
+        w->wait_ps[META_WAITS - 1] += wait_ps;
+        return;
+    }
+    w->port[w->n] = port;
+    w->wait_ps[w->n++] = wait_ps;
 }

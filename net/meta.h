@@ -48,16 +48,26 @@ struct sack_block {
 };
 #define META_SACKS 4 // blocks that a packet has room for
 
+// Waiting times of a packet in queues of switches, by output port. Kept for the packets that end a
+// message (PACKET_LAST) and for retransmissions (PACKET_RETX).
+#define META_WAITS 6 // later waits of a packet are added to the last
+struct meta_waits {
+    uint32_t n;
+    uint32_t port[META_WAITS];
+    ps_t wait_ps[META_WAITS];
+};
+
 _Static_assert(sizeof(struct packet_meta) == 32, "struct packet_meta is half a cache line");
 
 struct meta_pool {
     struct packet_meta *slots; // never moves
     struct int_hop *hops;      // [slot * per_slot]; NULL until INT is first enabled for a packet
     struct sack_block *sacks;  // [slot * META_SACKS]; NULL until a packet first carries some
+    struct meta_waits *waits;  // [slot]; NULL until a packet has waits
     uint32_t per_slot;         // INT records that a packet has room for; set before INT is first
                                // enabled
     uint32_t free_head;        // 0 = none, because slot 0 is reserved
-    uint32_t n_slots, n_used, cap_slots, n_hop_slots, n_sack_slots;
+    uint32_t n_slots, n_used, cap_slots, n_hop_slots, n_sack_slots, n_wait_slots;
     size_t reserved_bytes;
 };
 
@@ -66,6 +76,10 @@ void meta_pool_free(struct meta_pool *pool);
 void meta_pool_grow(struct meta_pool *pool);
 void meta_pool_grow_hops(struct meta_pool *pool);
 void meta_pool_grow_sacks(struct meta_pool *pool);
+void meta_pool_grow_waits(struct meta_pool *pool);
+
+// Note that a packet has waited at a port.
+void meta_add_wait(struct meta_pool *pool, uint32_t slot, uint32_t port, ps_t wait_ps);
 
 // Allocate a slot. Its fields are not initialised.
 static inline uint32_t meta_alloc(struct meta_pool *pool)
@@ -119,6 +133,14 @@ static inline struct sack_block *meta_sacks(struct meta_pool *pool, uint32_t slo
     if (slot >= pool->n_sack_slots)
         meta_pool_grow_sacks(pool);
     return &pool->sacks[(size_t)slot * META_SACKS];
+}
+
+// Begin to keep the waits of a packet.
+static inline void meta_keep_waits(struct meta_pool *pool, uint32_t slot)
+{
+    if (slot >= pool->n_wait_slots)
+        meta_pool_grow_waits(pool);
+    pool->waits[slot].n = 0;
 }
 
 // Returns the INT records of a packet, or NULL if INT is off for it.

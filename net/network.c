@@ -123,7 +123,10 @@ unqueue(struct network *net, uint32_t index, unsigned slot, const struct packet 
     uint64_t held = queue->bytes;
     queue->bytes -= p->frame_bytes;
     port->queued_bytes -= p->frame_bytes;
-    port->wait_byte_ps += (double)p->frame_bytes * (double)(now - p->arrives_ps);
+    ps_t wait_ps = now - p->arrives_ps;
+    port->wait_byte_ps += (double)p->frame_bytes * (double)wait_ps;
+    if (p->flags & (PACKET_LAST | PACKET_RETX) && wait_ps > 0)
+        meta_add_wait(&net->meta, p->meta, index, wait_ps);
     return held;
 }
 

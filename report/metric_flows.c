@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The metrics of messages and collectives.
+#include "report/critical.h"
 #include "report/metric_parts.h"
 #include "sim/result.h"
 
@@ -29,6 +30,18 @@ static double goodput(const void *record)
 {
     const struct flow_record *f = record;
     return (double)f->bytes * 8 / ((double)f->fct_ps / (double)PS_PER_S);
+}
+
+static bool was_delivered(const void *record)
+{
+    const struct flow_record *f = record;
+    return f->delivered_ps >= 0;
+}
+
+static json_t *life_json(const void *record)
+{
+    const struct flow_record *f = record;
+    return causes_json(f->life_ps, f->delivered_ps);
 }
 
 static const struct metric flow_rows[] = {
@@ -63,6 +76,9 @@ static const struct metric flow_rows[] = {
      INTEGER(flow_record, retransmitted)},
     {"cnps", METRIC_COUNT, "congestion notifications for the flow", INTEGER(flow_record, cnps)},
     {"timeouts", METRIC_COUNT, "retransmission timeouts", INTEGER(flow_record, timeouts)},
+    {"time", METRIC_NS,
+     "where the time from posting to delivery went; only what is not zero; null = not delivered",
+     .type = METRIC_CUSTOM, .table = &life_table, .json = life_json, .known = was_delivered},
     {"status", METRIC_WORDS, "running, completed or failed", WORD(flow_record, status, flow_words)},
 };
 METRIC_TABLE(flow_table, flow_rows);
@@ -144,6 +160,12 @@ static const struct metric dim_rows[] = {
 };
 static METRIC_TABLE(dim_table, dim_rows);
 
+static bool has_critical(const void *record)
+{
+    const struct collective_result *c = record;
+    return c->critical.known;
+}
+
 static const struct metric collective_rows[] = {
     {"job", METRIC_WORDS, "index of its job in `workload`", INTEGER(collective_result, job)},
     {"name", METRIC_WORDS, "of the job, or of the layer", TEXT(collective_result, name)},
@@ -165,6 +187,8 @@ static const struct metric collective_rows[] = {
      TIME(collective_result, ideal_ps)},
     {"efficiency", METRIC_RATIO, "ideal_ns / duration_ns", REAL(collective_result, efficiency),
      .known = ended_with_ideal},
+    {"critical", METRIC_WORDS, "its critical path, from start_ns to end_ns; null = has not ended",
+     OBJECT(collective_result, critical, critical_table), .known = has_critical},
     {"phases", METRIC_WORDS, "all chunks' phases of one operation along one dimension",
      LIST(collective_result, phases, n_phases, phase_table)},
     {"dims", METRIC_WORDS, "use of the dimensions",

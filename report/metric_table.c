@@ -4,6 +4,7 @@
 // record.
 #include "report/metric_table.h"
 
+#include "report/metric_json.h"
 #include "report/metric_parts.h"
 #include "report/series.h"
 
@@ -39,6 +40,12 @@ static size_t flows_written(const void *record)
     return r->flows_complete ? r->n_flows : 0;
 }
 
+static json_t *slowest_of(const void *record)
+{
+    const struct result *r = record;
+    return r->last ? metric_json(&slowest_table, r->last) : json_null();
+}
+
 static json_t *scenario_of(const void *record)
 {
     const struct metrics_record *m = record;
@@ -61,6 +68,9 @@ static const struct metric metrics_rows[] = {
     {"flows_summary", METRIC_WORDS, "over all messages", OBJECT(result, summary, summary_table)},
     {"collectives", METRIC_WORDS, "a record a collective",
      LIST(result, collectives, n_collectives, collective_table)},
+    {"slowest", METRIC_WORDS,
+     "what ended last, and where its time went along its critical path; null = nothing has ended",
+     .type = METRIC_CUSTOM, .table = &slowest_table, .json = slowest_of},
     {"training", METRIC_WORDS,
      "of one training job the object, of several a list; null = there is none",
      ONE_OR_LIST(result, trainings, n_trainings, training_table)},

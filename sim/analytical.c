@@ -25,7 +25,7 @@ static void on_ended(void *ctx, const struct analytical_message *m)
 {
     struct flow_record record = record_of(m);
     record.delivered_bytes = m->bytes;
-    record.fct_ps = record.delivered_ps = m->takes_ps;
+    record.fct_ps = record.delivered_ps = record.life_ps[PATH_NETWORK] = m->takes_ps;
     record.status = MESSAGE_DONE;
     sim_keep_record(ctx, &record);
 }
@@ -42,6 +42,7 @@ void sim_analytical_init(struct sim *sim)
 {
     struct analytical *a = &sim->analytical;
     *a = (struct analytical){.engine = &sim->engine,
+                             .path_book = &sim->path_book,
                              .n_dims = sim->spec->n_dims,
                              .client = workload_client(&sim->workload),
                              .ended = on_ended,

@@ -162,6 +162,7 @@ static void build_workload(struct sim *sim)
         sim->start_jitter_ps[r] = (ps_t)rng_below(&rng, (uint64_t)jitter + 1);
     }
     sim->workload.engine = &sim->engine;
+    sim->workload.path_book = &sim->path_book;
     if (sim_is_analytical(sim)) {
         sim->workload.transfer = analytical_transfer(&sim->analytical);
     } else {
@@ -196,6 +197,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     sim->spec = spec;
     sim->stats.fct_ns.limit = sim->stats.slowdown.limit = (size_t)spec->report.flows_max;
     engine_init(&sim->engine, spec->seed);
+    path_book_init(&sim->path_book);
     prepare_hosts(sim);
     build_graph(sim, err);
     sim->stats.ranks = memory_zeroed(sim->graph.n_ranks, sizeof *sim->stats.ranks);
@@ -244,6 +246,7 @@ void sim_free(struct sim *sim)
     graph_free(&sim->graph);
     ideal_paths_free(sim->ideal);
     engine_free(&sim->engine);
+    path_book_free(&sim->path_book);
     free(sim->changes);
     free(sim->change_timers);
     free(sim->fault_ports);

@@ -280,6 +280,7 @@ struct result *sim_result(struct sim *sim)
     collect_flows(sim, r);
     sim_collect_collectives(sim, r);
     sim_collect_trainings(sim, r);
+    sim_collect_slowest(sim, r);
     sim_collect_timeline(sim, r);
     collect_fabric(sim, r);
     if (!workload_done(&sim->workload))

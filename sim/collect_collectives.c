@@ -107,5 +107,6 @@ void sim_collect_collectives(const struct sim *sim, struct result *r)
         collect_phases(record, c);
         collect_dims(record, c);
         collect_rates(c, request->op);
+        sim_collect_critical(sim, record, c);
     }
 }

@@ -7,10 +7,18 @@
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
 
-void result_explain(struct result *r, char *sentence)
+void result_explain(struct result *r, double weight, char *sentence)
 {
-    r->explain = memory_resize(r->explain, r->n_explain + 1, sizeof *r->explain);
-    r->explain[r->n_explain++] = sentence;
+    size_t at = r->n_explain++;
+    r->explain = memory_resize(r->explain, r->n_explain, sizeof *r->explain);
+    r->explain_weights =
+        memory_resize(r->explain_weights, r->n_explain, sizeof *r->explain_weights);
+    for (; at > 0 && r->explain_weights[at - 1] < weight; at--) {
+        r->explain[at] = r->explain[at - 1];
+        r->explain_weights[at] = r->explain_weights[at - 1];
+    }
+    r->explain[at] = sentence;
+    r->explain_weights[at] = weight;
 }
 
 static const struct switch_result *fullest(const struct result *r)
@@ -22,53 +30,47 @@ static const struct switch_result *fullest(const struct result *r)
     return best;
 }
 
-static const struct port_result *longest_queue(const struct result *r)
+static bool has_lossless(const struct sim *sim)
 {
-    const struct port_result *best = NULL;
-    for (size_t i = 0; i < r->n_ports; i++)
-        if (r->ports[i].from_switch &&
-            (!best || r->ports[i].max_queue_bytes > best->max_queue_bytes))
-            best = &r->ports[i];
-    return best;
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++)
+        if (sim_lossless(sim, d) != 0)
+            return true;
+    return false;
+}
+
+// The length at which an ingress of a switch is stopped, when `used` bytes of the shared buffer are
+// used.
+static uint64_t xoff_bytes(const struct sim *sim, const struct switch_result *sw, uint64_t used)
+{
+    const struct switch_spec *spec = &sim->spec->dims[sim->spec->n_dims - 1].sw;
+    double alpha = sw->alpha > 0 ? sw->alpha : spec->pfc.alpha; // 0 if no ingress held a packet
+    return (uint64_t)(alpha * (double)(sw->shared_bytes - used)) + spec->reserve_bytes;
 }
 
 static void explain_pauses(const struct sim *sim, struct result *r)
 {
-    const struct dim_spec *dim = &sim->spec->dims[sim->spec->n_dims - 1];
     const struct switch_result *sw = fullest(r);
-    const struct port_result *queue = longest_queue(r);
-    char a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT];
-    if (!sw)
+    char a[UNIT_TEXT], b[UNIT_TEXT];
+    if (!sw || !has_lossless(sim))
         return;
-    if (sim_lossless(sim, sim->spec->n_dims - 1) == 0) {
-        result_explain(
-            r, text_format("no pauses: %s; %llu packets were dropped",
-                           dim->sw.pfc.enabled ? "no class in use is lossless" : "PFC is off",
-                           (unsigned long long)r->dropped_packets));
-        return;
-    }
-    // alpha is 0 if no ingress ever held a packet
-    double alpha = sw->alpha > 0 ? sw->alpha : dim->sw.pfc.alpha;
-    uint64_t empty = (uint64_t)(alpha * (double)sw->shared_bytes) + dim->sw.reserve_bytes;
-    uint64_t full = (uint64_t)(alpha * (double)(sw->shared_bytes - sw->max_buffer_bytes)) +
-                    dim->sw.reserve_bytes;
     if (r->pause_frames == 0) {
-        result_explain(
-            r, text_format("no pauses: max queue %s (%s); the fullest ingress held %s, and XOFF "
-                           "never fell below %s",
-                           human_bytes(r->max_queue_bytes, a), queue->at,
-                           human_bytes(sw->max_ingress_bytes, b), human_bytes(full, c)));
+        result_explain(r, EXPLAIN_REASON,
+                       text_format("no PFC: the fullest ingress held %s (%s), and PFC starts at %s",
+                                   human_bytes(sw->max_ingress_bytes, a), sw->at,
+                                   human_bytes(xoff_bytes(sim, sw, sw->max_buffer_bytes), b)));
         return;
     }
-    result_explain(r,
-                   text_format("PFC paused: %llu XOFF frames (refreshes included); an ingress of "
-                               "%s reached %s; XOFF is at %s when the switch is empty",
-                               (unsigned long long)r->pause_frames, sw->at,
-                               human_bytes(sw->max_ingress_bytes, a), human_bytes(empty, b)));
+    result_explain(
+        r, EXPLAIN_REASON,
+        text_format("PFC: %llu XOFF frames, refreshes included; an ingress of %s held %s, "
+                    "and the limit is %s when the switch is empty, less when it is not",
+                    (unsigned long long)r->pause_frames, sw->at,
+                    human_bytes(sw->max_ingress_bytes, a), human_bytes(xoff_bytes(sim, sw, 0), b)));
     if (r->drops[DROP_HEADROOM] == 0)
-        result_explain(r, text_format("no lossless drop: headroom use peaked at %s of %s",
-                                      human_bytes(sw->max_headroom_bytes, a),
-                                      human_bytes(sw->headroom_limit_bytes, b)));
+        result_explain(r, EXPLAIN_DETAIL,
+                       text_format("no lossless drop: headroom use peaked at %s of %s",
+                                   human_bytes(sw->max_headroom_bytes, a),
+                                   human_bytes(sw->headroom_limit_bytes, b)));
 }
 
 // The lowest Kmin among switch ports, or UINT64_MAX if no port marks.
@@ -83,23 +85,12 @@ static uint64_t lowest_kmin(const struct sim *sim)
     return kmin;
 }
 
-// For a policy that uses delay or telemetry.
-static void explain_by_ack(struct result *r, const char *name)
-{
-    char queue[UNIT_TEXT];
-    if (r->cc_cuts == 0)
-        result_explain(r, text_format("%s never acted: it never lowered a rate or a window; max "
-                                      "queue %s",
-                                      name, human_bytes(r->max_queue_bytes, queue)));
-    else
-        result_explain(r, text_format("%s lowered a rate or a window %llu times", name,
-                                      (unsigned long long)r->cc_cuts));
-}
-
 // For several policies in one network: the counters are sums over all flows.
 static void explain_policies(const struct sim *sim, struct result *r)
 {
-    result_explain(r,
+    if (r->cc_cuts == 0 && r->marked_packets == 0)
+        return;
+    result_explain(r, EXPLAIN_DETAIL,
                    text_format("%s together lowered a rate or a window %llu times; %llu packets "
                                "were marked, %llu CNPs were sent, %llu marks were echoed by ACKs",
                                r->policy, (unsigned long long)r->cc_cuts,
@@ -108,41 +99,53 @@ static void explain_policies(const struct sim *sim, struct result *r)
                                (unsigned long long)sim->hosts.counters.echoed_marks));
 }
 
+// Why a policy that uses marks did not act.
+static void explain_no_marks(const struct sim *sim, struct result *r, const struct cc_ops *cc)
+{
+    char a[UNIT_TEXT], b[UNIT_TEXT];
+    uint64_t kmin = lowest_kmin(sim);
+    if (kmin == UINT64_MAX)
+        result_explain(r, EXPLAIN_REASON,
+                       text_format("%s never acted: ECN is off at every switch", cc->name));
+    else
+        result_explain(r, EXPLAIN_REASON,
+                       text_format("%s never acted: the longest queue held %s, and marking starts "
+                                   "at %s",
+                                   cc->name, human_bytes(r->max_queue_bytes, a),
+                                   human_bytes(kmin, b)));
+}
+
 static void explain_policy(const struct sim *sim, struct result *r)
 {
     const struct dim_spec *dim = &sim->spec->dims[sim->spec->n_dims - 1];
     const struct cc_ops *cc = dim->cc;
-    uint64_t kmin = lowest_kmin(sim);
-    char a[UNIT_TEXT], b[UNIT_TEXT];
+    char queue[UNIT_TEXT];
     if (dim->n_stacks > 1) {
         explain_policies(sim, r);
         return;
     }
-    bool marks_act = r->marked_packets > 0 && dim->cc_preset->profile.ecn;
-    if (!(cc->needs & (CC_NEEDS_ECN | CC_NEEDS_CNP)) && !marks_act) {
-        if (r->marked_packets > 0)
-            result_explain(r, text_format("%llu packets were marked, but %s does not listen to ECN",
-                                          (unsigned long long)r->marked_packets, cc->name));
-        if (cc->on_ack)
-            explain_by_ack(r, cc->name);
-        return;
-    }
-    if (kmin == UINT64_MAX)
-        result_explain(r, text_format("%s never acted: ECN is off at every switch", cc->name));
-    else if (r->marked_packets == 0)
-        result_explain(r, text_format("%s never acted: 0 marks, 0 CNPs: max queue %s never passed "
-                                      "Kmin %s",
-                                      cc->name, human_bytes(r->max_queue_bytes, a),
-                                      human_bytes(kmin, b)));
-    else
-        result_explain(r,
-                       text_format("%s acted on %llu marks, %llu notifications: it lowered a rate "
-                                   "or a window %llu times",
-                                   cc->name, (unsigned long long)r->marked_packets,
-                                   (unsigned long long)(cc->needs & CC_NEEDS_CNP
-                                                            ? r->cnps
-                                                            : sim->hosts.counters.echoed_marks),
-                                   (unsigned long long)r->cc_cuts));
+    bool by_marks = cc->needs & (CC_NEEDS_ECN | CC_NEEDS_CNP) ||
+                    (r->marked_packets > 0 && dim->cc_preset->profile.ecn);
+    if (!by_marks && r->marked_packets > 0)
+        result_explain(r, EXPLAIN_REASON,
+                       text_format("%llu packets were marked, but policy %s ignores ECN marks",
+                                   (unsigned long long)r->marked_packets, cc->name));
+    if (by_marks && r->marked_packets == 0)
+        explain_no_marks(sim, r, cc);
+    else if (by_marks)
+        result_explain(
+            r, EXPLAIN_DETAIL,
+            text_format("%s got %llu notifications of %llu marked packets, and lowered a "
+                        "rate or a window %llu times",
+                        cc->name,
+                        (unsigned long long)(cc->needs & CC_NEEDS_CNP
+                                                 ? r->cnps
+                                                 : sim->hosts.counters.echoed_marks),
+                        (unsigned long long)r->marked_packets, (unsigned long long)r->cc_cuts));
+    else if (cc->on_ack && r->cc_cuts == 0)
+        result_explain(r, EXPLAIN_REASON,
+                       text_format("%s never lowered a rate or a window: the longest queue held %s",
+                                   cc->name, human_bytes(r->max_queue_bytes, queue)));
 }
 
 // Headroom was exhausted because the sender did not stop in time: PAUSE frames were lost, a pause
@@ -153,17 +156,20 @@ static void explain_headroom(const struct sim *sim, struct result *r)
     if (drops == 0)
         return;
     if (r->lost_pfc_frames > 0)
-        result_explain(r, text_format("%llu packets of lossless classes were dropped: %llu PFC "
-                                      "frames were lost on links, so senders were not stopped",
-                                      drops, (unsigned long long)r->lost_pfc_frames));
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("%llu packets of lossless classes were dropped: %llu PFC "
+                                   "frames were lost on links, so senders were not stopped",
+                                   drops, (unsigned long long)r->lost_pfc_frames));
     else if (sim_pauses_lapse(sim))
-        result_explain(r, text_format("%llu packets of lossless classes were dropped: pauses of "
-                                      "switch.pfc.quanta end before they can be refreshed",
-                                      drops));
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("%llu packets of lossless classes were dropped: pauses of "
+                                   "switch.pfc.quanta end before they can be refreshed",
+                                   drops));
     else
         result_explain(
-            r, text_format("%llu packets of lossless classes were dropped: headroom was too small",
-                           drops));
+            r, EXPLAIN_LOSS,
+            text_format("%llu packets of lossless classes were dropped: headroom was too small",
+                        drops));
 }
 
 static void explain_drops(const struct sim *sim, struct result *r)
@@ -175,23 +181,27 @@ static void explain_drops(const struct sim *sim, struct result *r)
     for (unsigned reason = 0; reason < DROP_REASONS; reason++)
         if (r->drops[reason] > 0 && sentences[reason])
             result_explain(
-                r, text_format("%llu %s", (unsigned long long)r->drops[reason], sentences[reason]));
+                r, EXPLAIN_LOSS,
+                text_format("%llu %s", (unsigned long long)r->drops[reason], sentences[reason]));
     if (r->watchdog_fired > 0)
-        result_explain(r, text_format("the PFC watchdog acted %llu times and dropped %llu packets",
-                                      (unsigned long long)r->watchdog_fired,
-                                      (unsigned long long)r->drops[DROP_WATCHDOG]));
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("the PFC watchdog acted %llu times and dropped %llu packets",
+                                   (unsigned long long)r->watchdog_fired,
+                                   (unsigned long long)r->drops[DROP_WATCHDOG]));
     uint64_t links =
         r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] + r->drops[DROP_LINK_DOWN];
     if (links > 0)
-        result_explain(r, text_format("links took %llu packets: %llu lost, %llu corrupted, %llu by "
-                                      "links that were down",
-                                      (unsigned long long)links,
-                                      (unsigned long long)r->drops[DROP_LINK_LOSS],
-                                      (unsigned long long)r->drops[DROP_LINK_CORRUPTION],
-                                      (unsigned long long)r->drops[DROP_LINK_DOWN]));
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("links took %llu packets: %llu lost, %llu corrupted, %llu by "
+                                   "links that were down",
+                                   (unsigned long long)links,
+                                   (unsigned long long)r->drops[DROP_LINK_LOSS],
+                                   (unsigned long long)r->drops[DROP_LINK_CORRUPTION],
+                                   (unsigned long long)r->drops[DROP_LINK_DOWN]));
     if (r->timeouts > r->tcp->timeouts) // those of TCP are explained with its retransmissions
-        result_explain(r, text_format("%llu retransmission timeouts",
-                                      (unsigned long long)(r->timeouts - r->tcp->timeouts)));
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("%llu retransmission timeouts",
+                                   (unsigned long long)(r->timeouts - r->tcp->timeouts)));
 }
 
 static void explain_deadlock(struct result *r)
@@ -204,20 +214,22 @@ static void explain_deadlock(struct result *r)
     for (size_t i = 0; i < r->n_deadlock; i++)
         fprintf(out, "%s waits for ", r->deadlock[i]);
     fprintf(out, "%s", r->deadlock[0]);
-    result_explain(r, text_close(out, &cycle));
+    result_explain(r, EXPLAIN_END, text_close(out, &cycle));
 }
 
 void sim_explain(const struct sim *sim, struct result *r)
 {
     if (sim_is_analytical(sim)) {
-        result_explain(r,
+        result_explain(r, EXPLAIN_REASON,
                        text_format("analytical network: closed forms know no contention, so every "
                                    "message took the time that it takes alone; there were no "
                                    "queues, pauses, marks or losses for a policy to act on"));
+        sim_explain_time(sim, r);
         sim_explain_collectives(sim, r);
         return;
     }
     explain_deadlock(r);
+    sim_explain_time(sim, r);
     explain_pauses(sim, r);
     explain_policy(sim, r);
     explain_drops(sim, r);

@@ -36,15 +36,16 @@ static void explain_one(const struct collective_record *record, const struct col
         if (d != dim && c->dims[d].busy > second)
             second = c->dims[d].busy;
     if (c->dims[dim].busy >= BOUND)
-        result_explain(r, text_format("collective %s: dimension %u bounds it, busy %.0f %% of the "
-                                      "time (the next one %.0f %%); phases waited %s for it",
-                                      c->name, dim, 100 * c->dims[dim].busy, 100 * second,
-                                      human_time(mean_wait(record, dim), wait)));
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("%s: dimension %u is the bottleneck, in use %.0f %% of the time "
+                                   "(the next one %.0f %%); phases waited %s for it",
+                                   c->name, dim, 100 * c->dims[dim].busy, 100 * second,
+                                   human_time(mean_wait(record, dim), wait)));
     else
-        result_explain(r, text_format("collective %s: no dimension was busy more than %.0f %% of "
-                                      "the time: phases follow one another; more chunks would "
-                                      "overlap them",
-                                      c->name, 100 * c->dims[dim].busy));
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("%s: no dimension was in use more than %.0f %% of the time: its "
+                                   "phases follow one another; more chunks would overlap them",
+                                   c->name, 100 * c->dims[dim].busy));
 }
 
 // Explain the last collective of every job that has finished one over several dimensions.

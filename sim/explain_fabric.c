@@ -3,6 +3,7 @@
 // how evenly equal paths were used, where packets were dropped.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
@@ -73,6 +74,27 @@ static void count_victims(const struct sim *sim, const struct result *r, struct 
     }
 }
 
+static void explain_tree(const struct sim *sim, struct result *r, struct tree *tree, bool others)
+{
+    char name[2 * GRAPH_NAME], queue[UNIT_TEXT];
+    double share = result_share(r, PATH_PAUSED);
+    uint64_t longest = port_stats(&sim->net, tree->root, r->sim_time_ps).max_queued_bytes;
+    count_victims(sim, r, tree);
+    graph_port_name(&sim->graph, tree->root, name);
+    result_explain(r, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS,
+                   text_format("PFC began at %s (queue up to %s): it stopped %u ports, %u of them "
+                               "NICs, up to %u hop%s away%s",
+                               name, human_bytes(longest, queue), tree->ports, tree->nics,
+                               tree->depth, tree->depth > 1 ? "s" : "",
+                               others ? "; other such trees are smaller" : ""));
+    if (tree->victims > 0)
+        result_explain(
+            r, share + EXPLAIN_LOSS,
+            text_format("victims: %u flow%s not use %s, but PFC stopped their NICs because "
+                        "of it",
+                        tree->victims, tree->victims > 1 ? "s do" : " does", name));
+}
+
 static void explain_trees(const struct sim *sim, struct result *r)
 {
     struct tree *trees = NULL, *widest = NULL;
@@ -90,20 +112,8 @@ static void explain_trees(const struct sim *sim, struct result *r)
     for (size_t i = 0; i < n; i++)
         if (!widest || trees[i].ports > widest->ports)
             widest = &trees[i];
-    if (widest) {
-        char name[2 * GRAPH_NAME], queue[UNIT_TEXT];
-        count_victims(sim, r, widest);
-        result_explain(
-            r, text_format(
-                   "congestion tree: %s (max queue %s) paused %u ports, %u of "
-                   "them NICs, up to %u hops away; %u flows that do not use it "
-                   "were held up%s",
-                   graph_port_name(&sim->graph, widest->root, name),
-                   human_bytes(port_stats(&sim->net, widest->root, r->sim_time_ps).max_queued_bytes,
-                               queue),
-                   widest->ports, widest->nics, widest->depth, widest->victims,
-                   n > 1 ? "; other trees are smaller" : ""));
-    }
+    if (widest)
+        explain_tree(sim, r, widest, n > 1);
     free(trees);
 }
 
@@ -116,6 +126,15 @@ static int busier(const void *a, const void *b)
     if (x->utilization != y->utilization)
         return x->utilization < y->utilization ? 1 : -1;
     return x < y ? -1 : x > y;
+}
+
+const struct port_result *result_busiest_link(const struct result *r)
+{
+    const struct port_result *best = NULL;
+    for (size_t i = 0; i < r->n_ports; i++)
+        if (!best || r->ports[i].utilization > best->utilization)
+            best = &r->ports[i];
+    return best;
 }
 
 #define BUSIEST 3
@@ -136,12 +155,13 @@ static void explain_links(struct result *r)
     for (size_t i = 0; i < n && i < BUSIEST; i++) {
         top += order[i]->bytes;
         used +=
-            (size_t)snprintf(text + used, sizeof text - used, "%s%s, %.1f %% of the time sending",
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s, in use %.0f %% of the time",
                              i > 0 ? "; " : "", order[i]->at, 100 * order[i]->utilization);
     }
     if (n > 0)
-        result_explain(r, text_format("busiest link%s: %s; %.0f %% of all bytes on links",
-                                      n > 1 ? "s" : "", text, 100 * (double)top / (double)all));
+        result_explain(r, EXPLAIN_DETAIL,
+                       text_format("busiest link%s: %s; together %.0f %% of the bytes of all links",
+                                   n > 1 ? "s" : "", text, 100 * (double)top / (double)all));
     free(order);
 }
 
@@ -150,7 +170,7 @@ static void explain_links(struct result *r)
 #define IMBALANCE_FROM 1.1
 
 struct imbalance {
-    double ratio;
+    double ratio, busy_ps;       // of the fullest port: its bytes by the mean; time it transmitted
     uint32_t index, port, count; // port: the first of the group; count: its ports
 };
 
@@ -170,8 +190,93 @@ static void look_at_set(const struct sim *sim, uint32_t index, const struct next
         }
     }
     double ratio = sum > 0 ? max * set->count / sum : 0;
-    if (ratio > worst->ratio)
-        *worst = (struct imbalance){ratio, index, fullest, set->count};
+    if (ratio < IMBALANCE_FROM)
+        return;
+    double busy_ps = port_stats(&sim->net, fullest, sim->engine.now_ps).busy_ps;
+    if (busy_ps > worst->busy_ps)
+        *worst = (struct imbalance){ratio, busy_ps, index, fullest, set->count};
+}
+
+static bool is_attached(const struct sim *sim, uint32_t rank, uint32_t dim, uint32_t node)
+{
+    const struct graph *g = &sim->graph;
+    uint32_t first, n = graph_ports_in(g, graph_owner(g, rank, dim), dim, &first);
+    for (uint32_t i = 0; i < n; i++)
+        if (sim->net.ports[first + i].peer_node == node)
+            return true;
+    return false;
+}
+
+// Number of flows from ranks at this switch to ranks elsewhere, or of all flows if it has no ranks.
+static uint32_t flows_by(const struct sim *sim, uint32_t index)
+{
+    const struct switch_node *s = &sim->switches.nodes[index];
+    uint32_t local = 0, leaving = 0, node = sim->graph.ports[s->node_port].node;
+    for (uint32_t i = 0; i < sim->hosts.flows.n; i++) {
+        const struct flow_id *id = &sim->hosts.flows.ids[i];
+        if (id->dim != s->dim || !is_attached(sim, id->src, id->dim, node))
+            continue;
+        local++;
+        leaving += !is_attached(sim, id->dst, id->dim, node);
+    }
+    return local > 0 ? leaving : sim->hosts.flows.n;
+}
+
+static bool on_critical_path(const struct result *r, const char *port)
+{
+    for (size_t i = 0; r->last && i < r->last->critical.n_places; i++)
+        if (strcmp(r->last->critical.places[i].at, port) == 0)
+            return true;
+    return false;
+}
+
+// What congestion has cost the critical path, without losses.
+static ps_t congestion_ps(const struct result *r)
+{
+    static const enum path_cause causes[] = {PATH_WINDOW, PATH_PACE, PATH_PAUSED, PATH_QUEUED};
+    ps_t sum = 0;
+    for (size_t i = 0; r->last && i < sizeof causes / sizeof *causes; i++)
+        sum += r->last->critical.parts[causes[i]];
+    return sum;
+}
+
+// Where traffic is spread evenly, the links of the ranks still need their time, and the ports the
+// mean of theirs.
+static ps_t spread_ps(const struct result *r, const struct imbalance *worst, const char *port)
+{
+    ps_t least = 0;
+    for (size_t i = 0; i < r->n_ports; i++) {
+        ps_t busy = result_busy_ps(r, &r->ports[i]);
+        bool to_rank = strstr(r->ports[i].at, "->rank") || !r->ports[i].from_switch;
+        if (strcmp(r->ports[i].at, port) == 0)
+            busy = (ps_t)((double)busy / worst->ratio);
+        else if (!to_rank)
+            continue;
+        least = busy > least ? busy : least;
+    }
+    return least;
+}
+
+static void explain_imbalance(const struct sim *sim, struct result *r,
+                              const struct imbalance *worst)
+{
+    char name[GRAPH_NAME], port[2 * GRAPH_NAME], less[UNIT_TEXT], saving[96] = "";
+    double weight = EXPLAIN_LOSS;
+    graph_port_name(&sim->graph, worst->port, port);
+    const struct port_result *link = result_busiest_link(r);
+    bool bounds = on_critical_path(r, port) || (link && strcmp(link->at, port) == 0);
+    ps_t cost = r->last ? result_saving_ps(r, congestion_ps(r), spread_ps(r, worst, port)) : 0;
+    if (bounds && cost > 0) {
+        snprintf(saving, sizeof saving, "; spread evenly (routing.kind spray) up to %s less",
+                 human_time(cost, less));
+        weight = (double)cost / (double)r->last->critical.total_ps;
+    }
+    result_explain(
+        r, weight,
+        text_format("uneven paths: of the %u equal ports of %s, %s carried %.2f times the "
+                    "mean%s",
+                    worst->count, sim_switch_name(sim, worst->index, name), port, worst->ratio,
+                    saving));
 }
 
 static void explain_balance(const struct sim *sim, struct result *r)
@@ -188,12 +293,43 @@ static void explain_balance(const struct sim *sim, struct result *r)
             last = next;
         }
     }
-    char name[GRAPH_NAME], port[2 * GRAPH_NAME];
-    if (worst.ratio > IMBALANCE_FROM)
-        result_explain(r, text_format("uneven paths: of the %u equal ports of %s, %s carried %.2f "
-                                      "times the mean",
-                                      worst.count, sim_switch_name(sim, worst.index, name),
-                                      graph_port_name(&sim->graph, worst.port, port), worst.ratio));
+    if (worst.count > 0 && flows_by(sim, worst.index) >= worst.count)
+        explain_imbalance(sim, r, &worst);
+}
+
+// ---- planes ----
+
+// Count the ports of ranks to switches of a dimension, and those that have sent. Only ranks with
+// several such ports count.
+static void count_planes(const struct sim *sim, uint32_t dim, uint32_t *ports, uint32_t *used)
+{
+    const struct graph *g = &sim->graph;
+    *ports = *used = 0;
+    for (uint32_t rank = 0; rank < g->n_ranks && !g->dim_direct[dim]; rank++) {
+        uint32_t first, n = graph_ports_in(g, rank, dim, &first), sent = 0;
+        for (uint32_t i = 0; i < n; i++)
+            sent += sim->net.ports[first + i].tx_bytes > 0;
+        if (n > 1 && sent > 0) {
+            *ports += n;
+            *used += sent;
+        }
+    }
+}
+
+static void explain_planes(const struct sim *sim, struct result *r)
+{
+    for (uint32_t d = 0; d < sim->graph.n_dims; d++) {
+        uint32_t ports, used;
+        count_planes(sim, d, &ports, &used);
+        if (4 * used > 3 * ports || ports == 0 || sim->spec->dims[d].transport.stripe)
+            continue;
+        result_explain(
+            r, result_share(r, PATH_SENDING) / 2 + EXPLAIN_LOSS,
+            text_format("idle planes: ranks sent by %u of their %u ports in dimension %u, "
+                        "since a message uses one plane; transport.stripe splits it over "
+                        "all",
+                        used, ports, d));
+    }
 }
 
 // ---- drops ----
@@ -206,9 +342,10 @@ static void explain_drop_place(struct result *r)
             (!most || r->ports[i].dropped_packets > most->dropped_packets))
             most = &r->ports[i];
     if (most)
-        result_explain(r, text_format("most drops: %s, %llu of %llu packets", most->at,
-                                      (unsigned long long)most->dropped_packets,
-                                      (unsigned long long)r->dropped_packets));
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("most drops: %s, %llu of %llu packets", most->at,
+                                   (unsigned long long)most->dropped_packets,
+                                   (unsigned long long)r->dropped_packets));
 }
 
 void sim_explain_fabric(const struct sim *sim, struct result *r)
@@ -216,5 +353,6 @@ void sim_explain_fabric(const struct sim *sim, struct result *r)
     explain_trees(sim, r);
     explain_links(r);
     explain_balance(sim, r);
+    explain_planes(sim, r);
     explain_drop_place(r);
 }

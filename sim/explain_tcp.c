@@ -29,11 +29,12 @@ static void explain_retransmissions(const struct tcp_result *t, struct result *r
             separator = ", ";
         }
     char *text = text_close(out, &causes);
-    result_explain(r, text_format("TCP sent %llu segments again: %s",
-                                  (unsigned long long)t->retransmitted, text));
+    result_explain(r, EXPLAIN_LOSS,
+                   text_format("TCP sent %llu segments again: %s",
+                               (unsigned long long)t->retransmitted, text));
     free(text);
     if (t->spurious > 0)
-        result_explain(r,
+        result_explain(r, EXPLAIN_LOSS,
                        text_format("%llu of these segments had arrived before (D-SACK): they were "
                                    "reordered, or a timer was shorter than the queues",
                                    (unsigned long long)t->spurious));
@@ -52,10 +53,11 @@ static void explain_slowest(const struct sim *sim, struct result *r)
     if (!slowest || slowest->timeouts == 0 ||
         !sim_is_tcp(sim->hosts.senders[sim->flow_order[slowest->qp]]->dim))
         return;
-    result_explain(r, text_format("the slowest message, rank%u -> rank%u, took %s, %s alone, and "
-                                  "waited for %u retransmission timeouts",
-                                  slowest->src, slowest->dst, human_time(slowest->fct_ps, time),
-                                  human_time(slowest->ideal_ps, ideal), slowest->timeouts));
+    result_explain(r, EXPLAIN_LOSS,
+                   text_format("the slowest message, rank%u -> rank%u, took %s, %s alone, and "
+                               "waited for %u retransmission timeouts",
+                               slowest->src, slowest->dst, human_time(slowest->fct_ps, time),
+                               human_time(slowest->ideal_ps, ideal), slowest->timeouts));
 }
 
 static void explain_resets(const struct sim *sim, struct result *r)
@@ -67,7 +69,7 @@ static void explain_resets(const struct sim *sim, struct result *r)
         if (!s->failed || !sim_is_tcp(s->dim))
             continue;
         n++;
-        result_explain(r,
+        result_explain(r, EXPLAIN_LOSS,
                        text_format("connection rank%u -> rank%u was reset after %u timeouts in a "
                                    "row without an ACK",
                                    id->src, id->dst, s->retries));
@@ -82,7 +84,8 @@ void sim_explain_tcp(const struct sim *sim, struct result *r)
     explain_slowest(sim, r);
     explain_resets(sim, r);
     if (r->tcp->window_probes > 0)
-        result_explain(r, text_format("receivers closed their windows: senders probed them %llu "
-                                      "times",
-                                      (unsigned long long)r->tcp->window_probes));
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("receivers closed their windows: senders probed them %llu "
+                                   "times",
+                                   (unsigned long long)r->tcp->window_probes));
 }

@@ -6,6 +6,7 @@
 // the message is delivered; the source reads this at the message's end, at least one ACK's path
 // later. The index of the entry is the token that the message's packets carry.
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
@@ -16,6 +17,8 @@ struct entry {
     uint32_t job, src, dst, next_free;
     uint32_t number;              // index among the messages of src
     ps_t posted_ps, delivered_ps; // PS_NEVER = not delivered
+    ps_t timeout_ps; // waited for the retransmission timer since the last packet was first sent
+    uint32_t path;   // 0 = the last packet has not been sent
     bool failed;
 };
 
@@ -67,22 +70,100 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     hosts_post(&l->sim->hosts, &below, now);
 }
 
+/* ---- critical paths ---- */
+
+static ps_t posted_ps(void *ctx, uint64_t slot)
+{
+    const struct ledger *l = ctx;
+    return l->entries[slot].posted_ps;
+}
+
+static void last_packet(void *ctx, uint64_t slot, uint32_t path)
+{
+    const struct ledger *l = ctx;
+    l->entries[slot].path = path;
+}
+
+// Where all packets of a message have been sent, the wait for the retransmission timer began when
+// the last packet was sent.
+static void timed_out(void *ctx, const struct sender *s, ps_t now)
+{
+    const struct ledger *l = ctx;
+    if (s->oldest == MESSAGE_NIL)
+        return;
+    struct entry *e = &l->entries[hosts_message(sender_hosts(s), s->oldest)->token];
+    if (e->path != 0)
+        e->timeout_ps = now - path_at(&l->sim->path_book, e->path)->end_ps;
+}
+
+static void spend(struct path *p, enum path_cause cause, ps_t ps, enum path_place_kind kind,
+                  uint32_t place)
+{
+    path_add(p, cause, ps, kind, place);
+    p->life[cause] += ps;
+}
+
+// Complete the path of a message that has been delivered, from the first transmission of its last
+// packet on. What completed it may be a retransmission, or, where packets overtake each other, an
+// earlier packet, whose waits are not known: then the time beyond that of an empty network was
+// spent in queues at unknown places.
+static void arrive(const struct ledger *l, struct entry *e, ps_t now)
+{
+    const struct hosts *hosts = &l->sim->hosts;
+    struct path *p = path_at(&l->sim->path_book, e->path);
+    const struct arriving *by = &hosts->arriving;
+    uint32_t flow = p->flow;
+    if (by->timed && by->sent_ps > p->end_ps) {
+        ps_t again = by->sent_ps - p->end_ps;
+        ps_t timeout = e->timeout_ps < again ? e->timeout_ps : again;
+        spend(p, PATH_TIMEOUT, timeout, PLACE_FLOW, flow);
+        spend(p, PATH_RESENDING, again - timeout, PLACE_FLOW, flow);
+        p->end_ps = by->sent_ps;
+    }
+    ps_t left = now - p->end_ps;
+    if (by->timed) {
+        const struct meta_waits *waits = &hosts->net->meta.waits[by->meta];
+        for (uint32_t i = 0; i < waits->n; i++) {
+            ps_t wait = waits->wait_ps[i] < left ? waits->wait_ps[i] : left;
+            spend(p, PATH_QUEUED, wait, PLACE_PORT, waits->port[i]);
+            left -= wait;
+        }
+        spend(p, PATH_NETWORK, left, PLACE_NONE, 0);
+    } else {
+        ps_t transit = p->transit_ps < left ? p->transit_ps : left;
+        spend(p, PATH_NETWORK, transit, PLACE_NONE, 0);
+        spend(p, PATH_QUEUED, left - transit, PLACE_NONE, 0);
+    }
+    p->end_ps = now;
+}
+
+/* ---- callbacks of the hosts ---- */
+
 static void delivered(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
+    struct path_book *book = &l->sim->path_book;
     struct entry *e = &l->entries[slot];
     if (e->failed) // the sender has reported failure already
         return;
     e->delivered_ps = now;
+    arrive(l, e, now);
+    uint32_t before = path_enter(book, path_hold(book, e->path));
     l->client.delivered(l->client.ctx, e->token, e->bytes, now);
+    path_leave(book, before);
 }
 
+// The time from delivery to the last ACK is that of the network.
 static void sent(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
+    struct path_book *book = &l->sim->path_book;
     uint64_t token = l->entries[slot].token;
+    uint32_t before = path_enter(book, l->entries[slot].path);
+    book->late = PATH_NETWORK;
     entry_free(l, (uint32_t)slot);
     l->client.sent(l->client.ctx, token, now);
+    path_leave(book, before);
 }
 
 // An entry that has failed is kept if the message may still be delivered.
@@ -92,6 +173,8 @@ static void failed(void *ctx, uint64_t slot, ps_t now)
     struct entry *e = &l->entries[slot];
     uint64_t token = e->token;
     e->failed = true;
+    path_drop(&l->sim->path_book, e->path);
+    e->path = 0;
     if (e->delivered_ps != PS_NEVER)
         entry_free(l, (uint32_t)slot);
     l->client.failed(l->client.ctx, token, now);
@@ -134,7 +217,7 @@ void sim_keep_record(struct sim *sim, const struct flow_record *record)
 
 static void message_ended(void *ctx, const struct sender *s, const struct message *m, ps_t now)
 {
-    struct sim *sim = ctx;
+    struct sim *sim = ((struct ledger *)ctx)->sim;
     const struct entry *e = &sim->ledger->entries[m->token];
     bool is_delivered = e->delivered_ps != PS_NEVER;
     struct flow_record record = {
@@ -153,6 +236,8 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
         .fct_ps = m->status == MESSAGE_DONE ? now - e->posted_ps : -1,
         .delivered_ps = is_delivered ? e->delivered_ps - e->posted_ps : -1,
         .status = m->status};
+    if (is_delivered && e->path != 0)
+        memcpy(record.life_ps, path_at(&sim->path_book, e->path)->life, sizeof record.life_ps);
     if (!sim_stripes_record(sim, e->token, &record))
         return;
     const struct flow_id *id = sender_id(s);
@@ -166,7 +251,7 @@ void sim_ledger_running(struct sim *sim)
     for (uint32_t i = 0; i < hosts->flows.n; i++) {
         const struct sender *s = hosts->senders[sim->flow_order[i]];
         for (uint32_t m = s->oldest; m != MESSAGE_NIL; m = hosts_message(hosts, m)->next)
-            message_ended(sim, s, hosts_message(hosts, m), sim->engine.now_ps);
+            message_ended(sim->ledger, s, hosts_message(hosts, m), sim->engine.now_ps);
     }
 }
 
@@ -184,7 +269,12 @@ void sim_ledger_init(struct sim *sim)
     l->free_head = UINT32_MAX;
     l->n_posted = memory_zeroed(sim->graph.n_ranks, sizeof *l->n_posted);
     sim->hosts.client = (struct host_client){delivered, sent, failed, l};
-    sim->hosts.observer = (struct host_observer){message_ended, sim};
+    sim->hosts.observer = (struct host_observer){.posted = posted_ps,
+                                                 .last_packet = last_packet,
+                                                 .timed_out = timed_out,
+                                                 .message_ended = message_ended,
+                                                 .ctx = l};
+    sim->hosts.path_book = &sim->path_book;
     sim->transfer = (struct transfer){.post = post, .net = l};
 }
 

@@ -13,6 +13,13 @@ static void free_texts(char **texts, size_t n)
     free(texts);
 }
 
+static void critical_free(struct critical_result *c)
+{
+    for (size_t i = 0; i < c->n_places; i++)
+        free(c->places[i].at);
+    free(c->places);
+}
+
 void result_free(struct result *r)
 {
     if (!r)
@@ -29,9 +36,16 @@ void result_free(struct result *r)
         free(r->switches[i].at);
     for (size_t i = 0; i < r->n_collectives; i++) {
         free(r->collectives[i].algorithm);
+        critical_free(&r->collectives[i].critical);
         free(r->collectives[i].phases);
         free(r->collectives[i].dims);
     }
+    for (size_t i = 0; i < r->n_slowest; i++) {
+        free(r->slowest[i].name);
+        free(r->slowest[i].layers);
+        critical_free(&r->slowest[i].critical);
+    }
+    free(r->slowest);
     free(r->tcp);
     for (size_t i = 0; i < r->n_trainings; i++) {
         free(r->trainings[i].passes);
@@ -44,6 +58,7 @@ void result_free(struct result *r)
     free(r->slices);
     free(r->flows);
     free(r->collectives);
+    free(r->explain_weights);
     free(r->pfc_ports);
     free(r->ports);
     free(r->switches);

@@ -7,6 +7,7 @@
 
 #include "engine/text.h"
 #include "engine/units.h"
+#include "net/critical_path.h"
 #include "net/drop.h"
 
 enum run_status { RUN_COMPLETED, RUN_INCOMPLETE, RUN_INTERRUPTED };
@@ -15,7 +16,8 @@ struct flow_record {
     uint64_t id, bytes, delivered_bytes, packets, retransmitted;
     uint32_t job, qp, src, dst, cnps, timeouts;
     ps_t start_ps, fct_ps, delivered_ps, ideal_ps;
-    uint8_t status; // enum message_status: 0 running, 1 done, 2 failed
+    ps_t life_ps[PATH_CAUSES]; // from the post to the delivery, by cause; all 0 = not delivered
+    uint8_t status;            // enum message_status: 0 running, 1 done, 2 failed
 };
 
 struct stats {
@@ -26,6 +28,44 @@ struct flows_summary {
     uint64_t count, failed, running, bytes;
     struct stats fct_ns, slowdown;
     double jain; // of goodput
+};
+
+// A cause at one place of a critical path.
+struct critical_place {
+    char *at;            // output port, flow or rank
+    uint8_t kind, cause; // enum path_place_kind, enum path_cause
+    uint32_t index;      // of the port or rank; of a flow its number in the results
+    ps_t ps;
+};
+
+// Where the time of something went: the parts add up to total_ps.
+struct critical_result {
+    bool known;
+    ps_t total_ps;
+    ps_t parts[PATH_CAUSES];
+    struct critical_place *places; // the largest first
+    size_t n_places;
+};
+
+// All work of a part of a layer on the critical path of a training job.
+struct critical_layer {
+    const char *name;
+    uint32_t layer;
+    uint8_t part; // enum training_part
+    ps_t compute_ps, comm_ps;
+};
+
+enum slowest_kind { SLOWEST_FLOW, SLOWEST_COLLECTIVE, SLOWEST_TRAINING, SLOWEST_JOB };
+
+// What ended last in a job.
+struct slowest_result {
+    uint8_t kind; // enum slowest_kind
+    char *name;
+    uint32_t job, rank; // rank: that ended last; for a flow its receiver
+    ps_t begin_ps, end_ps;
+    struct critical_result critical;
+    struct critical_layer *layers; // the largest first
+    size_t n_layers;
 };
 
 // All phases of one operation along one dimension, over all chunks.
@@ -52,6 +92,8 @@ struct collective_result {
     uint64_t bytes;
     ps_t start_ps, end_ps, ideal_ps; // -1 = unknown
     double algbw_bps, busbw_bps, efficiency;
+    uint32_t critical_rank; // whose issue of the collective began its critical path
+    struct critical_result critical;
     struct phase_result *phases;
     struct dim_result *dims;
     uint32_t n_phases, n_dims;
@@ -208,7 +250,10 @@ struct result {
     size_t n_collectives;
     struct training_result *trainings;
     size_t n_trainings;
-    struct slice_result *slices; // the timeline, by job, rank and lane
+    struct slowest_result *slowest; // [job] that has ended, in order
+    size_t n_slowest;
+    const struct slowest_result *last; // of the job that ended last; NULL = none has ended
+    struct slice_result *slices;       // the timeline, by job, rank and lane
     size_t n_slices;
     bool timeline; // a timeline was requested
     bool timeline_cut;
@@ -234,7 +279,8 @@ struct result {
     size_t n_ports;
     struct switch_result *switches;
     size_t n_switches;
-    char **explain;
+    char **explain; // sentences, the most important first
+    double *explain_weights;
     size_t n_explain;
     struct series *series; // NULL = not requested
     /* machine */

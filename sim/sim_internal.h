@@ -63,6 +63,7 @@ struct sim {
     // Replaces net, switches and hosts if "network" is "analytical".
     struct analytical analytical;
     struct workload workload;
+    struct path_book path_book;    // critical paths of messages and jobs
     struct transfer transfer;      // for messages between ranks that share a dimension
     struct transfer_client client; // of the upper layer; valid while the layers are being connected
     struct ledger *ledger;         // NULL if the network is analytical
@@ -155,6 +156,10 @@ uint64_t sim_stripes_running(const struct sim *sim);
 void sim_stripes_init(struct sim *sim);
 void sim_stripes_free(struct sim *sim);
 void sim_collect_collectives(const struct sim *sim, struct result *r);
+// Results of critical paths: of a collective's record, and of every job that has ended.
+void sim_collect_critical(const struct sim *sim, const struct collective_record *record,
+                          struct collective_result *c);
+void sim_collect_slowest(const struct sim *sim, struct result *r);
 void sim_collect_trainings(const struct sim *sim, struct result *r);
 void sim_collect_timeline(const struct sim *sim, struct result *r);
 void sim_build_switches(struct sim *sim, struct err *err);
@@ -198,8 +203,22 @@ void sim_explain_tcp(const struct sim *sim, struct result *r);
 void sim_explain_collectives(const struct sim *sim, struct result *r);
 void sim_waiting_collectives(const struct sim *sim, struct result *r);
 void sim_waiting(const struct sim *sim, struct result *r);
-void result_explain(struct result *r, char *sentence); // takes ownership of the sentence
-void result_wait(struct result *r, char *sentence);    // the same, for a line about what waits
+// Add a sentence, which the result then owns. The weight orders sentences: the share of the time that
+// it explains, or one of these.
+#define EXPLAIN_END 3       // why a run could not complete
+#define EXPLAIN_TIME 2      // where the time went
+#define EXPLAIN_LOSS 0.05   // what happened that may cost time
+#define EXPLAIN_REASON 0.02 // why something did not happen
+#define EXPLAIN_DETAIL 0.01
+void result_explain(struct result *r, double weight, char *sentence);
+// Sentences about the critical path of what ended last; its share of a cause, 0 if it is not known.
+void sim_explain_time(const struct sim *sim, struct result *r);
+const struct port_result *result_busiest_link(const struct result *r); // NULL = there is none
+// Time for which a link transmitted; what is saved without `cost` where `least` remains.
+ps_t result_busy_ps(const struct result *r, const struct port_result *link);
+ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least);
+double result_share(const struct result *r, enum path_cause cause);
+void result_wait(struct result *r, char *sentence); // the same, for a line about what waits
 
 // Ideal time of a message alone on the path, from post to last ACK at the sender (*delivered: to
 // last byte at the receiver). No run is faster; if all paths are alike it is exact to 1 ps per hop.

@@ -66,6 +66,7 @@ void hosts_try_other_port(struct hosts *hosts, struct sender *s)
     if (s->place != SENDER_IDLE)
         nic_remove(s->nic, s);
     choose_port(s, &path);
+    s->time.paused_mark_ps = s->nic->paused_total_ps;
 }
 
 static struct sender *open_flow(struct hosts *hosts, const struct transfer_request *request,

@@ -18,11 +18,22 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
 
 /* ---- packets that arrive ---- */
 
+// Of packets that neither end a message nor were sent again, nothing is needed.
+static inline void note_arrival(struct hosts *hosts, const struct packet *p)
+{
+    hosts->arriving.timed = p->flags & (PACKET_LAST | PACKET_RETX);
+    if (!hosts->arriving.timed)
+        return;
+    hosts->arriving.meta = p->meta;
+    hosts->arriving.sent_ps = meta_at(&hosts->net->meta, p->meta)->sent_ps;
+}
+
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
     struct hosts *hosts = ctx;
     if (p->kind == PACKET_DATA) {
         struct receiver *r = hosts->receivers[p->flow];
+        note_arrival(hosts, p);
         if (!r)
             r = hosts_open_receiver(hosts, p->flow);
         r->dim->ops->on_data(r, node_port(hosts->net, node, local), p, now);
@@ -40,7 +51,12 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
     struct sender *s = nic_pop(nic, now);
     if (s == NULL)
         return false;
+    if (s->next_send_ps > s->last_start_ps || nic->paused_total_ps != s->time.paused_mark_ps)
+        sender_time_gap(s, now);
     s->dim->ops->fill(s, p, now);
+    s->time.sent_bytes += p->wire_bytes;
+    if (p->flags & (PACKET_LAST | PACKET_RETX))
+        sender_time_sent(s, p, now);
     sender_sent(s, p->wire_bytes, now);
     if (sender_may_send(s))
         nic_add(nic, s, now);

@@ -55,9 +55,22 @@ struct host_client {
 };
 
 struct host_observer {
+    // Returns when the message was posted.
+    ps_t (*posted)(void *ctx, uint64_t token);
+    // The last packet of the message starts for the first time; `path` ends now and is the observer's.
+    void (*last_packet)(void *ctx, uint64_t token, uint32_t path);
+    // The retransmission timer of the sender has expired.
+    void (*timed_out)(void *ctx, const struct sender *s, ps_t now);
     // Called when a message is done or has failed, before it is freed.
     void (*message_ended)(void *ctx, const struct sender *s, const struct message *m, ps_t now);
     void *ctx;
+};
+
+// The data packet that is arriving, for who hears of the messages that it completes.
+struct arriving {
+    bool timed; // its waits in queues are in the pool of meta-data; the others are not set if not
+    uint32_t meta;
+    ps_t sent_ps; // start of its transmission
 };
 
 // Sums over all flows. They are integers, so the order of addition does not matter.
@@ -78,7 +91,9 @@ struct hosts {
     struct host_paths paths;
     struct host_client client;
     struct host_observer observer;
+    struct path_book *path_book; // NULL = critical paths are not kept
     /* state */
+    struct arriving arriving;
     struct sender **senders;     // [flow]
     struct receiver **receivers; // [flow]; NULL until the first packet of the flow arrives
     struct flow_ids flows;       // [flow]

@@ -52,11 +52,24 @@ void sender_cap_pace(struct sender *s, uint64_t cap_bps, ps_t now)
     apply_rate(s, now);
 }
 
+// The policy has lowered its rate or its window.
+static void count_cut(const struct sender *s, ps_t now)
+{
+    struct sender_time_cold *t = &s->cold->time;
+    sender_hosts(s)->counters.cc_cuts++;
+    if (t->cuts++ == 0)
+        t->first_cut_ps = now;
+    t->last_cut_ps = now;
+    t->cut_rate_bps = s->cc->rate_bps;
+    t->cut_window_bytes = s->cc->cwnd_bytes;
+}
+
 void sender_apply_cc(struct sender *s, ps_t now)
 {
     const struct cc *cc = s->cc;
     struct hosts *hosts = sender_hosts(s);
-    hosts->counters.cc_cuts += cc->cwnd_bytes < s->cwnd_bytes || cc->rate_bps < s->pace_rate_bps;
+    if (cc->cwnd_bytes < s->cwnd_bytes || cc->rate_bps < s->pace_rate_bps)
+        count_cut(s, now);
     if (cc->cwnd_bytes != s->cwnd_bytes)
         apply_window(s, now);
     if (cc->rate_bps != s->pace_rate_bps)
@@ -111,6 +124,7 @@ void sender_wake(struct sender *s, ps_t now)
 {
     if (s->place != SENDER_IDLE || !sender_may_send(s))
         return;
+    sender_time_woken(s, now);
     nic_add(s->nic, s, now);
     port_kick(sender_hosts(s)->net, s->port, now);
 }
@@ -162,6 +176,8 @@ static uint32_t idle_rtos(const struct sender *s, ps_t now)
 void sender_post(struct sender *s, const struct transfer_request *request, ps_t now)
 {
     bool idle = s->oldest == MESSAGE_NIL;
+    if (s->cold->time.path == 0)
+        sender_time_begin(s, now);
     append(s, request);
     if (s->failed) {
         sender_fail(s, now);

@@ -10,6 +10,7 @@
 #include "engine/timer.h"
 #include "net/transfer.h"
 #include "transport/message.h"
+#include "transport/sender_time.h"
 #include "transport/transport.h"
 
 #define FLOW_NIL UINT32_MAX
@@ -33,6 +34,7 @@ struct sender_cold {
     uint64_t cap_bytes;    // limit on payload in flight, in addition to the policy's window
     uint64_t pace_cap_bps; // limit on the pace, in addition to the policy's rate
     void *own;             // state of the transport; NULL = none
+    struct sender_time_cold time;
     /* counters */
     uint64_t cnps, timeouts;
 };
@@ -74,6 +76,7 @@ struct sender {
     struct sim_timer rto;
     struct sim_timer cc_timer;
     struct sender_cold *cold;
+    struct sender_time time;
 };
 
 static inline bool sender_window_open(const struct sender *s)

@@ -65,6 +65,10 @@ static void on_rto(struct engine *e, struct sim_timer *timer, int revents)
 void sender_count_timeout(struct sender *s)
 {
     struct hosts *hosts = sender_hosts(s);
+    ps_t now = hosts->net->engine->now_ps;
+    sender_time_timeout(s, now);
+    if (hosts->path_book)
+        hosts->observer.timed_out(hosts->observer.ctx, s, now);
     s->cold->timeouts++;
     hosts->counters.timeouts++;
     if (s->oldest != MESSAGE_NIL)

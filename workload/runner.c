@@ -5,6 +5,7 @@
 
 #include "engine/assert.h"
 #include "engine/memory.h"
+#include "net/critical_path.h"
 #include "workload/workload.h"
 
 // Tokens of messages: the job in the bits from 48 up (JOBS_MAX); a flag for messages that are not a
@@ -19,17 +20,19 @@ struct rank_run {
     struct sim_timer timer; // for the rank's start, then for its compute and delay steps
     struct job_run *job;
     uint32_t rank;
-    uint32_t timed_step;    // the step that the timer is for
+    uint32_t timed_step; // the step that the timer is for
+    uint32_t timed_label;
+    uint32_t path;          // critical path up to the start of the step that the timer is for
     uint32_t blocking_step; // the step that `blocked` waits for
     uint32_t open;          // number of steps started and not ended
-    bool starting, timed, blocked, pulling, ended;
+    bool starting, timed, computing, blocked, pulling, ended;
 };
 
 // A collective has ended, but done() has not been called yet, because the program delays it.
 struct completion {
     struct sim_timer timer;
     struct rank_run *rank;
-    uint32_t step;
+    uint32_t step, path;
     struct completion *next_free;
 };
 
@@ -57,10 +60,14 @@ static void stop_if_done(struct workload *w)
 }
 
 // A rank or a detached message has ended.
-static void unit_ended(struct job_run *job)
+static void unit_ended(struct job_run *job, uint32_t rank, ps_t now)
 {
-    if (--job->units_left == 0)
+    if (--job->units_left == 0) {
         job->workload->jobs_left--;
+        job->path = path_take(job->workload->path_book, now);
+        job->end_ps = now;
+        job->end_rank = rank;
+    }
     stop_if_done(job->workload);
 }
 
@@ -82,18 +89,39 @@ static void timer_start(struct job_run *job, struct sim_timer *timer, ps_t at)
     sim_timer_start(job->workload->engine, timer, at);
 }
 
+// The critical path at the end of the rank's timer.
+static uint32_t timer_path(struct rank_run *r, ps_t now)
+{
+    const struct job_run *job = r->job;
+    struct path_book *book = job->workload->path_book;
+    uint32_t rank = job_rank(job->spec, r->rank);
+    uint32_t path = r->starting ? path_new(book, 0, rank) : path_own(book, r->path);
+    ps_t takes = now - path_at(book, path)->end_ps;
+    if (r->starting || !r->computing) {
+        path_extend(book, path, PATH_SCHEDULED, now);
+    } else {
+        path_extend_at(book, path, PATH_COMPUTE, now, PLACE_RANK, rank);
+        path_label(book, path, r->timed_label, false, takes);
+    }
+    r->path = 0;
+    return path;
+}
+
 static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct rank_run *r = timer->data;
+    struct path_book *book = r->job->workload->path_book;
     r->job->workload->starts_pending--;
     r->timed = false;
+    uint32_t before = path_enter(book, timer_path(r, e->now_ps));
     if (r->starting) {
         r->starting = false;
         pull(r, e->now_ps);
     } else {
         step_ended(r, r->timed_step, e->now_ps);
     }
+    path_leave(book, before);
 }
 
 static void on_completion(struct engine *e, struct sim_timer *timer, int revents)
@@ -105,9 +133,14 @@ static void on_completion(struct engine *e, struct sim_timer *timer, int revents
     uint32_t step = completion->step;
     job->workload->starts_pending--;
     sim_timer_end(e, timer);
+    struct path_book *book = job->workload->path_book;
+    uint32_t path = path_own(book, completion->path);
+    path_extend(book, path, PATH_SCHEDULED, e->now_ps);
     completion->next_free = job->free_completions;
     job->free_completions = completion;
+    uint32_t before = path_enter(book, path);
     step_ended(r, step, e->now_ps);
+    path_leave(book, before);
 }
 
 static struct completion *completion_get(struct job_run *job)
@@ -175,7 +208,7 @@ static void on_sent(void *ctx, uint64_t token, ps_t now)
     if ((token & TOKEN_OWN) == 0) {
         stop_if_done(w);
     } else if ((token & TOKEN_DETACHED) != 0) {
-        unit_ended(job);
+        unit_ended(job, UINT32_MAX, now);
     } else {
         matching_sent(&job->matching, (uint32_t)token, &rank, &step);
         step_ended(&job->ranks[rank], step, now);
@@ -222,6 +255,7 @@ static void collective_ended(void *ctx, uint32_t member, uint32_t ticket, ps_t n
     struct completion *completion = completion_get(job);
     completion->rank = r;
     completion->step = ticket;
+    completion->path = path_take(job->workload->path_book, now);
     sim_timer_init(job->workload->engine, &completion->timer, job_rank(job->spec, r->rank),
                    on_completion, completion);
     timer_start(job, &completion->timer,
@@ -281,6 +315,9 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
         SIM_ASSERT(job->workload->engine, r->rank, !r->timed);
         r->timed = true;
         r->timed_step = step->id;
+        r->timed_label = step->label;
+        r->computing = step->kind == STEP_COMPUTE;
+        r->path = path_take(job->workload->path_book, now);
         timer_start(job, &r->timer, now + step->takes_ps);
         return false;
     case STEP_SEND:
@@ -322,7 +359,7 @@ static void pull(struct rank_run *r, ps_t now)
     }
     r->pulling = false;
     if (r->ended && r->open == 0)
-        unit_ended(job);
+        unit_ended(job, r->rank, now);
 }
 
 /* ---- jobs ---- */
@@ -356,6 +393,7 @@ static void init_job(struct job_run *job)
     const struct job_spec *spec = job->spec;
     job->n_ranks = job_n_ranks(spec, w->n_ranks);
     job->comm = (struct comm_job){.engine = w->engine,
+                                  .path_book = w->path_book,
                                   .transfer = &w->transfer,
                                   .bandwidth = w->bandwidth,
                                   .bandwidth_ctx = w->network_ctx,

@@ -69,9 +69,11 @@ static void end_if_done(struct training_job *t, uint32_t rank, ps_t now)
         t->rank_end_ps[rank] = t->end_ps = t->pass_end_ps[t->passes - 1] = now;
 }
 
-static enum program_state take_time(struct step *step, enum step_kind kind, ps_t takes_ps)
+static enum program_state take_time(struct step *step, enum step_kind kind, uint32_t label,
+                                    ps_t takes_ps)
 {
-    *step = (struct step){.kind = kind, .id = NO_SLOT, .blocks = true, .takes_ps = takes_ps};
+    *step = (struct step){
+        .kind = kind, .id = NO_SLOT, .blocks = true, .takes_ps = takes_ps, .label = label};
     return PROGRAM_STEP;
 }
 
@@ -101,7 +103,7 @@ static enum program_state training_next_step(void *self, uint32_t rank, ps_t now
         case LOOP_COMPUTE:; // may take 0 time
             ps_t takes = compute(t, rank, slot, now);
             if (takes > 0)
-                return take_time(step, STEP_COMPUTE, takes);
+                return take_time(step, STEP_COMPUTE, slot + 1, takes);
             break;
         case LOOP_ISSUE:
             if (slot_exchanges(t, slot))
@@ -112,7 +114,7 @@ static enum program_state training_next_step(void *self, uint32_t rank, ps_t now
             r->waits_since_ps = now;
             break;
         case LOOP_STEP:
-            return take_time(step, STEP_DELAY, PS_PER_NS);
+            return take_time(step, STEP_DELAY, 0, PS_PER_NS);
         case LOOP_END:
             r->ended = true;
             r->waits_since_ps = now;
@@ -187,6 +189,7 @@ static void fill_slot(struct training_job *t, uint32_t slot)
         .op = (enum coll_op)step->op,
         .bytes = bytes * (step->op == COLL_ALL_GATHER ? coll_span(s, dims) : 1),
         .dims = dims,
+        .label = slot + 1,
         .name = t->spec->layers[layer].name};
     if (step->rank_bytes) {
         uint64_t *all = memory_zeroed(step->n_rank_bytes, sizeof *all);

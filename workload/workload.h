@@ -24,6 +24,9 @@ struct job_run {
     /* state */
     struct rank_run *ranks;
     uint64_t units_left; // ranks that have not ended, and detached messages in flight
+    uint32_t path;       // critical path of what ended last; 0 = the job has not ended
+    uint32_t end_rank;   // of the job; UINT32_MAX = a message ended last
+    ps_t end_ps;
     struct matching matching;
     struct completion *free_completions, **completion_blocks; // free ones; all
     size_t n_completion_blocks;
@@ -32,6 +35,7 @@ struct job_run {
 struct workload {
     /* config */
     struct engine *engine;
+    struct path_book *path_book;
     struct transfer transfer;
     uint32_t n_ranks;
     const ps_t *start_jitter_ps; // [rank] delay of the rank's start, NULL = none

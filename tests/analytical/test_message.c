@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "net/critical_path.h"
 #include "tests/analytical/networks.h"
 
 static void test_hops(void **state)
@@ -89,7 +90,9 @@ static void test_deliveries(void **state)
     (void)state;
     struct engine engine;
     struct seen seen = {.again = 1};
-    struct analytical a = {.engine = &engine, .ended = on_ended, .ended_ctx = &seen};
+    struct path_book book;
+    path_book_init(&book);
+    struct analytical a = {.engine = &engine, .path_book = &book, .ended = on_ended, .ended_ctx = &seen};
     a.client = (struct transfer_client){.delivered = on_delivered, .sent = on_sent, .ctx = &seen};
     seen.a = &a;
     engine_init(&engine, 1);
@@ -118,6 +121,7 @@ static void test_deliveries(void **state)
     assert_int_equal(a.delivered_bytes, 2010);
     assert_int_equal(a.n_blocks, 1);
     analytical_free(&a);
+    path_book_free(&book);
     engine_free(&engine);
 }
 
@@ -127,7 +131,9 @@ static void test_pool(void **state)
     (void)state;
     struct engine engine;
     struct seen seen = {0};
-    struct analytical a = {.engine = &engine};
+    struct path_book book;
+    path_book_init(&book);
+    struct analytical a = {.engine = &engine, .path_book = &book};
     a.client = (struct transfer_client){.delivered = on_delivered, .sent = on_sent, .ctx = &seen};
     seen.a = &a;
     engine_init(&engine, 1);
@@ -145,6 +151,7 @@ static void test_pool(void **state)
     }
     assert_int_equal(a.n_blocks, 2);
     analytical_free(&a);
+    path_book_free(&book);
     engine_free(&engine);
 }
 

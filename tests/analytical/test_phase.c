@@ -10,6 +10,7 @@
 
 #include "collective/collective.h"
 #include "collective/settings.h"
+#include "net/critical_path.h"
 #include "tests/analytical/networks.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -192,7 +193,10 @@ static void check_replay(enum topology_shape shape, const char *algorithm, enum 
     struct replay r = {.algorithm = coll_find(algorithm), .endpoint_ps = 13 * PS_PER_NS};
     engine_init(&r.engine, 1);
     r.engine.horizon_ps = PS_NEVER;
+    struct path_book book;
+    path_book_init(&book);
     r.a.engine = &r.engine;
+    r.a.path_book = &book;
     r.a.client = (struct transfer_client){.delivered = on_delivered, .sent = on_sent, .ctx = &r};
     r.shape = (struct coll_shape){
         .op = op, .ranks = n, .bytes = op == COLL_ALL_GATHER ? n * chunk : chunk};
@@ -206,6 +210,7 @@ static void check_replay(enum topology_shape shape, const char *algorithm, enum 
     engine_drain(&r.engine, SIZE_MAX);
     assert_int_equal(r.end_ps / PS_PER_NS, phase_of(&r.a, algorithm, op, n, chunk, 13));
     analytical_free(&r.a);
+    path_book_free(&book);
     engine_free(&r.engine);
 }
 

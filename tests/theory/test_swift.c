@@ -30,11 +30,11 @@ struct point {
     double ms;
 };
 
-struct path {
+struct swift_path {
     double base_us, packet_us, n, c_bytes_us, wire;
 };
 
-static double target_us(const struct path *p, double c)
+static double target_us(const struct swift_path *p, double c)
 {
     double range = 5 * p->base_us, alpha = range / (1 / sqrt(.1) - 1 / sqrt(100));
     double scaling = alpha / sqrt(c) - alpha / sqrt(100);
@@ -43,13 +43,13 @@ static double target_us(const struct path *p, double c)
 }
 
 // The window of flows whose RTT is d.
-static double window_at(const struct path *p, double d_us)
+static double window_at(const struct swift_path *p, double d_us)
 {
     double packets = p->c_bytes_us * d_us / p->wire / p->n;
     return packets - .5 >= 1 ? packets - .5 : packets < 1 ? packets : 1;
 }
 
-static double equilibrium_us(const struct path *p)
+static double equilibrium_us(const struct swift_path *p)
 {
     double low = p->base_us, high = 20 * p->base_us;
     for (int i = 0; i < 100; i++) {
@@ -88,7 +88,7 @@ static void check(const struct point *pt)
         high = queue > high ? queue : high;
     }
     const struct cc_env *env = &f.sim->hosts.senders[0]->cold->env;
-    struct path p = {(double)env->base_rtt_ps * 1e-6, env->full_wire_bytes * 8e-3 / pt->gbps,
+    struct swift_path p = {(double)env->base_rtt_ps * 1e-6, env->full_wire_bytes * 8e-3 / pt->gbps,
                      pt->flows, pt->gbps * 1e3 / 8, env->full_wire_bytes};
     double d = equilibrium_us(&p), c = window_at(&p, d),
            equilibrium = p.c_bytes_us * (d - p.base_us);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Critical paths: where the time went along the chain of events that led to the present one.
+//
+// A path is the account of one chain: for every cause the time for which the chain waited for it,
+// since the chain's beginning. A chain goes on over whatever came last: the delivery of a message,
+// the end of a computation, a timer. Who waits for an event keeps the path of the event that began
+// the waiting, and extends it by what the wait was for. So the times of all causes add up to the
+// time of the chain, exactly.
+//
+// While an event is handled, its path is the book's `current` one; whatever the event starts
+// (messages, computations, collectives) continues it. A collective begins a path of its own when a
+// rank issues it; when the rank's part has ended, the path is joined to that of the rank that
+// issued it on this chain (path_join).
+//
+// Paths only observe: no result of the simulation depends on them.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/units.h"
+
+enum path_cause {
+    PATH_COMPUTE,   // computing
+    PATH_SCHEDULED, // before a planned start, and fixed delays
+    PATH_SENDING,   // the sender transmitted
+    PATH_RESENDING, // the sender transmitted again what was lost, or waited to learn of the loss
+    PATH_NIC,       // other flows of the rank had its NIC port
+    PATH_WINDOW,    // the sender waited for its window
+    PATH_PACE,      // the sender waited for its pace
+    PATH_PAUSED,    // PFC had stopped the sender
+    PATH_TIMEOUT,   // the sender waited for its retransmission timer
+    PATH_NETWORK,   // propagation, serialization at switches, switch latency
+    PATH_QUEUED,    // in queues of switches
+    PATH_BEHIND,    // of a message: earlier messages of its flow were sent
+    PATH_OTHERS,    // waiting for other ranks
+    PATH_CAUSES
+};
+
+// What a place of a path is.
+enum path_place_kind { PLACE_NONE, PLACE_PORT, PLACE_FLOW, PLACE_RANK };
+
+// A cause at one place: an output port, a flow, or a rank.
+struct path_place {
+    ps_t ps;
+    uint32_t index; // of the port, flow or rank
+    uint8_t kind;   // enum path_place_kind
+    uint8_t cause;  // enum path_cause
+};
+
+// The places that a path keeps: those with the largest times. A place that was dropped and comes
+// back starts from 0, so with more places than these the times are lower bounds.
+#define PATH_PLACES 8
+
+struct path {
+    uint32_t refs, next_free;
+    uint32_t parent;       // path that the collective's issue ended; 0 = none
+    uint32_t owner;        // 1 + index of the collective's record; 0 = not in a collective
+    uint32_t steps;        // newest of the steps that labelled work left on the chain; 0 = none
+    uint32_t rank;         // rank at which the chain began
+    uint32_t label;        // of the collective
+    uint32_t flow;         // of a message
+    ps_t begin_ps, end_ps; // parts add up to the time between them
+    ps_t transit_ps;       // of a message: least time from its sender to its receiver
+    ps_t parts[PATH_CAUSES];
+    ps_t life[PATH_CAUSES]; // of a message: its own time from its post on
+    struct path_place places[PATH_PLACES];
+};
+
+// Work with a label (a layer's part) on a chain: computation or communication. A list that chains
+// with a common past share.
+struct path_step {
+    uint32_t refs, before; // before: the step before it on the chain, or the next free one
+    uint32_t label;
+    bool communicates;
+    ps_t ps;
+};
+
+struct path_book {
+    struct path *paths; // [0] is no path
+    struct path_step *steps;
+    size_t cap, cap_steps;
+    uint32_t n, n_steps, free_head, free_step;
+    uint32_t current;     // path of the event that is being handled; 0 = unknown
+    enum path_cause late; // cause of the time between the end of `current` and the present
+};
+
+void path_book_init(struct path_book *b);
+void path_book_free(struct path_book *b);
+
+static inline struct path *path_at(const struct path_book *b, uint32_t id) { return &b->paths[id]; }
+
+// Begin a path at `begin_ps`, with one reference.
+uint32_t path_new(struct path_book *b, ps_t begin_ps, uint32_t rank);
+static inline uint32_t path_hold(struct path_book *b, uint32_t id)
+{
+    b->paths[id].refs++;
+    return id;
+}
+void path_drop(struct path_book *b, uint32_t id); // 0 is legal
+
+// Returns a path that the caller may change and that equals `id`, whose reference it takes over.
+uint32_t path_own(struct path_book *b, uint32_t id);
+
+// Add the time from the path's end to `until` (not before it) to a cause, at a place. The caller
+// owns the path alone (path_own).
+void path_extend(struct path_book *b, uint32_t id, enum path_cause cause, ps_t until);
+void path_extend_at(struct path_book *b, uint32_t id, enum path_cause cause, ps_t until,
+                    enum path_place_kind kind, uint32_t index);
+
+// Add `ps` to a cause without moving the path's end.
+void path_add(struct path *p, enum path_cause cause, ps_t ps, enum path_place_kind kind,
+              uint32_t index);
+
+// Make `id` the current path, taking over the reference. Returns the earlier one, for path_leave().
+uint32_t path_enter(struct path_book *b, uint32_t id);
+void path_leave(struct path_book *b, uint32_t before);
+
+// Returns the current path with a reference for the caller. It ends at `now`: time after its end is
+// of the cause b->late.
+uint32_t path_take(struct path_book *b, ps_t now);
+
+// Returns a path that begins at `now`, for the part of collective `owner` that `rank` or whoever
+// comes after it waits for, and continues `parent`, whose reference it takes over.
+uint32_t path_fork(struct path_book *b, uint32_t parent, uint32_t rank, uint32_t owner,
+                   uint32_t label, ps_t now);
+
+// Returns the path of the whole chain whose last part is the collective's path `id`, whose
+// reference it takes over.
+uint32_t path_join(struct path_book *b, uint32_t id);
+
+// Note that the last `ps` of the path were work with a label. The caller owns the path alone.
+void path_label(struct path_book *b, uint32_t id, uint32_t label, bool communicates, ps_t ps);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The metrics of critical paths: where the time of a run, a collective or a message went.
+#include "report/critical.h"
+
+#include "report/metric_parts.h"
+#include "sim/result.h"
+
+#define CAUSE(key, help)                                                                           \
+    {                                                                                              \
+        key "_ns", METRIC_NS, help, .type = METRIC_CUSTOM                                          \
+    }
+static const struct metric cause_rows[PATH_CAUSES] = {
+    [PATH_COMPUTE] = CAUSE("compute", "computing"),
+    [PATH_SCHEDULED] = CAUSE("scheduled", "before a planned start, and fixed delays"),
+    [PATH_SENDING] = CAUSE("sending", "the sender transmitted"),
+    [PATH_RESENDING] = CAUSE(
+        "resending", "the sender transmitted lost packets again, or waited to learn of a loss"),
+    [PATH_NIC] = CAUSE("nic", "packets of other flows had the sender's NIC port"),
+    [PATH_WINDOW] = CAUSE("window", "the sender waited for its window, or an acknowledgement"),
+    [PATH_PACE] = CAUSE("pace", "the sender waited for its pace"),
+    [PATH_PAUSED] = CAUSE("paused", "PFC had stopped the sender"),
+    [PATH_TIMEOUT] = CAUSE("timeout", "the sender waited for its retransmission timer"),
+    [PATH_NETWORK] =
+        CAUSE("network", "propagation, transmission by switches, and delays of switches"),
+    [PATH_QUEUED] = CAUSE("queued", "in queues of switches"),
+    [PATH_BEHIND] = CAUSE("behind", "only of messages: earlier messages of the flow were sent"),
+    [PATH_OTHERS] = CAUSE("others", "waiting for other ranks"),
+};
+METRIC_TABLE(life_table, cause_rows);
+
+json_t *causes_json(const ps_t parts[PATH_CAUSES], ps_t total_ps)
+{
+    json_t *object = json_object();
+    int64_t ns[PATH_CAUSES], rest = ns_of_ps(total_ps);
+    unsigned largest = 0;
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++) {
+        ns[cause] = ns_of_ps(parts[cause]);
+        rest -= ns[cause];
+        largest = parts[cause] > parts[largest] ? cause : largest;
+    }
+    ns[largest] += rest;
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        if (ns[cause] != 0)
+            json_object_set_new(object, cause_rows[cause].key, json_integer(ns[cause]));
+    return object;
+}
+
+static json_t *parts_json(const void *record)
+{
+    const struct critical_result *c = record;
+    return causes_json(c->parts, c->total_ps);
+}
+
+static const char *const cause_words[PATH_CAUSES] = {
+    [PATH_COMPUTE] = "compute", [PATH_SCHEDULED] = "scheduled",
+    [PATH_SENDING] = "sending", [PATH_RESENDING] = "resending",
+    [PATH_NIC] = "nic",         [PATH_WINDOW] = "window",
+    [PATH_PACE] = "pace",       [PATH_PAUSED] = "paused",
+    [PATH_TIMEOUT] = "timeout", [PATH_NETWORK] = "network",
+    [PATH_QUEUED] = "queued",   [PATH_BEHIND] = "behind",
+    [PATH_OTHERS] = "others",
+};
+
+static const struct metric place_rows[] = {
+    {"at", METRIC_WORDS, "output port, flow or rank", TEXT(critical_place, at)},
+    {"cause", METRIC_WORDS, "key of `parts` without its unit",
+     WORD(critical_place, cause, cause_words)},
+    {"ns", METRIC_NS, "time; with more places than listed a lower bound", TIME(critical_place, ps)},
+};
+static METRIC_TABLE(place_table, place_rows);
+
+static const struct metric critical_rows[] = {
+    {"total_ns", METRIC_NS, "sum of the parts", TIME(critical_result, total_ps)},
+    {"parts", METRIC_NS, "time by cause; only what is not zero", .type = METRIC_CUSTOM,
+     .table = &life_table, .json = parts_json},
+    {"places", METRIC_WORDS, "the largest times by place, the largest first",
+     LIST(critical_result, places, n_places, place_table)},
+};
+METRIC_TABLE(critical_table, critical_rows);
+
+static json_t *slowest_parts(const void *record)
+{
+    const struct slowest_result *s = record;
+    return causes_json(s->critical.parts, s->critical.total_ps);
+}
+
+static const char *const part_words[] = {"fwd", "ig", "wg"};
+static const struct metric layer_rows[] = {
+    {"name", METRIC_WORDS, "of the layer", TEXT(critical_layer, name)},
+    {"part", METRIC_WORDS, "fwd, ig or wg", WORD(critical_layer, part, part_words)},
+    {"compute_ns", METRIC_NS, "computing", TIME(critical_layer, compute_ps)},
+    {"comm_ns", METRIC_NS, "communicating while nobody on the path computed",
+     TIME(critical_layer, comm_ps)},
+};
+static METRIC_TABLE(layer_table, layer_rows);
+
+static const char *const kind_words[] = {"flow", "collective", "training", "job"};
+static const struct metric slowest_rows[] = {
+    {"kind", METRIC_WORDS, "flow, collective, training or job",
+     WORD(slowest_result, kind, kind_words)},
+    {"name", METRIC_WORDS, "the flow's ranks, the operation, or the job",
+     TEXT(slowest_result, name)},
+    {"job", METRIC_WORDS, "index of its job in `workload`", INTEGER(slowest_result, job)},
+    {"rank", METRIC_WORDS, "rank that ended last; of a flow the receiver",
+     INTEGER(slowest_result, rank)},
+    {"begin_ns", METRIC_NS, "begin of the path", TIME(slowest_result, begin_ps)},
+    {"end_ns", METRIC_NS, "its end", TIME(slowest_result, end_ps)},
+    {"total_ns", METRIC_NS, "end - begin", TIME(slowest_result, critical.total_ps)},
+    {"parts", METRIC_NS, "time by cause; only what is not zero", .type = METRIC_CUSTOM,
+     .table = &life_table, .json = slowest_parts},
+    {"places", METRIC_WORDS, "the largest times by place, the largest first",
+     LIST(slowest_result, critical.places, critical.n_places, place_table)},
+    {"layers", METRIC_WORDS, "of training: parts of layers on the path, the largest first",
+     LIST(slowest_result, layers, n_layers, layer_table)},
+};
+METRIC_TABLE(slowest_table, slowest_rows);

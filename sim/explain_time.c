@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// Makes sentences from the critical path of what ended last: where its time went, which link bounds
+// it, what the policy, PFC and timeouts cost it, and which layer of a training job waits.
+//
+// "Up to" is said where a cause is removed: the path would be shorter by its time, but another path
+// may then be the longest. No saving is stated beyond what the busiest link allows: its bytes take
+// their time whatever the policy.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/sim_internal.h"
+#include "workload/training_spec.h"
+
+#define PART_MIN 0.05 // share of the time from which a cause is named
+#define CAUSES_NAMED 3
+#define POLICY_MIN 0.02 // share from which a policy, PFC or timeouts are explained
+#define BUSY 0.85       // use of a link from which it bounds the run
+
+double result_share(const struct result *r, enum path_cause cause)
+{
+    if (!r->last || r->last->critical.total_ps == 0)
+        return 0;
+    return (double)r->last->critical.parts[cause] / (double)r->last->critical.total_ps;
+}
+
+ps_t result_busy_ps(const struct result *r, const struct port_result *link)
+{
+    return (ps_t)(link->utilization * (double)r->sim_time_ps);
+}
+
+ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least)
+{
+    ps_t room = r->last->critical.total_ps - least;
+    return room < 0 ? 0 : cost < room ? cost : room;
+}
+
+// What the run would save at most without waits of `cost` on the path.
+static ps_t saving_ps(const struct result *r, ps_t cost)
+{
+    const struct port_result *link = result_busiest_link(r);
+    return result_saving_ps(r, cost, link ? result_busy_ps(r, link) : 0);
+}
+
+static double share_of(const struct result *r, ps_t ps)
+{
+    return (double)ps / (double)r->last->critical.total_ps;
+}
+
+/* ---- where the time went ---- */
+
+static const char *const phrases[PATH_CAUSES] = {
+    [PATH_COMPUTE] = "computing",
+    [PATH_SCHEDULED] = "planned starts and fixed delays",
+    [PATH_SENDING] = "transmitting",
+    [PATH_RESENDING] = "transmitting lost packets again",
+    [PATH_NIC] = "waiting for other packets of the NIC port",
+    [PATH_WINDOW] = "waiting for the window or an acknowledgement",
+    [PATH_PACE] = "waiting for the pace",
+    [PATH_PAUSED] = "stopped by PFC",
+    [PATH_TIMEOUT] = "waiting for the retransmission timer",
+    [PATH_NETWORK] = "propagation and switches",
+    [PATH_QUEUED] = "in queues of switches",
+    [PATH_BEHIND] = "behind earlier messages",
+    [PATH_OTHERS] = "waiting for other ranks",
+};
+
+// The place where a cause took most time; NULL = none is known.
+static const struct critical_place *place_of(const struct critical_result *c, enum path_cause cause)
+{
+    for (size_t i = 0; i < c->n_places; i++)
+        if (c->places[i].cause == cause)
+            return &c->places[i];
+    return NULL;
+}
+
+static enum path_cause largest(const struct critical_result *c, const bool said[PATH_CAUSES])
+{
+    unsigned best = PATH_CAUSES;
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        if (!said[cause] && (best == PATH_CAUSES || c->parts[cause] > c->parts[best]))
+            best = cause;
+    return (enum path_cause)best;
+}
+
+static void explain_parts(struct result *r)
+{
+    const struct slowest_result *s = r->last;
+    bool said[PATH_CAUSES] = {false};
+    char time[UNIT_TEXT];
+    struct text text;
+    FILE *out = text_open(&text);
+    if (s->kind == SLOWEST_FLOW)
+        fprintf(out, "the last flow, %s, took %s", s->name, human_time(s->critical.total_ps, time));
+    else
+        fprintf(out, "%s took %s", s->name, human_time(s->critical.total_ps, time));
+    for (unsigned i = 0; i < CAUSES_NAMED; i++) {
+        enum path_cause cause = largest(&s->critical, said);
+        double share = result_share(r, cause);
+        if (share < PART_MIN)
+            break;
+        said[cause] = true;
+        const struct critical_place *at = place_of(&s->critical, cause);
+        bool named = at &&
+                     (cause == PATH_QUEUED || cause == PATH_PAUSED || cause == PATH_PACE ||
+                      cause == PATH_WINDOW || cause == PATH_TIMEOUT) &&
+                     s->kind != SLOWEST_FLOW;
+        fprintf(out, "%s %.0f %% %s%s%s%s", i == 0 ? ":" : ",", 100 * share, phrases[cause],
+                named ? " (most at " : "", named ? at->at : "", named ? ")" : "");
+    }
+    result_explain(r, EXPLAIN_TIME, text_close(out, &text));
+}
+
+/* ---- the bottleneck ---- */
+
+static void explain_bottleneck(struct result *r)
+{
+    const struct port_result *link = result_busiest_link(r);
+    char time[UNIT_TEXT];
+    if (!link || link->utilization < BUSY)
+        return;
+    ps_t busy = result_busy_ps(r, link);
+    result_explain(r, EXPLAIN_TIME - 1 + link->utilization,
+                   text_format("bottleneck: %s transmitted %.0f %% of the time; on these paths no "
+                               "policy can take less than %s",
+                               link->at, 100 * link->utilization, human_time(busy, time)));
+}
+
+/* ---- the policy ---- */
+
+// The flow on the path that its policy held back longest, by its window or pace.
+static const struct critical_place *held_back(const struct critical_result *c)
+{
+    const struct critical_place *pace = place_of(c, PATH_PACE), *window = place_of(c, PATH_WINDOW);
+    return !pace || (window && window->ps > pace->ps) ? window : pace;
+}
+
+// "...; additive increase by 100 Mb/s each 55 us takes 54 ms to the line rate": what a flow needs to
+// grow back after its last cut; "" if the policy does not say.
+static void growth_text(const struct sender *s, char *text, size_t size)
+{
+    const struct sender_time_cold *t = &s->cold->time;
+    const struct cc_env *env = &s->cold->env;
+    char step[UNIT_TEXT], every[UNIT_TEXT], takes[UNIT_TEXT];
+    text[0] = '\0';
+    if (!s->cc->ops->growth)
+        return;
+    struct cc_growth g = s->cc->ops->growth(s->cc);
+    uint64_t bdp = cc_bdp_bytes(env);
+    if (g.step_bps > 0 && t->cut_rate_bps < env->line_bps) {
+        ps_t all = (ps_t)((env->line_bps - t->cut_rate_bps) / g.step_bps) * g.every_ps;
+        snprintf(text, size, "; by steps of %s each %s it takes %s to the line rate",
+                 human_rate((double)g.step_bps, step), human_time(g.every_ps, every),
+                 human_time(all, takes));
+    } else if (g.step_bytes > 0 && t->cut_window_bytes < bdp) {
+        ps_t all = (ps_t)((bdp - t->cut_window_bytes) / g.step_bytes) * g.every_ps;
+        snprintf(
+            text, size, "; by steps of %s each %s it takes %s to a window of bandwidth times RTT",
+            human_bytes(g.step_bytes, step), human_time(g.every_ps, every), human_time(all, takes));
+    }
+}
+
+static void explain_cuts(struct result *r, const struct sender *s, const char *flow, ps_t saving)
+{
+    const struct sender_time_cold *t = &s->cold->time;
+    const struct port_result *link = result_busiest_link(r);
+    char first[UNIT_TEXT], last[UNIT_TEXT], left[UNIT_TEXT], wait[UNIT_TEXT], growth[256], idle[96];
+    bool paced = t->cut_rate_bps < s->cold->env.line_bps;
+    growth_text(s, growth, sizeof growth);
+    idle[0] = '\0';
+    if (link && link->utilization < BUSY)
+        snprintf(idle, sizeof idle, "; the busiest link was idle %.0f %% of the time",
+                 100 * (1 - link->utilization));
+    result_explain(
+        r, share_of(r, saving),
+        text_format("%s cut %s %u time%s between %s and %s, to %s: up to %s less without cuts%s%s",
+                    s->cc->ops->name, flow, t->cuts, t->cuts > 1 ? "s" : "",
+                    human_time(t->first_cut_ps, first), human_time(t->last_cut_ps, last),
+                    paced ? human_rate((double)t->cut_rate_bps, left)
+                          : human_bytes(t->cut_window_bytes, left),
+                    human_time(saving, wait), idle, growth));
+}
+
+static void explain_window(struct result *r, const struct sender *s,
+                           const struct critical_place *flow, ps_t saving)
+{
+    char window[UNIT_TEXT], bdp[UNIT_TEXT], wait[UNIT_TEXT], less[UNIT_TEXT];
+    uint64_t bytes = s->cold->cap_bytes < s->cwnd_bytes ? s->cold->cap_bytes : s->cwnd_bytes;
+    if (bytes == CC_UNLIMITED)
+        return;
+    result_explain(
+        r, share_of(r, saving),
+        text_format("%s waited %s for its window (%s at the end; bandwidth times base RTT "
+                    "of its path: %s): up to %s less with a larger one",
+                    flow->at, human_time(flow->ps, wait), human_bytes(bytes, window),
+                    human_bytes(cc_bdp_bytes(&s->cold->env), bdp), human_time(saving, less)));
+}
+
+static void explain_policy(const struct sim *sim, struct result *r)
+{
+    const struct critical_place *flow = held_back(&r->last->critical);
+    const ps_t *parts = r->last->critical.parts;
+    ps_t saving = saving_ps(r, parts[PATH_PACE] + parts[PATH_WINDOW]);
+    if (!flow || share_of(r, saving) < POLICY_MIN)
+        return;
+    const struct sender *s = sim->hosts.senders[sim->flow_order[flow->index]];
+    if (s->cold->time.cuts > 0)
+        explain_cuts(r, s, flow->at, saving);
+    else
+        explain_window(r, s, flow, saving);
+}
+
+/* ---- timeouts ---- */
+
+static void explain_timeouts(const struct sim *sim, struct result *r)
+{
+    const struct critical_place *flow = place_of(&r->last->critical, PATH_TIMEOUT);
+    ps_t saving = saving_ps(r, r->last->critical.parts[PATH_TIMEOUT]);
+    char wait[UNIT_TEXT], total[UNIT_TEXT], less[UNIT_TEXT];
+    if (!flow || share_of(r, saving) < POLICY_MIN)
+        return;
+    const struct sender *s = sim->hosts.senders[sim->flow_order[flow->index]];
+    result_explain(
+        r, share_of(r, saving),
+        text_format("%s waited %s of %s for its retransmission timer, which expired %llu "
+                    "time%s: up to %s less with a shorter timer",
+                    flow->at, human_time(flow->ps, wait),
+                    human_time(r->last->critical.total_ps, total),
+                    (unsigned long long)s->cold->timeouts, s->cold->timeouts > 1 ? "s" : "",
+                    human_time(saving, less)));
+}
+
+/* ---- training ---- */
+
+// The collective of a layer that took longest, whose name it has.
+static const struct collective_result *longest_of_layer(const struct result *r, const char *layer)
+{
+    const struct collective_result *best = NULL;
+    for (size_t i = 0; i < r->n_collectives; i++) {
+        const struct collective_result *c = &r->collectives[i];
+        bool of_layer = c->job == r->last->job && strcmp(c->name, layer) == 0 && c->critical.known;
+        if (of_layer && (!best || c->critical.total_ps > best->critical.total_ps))
+            best = c;
+    }
+    return best;
+}
+
+static void explain_layers(struct result *r)
+{
+    static const char *const parts[] = {"forward pass", "input gradients", "weight gradients"};
+    const struct slowest_result *s = r->last;
+    const struct critical_layer *most = NULL;
+    ps_t exposed = 0;
+    char all[UNIT_TEXT], total[UNIT_TEXT], of_layer[UNIT_TEXT];
+    for (size_t i = 0; i < s->n_layers; i++) {
+        exposed += s->layers[i].comm_ps;
+        if (!most || s->layers[i].comm_ps > most->comm_ps)
+            most = &s->layers[i];
+    }
+    if (!most || most->comm_ps == 0)
+        return;
+    const struct collective_result *c = longest_of_layer(r, most->name);
+    const bool none[PATH_CAUSES] = {[PATH_OTHERS] = true};
+    enum path_cause cause = c ? largest(&c->critical, none) : PATH_CAUSES;
+    double share = c ? (double)c->critical.parts[cause] / (double)c->critical.total_ps : 0;
+    result_explain(
+        r, EXPLAIN_TIME - 1 + (double)exposed / (double)s->critical.total_ps,
+        text_format("communication is exposed for %s of %s, most by the %s of %s (%s)%s%s",
+                    human_time(exposed, all), human_time(s->critical.total_ps, total),
+                    parts[most->part], most->name, human_time(most->comm_ps, of_layer),
+                    share >= PART_MIN ? ", whose time goes mostly to: " : "",
+                    share >= PART_MIN ? phrases[cause] : ""));
+}
+
+void sim_explain_time(const struct sim *sim, struct result *r)
+{
+    if (!r->last || r->last->critical.total_ps == 0)
+        return;
+    explain_parts(r);
+    if (r->last->kind == SLOWEST_TRAINING)
+        explain_layers(r);
+    if (sim_is_analytical(sim))
+        return;
+    explain_bottleneck(r);
+    explain_policy(sim, r);
+    explain_timeouts(sim, r);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// The account of a sender's time.
+#include "transport/sender_time.h"
+
+#include "transport/host.h"
+
+// Time that `bytes` take on the link of the sender's port.
+static ps_t link_ps(const struct sender *s, uint64_t bytes)
+{
+    const struct byte_time *bt = &port_link(sender_hosts(s)->net, s->port)->byte_time;
+    return bt->den == 1 ? (ps_t)(bytes * bt->num) : byte_time_span(bt, bytes);
+}
+
+// End of the sender's last transmission, or the time until which waits are counted if that is
+// later.
+static ps_t uncounted_since(const struct sender *s)
+{
+    ps_t free_ps = s->last_start_ps + link_ps(s, s->last_wire_bytes);
+    return free_ps > s->time.counted_ps ? free_ps : s->time.counted_ps;
+}
+
+void sender_time_begin(struct sender *s, ps_t now)
+{
+    struct sender_time_cold *cold = &s->cold->time;
+    struct path_book *book = sender_hosts(s)->path_book;
+    s->time = (struct sender_time){
+        .begin_ps = now, .counted_ps = now, .paused_mark_ps = s->nic->paused_total_ps};
+    cold->mark = s->time;
+    cold->mark_ps = now;
+    cold->resent_bytes = cold->mark_resent_bytes = 0;
+    cold->path = book ? path_take(book, now) : 0;
+}
+
+static void count_wait(struct sender *s, ps_t *sum, ps_t now)
+{
+    ps_t since = uncounted_since(s);
+    if (since < now)
+        *sum += now - since;
+    if (s->time.counted_ps < now)
+        s->time.counted_ps = now;
+    s->time.paused_mark_ps = s->nic->paused_total_ps;
+}
+
+void sender_time_woken(struct sender *s, ps_t now) { count_wait(s, &s->time.window_ps, now); }
+
+void sender_time_timeout(struct sender *s, ps_t now)
+{
+    if (s->place == SENDER_IDLE)
+        count_wait(s, &s->time.timeout_ps, now);
+}
+
+void sender_time_gap(struct sender *s, ps_t now)
+{
+    struct sender_time *t = &s->time;
+    ps_t since = uncounted_since(s), paced = s->next_send_ps < now ? s->next_send_ps : now;
+    if (paced > since) {
+        t->pace_ps += paced - since;
+        since = paced;
+    }
+    ps_t paused = s->nic->paused_total_ps - t->paused_mark_ps;
+    t->paused_mark_ps = s->nic->paused_total_ps;
+    if (since < now)
+        t->paused_ps += paused < now - since ? paused : now - since;
+}
+
+// Write the time between `from` and the account's state at `now`, by cause. It adds up to
+// now - from_ps.
+static void split(const struct sender *s, const struct sender_time *from, uint64_t from_resent,
+                  ps_t from_ps, ps_t parts[PATH_CAUSES], ps_t now)
+{
+    const struct sender_time *t = &s->time;
+    uint64_t resent = s->cold->time.resent_bytes - from_resent;
+    ps_t left = now - from_ps;
+    const struct {
+        enum path_cause cause;
+        ps_t ps;
+    } waits[] = {
+        {PATH_WINDOW, t->window_ps - from->window_ps},
+        {PATH_PACE, t->pace_ps - from->pace_ps},
+        {PATH_PAUSED, t->paused_ps - from->paused_ps},
+        {PATH_TIMEOUT, t->timeout_ps - from->timeout_ps},
+        {PATH_RESENDING, link_ps(s, resent)},
+        {PATH_SENDING, link_ps(s, t->sent_bytes - from->sent_bytes - resent)},
+    };
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        ps_t part = waits[i].ps < left ? waits[i].ps : left;
+        parts[waits[i].cause] = part;
+        left -= part;
+    }
+    parts[PATH_NIC] = left;
+}
+
+// The account at the start of the last packet of message `token`, which is pulled for the first
+// time.
+static void message_sent(struct sender *s, const struct packet *p, ps_t now)
+{
+    struct hosts *hosts = sender_hosts(s);
+    struct sender_time_cold *cold = &s->cold->time;
+    struct path_book *book = hosts->path_book;
+    uint64_t token = meta_at(&hosts->net->meta, p->meta)->token;
+    ps_t parts[PATH_CAUSES] = {0}, posted = hosts->observer.posted(hosts->observer.ctx, token);
+    uint32_t id = path_own(book, path_hold(book, cold->path));
+    struct path *path = path_at(book, id);
+    s->time.sent_bytes -= p->wire_bytes; // this packet's transmission is part of its transit
+    split(s, &(struct sender_time){0}, 0, s->time.begin_ps, parts, now);
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        path_add(path, (enum path_cause)cause, parts[cause], PLACE_FLOW, s->flow);
+    path->end_ps = now;
+    path->flow = s->flow;
+    path->transit_ps = s->cold->env.base_rtt_ps / 2;
+    ps_t since = posted > cold->mark_ps ? posted : cold->mark_ps < now ? cold->mark_ps : now;
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        path->life[cause] = 0;
+    split(s, &cold->mark, cold->mark_resent_bytes, since, path->life, now);
+    path->life[PATH_BEHIND] = since - posted;
+    s->time.sent_bytes += p->wire_bytes;
+    cold->mark = s->time;
+    cold->mark_resent_bytes = cold->resent_bytes;
+    cold->mark_ps = now + link_ps(s, p->wire_bytes);
+    hosts->observer.last_packet(hosts->observer.ctx, token, id);
+}
+
+void sender_time_sent(struct sender *s, const struct packet *p, ps_t now)
+{
+    struct sender_time_cold *cold = &s->cold->time;
+    meta_keep_waits(&sender_hosts(s)->net->meta, p->meta);
+    if (p->flags & PACKET_RETX)
+        cold->resent_bytes += p->wire_bytes;
+    else if (cold->path != 0)
+        message_sent(s, p, now);
+    if (s->nxt == s->tail && cold->path != 0) {
+        path_drop(sender_hosts(s)->path_book, cold->path);
+        cold->path = 0;
+    }
+}

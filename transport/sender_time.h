@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Where a sender's time goes: waiting for its window, its pace, its retransmission timer, or stopped
+// by PFC; the rest is transmission, and packets of other flows of the NIC port.
+//
+// The account covers a busy period: from the post of a message to a sender with nothing to send
+// until the last packet of the last message has been sent. Waits are counted when they end. They do
+// not overlap: a wait for the window ends before one for the pace begins, and PFC counts for the
+// time in which only it stops the sender.
+#pragma once
+
+#include "net/critical_path.h"
+
+struct sender;
+struct packet;
+
+// Counters over the busy period; part of struct sender.
+struct sender_time {
+    ps_t begin_ps;
+    ps_t window_ps, pace_ps, paused_ps, timeout_ps;
+    ps_t counted_ps;     // waits until this time have been counted
+    ps_t paused_mark_ps; // value of nic.paused_total_ps up to which pauses have been counted
+    uint64_t sent_bytes; // wire bytes, retransmissions included
+};
+_Static_assert(sizeof(struct sender_time) == 64, "struct sender_time is a cache line");
+
+// The fields that are not accessed for every packet; part of struct sender_cold.
+struct sender_time_cold {
+    uint32_t path;           // the path that began the busy period; 0 = nothing is left to send
+    uint64_t resent_bytes;   // wire bytes of retransmissions
+    struct sender_time mark; // the account when the last packet of the previous message was sent
+    uint64_t mark_resent_bytes;
+    ps_t mark_ps; // and the time at which its transmission ended
+    /* lowered rates and windows, over all messages */
+    uint32_t cuts;
+    ps_t first_cut_ps, last_cut_ps;
+    uint64_t cut_rate_bps, cut_window_bytes; // after the last cut
+};
+
+// A message is posted to a sender that has nothing to send.
+void sender_time_begin(struct sender *s, ps_t now);
+
+// The sender may send again after it could not.
+void sender_time_woken(struct sender *s, ps_t now);
+
+// The retransmission timer has expired.
+void sender_time_timeout(struct sender *s, ps_t now);
+
+// A packet is about to start after a wait for the pace or a pause.
+void sender_time_gap(struct sender *s, ps_t now);
+
+// A retransmission, or the last packet of a message for the first time, has been pulled. For the
+// latter the observer of the hosts gets the message's path up to now.
+void sender_time_sent(struct sender *s, const struct packet *p, ps_t now);
