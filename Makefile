@@ -2,12 +2,17 @@
 # Short names for common errands; CMake does the work.
 BUILD ?= build
 
-.PHONY: build demo test test-long regen bench study-allreduce study-dlrm format lint clean
+.PHONY: build report-assets demo test test-long regen bench study-allreduce study-dlrm format lint clean
 
 build:
 	@sh cmake/setup.sh
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
 	@cmake --build $(BUILD)
+
+report-assets: build # the charts of `collwire report`, from npm
+	@sh cmake/setup.sh --report
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
+	@cmake --build $(BUILD) --target report-assets
 
 demo: build
 	$(BUILD)/collwire compare scenarios/collectives/allreduce-1d.json --cc none,window,dcqcn

@@ -8,7 +8,7 @@ import {
 } from "echarts/components";
 import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
 import { el, tableBehind } from "./dom.js";
-import { colour, onTheme, setPrinting } from "./theme.js";
+import { colour, isPrinting, onTheme, setPrinting } from "./theme.js";
 
 echarts.use([
     BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart, DataZoomComponent, GridComponent, LegendComponent,
@@ -94,6 +94,10 @@ function draw(chart) {
     option.tooltip = option.tooltip === false ? undefined : { ...base().tooltip, ...option.tooltip };
     if (kept && option.dataZoom) for (const zoom of option.dataZoom) if (!zoom.yAxisIndex && zoom.orient !== "vertical") Object.assign(zoom, kept);
     if (legend && option.legend) option.legend.selected = legend;
+    if (isPrinting() && option.dataZoom) {
+        option.dataZoom = option.dataZoom.filter((zoom) => zoom.type === "inside" || zoom.orient === "vertical");
+        option.grid = { ...option.grid, bottom: 30 };
+    }
     chart.instance.setOption(option, { notMerge: true });
 }
 

@@ -128,6 +128,7 @@ export const PARTS = {
     resending_ns: ["sending again", "part-resending"],
     timeout_ns: ["waiting for a timeout", "part-timeout"],
     others_ns: ["waiting for other ranks", "part-others"],
+    comm_ns: ["communication", "part-sending"],
     exposed_ns: ["exposed communication", "part-others"],
 };
 

@@ -56,5 +56,5 @@ export function select(label, options, value, onchange) {
 export function section(id, title, lede, controls = []) {
     return el("section", { id, "aria-labelledby": `${id}-title` },
         el("header", {}, el("h2", { id: `${id}-title` }, title), controls.length ? el("div", { class: "controls" }, controls) : null),
-        lede ? el("p", { class: "lede" }, lede) : null);
+        lede ? el("p", { class: /zoom/.test(lede) ? "lede screen" : "lede" }, lede) : null);
 }

@@ -73,7 +73,9 @@ function head() {
 // The numbers of a single run that are not zero.
 function figures() {
     if (doc.kind !== "run") return null;
-    const keys = usedKeys(runs).filter((key) => !["fct_mean_ns", "jain"].includes(key));
+    const primary = primaryKey();
+    const hidden = ["fct_mean_ns", "jain", ...(primary === "sim_time_ns" ? [] : ["sim_time_ns"])];
+    const keys = usedKeys(runs).filter((key) => !hidden.includes(key));
     return el("dl", { class: "figures" }, keys.map((key) => {
         const m = metric(key);
         return el("div", { title: m.help || null }, el("dt", {}, m.name), el("dd", {}, key === "efficiency" ? share(valueOf(runs[0], key)) : text(valueOf(runs[0], key), m.unit)));

@@ -3,7 +3,7 @@
 import { axisStyle, figure, legendStyle, zoomStyle } from "./chart.js";
 import { detailed, nameOf, policyOf, shownRun, styles } from "./data.js";
 import { el, section } from "./dom.js";
-import { axisUnit, html, text } from "./format.js";
+import { axisUnit, html, text, unitOfKey } from "./format.js";
 import { colour, isDark } from "./theme.js";
 
 const HUES = 12;
@@ -144,7 +144,7 @@ function seriesOf(run) {
     if (series.rate_bps) charts.push(kindChart(series, series.rate_bps, "rate_bps", "Allowed rates", "bit/s", "queue pairs, those cut most", "Rate that the policy allows each queue pair over time."));
     if (series.cwnd_bytes) charts.push(kindChart(series, series.cwnd_bytes, "cwnd_bytes", "Windows", "bytes", "queue pairs, those that change most", "Window that the policy allows each queue pair over time."));
     for (const [name, group] of Object.entries(series.observe || {}))
-        charts.push(kindChart(series, group, "observe", `${name} of the policy`, "", "queue pairs, those that change most", `${name}, a state of the policy, over time.`));
+        charts.push(kindChart(series, group, "observe", `${name} of ${policyOf(run)}`, unitOfKey(name) === "count" ? "" : unitOfKey(name), "queue pairs, those that change most", `${name}, a state of the policy, over time.`));
     return charts;
 }
 

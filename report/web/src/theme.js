@@ -26,6 +26,10 @@ export function isDark() {
     return name() === "dark";
 }
 
+export function isPrinting() {
+    return printing;
+}
+
 export function onTheme(listener) {
     listeners.push(listener);
 }

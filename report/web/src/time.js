@@ -75,17 +75,26 @@ function slowestOf(run) {
 }
 
 function collectiveBars(run) {
-    return (run.collectives || []).filter((c) => c.critical && c.critical.parts)
-        .sort((a, b) => sum(b.critical.parts) - sum(a.critical.parts)).slice(0, 12)
-        .map((c) => ({ name: c.name === "collective" ? operation(c.op) : `${c.name} ${operation(c.op)}`, parts: c.critical.parts, note: c.critical.rank !== undefined ? `ended last at rank ${c.critical.rank}` : "" }));
+    const named = new Map(); // of several with one name, such as those of every iteration, the longest
+    for (const c of (run.collectives || []).filter((one) => one.critical && one.critical.parts)) {
+        const name = c.name === "collective" ? operation(c.op) : `${c.name} ${operation(c.op)}`;
+        const bar = named.get(name) || { name, parts: {}, n: 0 };
+        named.set(name, { ...bar, parts: sum(c.critical.parts) > sum(bar.parts) ? c.critical.parts : bar.parts, n: bar.n + 1 });
+    }
+    return [...named.values()].sort((a, b) => sum(b.parts) - sum(a.parts)).slice(0, 12)
+        .map((bar) => ({ ...bar, note: bar.n > 1 ? `the longest of ${bar.n}` : "" }));
 }
 
 const LAYER_PARTS = { fwd: "forward", ig: "input gradient", wg: "weight gradient" };
 
 function layerBars(run) {
-    return (run.slowest && run.slowest.layers || []).filter((layer) => layer.parts && sum(layer.parts) > 0)
-        .sort((a, b) => sum(b.parts) - sum(a.parts)).slice(0, 16)
-        .map((layer) => ({ name: [layer.name, LAYER_PARTS[layer.part] || layer.part].filter(Boolean).join(" "), parts: layer.parts }));
+    return (run.slowest && run.slowest.layers || [])
+        .map((layer) => ({
+            name: [layer.name, LAYER_PARTS[layer.part] || layer.part].filter(Boolean).join(" "),
+            parts: layer.parts || { compute_ns: layer.compute_ns || 0, comm_ns: layer.comm_ns || 0 },
+        }))
+        .filter((bar) => sum(bar.parts) > 0)
+        .sort((a, b) => sum(b.parts) - sum(a.parts)).slice(0, 16);
 }
 
 // Without a critical path: computing and exposed communication of training jobs.
@@ -100,9 +109,14 @@ function exposedBars() {
 const CAUSES = { queued: "queued_ns", paused: "paused_ns", network: "network_ns", sending: "sending_ns", timeout: "timeout_ns", window: "window_ns", pace: "pace_ns", nic: "nic_ns" };
 
 function places(run) {
-    const list = (run.slowest && run.slowest.places || []).filter((place) => place.ns > 0).slice(0, 12);
-    if (!list.length) return null;
-    const bars = list.map((place) => ({ name: place.at, parts: { [CAUSES[place.cause] || `${place.cause}_ns`]: place.ns } }));
+    const at = new Map();
+    for (const place of (run.slowest && run.slowest.places || []).filter((p) => p.ns > 0)) {
+        const parts = at.get(place.at) || {};
+        const key = CAUSES[place.cause] || `${place.cause}_ns`;
+        at.set(place.at, { ...parts, [key]: (parts[key] || 0) + place.ns });
+    }
+    const bars = [...at].map(([name, parts]) => ({ name, parts })).sort((a, b) => sum(b.parts) - sum(a.parts)).slice(0, 12);
+    if (!bars.length) return null;
     return stacked(bars, "Places on the critical path, by the time spent there.", "Where on the way");
 }
 
