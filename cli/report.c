@@ -247,10 +247,12 @@ static struct page *sweep_page(const char *dir, struct err *err)
     char *path = text_format("%s/sweep.csv", dir), *csv = read_text(path);
     json_t *run = read_json(dir, "run.json"), *sweep = read_json(dir, "sweep.json");
     const char *name = text_at(sweep, "name");
+    char *folder = realpath(dir, NULL);
+    const char *last = folder ? strrchr(folder, '/') : NULL;
     struct page *page = page_new(PAGE_SWEEP,
-                                 name                 ? name
-                                 : strrchr(path, '/') ? dir
-                                                      : NULL,
+                                 name   ? name
+                                 : last ? last + 1
+                                        : "sweep",
                                  version_of(run), 1);
     page_origin(page, text_at(run, "command"), json_object_get(sweep, "scenario"));
     if (!csv)
@@ -261,6 +263,7 @@ static struct page *sweep_page(const char *dir, struct err *err)
     }
     json_decref(run);
     json_decref(sweep);
+    free(folder);
     free(csv);
     free(path);
     return page;

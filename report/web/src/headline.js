@@ -74,26 +74,60 @@ function runSentence(run) {
     return `The run took ${text(run.sim_time_ns, "ns")}.`;
 }
 
-function pointText(columns, row, varied) {
-    return list(varied.map((i) => `${columns[i]} = ${row[i]}`));
-}
-
-function sweepSentence() {
+// The sweep's table with what sentences need: the column of the time, the axes that vary, good rows.
+function sweepModel() {
     const { columns, roles, rows } = doc.sweep;
     const status = roles.indexOf("status");
     const done = rows.filter((row) => row[status] === "completed");
-    const failed = rows.length - done.length;
-    const keys = ["iteration_ns", "collective_ns", "training_ns", "fct_max_ns", "time_ns", "sim_time_ns"];
-    const at = keys.map((key) => columns.indexOf(key)).find((i) => i >= 0 && done.some((row) => typeof row[i] === "number"));
+    const at = TIMES.map((key) => columns.indexOf(key)).find((i) => i >= 0 && done.some((row) => typeof row[i] === "number"));
+    const axes = columns.map((name, i) => i).filter((i) => roles[i] === "axis" && new Set(rows.map((row) => row[i])).size > 1);
+    return { columns, rows, done, at, axes, good: at === undefined ? [] : done.filter((row) => row[at] > 0) };
+}
+
+const TIMES = ["iteration_ns", "collective_ns", "training_ns", "time_ns", "fct_max_ns", "sim_time_ns"];
+
+// By how much one axis changes the time where all other axes are equal: the largest ratio of means.
+function effect(m, axis) {
+    const groups = new Map();
+    for (const row of m.good) {
+        const key = JSON.stringify(m.axes.filter((i) => i !== axis).map((i) => row[i]));
+        if (!groups.has(key)) groups.set(key, new Map());
+        const group = groups.get(key);
+        if (!group.has(row[axis])) group.set(row[axis], []);
+        group.get(row[axis]).push(row[m.at]);
+    }
+    return Math.max(1, ...[...groups.values()].map((group) => {
+        const means = [...group.values()].map(mean);
+        return Math.max(...means) / Math.min(...means);
+    }));
+}
+
+function times(r) {
+    return r < 1.5 ? `${((r - 1) * 100).toFixed(0)}\u00a0%` : `a factor of ${r.toFixed(r < 10 ? 1 : 0)}`;
+}
+
+function sweepSentence() {
+    const m = sweepModel();
+    const failed = m.rows.length - m.done.length;
     const ended = failed ? ` ${plural(failed, "run")} did not complete.` : "";
-    if (at === undefined) return `${plural(rows.length, "run")}.${ended}`;
-    const varied = roles.map((role, i) => (role === "axis" && new Set(rows.map((row) => row[i])).size > 1 ? i : -1)).filter((i) => i >= 0);
-    const order = done.filter((row) => typeof row[at] === "number").sort((a, b) => a[at] - b[at]);
-    const [best, worst] = [order[0], order[order.length - 1]];
-    const what = metric(columns[at]).name;
-    if (worst[at] / best[at] < 1.005) return `Over ${plural(order.length, "run")} the ${what} is the same: ${text(best[at], "ns")}.${ended}`;
-    return `The ${what} is shortest, ${text(best[at], "ns")}, with ${pointText(columns, best, varied)}; ` +
-        `with ${pointText(columns, worst, varied)} it takes ${longer(worst[at], best[at])}.${ended}`;
+    if (!m.good.length) return `${plural(m.rows.length, "run")}.${ended}`;
+    const what = metric(m.columns[m.at]).name;
+    const effects = m.axes.map((i) => [m.columns[i], effect(m, i)]).sort((a, b) => b[1] - a[1]);
+    const strong = effects.filter(([, r]) => r >= 1.01);
+    if (!strong.length) return `The ${what} is the same in ${plural(m.good.length, "run")}: ${text(m.good[0][m.at], "ns")}.${ended}`;
+    const weak = effects.filter(([, r]) => r < 1.01).map(([name]) => name);
+    const none = weak.length ? `; ${list(weak)} ${weak.length > 1 ? "do" : "does"} not matter` : "";
+    const [first, ...rest] = strong;
+    return `${first[0]} changes the ${what} by up to ${times(first[1])}${rest.length ? `, ${list(rest.map(([name, r]) => `${name} by up to ${times(r)}`))}` : ""}${none}.${ended}`;
+}
+
+// The best and the worst point of a sweep.
+function sweepReason() {
+    const m = sweepModel();
+    if (m.good.length < 2 || !m.axes.length) return null;
+    const order = [...m.good].sort((a, b) => a[m.at] - b[m.at]);
+    const point = (row) => `${text(row[m.at], "ns")} with ${list(m.axes.map((i) => `${m.columns[i]}\u00a0=\u00a0${row[i]}`))}`;
+    return `Shortest: ${point(order[0])}. Longest: ${point(order[order.length - 1])}.`;
 }
 
 export function headline() {
@@ -111,6 +145,7 @@ export function perScenario() {
 
 // The first reason: of the comparison, else of the worst policy, else of the run.
 export function firstReason() {
+    if (doc.kind === "sweep") return sweepReason();
     const shared = doc.comparison && (doc.comparison.explain || doc.comparison.why);
     if (Array.isArray(shared) && typeof shared[0] === "string") return shared[0];
     const order = doc.kind === "compare" ? ranking(primaryKey()) : [];

@@ -60,13 +60,13 @@ function matrix(group) {
 }
 
 export function heatColours() {
-    return isDark() ? ["#1d242c", "#23486f", "#3d7fbf", "#e8b04a", "#ffe08a"] : ["#f1f4f8", "#b9d3ec", "#5b96d0", "#d9822b", "#9c2a10"];
+    return [0, 1, 2, 3, 4].map((step) => colour(`heat-${step}`));
 }
 
 // A label that can be read on the colour of a value between 0 and 1.
 export function heatInk(place) {
-    if (isDark()) return place > 0.6 ? "#14181c" : "#e4e8ec";
-    return place > 0.4 ? "#ffffff" : "#1c2126";
+    const lower = isDark() ? place < 0.62 : place < 0.68;
+    return colour(lower ? "ink" : "page");
 }
 
 function map(title, group, links, [key, what, unit], max) {

@@ -51,6 +51,7 @@ function heat(m, at, x, y, fixed, title, range) {
         if (v.runs) cells.push({ i, j, ...v });
     }));
     const wide = x.values.length <= 8;
+    const scale = axisUnit(unit, range.max);
     return figure({
         title, label: `${metric(at.name).name} over ${x.name} and ${y.name}${title ? `, ${title}` : ""}.`, height: 84 + 30 * y.values.length,
         build: () => ({
@@ -61,7 +62,7 @@ function heat(m, at, x, y, fixed, title, range) {
             tooltip: { formatter: ({ data }) => tip(data.cell, [[x, x.values[data.cell.i]], [y, y.values[data.cell.j]], ...fixed], at) },
             series: [{
                 type: "heatmap", itemStyle: { borderColor: colour("page"), borderWidth: 2 },
-                label: { show: wide, fontSize: 11, formatter: ({ data }) => (data.cell.value === null ? "failed" : text(data.cell.value, unit)) },
+                label: { show: wide, fontSize: 11, formatter: ({ data }) => (data.cell.value === null ? "failed" : inUnit(data.cell.value, scale)) },
                 data: cells.map((cell) => ({ value: [cell.i, cell.j, cell.value === null ? NaN : cell.value], cell, label: { color: ink(cell.value, range) }, itemStyle: cell.value === null ? { color: colour("grid") } : undefined })),
             }],
         }),
@@ -70,6 +71,11 @@ function heat(m, at, x, y, fixed, title, range) {
             rows: y.values.map((vy) => [label(vy), ...x.values.map((vx) => text(valueAt(m, at, [[x, vx], [y, vy], ...fixed]).value, unit))]),
         }),
     });
+}
+
+// Three digits in the unit that all cells share.
+function inUnit(value, scale) {
+    return String(Number((value / scale.factor).toPrecision(3)));
 }
 
 function ink(value, range) {
@@ -132,12 +138,22 @@ function multiples(m, chosen) {
     const range = bounds(m, at);
     const one = (kind, extra, title) => (kind === "heat" ? heat(m, at, x, y, extra, title, range) : lines(m, at, x, y, extra, title, range));
     const of = by ? by.values.map((v) => [[...fixed, [by, v]], `${short(by.name)} = ${label(v)}`]) : [[fixed, null]];
+    const scale = axisUnit(metric(at.name).unit, range.max);
+    const caption = `${metric(at.name).name}${scale.name ? ` in ${scale.name}` : ""}`;
     return [
-        y ? el("h3", {}, "Heat map") : null,
+        y ? el("h3", {}, `Heat map of the ${caption}`) : null,
         y ? el("div", { class: by ? "multiples" : "" }, of.map(([extra, title]) => one("heat", extra, title))) : null,
-        el("h3", {}, "Lines"),
+        el("h3", {}, `Lines of the ${caption}`),
         el("div", { class: by ? "multiples" : "" }, of.map(([extra, title]) => one("lines", extra, title))),
     ].filter(Boolean);
+}
+
+// Numbers go across and words become lines, unless the reader chooses otherwise.
+function ordered(axes) {
+    const numeric = (axis) => axis.values.every((v) => /^[\d.]+ *[A-Za-z%]*$/.test(label(v)));
+    const across = axes.filter(numeric).sort((p, q) => q.values.length - p.values.length)[0] || axes[0];
+    const rest = axes.filter((axis) => axis !== across);
+    return [across, ...rest.filter((axis) => !numeric(axis)), ...rest.filter(numeric)];
 }
 
 function distinct(chosen, changed, axes) {
@@ -188,7 +204,7 @@ export function sweepSection() {
     const box = section("sweep", "Sweep", m.axes.length ? "Means over seeds. Choose which parameter goes across, down, and into small multiples." : null);
     if (m.axes.length && m.metrics.length) {
         const first = FIRST.find((key) => m.metrics.some((k) => k.name === key)) || m.metrics[0].name;
-        const [a, b, c] = m.axes;
+        const [a, b, c] = ordered(m.axes);
         const chosen = { metric: first, x: a.name, y: b ? b.name : NONE, by: c ? c.name : NONE, fixed: {} };
         const bar = el("div", { class: "controls axes" });
         const body = el("div");
