@@ -152,7 +152,7 @@ collwire_script_test(report_command unit python3 [[python3 -B "$@"]]
 
 # Reports in a browser: where Chromium and the charts (`make report-assets`) are there.
 if(NOT COLLWIRE_SANITIZE)
-  collwire_script_test(report_page page python3 [[python3 -B "$@"]]
+  collwire_script_test(report_browser page python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
     ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)
 endif()
