@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Short names for common errands; CMake does the work.
 BUILD ?= build
+PREFIX ?= /usr/local
 
-.PHONY: build report-assets demo test test-long regen bench study-allreduce study-dlrm format lint clean
+.PHONY: build report-assets install demo test test-long regen bench study-allreduce study-dlrm format lint clean
 
 build:
 	@sh cmake/setup.sh
@@ -13,6 +14,9 @@ report-assets: build # the charts of `collwire report`, from npm
 	@sh cmake/setup.sh --report
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
 	@cmake --build $(BUILD) --target report-assets
+
+install: build # PREFIX=/usr/local; DESTDIR is put before it
+	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 demo: build
 	$(BUILD)/collwire compare scenarios/collectives/allreduce-1d.json --cc none,window,dcqcn

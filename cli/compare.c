@@ -13,6 +13,7 @@
 #include "cli/result_set.h"
 #include "cli/signals.h"
 #include "cli/simulate.h"
+#include "cli/terminal.h"
 #include "engine/memory.h"
 #include "report/rows.h"
 #include "sim/result.h"

@@ -12,7 +12,7 @@ int command_import(const struct options *o)
     struct err err = {0};
     if (o->n_args != 4 || strcmp(o->args[0], "astra") != 0) {
         fprintf(stderr, "collwire: import takes astra NETWORK.json SYSTEM.txt WORKLOAD.txt; see "
-                        "collwire --help\n");
+                        "collwire import --help\n");
         return EXIT_BAD_USE;
     }
     struct astra_import from = {.network = o->args[1],

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The catalogue as tables, generated from the descriptions of objects, algorithms and metrics.
+// The catalogue, generated from the descriptions of objects, algorithms and metrics.
 //
 // Every category provides entries and their keys; the printing code is the same for all.
 #include "cli/list.h"
 
-#include <libsmartcols/libsmartcols.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/terminal.h"
 #include "collective/collective.h"
 #include "config/object.h"
 #include "engine/memory.h"
+#include "engine/text.h"
 #include "report/metric_table.h"
 
 // ---- the categories ----
@@ -106,86 +106,39 @@ static bool entry_at(const struct category *c, const struct cc_catalogue *polici
     return i == 0;
 }
 
-// ---- tables ----
+// ---- printing ----
 
 #define PROSE_MAX 2048
-#define PROSE_LEAST 32 // least width of text columns, however narrow the terminal is
 
-// A table whose last column is text; on a terminal it is wrapped to the width that the others
-// leave.
-struct listing {
-    struct libscols_table *table;
-    size_t n_columns, prose_width; // SIZE_MAX = do not wrap
-};
+enum { ENTRY_COLUMN = 20, KEY_COLUMN = 26, METRIC_COLUMN = 34 };
 
-// `fixed`: approximate width of all columns except the last.
-static struct listing listing_new(FILE *out, const char *const *columns, size_t n, size_t fixed)
+// Print "NAME  TEXT [SOURCE]", the text wrapped from a column on.
+static void row_print(FILE *out, const char *name, const char *text, const char *source,
+                      size_t column)
 {
-    struct listing listing = {scols_new_table(), n, SIZE_MAX};
-    scols_table_set_stream(listing.table, out);
-    if (isatty(fileno(out))) {
-        size_t width = scols_table_get_termwidth(listing.table);
-        listing.prose_width = width > fixed + PROSE_LEAST ? width - fixed : PROSE_LEAST;
-    } else {
-        scols_table_set_termforce(listing.table, SCOLS_TERMFORCE_NEVER);
-    }
-    struct libscols_column *column = NULL;
-    for (size_t i = 0; i < n; i++)
-        column =
-            scols_table_new_column(listing.table, columns[i], 0, i + 1 == n ? SCOLS_FL_WRAP : 0);
-    scols_column_set_safechars(column, "\n");
-    scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
-    return listing;
-}
-
-// Replace blanks by line feeds so that lines are no longer than `width`.
-static void words_wrap(char *text, size_t width)
-{
-    char *line = text, *blank = NULL;
-    for (char *at = text; *at != '\0'; at++) {
-        if (*at == ' ')
-            blank = at;
-        if ((size_t)(at - line) >= width && blank != NULL) {
-            *blank = '\n';
-            line = blank + 1;
-            blank = NULL;
-        }
-    }
-}
-
-// Add a row; the last cell is written as "cell [source]".
-static void row_add(struct listing *listing, const char *const *cells, const char *source)
-{
-    char prose[PROSE_MAX];
-    size_t last = listing->n_columns - 1;
-    struct libscols_line *line = scols_table_new_line(listing->table, NULL);
-    for (size_t i = 0; i < last; i++)
-        scols_line_set_data(line, i, cells[i]);
     bool sourced = source != NULL && source[0] != '\0';
-    snprintf(prose, sizeof prose, "%s%s%s%s", cells[last], sourced ? " [" : "",
-             sourced ? source : "", sourced ? "]" : "");
-    words_wrap(prose, listing->prose_width);
-    scols_line_set_data(line, last, prose);
+    char *prose = text_format("%s%s%s%s", text, sourced ? " [" : "", sourced ? source : "",
+                              sourced ? "]" : "");
+    terminal_entry(out, name, prose, column, terminal_width(out));
+    free(prose);
 }
 
-static void listing_end(struct listing *listing)
+// Print "NAME: TEXT" wrapped.
+static void heading_print(FILE *out, const char *name, const char *text)
 {
-    scols_print_table(listing->table);
-    scols_unref_table(listing->table);
+    fprintf(out, "%s: ", name);
+    terminal_wrap(out, text, strlen(name) + 2, 2, terminal_width(out));
 }
 
 static void entries_print(FILE *out, const struct category *category,
                           const struct cc_catalogue *policies)
 {
-    static const char *const columns[] = {"NAME", "WHAT IT IS [SOURCE]"};
     struct object_entry entry;
-    fprintf(out, "%s: %s\n", category->name, category->doc);
+    heading_print(out, category->name, category->doc);
     if (category->entry == NULL)
         return; // a category with a single entry
-    struct listing listing = listing_new(out, columns, 2, 18);
     for (size_t i = 0; entry_at(category, policies, i, &entry); i++)
-        row_add(&listing, (const char *const[]){entry.name, entry.doc}, entry.source);
-    listing_end(&listing);
+        row_print(out, entry.name, entry.doc, entry.source, ENTRY_COLUMN);
 }
 
 // ---- one entry ----
@@ -198,69 +151,79 @@ static const char *type_text(const struct param *param, char *buf, size_t room)
     if (param->type != PARAM_ENUM) { // not a list of choices: print the type
         n = (size_t)snprintf(buf, room, "%s", param_type_name(param->type));
         for (size_t i = 0; param->choices[i] != NULL && n < room; i += 2)
-            n += (size_t)snprintf(buf + n, room - n, "|%s", param->choices[i]);
+            n += (size_t)snprintf(buf + n, room - n, " | %s", param->choices[i]);
         return buf;
     }
     for (size_t i = 0, used = 0; param->choices[i] != NULL && used < room; i++)
-        used +=
-            (size_t)snprintf(buf + used, room - used, "%s%s", i > 0 ? "|" : "", param->choices[i]);
+        used += (size_t)snprintf(buf + used, room - used, "%s%s", i > 0 ? " | " : "",
+                                 param->choices[i]);
     return buf;
 }
 
-static void param_row(struct listing *listing, const char *prefix, const struct param *param)
+// Print the type, default and range of a key beside its name, and its meaning below.
+static void key_print(FILE *out, const char *name, const char *about, const char *help,
+                      const char *source)
 {
-    char name[64], type[160], range[96] = "";
+    row_print(out, name, about, NULL, KEY_COLUMN);
+    row_print(out, "", help, source, KEY_COLUMN);
+}
+
+static void param_print(FILE *out, const char *prefix, const struct param *param)
+{
+    char name[64], type[320], range[96] = "";
     const char *min = param->min, *max = param->max;
-    const char *def = param->def == NULL ? "required" : param->def[0] == '\0' ? "none" : param->def;
     snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] != '\0' ? "." : "", param->name);
-    if (min != NULL || max != NULL)
-        snprintf(range, sizeof range, "%s..%s", min != NULL ? min : "", max != NULL ? max : "");
-    row_add(
-        listing,
-        (const char *const[]){name, type_text(param, type, sizeof type), def, range, param->help},
-        param->source);
+    if (min != NULL && max != NULL)
+        snprintf(range, sizeof range, ", %s..%s", min, max);
+    else if (min != NULL || max != NULL)
+        snprintf(range, sizeof range, ", %s %s", min != NULL ? "from" : "up to", min ? min : max);
+    bool has = param->def != NULL && param->def[0] != '\0';
+    char *about = text_format("%s%s%s%s", type_text(param, type, sizeof type),
+                              has                  ? ", default "
+                              : param->def == NULL ? ", required"
+                                                   : "",
+                              has ? param->def : "", range);
+    key_print(out, name, about, param->help, param->source);
+    free(about);
 }
 
 static void table_rows(void *ctx, const char *prefix, const struct param *params, size_t n)
 {
     struct param_walk walk = params_walk(params, n);
     for (const struct param *param; (param = params_next(&walk)) != NULL;)
-        param_row(ctx, prefix, param);
+        param_print(ctx, prefix, param);
 }
 
 static void own_key_row(void *ctx, const struct own_key *key)
 {
-    row_add(ctx, (const char *const[]){key->key, key->type, key->def, "", key->help}, NULL);
+    bool has = key->def != NULL && key->def[0] != '\0';
+    char *about = text_format("%s%s%s", key->type, has ? ", default " : "", has ? key->def : "");
+    key_print(ctx, key->key, about, key->help, NULL);
+    free(about);
 }
 
 static void keys_print(FILE *out, const struct category *category, const struct object_entry *entry)
 {
-    static const char *const columns[] = {"PARAMETER", "TYPE", "DEFAULT", "RANGE",
-                                          "MEANING [SOURCE]"};
-    struct listing listing = listing_new(out, columns, 5, 64);
-    const struct key_sink sink = {&listing, table_rows, own_key_row};
+    const struct key_sink sink = {out, table_rows, own_key_row};
+    fputc('\n', out);
     if (category->object != NULL)
         object_keys(category->object, entry, "", &sink);
     else
         category->keys(entry, "", &sink);
-    if (scols_table_get_nlines(listing.table) > 0)
-        fprintf(out, "\n");
-    listing_end(&listing);
 }
 
 static void metric_row(void *ctx, const char *path, const struct metric *m)
 {
-    struct listing *listing = ctx;
-    row_add(listing, (const char *const[]){path, metric_unit_name(m->unit), m->help}, NULL);
+    const char *unit = metric_unit_name(m->unit);
+    char *text = text_format("%s%s%s", unit, unit[0] != '\0' ? ": " : "", m->help);
+    row_print(ctx, path, text, NULL, METRIC_COLUMN);
+    free(text);
 }
 
 static void metrics_print(FILE *out, const struct object_entry *entry)
 {
-    static const char *const columns[] = {"KEY", "UNIT", "MEANING"};
-    struct listing listing = listing_new(out, columns, 3, 40);
     fprintf(out, "\n");
-    metric_walk(entry->kind, "", metric_row, &listing);
-    listing_end(&listing);
+    metric_walk(entry->kind, "", metric_row, out);
 }
 
 static const char *profile_text(const struct cc_profile *profile, char *buf, size_t room)
@@ -268,9 +231,9 @@ static const char *profile_text(const struct cc_profile *profile, char *buf, siz
     char kmin[UNIT_TEXT], kmax[UNIT_TEXT], rate[UNIT_TEXT];
     if (!profile->ecn)
         return "no marking";
-    snprintf(buf, room, "%s/%s/%g %s %s", format_bytes(profile->kmin_bytes, kmin),
-             format_bytes(profile->kmax_bytes, kmax), profile->pmax, profile->scaled ? "per" : "at",
-             format_rate(profile->ref_bps, rate));
+    snprintf(buf, room, "ECN kmin %s, kmax %s, pmax %g %s %s",
+             format_bytes(profile->kmin_bytes, kmin), format_bytes(profile->kmax_bytes, kmax),
+             profile->pmax, profile->scaled ? "per" : "at", format_rate(profile->ref_bps, rate));
     return buf;
 }
 
@@ -287,9 +250,7 @@ static void notification_print(const struct cc_preset *preset, char *buf, size_t
 
 static void presets_print(FILE *out, const struct cc_ops *ops)
 {
-    static const char *const columns[] = {"PRESET", "ECN KMIN/KMAX/PMAX", "WHAT IT IS: VALUES"};
-    struct listing listing = listing_new(out, columns, 3, 38);
-    fprintf(out, "\n");
+    fprintf(out, "\nPresets:\n");
     for (size_t p = 0; p < ops->n_presets; p++) {
         const struct cc_preset *preset = &ops->presets[p];
         char text[PROSE_MAX], profile[128];
@@ -300,20 +261,17 @@ static void presets_print(FILE *out, const struct cc_ops *ops)
                                  preset->values[i].param, preset->values[i].value);
         if (ops->needs & CC_NEEDS_CNP && used < sizeof text)
             notification_print(preset, text + used, sizeof text - used);
-        row_add(&listing,
-                (const char *const[]){
-                    preset->name, profile_text(&preset->profile, profile, sizeof profile), text},
-                NULL);
+        key_print(out, preset->name, profile_text(&preset->profile, profile, sizeof profile), text,
+                  NULL);
     }
-    listing_end(&listing);
 }
 
 static void entry_print(FILE *out, const struct category *category,
                         const struct object_entry *entry)
 {
-    fprintf(out, "%s: %s\n", entry->name, entry->doc);
+    heading_print(out, entry->name, entry->doc);
     if (entry->source != NULL && entry->source[0] != '\0')
-        fprintf(out, "Source: %s\n", entry->source);
+        heading_print(out, "Source", entry->source);
     if (category->entry == metrics_entry) {
         if (entry->kind != NULL) // NULL: a single value
             metrics_print(out, entry);
@@ -385,4 +343,13 @@ int list_print(FILE *out, const char *what, const char *name, const struct cc_ca
         entries_print(out, &category, policies);
     }
     return 0;
+}
+
+size_t list_categories(const char **names, size_t max)
+{
+    struct category category;
+    size_t n = 0;
+    for (; n < max && category_at(n, &category); n++)
+        names[n] = category.name;
+    return n;
 }

@@ -10,3 +10,6 @@
 // categories), or the keys of its entry `name` (NULL = list the entries, or the keys if there is
 // only one entry). Returns 0, or -1 with a line on stderr if a word is unknown.
 int list_print(FILE *out, const char *what, const char *name, const struct cc_catalogue *policies);
+
+// The names of all categories; returns how many, at most `max`.
+size_t list_categories(const char **names, size_t max);

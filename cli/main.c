@@ -7,26 +7,10 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/invocation.h"
 #include "cli/signals.h"
 #include "engine/memory.h"
-
-static int command_help(const struct options *o)
-{
-    (void)o;
-    options_usage(stdout);
-    return EXIT_DONE;
-}
-
-static const struct command {
-    const char *name;
-    int (*run)(const struct options *o);
-} commands[] = {
-    {"run", command_run},           {"compare", command_compare}, {"validate", command_validate},
-    {"list", command_list},         {"help", command_help},       {"import", command_import},
-    {"workload", command_workload}, {"report", command_report},
-};
-#define N_COMMANDS (sizeof commands / sizeof *commands)
 
 bool progress_wanted(const struct options *o)
 {
@@ -39,30 +23,29 @@ const char *scenario_argument(const struct options *o)
 {
     if (o->n_args == 1)
         return o->args[0];
-    fprintf(stderr, "collwire: %s takes one scenario file; see collwire --help\n", o->command);
+    fprintf(stderr, "collwire: %s takes one scenario file; see collwire %s --help\n", o->command,
+            o->command);
     return NULL;
 }
 
 static int dispatch(const struct options *o)
 {
-    const char *names[N_COMMANDS + 1] = {NULL};
     if (o->version) {
         puts("collwire " COLLWIRE_VERSION);
         return EXIT_DONE;
     }
-    if (o->help || !o->command) {
-        options_usage(o->help ? stdout : stderr);
+    if (!o->command) {
+        help_overview(o->help ? stdout : stderr);
         return o->help ? EXIT_DONE : EXIT_BAD_USE;
     }
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        names[i] = commands[i].name;
-        if (strcmp(o->command, commands[i].name) == 0)
-            return commands[i].run(o);
+    const struct command *command = command_named(o->command);
+    if (!command)
+        return EXIT_BAD_USE;
+    if (o->help) {
+        help_page(stdout, command);
+        return EXIT_DONE;
     }
-    const char *near = err_near_miss(o->command, names);
-    fprintf(stderr, "collwire: unknown command \"%s\"%s%s%s; see collwire --help\n", o->command,
-            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
-    return EXIT_BAD_USE;
+    return command->run(o);
 }
 
 int main(int argc, char **argv)

@@ -1,207 +1,210 @@
 // SPDX-License-Identifier: MIT
-// Parses the options of all commands; an invalid option gives one line on stderr.
+// Parses the options of all commands by their table; an invalid option gives one line on stderr.
 #include "cli/options.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/option_table.h"
+#include "cli/terminal.h"
 #include "engine/memory.h"
 
-enum {
-    OPT_OUT = 256,
-    OPT_SET,
-    OPT_SEED,
-    OPT_FORMAT,
-    OPT_PROGRESS,
-    OPT_CC,
-    OPT_SEEDS,
-    OPT_JOBS,
-    OPT_PASSES,
-    OPT_SCALE,
-    OPT_PARALLEL
-};
+#define ROWS_MAX 64
+#define FIRST_CODE 256 // codes of long options; the rows' numbers are added
 
-static const char usage[] =
-    "collwire: what does this congestion control policy do to my training job?\n"
-    "\n"
-    "  collwire run SCENARIO [--out DIR]                simulate; DIR/metrics.json, captures\n"
-    "  collwire compare SCENARIO --cc a,b,c [--seeds K] [--jobs N] [--out DIR]\n"
-    "                                                   the same under each policy, side by side\n"
-    "  collwire report DIR                              DIR/report.html: charts and tables of a run,\n"
-    "                                                   a comparison or a sweep\n"
-    "  collwire validate SCENARIO [--print]             all errors at once; the resolved scenario\n"
-    "  collwire list [cc|transport|topology|collective|workload|switch|metrics] [NAME]\n"
-    "                                                   the catalogue with every parameter\n"
-    "  collwire import astra NETWORK.json SYSTEM.txt WORKLOAD.txt [--passes N] [--compute-scale "
-    "X]\n"
-    "           [-o FILE]                               a scenario from ASTRA-sim files\n"
-    "  collwire workload gemm LAYERS.csv --parallel data|model|hybrid [--set KEY=VALUE] [-o FILE]\n"
-    "                                                   a text workload from matrix products\n"
-    "\n"
-    "  --set PATH=VALUE   change a key of the scenario (repeatable), e.g. --set switch.buffer=2MB\n"
-    "  --seed N           the scenario's seed\n"
-    "  --format F         table, json or csv on stdout\n"
-    "  --quiet            no table, no progress\n"
-    "  --progress WHEN    auto, always or never\n"
-    "  --plain            the reference engine\n"
-    "  --version, --help\n"
-    "\n"
-    "SCENARIO is a JSON file, - reads stdin. Results lie in out/NAME unless --out says otherwise.\n"
-    "Exit: 0 completed, 1 ran but did not complete, 2 bad usage or scenario, 130 interrupted.\n";
+/* ---- values ---- */
 
-void options_usage(FILE *out) { fputs(usage, out); }
-
-static int choose(const char *option, const char *text, const char *const *words, int *out)
+static int take_word(const struct option_row *row, const char *text, int *out)
 {
-    for (int i = 0; words[i]; i++)
-        if (strcmp(text, words[i]) == 0) {
+    for (int i = 0; row->words[i]; i++)
+        if (strcmp(text, row->words[i]) == 0) {
             *out = i;
             return 0;
         }
-    const char *near = err_near_miss(text, words);
-    fprintf(stderr, "collwire: %s: unknown word \"%s\"%s%s%s\n", option, text,
-            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    const char *near = err_near_miss(text, row->words);
+    fprintf(stderr, "collwire: --%s: unknown word \"%s\"", row->name, text);
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    for (int i = 0; !near && row->words[i]; i++)
+        fprintf(stderr, "%s%s", i == 0 ? "; one of " : ", ", row->words[i]);
+    fputc('\n', stderr);
     return -1;
 }
 
-static int number(const char *option, const char *text, uint64_t max, uint64_t *out)
+static int take_count(const struct option_row *row, const char *text, uint64_t *out)
 {
-    if (parse_count(text, out) == 0 && *out >= 1 && *out <= max)
+    if (parse_count(text, out) == 0 && *out >= 1 && *out <= row->max)
         return 0;
-    fprintf(stderr, "collwire: %s: \"%s\" is not a number from 1 to %llu\n", option, text,
-            (unsigned long long)max);
+    fprintf(stderr, "collwire: --%s: \"%s\" is not a number from 1 to %llu\n", row->name, text,
+            (unsigned long long)row->max);
     return -1;
 }
 
-static int scale(const char *option, const char *text, double *out)
+static int take(struct options *o, const struct option_row *row, char *text)
 {
-    char *end;
-    *out = strtod(text, &end);
-    if (end != text && *end == '\0' && *out >= 0 && *out <= 1e6)
+    void *field = (char *)o + row->offset;
+    struct texts *texts = field;
+    switch (row->type) {
+    case OPTION_FLAG:
+        *(bool *)field = true;
         return 0;
-    fprintf(stderr, "collwire: %s: \"%s\" is not a number from 0 to 1000000\n", option, text);
+    case OPTION_TEXT:
+        *(const char **)field = text;
+        return 0;
+    case OPTION_TEXTS:
+        texts->list = memory_resize(texts->list, texts->n + 1, sizeof *texts->list);
+        texts->list[texts->n++] = text;
+        return 0;
+    case OPTION_COUNT:
+        return take_count(row, text, field);
+    case OPTION_WORD:
+        return take_word(row, text, field);
+    default:
+        return row->take(o, text);
+    }
+}
+
+/* ---- mistakes ---- */
+
+// Report an option that is unknown, or the beginning of several. `word` is as the user wrote it.
+static void unknown_option(const char *word)
+{
+    const char *names[ROWS_MAX + 1] = {NULL};
+    char name[64];
+    const char *start = word + strspn(word, "-");
+    size_t n = 0, length = strcspn(start, "=");
+    snprintf(name, sizeof name, "%.*s", (int)length, start);
+    for (size_t i = 0; i < n_option_rows && n < ROWS_MAX; i++)
+        if (option_rows[i].name)
+            names[n++] = option_rows[i].name;
+    const char *near_miss = err_near_miss(name, names), *near = near_miss;
+    for (size_t i = 0, best = 1; i < n && !near_miss; i++) {
+        size_t same = 0; // letters at the beginning
+        while (names[i][same] != '\0' && names[i][same] == name[same])
+            same++;
+        if (same > best) {
+            best = same;
+            near = names[i];
+        }
+    }
+    fprintf(stderr, "collwire: unknown option \"%s\"", word);
+    if (near)
+        fprintf(stderr, "; did you mean \"--%s\"?\n", near);
+    else
+        fputs("; see collwire --help\n", stderr);
+}
+
+// Report what getopt_long has refused.
+static int refused(int code, const char *word)
+{
+    char letter[3] = {'-', (char)optopt, '\0'}, text[32];
+    bool by_letter = optopt > 0 && optopt < FIRST_CODE;
+    const char *name = by_letter ? letter : word;
+    if (optopt >= FIRST_CODE)
+        name = option_spelling(&option_rows[optopt - FIRST_CODE], text);
+    if (code == ':')
+        fprintf(stderr, "collwire: %s needs an argument\n", name);
+    else if (optopt >= FIRST_CODE)
+        fprintf(stderr, "collwire: %s takes no argument\n", name);
+    else
+        unknown_option(name);
     return -1;
 }
 
-static void add_set(struct options *o, char *path, const char *value)
+// Check that the command takes the options that were given.
+static int check_command(const struct options *o, const bool *given)
+{
+    char text[32];
+    if (!o->command || !command_find(o->command))
+        return 0; // reported by the caller
+    for (size_t i = 0; i < n_option_rows; i++) {
+        const struct option_row *row = &option_rows[i];
+        if (!given[i] || option_fits(row, o->command))
+            continue;
+        fprintf(stderr, "collwire: %s: %s is not one of its options", o->command,
+                option_spelling(row, text));
+        bool first = true;
+        for (size_t c = 0; c < n_commands; c++)
+            if (option_fits(row, commands[c].name)) {
+                fprintf(stderr, "%s%s", first ? "; it belongs to " : ", ", commands[c].name);
+                first = false;
+            }
+        fprintf(stderr, "; see collwire %s --help\n", o->command);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- the command line ---- */
+
+static const struct option_row *row_of(int code)
+{
+    if (code >= FIRST_CODE)
+        return &option_rows[code - FIRST_CODE];
+    for (size_t i = 0; i < n_option_rows; i++)
+        if (option_rows[i].letter == code)
+            return &option_rows[i];
+    return NULL;
+}
+
+// The tables that getopt_long reads.
+static void getopt_tables(struct option table[ROWS_MAX + 1], char letters[2 * ROWS_MAX + 2])
+{
+    size_t n = 0, used = 0;
+    letters[used++] = ':';
+    for (size_t i = 0; i < n_option_rows && i < ROWS_MAX; i++) {
+        const struct option_row *row = &option_rows[i];
+        if (row->name)
+            table[n++] =
+                (struct option){row->name, row->argument != NULL, NULL, FIRST_CODE + (int)i};
+        if (row->letter == '\0')
+            continue;
+        letters[used++] = row->letter;
+        if (row->argument)
+            letters[used++] = ':';
+    }
+    table[n] = (struct option){0};
+    letters[used] = '\0';
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+    struct option table[ROWS_MAX + 1];
+    char letters[2 * ROWS_MAX + 2];
+    bool given[ROWS_MAX] = {false};
+    int code;
+    getopt_tables(table, letters);
+    *o = (struct options){
+        .seeds = 1, .passes = 1, .compute_scale = 1, .policies = cc_catalogue_builtin()};
+    opterr = 0;
+    while ((code = getopt_long(argc, argv, letters, table, NULL)) != -1) {
+        if (code == '?' || code == ':')
+            return refused(code, argv[optind - 1]);
+        const struct option_row *row = row_of(code);
+        given[row - option_rows] = true;
+        if (take(o, row, optarg) != 0)
+            return -1;
+    }
+    if (optind < argc)
+        o->command = argv[optind++];
+    o->args = (const char **)(void *)(argv + optind);
+    o->n_args = (size_t)(argc - optind);
+    return check_command(o, given);
+}
+
+void options_set(struct options *o, const char *path, const char *value)
 {
     o->sets = memory_resize(o->sets, o->n_sets + 1, sizeof *o->sets);
     o->sets[o->n_sets++] = (struct config_set){path, value};
 }
 
-static int parse_set(struct options *o, char *text)
+bool options_print_results(const struct options *o)
 {
-    char *equals = strchr(text, '=');
-    if (!equals || equals == text) {
-        fprintf(stderr, "collwire: --set: \"%s\" is not PATH=VALUE\n", text);
-        return -1;
-    }
-    *equals = '\0';
-    add_set(o, text, equals + 1);
-    return 0;
-}
-
-static int take(struct options *o, int option, char *text)
-{
-    static const char *const formats[] = {"table", "json", "csv", NULL};
-    static const char *const progresses[] = {"auto", "always", "never", NULL};
-    static char seed_path[] = "seed";
-    int word = 0, status = 0;
-    switch (option) {
-    case OPT_OUT:
-        o->out = text;
-        return 0;
-    case OPT_CC:
-        o->cc = text;
-        return 0;
-    case OPT_SET:
-        return parse_set(o, text);
-    case OPT_SEED:
-        add_set(o, seed_path, text);
-        return 0;
-    case OPT_SEEDS:
-        return number("--seeds", text, 1000, &o->seeds);
-    case OPT_JOBS:
-        return number("--jobs", text, 1024, &o->jobs);
-    case OPT_PASSES:
-        return number("--passes", text, 1000000, &o->passes);
-    case OPT_SCALE:
-        return scale("--compute-scale", text, &o->compute_scale);
-    case OPT_PARALLEL:
-        o->parallel = text;
-        return 0;
-    case 'o':
-        o->file = text;
-        return 0;
-    case OPT_FORMAT:
-        status = choose("--format", text, formats, &word);
-        o->format = (enum format)word;
-        return status;
-    case OPT_PROGRESS:
-        status = choose("--progress", text, progresses, &word);
-        o->progress = (enum progress)word;
-        return status;
-    default:
-        return -1; // getopt has printed a message
-    }
-}
-
-int options_parse(struct options *o, int argc, char **argv)
-{
-    int quiet = 0, plain = 0, print = 0, help = 0, version = 0, option;
-    const struct option table[] = {
-        {"out", 1, NULL, OPT_OUT},
-        {"set", 1, NULL, OPT_SET},
-        {"seed", 1, NULL, OPT_SEED},
-        {"format", 1, NULL, OPT_FORMAT},
-        {"progress", 1, NULL, OPT_PROGRESS},
-        {"cc", 1, NULL, OPT_CC},
-        {"seeds", 1, NULL, OPT_SEEDS},
-        {"jobs", 1, NULL, OPT_JOBS},
-        {"passes", 1, NULL, OPT_PASSES},
-        {"parallel", 1, NULL, OPT_PARALLEL},
-        {"compute-scale", 1, NULL, OPT_SCALE},
-        {"quiet", 0, &quiet, 1},
-        {"plain", 0, &plain, 1},
-        {"print", 0, &print, 1},
-        {"help", 0, &help, 1},
-        {"version", 0, &version, 1},
-        {0},
-    };
-    *o = (struct options){
-        .seeds = 1, .passes = 1, .compute_scale = 1, .policies = cc_catalogue_builtin()};
-    while ((option = getopt_long(argc, argv, "o:", table, NULL)) != -1)
-        if (option != 0 && take(o, option, optarg) != 0)
-            return -1;
-    o->quiet = quiet;
-    o->plain = plain;
-    o->print = print;
-    o->help = help;
-    o->version = version;
-    if (optind < argc)
-        o->command = argv[optind++];
-    o->args = (const char **)(void *)(argv + optind);
-    o->n_args = (size_t)(argc - optind);
-    return 0;
+    return !o->quiet || o->format != FORMAT_TABLE;
 }
 
 void options_free(struct options *o) { free(o->sets); }
-
-// Print control characters as \xNN, so that names from files cannot control the terminal; line
-// feeds are kept.
-void text_print(FILE *out, const char *text)
-{
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; // C1 controls in UTF-8
-        if (c1)
-            fprintf(out, "\\x%02x", *++c);
-        else if ((*c < 0x20 && *c != '\n') || *c == 0x7f)
-            fprintf(out, "\\x%02x", *c);
-        else
-            fputc(*c, out);
-    }
-}
 
 void errors_print(struct err *err)
 {

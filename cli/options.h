@@ -13,6 +13,12 @@ enum progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
 enum { EXIT_DONE = 0, EXIT_NOT_COMPLETED = 1, EXIT_BAD_USE = 2, EXIT_INTERRUPTED = 130 };
 
+// The texts of an option that may be repeated.
+struct texts {
+    const char **list;
+    size_t n;
+};
+
 struct options {
     const char *command;
     const char **args; // arguments after the command
@@ -26,18 +32,20 @@ struct options {
     const char *parallel; // for workload
     uint64_t passes;      // for import
     double compute_scale; // for import
-    enum format format;
-    enum progress progress;
+    int format;           // enum format
+    int progress;         // enum progress
     bool quiet, plain, print, help, version;
 };
 
 // Parse the command line. Returns 0, or -1 after one message on stderr.
 int options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
-void options_usage(FILE *out);
 
-// Print a text that may contain names from files; control characters are escaped.
-void text_print(FILE *out, const char *text);
+// Append a setting to o->sets; the texts are borrowed.
+void options_set(struct options *o, const char *path, const char *value);
+
+// True if the results are to be printed on stdout.
+bool options_print_results(const struct options *o);
 
 // Print all errors and warnings in the list on stderr, and empty the list.
 void errors_print(struct err *err);

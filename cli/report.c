@@ -13,6 +13,7 @@
 #include "cli/page_template.h"
 #include "cli/result_set.h"
 #include "cli/signals.h"
+#include "cli/terminal.h"
 #include "config/output_name.h"
 #include "engine/memory.h"
 #include "engine/text.h"

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/signals.h"
 #include "cli/simulate.h"
+#include "cli/terminal.h"
 #include "report/rows.h"
 #include "sim/result.h"
 
@@ -59,7 +60,7 @@ int command_run(const struct options *o)
     const struct spec *spec = scenario_spec(scenario);
     char *dir = o->out ? text_format("%s", o->out) : text_format("out/%s", spec->name);
     struct simulated run = simulate(scenario, dir, o->plain, progress_wanted(o));
-    if (run.metrics && !o->quiet)
+    if (run.metrics && options_print_results(o))
         print_results(o, spec, dir, &run);
     simulated_free(&run);
     free(dir);

@@ -54,7 +54,7 @@ int command_workload(const struct options *o)
             parallel = i;
     if (o->n_args != 2 || strcmp(o->args[0], "gemm") != 0 || parallel < 0) {
         fprintf(stderr, "collwire: workload takes gemm LAYERS.csv --parallel data|model|hybrid; "
-                        "see collwire --help\n");
+                        "see collwire workload --help\n");
         return EXIT_BAD_USE;
     }
     int code = write_gemm(o, parallel, &err);

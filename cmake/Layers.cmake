@@ -84,12 +84,16 @@ collwire_layer(config
   VIA net wire comm # cc/cc.h, transport/transport.h, workload/program.h
   LIBS PkgConfig::jansson m m) # llround
 
+collwire_layer(study # pools of runs and what is made of their results
+  ALLOW engine report/rows.h ev.h
+  LIBS ev m)
+
 collwire_layer(cli
-  ALLOW engine trace sim report config jansson.h libsmartcols.h sha2.h
+  ALLOW engine trace sim report config study jansson.h sha2.h
         # catalogues that list.c prints, and workloads from matrix products
         cc/cc.h cc/catalogue.h collective/collective.h workload/gemm.h
   VIA net wire topology cc collective switch transport analytical comm workload # sim/spec.h
-  LIBS PkgConfig::jansson PkgConfig::libmd PkgConfig::smartcols)
+  LIBS PkgConfig::jansson PkgConfig::libmd)
 
 # ---- the check ----
 

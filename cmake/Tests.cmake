@@ -117,6 +117,9 @@ collwire_script_test(trace_classes wire "tshark;python3" [[python3 "$@"]]
 collwire_script_test(cli_check unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_cli.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_help unit "python3;bash" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_help.py ${PROJECT_BINARY_DIR})
+
 collwire_script_test(cli_findings unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_findings.py ${PROJECT_SOURCE_DIR}/tests/data/findings)
 
@@ -146,6 +149,9 @@ endforeach()
 
 collwire_script_test(report_training unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_training.py)
+
+collwire_script_test(report_jobs unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/report/check_jobs.py)
 
 collwire_script_test(report_command unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_report.py ${PROJECT_SOURCE_DIR}/scenarios)

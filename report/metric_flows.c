@@ -94,8 +94,8 @@ METRIC_TABLE(flow_table, flow_rows);
     }
 static const struct metric time_stats_rows[] = {STATS(ROUNDED, METRIC_NS)};
 static const struct metric ratio_stats_rows[] = {STATS(REAL, METRIC_RATIO)};
-static METRIC_TABLE(time_stats_table, time_stats_rows);
-static METRIC_TABLE(ratio_stats_table, ratio_stats_rows);
+METRIC_TABLE(time_stats_table, time_stats_rows);
+METRIC_TABLE(ratio_stats_table, ratio_stats_rows);
 
 static bool any_completed(const void *record)
 {

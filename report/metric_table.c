@@ -46,6 +46,12 @@ static json_t *slowest_of(const void *record)
     return r->last ? metric_json(&slowest_table, r->last) : json_null();
 }
 
+static size_t only_training(const void *record)
+{
+    const struct result *r = record;
+    return r->n_trainings == 1;
+}
+
 static json_t *scenario_of(const void *record)
 {
     const struct metrics_record *m = record;
@@ -72,8 +78,9 @@ static const struct metric metrics_rows[] = {
      "what ended last, and where its time went along its critical path; null = nothing has ended",
      .type = METRIC_CUSTOM, .table = &slowest_table, .json = slowest_of},
     {"training", METRIC_WORDS,
-     "of one training job the object, of several a list; null = there is none",
-     ONE_OR_LIST(result, trainings, n_trainings, training_table)},
+     "of the training job; null = there is none, or there are several (then see `jobs`)",
+     ONE_OR_LIST(result, trainings, n_trainings, training_table), .count = only_training},
+    {"jobs", METRIC_WORDS, "a record a job", LIST(result, jobs, n_jobs, job_table)},
     {"pfc", METRIC_WORDS, "priority flow control", PART_OF(result, pfc_table)},
     {"ecn", METRIC_WORDS, "marking", PART_OF(result, ecn_table)},
     {"cnps", METRIC_COUNT,
@@ -92,6 +99,9 @@ static const struct metric metrics_rows[] = {
      LIST(result, ports, n_ports, link_table)},
     {"explain", METRIC_WORDS, "sentences made from the counters",
      TEXTS(result, explain, n_explain)},
+    {"reasons", METRIC_WORDS,
+     "the causes among the explanations that cost time, the most important first",
+     LIST(result, reasons, n_reasons, cost_table)},
     {"series", METRIC_WORDS, "with report.sample: state over time, lists of equal length",
      .type = METRIC_CUSTOM, .table = &series_table, .json = series_of},
     {"scenario", METRIC_WORDS, "the resolved scenario, every default filled in",

@@ -195,6 +195,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     struct sim *sim = memory_zeroed(1, sizeof *sim);
     size_t errors = err->n_errors;
     sim->spec = spec;
+    sim_jobs_init(sim);
     sim->stats.fct_ns.limit = sim->stats.slowdown.limit = (size_t)spec->report.flows_max;
     engine_init(&sim->engine, spec->seed);
     path_book_init(&sim->path_book);
@@ -252,6 +253,7 @@ void sim_free(struct sim *sim)
     free(sim->fault_ports);
     free(sim->start_jitter_ps);
     free(sim->flows);
+    sim_jobs_free(sim);
     distribution_free(&sim->stats.fct_ns);
     distribution_free(&sim->stats.slowdown);
     free(sim->stats.ranks);

@@ -281,6 +281,7 @@ struct result *sim_result(struct sim *sim)
     sim_collect_collectives(sim, r);
     sim_collect_trainings(sim, r);
     sim_collect_slowest(sim, r);
+    sim_collect_jobs(sim, r);
     sim_collect_timeline(sim, r);
     collect_fabric(sim, r);
     if (!workload_done(&sim->workload))

@@ -55,10 +55,12 @@ void result_free(struct result *r)
         free(r->trainings[i].use.mean);
     }
     free(r->trainings);
+    free(r->jobs);
     free(r->slices);
     free(r->flows);
     free(r->collectives);
     free(r->explain_weights);
+    free(r->reasons);
     free(r->pfc_ports);
     free(r->ports);
     free(r->switches);

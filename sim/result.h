@@ -55,6 +55,24 @@ struct critical_layer {
     ps_t compute_ps, comm_ps;
 };
 
+// A cause that cost time, which has a sentence among the explanations.
+enum reason_kind {
+    REASON_CUTS,
+    REASON_WINDOW,
+    REASON_TIMEOUTS,
+    REASON_PATHS,
+    REASON_PFC,
+    REASON_VICTIMS,
+    REASON_PLANES,
+    REASON_LAYERS
+};
+struct reason_result {
+    uint8_t kind; // enum reason_kind
+    double weight;
+    ps_t saving_ps;       // -1 = not known
+    const char *sentence; // one of `explain`
+};
+
 enum slowest_kind { SLOWEST_FLOW, SLOWEST_COLLECTIVE, SLOWEST_TRAINING, SLOWEST_JOB };
 
 // What ended last in a job.
@@ -170,6 +188,22 @@ struct slice_result {
 };
 #define SLICE_LANE_BITS 20
 
+// Messages and end of one job. With one job the summary is that of the run.
+struct job_result {
+    uint32_t job;
+    const char *name, *kind;
+    unsigned status;                  // index of job_words (report/metric_jobs.c)
+    ps_t start_ps, end_ps;            // end_ps: -1 = it has not ended
+    uint64_t messages, failed, bytes; // posted
+    struct stats fct_ns, slowdown;    // of completed messages
+    bool any_completed;
+    /* means over its collectives that have ended; 0 of them = unknown */
+    uint64_t collectives;
+    double collective_ns, busbw_bps, efficiency;
+    const struct training_result *training; // where several jobs train, else NULL; borrowed
+};
+enum job_status { JOB_RUNNING, JOB_COMPLETED, JOB_FAILED };
+
 struct pfc_port_result {
     char *at; // the paused port
     unsigned cls;
@@ -253,7 +287,9 @@ struct result {
     struct slowest_result *slowest; // [job] that has ended, in order
     size_t n_slowest;
     const struct slowest_result *last; // of the job that ended last; NULL = none has ended
-    struct slice_result *slices;       // the timeline, by job, rank and lane
+    struct job_result *jobs;           // [n_jobs] in the order of the scenario
+    size_t n_jobs;
+    struct slice_result *slices; // the timeline, by job, rank and lane
     size_t n_slices;
     bool timeline; // a timeline was requested
     bool timeline_cut;
@@ -281,6 +317,8 @@ struct result {
     size_t n_switches;
     char **explain; // sentences, the most important first
     double *explain_weights;
+    struct reason_result *reasons; // the most important first
+    size_t n_reasons;
     size_t n_explain;
     struct series *series; // NULL = not requested
     /* machine */

@@ -31,6 +31,14 @@ struct message_stats { // statistics of finished messages
     struct rank_sums *ranks; // [rank]
 };
 
+// Statistics of the messages of one job, where there are several jobs.
+struct job_stats {
+    struct distribution fct_ns, slowdown;
+    ps_sum_t slowdown_millionths; // an exact sum, so that it does not depend on the order
+    uint64_t failed, running, bytes;
+    ps_t end_ps; // of the last completed message
+};
+
 struct change_timer;
 struct ledger;
 struct ideal_paths;
@@ -81,6 +89,7 @@ struct sim {
     size_t n_flows, cap_flows;
     size_t n_unlisted; // number of those beyond report.flows_max that did not complete
     struct message_stats stats;
+    struct job_stats *job_stats; // [n_jobs]
     uint64_t failed;
     uint32_t *flow_order; // handles of flows in the order of their numbers in the results
     struct link_change *changes;
@@ -161,6 +170,10 @@ void sim_collect_critical(const struct sim *sim, const struct collective_record 
                           struct collective_result *c);
 void sim_collect_slowest(const struct sim *sim, struct result *r);
 void sim_collect_trainings(const struct sim *sim, struct result *r);
+void sim_jobs_init(struct sim *sim);
+void sim_jobs_free(struct sim *sim);
+void sim_jobs_record(struct sim *sim, const struct flow_record *record);
+void sim_collect_jobs(const struct sim *sim, struct result *r); // after collectives and trainings
 void sim_collect_timeline(const struct sim *sim, struct result *r);
 void sim_build_switches(struct sim *sim, struct err *err);
 // True if, in some dimension, a pause expires before the frame that refreshes it arrives.
@@ -211,6 +224,10 @@ void sim_waiting(const struct sim *sim, struct result *r);
 #define EXPLAIN_REASON 0.02 // why something did not happen
 #define EXPLAIN_DETAIL 0.01
 void result_explain(struct result *r, double weight, char *sentence);
+// The same for a sentence about a cause that cost time. `saving_ps`: how much shorter the path could
+// be without it; -1 = not known.
+void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t saving_ps,
+                   char *sentence);
 // Sentences about the critical path of what ended last; its share of a cause, 0 if it is not known.
 void sim_explain_time(const struct sim *sim, struct result *r);
 const struct port_result *result_busiest_link(const struct result *r); // NULL = there is none

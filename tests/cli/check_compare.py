@@ -22,8 +22,8 @@ def runs(name, out):
     subprocess.run([os.environ["COLLWIRE"], "compare", path, "--cc", "all", "--quiet", "--out", out],
                    check=True)
     listed = subprocess.run([os.environ["COLLWIRE"], "list", "cc"], check=True, capture_output=True,
-                            text=True).stdout.splitlines()[2:]
-    every = [line.split()[0] for line in listed]
+                            text=True).stdout.splitlines()
+    every = [line.split()[0] for line in listed if line[:2] == "  " and line[2] != " "]
     assert SLOW_START < set(every) and SLOW_START.isdisjoint(os.listdir(out)), (name, every)
     for policy in (policy for policy in every if policy not in SLOW_START):
         with open(os.path.join(out, policy, "metrics.json"), encoding="utf-8") as file:

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// The commands, one row each, in the order in which help lists them.
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "engine/err.h"
+
+static const char run_text[] =
+    "Simulates the scenario and prints what was measured and why it came out so. The directory "
+    "then "
+    "holds metrics.json (flows, collectives, pauses, marks, drops, queues, links, explanations), "
+    "run.json (what depends on the machine), captures, and CSV files where the scenario wants "
+    "them.\n\n"
+    "  collwire run scenarios/incast.json\n"
+    "  collwire run scenarios/incast.json --set cc.kind=dcqcn --out out/dcqcn\n"
+    "  collwire run job.json --set 'capture=[{\"at\":\"rank8\",\"file\":\"rank8.pcap\"}]'";
+
+static const char compare_text[] =
+    "Simulates the scenario under each policy, in parallel, and prints the results side by side "
+    "and "
+    "the reasons for differences.\n\n"
+    "  collwire compare scenarios/incast.json --cc none,window,dcqcn\n"
+    "  collwire compare scenarios/incast.json --cc all --seeds 5 --jobs 4";
+
+static const char report_text[] =
+    "Writes DIR/report.html for the results of run, compare or sweep: one file with charts and "
+    "tables "
+    "that opens in any browser without a network. Results that are made anew remove the old page. "
+    "`make report-assets` builds the charts once; it needs nodejs and npm.\n\n"
+    "  collwire compare scenarios/incast.json --cc none,dcqcn --out out/incast\n"
+    "  collwire report out/incast";
+
+static const char validate_text[] =
+    "Reports all errors of the scenario at once, each with its path, and what a run would cost. "
+    "--print shows the scenario with every default, and values that follow from it.";
+
+static const char list_text[] = "Prints the catalogue: everything that a scenario can name, and "
+                                "every key with its unit, default, "
+                                "range, meaning and source. A category is an object of the "
+                                "scenario, or collective or metrics.\n\n"
+                                "  collwire list\n"
+                                "  collwire list cc dcqcn\n"
+                                "  collwire list metrics flows";
+
+static const char import_text[] =
+    "Makes a scenario from files of other simulators. astra takes the network, system and workload "
+    "files of ASTRA-sim 1.0.\n\n"
+    "  collwire import astra network.json system.txt workload.txt -o job.json";
+
+static const char workload_text[] =
+    "Makes the text of a training workload. gemm takes a table of matrix products, one row a "
+    "layer; "
+    "--set changes what collwire list workload gemm shows.\n\n"
+    "  collwire workload gemm layers.csv --parallel hybrid --set group=8 -o job.txt";
+
+static const char generate_text[] =
+    "Prints the manual page, or the completions for a shell: bash, zsh or fish.";
+
+const struct command commands[] = {
+    {"run", "simulate one scenario", "SCENARIO", run_text, command_run, COMPLETE_FILES, false},
+    {"compare", "the same scenario under several policies, side by side", "SCENARIO", compare_text,
+     command_compare, COMPLETE_FILES, false},
+    {"report", "results as a page of charts and tables: DIR/report.html", "DIR", report_text,
+     command_report, COMPLETE_FOLDERS, false},
+    {"validate", "check a scenario without running it", "SCENARIO", validate_text, command_validate,
+     COMPLETE_FILES, false},
+    {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",
+     list_text, command_list, COMPLETE_CATEGORIES, false},
+    {"import", "a scenario from files of another simulator",
+     "astra NETWORK.json SYSTEM.txt WORKLOAD.txt", import_text, command_import, COMPLETE_FILES,
+     false},
+    {"workload", "a training workload from the shapes of a model",
+     "gemm LAYERS.csv --parallel KIND", workload_text, command_workload, COMPLETE_FILES, false},
+    {"help", "the page of a command", "[COMMAND]", "", command_help, COMPLETE_COMMANDS, false},
+    {"generate", "the manual page and completions", "man|bash|zsh|fish", generate_text,
+     command_generate, COMPLETE_NOTHING, true},
+};
+const size_t n_commands = sizeof commands / sizeof *commands;
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < n_commands; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+const struct command *command_named(const char *name)
+{
+    const char *names[sizeof commands / sizeof *commands + 1] = {NULL};
+    const struct command *command = command_find(name);
+    if (command)
+        return command;
+    for (size_t i = 0, n = 0; i < n_commands; i++)
+        if (!commands[i].hidden)
+            names[n++] = commands[i].name;
+    const char *near = err_near_miss(name, names);
+    fprintf(stderr, "collwire: unknown command \"%s\"", name);
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?\n", near);
+    else
+        fputs("; see collwire --help\n", stderr);
+    return NULL;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Pages of help, made from the tables of commands and options.
+#pragma once
+
+#include <stdio.h>
+
+#include "cli/commands.h"
+
+extern const char help_question[]; // what the program answers, one line
+extern const char help_notes[];    // paragraphs on what all commands share
+
+// Print the list of commands.
+void help_overview(FILE *out);
+
+// Print the page of a command.
+void help_page(FILE *out, const struct command *command);

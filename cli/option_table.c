@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// The options, one row each, in the order in which help lists them.
+#include "cli/option_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) .offset = offsetof(struct options, field)
+
+static const char *const formats[] = {"table", "json", "csv", NULL};
+static const char *const progresses[] = {"auto", "always", "never", NULL};
+static const char *const parallels[] = {"data", "model", "hybrid", NULL};
+
+static int take_set(struct options *o, char *text)
+{
+    char *equals = strchr(text, '=');
+    if (!equals || equals == text) {
+        fprintf(stderr, "collwire: --set: \"%s\" is not PATH=VALUE\n", text);
+        return -1;
+    }
+    *equals = '\0';
+    options_set(o, text, equals + 1);
+    return 0;
+}
+
+static int take_seed(struct options *o, char *text)
+{
+    options_set(o, "seed", text);
+    return 0;
+}
+
+static int take_scale(struct options *o, char *text)
+{
+    char *end;
+    o->compute_scale = strtod(text, &end);
+    if (end != text && *end == '\0' && o->compute_scale >= 0 && o->compute_scale <= 1e6)
+        return 0;
+    fprintf(stderr, "collwire: --compute-scale: \"%s\" is not a number from 0 to 1000000\n", text);
+    return -1;
+}
+
+#define SIMULATING "run compare"
+
+const struct option_row option_rows[] = {
+    {.name = "out",
+     .argument = "DIR",
+     .help = "the directory for the results; otherwise a folder below out/ that has the "
+             "scenario's name",
+     .commands = SIMULATING,
+     .type = OPTION_TEXT,
+     .completes = COMPLETE_FOLDERS,
+     AT(out)},
+    {.letter = 'o',
+     .argument = "FILE",
+     .help = "the file to write; otherwise stdout",
+     .commands = "import workload",
+     .type = OPTION_TEXT,
+     .completes = COMPLETE_FILES,
+     AT(file)},
+    {.name = "set",
+     .argument = "PATH=VALUE",
+     .help = "change a key of the scenario, as in --set switch.buffer=2MB or --set "
+             "workload[1].start=1ms; the value is JSON, or else text; may be repeated",
+     .commands = SIMULATING " validate workload",
+     .type = OPTION_TAKE,
+     .take = take_set},
+    {.name = "seed",
+     .argument = "N",
+     .help = "the scenario's seed",
+     .commands = SIMULATING " validate",
+     .type = OPTION_TAKE,
+     .take = take_seed},
+    {.name = "cc",
+     .argument = "LIST",
+     .help = "the policies, separated by commas: NAME, NAME:PRESET, NAME{KEY=VALUE,...} or all",
+     .commands = "compare",
+     .type = OPTION_TEXT,
+     .completes = COMPLETE_POLICIES,
+     AT(cc)},
+    {.name = "seeds",
+     .argument = "K",
+     .help = "run K seeds, from the scenario's own upwards",
+     .commands = "compare",
+     .type = OPTION_COUNT,
+     .max = 1000,
+     AT(seeds)},
+    {.name = "jobs",
+     .argument = "N",
+     .help = "runs at the same time; otherwise as many as there are processors",
+     .commands = "compare",
+     .type = OPTION_COUNT,
+     .max = 1024,
+     AT(jobs)},
+    {.name = "print",
+     .help = "print the scenario with every default, and what follows from it",
+     .commands = "validate",
+     .type = OPTION_FLAG,
+     AT(print)},
+    {.name = "passes",
+     .argument = "N",
+     .help = "iterations of the training loop",
+     .commands = "import",
+     .type = OPTION_COUNT,
+     .max = 1000000,
+     AT(passes)},
+    {.name = "compute-scale",
+     .argument = "X",
+     .help = "multiply the compute times by X",
+     .commands = "import",
+     .type = OPTION_TAKE,
+     .take = take_scale},
+    {.name = "parallel",
+     .argument = "KIND",
+     .help = "what the ranks share: data, model or hybrid",
+     .commands = "workload",
+     .type = OPTION_TEXT,
+     .words = parallels,
+     .completes = COMPLETE_WORDS,
+     AT(parallel)},
+    {.name = "format",
+     .argument = "FORMAT",
+     .help = "of the results on stdout: table, json or csv",
+     .commands = SIMULATING,
+     .type = OPTION_WORD,
+     .words = formats,
+     .completes = COMPLETE_WORDS,
+     AT(format)},
+    {.name = "plain",
+     .help = "use the reference engine: the same results, more slowly",
+     .commands = SIMULATING,
+     .type = OPTION_FLAG,
+     AT(plain)},
+    {.name = "progress",
+     .argument = "WHEN",
+     .help = "show progress on stderr: auto (on a terminal), always or never",
+     .commands = SIMULATING " validate",
+     .type = OPTION_WORD,
+     .words = progresses,
+     .completes = COMPLETE_WORDS,
+     AT(progress)},
+    {.name = "quiet",
+     .help = "no table and no progress; json and csv are printed all the same",
+     .commands = SIMULATING " validate report",
+     .type = OPTION_FLAG,
+     AT(quiet)},
+    {.name = "help",
+     .letter = 'h',
+     .help = "print the page of the command",
+     .type = OPTION_FLAG,
+     AT(help)},
+    {.name = "version", .help = "print the version", .type = OPTION_FLAG, AT(version)},
+};
+const size_t n_option_rows = sizeof option_rows / sizeof *option_rows;
+
+bool option_fits(const struct option_row *row, const char *command)
+{
+    if (!row->commands)
+        return true;
+    size_t length = strlen(command);
+    for (const char *at = row->commands; (at = strstr(at, command)) != NULL; at += length)
+        if ((at == row->commands || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+const char *option_spelling(const struct option_row *row, char text[32])
+{
+    if (row->name)
+        snprintf(text, 32, "--%s", row->name);
+    else
+        snprintf(text, 32, "-%c", row->letter);
+    return text;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Wraps text to the width of the terminal.
+#include "cli/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "engine/text.h"
+
+enum { WIDTH = 80, WIDTH_LEAST = 40 };
+
+size_t terminal_width(FILE *out)
+{
+    struct winsize size;
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return WIDTH;
+    return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
+}
+
+bool terminal_colours(FILE *out)
+{
+    const char *no = getenv("NO_COLOR"), *kind = getenv("TERM");
+    if ((no && *no) || !kind || strcmp(kind, "dumb") == 0)
+        return false;
+    return isatty(fileno(out)) == 1;
+}
+
+// Print control characters as \xNN, so that names from files cannot control the terminal; line
+// feeds are kept.
+void text_print(FILE *out, const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; // C1 controls in UTF-8
+        if (c1)
+            fprintf(out, "\\x%02x", *++c);
+        else if ((*c < 0x20 && *c != '\n') || *c == 0x7f)
+            fprintf(out, "\\x%02x", *c);
+        else
+            fputc(*c, out);
+    }
+}
+
+static void blanks(FILE *out, size_t n) { fprintf(out, "%*s", (int)n, ""); }
+
+// The columns of a text in UTF-8: bytes that do not continue a character.
+static size_t columns_of(const char *text, size_t bytes)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < bytes; i++)
+        n += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return n;
+}
+
+void terminal_wrap(FILE *out, const char *text, size_t at, size_t indent, size_t width)
+{
+    bool empty = true; // nothing is in the line yet
+    for (const char *word = text + strspn(text, " \n"); *word != '\0';) {
+        size_t bytes = strcspn(word, " \n"), columns = columns_of(word, bytes);
+        if (!empty && at + 1 + columns > width) {
+            fputc('\n', out);
+            blanks(out, indent);
+            at = indent;
+            empty = true;
+        }
+        if (!empty)
+            fputc(' ', out);
+        char *copy = text_format("%.*s", (int)bytes, word);
+        text_print(out, copy);
+        free(copy);
+        at += columns + !empty;
+        empty = false;
+        word += bytes;
+        word += strspn(word, " \n");
+    }
+    fputc('\n', out);
+}
+
+void terminal_entry(FILE *out, const char *left, const char *right, size_t column, size_t width)
+{
+    size_t used = 2 + columns_of(left, strlen(left));
+    blanks(out, 2);
+    text_print(out, left);
+    if (used + 2 > column) {
+        fputc('\n', out);
+        used = 0;
+    }
+    blanks(out, column - used);
+    terminal_wrap(out, right, column, column, width);
+}
+
+void terminal_paragraphs(FILE *out, const char *text, size_t width)
+{
+    while (*text != '\0') {
+        const char *end = strstr(text, "\n\n");
+        size_t length = end ? (size_t)(end - text) : strlen(text);
+        char *paragraph = text_format("%.*s", (int)length, text);
+        if (strncmp(paragraph, "  ", 2) == 0)
+            fprintf(out, "%s\n", paragraph);
+        else
+            terminal_wrap(out, paragraph, 0, 0, width);
+        free(paragraph);
+        text += length;
+        if (*text != '\0')
+            fputc('\n', out);
+        text += strspn(text, "\n");
+    }
+}

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# The manual page and the completions of shells, which the program prints from its tables, and the rules
+# of `cmake --install`.
+include(GNUInstallDirs)
+set(share ${PROJECT_BINARY_DIR}/share)
+set(generated "")
+
+# collwire_generate(KIND FILE): what `collwire generate KIND` prints, installed as share/FILE.
+function(collwire_generate kind file)
+  cmake_path(GET file PARENT_PATH folder)
+  file(MAKE_DIRECTORY ${share}/${folder})
+  add_custom_command(
+    OUTPUT ${share}/${file}
+    COMMAND collwire generate ${kind} > ${share}/${file}.new
+    COMMAND ${CMAKE_COMMAND} -E rename ${share}/${file}.new ${share}/${file}
+    DEPENDS collwire
+    COMMENT "Generating ${file}"
+    VERBATIM)
+  install(FILES ${share}/${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
+  set(generated ${generated} ${share}/${file} PARENT_SCOPE)
+endfunction()
+
+collwire_generate(man man/man1/collwire.1)
+collwire_generate(bash bash-completion/completions/collwire)
+collwire_generate(zsh zsh/site-functions/_collwire)
+collwire_generate(fish fish/vendor_completions.d/collwire.fish)
+add_custom_target(collwire_pages ALL DEPENDS ${generated})
+install(TARGETS collwire RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// The metrics of jobs.
+#include "report/metric_json.h"
+#include "report/metric_parts.h"
+#include "sim/result.h"
+
+static const char *const job_words[] = {"running", "completed", "failed"};
+
+static bool ended(const void *record)
+{
+    const struct job_result *job = record;
+    return job->end_ps >= 0;
+}
+
+static ps_t takes(const void *record)
+{
+    const struct job_result *job = record;
+    return job->end_ps - job->start_ps;
+}
+
+static bool any_completed(const void *record)
+{
+    const struct job_result *job = record;
+    return job->any_completed;
+}
+
+static bool any_collective(const void *record)
+{
+    const struct job_result *job = record;
+    return job->collectives > 0;
+}
+
+static bool any_efficiency(const void *record)
+{
+    const struct job_result *job = record;
+    return job->collectives > 0 && job->efficiency > 0;
+}
+
+static json_t *training_json(const void *record)
+{
+    const struct job_result *job = record;
+    return job->training ? metric_json(&training_table, job->training) : json_null();
+}
+
+static const struct metric job_rows[] = {
+    {"job", METRIC_WORDS, "index in `workload`", INTEGER(job_result, job)},
+    {"name", METRIC_WORDS, "of the job", TEXT(job_result, name)},
+    {"kind", METRIC_WORDS, "of the job", TEXT(job_result, kind)},
+    {"status", METRIC_WORDS, "running, completed or failed (a message's retries were used up)",
+     WORD(job_result, status, job_words)},
+    {"start_ns", METRIC_NS, "planned start", TIME(job_result, start_ps)},
+    {"end_ns", METRIC_NS,
+     "end of its last rank if it trains, else of its last collective, else of its last message",
+     TIME(job_result, end_ps), .known = ended},
+    {"time_ns", METRIC_NS, "end_ns - start_ns", .type = METRIC_TIME, .time = takes, .known = ended},
+    {"messages", METRIC_COUNT, "messages posted", INTEGER(job_result, messages)},
+    {"failed", METRIC_COUNT, "messages whose retries were used up", INTEGER(job_result, failed)},
+    {"bytes", METRIC_BYTES, "payload posted", INTEGER(job_result, bytes)},
+    {"fct_ns", METRIC_NS, "completion times of completed messages",
+     OBJECT(job_result, fct_ns, time_stats_table), .known = any_completed},
+    {"slowdown", METRIC_RATIO, "slowdowns of completed messages",
+     OBJECT(job_result, slowdown, ratio_stats_table), .known = any_completed},
+    {"collectives", METRIC_COUNT, "collectives that ended", INTEGER(job_result, collectives)},
+    {"collective_ns", METRIC_NS, "mean duration of its collectives",
+     ROUNDED(job_result, collective_ns), .known = any_collective},
+    {"busbw_bps", METRIC_BPS, "mean bus bandwidth of its collectives",
+     ROUNDED(job_result, busbw_bps), .known = any_collective},
+    {"efficiency", METRIC_RATIO, "mean efficiency of its collectives", REAL(job_result, efficiency),
+     .known = any_efficiency},
+    {"training", METRIC_WORDS,
+     "where several jobs train: the job's, with the keys of `training`; else null",
+     .type = METRIC_CUSTOM, .json = training_json},
+};
+METRIC_TABLE(job_table, job_rows);

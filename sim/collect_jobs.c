@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Makes the results of jobs: their messages, collectives and ends.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/sim_internal.h"
+
+#define SAMPLES_KEPT 10000 // percentiles of more messages are accurate within 0.1 %
+
+void sim_jobs_init(struct sim *sim)
+{
+    sim->job_stats = memory_zeroed(sim->spec->n_jobs, sizeof *sim->job_stats);
+    for (size_t j = 0; j < sim->spec->n_jobs; j++)
+        sim->job_stats[j].fct_ns.limit = sim->job_stats[j].slowdown.limit = SAMPLES_KEPT;
+}
+
+void sim_jobs_free(struct sim *sim)
+{
+    for (size_t j = 0; sim->job_stats && j < sim->spec->n_jobs; j++) {
+        distribution_free(&sim->job_stats[j].fct_ns);
+        distribution_free(&sim->job_stats[j].slowdown);
+    }
+    free(sim->job_stats);
+}
+
+void sim_jobs_record(struct sim *sim, const struct flow_record *record)
+{
+    struct job_stats *job = &sim->job_stats[record->job];
+    job->bytes += record->bytes;
+    job->failed += record->status == MESSAGE_FAILED;
+    job->running += record->status == MESSAGE_RUNNING;
+    if (record->status != MESSAGE_DONE)
+        return;
+    ps_t end = record->start_ps + record->fct_ps;
+    job->end_ps = end > job->end_ps ? end : job->end_ps;
+    if (sim->spec->n_jobs == 1)
+        return; // the statistics of the run are the job's
+    distribution_add(&job->fct_ns, (double)ns_of_ps(record->fct_ps));
+    if (record->fct_ps > 0 && record->ideal_ps > 0) {
+        double slowdown = (double)record->fct_ps / (double)record->ideal_ps;
+        distribution_add(&job->slowdown, slowdown);
+        job->slowdown_millionths += (ps_t)(slowdown * 1e6 + 0.5);
+    }
+}
+
+static void collect_messages(const struct sim *sim, struct result *r, size_t j)
+{
+    struct job_stats *job = &sim->job_stats[j];
+    struct job_result *out = &r->jobs[j];
+    out->failed = job->failed;
+    out->bytes = job->bytes;
+    if (sim->spec->n_jobs == 1) {
+        out->messages = r->summary.count;
+        out->fct_ns = r->summary.fct_ns;
+        out->slowdown = r->summary.slowdown;
+        out->any_completed = out->messages != out->failed + r->summary.running;
+        return;
+    }
+    out->messages = job->fct_ns.n + job->failed + job->running;
+    out->any_completed = job->fct_ns.n > 0;
+    out->fct_ns = distribution_stats(&job->fct_ns);
+    out->slowdown = distribution_stats(&job->slowdown);
+    if (job->slowdown.n > 0)
+        out->slowdown.mean = (double)job->slowdown_millionths / 1e6 / (double)job->slowdown.n;
+}
+
+// Add the collectives that have ended to the jobs' means; *ends is the end of each job's last one.
+static void collect_collectives(struct result *r, ps_t *ends)
+{
+    for (size_t c = 0; c < r->n_collectives; c++) {
+        const struct collective_result *one = &r->collectives[c];
+        struct job_result *job = &r->jobs[one->job];
+        if (one->end_ps < 0)
+            continue;
+        job->collectives++;
+        job->collective_ns += (double)ns_of_ps(one->end_ps - one->start_ps);
+        job->busbw_bps += one->busbw_bps;
+        job->efficiency += one->efficiency;
+        if (one->end_ps > ends[one->job])
+            ends[one->job] = one->end_ps;
+    }
+    for (size_t j = 0; j < r->n_jobs; j++) {
+        struct job_result *job = &r->jobs[j];
+        double n = job->collectives > 0 ? (double)job->collectives : 1;
+        job->collective_ns /= n;
+        job->busbw_bps /= n;
+        job->efficiency /= n;
+    }
+}
+
+// The end of a training job is that of its last rank; of a job with collectives that of the last one;
+// of others that of the last message.
+static ps_t end_of(const struct sim *sim, const struct result *r, size_t j, ps_t last_collective)
+{
+    for (size_t t = 0; t < r->n_trainings; t++)
+        if (r->trainings[t].job == j)
+            return r->trainings[t].total_ps < 0
+                       ? -1
+                       : sim->spec->jobs[j].start_ps + r->trainings[t].total_ps;
+    return last_collective > 0 ? last_collective : sim->job_stats[j].end_ps;
+}
+
+void sim_collect_jobs(const struct sim *sim, struct result *r)
+{
+    const struct workload *w = &sim->workload;
+    r->n_jobs = w->n_jobs;
+    r->jobs = memory_zeroed(r->n_jobs, sizeof *r->jobs);
+    ps_t *ends = memory_zeroed(r->n_jobs, sizeof *ends);
+    collect_collectives(r, ends);
+    for (size_t j = 0; j < r->n_jobs; j++) {
+        const struct job_spec *spec = w->jobs[j].spec;
+        struct job_result *job = &r->jobs[j];
+        bool over = w->jobs[j].units_left == 0;
+        job->job = (uint32_t)j;
+        job->name = spec->name;
+        job->kind = spec->kind->name;
+        job->start_ps = spec->start_ps;
+        collect_messages(sim, r, j);
+        job->status = job->failed > 0 ? JOB_FAILED : over ? JOB_COMPLETED : JOB_RUNNING;
+        job->end_ps = over ? end_of(sim, r, j, ends[j]) : -1;
+        for (size_t t = 0; t < r->n_trainings && r->n_trainings > 1; t++)
+            if (r->trainings[t].job == j)
+                job->training = &r->trainings[t];
+    }
+    free(ends);
+}
