@@ -45,6 +45,14 @@ static const char explain_text[] =
     "  collwire explain out/incast\n"
     "  collwire explain out/dcqcn --against out/none";
 
+static const char report_text[] =
+    "Writes DIR/report.html for the results of run, compare or sweep: one file with charts and "
+    "tables "
+    "that opens in any browser without a network. Results that are made anew remove the old page. "
+    "`make report-assets` builds the charts once; it needs nodejs and npm.\n\n"
+    "  collwire compare scenarios/incast.json --cc none,dcqcn --out out/incast\n"
+    "  collwire report out/incast";
+
 static const char validate_text[] =
     "Reports all errors of the scenario at once, each with its path, and what a run would cost. "
     "--print shows the scenario with every default, and values that follow from it.";
@@ -77,6 +85,8 @@ const struct command commands[] = {
      command_compare, COMPLETE_FILES, false},
     {"explain", "why a run took its time, or why two runs differ", "DIR", explain_text,
      command_explain, COMPLETE_FOLDERS, false},
+    {"report", "results as a page of charts and tables: DIR/report.html", "DIR", report_text,
+     command_report, COMPLETE_FOLDERS, false},
     {"validate", "check a scenario without running it", "SCENARIO", validate_text, command_validate,
      COMPLETE_FILES, false},
     {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",

@@ -156,7 +156,7 @@ const struct option_row option_rows[] = {
      AT(progress)},
     {.name = "quiet",
      .help = "no table and no progress; json and csv are printed all the same",
-     .commands = SIMULATING " validate",
+     .commands = SIMULATING " validate report",
      .type = OPTION_FLAG,
      AT(quiet)},
     {.name = "help",
