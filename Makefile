@@ -3,12 +3,17 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: build install demo test test-long regen bench study-allreduce study-dlrm format lint clean
+.PHONY: build report-assets install demo test test-long regen bench study-allreduce study-dlrm format lint clean
 
 build:
 	@sh cmake/setup.sh
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
 	@cmake --build $(BUILD)
+
+report-assets: build # the charts of `collwire report`, from npm
+	@sh cmake/setup.sh --report
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
+	@cmake --build $(BUILD) --target report-assets
 
 install: build # PREFIX=/usr/local; DESTDIR is put before it
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -57,6 +57,20 @@ static const char sweep_text[] =
     "  collwire sweep job.json --vary ... --shard 1/4 --out out/part1\n"
     "  collwire sweep --merge out/part1 out/part2 --out out/all";
 
+static const char explain_text[] =
+    "Prints all explanations of a run that is in DIR, the most important first, and with --against "
+    "why it took longer or shorter than another one.\n\n"
+    "  collwire explain out/incast\n"
+    "  collwire explain out/dcqcn --against out/none";
+
+static const char report_text[] =
+    "Writes DIR/report.html for the results of run, compare or sweep: one file with charts and "
+    "tables "
+    "that opens in any browser without a network. Results that are made anew remove the old page. "
+    "`make report-assets` builds the charts once; it needs nodejs and npm.\n\n"
+    "  collwire compare scenarios/incast.json --cc none,dcqcn --out out/incast\n"
+    "  collwire report out/incast";
+
 static const char validate_text[] =
     "Reports all errors of the scenario at once, each with its path, and what a run would cost. "
     "--print shows the scenario with every default, and values that follow from it.";
@@ -89,6 +103,10 @@ const struct command commands[] = {
      command_compare, COMPLETE_FILES, false},
     {"sweep", "every combination of values of some keys, resumable", "SCENARIO", sweep_text,
      command_sweep, COMPLETE_FILES, false},
+    {"explain", "why a run took its time, or why two runs differ", "DIR", explain_text,
+     command_explain, COMPLETE_FOLDERS, false},
+    {"report", "results as a page of charts and tables: DIR/report.html", "DIR", report_text,
+     command_report, COMPLETE_FOLDERS, false},
     {"validate", "check a scenario without running it", "SCENARIO", validate_text, command_validate,
      COMPLETE_FILES, false},
     {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",

@@ -40,10 +40,12 @@ const struct command *command_named(const char *name);
 int command_run(const struct options *o);
 int command_compare(const struct options *o);
 int command_sweep(const struct options *o);
+int command_explain(const struct options *o);
 int command_validate(const struct options *o);
 int command_list(const struct options *o);
 int command_import(const struct options *o);
 int command_workload(const struct options *o);
+int command_report(const struct options *o);
 int command_help(const struct options *o);
 int command_generate(const struct options *o);
 

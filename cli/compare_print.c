@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/compare_internal.h"
+#include "cli/explain.h"
 #include "cli/terminal.h"
 #include "engine/text.h"
 #include "report/headline.h"
@@ -123,20 +124,35 @@ static void print_failures(const struct group *g, size_t width)
         }
 }
 
-// The reasons of policies whose time differs from the baseline's: the first explanation of a run.
+// A run of the policy and one of the baseline with the same seed, both completed. Returns false if
+// there are none.
+static bool pair_of(const struct outcome *base, const struct outcome *o, const struct row **a,
+                    const struct row **b)
+{
+    for (size_t i = 0; i < o->n && i < base->n; i++) {
+        *a = base->rows[i];
+        *b = o->rows[i];
+        if (strcmp((*a)->status, "completed") == 0 && strcmp((*b)->status, "completed") == 0)
+            return true;
+    }
+    return false;
+}
+
+// Why policies differ from the baseline, by the critical paths of a pair of runs.
 static void print_why(const struct group *g, size_t width)
 {
     for (size_t i = 0; i < g->n; i++) {
         const struct outcome *o = &g->outcomes[i];
+        const struct row *a, *b;
         double ratio = o->columns[g->headline].ratio;
-        const char *why = row_sentence(o->rows[0], o->rows[0]->n_why);
-        if (o == g->baseline || isnan(ratio) || fabs(ratio - 1) * 100 <= DIFFERS_PERCENT || !why ||
-            !column_differs(o, g->headline))
+        if (o == g->baseline || isnan(ratio) || fabs(ratio - 1) * 100 <= DIFFERS_PERCENT ||
+            !column_differs(o, g->headline) || !pair_of(g->baseline, o, &a, &b))
             continue;
-        char *text = text_format("Why %s is %s than %s: %s", o->policy,
-                                 ratio > 1 ? "slower" : "faster", g->baseline->policy, why);
-        terminal_wrap(stdout, text, 0, 2, width);
-        free(text);
+        char *name = o->n > 1 && !o->identical
+                         ? text_format("%s (seed %llu)", b->policy, (unsigned long long)b->seed)
+                         : text_format("%s", b->policy);
+        print_difference(stdout, a->costs, a->policy, b->costs, name, width);
+        free(name);
     }
 }
 

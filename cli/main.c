@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/invocation.h"
 #include "cli/signals.h"
 #include "engine/memory.h"
 
@@ -50,6 +51,7 @@ static int dispatch(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options options;
+    invocation_keep(argc, argv);
     signals_install();
     json_set_alloc_funcs(memory_bytes, free);
     int status = options_parse(&options, argc, argv) == 0 ? dispatch(&options) : EXIT_BAD_USE;

@@ -23,7 +23,7 @@ struct options {
     const char *command;
     const char **args; // arguments after the command
     size_t n_args;
-    const char *out, *cc, *baseline;
+    const char *out, *against, *cc, *baseline;
     struct config_set *sets; // --set and --seed in the order given
     size_t n_sets;
     struct cc_catalogue policies;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/folder.h"
+#include "cli/invocation.h"
 #include "cli/result_journal.h"
 #include "cli/result_owner.h"
 #include "cli/signals.h"
@@ -84,7 +85,9 @@ static int lock_take(struct result_set *set, struct err *err)
     if (set->locked)
         return 0;
     if (lock == LOCK_TAKEN)
-        return err_add(err, set->dir, "another collwire is writing there; choose another --out");
+        return err_add(err, set->dir,
+                       "another collwire is writing there; wait for its end or "
+                       "choose another --out");
     return fail(err, set->dir, RESULT_FOLDER, "cannot be used for staging");
 }
 
@@ -211,13 +214,11 @@ void result_set_drop(struct result_set *set, const char *name) { folder_unlink(s
 
 /* ---- commit ---- */
 
-// Make run.json with the set's id and its files; NULL with an error.
-static char *manifest(const struct result_set *set, const char *run_json, json_t *names,
-                      struct err *err)
+// The staged files as a list of {name, bytes, sha256}, and their names; NULL with an error.
+static json_t *staged_files(const struct result_set *set, json_t *names, struct err *err)
 {
-    json_t *run = json_loads(run_json, 0, NULL), *files = json_array();
-    bool good = run && files;
-    for (size_t i = 0; good && i < set->n_names; i++) {
+    json_t *files = json_array();
+    for (size_t i = 0; i < set->n_names; i++) {
         const char *name = set->names[i];
         struct stat about;
         char sha256[RESULT_HASH_TEXT];
@@ -225,33 +226,59 @@ static char *manifest(const struct result_set *set, const char *run_json, json_t
             continue; // claimed, but never staged
         if (result_hash(set->new_fd, name, sha256) != 0) {
             fail(err, set->dir, name, "cannot be read back");
-            good = false;
+            json_decref(files);
+            return NULL;
         }
         json_array_append_new(names, json_string(name));
         json_array_append_new(files, json_pack("{s:s, s:I, s:s}", "name", name, "bytes",
                                                (json_int_t)about.st_size, "sha256", sha256));
     }
+    return files;
+}
+
+// Text of run.json for a new set. Takes the reference to `files`.
+static char *manifest(const struct result_set *set, const char *run_json, json_t *files)
+{
+    json_t *run = json_loads(run_json, 0, NULL), *command = json_string(invocation_text());
+    if (command) // text in UTF-8
+        json_object_set_new(run, "command", command);
     json_object_set_new(run, "id", json_string(set->id));
     json_object_set_new(run, "files", files);
-    char *text = good ? json_dumps(run, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : NULL;
+    char *text = run ? json_dumps(run, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : NULL;
     json_decref(run);
     return text;
 }
 
-int result_set_commit(struct result_set *set, const char *run_json, struct err *err)
+// Text of run.json for the earlier set with more files. Takes the reference to `files`.
+static char *manifest_of_more(const struct result_set *set, const char *run_json, json_t *files)
 {
-    json_t *install = json_array(), *remove = json_array();
-    char *text = NULL;
-    int status = result_set_claim(set, "run.json", err);
-    if (status == 0)
-        text = manifest(set, run_json, install, err);
-    if (text)
-        status = result_set_write(set, "run.json", text, err);
-    else
-        status = -1;
-    result_owner_stale(&set->earlier, install, remove);
+    char *earlier = folder_read(set->dir_fd, "run.json");
+    json_t *run = json_loads(earlier ? earlier : run_json, 0, NULL), *all = json_array();
+    json_t *file;
+    size_t i;
+    json_array_foreach(json_object_get(run, "files"), i, file)
+    {
+        const char *name = json_string_value(json_object_get(file, "name"));
+        if (name && !claimed(set, name))
+            json_array_append(all, file);
+    }
+    json_array_extend(all, files);
+    json_decref(files);
+    json_object_set_new(run, "files", all);
+    if (!json_object_get(run, "id"))
+        json_object_set_new(run, "id", json_string(set->id));
+    char *text = run ? json_dumps(run, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) : NULL;
+    json_decref(run);
+    free(earlier);
+    return text;
+}
+
+// Write the journal and carry it out.
+static int put_in_place(struct result_set *set, json_t *install, json_t *remove, struct err *err)
+{
+    int status = 0;
     signals_hold(true);
-    if (status == 0 && result_journal_write(set->own_fd, install, remove) != 0)
+    if (result_journal_write(set->own_fd, install, remove) != 0)
         status = fail(err, set->dir, RESULT_FOLDER "/journal", "cannot be written");
     set->committed = status == 0;
     if (status == 0 && result_journal_recover(set->dir_fd, set->own_fd) != 0)
@@ -259,6 +286,26 @@ int result_set_commit(struct result_set *set, const char *run_json, struct err *
                       "the results could not all be put in place; the next command completes them");
     signals_keep();
     signals_hold(false);
+    return status;
+}
+
+static int commit(struct result_set *set, const char *run_json, bool keep, struct err *err)
+{
+    json_t *install = json_array(), *remove = json_array(), *files = NULL;
+    char *text = NULL;
+    int status = result_set_claim(set, "run.json", err);
+    if (status == 0)
+        files = staged_files(set, install, err);
+    if (files)
+        text = keep ? manifest_of_more(set, run_json, files) : manifest(set, run_json, files);
+    if (text)
+        status = result_set_write(set, "run.json", text, err);
+    else
+        status = -1;
+    if (!keep)
+        result_owner_stale(&set->earlier, install, remove);
+    if (status == 0)
+        status = put_in_place(set, install, remove, err);
     free(text);
     json_decref(install);
     json_decref(remove);
@@ -271,6 +318,16 @@ void result_set_leave(struct result_set *set)
     descriptor_close(&set->new_fd);
     descriptor_close(&set->own_fd);
     descriptor_close(&set->dir_fd);
+}
+
+int result_set_commit(struct result_set *set, const char *run_json, struct err *err)
+{
+    return commit(set, run_json, false, err);
+}
+
+int result_set_extend(struct result_set *set, const char *run_json, struct err *err)
+{
+    return commit(set, run_json, true, err);
 }
 
 void result_set_close(struct result_set *set)
@@ -306,11 +363,26 @@ char *result_set_read(const char *dir, const char *id, const char *name)
     char *run = fd >= 0 ? folder_read(fd, "run.json") : NULL, *text = NULL;
     json_t *json = run ? json_loads(run, 0, NULL) : NULL;
     const char *there = json_string_value(json_object_get(json, "id"));
-    if (there && strcmp(there, id) == 0)
+    if (there && (!id || strcmp(there, id) == 0))
         text = folder_read(fd, name);
     json_decref(json);
     free(run);
     if (fd >= 0)
         close(fd);
     return text;
+}
+
+char *result_set_current(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *run = fd >= 0 ? folder_read(fd, "run.json") : NULL, *id = NULL;
+    json_t *json = run ? json_loads(run, 0, NULL) : NULL;
+    const char *there = json_string_value(json_object_get(json, "id"));
+    if (there)
+        id = memory_text(there);
+    json_decref(json);
+    free(run);
+    if (fd >= 0)
+        close(fd);
+    return id;
 }

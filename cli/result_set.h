@@ -34,6 +34,10 @@ void result_set_drop(struct result_set *set, const char *name);
 // which id and files are added. Returns 0, or -1 with an error; the earlier set then remains.
 int result_set_commit(struct result_set *set, const char *run_json, struct err *err);
 
+// Add the staged files to the earlier set, whose other files, id and facts in run.json remain.
+// `run_json` is used where there is no earlier set. Returns 0, or -1 with an error.
+int result_set_extend(struct result_set *set, const char *run_json, struct err *err);
+
 // The id of this set: 32 random hexadecimal digits.
 const char *result_set_id(const struct result_set *set);
 
@@ -45,6 +49,9 @@ void result_set_leave(struct result_set *set);
 // command made it.
 void result_set_close(struct result_set *set);
 
-// Read DIR/NAME completely if it belongs to the set `id` (the id in DIR/run.json), else return
-// NULL. To be freed.
+// Read DIR/NAME completely if it belongs to the set `id` (the id in DIR/run.json; NULL = any), else
+// return NULL. To be freed.
 char *result_set_read(const char *dir, const char *id, const char *name);
+
+// The id of the set in a directory; NULL if there is none. To be freed.
+char *result_set_current(const char *dir);

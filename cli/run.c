@@ -2,6 +2,7 @@
 // collwire run: simulates one scenario and writes its files and a table.
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/signals.h"
@@ -19,24 +20,32 @@ static FILE *results_to(const struct spec *spec)
     return stdout;
 }
 
-// The explanations of a run, one to a paragraph.
-static void print_sentences(FILE *out, const struct row *row, size_t width)
+#define EXPLANATIONS 5
+
+// The most important explanations of a run, one to a paragraph, after why it did not complete and who
+// waits.
+static void print_sentences(FILE *out, const struct row *row, const char *dir, size_t width)
 {
     const char *sentence;
-    for (size_t i = 0; (sentence = row_sentence(row, i)) != NULL; i++) {
+    size_t i = 0, most = row->n_why + EXPLANATIONS;
+    for (; i < most && (sentence = row_sentence(row, i)) != NULL; i++) {
         fputs("  ", out);
         terminal_wrap(out, sentence, 2, 4, width);
     }
+    while (row_sentence(row, i) != NULL)
+        i++;
+    if (i > most)
+        fprintf(out, "  %zu more: collwire explain %s\n", i - most, dir);
 }
 
-static void print_table(FILE *out, const struct rows *rows)
+static void print_table(FILE *out, const struct rows *rows, const char *dir)
 {
     size_t width = terminal_width(out);
     char *text = rows_run_table(rows, width);
     text_print(out, text);
     free(text);
     fputc('\n', out);
-    print_sentences(out, &rows->list[0], width);
+    print_sentences(out, &rows->list[0], dir, width);
 }
 
 static void print_results(const struct options *o, const struct spec *spec, const char *dir,
@@ -51,7 +60,7 @@ static void print_results(const struct options *o, const struct spec *spec, cons
     FILE *out = results_to(spec);
     rows_add(&rows, &source);
     if (o->format == FORMAT_TABLE) {
-        print_table(out, &rows);
+        print_table(out, &rows, dir);
         if (run->written)
             fprintf(out, "results: %s/metrics.json\n", dir);
     } else {
@@ -64,6 +73,18 @@ static void print_results(const struct options *o, const struct spec *spec, cons
     rows_free(&rows);
 }
 
+// Packets are not written to a terminal.
+static void check_terminal(const struct spec *spec, struct err *err)
+{
+    for (size_t c = 0; c < spec->n_captures; c++)
+        if (strcmp(spec->captures[c].file, "-") == 0 && isatty(STDOUT_FILENO)) {
+            char path[48];
+            snprintf(path, sizeof path, "capture[%zu].file", c);
+            err_add(err, path,
+                    "stdout is a terminal; pipe it, as in \"| wireshark -k -i -\", or name a file");
+        }
+}
+
 int command_run(const struct options *o)
 {
     struct err err = {0};
@@ -74,9 +95,14 @@ int command_run(const struct options *o)
     signals_show(progress_wanted(o));
     struct scenario *scenario = scenario_load(path, o->sets, o->n_sets, &o->policies, &err);
     signals_show(false);
+    if (scenario)
+        check_terminal(scenario_spec(scenario), &err);
+    bool good = scenario && err.n_errors == 0;
     errors_print(&err);
-    if (!scenario)
+    if (!good) {
+        scenario_free(scenario);
         return EXIT_BAD_USE;
+    }
     const struct spec *spec = scenario_spec(scenario);
     char *dir = o->out ? text_format("%s", o->out) : text_format("out/%s", spec->name);
     struct simulated run = simulate(scenario, dir, o->plain, progress_wanted(o));

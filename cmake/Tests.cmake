@@ -2,8 +2,8 @@
 # tests/FOLDER/test_STEM.c, with the sources of tests/FOLDER/STEM if there are any, is one executable
 # and the CTest test FOLDER_STEM. It runs in the source root, so it writes to temporary files only.
 # Scripts are listed below; they run in the build tree.
-# Labels: the folder's name for theory, props, golden and generated; wire for tshark; long for what
-# `make test` leaves out; unit for all the rest.
+# Labels: the folder's name for theory, props, golden and generated; wire for tshark; page for Chromium; long
+# for what `make test` leaves out; unit for all the rest.
 pkg_check_modules(cmocka IMPORTED_TARGET cmocka)
 if(NOT cmocka_FOUND)
   message(STATUS "cmocka is not installed: no tests (cmake/setup.sh --tests installs it)")
@@ -152,6 +152,19 @@ collwire_script_test(report_training unit python3 [[python3 -B "$@"]]
 
 collwire_script_test(report_jobs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_jobs.py)
+
+# Savings that explanations state, against runs without the cause.
+collwire_script_test(theory_reasons theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons.py ${PROJECT_SOURCE_DIR})
+collwire_script_test(report_command unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/report/check_report.py ${PROJECT_SOURCE_DIR}/scenarios)
+
+# Reports in a browser: where Chromium and the charts (`make report-assets`) are there.
+if(NOT COLLWIRE_SANITIZE)
+  collwire_script_test(report_browser page python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
+    ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)
+endif()
 
 collwire_script_test(theory_study theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_study.py ${PROJECT_SOURCE_DIR})

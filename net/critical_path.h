@@ -37,6 +37,9 @@ enum path_cause {
     PATH_CAUSES
 };
 
+// What a chain did meanwhile, for sentences: "waiting for the pace".
+const char *path_cause_phrase(enum path_cause cause);
+
 // What a place of a path is.
 enum path_place_kind { PLACE_NONE, PLACE_PORT, PLACE_FLOW, PLACE_RANK };
 

@@ -15,7 +15,8 @@ static const struct metric cause_rows[PATH_CAUSES] = {
     [PATH_SENDING] = CAUSE("sending", "the sender transmitted"),
     [PATH_RESENDING] = CAUSE(
         "resending", "the sender transmitted lost packets again, or waited to learn of a loss"),
-    [PATH_NIC] = CAUSE("nic", "packets of other flows had the sender's NIC port"),
+    [PATH_NIC] =
+        CAUSE("nic", "other packets, of other flows or acknowledgements, had the NIC port"),
     [PATH_WINDOW] = CAUSE("window", "the sender waited for its window, or an acknowledgement"),
     [PATH_PACE] = CAUSE("pace", "the sender waited for its pace"),
     [PATH_PAUSED] = CAUSE("paused", "PFC had stopped the sender"),
@@ -114,3 +115,15 @@ static const struct metric slowest_rows[] = {
      LIST(slowest_result, layers, n_layers, layer_table)},
 };
 METRIC_TABLE(slowest_table, slowest_rows);
+
+static const char *const reason_words[] = {"cuts", "window",  "timeouts", "paths",
+                                           "pfc",  "victims", "planes",   "layers"};
+static const struct metric cost_rows[] = {
+    {"kind", METRIC_WORDS, "cuts, window, timeouts, paths, pfc, victims, planes or layers",
+     WORD(reason_result, kind, reason_words)},
+    {"saving_ns", METRIC_NS,
+     "how much shorter the run could be at most without it; null = not known",
+     TIME(reason_result, saving_ps)},
+    {"sentence", METRIC_WORDS, "the explanation", TEXT(reason_result, sentence)},
+};
+METRIC_TABLE(cost_table, cost_rows);

@@ -99,6 +99,9 @@ static const struct metric metrics_rows[] = {
      LIST(result, ports, n_ports, link_table)},
     {"explain", METRIC_WORDS, "sentences made from the counters",
      TEXTS(result, explain, n_explain)},
+    {"reasons", METRIC_WORDS,
+     "the causes among the explanations that cost time, the most important first",
+     LIST(result, reasons, n_reasons, cost_table)},
     {"series", METRIC_WORDS, "with report.sample: state over time, lists of equal length",
      .type = METRIC_CUSTOM, .table = &series_table, .json = series_of},
     {"scenario", METRIC_WORDS, "the resolved scenario, every default filled in",
@@ -145,7 +148,7 @@ static const struct metric file_rows[] = {
 };
 static METRIC_TABLE(file_table, file_rows);
 
-// cli/result_set.c adds id and files when all files have been written.
+// cli/result_set.c adds command, id and files when all files have been written.
 static const struct metric run_rows[] = {
     {"versions", METRIC_WORDS, "of the program and what it was built with",
      PART_OF(run_record, version_table)},
@@ -163,6 +166,7 @@ static const struct metric run_rows[] = {
      INTEGER(result, memory_limit_bytes)},
     {"captures", METRIC_WORDS, "captures written",
      LIST(result, captures, n_captures, capture_table)},
+    {"command", METRIC_WORDS, "command line that wrote the set", .type = METRIC_CUSTOM},
     {"id", METRIC_WORDS, "of this run: every set of results has another", .type = METRIC_CUSTOM},
     {"files", METRIC_WORDS, "the other files of the set, as a list", .type = METRIC_CUSTOM,
      .table = &file_table},

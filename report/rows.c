@@ -142,6 +142,9 @@ void rows_add(struct rows *rows, const struct row_source *run)
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         row->values[c] = run_value(&row_columns[c], metrics, jobs < 2);
     add_reasons(row, metrics);
+    row->costs = json_object();
+    json_object_set(row->costs, "slowest", json_object_get(metrics, "slowest"));
+    json_object_set(row->costs, "reasons", json_object_get(metrics, "reasons"));
     json_int_t count =
         json_integer_value(json_object_get(json_object_get(metrics, "flows_summary"), "count"));
     if (count > 0 && json_array_size(json_object_get(metrics, "flows")) == 0)
@@ -157,6 +160,7 @@ void rows_free(struct rows *rows)
         free(rows->list[i].job);
         free(rows->list[i].failure);
         json_decref(rows->list[i].reasons);
+        json_decref(rows->list[i].costs);
     }
     free(rows->list);
     *rows = (struct rows){0};

@@ -21,6 +21,17 @@ void result_explain(struct result *r, double weight, char *sentence)
     r->explain_weights[at] = weight;
 }
 
+void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t saving_ps,
+                   char *sentence)
+{
+    size_t at = r->n_reasons++;
+    r->reasons = memory_resize(r->reasons, r->n_reasons, sizeof *r->reasons);
+    for (; at > 0 && r->reasons[at - 1].weight < weight; at--)
+        r->reasons[at] = r->reasons[at - 1];
+    r->reasons[at] = (struct reason_result){(uint8_t)kind, weight, saving_ps, sentence};
+    result_explain(r, weight, sentence);
+}
+
 static const struct switch_result *fullest(const struct result *r)
 {
     const struct switch_result *best = NULL;
@@ -143,9 +154,11 @@ static void explain_policy(const struct sim *sim, struct result *r)
                                                  : sim->hosts.counters.echoed_marks),
                         (unsigned long long)r->marked_packets, (unsigned long long)r->cc_cuts));
     else if (cc->on_ack && r->cc_cuts == 0)
-        result_explain(r, EXPLAIN_REASON,
-                       text_format("%s never lowered a rate or a window: the longest queue held %s",
-                                   cc->name, human_bytes(r->max_queue_bytes, queue)));
+        result_explain(
+            r, EXPLAIN_REASON,
+            text_format(
+                "%s never acted: it never lowered a rate or a window; the longest queue held %s",
+                cc->name, human_bytes(r->max_queue_bytes, queue)));
 }
 
 // Headroom was exhausted because the sender did not stop in time: PAUSE frames were lost, a pause

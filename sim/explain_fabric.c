@@ -81,15 +81,15 @@ static void explain_tree(const struct sim *sim, struct result *r, struct tree *t
     uint64_t longest = port_stats(&sim->net, tree->root, r->sim_time_ps).max_queued_bytes;
     count_victims(sim, r, tree);
     graph_port_name(&sim->graph, tree->root, name);
-    result_explain(r, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS,
-                   text_format("PFC began at %s (queue up to %s): it stopped %u ports, %u of them "
-                               "NICs, up to %u hop%s away%s",
-                               name, human_bytes(longest, queue), tree->ports, tree->nics,
-                               tree->depth, tree->depth > 1 ? "s" : "",
-                               others ? "; other such trees are smaller" : ""));
+    result_reason(r, REASON_PFC, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS, -1,
+                  text_format("PFC began at %s (queue up to %s): it stopped %u ports, %u of them "
+                              "NICs, up to %u hop%s away%s",
+                              name, human_bytes(longest, queue), tree->ports, tree->nics,
+                              tree->depth, tree->depth > 1 ? "s" : "",
+                              others ? "; other such trees are smaller" : ""));
     if (tree->victims > 0)
-        result_explain(
-            r, share + EXPLAIN_LOSS,
+        result_reason(
+            r, REASON_VICTIMS, share + EXPLAIN_LOSS, -1,
             text_format("victims: %u flow%s not use %s, but PFC stopped their NICs because "
                         "of it",
                         tree->victims, tree->victims > 1 ? "s do" : " does", name));
@@ -271,8 +271,8 @@ static void explain_imbalance(const struct sim *sim, struct result *r,
                  human_time(cost, less));
         weight = (double)cost / (double)r->last->critical.total_ps;
     }
-    result_explain(
-        r, weight,
+    result_reason(
+        r, REASON_PATHS, weight, bounds ? cost : -1,
         text_format("uneven paths: of the %u equal ports of %s, %s carried %.2f times the "
                     "mean%s",
                     worst->count, sim_switch_name(sim, worst->index, name), port, worst->ratio,
@@ -323,8 +323,8 @@ static void explain_planes(const struct sim *sim, struct result *r)
         count_planes(sim, d, &ports, &used);
         if (4 * used > 3 * ports || ports == 0 || sim->spec->dims[d].transport.stripe)
             continue;
-        result_explain(
-            r, result_share(r, PATH_SENDING) / 2 + EXPLAIN_LOSS,
+        result_reason(
+            r, REASON_PLANES, result_share(r, PATH_SENDING) / 2 + EXPLAIN_LOSS, -1,
             text_format("idle planes: ranks sent by %u of their %u ports in dimension %u, "
                         "since a message uses one plane; transport.stripe splits it over "
                         "all",

@@ -49,22 +49,6 @@ static double share_of(const struct result *r, ps_t ps)
 
 /* ---- where the time went ---- */
 
-static const char *const phrases[PATH_CAUSES] = {
-    [PATH_COMPUTE] = "computing",
-    [PATH_SCHEDULED] = "planned starts and fixed delays",
-    [PATH_SENDING] = "transmitting",
-    [PATH_RESENDING] = "transmitting lost packets again",
-    [PATH_NIC] = "waiting for other packets of the NIC port",
-    [PATH_WINDOW] = "waiting for the window or an acknowledgement",
-    [PATH_PACE] = "waiting for the pace",
-    [PATH_PAUSED] = "stopped by PFC",
-    [PATH_TIMEOUT] = "waiting for the retransmission timer",
-    [PATH_NETWORK] = "propagation and switches",
-    [PATH_QUEUED] = "in queues of switches",
-    [PATH_BEHIND] = "behind earlier messages",
-    [PATH_OTHERS] = "waiting for other ranks",
-};
-
 // The place where a cause took most time; NULL = none is known.
 static const struct critical_place *place_of(const struct critical_result *c, enum path_cause cause)
 {
@@ -83,7 +67,13 @@ static enum path_cause largest(const struct critical_result *c, const bool said[
     return (enum path_cause)best;
 }
 
-static void explain_parts(struct result *r)
+static const char *phrase(const struct sim *sim, enum path_cause cause)
+{
+    return sim_is_analytical(sim) && cause == PATH_NETWORK ? "messages in closed form"
+                                                           : path_cause_phrase(cause);
+}
+
+static void explain_parts(const struct sim *sim, struct result *r)
 {
     const struct slowest_result *s = r->last;
     bool said[PATH_CAUSES] = {false};
@@ -105,7 +95,7 @@ static void explain_parts(struct result *r)
                      (cause == PATH_QUEUED || cause == PATH_PAUSED || cause == PATH_PACE ||
                       cause == PATH_WINDOW || cause == PATH_TIMEOUT) &&
                      s->kind != SLOWEST_FLOW;
-        fprintf(out, "%s %.0f %% %s%s%s%s", i == 0 ? ":" : ",", 100 * share, phrases[cause],
+        fprintf(out, "%s %.0f %% %s%s%s%s", i == 0 ? ":" : ",", 100 * share, phrase(sim, cause),
                 named ? " (most at " : "", named ? at->at : "", named ? ")" : "");
     }
     result_explain(r, EXPLAIN_TIME, text_close(out, &text));
@@ -171,8 +161,8 @@ static void explain_cuts(struct result *r, const struct sender *s, const char *f
     if (link && link->utilization < BUSY)
         snprintf(idle, sizeof idle, "; the busiest link was idle %.0f %% of the time",
                  100 * (1 - link->utilization));
-    result_explain(
-        r, share_of(r, saving),
+    result_reason(
+        r, REASON_CUTS, share_of(r, saving), saving,
         text_format("%s cut %s %u time%s between %s and %s, to %s: up to %s less without cuts%s%s",
                     s->cc->ops->name, flow, t->cuts, t->cuts > 1 ? "s" : "",
                     human_time(t->first_cut_ps, first), human_time(t->last_cut_ps, last),
@@ -188,8 +178,8 @@ static void explain_window(struct result *r, const struct sender *s,
     uint64_t bytes = s->cold->cap_bytes < s->cwnd_bytes ? s->cold->cap_bytes : s->cwnd_bytes;
     if (bytes == CC_UNLIMITED)
         return;
-    result_explain(
-        r, share_of(r, saving),
+    result_reason(
+        r, REASON_WINDOW, share_of(r, saving), saving,
         text_format("%s waited %s for its window (%s at the end; bandwidth times base RTT "
                     "of its path: %s): up to %s less with a larger one",
                     flow->at, human_time(flow->ps, wait), human_bytes(bytes, window),
@@ -220,14 +210,13 @@ static void explain_timeouts(const struct sim *sim, struct result *r)
     if (!flow || share_of(r, saving) < POLICY_MIN)
         return;
     const struct sender *s = sim->hosts.senders[sim->flow_order[flow->index]];
-    result_explain(
-        r, share_of(r, saving),
-        text_format("%s waited %s of %s for its retransmission timer, which expired %llu "
-                    "time%s: up to %s less with a shorter timer",
-                    flow->at, human_time(flow->ps, wait),
-                    human_time(r->last->critical.total_ps, total),
-                    (unsigned long long)s->cold->timeouts, s->cold->timeouts > 1 ? "s" : "",
-                    human_time(saving, less)));
+    result_reason(r, REASON_TIMEOUTS, share_of(r, saving), saving,
+                  text_format("%s waited %s of %s for its retransmission timer, which expired %llu "
+                              "time%s: up to %s less with a shorter timer",
+                              flow->at, human_time(flow->ps, wait),
+                              human_time(r->last->critical.total_ps, total),
+                              (unsigned long long)s->cold->timeouts,
+                              s->cold->timeouts > 1 ? "s" : "", human_time(saving, less)));
 }
 
 /* ---- training ---- */
@@ -245,7 +234,7 @@ static const struct collective_result *longest_of_layer(const struct result *r, 
     return best;
 }
 
-static void explain_layers(struct result *r)
+static void explain_layers(const struct sim *sim, struct result *r)
 {
     static const char *const parts[] = {"forward pass", "input gradients", "weight gradients"};
     const struct slowest_result *s = r->last;
@@ -263,22 +252,22 @@ static void explain_layers(struct result *r)
     const bool none[PATH_CAUSES] = {[PATH_OTHERS] = true};
     enum path_cause cause = c ? largest(&c->critical, none) : PATH_CAUSES;
     double share = c ? (double)c->critical.parts[cause] / (double)c->critical.total_ps : 0;
-    result_explain(
-        r, EXPLAIN_TIME - 1 + (double)exposed / (double)s->critical.total_ps,
+    result_reason(
+        r, REASON_LAYERS, EXPLAIN_TIME - 1 + (double)exposed / (double)s->critical.total_ps, -1,
         text_format("communication is exposed for %s of %s, most by the %s of %s (%s)%s%s",
                     human_time(exposed, all), human_time(s->critical.total_ps, total),
                     parts[most->part], most->name, human_time(most->comm_ps, of_layer),
                     share >= PART_MIN ? ", whose time goes mostly to: " : "",
-                    share >= PART_MIN ? phrases[cause] : ""));
+                    share >= PART_MIN ? phrase(sim, cause) : ""));
 }
 
 void sim_explain_time(const struct sim *sim, struct result *r)
 {
     if (!r->last || r->last->critical.total_ps == 0)
         return;
-    explain_parts(r);
+    explain_parts(sim, r);
     if (r->last->kind == SLOWEST_TRAINING)
-        explain_layers(r);
+        explain_layers(sim, r);
     if (sim_is_analytical(sim))
         return;
     explain_bottleneck(r);

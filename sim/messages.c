@@ -18,6 +18,7 @@ struct entry {
     uint32_t number;              // index among the messages of src
     ps_t posted_ps, delivered_ps; // PS_NEVER = not delivered
     ps_t timeout_ps; // waited for the retransmission timer since the last packet was first sent
+    uint32_t posted; // critical path up to the post, until the last packet is sent
     uint32_t path;   // 0 = the last packet has not been sent
     bool failed;
 };
@@ -64,6 +65,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
                                       .dst = request->dst,
                                       .number = l->n_posted[request->src] - 1,
                                       .posted_ps = now,
+                                      .posted = path_take(&l->sim->path_book, now),
                                       .delivered_ps = PS_NEVER};
     struct transfer_request below = *request;
     below.token = slot;
@@ -78,10 +80,34 @@ static ps_t posted_ps(void *ctx, uint64_t slot)
     return l->entries[slot].posted_ps;
 }
 
+// Path of a message that waited behind messages of another collective: it goes on from its post, so
+// that it is part of its own collective.
+static uint32_t path_from_post(struct path_book *book, uint32_t posted, uint32_t path)
+{
+    uint32_t id = path_own(book, posted);
+    const struct path *by_sender = path_at(book, path);
+    struct path *p = path_at(book, id);
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        path_add(p, (enum path_cause)cause, by_sender->life[cause], PLACE_FLOW, by_sender->flow);
+    memcpy(p->life, by_sender->life, sizeof p->life);
+    p->end_ps = by_sender->end_ps;
+    p->transit_ps = by_sender->transit_ps;
+    p->flow = by_sender->flow;
+    path_drop(book, path);
+    return id;
+}
+
 static void last_packet(void *ctx, uint64_t slot, uint32_t path)
 {
     const struct ledger *l = ctx;
-    l->entries[slot].path = path;
+    struct path_book *book = &l->sim->path_book;
+    struct entry *e = &l->entries[slot];
+    if (path_at(book, path)->owner != path_at(book, e->posted)->owner)
+        path = path_from_post(book, e->posted, path);
+    else
+        path_drop(book, e->posted);
+    e->posted = 0;
+    e->path = path;
 }
 
 // Where all packets of a message have been sent, the wait for the retransmission timer began when
@@ -174,7 +200,8 @@ static void failed(void *ctx, uint64_t slot, ps_t now)
     uint64_t token = e->token;
     e->failed = true;
     path_drop(&l->sim->path_book, e->path);
-    e->path = 0;
+    path_drop(&l->sim->path_book, e->posted);
+    e->path = e->posted = 0;
     if (e->delivered_ps != PS_NEVER)
         entry_free(l, (uint32_t)slot);
     l->client.failed(l->client.ctx, token, now);

@@ -60,6 +60,7 @@ void result_free(struct result *r)
     free(r->flows);
     free(r->collectives);
     free(r->explain_weights);
+    free(r->reasons);
     free(r->pfc_ports);
     free(r->ports);
     free(r->switches);

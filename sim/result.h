@@ -55,6 +55,24 @@ struct critical_layer {
     ps_t compute_ps, comm_ps;
 };
 
+// A cause that cost time, which has a sentence among the explanations.
+enum reason_kind {
+    REASON_CUTS,
+    REASON_WINDOW,
+    REASON_TIMEOUTS,
+    REASON_PATHS,
+    REASON_PFC,
+    REASON_VICTIMS,
+    REASON_PLANES,
+    REASON_LAYERS
+};
+struct reason_result {
+    uint8_t kind; // enum reason_kind
+    double weight;
+    ps_t saving_ps;       // -1 = not known
+    const char *sentence; // one of `explain`
+};
+
 enum slowest_kind { SLOWEST_FLOW, SLOWEST_COLLECTIVE, SLOWEST_TRAINING, SLOWEST_JOB };
 
 // What ended last in a job.
@@ -299,6 +317,8 @@ struct result {
     size_t n_switches;
     char **explain; // sentences, the most important first
     double *explain_weights;
+    struct reason_result *reasons; // the most important first
+    size_t n_reasons;
     size_t n_explain;
     struct series *series; // NULL = not requested
     /* machine */

@@ -224,6 +224,10 @@ void sim_waiting(const struct sim *sim, struct result *r);
 #define EXPLAIN_REASON 0.02 // why something did not happen
 #define EXPLAIN_DETAIL 0.01
 void result_explain(struct result *r, double weight, char *sentence);
+// The same for a sentence about a cause that cost time. `saving_ps`: how much shorter the path could
+// be without it; -1 = not known.
+void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t saving_ps,
+                   char *sentence);
 // Sentences about the critical path of what ended last; its share of a cause, 0 if it is not known.
 void sim_explain_time(const struct sim *sim, struct result *r);
 const struct port_result *result_busiest_link(const struct result *r); // NULL = there is none

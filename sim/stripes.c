@@ -5,6 +5,7 @@
 // so no part is empty. A message is delivered, and sent, when all its parts are; it has failed if
 // one part has, and this is reported when all parts have ended. The parts share one record.
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 #include "engine/rng.h"
@@ -172,6 +173,8 @@ static ps_t later(ps_t a, ps_t b) // -1 = never
 
 static void merge(struct flow_record *whole, const struct flow_record *part)
 {
+    if (part->delivered_ps > whole->delivered_ps) // the part that is delivered last counts
+        memcpy(whole->life_ps, part->life_ps, sizeof whole->life_ps);
     whole->bytes += part->bytes;
     whole->delivered_bytes += part->delivered_bytes;
     whole->packets += part->packets;

@@ -44,6 +44,12 @@ def values_of(value, path, found):
     found[path] = found.get(path, False) or bool(value)
 
 
+def shared(key):
+    """The times by cause have one writer, wherever they stand."""
+    return re.sub(r"^(flows\[\]\.time|collectives\[\]\.critical\.parts|jobs\[\]\.slowest\.parts|slowest\.parts)\.",
+                  "parts.", key)
+
+
 def keys_missing():
     page = read(os.path.join(ROOT, "docs", "metrics.md"))
     part = page.split("## metrics.json")[1].split("\n## ")[0]
@@ -51,8 +57,10 @@ def keys_missing():
     found = {}
     for path in glob.glob(os.path.join(WANT, "*", "metrics.json")):
         values_of(json.loads(read(path).rstrip().rstrip(",") + "}"), "", found)
+    for key in list(found):
+        found[shared(key)] = found.get(shared(key), False) or found[key]
     for key in keys:
-        name = key.replace("training[]", "training").replace("tcp[]", "tcp")
+        name = shared(key.replace("training[]", "training").replace("tcp[]", "tcp"))
         if not (found.get(name) or found.get(name + "[]") or name == "scenario"):
             yield f"key {key}"
 
@@ -72,7 +80,7 @@ def columns_missing():
 
 def sentences():
     """Format strings of explanations, reasons and descriptions of what waits."""
-    for name in ("explain.c", "explain_fabric.c", "explain_collectives.c", "collect.c"):
+    for name in ("explain.c", "explain_time.c", "explain_fabric.c", "explain_collectives.c", "collect.c"):
         source = read(os.path.join(ROOT, "sim", name))
         for call in re.finditer(r'text_format\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', source):
             yield "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call.group(1)))
@@ -82,6 +90,9 @@ def sentences():
 
 def sentences_missing():
     text = " ".join(read(path) for path in glob.glob(os.path.join(WANT, "*.txt")))
+    text = re.sub(r"\s+", " ", text)  # sentences are wrapped
+    for path in glob.glob(os.path.join(WANT, "*", "metrics.json")):
+        text += " ".join(json.loads(read(path).rstrip().rstrip(",") + "}")["explain"])
     for sentence in sentences():
         words = "".join(re.escape(part) if i % 2 == 0 else ".*?" for i, part in enumerate(
             re.split(r"(%%|%(?:\.\d)?(?:llu|zu|[usgf]))", sentence)))

@@ -147,8 +147,31 @@ class Check:
                 n = sum(f[key] for f in m["flows"])
                 self.expect(n <= m["recovery"][key], f"{key}: {n} by flow, {m['recovery'][key]} in all")
 
+    def parts(self, parts, total, name):
+        self.expect(sum(parts.values()) == total, f"{name}: parts {sum(parts.values())}, total {total}")
+
+    def paths(self):
+        """Times by cause add up; what a run's critical path waited for is known throughout."""
+        for f in self.m["flows"]:
+            if f["delivered_ns"] is not None and f["status"] != "failed":
+                self.parts(f["time"], f["delivered_ns"], f"flow {f['id']}")
+        for c in self.m["collectives"]:
+            if c["duration_ns"] is not None:
+                self.parts(c["critical"]["parts"], c["duration_ns"], f"{c['op']} of job {c['job']}")
+        s = self.m["slowest"]
+        if s is None:
+            # a run may complete at its planned end, before any job has ended
+            self.expect(self.m["status"] != "completed" or self.m["scenario"].get("duration") or
+                        self.m["flows_summary"]["running"] or not self.m["flows_summary"]["count"], "no slowest")
+            return
+        self.parts(s["parts"], s["total_ns"], "slowest")
+        self.expect(abs(s["end_ns"] - s["begin_ns"] - s["total_ns"]) <= 1, "slowest: begin, end, total")
+        self.expect("others_ns" not in s["parts"] or self.m["flows_summary"]["failed"], "unknown time on the path")
+        layers = sum(layer["compute_ns"] + layer["comm_ns"] for layer in s["layers"])
+        self.expect(layers <= s["total_ns"] + len(s["layers"]), f"layers {layers} of {s['total_ns']}")
+
     def all(self):
-        for part in (self.status, self.signs, self.flows, self.physical, self.collectives, self.sums):
+        for part in (self.status, self.signs, self.flows, self.physical, self.collectives, self.sums, self.paths):
             part()
         return self.failures
 

@@ -47,8 +47,8 @@ static void run(struct ran *ran, const char *text)
     ran->r = sim_result(ran->sim);
     ran->metrics = metrics_json(ran->r, scenario_resolved(ran->scenario));
     assert_int_equal(ran->r->n_ports + ran->r->n_switches + ran->r->pause_frames, 0);
-    assert_int_equal(ran->r->n_explain, 1);
-    assert_non_null(strstr(ran->r->explain[0], "no contention"));
+    assert_true(ran->r->n_explain > 0); // more than one where something took time
+    assert_non_null(strstr(ran->r->explain[ran->r->n_explain - 1], "no contention"));
     err_free(&err);
 }
 

@@ -53,16 +53,15 @@ static void test_congestion_tree(void **state)
 {
     (void)state;
     victim(4000000);
-    assert_explained("congestion tree:", "spine0->leaf2");
-    assert_explained("congestion tree:", "paused 8 ports, 6 of them NICs, up to 2 hops away");
-    assert_explained("congestion tree:", "1 flows that do not use it were held up");
-    assert_explained("PFC paused:", "XOFF");
-    assert_null(sentence("no pauses"));
+    assert_explained("PFC began at spine0->leaf2", "stopped 8 ports, 6 of them NICs, up to 2 hops away");
+    assert_explained("victims:", "1 flow does not use spine0->leaf2");
+    assert_explained("PFC:", "XOFF");
+    assert_null(sentence("no PFC"));
     fixture_free(&f);
     victim(400000000);
-    assert_null(sentence("congestion tree"));
-    assert_null(sentence("PFC paused"));
-    assert_explained("no pauses: max queue", "XOFF never fell below");
+    assert_null(sentence("PFC"));
+    assert_null(sentence("victims"));
+    assert_explained("no PFC: the fullest ingress held", "PFC starts at");
     fixture_free(&f);
 }
 
@@ -73,7 +72,7 @@ static void test_busiest_links(void **state)
     fixture_flow(&f, 0, 4, 1000000, 0);
     fixture_run(&f);
     assert_explained("busiest links:", "rank0->leaf0");
-    assert_explained("busiest links:", "of all bytes on links");
+    assert_explained("busiest links:", "of the bytes of all links");
     fixture_free(&f);
     fabric(8, 1, 32000000);
     fixture_flow(&f, 0, 4, 1000000, PS_PER_MS);
@@ -83,19 +82,21 @@ static void test_busiest_links(void **state)
     fixture_free(&f);
 }
 
-// One flow uses one of four equal ports; with spraying it uses all of them equally.
+// Four flows use one of four equal ports, by their routes; with spraying they use all of them
+// equally. One flow alone cannot use several ports, so nothing is said.
 static void test_imbalance(void **state)
 {
     (void)state;
-    for (int sprayed = 0; sprayed < 2; sprayed++) {
+    for (unsigned run = 0; run < 3; run++) {
         fabric(8, 4, 32000000);
         struct dim_spec *dim = &f.spec.dims[0];
-        dim->sw.routing.kind = sprayed ? ROUTING_SPRAY : ROUTING_ECMP;
+        dim->sw.routing.kind = run == 1 ? ROUTING_SPRAY : ROUTING_STATIC;
         roce_spec_of(&dim->transport)->recovery = RECOVERY_SELECTIVE_REPEAT;
         roce_spec_of(&dim->transport)->reorder_packets = 1000;
-        fixture_flow(&f, 0, 4, 4000000, 0);
+        for (unsigned i = 0; i < (run == 2 ? 1 : 4); i++)
+            fixture_flow(&f, i, 4, 4000000, 0);
         fixture_run(&f);
-        if (sprayed)
+        if (run > 0)
             assert_null(sentence("uneven paths"));
         else
             assert_explained("uneven paths: of the 4 equal ports of leaf", "4.00 times the mean");
@@ -118,7 +119,6 @@ static void test_drops(void **state)
             assert_null(sentence("most drops"));
         } else {
             assert_explained("most drops:", "leaf0->spine0");
-            assert_explained("no pauses: PFC is off", "dropped");
         }
         fixture_free(&f);
     }
@@ -141,17 +141,17 @@ static void test_bounding_dimension(void **state)
     (void)state;
     over_dims(8);
     fixture_run(&f);
-    assert_explained("collective coll:", "dimension 0 bounds it, busy ");
+    assert_explained("coll:", "dimension 0 is the bottleneck, in use ");
     fixture_free(&f);
     over_dims(1);
     f.spec.dims[1].links[0].rate_bps = LINE / 4; // as long as the other
     fixture_run(&f);
-    assert_explained("collective coll:", "no dimension was busy more than");
+    assert_explained("coll:", "no dimension was in use more than");
     fixture_free(&f);
     fixture_switch(&f, 4, LINE, PS_PER_US);
     fixture_collective(&f, COLL_ALL_REDUCE, "ring", 16000000, 8);
     fixture_run(&f);
-    assert_null(sentence("collective"));
+    assert_null(sentence("coll:"));
     fixture_free(&f);
 }
 
@@ -169,12 +169,128 @@ static void test_unfinished_collective(void **state)
     fixture_free(&f);
 }
 
+// ---- sentences from the critical path ----
+
+// Eight flows into one rank under a policy.
+static void incast(const char *policy, const char *preset, uint64_t buffer)
+{
+    fixture_switch(&f, 9, LINE, PS_PER_US);
+    f.spec.dims[0].sw.buffer_bytes = buffer;
+    if (policy)
+        fixture_cc(&f, policy, preset, NULL);
+    for (unsigned i = 0; i < 8; i++)
+        fixture_flow(&f, i, 8, 1000000, 0);
+    fixture_run(&f);
+}
+
+static void test_time(void **state)
+{
+    (void)state;
+    incast(NULL, NULL, 32000000);
+    assert_string_equal(f.result->explain[0], sentence("the last flow, rank"));
+    assert_explained("the last flow, rank", "transmitting");
+    assert_explained("bottleneck: dim0.sw0->rank8", "no policy can take less than 6");
+    fixture_free(&f);
+    incast(NULL, NULL, 32000000);
+    assert_null(sentence("job "));
+    fixture_free(&f);
+    fixture_switch(&f, 9, LINE, PS_PER_US);
+    fixture_flow(&f, 0, 8, 1000, 0); // one packet: no link is busy for most of the time
+    fixture_run(&f);
+    assert_null(sentence("bottleneck"));
+    fixture_free(&f);
+    fixture_switch(&f, 9, LINE, PS_PER_US);
+    fixture_flow(&f, 0, 8, 1000, 0);
+    f.spec.duration_ps = PS_PER_NS; // nothing has ended
+    fixture_run(&f);
+    assert_null(sentence("the last flow"));
+    fixture_free(&f);
+}
+
+static void test_cuts(void **state)
+{
+    (void)state;
+    incast("dcqcn", "paper", 2000000);
+    assert_explained("dcqcn cut rank", "->rank8");
+    assert_explained("dcqcn cut rank", "less without cuts");
+    assert_explained("dcqcn cut rank", "it takes");
+    fixture_free(&f);
+    incast("dcqcn", "paper", 400000000);
+    fixture_free(&f);
+    fixture_switch(&f, 9, LINE, PS_PER_US);
+    fixture_cc(&f, "dcqcn", "paper", NULL);
+    fixture_flow(&f, 0, 8, 1000000, 0); // alone: no queue, no mark, no cut
+    fixture_run(&f);
+    assert_null(sentence("dcqcn cut"));
+    assert_explained("dcqcn never acted", "marking starts at");
+    fixture_free(&f);
+}
+
+// A window of a quarter of bandwidth times RTT, and one of twice as much.
+static void test_window(void **state)
+{
+    (void)state;
+    for (unsigned large = 0; large < 2; large++) {
+        fixture_switch(&f, 2, LINE, 10 * PS_PER_US);
+        fixture_cc(&f, "window", NULL, large ? "k=2" : "k=0.25", NULL);
+        fixture_flow(&f, 0, 1, 4000000, 0);
+        fixture_run(&f);
+        if (large)
+            assert_null(sentence("rank0->rank1 waited"));
+        else
+            assert_explained("rank0->rank1 waited", "with a larger one");
+        fixture_free(&f);
+    }
+}
+
+static void test_timeouts(void **state)
+{
+    (void)state;
+    for (unsigned lossy = 0; lossy < 2; lossy++) {
+        fixture_switch(&f, 3, LINE, PS_PER_US);
+        fixture_flow(&f, 0, 1, 100000, 0);
+        if (lossy) {
+            f.faults[0] = fixture_fault("dim0.sw0->rank1");
+            f.faults[0].down_ps = 5 * PS_PER_US; // the last packets are lost, so no NAK tells of it
+            f.faults[0].up_ps = 50 * PS_PER_US;
+            f.spec.faults = f.faults;
+            f.spec.n_faults = 1;
+        }
+        fixture_run(&f);
+        if (lossy)
+            assert_explained("rank0->rank1 waited", "for its retransmission timer, which expired");
+        else
+            assert_null(sentence("rank0->rank1 waited"));
+        fixture_free(&f);
+    }
+}
+
+// A message uses one of four planes, unless it is split over all.
+static void test_planes(void **state)
+{
+    (void)state;
+    for (unsigned split = 0; split < 2; split++) {
+        fixture_switch(&f, 4, LINE, PS_PER_US);
+        *(uint64_t *)(void *)f.spec.dims[0].params = 4;
+        f.spec.dims[0].transport.stripe = split;
+        fixture_flow(&f, 0, 1, 1000000, 0);
+        fixture_run(&f);
+        if (!split)
+            assert_explained("idle planes:", "2 of their 8 ports in dimension 0");
+        else
+            assert_null(sentence("idle planes"));
+        fixture_free(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_congestion_tree),    cmocka_unit_test(test_busiest_links),
         cmocka_unit_test(test_imbalance),          cmocka_unit_test(test_drops),
         cmocka_unit_test(test_bounding_dimension), cmocka_unit_test(test_unfinished_collective),
+        cmocka_unit_test(test_time), cmocka_unit_test(test_cuts), cmocka_unit_test(test_window),
+        cmocka_unit_test(test_timeouts), cmocka_unit_test(test_planes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void test_large_buffer_never_pauses(void **state)
     // while the first bits propagate.
     double frames = 8 * 1000 * (1000 + 66.0);
     assert_true(fabs((double)f.result->max_queue_bytes / (frames * 7 / 8) - 1) < 0.02);
-    assert_true(explained(f.result, "no pauses: max queue"));
+    assert_true(explained(f.result, "no PFC: the fullest ingress held"));
     fixture_free(&f);
 }
 
@@ -61,7 +61,7 @@ static void test_small_buffer_pauses_and_loses_nothing(void **state)
     assert_true(f.result->resume_frames >= 8);
     assert_int_equal(f.result->dropped_packets, 0);
     assert_int_equal(f.result->retransmitted, 0);
-    assert_true(explained(f.result, "PFC paused:"));
+    assert_true(explained(f.result, "XOFF frames"));
     assert_true(explained(f.result, "no lossless drop: headroom use peaked at"));
     // The receiver's link is never idle, so the run takes as long as without pauses, within 1 %.
     double line_s = 8 * (1000 * (1000 + 82.) + 16) * 8 / (double)RATE;

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// collwire report: collects what lies in a directory of results into one page.
+#include "cli/report.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/commands.h"
+#include "cli/page_template.h"
+#include "cli/result_set.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+#include "config/output_name.h"
+#include "engine/memory.h"
+#include "engine/text.h"
+#include "report/page.h"
+
+enum { RUNS_IN_DETAIL = 12 };
+
+// ---- files of a set ----
+
+// A file of the set that is now in `dir`, as JSON; NULL if there is none.
+static json_t *read_json(const char *dir, const char *name)
+{
+    char *id = result_set_current(dir);
+    char *text = id ? result_set_read(dir, id, name) : NULL;
+    json_t *json = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    free(id);
+    return json;
+}
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static const char *version_of(const json_t *run)
+{
+    return text_at(json_object_get(run, "versions"), "collwire");
+}
+
+// ---- a run ----
+
+static struct page *run_page(const char *dir, struct err *err)
+{
+    json_t *metrics = read_json(dir, "metrics.json"), *run = read_json(dir, "run.json"),
+           *timeline = read_json(dir, "timeline.json");
+    const json_t *scenario = json_object_get(metrics, "scenario");
+    struct page *page = NULL;
+    if (json_is_object(metrics)) {
+        page = page_new(PAGE_RUN, text_at(metrics, "name"), version_of(run), 1);
+        page_origin(page, text_at(run, "command"), scenario);
+        struct page_run one = {.scenario = text_at(metrics, "name"),
+                               .policy = text_at(json_object_get(scenario, "cc"), "kind"),
+                               .seed =
+                                   (uint64_t)json_integer_value(json_object_get(metrics, "seed")),
+                               .run = run,
+                               .metrics = metrics,
+                               .timeline = timeline,
+                               .detail = true};
+        page_add_run(page, &one);
+    } else {
+        char *path = text_format("%s/metrics.json", dir);
+        err_add(err, path, "cannot be read: it is not a whole JSON object");
+        free(path);
+    }
+    json_decref(metrics);
+    json_decref(run);
+    json_decref(timeline);
+    return page;
+}
+
+// ---- a comparison ----
+
+static const char *row_policy(const json_t *row)
+{
+    const char *policy = text_at(row, "policy");
+    return policy ? policy : text_at(row, "cc");
+}
+
+static const char *row_scenario(const json_t *row) { return text_at(row, "scenario"); }
+
+static bool same_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : "") == 0; }
+
+// True for the first row of a scenario and policy.
+static bool is_first(const json_t *rows, size_t i)
+{
+    const json_t *row = json_array_get(rows, i);
+    for (size_t j = 0; j < i; j++) {
+        const json_t *other = json_array_get(rows, j);
+        if (same_text(row_policy(row), row_policy(other)) &&
+            same_text(row_scenario(row), row_scenario(other)))
+            return false;
+    }
+    return true;
+}
+
+static size_t n_first(const json_t *rows)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        n += is_first(rows, i);
+    return n;
+}
+
+// The metrics in DIR/NAME if they are those of the row; a directory may have been written since.
+static json_t *metrics_of(const json_t *row, const char *dir, const char *name)
+{
+    char *path = text_format("%s/%s", dir, name);
+    json_t *metrics = output_name_escapes(name) ? NULL : read_json(path, "metrics.json");
+    static const char *const same[] = {"seed", "sim_time_ns"};
+    for (size_t i = 0; metrics && i < sizeof same / sizeof *same; i++) {
+        const json_t *expected = json_object_get(row, same[i]);
+        if (json_is_integer(expected) && !json_equal(expected, json_object_get(metrics, same[i]))) {
+            json_decref(metrics);
+            metrics = NULL;
+        }
+    }
+    free(path);
+    return metrics;
+}
+
+// Find the directory of a row's run: the one it names, or one of the usual names. *name is to be
+// freed.
+static json_t *find_metrics(const json_t *row, const char *dir, char **name)
+{
+    const char *scenario = row_scenario(row), *policy = row_policy(row),
+               *named = text_at(row, "dir");
+    long long seed = json_integer_value(json_object_get(row, "seed"));
+    char *folder = text_format("%s", policy ? policy : "");
+    json_t *metrics = NULL;
+    for (char *c = folder; *c; c++)
+        *c = *c == ':' ? '-' : *c;
+    for (int form = 0; form < 5 && !metrics; form++) {
+        free(*name);
+        *name = NULL;
+        if (form == 0 && named)
+            *name = memory_text(named);
+        else if (form == 1 && scenario)
+            *name = text_format("%s/%s-seed%lld", scenario, folder, seed);
+        else if (form == 2 && scenario)
+            *name = text_format("%s/%s", scenario, folder);
+        else if (form == 3)
+            *name = text_format("%s-seed%lld", folder, seed);
+        else if (form == 4)
+            *name = memory_text(folder);
+        if (*name)
+            metrics = metrics_of(row, dir, *name);
+    }
+    free(folder);
+    return metrics;
+}
+
+static void add_row(struct page *page, const json_t *rows, size_t i, const char *dir, bool detail)
+{
+    const json_t *row = json_array_get(rows, i);
+    char *name = NULL;
+    json_t *metrics = find_metrics(row, dir, &name);
+    char *path = metrics ? text_format("%s/%s", dir, name) : NULL;
+    json_t *run = path ? read_json(path, "run.json") : NULL,
+           *timeline = path && detail ? read_json(path, "timeline.json") : NULL;
+    const char *status = text_at(row, "status");
+    if (!metrics && status && strcmp(status, "failed") != 0)
+        page_note(page,
+                  "The metrics of %s with seed %lld are not in the directory of the comparison; "
+                  "its row is shown.",
+                  row_policy(row) ? row_policy(row) : "a run",
+                  (long long)json_integer_value(json_object_get(row, "seed")));
+    struct page_run one = {.scenario = row_scenario(row),
+                           .policy = row_policy(row),
+                           .seed = (uint64_t)json_integer_value(json_object_get(row, "seed")),
+                           .dir = metrics ? name : NULL,
+                           .failure = text_at(row, "failure"),
+                           .row = row,
+                           .run = run,
+                           .metrics = metrics,
+                           .timeline = timeline,
+                           .detail = detail};
+    page_add_run(page, &one);
+    if (i == 0)
+        page_origin(page, NULL, json_object_get(metrics, "scenario"));
+    json_decref(metrics);
+    json_decref(run);
+    json_decref(timeline);
+    free(path);
+    free(name);
+}
+
+static struct page *comparison_page(const char *dir, struct err *err)
+{
+    json_t *comparison = read_json(dir, "compare.json"), *run = read_json(dir, "run.json");
+    const json_t *rows = json_object_get(comparison, "rows");
+    struct page *page = NULL;
+    if (json_is_array(rows)) {
+        size_t n = n_first(rows), in_detail = 0;
+        n = n < RUNS_IN_DETAIL ? n : RUNS_IN_DETAIL;
+        page = page_new(PAGE_COMPARISON, text_at(comparison, "name"), version_of(run), n);
+        page_origin(page, text_at(run, "command"), NULL);
+        page_add_comparison(page, comparison);
+        if (n_first(rows) > n)
+            page_note(page,
+                      "Links, series and timelines are shown for the first %zu of %zu policies.", n,
+                      n_first(rows));
+        for (size_t i = 0; i < json_array_size(rows); i++) {
+            bool detail = is_first(rows, i) && in_detail < n;
+            in_detail += detail;
+            add_row(page, rows, i, dir, detail);
+        }
+    } else {
+        char *path = text_format("%s/compare.json", dir);
+        err_add(err, path, "cannot be read: it is not a comparison");
+        free(path);
+    }
+    json_decref(comparison);
+    json_decref(run);
+    return page;
+}
+
+// ---- a sweep ----
+
+static char *read_text(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return NULL;
+    struct text text;
+    FILE *out = text_open(&text);
+    char buffer[1 << 14];
+    size_t n;
+    while ((n = fread(buffer, 1, sizeof buffer, in)) > 0)
+        fwrite(buffer, 1, n, out);
+    bool good = !ferror(in);
+    fclose(in);
+    char *all = text_close(out, &text);
+    if (good)
+        return all;
+    free(all);
+    return NULL;
+}
+
+static struct page *sweep_page(const char *dir, struct err *err)
+{
+    char *path = text_format("%s/sweep.csv", dir), *csv = read_text(path);
+    json_t *run = read_json(dir, "run.json"), *sweep = read_json(dir, "sweep.json");
+    const char *name = text_at(sweep, "name");
+    char *folder = realpath(dir, NULL);
+    const char *last = folder ? strrchr(folder, '/') : NULL;
+    struct page *page = page_new(PAGE_SWEEP,
+                                 name   ? name
+                                 : last ? last + 1
+                                        : "sweep",
+                                 version_of(run), 1);
+    page_origin(page, text_at(run, "command"), json_object_get(sweep, "scenario"));
+    if (!csv)
+        err_add(err, path, "cannot be read: %s", strerror(errno));
+    if (!csv || page_add_sweep(page, csv, path, err) != 0) {
+        page_free(page);
+        page = NULL;
+    }
+    json_decref(run);
+    json_decref(sweep);
+    free(folder);
+    free(csv);
+    free(path);
+    return page;
+}
+
+// ---- the command ----
+
+static bool has_file(const char *dir, const char *name)
+{
+    struct stat about;
+    char *path = text_format("%s/%s", dir, name);
+    bool there = lstat(path, &about) == 0 && S_ISREG(about.st_mode);
+    free(path);
+    return there;
+}
+
+static struct page *page_of(const char *dir, struct err *err)
+{
+    if (has_file(dir, "sweep.csv"))
+        return sweep_page(dir, err);
+    char *id = result_set_current(dir);
+    bool whole = id != NULL;
+    free(id);
+    if (whole && has_file(dir, "compare.json"))
+        return comparison_page(dir, err);
+    if (whole && has_file(dir, "metrics.json"))
+        return run_page(dir, err);
+    err_add(err, dir, "has no results of collwire run, compare or sweep");
+    return NULL;
+}
+
+// Write the page into the set, which is open. Returns the exit code.
+static int write_page(struct result_set *set, const struct page *page, struct err *err)
+{
+    char *path = NULL, *template = page_template(&path, err);
+    char *html = template ? page_html(page, template, path, err) : NULL;
+    int status = html ? result_set_write(set, "report.html", html, err) : -1;
+    if (status == 0)
+        status =
+            result_set_extend(set, "{\"versions\": {\"collwire\": \"" COLLWIRE_VERSION "\"}}", err);
+    free(html);
+    free(template);
+    free(path);
+    return status == 0 ? EXIT_DONE : EXIT_NOT_COMPLETED;
+}
+
+int report_write(const char *dir, struct err *err)
+{
+    struct stat about;
+    if (stat(dir, &about) != 0) {
+        err_add(err, dir, "cannot be read: %s", strerror(errno));
+        return EXIT_BAD_USE;
+    }
+    struct result_set *set = result_set_open(dir, err);
+    if (!set)
+        return EXIT_BAD_USE;
+    int code = EXIT_BAD_USE;
+    struct page *page = page_of(dir, err);
+    if (page && result_set_claim(set, "report.html", err) == 0)
+        code = write_page(set, page, err);
+    page_free(page);
+    result_set_close(set);
+    return code;
+}
+
+int command_report(const struct options *o)
+{
+    struct err err = {0};
+    if (o->n_args != 1) {
+        fprintf(stderr, "collwire: report takes one directory of results; see collwire --help\n");
+        return EXIT_BAD_USE;
+    }
+    signals_phase("writing the report");
+    int code = report_write(o->args[0], &err);
+    errors_print(&err);
+    if (code == EXIT_DONE && !o->quiet) {
+        text_print(stdout, o->args[0]);
+        puts("/report.html");
+    }
+    return code;
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// Writes the HTML report of a directory of results.
+#pragma once
+
+#include "engine/err.h"
+
+// Write DIR/report.html as one more file of the set of results in DIR. Errors and warnings go to
+// `err`. Returns EXIT_DONE; EXIT_NOT_COMPLETED if the charts are not built or the file cannot be
+// written; EXIT_BAD_USE if the directory has no results or another command is writing there.
+int report_write(const char *dir, struct err *err);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The HTML report of a run, a comparison or a sweep: one file that opens without a network.
+//
+// The page is a template (built from report/web/ by `make report-assets`) and a JSON document that
+// this interface collects: what the page shows of each run, reduced so that the file stays below 3
+// MB. What was left out is said in notes on the page. Pure: texts in, text out.
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/err.h"
+
+#define PAGE_SCHEMA "collwire.report/1"
+#define PAGE_MARK "@COLLWIRE_DATA@" // stands once in the template, where the document belongs
+
+struct page;
+
+enum page_kind { PAGE_RUN, PAGE_COMPARISON, PAGE_SWEEP };
+
+// What is known of a run without its metrics. Texts may be NULL.
+struct page_run {
+    const char *scenario, *policy;
+    uint64_t seed;
+    const char *dir;     // relative to the report
+    const char *failure; // why there are no metrics
+    const json_t *row;   // its row in compare.json, used where its metrics are missing
+    const json_t *run;   // run.json
+    const json_t *metrics, *timeline;
+    bool detail; // also its links, series, pauses, slowest flows and timeline
+};
+
+// Begin a page. `n_detail` is the number of runs that will be added in detail: they share the space.
+// Free with page_free().
+struct page *page_new(enum page_kind kind, const char *name, const char *version, size_t n_detail);
+void page_free(struct page *page);
+
+// The command that made the results, and the resolved scenario. NULL = not known.
+void page_origin(struct page *page, const char *command, const json_t *scenario);
+
+// Add a sentence about what the page leaves out.
+__attribute__((format(printf, 2, 3))) void page_note(struct page *page, const char *format, ...);
+
+void page_add_run(struct page *page, const struct page_run *run);
+
+// Add compare.json; its rows are left out, since each run is added by page_add_run().
+void page_add_comparison(struct page *page, const json_t *comparison);
+
+// Add the text of sweep.csv: varied paths, `seed`, `status`, then metrics; a row a run. Returns 0, or
+// -1 with an error at `path` if it is not such a table.
+int page_add_sweep(struct page *page, const char *csv, const char *path, struct err *err);
+
+// The whole file; NULL with an error at `path` if the template does not have PAGE_MARK exactly once.
+char *page_html(const struct page *page, const char *template, const char *path, struct err *err);

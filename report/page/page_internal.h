@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Parts of a report: each turns a result into what the page shows of it. Every function returns a
+// new JSON value, or NULL where there is nothing to show.
+#pragma once
+
+#include "report/page.h"
+
+struct page {
+    json_t *root, *notes, *runs;
+    size_t n_detail;
+};
+
+// Bytes of all runs in detail together, by what they are for. The rest of the 3 MB is the charts'
+// program (0.7 MB) and the summaries of runs.
+enum { PAGE_SERIES_BYTES = 700000, PAGE_TIMELINE_SLICES = 12000, PAGE_LINKS = 12000 };
+
+// Escape what could end a <script> element or a line of it: <, >, &, U+2028, U+2029 inside strings.
+// `json` is a JSON text; the result is the same document. To be freed.
+char *page_escape(const char *json);
+
+// Completion times and slowdowns as at most 200 quantiles, and the slowest messages.
+json_t *page_distribution(const json_t *flows, const char *key);
+json_t *page_slowest_flows(const json_t *flows, size_t limit);
+
+// Every direction of every link with its use, its longest queue and its pauses; the busiest where
+// there are more than `limit`, with a note.
+json_t *page_links(struct page *page, const json_t *metrics, size_t limit);
+
+// The series with at most as many points as fit into `bytes`, and the lines that matter.
+json_t *page_series(struct page *page, const json_t *metrics, size_t bytes);
+
+// The slices of a timeline in the Trace Event Format, of at most `limit` slices.
+json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *metrics,
+                      size_t limit);
+
+// The summary of a run: values of the columns of comparisons, parts of time, sentences.
+json_t *page_summary(const struct page_run *run);
+
+// A new reference to the value at `key`, NULL if it is missing or null.
+json_t *page_copy(const json_t *object, const char *key);
+
+// Set a key unless the value is NULL; takes the reference.
+void page_set(json_t *object, const char *key, json_t *value);

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// The summary of a run: what comparisons show of it, where its time went, and its sentences.
+#include <math.h>
+#include <string.h>
+
+#include "report/metric_json.h"
+#include "report/metric_table.h"
+#include "report/page/page_internal.h"
+#include "report/rows.h"
+
+enum { COLLECTIVES = 200, PLACES = 20, LAYERS = 300 };
+
+// The first `limit` items of a list.
+static json_t *head(const json_t *list, size_t limit)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < json_array_size(list) && i < limit; i++)
+        json_array_append(out, json_array_get(list, i));
+    return out;
+}
+
+// An object with the lists at these keys cut to `limit` items.
+static json_t *cut(const json_t *object, const char *key, size_t limit)
+{
+    if (!json_is_object(object))
+        return NULL;
+    json_t *copy = json_copy((json_t *)(uintptr_t)object);
+    const json_t *list = json_object_get(copy, key);
+    if (json_array_size(list) > limit)
+        json_object_set_new(copy, key, head(list, limit));
+    return copy;
+}
+
+// The columns of comparisons: from the metrics, else from the row of compare.json.
+static json_t *values(const struct page_run *run)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < ROW_COLUMNS; i++) {
+        const char *key = row_columns[i].key;
+        if (!run->metrics) {
+            page_set(object, key, page_copy(run->row, key));
+            continue;
+        }
+        double value = metric_mean(&metrics_table, run->metrics, row_columns[i].path);
+        if (!isnan(value))
+            json_object_set_new(object, key, json_real(value));
+    }
+    return object;
+}
+
+static json_t *collectives(const json_t *metrics)
+{
+    const json_t *list = json_object_get(metrics, "collectives"), *item;
+    json_t *out = json_array();
+    size_t i;
+    json_array_foreach(list, i, item)
+    {
+        if (i == COLLECTIVES)
+            break;
+        json_t *one = json_copy((json_t *)(uintptr_t)item);
+        page_set(one, "critical", cut(json_object_get(item, "critical"), "places", PLACES));
+        json_array_append_new(out, one);
+    }
+    return out;
+}
+
+// One training job is an object, several are a list.
+static json_t *training(const json_t *metrics)
+{
+    const json_t *jobs = json_object_get(metrics, "training"), *job;
+    json_t *out = json_array();
+    size_t i;
+    if (json_is_object(jobs))
+        json_array_append_new(out, cut(jobs, "layers", LAYERS));
+    json_array_foreach(jobs, i, job) json_array_append_new(out, cut(job, "layers", LAYERS));
+    return out;
+}
+
+static void set_list(json_t *object, const char *key, json_t *list)
+{
+    if (json_array_size(list) > 0)
+        json_object_set(object, key, list);
+    json_decref(list);
+}
+
+static void add_metrics(json_t *one, const json_t *metrics)
+{
+    static const char *const whole[] = {"status", "reason",        "waiting",     "explain",
+                                        "jobs",   "flows_summary", "sim_time_ns", "cc_cuts"};
+    const json_t *flows = json_object_get(metrics, "flows");
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        page_set(one, whole[i], page_copy(metrics, whole[i]));
+    json_t *slowest = cut(json_object_get(metrics, "slowest"), "places", PLACES);
+    page_set(one, "slowest", slowest);
+    page_set(one, "cc", page_copy(json_object_get(metrics, "scenario"), "cc"));
+    set_list(one, "collectives", collectives(metrics));
+    set_list(one, "training", training(metrics));
+    page_set(one, "fct_ns", page_distribution(flows, "fct_ns"));
+    page_set(one, "slowdown", page_distribution(flows, "slowdown"));
+}
+
+json_t *page_summary(const struct page_run *run)
+{
+    json_t *one = json_object();
+    page_set(one, "scenario", run->scenario ? json_string(run->scenario) : NULL);
+    page_set(one, "policy", run->policy ? json_string(run->policy) : NULL);
+    json_object_set_new(one, "seed", json_integer((json_int_t)run->seed));
+    page_set(one, "dir", run->dir ? json_string(run->dir) : NULL);
+    page_set(one, "failure", run->failure ? json_string(run->failure) : NULL);
+    page_set(one, "status", page_copy(run->row, "status"));
+    page_set(one, "wall_s", page_copy(run->run, "wall_s"));
+    page_set(one, "packet_hops", page_copy(run->run, "packet_hops"));
+    json_object_set_new(one, "values", values(run));
+    if (run->metrics)
+        add_metrics(one, run->metrics);
+    return one;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// The table of a sweep, read from CSV (RFC 4180): columns by their role, cells as numbers or texts.
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "report/page/page_internal.h"
+#include "report/rows.h"
+
+enum { CELLS = 120000 };
+
+// Read a cell and move *at behind its comma or to the end of its line. To be freed.
+static char *cell_read(const char **at)
+{
+    const char *c = *at;
+    char *text = memory_bytes(strcspn(c, "\n") + 1);
+    size_t n = 0;
+    bool quoted = *c == '"';
+    if (quoted) {
+        size_t cap = strlen(c) + 1;
+        text = memory_resize(text, cap, 1);
+        for (c++; *c != '\0' && (*c != '"' || c[1] == '"'); c++) {
+            c += *c == '"';
+            text[n++] = *c;
+        }
+        c += *c == '"';
+    }
+    while (*c != '\0' && *c != ',' && *c != '\n') {
+        if (*c != '\r')
+            text[n++] = *c;
+        c++;
+    }
+    text[n] = '\0';
+    *at = c;
+    return text;
+}
+
+static json_t *cell_json(const char *text)
+{
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    bool plain = strspn(text, "-+.0123456789eE") == strlen(text);
+    if (*text == '\0')
+        return json_null();
+    if (!plain || end == text || *end != '\0' || errno != 0)
+        return json_string(text);
+    if (strcspn(text, ".eE") == strlen(text) && value < 9e15 && value > -9e15)
+        return json_integer((json_int_t)value);
+    return json_real(value);
+}
+
+// Read a row of cells; *at is moved behind its line feed.
+static json_t *row_read(const char **at, bool as_text)
+{
+    json_t *row = json_array();
+    for (;;) {
+        char *text = cell_read(at);
+        json_t *value = as_text ? json_string(text) : cell_json(text);
+        json_array_append_new(row, value ? value : json_null());
+        free(text);
+        if (**at != ',')
+            break;
+        (*at)++;
+    }
+    *at += **at == '\n';
+    return row;
+}
+
+static size_t place_of(const json_t *heading, const char *name)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach(heading, i, item)
+    {
+        const char *text = json_string_value(item);
+        if (text && strcmp(text, name) == 0)
+            return i;
+    }
+    return json_array_size(heading);
+}
+
+static json_t *roles(const json_t *heading)
+{
+    size_t n = json_array_size(heading), seed = place_of(heading, "seed"),
+           status = place_of(heading, "status");
+    size_t varied = seed < status ? seed : status;
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_string(i < varied    ? "axis"
+                                                : i == seed   ? "seed"
+                                                : i == status ? "status"
+                                                              : "metric"));
+    return list;
+}
+
+int page_add_sweep(struct page *page, const char *csv, const char *path, struct err *err)
+{
+    const char *at = csv;
+    json_t *heading = row_read(&at, true), *rows = json_array();
+    size_t n = json_array_size(heading), total = 0;
+    int status = 0;
+    if (place_of(heading, "status") == n) {
+        status = err_add(err, path, "has no column \"status\": it is not the table of a sweep");
+    } else {
+        while (*at != '\0') {
+            json_t *row = row_read(&at, false);
+            if (json_array_size(row) == n && total * n < CELLS)
+                json_array_append(rows, row);
+            else if (json_array_size(row) != n && json_array_size(row) > 1)
+                status = err_add(err, path, "row %zu has %zu cells where the heading has %zu",
+                                 total + 2, json_array_size(row), n);
+            total += json_array_size(row) == n;
+            json_decref(row);
+        }
+        if (json_array_size(rows) < total)
+            page_note(page, "The page has the first %zu of %zu rows of sweep.csv.",
+                      json_array_size(rows), total);
+    }
+    if (status == 0)
+        json_object_set_new(page->root, "sweep",
+                            json_pack("{s:O, s:o, s:O}", "columns", heading, "roles",
+                                      roles(heading), "rows", rows));
+    json_decref(heading);
+    json_decref(rows);
+    return status;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// The document of the page, and what several sections derive from it.
+import { unitOfKey } from "./format.js";
+import { policyStyles } from "./theme.js";
+
+export const doc = JSON.parse(document.getElementById("data").textContent);
+
+export const runs = doc.runs || [];
+
+// Policies and scenarios in the order in which the results name them.
+export const policies = [...new Set(runs.map((run) => run.policy || "run"))];
+export const scenarios = [...new Set(runs.map((run) => run.scenario || doc.name || ""))];
+export const styles = policyStyles(policies);
+
+export function policyOf(run) {
+    return run.policy || "run";
+}
+
+// The name of a run where several are shown: policy, and scenario where there are several.
+export function nameOf(run) {
+    return scenarios.length > 1 ? `${policyOf(run)}, ${run.scenario}` : policyOf(run);
+}
+
+export function runsOf(policy, scenario) {
+    return runs.filter((run) => policyOf(run) === policy && (scenario === undefined || (run.scenario || doc.name || "") === scenario));
+}
+
+export const detailed = runs.filter((run) => run.detail);
+
+// ---- metrics by key ----
+
+const known = new Map((doc.columns || []).map((column) => [column.key, column]));
+
+const WORDS = {
+    sim_time_ns: "time of the run", training_ns: "time of the training job", iteration_ns: "time of an iteration",
+    exposed_comm_ns: "exposed communication", collective_ns: "time of the collective", busbw_bps: "bus bandwidth",
+    algbw_bps: "algorithm bandwidth", efficiency: "efficiency", fct_mean_ns: "mean completion time", fct_p99_ns: "99th percentile of completion times",
+    fct_max_ns: "longest completion time", jain: "Jain's fairness index", max_queue_bytes: "longest queue",
+    marked_packets: "marked packets", cnps: "CNPs", pause_frames: "PFC pause frames", paused_ns: "time paused, sum over ports",
+    dropped_packets: "dropped packets", tcp_retransmitted_segments: "TCP segments sent again", tcp_timeouts: "TCP timeouts",
+};
+
+export function metric(key) {
+    const column = known.get(key);
+    return {
+        key,
+        unit: column ? column.unit || unitOfKey(key) : unitOfKey(key),
+        name: WORDS[key] || key.replace(/_(ns|bytes|bps)$/, "").replaceAll("_", " "),
+        heading: column ? column.heading : null,
+        help: column ? column.help : meaning(key),
+        more: /^(busbw_bps|algbw_bps|efficiency|jain|goodput_bps)$/.test(key), // more is better
+    };
+}
+
+export function meaning(path) {
+    const entry = (doc.meanings || {})[path];
+    return entry ? entry[1] : null;
+}
+
+export function valueOf(run, key) {
+    const value = (run.values || {})[key];
+    return typeof value === "number" ? value : null;
+}
+
+// Means over collectives of several kinds say nothing.
+function mixed(run) {
+    return new Set((run.collectives || []).map((c) => `${c.name} ${c.op} ${c.bytes}`)).size > 1;
+}
+
+const OF_COLLECTIVES = ["collective_ns", "busbw_bps", "efficiency"];
+
+// Keys that have a value in some run and are not zero everywhere.
+export function usedKeys(of = runs) {
+    const several = of.some(mixed);
+    return (doc.columns || []).map((c) => c.key).filter((key) => of.some((run) => valueOf(run, key)) && !(several && OF_COLLECTIVES.includes(key)));
+}
+
+export function mean(values) {
+    const numbers = values.filter((v) => v !== null && v !== undefined);
+    return numbers.length ? numbers.reduce((a, b) => a + b, 0) / numbers.length : null;
+}
+
+export function completed(run) {
+    return run.status === "completed";
+}
+
+function severalJobs(run) {
+    return new Set((run.collectives || []).map((c) => c.job)).size + (run.training || []).length > 1;
+}
+
+// What a comparison is about: an iteration of training, a collective, the longest message.
+export function primaryKey(of = runs) {
+    if (of.some(severalJobs)) return "sim_time_ns";
+    return ["iteration_ns", "collective_ns", "fct_max_ns"].find((key) => of.some((run) => valueOf(run, key))) || "sim_time_ns";
+}
+
+const OPERATIONS = {
+    all_reduce: "all-reduce", reduce_scatter: "reduce-scatter", all_gather: "all-gather", all_to_all: "all-to-all", send_recv: "send-receive",
+};
+
+export function operation(name) {
+    return OPERATIONS[name] || name;
+}
+
+// The subject of sentences about the primary key: "the all-reduce".
+export function subject(key, of = runs) {
+    if (key === "iteration_ns") return "an iteration";
+    if (key === "fct_max_ns") return "the last message";
+    if (key !== "collective_ns") return "the run";
+    const names = new Set(of.flatMap((run) => (run.collectives || []).map((c) => operation(c.op))));
+    return names.size === 1 ? `the ${[...names][0]}` : "the collectives";
+}
+
+// ---- parts of time ----
+
+// Order from work to waste; the colours are those of style.css.
+export const PARTS = {
+    compute_ns: ["computing", "part-compute"],
+    sending_ns: ["sending", "part-sending"],
+    network_ns: ["propagation and switches", "part-network"],
+    scheduled_ns: ["before the planned start", "part-scheduled"],
+    nic_ns: ["NIC busy with other flows", "part-nic"],
+    behind_ns: ["behind earlier messages", "part-behind"],
+    queued_ns: ["queued in switches", "part-queued"],
+    paused_ns: ["paused by PFC", "part-paused"],
+    window_ns: ["waiting for the window", "part-window"],
+    pace_ns: ["held back by the pace", "part-pace"],
+    resending_ns: ["sending again", "part-resending"],
+    timeout_ns: ["waiting for a timeout", "part-timeout"],
+    others_ns: ["waiting for other ranks", "part-others"],
+    comm_ns: ["communication", "part-sending"],
+    exposed_ns: ["exposed communication", "part-others"],
+};
+
+export function partName(key) {
+    return PARTS[key] ? PARTS[key][0] : key.replace(/_ns$/, "").replaceAll("_", " ");
+}
+
+export function partKeys(listOfParts) {
+    const used = new Set(listOfParts.flatMap((parts) => Object.keys(parts || {}).filter((key) => parts[key])));
+    return [...Object.keys(PARTS).filter((key) => used.has(key)), ...[...used].filter((key) => !PARTS[key])];
+}
+
+// ---- the run that the detailed sections show ----
+
+export const shown = { index: 0, listeners: [] };
+
+export function shownRun() {
+    return detailed[shown.index];
+}
+
+export function show(index) {
+    shown.index = Number(index);
+    for (const listener of shown.listeners) listener();
+}

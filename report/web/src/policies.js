@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Policies side by side: a table, and every run as a dot.
+import { axisStyle, figure, startCharts } from "./chart.js";
+import { completed, doc, mean, metric, policies, policyOf, primaryKey, runs, runsOf, scenarios, styles, usedKeys, valueOf } from "./data.js";
+import { el, section, select, table } from "./dom.js";
+import { axisUnit, html, text } from "./format.js";
+import { colour } from "./theme.js";
+
+const SAME = 1.005; // values within half a percent are marked alike
+
+function best(values, more) {
+    const numbers = values.filter((v) => v !== null);
+    return more ? Math.max(...numbers) : Math.min(...numbers);
+}
+
+function isBest(value, of, more) {
+    return Boolean(value) && (more ? of / Math.max(value, 1e-30) <= SAME : value <= of * SAME);
+}
+
+// A table of policies in one scenario: means over seeds, the best of each column marked.
+function comparison(scenario) {
+    const groups = policies.map((policy) => runsOf(policy, scenario)).filter((group) => group.length);
+    const all = groups.flat();
+    const primary = primaryKey(all);
+    const differs = (key) => new Set(groups.map((group) => mean(group.map((run) => valueOf(run, key))))).size > 1;
+    const keys = [primary, ...usedKeys(all).filter((key) => key !== primary && key !== "sim_time_ns" && differs(key))];
+    const means = keys.map((key) => groups.map((group) => mean(group.filter(completed).map((run) => valueOf(run, key)))));
+    const bests = keys.map((key, k) => best(means[k], metric(key).more));
+    const failed = groups.some((group) => !group.every(completed));
+    const columns = [
+        { name: "policy" },
+        ...(failed ? [{ name: "completed", number: true }] : []),
+        ...keys.flatMap((key, k) => [
+            { name: metric(key).heading || metric(key).name, help: `${metric(key).name}: ${metric(key).help}`, number: true },
+            ...(k === 0 ? [{ name: "× best", help: "ratio to the best policy", number: true }] : []),
+        ]),
+    ];
+    const rows = groups.map((group, g) => [
+        policyOf(group[0]),
+        ...(failed ? [`${group.filter(completed).length} of ${group.length}`] : []),
+        ...keys.flatMap((key, k) => {
+            const value = means[k][g];
+            const cell = { text: text(value, metric(key).unit), best: metric(key).unit !== "count" && isBest(value, bests[k], metric(key).more) };
+            return k === 0 ? [cell, value === null ? "–" : (value / bests[0]).toFixed(2)] : [cell];
+        }),
+    ]);
+    return table(columns, rows, `Policies${scenario ? ` in ${scenario}` : ""}${seedsNote(groups)}`);
+}
+
+function seedsNote(groups) {
+    const seeds = Math.max(...groups.map((group) => group.length));
+    return seeds > 1 ? `, means over ${seeds} seeds` : "";
+}
+
+// A dot for each value of a policy; seeds with the same value share it. Dots of a policy are shifted a
+// little, so that near ones remain visible.
+function dots(key, scenario) {
+    const points = [];
+    policies.forEach((policy, row) => {
+        const found = new Map();
+        for (const run of runsOf(policy, scenario).filter((r) => valueOf(r, key) !== null)) {
+            const same = `${valueOf(run, key)} ${run.status}`;
+            if (!found.has(same)) found.set(same, { run, row, value: valueOf(run, key), seeds: [] });
+            found.get(same).seeds.push(run.seed);
+        }
+        const own = [...found.values()];
+        own.forEach((point, i) => points.push({ ...point, shift: own.length > 1 ? (i / (own.length - 1) - 0.5) * 12 : 0 }));
+    });
+    return points;
+}
+
+function dotOption(key, scenario) {
+    const m = metric(key);
+    const points = dots(key, scenario);
+    const scale = axisUnit(m.unit, Math.max(...points.map((p) => p.value)));
+    const means = policies.map((policy) => mean(runsOf(policy, scenario).map((run) => valueOf(run, key))));
+    return {
+        grid: { left: 8, right: 4, top: 8, bottom: 40, containLabel: true },
+        xAxis: { ...axisStyle(), type: "value", min: 0, name: `${m.name}${scale.name ? ` (${scale.name})` : ""}`, nameLocation: "middle", nameGap: 28, axisLabel: { color: colour("muted"), hideOverlap: true, formatter: scale.label } },
+        yAxis: [
+            { ...axisStyle(), type: "category", inverse: true, data: policies, splitLine: { show: true, lineStyle: { color: colour("grid") } }, axisLabel: { color: colour("ink") } },
+            { ...axisStyle(), type: "category", inverse: true, position: "right", data: means.map((value) => text(value, m.unit)), axisLine: { show: false }, splitLine: { show: false }, axisLabel: { color: colour("muted") } },
+        ],
+        tooltip: {
+            trigger: "item",
+            formatter: ({ data }) => `<b>${html(policies[data.value[1]])}</b>${data.seeds ? `, ${data.seeds.length > 1 ? "seeds" : "seed"} ${html(data.seeds.join(", "))}` : ", mean"}<br>${html(text(data.value[0], m.unit))}${data.status && data.status !== "completed" ? `<br>${html(data.status)}` : ""}`,
+        },
+        series: [
+            {
+                type: "scatter", name: "mean", symbol: "rect", symbolSize: [3, 24], z: 1,
+                itemStyle: { color: colour("muted"), opacity: 0.55 },
+                data: means.map((value, row) => (value === null ? null : { value: [value, row] })).filter(Boolean),
+            },
+            {
+                type: "scatter", name: "runs", symbolSize: 11, z: 2,
+                data: points.map((p) => {
+                    const style = styles.get(policies[p.row]);
+                    const done = completed(p.run);
+                    return {
+                        value: [p.value, p.row], seeds: p.seeds, status: p.run.status, symbolOffset: [0, p.shift],
+                        symbol: done ? "circle" : "emptyCircle",
+                        itemStyle: { color: colour(style.colour), borderColor: done ? colour("surface") : colour(style.colour), borderWidth: done ? 1 : 2, opacity: 0.9 },
+                    };
+                }),
+            },
+        ],
+    };
+}
+
+function dotTable(key, scenario) {
+    const m = metric(key);
+    return {
+        columns: [{ name: "policy" }, { name: "seed", number: true }, { name: "status" }, { name: m.name, help: m.help, number: true }],
+        rows: runs.filter((run) => scenarios.length < 2 || run.scenario === scenario)
+            .map((run) => [policyOf(run), String(run.seed), run.failure || run.status || "failed", text(valueOf(run, key), m.unit)]),
+    };
+}
+
+// Values that no seed changes are said to be such.
+function seedsSentence() {
+    const key = primaryKey();
+    const groups = policies.flatMap((policy) => scenarios.map((scenario) => runsOf(policy, scenarios.length > 1 ? scenario : undefined))).filter((g) => g.length > 1);
+    if (!groups.length) return "";
+    const same = groups.filter((group) => new Set(group.map((run) => valueOf(run, key))).size === 1);
+    if (same.length === groups.length) return " The seeds change nothing here.";
+    return same.length ? ` The seeds change nothing for ${same.length} of ${groups.length} policies.` : "";
+}
+
+export function policiesSection() {
+    if (doc.kind !== "compare") return null;
+    let key = primaryKey();
+    const keys = [key, ...usedKeys().filter((k) => k !== key)];
+    const charts = el("div");
+    const fill = () => {
+        charts.replaceChildren(...scenarios.map((name) => {
+            const scenario = scenarios.length > 1 ? name : undefined;
+            return figure({
+                title: scenario, height: 52 + 30 * policies.length,
+                label: `${metric(key).name} of every run, by policy${scenario ? ` in ${scenario}` : ""}.`,
+                build: () => dotOption(key, scenario), data: () => dotTable(key, scenario),
+            });
+        }));
+        startCharts();
+    };
+    const box = section("policies", "Policies",
+        `Every run is a dot, the bar is the mean of a policy.${seedsSentence()}`,
+        [select("Metric", keys.map((k) => [k, metric(k).name]), key, (value) => { key = value; fill(); })]);
+    box.append(charts, ...scenarios.map((name) => comparison(scenarios.length > 1 ? name : undefined)));
+    fill();
+    return box;
+}
+

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reports in a headless Chromium: a run, a comparison of six policies and a sweep over three axes open
+without an error and without a request, below 3 MB; legends, zoom, tooltips, tables, choices, both themes,
+a phone's width and paper do what they should. Skipped (77) without Chromium or without the charts.
+COLLWIRE names the program.
+
+usage: check_page.py SCENARIOS TEMPLATE
+"""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+import browser
+
+COLLWIRE = os.environ["COLLWIRE"]
+LIMIT = 3_000_000
+failures = []
+
+
+def expect(good, what):
+    if not good:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def collwire(*words):
+    done = subprocess.run([COLLWIRE, *words], capture_output=True, check=False)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{words}: {done.stderr.decode()}")
+
+
+def sweep(folder):
+    """A table as `collwire sweep` writes it, with times that are known."""
+    os.makedirs(folder)
+    with open(os.path.join(folder, "sweep.csv"), "w", encoding="utf-8") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(["cc.kind", "switch.buffer", "workload.senders", "seed", "status", "fct_max_ns", "max_queue_bytes"])
+        for policy, factor in (("none", 1), ("dcqcn", 3), ("swift", 2)):
+            for buffer in ("1MB", "2MB", "8MB"):
+                for senders in (4, 8, 16, 32):
+                    for seed in (1, 2):
+                        done = (policy, buffer, senders) != ("dcqcn", "1MB", 32) or seed == 1
+                        row = [senders * 1000 * factor + seed - 1, senders * 5000] if done else ["", ""]
+                        out.writerow([policy, buffer, senders, seed, "completed" if done else "incomplete", *row])
+    return folder
+
+
+def reports(tmp, scenarios):
+    run = os.path.join(tmp, "run")
+    collwire("run", os.path.join(scenarios, "dlrm", "dlrm-16.json"), "--set", "report.timeline=true",
+             "--set", "report.sample=20us", "--out", run, "--quiet")
+    compare = os.path.join(tmp, "compare")
+    collwire("compare", os.path.join(scenarios, "collectives", "rail.json"), "--cc",
+             "none,swift,hpcc,dcqcn,window,timely", "--set", "report.sample=10us", "--out", compare, "--quiet")
+    all_of_them = {"run": run, "compare": compare, "sweep": sweep(os.path.join(tmp, "sweep"))}
+    for folder in all_of_them.values():
+        collwire("report", folder)
+    return {kind: os.path.join(folder, "report.html") for kind, folder in all_of_them.items()}
+
+
+# ---- what every page does ----
+
+def every_page(page, kind, path):
+    size = os.path.getsize(path)
+    expect(size < LIMIT, f"{kind}: {size} bytes")
+    for width, scheme in ((1200, "light"), (1200, "dark"), (360, "light"), (360, "dark")):
+        page.errors.clear()
+        page.requests.clear()
+        page.resize(width, 900)
+        page.scheme(scheme)
+        page.open(path)
+        what = f"{kind}, {width} px, {scheme}"
+        expect(page.errors == [], f"{what}: {page.errors}")
+        expect(page.requests == ["file://" + path], f"{what}: requests {page.requests}")
+        wide = page.run("document.documentElement.scrollWidth")
+        expect(wide <= width, f"{what}: the page is {wide} px wide")
+        expect(page.run("document.documentElement.dataset.theme") == scheme, f"{what}: theme")
+        expect(page.run("document.querySelector('h1').textContent.length > 10"), f"{what}: headline")
+    empty = page.run("[...document.querySelectorAll('.plot')].filter(p => !p.querySelector('svg, canvas')).length")
+    expect(empty == 0, f"{kind}: {empty} charts are empty")
+    bare = page.run("[...document.querySelectorAll('.plot')].filter(p => p.tabIndex !== 0 || !p.getAttribute('aria-label')"
+                    " || !p.parentElement.querySelector('details.data')).length")
+    expect(bare == 0, f"{kind}: {bare} charts without label, focus or table")
+    tables(page, kind)
+    clipped(page, kind)
+
+
+def tables(page, kind):
+    """Every table behind a chart opens and has rows."""
+    wrong = page.run("""[...document.querySelectorAll('details.data')].map(d => { d.open = true; d.fill(); return d; })
+        .filter(d => !d.querySelector('tbody tr') || !d.querySelector('caption').textContent)
+        .map(d => d.parentElement.textContent.slice(0, 60))""")
+    expect(wrong == [], f"{kind}: empty tables: {wrong}")
+    words = page.run("document.body.textContent")
+    for word in ("NaN", "undefined", "[object", "Infinity"):
+        expect(word not in words, f"{kind}: \"{word}\" on the page")
+
+
+def clipped(page, kind):
+    """No text of a chart lies outside of its plot."""
+    outside = page.run("""[...document.querySelectorAll('.plot svg')].flatMap(svg => {
+        const box = svg.getBoundingClientRect();
+        return [...svg.querySelectorAll('text')].filter(t => t.getBoundingClientRect().width > 0 && !t.closest('[clip-path]')).filter(t => {
+            const b = t.getBoundingClientRect();
+            return b.left < box.left - 2 || b.right > box.right + 2 || b.bottom > box.bottom + 2;
+        }).map(t => t.textContent);
+    })""")
+    expect(outside == [], f"{kind}: texts outside of their charts: {outside[:5]}")
+
+
+def theme_and_paper(page, kind, path, pdf):
+    page.resize(1200, 900)
+    page.scheme("light")
+    page.open(path)
+    page.run("document.querySelector('button.theme').click()")
+    expect(page.run("document.documentElement.dataset.theme") == "dark", f"{kind}: the button switches to dark")
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    expect(page.run("document.documentElement.dataset.theme") == "light", f"{kind}: paper is light")
+    wide = page.run("Math.max(...[...document.querySelectorAll('.plot svg, .plot canvas')].map(d => d.getBoundingClientRect().width))")
+    expect(wide <= 680, f"{kind}: charts on paper are {wide} px wide")
+    page.run("dispatchEvent(new Event('afterprint'))")
+    expect(page.run("document.documentElement.dataset.theme") == "dark", f"{kind}: dark again after printing")
+    page.pdf(pdf)
+    expect(os.path.getsize(pdf) > 20_000, f"{kind}: PDF")
+
+
+# ---- a comparison ----
+
+def option(page, plot, path):
+    return page.run(f"document.querySelector('{plot}').chart.instance.getOption().{path}")
+
+
+def centre(page, element):
+    page.run(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+    return page.run(f"(() => {{ const b = {element}.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()")
+
+
+def legend(page):
+    """A click on a name in the legend hides its line."""
+    plot = "#messages .plot"
+    item = f"[...document.querySelectorAll('{plot} text')].find(t => t.textContent === 'swift')"
+    page.click(*centre(page, item))
+    page.wait(f"document.querySelector('{plot}').chart.instance.getOption().legend[0].selected.swift === false")
+    page.click(*centre(page, item))
+    page.wait(f"document.querySelector('{plot}').chart.instance.getOption().legend[0].selected.swift === true")
+
+
+def zoom(page):
+    """Keys and Ctrl with the wheel zoom; 0 shows all."""
+    plot = "#series .plot"
+    span = f"(z => z.end - z.start)(document.querySelector('{plot}').chart.instance.getOption().dataZoom[0])"
+    page.run(f"document.querySelector('{plot}').focus()")
+    page.key("+")
+    page.wait(f"{span} < 51")
+    page.key("0")
+    page.wait(f"{span} > 99")
+    x, y = centre(page, f"document.querySelector('{plot}')")
+    page.mouse("mouseMoved", x, y)
+    page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-240, modifiers=2)
+    page.wait(f"{span} < 99")
+    page.key("0")
+    page.wait(f"{span} > 99")
+
+
+def tooltip(page):
+    """The tooltip of a dot has the policy and its time, as the table has it."""
+    plot = "#policies .plot"
+    at = page.run(f"""(() => {{
+        const p = document.querySelector('{plot}'), c = p.chart.instance;
+        const dot = c.getOption().series[1].data.find(d => d.value[1] === 3);
+        const [x, y] = c.convertToPixel({{ seriesIndex: 1 }}, dot.value), b = p.getBoundingClientRect();
+        return [b.left + x, b.top + y];
+    }})()""")
+    page.mouse("mouseMoved", at[0] - 3, at[1])
+    page.mouse("mouseMoved", *at)
+    page.wait(f"document.querySelector('{plot}').textContent.includes('seed 1')")
+    text = page.run(f"document.querySelector('{plot}').textContent")
+    time = page.run("[...document.querySelectorAll('#policies table')].pop().rows[4].cells[1].textContent")
+    expect("dcqcn" in text and time in text, f"tooltip: {time!r} in {text[-80:]!r}")
+
+
+def comparison(page, path):
+    page.resize(1200, 900)
+    page.scheme("light")
+    page.open(path)
+    page.run("window.scrollTo(0, 0)")
+    headline = page.run("document.querySelector('h1').textContent")
+    worst = page.run("document.querySelector('#why h3').textContent")
+    expect("all-reduce" in headline and worst in headline, f"headline {headline!r}, explained {worst!r}")
+    tooltip(page)
+    legend(page)
+    zoom(page)
+    # another policy, chosen once, for all sections
+    page.run("(s => { s.value = '0'; s.dispatchEvent(new Event('change')); })(document.querySelector('#links select:last-of-type'"
+             ") && [...document.querySelectorAll('#links select')].pop())")
+    expect(page.run("document.querySelector('#why h3').textContent") == "none", "the reasons follow the chosen policy")
+    expect(page.run("[...document.querySelectorAll('#pauses select')].pop().value") == "0", "and so do the other choices")
+    expect(page.run("document.querySelectorAll('#links .plot svg, #links .plot canvas').length > 3"), "maps of links")
+    # another metric
+    name = page.run("(s => { s.value = 'max_queue_bytes'; s.dispatchEvent(new Event('change'));"
+                    "return s.selectedOptions[0].textContent; })(document.querySelector('#policies select'))")
+    expect(name in page.run("document.querySelector('#policies .plot').getAttribute('aria-label')"), "dots of the chosen metric")
+    expect(page.errors == [], f"comparison: {page.errors}")
+
+
+# ---- a sweep ----
+
+def choose(page, caption, value):
+    page.run(f"""(() => {{
+        const label = [...document.querySelectorAll('.axes label')].find(l => l.textContent === '{caption}');
+        const input = document.getElementById(label.htmlFor);
+        input.focus();
+        input.value = '{value}';
+        input.dispatchEvent(new Event('change'));
+    }})()""")
+
+
+def axes(page):
+    return page.run("""[...document.querySelectorAll('.axes .control')].slice(1)
+        .map(c => c.querySelector('select').value)""")
+
+
+def swept(page, path):
+    page.resize(1200, 900)
+    page.scheme("light")
+    page.open(path)
+    headline = page.run("document.querySelector('h1').textContent")
+    expect("workload.senders" in headline and "factor of 8.0" in headline and "1 run did not complete" in headline,
+           f"headline of the sweep: {headline}")
+    expect(axes(page) == ["workload.senders", "cc.kind", "switch.buffer"], f"axes at first: {axes(page)}")
+    # the value of dcqcn with 8 senders and any buffer: 24 us
+    value = page.run("(o => o.series[0].data.find(d => d.value[0] === 1 && d.value[1] === 1).value[2])"
+                     "(document.querySelector('#sweep .plot').chart.instance.getOption())")
+    expect(value == 24000.5, f"a cell is the mean over seeds: {value}")
+    choose(page, "Across", "cc.kind")
+    expect(axes(page) == ["cc.kind", "workload.senders", "switch.buffer"], f"axes change places: {axes(page)}")
+    names = option(page, "#sweep .plot", "xAxis[0].data")
+    expect(names == ["none", "dcqcn", "swift"], f"across: {names}")
+    multiples = page.run("document.querySelectorAll('#sweep .multiples:first-of-type .plot').length")
+    expect(multiples == 3, f"{multiples} small multiples")
+    choose(page, "Small multiples", "–")
+    expect(page.run("document.querySelectorAll('#sweep .multiples').length") == 0, "no small multiples")
+    choose(page, "switch.buffer", "1")
+    choose(page, "Metric", "max_queue_bytes")
+    expect("longest queue" in page.run("document.querySelector('#sweep h3').textContent"), "another metric")
+    expect(page.run("document.activeElement.tagName") == "SELECT", "the focus stays on the choices")
+    expect(page.errors == [], f"sweep: {page.errors}")
+
+
+def timeline(page, path):
+    page.resize(1200, 900)
+    page.scheme("light")
+    page.open(path)
+    expect("training" in page.run("document.querySelector('h1').textContent"), "headline of a training job")
+    rows = option(page, "#timeline .plot", "yAxis[0].data")
+    expect(rows[:2] == ["rank0 loop", "rank0 dim0"] and len(rows) >= 16, f"rows of the timeline: {rows[:4]}")
+    expect(page.run("document.querySelectorAll('#why ol li').length") > 0, "reasons as an ordered list")
+    expect(page.run("document.querySelector('#scenario pre').textContent.includes('\"topology\"')"), "scenario")
+
+
+def main():
+    scenarios, template = sys.argv[1:3]
+    if not browser.find_browser() or not os.path.exists(template):
+        print("skipped: Chromium is not installed, or `make report-assets` has not run")
+        return 77
+    with tempfile.TemporaryDirectory() as tmp:
+        paths = reports(tmp, scenarios)
+        with browser.Browser() as page:
+            for kind, path in paths.items():
+                every_page(page, kind, path)
+                theme_and_paper(page, kind, path, os.path.join(tmp, f"{kind}.pdf"))
+            comparison(page, paths["compare"])
+            swept(page, paths["sweep"])
+            timeline(page, paths["run"])
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
