@@ -9,6 +9,7 @@
 #include "cli/compare_internal.h"
 #include "cli/memory_guard.h"
 #include "cli/pool_progress.h"
+#include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/simulate.h"
 #include "engine/memory.h"
@@ -282,6 +283,10 @@ int command_compare(const struct options *given)
         run_all(&c);
         code = finish(&c);
     }
+    char *dir = good && code != EXIT_INTERRUPTED ? memory_text(c.dir) : NULL;
     compare_free(&c);
+    if (dir)
+        report_after(&o, dir);
+    free(dir);
     return code;
 }

@@ -346,3 +346,14 @@ int command_report(const struct options *o)
     }
     return code;
 }
+
+void report_after(const struct options *o, const char *dir)
+{
+    struct err err = {0};
+    int code = report_write(dir, &err);
+    if (code == EXIT_DONE && !o->quiet && o->format == FORMAT_TABLE)
+        printf("report:  %s/report.html\n", dir);
+    if (!o->quiet)
+        errors_print(&err);
+    err_free(&err);
+}

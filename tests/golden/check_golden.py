@@ -26,7 +26,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLLWIRE = os.environ["COLLWIRE"]
-ENVIRONMENT = {"LC_ALL": "C", "PATH": os.environ.get("PATH", "")}
+ENVIRONMENT = {"LC_ALL": "C", "PATH": os.environ.get("PATH", ""),
+               "COLLWIRE_SHARE": "/nonexistent"}  # without charts
 LINES_SHOWN = 40
 
 
