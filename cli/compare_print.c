@@ -196,7 +196,8 @@ static void print_heading(const struct compare *c, const struct group *g, size_t
 static void print_group(const struct compare *c, const struct group *g, size_t width)
 {
     print_heading(c, g, width);
-    char *table = comparison_table(g, width, terminal_colours(stdout));
+    struct table_style style = {"policy", width, terminal_colours(stdout), true};
+    char *table = comparison_table(g, &style);
     puts(table); // libsmartcols escapes control characters
     free(table);
     print_legend(g, width);
