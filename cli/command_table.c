@@ -17,11 +17,34 @@ static const char run_text[] =
     "  collwire run job.json --set 'capture=[{\"at\":\"rank8\",\"file\":\"rank8.pcap\"}]'";
 
 static const char compare_text[] =
-    "Simulates the scenario under each policy, in parallel, and prints the results side by side "
-    "and "
-    "the reasons for differences.\n\n"
+    "Simulates each scenario under each policy, in parallel, and prints a row for each policy, and "
+    "the "
+    "reasons for differences.\n\n"
+    "A policy is NAME, NAME:PRESET, or either with settings, NAME{KEY=VALUE,...}: a key without a "
+    "dot "
+    "is one of the policy or of its transport, a key with a dot is a path as in --set. all is "
+    "every "
+    "policy that the transport can run. Without --cc these are none and the scenario's own policy, "
+    "or "
+    "all if that is none. A policy replaces the scenario's cc object, unless it is of that kind "
+    "already.\n\n"
+    "With --seeds, times are means with 95 % intervals (below 5 seeds the times themselves), and "
+    "ratios are "
+    "over pairs of runs with the same seed.\n\n"
+    "The directory then holds compare.json, compare.csv (a row for each run, and for each job) and "
+    "the "
+    "results of each run in SCENARIO/POLICY[-seedK].\n\n"
     "  collwire compare scenarios/incast.json --cc none,window,dcqcn\n"
-    "  collwire compare scenarios/incast.json --cc all --seeds 5 --jobs 4";
+    "  collwire compare scenarios/incast.json --cc all --seeds 5 --jobs 4\n"
+    "  collwire compare job.json --cc 'none,dcqcn:scaled{rate_ai=40Mbps}'\n"
+    "  collwire compare a.json b.json --cc dcqcn,swift --baseline dcqcn";
+
+static const char explain_text[] =
+    "Prints all explanations of a run that is in DIR, the most important first, and with --against "
+    "why it took longer or shorter than another one.\n\n"
+    "  collwire explain out/incast\n"
+    "  collwire explain out/incast-compare/incast/dcqcn --against "
+    "out/incast-compare/incast/none";
 
 static const char report_text[] =
     "Writes DIR/report.html for the results of run, compare or sweep: one file with charts and "
@@ -59,8 +82,10 @@ static const char generate_text[] =
 
 const struct command commands[] = {
     {"run", "simulate one scenario", "SCENARIO", run_text, command_run, COMPLETE_FILES, false},
-    {"compare", "the same scenario under several policies, side by side", "SCENARIO", compare_text,
+    {"compare", "scenarios under several policies, side by side", "SCENARIO...", compare_text,
      command_compare, COMPLETE_FILES, false},
+    {"explain", "why a run took its time, or why two runs differ", "DIR", explain_text,
+     command_explain, COMPLETE_FOLDERS, false},
     {"report", "results as a page of charts and tables: DIR/report.html", "DIR", report_text,
      command_report, COMPLETE_FOLDERS, false},
     {"validate", "check a scenario without running it", "SCENARIO", validate_text, command_validate,

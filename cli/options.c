@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/option_table.h"
 #include "cli/terminal.h"
@@ -197,6 +198,13 @@ void options_set(struct options *o, const char *path, const char *value)
 {
     o->sets = memory_resize(o->sets, o->n_sets + 1, sizeof *o->sets);
     o->sets[o->n_sets++] = (struct config_set){path, value};
+}
+
+void options_jobs(struct options *o)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    if (o->jobs == 0)
+        o->jobs = cpus > 0 ? (uint64_t)cpus : 1;
 }
 
 bool options_print_results(const struct options *o)

@@ -23,7 +23,7 @@ struct options {
     const char *command;
     const char **args; // arguments after the command
     size_t n_args;
-    const char *out, *cc;
+    const char *out, *against, *cc, *baseline;
     struct config_set *sets; // --set and --seed in the order given
     size_t n_sets;
     struct cc_catalogue policies;
@@ -36,6 +36,9 @@ struct options {
     int progress;         // enum progress
     bool quiet, plain, print, help, version;
 };
+
+// Set o->jobs to the number of processors if it is not given.
+void options_jobs(struct options *o);
 
 // Parse the command line. Returns 0, or -1 after one message on stderr.
 int options_parse(struct options *o, int argc, char **argv);

@@ -322,6 +322,14 @@ int result_set_extend(struct result_set *set, const char *run_json, struct err *
     return commit(set, run_json, true, err);
 }
 
+void result_set_leave(struct result_set *set)
+{
+    descriptor_close(&set->lock_fd);
+    descriptor_close(&set->new_fd);
+    descriptor_close(&set->own_fd);
+    descriptor_close(&set->dir_fd);
+}
+
 void result_set_close(struct result_set *set)
 {
     if (!set)
@@ -355,26 +363,11 @@ char *result_set_read(const char *dir, const char *id, const char *name)
     char *run = fd >= 0 ? folder_read(fd, "run.json") : NULL, *text = NULL;
     json_t *json = run ? json_loads(run, 0, NULL) : NULL;
     const char *there = json_string_value(json_object_get(json, "id"));
-    if (there && strcmp(there, id) == 0)
+    if (there && (!id || strcmp(there, id) == 0))
         text = folder_read(fd, name);
     json_decref(json);
     free(run);
     if (fd >= 0)
         close(fd);
     return text;
-}
-
-char *result_set_current(const char *dir)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    char *run = fd >= 0 ? folder_read(fd, "run.json") : NULL, *id = NULL;
-    json_t *json = run ? json_loads(run, 0, NULL) : NULL;
-    const char *there = json_string_value(json_object_get(json, "id"));
-    if (there)
-        id = memory_text(there);
-    json_decref(json);
-    free(run);
-    if (fd >= 0)
-        close(fd);
-    return id;
 }

@@ -41,13 +41,14 @@ int result_set_extend(struct result_set *set, const char *run_json, struct err *
 // The id of this set: 32 random hexadecimal digits.
 const char *result_set_id(const struct result_set *set);
 
+// In a worker process: close the descriptors of its parent's set, the lock's among them, so that the lock
+// ends with the parent. Nothing is removed or freed.
+void result_set_leave(struct result_set *set);
+
 // Release the lock. Without a commit, also remove the staged files, and the directory if this
 // command made it.
 void result_set_close(struct result_set *set);
 
-// Read DIR/NAME completely if it belongs to the set `id` (the id in DIR/run.json), else return
-// NULL. To be freed.
+// Read DIR/NAME completely if it belongs to the set `id` (the id in DIR/run.json; NULL = any), else
+// return NULL. To be freed.
 char *result_set_read(const char *dir, const char *id, const char *name);
-
-// The id of the set in a directory; NULL if there is none. To be freed.
-char *result_set_current(const char *dir);

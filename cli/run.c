@@ -19,29 +19,57 @@ static FILE *results_to(const struct spec *spec)
     return stdout;
 }
 
+#define EXPLANATIONS 5
+
+// The most important explanations of a run, one to a paragraph, after why it did not complete and who
+// waits.
+static void print_sentences(FILE *out, const struct row *row, const char *dir, size_t width)
+{
+    const char *sentence;
+    size_t i = 0, most = row->n_why + EXPLANATIONS;
+    for (; i < most && (sentence = row_sentence(row, i)) != NULL; i++) {
+        fputs("  ", out);
+        terminal_wrap(out, sentence, 2, 4, width);
+    }
+    while (row_sentence(row, i) != NULL)
+        i++;
+    if (i > most)
+        fprintf(out, "  %zu more: collwire explain %s\n", i - most, dir);
+}
+
+static void print_table(FILE *out, const struct rows *rows, const char *dir)
+{
+    size_t width = terminal_width(out);
+    char *text = rows_run_table(rows, width);
+    text_print(out, text);
+    free(text);
+    fputc('\n', out);
+    print_sentences(out, &rows->list[0], dir, width);
+}
+
 static void print_results(const struct options *o, const struct spec *spec, const char *dir,
                           const struct simulated *run)
 {
     char policies[256];
-    struct row row = {.policy = spec_policy_names(spec, policies, sizeof policies),
-                      .seed = spec->seed,
-                      .metrics = run->metrics};
+    struct rows rows = {0};
+    struct row_source source = {.scenario = spec->name,
+                                .policy = spec_policy_names(spec, policies, sizeof policies),
+                                .seed = spec->seed,
+                                .metrics = run->metrics};
     FILE *out = results_to(spec);
-    char *text = o->format == FORMAT_JSON  ? rows_json(&row, 1, spec->name)
-                 : o->format == FORMAT_CSV ? rows_csv(&row, 1)
-                                           : rows_table(&row, 1);
-    text_print(out, text);
-    free(text);
-    if (o->format == FORMAT_JSON)
-        fputc('\n', out);
+    rows_add(&rows, &source);
     if (o->format == FORMAT_TABLE) {
-        text = row_explanations(&row, "  ");
-        fputc('\n', out);
-        text_print(out, text);
+        print_table(out, &rows, dir);
         if (run->written)
             fprintf(out, "results: %s/metrics.json\n", dir);
+    } else {
+        char *text = o->format == FORMAT_JSON ? rows_document(&rows, spec->name) : rows_csv(&rows);
+        text_print(out, text);
         free(text);
+        if (o->format == FORMAT_JSON)
+            fputc('\n', out);
     }
+    rows_free(&rows);
 }
 
 int command_run(const struct options *o)

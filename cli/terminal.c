@@ -42,6 +42,13 @@ void text_print(FILE *out, const char *text)
     }
 }
 
+const char *clock_text(double seconds, char *text)
+{
+    unsigned long all = seconds > 0 ? (unsigned long)(seconds + 0.5) : 0;
+    snprintf(text, CLOCK_TEXT, "%lu:%02lu:%02lu", all / 3600, all / 60 % 60, all % 60);
+    return text;
+}
+
 static void blanks(FILE *out, size_t n) { fprintf(out, "%*s", (int)n, ""); }
 
 // The columns of a text in UTF-8: bytes that do not continue a character.
@@ -53,11 +60,34 @@ static size_t columns_of(const char *text, size_t bytes)
     return n;
 }
 
+// True if the word is a unit, which stays in the line of its number. Punctuation may follow.
+static bool is_unit(const char *word)
+{
+    static const char *const units[] = {"%",  "ns", "us",  "ms",   "s",    "B",    "KB",
+                                        "MB", "GB", "b/s", "Kb/s", "Mb/s", "Gb/s", "Tb/s"};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t length = strlen(units[i]);
+        if (strncmp(word, units[i], length) == 0 && strchr(" \n,.;:)", word[length]))
+            return true;
+    }
+    return false;
+}
+
+// The length of the next word, with the unit behind a number.
+static size_t word_length(const char *word)
+{
+    size_t bytes = strcspn(word, " \n");
+    char last = bytes > 0 ? word[bytes - 1] : ' ';
+    if (last >= '0' && last <= '9' && word[bytes] == ' ' && is_unit(word + bytes + 1))
+        bytes += 1 + strcspn(word + bytes + 1, " \n");
+    return bytes;
+}
+
 void terminal_wrap(FILE *out, const char *text, size_t at, size_t indent, size_t width)
 {
     bool empty = true; // nothing is in the line yet
     for (const char *word = text + strspn(text, " \n"); *word != '\0';) {
-        size_t bytes = strcspn(word, " \n"), columns = columns_of(word, bytes);
+        size_t bytes = word_length(word), columns = columns_of(word, bytes);
         if (!empty && at + 1 + columns > width) {
             fputc('\n', out);
             blanks(out, indent);

@@ -15,6 +15,10 @@ bool terminal_colours(FILE *out);
 // Print a text that may contain names from files; control characters are escaped.
 void text_print(FILE *out, const char *text);
 
+// A duration as h:mm:ss. `text` holds CLOCK_TEXT bytes and is returned.
+enum { CLOCK_TEXT = 32 };
+const char *clock_text(double seconds, char *text);
+
 // Print words in lines of at most `width` columns, and a line feed. The cursor is at column `at`;
 // further lines are indented by `indent` blanks. A word that is longer than a line is not divided.
 // Control characters are escaped.

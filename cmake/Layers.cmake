@@ -85,15 +85,15 @@ collwire_layer(config
   LIBS PkgConfig::jansson m m) # llround
 
 collwire_layer(study # pools of runs and what is made of their results
-  ALLOW engine report/rows.h ev.h
-  LIBS ev m)
+  ALLOW engine report/csv.h report/metric.h report/rows.h ev.h jansson.h libsmartcols.h
+  LIBS ev PkgConfig::jansson PkgConfig::smartcols m)
 
 collwire_layer(cli
   ALLOW engine trace sim report config study jansson.h sha2.h
         # catalogues that list.c prints, and workloads from matrix products
         cc/cc.h cc/catalogue.h collective/collective.h workload/gemm.h
   VIA net wire topology cc collective switch transport analytical comm workload # sim/spec.h
-  LIBS PkgConfig::jansson PkgConfig::libmd)
+  LIBS PkgConfig::jansson PkgConfig::libmd m)
 
 # ---- the check ----
 

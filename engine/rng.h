@@ -17,7 +17,8 @@ enum rng_use {
     RNG_ROUTING,
     RNG_MAPPING,
     RNG_POISSON,
-    RNG_COMPUTE
+    RNG_COMPUTE,
+    RNG_BOOTSTRAP
 };
 
 struct rng {

@@ -7,7 +7,7 @@
 
 // Names come from files, so an apostrophe is put before a cell that a spreadsheet would take for a
 // formula, and control characters are written as \\xNN.
-static void put_text(FILE *out, const char *text)
+void csv_text(FILE *out, const char *text)
 {
     bool plain = strpbrk(text, ",\"") == NULL;
     if (!plain)
@@ -38,7 +38,7 @@ static void put_time(FILE *out, const struct metric *m, ps_t ps)
 static void put_value(FILE *out, const struct metric *m, const void *record)
 {
     if (m->type == METRIC_TEXT)
-        put_text(out, metric_text(m, record));
+        csv_text(out, metric_text(m, record));
     else if (m->type == METRIC_TIME)
         put_time(out, m, metric_time(m, record));
     else if (m->type == METRIC_REAL)

@@ -3,218 +3,251 @@
 // report/metric_table.c.
 #include "report/rows.h"
 
-#include <jansson.h>
-#include <libsmartcols/libsmartcols.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/memory.h"
-#include "engine/units.h"
+#include "engine/text.h"
+#include "report/csv.h"
 #include "report/metric_json.h"
+#include "report/metric_parts.h"
 #include "report/metric_table.h"
 
-const struct row_column row_columns[] = {
-    {"sim_time_ns", "time", "sim_time_ns"},
-    {"training_ns", "training", "training.total_ns"},
-    {"iteration_ns", "iteration", "training.iterations.duration_ns"},
-    {"exposed_comm_ns", "exposed", "training.exposed_comm_ns"},
-    {"collective_ns", "collective", "collectives.duration_ns"},
-    {"busbw_bps", "busbw", "collectives.busbw_bps"},
-    {"efficiency", "effic.", "collectives.efficiency"},
-    {"fct_mean_ns", "fct mean", "flows_summary.fct_ns.mean"},
-    {"fct_p99_ns", "fct p99", "flows_summary.fct_ns.p99"},
-    {"fct_max_ns", "fct max", "flows_summary.fct_ns.max"},
-    {"jain", "jain", "flows_summary.jain"},
-    {"max_queue_bytes", "max queue", "queues.max_bytes"},
-    {"marked_packets", "marks", "ecn.marked_packets"},
-    {"cnps", "CNPs", "cnps"},
-    {"pause_frames", "pauses", "pfc.pause_frames"},
-    {"paused_ns", "paused", "pfc.paused_ns"},
-    {"dropped_packets", "drops", "drops.packets"},
-    {"tcp_retransmitted_segments", "resent", "tcp.retransmitted_segments"},
-    {"tcp_timeouts", "timeouts", "tcp.timeouts"},
+const struct row_column row_columns[ROW_COLUMNS] = {
+    {"sim_time_ns", "time", "sim_time_ns", "time_ns"},
+    {"training_ns", "training", "training.total_ns", "training.total_ns"},
+    {"iteration_ns", "iteration", "training.iterations.duration_ns",
+     "training.iterations.duration_ns"},
+    {"exposed_comm_ns", "exposed", "training.exposed_comm_ns", "training.exposed_comm_ns"},
+    {"collective_ns", "collective", "collectives.duration_ns", "collective_ns"},
+    {"busbw_bps", "busbw", "collectives.busbw_bps", "busbw_bps"},
+    {"efficiency", "effic.", "collectives.efficiency", "efficiency"},
+    {"fct_mean_ns", "fct mean", "flows_summary.fct_ns.mean", "fct_ns.mean"},
+    {"fct_p99_ns", "fct p99", "flows_summary.fct_ns.p99", "fct_ns.p99"},
+    {"fct_max_ns", "fct max", "flows_summary.fct_ns.max", "fct_ns.max"},
+    {"jain", "jain", "flows_summary.jain", NULL},
+    {"max_queue_bytes", "max queue", "queues.max_bytes", NULL},
+    {"marked_packets", "marks", "ecn.marked_packets", NULL},
+    {"cnps", "CNPs", "cnps", NULL},
+    {"pause_frames", "pauses", "pfc.pause_frames", NULL},
+    {"paused_ns", "paused", "pfc.paused_ns", NULL},
+    {"dropped_packets", "drops", "drops.packets", NULL},
+    {"timeouts", "timeouts", "recovery.timeouts", NULL},
+    {"tcp_retransmitted_segments", "TCP resent", "tcp.retransmitted_segments", NULL},
+    {"tcp_timeouts", "TCP timeouts", "tcp.timeouts", NULL},
 };
-#define N_COLUMNS (sizeof row_columns / sizeof *row_columns)
-const size_t n_row_columns = N_COLUMNS;
 
-// The value of a column; NAN if the run does not have it.
-static double column_value(const struct row_column *c, const json_t *metrics)
+size_t row_column_find(const char *key)
 {
-    return metric_mean(&metrics_table, metrics, c->path);
+    size_t c = 0;
+    while (c < ROW_COLUMNS && strcmp(row_columns[c].key, key) != 0)
+        c++;
+    return c;
 }
 
-static enum metric_unit column_unit(const struct row_column *c)
+enum metric_unit row_column_unit(size_t column)
 {
-    return metric_at_path(&metrics_table, c->path)->unit;
+    return metric_at_path(&metrics_table, row_columns[column].path)->unit;
 }
 
-static void human(enum metric_unit unit, double value, char *text, size_t size)
+/* ---- reading ---- */
+
+static const char in_training[] = "training.";
+static const char in_collectives[] = "collectives.";
+
+// With several jobs a mean over the collectives or trainings of all of them has no meaning.
+static double run_value(const struct row_column *c, const json_t *metrics, bool one_job)
 {
-    char buf[UNIT_TEXT];
-    if (isnan(value))
-        snprintf(text, size, "-");
-    else if (unit == METRIC_NS)
-        snprintf(text, size, "%s", human_time((ps_t)value * PS_PER_NS, buf));
-    else if (unit == METRIC_BYTES)
-        snprintf(text, size, "%s", human_bytes((uint64_t)value, buf));
-    else if (unit == METRIC_BPS)
-        snprintf(text, size, "%s", human_rate(value, buf));
-    else if (unit == METRIC_COUNT)
-        snprintf(text, size, "%.0f", value);
-    else
-        snprintf(text, size, "%.3f", value);
+    bool of_one = strncmp(c->path, in_training, sizeof in_training - 1) == 0 ||
+                  strncmp(c->path, in_collectives, sizeof in_collectives - 1) == 0;
+    return of_one && !one_job ? (double)NAN : metric_mean(&metrics_table, metrics, c->path);
 }
 
-static json_t *load(const struct row *row)
+double row_column_value(size_t column, const json_t *metrics)
 {
-    return row->metrics ? json_loads(row->metrics, 0, NULL) : NULL;
+    return run_value(&row_columns[column], metrics,
+                     json_array_size(json_object_get(metrics, "jobs")) < 2);
 }
 
-static const char *status_of(const json_t *metrics)
+// The training of a job: its own, or that of the run if this is the only job that trains.
+static const json_t *training_of(const json_t *metrics, const json_t *job)
 {
-    const struct metric *m = metric_at_path(&metrics_table, "status");
-    const char *status = json_string_value(metric_at(&metrics_table, metrics, "status"));
-    for (size_t i = 0; status && i <= RUN_INTERRUPTED; i++)
-        if (strcmp(status, m->words[i]) == 0)
-            return m->words[i];
+    const json_t *own = json_object_get(job, "training"),
+                 *only = json_object_get(metrics, "training");
+    if (json_is_object(own))
+        return own;
+    bool same = json_is_object(only) &&
+                json_equal(json_object_get(only, "job"), json_object_get(job, "job"));
+    return same ? only : NULL;
+}
+
+static double job_value(const struct row_column *c, const json_t *metrics, const json_t *job)
+{
+    size_t length = sizeof in_training - 1;
+    if (!c->job_path)
+        return (double)NAN;
+    if (strncmp(c->job_path, in_training, length) == 0)
+        return metric_mean(&training_table, training_of(metrics, job), c->job_path + length);
+    return metric_mean(&job_table, job, c->job_path);
+}
+
+static const char *status_of(const json_t *object)
+{
+    static const char *const words[] = {"completed", "incomplete", "interrupted", "running",
+                                        "failed"};
+    const char *status = json_string_value(json_object_get(object, "status"));
+    for (size_t i = 0; status && i < sizeof words / sizeof *words; i++)
+        if (strcmp(status, words[i]) == 0)
+            return words[i];
     return "failed";
 }
 
-const char *row_status(const struct row *row)
+static void add_reasons(struct row *row, const json_t *metrics)
 {
-    json_t *metrics = load(row);
-    const char *status = status_of(metrics);
+    row->reasons = json_array();
+    json_t *reason = json_object_get(metrics, "reason");
+    if (json_is_string(reason))
+        json_array_append(row->reasons, reason);
+    json_array_extend(row->reasons, json_object_get(metrics, "waiting"));
+    row->n_why = json_array_size(row->reasons);
+    json_array_extend(row->reasons, json_object_get(metrics, "explain"));
+}
+
+static struct row *row_new(struct rows *rows, const struct row_source *run)
+{
+    if (rows->n == rows->cap)
+        rows->list = memory_grow(rows->list, &rows->cap, sizeof *rows->list);
+    struct row *row = &rows->list[rows->n++];
+    *row = (struct row){.scenario = run->scenario, .policy = run->policy, .seed = run->seed};
+    return row;
+}
+
+static void add_jobs(struct rows *rows, const struct row_source *run, const json_t *metrics)
+{
+    const json_t *jobs = json_object_get(metrics, "jobs"), *job;
+    size_t j;
+    json_array_foreach(jobs, j, job)
+    {
+        struct row *row = row_new(rows, run);
+        row->job = memory_text(json_string_value(json_object_get(job, "name")));
+        row->status = status_of(job);
+        row->reasons = json_array();
+        for (size_t c = 0; c < ROW_COLUMNS; c++)
+            row->values[c] = job_value(&row_columns[c], metrics, job);
+    }
+}
+
+void rows_add(struct rows *rows, const struct row_source *run)
+{
+    json_t *metrics = run->metrics ? json_loads(run->metrics, 0, NULL) : NULL;
+    struct row *row = row_new(rows, run);
+    size_t jobs = json_array_size(json_object_get(metrics, "jobs"));
+    row->status = status_of(metrics);
+    row->failure = !metrics && run->failure ? memory_text(run->failure) : NULL;
+    for (size_t c = 0; c < ROW_COLUMNS; c++)
+        row->values[c] = row_column_value(c, metrics);
+    add_reasons(row, metrics);
+    row->costs = json_object();
+    json_object_set(row->costs, "slowest", json_object_get(metrics, "slowest"));
+    json_object_set(row->costs, "reasons", json_object_get(metrics, "reasons"));
+    json_int_t count =
+        json_integer_value(json_object_get(json_object_get(metrics, "flows_summary"), "count"));
+    if (count > 0 && json_array_size(json_object_get(metrics, "flows")) == 0)
+        row->n_unlisted = (uint64_t)count;
+    if (jobs > 1)
+        add_jobs(rows, run, metrics);
     json_decref(metrics);
-    return status;
 }
 
-static void add_line(struct libscols_table *table, const struct row *row, const json_t *metrics,
-                     const bool *shown)
+void rows_free(struct rows *rows)
 {
-    struct libscols_line *line = scols_table_new_line(table, NULL);
-    size_t cell = 0;
-    char text[64];
-    scols_line_set_data(line, cell++, row->policy);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)row->seed);
-    scols_line_set_data(line, cell++, text);
-    scols_line_set_data(line, cell++, row->failure && !metrics ? row->failure : status_of(metrics));
-    for (size_t c = 0; c < N_COLUMNS; c++) {
-        if (!shown[c])
-            continue;
-        human(column_unit(&row_columns[c]), column_value(&row_columns[c], metrics), text,
-              sizeof text);
-        scols_line_set_data(line, cell++, text);
+    for (size_t i = 0; i < rows->n; i++) {
+        free(rows->list[i].job);
+        free(rows->list[i].failure);
+        json_decref(rows->list[i].reasons);
+        json_decref(rows->list[i].costs);
     }
+    free(rows->list);
+    *rows = (struct rows){0};
 }
 
-char *rows_table(const struct row *rows, size_t n)
+const char *row_sentence(const struct row *row, size_t i)
 {
-    struct libscols_table *table = scols_new_table();
-    json_t **metrics = memory_zeroed(n, sizeof(json_t *));
-    bool shown[N_COLUMNS] = {false}; // a column without any value is left out
-    char *text = NULL;
-    for (size_t i = 0; i < n; i++) {
-        metrics[i] = load(&rows[i]);
-        for (size_t c = 0; c < N_COLUMNS; c++)
-            shown[c] |= !isnan(column_value(&row_columns[c], metrics[i]));
-    }
-    scols_table_new_column(table, "cc", 0, 0);
-    scols_table_new_column(table, "seed", 0, SCOLS_FL_RIGHT);
-    scols_table_new_column(table, "status", 0, 0);
-    for (size_t c = 0; c < N_COLUMNS; c++)
-        if (shown[c])
-            scols_table_new_column(table, row_columns[c].heading, 0, SCOLS_FL_RIGHT);
-    for (size_t i = 0; i < n; i++) {
-        add_line(table, &rows[i], metrics[i], shown);
-        json_decref(metrics[i]);
-    }
-    free(metrics);
-    scols_print_table_to_string(table, &text);
-    scols_unref_table(table);
-    size_t length = strlen(text); // libsmartcols ends the text without a line feed
-    text = memory_resize(text, length + 2, 1);
-    memcpy(text + length, "\n", 2);
-    return text;
+    return json_string_value(json_array_get(row->reasons, i));
 }
+
+/* ---- writing ---- */
 
 static json_t *row_json(const struct row *row)
 {
-    json_t *metrics = load(row), *o = json_object();
+    json_t *o = json_object(), *explain = json_array();
+    json_object_set_new(o, "scenario", json_string(row->scenario));
     json_object_set_new(o, "cc", json_string(row->policy));
     json_object_set_new(o, "seed", json_integer((json_int_t)row->seed));
-    json_object_set_new(o, "status", json_string(status_of(metrics)));
+    json_object_set_new(o, "job", row->job ? json_string(row->job) : json_null());
+    json_object_set_new(o, "status", json_string(row->status));
     if (row->failure)
         json_object_set_new(o, "failure", json_string(row->failure));
-    for (size_t c = 0; c < N_COLUMNS; c++) {
-        double value = column_value(&row_columns[c], metrics);
+    for (size_t c = 0; c < ROW_COLUMNS; c++) {
+        double value = row->values[c];
         json_object_set_new(o, row_columns[c].key,
                             isnan(value) ? json_null()
-                            : column_unit(&row_columns[c]) == METRIC_RATIO
+                            : row_column_unit(c) == METRIC_RATIO
                                 ? json_real(value)
                                 : json_integer((json_int_t)(value + 0.5)));
     }
-    const json_t *explain = metric_at(&metrics_table, metrics, "explain");
-    json_object_set_new(o, "explain", explain ? json_deep_copy(explain) : json_array());
-    json_decref(metrics);
+    for (size_t i = row->n_why; i < json_array_size(row->reasons); i++)
+        json_array_append(explain, json_array_get(row->reasons, i));
+    json_object_set_new(o, "explain", explain);
     return o;
 }
 
-char *rows_json(const struct row *rows, size_t n, const char *name)
+json_t *rows_json(const struct rows *rows)
 {
-    json_t *root = json_object(), *array = json_array();
-    json_object_set_new(root, "schema", json_string("collwire.compare/1"));
-    json_object_set_new(root, "name", json_string(name));
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(array, row_json(&rows[i]));
-    json_object_set_new(root, "rows", array);
+    json_t *array = json_array();
+    for (size_t i = 0; i < rows->n; i++)
+        json_array_append_new(array, row_json(&rows->list[i]));
+    return array;
+}
+
+char *rows_document(const struct rows *rows, const char *name)
+{
+    json_t *root = json_pack("{s:s, s:s, s:o}", "schema", "collwire.compare/1", "name", name,
+                             "rows", rows_json(rows));
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     json_decref(root);
     return text;
 }
 
-char *rows_csv(const struct row *rows, size_t n)
+static void csv_value(FILE *out, size_t column, double value)
 {
-    struct text text;
-    FILE *out = text_open(&text);
-    fputs("cc,seed,status", out);
-    for (size_t c = 0; c < N_COLUMNS; c++)
-        fprintf(out, ",%s", row_columns[c].key);
-    fputc('\n', out);
-    for (size_t i = 0; i < n; i++) {
-        json_t *metrics = load(&rows[i]);
-        fprintf(out, "%s,%llu,%s", rows[i].policy, (unsigned long long)rows[i].seed,
-                status_of(metrics));
-        for (size_t c = 0; c < N_COLUMNS; c++) {
-            double value = column_value(&row_columns[c], metrics);
-            if (isnan(value))
-                fputc(',', out);
-            else
-                fprintf(out, column_unit(&row_columns[c]) == METRIC_RATIO ? ",%.6f" : ",%.0f",
-                        value);
-        }
-        fputc('\n', out);
-        json_decref(metrics);
-    }
-    return text_close(out, &text);
+    if (isnan(value))
+        return;
+    fprintf(out, row_column_unit(column) == METRIC_RATIO ? "%.6f" : "%.0f", value);
 }
 
-char *row_explanations(const struct row *row, const char *prefix)
+char *rows_csv(const struct rows *rows)
 {
-    static const char *const keys[] = {"waiting", "explain"};
-    json_t *metrics = load(row);
     struct text text;
     FILE *out = text_open(&text);
-    const char *reason = json_string_value(metric_at(&metrics_table, metrics, "reason"));
-    if (reason)
-        fprintf(out, "%s%s\n", prefix, reason);
-    for (size_t k = 0; k < 2; k++) {
-        const json_t *list = metric_at(&metrics_table, metrics, keys[k]);
-        for (size_t i = 0; i < json_array_size(list); i++)
-            fprintf(out, "%s%s\n", prefix, json_string_value(json_array_get(list, i)));
+    fputs("scenario,policy,seed,job,status", out);
+    for (size_t c = 0; c < ROW_COLUMNS; c++)
+        fprintf(out, ",%s", row_columns[c].key);
+    fputc('\n', out);
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct row *row = &rows->list[i];
+        csv_text(out, row->scenario);
+        fputc(',', out);
+        csv_text(out, row->policy);
+        fprintf(out, ",%llu,", (unsigned long long)row->seed);
+        csv_text(out, row->job ? row->job : "");
+        fprintf(out, ",%s", row->status);
+        for (size_t c = 0; c < ROW_COLUMNS; c++) {
+            fputc(',', out);
+            csv_value(out, c, row->values[c]);
+        }
+        fputc('\n', out);
     }
-    json_decref(metrics);
     return text_close(out, &text);
 }

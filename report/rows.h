@@ -1,35 +1,78 @@
 // SPDX-License-Identifier: MIT
-// Runs side by side, one row each, read from their metrics: as a table for people, as JSON and as
-// CSV.
+// The results of runs as rows of numbers, read from their metrics: a row for the whole run, and one
+// for each job where there are several. Written as JSON and CSV.
 #pragma once
 
+#include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-struct row {
-    const char *policy; // as the user wrote it
-    uint64_t seed;
-    const char *metrics; // text of metrics.json, NULL = the run failed without metrics
-    const char *failure; // reason for the failure, NULL = unknown
-};
+#include "report/metric.h"
 
 // A column: its key in JSON and CSV, its heading in tables, and the path of a metric of
 // metrics.json, averaged over lists on the path.
 struct row_column {
     const char *key, *heading;
     const char *path;
+    const char *job_path; // in an item of jobs[] ("training." = in the job's training); NULL = none
 };
 
-extern const struct row_column row_columns[];
-extern const size_t n_row_columns;
+#define ROW_COLUMNS 20
+extern const struct row_column row_columns[ROW_COLUMNS];
 
-// All rows as a table, as JSON or as CSV; to be freed by the caller.
-char *rows_table(const struct row *rows, size_t n);
-char *rows_json(const struct row *rows, size_t n, const char *name);
-char *rows_csv(const struct row *rows, size_t n);
+// The number of a column by its key; ROW_COLUMNS = there is none.
+size_t row_column_find(const char *key);
+enum metric_unit row_column_unit(size_t column);
 
-// The explanations of a run, one per line, each after `prefix`; to be freed.
-char *row_explanations(const struct row *row, const char *prefix);
+// The value of a column for a whole run, from its metrics; NAN = the run does not have it.
+double row_column_value(size_t column, const json_t *metrics);
 
-// "completed", "incomplete" or "interrupted"; "failed" without metrics.
-const char *row_status(const struct row *row);
+struct row {
+    const char *scenario, *policy; // as the user wrote them; borrowed
+    uint64_t seed;
+    char *job;           // name of the job; NULL = the whole run
+    const char *status;  // "completed", "incomplete", "interrupted", "failed"; of jobs "running"
+    char *failure;       // why there are no results; NULL = unknown
+    json_t *reasons;     // of the whole run: why it did not complete, who waits, explanations
+    size_t n_why;        // how many of them are not explanations
+    json_t *costs;       // of the whole run: its critical path and what cost it time, for report/why.h
+    uint64_t n_unlisted; // messages, if there are more than report.flows_max; else 0
+    double values[ROW_COLUMNS]; // NAN = the run does not have it
+};
+
+// What is known of a run.
+struct row_source {
+    const char *scenario, *policy;
+    uint64_t seed;
+    const char *metrics; // text of metrics.json, NULL = the run failed without metrics
+    const char *failure; // reason for the failure, NULL = unknown
+};
+
+// The rows of all runs; zero-initialise, free with rows_free().
+struct rows {
+    struct row *list;
+    size_t n, cap;
+};
+
+// Append the row of the whole run, and those of its jobs if there are several.
+void rows_add(struct rows *rows, const struct row_source *run);
+void rows_free(struct rows *rows);
+
+// The rows as a JSON list, and as CSV; the text is to be freed.
+json_t *rows_json(const struct rows *rows);
+char *rows_csv(const struct rows *rows);
+
+// The document that `collwire run --format json` prints; to be freed.
+char *rows_document(const struct rows *rows, const char *name);
+
+// Sentence `i` of the whole run, first why it did not complete; NULL after the last one.
+const char *row_sentence(const struct row *row, size_t i);
+
+// A value with its unit, "-" if it is unknown.
+void row_value_text(size_t column, double value, char *text, size_t size);
+
+// A run as a table of at most `width` columns: its values, and a line for each job where there are
+// several; to be freed.
+char *rows_run_table(const struct rows *rows, size_t width);

@@ -69,16 +69,37 @@ static char *difference(const json_t *a, const char *name_a, const json_t *b, co
     return text_close(out, &text);
 }
 
-// The most important cause that is not only a place where time goes.
-static const char *mechanism(const json_t *metrics)
+// The kinds of reasons that may stand behind a cause.
+static const char *const kinds_behind[PATH_CAUSES][3] = {
+    [PATH_WINDOW] = {"cuts", "window"}, [PATH_PACE] = {"cuts"},
+    [PATH_PAUSED] = {"victims", "pfc"}, [PATH_TIMEOUT] = {"timeouts"},
+    [PATH_RESENDING] = {"timeouts"},    [PATH_QUEUED] = {"paths", "pfc"},
+};
+
+static const char *sentence_of(const json_t *reasons, const char *kind)
 {
-    const json_t *reasons = json_object_get(metrics, "reasons");
     for (size_t i = 0; i < json_array_size(reasons); i++) {
         const json_t *reason = json_array_get(reasons, i);
-        const char *kind = json_string_value(json_object_get(reason, "kind"));
-        if (kind && strcmp(kind, "layers") != 0 && strcmp(kind, "planes") != 0)
+        const char *of = json_string_value(json_object_get(reason, "kind"));
+        if (of && strcmp(of, kind) == 0)
             return json_string_value(json_object_get(reason, "sentence"));
     }
+    return NULL;
+}
+
+// What stands behind the cause that made `slow` take longer than `fast`; NULL = it is not known.
+static const char *mechanism(const json_t *fast, const json_t *slow)
+{
+    struct change changes[PATH_CAUSES];
+    const json_t *reasons = json_object_get(slow, "reasons");
+    changes_of(json_object_get(fast, "slowest"), json_object_get(slow, "slowest"), changes);
+    for (unsigned i = 0; i < PATH_CAUSES; i++)
+        for (unsigned k = 0; k < 3 && changes[i].ns > 0; k++) {
+            const char *kind = kinds_behind[changes[i].cause][k];
+            const char *sentence = kind ? sentence_of(reasons, kind) : NULL;
+            if (sentence)
+                return sentence;
+        }
     return NULL;
 }
 
@@ -93,8 +114,11 @@ char **why_differs(const json_t *a, const char *name_a, const json_t *b, const c
     char **sentences = memory_zeroed(2, sizeof *sentences);
     bool slower = of_b > of_a;
     sentences[(*n)++] = difference(slow_a, name_a, slow_b, name_b);
-    const char *why = mechanism(slower ? b : a);
-    if (why)
-        sentences[(*n)++] = text_format("%s: %s", slower ? name_b : name_a, why);
+    const char *why = mechanism(slower ? a : b, slower ? b : a);
+    const char *name = slower ? name_b : name_a;
+    if (why && strncmp(why, name, strlen(name)) == 0)
+        sentences[(*n)++] = memory_text(why);
+    else if (why)
+        sentences[(*n)++] = text_format("%s: %s", name, why);
     return sentences;
 }

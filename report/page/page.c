@@ -49,7 +49,7 @@ static json_t *meanings(void)
 static json_t *columns(void)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < n_row_columns; i++) {
+    for (size_t i = 0; i < ROW_COLUMNS; i++) {
         const struct row_column *c = &row_columns[i];
         const struct metric *m = metric_at_path(&metrics_table, c->path);
         json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s}", "key", c->key,

@@ -210,10 +210,10 @@ def comparing(tmp):
         rows = json.load(f)["rows"]
     expect(code == 0 and len(rows) == 6, f"compare: exit {code}, {len(rows)} rows")
     expect({r["cc"] for r in rows} == {"none", "window", "dcqcn:paper"}, "policies as written")
-    expect("window" in stdout and "XOFF frames" in stdout, "table and explanations")
+    expect("window" in stdout and "Why dcqcn:paper is slower" in stdout, "table and explanations")
     for row in rows:
         name = f"{row['cc'].replace(':', '-')}-seed{row['seed']}"
-        m = metrics(os.path.join(out, name))
+        m = metrics(os.path.join(out, "incast", name))
         expect(m["seed"] == row["seed"] and m["scenario"]["cc"]["kind"] == row["cc"].split(":")[0],
                f"{name} is what its row says")
     none, window = rows[0], rows[2]

@@ -244,7 +244,7 @@ def children(tmp):
     expect("killed by signal 9" in rows[0]["failure"] and "killed by signal 6" in rows[1]["failure"]
            and "killed by signal 9" in stderr, f"{rows} {stderr}")
     figures = {key: value for key, value in rows[0].items()
-               if key not in ("cc", "seed", "status", "failure", "explain")}
+               if key not in ("scenario", "cc", "seed", "job", "status", "failure", "explain")}
     expect(len(figures) > 10 and not any(v is not None for v in figures.values()),
            f"no stale figure: {figures}")
     ignoring = ("import signal,subprocess,sys\n"
@@ -260,7 +260,7 @@ def children(tmp):
     process.send_signal(signal.SIGINT)
     expect(process.wait(timeout=10) == 130, "Ctrl-C of a comparison")
     for policy in ("none", "window"):
-        there = contents(os.path.join(out + "-int", policy))
+        there = contents(os.path.join(out + "-int", "incast", policy))
         expect(json.loads(there["metrics.json"])["status"] == "interrupted", f"{policy} so far")
 
 

@@ -24,12 +24,14 @@ static void write_columns(FILE *out)
     fputs(
         "\n## Columns of tables, compare.csv and compare.json\n\n"
         "A column is a metric of metrics.json; over a list (several collectives, iterations) it is "
-        "their mean.\n\n| heading | key | metric | unit | meaning |\n|---|---|---|---|---|\n"
-        "| cc | `cc` | | | the policy, as given |\n"
+        "their mean (and of the whole run only if there is one job).\n\n| heading | key | metric | unit | meaning |\n|---|---|---|---|---|\n"
+        "| | `scenario` | `name` | | of the scenario |\n"
+        "| policy | `policy` (compare.json: `cc`) | | | the policy, as given |\n"
         "| seed | `seed` | `seed` | | of the run |\n"
+        "| job | `job` | `jobs[].name` | | empty = the whole run |\n"
         "| status | `status` | `status` | | failed = the run wrote no metrics |\n",
         out);
-    for (size_t i = 0; i < n_row_columns; i++) {
+    for (size_t i = 0; i < (size_t)ROW_COLUMNS; i++) {
         const struct row_column *c = &row_columns[i];
         const struct metric *m = metric_at_path(&metrics_table, c->path);
         fprintf(out, "| %s | `%s` | `%s` | %s | %s |\n", c->heading, c->key, c->path,

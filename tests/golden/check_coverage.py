@@ -69,10 +69,10 @@ def columns_missing():
     page = read(os.path.join(ROOT, "docs", "metrics.md")).split("## Columns")[1]
     columns = re.findall(r"^\| [^|]+ \| `([^`]+)`", page, re.M)
     texts = [read(path) for path in glob.glob(os.path.join(WANT, "*.txt"))]
-    texts = [text for text in texts if "\ncc,seed," in text]
+    texts = [text for text in texts if "\nscenario,policy," in text]
     found = set()
     for text in texts:
-        table = text[text.index("cc,seed,"):text.index("---- stderr")]
+        table = text[text.index("scenario,policy,"):text.index("---- stderr")]
         for row in csv.DictReader(io.StringIO(table)):
             found |= {key for key, value in row.items() if value not in ("", "0")}
     return [f"column {key} (--format csv)" for key in columns if key not in found]
@@ -90,6 +90,9 @@ def sentences():
 
 def sentences_missing():
     text = " ".join(read(path) for path in glob.glob(os.path.join(WANT, "*.txt")))
+    text = re.sub(r"\s+", " ", text)  # sentences are wrapped
+    for path in glob.glob(os.path.join(WANT, "*", "metrics.json")):
+        text += " ".join(json.loads(read(path).rstrip().rstrip(",") + "}")["explain"])
     for sentence in sentences():
         words = "".join(re.escape(part) if i % 2 == 0 else ".*?" for i, part in enumerate(
             re.split(r"(%%|%(?:\.\d)?(?:llu|zu|[usgf]))", sentence)))

@@ -457,30 +457,42 @@ static void test_rows(void **state)
     r.n_collectives = 1;
     training.n_passes = 1;
     char *text = metrics_json(&r, "{}");
-    struct row rows[] = {{"x:y", 5, text, NULL}, {"gone", 6, NULL, "killed"}};
-    char *csv = rows_csv(rows, 2), *table = rows_table(rows, 2),
-         *why_text = row_explanations(rows, "> ");
-    assert_string_equal(csv,
-                        "cc,seed,status,sim_time_ns,training_ns,iteration_ns,exposed_comm_ns,"
-                        "collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,fct_max_ns,jain,"
-                        "max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,"
-                        "dropped_packets,tcp_retransmitted_segments,tcp_timeouts\n"
-                        "x:y,5,incomplete,102,987,64,899,50,39,0.390000,109,111,112,0.119000,122,"
-                        "124,126,120,123,128,161,163\n"
-                        "gone,6,failed,,,,,,,,,,,,,,,,,,,\n");
-    assert_string_equal(why_text, "> because\n> waits\n> says so\n");
+    struct rows rows = {0};
+    rows_add(&rows, &(struct row_source){
+                        .scenario = "all", .policy = "x:y,z", .seed = 5, .metrics = text});
+    rows_add(&rows, &(struct row_source){
+                        .scenario = "all", .policy = "gone", .seed = 6, .failure = "killed"});
+    assert_int_equal(rows.n, 4);
+    char *csv = rows_csv(&rows);
+    struct rows run = {.list = rows.list, .n = 3};
+    char *table = rows_run_table(&run, 80);
     assert_string_equal(
-        table,
-        "cc   seed status       time training iteration exposed collective  busbw effic. fct mean "
-        "fct p99 fct max  jain max queue marks CNPs pauses paused drops resent timeouts\n"
-        "x:y     5 incomplete 102 ns   987 ns   64.0 ns  899 ns    50.0 ns 39 b/s  0.390   109 ns  "
-        "111 ns  112 ns 0.119     122 B   124  126    120 123 ns   128    161      163\n"
-        "gone    6 killed          -        -         -       -          -      -      -        -  "
-        "     -       -     -         -     -    -      -      -     -      -        -\n");
-    assert_string_equal(row_status(&rows[0]), "incomplete");
+        csv, "scenario,policy,seed,job,status,sim_time_ns,training_ns,iteration_ns,"
+             "exposed_comm_ns,collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,"
+             "fct_max_ns,jain,max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,"
+             "dropped_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
+             "all,\"x:y,z\",5,,incomplete,102,,,,,,,109,111,112,0.119000,122,124,126,120,"
+             "123,128,139,161,163\n"
+             "all,\"x:y,z\",5,first,completed,202,,,,183,185,0.500000,177,180,181,,,,,,,,,,\n"
+             "all,\"x:y,z\",5,second,running,,987,64,899,,,,,,,,,,,,,,,,\n"
+             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,\n");
+    assert_string_equal(row_sentence(&rows.list[0], 0), "because");
+    assert_string_equal(row_sentence(&rows.list[0], 1), "waits");
+    assert_string_equal(row_sentence(&rows.list[0], rows.list[0].n_why), "says so");
+    assert_null(row_sentence(&rows.list[0], 3));
+    assert_string_equal(
+        table, "all (x:y,z, seed 5): incomplete\n"
+               "  time         102 ns       fct mean     109 ns       fct p99      111 ns\n"
+               "  fct max      112 ns       jain         0.119        max queue    122 B\n"
+               "  marks        124          CNPs         126          pauses       120\n"
+               "  paused       123 ns       drops        128          timeouts     139\n"
+               "  TCP resent   161          TCP timeouts 163\n"
+               "  job     status       time  training  iteration  exposed\n"
+               "  first   completed  202 ns         -          -        -\n"
+               "  second  running         -    987 ns    64.0 ns   899 ns\n");
     free(csv);
     free(table);
-    free(why_text);
+    rows_free(&rows);
     free(text);
     training.n_passes = 2;
 }

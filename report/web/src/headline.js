@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The answer in one sentence, made from the data.
-import { completed, doc, mean, metric, operation, policies, policyOf, primaryKey, runs, runsOf, scenarios, subject, valueOf } from "./data.js";
+import { baseline, completed, doc, mean, metric, operation, policies, policyOf, primaryKey, runs, runsOf, scenarios, statistics, subject, valueOf } from "./data.js";
 import { list, longer, plural, share, text } from "./format.js";
 
 // Mean of a key for every policy (and scenario) that completed, the best first.
@@ -38,6 +38,9 @@ function compareSentence(scenario) {
     if (order.length === 1) return `${best.policy} needs ${took} for ${what}${several}.`;
     if (worst.value / best.value < 1.005)
         return `All ${order.length} policies take the same time for ${what}: ${took}${several}.`;
+    const others = order.map((e) => statistics(e.policy, scenario)).filter((s) => s && s.cc !== baseline && s[key]);
+    if (others.length && !others.some((s) => s[key].differs))
+        return `No policy differs from ${baseline} for certain: ${what} takes from ${took} (${best.policy}) to ${text(worst.value, "ns")} (${worst.policy})${several}.`;
     const equals = order.filter((e) => e.value / best.value < 1.005).map((e) => e.policy);
     const after = `${worst.policy} takes ${longer(worst.value, best.value)}, ${text(worst.value, "ns")}${several}.`;
     if (equals.length > 3) return `${equals.length} of ${order.length} policies finish ${what} in ${took}; ${after}`;
@@ -143,16 +146,24 @@ export function perScenario() {
     return scenarios.map((scenario) => `${scenario}: ${compareSentence(scenario)}`);
 }
 
+function sentence(words) {
+    return /[.!?]$/.test(words) ? words : `${words}.`;
+}
+
 // The first reason: of the comparison, else of the worst policy, else of the run.
 export function firstReason() {
     if (doc.kind === "sweep") return sweepReason();
     const shared = doc.comparison && (doc.comparison.explain || doc.comparison.why);
     if (Array.isArray(shared) && typeof shared[0] === "string") return shared[0];
+    if (scenarios.length > 1) return null;
     const order = doc.kind === "compare" ? ranking(primaryKey()) : [];
     const worst = order.length ? order[order.length - 1].good[0] : runs.find((run) => run.explain);
+    const difference = worst && worst.difference && worst.difference[0];
+    const seed = worst && runsOf(policyOf(worst)).length > 1 ? ` (Seed ${worst.seed}.)` : "";
+    if (difference) return `${sentence(difference)}${seed}`;
     const reason = worst && worst.explain && worst.explain[0];
     if (!reason) return null;
-    return doc.kind === "compare" ? `${policyOf(worst)}: ${reason}` : reason;
+    return doc.kind === "compare" ? `${policyOf(worst)}: ${sentence(reason)}${seed}` : sentence(reason);
 }
 
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// collwire explain: the explanations of a run, or of the difference between two runs.
+#include "cli/explain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/result_set.h"
+#include "cli/terminal.h"
+#include "report/why.h"
+
+size_t print_difference(FILE *out, const json_t *a, const char *name_a, const json_t *b,
+                        const char *name_b, size_t width)
+{
+    size_t n;
+    char **sentences = why_differs(a, name_a, b, name_b, &n);
+    for (size_t i = 0; i < n; i++) {
+        fputs(i > 0 ? "  " : "", out);
+        terminal_wrap(out, sentences[i], i > 0 ? 2 : 0, i > 0 ? 4 : 2, width);
+        free(sentences[i]);
+    }
+    free(sentences);
+    return n;
+}
+
+// Read the metrics of the run in a directory; NULL after a message.
+static json_t *metrics_of(const char *dir)
+{
+    char *text = result_set_read(dir, NULL, "metrics.json");
+    json_t *metrics = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    if (json_is_object(metrics))
+        return metrics;
+    json_decref(metrics);
+    text = result_set_read(dir, NULL, "compare.json");
+    fprintf(stderr,
+            text ? "collwire: %s holds a comparison; name the directory of one of its runs below\n"
+                 : "collwire: %s holds no results of a run (run.json and metrics.json)\n",
+            dir);
+    free(text);
+    return NULL;
+}
+
+static void print_texts(const json_t *list, size_t width)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        terminal_wrap(stdout, json_string_value(json_array_get(list, i)), 0, 2, width);
+}
+
+static void print_run(const json_t *metrics, size_t width)
+{
+    const char *reason = json_string_value(json_object_get(metrics, "reason"));
+    if (reason)
+        terminal_wrap(stdout, reason, 0, 2, width);
+    print_texts(json_object_get(metrics, "waiting"), width);
+    print_texts(json_object_get(metrics, "explain"), width);
+}
+
+static void print_both(const json_t *metrics, const struct options *o, const json_t *against,
+                       size_t width)
+{
+    if (print_difference(stdout, against, o->against, metrics, o->args[0], width) > 0)
+        return;
+    bool known = json_is_object(json_object_get(metrics, "slowest")) &&
+                 json_is_object(json_object_get(against, "slowest"));
+    puts(known ? "Both took the same time." : "In one of them nothing has ended.");
+}
+
+int command_explain(const struct options *o)
+{
+    size_t width = terminal_width(stdout);
+    if (o->n_args != 1) {
+        fputs("collwire: explain takes the directory of a run; see collwire explain --help\n",
+              stderr);
+        return EXIT_BAD_USE;
+    }
+    json_t *metrics = metrics_of(o->args[0]), *against = NULL;
+    if (o->against)
+        against = metrics_of(o->against);
+    bool good = metrics && (against || !o->against);
+    if (good && against)
+        print_both(metrics, o, against, width);
+    else if (good)
+        print_run(metrics, width);
+    json_decref(metrics);
+    json_decref(against);
+    return good ? EXIT_DONE : EXIT_BAD_USE;
+}

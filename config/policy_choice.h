@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Policies as the command line names them, applied to a scenario:
+//
+//   POLICY = NAME [':' PRESET] ['{' KEY '=' VALUE (',' KEY '=' VALUE)* '}']
+//
+// A key without a dot is one of the policy or of its transport; with a dot it is a path of the
+// scenario, as in --set. Commas within brackets and quotes do not separate.
+#pragma once
+
+#include "config/scenario.h"
+
+struct policy_choice {
+    char *text;              // as written
+    char *kind, *preset;     // preset: NULL = none is named
+    struct config_set *sets; // what changes the scenario, in order; the texts are owned
+    size_t n_sets;
+};
+
+// Divide a text at `separator` outside of brackets and quotes; returns the number of parts, and the
+// parts (each to be freed, and the list).
+size_t text_split(const char *text, char separator, char ***parts);
+
+// Read a list of policies, separated by commas; "all" is every policy that exactly one transport of the
+// scenario runs. Adds an error for every mistake, each with the near miss. Returns the number of
+// policies in *choices, to be freed with policy_choices_free().
+size_t policy_choices_read(const char *list, const struct scenario *base,
+                           const struct cc_catalogue *policies, struct policy_choice **choices,
+                           struct err *err);
+
+// The policies for a comparison whose user has named none: `none` and the scenario's own; if it has
+// no other, or several transports, "all". To be freed.
+char *policy_choices_default(const struct scenario *base);
+
+void policy_choices_free(struct policy_choice *choices, size_t n);

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+// Groups rows and computes the statistics of each policy.
+#include "study/comparison.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool completed(const struct row *row) { return strcmp(row->status, "completed") == 0; }
+
+/* ---- grouping ---- */
+
+static struct group *group_of(struct comparison *c, const struct row *row)
+{
+    for (size_t g = 0; g < c->n; g++)
+        if (same_text(c->groups[g].scenario, row->scenario) &&
+            same_text(c->groups[g].job, row->job))
+            return &c->groups[g];
+    c->groups = memory_resize(c->groups, c->n + 1, sizeof *c->groups);
+    c->groups[c->n] = (struct group){.scenario = row->scenario, .job = row->job};
+    return &c->groups[c->n++];
+}
+
+static struct outcome *outcome_of(struct group *g, const char *policy)
+{
+    for (size_t o = 0; o < g->n; o++)
+        if (strcmp(g->outcomes[o].policy, policy) == 0)
+            return &g->outcomes[o];
+    g->outcomes = memory_resize(g->outcomes, g->n + 1, sizeof *g->outcomes);
+    g->outcomes[g->n] = (struct outcome){.policy = policy};
+    return &g->outcomes[g->n++];
+}
+
+static void outcome_add(struct outcome *o, const struct row *row)
+{
+    o->rows = memory_resize(o->rows, o->n + 1, sizeof *o->rows);
+    o->rows[o->n++] = row;
+    o->n_completed += completed(row);
+}
+
+/* ---- statistics ---- */
+
+static const struct row *row_of_seed(const struct outcome *o, uint64_t seed)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (o->rows[i]->seed == seed)
+            return o->rows[i];
+    return NULL;
+}
+
+// The values of a column in runs that completed; returns their number.
+static size_t values_of(const struct outcome *o, size_t column, double *x)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < o->n; i++)
+        if (completed(o->rows[i]) && !isnan(o->rows[i]->values[column]))
+            x[n++] = o->rows[i]->values[column];
+    return n;
+}
+
+// Pairs of values with the same seed; returns their number.
+static size_t pairs_of(const struct outcome *o, const struct outcome *base, size_t column,
+                       double *x, double *y)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < o->n; i++) {
+        const struct row *row = o->rows[i], *other = row_of_seed(base, row->seed);
+        if (!other || !completed(row) || !completed(other) || isnan(row->values[column]) ||
+            isnan(other->values[column]))
+            continue;
+        x[n] = row->values[column];
+        y[n++] = other->values[column];
+    }
+    return n;
+}
+
+// Draws for one number of samples, kept until another number is needed.
+static const struct resamples *draws(struct resamples *r, size_t n)
+{
+    if (r->n != n) {
+        resamples_free(r);
+        *r = resamples_new(n);
+    }
+    return r;
+}
+
+static bool all_equal(const double *x, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (x[i] != x[0])
+            return false;
+    return true;
+}
+
+static void summarize(struct outcome *o, const struct outcome *base, size_t column, double *x,
+                      double *y, struct resamples *r)
+{
+    struct column_summary *s = &o->columns[column];
+    const struct interval none = {(double)NAN, (double)NAN};
+    size_t n = values_of(o, column, x), above = 0, below = 0;
+    *s = (struct column_summary){.mean = mean_of(x, n),
+                                 .median = median_of(x, n),
+                                 .interval = none,
+                                 .ratio = (double)NAN,
+                                 .ratio_interval = none};
+    if (n >= INTERVAL_LEAST)
+        s->interval =
+            all_equal(x, n) ? (struct interval){x[0], x[0]} : interval_of_mean(draws(r, n), x);
+    n = pairs_of(o, base, column, x, y);
+    double of_base = mean_of(y, n);
+    if (n == 0 || of_base == 0)
+        return;
+    s->ratio = mean_of(x, n) / of_base;
+    bool constant = all_equal(x, n) && all_equal(y, n);
+    if (n >= INTERVAL_LEAST && !constant)
+        s->ratio_interval = interval_of_ratio(draws(r, n), x, y);
+    else if (n >= INTERVAL_LEAST)
+        s->ratio_interval = (struct interval){s->ratio, s->ratio};
+    for (size_t i = 0; i < n; i++) {
+        above += x[i] > y[i];
+        below += x[i] < y[i];
+    }
+    s->mixed = n < INTERVAL_LEAST && above > 0 && below > 0;
+}
+
+bool column_differs(const struct outcome *o, size_t column)
+{
+    const struct column_summary *s = &o->columns[column];
+    if (isnan(s->ratio) || s->ratio == 1 || s->mixed)
+        return false;
+    if (isnan(s->ratio_interval.low))
+        return true;
+    return s->ratio_interval.low > 1 || s->ratio_interval.high < 1;
+}
+
+/* ---- what is said of a group ---- */
+
+static bool known_everywhere(const struct group *g, size_t column)
+{
+    bool any = false;
+    for (size_t o = 0; o < g->n; o++) {
+        any |= !isnan(g->outcomes[o].columns[column].mean);
+        if (g->outcomes[o].n_completed > 0 && isnan(g->outcomes[o].columns[column].mean))
+            return false;
+    }
+    return any;
+}
+
+static bool differs_somewhere(const struct group *g, size_t column)
+{
+    for (size_t o = 1; o < g->n; o++)
+        if (g->outcomes[o].columns[column].mean != g->outcomes[0].columns[column].mean)
+            return true;
+    return false;
+}
+
+// The time of an iteration or a collective; else the time at which all work was done, or where that is
+// planned (`duration`), the completion time of flows.
+static size_t headline_of(const struct group *g)
+{
+    static const char *const keys[] = {"iteration_ns", "collective_ns", "sim_time_ns"};
+    size_t time = row_column_find("sim_time_ns"), p99 = row_column_find("fct_p99_ns");
+    if (g->job)
+        return time;
+    for (size_t k = 0; k + 1 < sizeof keys / sizeof *keys; k++)
+        if (known_everywhere(g, row_column_find(keys[k])))
+            return row_column_find(keys[k]);
+    bool planned = g->n > 1 && !differs_somewhere(g, time) && known_everywhere(g, p99) &&
+                   differs_somewhere(g, p99);
+    return planned ? p99 : time;
+}
+
+// Less than 0 if `a` is better: by the headline, then by the longest queue, then by pauses.
+static int by_merit(const struct group *g, const struct outcome *a, const struct outcome *b)
+{
+    const size_t columns[] = {g->headline, row_column_find("max_queue_bytes"),
+                              row_column_find("pause_frames")};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        double x = a->columns[columns[i]].mean, y = b->columns[columns[i]].mean;
+        double close = i == 0 ? 0.01 * fabs(x) : 0; // times within 1 % count as equal
+        if (fabs(x - y) > close)
+            return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+// Mark the best of the policies that completed with all seeds, unless all of them are equal.
+static void mark_best(struct group *g)
+{
+    struct outcome *best = NULL;
+    bool differ = false;
+    for (size_t i = 0; i < g->n; i++) {
+        struct outcome *o = &g->outcomes[i];
+        if (o->n_completed < o->n || isnan(o->columns[g->headline].mean))
+            continue;
+        if (best)
+            differ |= by_merit(g, o, best) != 0;
+        if (!best || by_merit(g, o, best) < 0)
+            best = o;
+    }
+    if (best && differ)
+        best->best = true;
+}
+
+// True if all seeds gave the same figures.
+static bool identical(const struct outcome *o)
+{
+    for (size_t i = 1; i < o->n; i++)
+        for (size_t c = 0; c < ROW_COLUMNS; c++) {
+            double x = o->rows[i]->values[c], y = o->rows[0]->values[c];
+            if (x != y && !(isnan(x) && isnan(y)))
+                return false;
+        }
+    return o->n > 1 && o->n_completed == o->n;
+}
+
+struct comparison *comparison_new(const struct rows *rows, const char *baseline)
+{
+    struct comparison *c = memory_zeroed(1, sizeof *c);
+    struct resamples r = {0};
+    for (size_t i = 0; i < rows->n; i++)
+        outcome_add(outcome_of(group_of(c, &rows->list[i]), rows->list[i].policy), &rows->list[i]);
+    for (size_t g = 0; g < c->n; g++) {
+        struct group *group = &c->groups[g];
+        group->baseline = group->outcomes;
+        for (size_t o = 0; o < group->n; o++) {
+            if (strcmp(group->outcomes[o].policy, baseline) == 0)
+                group->baseline = &group->outcomes[o];
+            if (group->outcomes[o].n > c->n_seeds)
+                c->n_seeds = group->outcomes[o].n;
+        }
+        double *x = memory_zeroed(2 * c->n_seeds, sizeof *x);
+        for (size_t o = 0; o < group->n; o++) {
+            group->outcomes[o].identical = !group->job && identical(&group->outcomes[o]);
+            for (size_t column = 0; column < ROW_COLUMNS; column++)
+                summarize(&group->outcomes[o], group->baseline, column, x, x + c->n_seeds, &r);
+        }
+        free(x);
+        group->headline = headline_of(group);
+        mark_best(group);
+    }
+    resamples_free(&r);
+    return c;
+}
+
+void comparison_free(struct comparison *c)
+{
+    for (size_t g = 0; g < c->n; g++) {
+        for (size_t o = 0; o < c->groups[g].n; o++)
+            free(c->groups[g].outcomes[o].rows);
+        free(c->groups[g].outcomes);
+    }
+    free(c->groups);
+    free(c);
+}
+
+/* ---- JSON ---- */
+
+static void put_number(json_t *o, const char *key, double value)
+{
+    json_object_set_new(o, key, isnan(value) ? json_null() : json_real(value));
+}
+
+static json_t *summary_json(const struct outcome *o, size_t column)
+{
+    const struct column_summary *s = &o->columns[column];
+    json_t *json = json_object();
+    put_number(json, "mean", s->mean);
+    put_number(json, "median", s->median);
+    put_number(json, "low", s->interval.low);
+    put_number(json, "high", s->interval.high);
+    put_number(json, "ratio", s->ratio);
+    put_number(json, "ratio_low", s->ratio_interval.low);
+    put_number(json, "ratio_high", s->ratio_interval.high);
+    json_object_set_new(json, "differs", json_boolean(column_differs(o, column)));
+    return json;
+}
+
+static json_t *outcome_json(const struct group *g, const struct outcome *o)
+{
+    json_t *json = json_object();
+    json_object_set_new(json, "scenario", json_string(g->scenario));
+    json_object_set_new(json, "job", g->job ? json_string(g->job) : json_null());
+    json_object_set_new(json, "cc", json_string(o->policy));
+    json_object_set_new(json, "baseline", json_string(g->baseline->policy));
+    json_object_set_new(json, "headline", json_string(row_columns[g->headline].key));
+    json_object_set_new(json, "seeds", json_integer((json_int_t)o->n));
+    json_object_set_new(json, "completed", json_integer((json_int_t)o->n_completed));
+    json_object_set_new(json, "identical", json_boolean(o->identical));
+    json_object_set_new(json, "best", json_boolean(o->best));
+    for (size_t c = 0; c < ROW_COLUMNS; c++)
+        if (!isnan(o->columns[c].mean))
+            json_object_set_new(json, row_columns[c].key, summary_json(o, c));
+    return json;
+}
+
+json_t *comparison_json(const struct comparison *c)
+{
+    json_t *list = json_array();
+    for (size_t g = 0; g < c->n; g++)
+        for (size_t o = 0; o < c->groups[g].n; o++)
+            json_array_append_new(list, outcome_json(&c->groups[g], &c->groups[g].outcomes[o]));
+    return list;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Policies side by side: the rows of all runs, grouped by scenario and job, with statistics over seeds
+// for each policy.
+#pragma once
+
+#include "report/rows.h"
+#include "study/statistics.h"
+
+// A column of a policy, over the seeds with which it completed.
+struct column_summary {
+    double mean, median;
+    struct interval interval; // of the mean
+    /* against the baseline, over the seeds with which both completed */
+    double ratio; // of the means
+    struct interval ratio_interval;
+    bool
+        mixed; // fewer than INTERVAL_LEAST seeds, above the baseline with some and below with others
+};
+
+// A policy in a group.
+struct outcome {
+    const char *policy;
+    const struct row **rows; // [n], in the order of seeds
+    size_t n, n_completed;
+    bool identical; // several seeds, and all gave the same figures
+    bool best;
+    struct column_summary columns[ROW_COLUMNS];
+};
+
+// A scenario, or one of its jobs.
+struct group {
+    const char *scenario, *job; // job: NULL = the whole run
+    struct outcome *outcomes;
+    size_t n;
+    const struct outcome *baseline;
+    size_t headline; // the column that is compared first: the time of what the scenario is about
+};
+
+struct comparison {
+    struct group *groups;
+    size_t n;
+    size_t n_seeds;
+};
+
+// Group the rows, which must outlive the result. `baseline` is one of the policies.
+struct comparison *comparison_new(const struct rows *rows, const char *baseline);
+void comparison_free(struct comparison *c);
+
+// True if the ratio of a column differs from 1 for certain: its interval excludes 1, or without an interval
+// the seeds agree.
+bool column_differs(const struct outcome *o, size_t column);
+
+// The statistics as a JSON list, one item for each group and policy.
+json_t *comparison_json(const struct comparison *c);
+
+// A group as a table of at most `width` columns, with colours for a terminal; to be freed.
+char *comparison_table(const struct group *g, size_t width, bool colours);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Means, medians and their intervals over the seeds of a study.
+//
+// Intervals are of 95 %, by the bootstrap: the mean (or the ratio of two means) of samples drawn with
+// replacement, RESAMPLES times. Plain percentiles are too narrow for few samples (at 5 they cover 81 %
+// of normal means), so the percentiles are those that make the interval as wide as Student's t (Hesterberg, The
+// American Statistician 69 (2015), section 5.3, "expanded percentile"). Draws are Philox with a fixed seed: equal
+// samples have equal intervals.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RESAMPLES = 9999,
+    INTERVAL_LEAST = 5 // samples below which there is no interval
+};
+
+struct interval {
+    double low, high; // NAN = there is none
+};
+
+double mean_of(const double *x, size_t n);   // NAN if n is 0
+double median_of(const double *x, size_t n); // NAN if n is 0
+
+// The draws of a bootstrap of `n` samples: RESAMPLES * n indices. Free with resamples_free().
+struct resamples {
+    size_t n;
+    uint32_t *picks;
+};
+struct resamples resamples_new(size_t n);
+void resamples_free(struct resamples *r);
+
+// The interval of the mean of r->n samples.
+struct interval interval_of_mean(const struct resamples *r, const double *x);
+
+// The interval of mean(x) / mean(base), where x[i] and base[i] belong together.
+struct interval interval_of_ratio(const struct resamples *r, const double *x, const double *base);
+
+// The probability, in each tail, of the percentiles that are used for `n` samples.
+double expanded_tail(size_t n);
