@@ -43,8 +43,7 @@ static const char explain_text[] =
     "Prints all explanations of a run that is in DIR, the most important first, and with --against "
     "why it took longer or shorter than another one.\n\n"
     "  collwire explain out/incast\n"
-    "  collwire explain out/incast-compare/incast/dcqcn --against "
-    "out/incast-compare/incast/none";
+    "  collwire explain out/dcqcn --against out/none";
 
 static const char report_text[] =
     "Writes DIR/report.html for the results of run, compare or sweep: one file with charts and "

@@ -148,7 +148,11 @@ static void print_why(const struct group *g, size_t width)
         if (o == g->baseline || isnan(ratio) || fabs(ratio - 1) * 100 <= DIFFERS_PERCENT ||
             !column_differs(o, g->headline) || !pair_of(g->baseline, o, &a, &b))
             continue;
-        print_difference(stdout, a->costs, a->policy, b->costs, b->policy, width);
+        char *name = o->n > 1 && !o->identical
+                         ? text_format("%s (seed %llu)", b->policy, (unsigned long long)b->seed)
+                         : text_format("%s", b->policy);
+        print_difference(stdout, a->costs, a->policy, b->costs, name, width);
+        free(name);
     }
 }
 

@@ -312,6 +312,14 @@ static int commit(struct result_set *set, const char *run_json, bool keep, struc
     return status;
 }
 
+void result_set_leave(struct result_set *set)
+{
+    descriptor_close(&set->lock_fd);
+    descriptor_close(&set->new_fd);
+    descriptor_close(&set->own_fd);
+    descriptor_close(&set->dir_fd);
+}
+
 int result_set_commit(struct result_set *set, const char *run_json, struct err *err)
 {
     return commit(set, run_json, false, err);
@@ -320,14 +328,6 @@ int result_set_commit(struct result_set *set, const char *run_json, struct err *
 int result_set_extend(struct result_set *set, const char *run_json, struct err *err)
 {
     return commit(set, run_json, true, err);
-}
-
-void result_set_leave(struct result_set *set)
-{
-    descriptor_close(&set->lock_fd);
-    descriptor_close(&set->new_fd);
-    descriptor_close(&set->own_fd);
-    descriptor_close(&set->dir_fd);
 }
 
 void result_set_close(struct result_set *set)
@@ -370,4 +370,19 @@ char *result_set_read(const char *dir, const char *id, const char *name)
     if (fd >= 0)
         close(fd);
     return text;
+}
+
+char *result_set_current(const char *dir)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *run = fd >= 0 ? folder_read(fd, "run.json") : NULL, *id = NULL;
+    json_t *json = run ? json_loads(run, 0, NULL) : NULL;
+    const char *there = json_string_value(json_object_get(json, "id"));
+    if (there)
+        id = memory_text(there);
+    json_decref(json);
+    free(run);
+    if (fd >= 0)
+        close(fd);
+    return id;
 }

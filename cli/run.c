@@ -2,6 +2,7 @@
 // collwire run: simulates one scenario and writes its files and a table.
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/signals.h"
@@ -72,6 +73,18 @@ static void print_results(const struct options *o, const struct spec *spec, cons
     rows_free(&rows);
 }
 
+// Packets are not written to a terminal.
+static void check_terminal(const struct spec *spec, struct err *err)
+{
+    for (size_t c = 0; c < spec->n_captures; c++)
+        if (strcmp(spec->captures[c].file, "-") == 0 && isatty(STDOUT_FILENO)) {
+            char path[48];
+            snprintf(path, sizeof path, "capture[%zu].file", c);
+            err_add(err, path,
+                    "stdout is a terminal; pipe it, as in \"| wireshark -k -i -\", or name a file");
+        }
+}
+
 int command_run(const struct options *o)
 {
     struct err err = {0};
@@ -82,9 +95,14 @@ int command_run(const struct options *o)
     signals_show(progress_wanted(o));
     struct scenario *scenario = scenario_load(path, o->sets, o->n_sets, &o->policies, &err);
     signals_show(false);
+    if (scenario)
+        check_terminal(scenario_spec(scenario), &err);
+    bool good = scenario && err.n_errors == 0;
     errors_print(&err);
-    if (!scenario)
+    if (!good) {
+        scenario_free(scenario);
         return EXIT_BAD_USE;
+    }
     const struct spec *spec = scenario_spec(scenario);
     char *dir = o->out ? text_format("%s", o->out) : text_format("out/%s", spec->name);
     struct simulated run = simulate(scenario, dir, o->plain, progress_wanted(o));

@@ -74,8 +74,20 @@ void signals_handle(void (*handler)(int number))
     }
 }
 
+// SIGUSR1 asks for progress; the loop of a simulation answers with more (engine/loop.c).
+static void on_status(int number)
+{
+    (void)number;
+    put("collwire: ");
+    put(phase);
+    put("\n");
+}
+
 void signals_install(void)
 {
+    struct sigaction status = {.sa_handler = on_status, .sa_flags = SA_RESTART};
+    sigemptyset(&status.sa_mask);
+    sigaction(SIGUSR1, &status, NULL);
     signals_handle(on_ending);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

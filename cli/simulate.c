@@ -4,11 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/memory_guard.h"
 #include "cli/options.h"
 #include "cli/result_set.h"
 #include "cli/signals.h"
+#include "cli/terminal.h"
 #include "report/metrics.h"
 #include "sim/estimate.h"
 #include "sim/output_list.h"
@@ -18,20 +20,30 @@
 #define ESTIMATE_FROM_S 5 // wall time: the estimate of a longer run is shown before it begins
 
 struct progress_line {
-    double wall_s;
+    double started_s; // on the monotonic clock
+    bool shows;       // a line on the terminal is written again and again
     bool shown;
 };
 
+static double monotonic_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// Also called on SIGUSR1, for one line where none is shown otherwise.
 static void show_progress(void *ctx, const struct sim_progress *p)
 {
     struct progress_line *line = ctx;
-    char now[UNIT_TEXT], eta[UNIT_TEXT] = "-";
-    line->wall_s += PROGRESS_EVERY_S;
-    line->shown = true;
+    double wall_s = monotonic_s() - line->started_s;
+    char now[UNIT_TEXT], eta[CLOCK_TEXT] = "-";
+    line->shown = line->shows;
     if (p->done > 0)
-        human_time((ps_t)(line->wall_s * (1 - p->done) / p->done * 1e12), eta);
-    fprintf(stderr, "\r%5.1f %%  %s simulated, %.2f M packet-hops/s, ETA %s   ", 100 * p->done,
-            human_time(p->now_ps, now), (double)p->packet_hops / line->wall_s / 1e6, eta);
+        clock_text(wall_s * (1 - p->done) / p->done, eta);
+    fprintf(stderr, "%s%5.1f %%  %s simulated, %.2f M packet-hops/s, ETA %s%s",
+            line->shows ? "\r" : "collwire: ", 100 * p->done, human_time(p->now_ps, now),
+            (double)p->packet_hops / wall_s / 1e6, eta, line->shows ? "   " : "\n");
     fflush(stderr);
 }
 
@@ -200,9 +212,9 @@ struct simulated simulate(const struct scenario *scenario, const char *dir, bool
     struct sim *sim = prepare(scenario, dir, progress, limit_bytes, &set, &err);
     errors_print(&err);
     if (sim) {
-        struct progress_line line = {0};
+        struct progress_line line = {.started_s = monotonic_s(), .shows = progress};
         struct sim_watch watch = {.ctx = &line,
-                                  .progress = progress ? show_progress : NULL,
+                                  .progress = show_progress,
                                   .progress_s = progress ? PROGRESS_EVERY_S : 0,
                                   .memory_low = memory_low};
         if (plain)

@@ -149,7 +149,7 @@ def faults(tmp):
                                "--set", "workload.bytes=100GB", "--set", "limits.wall=1.2s")
     m = metrics(long_run)
     expect(code == 1 and m["reason"] == "wall clock limit of 1.2 s reached", f"wall: {m['reason']}")
-    line = r" +\d+\.\d %  [\d.]+ .s simulated, \d+\.\d\d M packet-hops/s, ETA [\d.]+ m?s +"
+    line = r" +\d+\.\d %  [\d.]+ .s simulated, \d+\.\d\d M packet-hops/s, ETA \d+:\d\d:\d\d +"
     expect(any(re.fullmatch(line, text) for text in stderr.splitlines()), f"progress: {stderr!r}")
     expect(re.match(r"estimate: up to [\d.]+ MB of memory for the run, most of it for packets in flight",
                     stderr) and ", about " in stderr, f"estimate: {stderr!r}")
@@ -210,7 +210,7 @@ def comparing(tmp):
         rows = json.load(f)["rows"]
     expect(code == 0 and len(rows) == 6, f"compare: exit {code}, {len(rows)} rows")
     expect({r["cc"] for r in rows} == {"none", "window", "dcqcn:paper"}, "policies as written")
-    expect("window" in stdout and "Why dcqcn:paper is slower" in stdout, "table and explanations")
+    expect("window" in stdout and "dcqcn:paper (seed 1) took" in stdout, "table and explanations")
     for row in rows:
         name = f"{row['cc'].replace(':', '-')}-seed{row['seed']}"
         m = metrics(os.path.join(out, "incast", name))

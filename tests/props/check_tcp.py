@@ -75,6 +75,7 @@ def reset(folder):
     assert code == 1 and metrics["status"] == "incomplete"
     assert metrics["flows"][0]["status"] == "failed" and metrics["flows_summary"]["failed"] == 1
     assert metrics["tcp"]["resets"] == 1 and metrics["tcp"]["timeouts"] == 4
+    text = " ".join(text.split())
     assert "retry limit exceeded" in text and "its retries are used up" in text
     assert [bool(p.flags & check_tcp.RST) for p in seen].count(True) == 1
     assert seen[-1].flags & check_tcp.RST

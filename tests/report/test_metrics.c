@@ -35,6 +35,27 @@ static struct flow_record flows[] = {
      .status = 1},
     {.bytes = 13, .fct_ps = -1, .delivered_ps = -1, .ideal_ps = 14000, .status = 2},
 };
+static struct critical_place critical_places[] = {
+    {.at = (char *)(uintptr_t) "leaf0->rank1", .cause = PATH_QUEUED, .ps = 61000000}};
+static struct critical_layer critical_layers[] = {
+    {.name = "top", .part = 2, .compute_ps = 62000, .comm_ps = 63000}};
+static struct slowest_result slowest[] = {
+    {.kind = SLOWEST_TRAINING,
+     .name = (char *)(uintptr_t) "net",
+     .job = 1,
+     .rank = 64,
+     .begin_ps = 65000,
+     .end_ps = 165000,
+     .critical = {.known = true,
+                  .total_ps = 100000,
+                  .parts = {[PATH_COMPUTE] = 33400, [PATH_PACE] = 33300, [PATH_QUEUED] = 33300},
+                  .places = critical_places,
+                  .n_places = 1},
+     .layers = critical_layers,
+     .n_layers = 1}};
+static struct reason_result reasons[] = {
+    {.kind = REASON_PATHS, .saving_ps = 66000, .sentence = "uneven paths"},
+    {.kind = REASON_PFC, .saving_ps = -1, .sentence = "PFC"}};
 static struct phase_result phases[] = {{.dim = 1,
                                         .op = "all_gather",
                                         .algorithm = "ring",
@@ -216,6 +237,9 @@ static struct result whole(void)
                            .events = 141,
                            .packet_hops = 142,
                            .peak_rss_bytes = 143,
+                           .last = slowest,
+                           .reasons = reasons,
+                           .n_reasons = 2,
                            .captures = captures,
                            .n_captures = 1};
 }
@@ -269,12 +293,11 @@ static const char *const of_the_run[][2] = {
     {"recovery", "{\"naks\":138,\"timeouts\":139,\"retransmitted_packets\":140}"},
 };
 static const char *const of_flows[][2] = {
-    {"flows.0",
-     "{\"id\":1,\"job\":2,\"qp\":3,\"src\":4,\"dst\":5,\"bytes\":6000,\"start_ns\":7,"
-     "\"fct_ns\":800,\"delivered_ns\":790,\"ideal_ns\":400,\"slowdown\":2.0,"
-     "\"delivered_bytes\":5999,\"goodput_bps\":60000000000,\"packets\":9,"
-     "\"retransmitted_packets\":10,\"cnps\":11,\"timeouts\":12,"
-     "\"time\":{\"sending_ns\":301,\"queued_ns\":489},\"status\":\"completed\"}"},
+    {"flows.0", "{\"id\":1,\"job\":2,\"qp\":3,\"src\":4,\"dst\":5,\"bytes\":6000,\"start_ns\":7,"
+                "\"fct_ns\":800,\"delivered_ns\":790,\"ideal_ns\":400,\"slowdown\":2.0,"
+                "\"delivered_bytes\":5999,\"goodput_bps\":60000000000,\"packets\":9,"
+                "\"retransmitted_packets\":10,\"cnps\":11,\"timeouts\":12,"
+                "\"time\":{\"sending_ns\":301,\"queued_ns\":489},\"status\":\"completed\"}"},
     {"flows.1.fct_ns", "null"},
     {"flows.1.delivered_ns", "null"},
     {"flows.1.slowdown", "null"},
@@ -376,14 +399,25 @@ static const char *const of_fabric[][2] = {
      "\"bytes\":51,\"packets\":52,\"utilization\":0.54}]"},
 };
 
+static const char *const of_the_path[][2] = {
+    {"slowest", "{\"kind\":\"training\",\"name\":\"net\",\"job\":1,\"rank\":64,\"begin_ns\":65,"
+                "\"end_ns\":165,\"total_ns\":100,\"parts\":{\"compute_ns\":34,\"pace_ns\":33,"
+                "\"queued_ns\":33},\"places\":[{\"at\":\"leaf0->rank1\",\"cause\":\"queued\","
+                "\"ns\":61000}],\"layers\":[{\"name\":\"top\",\"part\":\"wg\",\"compute_ns\":62,"
+                "\"comm_ns\":63}]}"},
+    {"reasons", "[{\"kind\":\"paths\",\"saving_ns\":66,\"sentence\":\"uneven paths\"},"
+                "{\"kind\":\"pfc\",\"saving_ns\":null,\"sentence\":\"PFC\"}]"},
+};
+
 static void test_every_key(void **state)
 {
     (void)state;
     struct result r = whole();
     char *text = metrics_json(&r, "{\"key\": 7}");
     json_t *root = json_loads(text, 0, NULL);
-    assert_int_equal(json_object_size(root), 25); // all but the series
+    assert_int_equal(json_object_size(root), 26); // all but the series
     ASSERT_TEXTS(root, of_the_run);
+    ASSERT_TEXTS(root, of_the_path);
     ASSERT_TEXTS(root, of_flows);
     ASSERT_TEXTS(root, of_collectives);
     ASSERT_TEXTS(root, of_training);

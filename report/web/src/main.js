@@ -151,7 +151,7 @@ function command() {
 
 function scenarioSection() {
     const box = section("scenario", "Scenario and command");
-    const facts = [["made by", `collwire ${doc.version || ""}`], ["command", command()]].filter(([, value]) => value);
+    const facts = [["made by", doc.version ? `collwire ${doc.version}` : null], ["command", command()]].filter(([, value]) => value);
     box.append(el("dl", { class: "origin" }, facts.flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, key === "command" ? el("code", {}, value) : value)])));
     if (doc.notes && doc.notes.length) box.append(el("h3", {}, "What the page leaves out"), el("ul", {}, doc.notes.map((note) => el("li", {}, note))));
     if (doc.scenario) {

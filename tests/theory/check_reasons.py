@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A stated saving is true: without the named cause the run is never shorter by more than stated, and shorter by
+that, within 10 %, where there is a single bottleneck.
+
+usage: check_reasons.py ROOT, with the executable in $COLLWIRE.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+COLLWIRE, ROOT = os.environ["COLLWIRE"], sys.argv[1]
+# Of the run: a policy's own bytes on the wire (telemetry) go with it, and its notifications.
+ROUNDING = 0.01
+
+SPRAY = ["switch.routing.kind=spray", "transport.recovery=selective_repeat", "transport.reorder=256"]
+ONE_FLOW = {"name": "one", "topology": {"dims": [{"kind": "switch", "size": 2,
+                                                  "link": {"rate": "100Gbps", "delay": "10us"}}]},
+            "workload": {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": "4MB"}]}}
+
+# scenario, its settings, the kind of reason, settings that remove the cause
+SINGLE = [
+    ("scenarios/incast.json", ["cc.kind=dcqcn"], "cuts", ["cc.kind=none"]),
+    ("scenarios/incast.json", ["cc.kind=timely"], "cuts", ["cc.kind=none"]),
+    ("scenarios/collectives/rail.json", ["cc.kind=none"], "paths", SPRAY),
+    ("scenarios/collectives/rail.json", ["cc.kind=dcqcn"], "paths", SPRAY),
+    (ONE_FLOW, ['cc={"kind":"window","k":0.25}'], "window", ['cc={"kind":"window","k":2}']),
+    (ONE_FLOW, ['faults=[{"at":"dim0.sw0->rank1","packets":[977]}]', "transport.rto=2ms"], "timeouts",
+     ["transport.rto=60us"]),
+]
+# Several bottlenecks: only the bound holds.
+BOUNDED = [
+    ("scenarios/collectives/rail.json", ["cc.kind=dcqcn"], "cuts", ["cc.kind=none"]),
+    ("scenarios/collectives/rail.json", ["cc.kind=hpcc"], "cuts", ["cc.kind=none"]),
+    ("scenarios/dlrm/dlrm-16.json", [], "cuts", ["cc.kind=none"]),
+    ("scenarios/dlrm/dlrm-16.json", [], "paths", SPRAY),
+    ("scenarios/collectives/alltoall-32.json", ["switch.pfc.enabled=false", "switch.buffer=1MB", "cc.kind=swift"],
+     "timeouts", ["transport.rto=200us"]),
+]
+
+
+def run(scenario, sets, folder):
+    if isinstance(scenario, dict):
+        path = os.path.join(folder, "scenario.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(scenario, file)
+    else:
+        path = os.path.join(ROOT, scenario)
+    out = os.path.join(folder, "out")
+    options = [word for one in sets for word in ("--set", one)]
+    subprocess.run([COLLWIRE, "run", path, "--quiet", "--out", out, *options], check=True)
+    with open(os.path.join(out, "metrics.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def check(scenario, sets, kind, without, single, folder):
+    """Print what was stated and what is saved; return True if it holds."""
+    before = run(scenario, sets, folder)
+    stated = [r["saving_ns"] for r in before["reasons"] if r["kind"] == kind]
+    after = run(scenario, sets + without, folder)
+    name = scenario if isinstance(scenario, str) else scenario["name"]
+    if not stated or stated[0] is None:
+        print(f"{name} {sets}: no saving stated for {kind}")
+        return False
+    saved = before["slowest"]["total_ns"] - after["slowest"]["total_ns"]
+    good = saved <= stated[0] + ROUNDING * before["slowest"]["total_ns"]
+    if single:
+        good &= abs(saved - stated[0]) <= 0.1 * stated[0]
+    print(f"{'ok  ' if good else 'FAIL'} {name} {' '.join(sets)}: {kind}: stated {stated[0]} ns, saved {saved} ns "
+          f"of {before['slowest']['total_ns']}")
+    return good
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        results = [check(*case, single, folder)
+                   for cases, single in ((SINGLE, True), (BOUNDED, False)) for case in cases]
+    sys.exit(not all(results))
+
+
+main()
