@@ -170,7 +170,7 @@ def tooltip(page):
     plot = "#policies .plot"
     at = page.run(f"""(() => {{
         const p = document.querySelector('{plot}'), c = p.chart.instance;
-        const dot = c.getOption().series[1].data.find(d => d.value[1] === 3);
+        const dot = c.getOption().series[2].data.find(d => d.value[1] === 3);
         const [x, y] = c.convertToPixel({{ seriesIndex: 1 }}, dot.value), b = p.getBoundingClientRect();
         return [b.left + x, b.top + y];
     }})()""")
