@@ -10,6 +10,7 @@
 #include "cli/memory_guard.h"
 #include "cli/pool_progress.h"
 #include "cli/report.h"
+#include "cli/result_set.h"
 #include "cli/signals.h"
 #include "cli/simulate.h"
 #include "engine/memory.h"
@@ -196,7 +197,8 @@ static int finish(struct compare *c)
         if (one->code != EXIT_DONE || !one->ran)
             code = EXIT_NOT_COMPLETED;
     }
-    if (compare_write(c, &rows) != 0)
+    c->written = compare_write(c, &rows) == 0;
+    if (!c->written)
         code = EXIT_NOT_COMPLETED;
     rows_free(&rows);
     return c->interrupted ? EXIT_INTERRUPTED : code;
@@ -282,11 +284,11 @@ int command_compare(const struct options *given)
     if (good) {
         run_all(&c);
         code = finish(&c);
+        result_set_close(c.set); // the report has a lock of its own
+        c.set = NULL;
+        if (c.written && !c.interrupted)
+            code = report_after(&o, c.dir, code);
     }
-    char *dir = good && code != EXIT_INTERRUPTED ? memory_text(c.dir) : NULL;
     compare_free(&c);
-    if (dir)
-        report_after(&o, dir);
-    free(dir);
     return code;
 }

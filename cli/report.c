@@ -393,6 +393,35 @@ int report_write(const char *dir, struct err *err)
     return code;
 }
 
+static void print_place(const char *before, const char *dir)
+{
+    fputs(before, stdout);
+    text_print(stdout, dir);
+    puts("/report.html");
+}
+
+int report_after(const struct options *o, const char *dir, int code)
+{
+    struct err err = {0};
+    char *path = NULL, *template = page_template(&path, &err);
+    bool charts = template != NULL, table = o->format == FORMAT_TABLE && !o->quiet;
+    free(template);
+    free(path);
+    if (!charts) {
+        if (table)
+            errors_print(&err);
+        err_free(&err);
+        return code;
+    }
+    signals_phase("writing the report");
+    if (report_write(dir, &err) != EXIT_DONE)
+        code = code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;
+    else if (table)
+        print_place("report: ", dir);
+    errors_print(&err);
+    return code;
+}
+
 int command_report(const struct options *o)
 {
     struct err err = {0};
@@ -403,20 +432,7 @@ int command_report(const struct options *o)
     signals_phase("writing the report");
     int code = report_write(o->args[0], &err);
     errors_print(&err);
-    if (code == EXIT_DONE && !o->quiet) {
-        text_print(stdout, o->args[0]);
-        puts("/report.html");
-    }
+    if (code == EXIT_DONE && !o->quiet)
+        print_place("", o->args[0]);
     return code;
-}
-
-void report_after(const struct options *o, const char *dir)
-{
-    struct err err = {0};
-    int code = report_write(dir, &err);
-    if (code == EXIT_DONE && !o->quiet && o->format == FORMAT_TABLE)
-        printf("report:  %s/report.html\n", dir);
-    if (!o->quiet)
-        errors_print(&err);
-    err_free(&err);
 }

@@ -15,6 +15,7 @@ enable_testing()
 # cannot run exits 77 and CTest shows "Skipped": scripts that need a program which is not installed.
 # (cmocka's skip() ends in "Passed", so no C test has a reason to skip.)
 set(environment COLLWIRE=${PROJECT_BINARY_DIR}/collwire
+                COLLWIRE_SHARE=${PROJECT_BINARY_DIR}/no-charts
                 COLLWIRE_SCENARIOS=${PROJECT_SOURCE_DIR}/scenarios
                 COLLWIRE_SANITIZED=${COLLWIRE_SANITIZE})
 
