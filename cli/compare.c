@@ -9,6 +9,8 @@
 #include "cli/compare_internal.h"
 #include "cli/memory_guard.h"
 #include "cli/pool_progress.h"
+#include "cli/report.h"
+#include "cli/result_set.h"
 #include "cli/signals.h"
 #include "cli/simulate.h"
 #include "engine/memory.h"
@@ -195,7 +197,8 @@ static int finish(struct compare *c)
         if (one->code != EXIT_DONE || !one->ran)
             code = EXIT_NOT_COMPLETED;
     }
-    if (compare_write(c, &rows) != 0)
+    c->written = compare_write(c, &rows) == 0;
+    if (!c->written)
         code = EXIT_NOT_COMPLETED;
     rows_free(&rows);
     return c->interrupted ? EXIT_INTERRUPTED : code;
@@ -281,6 +284,10 @@ int command_compare(const struct options *given)
     if (good) {
         run_all(&c);
         code = finish(&c);
+        result_set_close(c.set); // the report has a lock of its own
+        c.set = NULL;
+        if (c.written && !c.interrupted)
+            code = report_after(&o, c.dir, code);
     }
     compare_free(&c);
     return code;

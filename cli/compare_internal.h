@@ -39,7 +39,7 @@ struct compare {
     char *dir;
     struct result_set *set; // of the directory that contains the runs' directories
     struct pool_line line;
-    bool interrupted;
+    bool interrupted, written;
 };
 
 // Write compare.json and compare.csv and print the results. Returns 0, or -1 after a message.

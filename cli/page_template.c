@@ -48,9 +48,7 @@ char *page_template(char **path, struct err *err)
         if ((text = read_in(folders[i])) != NULL)
             *path = text_format("%s/" TEMPLATE, folders[i]);
     if (!text)
-        err_add(err, "report",
-                "the charts are not built: `make report-assets` builds them (it needs nodejs and "
-                "npm), then `collwire report DIR` writes the page");
+        err_add(err, NULL, "no report.html: `make report-assets` first (it needs nodejs and npm)");
     free(program);
     for (size_t i = 0; i < 3; i++)
         free(folders[i]);

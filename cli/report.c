@@ -26,11 +26,9 @@ enum { RUNS_IN_DETAIL = 12 };
 // A file of the set that is now in `dir`, as JSON; NULL if there is none.
 static json_t *read_json(const char *dir, const char *name)
 {
-    char *id = result_set_current(dir);
-    char *text = id ? result_set_read(dir, id, name) : NULL;
+    char *text = result_set_read(dir, NULL, name);
     json_t *json = text ? json_loads(text, 0, NULL) : NULL;
     free(text);
-    free(id);
     return json;
 }
 
@@ -125,52 +123,90 @@ static json_t *metrics_of(const json_t *row, const char *dir, const char *name)
     return metrics;
 }
 
-// Find the directory of a row's run: the one it names, or one of the usual names. *name is to be
-// freed.
-static json_t *find_metrics(const json_t *row, const char *dir, char **name)
+// The directory of a row's run below that of the comparison: SCENARIO/POLICY[-seedK], as cli/compare.c
+// names it. To be freed.
+static char *run_dir(const json_t *row, bool seeds)
 {
-    const char *scenario = row_scenario(row), *policy = row_policy(row),
-               *named = text_at(row, "dir");
-    long long seed = json_integer_value(json_object_get(row, "seed"));
-    char *folder = text_format("%s", policy ? policy : "");
-    json_t *metrics = NULL;
-    for (char *c = folder; *c; c++)
-        *c = *c == ':' ? '-' : *c;
-    for (int form = 0; form < 5 && !metrics; form++) {
-        free(*name);
-        *name = NULL;
-        if (form == 0 && named)
-            *name = memory_text(named);
-        else if (form == 1 && scenario)
-            *name = text_format("%s/%s-seed%lld", scenario, folder, seed);
-        else if (form == 2 && scenario)
-            *name = text_format("%s/%s", scenario, folder);
-        else if (form == 3)
-            *name = text_format("%s-seed%lld", folder, seed);
-        else if (form == 4)
-            *name = memory_text(folder);
-        if (*name)
-            metrics = metrics_of(row, dir, *name);
-    }
-    free(folder);
-    return metrics;
+    static const char kept[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
+    const char *scenario = row_scenario(row), *policy = row_policy(row);
+    char *name = memory_text(policy ? policy : ""), *dir;
+    size_t length = strlen(name);
+    for (char *c = name; *c; c++)
+        *c = strchr(kept, *c) ? *c : '-';
+    while (length > 0 && name[length - 1] == '-')
+        name[--length] = '\0';
+    if (seeds)
+        dir = text_format("%s/%s-seed%lld", scenario ? scenario : ".", name,
+                          (long long)json_integer_value(json_object_get(row, "seed")));
+    else
+        dir = text_format("%s/%s", scenario ? scenario : ".", name);
+    free(name);
+    return dir;
 }
 
-static void add_row(struct page *page, const json_t *rows, size_t i, const char *dir, bool detail)
+// What the runs of a comparison share.
+struct compared {
+    struct page *page;
+    const char *dir;
+    const json_t *comparison, *rows; // rows of whole runs
+    bool seeds;
+    /* the run with which those of a scenario are compared: the first one of the baseline */
+    const char *scenario, *baseline_name;
+    json_t *baseline;
+};
+
+static json_t *metrics_of_row(const struct compared *c, const json_t *row, char **name)
 {
-    const json_t *row = json_array_get(rows, i);
-    char *name = NULL;
-    json_t *metrics = find_metrics(row, dir, &name);
-    char *path = metrics ? text_format("%s/%s", dir, name) : NULL;
-    json_t *run = path ? read_json(path, "run.json") : NULL,
-           *timeline = path && detail ? read_json(path, "timeline.json") : NULL;
-    const char *status = text_at(row, "status");
-    if (!metrics && status && strcmp(status, "failed") != 0)
-        page_note(page,
-                  "The metrics of %s with seed %lld are not in the directory of the comparison; "
-                  "its row is shown.",
-                  row_policy(row) ? row_policy(row) : "a run",
-                  (long long)json_integer_value(json_object_get(row, "seed")));
+    *name = run_dir(row, c->seeds);
+    return metrics_of(row, c->dir, *name);
+}
+
+// Read the metrics of the baseline of this row's scenario, unless they have been read.
+static void find_baseline(struct compared *c, const json_t *row)
+{
+    const char *wanted = text_at(c->comparison, "baseline");
+    if (c->baseline_name && same_text(c->scenario, row_scenario(row)))
+        return;
+    json_decref(c->baseline);
+    c->baseline = NULL;
+    c->baseline_name = wanted ? wanted : "";
+    c->scenario = row_scenario(row);
+    size_t i;
+    const json_t *other;
+    json_array_foreach(c->rows, i, other)
+    {
+        char *name;
+        if (!same_text(row_policy(other), wanted) || !same_text(row_scenario(other), c->scenario))
+            continue;
+        c->baseline = metrics_of_row(c, other, &name);
+        free(name);
+        break;
+    }
+}
+
+static void note_missing(const struct compared *c, const json_t *row)
+{
+    const char *status = text_at(row, "status"), *policy = row_policy(row);
+    if (status && strcmp(status, "failed") != 0)
+        page_note(
+            c->page,
+            "The metrics of %s with seed %lld are not in the directory of the comparison; its "
+            "row is shown.",
+            policy ? policy : "a run", (long long)json_integer_value(json_object_get(row, "seed")));
+}
+
+static void add_row(struct compared *c, size_t i, bool detail)
+{
+    const json_t *row = json_array_get(c->rows, i);
+    char *name;
+    json_t *metrics = metrics_of_row(c, row, &name);
+    char *path = text_format("%s/%s", c->dir, name);
+    json_t *run = metrics ? read_json(path, "run.json") : NULL,
+           *timeline = metrics && detail ? read_json(path, "timeline.json") : NULL;
+    find_baseline(c, row);
+    if (!metrics)
+        note_missing(c, row);
+    bool compare = is_first(c->rows, i) && !same_text(row_policy(row), c->baseline_name);
     struct page_run one = {.scenario = row_scenario(row),
                            .policy = row_policy(row),
                            .seed = (uint64_t)json_integer_value(json_object_get(row, "seed")),
@@ -180,10 +216,12 @@ static void add_row(struct page *page, const json_t *rows, size_t i, const char 
                            .run = run,
                            .metrics = metrics,
                            .timeline = timeline,
+                           .baseline = compare ? c->baseline : NULL,
+                           .baseline_name = c->baseline_name,
                            .detail = detail};
-    page_add_run(page, &one);
+    page_add_run(c->page, &one);
     if (i == 0)
-        page_origin(page, NULL, json_object_get(metrics, "scenario"));
+        page_origin(c->page, NULL, json_object_get(metrics, "scenario"));
     json_decref(metrics);
     json_decref(run);
     json_decref(timeline);
@@ -191,31 +229,56 @@ static void add_row(struct page *page, const json_t *rows, size_t i, const char 
     free(name);
 }
 
+// The rows of whole runs: those of jobs follow them in compare.json.
+static json_t *rows_of_runs(const json_t *comparison)
+{
+    json_t *rows = json_array(), *row;
+    size_t i;
+    json_array_foreach(json_object_get(comparison, "rows"), i, row)
+    {
+        if (!json_is_string(json_object_get(row, "job")))
+            json_array_append(rows, row);
+    }
+    return rows;
+}
+
+static void add_rows(struct compared *c, size_t n_detail)
+{
+    size_t in_detail = 0;
+    for (size_t i = 0; i < json_array_size(c->rows); i++) {
+        bool detail = is_first(c->rows, i) && in_detail < n_detail;
+        in_detail += detail;
+        add_row(c, i, detail);
+    }
+}
+
 static struct page *comparison_page(const char *dir, struct err *err)
 {
-    json_t *comparison = read_json(dir, "compare.json"), *run = read_json(dir, "run.json");
-    const json_t *rows = json_object_get(comparison, "rows");
+    json_t *comparison = read_json(dir, "compare.json"), *run = read_json(dir, "run.json"),
+           *rows = rows_of_runs(comparison);
     struct page *page = NULL;
-    if (json_is_array(rows)) {
-        size_t n = n_first(rows), in_detail = 0;
-        n = n < RUNS_IN_DETAIL ? n : RUNS_IN_DETAIL;
+    if (json_is_array(json_object_get(comparison, "rows"))) {
+        size_t all = n_first(rows), n = all < RUNS_IN_DETAIL ? all : RUNS_IN_DETAIL;
         page = page_new(PAGE_COMPARISON, text_at(comparison, "name"), version_of(run), n);
         page_origin(page, text_at(run, "command"), NULL);
         page_add_comparison(page, comparison);
-        if (n_first(rows) > n)
+        if (all > n)
             page_note(page,
                       "Links, series and timelines are shown for the first %zu of %zu policies.", n,
-                      n_first(rows));
-        for (size_t i = 0; i < json_array_size(rows); i++) {
-            bool detail = is_first(rows, i) && in_detail < n;
-            in_detail += detail;
-            add_row(page, rows, i, dir, detail);
-        }
+                      all);
+        struct compared c = {.page = page,
+                             .dir = dir,
+                             .comparison = comparison,
+                             .rows = rows,
+                             .seeds = json_integer_value(json_object_get(comparison, "seeds")) > 1};
+        add_rows(&c, n);
+        json_decref(c.baseline);
     } else {
         char *path = text_format("%s/compare.json", dir);
         err_add(err, path, "cannot be read: it is not a comparison");
         free(path);
     }
+    json_decref(rows);
     json_decref(comparison);
     json_decref(run);
     return page;
@@ -285,9 +348,9 @@ static struct page *page_of(const char *dir, struct err *err)
 {
     if (has_file(dir, "sweep.csv"))
         return sweep_page(dir, err);
-    char *id = result_set_current(dir);
-    bool whole = id != NULL;
-    free(id);
+    char *run = result_set_read(dir, NULL, "run.json");
+    bool whole = run != NULL;
+    free(run);
     if (whole && has_file(dir, "compare.json"))
         return comparison_page(dir, err);
     if (whole && has_file(dir, "metrics.json"))
@@ -330,6 +393,35 @@ int report_write(const char *dir, struct err *err)
     return code;
 }
 
+static void print_place(const char *before, const char *dir)
+{
+    fputs(before, stdout);
+    text_print(stdout, dir);
+    puts("/report.html");
+}
+
+int report_after(const struct options *o, const char *dir, int code)
+{
+    struct err err = {0};
+    char *path = NULL, *template = page_template(&path, &err);
+    bool charts = template != NULL, table = o->format == FORMAT_TABLE && !o->quiet;
+    free(template);
+    free(path);
+    if (!charts) {
+        if (table)
+            errors_print(&err);
+        err_free(&err);
+        return code;
+    }
+    signals_phase("writing the report");
+    if (report_write(dir, &err) != EXIT_DONE)
+        code = code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;
+    else if (table)
+        print_place("report: ", dir);
+    errors_print(&err);
+    return code;
+}
+
 int command_report(const struct options *o)
 {
     struct err err = {0};
@@ -340,9 +432,7 @@ int command_report(const struct options *o)
     signals_phase("writing the report");
     int code = report_write(o->args[0], &err);
     errors_print(&err);
-    if (code == EXIT_DONE && !o->quiet) {
-        text_print(stdout, o->args[0]);
-        puts("/report.html");
-    }
+    if (code == EXIT_DONE && !o->quiet)
+        print_place("", o->args[0]);
     return code;
 }

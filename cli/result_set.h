@@ -52,6 +52,3 @@ void result_set_close(struct result_set *set);
 // Read DIR/NAME completely if it belongs to the set `id` (the id in DIR/run.json; NULL = any), else
 // return NULL. To be freed.
 char *result_set_read(const char *dir, const char *id, const char *name);
-
-// The id of the set in a directory; NULL if there is none. To be freed.
-char *result_set_current(const char *dir);

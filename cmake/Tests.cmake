@@ -15,6 +15,7 @@ enable_testing()
 # cannot run exits 77 and CTest shows "Skipped": scripts that need a program which is not installed.
 # (cmocka's skip() ends in "Passed", so no C test has a reason to skip.)
 set(environment COLLWIRE=${PROJECT_BINARY_DIR}/collwire
+                COLLWIRE_SHARE=${PROJECT_BINARY_DIR}/no-charts
                 COLLWIRE_SCENARIOS=${PROJECT_SOURCE_DIR}/scenarios
                 COLLWIRE_SANITIZED=${COLLWIRE_SANITIZE})
 
@@ -163,6 +164,9 @@ collwire_script_test(report_training unit python3 [[python3 -B "$@"]]
 
 collwire_script_test(report_jobs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_jobs.py)
+
+collwire_script_test(cli_readme unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})
 
 # Savings that explanations state, against runs without the cause.
 collwire_script_test(theory_reasons theory python3 [[python3 -B "$@"]]

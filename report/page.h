@@ -28,6 +28,8 @@ struct page_run {
     const json_t *row;   // its row in compare.json, used where its metrics are missing
     const json_t *run;   // run.json
     const json_t *metrics, *timeline;
+    const json_t *baseline; // metrics of the run with which this one is compared, and its policy
+    const char *baseline_name;
     bool detail; // also its links, series, pauses, slowest flows and timeline
 };
 

@@ -64,6 +64,12 @@ static double run_value(const struct row_column *c, const json_t *metrics, bool 
     return of_one && !one_job ? (double)NAN : metric_mean(&metrics_table, metrics, c->path);
 }
 
+double row_column_value(size_t column, const json_t *metrics)
+{
+    return run_value(&row_columns[column], metrics,
+                     json_array_size(json_object_get(metrics, "jobs")) < 2);
+}
+
 // The training of a job: its own, or that of the run if this is the only job that trains.
 static const json_t *training_of(const json_t *metrics, const json_t *job)
 {
@@ -140,7 +146,7 @@ void rows_add(struct rows *rows, const struct row_source *run)
     row->status = status_of(metrics);
     row->failure = !metrics && run->failure ? memory_text(run->failure) : NULL;
     for (size_t c = 0; c < ROW_COLUMNS; c++)
-        row->values[c] = run_value(&row_columns[c], metrics, jobs < 2);
+        row->values[c] = row_column_value(c, metrics);
     add_reasons(row, metrics);
     row->costs = json_object();
     json_object_set(row->costs, "slowest", json_object_get(metrics, "slowest"));

@@ -26,6 +26,9 @@ extern const struct row_column row_columns[ROW_COLUMNS];
 size_t row_column_find(const char *key);
 enum metric_unit row_column_unit(size_t column);
 
+// The value of a column for a whole run, from its metrics; NAN = the run does not have it.
+double row_column_value(size_t column, const json_t *metrics);
+
 struct row {
     const char *scenario, *policy; // as the user wrote them; borrowed
     uint64_t seed;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The summary of a run: what comparisons show of it, where its time went, and its sentences.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "report/metric_json.h"
-#include "report/metric_table.h"
 #include "report/page/page_internal.h"
 #include "report/rows.h"
+#include "report/why.h"
 
 enum { COLLECTIVES = 200, PLACES = 20, LAYERS = 300 };
 
@@ -41,7 +41,7 @@ static json_t *values(const struct page_run *run)
             page_set(object, key, page_copy(run->row, key));
             continue;
         }
-        double value = metric_mean(&metrics_table, run->metrics, row_columns[i].path);
+        double value = row_column_value(i, run->metrics);
         if (!isnan(value))
             json_object_set_new(object, key, json_real(value));
     }
@@ -99,6 +99,23 @@ static void add_metrics(json_t *one, const json_t *metrics)
     page_set(one, "slowdown", page_distribution(flows, "slowdown"));
 }
 
+// Why the run took longer or shorter than the baseline.
+static json_t *difference(const struct page_run *run)
+{
+    size_t n;
+    json_t *list = json_array();
+    char **sentences = why_differs(run->baseline, run->baseline_name ? run->baseline_name : "",
+                                   run->metrics, run->policy ? run->policy : "", &n);
+    for (size_t i = 0; i < n; i++) {
+        json_t *sentence = json_string(sentences[i]);
+        if (sentence)
+            json_array_append_new(list, sentence);
+        free(sentences[i]);
+    }
+    free(sentences);
+    return list;
+}
+
 json_t *page_summary(const struct page_run *run)
 {
     json_t *one = json_object();
@@ -113,5 +130,7 @@ json_t *page_summary(const struct page_run *run)
     json_object_set_new(one, "values", values(run));
     if (run->metrics)
         add_metrics(one, run->metrics);
+    if (run->metrics && run->baseline)
+        set_list(one, "difference", difference(run));
     return one;
 }

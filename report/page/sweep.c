@@ -86,11 +86,10 @@ static json_t *roles(const json_t *heading)
 {
     size_t n = json_array_size(heading), seed = place_of(heading, "seed"),
            status = place_of(heading, "status");
-    size_t varied = seed < status ? seed : status;
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, json_string(i < varied    ? "axis"
-                                                : i == seed   ? "seed"
+        json_array_append_new(list, json_string(i == seed     ? "seed"
+                                                : i < status  ? "axis"
                                                 : i == status ? "status"
                                                               : "metric"));
     return list;

@@ -26,7 +26,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COLLWIRE = os.environ["COLLWIRE"]
-ENVIRONMENT = {"LC_ALL": "C", "PATH": os.environ.get("PATH", "")}
+# Without charts, so that it does not matter whether this build has them.
+ENVIRONMENT = {"LC_ALL": "C", "PATH": os.environ.get("PATH", ""), "COLLWIRE_SHARE": os.path.join(HERE, "no-charts")}
 LINES_SHOWN = 40
 
 

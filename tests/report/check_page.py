@@ -16,6 +16,7 @@ import tempfile
 import browser
 
 COLLWIRE = os.environ["COLLWIRE"]
+os.environ.pop("COLLWIRE_SHARE", None)  # the charts of this build
 LIMIT = 3_000_000
 failures = []
 
@@ -56,7 +57,8 @@ def reports(tmp, scenarios):
     collwire("compare", os.path.join(scenarios, "collectives", "rail.json"), "--cc",
              "none,swift,hpcc,dcqcn,window,timely", "--set", "report.sample=10us", "--out", compare, "--quiet")
     all_of_them = {"run": run, "compare": compare, "sweep": sweep(os.path.join(tmp, "sweep"))}
-    for folder in all_of_them.values():
+    expect(os.path.exists(os.path.join(compare, "report.html")), "compare writes its report")
+    for folder in (run, all_of_them["sweep"]):
         collwire("report", folder)
     return {kind: os.path.join(folder, "report.html") for kind, folder in all_of_them.items()}
 
@@ -170,7 +172,7 @@ def tooltip(page):
     plot = "#policies .plot"
     at = page.run(f"""(() => {{
         const p = document.querySelector('{plot}'), c = p.chart.instance;
-        const dot = c.getOption().series[1].data.find(d => d.value[1] === 3);
+        const dot = c.getOption().series[2].data.find(d => d.value[1] === 3);
         const [x, y] = c.convertToPixel({{ seriesIndex: 1 }}, dot.value), b = p.getBoundingClientRect();
         return [b.left + x, b.top + y];
     }})()""")

@@ -97,10 +97,18 @@ def of_a_run(tmp, scenarios, share):
 
 def of_a_comparison(tmp, scenarios, share):
     out = os.path.join(tmp, "compare")
-    collwire("compare", os.path.join(scenarios, "incast.json"), "--cc", "none,dcqcn", "--seeds", "2", "--out", out,
-             "--quiet")
+    words = ["compare", os.path.join(scenarios, "incast.json"), "--cc", "none,dcqcn", "--seeds", "2", "--out", out]
+    code, stdout, stderr = collwire(*words, share=os.path.join(tmp, "missing"))
+    expect(code == 0 and "make report-assets" in stderr and stderr.count("\n") == 1, f"compare without charts: {code} {stderr}")
+    expect("report.html" not in stdout and "report.html" not in files(out), "no report without charts")
+    code, stdout, stderr = collwire(*words, share=share)
+    expect(code == 0 and stdout.endswith(f"report: {out}/report.html\n") and stderr == "", f"compare: {code} {stdout[-200:]}")
+    with open(os.path.join(out, "report.html"), "rb") as f:
+        first = f.read()
     code, _, stderr = collwire("report", out, share=share)
     expect(code == 0, f"report of a comparison: {code} {stderr}")
+    with open(os.path.join(out, "report.html"), "rb") as f:
+        expect(f.read() == first, "the same bytes as compare wrote")
     expect("compare.json" in files(out) and "report.html" in files(out), "the comparison remains")
     whole(out, "report of a comparison")
     doc = document(out)

@@ -88,8 +88,18 @@ function severalJobs(run) {
     return new Set((run.collectives || []).map((c) => c.job)).size + (run.training || []).length > 1;
 }
 
+// Statistics of a policy over its seeds, as the comparison has them; null = there are none.
+export function statistics(policy, scenario, job = null) {
+    const all = (doc.comparison && doc.comparison.statistics) || [];
+    return all.find((s) => s.cc === policy && s.job === job && (scenario === undefined || s.scenario === scenario)) || null;
+}
+
+export const baseline = (doc.comparison && doc.comparison.baseline) || null;
+
 // What a comparison is about: an iteration of training, a collective, the longest message.
 export function primaryKey(of = runs) {
+    const chosen = ((doc.comparison && doc.comparison.statistics) || []).find((s) => s.job === null && of.some((run) => run.scenario === s.scenario));
+    if (chosen && of.some((run) => valueOf(run, chosen.headline))) return chosen.headline;
     if (of.some(severalJobs)) return "sim_time_ns";
     return ["iteration_ns", "collective_ns", "fct_max_ns"].find((key) => of.some((run) => valueOf(run, key))) || "sim_time_ns";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The answer in one sentence, made from the data.
-import { completed, doc, mean, metric, operation, policies, policyOf, primaryKey, runs, runsOf, scenarios, subject, valueOf } from "./data.js";
+import { baseline, completed, doc, mean, metric, operation, policies, policyOf, primaryKey, runs, runsOf, scenarios, statistics, subject, valueOf } from "./data.js";
+import { model, named } from "./grid.js";
 import { list, longer, plural, share, text } from "./format.js";
 
 // Mean of a key for every policy (and scenario) that completed, the best first.
@@ -38,6 +39,9 @@ function compareSentence(scenario) {
     if (order.length === 1) return `${best.policy} needs ${took} for ${what}${several}.`;
     if (worst.value / best.value < 1.005)
         return `All ${order.length} policies take the same time for ${what}: ${took}${several}.`;
+    const others = order.map((e) => statistics(e.policy, scenario)).filter((s) => s && s.cc !== baseline && s[key]);
+    if (others.length && !others.some((s) => s[key].differs))
+        return `No policy differs from ${baseline} for certain: ${what} takes from ${took} (${best.policy}) to ${text(worst.value, "ns")} (${worst.policy})${several}.`;
     const equals = order.filter((e) => e.value / best.value < 1.005).map((e) => e.policy);
     const after = `${worst.policy} takes ${longer(worst.value, best.value)}, ${text(worst.value, "ns")}${several}.`;
     if (equals.length > 3) return `${equals.length} of ${order.length} policies finish ${what} in ${took}; ${after}`;
@@ -74,32 +78,32 @@ function runSentence(run) {
     return `The run took ${text(run.sim_time_ns, "ns")}.`;
 }
 
-// The sweep's table with what sentences need: the column of the time, the axes that vary, good rows.
-function sweepModel() {
-    const { columns, roles, rows } = doc.sweep;
-    const status = roles.indexOf("status");
-    const done = rows.filter((row) => row[status] === "completed");
-    const at = TIMES.map((key) => columns.indexOf(key)).find((i) => i >= 0 && done.some((row) => typeof row[i] === "number"));
-    const axes = columns.map((name, i) => i).filter((i) => roles[i] === "axis" && new Set(rows.map((row) => row[i])).size > 1);
-    return { columns, rows, done, at, axes, good: at === undefined ? [] : done.filter((row) => row[at] > 0) };
-}
-
 const TIMES = ["iteration_ns", "collective_ns", "training_ns", "time_ns", "fct_max_ns", "sim_time_ns"];
 
-// By how much one axis changes the time where all other axes are equal: the largest ratio of means.
+// The sweep with what sentences need: the column of the time, and the rows that have one.
+function sweepModel() {
+    const m = model();
+    const done = m.rows.filter((row) => row[m.status] === "completed");
+    const at = TIMES.map((key) => doc.sweep.columns.indexOf(key)).find((i) => i >= 0 && done.some((row) => typeof row[i] === "number"));
+    return { ...m, done, at, good: at === undefined ? [] : done.filter((row) => row[at] > 0) };
+}
+
+// By how much one axis changes the time where all other axes are equal: the largest ratio of means; null
+// where no two points differ in this axis alone.
 function effect(m, axis) {
     const groups = new Map();
     for (const row of m.good) {
-        const key = JSON.stringify(m.axes.filter((i) => i !== axis).map((i) => row[i]));
+        const key = JSON.stringify(m.axes.filter((other) => other !== axis).map((other) => row[other.i]));
         if (!groups.has(key)) groups.set(key, new Map());
         const group = groups.get(key);
-        if (!group.has(row[axis])) group.set(row[axis], []);
-        group.get(row[axis]).push(row[m.at]);
+        if (!group.has(row[axis.i])) group.set(row[axis.i], []);
+        group.get(row[axis.i]).push(row[m.at]);
     }
-    return Math.max(1, ...[...groups.values()].map((group) => {
+    const ratios = [...groups.values()].filter((group) => group.size > 1).map((group) => {
         const means = [...group.values()].map(mean);
         return Math.max(...means) / Math.min(...means);
-    }));
+    });
+    return ratios.length ? Math.max(...ratios) : null;
 }
 
 function times(r) {
@@ -111,9 +115,10 @@ function sweepSentence() {
     const failed = m.rows.length - m.done.length;
     const ended = failed ? ` ${plural(failed, "run")} did not complete.` : "";
     if (!m.good.length) return `${plural(m.rows.length, "run")}.${ended}`;
-    const what = metric(m.columns[m.at]).name;
-    const effects = m.axes.map((i) => [m.columns[i], effect(m, i)]).sort((a, b) => b[1] - a[1]);
+    const what = metric(doc.sweep.columns[m.at]).name;
+    const effects = m.axes.map((axis) => [axis.title || axis.name, effect(m, axis)]).filter(([, r]) => r !== null).sort((a, b) => b[1] - a[1]);
     const strong = effects.filter(([, r]) => r >= 1.01);
+    if (!effects.length) return `${plural(m.good.length, "run")}.${ended}`;
     if (!strong.length) return `The ${what} is the same in ${plural(m.good.length, "run")}: ${text(m.good[0][m.at], "ns")}.${ended}`;
     const weak = effects.filter(([, r]) => r < 1.01).map(([name]) => name);
     const none = weak.length ? `; ${list(weak)} ${weak.length > 1 ? "do" : "does"} not matter` : "";
@@ -126,7 +131,7 @@ function sweepReason() {
     const m = sweepModel();
     if (m.good.length < 2 || !m.axes.length) return null;
     const order = [...m.good].sort((a, b) => a[m.at] - b[m.at]);
-    const point = (row) => `${text(row[m.at], "ns")} with ${list(m.axes.map((i) => `${m.columns[i]}\u00a0=\u00a0${row[i]}`))}`;
+    const point = (row) => `${text(row[m.at], "ns")} with ${list(m.axes.map((axis) => `${axis.title || axis.name}\u00a0=\u00a0${named(axis, row[axis.i])}`))}`;
     return `Shortest: ${point(order[0])}. Longest: ${point(order[order.length - 1])}.`;
 }
 
@@ -143,16 +148,24 @@ export function perScenario() {
     return scenarios.map((scenario) => `${scenario}: ${compareSentence(scenario)}`);
 }
 
+function sentence(words) {
+    return /[.!?]$/.test(words) ? words : `${words}.`;
+}
+
 // The first reason: of the comparison, else of the worst policy, else of the run.
 export function firstReason() {
     if (doc.kind === "sweep") return sweepReason();
     const shared = doc.comparison && (doc.comparison.explain || doc.comparison.why);
     if (Array.isArray(shared) && typeof shared[0] === "string") return shared[0];
+    if (scenarios.length > 1) return null;
     const order = doc.kind === "compare" ? ranking(primaryKey()) : [];
     const worst = order.length ? order[order.length - 1].good[0] : runs.find((run) => run.explain);
+    const difference = worst && worst.difference && worst.difference[0];
+    const seed = worst && runsOf(policyOf(worst)).length > 1 ? ` (Seed ${worst.seed}.)` : "";
+    if (difference) return `${sentence(difference)}${seed}`;
     const reason = worst && worst.explain && worst.explain[0];
     if (!reason) return null;
-    return doc.kind === "compare" ? `${policyOf(worst)}: ${reason}` : reason;
+    return doc.kind === "compare" ? `${policyOf(worst)}: ${sentence(reason)}${seed}` : sentence(reason);
 }
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page: sections in the order in which a reader asks.
 import { startCharts } from "./chart.js";
-import { detailed, doc, metric, nameOf, primaryKey, runs, show, shown, shownRun, usedKeys, valueOf } from "./data.js";
+import { baseline, detailed, doc, metric, nameOf, policies, primaryKey, runs, scenarios, show, shown, shownRun, usedKeys, valueOf } from "./data.js";
 import { el, section, select, table } from "./dom.js";
 import { share, text } from "./format.js";
 import { firstReason, headline, perScenario, ranking } from "./headline.js";
@@ -67,7 +67,7 @@ function facts() {
 
 function head() {
     return el("header", { class: "top" },
-        el("p", { class: "brand" }, el("b", {}, "collwire"), ` ${doc.name || ""}`), el("p", { class: "facts" }, facts()), themeButton());
+        el("p", { class: "brand" }, el("b", {}, "collwire"), ` ${scenarios.length > 1 ? scenarios.join(", ") : doc.name || ""}`), el("p", { class: "facts" }, facts()), themeButton());
 }
 
 // The numbers of a single run that are not zero.
@@ -92,12 +92,20 @@ function answer() {
 
 // ---- reasons ----
 
+// Against the baseline first, then what the run says by itself.
 function reasons(run) {
-    const sentences = [...(run.reason ? [run.reason] : []), ...(run.waiting || []), ...(run.explain || [])];
+    const difference = run.difference || [];
+    const own = [...(run.reason ? [run.reason] : []), ...(run.waiting || []), ...(run.explain || [])];
+    const sentences = [...difference, ...own.filter((s) => !difference.includes(s))];
     if (!sentences.length) return [el("p", { class: "note" }, "No reasons were recorded.")];
-    const [first, rest] = [sentences.slice(0, 5), sentences.slice(5)];
+    const [first, rest] = [sentences.slice(0, 6), sentences.slice(6)];
     const list = (items, start) => el("ol", { start: start > 1 ? start : null }, items.map((s) => el("li", {}, s)));
-    return [list(first, 1), ...(rest.length ? [el("details", {}, el("summary", {}, `${rest.length} more`), list(rest, 6))] : [])];
+    return [list(first, 1), ...(rest.length ? [el("details", {}, el("summary", {}, `${rest.length} more`), list(rest, 7))] : [])];
+}
+
+function runTitle(run) {
+    const seeds = runs.filter((other) => nameOf(other) === nameOf(run)).length > 1 ? `, seed ${run.seed}` : "";
+    return el("h3", {}, `${nameOf(run)}${seeds}`);
 }
 
 function whySection() {
@@ -107,15 +115,28 @@ function whySection() {
     const box = section("why", "Why", null, detailed.length > 1 ? [follow.control()] : []);
     if (sentences.length) box.append(el("ol", {}, sentences.map((s) => el("li", {}, s))));
     const body = el("div");
-    follow.fill(body, () => [detailed.length > 1 ? el("h3", {}, nameOf(shownRun())) : null, ...reasons(shownRun())].filter(Boolean));
+    follow.fill(body, () => [detailed.length > 1 ? runTitle(shownRun()) : null, ...reasons(shownRun())].filter(Boolean));
     box.append(body);
     return box;
 }
 
 // ---- end ----
 
+// The time of each job under each policy.
+function comparedJobs() {
+    const jobs = ((doc.comparison && doc.comparison.statistics) || []).filter((s) => s.job !== null);
+    const names = [...new Set(jobs.map((s) => `${s.scenario} ${s.job}`))];
+    if (names.length < 2) return null;
+    const box = section("jobs", "Jobs", `Time of each job, mean over seeds${baseline ? `; in brackets the ratio to ${baseline}` : ""}.`);
+    const cell = (s) => (s && s[s.headline] ? `${text(s[s.headline].mean, metric(s.headline).unit)}${s.cc !== baseline && s[s.headline].ratio ? ` (${s[s.headline].ratio.toFixed(2)})` : ""}` : "–");
+    box.append(table([{ name: "job" }, ...policies.map((name) => ({ name, number: true }))],
+        names.map((name) => [scenarios.length > 1 ? name : name.slice(name.indexOf(" ") + 1), ...policies.map((policy) => cell(jobs.find((s) => s.cc === policy && `${s.scenario} ${s.job}` === name)))]), "Jobs"));
+    return box;
+}
+
 function jobsSection() {
     const run = runs[0];
+    if (doc.kind === "compare") return comparedJobs();
     if (doc.kind !== "run" || !run.jobs || run.jobs.length < 2) return null;
     const box = section("jobs", "Jobs");
     box.append(table([{ name: "job" }, { name: "status" }, { name: "start", number: true }, { name: "time", number: true }, { name: "bytes", number: true }],
@@ -130,7 +151,7 @@ function command() {
 
 function scenarioSection() {
     const box = section("scenario", "Scenario and command");
-    const facts = [["made by", `collwire ${doc.version || ""}`], ["command", command()]].filter(([, value]) => value);
+    const facts = [["made by", doc.version ? `collwire ${doc.version}` : null], ["command", command()]].filter(([, value]) => value);
     box.append(el("dl", { class: "origin" }, facts.flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, key === "command" ? el("code", {}, value) : value)])));
     if (doc.notes && doc.notes.length) box.append(el("h3", {}, "What the page leaves out"), el("ul", {}, doc.notes.map((note) => el("li", {}, note))));
     if (doc.scenario) {

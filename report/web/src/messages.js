@@ -15,19 +15,20 @@ function pooled(group, key) {
     return [[known.min, 0], [known.p50, 0.5], [known.p95, 0.95], [known.p99, 0.99], [known.max, 1]];
 }
 
-function lines(key) {
-    return scenarios.flatMap((scenario) => policies.map((policy) => {
-        const group = runsOf(policy, scenarios.length > 1 ? scenario : undefined);
-        return group.length ? { name: nameOf(group[0]), policy, points: pooled(group, key) } : { points: [] };
-    })).filter((line) => line.points.length);
+function lines(key, scenario) {
+    return policies.map((policy) => ({ name: policy, policy, points: pooled(runsOf(policy, scenario), key) }))
+        .filter((line) => line.points.length);
 }
 
 function quantile(points, at) {
     return points.find((p) => p[1] >= at - 1e-9)[0];
 }
 
-function distribution(key, title, unit, label) {
-    const all = lines(key);
+function distribution(key, name, unit, scenario) {
+    const where = scenario ? ` in ${scenario}` : "";
+    const title = `${name}${where}`;
+    const label = `Cumulative distribution of ${name.toLowerCase()}s${where}, by policy.`;
+    const all = lines(key, scenario);
     const values = all.flatMap((line) => line.points.map((p) => p[0]));
     const [low, high] = [Math.min(...values), Math.max(...values)];
     if (!all.length || low === high) return null;
@@ -39,7 +40,7 @@ function distribution(key, title, unit, label) {
         build: () => ({
             legend: all.length > 1 ? legendStyle() : undefined,
             grid: { left: 8, right: 20, top: all.length > 1 ? 32 : 12, bottom: 40, containLabel: true },
-            xAxis: { ...axisStyle(), type: log ? "log" : "value", min: log ? low : 0, max: log ? high : undefined, name: !log && scale.name ? `${title.toLowerCase()} (${scale.name})` : title.toLowerCase(), nameLocation: "middle", nameGap: 26, axisLabel: { color: colour("muted"), hideOverlap: true, showMaxLabel: !log, formatter: axis } },
+            xAxis: { ...axisStyle(), type: log ? "log" : "value", min: log ? low : 0, max: log ? high : undefined, name: !log && scale.name ? `${name.toLowerCase()} (${scale.name})` : name.toLowerCase(), nameLocation: "middle", nameGap: 26, axisLabel: { color: colour("muted"), hideOverlap: true, showMaxLabel: !log, formatter: axis } },
             yAxis: { ...axisStyle(), type: "value", min: 0, max: 1, axisLabel: { color: colour("muted"), formatter: (v) => `${(v * 100).toFixed(0)} %` } },
             tooltip: {
                 trigger: "item",
@@ -76,12 +77,11 @@ function slowest(run) {
 }
 
 export function messagesSection(follow) {
-    const charts = [
-        distribution("slowdown", "Slowdown", "ratio", "Cumulative distribution of slowdowns, by policy."),
-        distribution("fct_ns", "Completion time", "ns", "Cumulative distribution of completion times, by policy."),
-    ].filter(Boolean);
+    const charts = scenarios.map((name) => (scenarios.length > 1 ? name : undefined))
+        .flatMap((scenario) => [distribution("slowdown", "Slowdown", "ratio", scenario), distribution("fct_ns", "Completion time", "ns", scenario)])
+        .filter(Boolean);
     if (!charts.length) return null;
-    const seeds = Math.max(...policies.map((policy) => runsOf(policy).length)) > 1 && doc.kind === "compare";
+    const seeds = Math.max(...policies.map((policy) => runsOf(policy, scenarios.length > 1 ? scenarios[0] : undefined).length)) > 1 && doc.kind === "compare";
     const total = runs.reduce((n, run) => Math.max(n, (run.flows_summary || {}).count || 0), 0);
     const box = section("messages", "Messages",
         `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time. Slowdown is the completion time divided by that of the same message alone.${seeds ? " All seeds together." : ""}`);

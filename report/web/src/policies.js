@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Policies side by side: a table, and every run as a dot.
 import { axisStyle, figure, startCharts } from "./chart.js";
-import { completed, doc, mean, metric, policies, policyOf, primaryKey, runs, runsOf, scenarios, styles, usedKeys, valueOf } from "./data.js";
+import { baseline, completed, doc, mean, metric, policies, policyOf, primaryKey, runs, runsOf, scenarios, statistics, styles, usedKeys, valueOf } from "./data.js";
 import { el, section, select, table } from "./dom.js";
 import { axisUnit, html, text } from "./format.js";
 import { colour } from "./theme.js";
@@ -17,6 +17,29 @@ function isBest(value, of, more) {
     return Boolean(value) && (more ? of / Math.max(value, 1e-30) <= SAME : value <= of * SAME);
 }
 
+// " [1.19 ms, 2.14 ms]": the 95 % interval of a mean over seeds.
+function interval(s, unit) {
+    return s && s.low !== null && s.low !== undefined && s.low !== s.high ? ` [${text(s.low, unit)}, ${text(s.high, unit)}]` : "";
+}
+
+// The ratio to the baseline and its interval; without statistics to the best.
+function ratio(s, value, least) {
+    if (value === null) return "–";
+    if (!baseline || !s || s.ratio === null) return (value / least).toFixed(2);
+    const between = s.ratio_low !== null && s.ratio_low !== s.ratio_high ? ` [${s.ratio_low.toFixed(2)}, ${s.ratio_high.toFixed(2)}]` : "";
+    return `${s.ratio.toFixed(2)}${between}${!s.differs && Math.abs(s.ratio - 1) > 0.0005 ? " n.s." : ""}`;
+}
+
+// Leave out columns that repeat another one, such as the longest message where that is the run's time.
+function dropRepeated(keys, means) {
+    for (let k = keys.length - 1; k > 0; k--) {
+        const shown = (i) => means[i].map((value) => text(value, metric(keys[i]).unit)).join();
+        if (!keys.some((_, i) => i < k && shown(i) === shown(k))) continue;
+        keys.splice(k, 1);
+        means.splice(k, 1);
+    }
+}
+
 // A table of policies in one scenario: means over seeds, the best of each column marked.
 function comparison(scenario) {
     const groups = policies.map((policy) => runsOf(policy, scenario)).filter((group) => group.length);
@@ -25,6 +48,7 @@ function comparison(scenario) {
     const differs = (key) => new Set(groups.map((group) => mean(group.map((run) => valueOf(run, key))))).size > 1;
     const keys = [primary, ...usedKeys(all).filter((key) => key !== primary && key !== "sim_time_ns" && differs(key))];
     const means = keys.map((key) => groups.map((group) => mean(group.filter(completed).map((run) => valueOf(run, key)))));
+    dropRepeated(keys, means);
     const bests = keys.map((key, k) => best(means[k], metric(key).more));
     const failed = groups.some((group) => !group.every(completed));
     const columns = [
@@ -32,7 +56,7 @@ function comparison(scenario) {
         ...(failed ? [{ name: "completed", number: true }] : []),
         ...keys.flatMap((key, k) => [
             { name: metric(key).heading || metric(key).name, help: `${metric(key).name}: ${metric(key).help}`, number: true },
-            ...(k === 0 ? [{ name: "× best", help: "ratio to the best policy", number: true }] : []),
+            ...(k === 0 ? [baseline ? { name: `vs ${baseline}`, help: `ratio to ${baseline}, over runs with the same seed`, number: true } : { name: "× best", help: "ratio to the best policy", number: true }] : []),
         ]),
     ];
     const rows = groups.map((group, g) => [
@@ -41,7 +65,9 @@ function comparison(scenario) {
         ...keys.flatMap((key, k) => {
             const value = means[k][g];
             const cell = { text: text(value, metric(key).unit), best: metric(key).unit !== "count" && isBest(value, bests[k], metric(key).more) };
-            return k === 0 ? [cell, value === null ? "–" : (value / bests[0]).toFixed(2)] : [cell];
+            if (k > 0) return [cell];
+            const s = statistics(policyOf(group[0]), group[0].scenario);
+            return [{ ...cell, text: cell.text + interval(s && s[key], metric(key).unit) }, ratio(s && s[key], value, bests[0])];
         }),
     ]);
     return table(columns, rows, `Policies${scenario ? ` in ${scenario}` : ""}${seedsNote(groups)}`);
@@ -49,7 +75,19 @@ function comparison(scenario) {
 
 function seedsNote(groups) {
     const seeds = Math.max(...groups.map((group) => group.length));
-    return seeds > 1 ? `, means over ${seeds} seeds` : "";
+    const bounds = seeds > 4 ? "; [low, high]: 95 % interval (bootstrap)" : "";
+    return seeds > 1 ? `, means over ${seeds} seeds${bounds}; n.s.: the seeds do not agree which one is faster` : "";
+}
+
+// A whisker from the low to the high end of an interval.
+function whisker(params, api) {
+    const [from, to] = [api.coord([api.value(0), api.value(2)]), api.coord([api.value(1), api.value(2)])];
+    return { type: "line", shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }, style: { stroke: colour("muted"), lineWidth: 2 } };
+}
+
+function whiskers(key, scenario) {
+    return policies.map((policy, row) => [(statistics(policy, scenario) || {})[key], row])
+        .filter(([s]) => s && s.low !== null && s.low !== s.high).map(([s, row]) => [s.low, s.high, row]);
 }
 
 // A dot for each value of a policy; seeds with the same value share it. Dots of a policy are shifted a
@@ -86,6 +124,7 @@ function dotOption(key, scenario) {
             formatter: ({ data }) => `<b>${html(policies[data.value[1]])}</b>${data.seeds ? `, ${data.seeds.length > 1 ? "seeds" : "seed"} ${html(data.seeds.join(", "))}` : ", mean"}<br>${html(text(data.value[0], m.unit))}${data.status && data.status !== "completed" ? `<br>${html(data.status)}` : ""}`,
         },
         series: [
+            { type: "custom", name: "95 % interval", silent: true, renderItem: whisker, encode: { x: [0, 1], y: 2 }, data: whiskers(key, scenario), z: 0 },
             {
                 type: "scatter", name: "mean", symbol: "rect", symbolSize: [3, 24], z: 1,
                 itemStyle: { color: colour("muted"), opacity: 0.55 },
@@ -143,7 +182,7 @@ export function policiesSection() {
         startCharts();
     };
     const box = section("policies", "Policies",
-        `Every run is a dot, the bar is the mean of a policy.${seedsSentence()}`,
+        `Every run is a dot, the bar is the mean of a policy${whiskers(key).length ? ", the line its 95 % interval" : ""}.${seedsSentence()}`,
         [select("Metric", keys.map((k) => [k, metric(k).name]), key, (value) => { key = value; fill(); })]);
     box.append(charts, ...scenarios.map((name) => comparison(scenarios.length > 1 ? name : undefined)));
     fill();

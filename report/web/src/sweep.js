@@ -3,32 +3,13 @@
 // chooses which axis goes where.
 import { axisStyle, figure, legendStyle, startCharts } from "./chart.js";
 import { doc, mean, metric } from "./data.js";
+import { label, model, named, NONE } from "./grid.js";
 import { el, section, select, table } from "./dom.js";
 import { axisUnit, html, text } from "./format.js";
 import { heatColours, heatInk } from "./links.js";
 import { colour, policyStyles } from "./theme.js";
 
-const NONE = "–";
 const FIRST = ["iteration_ns", "collective_ns", "training_ns", "time_ns", "fct_max_ns", "sim_time_ns"];
-
-// The sweep as axes {name, values} with more than one value, metrics, and rows.
-function model() {
-    const { columns, roles, rows } = doc.sweep;
-    const axes = [];
-    const metrics = [];
-    columns.forEach((name, i) => {
-        const values = [...new Set(rows.map((row) => row[i]))];
-        if (roles[i] === "axis" && values.length > 1) axes.push({ name, i, values });
-        if (roles[i] === "metric" && rows.some((row) => typeof row[i] === "number" && row[i] !== 0)) metrics.push({ name, i });
-    });
-    const seed = columns.indexOf("seed");
-    if (!axes.length && seed >= 0) axes.push({ name: "seed", i: seed, values: [...new Set(rows.map((row) => row[seed]))] });
-    return { axes, metrics, rows, status: columns.indexOf("status") };
-}
-
-function label(value) {
-    return value === null ? "–" : String(value);
-}
 
 function short(name) {
     return name.split(".").slice(-2).join(".");
@@ -56,8 +37,8 @@ function heat(m, at, x, y, fixed, title, range) {
         title, label: `${metric(at.name).name} over ${x.name} and ${y.name}${title ? `, ${title}` : ""}.`, height: 84 + 30 * y.values.length,
         build: () => ({
             grid: { left: 8, right: 12, top: 6, bottom: 46, containLabel: true },
-            xAxis: { ...axisStyle(), type: "category", data: x.values.map(label), name: short(x.name), nameLocation: "middle", nameGap: 28, axisLabel: { color: colour("ink"), hideOverlap: true } },
-            yAxis: { ...axisStyle(), type: "category", data: y.values.map(label), inverse: true, name: "", axisLabel: { color: colour("ink"), hideOverlap: true } },
+            xAxis: { ...axisStyle(), type: "category", data: x.values.map((v) => named(x, v)), name: short(x.title || x.name), nameLocation: "middle", nameGap: 28, axisLabel: { color: colour("ink"), hideOverlap: true } },
+            yAxis: { ...axisStyle(), type: "category", data: y.values.map((v) => named(y, v)), inverse: true, name: "", axisLabel: { color: colour("ink"), hideOverlap: true } },
             visualMap: { show: false, ...range, dimension: 2, inRange: { color: heatColours() } },
             tooltip: { formatter: ({ data }) => tip(data.cell, [[x, x.values[data.cell.i]], [y, y.values[data.cell.j]], ...fixed], at) },
             series: [{
@@ -67,8 +48,8 @@ function heat(m, at, x, y, fixed, title, range) {
             }],
         }),
         data: () => ({
-            columns: [{ name: y.name }, ...x.values.map((v) => ({ name: `${short(x.name)} ${label(v)}`, number: true }))],
-            rows: y.values.map((vy) => [label(vy), ...x.values.map((vx) => text(valueAt(m, at, [[x, vx], [y, vy], ...fixed]).value, unit))]),
+            columns: [{ name: y.title || y.name }, ...x.values.map((v) => ({ name: `${short(x.name)} ${named(x, v)}`, number: true }))],
+            rows: y.values.map((vy) => [named(y, vy), ...x.values.map((vx) => text(valueAt(m, at, [[x, vx], [y, vy], ...fixed]).value, unit))]),
         }),
     });
 }
@@ -84,7 +65,7 @@ function ink(value, range) {
 
 function tip(v, conditions, at) {
     const unit = metric(at.name).unit;
-    const where = conditions.map(([axis, value]) => `${html(axis.name)} = ${html(label(value))}`).join("<br>");
+    const where = conditions.map(([axis, value]) => `${html(axis.title || axis.name)} = ${html(named(axis, value))}`).join("<br>");
     const spread = v.n > 1 && v.high > v.low ? `<br>${html(text(v.low, unit))} to ${html(text(v.high, unit))} in ${v.n} runs` : "";
     const failed = v.n < v.runs ? `<br>${v.runs - v.n} of ${v.runs} runs did not complete` : "";
     return `<b>${html(text(v.value, unit))}</b>${spread}${failed}<br>${where}`;
@@ -96,14 +77,14 @@ function lines(m, at, x, by, fixed, title, range) {
     const unit = metric(at.name).unit;
     const scale = axisUnit(unit, range.max);
     const values = by ? by.values : [null];
-    const styles = policyStyles(values.map(label));
-    const all = values.map((v) => ({ name: by ? label(v) : metric(at.name).name, points: x.values.map((vx) => valueAt(m, at, [[x, vx], ...(by ? [[by, v]] : []), ...fixed])), v }));
+    const styles = policyStyles(values.map((v) => (by ? named(by, v) : label(v))));
+    const all = values.map((v) => ({ name: by ? named(by, v) : metric(at.name).name, points: x.values.map((vx) => valueAt(m, at, [[x, vx], ...(by ? [[by, v]] : []), ...fixed])), v }));
     return figure({
         title, label: `${metric(at.name).name} over ${x.name}${by ? `, a line for each ${by.name}` : ""}${title ? `, ${title}` : ""}.`, height: 270,
         build: () => ({
             legend: by ? legendStyle() : undefined,
             grid: { left: 8, right: 24, top: by ? 44 : 26, bottom: 40, containLabel: true },
-            xAxis: { ...axisStyle(), type: "category", data: x.values.map(label), name: short(x.name), nameLocation: "middle", nameGap: 26, axisLabel: { color: colour("ink"), hideOverlap: true } },
+            xAxis: { ...axisStyle(), type: "category", data: x.values.map((v) => named(x, v)), name: short(x.title || x.name), nameLocation: "middle", nameGap: 26, axisLabel: { color: colour("ink"), hideOverlap: true } },
             yAxis: { ...axisStyle(), type: "value", min: 0, max: range.max * 1.05, name: scale.name, nameTextStyle: { color: colour("muted"), align: "left" }, nameGap: 8, axisLabel: { color: colour("muted"), formatter: scale.label, showMaxLabel: false } },
             tooltip: { trigger: "item", formatter: ({ seriesIndex, dataIndex }) => tip(all[seriesIndex].points[dataIndex], [[x, x.values[dataIndex]], ...(by ? [[by, all[seriesIndex].v]] : []), ...fixed], at) },
             series: all.map((line) => {
@@ -116,7 +97,7 @@ function lines(m, at, x, by, fixed, title, range) {
         }),
         data: () => ({
             columns: [{ name: x.name }, ...all.map((line) => ({ name: line.name, number: true }))],
-            rows: x.values.map((vx, i) => [label(vx), ...all.map((line) => text(line.points[i].value, unit))]),
+            rows: x.values.map((vx, i) => [named(x, vx), ...all.map((line) => text(line.points[i].value, unit))]),
         }),
     });
 }
@@ -137,7 +118,7 @@ function multiples(m, chosen) {
     const fixed = rest.map((a) => [a, a.values[chosen.fixed[a.name]]]);
     const range = bounds(m, at);
     const one = (kind, extra, title) => (kind === "heat" ? heat(m, at, x, y, extra, title, range) : lines(m, at, x, y, extra, title, range));
-    const of = by ? by.values.map((v) => [[...fixed, [by, v]], `${short(by.name)} = ${label(v)}`]) : [[fixed, null]];
+    const of = by ? by.values.map((v) => [[...fixed, [by, v]], `${short(by.name)} = ${named(by, v)}`]) : [[fixed, null]];
     const scale = axisUnit(metric(at.name).unit, range.max);
     const caption = `${metric(at.name).name}${scale.name ? ` in ${scale.name}` : ""}`;
     return [
@@ -165,7 +146,7 @@ function distinct(chosen, changed, axes) {
 }
 
 function controls(m, chosen, refill) {
-    const names = m.axes.map((a) => [a.name, a.name]);
+    const names = m.axes.map((a) => [a.name, a.title || a.name]);
     const pick = (key, caption, options) => select(caption, options, chosen[key], (value) => {
         const before = chosen[key];
         chosen[key] = value;
@@ -180,7 +161,7 @@ function controls(m, chosen, refill) {
         pick("x", "Across", names),
         ...(m.axes.length > 1 ? [pick("y", "Down, and lines", [[NONE, "none"], ...names])] : []),
         ...(m.axes.length > 2 ? [pick("by", "Small multiples", [[NONE, "none"], ...names])] : []),
-        ...rest.map((axis) => select(axis.name, axis.values.map((v, i) => [i, label(v)]), chosen.fixed[axis.name], (v) => { chosen.fixed[axis.name] = Number(v); refill(); })),
+        ...rest.map((axis) => select(axis.title || axis.name, axis.values.map((v, i) => [i, named(axis, v)]), chosen.fixed[axis.name], (v) => { chosen.fixed[axis.name] = Number(v); refill(); })),
     ];
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where the time went: the critical path by cause, by place, by collective and by layer.
 import { axisStyle, figure, legendStyle } from "./chart.js";
-import { completed, detailed, doc, mean, meaning, nameOf, operation, PARTS, partKeys, partName, policies, runs, runsOf, scenarios, shownRun } from "./data.js";
+import { completed, detailed, doc, mean, meaning, nameOf, operation, PARTS, partKeys, partName, policies, policyOf, runs, runsOf, scenarios, shownRun } from "./data.js";
 import { el, section } from "./dom.js";
 import { axisUnit, html, share, text } from "./format.js";
 import { colour } from "./theme.js";
@@ -59,14 +59,16 @@ function meanParts(list) {
 
 const KINDS = { flow: "the last message", collective: "the collective that ended last", training: "the slowest rank", job: "the last job" };
 
+// A chart for each scenario, with a bar for each policy.
 function byPolicy() {
-    const bars = [];
-    for (const scenario of scenarios)
-        for (const policy of policies) {
-            const group = runsOf(policy, scenarios.length > 1 ? scenario : undefined).filter((run) => run.slowest && run.slowest.parts);
-            if (group.length) bars.push({ name: nameOf(group[0]), parts: meanParts(group.map((run) => run.slowest.parts)), note: group.length > 1 ? `mean of ${group.length} runs` : "" });
-        }
-    return bars;
+    return scenarios.map((scenario) => {
+        const groups = policies.map((policy) => runsOf(policy, scenarios.length > 1 ? scenario : undefined).filter((run) => run.slowest && run.slowest.parts));
+        const bars = groups.filter((group) => group.length).map((group) => ({
+            name: policyOf(group[0]), parts: meanParts(group.map((run) => run.slowest.parts)), note: group.length > 1 ? `mean of ${group.length} runs` : "",
+        }));
+        const where = scenarios.length > 1 ? ` in ${scenario}` : "";
+        return bars.length ? stacked(bars, `The critical path of every policy, by cause${where}.`, `By policy${where}`) : null;
+    }).filter(Boolean);
 }
 
 function slowestOf(run) {
@@ -117,7 +119,7 @@ function places(run) {
     }
     const bars = [...at].map(([name, parts]) => ({ name, parts })).sort((a, b) => sum(b.parts) - sum(a.parts)).slice(0, 12);
     if (!bars.length) return null;
-    return stacked(bars, "Places on the critical path, by the time spent there.", "Where on the way");
+    return stacked(bars, "Places on the critical path, by the time spent there.", doc.kind === "compare" ? `Where on the way of ${nameOf(run)}` : "Where on the way");
 }
 
 // The charts of one run.
@@ -142,7 +144,7 @@ export function timeSection(follow) {
         fallback.length ? "Computing, and communication that computing did not hide." :
             "The chain of events that ended last, backwards from its end: every nanosecond has one cause.",
         parts && detailed.length > 1 ? [follow.control()] : []);
-    if (bars.length) box.append(stacked(bars, "The critical path of every policy, by cause.", "By policy"));
+    box.append(...bars);
     if (fallback.length) box.append(stacked(fallback, "Computing and exposed communication."));
     if (parts) {
         const body = el("div");
