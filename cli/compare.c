@@ -13,9 +13,13 @@
 #include "cli/result_set.h"
 #include "cli/signals.h"
 #include "cli/simulate.h"
+#include "cli/terminal.h"
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "sim/sim.h"
 #include "study/pool.h"
+
+#define COST_FROM_S 5 // wall time: the estimate of a longer comparison is shown
 
 /* ---- the runs ---- */
 
@@ -166,6 +170,22 @@ static void on_progress(void *ctx, const struct pool_progress *p)
     pool_line_show(&c->line, p);
 }
 
+// Say before it begins how long all runs will take, by the cost of the first; only if that is long.
+static void show_cost(const struct compare *c)
+{
+    struct err ignored = {0};
+    char clock[CLOCK_TEXT];
+    struct sim *sim = sim_new(scenario_spec(c->list[0].scenario), &ignored);
+    double jobs = (double)(c->options->jobs < c->n ? c->options->jobs : c->n), wall_s = 0;
+    if (sim)
+        wall_s = sim_estimate(sim).wall_s * (double)c->n / jobs;
+    sim_free(sim);
+    err_free(&ignored);
+    if (wall_s > COST_FROM_S)
+        fprintf(stderr, "%zu runs, about %s with %.0f at a time\n", c->n, clock_text(wall_s, clock),
+                jobs);
+}
+
 static void run_all(struct compare *c)
 {
     struct pool_ops ops = {.ctx = c,
@@ -176,6 +196,8 @@ static void run_all(struct compare *c)
                            .death_signal = SIGTERM}; // end with the results so far
     c->line.noun = "runs";
     signals_phase("comparing");
+    if (progress_wanted(c->options))
+        show_cost(c);
     c->interrupted = pool_run(&ops, c->n, c->options->jobs) != 0;
     pool_line_clear(&c->line);
 }
