@@ -18,8 +18,11 @@ report-assets: build # the charts of `collwire report`, from npm
 install: build # PREFIX=/usr/local; DESTDIR is put before it
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
-demo: build
-	$(BUILD)/collwire compare scenarios/collectives/allreduce-1d.json --cc none,window,dcqcn
+demo: # builds the program and the charts, but no tests
+	@sh cmake/setup.sh --report
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
+	@cmake --build $(BUILD) --target collwire report-assets
+	@sh cmake/demo.sh $(BUILD)/collwire
 
 test:
 	@sh cmake/setup.sh --tests

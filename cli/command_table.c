@@ -39,6 +39,24 @@ static const char compare_text[] =
     "  collwire compare job.json --cc 'none,dcqcn:scaled{rate_ai=40Mbps}'\n"
     "  collwire compare a.json b.json --cc dcqcn,swift --baseline dcqcn";
 
+static const char sweep_text[] =
+    "Runs all combinations of the values that --vary gives to keys of the scenario, of the "
+    "policies of "
+    "--cc and of --seeds, in parallel. Paths are those of --set.\n\n"
+    "The directory (out/NAME-sweep) then holds results.sqlite, the store, with a row and the "
+    "metrics.json of "
+    "each point, and sweep.csv, with a row for each point. A point that has finished is not run "
+    "again: the same command after an interruption runs the rest, and one with more values runs "
+    "those. What identifies a point are the scenario with all defaults, the contents of the files "
+    "that "
+    "it names, and the version of the program. Points write no captures.\n\n"
+    "  collwire sweep job.json --vary switch.buffer=8MB,32MB --cc none,dcqcn\n"
+    "  collwire sweep job.json --vary 'switch.ecn.kmin=50KB,100KB;switch.ecn.kmax=200KB,400KB'\n"
+    "  collwire sweep ring.json --sizes 1KB:1GB --cc none,swift\n"
+    "  collwire sweep job.json --vary cc.kind=dcqcn,hpcc --seeds 5 --dry-run\n"
+    "  collwire sweep job.json --vary ... --shard 1/4 --out out/part1\n"
+    "  collwire sweep --merge out/part1 out/part2 --out out/all";
+
 static const char explain_text[] =
     "Prints all explanations of a run that is in DIR, the most important first, and with --against "
     "why it took longer or shorter than another one.\n\n"
@@ -83,6 +101,8 @@ const struct command commands[] = {
     {"run", "simulate one scenario", "SCENARIO", run_text, command_run, COMPLETE_FILES, false},
     {"compare", "scenarios under several policies, side by side", "SCENARIO...", compare_text,
      command_compare, COMPLETE_FILES, false},
+    {"sweep", "every combination of values of some keys, resumable", "SCENARIO", sweep_text,
+     command_sweep, COMPLETE_FILES, false},
     {"explain", "why a run took its time, or why two runs differ", "DIR", explain_text,
      command_explain, COMPLETE_FOLDERS, false},
     {"report", "results as a page of charts and tables: DIR/report.html", "DIR", report_text,

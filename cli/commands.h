@@ -39,6 +39,7 @@ const struct command *command_named(const char *name);
 
 int command_run(const struct options *o);
 int command_compare(const struct options *o);
+int command_sweep(const struct options *o);
 int command_explain(const struct options *o);
 int command_validate(const struct options *o);
 int command_list(const struct options *o);

@@ -11,7 +11,7 @@
 #include "report/headline.h"
 #include "study/comparison.h"
 
-enum { REASONS_MAX = 3, DIFFERS_PERCENT = 1 };
+enum { REASONS_MAX = 3, DIFFERS_PERCENT = 1, BASELINE_PERCENT = 10 };
 
 /* ---- files ---- */
 
@@ -138,6 +138,25 @@ static bool pair_of(const struct outcome *base, const struct outcome *o, const s
     return false;
 }
 
+// What costs the baseline itself most: the same holds for the other policies.
+static void print_baseline(const struct group *g, size_t width)
+{
+    const struct outcome *base = g->baseline;
+    if (!base || base->n_completed == 0)
+        return;
+    const json_t *costs = base->rows[0]->costs;
+    const json_t *first = json_array_get(json_object_get(costs, "reasons"), 0);
+    json_int_t saving = json_integer_value(json_object_get(first, "saving_ns"));
+    json_int_t total =
+        json_integer_value(json_object_get(json_object_get(costs, "slowest"), "total_ns"));
+    const char *sentence = json_string_value(json_object_get(first, "sentence"));
+    if (!sentence || saving * 100 < total * BASELINE_PERCENT)
+        return;
+    char *text = text_format("%s itself: %s", base->policy, sentence);
+    terminal_wrap(stdout, text, 0, 2, width);
+    free(text);
+}
+
 // Why policies differ from the baseline, by the critical paths of a pair of runs.
 static void print_why(const struct group *g, size_t width)
 {
@@ -177,7 +196,8 @@ static void print_heading(const struct compare *c, const struct group *g, size_t
 static void print_group(const struct compare *c, const struct group *g, size_t width)
 {
     print_heading(c, g, width);
-    char *table = comparison_table(g, width, terminal_colours(stdout));
+    struct table_style style = {"policy", width, terminal_colours(stdout), true};
+    char *table = comparison_table(g, &style);
     puts(table); // libsmartcols escapes control characters
     free(table);
     print_legend(g, width);
@@ -186,6 +206,7 @@ static void print_group(const struct compare *c, const struct group *g, size_t w
     print_identical(g, width);
     print_failures(g, width);
     print_why(g, width);
+    print_baseline(g, width);
 }
 
 /* ---- all ---- */

@@ -212,7 +212,11 @@ bool options_print_results(const struct options *o)
     return !o->quiet || o->format != FORMAT_TABLE;
 }
 
-void options_free(struct options *o) { free(o->sets); }
+void options_free(struct options *o)
+{
+    free(o->sets);
+    free(o->vary.list);
+}
 
 void errors_print(struct err *err)
 {

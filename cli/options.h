@@ -28,12 +28,15 @@ struct options {
     size_t n_sets;
     struct cc_catalogue policies;
     uint64_t seeds, jobs;
-    const char *file;     // for import and workload: NULL = stdout
-    const char *parallel; // for workload
-    uint64_t passes;      // for import
-    double compute_scale; // for import
-    int format;           // enum format
-    int progress;         // enum progress
+    struct texts vary;         // for sweep
+    const char *sizes, *shard; // for sweep
+    bool list, dry_run, merge; // for sweep
+    const char *file;          // for import and workload: NULL = stdout
+    const char *parallel;      // for workload
+    uint64_t passes;           // for import
+    double compute_scale;      // for import
+    int format;                // enum format
+    int progress;              // enum progress
     bool quiet, plain, print, help, version;
 };
 

@@ -232,4 +232,36 @@ struct simulated simulate(const struct scenario *scenario, const char *dir, bool
     return run;
 }
 
+struct simulated simulate_in_memory(const struct scenario *scenario, bool plain)
+{
+    struct simulated run = {.code = EXIT_BAD_USE};
+    struct err err = {0};
+    const struct spec *spec = scenario_spec(scenario);
+    uint64_t limit_bytes = simulate_memory_limit(spec);
+    signals_phase("building the network");
+    struct sim *sim = sim_new(spec, &err);
+    struct estimate cost = {0};
+    if (sim)
+        cost = sim_estimate(sim);
+    if (sim && simulate_check_memory(&cost, limit_bytes, &err) == 0) {
+        struct sim_watch watch = {.memory_low = memory_low};
+        if (plain)
+            sim_set_plain(sim);
+        memory_guard(limit_bytes);
+        sim_run(sim, &watch);
+        signals_phase("writing the results");
+        struct result *r = sim_result(sim);
+        sim_packets_free(sim);
+        run.metrics = metrics_json(r, scenario_resolved(scenario));
+        run.wall_s = r->wall_s;
+        run.packet_hops = (double)r->packet_hops;
+        run.out_of_memory = r->reason && strncmp(r->reason, "out of memory", 13) == 0;
+        run.code = exit_code(r->status, true);
+        result_free(r);
+    }
+    errors_print(&err);
+    kept = sim;
+    return run;
+}
+
 void simulated_free(struct simulated *run) { free(run->metrics); }

@@ -13,12 +13,17 @@ struct simulated {
     char *metrics; // text of metrics.json, even if it could not be written; NULL = nothing ran
     bool written;  // all files are installed
     char id[33];   // id of the set of files
+    /* of simulate_in_memory() */
+    double wall_s, packet_hops;
+    bool out_of_memory;
 };
 
 // Simulate into `dir`, with the reference engine if `plain`; shows progress on stderr and prints
 // errors.
 struct simulated simulate(const struct scenario *scenario, const char *dir, bool plain,
                           bool show_progress);
+// Simulate without files: only the metrics are made. Prints errors.
+struct simulated simulate_in_memory(const struct scenario *scenario, bool plain);
 void simulated_free(struct simulated *run);
 
 // Bytes of memory that `limits.memory` allows on this machine; to be called before the network is

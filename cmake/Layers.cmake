@@ -86,7 +86,9 @@ collwire_layer(config
 
 collwire_layer(study # pools of runs and what is made of their results
   ALLOW engine report/csv.h report/metric.h report/rows.h ev.h jansson.h libsmartcols.h
-  LIBS ev PkgConfig::jansson PkgConfig::smartcols m)
+        sha2.h sqlite3.h zlib.h
+  LIBS ev PkgConfig::jansson PkgConfig::libmd PkgConfig::smartcols PkgConfig::sqlite3
+       PkgConfig::zlib m)
 
 collwire_layer(cli
   ALLOW engine trace sim report config study jansson.h sha2.h

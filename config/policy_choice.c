@@ -12,51 +12,6 @@
 
 static const char option[] = "--cc";
 
-/* ---- text ---- */
-
-// The length of the part of `text` before `separator` or the end.
-static size_t part_length(const char *text, char separator)
-{
-    int depth = 0;
-    bool quoted = false;
-    size_t i = 0;
-    for (; text[i] != '\0'; i++) {
-        if (text[i] == '\\' && quoted && text[i + 1] != '\0')
-            i++;
-        else if (text[i] == '"')
-            quoted = !quoted;
-        else if (!quoted && strchr("{[(", text[i]))
-            depth++;
-        else if (!quoted && strchr("}])", text[i]))
-            depth--;
-        else if (!quoted && depth <= 0 && text[i] == separator)
-            break;
-    }
-    return i;
-}
-
-size_t text_split(const char *text, char separator, char ***parts)
-{
-    size_t n = 0;
-    *parts = NULL;
-    for (;;) {
-        size_t length = part_length(text, separator);
-        *parts = memory_resize(*parts, n + 1, sizeof **parts);
-        (*parts)[n++] = text_format("%.*s", (int)length, text);
-        text += length;
-        if (*text == '\0')
-            return n;
-        text++;
-    }
-}
-
-static void parts_free(char **parts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free(parts[i]);
-    free(parts);
-}
-
 /* ---- the sets of a choice ---- */
 
 static void add_set(struct policy_choice *choice, char *path, char *value)
@@ -129,7 +84,7 @@ static void add_settings(struct policy_choice *choice, const struct scenario *ba
         else
             add_key(choice, base, ops, parts[i], equals + 1, err);
     }
-    parts_free(parts, n);
+    texts_free(parts, n);
 }
 
 // Add the set that replaces `cc`, unless the policy is the scenario's already.
@@ -231,7 +186,7 @@ size_t policy_choices_read(const char *list, const struct scenario *base,
             if (scenario_runs(base, policies->policies[p]))
                 add(&c, policies->policies[p]->name);
     }
-    parts_free(parts, n);
+    texts_free(parts, n);
     *choices = c.list;
     return c.n;
 }

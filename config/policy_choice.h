@@ -16,10 +16,6 @@ struct policy_choice {
     size_t n_sets;
 };
 
-// Divide a text at `separator` outside of brackets and quotes; returns the number of parts, and the
-// parts (each to be freed, and the list).
-size_t text_split(const char *text, char separator, char ***parts);
-
 // Read a list of policies, separated by commas; "all" is every policy that exactly one transport of the
 // scenario runs. Adds an error for every mistake, each with the near miss. Returns the number of
 // policies in *choices, to be freed with policy_choices_free().

@@ -5,6 +5,7 @@
 #include "engine/text.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,4 +49,47 @@ char *text_format(const char *format, ...)
     vfprintf(out, format, args);
     va_end(args);
     return text_close(out, &t);
+}
+
+// The length of the part of `text` before `separator` or the end.
+static size_t part_length(const char *text, char separator)
+{
+    int depth = 0;
+    bool quoted = false;
+    size_t i = 0;
+    for (; text[i] != '\0'; i++) {
+        if (text[i] == '\\' && quoted && text[i + 1] != '\0')
+            i++;
+        else if (text[i] == '"')
+            quoted = !quoted;
+        else if (!quoted && strchr("{[(", text[i]))
+            depth++;
+        else if (!quoted && strchr("}])", text[i]))
+            depth--;
+        else if (!quoted && depth <= 0 && text[i] == separator)
+            break;
+    }
+    return i;
+}
+
+size_t text_split(const char *text, char separator, char ***parts)
+{
+    size_t n = 0;
+    *parts = NULL;
+    for (;;) {
+        size_t length = part_length(text, separator);
+        *parts = memory_resize(*parts, n + 1, sizeof **parts);
+        (*parts)[n++] = text_format("%.*s", (int)length, text);
+        text += length;
+        if (*text == '\0')
+            return n;
+        text++;
+    }
+}
+
+void texts_free(char **parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(parts[i]);
+    free(parts);
 }

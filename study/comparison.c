@@ -238,7 +238,7 @@ struct comparison *comparison_new(const struct rows *rows, const char *baseline)
         }
         double *x = memory_zeroed(2 * c->n_seeds, sizeof *x);
         for (size_t o = 0; o < group->n; o++) {
-            group->outcomes[o].identical = !group->job && identical(&group->outcomes[o]);
+            group->outcomes[o].identical = identical(&group->outcomes[o]);
             for (size_t column = 0; column < ROW_COLUMNS; column++)
                 summarize(&group->outcomes[o], group->baseline, column, x, x + c->n_seeds, &r);
         }

@@ -53,5 +53,12 @@ bool column_differs(const struct outcome *o, size_t column);
 // The statistics as a JSON list, one item for each group and policy.
 json_t *comparison_json(const struct comparison *c);
 
-// A group as a table of at most `width` columns, with colours for a terminal; to be freed.
-char *comparison_table(const struct group *g, size_t width, bool colours);
+struct table_style {
+    const char *heading; // of the first column
+    size_t width;        // most columns of the terminal
+    bool colours;        // for a terminal
+    bool ratios;         // to the baseline, and the mark of the best
+};
+
+// A group as a table; to be freed.
+char *comparison_table(const struct group *g, const struct table_style *style);

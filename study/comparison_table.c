@@ -231,72 +231,82 @@ static char *lines_trimmed(char *text)
     return text;
 }
 
-static void line_add(struct libscols_table *table, const struct group *g, const struct outcome *o,
-                     struct scale headline, const struct shown *shown, size_t n)
+struct table {
+    const struct group *group;
+    const struct table_style *style;
+    bool ratios;
+    char *against;
+    struct shown first, shown[N_ORDER + 1]; // the headline, and what fits beside it
+    size_t n;
+};
+
+static void line_add(struct libscols_table *lines, const struct table *t, const struct outcome *o)
 {
-    struct libscols_line *line = scols_table_new_line(table, NULL);
+    struct libscols_line *line = scols_table_new_line(lines, NULL);
     char cell[CELL];
     size_t at = 0;
     policy_cell(o, cell);
     scols_line_set_data(line, at++, cell);
-    headline_cell(o, g->headline, headline, cell);
+    headline_cell(o, t->first.column, t->first.scale, cell);
     scols_line_set_data(line, at++, cell);
-    if (g->n > 1) {
-        ratio_cell(g, o, cell);
+    if (t->ratios) {
+        ratio_cell(t->group, o, cell);
         scols_line_set_data(line, at++, cell);
     }
-    for (size_t i = 0; i < n; i++) {
-        mean_cell(o, shown[i].column, shown[i].scale, cell);
+    for (size_t i = 0; i < t->n; i++) {
+        mean_cell(o, t->shown[i].column, t->shown[i].scale, cell);
         scols_line_set_data(line, at++, cell);
     }
-    scols_line_set_data(line, at, o->best ? best_mark : "");
-    if (o->best)
+    bool best = t->ratios && o->best;
+    scols_line_set_data(line, at, best ? best_mark : "");
+    if (best)
         scols_line_set_color(line, "green");
     else if (o->n_completed < o->n)
         scols_line_set_color(line, "red");
 }
 
-// The width of the policy, headline, ratio and mark columns.
-static size_t fixed_width(const struct group *g, struct scale scale, const char *const *headings)
+// The width of all columns but those that are chosen.
+static size_t fixed_width(const struct table *t)
 {
-    size_t policy = strlen("policy"), time = strlen(headings[0]), ratio = strlen(headings[1]);
+    const struct group *g = t->group;
+    size_t policy = strlen(t->style->heading), time = strlen(t->first.heading),
+           ratio = strlen(t->against), gap = sizeof separator - 1;
     char cell[CELL];
     for (size_t o = 0; o < g->n; o++) {
         policy_cell(&g->outcomes[o], cell);
         policy = larger(policy, strlen(cell));
-        headline_cell(&g->outcomes[o], g->headline, scale, cell);
+        headline_cell(&g->outcomes[o], t->first.column, t->first.scale, cell);
         time = larger(time, strlen(cell));
         ratio_cell(g, &g->outcomes[o], cell);
         ratio = larger(ratio, strlen(cell));
     }
-    size_t gap = sizeof separator - 1;
-    return policy + gap + time + (g->n > 1 ? gap + ratio : 0) + gap + sizeof best_mark - 1;
+    return policy + gap + time + (t->ratios ? 2 * gap + ratio + sizeof best_mark - 1 : 0);
 }
 
-char *comparison_table(const struct group *g, size_t width, bool colours)
+char *comparison_table(const struct group *g, const struct table_style *style)
 {
-    struct libscols_table *table = scols_new_table();
-    struct shown shown[N_ORDER + 1],
-        first = {.column = g->headline, .scale = scale_of(g, g->headline)};
-    char *against = text_format("vs %s", g->baseline->policy), *text = NULL;
-    heading_make(&first);
-    const char *const headings[] = {first.heading, against};
-    size_t fixed = fixed_width(g, first.scale, headings);
-    size_t n = columns_choose(g, width > fixed ? width - fixed : 0, shown);
-    scols_table_set_column_separator(table, separator);
-    scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-    scols_table_enable_colors(table, colours);
-    scols_table_new_column(table, "policy", 0, 0);
-    scols_table_new_column(table, first.heading, 0, SCOLS_FL_RIGHT);
-    if (g->n > 1)
-        scols_table_new_column(table, against, 0, SCOLS_FL_RIGHT);
-    for (size_t i = 0; i < n; i++)
-        scols_table_new_column(table, shown[i].heading, 0, SCOLS_FL_RIGHT);
-    scols_table_new_column(table, "", 0, 0);
+    struct table t = {.group = g, .style = style, .ratios = style->ratios && g->n > 1};
+    struct libscols_table *lines = scols_new_table();
+    char *text = NULL;
+    t.against = text_format("vs %s", g->baseline->policy);
+    t.first = (struct shown){.column = g->headline, .scale = scale_of(g, g->headline)};
+    heading_make(&t.first);
+    size_t fixed = fixed_width(&t);
+    t.n = columns_choose(g, style->width > fixed ? style->width - fixed : 0, t.shown);
+    scols_table_set_column_separator(lines, separator);
+    scols_table_set_termforce(lines, SCOLS_TERMFORCE_NEVER);
+    scols_table_enable_colors(lines, style->colours);
+    scols_table_new_column(lines, style->heading, 0, 0);
+    scols_table_new_column(lines, t.first.heading, 0, SCOLS_FL_RIGHT);
+    if (t.ratios)
+        scols_table_new_column(lines, t.against, 0, SCOLS_FL_RIGHT);
+    for (size_t i = 0; i < t.n; i++)
+        scols_table_new_column(lines, t.shown[i].heading, 0, SCOLS_FL_RIGHT);
+    scols_table_new_column(lines, "", 0, 0);
     for (size_t o = 0; o < g->n; o++)
-        line_add(table, g, &g->outcomes[o], first.scale, shown, n);
-    scols_print_table_to_string(table, &text);
-    scols_unref_table(table);
-    free(against);
+        line_add(lines, &t, &g->outcomes[o]);
+    scols_print_table_to_string(lines, &text);
+    scols_unref_table(lines);
+    free(t.against);
     return lines_trimmed(text);
 }

@@ -151,6 +151,15 @@ static void on_pipe(struct ev_loop *ev, ev_io *w, int revents)
         ev_io_stop(ev, w);
 }
 
+// Start no other task and end the workers; a second call kills them.
+static void interrupt(struct pool *pool, int number)
+{
+    for (size_t i = 0; i < pool->jobs; i++)
+        if (pool->workers[i].pid > 0)
+            kill(pool->workers[i].pid, pool->interrupted ? SIGKILL : SIGTERM);
+    pool->interrupted = number;
+}
+
 static void start(struct pool *pool, struct worker *worker, size_t task);
 
 static void start_more(struct pool *pool)
@@ -166,6 +175,8 @@ static void report(struct pool *pool, const struct pool_end *end)
     pool->ended_expected_s += expected(pool, end->task);
     pool->ended_wall_s += end->wall_s;
     pool->ops->ended(pool->ops->ctx, end);
+    if (pool->ops->stop && *pool->ops->stop && !pool->interrupted)
+        interrupt(pool, SIGTERM);
 }
 
 static void on_child(struct ev_loop *ev, ev_child *w, int revents)
@@ -247,10 +258,7 @@ static void on_signal(struct ev_loop *ev, ev_signal *w, int revents)
         show(pool);
         return;
     }
-    for (size_t i = 0; i < pool->jobs; i++)
-        if (pool->workers[i].pid > 0)
-            kill(pool->workers[i].pid, pool->interrupted ? SIGKILL : SIGTERM);
-    pool->interrupted = w->signum;
+    interrupt(pool, w->signum);
 }
 
 static void on_tick(struct ev_loop *ev, ev_timer *w, int revents)

@@ -34,7 +34,8 @@ struct pool_ops {
     void (*progress)(void *ctx, const struct pool_progress *p); // NULL = none
     double progress_s;                                          // 0 = only on SIGUSR1
     const double *expected_s; // [n] estimated time of each task, for `left_s`; NULL = equal
-    int death_signal;         // sent to workers if the parent dies
+    const bool *stop; // if it becomes true in `ended`, the rest is interrupted; NULL = never
+    int death_signal; // sent to workers if the parent dies
 };
 
 // Run `n` tasks with up to `jobs` workers at a time, in order. Blocks. SIGINT, SIGTERM and SIGHUP end

@@ -37,6 +37,11 @@ static size_t column(const char *key)
     return c;
 }
 
+static char *table_of(const struct group *g, size_t width, bool colours)
+{
+    return comparison_table(g, &(struct table_style){"policy", width, colours, true});
+}
+
 static void test_statistics(void **state)
 {
     (void)state;
@@ -82,7 +87,7 @@ static void test_best_and_table(void **state)
     add(&rows, "dcqcn:a_preset{with=settings,of=length}", 1, 5610000, 4100000, 0);
     add(&rows, "gone", 1, 0, 0, 0);
     struct comparison *c = comparison_new(&rows, "none");
-    char *table = comparison_table(&c->groups[0], 90, false);
+    char *table = table_of(&c->groups[0], 90, false);
     assert_string_equal(
         table,
         "policy                            time (ms)  vs none  max queue (MB)  pauses\n"
@@ -91,10 +96,10 @@ static void test_best_and_table(void **state)
         "dcqcn:a_preset{with=settings,o..       5.61     2.91            4.10       0\n"
         "gone                                 failed        -               -       -");
     free(table);
-    table = comparison_table(&c->groups[0], 60, false); // what does not fit is left out
+    table = table_of(&c->groups[0], 60, false); // what does not fit is left out
     assert_null(strstr(table, "max queue"));
     free(table);
-    table = comparison_table(&c->groups[0], 80, true);
+    table = table_of(&c->groups[0], 80, true);
     assert_non_null(strstr(table, "\033[32mswift"));
     free(table);
     comparison_free(c);
@@ -117,7 +122,7 @@ static void test_few_seeds(void **state)
     assert_true(g->outcomes[2].columns[g->headline].mixed);
     assert_false(column_differs(&g->outcomes[2], g->headline));
     assert_int_equal(g->outcomes[1].n_completed, 3);
-    char *table = comparison_table(g, 80, false);
+    char *table = table_of(g, 80, false);
     assert_string_equal(table, "policy        time (ns)    vs none  max queue (B)\n"
                                "none        101 102 103          1            500\n"
                                "above   201 202 203 n/a       1.98            500\n"

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Hashes a scenario and its files (SHA-256, FIPS 180-4).
+#include "study/point_hash.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/text.h"
+
+// Add a text with its length, so that no two lists of texts are the same bytes.
+static void add_text(SHA2_CTX *sha, const char *text)
+{
+    char length[32];
+    int n = snprintf(length, sizeof length, "%zu:", strlen(text));
+    SHA256Update(sha, (const uint8_t *)length, (size_t)n);
+    SHA256Update(sha, (const uint8_t *)text, strlen(text));
+}
+
+static void add_file(SHA2_CTX *sha, const char *dir, const char *name)
+{
+    unsigned char buffer[65536];
+    struct stat about;
+    ssize_t got;
+    char *path = text_format("%s%s%s", name[0] == '/' ? "" : dir, name[0] == '/' ? "" : "/", name);
+    int file = *name != '\0' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    free(path);
+    if (file < 0)
+        return;
+    if (fstat(file, &about) == 0 && S_ISREG(about.st_mode)) {
+        char size[32];
+        snprintf(size, sizeof size, "%lld bytes", (long long)about.st_size);
+        add_text(sha, name);
+        add_text(sha, size);
+        while ((got = read(file, buffer, sizeof buffer)) > 0)
+            SHA256Update(sha, buffer, (size_t)got);
+    }
+    close(file);
+}
+
+static void add_files(SHA2_CTX *sha, const char *dir, const json_t *json)
+{
+    const char *key;
+    json_t *value;
+    size_t i;
+    if (json_is_string(json))
+        add_file(sha, dir, json_string_value(json));
+    json_array_foreach(json, i, value) add_files(sha, dir, value);
+    if (json_is_object(json))
+        json_object_foreach((json_t *)(uintptr_t)json, key, value) add_files(sha, dir, value);
+}
+
+void point_hash(const char *resolved, const char *dir, const char *version, char hash[POINT_HASH])
+{
+    SHA2_CTX sha;
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    json_t *json = json_loads(resolved, 0, NULL);
+    SHA256Init(&sha);
+    add_text(&sha, version);
+    add_text(&sha, resolved);
+    add_files(&sha, dir, json);
+    SHA256Final(digest, &sha);
+    json_decref(json);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(hash + 2 * i, 3, "%02x", digest[i]);
+}
