@@ -181,6 +181,12 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)
 endif()
 
+collwire_script_test(theory_reasons_series theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_series.py ${PROJECT_SOURCE_DIR})
+
+collwire_script_test(theory_reasons_series_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_series.py ${PROJECT_SOURCE_DIR} all)
+
 collwire_script_test(theory_study theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_study.py ${PROJECT_SOURCE_DIR})
 

@@ -72,7 +72,7 @@ function runSentence(run) {
     if (run.collectives) return collectiveSentence(run);
     const flows = run.flows_summary;
     if (flows && flows.fct_ns && flows.fct_ns.max) {
-        const slow = flows.slowdown && flows.slowdown.max ? `, up to ${text(flows.slowdown.max, "ratio")} times as long as alone` : "";
+        const slow = flows.slowdown && flows.slowdown.max ? `, up to ${flows.slowdown.max.toFixed(flows.slowdown.max < 10 ? 1 : 0)} times as long as alone` : "";
         return `${plural(flows.count, "message")} took up to ${text(flows.fct_ns.max, "ns")}${slow}.`;
     }
     return `The run took ${text(run.sim_time_ns, "ns")}.`;

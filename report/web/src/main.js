@@ -74,7 +74,8 @@ function head() {
 function figures() {
     if (doc.kind !== "run") return null;
     const primary = primaryKey();
-    const hidden = ["fct_mean_ns", "jain", ...(primary === "sim_time_ns" ? [] : ["sim_time_ns"])];
+    const few = ((runs[0].flows_summary || {}).count || 0) < 100; // too few for a percentile
+    const hidden = ["fct_mean_ns", "jain", ...(few ? ["fct_p99_ns"] : []), ...(primary === "sim_time_ns" ? [] : ["sim_time_ns"])];
     const keys = usedKeys(runs).filter((key) => !hidden.includes(key));
     return el("dl", { class: "figures" }, keys.map((key) => {
         const m = metric(key);

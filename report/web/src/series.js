@@ -80,7 +80,7 @@ function together() {
 
 function lineNames(series, kind) {
     const own = kind === "rate_bps" || kind === "cwnd_bytes" || kind === "observe";
-    return (key) => (own && series.labels[key] ? `${series.labels[key]} (QP ${key})` : key);
+    return (key) => (!own ? key : series.labels[key] ? `${series.labels[key]} (QP ${key})` : `QP ${key}`);
 }
 
 function of(group, shownLines, what) {

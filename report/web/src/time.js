@@ -10,9 +10,12 @@ function sum(parts) {
     return Object.values(parts).reduce((a, b) => a + b, 0);
 }
 
+const SEEN = 0.002; // a smaller part of every bar is in the table only
+
 // Stacked bars. `bars`: [{name, parts, note}].
 function stacked(bars, label, title) {
-    const keys = partKeys(bars.map((bar) => bar.parts));
+    const all = partKeys(bars.map((bar) => bar.parts));
+    const keys = all.filter((key) => bars.some((bar) => bar.parts[key] > sum(bar.parts) * SEEN));
     const max = Math.max(...bars.map((bar) => sum(bar.parts)));
     const scale = axisUnit("ns", max);
     return figure({
@@ -31,8 +34,8 @@ function stacked(bars, label, title) {
             })),
         }),
         data: () => ({
-            columns: [{ name: "" }, { name: "total", number: true }, ...keys.map((key) => ({ name: partName(key), help: meaning(`slowest.parts.${key}`), number: true }))],
-            rows: bars.map((bar) => [bar.name, text(sum(bar.parts), "ns"), ...keys.map((key) => text(bar.parts[key] || 0, "ns"))]),
+            columns: [{ name: "" }, { name: "total", number: true }, ...all.map((key) => ({ name: partName(key), help: meaning(`slowest.parts.${key}`), number: true }))],
+            rows: bars.map((bar) => [bar.name, text(sum(bar.parts), "ns"), ...all.map((key) => text(bar.parts[key] || 0, "ns"))]),
         }),
     });
 }
@@ -95,7 +98,7 @@ function layerBars(run) {
             name: [layer.name, LAYER_PARTS[layer.part] || layer.part].filter(Boolean).join(" "),
             parts: layer.parts || { compute_ns: layer.compute_ns || 0, comm_ns: layer.comm_ns || 0 },
         }))
-        .filter((bar) => sum(bar.parts) > 0)
+        .filter((bar, i, all) => sum(bar.parts) > Math.max(...all.map((other) => sum(other.parts))) * 0.005)
         .sort((a, b) => sum(b.parts) - sum(a.parts)).slice(0, 16);
 }
 
