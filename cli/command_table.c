@@ -51,7 +51,7 @@ static const char sweep_text[] =
     "that "
     "it names, and the version of the program. Points write no captures.\n\n"
     "  collwire sweep job.json --vary switch.buffer=8MB,32MB --cc none,dcqcn\n"
-    "  collwire sweep job.json --vary 'switch.ecn.kmin=50KB,100KB;switch.ecn.kmax=200KB,400KB'\n"
+    "  collwire sweep job.json --vary 'cc.kind=dcqcn,hpcc;switch.buffer=8MB,9MB'\n"
     "  collwire sweep ring.json --sizes 1KB:1GB --cc none,swift\n"
     "  collwire sweep job.json --vary cc.kind=dcqcn,hpcc --seeds 5 --dry-run\n"
     "  collwire sweep job.json --vary ... --shard 1/4 --out out/part1\n"

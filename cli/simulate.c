@@ -255,7 +255,8 @@ struct simulated simulate_in_memory(const struct scenario *scenario, bool plain)
         run.metrics = metrics_json(r, scenario_resolved(scenario));
         run.wall_s = r->wall_s;
         run.packet_hops = (double)r->packet_hops;
-        run.out_of_memory = r->reason && strncmp(r->reason, "out of memory", 13) == 0;
+        run.by_machine = r->reason && (strncmp(r->reason, "out of memory", 13) == 0 ||
+                                       strncmp(r->reason, "wall clock", 10) == 0);
         run.code = exit_code(r->status, true);
         result_free(r);
     }

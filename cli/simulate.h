@@ -15,7 +15,7 @@ struct simulated {
     char id[33];   // id of the set of files
     /* of simulate_in_memory() */
     double wall_s, packet_hops;
-    bool out_of_memory;
+    bool by_machine; // a limit of memory or wall time has ended the run
 };
 
 // Simulate into `dir`, with the reference engine if `plain`; shows progress on stderr and prints

@@ -2,7 +2,6 @@
 // collwire sweep: runs a grid of points into a store, resumes, lists, and merges shards.
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/signals.h"
@@ -24,13 +23,10 @@ static void note_done(void *ctx, const struct store_point *p)
 // Learn what a store that is there already has finished.
 static void store_look(struct sweep *s, struct err *err)
 {
-    char *path = text_format("%s/" STORE_FILE, s->dir);
-    struct store *store =
-        access(path, F_OK) == 0 ? store_open(s->dir, STORE_READ, COLLWIRE_VERSION, err) : NULL;
+    struct store *store = store_open(s->dir, STORE_LOOK, COLLWIRE_VERSION, err);
     if (store)
         store_each(store, note_done, s, err);
     store_close(store);
-    free(path);
 }
 
 struct stale {
@@ -71,7 +67,8 @@ static int store_prepare(struct sweep *s, struct err *err)
     const char **paths = memory_zeroed(n, sizeof *paths);
     for (size_t p = 0; p < n; p++)
         paths[p] = grid_path(&s->grid, p);
-    int status = store_describe(s->store, scenario_spec(s->base)->name, paths, n, err);
+    int status = store_describe(s->store, scenario_spec(s->base)->name, scenario_resolved(s->base),
+                                paths, n, err);
     free(paths);
     for (size_t i = 0; i < s->n && status == 0; i++) {
         struct point *point = &s->points[i];
@@ -108,7 +105,8 @@ static int sweep_open(struct sweep *s, struct err *err)
 {
     signals_phase("opening the store");
     s->set = result_set_open(s->dir, err);
-    if (!s->set || result_set_claim(s->set, "sweep.csv", err) != 0)
+    if (!s->set || result_set_claim(s->set, "sweep.csv", err) != 0 ||
+        result_set_claim(s->set, "sweep.json", err) != 0)
         return -1;
     signals_hold(true); // an interruption must not leave half of a store
     s->store = store_open(s->dir, STORE_CREATE, COLLWIRE_VERSION, err);

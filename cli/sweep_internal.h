@@ -71,6 +71,5 @@ void sweep_print_cost(const struct sweep *s);
 int sweep_list_store(const struct options *o);
 int sweep_merge(const struct options *o);
 
-// The text of sweep.csv: all points of the store that are in the present sweep; to be freed, NULL with an
-// error.
-char *sweep_csv(struct store *store, struct err *err);
+// Write sweep.csv and sweep.json from the store and install them. Returns 0, or -1 with an error.
+int sweep_commit(struct result_set *set, struct store *store, struct err *err);

@@ -30,7 +30,7 @@ static int add_store(struct merge *m, const char *dir)
     const char **paths = memory_zeroed(n, sizeof *paths);
     for (size_t p = 0; p < n; p++)
         paths[p] = store_path(from, p);
-    int status = store_describe(m->to, store_name(from), paths, n, m->err);
+    int status = store_describe(m->to, store_name(from), store_scenario(from), paths, n, m->err);
     if (status == 0)
         status = store_each(from, add_point, m, m->err);
     free(paths);
@@ -49,20 +49,15 @@ static int check_stores(const struct options *o, struct err *err)
 static int merge_into(const struct options *o, struct result_set *set, struct err *err)
 {
     struct merge m = {.err = err};
-    char *csv = NULL;
-    if (result_set_claim(set, "sweep.csv", err) != 0)
+    if (result_set_claim(set, "sweep.csv", err) != 0 ||
+        result_set_claim(set, "sweep.json", err) != 0)
         return -1;
     m.to = store_open(o->out, STORE_CREATE, COLLWIRE_VERSION, err);
     int status = m.to ? 0 : -1;
     for (size_t i = 0; i < o->n_args && status == 0; i++)
         status = add_store(&m, o->args[i]);
     if (status == 0)
-        csv = sweep_csv(m.to, err);
-    status = csv ? result_set_write(set, "sweep.csv", csv, err) : -1;
-    if (status == 0)
-        status =
-            result_set_commit(set, "{\"versions\": {\"collwire\": \"" COLLWIRE_VERSION "\"}}", err);
-    free(csv);
+        status = sweep_commit(set, m.to, err);
     store_close(m.to);
     if (status == 0 && !o->quiet)
         printf("%zu points added\nresults: %s/sweep.csv, %s/" STORE_FILE "\n", m.n, o->out, o->out);

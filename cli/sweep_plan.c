@@ -115,7 +115,7 @@ static void add_seeds(struct sweep *s, struct err *err)
     }
     char **seeds = memory_zeroed(n, sizeof *seeds);
     for (uint64_t k = 0; k < n; k++)
-        seeds[k] = text_format("%llu", (unsigned long long)(scenario_spec(s->base)->seed + k));
+        seeds[k] = text_format("%llu", (unsigned long long)scenario_spec(s->base)->seed + k);
     grid_add(&s->grid, sweep_seed, (const char *const *)seeds, n, err);
     texts_free(seeds, n);
 }

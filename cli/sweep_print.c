@@ -43,7 +43,8 @@ static void csv_point(void *ctx, const struct store_point *p)
     json_decref(values);
 }
 
-char *sweep_csv(struct store *store, struct err *err)
+// To be freed; NULL with an error.
+static char *csv_of(struct store *store, struct err *err)
 {
     struct text text;
     struct csv csv = {.store = store, .out = text_open(&text)};
@@ -61,6 +62,34 @@ char *sweep_csv(struct store *store, struct err *err)
         return bytes;
     free(bytes);
     return NULL;
+}
+
+// What the sweep is of: sweep.json; to be freed.
+static char *description(const struct store *store)
+{
+    json_t *paths = json_array(), *scenario = json_loads(store_scenario(store), 0, NULL);
+    for (size_t p = 0; p < store_paths(store); p++)
+        json_array_append_new(paths, json_string(store_path(store, p)));
+    json_t *root =
+        json_pack("{s:s, s:s, s:o, s:o}", "schema", "collwire.sweep/1", "name", store_name(store),
+                  "varied", paths, "scenario", scenario ? scenario : json_null());
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    json_decref(root);
+    return text;
+}
+
+int sweep_commit(struct result_set *set, struct store *store, struct err *err)
+{
+    char *csv = csv_of(store, err), *json = description(store);
+    int status = csv ? result_set_write(set, "sweep.csv", csv, err) : -1;
+    if (status == 0)
+        status = result_set_write(set, "sweep.json", json, err);
+    if (status == 0)
+        status =
+            result_set_commit(set, "{\"versions\": {\"collwire\": \"" COLLWIRE_VERSION "\"}}", err);
+    free(csv);
+    free(json);
+    return status;
 }
 
 /* ---- rows of this shard ---- */
@@ -220,15 +249,12 @@ int sweep_finish(struct sweep *s)
     struct err err = {0};
     struct collecting c = {.sweep = s};
     signals_phase("writing the results");
-    char *csv = sweep_csv(s->store, &err);
-    int status = csv ? store_each(s->store, collect, &c, &err) : -1;
+    int status = store_each(s->store, collect, &c, &err);
     if (status == 0)
-        status = result_set_write(s->set, "sweep.csv", csv, &err);
-    if (status == 0)
-        status = result_set_commit(
-            s->set, "{\"versions\": {\"collwire\": \"" COLLWIRE_VERSION "\"}}", &err);
+        status = sweep_commit(s->set, s->store, &err);
+    char *csv = status == 0 ? csv_of(s->store, &err) : NULL;
     errors_print(&err);
-    if (status == 0 && options_print_results(s->options))
+    if (csv && options_print_results(s->options))
         print_results(s, &c, csv);
     size_t bad = c.n_incomplete + c.n_failed;
     collecting_free(&c);

@@ -36,7 +36,7 @@ static char *figures(const struct simulated *run, const struct row *row)
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         json_array_append_new(values,
                               isnan(row->values[c]) ? json_null() : json_real(row->values[c]));
-    const char *reason = run->out_of_memory ? row_sentence(row, 0) : NULL;
+    const char *reason = run->by_machine ? row_sentence(row, 0) : NULL;
     json_t *line =
         json_pack("{s:s, s:s*, s:f, s:f, s:I, s:o}", "status", reason ? "failed" : row->status,
                   "failure", reason, "wall_s", run->wall_s, "packet_hops", run->packet_hops,

@@ -131,6 +131,17 @@ collwire_script_test(cli_results unit python3 [[python3 "$@"]]
 collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_sweep unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_sweep.py ${PROJECT_SOURCE_DIR}/scenarios 6)
+collwire_script_test(cli_sweep_killed long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_sweep.py ${PROJECT_SOURCE_DIR}/scenarios 20)
+
+# The recipes of docs/sweeps.md, as they are written there.
+collwire_script_test(sweeps_parallel unit "python3;parallel" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/docs/check_sweeps.py ${PROJECT_SOURCE_DIR} parallel)
+collwire_script_test(sweeps_slurm long "python3;slurmctld;slurmd;sbatch;srun" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/docs/check_sweeps.py ${PROJECT_SOURCE_DIR} slurm)
+
 collwire_script_test(mutate_list_is_current unit python3 [[python3 -B "$1" "$2" - --check]]
   ${PROJECT_SOURCE_DIR}/tests/mutate/mutate.py ${PROJECT_SOURCE_DIR})
 
@@ -169,6 +180,12 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
     ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)
 endif()
+
+collwire_script_test(theory_reasons_series theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_series.py ${PROJECT_SOURCE_DIR})
+
+collwire_script_test(theory_reasons_series_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_reasons_series.py ${PROJECT_SOURCE_DIR} all)
 
 collwire_script_test(theory_study theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_study.py ${PROJECT_SOURCE_DIR})

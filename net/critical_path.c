@@ -219,6 +219,7 @@ void path_label(struct path_book *b, uint32_t id, uint32_t label, bool communica
                                         .before = b->paths[id].steps,
                                         .label = label,
                                         .communicates = communicates,
-                                        .ps = ps};
+                                        .ps = ps,
+                                        .end_ps = b->paths[id].end_ps};
     b->paths[id].steps = step; // it takes over the path's reference
 }

@@ -76,7 +76,7 @@ struct path_step {
     uint32_t refs, before; // before: the step before it on the chain, or the next free one
     uint32_t label;
     bool communicates;
-    ps_t ps;
+    ps_t ps, end_ps;
 };
 
 struct path_book {

@@ -26,6 +26,8 @@ static const struct metric part_rows[] = {
      TIME(training_part_result, comm_ps)},
     {"collectives", METRIC_COUNT, "collectives that ended",
      INTEGER(training_part_result, collectives)},
+    {"critical_ns", METRIC_NS, "its communication on the job's critical path (`slowest`)",
+     TIME(training_part_result, critical_ps)},
     {"queueing_ns", METRIC_NS, "mean over ranks and chunks: ready, but the dimension was busy",
      TIME(training_part_result, queueing_ps)},
     {"network_ns", METRIC_NS, "mean over messages: from posting to the last byte",

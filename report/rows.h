@@ -32,13 +32,13 @@ double row_column_value(size_t column, const json_t *metrics);
 struct row {
     const char *scenario, *policy; // as the user wrote them; borrowed
     uint64_t seed;
-    char *job;           // name of the job; NULL = the whole run
-    const char *status;  // "completed", "incomplete", "interrupted", "failed"; of jobs "running"
-    char *failure;       // why there are no results; NULL = unknown
-    json_t *reasons;     // of the whole run: why it did not complete, who waits, explanations
-    size_t n_why;        // how many of them are not explanations
-    json_t *costs;       // of the whole run: its critical path and what cost it time, for report/why.h
-    uint64_t n_unlisted; // messages, if there are more than report.flows_max; else 0
+    char *job;          // name of the job; NULL = the whole run
+    const char *status; // "completed", "incomplete", "interrupted", "failed"; of jobs "running"
+    char *failure;      // why there are no results; NULL = unknown
+    json_t *reasons;    // of the whole run: why it did not complete, who waits, explanations
+    size_t n_why;       // how many of them are not explanations
+    json_t *costs; // of the whole run: its critical path and what cost it time, for report/why.h
+    uint64_t n_unlisted;        // messages, if there are more than report.flows_max; else 0
     double values[ROW_COLUMNS]; // NAN = the run does not have it
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One process per rank (and per job, if there are several), one thread for its loop and one per
+// One process per rank (and per job, if there are several) and one for the critical path, one thread for its loop and one per
 // lane of a dimension. Complete events ("X") with ts and dur in us, and names of processes and
 // threads ("M").
 // Source: Trace Event Format (Duca, Sinclair).
@@ -20,7 +20,10 @@ static void put_string(FILE *out, const char *text)
     }
 }
 
-static uint32_t process_of(const struct slice_result *s) { return s->job << RANK_BITS | s->rank; }
+static uint32_t process_of(const struct slice_result *s)
+{
+    return s->job << RANK_BITS | (s->rank & ((1u << RANK_BITS) - 1));
+}
 
 // Write the beginning of an event. put_process() and put_thread() end their events with a comma, since
 // another event always follows.
@@ -38,7 +41,10 @@ static void put_process(FILE *out, const struct result *r, const struct slice_re
             put_string(out, r->trainings[i].name);
             fputc(' ', out);
         }
-    fprintf(out, "rank%u\"}},", s->rank);
+    if (s->rank == SLICE_PATH)
+        fputs("critical path\"}},", out);
+    else
+        fprintf(out, "rank%u\"}},", s->rank);
 }
 
 static void put_thread(FILE *out, const struct slice_result *s)
@@ -46,7 +52,9 @@ static void put_thread(FILE *out, const struct slice_result *s)
     uint32_t lane = s->lane & ((1u << SLICE_LANE_BITS) - 1);
     put_place(out, "M", s);
     fputs("\"name\":\"thread_name\",\"args\":{\"name\":\"", out);
-    if (!s->op)
+    if (s->rank == SLICE_PATH)
+        fputs("layers", out);
+    else if (!s->op)
         fputs("loop", out);
     else if (lane == 0)
         fprintf(out, "dim%u", s->dim);
@@ -65,7 +73,10 @@ static void put_slice(FILE *out, const struct slice_result *s)
     put_place(out, "X", s);
     put_us(out, "ts", s->begin_ps);
     put_us(out, "dur", s->end_ps - s->begin_ps);
-    fprintf(out, "\"cat\":\"%s\",\"name\":\"", s->op ? "comm" : s->wait ? "wait" : "compute");
+    fprintf(out, "\"cat\":\"%s\",\"name\":\"",
+            s->op || s->communicates ? "comm"
+            : s->wait                ? "wait"
+                                     : "compute");
     if (s->wait)
         fputs("wait ", out);
     put_string(out, s->layer);

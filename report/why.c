@@ -60,7 +60,7 @@ static char *difference(const json_t *a, const char *name_a, const json_t *b, co
             ratio, name_a, time_b, time_a);
     changes_of(a, b, changes);
     for (unsigned i = 0; i < NAMED; i++) {
-        if (llabs(changes[i].ns) < NAMED_MIN * (double)llabs(of_b - of_a))
+        if ((double)llabs(changes[i].ns) < NAMED_MIN * (double)llabs(of_b - of_a))
             break;
         fprintf(out, "%s %s %s %s", i == 0 ? ":" : ",",
                 human_time((ps_t)llabs(changes[i].ns) * PS_PER_NS, more),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes the results of jobs: their messages, collectives and ends.
+#include <math.h>
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -39,7 +40,7 @@ void sim_jobs_record(struct sim *sim, const struct flow_record *record)
     if (record->fct_ps > 0 && record->ideal_ps > 0) {
         double slowdown = (double)record->fct_ps / (double)record->ideal_ps;
         distribution_add(&job->slowdown, slowdown);
-        job->slowdown_millionths += (ps_t)(slowdown * 1e6 + 0.5);
+        job->slowdown_millionths += (ps_t)llround(slowdown * 1e6);
     }
 }
 

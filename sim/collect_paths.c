@@ -79,7 +79,7 @@ static int by_layer_time(const void *a, const void *b)
 
 // Sum up the steps of the path by layer and part; labels are 1 + layer * parts + part.
 static void collect_layers(const struct sim *sim, const struct path *path,
-                           const struct training_result *training, struct slowest_result *s)
+                           struct training_result *training, struct slowest_result *s)
 {
     size_t n = training->n_layers * TRAINING_PARTS;
     struct critical_layer *all = memory_zeroed(n, sizeof *all);
@@ -92,6 +92,7 @@ static void collect_layers(const struct sim *sim, const struct path *path,
         all[i].layer = (uint32_t)(i / TRAINING_PARTS);
         all[i].name = training->layers[i / TRAINING_PARTS].name;
         all[i].part = (uint8_t)(i % TRAINING_PARTS);
+        training->layers[all[i].layer].parts[all[i].part].critical_ps = all[i].comm_ps;
         if (all[i].compute_ps + all[i].comm_ps > 0)
             all[s->n_layers++] = all[i];
     }
@@ -100,7 +101,7 @@ static void collect_layers(const struct sim *sim, const struct path *path,
         qsort(s->layers, s->n_layers, sizeof *s->layers, by_layer_time);
 }
 
-static const struct training_result *training_of(const struct result *r, uint32_t job)
+static struct training_result *training_of(const struct result *r, uint32_t job)
 {
     for (size_t i = 0; i < r->n_trainings; i++)
         if (r->trainings[i].job == job)

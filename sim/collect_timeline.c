@@ -68,6 +68,26 @@ static struct slice_result slice_of(const struct training_job *t, const struct t
                                  .chunk = from->chunk};
 }
 
+// The parts of layers on the critical path of a job that has ended.
+static void add_path(const struct sim *sim, const struct training_job *t, struct result *r)
+{
+    const struct path_book *book = &sim->path_book;
+    for (uint32_t step = path_at(book, t->job->path)->steps; step != 0;
+         step = book->steps[step].before) {
+        const struct path_step *at = &book->steps[step];
+        uint32_t slot = at->label - 1;
+        r->slices = memory_resize(r->slices, r->n_slices + 1, sizeof *r->slices);
+        r->slices[r->n_slices++] =
+            (struct slice_result){.job = t->job->index,
+                                  .rank = SLICE_PATH,
+                                  .begin_ps = at->end_ps - at->ps,
+                                  .end_ps = at->end_ps,
+                                  .layer = t->spec->layers[slot / TRAINING_PARTS].name,
+                                  .part = training_parts[slot % TRAINING_PARTS],
+                                  .communicates = at->communicates};
+    }
+}
+
 void sim_collect_timeline(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
@@ -80,6 +100,7 @@ void sim_collect_timeline(const struct sim *sim, struct result *r)
         r->slices = memory_resize(r->slices, r->n_slices + t->timeline.n + 1, sizeof *r->slices);
         for (size_t i = 0; i < t->timeline.n; i++)
             r->slices[r->n_slices++] = slice_of(t, &t->timeline.slices[i]);
+        add_path(sim, t, r);
     }
     if (r->n_slices > 0)
         qsort(r->slices, r->n_slices, sizeof *r->slices, compare_slices);

@@ -123,6 +123,7 @@ struct training_part_result {
     // Sum over the part's collectives of the time from first start to last end, without update delay.
     ps_t comm_ps;
     ps_t queueing_ps, network_ps; // means over all phases, as in phase_result
+    ps_t critical_ps;             // its communication on the job's critical path
     uint64_t collectives;
 };
 
@@ -185,7 +186,9 @@ struct slice_result {
     const char *op;           // NULL except for a phase
     bool wait;
     uint32_t dim, chunk; // for a phase
+    bool communicates;   // on the critical path: the part communicated, else it computed
 };
+#define SLICE_PATH UINT32_MAX // in place of a rank: the job's critical path
 #define SLICE_LANE_BITS 20
 
 // Messages and end of one job. With one job the summary is that of the run.

@@ -19,7 +19,7 @@ enum {
 
 struct store {
     sqlite3 *db;
-    char *path, *name;
+    char *path, *name, *scenario;
     json_t *paths; // list of the varied paths
 };
 
@@ -88,7 +88,8 @@ static int tables_make(const struct store *s, const char *version, struct err *e
         "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
         "CREATE TABLE points (hash TEXT PRIMARY KEY, position INTEGER, varied TEXT, status TEXT,"
         " failure TEXT, wall_s REAL, packet_hops REAL%s, metrics_bytes INTEGER, metrics BLOB);"
-        "INSERT INTO meta VALUES ('version', %Q), ('name', ''), ('paths', '[]'); COMMIT;",
+        "INSERT INTO meta VALUES ('version', %Q), ('name', ''), ('scenario', ''), ('paths', '[]'); "
+        "COMMIT;",
         APPLICATION, FORMAT, columns, version);
     int status = execute(s, sql, "cannot be written", err);
     sqlite3_free(sql);
@@ -130,8 +131,8 @@ static int open_in(struct store *s, enum store_mode mode, const char *version, s
     bool there = access(s->path, F_OK) == 0;
     int flags =
         mode == STORE_CREATE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
-    if (mode == STORE_READ && !there)
-        return err_add(err, s->path, "there is no store");
+    if (mode != STORE_CREATE && !there)
+        return mode == STORE_LOOK ? -1 : err_add(err, s->path, "there is no store");
     if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
         return fail(s, err, "cannot be opened");
     sqlite3_busy_timeout(s->db, BUSY_MS);
@@ -142,6 +143,8 @@ static int open_in(struct store *s, enum store_mode mode, const char *version, s
         return fail(s, err, "cannot be read");
     if (mode == STORE_CREATE && execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
                                         "cannot be written", err) != 0)
+        return -1;
+    if (empty && mode == STORE_LOOK)
         return -1;
     if (empty && mode == STORE_CREATE)
         return tables_make(s, version, err);
@@ -161,6 +164,7 @@ struct store *store_open(const char *dir, enum store_mode mode, const char *vers
     }
     char *paths = text_of(s, "SELECT value FROM meta WHERE key = 'paths'", NULL);
     s->name = text_of(s, "SELECT value FROM meta WHERE key = 'name'", NULL);
+    s->scenario = text_of(s, "SELECT value FROM meta WHERE key = 'scenario'", NULL);
     s->paths = paths ? json_loads(paths, 0, NULL) : NULL;
     if (!json_is_array(s->paths)) {
         json_decref(s->paths);
@@ -177,6 +181,7 @@ void store_close(struct store *s)
     sqlite3_close(s->db);
     json_decref(s->paths);
     free(s->name);
+    free(s->scenario);
     free(s->path);
     free(s);
 }
@@ -184,6 +189,8 @@ void store_close(struct store *s)
 /* ---- the description ---- */
 
 const char *store_name(const struct store *s) { return s->name ? s->name : ""; }
+
+const char *store_scenario(const struct store *s) { return s->scenario ? s->scenario : ""; }
 
 size_t store_paths(const struct store *s) { return json_array_size(s->paths); }
 
@@ -218,21 +225,24 @@ static char *view_sql(const struct store *s)
     return all;
 }
 
-int store_describe(struct store *s, const char *name, const char *const *paths, size_t n,
-                   struct err *err)
+int store_describe(struct store *s, const char *name, const char *scenario,
+                   const char *const *paths, size_t n, struct err *err)
 {
     for (size_t p = 0; p < n; p++)
         if (!has_path(s, paths[p]))
             json_array_append_new(s->paths, json_string(paths[p]));
     char *list = json_dumps(s->paths, JSON_COMPACT), *view = view_sql(s);
     char *sql = sqlite3_mprintf("BEGIN IMMEDIATE; UPDATE meta SET value = %Q WHERE key = 'name';"
+                                "UPDATE meta SET value = %Q WHERE key = 'scenario';"
                                 "UPDATE meta SET value = %Q WHERE key = 'paths'; %s COMMIT;",
-                                name, list, view);
+                                name, scenario, list, view);
     int status = execute(s, sql, "cannot be written", err);
     if (status != 0)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     free(s->name);
+    free(s->scenario);
     s->name = memory_text(name);
+    s->scenario = memory_text(scenario);
     sqlite3_free(sql);
     sqlite3_free(view);
     free(list);

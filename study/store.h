@@ -4,7 +4,7 @@
 // Table `points`: hash (study/point_hash.h), position in the grid, varied (a JSON object: varied path ->
 // value as text), status, failure, wall_s, packet_hops, a column for each of row_columns
 // (report/rows.h), metrics (metrics.json, compressed by zlib) and metrics_bytes (its length before). Table `meta`:
-// version of the program, name of the scenario, paths (a JSON list of the varied paths). View `runs`: a row a point with
+// version of the program, name of the scenario, scenario (resolved), paths (a JSON list of the varied paths). View `runs`: a row a point with
 // a column for each varied path, then status and the metrics.
 #pragma once
 
@@ -31,19 +31,22 @@ struct store_point {
     size_t metrics_size, metrics_bytes;
 };
 
-enum store_mode { STORE_CREATE, STORE_READ };
+enum store_mode { STORE_CREATE, STORE_READ, STORE_LOOK };
 
-// Open the store in folder `dir`. STORE_CREATE makes it if it is missing; STORE_READ does not write. Returns
+// Open the store in folder `dir`. STORE_CREATE makes it if it is missing; STORE_READ does not write; STORE_LOOK is the same,
+// but a store that is missing, or has no tables yet, is no error. Returns
 // NULL with an error: of another version, locked, damaged, not a store, or not writable.
 struct store *store_open(const char *dir, enum store_mode mode, const char *version,
                          struct err *err);
 // Close; the store is then one file again.
 void store_close(struct store *s);
 
-// Remember the scenario's name and the varied paths, in their order; paths of earlier sweeps are kept.
-int store_describe(struct store *s, const char *name, const char *const *paths, size_t n,
-                   struct err *err);
+// Remember the scenario's name, the resolved scenario and the varied paths, in their order; paths of earlier
+// sweeps are kept.
+int store_describe(struct store *s, const char *name, const char *scenario,
+                   const char *const *paths, size_t n, struct err *err);
 const char *store_name(const struct store *s);
+const char *store_scenario(const struct store *s);
 size_t store_paths(const struct store *s);
 const char *store_path(const struct store *s, size_t p);
 

@@ -32,7 +32,8 @@ struct step {
     uint32_t id;   // passed to done(); any value
     bool blocks;   // next() is not called until this step has ended
     ps_t takes_ps; // duration of compute and delay steps
-    uint32_t label; // names compute steps on critical paths (comm_request.label); 0 = without a name
+    uint32_t
+        label;     // names compute steps on critical paths (comm_request.label); 0 = without a name
     uint32_t peer; // send, recv: the other rank of the job
     uint32_t tag;  // send, recv: the tag of the message
     // A send that no step depends on: no rank receives it, and done() is not called. It has a

@@ -92,7 +92,8 @@ static void test_deliveries(void **state)
     struct seen seen = {.again = 1};
     struct path_book book;
     path_book_init(&book);
-    struct analytical a = {.engine = &engine, .path_book = &book, .ended = on_ended, .ended_ctx = &seen};
+    struct analytical a = {
+        .engine = &engine, .path_book = &book, .ended = on_ended, .ended_ctx = &seen};
     a.client = (struct transfer_client){.delivered = on_delivered, .sent = on_sent, .ctx = &seen};
     seen.a = &a;
     engine_init(&engine, 1);

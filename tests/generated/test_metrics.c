@@ -24,7 +24,8 @@ static void write_columns(FILE *out)
     fputs(
         "\n## Columns of tables, compare.csv and compare.json\n\n"
         "A column is a metric of metrics.json; over a list (several collectives, iterations) it is "
-        "their mean (and of the whole run only if there is one job).\n\n| heading | key | metric | unit | meaning |\n|---|---|---|---|---|\n"
+        "their mean (and of the whole run only if there is one job).\n\n| heading | key | metric | "
+        "unit | meaning |\n|---|---|---|---|---|\n"
         "| | `scenario` | `name` | | of the scenario |\n"
         "| policy | `policy` (compare.json: `cc`) | | | the policy, as given |\n"
         "| seed | `seed` | `seed` | | of the run |\n"

@@ -122,10 +122,11 @@ static struct switch_result switches[] = {{.at = sw,
 static struct tcp_result tcp = {160, 161, 162, 163, 164, 165, 166, 167, 168};
 static struct link_change changes[] = {{62000, "c->d", "down"}};
 static struct training_pass_result passes[] = {{63000, 64000}, {-1, -1}};
-static struct training_layer_result layers[] = {{"fc",
-                                                 {{65000, 66000, 67000, 68000, 69000, 70},
-                                                  {71000, 72000, 73000, 74000, 75000, 76},
-                                                  {77000, 78000, 79000, 80000, 81000, 82}}}};
+static struct training_layer_result layers[] = {
+    {"fc",
+     {{65000, 66000, 67000, 68000, 69000, 169000, 70},
+      {71000, 72000, 73000, 74000, 75000, 175000, 76},
+      {77000, 78000, 79000, 80000, 81000, 181000, 82}}}};
 static double mean[] = {0.83, 0.84};
 static struct training_result training = {.job = 85,
                                           .ranks = 86,
@@ -356,7 +357,7 @@ static const char *const of_training[][2] = {
     {"training.layers.0.name", "\"fc\""},
     {"training.layers.0.fwd",
      "{\"compute_ns\":65,\"exposed_ns\":66,\"comm_ns\":67,\"collectives\":70,"
-     "\"queueing_ns\":68,\"network_ns\":69}"},
+     "\"critical_ns\":169,\"queueing_ns\":68,\"network_ns\":69}"},
     {"training.layers.0.ig.compute_ns", "71"},
     {"training.layers.0.wg.compute_ns", "77"},
 };

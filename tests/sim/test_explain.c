@@ -53,7 +53,8 @@ static void test_congestion_tree(void **state)
 {
     (void)state;
     victim(4000000);
-    assert_explained("PFC began at spine0->leaf2", "stopped 8 ports, 6 of them NICs, up to 2 hops away");
+    assert_explained("PFC began at spine0->leaf2",
+                     "stopped 8 ports, 6 of them NICs, up to 2 hops away");
     assert_explained("victims:", "1 flow does not use spine0->leaf2");
     assert_explained("PFC:", "XOFF");
     assert_null(sentence("no PFC"));
@@ -286,11 +287,17 @@ static void test_planes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_congestion_tree),    cmocka_unit_test(test_busiest_links),
-        cmocka_unit_test(test_imbalance),          cmocka_unit_test(test_drops),
-        cmocka_unit_test(test_bounding_dimension), cmocka_unit_test(test_unfinished_collective),
-        cmocka_unit_test(test_time), cmocka_unit_test(test_cuts), cmocka_unit_test(test_window),
-        cmocka_unit_test(test_timeouts), cmocka_unit_test(test_planes),
+        cmocka_unit_test(test_congestion_tree),
+        cmocka_unit_test(test_busiest_links),
+        cmocka_unit_test(test_imbalance),
+        cmocka_unit_test(test_drops),
+        cmocka_unit_test(test_bounding_dimension),
+        cmocka_unit_test(test_unfinished_collective),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_timeouts),
+        cmocka_unit_test(test_planes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,10 +26,7 @@ static ps_t packet_ps(bool first)
     return serialization_ps(size.wire, LINE);
 }
 
-static uint32_t mtu(void)
-{
-    return (uint32_t)roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes;
-}
+static uint32_t mtu(void) { return (uint32_t)roce_spec_of(&f.spec.dims[0].transport)->mtu_bytes; }
 
 static ps_t total(const ps_t parts[PATH_CAUSES])
 {

@@ -89,7 +89,7 @@ static void check(const struct point *pt)
     }
     const struct cc_env *env = &f.sim->hosts.senders[0]->cold->env;
     struct swift_path p = {(double)env->base_rtt_ps * 1e-6, env->full_wire_bytes * 8e-3 / pt->gbps,
-                     pt->flows, pt->gbps * 1e3 / 8, env->full_wire_bytes};
+                           pt->flows, pt->gbps * 1e3 / 8, env->full_wire_bytes};
     double d = equilibrium_us(&p), c = window_at(&p, d),
            equilibrium = p.c_bytes_us * (d - p.base_us);
     double step = p.n * p.wire * (c < 1 ? 0.1 : 1);
