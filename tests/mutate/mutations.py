@@ -114,7 +114,12 @@ MUTATIONS = [
     # cli/
     ("cli/list.c", '", %s..%s", min, max', '", %s..%s", max, min'),
     ("cli/list.c", 'fprintf(out, "%s: ", name);', 'fprintf(out, "%s. ", name);'),
-    ("cli/compare.c", "code = EXIT_NOT_COMPLETED;\n    }\n    if (compare_write", "code = EXIT_DONE;\n    }\n    if (compare_write"),
+    ("cli/compare.c", "code = EXIT_NOT_COMPLETED;\n    }\n    c->written", "code = EXIT_DONE;\n    }\n    c->written"),
+    ("cli/report.c", "code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;", "code;"),
+    ("cli/result_set.c", "if (name && !claimed(set, name))", "if (name)"),
+    ("report/page/series.c", "v > *at : v < *at", "v > *at : v > *at"),
+    ("report/page/links.c", "link->paused_ns += integer", "link->paused_ns = integer"),
+    ("report/page/page.c", "*c == '<' || *c == '>'", "*c == '>'"),
     ("cli/compare.c", "->seed + k;", "->seed;"),
     ("study/comparison.c", "s->ratio_interval.low > 1 ||", "s->ratio_interval.low > 0 ||"),
     ("study/comparison.c", "y[n++] = other->values[column];", "y[n++] = row->values[column];"),
