@@ -90,14 +90,17 @@ static size_t read_processes(const json_t *events, struct process *list)
     return n;
 }
 
-// Choose whole ranks until the limit; the slowest rank first.
+#define CRITICAL_PATH 0xffff // in place of a rank
+
+// Choose whole ranks until the limit; the critical path and the slowest rank first.
 static size_t choose(struct process *list, size_t n, json_int_t slowest, size_t limit)
 {
     size_t used = 0, chosen = 0;
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < n; i++) {
             struct process *p = &list[i];
-            if (p->wanted || (pass == 0 && (p->pid & 0xffff) != slowest) ||
+            json_int_t rank = p->pid & 0xffff;
+            if (p->wanted || (pass == 0 && rank != slowest && rank != CRITICAL_PATH) ||
                 (chosen > 0 && used + p->slices > limit))
                 continue;
             p->wanted = true;

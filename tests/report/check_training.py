@@ -119,6 +119,9 @@ def total(trace, pid, cat):
     )
 
 
+PATH = 65535  # process of the critical path
+
+
 def check_timeline(folder, network):
     plain = scenario(network)
     _, before, _ = run(folder, plain)
@@ -130,7 +133,13 @@ def check_timeline(folder, network):
     check_format(trace)
     check_nesting(trace)
     training = metrics["training"]
-    check({pid for pid, _ in threads(trace)} == {0, 1, 2}, "three ranks")
+    check({pid for pid, _ in threads(trace)} == {0, 1, 2, PATH}, "three ranks and the critical path")
+    path = sum(total(trace, PATH, cat) for cat in ("compute", "comm")) * 1000
+    layers = sum(layer["compute_ns"] + layer["comm_ns"] for layer in metrics["slowest"]["layers"])
+    check(abs(path - layers) <= len(metrics["slowest"]["layers"]), f"critical path {path}, layers {layers}")
+    critical = sum(layer[part]["critical_ns"] for layer in training["layers"] for part in ("fwd", "ig", "wg"))
+    communicates = sum(layer["comm_ns"] for layer in metrics["slowest"]["layers"])
+    check(critical == communicates > 0, f"critical_ns {critical}, slowest.layers {communicates}")
     for pid in range(3):
         check(total(trace, pid, "compute") * 1000 == training["compute_ns"], f"compute of {pid}")
         end = max(e["ts"] + e["dur"] for e in threads(trace)[pid, 0]) * 1000
@@ -159,7 +168,7 @@ def check_two_jobs(folder):
     check_format(trace)
     check_nesting(trace)
     names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
-    check("second rank4" in names and len(names) == 8, f"processes {names}")
+    check({"second rank4", "second critical path"} <= names and len(names) == 10, f"processes {names}")
     trainings = [job["training"] for job in metrics["jobs"]]
     check(metrics["training"] is None and len(trainings) == 2, "two trainings")
 
