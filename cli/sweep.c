@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/sweep_internal.h"
 #include "engine/memory.h"
@@ -182,6 +183,11 @@ int command_sweep(const struct options *given)
     }
     options_jobs(&o);
     int code = command_on(&s);
+    char *dir = memory_text(s.dir ? s.dir : "");
+    bool ran = s.set != NULL && (code == EXIT_DONE || code == EXIT_NOT_COMPLETED);
     sweep_free(&s);
+    if (ran) // the report has a lock of its own
+        code = report_after(&o, dir, code);
+    free(dir);
     return code;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/sweep_internal.h"
 #include "engine/memory.h"
@@ -83,5 +84,5 @@ int sweep_merge(const struct options *o)
     }
     result_set_close(set);
     errors_print(&err);
-    return status == 0 && set ? EXIT_DONE : EXIT_BAD_USE;
+    return status == 0 && set ? report_after(o, o->out, EXIT_DONE) : EXIT_BAD_USE;
 }

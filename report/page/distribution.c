@@ -33,19 +33,13 @@ static struct values values_of(const json_t *flows, const char *key)
     return v;
 }
 
-static json_t *number(double value)
-{
-    json_int_t whole = (json_int_t)value;
-    return (double)whole == value ? json_integer(whole) : json_real(value);
-}
-
 json_t *page_distribution(const json_t *flows, const char *key)
 {
     struct values v = values_of(flows, key);
     json_t *list = json_array();
     size_t n = v.n < QUANTILES ? v.n : QUANTILES;
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, number(v.list[n < 2 ? 0 : i * (v.n - 1) / (n - 1)]));
+        json_array_append_new(list, page_number(v.list[n < 2 ? 0 : i * (v.n - 1) / (n - 1)]));
     json_t *result =
         v.n > 0 ? json_pack("{s:I, s:O}", "count", (json_int_t)v.n, "quantiles", list) : NULL;
     json_decref(list);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Use of links: one list per column, so that a fabric of thousands of links stays small.
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/memory.h"
 #include "report/page/page_internal.h"
@@ -89,8 +89,7 @@ static json_t *columns(const struct link *links, size_t n)
     json_t *object = json_object(), *at = json_array(), *use = json_array();
     for (size_t i = 0; i < n; i++) {
         json_array_append_new(at, json_string(links[i].at));
-        json_array_append_new(
-            use, json_real((double)(json_int_t)(links[i].utilization * 1e4 + .5) / 1e4));
+        json_array_append_new(use, json_real(round(links[i].utilization * 1e4) / 1e4));
     }
     json_object_set_new(object, "at", at);
     json_object_set_new(object, "utilization", use);

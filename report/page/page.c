@@ -2,6 +2,7 @@
 // The page as a whole: its document, its escaping, and the template around it.
 #include "report/page.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,15 @@ void page_set(json_t *object, const char *key, json_t *value)
 {
     if (value)
         json_object_set_new(object, key, value);
+}
+
+json_t *page_number(double value)
+{
+    if (isnan(value))
+        return json_null();
+    if (fabs(value) < 1e15 && value == floor(value))
+        return json_integer((json_int_t)value);
+    return json_real(value);
 }
 
 // ---- names, units and meanings ----

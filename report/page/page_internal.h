@@ -39,5 +39,8 @@ json_t *page_summary(const struct page_run *run);
 // A new reference to the value at `key`, NULL if it is missing or null.
 json_t *page_copy(const json_t *object, const char *key);
 
+// A number as an integer where it is one, NAN as null.
+json_t *page_number(double value);
+
 // Set a key unless the value is NULL; takes the reference.
 void page_set(json_t *object, const char *key, json_t *value);

@@ -88,20 +88,11 @@ static const double *points_of(const struct group *group, size_t line)
     return &group->values[line * group->n_points];
 }
 
-static json_t *number(double value)
-{
-    if (isnan(value))
-        return json_null();
-    if (value == floor(value) && fabs(value) < 1e15)
-        return json_integer((json_int_t)value);
-    return json_real(value);
-}
-
 static json_t *points_json(const double *points, size_t n)
 {
     json_t *list = json_array();
     for (size_t p = 0; p < n; p++)
-        json_array_append_new(list, number(points[p]));
+        json_array_append_new(list, page_number(points[p]));
     return list;
 }
 
@@ -180,7 +171,8 @@ static void put_together(json_t *out, const struct group *group, enum point poin
         }
         qsort(column, n, sizeof *column, by_value);
         for (size_t k = 0; k < 3; k++)
-            json_array_append_new(lists[k], n > 0 ? number(column[k * (n - 1) / 2]) : json_null());
+            json_array_append_new(lists[k],
+                                  n > 0 ? page_number(column[k * (n - 1) / 2]) : json_null());
         json_array_append_new(count, json_integer((json_int_t)nonzero));
     }
     for (size_t k = point == POINT_MAX ? 2 : 0; k < 3; k++)

@@ -43,7 +43,7 @@ static json_t *values(const struct page_run *run)
         }
         double value = row_column_value(i, run->metrics);
         if (!isnan(value))
-            json_object_set_new(object, key, json_real(value));
+            json_object_set_new(object, key, page_number(value));
     }
     return object;
 }

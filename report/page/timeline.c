@@ -46,7 +46,8 @@ static json_int_t category(const char *name)
 
 static json_int_t ns(const json_t *event, const char *key)
 {
-    return (json_int_t)llround(json_number_value(json_object_get(event, key)) * 1000);
+    double value = json_number_value(json_object_get(event, key)) * 1000;
+    return fabs(value) < 1e18 ? (json_int_t)llround(value) : 0;
 }
 
 static void add_event(struct timeline *t, const json_t *event)

@@ -114,7 +114,12 @@ MUTATIONS = [
     # cli/
     ("cli/list.c", '", %s..%s", min, max', '", %s..%s", max, min'),
     ("cli/list.c", 'fprintf(out, "%s: ", name);', 'fprintf(out, "%s. ", name);'),
-    ("cli/compare.c", "!one->ran)\n            code = EXIT_NOT_COMPLETED;", "!one->ran)\n            code = EXIT_DONE;"),
+    ("cli/compare.c", "code = EXIT_NOT_COMPLETED;\n    }\n    c->written", "code = EXIT_DONE;\n    }\n    c->written"),
+    ("cli/report.c", "code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;", "code;"),
+    ("cli/result_set.c", "if (name && !claimed(set, name))", "if (name)"),
+    ("report/page/series.c", "v > *at : v < *at", "v > *at : v > *at"),
+    ("report/page/links.c", "link->paused_ns += integer", "link->paused_ns = integer"),
+    ("report/page/page.c", "*c == '<' || *c == '>'", "*c == '>'"),
     ("cli/compare.c", "->seed + k;", "->seed;"),
     ("cli/sweep.c", 'if (strcmp(p->status, "failed") == 0)', 'if (strcmp(p->status, "none") == 0)'),
     ("cli/sweep_plan.c", 'add_set(&sets, "capture", "[]");', ''),

@@ -132,12 +132,19 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description"))
         return answer["result"].get("value")
 
-    def wait(self, expression, seconds=20):
+    def wait(self, expression, seconds=60):
         deadline = time.monotonic() + seconds
-        while not self.run(expression):
+        while not self.holds(expression):
             if time.monotonic() > deadline:
                 raise TimeoutError(expression)
             time.sleep(0.02)
+
+    def holds(self, expression):
+        """False also while the page changes to another one."""
+        try:
+            return self.run(expression)
+        except RuntimeError:
+            return False
 
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)

@@ -129,6 +129,23 @@ def of_a_comparison(tmp, scenarios, share):
     expect(any("not in the directory" in note for note in doc["notes"]), f"and the page says so: {doc['notes']}")
 
 
+def of_a_real_sweep(tmp, scenarios, share):
+    out = os.path.join(tmp, "swept")
+    words = ["sweep", os.path.join(scenarios, "incast.json"), "--vary", "switch.buffer=1MB,2MB", "--seeds", "2", "--out", out]
+    code, stdout, stderr = collwire(*words, share=os.path.join(tmp, "missing"))
+    expect(code == 0 and "make report-assets" in stderr and "report.html" not in files(out), f"sweep without charts: {code} {stderr}")
+    code, stdout, stderr = collwire(*words, share=share)
+    expect(code == 0 and stdout.endswith(f"report: {out}/report.html\n"), f"sweep: {code} {stdout[-200:]} {stderr}")
+    whole(out, "report of a sweep")
+    doc = document(out)
+    expect(doc["kind"] == "sweep" and doc["name"] == "incast" and doc["scenario"]["name"] == "incast", "scenario of the sweep")
+    sweep = doc["sweep"]
+    roles = dict(zip(sweep["columns"], sweep["roles"]))
+    expect(roles["switch.buffer"] == "axis" and roles["seed"] == "seed" and roles["sim_time_ns"] == "metric", f"roles: {roles}")
+    expect([row[:3] for row in sweep["rows"]] == [["1MB", 1, "completed"], ["1MB", 2, "completed"], ["2MB", 1, "completed"],
+                                                  ["2MB", 2, "completed"]], f"rows: {[row[:3] for row in sweep['rows']]}")
+
+
 def of_a_sweep(tmp, share):
     out = os.path.join(tmp, "sweep")
     os.mkdir(out)
@@ -209,6 +226,7 @@ def main():
         of_a_run(tmp, scenarios, share)
         of_a_comparison(tmp, scenarios, share)
         of_a_sweep(tmp, share)
+        of_a_real_sweep(tmp, scenarios, share)
         refused(tmp, scenarios, share)
         while_writing(tmp, scenarios, share)
     print(f"{len(failures)} failures")
