@@ -13,9 +13,13 @@
 #include "cli/result_set.h"
 #include "cli/signals.h"
 #include "cli/simulate.h"
+#include "cli/terminal.h"
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "sim/sim.h"
 #include "study/pool.h"
+
+#define COST_FROM_S 5 // wall time: the estimate of a longer comparison is shown
 
 /* ---- the runs ---- */
 
@@ -166,6 +170,24 @@ static void on_progress(void *ctx, const struct pool_progress *p)
     pool_line_show(&c->line, p);
 }
 
+// The estimated time of a run, by the cost of the first; a comparison that takes long says so before it begins.
+static double estimate_s(const struct compare *c)
+{
+    struct err ignored = {0};
+    char clock[CLOCK_TEXT];
+    struct sim *sim = sim_new(scenario_spec(c->list[0].scenario), &ignored);
+    double jobs = (double)(c->options->jobs < c->n ? c->options->jobs : c->n), run_s = 0;
+    if (sim)
+        run_s = sim_estimate(sim).wall_s;
+    sim_free(sim);
+    err_free(&ignored);
+    double all_s = run_s * (double)c->n / jobs;
+    if (all_s > COST_FROM_S)
+        fprintf(stderr, "%zu runs, about %s with %.0f at a time\n", c->n, clock_text(all_s, clock),
+                jobs);
+    return run_s;
+}
+
 static void run_all(struct compare *c)
 {
     struct pool_ops ops = {.ctx = c,
@@ -176,8 +198,16 @@ static void run_all(struct compare *c)
                            .death_signal = SIGTERM}; // end with the results so far
     c->line.noun = "runs";
     signals_phase("comparing");
+    double *expected_s = memory_zeroed(c->n, sizeof *expected_s);
+    if (progress_wanted(c->options)) {
+        double run_s = estimate_s(c);
+        for (size_t i = 0; i < c->n; i++)
+            expected_s[i] = run_s;
+        ops.expected_s = expected_s;
+    }
     c->interrupted = pool_run(&ops, c->n, c->options->jobs) != 0;
     pool_line_clear(&c->line);
+    free(expected_s);
 }
 
 static int finish(struct compare *c)

@@ -36,6 +36,12 @@ struct stale {
     size_t n;
 };
 
+static int by_position(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
 // True if a point of the store is in the present sweep. Of the points of other shards only the position and the
 // values are known.
 static bool belongs(const struct sweep *s, const struct store_point *p)
@@ -45,10 +51,9 @@ static bool belongs(const struct sweep *s, const struct store_point *p)
     char *values = sweep_values(s, p->position);
     bool same = strcmp(values, p->values) == 0;
     free(values);
-    for (size_t i = 0; same && i < s->n; i++)
-        if (s->points[i].position == p->position)
-            return strcmp(s->points[i].hash, p->hash) == 0;
-    return same;
+    struct point key = {.position = p->position};
+    const struct point *own = bsearch(&key, s->points, s->n, sizeof key, by_position);
+    return same && (!own || strcmp(own->hash, p->hash) == 0);
 }
 
 static void note_stale(void *ctx, const struct store_point *p)
@@ -124,6 +129,8 @@ static int run(struct sweep *s)
         return EXIT_BAD_USE;
     }
     errors_print(&err);
+    if (progress_wanted(s->options))
+        sweep_print_cost(s, stderr);
     sweep_run(s);
     return sweep_finish(s);
 }
@@ -153,7 +160,7 @@ static int command_on(struct sweep *s)
     }
     if (o->dry_run) {
         sweep_calibrate(s);
-        sweep_print_cost(s);
+        sweep_print_cost(s, stdout);
         return s->interrupted ? EXIT_INTERRUPTED : EXIT_DONE;
     }
     return run(s);

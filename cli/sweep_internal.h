@@ -65,7 +65,7 @@ void sweep_calibrate(struct sweep *s);
 int sweep_finish(struct sweep *s);
 
 void sweep_print_list(const struct sweep *s);
-void sweep_print_cost(const struct sweep *s);
+void sweep_print_cost(const struct sweep *s, FILE *out);
 
 // Print the tables of the points in the store, without a plan.
 int sweep_list_store(const struct options *o);

@@ -209,13 +209,21 @@ static void print_table(const struct collecting *c)
     struct table_style style = {"point", terminal_width(stdout), terminal_colours(stdout), false};
     struct comparison *comparison = comparison_new(&c->rows, c->labels[0]);
     for (size_t g = 0; g < comparison->n; g++) {
-        if (comparison->groups[g].n > TABLE_ROWS_MAX)
-            continue;
         char *table = comparison_table(&comparison->groups[g], &style);
         puts(table);
         free(table);
     }
     comparison_free(comparison);
+}
+
+// A point with all of its seeds is a row.
+static size_t rows_of_table(const struct sweep *s)
+{
+    size_t at = path_number(s, sweep_seed);
+    size_t a = 0;
+    while (at >= s->grid.axes[a].n_paths)
+        at -= s->grid.axes[a++].n_paths;
+    return s->n_grid / s->grid.axes[a].n;
 }
 
 static void print_counts(const struct sweep *s, const struct collecting *c)
@@ -239,7 +247,7 @@ static void print_results(const struct sweep *s, const struct collecting *c, con
     }
     if (s->options->sizes && c->rows.n > 0)
         print_sizes(s, c);
-    else if (c->rows.n > 0)
+    else if (c->rows.n > 0 && rows_of_table(s) <= TABLE_ROWS_MAX)
         print_table(c);
     print_counts(s, c);
 }
@@ -277,7 +285,7 @@ void sweep_print_list(const struct sweep *s)
     }
 }
 
-void sweep_print_cost(const struct sweep *s)
+void sweep_print_cost(const struct sweep *s, FILE *out)
 {
     double seconds = 0, longest = 0;
     size_t finished = 0;
@@ -290,8 +298,9 @@ void sweep_print_cost(const struct sweep *s)
     }
     double jobs = (double)s->options->jobs,
            wall = seconds / jobs > longest ? seconds / jobs : longest;
-    printf("%zu points: %zu finished, %zu to run, about %s with %llu at a time\n", s->n, finished,
-           s->n - finished, clock_text(wall, clock), (unsigned long long)s->options->jobs);
+    fprintf(out, "%zu points: %zu finished, %zu to run, about %s with %llu at a time\n", s->n,
+            finished, s->n - finished, clock_text(wall, clock),
+            (unsigned long long)s->options->jobs);
 }
 
 static void list_point(void *ctx, const struct store_point *p)

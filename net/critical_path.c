@@ -12,7 +12,7 @@ const char *path_cause_phrase(enum path_cause cause)
         [PATH_COMPUTE] = "computing",
         [PATH_SCHEDULED] = "planned starts and fixed delays",
         [PATH_SENDING] = "transmitting",
-        [PATH_RESENDING] = "transmitting lost packets again",
+        [PATH_RESENDING] = "recovering lost packets",
         [PATH_NIC] = "waiting for other packets of the NIC port",
         [PATH_WINDOW] = "waiting for the window or an acknowledgement",
         [PATH_PACE] = "waiting for the pace",

@@ -82,10 +82,11 @@ static void explain_tree(const struct sim *sim, struct result *r, struct tree *t
     count_victims(sim, r, tree);
     graph_port_name(&sim->graph, tree->root, name);
     result_reason(r, REASON_PFC, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS, -1,
-                  text_format("PFC began at %s (queue up to %s): it stopped %u ports, %u of them "
-                              "NICs, up to %u hop%s away%s",
-                              name, human_bytes(longest, queue), tree->ports, tree->nics,
-                              tree->depth, tree->depth > 1 ? "s" : "",
+                  text_format("PFC began at %s (queue up to %s): it stopped %u port%s (%u of NICs), "
+                              "up to %u hop%s away%s",
+                              name, human_bytes(longest, queue), tree->ports,
+                              tree->ports > 1 ? "s" : "", tree->nics, tree->depth,
+                              tree->depth > 1 ? "s" : "",
                               others ? "; other such trees are smaller" : ""));
     if (tree->victims > 0)
         result_reason(

@@ -179,14 +179,16 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
     path_leave(book, before);
 }
 
-// The time from delivery to the last ACK is that of the network.
+// The time from delivery to the last ACK is that of the network, unless the receiver delayed the ACK or
+// it was lost.
 static void sent(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
     struct path_book *book = &l->sim->path_book;
     uint64_t token = l->entries[slot].token;
     uint32_t before = path_enter(book, l->entries[slot].path);
-    book->late = PATH_NETWORK;
+    const struct path *p = path_at(book, book->current);
+    book->late = now - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
     entry_free(l, (uint32_t)slot);
     l->client.sent(l->client.ctx, token, now);
     path_leave(book, before);

@@ -76,8 +76,10 @@ def points(tmp):
     expect(int(rows[-1]["sim_time_ns"]) == metrics["sim_time_ns"] and
            int(rows[-1]["max_queue_bytes"]) == metrics["queues"]["max_bytes"], f"figures of a point: {rows[-1]}")
     base = sqlite3.connect(os.path.join(out, "results.sqlite"))
-    packed, size = base.execute("select metrics, metrics_bytes from points order by position desc limit 1").fetchone()
+    packed, size, hops, wall = base.execute("select metrics, metrics_bytes, packet_hops, wall_s from points "
+                                            "order by position desc limit 1").fetchone()
     text = zlib.decompress(packed).decode()
+    expect(hops == json.loads(read(alone, "run.json"))["packet_hops"] and 0 < wall < 10, f"cost: {hops} {wall}")
     expect(len(text) == size and json.loads(text) == metrics, "the metrics in the store are those of the run")
     view = base.execute('select "switch.buffer", policy, sim_time_ns from runs').fetchall()
     expect(len(view) == 16 and view[0] == ("1MB", "none", float(rows[0]["sim_time_ns"])), f"the view: {view[:1]}")
@@ -344,6 +346,13 @@ def bad_input(tmp):
                f"{args}: {code} {stderr!r}")
     code, _, stderr = sweep("--vary", "switch.buffer=1MB", scenario="-")
     expect(code == 2 and "it takes a file" in stderr, f"stdin: {stderr}")
+    capturing = ["--set", 'capture=[{"at":"rank8","file":"rank8.pcap"}]', "--vary", "switch.buffer=1MB,2MB"]
+    code, _, stderr = sweep(*capturing, "--out", out + "-captures", "--quiet")
+    base = sqlite3.connect(os.path.join(out + "-captures", "results.sqlite"))
+    found = [json.loads(zlib.decompress(row[0]))["scenario"]["capture"] for row in base.execute("select metrics from points")]
+    base.close()
+    expect(code == 0 and found == [[], []] and not any(".pcap" in name for name in os.listdir(out + "-captures")),
+           f"points write no captures: {found} {stderr}")
     code, _, stderr = sweep("--vary", "limits.sim_time=30us,1s", "--out", out, "--quiet")
     expect(code == 1 and [r["status"] for r in table(out)] == ["incomplete", "completed"], "a point that is incomplete")
     code, _, stderr = sweep("--vary", "limits.sim_time=30us,1s", "--out", out, "--dry-run")

@@ -304,9 +304,9 @@ static void reads_a_sweep(void **state)
     (void)state;
     struct page *page = page_new(PAGE_SWEEP, "s", NULL, 1);
     struct err err = {0};
-    const char csv[] = "cc.kind,\"a,b\",seed,status,fct_ns,jain\n"
-                       "none,\"say \"\"hi\"\"\",1,completed,12,0.5\r\n"
-                       "none,1MB,2,failed,,\n";
+    const char csv[] = "cc.kind,\"a,b\",seed,status,fct_ns,cnps,jain,tcp\n"
+                       "none,\"say \"\"hi\"\"\",1,completed,12,0,0.5,\r\n"
+                       "none,1MB,2,failed,,,,\n";
     assert_int_equal(page_add_sweep(page, csv, "sweep.csv", &err), 0);
     expect_json(json_object_get(page->root, "sweep"),
                 "{'columns': ['cc.kind', 'a,b', 'seed', 'status', 'fct_ns', 'jain'],"

@@ -54,7 +54,7 @@ static void test_congestion_tree(void **state)
     (void)state;
     victim(4000000);
     assert_explained("PFC began at spine0->leaf2",
-                     "stopped 8 ports, 6 of them NICs, up to 2 hops away");
+                     "stopped 8 ports (6 of NICs), up to 2 hops away");
     assert_explained("victims:", "1 flow does not use spine0->leaf2");
     assert_explained("PFC:", "XOFF");
     assert_null(sentence("no PFC"));

@@ -53,6 +53,7 @@ static void test_statistics(void **state)
         add(&rows, "x", s + 1, x[s], 1000, 0);
         add(&rows, "twice", s + 1, 2 * base[s], 1000, 0);
         add(&rows, "same", s + 1, 120, 1000, 0);
+        add(&rows, "noise", s + 1, base[s] - 8 + 17 * (s % 2), 1000, 0);
     }
     struct comparison *c = comparison_new(&rows, "base");
     assert_int_equal(c->n, 1);
@@ -70,6 +71,9 @@ static void test_statistics(void **state)
     assert_true(g->outcomes[3].identical && !g->outcomes[0].identical);
     // 120 against a mean of 120: the ratio is 1
     assert_false(column_differs(&g->outcomes[3], time));
+    const struct column_summary *noise = &g->outcomes[4].columns[time];
+    assert_true(noise->ratio_interval.low < 1 && noise->ratio_interval.high > 1);
+    assert_false(column_differs(&g->outcomes[4], time));
     assert_true(isnan(g->outcomes[0].columns[column("busbw_bps")].mean));
     // a column that is zero has a mean, but no ratio
     assert_true(g->outcomes[1].columns[column("pause_frames")].mean == 0);
