@@ -165,7 +165,7 @@ collwire_script_test(report_training unit python3 [[python3 -B "$@"]]
 collwire_script_test(report_jobs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_jobs.py)
 
-collwire_script_test(cli_readme unit python3 [[python3 -B "$@"]]
+collwire_script_test(cli_readme generated python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_readme.py ${PROJECT_SOURCE_DIR})
 
 # Savings that explanations state, against runs without the cause.
