@@ -9,7 +9,7 @@
 #include "report/page/page_internal.h"
 #include "report/rows.h"
 
-enum { CELLS = 120000 };
+enum { TABLE_BYTES = 1600000 };
 
 // Read a cell and move *at behind its comma or to the end of its line. To be freed.
 static char *cell_read(const char **at)
@@ -95,33 +95,92 @@ static json_t *roles(const json_t *heading)
     return list;
 }
 
+// ---- what the page has room for ----
+
+// Mark the columns to keep: all but metrics that are zero or unknown in every row.
+static void find_used(const json_t *rows, const json_t *role, bool *used)
+{
+    size_t i, c;
+    const json_t *row, *cell;
+    for (c = 0; c < json_array_size(role); c++)
+        used[c] = strcmp(json_string_value(json_array_get(role, c)), "metric") != 0;
+    json_array_foreach(rows, i, row)
+    {
+        json_array_foreach(row, c, cell)
+        {
+            bool zero = json_is_number(cell) && !(json_number_value(cell) < 0) &&
+                        !(json_number_value(cell) > 0);
+            used[c] |= !json_is_null(cell) && !zero;
+        }
+    }
+}
+
+static json_t *kept_columns(const json_t *row, const bool *used)
+{
+    json_t *kept = json_array(), *cell;
+    size_t c;
+    json_array_foreach(row, c, cell)
+    {
+        if (used[c])
+            json_array_append(kept, cell);
+    }
+    return kept;
+}
+
+// The used columns of as many rows as fit.
+static json_t *kept_rows(struct page *page, const json_t *rows, const bool *used)
+{
+    json_t *kept = json_array();
+    size_t bytes = 0, i;
+    const json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        json_t *one = kept_columns(row, used);
+        bytes += json_dumpb(one, NULL, 0, JSON_COMPACT | JSON_REAL_PRECISION(10)) + 1;
+        if (bytes > TABLE_BYTES) {
+            page_note(page, "The page has the first %zu of %zu rows of sweep.csv.", i,
+                      json_array_size(rows));
+            json_decref(one);
+            break;
+        }
+        json_array_append_new(kept, one);
+    }
+    return kept;
+}
+
+static void put_table(struct page *page, const json_t *heading, const json_t *rows)
+{
+    json_t *role = roles(heading);
+    bool *used = memory_zeroed(json_array_size(heading) + 1, sizeof *used);
+    find_used(rows, role, used);
+    json_object_set_new(page->root, "sweep",
+                        json_pack("{s:o, s:o, s:o}", "columns", kept_columns(heading, used),
+                                  "roles", kept_columns(role, used), "rows",
+                                  kept_rows(page, rows, used)));
+    json_decref(role);
+    free(used);
+}
+
 int page_add_sweep(struct page *page, const char *csv, const char *path, struct err *err)
 {
     const char *at = csv;
     json_t *heading = row_read(&at, true), *rows = json_array();
-    size_t n = json_array_size(heading), total = 0;
+    size_t n = json_array_size(heading);
     int status = 0;
-    if (place_of(heading, "status") == n) {
+    if (place_of(heading, "status") == n)
         status = err_add(err, path, "has no column \"status\": it is not the table of a sweep");
-    } else {
-        while (*at != '\0') {
-            json_t *row = row_read(&at, false);
-            if (json_array_size(row) == n && total * n < CELLS)
-                json_array_append(rows, row);
-            else if (json_array_size(row) != n && json_array_size(row) > 1)
-                status = err_add(err, path, "row %zu has %zu cells where the heading has %zu",
-                                 total + 2, json_array_size(row), n);
-            total += json_array_size(row) == n;
-            json_decref(row);
-        }
-        if (json_array_size(rows) < total)
-            page_note(page, "The page has the first %zu of %zu rows of sweep.csv.",
-                      json_array_size(rows), total);
+    for (size_t line = 2; status == 0 && *at != '\0'; line++) {
+        json_t *row = row_read(&at, false);
+        size_t cells = json_array_size(row);
+        if (cells == n)
+            json_array_append(rows, row);
+        else if (cells > 1)
+            status = err_add(err, path, "row %zu has %zu cells where the heading has %zu", line,
+                             cells, n);
+        json_decref(row);
     }
     if (status == 0)
-        json_object_set_new(page->root, "sweep",
-                            json_pack("{s:O, s:o, s:O}", "columns", heading, "roles",
-                                      roles(heading), "rows", rows));
+        put_table(page, heading, rows);
     json_decref(heading);
     json_decref(rows);
     return status;

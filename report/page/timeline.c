@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The timeline of a training job, reduced: the slowest rank and then the others in their order, as
-// long as their slices fit. Source: Trace Event Format, as report/timeline.c writes it.
+// The timeline of a training job, reduced: the critical path, the slowest rank and then the others in
+// their order, as long as their slices fit. Source: Trace Event Format, as report/timeline.c writes it.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +75,10 @@ struct process {
     bool wanted;
 };
 
+enum { RANK_MASK = 0xffff, CRITICAL_PATH = 0xffff }; // of process numbers, see report/timeline.c
+
+static bool is_path(const struct process *p) { return (p->pid & RANK_MASK) == CRITICAL_PATH; }
+
 static size_t read_processes(const json_t *events, struct process *list)
 {
     size_t n = 0, i;
@@ -90,17 +94,19 @@ static size_t read_processes(const json_t *events, struct process *list)
     return n;
 }
 
-#define CRITICAL_PATH 0xffff // in place of a rank
-
-// Choose whole ranks until the limit; the critical path and the slowest rank first.
+// Choose the critical path, and whole ranks until the limit, the slowest rank first. Returns the number
+// of ranks.
 static size_t choose(struct process *list, size_t n, json_int_t slowest, size_t limit)
 {
     size_t used = 0, chosen = 0;
+    for (size_t i = 0; i < n; i++) {
+        list[i].wanted = is_path(&list[i]);
+        used += list[i].wanted ? list[i].slices : 0;
+    }
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < n; i++) {
             struct process *p = &list[i];
-            json_int_t rank = p->pid & 0xffff;
-            if (p->wanted || (pass == 0 && rank != slowest && rank != CRITICAL_PATH) ||
+            if (p->wanted || (pass == 0 && (p->pid & RANK_MASK) != slowest) ||
                 (chosen > 0 && used + p->slices > limit))
                 continue;
             p->wanted = true;
@@ -135,8 +141,14 @@ json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *m
     size_t n = read_processes(events, list), all = slices_of(list, n);
     size_t chosen = choose(list, n, json_is_integer(rank) ? json_integer_value(rank) : -1, limit);
     struct timeline t = {json_array(), json_array(), json_object(), json_array(), "", 0};
+    size_t ranks = 0;
+    for (size_t i = 0; i < n; i++) {
+        ranks += !is_path(&list[i]);
+        if (is_path(&list[i]))
+            add_process(&t, events, &list[i], limit);
+    }
     for (size_t i = 0; i < n; i++)
-        if (list[i].wanted)
+        if (list[i].wanted && !is_path(&list[i]))
             add_process(&t, events, &list[i], limit);
     size_t kept = json_array_size(t.slices);
     if (kept < all)
@@ -144,7 +156,7 @@ json_t *page_timeline(struct page *page, const json_t *timeline, const json_t *m
             page,
             "The timeline shows %zu of %zu ranks and %zu of %zu slices; timeline.json has all, "
             "for Perfetto.",
-            chosen, n, kept, all);
+            chosen, ranks, kept, all);
     json_t *out = NULL;
     if (kept > 0)
         out = json_pack("{s:O, s:O, s:O}", "rows", t.rows, "names", t.names, "slices", t.slices);

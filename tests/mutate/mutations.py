@@ -114,7 +114,7 @@ MUTATIONS = [
     # cli/
     ("cli/list.c", '", %s..%s", min, max', '", %s..%s", max, min'),
     ("cli/list.c", 'fprintf(out, "%s: ", name);', 'fprintf(out, "%s. ", name);'),
-    ("cli/compare.c", "code = EXIT_NOT_COMPLETED;\n    }\n    c->written", "code = EXIT_DONE;\n    }\n    c->written"),
+    ("cli/compare.c", "!one->ran)\n            code = EXIT_NOT_COMPLETED;", "!one->ran)\n            code = EXIT_DONE;"),
     ("cli/report.c", "code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;", "code;"),
     ("cli/result_set.c", "if (name && !claimed(set, name))", "if (name)"),
     ("report/page/series.c", "v > *at : v < *at", "v > *at : v > *at"),

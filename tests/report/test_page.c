@@ -282,6 +282,22 @@ static void reads_a_timeline(void **state)
     page_free(page);
 }
 
+static void begins_with_the_critical_path(void **state)
+{
+    (void)state;
+    struct page *page = new_page();
+    json_t *timeline = read_json(
+        "{'traceEvents': [" NAMES("0", "rank0") "," SLICE("0", "0", "3", "comm", "a") "," NAMES(
+            "65535", "critical path") "," SLICE("65535", "0", "3", "comm", "b") "]}");
+    json_t *t = page_timeline(page, timeline, NULL, 10);
+    expect_json(t, "{'rows': ['critical path loop', 'rank0 loop'], 'names': ['b', 'a'],"
+                   "'slices': [[0, 0, 3000, 2, 0], [1, 0, 3000, 2, 1]]}");
+    assert_int_equal(json_array_size(page->notes), 0);
+    json_decref(t);
+    json_decref(timeline);
+    page_free(page);
+}
+
 static void prefers_the_slowest_rank(void **state)
 {
     (void)state;
@@ -304,9 +320,9 @@ static void reads_a_sweep(void **state)
     (void)state;
     struct page *page = page_new(PAGE_SWEEP, "s", NULL, 1);
     struct err err = {0};
-    const char csv[] = "cc.kind,\"a,b\",seed,status,fct_ns,jain\n"
-                       "none,\"say \"\"hi\"\"\",1,completed,12,0.5\r\n"
-                       "none,1MB,2,failed,,\n";
+    const char csv[] = "cc.kind,\"a,b\",seed,status,fct_ns,cnps,jain,tcp\n"
+                       "none,\"say \"\"hi\"\"\",1,completed,12,0,0.5,\r\n"
+                       "none,1MB,2,failed,,,,\n";
     assert_int_equal(page_add_sweep(page, csv, "sweep.csv", &err), 0);
     expect_json(json_object_get(page->root, "sweep"),
                 "{'columns': ['cc.kind', 'a,b', 'seed', 'status', 'fct_ns', 'jain'],"
@@ -377,6 +393,7 @@ int main(void)
         cmocka_unit_test(reduces_series),
         cmocka_unit_test(keeps_short_series),
         cmocka_unit_test(reads_a_timeline),
+        cmocka_unit_test(begins_with_the_critical_path),
         cmocka_unit_test(prefers_the_slowest_rank),
         cmocka_unit_test(reads_a_sweep),
         cmocka_unit_test(refuses_other_tables),

@@ -90,7 +90,7 @@ function onKey(chart, event) {
 function draw(chart) {
     const kept = chart.instance.getOption() ? spanOf(chart.instance) : null;
     const legend = chart.instance.getOption()?.legend?.[0]?.selected;
-    const option = { ...base(), ...chart.build() };
+    const option = { ...base(), ...chart.build(chart.instance.getWidth()) };
     option.tooltip = option.tooltip === false ? undefined : { ...base().tooltip, ...option.tooltip };
     if (kept && option.dataZoom) for (const zoom of option.dataZoom) if (!zoom.yAxisIndex && zoom.orient !== "vertical") Object.assign(zoom, kept);
     if (legend && option.legend) option.legend.selected = legend;
@@ -104,24 +104,34 @@ function draw(chart) {
 const observer = new ResizeObserver((entries) => {
     for (const entry of entries) {
         const chart = entry.target.chart;
-        if (chart && entry.contentRect.width > 0 && !chart.printing) chart.instance.resize();
+        if (chart && entry.contentRect.width > 0 && !chart.printing) fit(chart, entry.contentRect.width);
     }
 });
+
+// Follow a width. A chart whose height depends on it is drawn anew.
+function fit(chart, width) {
+    const height = chart.height(width);
+    const changed = chart.plot.style.height !== `${height}px`;
+    chart.plot.style.height = `${height}px`;
+    chart.instance.resize(chart.printing ? { width, height } : undefined);
+    if (changed) draw(chart);
+}
 
 // Charts are started once the page is laid out, so that they know their width.
 function start(chart) {
     if (chart.instance || !chart.plot.isConnected) return;
+    chart.plot.style.height = `${chart.height(chart.plot.clientWidth)}px`;
     chart.instance = echarts.init(chart.plot, null, { renderer: chart.renderer });
     draw(chart);
     observer.observe(chart.plot);
 }
 
-// A figure. `build` returns the chart's option, `data` the table behind it as {columns, rows};
+// A figure. `build` returns the chart's option at a width, `height` is a number or depends on the width, `data` the table behind it as {columns, rows};
 // `label` says what the chart shows, for those who do not see it.
 export function figure({ title, label, height = 260, width, build, data, renderer = "svg", keys = false }) {
     const hint = keys ? " Keys: plus and minus zoom, arrows move, 0 shows all." : "";
-    const plot = el("div", { class: "plot", tabindex: "0", role: "img", "aria-label": `${label}${hint}`, style: `height:${height}px${width ? `;max-width:${width}px` : ""}` });
-    const chart = { plot, build, renderer, instance: null, printing: false };
+    const plot = el("div", { class: "plot", tabindex: "0", role: "img", "aria-label": `${label}${hint}`, style: width ? `max-width:${width}px` : null });
+    const chart = { plot, build, renderer, height: typeof height === "function" ? height : () => height, instance: null, printing: false };
     plot.chart = chart;
     if (keys) plot.addEventListener("keydown", (event) => onKey(chart, event));
     charts.add(chart);
@@ -160,7 +170,7 @@ function beforePrint() {
         chart.printing = true;
         const columns = chart.plot.closest(".panels, .multiples") ? 2 : 1;
         const paper = columns === 1 ? PAPER_WIDTH : PAPER_WIDTH / 2 - 12;
-        chart.instance.resize({ width: Math.min(paper, Number.parseInt(chart.plot.style.maxWidth, 10) || paper) });
+        fit(chart, Math.min(paper, Number.parseInt(chart.plot.style.maxWidth, 10) || paper));
         draw(chart);
     }
 }
@@ -171,7 +181,8 @@ function afterPrint() {
     for (const chart of charts) {
         if (!chart.instance) continue;
         chart.printing = false;
-        chart.instance.resize({ width: "auto" });
+        chart.instance.resize({ width: "auto", height: "auto" });
+        fit(chart, chart.plot.clientWidth);
         draw(chart);
     }
 }

@@ -85,7 +85,7 @@ export function completed(run) {
 }
 
 function severalJobs(run) {
-    return new Set((run.collectives || []).map((c) => c.job)).size + (run.training || []).length > 1;
+    return new Set([...(run.collectives || []), ...(run.training || [])].map((one) => one.job)).size > 1 || (run.jobs || []).length > 1;
 }
 
 // Statistics of a policy over its seeds, as the comparison has them; null = there are none.

@@ -19,12 +19,12 @@ function stacked(bars, label, title) {
     const max = Math.max(...bars.map((bar) => sum(bar.parts)));
     const scale = axisUnit("ns", max);
     return figure({
-        title, label, height: 92 + 30 * bars.length,
-        build: () => ({
+        title, label, height: (width) => 54 + legendRows(keys, width) * LEGEND_ROW + 30 * bars.length,
+        build: (width) => ({
             legend: { ...legendStyle(), type: "plain", data: keys.map(partName) },
-            grid: { left: 8, right: 24, top: legendRows(keys) * 22 + 8, bottom: 26, containLabel: true },
+            grid: { left: 8, right: 24, top: legendRows(keys, width) * LEGEND_ROW + 8, bottom: 26, containLabel: true },
             xAxis: { ...axisStyle(), type: "value", axisLabel: { color: colour("muted"), hideOverlap: true, formatter: (v) => `${scale.label(v)}${v ? ` ${scale.name}` : ""}` } },
-            yAxis: { ...axisStyle(), type: "category", inverse: true, data: bars.map((bar) => bar.name), axisLabel: { color: colour("ink"), width: 150, overflow: "truncate" } },
+            yAxis: { ...axisStyle(), type: "category", inverse: true, data: bars.map((bar) => bar.name), axisLabel: { color: colour("ink"), width: Math.min(170, width * 0.36), overflow: "truncate" } },
             tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, formatter: (items) => tooltip(bars[items[0].dataIndex], keys) },
             series: keys.map((key) => ({
                 name: partName(key), type: "bar", stack: "time", barMaxWidth: 22,
@@ -40,10 +40,21 @@ function stacked(bars, label, title) {
     });
 }
 
-// Rows that the legend takes at the page's width.
-function legendRows(keys) {
-    const width = Math.min(document.documentElement.clientWidth - 48, 1040);
-    return Math.ceil(keys.reduce((total, key) => total + partName(key).length * 6.6 + 34, 0) / width);
+const LEGEND_ROW = 22; // px
+
+// Rows that the legend takes at the width of the chart: names are put into rows as ECharts does.
+function legendRows(keys, width) {
+    let rows = 1;
+    let used = 0;
+    for (const key of keys) {
+        const own = partName(key).length * 7 + 32;
+        if (used > 0 && used + own > width - 12) {
+            rows++;
+            used = 0;
+        }
+        used += own;
+    }
+    return rows;
 }
 
 function tooltip(bar, keys) {
