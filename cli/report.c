@@ -123,8 +123,8 @@ static json_t *metrics_of(const json_t *row, const char *dir, const char *name)
     return metrics;
 }
 
-// The directory of a row's run below that of the comparison: SCENARIO/POLICY[-seedK], as cli/compare.c
-// names it. To be freed.
+// The directory of a row's run below that of the comparison: SCENARIO/POLICY[-seedK], as
+// cli/compare.c names it. To be freed.
 static char *run_dir(const json_t *row, bool seeds)
 {
     static const char kept[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";

@@ -98,8 +98,8 @@ static json_t *points_json(const double *points, size_t n)
 
 // ---- the lines that matter ----
 
-// Score a line: its largest value; of a rate or window, how far its mean lies below its largest value.
-// A line that never changes has no score as a rate or window.
+// Score a line: its largest value; of a rate or window, how far its mean lies below its largest
+// value. A line that never changes has no score as a rate or window.
 static double score(const double *points, size_t n, enum point point)
 {
     double sum = 0, max = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The timeline of a training job, reduced: the critical path, the slowest rank and then the others in
-// their order, as long as their slices fit. Source: Trace Event Format, as report/timeline.c writes it.
+// The timeline of a training job, reduced: the critical path, the slowest rank and then the others
+// in their order, as long as their slices fit. Source: Trace Event Format, as report/timeline.c
+// writes it.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,8 +95,8 @@ static size_t read_processes(const json_t *events, struct process *list)
     return n;
 }
 
-// Choose the critical path, and whole ranks until the limit, the slowest rank first. Returns the number
-// of ranks.
+// Choose the critical path, and whole ranks until the limit, the slowest rank first. Returns the
+// number of ranks.
 static size_t choose(struct process *list, size_t n, json_int_t slowest, size_t limit)
 {
     size_t used = 0, chosen = 0;

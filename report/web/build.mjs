@@ -23,11 +23,18 @@ const bundle = await build({
     logLevel: "warning",
     define: { "process.env.NODE_ENV": '"production"' },
 });
-const style = await transform(await readFile(path.join(here, "style.css"), "utf8"), { loader: "css", minify: true });
+const style = await transform(await readFile(path.join(here, "style.css"), "utf8"), {
+    loader: "css",
+    minify: true,
+});
 const page = await readFile(path.join(here, "page.html"), "utf8");
 
 // A function as replacement: "$&" in the program is no pattern.
-const script = bundle.outputFiles[0].text.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
-const html = page.replace("/*STYLE*/", () => style.code.trim()).replace("/*SCRIPT*/", () => script.trim());
+const script = bundle.outputFiles[0].text
+    .replaceAll("</script", "<\\/script")
+    .replaceAll("<!--", "<\\!--");
+const html = page
+    .replace("/*STYLE*/", () => style.code.trim())
+    .replace("/*SCRIPT*/", () => script.trim());
 await writeFile(out, html);
 console.log(`${out}: ${(html.length / 1000).toFixed(0)} KB`);

@@ -4,15 +4,31 @@
 import * as echarts from "echarts/core";
 import { BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
 import {
-    DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, VisualMapComponent,
+    DataZoomComponent,
+    GridComponent,
+    LegendComponent,
+    MarkLineComponent,
+    TooltipComponent,
+    VisualMapComponent,
 } from "echarts/components";
 import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
 import { el, tableBehind } from "./dom.js";
 import { colour, isPrinting, onTheme, setPrinting } from "./theme.js";
 
 echarts.use([
-    BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart, DataZoomComponent, GridComponent, LegendComponent,
-    MarkLineComponent, TooltipComponent, VisualMapComponent, CanvasRenderer, SVGRenderer,
+    BarChart,
+    CustomChart,
+    HeatmapChart,
+    LineChart,
+    ScatterChart,
+    DataZoomComponent,
+    GridComponent,
+    LegendComponent,
+    MarkLineComponent,
+    TooltipComponent,
+    VisualMapComponent,
+    CanvasRenderer,
+    SVGRenderer,
 ]);
 
 const charts = new Set();
@@ -23,13 +39,18 @@ function base() {
     return {
         animation: false,
         backgroundColor: "transparent",
-        textStyle: { color: colour("ink"), fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12 },
+        textStyle: {
+            color: colour("ink"),
+            fontFamily: getComputedStyle(document.body).fontFamily,
+            fontSize: 12,
+        },
         tooltip: {
             confine: true,
             backgroundColor: colour("surface"),
             borderColor: colour("line"),
             textStyle: { color: colour("ink"), fontSize: 12 },
-            extraCssText: "box-shadow: 0 2px 10px rgba(0,0,0,.15); white-space: normal; max-width: 320px;",
+            extraCssText:
+                "box-shadow: 0 2px 10px rgba(0,0,0,.15); white-space: normal; max-width: 320px;",
         },
     };
 }
@@ -44,23 +65,72 @@ export function axisStyle() {
     };
 }
 
+// The axis of simulated time from 0 to `end`; `time` is its unit.
+export function timeAxis(time, end) {
+    return {
+        ...axisStyle(),
+        type: "value",
+        min: 0,
+        max: end,
+        name: `time (${time.name})`,
+        nameLocation: "middle",
+        nameGap: 22,
+        axisLabel: {
+            color: colour("muted"),
+            hideOverlap: true,
+            showMaxLabel: false,
+            formatter: time.label,
+        },
+    };
+}
+
 export function legendStyle() {
     return {
-        type: "scroll", top: 0, left: 0, itemWidth: 14, itemHeight: 10, icon: "roundRect",
-        textStyle: { color: colour("ink") }, inactiveColor: colour("disabled"),
-        pageIconColor: colour("accent"), pageIconInactiveColor: colour("disabled"), pageTextStyle: { color: colour("muted") },
+        type: "scroll",
+        top: 0,
+        left: 0,
+        itemWidth: 14,
+        itemHeight: 10,
+        icon: "roundRect",
+        textStyle: { color: colour("ink") },
+        inactiveColor: colour("disabled"),
+        pageIconColor: colour("accent"),
+        pageIconInactiveColor: colour("disabled"),
+        pageTextStyle: { color: colour("muted") },
     };
 }
 
 // Zoom along one axis by slider, wheel (with the Ctrl key, so that the page still scrolls) and keys.
 export function zoomStyle(more = {}) {
     return [
-        { type: "inside", zoomOnMouseWheel: "ctrl", moveOnMouseMove: true, moveOnMouseWheel: false, filterMode: "none", ...more },
         {
-            type: "slider", height: 18, bottom: 4, filterMode: "none", brushSelect: false, showDetail: false,
-            borderColor: colour("line"), fillerColor: colour("selection"), handleStyle: { color: colour("accent"), borderColor: colour("accent") },
-            moveHandleStyle: { color: colour("line") }, dataBackground: { lineStyle: { color: colour("line") }, areaStyle: { color: colour("grid") } },
-            selectedDataBackground: { lineStyle: { color: colour("accent") }, areaStyle: { color: colour("selection") } }, ...more,
+            type: "inside",
+            zoomOnMouseWheel: "ctrl",
+            moveOnMouseMove: true,
+            moveOnMouseWheel: false,
+            filterMode: "none",
+            ...more,
+        },
+        {
+            type: "slider",
+            height: 18,
+            bottom: 4,
+            filterMode: "none",
+            brushSelect: false,
+            showDetail: false,
+            borderColor: colour("line"),
+            fillerColor: colour("selection"),
+            handleStyle: { color: colour("accent"), borderColor: colour("accent") },
+            moveHandleStyle: { color: colour("line") },
+            dataBackground: {
+                lineStyle: { color: colour("line") },
+                areaStyle: { color: colour("grid") },
+            },
+            selectedDataBackground: {
+                lineStyle: { color: colour("accent") },
+                areaStyle: { color: colour("selection") },
+            },
+            ...more,
         },
     ];
 }
@@ -84,18 +154,27 @@ function onKey(chart, event) {
     }[event.key === "=" ? "+" : event.key];
     if (!next) return;
     event.preventDefault();
-    chart.instance.dispatchAction({ type: "dataZoom", start: Math.max(0, next[0]), end: Math.min(100, next[1]) });
+    chart.instance.dispatchAction({
+        type: "dataZoom",
+        start: Math.max(0, next[0]),
+        end: Math.min(100, next[1]),
+    });
 }
 
 function draw(chart) {
     const kept = chart.instance.getOption() ? spanOf(chart.instance) : null;
     const legend = chart.instance.getOption()?.legend?.[0]?.selected;
     const option = { ...base(), ...chart.build(chart.instance.getWidth()) };
-    option.tooltip = option.tooltip === false ? undefined : { ...base().tooltip, ...option.tooltip };
-    if (kept && option.dataZoom) for (const zoom of option.dataZoom) if (!zoom.yAxisIndex && zoom.orient !== "vertical") Object.assign(zoom, kept);
+    option.tooltip =
+        option.tooltip === false ? undefined : { ...base().tooltip, ...option.tooltip };
+    if (kept && option.dataZoom)
+        for (const zoom of option.dataZoom)
+            if (!zoom.yAxisIndex && zoom.orient !== "vertical") Object.assign(zoom, kept);
     if (legend && option.legend) option.legend.selected = legend;
     if (isPrinting() && option.dataZoom) {
-        option.dataZoom = option.dataZoom.filter((zoom) => zoom.type === "inside" || zoom.orient === "vertical");
+        option.dataZoom = option.dataZoom.filter(
+            (zoom) => zoom.type === "inside" || zoom.orient === "vertical",
+        );
         option.grid = { ...option.grid, bottom: 30 };
     }
     chart.instance.setOption(option, { notMerge: true });
@@ -104,7 +183,8 @@ function draw(chart) {
 const observer = new ResizeObserver((entries) => {
     for (const entry of entries) {
         const chart = entry.target.chart;
-        if (chart && entry.contentRect.width > 0 && !chart.printing) fit(chart, entry.contentRect.width);
+        if (chart && entry.contentRect.width > 0 && !chart.printing)
+            fit(chart, entry.contentRect.width);
     }
 });
 
@@ -128,14 +208,42 @@ function start(chart) {
 
 // A figure. `build` returns the chart's option at a width, `height` is a number or depends on the width, `data` the table behind it as {columns, rows};
 // `label` says what the chart shows, for those who do not see it.
-export function figure({ title, label, height = 260, width, build, data, renderer = "svg", keys = false }) {
+export function figure({
+    title,
+    label,
+    height = 260,
+    width,
+    build,
+    data,
+    renderer = "svg",
+    keys = false,
+}) {
     const hint = keys ? " Keys: plus and minus zoom, arrows move, 0 shows all." : "";
-    const plot = el("div", { class: "plot", tabindex: "0", role: "img", "aria-label": `${label}${hint}`, style: width ? `max-width:${width}px` : null });
-    const chart = { plot, build, renderer, height: typeof height === "function" ? height : () => height, instance: null, printing: false };
+    const plot = el("div", {
+        class: "plot",
+        tabindex: "0",
+        role: "img",
+        "aria-label": `${label}${hint}`,
+        style: width ? `max-width:${width}px` : null,
+    });
+    const chart = {
+        plot,
+        build,
+        renderer,
+        height: typeof height === "function" ? height : () => height,
+        instance: null,
+        printing: false,
+    };
     plot.chart = chart;
     if (keys) plot.addEventListener("keydown", (event) => onKey(chart, event));
     charts.add(chart);
-    return el("figure", {}, title ? el("figcaption", {}, title) : null, plot, data ? tableBehind(title || label, data) : null);
+    return el(
+        "figure",
+        {},
+        title ? el("figcaption", {}, title) : null,
+        plot,
+        data ? tableBehind(title || label, data) : null,
+    );
 }
 
 // Start all charts that are in the page, and forget those that were taken out.
@@ -160,7 +268,9 @@ onTheme(() => charts.forEach((chart) => chart.instance && draw(chart)));
 let opened = [];
 function beforePrint() {
     setPrinting(true);
-    opened = [...document.querySelectorAll("details.data")].filter((d) => !d.open && d.rowCount() <= 16);
+    opened = [...document.querySelectorAll("details.data")].filter(
+        (d) => !d.open && d.rowCount() <= 16,
+    );
     for (const details of opened) {
         details.fill();
         details.open = true;

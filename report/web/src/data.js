@@ -22,7 +22,11 @@ export function nameOf(run) {
 }
 
 export function runsOf(policy, scenario) {
-    return runs.filter((run) => policyOf(run) === policy && (scenario === undefined || (run.scenario || doc.name || "") === scenario));
+    return runs.filter(
+        (run) =>
+            policyOf(run) === policy &&
+            (scenario === undefined || (run.scenario || doc.name || "") === scenario),
+    );
 }
 
 export const detailed = runs.filter((run) => run.detail);
@@ -32,12 +36,26 @@ export const detailed = runs.filter((run) => run.detail);
 const known = new Map((doc.columns || []).map((column) => [column.key, column]));
 
 const WORDS = {
-    sim_time_ns: "time of the run", training_ns: "time of the training job", iteration_ns: "time of an iteration",
-    exposed_comm_ns: "exposed communication", collective_ns: "time of the collective", busbw_bps: "bus bandwidth",
-    algbw_bps: "algorithm bandwidth", efficiency: "efficiency", fct_mean_ns: "mean completion time", fct_p99_ns: "99th percentile of completion times",
-    fct_max_ns: "longest completion time", jain: "Jain's fairness index", max_queue_bytes: "longest queue",
-    marked_packets: "marked packets", cnps: "CNPs", pause_frames: "PFC pause frames", paused_ns: "time paused, sum over ports",
-    dropped_packets: "dropped packets", tcp_retransmitted_segments: "TCP segments sent again", tcp_timeouts: "TCP timeouts",
+    sim_time_ns: "time of the run",
+    training_ns: "time of the training job",
+    iteration_ns: "time of an iteration",
+    exposed_comm_ns: "exposed communication",
+    collective_ns: "time of the collective",
+    busbw_bps: "bus bandwidth",
+    algbw_bps: "algorithm bandwidth",
+    efficiency: "efficiency",
+    fct_mean_ns: "mean completion time",
+    fct_p99_ns: "99th percentile of completion times",
+    fct_max_ns: "longest completion time",
+    jain: "Jain's fairness index",
+    max_queue_bytes: "longest queue",
+    marked_packets: "marked packets",
+    cnps: "CNPs",
+    pause_frames: "PFC pause frames",
+    paused_ns: "time paused, sum over ports",
+    dropped_packets: "dropped packets",
+    tcp_retransmitted_segments: "TCP segments sent again",
+    tcp_timeouts: "TCP timeouts",
 };
 
 export function metric(key) {
@@ -72,7 +90,12 @@ const OF_COLLECTIVES = ["collective_ns", "busbw_bps", "efficiency"];
 // Keys that have a value in some run and are not zero everywhere.
 export function usedKeys(of = runs) {
     const several = of.some(mixed);
-    return (doc.columns || []).map((c) => c.key).filter((key) => of.some((run) => valueOf(run, key)) && !(several && OF_COLLECTIVES.includes(key)));
+    return (doc.columns || [])
+        .map((c) => c.key)
+        .filter(
+            (key) =>
+                of.some((run) => valueOf(run, key)) && !(several && OF_COLLECTIVES.includes(key)),
+        );
 }
 
 export function mean(values) {
@@ -85,27 +108,47 @@ export function completed(run) {
 }
 
 function severalJobs(run) {
-    return new Set([...(run.collectives || []), ...(run.training || [])].map((one) => one.job)).size > 1 || (run.jobs || []).length > 1;
+    return (
+        new Set([...(run.collectives || []), ...(run.training || [])].map((one) => one.job)).size >
+            1 || (run.jobs || []).length > 1
+    );
 }
 
 // Statistics of a policy over its seeds, as the comparison has them; null = there are none.
 export function statistics(policy, scenario, job = null) {
     const all = (doc.comparison && doc.comparison.statistics) || [];
-    return all.find((s) => s.cc === policy && s.job === job && (scenario === undefined || s.scenario === scenario)) || null;
+    return (
+        all.find(
+            (s) =>
+                s.cc === policy &&
+                s.job === job &&
+                (scenario === undefined || s.scenario === scenario),
+        ) || null
+    );
 }
 
 export const baseline = (doc.comparison && doc.comparison.baseline) || null;
 
 // What a comparison is about: an iteration of training, a collective, the longest message.
 export function primaryKey(of = runs) {
-    const chosen = ((doc.comparison && doc.comparison.statistics) || []).find((s) => s.job === null && of.some((run) => run.scenario === s.scenario));
+    const chosen = ((doc.comparison && doc.comparison.statistics) || []).find(
+        (s) => s.job === null && of.some((run) => run.scenario === s.scenario),
+    );
     if (chosen && of.some((run) => valueOf(run, chosen.headline))) return chosen.headline;
     if (of.some(severalJobs)) return "sim_time_ns";
-    return ["iteration_ns", "collective_ns", "fct_max_ns"].find((key) => of.some((run) => valueOf(run, key))) || "sim_time_ns";
+    return (
+        ["iteration_ns", "collective_ns", "fct_max_ns"].find((key) =>
+            of.some((run) => valueOf(run, key)),
+        ) || "sim_time_ns"
+    );
 }
 
 const OPERATIONS = {
-    all_reduce: "all-reduce", reduce_scatter: "reduce-scatter", all_gather: "all-gather", all_to_all: "all-to-all", send_recv: "send-receive",
+    all_reduce: "all-reduce",
+    reduce_scatter: "reduce-scatter",
+    all_gather: "all-gather",
+    all_to_all: "all-to-all",
+    send_recv: "send-receive",
 };
 
 export function operation(name) {
@@ -147,8 +190,13 @@ export function partName(key) {
 }
 
 export function partKeys(listOfParts) {
-    const used = new Set(listOfParts.flatMap((parts) => Object.keys(parts || {}).filter((key) => parts[key])));
-    return [...Object.keys(PARTS).filter((key) => used.has(key)), ...[...used].filter((key) => !PARTS[key])];
+    const used = new Set(
+        listOfParts.flatMap((parts) => Object.keys(parts || {}).filter((key) => parts[key])),
+    );
+    return [
+        ...Object.keys(PARTS).filter((key) => used.has(key)),
+        ...[...used].filter((key) => !PARTS[key]),
+    ];
 }
 
 // ---- the run that the detailed sections show ----

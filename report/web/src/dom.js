@@ -5,7 +5,8 @@ export function el(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [key, value] of Object.entries(attributes)) {
         if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-        else if (value !== null && value !== undefined && value !== false) element.setAttribute(key, value === true ? "" : value);
+        else if (value !== null && value !== undefined && value !== false)
+            element.setAttribute(key, value === true ? "" : value);
     }
     element.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
     return element;
@@ -14,16 +15,41 @@ export function el(tag, attributes = {}, ...children) {
 // A table. `columns`: {name, help, number}; a cell is a text, a node, or {text, best}.
 export function table(columns, rows, caption) {
     const head = columns.map((c) =>
-        el("th", { scope: "col", class: c.number ? "number" : null, title: c.help || null }, c.name));
+        el(
+            "th",
+            { scope: "col", class: c.number ? "number" : null, title: c.help || null },
+            c.name,
+        ),
+    );
     const body = rows.map((row) =>
-        el("tr", {}, row.map((cell, i) => {
-            const c = columns[i];
-            const marked = cell && typeof cell === "object" && !(cell instanceof Node);
-            const classes = [c.number && "number", marked && cell.best && "best"].filter(Boolean).join(" ");
-            return el(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: classes || null }, marked ? cell.text : cell);
-        })));
-    return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-        el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, head)), el("tbody", {}, body)));
+        el(
+            "tr",
+            {},
+            row.map((cell, i) => {
+                const c = columns[i];
+                const marked = cell && typeof cell === "object" && !(cell instanceof Node);
+                const classes = [c.number && "number", marked && cell.best && "best"]
+                    .filter(Boolean)
+                    .join(" ");
+                return el(
+                    i === 0 ? "th" : "td",
+                    { scope: i === 0 ? "row" : null, class: classes || null },
+                    marked ? cell.text : cell,
+                );
+            }),
+        ),
+    );
+    return el(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+        el(
+            "table",
+            {},
+            el("caption", {}, caption),
+            el("thead", {}, el("tr", {}, head)),
+            el("tbody", {}, body),
+        ),
+    );
 }
 
 const TABLE_ROWS = 1000;
@@ -35,7 +61,10 @@ export function tableBehind(caption, make) {
         if (details.children.length > 1) return;
         const { columns, rows } = make();
         details.append(table(columns, rows.slice(0, TABLE_ROWS), caption));
-        if (rows.length > TABLE_ROWS) details.append(el("p", { class: "note" }, `The first ${TABLE_ROWS} of ${rows.length} rows.`));
+        if (rows.length > TABLE_ROWS)
+            details.append(
+                el("p", { class: "note" }, `The first ${TABLE_ROWS} of ${rows.length} rows.`),
+            );
     };
     details.addEventListener("toggle", () => details.open && details.fill());
     details.rowCount = () => make().rows.length;
@@ -47,14 +76,27 @@ let ids = 0;
 // A labelled <select>. `options`: [[value, text]].
 export function select(label, options, value, onchange) {
     const id = `select-${++ids}`;
-    const input = el("select", { id, onchange: () => onchange(input.value) },
-        options.map(([v, text]) => el("option", { value: v, selected: String(v) === String(value) }, text)));
+    const input = el(
+        "select",
+        { id, onchange: () => onchange(input.value) },
+        options.map(([v, text]) =>
+            el("option", { value: v, selected: String(v) === String(value) }, text),
+        ),
+    );
     return el("span", { class: "control" }, el("label", { for: id }, label), input);
 }
 
 // A section of the page with a heading; controls stand beside the heading.
 export function section(id, title, lede, controls = []) {
-    return el("section", { id, "aria-labelledby": `${id}-title` },
-        el("header", {}, el("h2", { id: `${id}-title` }, title), controls.length ? el("div", { class: "controls" }, controls) : null),
-        lede ? el("p", { class: /zoom/.test(lede) ? "lede screen" : "lede" }, lede) : null);
+    return el(
+        "section",
+        { id, "aria-labelledby": `${id}-title` },
+        el(
+            "header",
+            {},
+            el("h2", { id: `${id}-title` }, title),
+            controls.length ? el("div", { class: "controls" }, controls) : null,
+        ),
+        lede ? el("p", { class: /zoom/.test(lede) ? "lede screen" : "lede" }, lede) : null,
+    );
 }

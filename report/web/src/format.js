@@ -6,7 +6,12 @@ const SPACE = "\u00a0"; // a number and its unit stay on one line
 
 function digits(value) {
     const size = Math.abs(value);
-    const text = size >= 100 || value === 0 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2);
+    const text =
+        size >= 100 || value === 0
+            ? value.toFixed(0)
+            : size >= 10
+              ? value.toFixed(1)
+              : value.toFixed(2);
     return text.replace("-", MINUS);
 }
 
@@ -16,9 +21,26 @@ function scaled(value, steps) {
     return { factor: step[0], unit: step[1] };
 }
 
-const TIME = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-const BYTES = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "KB"], [1, "B"]];
-const RATE = [[1e12, "Tb/s"], [1e9, "Gb/s"], [1e6, "Mb/s"], [1e3, "kb/s"], [1, "b/s"]];
+const TIME = [
+    [1e9, "s"],
+    [1e6, "ms"],
+    [1e3, "µs"],
+    [1, "ns"],
+];
+const BYTES = [
+    [1e12, "TB"],
+    [1e9, "GB"],
+    [1e6, "MB"],
+    [1e3, "KB"],
+    [1, "B"],
+];
+const RATE = [
+    [1e12, "Tb/s"],
+    [1e9, "Gb/s"],
+    [1e6, "Mb/s"],
+    [1e3, "kb/s"],
+    [1, "b/s"],
+];
 
 function withUnit(steps) {
     return (value) => {
@@ -30,17 +52,24 @@ function withUnit(steps) {
 }
 
 export function count(value) {
-    if (!Number.isInteger(value)) return Math.abs(value) < 1000 ? digits(value) : count(Math.round(value));
+    if (!Number.isInteger(value))
+        return Math.abs(value) < 1000 ? digits(value) : count(Math.round(value));
     return value.toLocaleString("en-US").replace("-", MINUS);
 }
 
 export function share(value) {
     const percent = value * 100;
-    return percent === 0 || percent >= 9.95 ? `${percent.toFixed(0)}${SPACE}%` : `${percent.toPrecision(2)}${SPACE}%`;
+    return percent === 0 || percent >= 9.95
+        ? `${percent.toFixed(0)}${SPACE}%`
+        : `${percent.toPrecision(2)}${SPACE}%`;
 }
 
 function ratio(value) {
-    return Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(3);
+    return Math.abs(value) >= 100
+        ? value.toFixed(0)
+        : Math.abs(value) >= 10
+          ? value.toFixed(1)
+          : value.toFixed(3);
 }
 
 const FORMATS = {
@@ -80,7 +109,9 @@ export function axisUnit(unit, max) {
 export function longer(value, base) {
     const r = value / base;
     if (r < 1.005) return "the same time";
-    return r < 1.5 ? `${((r - 1) * 100).toFixed(r < 1.1 ? 1 : 0)}${SPACE}% longer` : `${r.toFixed(r < 10 ? 1 : 0)} times as long`;
+    return r < 1.5
+        ? `${((r - 1) * 100).toFixed(r < 1.1 ? 1 : 0)}${SPACE}% longer`
+        : `${r.toFixed(r < 10 ? 1 : 0)} times as long`;
 }
 
 // "rank", "2 ranks".

@@ -12,11 +12,13 @@ export function model() {
     columns.forEach((name, i) => {
         const values = [...new Set(rows.map((row) => row[i]))];
         if (roles[i] === "axis" && values.length > 1) axes.push({ name, i, values });
-        if (roles[i] === "metric" && rows.some((row) => typeof row[i] === "number" && row[i] !== 0)) metrics.push({ name, i });
+        if (roles[i] === "metric" && rows.some((row) => typeof row[i] === "number" && row[i] !== 0))
+            metrics.push({ name, i });
     });
     mergeTogether(axes, rows);
     const seed = columns.indexOf("seed");
-    if (!axes.length && seed >= 0) axes.push({ name: "seed", i: seed, values: [...new Set(rows.map((row) => row[seed]))] });
+    if (!axes.length && seed >= 0)
+        axes.push({ name: "seed", i: seed, values: [...new Set(rows.map((row) => row[seed]))] });
     return { axes, metrics, rows, status: columns.indexOf("status") };
 }
 
@@ -24,11 +26,21 @@ export function model() {
 // in the names of the first one's.
 function mergeTogether(axes, rows) {
     for (let k = axes.length - 1; k > 0; k--) {
-        const other = axes.slice(0, k).find((axis) => axis.values.length === axes[k].values.length &&
-            new Set(rows.map((row) => JSON.stringify([row[axis.i], row[axes[k].i]]))).size === axis.values.length);
+        const other = axes
+            .slice(0, k)
+            .find(
+                (axis) =>
+                    axis.values.length === axes[k].values.length &&
+                    new Set(rows.map((row) => JSON.stringify([row[axis.i], row[axes[k].i]])))
+                        .size === axis.values.length,
+            );
         if (!other) continue;
         const names = other.names || new Map(other.values.map((v) => [v, label(v)]));
-        for (const v of other.values) names.set(v, `${names.get(v)}, ${label(rows.find((row) => row[other.i] === v)[axes[k].i])}`);
+        for (const v of other.values)
+            names.set(
+                v,
+                `${names.get(v)}, ${label(rows.find((row) => row[other.i] === v)[axes[k].i])}`,
+            );
         Object.assign(other, { names, title: `${other.title || other.name} with ${axes[k].name}` });
         axes.splice(k, 1);
     }
@@ -42,4 +54,3 @@ export function named(axis, value) {
 export function label(value) {
     return value === null ? NONE : String(value);
 }
-

@@ -1,6 +1,22 @@
 // SPDX-License-Identifier: MIT
 // The answer in one sentence, made from the data.
-import { baseline, completed, doc, mean, metric, operation, policies, policyOf, primaryKey, runs, runsOf, scenarios, statistics, subject, valueOf } from "./data.js";
+import {
+    baseline,
+    completed,
+    doc,
+    mean,
+    metric,
+    operation,
+    policies,
+    policyOf,
+    primaryKey,
+    runs,
+    runsOf,
+    scenarios,
+    statistics,
+    subject,
+    valueOf,
+} from "./data.js";
 import { model, named } from "./grid.js";
 import { list, longer, plural, share, text } from "./format.js";
 
@@ -39,52 +55,75 @@ function compareSentence(scenario) {
     if (order.length === 1) return `${best.policy} needs ${took} for ${what}${several}.`;
     if (worst.value / best.value < 1.005)
         return `All ${order.length} policies take the same time for ${what}: ${took}${several}.`;
-    const others = order.map((e) => statistics(e.policy, scenario)).filter((s) => s && s.cc !== baseline && s[key]);
+    const others = order
+        .map((e) => statistics(e.policy, scenario))
+        .filter((s) => s && s.cc !== baseline && s[key]);
     if (others.length && !others.some((s) => s[key].differs))
         return `No policy differs from ${baseline} for certain: ${what} takes from ${took} (${best.policy}) to ${text(worst.value, "ns")} (${worst.policy})${several}.`;
     const equals = order.filter((e) => e.value / best.value < 1.005).map((e) => e.policy);
     const after = `${worst.policy} takes ${longer(worst.value, best.value)}, ${text(worst.value, "ns")}${several}.`;
-    if (equals.length > 3) return `${equals.length} of ${order.length} policies finish ${what} in ${took}; ${after}`;
+    if (equals.length > 3)
+        return `${equals.length} of ${order.length} policies finish ${what} in ${took}; ${after}`;
     return `${list(equals)} ${equals.length > 1 ? "finish" : "finishes"} ${what} first, in ${took}; ${after}`;
 }
 
 function trainingSentence(run) {
     const job = run.training[0];
     const exposed = job.exposed_comm_ns;
-    const part = job.total_ns > 0 && exposed > 0 ? `; ${share(exposed / job.total_ns)} of it is exposed communication` : "";
+    const part =
+        job.total_ns > 0 && exposed > 0
+            ? `; ${share(exposed / job.total_ns)} of it is exposed communication`
+            : "";
     return `${plural((job.iterations || []).length, "iteration")} of training on ${job.ranks} ranks took ${text(job.total_ns, "ns")}${part}.`;
 }
 
 function collectiveSentence(run) {
     const first = run.collectives[0];
-    if (run.collectives.length > 1) return `${run.collectives.length} collectives took ${text(run.sim_time_ns, "ns")}.`;
+    if (run.collectives.length > 1)
+        return `${run.collectives.length} collectives took ${text(run.sim_time_ns, "ns")}.`;
     const ideal = first.efficiency ? `, ${share(first.efficiency)} of the ideal` : "";
-    return `The ${operation(first.op)} of ${text(first.bytes, "bytes")} over ${first.ranks} ranks took ${text(first.duration_ns, "ns")}: ` +
-        `${text(first.busbw_bps, "bit/s")} of bus bandwidth${ideal}.`;
+    return (
+        `The ${operation(first.op)} of ${text(first.bytes, "bytes")} over ${first.ranks} ranks took ${text(first.duration_ns, "ns")}: ` +
+        `${text(first.busbw_bps, "bit/s")} of bus bandwidth${ideal}.`
+    );
 }
 
 function runSentence(run) {
     if (!completed(run)) {
-        const after = run.sim_time_ns ? ` after ${text(run.sim_time_ns, "ns")} of simulated time` : "";
+        const after = run.sim_time_ns
+            ? ` after ${text(run.sim_time_ns, "ns")} of simulated time`
+            : "";
         return `The run ended ${run.status || "without results"}${after}${run.reason ? `: ${run.reason}` : ""}.`;
     }
     if (run.training) return trainingSentence(run);
     if (run.collectives) return collectiveSentence(run);
     const flows = run.flows_summary;
     if (flows && flows.fct_ns && flows.fct_ns.max) {
-        const slow = flows.slowdown && flows.slowdown.max ? `, up to ${flows.slowdown.max.toFixed(flows.slowdown.max < 10 ? 1 : 0)} times as long as alone` : "";
+        const slow =
+            flows.slowdown && flows.slowdown.max
+                ? `, up to ${flows.slowdown.max.toFixed(flows.slowdown.max < 10 ? 1 : 0)} times as long as alone`
+                : "";
         return `${plural(flows.count, "message")} took up to ${text(flows.fct_ns.max, "ns")}${slow}.`;
     }
     return `The run took ${text(run.sim_time_ns, "ns")}.`;
 }
 
-const TIMES = ["iteration_ns", "collective_ns", "training_ns", "time_ns", "fct_max_ns", "sim_time_ns"];
+const TIMES = [
+    "iteration_ns",
+    "collective_ns",
+    "training_ns",
+    "time_ns",
+    "fct_max_ns",
+    "sim_time_ns",
+];
 
 // The sweep with what sentences need: the column of the time, and the rows that have one.
 function sweepModel() {
     const m = model();
     const done = m.rows.filter((row) => row[m.status] === "completed");
-    const at = TIMES.map((key) => doc.sweep.columns.indexOf(key)).find((i) => i >= 0 && done.some((row) => typeof row[i] === "number"));
+    const at = TIMES.map((key) => doc.sweep.columns.indexOf(key)).find(
+        (i) => i >= 0 && done.some((row) => typeof row[i] === "number"),
+    );
     return { ...m, done, at, good: at === undefined ? [] : done.filter((row) => row[at] > 0) };
 }
 
@@ -93,21 +132,27 @@ function sweepModel() {
 function effect(m, axis) {
     const groups = new Map();
     for (const row of m.good) {
-        const key = JSON.stringify(m.axes.filter((other) => other !== axis).map((other) => row[other.i]));
+        const key = JSON.stringify(
+            m.axes.filter((other) => other !== axis).map((other) => row[other.i]),
+        );
         if (!groups.has(key)) groups.set(key, new Map());
         const group = groups.get(key);
         if (!group.has(row[axis.i])) group.set(row[axis.i], []);
         group.get(row[axis.i]).push(row[m.at]);
     }
-    const ratios = [...groups.values()].filter((group) => group.size > 1).map((group) => {
-        const means = [...group.values()].map(mean);
-        return Math.max(...means) / Math.min(...means);
-    });
+    const ratios = [...groups.values()]
+        .filter((group) => group.size > 1)
+        .map((group) => {
+            const means = [...group.values()].map(mean);
+            return Math.max(...means) / Math.min(...means);
+        });
     return ratios.length ? Math.max(...ratios) : null;
 }
 
 function times(r) {
-    return r < 1.5 ? `${((r - 1) * 100).toFixed(0)}\u00a0%` : `a factor of ${r.toFixed(r < 10 ? 1 : 0)}`;
+    return r < 1.5
+        ? `${((r - 1) * 100).toFixed(0)}\u00a0%`
+        : `a factor of ${r.toFixed(r < 10 ? 1 : 0)}`;
 }
 
 function sweepSentence() {
@@ -116,10 +161,14 @@ function sweepSentence() {
     const ended = failed ? ` ${plural(failed, "run")} did not complete.` : "";
     if (!m.good.length) return `${plural(m.rows.length, "run")}.${ended}`;
     const what = metric(doc.sweep.columns[m.at]).name;
-    const effects = m.axes.map((axis) => [axis.title || axis.name, effect(m, axis)]).filter(([, r]) => r !== null).sort((a, b) => b[1] - a[1]);
+    const effects = m.axes
+        .map((axis) => [axis.title || axis.name, effect(m, axis)])
+        .filter(([, r]) => r !== null)
+        .sort((a, b) => b[1] - a[1]);
     const strong = effects.filter(([, r]) => r >= 1.01);
     if (!effects.length) return `${plural(m.good.length, "run")}.${ended}`;
-    if (!strong.length) return `The ${what} is the same in ${plural(m.good.length, "run")}: ${text(m.good[0][m.at], "ns")}.${ended}`;
+    if (!strong.length)
+        return `The ${what} is the same in ${plural(m.good.length, "run")}: ${text(m.good[0][m.at], "ns")}.${ended}`;
     const weak = effects.filter(([, r]) => r < 1.01).map(([name]) => name);
     const none = weak.length ? `; ${list(weak)} ${weak.length > 1 ? "do" : "does"} not matter` : "";
     const [first, ...rest] = strong;
@@ -131,14 +180,16 @@ function sweepReason() {
     const m = sweepModel();
     if (m.good.length < 2 || !m.axes.length) return null;
     const order = [...m.good].sort((a, b) => a[m.at] - b[m.at]);
-    const point = (row) => `${text(row[m.at], "ns")} with ${list(m.axes.map((axis) => `${axis.title || axis.name}\u00a0=\u00a0${named(axis, row[axis.i])}`))}`;
+    const point = (row) =>
+        `${text(row[m.at], "ns")} with ${list(m.axes.map((axis) => `${axis.title || axis.name}\u00a0=\u00a0${named(axis, row[axis.i])}`))}`;
     return `Shortest: ${point(order[0])}. Longest: ${point(order[order.length - 1])}.`;
 }
 
 export function headline() {
     if (doc.kind === "sweep") return sweepSentence();
     if (doc.kind === "run") return runSentence(runs[0]);
-    if (scenarios.length > 1) return `${policies.length} policies in ${scenarios.length} scenarios.${incompleteText()}`;
+    if (scenarios.length > 1)
+        return `${policies.length} policies in ${scenarios.length} scenarios.${incompleteText()}`;
     return compareSentence() + incompleteText();
 }
 
@@ -165,7 +216,7 @@ export function firstReason() {
     if (difference) return `${sentence(difference)}${seed}`;
     const reason = worst && worst.explain && worst.explain[0];
     if (!reason) return null;
-    return doc.kind === "compare" ? `${policyOf(worst)}: ${sentence(reason)}${seed}` : sentence(reason);
+    return doc.kind === "compare"
+        ? `${policyOf(worst)}: ${sentence(reason)}${seed}`
+        : sentence(reason);
 }
-
-

@@ -49,14 +49,25 @@ function matrix(group) {
     const others = [...new Set(group.map(otherOf))].sort(collator.compare);
     const numbered = others.length > 16 || isRank(others[0]);
     const place = new Map(rows.map((row) => [row, new Map()]));
-    if (numbered) for (const other of others) for (const link of group.filter((l) => otherOf(l) === other)) {
-        const own = place.get(rowOf(link));
-        if (!own.has(other)) own.set(other, own.size);
-    }
-    const columns = numbered ? Math.max(...[...place.values()].map((own) => own.size)) : others.length;
+    if (numbered)
+        for (const other of others)
+            for (const link of group.filter((l) => otherOf(l) === other)) {
+                const own = place.get(rowOf(link));
+                if (!own.has(other)) own.set(other, own.size);
+            }
+    const columns = numbered
+        ? Math.max(...[...place.values()].map((own) => own.size))
+        : others.length;
     const names = numbered ? Array.from({ length: columns }, (_, i) => String(i + 1)) : others;
-    const x = (link) => (numbered ? place.get(rowOf(link)).get(otherOf(link)) : others.indexOf(otherOf(link)));
-    return { rows, names, numbered, other: byTo ? "from" : "to", cells: group.map((link) => ({ x: x(link), y: rows.indexOf(rowOf(link)), ...link })) };
+    const x = (link) =>
+        numbered ? place.get(rowOf(link)).get(otherOf(link)) : others.indexOf(otherOf(link));
+    return {
+        rows,
+        names,
+        numbered,
+        other: byTo ? "from" : "to",
+        cells: group.map((link) => ({ x: x(link), y: rows.indexOf(rowOf(link)), ...link })),
+    };
 }
 
 export function heatColours() {
@@ -74,19 +85,61 @@ function map(title, group, links, [key, what, unit], max) {
     const values = links[key];
     const cell = Math.max(12, Math.min(22, 640 / m.names.length));
     return figure({
-        title, label: `${what} of the links ${title}: a row a switch, a column a port.`, height: Math.max(96, 42 + m.rows.length * cell),
+        title,
+        label: `${what} of the links ${title}: a row a switch, a column a port.`,
+        height: Math.max(96, 42 + m.rows.length * cell),
         renderer: m.cells.length > 600 ? "canvas" : "svg",
         build: () => ({
             grid: { left: 8, right: 12, top: 4, bottom: 34, containLabel: true },
-            xAxis: { ...axisStyle(), type: "category", data: m.names, name: m.numbered ? `port, by rank` : "", nameLocation: "middle", nameGap: 22, splitArea: { show: false } },
-            yAxis: { ...axisStyle(), type: "category", data: m.rows, inverse: true, axisLabel: { color: colour("ink"), width: 90, overflow: "truncate", hideOverlap: true } },
-            visualMap: { show: false, min: 0, max, dimension: 2, inRange: { color: heatColours() } },
+            xAxis: {
+                ...axisStyle(),
+                type: "category",
+                data: m.names,
+                name: m.numbered ? `port, by rank` : "",
+                nameLocation: "middle",
+                nameGap: 22,
+                splitArea: { show: false },
+            },
+            yAxis: {
+                ...axisStyle(),
+                type: "category",
+                data: m.rows,
+                inverse: true,
+                axisLabel: {
+                    color: colour("ink"),
+                    width: 90,
+                    overflow: "truncate",
+                    hideOverlap: true,
+                },
+            },
+            visualMap: {
+                show: false,
+                min: 0,
+                max,
+                dimension: 2,
+                inRange: { color: heatColours() },
+            },
             tooltip: { formatter: ({ data }) => tip(data.value[3], links) },
-            series: [{ type: "heatmap", data: m.cells.map((c) => ({ value: [c.x, c.y, values[c.index], c.index] })), itemStyle: { borderColor: colour("page"), borderWidth: 1 }, emphasis: { itemStyle: { borderColor: colour("ink"), borderWidth: 1 } } }],
+            series: [
+                {
+                    type: "heatmap",
+                    data: m.cells.map((c) => ({ value: [c.x, c.y, values[c.index], c.index] })),
+                    itemStyle: { borderColor: colour("page"), borderWidth: 1 },
+                    emphasis: { itemStyle: { borderColor: colour("ink"), borderWidth: 1 } },
+                },
+            ],
         }),
         data: () => ({
-            columns: [{ name: "link" }, ...present(links).map(([, name]) => ({ name, number: true }))],
-            rows: [...m.cells].sort((a, b) => values[b.index] - values[a.index]).map((c) => [links.at[c.index], ...present(links).map(([k, , u]) => text(links[k][c.index], u))]),
+            columns: [
+                { name: "link" },
+                ...present(links).map(([, name]) => ({ name, number: true })),
+            ],
+            rows: [...m.cells]
+                .sort((a, b) => values[b.index] - values[a.index])
+                .map((c) => [
+                    links.at[c.index],
+                    ...present(links).map(([k, , u]) => text(links[k][c.index], u)),
+                ]),
         }),
     });
 }
@@ -96,12 +149,23 @@ function present(links) {
 }
 
 function tip(index, links) {
-    const rows = present(links).filter(([key]) => links[key][index]).map(([key, what, unit]) => `<tr><td>${what}</td><td class="n">${html(text(links[key][index], unit))}</td></tr>`);
+    const rows = present(links)
+        .filter(([key]) => links[key][index])
+        .map(
+            ([key, what, unit]) =>
+                `<tr><td>${what}</td><td class="n">${html(text(links[key][index], unit))}</td></tr>`,
+        );
     return `<b>${html(links.at[index])}</b><table class="tip">${rows.join("")}</table>`;
 }
 
 function scaleBar(max, unit) {
-    return el("p", { class: "scale" }, text(0, unit === "share" ? "share" : unit), el("span", { class: "ramp", role: "presentation" }), text(max, unit));
+    return el(
+        "p",
+        { class: "scale" },
+        text(0, unit === "share" ? "share" : unit),
+        el("span", { class: "ramp", role: "presentation" }),
+        text(max, unit),
+    );
 }
 
 function maps(value) {
@@ -110,10 +174,16 @@ function maps(value) {
     const chosen = present(links).find(([key]) => key === value) || present(links)[0];
     if (!chosen) return [];
     const max = chosen[0] === "utilization" ? 1 : Math.max(...links[chosen[0]]);
-    const shown = groups(links).filter(([, group]) => group.some((link) => links[chosen[0]][link.index]));
+    const shown = groups(links).filter(([, group]) =>
+        group.some((link) => links[chosen[0]][link.index]),
+    );
     return [
         scaleBar(max, chosen[2]),
-        el("div", { class: "panels" }, shown.map(([title, group]) => map(title, group, links, chosen, max))),
+        el(
+            "div",
+            { class: "panels" },
+            shown.map(([title, group]) => map(title, group, links, chosen, max)),
+        ),
     ];
 }
 
@@ -122,13 +192,29 @@ export function linksSection(follow) {
     if (!some) return null;
     let value = "utilization";
     const body = el("div");
-    const keys = VALUES.filter(([key]) => detailed.some((run) => run.detail.links && run.detail.links[key] && run.detail.links[key].some((v) => v)));
+    const keys = VALUES.filter(([key]) =>
+        detailed.some(
+            (run) =>
+                run.detail.links && run.detail.links[key] && run.detail.links[key].some((v) => v),
+        ),
+    );
     const fill = follow.fill(body, () => maps(value));
-    const choose = select("Show", keys.map(([key, what]) => [key, what]), value, (v) => { value = v; fill(); startCharts(); });
-    const box = section("links", "Links",
+    const choose = select(
+        "Show",
+        keys.map(([key, what]) => [key, what]),
+        value,
+        (v) => {
+            value = v;
+            fill();
+            startCharts();
+        },
+    );
+    const box = section(
+        "links",
+        "Links",
         "Each cell is one direction of a link; the colours have one scale for all maps. Uneven rows mean that paths collide.",
-        [choose, ...(detailed.length > 1 ? [follow.control()] : [])]);
+        [choose, ...(detailed.length > 1 ? [follow.control()] : [])],
+    );
     box.append(body);
     return box;
 }
-

@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: MIT
 // The page: sections in the order in which a reader asks.
 import { startCharts } from "./chart.js";
-import { baseline, detailed, doc, metric, nameOf, policies, primaryKey, runs, scenarios, show, shown, shownRun, usedKeys, valueOf } from "./data.js";
+import {
+    baseline,
+    detailed,
+    doc,
+    metric,
+    nameOf,
+    policies,
+    primaryKey,
+    runs,
+    scenarios,
+    show,
+    shown,
+    shownRun,
+    usedKeys,
+    valueOf,
+} from "./data.js";
 import { el, section, select, table } from "./dom.js";
 import { share, text } from "./format.js";
 import { firstReason, headline, perScenario, ranking } from "./headline.js";
@@ -21,7 +36,12 @@ const controls = [];
 
 const follow = {
     control() {
-        const box = select("Policy", detailed.map((run, i) => [i, nameOf(run)]), shown.index, show);
+        const box = select(
+            "Policy",
+            detailed.map((run, i) => [i, nameOf(run)]),
+            shown.index,
+            show,
+        );
         controls.push(box.querySelector("select"));
         return box;
     },
@@ -41,7 +61,9 @@ shown.listeners.push(() => {
 // First the run that needs an explanation: that of the policy which takes longest.
 if (doc.kind === "compare") {
     const order = ranking(primaryKey());
-    const worst = order.length ? detailed.findIndex((run) => nameOf(run) === nameOf(order[order.length - 1].runs[0])) : -1;
+    const worst = order.length
+        ? detailed.findIndex((run) => nameOf(run) === nameOf(order[order.length - 1].runs[0]))
+        : -1;
     shown.index = Math.max(0, worst);
 }
 
@@ -49,7 +71,19 @@ if (doc.kind === "compare") {
 
 function themeButton() {
     const caption = () => (isDark() ? "Light" : "Dark");
-    const button = el("button", { type: "button", class: "theme", "aria-label": "Switch between light and dark", onclick: () => { toggleTheme(); button.textContent = caption(); } }, caption());
+    const button = el(
+        "button",
+        {
+            type: "button",
+            class: "theme",
+            "aria-label": "Switch between light and dark",
+            onclick: () => {
+                toggleTheme();
+                button.textContent = caption();
+            },
+        },
+        caption(),
+    );
     return button;
 }
 
@@ -66,8 +100,18 @@ function facts() {
 }
 
 function head() {
-    return el("header", { class: "top" },
-        el("p", { class: "brand" }, el("b", {}, "collwire"), ` ${scenarios.length > 1 ? scenarios.join(", ") : doc.name || ""}`), el("p", { class: "facts" }, facts()), themeButton());
+    return el(
+        "header",
+        { class: "top" },
+        el(
+            "p",
+            { class: "brand" },
+            el("b", {}, "collwire"),
+            ` ${scenarios.length > 1 ? scenarios.join(", ") : doc.name || ""}`,
+        ),
+        el("p", { class: "facts" }, facts()),
+        themeButton(),
+    );
 }
 
 // The numbers of a single run that are not zero.
@@ -75,20 +119,51 @@ function figures() {
     if (doc.kind !== "run") return null;
     const primary = primaryKey();
     const few = ((runs[0].flows_summary || {}).count || 0) < 100; // too few for a percentile
-    const hidden = ["fct_mean_ns", "jain", ...(few ? ["fct_p99_ns"] : []), ...(primary === "sim_time_ns" ? [] : ["sim_time_ns"])];
+    const hidden = [
+        "fct_mean_ns",
+        "jain",
+        ...(few ? ["fct_p99_ns"] : []),
+        ...(primary === "sim_time_ns" ? [] : ["sim_time_ns"]),
+    ];
     const keys = usedKeys(runs).filter((key) => !hidden.includes(key));
-    return el("dl", { class: "figures" }, keys.map((key) => {
-        const m = metric(key);
-        return el("div", { title: m.help || null }, el("dt", {}, m.name), el("dd", {}, key === "efficiency" ? share(valueOf(runs[0], key)) : text(valueOf(runs[0], key), m.unit)));
-    }));
+    return el(
+        "dl",
+        { class: "figures" },
+        keys.map((key) => {
+            const m = metric(key);
+            return el(
+                "div",
+                { title: m.help || null },
+                el("dt", {}, m.name),
+                el(
+                    "dd",
+                    {},
+                    key === "efficiency"
+                        ? share(valueOf(runs[0], key))
+                        : text(valueOf(runs[0], key), m.unit),
+                ),
+            );
+        }),
+    );
 }
 
 function answer() {
     const reason = firstReason();
     const each = perScenario();
-    return el("section", { id: "answer", class: "answer" },
-        el("h1", {}, headline()), reason ? el("p", { class: "reason" }, reason) : null,
-        each.length ? el("ul", {}, each.map((sentence) => el("li", {}, sentence))) : null, figures());
+    return el(
+        "section",
+        { id: "answer", class: "answer" },
+        el("h1", {}, headline()),
+        reason ? el("p", { class: "reason" }, reason) : null,
+        each.length
+            ? el(
+                  "ul",
+                  {},
+                  each.map((sentence) => el("li", {}, sentence)),
+              )
+            : null,
+        figures(),
+    );
 }
 
 // ---- reasons ----
@@ -96,27 +171,54 @@ function answer() {
 // Against the baseline first, then what the run says by itself.
 function reasons(run) {
     const difference = run.difference || [];
-    const own = [...(run.reason ? [run.reason] : []), ...(run.waiting || []), ...(run.explain || [])];
+    const own = [
+        ...(run.reason ? [run.reason] : []),
+        ...(run.waiting || []),
+        ...(run.explain || []),
+    ];
     const sentences = [...difference, ...own.filter((s) => !difference.includes(s))];
     if (!sentences.length) return [el("p", { class: "note" }, "No reasons were recorded.")];
     const [first, rest] = [sentences.slice(0, 6), sentences.slice(6)];
-    const list = (items, start) => el("ol", { start: start > 1 ? start : null }, items.map((s) => el("li", {}, s)));
-    return [list(first, 1), ...(rest.length ? [el("details", {}, el("summary", {}, `${rest.length} more`), list(rest, 7))] : [])];
+    const list = (items, start) =>
+        el(
+            "ol",
+            { start: start > 1 ? start : null },
+            items.map((s) => el("li", {}, s)),
+        );
+    return [
+        list(first, 1),
+        ...(rest.length
+            ? [el("details", {}, el("summary", {}, `${rest.length} more`), list(rest, 7))]
+            : []),
+    ];
 }
 
 function runTitle(run) {
-    const seeds = runs.filter((other) => nameOf(other) === nameOf(run)).length > 1 ? `, seed ${run.seed}` : "";
+    const seeds =
+        runs.filter((other) => nameOf(other) === nameOf(run)).length > 1
+            ? `, seed ${run.seed}`
+            : "";
     return el("h3", {}, `${nameOf(run)}${seeds}`);
 }
 
 function whySection() {
     const shared = doc.comparison && (doc.comparison.explain || doc.comparison.why);
     const sentences = Array.isArray(shared) ? shared.filter((s) => typeof s === "string") : [];
-    if (!sentences.length && !detailed.some((run) => run.explain && run.explain.length)) return null;
+    if (!sentences.length && !detailed.some((run) => run.explain && run.explain.length))
+        return null;
     const box = section("why", "Why", null, detailed.length > 1 ? [follow.control()] : []);
-    if (sentences.length) box.append(el("ol", {}, sentences.map((s) => el("li", {}, s))));
+    if (sentences.length)
+        box.append(
+            el(
+                "ol",
+                {},
+                sentences.map((s) => el("li", {}, s)),
+            ),
+        );
     const body = el("div");
-    follow.fill(body, () => [detailed.length > 1 ? runTitle(shownRun()) : null, ...reasons(shownRun())].filter(Boolean));
+    follow.fill(body, () =>
+        [detailed.length > 1 ? runTitle(shownRun()) : null, ...reasons(shownRun())].filter(Boolean),
+    );
     box.append(body);
     return box;
 }
@@ -125,13 +227,32 @@ function whySection() {
 
 // The time of each job under each policy.
 function comparedJobs() {
-    const jobs = ((doc.comparison && doc.comparison.statistics) || []).filter((s) => s.job !== null);
+    const jobs = ((doc.comparison && doc.comparison.statistics) || []).filter(
+        (s) => s.job !== null,
+    );
     const names = [...new Set(jobs.map((s) => `${s.scenario} ${s.job}`))];
     if (names.length < 2) return null;
-    const box = section("jobs", "Jobs", `Time of each job, mean over seeds${baseline ? `; in brackets the ratio to ${baseline}` : ""}.`);
-    const cell = (s) => (s && s[s.headline] ? `${text(s[s.headline].mean, metric(s.headline).unit)}${s.cc !== baseline && s[s.headline].ratio ? ` (${s[s.headline].ratio.toFixed(2)})` : ""}` : "–");
-    box.append(table([{ name: "job" }, ...policies.map((name) => ({ name, number: true }))],
-        names.map((name) => [scenarios.length > 1 ? name : name.slice(name.indexOf(" ") + 1), ...policies.map((policy) => cell(jobs.find((s) => s.cc === policy && `${s.scenario} ${s.job}` === name)))]), "Jobs"));
+    const box = section(
+        "jobs",
+        "Jobs",
+        `Time of each job, mean over seeds${baseline ? `; in brackets the ratio to ${baseline}` : ""}.`,
+    );
+    const cell = (s) =>
+        s && s[s.headline]
+            ? `${text(s[s.headline].mean, metric(s.headline).unit)}${s.cc !== baseline && s[s.headline].ratio ? ` (${s[s.headline].ratio.toFixed(2)})` : ""}`
+            : "–";
+    box.append(
+        table(
+            [{ name: "job" }, ...policies.map((name) => ({ name, number: true }))],
+            names.map((name) => [
+                scenarios.length > 1 ? name : name.slice(name.indexOf(" ") + 1),
+                ...policies.map((policy) =>
+                    cell(jobs.find((s) => s.cc === policy && `${s.scenario} ${s.job}` === name)),
+                ),
+            ]),
+            "Jobs",
+        ),
+    );
     return box;
 }
 
@@ -140,24 +261,71 @@ function jobsSection() {
     if (doc.kind === "compare") return comparedJobs();
     if (doc.kind !== "run" || !run.jobs || run.jobs.length < 2) return null;
     const box = section("jobs", "Jobs");
-    box.append(table([{ name: "job" }, { name: "status" }, { name: "start", number: true }, { name: "time", number: true }, { name: "bytes", number: true }],
-        run.jobs.map((job) => [job.name, job.status || "–", text(job.start_ns, "ns"), text(job.time_ns, "ns"), text(job.bytes, "bytes")]), "Jobs of the run"));
+    box.append(
+        table(
+            [
+                { name: "job" },
+                { name: "status" },
+                { name: "start", number: true },
+                { name: "time", number: true },
+                { name: "bytes", number: true },
+            ],
+            run.jobs.map((job) => [
+                job.name,
+                job.status || "–",
+                text(job.start_ns, "ns"),
+                text(job.time_ns, "ns"),
+                text(job.bytes, "bytes"),
+            ]),
+            "Jobs of the run",
+        ),
+    );
     return box;
 }
 
 function command() {
     if (doc.command) return doc.command;
-    return doc.kind === "run" ? `collwire run ${doc.name}.json   # the scenario below as a file` : null;
+    return doc.kind === "run"
+        ? `collwire run ${doc.name}.json   # the scenario below as a file`
+        : null;
 }
 
 function scenarioSection() {
     const box = section("scenario", "Scenario and command");
-    const facts = [["made by", doc.version ? `collwire ${doc.version}` : null], ["command", command()]].filter(([, value]) => value);
-    box.append(el("dl", { class: "origin" }, facts.flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, key === "command" ? el("code", {}, value) : value)])));
-    if (doc.notes && doc.notes.length) box.append(el("h3", {}, "What the page leaves out"), el("ul", {}, doc.notes.map((note) => el("li", {}, note))));
+    const facts = [
+        ["made by", doc.version ? `collwire ${doc.version}` : null],
+        ["command", command()],
+    ].filter(([, value]) => value);
+    box.append(
+        el(
+            "dl",
+            { class: "origin" },
+            facts.flatMap(([key, value]) => [
+                el("dt", {}, key),
+                el("dd", {}, key === "command" ? el("code", {}, value) : value),
+            ]),
+        ),
+    );
+    if (doc.notes && doc.notes.length)
+        box.append(
+            el("h3", {}, "What the page leaves out"),
+            el(
+                "ul",
+                {},
+                doc.notes.map((note) => el("li", {}, note)),
+            ),
+        );
     if (doc.scenario) {
-        const several = runs.length > 1 ? " of the first run; the others differ in policy and seed" : "";
-        box.append(el("details", { class: "scenario" }, el("summary", {}, `The resolved scenario${several}`), el("pre", { tabindex: "0" }, JSON.stringify(doc.scenario, null, 2))));
+        const several =
+            runs.length > 1 ? " of the first run; the others differ in policy and seed" : "";
+        box.append(
+            el(
+                "details",
+                { class: "scenario" },
+                el("summary", {}, `The resolved scenario${several}`),
+                el("pre", { tabindex: "0" }, JSON.stringify(doc.scenario, null, 2)),
+            ),
+        );
     }
     return box;
 }
@@ -165,17 +333,38 @@ function scenarioSection() {
 // ---- the whole ----
 
 function contents(sections) {
-    return el("nav", { class: "contents", "aria-label": "Sections" }, sections.filter((s) => s.querySelector("h2")).map((s) => el("a", { href: `#${s.id}` }, s.querySelector("h2").textContent)));
+    return el(
+        "nav",
+        { class: "contents", "aria-label": "Sections" },
+        sections
+            .filter((s) => s.querySelector("h2"))
+            .map((s) => el("a", { href: `#${s.id}` }, s.querySelector("h2").textContent)),
+    );
 }
 
 function build() {
     document.title = `${doc.name || "report"} · collwire`;
     const sections = [
-        answer(), policiesSection(), sweepSection(), whySection(), timeSection(follow), messagesSection(follow), jobsSection(),
-        seriesSection(follow), linksSection(follow), pausesSection(follow), timelineSection(follow), scenarioSection(),
+        answer(),
+        policiesSection(),
+        sweepSection(),
+        whySection(),
+        timeSection(follow),
+        messagesSection(follow),
+        jobsSection(),
+        seriesSection(follow),
+        linksSection(follow),
+        pausesSection(follow),
+        timelineSection(follow),
+        scenarioSection(),
     ].filter(Boolean);
     const main = el("main", { id: "main" }, sections);
-    document.body.replaceChildren(el("a", { class: "skip", href: "#main" }, "Skip to the results"), head(), contents(sections), main);
+    document.body.replaceChildren(
+        el("a", { class: "skip", href: "#main" }, "Skip to the results"),
+        head(),
+        contents(sections),
+        main,
+    );
     startCharts();
     shown.listeners.push(startCharts);
 }

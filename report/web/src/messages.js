@@ -1,22 +1,44 @@
 // SPDX-License-Identifier: MIT
 // Completion times and slowdowns of messages as cumulative distributions, and the slowest messages.
 import { axisStyle, figure, legendStyle } from "./chart.js";
-import { detailed, doc, nameOf, policies, runs, runsOf, scenarios, shownRun, styles } from "./data.js";
+import {
+    detailed,
+    doc,
+    nameOf,
+    policies,
+    runs,
+    runsOf,
+    scenarios,
+    shownRun,
+    styles,
+} from "./data.js";
 import { el, section, table } from "./dom.js";
 import { axisUnit, html, text } from "./format.js";
 import { colour } from "./theme.js";
 
 // Points [value, share] of a group of runs: all their quantiles together, each with the same weight.
 function pooled(group, key) {
-    const values = group.flatMap((run) => (run[key] ? run[key].quantiles : [])).sort((a, b) => a - b);
-    if (values.length) return values.map((v, i) => [v, values.length > 1 ? i / (values.length - 1) : 1]);
-    const known = group.map((run) => run.flows_summary && run.flows_summary[key]).find((s) => s && s.max);
+    const values = group
+        .flatMap((run) => (run[key] ? run[key].quantiles : []))
+        .sort((a, b) => a - b);
+    if (values.length)
+        return values.map((v, i) => [v, values.length > 1 ? i / (values.length - 1) : 1]);
+    const known = group
+        .map((run) => run.flows_summary && run.flows_summary[key])
+        .find((s) => s && s.max);
     if (!known) return [];
-    return [[known.min, 0], [known.p50, 0.5], [known.p95, 0.95], [known.p99, 0.99], [known.max, 1]];
+    return [
+        [known.min, 0],
+        [known.p50, 0.5],
+        [known.p95, 0.95],
+        [known.p99, 0.99],
+        [known.max, 1],
+    ];
 }
 
 function lines(key, scenario) {
-    return policies.map((policy) => ({ name: policy, policy, points: pooled(runsOf(policy, scenario), key) }))
+    return policies
+        .map((policy) => ({ name: policy, policy, points: pooled(runsOf(policy, scenario), key) }))
         .filter((line) => line.points.length);
 }
 
@@ -36,25 +58,77 @@ function distribution(key, name, unit, scenario) {
     const scale = axisUnit(unit, high);
     const axis = log ? (v) => text(v, unit === "ratio" ? "" : unit) : scale.label;
     return figure({
-        title, label, height: 280,
+        title,
+        label,
+        height: 280,
         build: () => ({
             legend: all.length > 1 ? legendStyle() : undefined,
-            grid: { left: 8, right: 20, top: all.length > 1 ? 32 : 12, bottom: 40, containLabel: true },
-            xAxis: { ...axisStyle(), type: log ? "log" : "value", min: log ? low : 0, max: log ? high : undefined, name: !log && scale.name ? `${name.toLowerCase()} (${scale.name})` : name.toLowerCase(), nameLocation: "middle", nameGap: 26, axisLabel: { color: colour("muted"), hideOverlap: true, showMaxLabel: !log, formatter: axis } },
-            yAxis: { ...axisStyle(), type: "value", min: 0, max: 1, axisLabel: { color: colour("muted"), formatter: (v) => `${(v * 100).toFixed(0)} %` } },
+            grid: {
+                left: 8,
+                right: 20,
+                top: all.length > 1 ? 32 : 12,
+                bottom: 40,
+                containLabel: true,
+            },
+            xAxis: {
+                ...axisStyle(),
+                type: log ? "log" : "value",
+                min: log ? low : 0,
+                max: log ? high : undefined,
+                name:
+                    !log && scale.name
+                        ? `${name.toLowerCase()} (${scale.name})`
+                        : name.toLowerCase(),
+                nameLocation: "middle",
+                nameGap: 26,
+                axisLabel: {
+                    color: colour("muted"),
+                    hideOverlap: true,
+                    showMaxLabel: !log,
+                    formatter: axis,
+                },
+            },
+            yAxis: {
+                ...axisStyle(),
+                type: "value",
+                min: 0,
+                max: 1,
+                axisLabel: {
+                    color: colour("muted"),
+                    formatter: (v) => `${(v * 100).toFixed(0)} %`,
+                },
+            },
             tooltip: {
                 trigger: "item",
-                formatter: ({ seriesName, value }) => `<b>${html(seriesName)}</b><br>${(value[1] * 100).toFixed(1)} % of messages: at most ${html(text(value[0], unit))}`,
+                formatter: ({ seriesName, value }) =>
+                    `<b>${html(seriesName)}</b><br>${(value[1] * 100).toFixed(1)} % of messages: at most ${html(text(value[0], unit))}`,
             },
             series: all.map((line) => ({
-                name: line.name, type: "line", step: line.points.length > 5 ? "start" : false, symbol: "circle", symbolSize: 7, showSymbol: line.points.length < 12, data: line.points,
-                color: colour(styles.get(line.policy).colour), triggerLineEvent: true,
-                lineStyle: { width: 2, type: styles.get(line.policy).dash }, emphasis: { focus: "series" },
+                name: line.name,
+                type: "line",
+                step: line.points.length > 5 ? "start" : false,
+                symbol: "circle",
+                symbolSize: 7,
+                showSymbol: line.points.length < 12,
+                data: line.points,
+                color: colour(styles.get(line.policy).colour),
+                triggerLineEvent: true,
+                lineStyle: { width: 2, type: styles.get(line.policy).dash },
+                emphasis: { focus: "series" },
             })),
         }),
         data: () => ({
-            columns: [{ name: "policy" }, ...["least", "median", "90 %", "99 %", "largest"].map((name) => ({ name, number: true }))],
-            rows: all.map((line) => [line.name, ...[0, 0.5, 0.9, 0.99, 1].map((q) => text(quantile(line.points, q), unit))]),
+            columns: [
+                { name: "policy" },
+                ...["least", "median", "90 %", "99 %", "largest"].map((name) => ({
+                    name,
+                    number: true,
+                })),
+            ],
+            rows: all.map((line) => [
+                line.name,
+                ...[0, 0.5, 0.9, 0.99, 1].map((q) => text(quantile(line.points, q), unit)),
+            ]),
         }),
     });
 }
@@ -65,26 +139,69 @@ function slowest(run) {
     const flows = run.detail.slowest_flows || [];
     if (!flows.length || !flows.some((f) => f.slowdown > 1.005)) return [];
     const some = (key) => flows.some((f) => f[key]);
-    const optional = [["cnps", "CNPs"], ["retransmitted_packets", "packets sent again"], ["timeouts", "timeouts"]].filter(([key]) => some(key));
-    const details = el("details", { class: "data" }, el("summary", {}, `The ${flows.length} slowest messages${doc.kind === "compare" ? ` of ${nameOf(run)}` : ""}`),
+    const optional = [
+        ["cnps", "CNPs"],
+        ["retransmitted_packets", "packets sent again"],
+        ["timeouts", "timeouts"],
+    ].filter(([key]) => some(key));
+    const details = el(
+        "details",
+        { class: "data" },
+        el(
+            "summary",
+            {},
+            `The ${flows.length} slowest messages${doc.kind === "compare" ? ` of ${nameOf(run)}` : ""}`,
+        ),
         table(
-            [{ name: "from" }, { name: "to" }, { name: "bytes", number: true }, { name: "start", number: true }, { name: "completion time", number: true }, { name: "alone", number: true }, { name: "slowdown", number: true }, ...optional.map(([, name]) => ({ name, number: true }))],
-            flows.map((f) => [`rank${f.src}`, `rank${f.dst}`, text(f.bytes, "bytes"), text(f.start_ns, "ns"), text(f.fct_ns, "ns"), text(f.ideal_ns, "ns"), text(f.slowdown, "ratio"), ...optional.map(([key]) => text(f[key], "count"))]),
-            "The slowest messages"));
+            [
+                { name: "from" },
+                { name: "to" },
+                { name: "bytes", number: true },
+                { name: "start", number: true },
+                { name: "completion time", number: true },
+                { name: "alone", number: true },
+                { name: "slowdown", number: true },
+                ...optional.map(([, name]) => ({ name, number: true })),
+            ],
+            flows.map((f) => [
+                `rank${f.src}`,
+                `rank${f.dst}`,
+                text(f.bytes, "bytes"),
+                text(f.start_ns, "ns"),
+                text(f.fct_ns, "ns"),
+                text(f.ideal_ns, "ns"),
+                text(f.slowdown, "ratio"),
+                ...optional.map(([key]) => text(f[key], "count")),
+            ]),
+            "The slowest messages",
+        ),
+    );
     details.rowCount = () => flows.length;
     details.fill = () => {};
     return [details];
 }
 
 export function messagesSection(follow) {
-    const charts = scenarios.map((name) => (scenarios.length > 1 ? name : undefined))
-        .flatMap((scenario) => [distribution("slowdown", "Slowdown", "ratio", scenario), distribution("fct_ns", "Completion time", "ns", scenario)])
+    const charts = scenarios
+        .map((name) => (scenarios.length > 1 ? name : undefined))
+        .flatMap((scenario) => [
+            distribution("slowdown", "Slowdown", "ratio", scenario),
+            distribution("fct_ns", "Completion time", "ns", scenario),
+        ])
         .filter(Boolean);
     if (!charts.length) return null;
-    const seeds = Math.max(...policies.map((policy) => runsOf(policy, scenarios.length > 1 ? scenarios[0] : undefined).length)) > 1 && doc.kind === "compare";
+    const seeds =
+        Math.max(
+            ...policies.map(
+                (policy) => runsOf(policy, scenarios.length > 1 ? scenarios[0] : undefined).length,
+            ),
+        ) > 1 && doc.kind === "compare";
     const total = runs.reduce((n, run) => Math.max(n, (run.flows_summary || {}).count || 0), 0);
-    const box = section("messages", "Messages",
-        `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time. Slowdown is the completion time divided by that of the same message alone.${seeds ? " All seeds together." : ""}`);
+    const box = section(
+        "messages",
+        "Messages",
+        `Share of the ${text(total, "count")} messages${doc.kind === "compare" ? " of a run" : ""} that completed within a time. Slowdown is the completion time divided by that of the same message alone.${seeds ? " All seeds together." : ""}`,
+    );
     box.append(el("div", { class: "panels wide" }, charts));
     if (detailed.length) {
         const body = el("div");
@@ -93,4 +210,3 @@ export function messagesSection(follow) {
     }
     return box;
 }
-

@@ -31,21 +31,62 @@ function matrix(all) {
     const max = list[0].ns;
     return figure({
         title: `Time stopped${all.length > SHOWN ? `, the ${SHOWN} longest of ${all.length}` : ""}`,
-        label: "Time for which each node stopped each port by PFC.", height: 56 + 24 * paused.length, width: 140 + Math.max(120, by.length * 110),
+        label: "Time for which each node stopped each port by PFC.",
+        height: 56 + 24 * paused.length,
+        width: 140 + Math.max(120, by.length * 110),
         build: () => ({
             grid: { left: 8, right: 12, top: 4, bottom: 44, containLabel: true },
-            xAxis: { ...axisStyle(), type: "category", data: by, name: "sent XOFF", nameLocation: "middle", nameGap: 26, axisLabel: { color: colour("ink"), hideOverlap: true } },
-            yAxis: { ...axisStyle(), type: "category", data: paused, inverse: true, name: "", axisLabel: { color: colour("ink"), hideOverlap: true } },
-            visualMap: { show: false, min: 0, max, dimension: 2, inRange: { color: heatColours() } },
-            tooltip: { formatter: ({ data }) => `<b>${html(by[data.value[0]])} stopped ${html(paused[data.value[1]])}</b><br>${html(text(data.value[2], "ns"))} in ${html(plural(data.value[3], "pause"))}` },
-            series: [{
-                type: "heatmap", data: list.map((e) => ({ value: [by.indexOf(e.by), paused.indexOf(e.paused), e.ns, e.pauses], label: { color: heatInk(e.ns / max) } })),
-                label: { show: by.length < 9, formatter: ({ data }) => text(data.value[2], "ns"), fontSize: 11 },
-                itemStyle: { borderColor: colour("page"), borderWidth: 1 },
-            }],
+            xAxis: {
+                ...axisStyle(),
+                type: "category",
+                data: by,
+                name: "sent XOFF",
+                nameLocation: "middle",
+                nameGap: 26,
+                axisLabel: { color: colour("ink"), hideOverlap: true },
+            },
+            yAxis: {
+                ...axisStyle(),
+                type: "category",
+                data: paused,
+                inverse: true,
+                name: "",
+                axisLabel: { color: colour("ink"), hideOverlap: true },
+            },
+            visualMap: {
+                show: false,
+                min: 0,
+                max,
+                dimension: 2,
+                inRange: { color: heatColours() },
+            },
+            tooltip: {
+                formatter: ({ data }) =>
+                    `<b>${html(by[data.value[0]])} stopped ${html(paused[data.value[1]])}</b><br>${html(text(data.value[2], "ns"))} in ${html(plural(data.value[3], "pause"))}`,
+            },
+            series: [
+                {
+                    type: "heatmap",
+                    data: list.map((e) => ({
+                        value: [by.indexOf(e.by), paused.indexOf(e.paused), e.ns, e.pauses],
+                        label: { color: heatInk(e.ns / max) },
+                    })),
+                    label: {
+                        show: by.length < 9,
+                        formatter: ({ data }) => text(data.value[2], "ns"),
+                        fontSize: 11,
+                    },
+                    itemStyle: { borderColor: colour("page"), borderWidth: 1 },
+                },
+            ],
         }),
         data: () => ({
-            columns: [{ name: "sent XOFF" }, { name: "stopped" }, { name: "time stopped", number: true }, { name: "pauses", number: true }],
+            columns: [
+                { name: "sent XOFF" },
+                { name: "stopped" },
+                { name: "time stopped", number: true },
+                { name: "pauses", number: true },
+            ],
             rows: all.map((e) => [e.by, e.paused, text(e.ns, "ns"), text(e.pauses, "count")]),
         }),
     });
@@ -53,11 +94,22 @@ function matrix(all) {
 
 function pausesOf(run) {
     const all = edges(run);
-    if (!all.length) return [el("p", { class: "note" }, `No port was stopped${detailed.length > 1 ? ` under ${nameOf(run)}` : ""}.`)];
+    if (!all.length)
+        return [
+            el(
+                "p",
+                { class: "note" },
+                `No port was stopped${detailed.length > 1 ? ` under ${nameOf(run)}` : ""}.`,
+            ),
+        ];
     const total = all.reduce((sum, e) => sum + e.ns, 0);
     const deadlock = run.detail.pfc.deadlock;
     return [
-        el("p", {}, `${plural(all.length, "port")} stopped for ${text(total, "ns")} in all. A row is the port that was stopped, a column the node that stopped it.`),
+        el(
+            "p",
+            {},
+            `${plural(all.length, "port")} stopped for ${text(total, "ns")} in all. A row is the port that was stopped, a column the node that stopped it.`,
+        ),
         deadlock ? el("p", { class: "warning" }, `Deadlock: ${deadlock.join(" → ")}.`) : null,
         matrix(all),
     ].filter(Boolean);
@@ -65,7 +117,12 @@ function pausesOf(run) {
 
 export function pausesSection(follow) {
     if (!detailed.some((run) => edges(run).length)) return null;
-    const box = section("pauses", "Who paused whom", null, detailed.length > 1 ? [follow.control()] : []);
+    const box = section(
+        "pauses",
+        "Who paused whom",
+        null,
+        detailed.length > 1 ? [follow.control()] : [],
+    );
     const body = el("div");
     follow.fill(body, () => pausesOf(shownRun()));
     box.append(body);

@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Policies side by side: a table, and every run as a dot.
 import { axisStyle, figure, startCharts } from "./chart.js";
-import { baseline, completed, doc, mean, metric, policies, policyOf, primaryKey, runs, runsOf, scenarios, statistics, styles, usedKeys, valueOf } from "./data.js";
+import {
+    baseline,
+    completed,
+    doc,
+    mean,
+    metric,
+    policies,
+    policyOf,
+    primaryKey,
+    runs,
+    runsOf,
+    scenarios,
+    statistics,
+    styles,
+    usedKeys,
+    valueOf,
+} from "./data.js";
 import { el, section, select, table } from "./dom.js";
 import { axisUnit, html, text } from "./format.js";
 import { colour } from "./theme.js";
@@ -19,14 +35,19 @@ function isBest(value, of, more) {
 
 // " [1.19 ms, 2.14 ms]": the 95 % interval of a mean over seeds.
 function interval(s, unit) {
-    return s && s.low !== null && s.low !== undefined && s.low !== s.high ? ` [${text(s.low, unit)}, ${text(s.high, unit)}]` : "";
+    return s && s.low !== null && s.low !== undefined && s.low !== s.high
+        ? ` [${text(s.low, unit)}, ${text(s.high, unit)}]`
+        : "";
 }
 
 // The ratio to the baseline and its interval; without statistics to the best.
 function ratio(s, value, least) {
     if (value === null) return "–";
     if (!baseline || !s || s.ratio === null) return (value / least).toFixed(2);
-    const between = s.ratio_low !== null && s.ratio_low !== s.ratio_high ? ` [${s.ratio_low.toFixed(2)}, ${s.ratio_high.toFixed(2)}]` : "";
+    const between =
+        s.ratio_low !== null && s.ratio_low !== s.ratio_high
+            ? ` [${s.ratio_low.toFixed(2)}, ${s.ratio_high.toFixed(2)}]`
+            : "";
     return `${s.ratio.toFixed(2)}${between}${!s.differs && Math.abs(s.ratio - 1) > 0.0005 ? " n.s." : ""}`;
 }
 
@@ -42,12 +63,20 @@ function dropRepeated(keys, means) {
 
 // A table of policies in one scenario: means over seeds, the best of each column marked.
 function comparison(scenario) {
-    const groups = policies.map((policy) => runsOf(policy, scenario)).filter((group) => group.length);
+    const groups = policies
+        .map((policy) => runsOf(policy, scenario))
+        .filter((group) => group.length);
     const all = groups.flat();
     const primary = primaryKey(all);
-    const differs = (key) => new Set(groups.map((group) => mean(group.map((run) => valueOf(run, key))))).size > 1;
-    const keys = [primary, ...usedKeys(all).filter((key) => key !== primary && key !== "sim_time_ns" && differs(key))];
-    const means = keys.map((key) => groups.map((group) => mean(group.filter(completed).map((run) => valueOf(run, key)))));
+    const differs = (key) =>
+        new Set(groups.map((group) => mean(group.map((run) => valueOf(run, key))))).size > 1;
+    const keys = [
+        primary,
+        ...usedKeys(all).filter((key) => key !== primary && key !== "sim_time_ns" && differs(key)),
+    ];
+    const means = keys.map((key) =>
+        groups.map((group) => mean(group.filter(completed).map((run) => valueOf(run, key)))),
+    );
     dropRepeated(keys, means);
     const bests = keys.map((key, k) => best(means[k], metric(key).more));
     const failed = groups.some((group) => !group.every(completed));
@@ -55,8 +84,22 @@ function comparison(scenario) {
         { name: "policy" },
         ...(failed ? [{ name: "completed", number: true }] : []),
         ...keys.flatMap((key, k) => [
-            { name: metric(key).heading || metric(key).name, help: `${metric(key).name}: ${metric(key).help}`, number: true },
-            ...(k === 0 ? [baseline ? { name: `vs ${baseline}`, help: `ratio to ${baseline}, over runs with the same seed`, number: true } : { name: "× best", help: "ratio to the best policy", number: true }] : []),
+            {
+                name: metric(key).heading || metric(key).name,
+                help: `${metric(key).name}: ${metric(key).help}`,
+                number: true,
+            },
+            ...(k === 0
+                ? [
+                      baseline
+                          ? {
+                                name: `vs ${baseline}`,
+                                help: `ratio to ${baseline}, over runs with the same seed`,
+                                number: true,
+                            }
+                          : { name: "× best", help: "ratio to the best policy", number: true },
+                  ]
+                : []),
         ]),
     ];
     const rows = groups.map((group, g) => [
@@ -64,10 +107,16 @@ function comparison(scenario) {
         ...(failed ? [`${group.filter(completed).length} of ${group.length}`] : []),
         ...keys.flatMap((key, k) => {
             const value = means[k][g];
-            const cell = { text: text(value, metric(key).unit), best: metric(key).unit !== "count" && isBest(value, bests[k], metric(key).more) };
+            const cell = {
+                text: text(value, metric(key).unit),
+                best: metric(key).unit !== "count" && isBest(value, bests[k], metric(key).more),
+            };
             if (k > 0) return [cell];
             const s = statistics(policyOf(group[0]), group[0].scenario);
-            return [{ ...cell, text: cell.text + interval(s && s[key], metric(key).unit) }, ratio(s && s[key], value, bests[0])];
+            return [
+                { ...cell, text: cell.text + interval(s && s[key], metric(key).unit) },
+                ratio(s && s[key], value, bests[0]),
+            ];
         }),
     ]);
     return table(columns, rows, `Policies${scenario ? ` in ${scenario}` : ""}${seedsNote(groups)}`);
@@ -76,18 +125,29 @@ function comparison(scenario) {
 function seedsNote(groups) {
     const seeds = Math.max(...groups.map((group) => group.length));
     const bounds = seeds > 4 ? "; [low, high]: 95 % interval (bootstrap)" : "";
-    return seeds > 1 ? `, means over ${seeds} seeds${bounds}; n.s.: the seeds do not agree which one is faster` : "";
+    return seeds > 1
+        ? `, means over ${seeds} seeds${bounds}; n.s.: the seeds do not agree which one is faster`
+        : "";
 }
 
 // A whisker from the low to the high end of an interval.
 function whisker(params, api) {
-    const [from, to] = [api.coord([api.value(0), api.value(2)]), api.coord([api.value(1), api.value(2)])];
-    return { type: "line", shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }, style: { stroke: colour("muted"), lineWidth: 2 } };
+    const [from, to] = [
+        api.coord([api.value(0), api.value(2)]),
+        api.coord([api.value(1), api.value(2)]),
+    ];
+    return {
+        type: "line",
+        shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] },
+        style: { stroke: colour("muted"), lineWidth: 2 },
+    };
 }
 
 function whiskers(key, scenario) {
-    return policies.map((policy, row) => [(statistics(policy, scenario) || {})[key], row])
-        .filter(([s]) => s && s.low !== null && s.low !== s.high).map(([s, row]) => [s.low, s.high, row]);
+    return policies
+        .map((policy, row) => [(statistics(policy, scenario) || {})[key], row])
+        .filter(([s]) => s && s.low !== null && s.low !== s.high)
+        .map(([s, row]) => [s.low, s.high, row]);
 }
 
 // A dot for each value of a policy; seeds with the same value share it. Dots of a policy are shifted a
@@ -98,11 +158,17 @@ function dots(key, scenario) {
         const found = new Map();
         for (const run of runsOf(policy, scenario).filter((r) => valueOf(r, key) !== null)) {
             const same = `${valueOf(run, key)} ${run.status}`;
-            if (!found.has(same)) found.set(same, { run, row, value: valueOf(run, key), seeds: [] });
+            if (!found.has(same))
+                found.set(same, { run, row, value: valueOf(run, key), seeds: [] });
             found.get(same).seeds.push(run.seed);
         }
         const own = [...found.values()];
-        own.forEach((point, i) => points.push({ ...point, shift: own.length > 1 ? (i / (own.length - 1) - 0.5) * 12 : 0 }));
+        own.forEach((point, i) =>
+            points.push({
+                ...point,
+                shift: own.length > 1 ? (i / (own.length - 1) - 0.5) * 12 : 0,
+            }),
+        );
     });
     return points;
 }
@@ -111,34 +177,86 @@ function dotOption(key, scenario) {
     const m = metric(key);
     const points = dots(key, scenario);
     const scale = axisUnit(m.unit, Math.max(...points.map((p) => p.value)));
-    const means = policies.map((policy) => mean(runsOf(policy, scenario).map((run) => valueOf(run, key))));
+    const means = policies.map((policy) =>
+        mean(runsOf(policy, scenario).map((run) => valueOf(run, key))),
+    );
     return {
         grid: { left: 8, right: 4, top: 8, bottom: 40, containLabel: true },
-        xAxis: { ...axisStyle(), type: "value", min: 0, name: `${m.name}${scale.name ? ` (${scale.name})` : ""}`, nameLocation: "middle", nameGap: 28, axisLabel: { color: colour("muted"), hideOverlap: true, formatter: scale.label } },
+        xAxis: {
+            ...axisStyle(),
+            type: "value",
+            min: 0,
+            name: `${m.name}${scale.name ? ` (${scale.name})` : ""}`,
+            nameLocation: "middle",
+            nameGap: 28,
+            axisLabel: { color: colour("muted"), hideOverlap: true, formatter: scale.label },
+        },
         yAxis: [
-            { ...axisStyle(), type: "category", inverse: true, data: policies, splitLine: { show: true, lineStyle: { color: colour("grid") } }, axisLabel: { color: colour("ink") } },
-            { ...axisStyle(), type: "category", inverse: true, position: "right", data: means.map((value) => text(value, m.unit)), axisLine: { show: false }, splitLine: { show: false }, axisLabel: { color: colour("muted") } },
+            {
+                ...axisStyle(),
+                type: "category",
+                inverse: true,
+                data: policies,
+                splitLine: { show: true, lineStyle: { color: colour("grid") } },
+                axisLabel: { color: colour("ink") },
+            },
+            {
+                ...axisStyle(),
+                type: "category",
+                inverse: true,
+                position: "right",
+                data: means.map((value) => text(value, m.unit)),
+                axisLine: { show: false },
+                splitLine: { show: false },
+                axisLabel: { color: colour("muted") },
+            },
         ],
         tooltip: {
             trigger: "item",
-            formatter: ({ data }) => `<b>${html(policies[data.value[1]])}</b>${data.seeds ? `, ${data.seeds.length > 1 ? "seeds" : "seed"} ${html(data.seeds.join(", "))}` : ", mean"}<br>${html(text(data.value[0], m.unit))}${data.status && data.status !== "completed" ? `<br>${html(data.status)}` : ""}`,
+            formatter: ({ data }) =>
+                `<b>${html(policies[data.value[1]])}</b>${data.seeds ? `, ${data.seeds.length > 1 ? "seeds" : "seed"} ${html(data.seeds.join(", "))}` : ", mean"}<br>${html(text(data.value[0], m.unit))}${data.status && data.status !== "completed" ? `<br>${html(data.status)}` : ""}`,
         },
         series: [
-            { type: "custom", name: "95 % interval", silent: true, renderItem: whisker, encode: { x: [0, 1], y: 2 }, data: whiskers(key, scenario), z: 0 },
             {
-                type: "scatter", name: "mean", symbol: "rect", symbolSize: [3, 24], z: 1,
-                itemStyle: { color: colour("muted"), opacity: 0.55 },
-                data: means.map((value, row) => (value === null ? null : { value: [value, row] })).filter(Boolean),
+                type: "custom",
+                name: "95 % interval",
+                silent: true,
+                renderItem: whisker,
+                encode: { x: [0, 1], y: 2 },
+                data: whiskers(key, scenario),
+                z: 0,
             },
             {
-                type: "scatter", name: "runs", symbolSize: 11, z: 2,
+                type: "scatter",
+                name: "mean",
+                symbol: "rect",
+                symbolSize: [3, 24],
+                z: 1,
+                itemStyle: { color: colour("muted"), opacity: 0.55 },
+                data: means
+                    .map((value, row) => (value === null ? null : { value: [value, row] }))
+                    .filter(Boolean),
+            },
+            {
+                type: "scatter",
+                name: "runs",
+                symbolSize: 11,
+                z: 2,
                 data: points.map((p) => {
                     const style = styles.get(policies[p.row]);
                     const done = completed(p.run);
                     return {
-                        value: [p.value, p.row], seeds: p.seeds, status: p.run.status, symbolOffset: [0, p.shift],
+                        value: [p.value, p.row],
+                        seeds: p.seeds,
+                        status: p.run.status,
+                        symbolOffset: [0, p.shift],
                         symbol: done ? "circle" : "emptyCircle",
-                        itemStyle: { color: colour(style.colour), borderColor: done ? colour("surface") : colour(style.colour), borderWidth: done ? 1 : 2, opacity: 0.9 },
+                        itemStyle: {
+                            color: colour(style.colour),
+                            borderColor: done ? colour("surface") : colour(style.colour),
+                            borderWidth: done ? 1 : 2,
+                            opacity: 0.9,
+                        },
                     };
                 }),
             },
@@ -149,20 +267,41 @@ function dotOption(key, scenario) {
 function dotTable(key, scenario) {
     const m = metric(key);
     return {
-        columns: [{ name: "policy" }, { name: "seed", number: true }, { name: "status" }, { name: m.name, help: m.help, number: true }],
-        rows: runs.filter((run) => scenarios.length < 2 || run.scenario === scenario)
-            .map((run) => [policyOf(run), String(run.seed), run.failure || run.status || "failed", text(valueOf(run, key), m.unit)]),
+        columns: [
+            { name: "policy" },
+            { name: "seed", number: true },
+            { name: "status" },
+            { name: m.name, help: m.help, number: true },
+        ],
+        rows: runs
+            .filter((run) => scenarios.length < 2 || run.scenario === scenario)
+            .map((run) => [
+                policyOf(run),
+                String(run.seed),
+                run.failure || run.status || "failed",
+                text(valueOf(run, key), m.unit),
+            ]),
     };
 }
 
 // Values that no seed changes are said to be such.
 function seedsSentence() {
     const key = primaryKey();
-    const groups = policies.flatMap((policy) => scenarios.map((scenario) => runsOf(policy, scenarios.length > 1 ? scenario : undefined))).filter((g) => g.length > 1);
+    const groups = policies
+        .flatMap((policy) =>
+            scenarios.map((scenario) =>
+                runsOf(policy, scenarios.length > 1 ? scenario : undefined),
+            ),
+        )
+        .filter((g) => g.length > 1);
     if (!groups.length) return "";
-    const same = groups.filter((group) => new Set(group.map((run) => valueOf(run, key))).size === 1);
+    const same = groups.filter(
+        (group) => new Set(group.map((run) => valueOf(run, key))).size === 1,
+    );
     if (same.length === groups.length) return " The seeds change nothing here.";
-    return same.length ? ` The seeds change nothing for ${same.length} of ${groups.length} policies.` : "";
+    return same.length
+        ? ` The seeds change nothing for ${same.length} of ${groups.length} policies.`
+        : "";
 }
 
 export function policiesSection() {
@@ -171,21 +310,40 @@ export function policiesSection() {
     const keys = [key, ...usedKeys().filter((k) => k !== key)];
     const charts = el("div");
     const fill = () => {
-        charts.replaceChildren(...scenarios.map((name) => {
-            const scenario = scenarios.length > 1 ? name : undefined;
-            return figure({
-                title: scenario, height: 52 + 30 * policies.length,
-                label: `${metric(key).name} of every run, by policy${scenario ? ` in ${scenario}` : ""}.`,
-                build: () => dotOption(key, scenario), data: () => dotTable(key, scenario),
-            });
-        }));
+        charts.replaceChildren(
+            ...scenarios.map((name) => {
+                const scenario = scenarios.length > 1 ? name : undefined;
+                return figure({
+                    title: scenario,
+                    height: 52 + 30 * policies.length,
+                    label: `${metric(key).name} of every run, by policy${scenario ? ` in ${scenario}` : ""}.`,
+                    build: () => dotOption(key, scenario),
+                    data: () => dotTable(key, scenario),
+                });
+            }),
+        );
         startCharts();
     };
-    const box = section("policies", "Policies",
+    const box = section(
+        "policies",
+        "Policies",
         `Every run is a dot, the bar is the mean of a policy${whiskers(key).length ? ", the line its 95 % interval" : ""}.${seedsSentence()}`,
-        [select("Metric", keys.map((k) => [k, metric(k).name]), key, (value) => { key = value; fill(); })]);
-    box.append(charts, ...scenarios.map((name) => comparison(scenarios.length > 1 ? name : undefined)));
+        [
+            select(
+                "Metric",
+                keys.map((k) => [k, metric(k).name]),
+                key,
+                (value) => {
+                    key = value;
+                    fill();
+                },
+            ),
+        ],
+    );
+    box.append(
+        charts,
+        ...scenarios.map((name) => comparison(scenarios.length > 1 ? name : undefined)),
+    );
     fill();
     return box;
 }
-

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // State over time: all policies against each other, then the lines of one run.
-import { axisStyle, figure, legendStyle, zoomStyle } from "./chart.js";
+import { axisStyle, figure, legendStyle, timeAxis, zoomStyle } from "./chart.js";
 import { detailed, nameOf, policyOf, shownRun, styles } from "./data.js";
 import { el, section } from "./dom.js";
 import { axisUnit, html, text, unitOfKey } from "./format.js";
@@ -10,7 +10,7 @@ const HUES = 12;
 
 // Colours of lines that are not policies.
 function hue(i) {
-    return `hsl(${(205 + (i * 360 * 0.381966)) % 360} ${isDark() ? "62% 66%" : "58% 42%"})`;
+    return `hsl(${(205 + i * 360 * 0.381966) % 360} ${isDark() ? "62% 66%" : "58% 42%"})`;
 }
 
 // A chart over time. `lines`: [{name, t, values, colour, dash, fill}]; colour is a function.
@@ -20,19 +20,48 @@ function overTime({ title, label, unit, lines, step, height = 280, scaleName }) 
     const time = axisUnit("ns", end);
     const scale = axisUnit(unit, max);
     return figure({
-        title, label, height, keys: true,
+        title,
+        label,
+        height,
+        keys: true,
         build: () => ({
             legend: lines.length > 1 ? legendStyle() : undefined,
-            grid: { left: 8, right: 20, top: lines.length > 1 ? 36 : 26, bottom: 54, containLabel: true },
+            grid: {
+                left: 8,
+                right: 20,
+                top: lines.length > 1 ? 36 : 26,
+                bottom: 54,
+                containLabel: true,
+            },
             dataZoom: zoomStyle(),
-            xAxis: { ...axisStyle(), type: "value", min: 0, max: end, name: `time (${time.name})`, nameLocation: "middle", nameGap: 22, axisLabel: { color: colour("muted"), hideOverlap: true, showMaxLabel: false, formatter: time.label }, splitLine: { show: false } },
-            yAxis: { ...axisStyle(), type: "value", min: 0, name: scaleName || scale.name, nameGap: 8, nameTextStyle: { color: colour("muted"), align: "left" }, axisLabel: { color: colour("muted"), formatter: scale.label } },
-            tooltip: { trigger: "axis", axisPointer: { lineStyle: { color: colour("muted") } }, formatter: (items) => tooltip(items, unit) },
+            xAxis: { ...timeAxis(time, end), splitLine: { show: false } },
+            yAxis: {
+                ...axisStyle(),
+                type: "value",
+                min: 0,
+                name: scaleName || scale.name,
+                nameGap: 8,
+                nameTextStyle: { color: colour("muted"), align: "left" },
+                axisLabel: { color: colour("muted"), formatter: scale.label },
+            },
+            tooltip: {
+                trigger: "axis",
+                axisPointer: { lineStyle: { color: colour("muted") } },
+                formatter: (items) => tooltip(items, unit),
+            },
             series: lines.map((line, i) => ({
-                name: line.name, type: "line", showSymbol: false, symbol: "circle", symbolSize: 5, step: step ? "end" : false, connectNulls: false,
-                color: line.colour ? line.colour() : hue(i % HUES), lineStyle: { width: line.width || 1.5, type: line.dash || "solid" },
+                name: line.name,
+                type: "line",
+                showSymbol: false,
+                symbol: "circle",
+                symbolSize: 5,
+                step: step ? "end" : false,
+                connectNulls: false,
+                color: line.colour ? line.colour() : hue(i % HUES),
+                lineStyle: { width: line.width || 1.5, type: line.dash || "solid" },
                 areaStyle: line.fill ? { opacity: 0.15 } : undefined,
-                emphasis: { focus: "series" }, sampling: undefined,
+                emphasis: { focus: "series" },
+                sampling: undefined,
                 data: line.t.map((t, k) => [t, line.values[k]]),
             })),
         }),
@@ -41,8 +70,12 @@ function overTime({ title, label, unit, lines, step, height = 280, scaleName }) 
 }
 
 function tooltip(items, unit) {
-    const rows = items.filter((item) => item.value[1] !== null && item.value[1] !== undefined)
-        .map((item) => `<tr><td>${item.marker}${html(item.seriesName)}</td><td class="n">${html(text(item.value[1], unit))}</td></tr>`);
+    const rows = items
+        .filter((item) => item.value[1] !== null && item.value[1] !== undefined)
+        .map(
+            (item) =>
+                `<tr><td>${item.marker}${html(item.seriesName)}</td><td class="n">${html(text(item.value[1], unit))}</td></tr>`,
+        );
     return `<b>${html(text(items[0].value[0], "ns"))}</b><table class="tip">${rows.join("")}</table>`;
 }
 
@@ -50,7 +83,10 @@ function tableOf(lines, unit) {
     const times = [...new Set(lines.flatMap((line) => line.t))].sort((a, b) => a - b);
     const maps = lines.map((line) => new Map(line.t.map((t, i) => [t, line.values[i]])));
     return {
-        columns: [{ name: "time", number: true }, ...lines.map((line) => ({ name: line.name, number: true }))],
+        columns: [
+            { name: "time", number: true },
+            ...lines.map((line) => ({ name: line.name, number: true })),
+        ],
         rows: times.map((t) => [text(t, "ns"), ...maps.map((map) => text(map.get(t), unit))]),
     };
 }
@@ -58,20 +94,61 @@ function tableOf(lines, unit) {
 // ---- all policies ----
 
 const TOGETHER = [
-    ["queue_bytes", "high", "Longest queue", "bytes", "The longest queue of any switch port over time, by policy."],
-    ["paused", "count", "Paused ports", "count", "Ports that PFC has stopped over time, by policy."],
-    ["rate_bps", "low", "Slowest allowed rate", "bit/s", "The smallest rate that the policy allows any queue pair over time, by policy."],
-    ["cwnd_bytes", "low", "Smallest window", "bytes", "The smallest window that the policy allows any queue pair over time, by policy."],
+    [
+        "queue_bytes",
+        "high",
+        "Longest queue",
+        "bytes",
+        "The longest queue of any switch port over time, by policy.",
+    ],
+    [
+        "paused",
+        "count",
+        "Paused ports",
+        "count",
+        "Ports that PFC has stopped over time, by policy.",
+    ],
+    [
+        "rate_bps",
+        "low",
+        "Slowest allowed rate",
+        "bit/s",
+        "The smallest rate that the policy allows any queue pair over time, by policy.",
+    ],
+    [
+        "cwnd_bytes",
+        "low",
+        "Smallest window",
+        "bytes",
+        "The smallest window that the policy allows any queue pair over time, by policy.",
+    ],
 ];
 
 function together() {
     const charts = [];
     for (const [kind, of, title, unit, label] of TOGETHER) {
-        const lines = detailed.filter((run) => run.detail.series && run.detail.series[kind]).map((run) => ({
-            name: nameOf(run), t: run.detail.series.t_ns, values: run.detail.series[kind][of],
-            colour: () => colour(styles.get(policyOf(run)).colour), dash: styles.get(policyOf(run)).dash, width: 1.8,
-        })).filter((line) => line.values.some((v) => v));
-        if (lines.length) charts.push(overTime({ title, label, unit, lines, height: 270, scaleName: kind === "paused" ? "ports" : undefined }));
+        const lines = detailed
+            .filter((run) => run.detail.series && run.detail.series[kind])
+            .map((run) => ({
+                name: nameOf(run),
+                t: run.detail.series.t_ns,
+                values: run.detail.series[kind][of],
+                colour: () => colour(styles.get(policyOf(run)).colour),
+                dash: styles.get(policyOf(run)).dash,
+                width: 1.8,
+            }))
+            .filter((line) => line.values.some((v) => v));
+        if (lines.length)
+            charts.push(
+                overTime({
+                    title,
+                    label,
+                    unit,
+                    lines,
+                    height: 270,
+                    scaleName: kind === "paused" ? "ports" : undefined,
+                }),
+            );
     }
     return charts;
 }
@@ -80,7 +157,8 @@ function together() {
 
 function lineNames(series, kind) {
     const own = kind === "rate_bps" || kind === "cwnd_bytes" || kind === "observe";
-    return (key) => (!own ? key : series.labels[key] ? `${series.labels[key]} (QP ${key})` : `QP ${key}`);
+    return (key) =>
+        !own ? key : series.labels[key] ? `${series.labels[key]} (QP ${key})` : `QP ${key}`;
 }
 
 function of(group, shownLines, what) {
@@ -90,9 +168,28 @@ function of(group, shownLines, what) {
 function kindChart(series, group, kind, title, unit, what, label) {
     const name = lineNames(series, kind);
     const keys = Object.keys(group.lines);
-    const lines = keys.map((key) => ({ name: name(key), t: series.t_ns, values: group.lines[key] }));
-    if (group.median && group.of > 3) lines.unshift({ name: "median of all", t: series.t_ns, values: group.median, colour: () => colour("ink"), dash: "dashed", width: 2 });
-    return overTime({ title: `${title}${of(group, keys.length, what)}`, label, unit, lines, step: kind !== "queue_bytes", height: 300 });
+    const lines = keys.map((key) => ({
+        name: name(key),
+        t: series.t_ns,
+        values: group.lines[key],
+    }));
+    if (group.median && group.of > 3)
+        lines.unshift({
+            name: "median of all",
+            t: series.t_ns,
+            values: group.median,
+            colour: () => colour("ink"),
+            dash: "dashed",
+            width: 2,
+        });
+    return overTime({
+        title: `${title}${of(group, keys.length, what)}`,
+        label,
+        unit,
+        lines,
+        step: kind !== "queue_bytes",
+        height: 300,
+    });
 }
 
 // Pauses as bars on a line per port: when each was stopped.
@@ -101,19 +198,49 @@ function pauseChart(series) {
     const t = series.t_ns;
     const end = t[t.length - 1];
     const time = axisUnit("ns", end);
-    const spans = ports.flatMap((port, row) => spansOf(series.paused.lines[port], t).map(([from, to]) => [row, from, to]));
+    const spans = ports.flatMap((port, row) =>
+        spansOf(series.paused.lines[port], t).map(([from, to]) => [row, from, to]),
+    );
     return figure({
-        title: `Ports stopped by PFC${of(series.paused, ports.length, "ports")}`, height: 80 + 22 * ports.length, keys: true,
+        title: `Ports stopped by PFC${of(series.paused, ports.length, "ports")}`,
+        height: 80 + 22 * ports.length,
+        keys: true,
         label: "When PFC stopped which port.",
         build: () => ({
             grid: { left: 8, right: 20, top: 6, bottom: 54, containLabel: true },
             dataZoom: zoomStyle(),
-            xAxis: { ...axisStyle(), type: "value", min: 0, max: end, name: `time (${time.name})`, nameLocation: "middle", nameGap: 22, axisLabel: { color: colour("muted"), hideOverlap: true, showMaxLabel: false, formatter: time.label } },
-            yAxis: { ...axisStyle(), type: "category", data: ports, inverse: true, axisLabel: { color: colour("ink"), width: 140, overflow: "truncate" } },
-            tooltip: { trigger: "item", formatter: ({ value }) => `<b>${html(ports[value[0]])}</b><br>stopped from ${html(text(value[1], "ns"))} to ${html(text(value[2], "ns"))}` },
-            series: [{ type: "custom", renderItem: bar, encode: { x: [1, 2], y: 0 }, data: spans, clip: true, itemStyle: { color: colour("part-paused") } }],
+            xAxis: timeAxis(time, end),
+            yAxis: {
+                ...axisStyle(),
+                type: "category",
+                data: ports,
+                inverse: true,
+                axisLabel: { color: colour("ink"), width: 140, overflow: "truncate" },
+            },
+            tooltip: {
+                trigger: "item",
+                formatter: ({ value }) =>
+                    `<b>${html(ports[value[0]])}</b><br>stopped from ${html(text(value[1], "ns"))} to ${html(text(value[2], "ns"))}`,
+            },
+            series: [
+                {
+                    type: "custom",
+                    renderItem: bar,
+                    encode: { x: [1, 2], y: 0 },
+                    data: spans,
+                    clip: true,
+                    itemStyle: { color: colour("part-paused") },
+                },
+            ],
         }),
-        data: () => ({ columns: [{ name: "port" }, { name: "from", number: true }, { name: "to", number: true }], rows: spans.map(([row, from, to]) => [ports[row], text(from, "ns"), text(to, "ns")]) }),
+        data: () => ({
+            columns: [
+                { name: "port" },
+                { name: "from", number: true },
+                { name: "to", number: true },
+            ],
+            rows: spans.map(([row, from, to]) => [ports[row], text(from, "ns"), text(to, "ns")]),
+        }),
     });
 }
 
@@ -132,30 +259,85 @@ function bar(params, api) {
     const from = api.coord([api.value(1), api.value(0)]);
     const to = api.coord([api.value(2), api.value(0)]);
     const height = Math.min(14, api.size([0, 1])[1] * 0.7);
-    return { type: "rect", shape: { x: from[0], y: from[1] - height / 2, width: Math.max(1, to[0] - from[0]), height }, style: api.style() };
+    return {
+        type: "rect",
+        shape: { x: from[0], y: from[1] - height / 2, width: Math.max(1, to[0] - from[0]), height },
+        style: api.style(),
+    };
 }
 
 function seriesOf(run) {
     const series = run.detail.series;
     if (!series) return [el("p", { class: "note" }, `${nameOf(run)} has no series.`)];
     const charts = [];
-    if (series.queue_bytes) charts.push(kindChart(series, series.queue_bytes, "queue_bytes", "Queues", "bytes", "ports, the longest", "Queues of switch ports over time."));
+    if (series.queue_bytes)
+        charts.push(
+            kindChart(
+                series,
+                series.queue_bytes,
+                "queue_bytes",
+                "Queues",
+                "bytes",
+                "ports, the longest",
+                "Queues of switch ports over time.",
+            ),
+        );
     if (series.paused) charts.push(pauseChart(series));
-    if (series.rate_bps) charts.push(kindChart(series, series.rate_bps, "rate_bps", "Allowed rates", "bit/s", "queue pairs, those cut most", "Rate that the policy allows each queue pair over time."));
-    if (series.cwnd_bytes) charts.push(kindChart(series, series.cwnd_bytes, "cwnd_bytes", "Windows", "bytes", "queue pairs, those that change most", "Window that the policy allows each queue pair over time."));
+    if (series.rate_bps)
+        charts.push(
+            kindChart(
+                series,
+                series.rate_bps,
+                "rate_bps",
+                "Allowed rates",
+                "bit/s",
+                "queue pairs, those cut most",
+                "Rate that the policy allows each queue pair over time.",
+            ),
+        );
+    if (series.cwnd_bytes)
+        charts.push(
+            kindChart(
+                series,
+                series.cwnd_bytes,
+                "cwnd_bytes",
+                "Windows",
+                "bytes",
+                "queue pairs, those that change most",
+                "Window that the policy allows each queue pair over time.",
+            ),
+        );
     for (const [name, group] of Object.entries(series.observe || {}))
-        charts.push(kindChart(series, group, "observe", `${name} of ${policyOf(run)}`, unitOfKey(name) === "count" ? "" : unitOfKey(name), "queue pairs, those that change most", `${name}, a state of the policy, over time.`));
+        charts.push(
+            kindChart(
+                series,
+                group,
+                "observe",
+                `${name} of ${policyOf(run)}`,
+                unitOfKey(name) === "count" ? "" : unitOfKey(name),
+                "queue pairs, those that change most",
+                `${name}, a state of the policy, over time.`,
+            ),
+        );
     return charts;
 }
 
 export function seriesSection(follow) {
     if (!detailed.some((run) => run.detail.series)) return null;
     const several = detailed.length > 1;
-    const box = section("series", "Over time", "Ctrl and wheel, or the bar below a chart, zoom; a click in the legend hides a line.", several ? [follow.control()] : []);
+    const box = section(
+        "series",
+        "Over time",
+        "Ctrl and wheel, or the bar below a chart, zoom; a click in the legend hides a line.",
+        several ? [follow.control()] : [],
+    );
     if (several) box.append(el("div", { class: "panels wide" }, together()));
     const body = el("div");
-    follow.fill(body, () => [several ? el("h3", {}, nameOf(shownRun())) : null, ...seriesOf(shownRun())].filter(Boolean));
+    follow.fill(body, () =>
+        [several ? el("h3", {}, nameOf(shownRun())) : null, ...seriesOf(shownRun())].filter(
+            Boolean,
+        ),
+    );
     box.append(body);
     return box;
 }
-

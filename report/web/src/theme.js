@@ -57,7 +57,9 @@ export function policyStyles(policies) {
         styles.set(policy, {
             colour: plain ? "policy-none" : `policy-${(index % 7) + 1}`,
             dash: index < 7 || plain ? "solid" : index < 14 ? "dashed" : "dotted",
-            symbol: plain ? "circle" : ["circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow"][index % 7],
+            symbol: plain
+                ? "circle"
+                : ["circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow"][index % 7],
         });
     }
     return styles;

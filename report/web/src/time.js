@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Where the time went: the critical path by cause, by place, by collective and by layer.
 import { axisStyle, figure, legendStyle } from "./chart.js";
-import { completed, detailed, doc, mean, meaning, nameOf, operation, PARTS, partKeys, partName, policies, policyOf, runs, runsOf, scenarios, shownRun } from "./data.js";
+import {
+    completed,
+    detailed,
+    doc,
+    mean,
+    meaning,
+    nameOf,
+    operation,
+    PARTS,
+    partKeys,
+    partName,
+    policies,
+    policyOf,
+    runs,
+    runsOf,
+    scenarios,
+    shownRun,
+} from "./data.js";
 import { el, section } from "./dom.js";
 import { axisUnit, html, share, text } from "./format.js";
 import { colour } from "./theme.js";
@@ -19,23 +36,72 @@ function stacked(bars, label, title) {
     const max = Math.max(...bars.map((bar) => sum(bar.parts)));
     const scale = axisUnit("ns", max);
     return figure({
-        title, label, height: (width) => 54 + legendRows(keys, width) * LEGEND_ROW + 30 * bars.length,
+        title,
+        label,
+        height: (width) => 54 + legendRows(keys, width) * LEGEND_ROW + 30 * bars.length,
         build: (width) => ({
             legend: { ...legendStyle(), type: "plain", data: keys.map(partName) },
-            grid: { left: 8, right: 24, top: legendRows(keys, width) * LEGEND_ROW + 8, bottom: 26, containLabel: true },
-            xAxis: { ...axisStyle(), type: "value", axisLabel: { color: colour("muted"), hideOverlap: true, formatter: (v) => `${scale.label(v)}${v ? ` ${scale.name}` : ""}` } },
-            yAxis: { ...axisStyle(), type: "category", inverse: true, data: bars.map((bar) => bar.name), axisLabel: { color: colour("ink"), width: Math.min(170, width * 0.36), overflow: "truncate" } },
-            tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, formatter: (items) => tooltip(bars[items[0].dataIndex], keys) },
+            grid: {
+                left: 8,
+                right: 24,
+                top: legendRows(keys, width) * LEGEND_ROW + 8,
+                bottom: 26,
+                containLabel: true,
+            },
+            xAxis: {
+                ...axisStyle(),
+                type: "value",
+                axisLabel: {
+                    color: colour("muted"),
+                    hideOverlap: true,
+                    formatter: (v) => `${scale.label(v)}${v ? ` ${scale.name}` : ""}`,
+                },
+            },
+            yAxis: {
+                ...axisStyle(),
+                type: "category",
+                inverse: true,
+                data: bars.map((bar) => bar.name),
+                axisLabel: {
+                    color: colour("ink"),
+                    width: Math.min(170, width * 0.36),
+                    overflow: "truncate",
+                },
+            },
+            tooltip: {
+                trigger: "axis",
+                axisPointer: { type: "shadow" },
+                formatter: (items) => tooltip(bars[items[0].dataIndex], keys),
+            },
             series: keys.map((key) => ({
-                name: partName(key), type: "bar", stack: "time", barMaxWidth: 22,
-                itemStyle: { color: colour(PARTS[key] ? PARTS[key][1] : "part-others"), borderColor: colour("page"), borderWidth: 0.5 },
+                name: partName(key),
+                type: "bar",
+                stack: "time",
+                barMaxWidth: 22,
+                itemStyle: {
+                    color: colour(PARTS[key] ? PARTS[key][1] : "part-others"),
+                    borderColor: colour("page"),
+                    borderWidth: 0.5,
+                },
                 emphasis: { focus: "series" },
                 data: bars.map((bar) => bar.parts[key] || 0),
             })),
         }),
         data: () => ({
-            columns: [{ name: "" }, { name: "total", number: true }, ...all.map((key) => ({ name: partName(key), help: meaning(`slowest.parts.${key}`), number: true }))],
-            rows: bars.map((bar) => [bar.name, text(sum(bar.parts), "ns"), ...all.map((key) => text(bar.parts[key] || 0, "ns"))]),
+            columns: [
+                { name: "" },
+                { name: "total", number: true },
+                ...all.map((key) => ({
+                    name: partName(key),
+                    help: meaning(`slowest.parts.${key}`),
+                    number: true,
+                })),
+            ],
+            rows: bars.map((bar) => [
+                bar.name,
+                text(sum(bar.parts), "ns"),
+                ...all.map((key) => text(bar.parts[key] || 0, "ns")),
+            ]),
         }),
     });
 }
@@ -59,8 +125,12 @@ function legendRows(keys, width) {
 
 function tooltip(bar, keys) {
     const total = sum(bar.parts);
-    const lines = keys.filter((key) => bar.parts[key]).map((key) =>
-        `<tr><td>${html(partName(key))}</td><td class="n">${html(text(bar.parts[key], "ns"))}</td><td class="n">${html(share(bar.parts[key] / total))}</td></tr>`);
+    const lines = keys
+        .filter((key) => bar.parts[key])
+        .map(
+            (key) =>
+                `<tr><td>${html(partName(key))}</td><td class="n">${html(text(bar.parts[key], "ns"))}</td><td class="n">${html(share(bar.parts[key] / total))}</td></tr>`,
+        );
     return `<b>${html(bar.name)}</b> ${html(text(total, "ns"))}${bar.note ? `<br>${html(bar.note)}` : ""}<table class="tip">${lines.join("")}</table>`;
 }
 
@@ -71,23 +141,50 @@ function meanParts(list) {
 
 // ---- bars of the parts of a result ----
 
-const KINDS = { flow: "the last message", collective: "the collective that ended last", training: "the slowest rank", job: "the last job" };
+const KINDS = {
+    flow: "the last message",
+    collective: "the collective that ended last",
+    training: "the slowest rank",
+    job: "the last job",
+};
 
 // A chart for each scenario, with a bar for each policy.
 function byPolicy() {
-    return scenarios.map((scenario) => {
-        const groups = policies.map((policy) => runsOf(policy, scenarios.length > 1 ? scenario : undefined).filter((run) => run.slowest && run.slowest.parts));
-        const bars = groups.filter((group) => group.length).map((group) => ({
-            name: policyOf(group[0]), parts: meanParts(group.map((run) => run.slowest.parts)), note: group.length > 1 ? `mean of ${group.length} runs` : "",
-        }));
-        const where = scenarios.length > 1 ? ` in ${scenario}` : "";
-        return bars.length ? stacked(bars, `The critical path of every policy, by cause${where}.`, `By policy${where}`) : null;
-    }).filter(Boolean);
+    return scenarios
+        .map((scenario) => {
+            const groups = policies.map((policy) =>
+                runsOf(policy, scenarios.length > 1 ? scenario : undefined).filter(
+                    (run) => run.slowest && run.slowest.parts,
+                ),
+            );
+            const bars = groups
+                .filter((group) => group.length)
+                .map((group) => ({
+                    name: policyOf(group[0]),
+                    parts: meanParts(group.map((run) => run.slowest.parts)),
+                    note: group.length > 1 ? `mean of ${group.length} runs` : "",
+                }));
+            const where = scenarios.length > 1 ? ` in ${scenario}` : "";
+            return bars.length
+                ? stacked(
+                      bars,
+                      `The critical path of every policy, by cause${where}.`,
+                      `By policy${where}`,
+                  )
+                : null;
+        })
+        .filter(Boolean);
 }
 
 function slowestOf(run) {
     const s = run.slowest;
-    return [{ name: s.name || (s.kind ? KINDS[s.kind] || s.kind : "the end"), parts: s.parts, note: s.rank !== undefined && s.rank !== null ? `rank ${s.rank}` : "" }];
+    return [
+        {
+            name: s.name || (s.kind ? KINDS[s.kind] || s.kind : "the end"),
+            parts: s.parts,
+            note: s.rank !== undefined && s.rank !== null ? `rank ${s.rank}` : "",
+        },
+    ];
 }
 
 function collectiveBars(run) {
@@ -95,55 +192,98 @@ function collectiveBars(run) {
     for (const c of (run.collectives || []).filter((one) => one.critical && one.critical.parts)) {
         const name = c.name === "collective" ? operation(c.op) : `${c.name} ${operation(c.op)}`;
         const bar = named.get(name) || { name, parts: {}, n: 0 };
-        named.set(name, { ...bar, parts: sum(c.critical.parts) > sum(bar.parts) ? c.critical.parts : bar.parts, n: bar.n + 1 });
+        named.set(name, {
+            ...bar,
+            parts: sum(c.critical.parts) > sum(bar.parts) ? c.critical.parts : bar.parts,
+            n: bar.n + 1,
+        });
     }
-    return [...named.values()].sort((a, b) => sum(b.parts) - sum(a.parts)).slice(0, 12)
+    return [...named.values()]
+        .sort((a, b) => sum(b.parts) - sum(a.parts))
+        .slice(0, 12)
         .map((bar) => ({ ...bar, note: bar.n > 1 ? `the longest of ${bar.n}` : "" }));
 }
 
 const LAYER_PARTS = { fwd: "forward", ig: "input gradient", wg: "weight gradient" };
 
 function layerBars(run) {
-    return (run.slowest && run.slowest.layers || [])
+    return ((run.slowest && run.slowest.layers) || [])
         .map((layer) => ({
             name: [layer.name, LAYER_PARTS[layer.part] || layer.part].filter(Boolean).join(" "),
-            parts: layer.parts || { compute_ns: layer.compute_ns || 0, comm_ns: layer.comm_ns || 0 },
+            parts: layer.parts || {
+                compute_ns: layer.compute_ns || 0,
+                comm_ns: layer.comm_ns || 0,
+            },
         }))
-        .filter((bar, i, all) => sum(bar.parts) > Math.max(...all.map((other) => sum(other.parts))) * 0.005)
-        .sort((a, b) => sum(b.parts) - sum(a.parts)).slice(0, 16);
+        .filter(
+            (bar, i, all) =>
+                sum(bar.parts) > Math.max(...all.map((other) => sum(other.parts))) * 0.005,
+        )
+        .sort((a, b) => sum(b.parts) - sum(a.parts))
+        .slice(0, 16);
 }
 
 // Without a critical path: computing and exposed communication of training jobs.
 function exposedBars() {
-    return runs.filter((run) => completed(run) && run.training && run.training[0].total_ns)
-        .map((run) => ({ name: doc.kind === "run" ? run.training[0].name : nameOf(run), parts: { compute_ns: run.training[0].compute_ns, exposed_ns: run.training[0].exposed_comm_ns } }))
+    return runs
+        .filter((run) => completed(run) && run.training && run.training[0].total_ns)
+        .map((run) => ({
+            name: doc.kind === "run" ? run.training[0].name : nameOf(run),
+            parts: {
+                compute_ns: run.training[0].compute_ns,
+                exposed_ns: run.training[0].exposed_comm_ns,
+            },
+        }))
         .filter((bar, i, all) => all.findIndex((other) => other.name === bar.name) === i);
 }
 
 // ---- places ----
 
-const CAUSES = { queued: "queued_ns", paused: "paused_ns", network: "network_ns", sending: "sending_ns", timeout: "timeout_ns", window: "window_ns", pace: "pace_ns", nic: "nic_ns" };
+const CAUSES = {
+    queued: "queued_ns",
+    paused: "paused_ns",
+    network: "network_ns",
+    sending: "sending_ns",
+    timeout: "timeout_ns",
+    window: "window_ns",
+    pace: "pace_ns",
+    nic: "nic_ns",
+};
 
 function places(run) {
     const at = new Map();
-    for (const place of (run.slowest && run.slowest.places || []).filter((p) => p.ns > 0)) {
+    for (const place of ((run.slowest && run.slowest.places) || []).filter((p) => p.ns > 0)) {
         const parts = at.get(place.at) || {};
         const key = CAUSES[place.cause] || `${place.cause}_ns`;
         at.set(place.at, { ...parts, [key]: (parts[key] || 0) + place.ns });
     }
-    const bars = [...at].map(([name, parts]) => ({ name, parts })).sort((a, b) => sum(b.parts) - sum(a.parts)).slice(0, 12);
+    const bars = [...at]
+        .map(([name, parts]) => ({ name, parts }))
+        .sort((a, b) => sum(b.parts) - sum(a.parts))
+        .slice(0, 12);
     if (!bars.length) return null;
-    return stacked(bars, "Places on the critical path, by the time spent there.", doc.kind === "compare" ? `Where on the way of ${nameOf(run)}` : "Where on the way");
+    return stacked(
+        bars,
+        "Places on the critical path, by the time spent there.",
+        doc.kind === "compare" ? `Where on the way of ${nameOf(run)}` : "Where on the way",
+    );
 }
 
 // The charts of one run.
 export function runTime(run) {
     const charts = [];
-    if (doc.kind === "run" && run.slowest && run.slowest.parts) charts.push(stacked(slowestOf(run), "The critical path of the run, by cause.", "What ended last"));
+    if (doc.kind === "run" && run.slowest && run.slowest.parts)
+        charts.push(
+            stacked(slowestOf(run), "The critical path of the run, by cause.", "What ended last"),
+        );
     const collectives = collectiveBars(run);
-    if (collectives.length > 1) charts.push(stacked(collectives, "Critical path of each collective, by cause.", "Collectives"));
+    if (collectives.length > 1)
+        charts.push(
+            stacked(collectives, "Critical path of each collective, by cause.", "Collectives"),
+        );
     const layers = layerBars(run);
-    if (layers.length) charts.push(stacked(layers, "Layers on the critical path, by cause.", "Layers"));
+    if (layers.length)
+        charts.push(stacked(layers, "Layers on the critical path, by cause.", "Layers"));
     const where = places(run);
     if (where) charts.push(where);
     return charts;
@@ -154,10 +294,14 @@ export function timeSection(follow) {
     const fallback = detailed.some((run) => run.slowest) ? [] : exposedBars();
     const parts = detailed.some((run) => runTime(run).length);
     if (!bars.length && !fallback.length && !parts) return null;
-    const box = section("time", "Where the time went",
-        fallback.length ? "Computing, and communication that computing did not hide." :
-            "The chain of events that ended last, backwards from its end: every nanosecond has one cause.",
-        parts && detailed.length > 1 ? [follow.control()] : []);
+    const box = section(
+        "time",
+        "Where the time went",
+        fallback.length
+            ? "Computing, and communication that computing did not hide."
+            : "The chain of events that ended last, backwards from its end: every nanosecond has one cause.",
+        parts && detailed.length > 1 ? [follow.control()] : [],
+    );
     box.append(...bars);
     if (fallback.length) box.append(stacked(fallback, "Computing and exposed communication."));
     if (parts) {
