@@ -79,7 +79,7 @@ def layers(folder):
     for op, bytes_of in (("all_reduce", "4MB"), (None, None)):
         gradient = {"compute": "20us"} | ({"op": op, "bytes": bytes_of} if op else {})
         made = {"name": "layers", "topology": ONE_FLOW["topology"],
-                "workload": {"kind": "training", "layers": [
+                "workload": {"kind": "training", "parallelism": "DATA", "layers": [
                     {"name": "small", "fwd": {"compute": "5us"}, "ig": {"compute": "5us"}, "wg": {"compute": "5us"}},
                     {"name": "large", "fwd": {"compute": "9us"}, "ig": {"compute": "9us"}, "wg": gradient}]}}
         said = [r["sentence"] for r in run(made, [], folder)["reasons"] if r["kind"] == "layers"]
