@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of commands: what help, completions, the man page and the dispatcher know of them. To add
-// a command: its function here, a row in command_table.c, and the options that it takes in
+// The table of commands: what help, completions, the man page and the dispatcher know of them. To
+// add a command: its function here, a row in command_table.c, and the options that it takes in
 // option_table.c.
 #pragma once
 
@@ -20,8 +20,8 @@ enum completion {
 struct command {
     const char *name, *help; // one line, without a full stop
     const char *args;        // "SCENARIO..."; "" = none
-    // The page: paragraphs, separated by an empty line and wrapped when they are printed; lines that
-    // begin with two blanks are printed as they are.
+    // The page: paragraphs, separated by an empty line and wrapped when they are printed; lines
+    // that begin with two blanks are printed as they are.
     const char *text;
     int (*run)(const struct options *o); // returns the exit code
     enum completion completes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// collwire compare: runs scenarios under several policies and seeds, each run in a separate process.
+// collwire compare: runs scenarios under several policies and seeds, each run in a separate
+// process.
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,8 @@ static void check_dirs(const struct compare *c, struct err *err)
                 err_add(err, c->list[i].dir, "would hold the results of two runs");
 }
 
-// Add the runs of a policy. The scenario with the first seed is loaded here, to report its errors; the
-// workers load the others.
+// Add the runs of a policy. The scenario with the first seed is loaded here, to report its errors;
+// the workers load the others.
 static void add_policy(struct compare *c, struct compared *of, const struct policy_choice *choice,
                        struct err *err)
 {
@@ -170,7 +171,8 @@ static void on_progress(void *ctx, const struct pool_progress *p)
     pool_line_show(&c->line, p);
 }
 
-// The estimated time of a run, by the cost of the first; a comparison that takes long says so before it begins.
+// The estimated time of a run, by the cost of the first; a comparison that takes long says so
+// before it begins.
 static double estimate_s(const struct compare *c)
 {
     struct err ignored = {0};

@@ -124,18 +124,24 @@ static void print_failures(const struct group *g, size_t width)
         }
 }
 
-// A run of the policy and one of the baseline with the same seed, both completed. Returns false if
-// there are none.
-static bool pair_of(const struct outcome *base, const struct outcome *o, const struct row **a,
+// A run of the policy and one of the baseline with the same seed, both completed: of all seeds those
+// whose ratio is nearest to that of the means. Returns false if there are none.
+static bool pair_of(const struct group *g, const struct outcome *o, const struct row **a,
                     const struct row **b)
 {
-    for (size_t i = 0; i < o->n && i < base->n; i++) {
-        *a = base->rows[i];
-        *b = o->rows[i];
-        if (strcmp((*a)->status, "completed") == 0 && strcmp((*b)->status, "completed") == 0)
-            return true;
+    double nearest = INFINITY, mean = o->columns[g->headline].ratio;
+    *a = *b = NULL;
+    for (size_t i = 0; i < o->n && i < g->baseline->n; i++) {
+        const struct row *base = g->baseline->rows[i], *other = o->rows[i];
+        double off = fabs(other->values[g->headline] / base->values[g->headline] - mean);
+        if (strcmp(base->status, "completed") != 0 || strcmp(other->status, "completed") != 0 ||
+            !(off < nearest))
+            continue;
+        nearest = off;
+        *a = base;
+        *b = other;
     }
-    return false;
+    return isfinite(nearest);
 }
 
 // What costs the baseline itself most: the same holds for the other policies.
@@ -165,7 +171,7 @@ static void print_why(const struct group *g, size_t width)
         const struct row *a, *b;
         double ratio = o->columns[g->headline].ratio;
         if (o == g->baseline || isnan(ratio) || fabs(ratio - 1) * 100 <= DIFFERS_PERCENT ||
-            !column_differs(o, g->headline) || !pair_of(g->baseline, o, &a, &b))
+            !column_differs(o, g->headline) || !pair_of(g, o, &a, &b))
             continue;
         char *name = o->n > 1 && !o->identical
                          ? text_format("%s (seed %llu)", b->policy, (unsigned long long)b->seed)

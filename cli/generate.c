@@ -218,7 +218,8 @@ static void zsh_action(FILE *out, const struct options *o, enum completion compl
 static void zsh_option(FILE *out, const struct options *o, const struct option_row *row)
 {
     char text[32];
-    fprintf(out, " \\\n            '%s%s[", row->type == OPTION_TEXTS ? "*" : "",
+    fprintf(out, " \\\n            '%s%s[",
+            row->type == OPTION_TEXTS || row->type == OPTION_TAKE ? "*" : "",
             option_spelling(row, text));
     for (const char *c = row->help; *c != '\0'; c++)
         if (strchr("[]:", *c))

@@ -41,8 +41,8 @@ int result_set_extend(struct result_set *set, const char *run_json, struct err *
 // The id of this set: 32 random hexadecimal digits.
 const char *result_set_id(const struct result_set *set);
 
-// In a worker process: close the descriptors of its parent's set, the lock's among them, so that the lock
-// ends with the parent. Nothing is removed or freed.
+// In a worker process: close the descriptors of its parent's set, the lock's among them, so that
+// the lock ends with the parent. Nothing is removed or freed.
 void result_set_leave(struct result_set *set);
 
 // Release the lock. Without a commit, also remove the staged files, and the directory if this

@@ -42,8 +42,8 @@ static int by_position(const void *a, const void *b)
     return (x->position > y->position) - (x->position < y->position);
 }
 
-// True if a point of the store is in the present sweep. Of the points of other shards only the position and the
-// values are known.
+// True if a point of the store is in the present sweep. Of the points of other shards only the
+// position and the values are known.
 static bool belongs(const struct sweep *s, const struct store_point *p)
 {
     if (p->position >= s->n_grid)

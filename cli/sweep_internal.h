@@ -51,8 +51,8 @@ char *sweep_values(const struct sweep *s, size_t position);
 // Read the options into axes and points. Errors are added.
 void sweep_plan(struct sweep *s, struct err *err);
 
-// Load and build every point in parallel: its hash, estimate and errors, which are added, equal ones once.
-// Sets s->interrupted.
+// Load and build every point in parallel: its hash, estimate and errors, which are added, equal
+// ones once. Sets s->interrupted.
 void sweep_check(struct sweep *s, struct err *err);
 
 // Run all points that have not finished, into the store.

@@ -224,8 +224,7 @@ static void check_work(void *ctx, size_t task, int to_parent)
     const struct checking *c = ctx;
     const struct sweep *s = c->sweep;
     FILE *out = fdopen(to_parent, "w");
-    signals_keep();
-    signals_install();
+    signals_keep(); // SIGTERM ends a worker at once and without a message
     memory_share(s->options->jobs);
     for (size_t i = task * CHUNK; out && i < (task + 1) * CHUNK && i < s->n; i++)
         check_point(s, &s->points[i], out);

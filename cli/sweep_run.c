@@ -78,8 +78,9 @@ static void work(void *ctx, size_t task, int to_parent)
     const struct sweep *s = r->sweep;
     const struct point *point = &s->points[r->tasks[task]];
     struct err err = {0};
-    signals_keep(); // the parent removes its own files
-    signals_install();
+    // The parent removes its own files. SIGTERM ends a worker without a message: what it has so far
+    // is not kept.
+    signals_keep();
     if (s->set)
         result_set_leave(s->set);
     memory_share(s->options->jobs);

@@ -28,6 +28,6 @@ void terminal_wrap(FILE *out, const char *text, size_t at, size_t indent, size_t
 // line of its own if `left` is too long.
 void terminal_entry(FILE *out, const char *left, const char *right, size_t column, size_t width);
 
-// Print paragraphs, separated by empty lines: words are wrapped, lines that begin with two blanks are
-// printed as they are.
+// Print paragraphs, separated by empty lines: words are wrapped, lines that begin with two blanks
+// are printed as they are.
 void terminal_paragraphs(FILE *out, const char *text, size_t width);

@@ -16,9 +16,9 @@ struct policy_choice {
     size_t n_sets;
 };
 
-// Read a list of policies, separated by commas; "all" is every policy that exactly one transport of the
-// scenario runs. Adds an error for every mistake, each with the near miss. Returns the number of
-// policies in *choices, to be freed with policy_choices_free().
+// Read a list of policies, separated by commas; "all" is every policy that exactly one transport of
+// the scenario runs. Adds an error for every mistake, each with the near miss. Returns the number
+// of policies in *choices, to be freed with policy_choices_free().
 size_t policy_choices_read(const char *list, const struct scenario *base,
                            const struct cc_catalogue *policies, struct policy_choice **choices,
                            struct err *err);

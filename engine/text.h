@@ -19,7 +19,7 @@ char *text_close(FILE *stream, struct text *t);
 // Returns a formatted string, which the caller frees.
 __attribute__((format(printf, 1, 2))) char *text_format(const char *format, ...);
 
-// Divide a text at `separator` outside of brackets and quotes. Returns the number of parts, at least 1;
-// *parts is to be freed with texts_free().
+// Divide a text at `separator` outside of brackets and quotes. Returns the number of parts, at
+// least 1; *parts is to be freed with texts_free().
 size_t text_split(const char *text, char separator, char ***parts);
 void texts_free(char **parts, size_t n);

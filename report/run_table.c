@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One run as a table: its values beside each other, and a line for each job where there are several.
+// One run as a table: its values beside each other, and a line for each job where there are
+// several.
 #include <libsmartcols/libsmartcols.h>
 #include <math.h>
 #include <stdlib.h>

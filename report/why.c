@@ -116,7 +116,7 @@ char **why_differs(const json_t *a, const char *name_a, const json_t *b, const c
     sentences[(*n)++] = difference(slow_a, name_a, slow_b, name_b);
     const char *why = mechanism(slower ? a : b, slower ? b : a);
     const char *name = slower ? name_b : name_a;
-    if (why && strncmp(why, name, strlen(name)) == 0)
+    if (why && strncmp(why, name, strcspn(name, " ")) == 0) // the policy is named already
         sentences[(*n)++] = memory_text(why);
     else if (why)
         sentences[(*n)++] = text_format("%s: %s", name, why);

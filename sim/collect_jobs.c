@@ -89,8 +89,8 @@ static void collect_collectives(struct result *r, ps_t *ends)
     }
 }
 
-// The end of a training job is that of its last rank; of a job with collectives that of the last one;
-// of others that of the last message.
+// The end of a training job is that of its last rank; of a job with collectives that of the last
+// one; of others that of the last message.
 static ps_t end_of(const struct sim *sim, const struct result *r, size_t j, ps_t last_collective)
 {
     for (size_t t = 0; t < r->n_trainings; t++)

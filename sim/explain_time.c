@@ -234,19 +234,27 @@ static const struct collective_result *longest_of_layer(const struct result *r, 
     return best;
 }
 
+// Time for which the ranks of a training job waited for communication, mean over ranks.
+static ps_t exposed_ps(const struct result *r, uint32_t job)
+{
+    for (size_t i = 0; i < r->n_trainings; i++)
+        if (r->trainings[i].job == job && r->trainings[i].total_ps >= 0)
+            return r->trainings[i].total_ps - r->trainings[i].compute_ps;
+    return 0;
+}
+
 static void explain_layers(const struct sim *sim, struct result *r)
 {
-    static const char *const parts[] = {"forward pass", "input gradients", "weight gradients"};
+    static const char *const parts[] = {"forward collectives", "input gradients",
+                                        "weight gradients"};
     const struct slowest_result *s = r->last;
     const struct critical_layer *most = NULL;
-    ps_t exposed = 0;
+    ps_t exposed = exposed_ps(r, s->job);
     char all[UNIT_TEXT], total[UNIT_TEXT], of_layer[UNIT_TEXT];
-    for (size_t i = 0; i < s->n_layers; i++) {
-        exposed += s->layers[i].comm_ps;
+    for (size_t i = 0; i < s->n_layers; i++)
         if (!most || s->layers[i].comm_ps > most->comm_ps)
             most = &s->layers[i];
-    }
-    if (!most || most->comm_ps == 0)
+    if (!most || most->comm_ps == 0 || exposed <= 0)
         return;
     const struct collective_result *c = longest_of_layer(r, most->name);
     const bool none[PATH_CAUSES] = {[PATH_OTHERS] = true};
@@ -254,10 +262,11 @@ static void explain_layers(const struct sim *sim, struct result *r)
     double share = c ? (double)c->critical.parts[cause] / (double)c->critical.total_ps : 0;
     result_reason(
         r, REASON_LAYERS, EXPLAIN_TIME - 1 + (double)exposed / (double)s->critical.total_ps, -1,
-        text_format("communication is exposed for %s of %s, most by the %s of %s (%s)%s%s",
+        text_format("communication is exposed for %s of %s (mean of the ranks); the %s of %s are "
+                    "most of the critical path's, %s%s%s",
                     human_time(exposed, all), human_time(s->critical.total_ps, total),
                     parts[most->part], most->name, human_time(most->comm_ps, of_layer),
-                    share >= PART_MIN ? ", whose time goes mostly to: " : "",
+                    share >= PART_MIN ? ", mostly " : "",
                     share >= PART_MIN ? phrase(sim, cause) : ""));
 }
 

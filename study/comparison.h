@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Policies side by side: the rows of all runs, grouped by scenario and job, with statistics over seeds
-// for each policy.
+// Policies side by side: the rows of all runs, grouped by scenario and job, with statistics over
+// seeds for each policy.
 #pragma once
 
 #include "report/rows.h"
@@ -13,8 +13,7 @@ struct column_summary {
     /* against the baseline, over the seeds with which both completed */
     double ratio; // of the means
     struct interval ratio_interval;
-    bool
-        mixed; // fewer than INTERVAL_LEAST seeds, above the baseline with some and below with others
+    bool mixed; // too few seeds for an interval, and they disagree on the sign
 };
 
 // A policy in a group.
@@ -46,8 +45,8 @@ struct comparison {
 struct comparison *comparison_new(const struct rows *rows, const char *baseline);
 void comparison_free(struct comparison *c);
 
-// True if the ratio of a column differs from 1 for certain: its interval excludes 1, or without an interval
-// the seeds agree.
+// True if the ratio of a column differs from 1 for certain: its interval excludes 1, or without an
+// interval the seeds agree.
 bool column_differs(const struct outcome *o, size_t column);
 
 // The statistics as a JSON list, one item for each group and policy.

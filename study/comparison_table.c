@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A comparison as a table: units once in the heading, columns that are zero everywhere left out, and
-// as many columns as fit.
+// A comparison as a table: units once in the heading, columns that are zero everywhere left out,
+// and as many columns as fit.
 #include <libsmartcols/libsmartcols.h>
 #include <math.h>
 #include <stdlib.h>

@@ -20,15 +20,15 @@ struct grid {
     size_t n_axes;
 };
 
-// Add an axis "PATH=v1,v2" or, for paths that advance together, "PATH=v1,v2;PATH=w1,w2". Values are separated
-// by commas outside of brackets and quotes. Returns 0, or -1 with an error.
+// Add an axis "PATH=v1,v2" or, for paths that advance together, "PATH=v1,v2;PATH=w1,w2". Values are
+// separated by commas outside of brackets and quotes. Returns 0, or -1 with an error.
 int grid_vary(struct grid *grid, const char *text, struct err *err);
 
 // Add an axis of sizes "FROM:TO" or "FROM:TO:FACTOR": each size is FACTOR (2) times the one before.
 int grid_sizes(struct grid *grid, const char *path, const char *text, struct err *err);
 
-// Add an axis of one path; the values are copied. Returns 0, or -1 with an error for a path that is varied
-// already.
+// Add an axis of one path; the values are copied. Returns 0, or -1 with an error for a path that is
+// varied already.
 int grid_add(struct grid *grid, const char *path, const char *const *values, size_t n,
              struct err *err);
 

@@ -2,8 +2,8 @@
 // A pool of worker processes: tasks are run in parallel, each in a process of its own, so that a
 // worker that crashes or is killed costs one task. libev watches the workers.
 //
-// A worker inherits neither the pool's handlers nor the pipes of other workers. It ends if its parent
-// dies. Closing what else it must not inherit, such as locks, is up to its function.
+// A worker inherits neither the pool's handlers nor the pipes of other workers. It ends if its
+// parent dies. Closing what else it must not inherit, such as locks, is up to its function.
 #pragma once
 
 #include <stdbool.h>
@@ -38,10 +38,10 @@ struct pool_ops {
     int death_signal; // sent to workers if the parent dies
 };
 
-// Run `n` tasks with up to `jobs` workers at a time, in order. Blocks. SIGINT, SIGTERM and SIGHUP end
-// it: no other task is started, workers get SIGTERM (SIGKILL after a second signal), and it returns
-// when they have ended. Signals that are ignored remain so. Returns the number of the signal, or 0.
-// Uses libev's default loop. Tasks that were never started have no `ended`.
+// Run `n` tasks with up to `jobs` workers at a time, in order. Blocks. SIGINT, SIGTERM and SIGHUP
+// end it: no other task is started, workers get SIGTERM (SIGKILL after a second signal), and it
+// returns when they have ended. Signals that are ignored remain so. Returns the number of the
+// signal, or 0. Uses libev's default loop. Tasks that were never started have no `ended`.
 int pool_run(const struct pool_ops *ops, size_t n, size_t jobs);
 
 // "killed by signal 9 (Killed)", or NULL if the worker ended by itself; to be freed.

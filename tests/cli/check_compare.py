@@ -99,7 +99,7 @@ def check_statistics(out):
     assert code == 0 and "report-assets" in stderr and stderr.count("\n") == 1, stderr
     assert max(map(len, stdout.splitlines())) <= 80, stdout
     assert "Seeds change nothing here for none and swift" in stdout and "<- best" in stdout, stdout
-    assert "[low, high]: 95 % interval" in stdout and "dcqcn (seed 1) took" in stdout, stdout
+    assert "[low, high]: 95 % interval" in stdout and "dcqcn (seed " in stdout, stdout
     document = json.loads(read(out, "compare.json"))
     rows = list(csv.DictReader(io.StringIO(read(out, "compare.csv"))))
     assert document["schema"] == "collwire.compare/1" and document["baseline"] == "none"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pool of workers: what it reports, how many it runs, and what it does when something is killed.
+// The pool of workers: what it reports, how many it runs, and what it does when something is
+// killed.
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -204,7 +205,8 @@ static void test_workers_die_with_their_parent(void **state)
     close(ends[1]);
     kill(parent, SIGKILL);
     assert_int_equal(waitpid(parent, NULL, 0), parent);
-    // The workers hold the write end of the pipe: it ends when both are gone, long before they would end by themselves.
+    // The workers hold the write end of the pipe: it ends when both are gone, long before they
+    // would end by themselves.
     struct pollfd end = {.fd = ends[0], .events = POLLIN};
     assert_int_equal(poll(&end, 1, 5000), 1);
     assert_true(end.revents & POLLHUP);

@@ -62,8 +62,8 @@ static void test_five_values(void **state)
     resamples_free(&r);
 }
 
-// scipy.stats.bootstrap(..., method='percentile', paired=True, confidence_level=1 - 2 * tail) with a
-// million resamples
+// scipy.stats.bootstrap(..., method='percentile', paired=True, confidence_level=1 - 2 * tail) with
+// a million resamples
 static void test_eight_pairs(void **state)
 {
     (void)state;

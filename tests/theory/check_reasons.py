@@ -73,10 +73,27 @@ def check(scenario, sets, kind, without, single, folder):
     return good
 
 
+def layers(folder):
+    """The layer that waits is named where a training job communicates, and only there."""
+    good = True
+    for op, bytes_of in (("all_reduce", "4MB"), (None, None)):
+        gradient = {"compute": "20us"} | ({"op": op, "bytes": bytes_of} if op else {})
+        made = {"name": "layers", "topology": ONE_FLOW["topology"],
+                "workload": {"kind": "training", "layers": [
+                    {"name": "small", "fwd": {"compute": "5us"}, "ig": {"compute": "5us"}, "wg": {"compute": "5us"}},
+                    {"name": "large", "fwd": {"compute": "9us"}, "ig": {"compute": "9us"}, "wg": gradient}]}}
+        said = [r["sentence"] for r in run(made, [], folder)["reasons"] if r["kind"] == "layers"]
+        right = len(said) == 1 and "the weight gradients of large" in said[0] if op else said == []
+        print(f"{'ok  ' if right else 'FAIL'} layers with {op}: {said}")
+        good &= right
+    return good
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         results = [check(*case, single, folder)
                    for cases, single in ((SINGLE, True), (BOUNDED, False)) for case in cases]
+        results.append(layers(folder))
     sys.exit(not all(results))
 
 
