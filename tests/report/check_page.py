@@ -258,7 +258,8 @@ def timeline(page, path):
     page.open(path)
     expect("training" in page.run("document.querySelector('h1').textContent"), "headline of a training job")
     rows = option(page, "#timeline .plot", "yAxis[0].data")
-    expect(rows[:3] == ["critical path layers", "rank0 loop", "rank0 dim0"] and len(rows) >= 16, f"rows of the timeline: {rows[:4]}")
+    expect(rows[:3] == ["critical path layers", "rank0 loop", "rank0 dim0"] and len(rows) >= 17,
+           f"rows of the timeline: {rows[:4]}")
     expect(page.run("document.querySelectorAll('#why ol li').length") > 0, "reasons as an ordered list")
     expect(page.run("document.querySelector('#scenario pre').textContent.includes('\"topology\"')"), "scenario")
 

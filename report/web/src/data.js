@@ -155,10 +155,17 @@ export function operation(name) {
     return OPERATIONS[name] || name;
 }
 
+// True if the run is over when its longest message is, as in an incast.
+function endsWithMessage(run) {
+    const longest = valueOf(run, "fct_max_ns");
+    return longest > 0 && Math.abs(longest / valueOf(run, "sim_time_ns") - 1) < 0.001;
+}
+
 // The subject of sentences about the primary key: "the all-reduce".
 export function subject(key, of = runs) {
     if (key === "iteration_ns") return "an iteration";
     if (key === "fct_max_ns") return "the last message";
+    if (key === "sim_time_ns" && of.every(endsWithMessage)) return "the last message";
     if (key !== "collective_ns") return "the run";
     const names = new Set(of.flatMap((run) => (run.collectives || []).map((c) => operation(c.op))));
     return names.size === 1 ? `the ${[...names][0]}` : "the collectives";

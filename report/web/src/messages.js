@@ -46,6 +46,35 @@ function quantile(points, at) {
     return points.find((p) => p[1] >= at - 1e-9)[0];
 }
 
+// A line from none to all of a policy's messages.
+function cumulative(line) {
+    const style = styles.get(line.policy);
+    return {
+        name: line.name,
+        type: "line",
+        step: line.points.length > 5 ? "start" : false,
+        symbol: "circle",
+        symbolSize: 7,
+        showSymbol: line.points.length < 12,
+        data: line.points,
+        color: colour(style.colour),
+        triggerLineEvent: true,
+        lineStyle: { width: 2, type: style.dash },
+        emphasis: { focus: "series" },
+    };
+}
+
+function quantileTable(all, unit) {
+    const names = ["least", "median", "90 %", "99 %", "largest"];
+    return {
+        columns: [{ name: "policy" }, ...names.map((name) => ({ name, number: true }))],
+        rows: all.map((line) => [
+            line.name,
+            ...[0, 0.5, 0.9, 0.99, 1].map((q) => text(quantile(line.points, q), unit)),
+        ]),
+    };
+}
+
 function distribution(key, name, unit, scenario) {
     const where = scenario ? ` in ${scenario}` : "";
     const title = `${name}${where}`;
@@ -103,33 +132,9 @@ function distribution(key, name, unit, scenario) {
                 formatter: ({ seriesName, value }) =>
                     `<b>${html(seriesName)}</b><br>${(value[1] * 100).toFixed(1)} % of messages: at most ${html(text(value[0], unit))}`,
             },
-            series: all.map((line) => ({
-                name: line.name,
-                type: "line",
-                step: line.points.length > 5 ? "start" : false,
-                symbol: "circle",
-                symbolSize: 7,
-                showSymbol: line.points.length < 12,
-                data: line.points,
-                color: colour(styles.get(line.policy).colour),
-                triggerLineEvent: true,
-                lineStyle: { width: 2, type: styles.get(line.policy).dash },
-                emphasis: { focus: "series" },
-            })),
+            series: all.map(cumulative),
         }),
-        data: () => ({
-            columns: [
-                { name: "policy" },
-                ...["least", "median", "90 %", "99 %", "largest"].map((name) => ({
-                    name,
-                    number: true,
-                })),
-            ],
-            rows: all.map((line) => [
-                line.name,
-                ...[0, 0.5, 0.9, 0.99, 1].map((q) => text(quantile(line.points, q), unit)),
-            ]),
-        }),
+        data: () => quantileTable(all, unit),
     });
 }
 

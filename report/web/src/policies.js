@@ -173,6 +173,60 @@ function dots(key, scenario) {
     return points;
 }
 
+// What the pointer shows of a dot, or of a mean.
+function dotTip(data, m) {
+    const seeds = data.seeds
+        ? `${data.seeds.length > 1 ? "seeds" : "seed"} ${html(data.seeds.join(", "))}`
+        : "mean";
+    const status = data.status && data.status !== "completed" ? `<br>${html(data.status)}` : "";
+    const value = html(text(data.value[0], m.unit));
+    return `<b>${html(policies[data.value[1]])}</b>, ${seeds}<br>${value}${status}`;
+}
+
+// A dot for each point; hollow for runs that did not complete.
+function runDot(p) {
+    const own = colour(styles.get(policies[p.row]).colour);
+    const done = completed(p.run);
+    return {
+        value: [p.value, p.row],
+        seeds: p.seeds,
+        status: p.run.status,
+        symbolOffset: [0, p.shift],
+        symbol: done ? "circle" : "emptyCircle",
+        itemStyle: {
+            color: own,
+            borderColor: done ? colour("surface") : own,
+            borderWidth: done ? 1 : 2,
+            opacity: 0.9,
+        },
+    };
+}
+
+function runDots(points) {
+    return { type: "scatter", name: "runs", symbolSize: 11, z: 2, data: points.map(runDot) };
+}
+
+// Policies on the left, their means on the right.
+function policyAxes(means, m) {
+    const shared = { ...axisStyle(), type: "category", inverse: true };
+    return [
+        {
+            ...shared,
+            data: policies,
+            splitLine: { show: true, lineStyle: { color: colour("grid") } },
+            axisLabel: { color: colour("ink") },
+        },
+        {
+            ...shared,
+            position: "right",
+            data: means.map((value) => text(value, m.unit)),
+            axisLine: { show: false },
+            splitLine: { show: false },
+            axisLabel: { color: colour("muted") },
+        },
+    ];
+}
+
 function dotOption(key, scenario) {
     const m = metric(key);
     const points = dots(key, scenario);
@@ -191,30 +245,10 @@ function dotOption(key, scenario) {
             nameGap: 28,
             axisLabel: { color: colour("muted"), hideOverlap: true, formatter: scale.label },
         },
-        yAxis: [
-            {
-                ...axisStyle(),
-                type: "category",
-                inverse: true,
-                data: policies,
-                splitLine: { show: true, lineStyle: { color: colour("grid") } },
-                axisLabel: { color: colour("ink") },
-            },
-            {
-                ...axisStyle(),
-                type: "category",
-                inverse: true,
-                position: "right",
-                data: means.map((value) => text(value, m.unit)),
-                axisLine: { show: false },
-                splitLine: { show: false },
-                axisLabel: { color: colour("muted") },
-            },
-        ],
+        yAxis: policyAxes(means, m),
         tooltip: {
             trigger: "item",
-            formatter: ({ data }) =>
-                `<b>${html(policies[data.value[1]])}</b>${data.seeds ? `, ${data.seeds.length > 1 ? "seeds" : "seed"} ${html(data.seeds.join(", "))}` : ", mean"}<br>${html(text(data.value[0], m.unit))}${data.status && data.status !== "completed" ? `<br>${html(data.status)}` : ""}`,
+            formatter: ({ data }) => dotTip(data, m),
         },
         series: [
             {
@@ -237,29 +271,7 @@ function dotOption(key, scenario) {
                     .map((value, row) => (value === null ? null : { value: [value, row] }))
                     .filter(Boolean),
             },
-            {
-                type: "scatter",
-                name: "runs",
-                symbolSize: 11,
-                z: 2,
-                data: points.map((p) => {
-                    const style = styles.get(policies[p.row]);
-                    const done = completed(p.run);
-                    return {
-                        value: [p.value, p.row],
-                        seeds: p.seeds,
-                        status: p.run.status,
-                        symbolOffset: [0, p.shift],
-                        symbol: done ? "circle" : "emptyCircle",
-                        itemStyle: {
-                            color: colour(style.colour),
-                            borderColor: done ? colour("surface") : colour(style.colour),
-                            borderWidth: done ? 1 : 2,
-                            opacity: 0.9,
-                        },
-                    };
-                }),
-            },
+            runDots(points),
         ],
     };
 }
