@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""README.md shows what the program prints: the demo, the answer to read, the smallest scenario; its links lead
-somewhere, and its commands exist.
+"""README.md and pages of docs/ show what the program prints; the smallest scenario runs; the links of README.md lead
+somewhere, and its commands exist. REGEN=1 writes the outputs anew.
 
 usage: check_readme.py ROOT, with the executable in $COLLWIRE.
 """
@@ -12,6 +12,8 @@ import sys
 import tempfile
 
 ROOT, COLLWIRE = os.path.abspath(sys.argv[1]), os.path.abspath(os.environ["COLLWIRE"])
+DEMO = "$ collwire compare scenarios/collectives/rail.json --cc none,swift,hpcc,dcqcn"
+PAGES = ("README.md", "docs/compare.md", "docs/sweeps.md")
 failures = []
 
 
@@ -22,48 +24,49 @@ def expect(good, what):
 
 
 def shown(text):
-    """Without the lines that depend on whether the charts are built."""
-    return [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith("report:")]
+    """Without the lines that name files, and those that depend on whether the charts are built."""
+    return [line.rstrip() for line in text.splitlines()
+            if line.strip() and not re.match(r"(report|results): |\d+ of \d+ points: ", line)]
 
 
 def printed(*words, cwd):
     return subprocess.run(words, capture_output=True, text=True, check=True, cwd=cwd).stdout
 
 
-def record(folder):
-    """Write the outputs into README.md anew (REGEN=1), where the charts are built."""
-    os.environ.pop("COLLWIRE_SHARE", None)
-    path = os.path.join(ROOT, "README.md")
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+def output(command, folder):
+    """What a command of a page prints; the first of README.md is that of make demo."""
+    if command == DEMO:
+        return printed("sh", os.path.join(ROOT, "cmake", "demo.sh"), COLLWIRE, cwd=folder).strip() + "\n"
+    return f"{command}\n" + printed(COLLWIRE, *command.split()[2:], cwd=folder)
 
-    def again(match):
-        command, _ = match.group(1).split("\n", 1)
-        if command.startswith("$ collwire compare"):
-            demo = printed("sh", os.path.join(ROOT, "cmake", "demo.sh"), COLLWIRE, cwd=folder).strip()
-            return f"```\n{demo}\n```" if "\nreport:" in demo else match.group(0)
-        return f"```\n{command}\n{printed(COLLWIRE, *command.split()[2:], cwd=folder)}```"
 
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"^```\n(\$ collwire .*?)^```$", again, text, flags=re.M | re.S))
+def pages(folder):
+    """Compare the outputs in the pages, or write them anew (REGEN=1), those of the demo where the charts are built."""
+    update = "REGEN" in os.environ
+    if update:
+        os.environ.pop("COLLWIRE_SHARE", None)
+    for name in PAGES:
+        path = os.path.join(ROOT, name)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for block in re.findall(r"^```\n(\$ collwire .*?)^```$", text, re.M | re.S):
+            now = output(block.split("\n", 1)[0], folder)
+            if not update:
+                expect(shown(block) == shown(now), f"{name}: {block.splitlines()[0]}")
+            elif shown(block) != shown(now):
+                text = text.replace(block, now)
+        if update:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
 
 
 def main():
-    if "REGEN" in os.environ:
-        with tempfile.TemporaryDirectory() as folder:
-            os.symlink(os.path.join(ROOT, "scenarios"), os.path.join(folder, "scenarios"))
-            record(folder)
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
         text = file.read()
     blocks = re.findall(r"^```(?:json|sh)?\n(.*?)^```$", text, re.M | re.S)
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.join(ROOT, "scenarios"), os.path.join(folder, "scenarios"))
-        demo = next(b for b in blocks if b.startswith("$ collwire compare"))
-        expect(shown(demo) == shown(printed("sh", os.path.join(ROOT, "cmake", "demo.sh"), COLLWIRE, cwd=folder)),
-               "the output of make demo")
-        answer = next(b for b in blocks if b.startswith("$ collwire run"))
-        command, rest = answer.split("\n", 1)
-        expect(shown(rest) == shown(printed(COLLWIRE, *command.split()[2:], cwd=folder)), command)
+        pages(folder)
         small = next(b for b in blocks if b.startswith("{"))
         with open(os.path.join(folder, "small.json"), "w", encoding="utf-8") as file:
             file.write(small)
