@@ -223,7 +223,7 @@ static int finish(struct compare *c)
                                  .policy = one->choice->text,
                                  .seed = one->seed,
                                  .metrics = metrics,
-                                 .failure = one->ran ? one->failure : "not started"};
+                                 .failure = one->ran ? one->failure : NOT_STARTED};
         rows_add(&rows, &run);
         free(metrics);
         if (one->code != EXIT_DONE || !one->ran)
@@ -295,6 +295,7 @@ static void prepare(struct compare *c, struct err *err)
     if (err->n_errors == 0 && (c->set = result_set_open(c->dir, err)) != NULL) {
         result_set_claim(c->set, "compare.json", err);
         result_set_claim(c->set, "compare.csv", err);
+        result_set_claim(c->set, "report.html", err);
     }
 }
 

@@ -29,6 +29,8 @@ struct variant {
     char *failure; // why there are no results, NULL = unknown
 };
 
+#define NOT_STARTED "not started" // failure of runs that an interruption left out
+
 struct compare {
     const struct options *options;
     struct compared *scenarios;

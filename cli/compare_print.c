@@ -107,10 +107,13 @@ static void print_legend(const struct group *g, size_t width)
 // Why runs did not complete.
 static void print_failures(const struct group *g, size_t width)
 {
+    size_t left_out = 0;
     for (size_t o = 0; o < g->n; o++)
         for (size_t i = 0; i < g->outcomes[o].n; i++) {
             const struct row *row = g->outcomes[o].rows[i];
-            if (strcmp(row->status, "completed") == 0)
+            bool started = !row->failure || strcmp(row->failure, NOT_STARTED) != 0;
+            left_out += !started;
+            if (strcmp(row->status, "completed") == 0 || !started)
                 continue;
             char *text =
                 text_format("%s (seed %llu): %s", row->policy, (unsigned long long)row->seed,
@@ -122,6 +125,8 @@ static void print_failures(const struct group *g, size_t width)
                 terminal_wrap(stdout, row_sentence(row, k), 2, 4, width);
             }
         }
+    if (left_out > 0)
+        printf("interrupted: %zu runs were not started\n", left_out);
 }
 
 // A run of the policy and one of the baseline with the same seed, both completed: of all seeds those

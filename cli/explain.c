@@ -34,12 +34,14 @@ static json_t *metrics_of(const char *dir)
     if (json_is_object(metrics))
         return metrics;
     json_decref(metrics);
-    text = result_set_read(dir, NULL, "compare.json");
-    fprintf(stderr,
-            text ? "collwire: %s holds a comparison; name the directory of one of its runs below\n"
-                 : "collwire: %s holds no results of a run (run.json and metrics.json)\n",
-            dir);
-    free(text);
+    char *compare = result_set_read(dir, NULL, "compare.json");
+    char *sweep = result_set_read(dir, NULL, "sweep.json");
+    fprintf(stderr, "collwire: %s %s\n", dir,
+            compare ? "holds a comparison; name the directory of one of its runs below"
+            : sweep ? "holds a sweep; `collwire run` with the settings of a point explains it"
+                    : "holds no results of a run (run.json and metrics.json)");
+    free(compare);
+    free(sweep);
     return NULL;
 }
 

@@ -414,19 +414,22 @@ int report_after(const struct options *o, const char *dir, int code)
         return code;
     }
     signals_phase("writing the report");
-    if (report_write(dir, &err) != EXIT_DONE)
-        code = code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;
-    else if (table)
+    int made = report_write(dir, &err);
+    if (made == EXIT_DONE && table)
         print_place("report: ", dir);
-    errors_print(&err);
-    return code;
+    if (made != EXIT_BAD_USE ||
+        code == EXIT_DONE) // else the results could not be written, as was said
+        errors_print(&err);
+    err_free(&err);
+    return made != EXIT_DONE && code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;
 }
 
 int command_report(const struct options *o)
 {
     struct err err = {0};
     if (o->n_args != 1) {
-        fprintf(stderr, "collwire: report takes one directory of results; see collwire --help\n");
+        fprintf(stderr,
+                "collwire: report takes one directory of results; see collwire report --help\n");
         return EXIT_BAD_USE;
     }
     signals_phase("writing the report");

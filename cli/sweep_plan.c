@@ -85,9 +85,19 @@ static void add_sizes(struct sweep *s, struct err *err)
                    err);
 }
 
+static bool varies(const struct grid *grid, const char *path)
+{
+    for (size_t p = 0; p < grid_paths(grid); p++)
+        if (strcmp(grid_path(grid, p), path) == 0)
+            return true;
+    return false;
+}
+
 static void add_policies(struct sweep *s, struct err *err)
 {
     const struct options *o = s->options;
+    if (varies(&s->grid, "cc") || varies(&s->grid, "cc.kind"))
+        err_add(err, "--cc", "the policy is varied already, by --vary");
     s->n_choices = policy_choices_read(o->cc, s->base, &o->policies, &s->choices, err);
     const char **names = memory_zeroed(s->n_choices, sizeof *names);
     for (size_t i = 0; i < s->n_choices; i++)
@@ -95,14 +105,6 @@ static void add_policies(struct sweep *s, struct err *err)
     if (s->n_choices > 0)
         grid_add(&s->grid, sweep_policy, names, s->n_choices, err);
     free(names);
-}
-
-static bool varies(const struct grid *grid, const char *path)
-{
-    for (size_t p = 0; p < grid_paths(grid); p++)
-        if (strcmp(grid_path(grid, p), path) == 0)
-            return true;
-    return false;
 }
 
 static void add_seeds(struct sweep *s, struct err *err)

@@ -3,6 +3,7 @@
 #include "report/why.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,9 +72,10 @@ static char *difference(const json_t *a, const char *name_a, const json_t *b, co
 
 // The kinds of reasons that may stand behind a cause.
 static const char *const kinds_behind[PATH_CAUSES][3] = {
-    [PATH_WINDOW] = {"cuts", "window"}, [PATH_PACE] = {"cuts"},
-    [PATH_PAUSED] = {"victims", "pfc"}, [PATH_TIMEOUT] = {"timeouts"},
-    [PATH_RESENDING] = {"timeouts"},    [PATH_QUEUED] = {"paths", "pfc"},
+    [PATH_COMPUTE] = {"straggler"},   [PATH_WINDOW] = {"cuts", "window"},
+    [PATH_PACE] = {"cuts"},           [PATH_PAUSED] = {"victims", "pfc"},
+    [PATH_TIMEOUT] = {"timeouts"},    [PATH_RESENDING] = {"timeouts"},
+    [PATH_QUEUED] = {"paths", "pfc"},
 };
 
 static const char *sentence_of(const json_t *reasons, const char *kind)
@@ -103,12 +105,36 @@ static const char *mechanism(const json_t *fast, const json_t *slow)
     return NULL;
 }
 
+static const char *name_of(const json_t *slowest)
+{
+    return json_string_value(json_object_get(slowest, "name"));
+}
+
+// Flows differ from run to run; other things that ended last must be the same to be compared.
+static bool same_work(const json_t *a, const json_t *b)
+{
+    const char *kind = json_string_value(json_object_get(a, "kind"));
+    if (!json_equal(json_object_get(a, "job"), json_object_get(b, "job")))
+        return false;
+    return (kind && strcmp(kind, "flow") == 0) ||
+           json_equal(json_object_get(a, "name"), json_object_get(b, "name"));
+}
+
 char **why_differs(const json_t *a, const char *name_a, const json_t *b, const char *name_b,
                    size_t *n)
 {
     const json_t *slow_a = json_object_get(a, "slowest"), *slow_b = json_object_get(b, "slowest");
     int64_t of_a = ns_at(slow_a, "total_ns"), of_b = ns_at(slow_b, "total_ns");
     *n = 0;
+    if (of_a > 0 && of_b > 0 && !same_work(slow_a, slow_b)) {
+        char **one = memory_zeroed(1, sizeof *one);
+        one[(*n)++] =
+            text_format("what ended last differs: %s of job %lld in %s, %s of job %lld in "
+                        "%s; compare runs of one job",
+                        name_of(slow_a), (long long)ns_at(slow_a, "job"), name_a, name_of(slow_b),
+                        (long long)ns_at(slow_b, "job"), name_b);
+        return one;
+    }
     if (of_a <= 0 || of_b <= 0 || fabs((double)(of_b - of_a)) <= SAME * (double)of_a)
         return NULL;
     char **sentences = memory_zeroed(2, sizeof *sentences);

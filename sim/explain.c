@@ -201,16 +201,17 @@ static void explain_drops(const struct sim *sim, struct result *r)
                        text_format("the PFC watchdog acted %llu times and dropped %llu packets",
                                    (unsigned long long)r->watchdog_fired,
                                    (unsigned long long)r->drops[DROP_WATCHDOG]));
-    uint64_t links =
-        r->drops[DROP_LINK_LOSS] + r->drops[DROP_LINK_CORRUPTION] + r->drops[DROP_LINK_DOWN];
-    if (links > 0)
-        result_explain(r, EXPLAIN_LOSS,
-                       text_format("links took %llu packets: %llu lost, %llu corrupted, %llu by "
-                                   "links that were down",
-                                   (unsigned long long)links,
-                                   (unsigned long long)r->drops[DROP_LINK_LOSS],
-                                   (unsigned long long)r->drops[DROP_LINK_CORRUPTION],
-                                   (unsigned long long)r->drops[DROP_LINK_DOWN]));
+    static const struct {
+        enum drop_reason reason;
+        const char *sentence;
+    } links[] = {{DROP_LINK_LOSS, "packets were lost on links (`faults`)"},
+                 {DROP_LINK_CORRUPTION, "packets were corrupted on links (`faults`)"},
+                 {DROP_LINK_DOWN, "packets were lost on links that were down"}};
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        if (r->drops[links[i].reason] > 0)
+            result_explain(r, EXPLAIN_LOSS,
+                           text_format("%llu %s", (unsigned long long)r->drops[links[i].reason],
+                                       links[i].sentence));
     if (r->timeouts > r->tcp->timeouts) // those of TCP are explained with its retransmissions
         result_explain(r, EXPLAIN_LOSS,
                        text_format("%llu retransmission timeouts",

@@ -81,19 +81,18 @@ static void explain_tree(const struct sim *sim, struct result *r, struct tree *t
     uint64_t longest = port_stats(&sim->net, tree->root, r->sim_time_ps).max_queued_bytes;
     count_victims(sim, r, tree);
     graph_port_name(&sim->graph, tree->root, name);
-    result_reason(r, REASON_PFC, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS, -1,
-                  text_format("PFC began at %s (queue up to %s): it stopped %u port%s (%u of NICs), "
-                              "up to %u hop%s away%s",
-                              name, human_bytes(longest, queue), tree->ports,
-                              tree->ports > 1 ? "s" : "", tree->nics, tree->depth,
-                              tree->depth > 1 ? "s" : "",
-                              others ? "; other such trees are smaller" : ""));
+    result_reason(
+        r, REASON_PFC, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS, -1,
+        text_format("PFC began at %s (queue up to %s): it stopped %u port%s (%u of NICs), "
+                    "up to %u hop%s away%s",
+                    name, human_bytes(longest, queue), tree->ports, tree->ports > 1 ? "s" : "",
+                    tree->nics, tree->depth, tree->depth > 1 ? "s" : "",
+                    others ? "; other such trees are smaller" : ""));
     if (tree->victims > 0)
-        result_reason(
-            r, REASON_VICTIMS, share + EXPLAIN_LOSS, -1,
-            text_format("victims: %u flow%s not use %s, but PFC stopped their NICs because "
-                        "of it",
-                        tree->victims, tree->victims > 1 ? "s do" : " does", name));
+        result_reason(r, REASON_VICTIMS, share + EXPLAIN_LOSS, -1,
+                      text_format("victims of %s: PFC stopped %u flow%s that %s not use it", name,
+                                  tree->victims, tree->victims > 1 ? "s" : "",
+                                  tree->victims > 1 ? "do" : "does"));
 }
 
 static void explain_trees(const struct sim *sim, struct result *r)
@@ -234,7 +233,8 @@ static bool on_critical_path(const struct result *r, const char *port)
 // What congestion has cost the critical path, without losses.
 static ps_t congestion_ps(const struct result *r)
 {
-    static const enum path_cause causes[] = {PATH_WINDOW, PATH_PACE, PATH_PAUSED, PATH_QUEUED};
+    static const enum path_cause causes[] = {PATH_WINDOW, PATH_PACE, PATH_PAUSED, PATH_QUEUED,
+                                             PATH_NIC};
     ps_t sum = 0;
     for (size_t i = 0; r->last && i < sizeof causes / sizeof *causes; i++)
         sum += r->last->critical.parts[causes[i]];
@@ -266,7 +266,8 @@ static void explain_imbalance(const struct sim *sim, struct result *r,
     graph_port_name(&sim->graph, worst->port, port);
     const struct port_result *link = result_busiest_link(r);
     bool bounds = on_critical_path(r, port) || (link && strcmp(link->at, port) == 0);
-    ps_t cost = r->last ? result_saving_ps(r, congestion_ps(r), spread_ps(r, worst, port)) : 0;
+    ps_t least = r->last && result_bounded(r) ? spread_ps(r, worst, port) : 0;
+    ps_t cost = r->last ? result_saving_ps(r, congestion_ps(r), least) : 0;
     if (bounds && cost > 0) {
         snprintf(saving, sizeof saving, "; spread evenly (routing.kind spray) up to %s less",
                  human_time(cost, less));

@@ -10,12 +10,15 @@
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
-#include "workload/training_spec.h"
+#include "workload/training_job.h"
 
 #define PART_MIN 0.05 // share of the time from which a cause is named
 #define CAUSES_NAMED 3
 #define POLICY_MIN 0.02 // share from which a policy, PFC or timeouts are explained
 #define BUSY 0.85       // use of a link from which it bounds the run
+#define STRAGGLER 1.05  // compute time of a rank, by the mean, from which it is named
+#define WHOLE 0.95      // share of the run that the path covers
+#define GENTLE 0.9      // a cut to this share of line rate or bandwidth times RTT is none
 
 double result_share(const struct result *r, enum path_cause cause)
 {
@@ -35,11 +38,18 @@ ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least)
     return room < 0 ? 0 : cost < room ? cost : room;
 }
 
+bool result_bounded(const struct result *r)
+{
+    bool whole =
+        r->n_slowest == 1 && (double)r->last->critical.total_ps >= WHOLE * (double)r->sim_time_ps;
+    return whole && r->retransmitted == 0;
+}
+
 // What the run would save at most without waits of `cost` on the path.
 static ps_t saving_ps(const struct result *r, ps_t cost)
 {
     const struct port_result *link = result_busiest_link(r);
-    return result_saving_ps(r, cost, link ? result_busy_ps(r, link) : 0);
+    return result_saving_ps(r, cost, link && result_bounded(r) ? result_busy_ps(r, link) : 0);
 }
 
 static double share_of(const struct result *r, ps_t ps)
@@ -76,14 +86,17 @@ static const char *phrase(const struct sim *sim, enum path_cause cause)
 static void explain_parts(const struct sim *sim, struct result *r)
 {
     const struct slowest_result *s = r->last;
+    const struct job_spec *job = &sim->spec->jobs[s->job];
     bool said[PATH_CAUSES] = {false};
+    bool named_job = sim->spec->n_jobs > 1 && s->kind == SLOWEST_COLLECTIVE && job->name != NULL;
     char time[UNIT_TEXT];
     struct text text;
     FILE *out = text_open(&text);
     if (s->kind == SLOWEST_FLOW)
         fprintf(out, "the last flow, %s, took %s", s->name, human_time(s->critical.total_ps, time));
     else
-        fprintf(out, "%s took %s", s->name, human_time(s->critical.total_ps, time));
+        fprintf(out, "%s%s%s took %s", s->name, named_job ? " of job " : "",
+                named_job ? job->name : "", human_time(s->critical.total_ps, time));
     for (unsigned i = 0; i < CAUSES_NAMED; i++) {
         enum path_cause cause = largest(&s->critical, said);
         double share = result_share(r, cause);
@@ -106,14 +119,16 @@ static void explain_parts(const struct sim *sim, struct result *r)
 static void explain_bottleneck(struct result *r)
 {
     const struct port_result *link = result_busiest_link(r);
-    char time[UNIT_TEXT];
+    char time[UNIT_TEXT], bound[96] = "";
     if (!link || link->utilization < BUSY)
         return;
-    ps_t busy = result_busy_ps(r, link);
+    if (result_bounded(r))
+        snprintf(bound, sizeof bound, "; on these paths no policy can take less than %s",
+                 human_time(result_busy_ps(r, link), time));
     result_explain(r, EXPLAIN_TIME - 1 + link->utilization,
-                   text_format("bottleneck: %s transmitted %.0f %% of the time; on these paths no "
-                               "policy can take less than %s",
-                               link->at, 100 * link->utilization, human_time(busy, time)));
+                   text_format("bottleneck: %s transmitted %.0f %% of the time%s%s", link->at,
+                               100 * link->utilization,
+                               r->retransmitted > 0 ? ", retransmissions included" : "", bound));
 }
 
 /* ---- the policy ---- */
@@ -155,20 +170,24 @@ static void explain_cuts(struct result *r, const struct sender *s, const char *f
     const struct sender_time_cold *t = &s->cold->time;
     const struct port_result *link = result_busiest_link(r);
     char first[UNIT_TEXT], last[UNIT_TEXT], left[UNIT_TEXT], wait[UNIT_TEXT], growth[256], idle[96];
+    char when[96];
     bool paced = t->cut_rate_bps < s->cold->env.line_bps;
     growth_text(s, growth, sizeof growth);
+    if (t->cuts == 1)
+        snprintf(when, sizeof when, "once, at %s", human_time(t->last_cut_ps, last));
+    else
+        snprintf(when, sizeof when, "%u times between %s and %s", t->cuts,
+                 human_time(t->first_cut_ps, first), human_time(t->last_cut_ps, last));
     idle[0] = '\0';
     if (link && link->utilization < BUSY)
         snprintf(idle, sizeof idle, "; the busiest link was idle %.0f %% of the time",
                  100 * (1 - link->utilization));
-    result_reason(
-        r, REASON_CUTS, share_of(r, saving), saving,
-        text_format("%s cut %s %u time%s between %s and %s, to %s: up to %s less without cuts%s%s",
-                    s->cc->ops->name, flow, t->cuts, t->cuts > 1 ? "s" : "",
-                    human_time(t->first_cut_ps, first), human_time(t->last_cut_ps, last),
-                    paced ? human_rate((double)t->cut_rate_bps, left)
-                          : human_bytes(t->cut_window_bytes, left),
-                    human_time(saving, wait), idle, growth));
+    result_reason(r, REASON_CUTS, share_of(r, saving), saving,
+                  text_format("%s cut %s %s, to %s: up to %s less without cuts%s%s",
+                              s->cc->ops->name, flow, when,
+                              paced ? human_rate((double)t->cut_rate_bps, left)
+                                    : human_bytes(t->cut_window_bytes, left),
+                              human_time(saving, wait), idle, growth));
 }
 
 static void explain_window(struct result *r, const struct sender *s,
@@ -186,6 +205,16 @@ static void explain_window(struct result *r, const struct sender *s,
                     human_bytes(cc_bdp_bytes(&s->cold->env), bdp), human_time(saving, less)));
 }
 
+// Whether cuts hold the flow back: the last one left it well below the line rate and the window that
+// fills its path.
+static bool was_cut(const struct sender *s)
+{
+    const struct sender_time_cold *t = &s->cold->time;
+    const struct cc_env *env = &s->cold->env;
+    return t->cuts > 0 && ((double)t->cut_rate_bps < GENTLE * (double)env->line_bps ||
+                           (double)t->cut_window_bytes < GENTLE * (double)cc_bdp_bytes(env));
+}
+
 static void explain_policy(const struct sim *sim, struct result *r)
 {
     const struct critical_place *flow = held_back(&r->last->critical);
@@ -194,7 +223,7 @@ static void explain_policy(const struct sim *sim, struct result *r)
     if (!flow || share_of(r, saving) < POLICY_MIN)
         return;
     const struct sender *s = sim->hosts.senders[sim->flow_order[flow->index]];
-    if (s->cold->time.cuts > 0)
+    if (was_cut(s))
         explain_cuts(r, s, flow->at, saving);
     else
         explain_window(r, s, flow, saving);
@@ -205,17 +234,18 @@ static void explain_policy(const struct sim *sim, struct result *r)
 static void explain_timeouts(const struct sim *sim, struct result *r)
 {
     const struct critical_place *flow = place_of(&r->last->critical, PATH_TIMEOUT);
-    ps_t saving = saving_ps(r, r->last->critical.parts[PATH_TIMEOUT]);
-    char wait[UNIT_TEXT], total[UNIT_TEXT], less[UNIT_TEXT];
+    const ps_t *parts = r->last->critical.parts;
+    ps_t saving = saving_ps(r, parts[PATH_TIMEOUT] + parts[PATH_RESENDING]);
+    char wait[UNIT_TEXT], total[UNIT_TEXT], less[UNIT_TEXT], of_flow[UNIT_TEXT];
     if (!flow || share_of(r, saving) < POLICY_MIN)
         return;
     const struct sender *s = sim->hosts.senders[sim->flow_order[flow->index]];
     result_reason(r, REASON_TIMEOUTS, share_of(r, saving), saving,
-                  text_format("%s waited %s of %s for its retransmission timer, which expired %llu "
-                              "time%s: up to %s less with a shorter timer",
-                              flow->at, human_time(flow->ps, wait),
-                              human_time(r->last->critical.total_ps, total),
-                              (unsigned long long)s->cold->timeouts,
+                  text_format("flows on the path waited %s of %s for retransmission timers, %s %s "
+                              "(expired %llu time%s): up to %s less with shorter timers",
+                              human_time(parts[PATH_TIMEOUT], wait),
+                              human_time(r->last->critical.total_ps, total), flow->at,
+                              human_time(flow->ps, of_flow), (unsigned long long)s->cold->timeouts,
                               s->cold->timeouts > 1 ? "s" : "", human_time(saving, less)));
 }
 
@@ -270,13 +300,43 @@ static void explain_layers(const struct sim *sim, struct result *r)
                     share >= PART_MIN ? phrase(sim, cause) : ""));
 }
 
+// A rank on the path that computed longer than the mean of the ranks: the others waited for it.
+static void explain_straggler(const struct sim *sim, struct result *r)
+{
+    const struct training_job *t = sim->workload.jobs[r->last->job].self;
+    const struct critical_place *place = place_of(&r->last->critical, PATH_COMPUTE);
+    char slow[UNIT_TEXT], less[UNIT_TEXT];
+    double sum = 0, most = 0;
+    uint32_t slowest = 0;
+    for (uint32_t i = 0; i < t->n_ranks; i++) {
+        double compute = (double)t->rank_compute_ps[i];
+        sum += compute;
+        if (compute > most) {
+            most = compute;
+            slowest = i;
+        }
+    }
+    double mean = t->n_ranks > 1 ? (sum - most) / (t->n_ranks - 1) : most; // of the others
+    uint32_t rank = job_rank(t->job->spec, slowest);
+    if (!place || place->index != rank || most < STRAGGLER * mean)
+        return;
+    ps_t saving = (ps_t)((double)place->ps * (1 - mean / most));
+    result_reason(r, REASON_STRAGGLER, EXPLAIN_TIME - 0.01, saving,
+                  text_format("rank%u computed for %s, %.2f times the mean of the others, which "
+                              "waited for it: up to %s less",
+                              rank, human_time((ps_t)most, slow), most / mean,
+                              human_time(saving, less)));
+}
+
 void sim_explain_time(const struct sim *sim, struct result *r)
 {
     if (!r->last || r->last->critical.total_ps == 0)
         return;
     explain_parts(sim, r);
-    if (r->last->kind == SLOWEST_TRAINING)
+    if (r->last->kind == SLOWEST_TRAINING) {
+        explain_straggler(sim, r);
         explain_layers(sim, r);
+    }
     if (sim_is_analytical(sim))
         return;
     explain_bottleneck(r);

@@ -64,7 +64,8 @@ enum reason_kind {
     REASON_PFC,
     REASON_VICTIMS,
     REASON_PLANES,
-    REASON_LAYERS
+    REASON_LAYERS,
+    REASON_STRAGGLER
 };
 struct reason_result {
     uint8_t kind; // enum reason_kind

@@ -234,6 +234,9 @@ const struct port_result *result_busiest_link(const struct result *r); // NULL =
 // Time for which a link transmitted; what is saved without `cost` where `least` remains.
 ps_t result_busy_ps(const struct result *r, const struct port_result *link);
 ps_t result_saving_ps(const struct result *r, ps_t cost, ps_t least);
+// True if the busiest link's transmissions are a lower bound for the run's one job: it lasted the whole
+// run, and nothing was sent again.
+bool result_bounded(const struct result *r);
 double result_share(const struct result *r, enum path_cause cause);
 void result_wait(struct result *r, char *sentence); // the same, for a line about what waits
 

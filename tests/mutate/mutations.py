@@ -115,7 +115,7 @@ MUTATIONS = [
     ("cli/list.c", '", %s..%s", min, max', '", %s..%s", max, min'),
     ("cli/list.c", 'fprintf(out, "%s: ", name);', 'fprintf(out, "%s. ", name);'),
     ("cli/compare.c", "!one->ran)\n            code = EXIT_NOT_COMPLETED;", "!one->ran)\n            code = EXIT_DONE;"),
-    ("cli/report.c", "code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;", "code;"),
+    ("cli/report.c", "code == EXIT_DONE ? EXIT_NOT_COMPLETED : code;", "code == EXIT_DONE ? code : code;"),
     ("cli/result_set.c", "if (name && !claimed(set, name))", "if (name)"),
     ("report/page/series.c", "v > *at : v < *at", "v > *at : v > *at"),
     ("report/page/links.c", "link->paused_ns += integer", "link->paused_ns = integer"),

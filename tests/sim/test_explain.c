@@ -55,7 +55,7 @@ static void test_congestion_tree(void **state)
     victim(4000000);
     assert_explained("PFC began at spine0->leaf2",
                      "stopped 8 ports (6 of NICs), up to 2 hops away");
-    assert_explained("victims:", "1 flow does not use spine0->leaf2");
+    assert_explained("victims of spine0->leaf2:", "stopped 1 flow that does not use it");
     assert_explained("PFC:", "XOFF");
     assert_null(sentence("no PFC"));
     fixture_free(&f);

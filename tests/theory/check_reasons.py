@@ -89,11 +89,29 @@ def layers(folder):
     return good
 
 
+def straggler(folder):
+    """A slow rank is named with what it costs."""
+    made = {"name": "straggler", "topology": ONE_FLOW["topology"],
+            "workload": {"kind": "training", "parallelism": "DATA", "stragglers": [{"rank": 1, "factor": 1.5}],
+                         "layers": [{"name": "only", "fwd": {"compute": "900us"}, "ig": {"compute": "900us"},
+                                     "wg": {"compute": "900us", "op": "all_reduce", "bytes": "1MB"}}]}}
+    slow = run(made, [], folder)
+    del made["workload"]["stragglers"]
+    even = run(made, [], folder)
+    saved = slow["slowest"]["total_ns"] - even["slowest"]["total_ns"]
+    said = [r for r in slow["reasons"] if r["kind"] == "straggler"]
+    good = (len(said) == 1 and said[0]["sentence"].startswith("rank1 computed") and
+            abs(said[0]["saving_ns"] - saved) <= 0.1 * saved and
+            not any(r["kind"] == "straggler" for r in even["reasons"]))
+    print(f"{'ok  ' if good else 'FAIL'} straggler: {said}, saved {saved} ns")
+    return good
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         results = [check(*case, single, folder)
                    for cases, single in ((SINGLE, True), (BOUNDED, False)) for case in cases]
-        results.append(layers(folder))
+        results += [layers(folder), straggler(folder)]
     sys.exit(not all(results))
 
 
