@@ -85,8 +85,11 @@ static void print_identical(const struct group *g, size_t width)
 static void print_legend(const struct group *g, size_t width)
 {
     bool intervals = false, unclear = false;
+    double best = NAN, least = INFINITY;
     for (size_t o = 0; o < g->n; o++) {
         const struct column_summary *s = &g->outcomes[o].columns[g->headline];
+        best = g->outcomes[o].best ? s->mean : best;
+        least = s->mean < least ? s->mean : least;
         intervals |= !g->outcomes[o].identical && !isnan(s->interval.low);
         unclear |= &g->outcomes[o] != g->baseline && !isnan(s->ratio) &&
                    (s->mixed || !isnan(s->ratio_interval.low)) &&
@@ -97,6 +100,9 @@ static void print_legend(const struct group *g, size_t width)
         terminal_wrap(stdout,
                       "[low, high]: 95 % interval over the seeds (bootstrap), of ratios over pairs "
                       "of runs with the same seed.",
+                      0, 0, width);
+    if (best > least)
+        terminal_wrap(stdout, "best: the shortest queue of those within 1 % of the shortest time.",
                       0, 0, width);
     if (unclear)
         terminal_wrap(stdout,

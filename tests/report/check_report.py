@@ -209,6 +209,7 @@ def while_writing(tmp, scenarios, share):
                             "--out", out, "--quiet"])
     while not os.path.exists(os.path.join(out, ".collwire", "lock")) and run.poll() is None:
         time.sleep(0.001)
+    time.sleep(0.2)  # the file is made a moment before it is locked
     code, _, stderr = collwire("report", out, share=share)
     alone = run.poll() is not None
     expect(alone or (code == 2 and "another collwire is writing there" in stderr), f"while writing: {code} {stderr}")
