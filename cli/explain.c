@@ -2,9 +2,7 @@
 // collwire explain: the explanations of a run, or of the difference between two runs.
 #include "cli/explain.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/result_set.h"
@@ -28,9 +26,7 @@ size_t print_difference(FILE *out, const json_t *a, const char *name_a, const js
 // Read the metrics of the run in a directory; NULL after a message.
 static json_t *metrics_of(const char *dir)
 {
-    char *text = result_set_read(dir, NULL, "metrics.json");
-    json_t *metrics = text ? json_loads(text, 0, NULL) : NULL;
-    free(text);
+    json_t *metrics = result_set_json(dir, "metrics.json");
     if (json_is_object(metrics))
         return metrics;
     json_decref(metrics);

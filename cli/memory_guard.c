@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/options.h"
 #include "cli/signals.h"
+#include "engine/loop.h"
 #include "engine/memory.h"
 
 // for writing the results of a run that ends because memory is exhausted
@@ -99,12 +99,10 @@ void memory_guard(uint64_t limit_bytes)
 
 bool memory_low(void *unused)
 {
-    struct timespec t;
     (void)unused;
     if (failed)
         return true;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    double now_s = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    double now_s = monotonic_s();
     if (now_s < looked_s + LOOK_EVERY_S)
         return false;
     looked_s = now_s;

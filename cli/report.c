@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collwire report: collects what lies in a directory of results into one page.
+// collwire report: writes one page of charts and tables from a directory of results.
 #include "cli/report.h"
 
 #include <errno.h>
@@ -21,16 +21,7 @@
 
 enum { RUNS_IN_DETAIL = 12 };
 
-// ---- files of a set ----
-
-// A file of the set that is now in `dir`, as JSON; NULL if there is none.
-static json_t *read_json(const char *dir, const char *name)
-{
-    char *text = result_set_read(dir, NULL, name);
-    json_t *json = text ? json_loads(text, 0, NULL) : NULL;
-    free(text);
-    return json;
-}
+// ---- values ----
 
 static const char *text_at(const json_t *object, const char *key)
 {
@@ -46,8 +37,8 @@ static const char *version_of(const json_t *run)
 
 static struct page *run_page(const char *dir, struct err *err)
 {
-    json_t *metrics = read_json(dir, "metrics.json"), *run = read_json(dir, "run.json"),
-           *timeline = read_json(dir, "timeline.json");
+    json_t *metrics = result_set_json(dir, "metrics.json"), *run = result_set_json(dir, "run.json"),
+           *timeline = result_set_json(dir, "timeline.json");
     const json_t *scenario = json_object_get(metrics, "scenario");
     struct page *page = NULL;
     if (json_is_object(metrics)) {
@@ -110,7 +101,7 @@ static size_t n_first(const json_t *rows)
 static json_t *metrics_of(const json_t *row, const char *dir, const char *name)
 {
     char *path = text_format("%s/%s", dir, name);
-    json_t *metrics = output_name_escapes(name) ? NULL : read_json(path, "metrics.json");
+    json_t *metrics = output_name_escapes(name) ? NULL : result_set_json(path, "metrics.json");
     static const char *const same[] = {"seed", "sim_time_ns"};
     for (size_t i = 0; metrics && i < sizeof same / sizeof *same; i++) {
         const json_t *expected = json_object_get(row, same[i]);
@@ -201,8 +192,8 @@ static void add_row(struct compared *c, size_t i, bool detail)
     char *name;
     json_t *metrics = metrics_of_row(c, row, &name);
     char *path = text_format("%s/%s", c->dir, name);
-    json_t *run = metrics ? read_json(path, "run.json") : NULL,
-           *timeline = metrics && detail ? read_json(path, "timeline.json") : NULL;
+    json_t *run = metrics ? result_set_json(path, "run.json") : NULL,
+           *timeline = metrics && detail ? result_set_json(path, "timeline.json") : NULL;
     find_baseline(c, row);
     if (!metrics)
         note_missing(c, row);
@@ -254,8 +245,8 @@ static void add_rows(struct compared *c, size_t n_detail)
 
 static struct page *comparison_page(const char *dir, struct err *err)
 {
-    json_t *comparison = read_json(dir, "compare.json"), *run = read_json(dir, "run.json"),
-           *rows = rows_of_runs(comparison);
+    json_t *comparison = result_set_json(dir, "compare.json"),
+           *run = result_set_json(dir, "run.json"), *rows = rows_of_runs(comparison);
     struct page *page = NULL;
     if (json_is_array(json_object_get(comparison, "rows"))) {
         size_t all = n_first(rows), n = all < RUNS_IN_DETAIL ? all : RUNS_IN_DETAIL;
@@ -309,7 +300,7 @@ static char *read_text(const char *path)
 static struct page *sweep_page(const char *dir, struct err *err)
 {
     char *path = text_format("%s/sweep.csv", dir), *csv = read_text(path);
-    json_t *run = read_json(dir, "run.json"), *sweep = read_json(dir, "sweep.json");
+    json_t *run = result_set_json(dir, "run.json"), *sweep = result_set_json(dir, "sweep.json");
     const char *name = text_at(sweep, "name");
     char *folder = realpath(dir, NULL);
     const char *last = folder ? strrchr(folder, '/') : NULL;

@@ -372,17 +372,10 @@ char *result_set_read(const char *dir, const char *id, const char *name)
     return text;
 }
 
-char *result_set_current(const char *dir)
+json_t *result_set_json(const char *dir, const char *name)
 {
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    char *run = fd >= 0 ? folder_read(fd, "run.json") : NULL, *id = NULL;
-    json_t *json = run ? json_loads(run, 0, NULL) : NULL;
-    const char *there = json_string_value(json_object_get(json, "id"));
-    if (there)
-        id = memory_text(there);
-    json_decref(json);
-    free(run);
-    if (fd >= 0)
-        close(fd);
-    return id;
+    char *text = result_set_read(dir, NULL, name);
+    json_t *json = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    return json;
 }

@@ -9,6 +9,8 @@
 // removed.
 #pragma once
 
+#include <jansson.h>
+
 #include "engine/err.h"
 
 struct result_set;
@@ -52,3 +54,6 @@ void result_set_close(struct result_set *set);
 // Read DIR/NAME completely if it belongs to the set `id` (the id in DIR/run.json; NULL = any), else
 // return NULL. To be freed.
 char *result_set_read(const char *dir, const char *id, const char *name);
+
+// The same as JSON, of whatever set is in the directory now.
+json_t *result_set_json(const char *dir, const char *name);

@@ -74,7 +74,8 @@ void signals_handle(void (*handler)(int number))
     }
 }
 
-// SIGUSR1 asks for progress; the loop of a simulation answers with more (engine/loop.c).
+// SIGUSR1 outside of a simulation: print what the program does. While a simulation runs,
+// engine/loop.c handles the signal and prints its progress.
 static void on_status(int number)
 {
     (void)number;

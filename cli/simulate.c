@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/memory_guard.h"
 #include "cli/options.h"
 #include "cli/result_set.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
+#include "engine/loop.h"
 #include "report/metrics.h"
 #include "sim/estimate.h"
 #include "sim/output_list.h"
@@ -24,13 +24,6 @@ struct progress_line {
     bool shows;       // a line on the terminal is written again and again
     bool shown;
 };
-
-static double monotonic_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // Also called on SIGUSR1, for one line where none is shown otherwise.
 static void show_progress(void *ctx, const struct sim_progress *p)

@@ -220,7 +220,6 @@ void recorder_path(struct collective_record *record, const struct path *path)
 {
     struct critical_record *c = &record->critical;
     c->known = true;
-    c->rank = path->rank;
     memcpy(c->parts, path->parts, sizeof c->parts);
     memcpy(c->places, path->places, sizeof c->places);
     c->parts[PATH_OTHERS] += path->begin_ps - record->start_ps;

@@ -29,7 +29,6 @@ struct dim_record {
 // Where the time of a collective went: its critical path. The parts add up to its time.
 struct critical_record {
     bool known;
-    uint32_t rank; // whose issue began the path
     ps_t parts[PATH_CAUSES];
     struct path_place places[PATH_PLACES];
 };

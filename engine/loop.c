@@ -30,7 +30,7 @@ static void loop_finish(struct ev_loop *ev, enum loop_end end)
     ev_break(ev, EVBREAK_ALL);
 }
 
-static double monotonic_s(void)
+double monotonic_s(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

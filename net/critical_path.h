@@ -123,8 +123,8 @@ void path_leave(struct path_book *b, uint32_t before);
 // of the cause b->late.
 uint32_t path_take(struct path_book *b, ps_t now);
 
-// Returns a path that begins at `now`, for the part of collective `owner` that `rank` or whoever
-// comes after it waits for, and continues `parent`, whose reference it takes over.
+// Returns a path that begins at `now`, when `rank` issues collective `owner`, and holds the time
+// since then. `parent` is the path up to now, whose reference it takes over; path_join() adds both.
 uint32_t path_fork(struct path_book *b, uint32_t parent, uint32_t rank, uint32_t owner,
                    uint32_t label, ps_t now);
 

@@ -61,7 +61,6 @@ void sim_collect_critical(const struct sim *sim, const struct collective_record 
 {
     if (!record->critical.known)
         return;
-    c->critical_rank = record->critical.rank;
     collect(sim, record->critical.parts, record->critical.places, &c->critical);
 }
 

@@ -301,8 +301,8 @@ static void explain_balance(const struct sim *sim, struct result *r)
 
 // ---- planes ----
 
-// Count the ports of ranks to switches of a dimension, and those that have sent. Only ranks with
-// several such ports count.
+// Count the ports by which ranks reach the switches of a dimension, and how many of them have sent.
+// Ranks with one such port, and ranks that sent nothing, are left out.
 static void count_planes(const struct sim *sim, uint32_t dim, uint32_t *ports, uint32_t *used)
 {
     const struct graph *g = &sim->graph;

@@ -3,8 +3,8 @@
 // it, what the policy, PFC and timeouts cost it, and which layer of a training job waits.
 //
 // "Up to" is said where a cause is removed: the path would be shorter by its time, but another path
-// may then be the longest. No saving is stated beyond what the busiest link allows: its bytes take
-// their time whatever the policy.
+// may then be the longest. Where one job lasts the whole run and nothing is sent again, no saving is
+// stated beyond what the busiest link allows: its bytes take their time whatever the policy.
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +20,16 @@
 #define WHOLE 0.95      // share of the run that the path covers
 #define GENTLE 0.9      // a cut to this share of line rate or bandwidth times RTT is none
 
+static double share_of(const struct result *r, ps_t ps)
+{
+    return (double)ps / (double)r->last->critical.total_ps;
+}
+
 double result_share(const struct result *r, enum path_cause cause)
 {
     if (!r->last || r->last->critical.total_ps == 0)
         return 0;
-    return (double)r->last->critical.parts[cause] / (double)r->last->critical.total_ps;
+    return share_of(r, r->last->critical.parts[cause]);
 }
 
 ps_t result_busy_ps(const struct result *r, const struct port_result *link)
@@ -50,11 +55,6 @@ static ps_t saving_ps(const struct result *r, ps_t cost)
 {
     const struct port_result *link = result_busiest_link(r);
     return result_saving_ps(r, cost, link && result_bounded(r) ? result_busy_ps(r, link) : 0);
-}
-
-static double share_of(const struct result *r, ps_t ps)
-{
-    return (double)ps / (double)r->last->critical.total_ps;
 }
 
 /* ---- where the time went ---- */

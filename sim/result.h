@@ -111,7 +111,6 @@ struct collective_result {
     uint64_t bytes;
     ps_t start_ps, end_ps, ideal_ps; // -1 = unknown
     double algbw_bps, busbw_bps, efficiency;
-    uint32_t critical_rank; // whose issue of the collective began its critical path
     struct critical_result critical;
     struct phase_result *phases;
     struct dim_result *dims;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs a simulation to its end: horizon, limits, the stall rule, progress.
 #include <sys/resource.h>
-#include <time.h>
 
 #include "sim/sim_internal.h"
 
@@ -97,13 +96,6 @@ static double cpu_seconds(void)
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-static double wall_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void sim_run(struct sim *sim, const struct sim_watch *watch)
 {
     const struct limits_spec *limits = &sim->spec->limits;
@@ -124,11 +116,11 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
                                .progress = on_progress,
                                .batch = sim->spec->n_captures ? on_batch : NULL,
                                .memory_low = memory_low};
-    double cpu = cpu_seconds(), wall = wall_seconds();
+    double cpu = cpu_seconds(), wall = monotonic_s();
     if (!workload_done(&sim->workload))
         sim->end = loop_run(&sim->engine, &loop, &hooks);
     sim->cpu_s = cpu_seconds() - cpu;
-    sim->wall_s = wall_seconds() - wall;
+    sim->wall_s = monotonic_s() - wall;
     if (sim->end == LOOP_DONE && !sim->engine.stopped && sim->engine.queue.n > 0)
         sim->engine.now_ps = end; // the horizon ended it
     network_catch_up(&sim->net, sim->engine.now_ps);

@@ -265,7 +265,7 @@ static void line_add(struct libscols_table *lines, const struct table *t, const 
         scols_line_set_color(line, "red");
 }
 
-// The width of all columns but those that are chosen.
+// The width of the columns that every table has: policy, time, ratio and the mark of the best.
 static size_t fixed_width(const struct table *t)
 {
     const struct group *g = t->group;

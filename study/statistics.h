@@ -2,9 +2,9 @@
 // Means, medians and their intervals over the seeds of a study.
 //
 // Intervals are of 95 %, by the bootstrap: the mean (or the ratio of two means) of samples drawn
-// with replacement, RESAMPLES times. Plain percentiles are too narrow for few samples (at 5 they
-// cover 81 % of normal means), so the percentiles are those that make the interval as wide as
-// Student's t (Hesterberg, The American Statistician 69 (2015), section 5.3, "expanded
+// with replacement, RESAMPLES times. Plain percentiles are too narrow for few samples: with
+// 5 normal samples the interval holds the true mean in 81 % of cases. So wider percentiles are
+// taken, with which the interval of normal samples is as wide as Student's t (Hesterberg, The American Statistician 69 (2015), section 5.3, "expanded
 // percentile"). Draws are Philox with a fixed seed: equal samples have equal intervals.
 #pragma once
 

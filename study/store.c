@@ -136,7 +136,7 @@ static int open_in(struct store *s, enum store_mode mode, const char *version, s
     if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
         return fail(s, err, "cannot be opened");
     sqlite3_busy_timeout(s->db, BUSY_MS);
-    // An empty file is what is left if the program is killed before it has made the tables.
+    // If the program was killed before it made the tables, the file is empty.
     bool empty = number_of(s, "SELECT count(*) FROM sqlite_schema", -1) == 0;
     if (sqlite3_errcode(s->db) != SQLITE_OK && sqlite3_errcode(s->db) != SQLITE_ROW &&
         sqlite3_errcode(s->db) != SQLITE_DONE)

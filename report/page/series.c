@@ -98,8 +98,9 @@ static json_t *points_json(const double *points, size_t n)
 
 // ---- the lines that matter ----
 
-// Score a line: its largest value; of a rate or window, how far its mean lies below its largest
-// value. A line that never changes has no score as a rate or window.
+// How important a line is for the page. For a queue: its largest value. For a rate or a window: the
+// difference between its largest value and its mean, as a share of the largest, so a constant line
+// scores 0.
 static double score(const double *points, size_t n, enum point point)
 {
     double sum = 0, max = 0;

@@ -252,7 +252,8 @@ static void test_timeouts(void **state)
         fixture_flow(&f, 0, 1, 100000, 0);
         if (lossy) {
             f.faults[0] = fixture_fault("dim0.sw0->rank1");
-            f.faults[0].down_ps = 5 * PS_PER_US; // the last packets are lost, so no NAK tells of it
+            f.faults[0].down_ps =
+                5 * PS_PER_US; // also the last packets are lost, so there is no NAK
             f.faults[0].up_ps = 50 * PS_PER_US;
             f.spec.faults = f.faults;
             f.spec.n_faults = 1;

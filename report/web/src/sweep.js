@@ -18,6 +18,19 @@ const FIRST = [
     "sim_time_ns",
 ];
 
+// The axis of the parameter that goes across, with a tick for each of its values.
+function acrossAxis(x, nameGap) {
+    return {
+        ...axisStyle(),
+        type: "category",
+        data: x.values.map((v) => named(x, v)),
+        name: short(x.title || x.name),
+        nameLocation: "middle",
+        nameGap,
+        axisLabel: { color: colour("ink"), hideOverlap: true },
+    };
+}
+
 function short(name) {
     return name.split(".").slice(-2).join(".");
 }
@@ -57,15 +70,7 @@ function heat(m, at, x, y, fixed, title, range) {
         height: 84 + 30 * y.values.length,
         build: () => ({
             grid: { left: 8, right: 12, top: 6, bottom: 46, containLabel: true },
-            xAxis: {
-                ...axisStyle(),
-                type: "category",
-                data: x.values.map((v) => named(x, v)),
-                name: short(x.title || x.name),
-                nameLocation: "middle",
-                nameGap: 28,
-                axisLabel: { color: colour("ink"), hideOverlap: true },
-            },
+            xAxis: acrossAxis(x, 28),
             yAxis: {
                 ...axisStyle(),
                 type: "category",
@@ -160,15 +165,7 @@ function lines(m, at, x, by, fixed, title, range) {
         build: () => ({
             legend: by ? legendStyle() : undefined,
             grid: { left: 8, right: 24, top: by ? 44 : 26, bottom: 40, containLabel: true },
-            xAxis: {
-                ...axisStyle(),
-                type: "category",
-                data: x.values.map((v) => named(x, v)),
-                name: short(x.title || x.name),
-                nameLocation: "middle",
-                nameGap: 26,
-                axisLabel: { color: colour("ink"), hideOverlap: true },
-            },
+            xAxis: acrossAxis(x, 26),
             yAxis: {
                 ...axisStyle(),
                 type: "value",
