@@ -8,21 +8,9 @@
 
 const char *path_cause_phrase(enum path_cause cause)
 {
-    static const char *const phrases[PATH_CAUSES] = {
-        [PATH_COMPUTE] = "computing",
-        [PATH_SCHEDULED] = "planned starts and fixed delays",
-        [PATH_SENDING] = "transmitting",
-        [PATH_RESENDING] = "recovering lost packets",
-        [PATH_NIC] = "waiting for other packets of the NIC port",
-        [PATH_WINDOW] = "waiting for the window or an acknowledgement",
-        [PATH_PACE] = "waiting for the pace",
-        [PATH_PAUSED] = "stopped by PFC",
-        [PATH_TIMEOUT] = "waiting for the retransmission timer",
-        [PATH_NETWORK] = "propagation and switches",
-        [PATH_QUEUED] = "in queues of switches",
-        [PATH_BEHIND] = "behind earlier messages",
-        [PATH_OTHERS] = "waiting for other ranks",
-    };
+#define PHRASE(constant, key, help, words) words,
+    static const char *const phrases[PATH_CAUSES] = {PATH_LIST(PHRASE)};
+#undef PHRASE
     return phrases[cause];
 }
 

@@ -20,24 +20,36 @@
 
 #include "engine/units.h"
 
-enum path_cause {
-    PATH_COMPUTE,   // computing
-    PATH_SCHEDULED, // before a planned start, and fixed delays
-    PATH_SENDING,   // the sender transmitted
-    PATH_RESENDING, // the sender transmitted again what was lost, or waited to learn of the loss
-    PATH_NIC,       // other flows of the rank had its NIC port
-    PATH_WINDOW,    // the sender waited for its window
-    PATH_PACE,      // the sender waited for its pace
-    PATH_PAUSED,    // PFC had stopped the sender
-    PATH_TIMEOUT,   // the sender waited for its retransmission timer
-    PATH_NETWORK,   // propagation, serialization at switches, switch latency
-    PATH_QUEUED,    // in queues of switches
-    PATH_BEHIND,    // of a message: earlier messages of its flow were sent
-    PATH_OTHERS,    // waiting for other ranks
-    PATH_CAUSES
-};
+// Causes of time. One line of PATH_LIST is one cause: its constant, its key in metrics, its meaning, and
+// the words for it in sentences ("waiting for the pace").
+#define PATH_LIST(X)                                                                               \
+    X(COMPUTE, "compute", "computing", "computing")                                                \
+    X(SCHEDULED, "scheduled", "before a planned start, and fixed delays",                          \
+      "planned starts and fixed delays")                                                           \
+    X(SENDING, "sending", "the sender transmitted", "transmitting")                                \
+    X(RESENDING, "resending",                                                                      \
+      "the sender transmitted lost packets again, or waited to learn of a loss",                   \
+      "recovering lost packets")                                                                   \
+    X(NIC, "nic", "other packets, of other flows or acknowledgements, had the NIC port",           \
+      "waiting for other packets of the NIC port")                                                 \
+    X(WINDOW, "window", "the sender waited for its window, or an acknowledgement",                 \
+      "waiting for the window or an acknowledgement")                                              \
+    X(PACE, "pace", "the sender waited for its pace", "waiting for the pace")                      \
+    X(PAUSED, "paused", "PFC had stopped the sender", "stopped by PFC")                            \
+    X(TIMEOUT, "timeout", "the sender waited for its retransmission timer",                        \
+      "waiting for the retransmission timer")                                                      \
+    X(NETWORK, "network", "propagation, transmission by switches, and delays of switches",         \
+      "propagation and switches")                                                                  \
+    X(QUEUED, "queued", "in queues of switches", "in queues of switches")                          \
+    X(BEHIND, "behind", "only of messages: earlier messages of the flow were sent",                \
+      "behind earlier messages")                                                                   \
+    X(OTHERS, "others", "waiting for other ranks", "waiting for other ranks")
 
-// What a chain did meanwhile, for sentences: "waiting for the pace".
+#define PATH_CONSTANT(constant, key, help, words) PATH_##constant,
+enum path_cause { PATH_LIST(PATH_CONSTANT) PATH_CAUSES };
+#undef PATH_CONSTANT
+
+// The words of a cause for sentences.
 const char *path_cause_phrase(enum path_cause cause);
 
 // What a place of a path is.

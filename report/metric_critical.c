@@ -5,28 +5,9 @@
 #include "report/metric_parts.h"
 #include "sim/result.h"
 
-#define CAUSE(key, help)                                                                           \
-    {                                                                                              \
-        key "_ns", METRIC_NS, help, .type = METRIC_CUSTOM                                          \
-    }
-static const struct metric cause_rows[PATH_CAUSES] = {
-    [PATH_COMPUTE] = CAUSE("compute", "computing"),
-    [PATH_SCHEDULED] = CAUSE("scheduled", "before a planned start, and fixed delays"),
-    [PATH_SENDING] = CAUSE("sending", "the sender transmitted"),
-    [PATH_RESENDING] = CAUSE(
-        "resending", "the sender transmitted lost packets again, or waited to learn of a loss"),
-    [PATH_NIC] =
-        CAUSE("nic", "other packets, of other flows or acknowledgements, had the NIC port"),
-    [PATH_WINDOW] = CAUSE("window", "the sender waited for its window, or an acknowledgement"),
-    [PATH_PACE] = CAUSE("pace", "the sender waited for its pace"),
-    [PATH_PAUSED] = CAUSE("paused", "PFC had stopped the sender"),
-    [PATH_TIMEOUT] = CAUSE("timeout", "the sender waited for its retransmission timer"),
-    [PATH_NETWORK] =
-        CAUSE("network", "propagation, transmission by switches, and delays of switches"),
-    [PATH_QUEUED] = CAUSE("queued", "in queues of switches"),
-    [PATH_BEHIND] = CAUSE("behind", "only of messages: earlier messages of the flow were sent"),
-    [PATH_OTHERS] = CAUSE("others", "waiting for other ranks"),
-};
+#define ROW(constant, key, help, words) {key "_ns", METRIC_NS, help, .type = METRIC_CUSTOM},
+static const struct metric cause_rows[] = {PATH_LIST(ROW)};
+#undef ROW
 METRIC_TABLE(life_table, cause_rows);
 
 json_t *causes_json(const ps_t parts[PATH_CAUSES], ps_t total_ps)
@@ -52,15 +33,9 @@ static json_t *parts_json(const void *record)
     return causes_json(c->parts, c->total_ps);
 }
 
-static const char *const cause_words[PATH_CAUSES] = {
-    [PATH_COMPUTE] = "compute", [PATH_SCHEDULED] = "scheduled",
-    [PATH_SENDING] = "sending", [PATH_RESENDING] = "resending",
-    [PATH_NIC] = "nic",         [PATH_WINDOW] = "window",
-    [PATH_PACE] = "pace",       [PATH_PAUSED] = "paused",
-    [PATH_TIMEOUT] = "timeout", [PATH_NETWORK] = "network",
-    [PATH_QUEUED] = "queued",   [PATH_BEHIND] = "behind",
-    [PATH_OTHERS] = "others",
-};
+#define WORD_OF(constant, key, help, words) key,
+static const char *const cause_words[] = {PATH_LIST(WORD_OF)};
+#undef WORD_OF
 
 static const struct metric place_rows[] = {
     {"at", METRIC_WORDS, "output port, flow or rank", TEXT(critical_place, at)},
