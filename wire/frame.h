@@ -7,15 +7,17 @@
 #include "net/flow_id.h"
 #include "net/meta.h"
 #include "net/packet.h"
+#include "wire/crc_zeros.h"
 
 #define FRAME_HEAD_MAX 128 // headers before the payload
 #define FRAME_TAIL_MAX 192 // what follows the payload: checksums, telemetry
 
-// A frame without FCS. Its payload is zeros, which are counted, not stored.
+// A frame without FCS. Its payload is zeros, which are counted, not stored. Zero-initialise once.
 struct frame {
     size_t head_bytes, zero_bytes, tail_bytes;
     uint8_t head[FRAME_HEAD_MAX];
     uint8_t tail[FRAME_TAIL_MAX];
+    struct crc_zeros crc_zeros; // kept from one frame to the next
 };
 
 static inline size_t frame_bytes(const struct frame *f)
