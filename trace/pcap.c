@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Capture files through libpcap. No other file uses libpcap.
+// Capture files through libpcap.
 //
 // Nanosecond magic, LINKTYPE_ETHERNET, times since the start of the simulation. The filter is a BPF
 // program that runs on the bytes kept, so it cannot match beyond the snaplen. Closed pipes are
