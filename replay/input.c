@@ -51,6 +51,14 @@ void input_close(struct input *in)
     free(in);
 }
 
+static const char *failure_text(int code, int reason)
+{
+    if (code == Z_ERRNO)
+        return strerror(reason);
+    return code == Z_BUF_ERROR ? "the compressed data end too early"
+                               : "the compressed data are damaged";
+}
+
 // Read from the file; zlib reports a file that ends within compressed data by its error alone.
 static size_t file_read(struct input *in, void *out, size_t n)
 {
@@ -59,14 +67,13 @@ static size_t file_read(struct input *in, void *out, size_t n)
         size_t part = n - done < BUFFER_BYTES ? n - done : BUFFER_BYTES;
         errno = 0;
         int got = gzread(in->gz, (uint8_t *)out + done, (unsigned)part);
-        int reason = errno, code;
-        const char *why = gzerror(in->gz, &code);
+        int reason = errno, code = Z_OK;
+        gzerror(in->gz, &code);
         if (got > 0)
             done += (size_t)got;
-        if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
-            in->failure = memory_text(code == Z_ERRNO       ? strerror(reason)
-                                      : code == Z_BUF_ERROR ? "the compressed data end too early"
-                                                            : why);
+        bool ended = got < (int)part; // zlib knows of a cut file before all its data are read
+        if (got < 0 || (ended && code != Z_OK && code != Z_STREAM_END))
+            in->failure = memory_text(failure_text(code, reason));
         if (got <= 0)
             break;
     }

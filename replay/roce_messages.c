@@ -46,21 +46,29 @@ static void complete(const struct roce_messages *m, const struct roce_mark *firs
                      const struct roce_mark *last, struct flow_rows *rows)
 {
     uint64_t bytes = (uint64_t)(last->psn - first->psn) * first->payload + last->payload;
-    flow_row_add(rows, m->src, m->dst, first->sized ? first->message_bytes : bytes, first->ns,
+    int64_t start_ns = first->ns < last->ns ? first->ns : last->ns;
+    flow_row_add(rows, m->src, m->dst, first->sized ? first->message_bytes : bytes, start_ns,
                  m->origin);
 }
 
-// Give up the lowest mark: its message is not complete in the capture.
+static bool is_kind(const struct roce_messages *m, uint32_t at, enum mark_kind kind)
+{
+    return at < m->n_marks && m->marks[at].kind == kind;
+}
+
+// Give up the lowest mark: packets of its message are not in the capture.
 static void mark_give_up(struct roce_messages *m, struct flow_rows *rows)
 {
     const struct roce_mark *mark = &m->marks[0];
-    bool last_follows = m->n_marks > 1 && mark[1].kind == MARK_LAST;
-    if (mark->kind == MARK_FIRST && mark->sized) {
+    if (mark->kind == MARK_FIRST && is_kind(m, 1, MARK_LAST)) {
+        complete(m, mark, &m->marks[1], rows);
+        mark_remove(m, 1);
+    } else if (mark->kind == MARK_FIRST && mark->sized) {
         flow_row_add(rows, m->src, m->dst, mark->message_bytes, mark->ns, m->origin);
         rows->unended++;
     } else if (mark->kind == MARK_FIRST) {
         rows->left[LEFT_END]++;
-    } else if (mark->kind == MARK_LAST || !last_follows) {
+    } else if (mark->kind == MARK_LAST || !is_kind(m, 1, MARK_LAST)) {
         rows->left[LEFT_BEGIN]++;
     }
     mark_remove(m, 0);
@@ -74,40 +82,37 @@ static void marks_finish(struct roce_messages *m, struct flow_rows *rows)
 
 /* ---- packets ---- */
 
-// A first packet takes the start of packets behind it that came earlier, and their last packet.
-static void first_add(struct roce_messages *m, uint32_t at, struct roce_mark *mark,
-                      struct flow_rows *rows)
+// A first packet takes the start of packets behind it that came earlier.
+static void first_add(struct roce_messages *m, uint32_t at, struct roce_mark *mark)
 {
-    if (at < m->n_marks && m->marks[at].kind == MARK_MIDDLE) {
-        if (m->marks[at].ns < mark->ns)
-            mark->ns = m->marks[at].ns;
+    while (is_kind(m, at, MARK_MIDDLE)) {
+        mark->ns = m->marks[at].ns < mark->ns ? m->marks[at].ns : mark->ns;
         mark_remove(m, at);
     }
-    if (at < m->n_marks && m->marks[at].kind == MARK_LAST) {
-        if (m->marks[at].ns < mark->ns)
-            mark->ns = m->marks[at].ns;
-        complete(m, mark, &m->marks[at], rows);
-        mark_remove(m, at);
-    } else {
-        mark_insert(m, at, mark);
-    }
-}
-
-static void last_add(struct roce_messages *m, uint32_t at, const struct roce_mark *mark,
-                     struct flow_rows *rows)
-{
-    if (at > 0 && m->marks[at - 1].kind == MARK_FIRST) {
-        complete(m, &m->marks[at - 1], mark, rows);
-        mark_remove(m, at - 1);
-    } else {
-        mark_insert(m, at, mark);
-    }
+    mark_insert(m, at, mark);
 }
 
 static void middle_add(struct roce_messages *m, uint32_t at, const struct roce_mark *mark)
 {
-    if (at == 0 || m->marks[at - 1].kind == MARK_LAST)
+    if (is_kind(m, at, MARK_MIDDLE))
+        m->marks[at].psn = mark->psn;
+    else if (at == 0 || m->marks[at - 1].kind == MARK_LAST)
         mark_insert(m, at, mark);
+}
+
+// Complete the message around a packet when all its packets have been seen.
+static void complete_around(struct roce_messages *m, int64_t psn, struct flow_rows *rows)
+{
+    uint32_t at = m->n_marks;
+    while (at > 0 && m->marks[at - 1].psn > psn)
+        at--;
+    uint32_t first = at > 0 && m->marks[at - 1].kind == MARK_LAST ? at - 2 : at - 1;
+    if (!is_kind(m, first, MARK_FIRST) || !is_kind(m, first + 1, MARK_LAST) ||
+        !seen_covers(&m->seen, m->marks[first].psn, m->marks[first + 1].psn + 1))
+        return;
+    complete(m, &m->marks[first], &m->marks[first + 1], rows);
+    mark_remove(m, first + 1);
+    mark_remove(m, first);
 }
 
 static void packet_add(struct roce_messages *m, const struct bth *bth, struct roce_mark *mark,
@@ -116,18 +121,18 @@ static void packet_add(struct roce_messages *m, const struct bth *bth, struct ro
     uint32_t at = m->n_marks; // the first mark behind the packet
     while (at > 0 && m->marks[at - 1].psn > mark->psn)
         at--;
+    mark->kind = bth->first ? MARK_FIRST : bth->last ? MARK_LAST : MARK_MIDDLE;
     if (bth->first && bth->last) {
         complete(m, mark, mark, rows);
-    } else if (bth->first) {
-        mark->kind = MARK_FIRST;
-        first_add(m, at, mark, rows);
-    } else if (bth->last) {
-        mark->kind = MARK_LAST;
-        last_add(m, at, mark, rows);
-    } else {
-        mark->kind = MARK_MIDDLE;
-        middle_add(m, at, mark);
+        return;
     }
+    if (bth->first)
+        first_add(m, at, mark);
+    else if (bth->last)
+        mark_insert(m, at, mark);
+    else
+        middle_add(m, at, mark);
+    complete_around(m, mark->psn, rows);
     if (m->n_marks > MARKS_MAX)
         mark_give_up(m, rows);
 }

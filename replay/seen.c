@@ -62,3 +62,11 @@ bool seen_add(struct seen *seen, int64_t begin, int64_t end)
     }
     return true;
 }
+
+bool seen_covers(const struct seen *seen, int64_t begin, int64_t end)
+{
+    uint32_t at = seen->n;
+    while (at > 0 && seen->ranges[at - 1].begin > begin)
+        at--;
+    return at > 0 && seen->ranges[at - 1].end >= end;
+}

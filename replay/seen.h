@@ -21,4 +21,6 @@ struct seen {
 
 // Add the numbers begin..end-1. Returns true if `begin` was not among those seen.
 bool seen_add(struct seen *seen, int64_t begin, int64_t end);
+// True if all numbers begin..end-1 have been seen.
+bool seen_covers(const struct seen *seen, int64_t begin, int64_t end);
 void seen_free(struct seen *seen);
