@@ -94,9 +94,11 @@ static void first_add(struct roce_messages *m, uint32_t at, struct roce_mark *ma
 
 static void middle_add(struct roce_messages *m, uint32_t at, const struct roce_mark *mark)
 {
+    if (at > 0 && m->marks[at - 1].kind != MARK_LAST)
+        return; // another mark of its message is before it
     if (is_kind(m, at, MARK_MIDDLE))
         m->marks[at].psn = mark->psn;
-    else if (at == 0 || m->marks[at - 1].kind == MARK_LAST)
+    else
         mark_insert(m, at, mark);
 }
 

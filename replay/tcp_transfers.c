@@ -46,17 +46,30 @@ static void syn_note(struct tcp_transfers *t, const struct tcp_segment *s, int64
         t->begun = true;
         t->next = s->seq + 1;
     }
+    if (t->open)
+        return;
     t->opens = !s->has_ack;
     t->syn_ns = ns;
+    if (t->opens && !t->greeted)
+        t->start_ns = ns;
+    t->greeted = t->opens;
+    t->last_ns = ns;
 }
 
 // The first segment after the SYN ends the handshake.
 static void handshake_note(struct tcp_transfers *t, struct tcp_transfers *peer, int64_t ns)
 {
-    if (!t->opens || !peer->begun)
+    if (!t->opens)
         return;
     t->opens = false;
-    t->rtt_ns = peer->rtt_ns = ns - t->syn_ns;
+    t->last_ns = ns;
+    if (peer && peer->begun)
+        t->rtt_ns = peer->rtt_ns = ns - t->syn_ns;
+}
+
+static int64_t gap_of(const struct tcp_transfers *t, int64_t gap_ns)
+{
+    return gap_ns > 2 * t->rtt_ns ? gap_ns : 2 * t->rtt_ns;
 }
 
 // An acknowledgment for the other direction.
@@ -72,7 +85,7 @@ static void ack_note(struct tcp_transfers *peer, const struct tcp_segment *s, in
 // True if the next new byte at `ns` begins another transfer.
 static bool ends(const struct tcp_transfers *t, int64_t ns, int64_t gap_ns)
 {
-    int64_t gap = gap_ns > 2 * t->rtt_ns ? gap_ns : 2 * t->rtt_ns;
+    int64_t gap = gap_of(t, gap_ns);
     if (t->own)
         return t->pushed;
     if (!t->answers)
@@ -101,7 +114,7 @@ bool tcp_transfers_add(struct tcp_transfers *t, struct tcp_transfers *peer,
 {
     if (s->syn)
         syn_note(t, s, ns, rows);
-    else if (peer)
+    else
         handshake_note(t, peer, ns);
     if (peer && s->has_ack)
         ack_note(peer, s, ns);
@@ -113,9 +126,11 @@ bool tcp_transfers_add(struct tcp_transfers *t, struct tcp_transfers *peer,
     if (t->open && ends(t, ns, gap_ns))
         tcp_transfers_finish(t, rows);
     if (!t->open) {
+        bool with_syn = t->greeted && ns - t->last_ns <= gap_of(t, gap_ns);
         t->open = true;
         t->bytes = 0;
-        t->start_ns = ns;
+        t->start_ns = with_syn ? t->start_ns : ns;
+        t->greeted = false;
     }
     t->bytes += fresh;
     t->last_ns = ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Transfers of one direction of a TCP connection, from its segments.
 //
-// Bytes are those by which the highest sequence number advances, so that retransmissions do not count
+// The first transfer after a handshake starts with its SYN, unless the gap lies between. Bytes are those by which the highest sequence number advances, so that retransmissions do not count
 // again, and segments that the capture has missed do. TCP marks no messages. A transfer ends, and the
 // next new byte begins another, when all its bytes have been acknowledged and then
 //  - the peer sends payload (the application takes turns), or
@@ -28,7 +28,8 @@ struct tcp_transfers {
     bool acked;        // all bytes of the transfer
     bool turned;       // the peer has sent payload since
     bool pushed;       // the last byte had PSH
-    bool opens;        // this end has sent the first SYN, at syn_ns
+    bool opens;        // this end has sent the first SYN, at syn_ns, and nothing since
+    bool greeted;      // and no payload since; start_ns is the time of its first SYN
     uint32_t next;     // sequence number behind the highest byte
     uint64_t bytes;    // of the open transfer
     int64_t start_ns, last_ns, acked_ns, syn_ns, rtt_ns;
