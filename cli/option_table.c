@@ -40,7 +40,6 @@ static int take_scale(struct options *o, char *text)
     return -1;
 }
 
-<<<<<<< HEAD
 static int take_gap(struct options *o, char *text)
 {
     if (parse_time(text, &o->gap_ps) == 0 && o->gap_ps >= PS_PER_NS)
@@ -49,7 +48,6 @@ static int take_gap(struct options *o, char *text)
     return -1;
 }
 
-=======
 static int bad_pace(const char *text)
 {
     fprintf(stderr, "collwire: --pace: \"%s\" is not TIME/TIME, as in 1ms/s\n", text);
@@ -75,7 +73,6 @@ static int take_pace(struct options *o, char *text)
     return 0;
 }
 
->>>>>>> main
 #define SIMULATING "run compare sweep"
 
 const struct option_row option_rows[] = {
