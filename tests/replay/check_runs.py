@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-import struct
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,22 +25,23 @@ LOSS = {"pfc": {"enabled": False}, "buffer": "200KB"}
 CASES = {
     "flows": {"workload": {"kind": "flows", "flows": FLOWS}},
     "flows over a fabric": {"workload": {"kind": "flows", "flows": FLOWS}, "topology": FABRIC,
-                            "places": ["leaf0", "leaf1"]},
+                            "at": "leaf*"},
     "flows, losses": {"workload": {"kind": "flows", "flows": FLOWS},
-                      "faults": [{"at": f"rank{r}->dim0.sw0", "one_way": True, "every": 13} for r in range(8)]},
+                      "faults": [{"at": f"rank{r}->dim0.sw0", "one_way": True, "every": 13} for r in range(8)],
+                      "drops": True},
     "flows, packets sprayed": {"workload": {"kind": "flows", "flows": FLOWS}, "topology": FABRIC,
                                "switch": {"routing": {"kind": "spray"}},
                                "transport": {"recovery": "selective_repeat", "reorder": 256},
-                               "places": ["rank0", "rank1", "rank2", "rank3", "rank4", "rank5", "rank6", "rank7"]},
+                               "at": "rank*"},
     "incast, go-back-N": {"workload": {"kind": "incast", "receiver": 3, "bytes": "500KB"}, "switch": LOSS,
-                          "waits": True},
+                          "waits": True, "drops": True},
     "all-reduce": {"workload": {"kind": "collective", "op": "all_reduce", "bytes": "1MB", "chunks": 4,
                                 "algorithm": "halving_doubling"}, "waits": True},
     "all-to-all": {"workload": {"kind": "collective", "op": "all_to_all", "bytes": "800KB", "algorithm": "direct"},
                    "waits": True},
     "TCP flows": {"workload": {"kind": "flows", "flows": FLOWS}, "transport": {"kind": "tcp"}, "cc": "cubic"},
     "TCP flows, losses": {"workload": {"kind": "flows", "flows": FLOWS}, "transport": {"kind": "tcp"}, "cc": "cubic",
-                          "faults": [{"at": "rank5->dim0.sw0", "one_way": True, "every": 50}]},
+                          "faults": [{"at": "rank5->dim0.sw0", "one_way": True, "every": 50}], "drops": True},
     "TCP all-reduce": {"workload": {"kind": "collective", "op": "all_reduce", "bytes": "1MB", "algorithm": "ring"},
                        "transport": {"kind": "tcp"}, "cc": "dctcp", "waits": True},
 }
@@ -55,26 +56,13 @@ def run_json(scenario, out):
         return json.load(file)
 
 
-def merged(paths):
-    """One pcap of several, in the order of time."""
-    records = []
-    for path in paths:
-        with open(path, "rb") as file:
-            data = file.read()
-        head, at = data[:24], 24
-        while at < len(data):
-            s, ns, kept, _ = struct.unpack_from("<IIII", data, at)
-            records.append((s, ns, data[at:at + 16 + kept]))
-            at += 16 + kept
-    records.sort(key=lambda record: record[:2])
-    return head + b"".join(record[2] for record in records)
-
-
 def replay(path, out):
     run = subprocess.run([COLLWIRE, "replay", path, "-o", out], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+    drops = re.search(r"(\d+)  drops", run.stderr)
     with open(out, encoding="utf-8") as file:
-        return [{key: int(value) for key, value in row.items()} for row in csv.DictReader(io.StringIO(file.read()))]
+        return [{key: int(value) for key, value in row.items()} for row in csv.DictReader(io.StringIO(file.read()))], \
+            int(drops[1]) if drops else 0
 
 
 def key(flow):
@@ -105,19 +93,19 @@ def compare(rows, flows, waits):
 
 
 def check(case, folder):
-    places = case.get("places", ["dim0.sw0"])
+    at, names = case.get("at", "dim0.sw0,rank*"), ("all.pcapng.gz", "all.pcap")
     scenario = {"name": "run", "topology": case.get("topology", SWITCH), "workload": case["workload"],
                 "switch": case.get("switch", {}),
                 "transport": {**({} if case.get("transport", {}).get("kind") else {"mtu": f"{MTU}B"}),
                               **case.get("transport", {})},
                 "cc": {"kind": case.get("cc", "none")}, "faults": case.get("faults", []),
-                "capture": [{"at": at, "file": f"{i}.pcap", "snaplen": "128B"} for i, at in enumerate(places)]}
+                "capture": [{"at": at, "file": names[0]}, {"at": at, "file": names[1], "snaplen": "100B"}]}
     out = os.path.join(folder, "out")
     metrics = run_json(scenario, out)
-    path, flows = os.path.join(folder, "all.pcap"), os.path.join(folder, "flows.csv")
-    with open(path, "wb") as file:
-        file.write(merged([os.path.join(out, f"{i}.pcap") for i in range(len(places))]))
-    rows = replay(path, flows)
+    flows = os.path.join(folder, "flows.csv")
+    rows, drops = replay(os.path.join(out, names[0]), flows)
+    assert (rows, 0) == replay(os.path.join(out, names[1]), os.path.join(folder, "pcap.csv")), "pcap and pcapng differ"
+    assert drops == metrics["drops"]["packets"] and (drops > 0) == case.get("drops", False), f"{drops} drops"
     compare(rows, metrics["flows"], case.get("waits", False))
     again = {"name": "again", "topology": scenario["topology"], "workload": {"kind": "flows", "file": "flows.csv"},
              "cc": {"kind": "dcqcn"}}
