@@ -94,6 +94,23 @@ static const char workload_text[] =
     "--set changes what collwire list workload gemm shows.\n\n"
     "  collwire workload gemm layers.csv --parallel hybrid --set group=8 -o job.txt";
 
+static const char replay_text[] =
+    "Makes a list of flows from a capture of real RoCEv2 or TCP traffic, for a workload of kind "
+    "flows "
+    "with this file, so that the same messages can be simulated under other policies. A message of "
+    "RoCE or a transfer of TCP is a row src,dst,bytes,start_ns, with the time since the capture's "
+    "first packet. pcap and pcapng are read, also compressed by gzip, and - is stdin. stderr says "
+    "what "
+    "was not used, and why.\n\n"
+    "In captures of collwire addresses have ranks. Others get ranks in ascending order, unless "
+    "--map "
+    "says which. Exit code 1: the file is damaged at some point, and what was before it is "
+    "used.\n\n"
+    "  collwire replay trace.pcapng -o flows.csv\n"
+    "  collwire replay trace.pcap.gz --map hosts.csv --gap 500us -o flows.csv\n"
+    "  collwire run job.json --set cc.kind=dcqcn \\\n"
+    "    --set 'workload={\"kind\":\"flows\",\"file\":\"flows.csv\"}'";
+
 static const char generate_text[] =
     "Prints the manual page, or the completions for a shell: bash, zsh or fish.";
 
@@ -116,6 +133,8 @@ const struct command commands[] = {
      false},
     {"workload", "a training workload from the shapes of a model",
      "gemm LAYERS.csv --parallel KIND", workload_text, command_workload, COMPLETE_FILES, false},
+    {"replay", "flows from a capture of RoCE or TCP traffic", "CAPTURE", replay_text,
+     command_replay, COMPLETE_FILES, false},
     {"help", "the page of a command", "[COMMAND]", "", command_help, COMPLETE_COMMANDS, false},
     {"generate", "the manual page and completions", "man|bash|zsh|fish", generate_text,
      command_generate, COMPLETE_NOTHING, true},

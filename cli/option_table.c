@@ -40,6 +40,14 @@ static int take_scale(struct options *o, char *text)
     return -1;
 }
 
+static int take_gap(struct options *o, char *text)
+{
+    if (parse_time(text, &o->gap_ps) == 0 && o->gap_ps >= PS_PER_NS)
+        return 0;
+    fprintf(stderr, "collwire: --gap: \"%s\" is not a time from 1ns, such as 1ms\n", text);
+    return -1;
+}
+
 static int bad_pace(const char *text)
 {
     fprintf(stderr, "collwire: --pace: \"%s\" is not TIME/TIME, as in 1ms/s\n", text);
@@ -86,7 +94,7 @@ const struct option_row option_rows[] = {
     {.letter = 'o',
      .argument = "FILE",
      .help = "the file to write; otherwise stdout",
-     .commands = "import workload",
+     .commands = "import workload replay",
      .type = OPTION_TEXT,
      .completes = COMPLETE_FILES,
      AT(file)},
@@ -198,6 +206,28 @@ const struct option_row option_rows[] = {
      .commands = "validate",
      .type = OPTION_FLAG,
      AT(print)},
+    {.name = "map",
+     .argument = "FILE",
+     .help =
+         "a table of address,rank: flows between its addresses only; otherwise ranks are in the "
+         "order of the addresses",
+     .commands = "replay",
+     .type = OPTION_TEXT,
+     .completes = COMPLETE_FILES,
+     AT(map)},
+    {.name = "map-out",
+     .argument = "FILE",
+     .help = "write the table of address,rank that was used",
+     .commands = "replay",
+     .type = OPTION_TEXT,
+     .completes = COMPLETE_FILES,
+     AT(map_out)},
+    {.name = "gap",
+     .argument = "TIME",
+     .help = "the silence of a TCP connection after which a new transfer begins; otherwise 1ms",
+     .commands = "replay",
+     .type = OPTION_TAKE,
+     .take = take_gap},
     {.name = "passes",
      .argument = "N",
      .help = "iterations of the training loop",
@@ -242,7 +272,7 @@ const struct option_row option_rows[] = {
      AT(progress)},
     {.name = "quiet",
      .help = "no table and no progress; json and csv are printed all the same",
-     .commands = SIMULATING " validate report",
+     .commands = SIMULATING " validate report replay",
      .type = OPTION_FLAG,
      AT(quiet)},
     {.name = "help",

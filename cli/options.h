@@ -34,8 +34,10 @@ struct options {
     struct texts vary;         // for sweep
     const char *sizes, *shard; // for sweep
     bool list, dry_run, merge; // for sweep
-    const char *file;          // for import and workload: NULL = stdout
+    const char *file;          // for import, workload and replay: NULL = stdout
     const char *parallel;      // for workload
+    const char *map, *map_out; // for replay
+    ps_t gap_ps;               // for replay
     uint64_t passes;           // for import
     double compute_scale;      // for import
     int format;                // enum format

@@ -30,9 +30,11 @@ static FILE *beside_open(const char *file, char **path)
     return out;
 }
 
-static int write_all(FILE *out, const char *text)
+static int write_all(FILE *out, output_put *put, const void *ctx)
 {
-    bool good = out && fprintf(out, "%s\n", text) >= 0 && fflush(out) == 0;
+    if (out)
+        put(out, ctx);
+    bool good = out && !ferror(out) && fflush(out) == 0;
     int reason = errno;
     if (out && out != stdout && fclose(out) != 0 && good)
         return -1;
@@ -41,15 +43,15 @@ static int write_all(FILE *out, const char *text)
 }
 
 // Pipes and devices are written to, not replaced.
-static int replace(const char *file, const char *text)
+static int replace(const char *file, output_put *put, const void *ctx)
 {
     struct stat there;
     char *path;
     if (stat(file, &there) == 0 && !S_ISREG(there.st_mode))
-        return write_all(fopen(file, "w"), text);
+        return write_all(fopen(file, "w"), put, ctx);
     FILE *out = beside_open(file, &path);
     signals_remove_later(path);
-    int status = write_all(out, text);
+    int status = write_all(out, put, ctx);
     if (status == 0)
         status = rename(path, file);
     int reason = errno;
@@ -61,11 +63,15 @@ static int replace(const char *file, const char *text)
     return status;
 }
 
-int text_write(const char *file, const char *text)
+int output_write(const char *file, output_put *put, const void *ctx)
 {
-    if ((file ? replace(file, text) : write_all(stdout, text)) == 0)
+    if ((file ? replace(file, put, ctx) : write_all(stdout, put, ctx)) == 0)
         return EXIT_DONE;
     fprintf(stderr, "collwire: %s cannot be written: %s\n", file ? file : "stdout",
             strerror(errno));
     return EXIT_BAD_USE;
 }
+
+static void put_text(FILE *out, const void *text) { fprintf(out, "%s\n", (const char *)text); }
+
+int text_write(const char *file, const char *text) { return output_write(file, put_text, text); }

@@ -84,6 +84,9 @@ collwire_layer(config
   VIA net wire comm # cc/cc.h, transport/transport.h, workload/program.h
   LIBS PkgConfig::jansson m m) # llround
 
+collwire_layer(replay # captures of other sources, as flows
+  ALLOW engine wire/address.h wire/ip.h config/text_file.h pcap.h zlib.h
+  LIBS PkgConfig::libpcap PkgConfig::zlib)
 collwire_layer(study # pools of runs and what is made of their results
   ALLOW engine report/csv.h report/metric.h report/rows.h ev.h jansson.h libsmartcols.h
         sha2.h sqlite3.h zlib.h
@@ -91,7 +94,7 @@ collwire_layer(study # pools of runs and what is made of their results
        PkgConfig::zlib m)
 
 collwire_layer(cli
-  ALLOW engine trace sim report config study jansson.h sha2.h
+  ALLOW engine trace sim report config replay study jansson.h sha2.h
         # catalogues that list.c prints, and workloads from matrix products
         cc/cc.h cc/catalogue.h collective/collective.h workload/gemm.h
   VIA net wire topology cc collective switch transport analytical comm workload # sim/spec.h

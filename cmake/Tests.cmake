@@ -153,6 +153,12 @@ collwire_script_test(sweeps_parallel unit "python3;parallel" [[python3 -B "$@"]]
 collwire_script_test(sweeps_slurm long "python3;slurmctld;slurmd;sbatch;srun" [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/docs/check_sweeps.py ${PROJECT_SOURCE_DIR} slurm)
 
+# Captures made byte by byte, and captures of runs, as lists of flows.
+collwire_script_test(replay_made unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/replay/check_replay.py)
+collwire_script_test(replay_runs unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/replay/check_runs.py)
+
 collwire_script_test(mutate_list_is_current unit python3 [[python3 -B "$1" "$2" - --check]]
   ${PROJECT_SOURCE_DIR}/tests/mutate/mutate.py ${PROJECT_SOURCE_DIR})
 
