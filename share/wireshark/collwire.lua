@@ -31,6 +31,7 @@ local F = {
     phase = ProtoField.uint16("collwire.phase", "Phase"),
     window = ProtoField.uint64("collwire.window", "Congestion window at sending (bytes)"),
     rate = ProtoField.uint64("collwire.rate", "Rate at sending (bit/s)"),
+    policy = ProtoField.string("collwire.policy", "Policy at sending"),
     retransmission = ProtoField.bool("collwire.retransmission", "Retransmission"),
     marked = ProtoField.bool("collwire.marked", "CE-marked by the port of this link"),
     dropped = ProtoField.bool("collwire.dropped", "Dropped"),
@@ -86,6 +87,15 @@ local function facts_find()
     if raw and #raw >= FACTS_BYTES and raw:byte(1) == VERSION then return raw end
 end
 
+local PREFIXES = { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" }, { 1e3, "K" } }
+
+local function scaled(value, unit)
+    for _, prefix in ipairs(PREFIXES) do
+        if value >= prefix[1] then return string.format("%.3g %s%s", value / prefix[1], prefix[2], unit) end
+    end
+    return string.format("%d %s", value, unit)
+end
+
 local function facts_read(raw)
     local facts, op_bytes, label_bytes = {}, nil, nil
     facts.version, facts.kind, facts.flags, facts.src, facts.dst, facts.number, facts.message, facts.job, facts.step,
@@ -95,6 +105,14 @@ local function facts_read(raw)
     facts.label = raw:sub(FACTS_BYTES + op_bytes + 1, FACTS_BYTES + op_bytes + label_bytes)
     facts.flow = facts.src .. "." .. facts.number
     return facts
+end
+
+-- "12.5 Gb/s, 64.0 KB": the policy's rate and window.
+local function policy_text(facts)
+    local texts = {}
+    if has(facts.flags, RATE) then table.insert(texts, scaled(facts.rate:tonumber(), "b/s")) end
+    if has(facts.flags, WINDOW) then table.insert(texts, scaled(facts.window:tonumber(), "B")) end
+    return table.concat(texts, ", ")
 end
 
 local function facts_put(put, facts)
@@ -118,6 +136,7 @@ local function facts_put(put, facts)
     if facts.label ~= "" then put(F.layer, facts.label) end
     if has(flags, WINDOW) then put(F.window, facts.window) end
     if has(flags, RATE) then put(F.rate, facts.rate) end
+    if has(flags, RATE) or has(flags, WINDOW) then put(F.policy, policy_text(facts)) end
     if has(flags, RETRANSMISSION) then put(F.retransmission, true) end
     if has(flags, MARKED) then put(F.marked, true) end
     if has(flags, DROPPED) then put(F.dropped, true) end

@@ -55,7 +55,7 @@ RETRANSMISSION, MESSAGE, COLLECTIVE, WINDOW, RATE, MARKED, DROPPED, HELD, TRIGGE
 PRESENT = {"retransmission": RETRANSMISSION, "marked": MARKED, "dropped": DROPPED, "held": HELD,
            "triggered": TRIGGERED}
 FIELDS = ("kind", "event", "flow", "rank", "src", "dst", "message", "job", "communicator", "collective", "op", "layer",
-          "step", "chunk", "phase", "window", "rate", *PRESENT, "mark.at", "mark.queue", "mark.probability", "drop.at",
+          "step", "chunk", "phase", "window", "rate", "policy", *PRESENT, "mark.at", "mark.queue", "mark.probability", "drop.at",
           "drop.reason", "drop.queue", "drop.limit", "pfc.class", "pfc.quanta", "pfc.ingress", "pfc.port", "pfc.bytes",
           "pfc.limit", "pfc.flow", "pause")
 INT_FIELDS = ("hops", "path", "longest", "hop", "rate", "time", "bytes", "queue", "pint", "util")
@@ -121,6 +121,13 @@ def facts_of(packet):
     return facts
 
 
+def scaled(value, unit):
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")):
+        if value >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value} {unit}"
+
+
 def want_facts(want, facts):
     flags, put = facts["flags"], lambda *keys: want.update({key: [str(facts[key])] for key in keys})
     put("flow", "src", "dst")
@@ -131,6 +138,9 @@ def want_facts(want, facts):
         put("communicator", "collective", "step", "chunk", "phase")
     put(*(key for key in ("op", "layer") if facts[key]))
     put(*(key for key, flag in (("window", WINDOW), ("rate", RATE)) if flags & flag))
+    parts = [scaled(facts[key], unit) for key, flag, unit in (("rate", RATE, "b/s"), ("window", WINDOW, "B"))
+             if flags & flag]
+    want.update({"policy": [", ".join(parts)]} if parts else {})
     want.update({key: ["1"] for key, flag in PRESENT.items() if flags & flag})
 
 
