@@ -145,7 +145,8 @@ static void work(void *ctx, size_t task, int to_parent)
         errors_print(&err);
         _exit(EXIT_BAD_USE);
     }
-    struct simulated run = simulate(one->scenario, one->dir, c->options->plain, false);
+    struct simulation_options options = {.plain = c->options->plain};
+    struct simulated run = simulate(one->scenario, one->dir, &options);
     size_t length = run.written ? strlen(run.id) : 0;
     bool told = write(to_parent, run.id, length) == (ssize_t)length;
     _exit(told ? run.code : EXIT_NOT_COMPLETED);

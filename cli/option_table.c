@@ -40,6 +40,31 @@ static int take_scale(struct options *o, char *text)
     return -1;
 }
 
+static int bad_pace(const char *text)
+{
+    fprintf(stderr, "collwire: --pace: \"%s\" is not TIME/TIME, as in 1ms/s\n", text);
+    return -1;
+}
+
+// Simulated time per wall time; a unit alone is one of it.
+static int take_pace(struct options *o, char *text)
+{
+    char *slash = strchr(text, '/'), wall[32];
+    ps_t simulated_ps, wall_ps;
+    if (!slash)
+        return bad_pace(text);
+    int n = snprintf(wall, sizeof wall, "%s%s", slash[1] >= '0' && slash[1] <= '9' ? "" : "1",
+                     slash + 1);
+    *slash = '\0';
+    bool good = n < (int)sizeof wall && parse_time(text, &simulated_ps) == 0 &&
+                parse_time(wall, &wall_ps) == 0 && simulated_ps > 0 && wall_ps > 0;
+    *slash = '/';
+    if (!good)
+        return bad_pace(text);
+    o->pace_ps = (double)simulated_ps * (double)PS_PER_S / (double)wall_ps;
+    return 0;
+}
+
 #define SIMULATING "run compare sweep"
 
 const struct option_row option_rows[] = {
@@ -78,6 +103,30 @@ const struct option_row option_rows[] = {
      .commands = SIMULATING " validate",
      .type = OPTION_TAKE,
      .take = take_seed},
+    {.name = "capture",
+     .argument = "PLACES",
+     .help = "capture the packets of these places, separated by commas (rank3, leaf0, "
+             "leaf0->spine2, rank*), instead of the scenario's captures; -w names the file; may be "
+             "repeated, with a -w each",
+     .commands = "run",
+     .type = OPTION_TEXTS,
+     AT(places)},
+    {.letter = 'w',
+     .argument = "FILE",
+     .help = "the file of --capture, inside the output directory: NAME.pcapng or NAME.pcap, either "
+             "with .gz; - = pcapng on stdout, for wireshark -k -i -",
+     .commands = "run",
+     .type = OPTION_TEXTS,
+     .completes = COMPLETE_FILES,
+     AT(files)},
+    {.name = "pace",
+     .argument = "SIM/WALL",
+     .help =
+         "simulated time per wall time, as in 1ms/s, to watch a live capture; otherwise as fast "
+         "as possible",
+     .commands = "run",
+     .type = OPTION_TAKE,
+     .take = take_pace},
     {.name = "vary",
      .argument = "PATH=LIST",
      .help = "an axis of the sweep: the values that a key takes, separated by commas; lists joined "

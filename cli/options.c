@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include <getopt.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -169,6 +170,35 @@ static void getopt_tables(struct option table[ROWS_MAX + 1], char letters[2 * RO
     letters[used] = '\0';
 }
 
+// --capture and -w, as the scenario's `capture`.
+static int set_captures(struct options *o)
+{
+    size_t n = o->places.n;
+    if (n != o->files.n) {
+        fputs("collwire: every --capture needs a -w, and every -w a --capture\n", stderr);
+        return -1;
+    }
+    if (n == 0)
+        return 0;
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *capture =
+            json_pack("{s:s, s:s}", "at", o->places.list[i], "file", o->files.list[i]);
+        if (!capture) {
+            fputs("collwire: --capture: the text is not UTF-8\n", stderr);
+            json_decref(list);
+            return -1;
+        }
+        if (strcmp(o->files.list[i], "-") == 0)
+            json_object_set_new(capture, "format", json_string("pcapng"));
+        json_array_append_new(list, capture);
+    }
+    o->capture = json_dumps(list, 0);
+    json_decref(list);
+    options_set(o, "capture", o->capture);
+    return 0;
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
     struct option table[ROWS_MAX + 1];
@@ -191,7 +221,7 @@ int options_parse(struct options *o, int argc, char **argv)
         o->command = argv[optind++];
     o->args = (const char **)(void *)(argv + optind);
     o->n_args = (size_t)(argc - optind);
-    return check_command(o, given);
+    return check_command(o, given) == 0 ? set_captures(o) : -1;
 }
 
 void options_set(struct options *o, const char *path, const char *value)
@@ -216,6 +246,9 @@ void options_free(struct options *o)
 {
     free(o->sets);
     free(o->vary.list);
+    free(o->places.list);
+    free(o->files.list);
+    free(o->capture);
 }
 
 void errors_print(struct err *err)

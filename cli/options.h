@@ -24,7 +24,10 @@ struct options {
     const char **args; // arguments after the command
     size_t n_args;
     const char *out, *against, *cc, *baseline;
-    struct config_set *sets; // --set and --seed in the order given
+    struct texts places, files; // --capture and -w, in the order given
+    char *capture;              // the scenario's `capture` made of them; owned
+    double pace_ps;             // simulated time per second of wall time; 0 = as fast as possible
+    struct config_set *sets;    // --set and --seed in the order given
     size_t n_sets;
     struct cc_catalogue policies;
     uint64_t seeds, jobs;

@@ -105,7 +105,9 @@ int command_run(const struct options *o)
     }
     const struct spec *spec = scenario_spec(scenario);
     char *dir = o->out ? text_format("%s", o->out) : text_format("out/%s", spec->name);
-    struct simulated run = simulate(scenario, dir, o->plain, progress_wanted(o));
+    struct simulation_options options = {
+        .plain = o->plain, .show_progress = progress_wanted(o), .pace_ps = o->pace_ps};
+    struct simulated run = simulate(scenario, dir, &options);
     if (run.metrics && options_print_results(o))
         print_results(o, spec, dir, &run);
     simulated_free(&run);

@@ -95,6 +95,13 @@ static int claim_files(struct result_set *set, const struct spec *spec, struct e
     return status;
 }
 
+static int open_captures(struct sim *sim, struct result_set *set, const char *dir, struct err *err)
+{
+    struct capture_output to = {
+        .folder = result_set_staging(set), .shown = dir, .program = "collwire " COLLWIRE_VERSION};
+    return sim_open_captures(sim, &to, err);
+}
+
 // Make a simulation that is ready to run, and the set for its files; NULL with errors.
 static struct sim *prepare(const struct scenario *scenario, const char *dir, bool show,
                            uint64_t limit_bytes, struct result_set **set, struct err *err)
@@ -112,7 +119,7 @@ static struct sim *prepare(const struct scenario *scenario, const char *dir, boo
     if (good && show)
         show_cost(&cost);
     if (good && (*set = result_set_open(dir, err)) != NULL && claim_files(*set, spec, err) == 0 &&
-        sim_open_captures(sim, result_set_staging(*set), dir, err) == 0)
+        open_captures(sim, *set, dir, err) == 0)
         return sim;
     struct err ignored = {0};
     if (sim)
@@ -195,9 +202,10 @@ static void finish(struct sim *sim, struct result_set *set, const struct scenari
 // Freeing a million queue pairs takes a second, and the process is about to end.
 static struct sim *kept;
 
-struct simulated simulate(const struct scenario *scenario, const char *dir, bool plain,
-                          bool progress)
+struct simulated simulate(const struct scenario *scenario, const char *dir,
+                          const struct simulation_options *options)
 {
+    bool progress = options->show_progress;
     struct simulated run = {.code = EXIT_BAD_USE};
     struct err err = {0};
     struct result_set *set = NULL;
@@ -209,8 +217,9 @@ struct simulated simulate(const struct scenario *scenario, const char *dir, bool
         struct sim_watch watch = {.ctx = &line,
                                   .progress = show_progress,
                                   .progress_s = progress ? PROGRESS_EVERY_S : 0,
+                                  .pace_ps = options->pace_ps,
                                   .memory_low = memory_low};
-        if (plain)
+        if (options->plain)
             sim_set_plain(sim);
         memory_guard(limit_bytes);
         sim_run(sim, &watch);

@@ -18,10 +18,15 @@ struct simulated {
     bool by_machine; // a limit of memory or wall time has ended the run
 };
 
-// Simulate into `dir`, with the reference engine if `plain`; shows progress on stderr and prints
-// errors.
-struct simulated simulate(const struct scenario *scenario, const char *dir, bool plain,
-                          bool show_progress);
+struct simulation_options {
+    bool plain;         // with the reference engine
+    bool show_progress; // on stderr
+    double pace_ps;     // simulated time per second of wall time; 0 = as fast as possible
+};
+
+// Simulate into `dir`. Prints errors.
+struct simulated simulate(const struct scenario *scenario, const char *dir,
+                          const struct simulation_options *options);
 // Simulate without files: only the metrics are made. Prints errors.
 struct simulated simulate_in_memory(const struct scenario *scenario, bool plain);
 void simulated_free(struct simulated *run);

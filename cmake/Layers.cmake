@@ -57,7 +57,7 @@ file(REMOVE_RECURSE ${COLLWIRE_INCLUDE_TREES}) # links only: an entry taken out 
 collwire_layer(engine ALLOW ev.h LIBS ev random123)
 
 collwire_layer(net ALLOW engine)
-collwire_layer(wire ALLOW net) # frames as bytes
+collwire_layer(wire ALLOW engine net) # frames as bytes
 collwire_layer(topology ALLOW engine)
 collwire_layer(cc # pure: no clock, queue, packet, allocator
   ALLOW engine/assert.h engine/err.h engine/param.h engine/units.h net/int_hop.h
@@ -70,7 +70,7 @@ collwire_layer(analytical ALLOW engine topology collective net/critical_path.h n
 
 collwire_layer(comm ALLOW engine collective net/critical_path.h net/transfer.h)
 collwire_layer(workload ALLOW engine collective comm net/critical_path.h net/transfer.h LIBS m)
-collwire_layer(trace ALLOW engine net wire pcap.h LIBS PkgConfig::libpcap)
+collwire_layer(trace ALLOW engine net wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 
 collwire_layer(sim
   ALLOW engine net topology cc collective switch transport analytical comm workload trace wire)

@@ -179,6 +179,13 @@ static void post(struct walk *walk, const struct coll_send *send, ps_t now)
         .cls = job->cls,
         .transport = job->transport,
         .token = token_of(walk, send->peer, send->peer_step) | (send->reduce ? TOKEN_REDUCE : 0),
+        .origin = {.op = coll_op_name(run->instance->request.op),
+                   .name = run->instance->request.name,
+                   .communicator = c->index,
+                   .collective = run->instance->number,
+                   .chunk = run->chunk,
+                   .phase = run->index,
+                   .step = walk->step},
     };
     (*job->messages)++;
     job->transfer->post(job->transfer->net, &request, now);

@@ -8,6 +8,7 @@
 #include "config/read.h"
 #include "engine/memory.h"
 
+static const char *const formats[] = {"auto", "pcap", "pcapng", NULL};
 static const char *const stamps[] = {"first_bit", "last_bit", NULL};
 
 #define FIELD(name) offsetof(struct capture_spec, name)
@@ -16,11 +17,18 @@ static const struct param capture_params[] = {
     {.name = "at",
      .type = PARAM_TEXT,
      .offset = FIELD(at),
-     .help = "place: rank3, rank3:dim1, leaf0, dim0.sw5, leaf0->spine2"},
+     .help = "places, with commas between them: rank3, rank3:dim1, leaf0, dim0.sw5, leaf0->spine2, "
+             "rank*; a link between two of them is captured where packets leave"},
     {.name = "file",
      .type = PARAM_TEXT,
      .offset = FIELD(file),
-     .help = "in the output folder; - = stdout"},
+     .help = "in the output folder: NAME.pcapng or NAME.pcap, either with .gz; - = stdout"},
+    {.name = "format",
+     .type = PARAM_ENUM,
+     .offset = FIELD(format),
+     .def = "auto",
+     .choices = formats,
+     .help = "auto = by the file's name; on stdout pcapng if there are several places"},
     {.name = "filter",
      .type = PARAM_TEXT,
      .offset = FIELD(filter),
@@ -30,7 +38,7 @@ static const struct param capture_params[] = {
     {.name = "snaplen",
      .type = PARAM_BYTES,
      .offset = FIELD(snaplen_bytes),
-     .def = "128B",
+     .def = "65535B",
      .min = "54B",
      .max = "65535B",
      .help = "bytes kept of each frame"},
@@ -40,6 +48,34 @@ static const struct param capture_params[] = {
      .def = "last_bit",
      .choices = stamps,
      .help = "which bit on the wire the time is of"},
+    {.name = "from",
+     .type = PARAM_TIME,
+     .offset = FIELD(from_ps),
+     .def = "0ns",
+     .max = "100000s",
+     .help = "packets before are left out"},
+    {.name = "to",
+     .type = PARAM_TIME,
+     .offset = FIELD(to_ps),
+     .def = "auto",
+     .max = "100000s",
+     .can_auto = true,
+     .help = "packets after are left out; auto = none"},
+    {.name = "trigger",
+     .type = PARAM_TEXT,
+     .offset = FIELD(trigger),
+     .def = "",
+     .help = "where the capture starts or stops: \"start at\" or \"stop at\", then \"drop\", "
+             "\"retransmission\", \"pause > 20us\" or \"queue > 100KB\" at its places"},
+    {.name = "ring",
+     .type = PARAM_BYTES,
+     .offset = FIELD(ring_bytes),
+     .def = "auto",
+     .min = "128KB",
+     .max = "64GB",
+     .can_auto = true,
+     .help = "keep only the last packets, of this size in the file, before the trigger starts the "
+             "capture, or else before its end; auto = 64 MB before a start, else all packets"},
 };
 static const size_t n_capture_params = sizeof capture_params / sizeof *capture_params;
 
@@ -108,6 +144,8 @@ static void capture_finish(struct reader *r, const struct place *place, void *va
     for (size_t i = 0; i < spec->n_captures; i++) {
         struct place item = place_item(place, i), file = place_key(&item, "file");
         check_file(r, &file, &spec->captures[i], names, i);
+        if (spec->captures[i].from_ps > spec->captures[i].to_ps)
+            place_error(r->err, &item, "`from` is later than `to`");
     }
     check_capture_folders(r, place, names);
     json_decref(names);

@@ -14,12 +14,16 @@
 #define LOOP_BATCH 4096
 #define LOOP_CHUNK 512    // events between two readings of the clock
 #define LOOP_BATCH_S 0.02 // wall time after which a batch ends
+#define PACE_S 0.01       // a paced run waits this long for the clock
 
 struct loop {
     struct engine *engine;
     const struct loop_limits *limits;
     const struct loop_hooks *hooks;
-    bool limited; // the event limit is reached; the run ends after the current instant
+    bool limited;   // the event limit is reached; the run ends after the current instant
+    double began_s; // wall time of the start
+    ev_idle idle;
+    ev_timer pace;
     enum loop_end end;
 };
 
@@ -53,6 +57,35 @@ static bool drain_batch(struct engine *e, size_t max)
     return true;
 }
 
+// Process a batch, up to the simulated time that the pace allows. Returns false when no event is left.
+static bool paced_batch(struct ev_loop *ev, size_t want)
+{
+    struct loop *loop = ev_userdata(ev);
+    struct engine *e = loop->engine;
+    ps_t end = e->horizon_ps;
+    double allowed = loop->limits->pace_ps * (monotonic_s() - loop->began_s);
+    if (loop->limits->pace_ps == 0 || allowed >= (double)end)
+        return drain_batch(e, want);
+    e->horizon_ps = (ps_t)allowed;
+    bool more = drain_batch(e, want);
+    e->horizon_ps = end;
+    if (!more && !e->stopped && e->queue.n > 0) {
+        ev_idle_stop(ev, &loop->idle);
+        ev_timer_start(ev, &loop->pace);
+        return true;
+    }
+    return more;
+}
+
+static void on_pace(struct ev_loop *ev, ev_timer *w, int revents)
+{
+    (void)revents;
+    struct loop *loop = ev_userdata(ev);
+    ev_timer_stop(ev, w);
+    ev_timer_set(w, PACE_S, 0.);
+    ev_idle_start(ev, &loop->idle);
+}
+
 static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
 {
     (void)w, (void)revents;
@@ -63,7 +96,7 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
     if (limit && !e->stopped && left < want)
         want = (size_t)left; // never more than the limit allows, because some events may be
                              // internal
-    bool more = drain_batch(e, want);
+    bool more = paced_batch(ev, want);
     if (limit && !e->stopped && engine_model_events(e) >= limit) {
         loop->limited = true; // finish the instant, so that both ways to handle departures end in
                               // the same state
@@ -153,25 +186,27 @@ enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
 {
     if (limits->events && engine_model_events(e) >= limits->events)
         return LOOP_EVENT_LIMIT;
-    struct loop loop = {.engine = e, .limits = limits, .hooks = hooks, .end = LOOP_DONE};
+    struct loop loop = {
+        .engine = e, .limits = limits, .hooks = hooks, .began_s = monotonic_s(), .end = LOOP_DONE};
     struct watched watched;
     ev_set_allocator(loop_memory);
     struct ev_loop *ev = ev_default_loop(0);
     ev_set_userdata(ev, &loop);
     ev_now_update(ev); // libev's clock still shows the previous loop, and timers are relative to it
-    ev_idle idle;
     ev_timer progress, wall;
-    ev_idle_init(&idle, on_idle);
+    ev_idle_init(&loop.idle, on_idle);
+    ev_timer_init(&loop.pace, on_pace, PACE_S, 0.);
     ev_timer_init(&progress, on_progress, limits->progress_s, limits->progress_s);
     ev_timer_init(&wall, on_wall_limit, limits->wall_s, 0.);
-    ev_idle_start(ev, &idle);
+    ev_idle_start(ev, &loop.idle);
     signals_install(ev, &watched);
     if (limits->progress_s > 0 && hooks->progress)
         ev_timer_start(ev, &progress);
     if (limits->wall_s > 0)
         ev_timer_start(ev, &wall);
     ev_run(ev, 0);
-    ev_idle_stop(ev, &idle);
+    ev_idle_stop(ev, &loop.idle);
+    ev_timer_stop(ev, &loop.pace);
     signals_restore(ev, &watched);
     ev_timer_stop(ev, &progress);
     ev_timer_stop(ev, &wall);

@@ -27,6 +27,7 @@ struct loop_limits {
     double progress_s; // 0 = no progress calls
     double wall_s;     // 0 = no limit
     uint64_t events;   // limit on model events (engine_model_events); 0 = no limit
+    double pace_ps;    // simulated time allowed per second of wall time; 0 = as fast as possible
 };
 
 // Run until one of the ends above and return it. Blocks. Only one loop may run per process, because

@@ -24,6 +24,7 @@ void meta_pool_free(struct meta_pool *pool)
     free(pool->hops);
     free(pool->sacks);
     free(pool->waits);
+    free(pool->notes);
     *pool = (struct meta_pool){0};
 }
 
@@ -58,6 +59,16 @@ void meta_pool_grow_waits(struct meta_pool *pool)
     size_t n = pool->n_slots > 2 * pool->n_wait_slots ? pool->n_slots : 2 * pool->n_wait_slots;
     pool->waits = memory_resize(pool->waits, n, sizeof *pool->waits);
     pool->n_wait_slots = (uint32_t)n;
+}
+
+void meta_clear_note(struct meta_pool *pool, uint32_t slot)
+{
+    if (slot >= pool->n_note_slots) {
+        size_t n = pool->n_slots > 2 * pool->n_note_slots ? pool->n_slots : 2 * pool->n_note_slots;
+        pool->notes = memory_resize(pool->notes, n, sizeof *pool->notes);
+        pool->n_note_slots = (uint32_t)n;
+    }
+    pool->notes[slot].set = 0;
 }
 
 void meta_add_wait(struct meta_pool *pool, uint32_t slot, uint32_t port, ps_t wait_ps)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "net/int_hop.h"
+#include "net/note.h"
 
 struct packet_meta {
     ps_t sent_ps; // data: start of its transmission; ack: start of the acknowledged packet's
@@ -64,10 +65,13 @@ struct meta_pool {
     struct int_hop *hops;      // [slot * per_slot]; NULL until INT is first enabled for a packet
     struct sack_block *sacks;  // [slot * META_SACKS]; NULL until a packet first carries some
     struct meta_waits *waits;  // [slot]; NULL until a packet has waits
+    struct packet_note *notes; // [slot]; NULL unless notes are kept
+    bool keeps_notes;          // set before the first packet
     uint32_t per_slot;         // INT records that a packet has room for; set before INT is first
                                // enabled
     uint32_t free_head;        // 0 = none, because slot 0 is reserved
     uint32_t n_slots, n_used, cap_slots, n_hop_slots, n_sack_slots, n_wait_slots;
+    uint32_t n_note_slots;
     size_t reserved_bytes;
 };
 
@@ -77,6 +81,9 @@ void meta_pool_grow(struct meta_pool *pool);
 void meta_pool_grow_hops(struct meta_pool *pool);
 void meta_pool_grow_sacks(struct meta_pool *pool);
 void meta_pool_grow_waits(struct meta_pool *pool);
+
+// Make the note of a slot empty.
+void meta_clear_note(struct meta_pool *pool, uint32_t slot);
 
 // Note that a packet has waited at a port.
 void meta_add_wait(struct meta_pool *pool, uint32_t slot, uint32_t port, ps_t wait_ps);
@@ -89,6 +96,8 @@ static inline uint32_t meta_alloc(struct meta_pool *pool)
     uint32_t slot = pool->free_head;
     pool->free_head = pool->slots[slot].next;
     pool->n_used++;
+    if (pool->keeps_notes)
+        meta_clear_note(pool, slot);
     return slot;
 }
 
@@ -141,6 +150,12 @@ static inline void meta_keep_waits(struct meta_pool *pool, uint32_t slot)
     if (slot >= pool->n_wait_slots)
         meta_pool_grow_waits(pool);
     pool->waits[slot].n = 0;
+}
+
+// Returns the note of a packet that has a slot, or NULL if notes are not kept.
+static inline struct packet_note *meta_note(const struct meta_pool *pool, uint32_t slot)
+{
+    return pool->keeps_notes && slot != 0 ? &pool->notes[slot] : NULL;
 }
 
 // Returns the INT records of a packet, or NULL if INT is off for it.

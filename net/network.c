@@ -297,13 +297,41 @@ void port_enqueue(struct network *net, uint32_t index, struct packet *p, ps_t no
         port_hold(net, index, slot, p, now);
 }
 
-void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta, ps_t now)
+// Where notes are kept, a PFC frame gets a slot of meta-data for why it is sent.
+static void note_pfc(struct network *net, uint32_t index, struct packet *p,
+                     const struct pfc_cause *cause)
+{
+    p->meta = meta_alloc(&net->meta);
+    *meta_at(&net->meta, p->meta) = (struct packet_meta){0};
+    struct packet_note *note = meta_note(&net->meta, p->meta);
+    note->set = NOTE_XOFF;
+    note->ingress_port = index;
+    note->ingress_bytes = cause->held_bytes;
+    note->ingress_limit_bytes = cause->limit_bytes;
+    if (!cause->trigger)
+        return;
+    note->set |= NOTE_TRIGGER;
+    note->trigger_flow = cause->trigger->flow;
+    note->trigger_seq = meta_at(&net->meta, cause->trigger->meta)->seq;
+    struct packet_note *other = meta_note(&net->meta, cause->trigger->meta);
+    if (other) {
+        other->set |= NOTE_XOFF;
+        other->ingress_port = index;
+        other->ingress_bytes = cause->held_bytes;
+        other->ingress_limit_bytes = cause->limit_bytes;
+    }
+}
+
+void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta,
+                   const struct pfc_cause *cause, ps_t now)
 {
     struct packet p = {.pfc = packet_pfc(classes, quanta),
                        .frame_bytes = NET_PFC_FRAME_BYTES,
                        .wire_bytes = (uint16_t)net->pfc_wire_bytes,
                        .kind = PACKET_PFC,
                        .arrives_ps = now};
+    if (cause && net->meta.keeps_notes)
+        note_pfc(net, index, &p, cause);
     if (quanta > 0)
         net->pfc[index].tx_pause++;
     else
@@ -322,7 +350,7 @@ __attribute__((noinline)) static bool is_lost(struct network *net, uint32_t send
     const struct packet_meta *meta = meta_at(&net->meta, p->meta);
     if (!fault_hits(&net->faults[sender], p, meta, p->arrives_ps - flight_ps, &reason))
         return false;
-    network_lose(net, sender, p, reason);
+    network_lose(net, sender, p, reason, net->engine->now_ps);
     return true;
 }
 

@@ -94,6 +94,7 @@ struct pause {
     ps_t until_ps;   // time of expiry
     ps_t since_ps;   // start of the current pause
     ps_t total_ps;   // time paused so far, without the current pause
+    ps_t ended_ps;   // end of the last pause
     uint64_t pauses; // number of changes from running to paused
 };
 
@@ -252,11 +253,19 @@ bool port_drop_head(struct network *net, uint32_t port, unsigned slot, struct pa
 // Ignore pauses of a class from now on, which ends a current pause, or obey them again.
 void port_ignore_pauses(struct network *net, uint32_t port, unsigned cls, bool ignore, ps_t now);
 
+// Why a switch sends a PFC frame, for captures.
+struct pfc_cause {
+    uint64_t held_bytes, limit_bytes; // of the ingress: held, and the limit; limit 0 = not known
+    const struct packet *trigger;     // the packet that has just arrived; NULL = another reason
+};
+
 // Send a PFC frame by a port for the classes of the bit set: XOFF with quanta > 0, XON with 0.
-void port_send_pfc(struct network *net, uint32_t port, uint8_t classes, uint16_t quanta, ps_t now);
+// `cause` may be NULL.
+void port_send_pfc(struct network *net, uint32_t port, uint8_t classes, uint16_t quanta,
+                   const struct pfc_cause *cause, ps_t now);
 
 // Handles a PFC frame that arrived by `port` (net/pause.c).
-void port_receive_pfc(struct network *net, uint32_t port, const struct packet *p, ps_t now);
+void port_receive_pfc(struct network *net, uint32_t port, struct packet *p, ps_t now);
 void port_apply_pending_pfc(struct network *net, uint32_t port, ps_t now);
 void pause_expired(struct engine *engine, struct sim_timer *timer, int revents);
 
@@ -273,9 +282,11 @@ static inline void packet_end(struct network *net, struct packet *p)
 }
 
 // Count and discard a packet that should have left by the port.
-void network_drop(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason);
+void network_drop(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason,
+                  struct drop_level level, ps_t now);
 // Count and discard a packet that was on the link behind the port.
-void network_lose(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason);
+void network_lose(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason,
+                  ps_t now);
 
 // Returns the fault of the link behind a port; the first call creates one without effect.
 struct fault *network_fault(struct network *net, uint32_t port);

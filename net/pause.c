@@ -20,7 +20,15 @@ static void pause_end(struct network *net, uint32_t index, unsigned cls, ps_t no
 {
     struct pause *pause = &net->pfc[index].cls[cls];
     pause->total_ps += now - pause->since_ps;
+    pause->ended_ps = now;
     net->ports[index].paused &= (uint16_t) ~(1u << class_slot(net, cls));
+}
+
+// Tell a capture how long a class of a watched port has been paused.
+static void tell(const struct network *net, uint32_t index, unsigned cls, ps_t now)
+{
+    if (net->ports[index].flags & PORT_TAPPED && net->tap.paused)
+        net->tap.paused(net->tap.ctx, index, cls, now - net->pfc[index].cls[cls].since_ps, now);
 }
 
 static void report_change(struct network *net, uint32_t index, unsigned cls, bool paused, ps_t now)
@@ -56,6 +64,8 @@ static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t
             continue;
         bool was = port_class_paused(net, index, cls);
         net->pfc[index].cls[cls].until_ps = now + length;
+        if (was)
+            tell(net, index, cls, now);
         if (quanta > 0 && !was)
             pause_begin(net, index, cls, now);
         else if (quanta == 0 && was)
@@ -83,8 +93,9 @@ void port_ignore_pauses(struct network *net, uint32_t index, unsigned cls, bool 
     net->pfc[index].pfc_ignored |= bit;
 }
 
-void port_receive_pfc(struct network *net, uint32_t index, const struct packet *p, ps_t now)
+void port_receive_pfc(struct network *net, uint32_t index, struct packet *p, ps_t now)
 {
+    packet_end(net, p);
     net->pfc[index].rx_frames++;
     if (net->pfc[index].response_ps == 0) {
         apply(net, index, packet_pfc_classes(p), packet_pfc_quanta(p), now);
@@ -116,6 +127,7 @@ void pause_expired(struct engine *engine, struct sim_timer *timer, int revents)
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         if (class_slot(net, cls) != NET_NO_SLOT && port_class_paused(net, index, cls) &&
             pfc->cls[cls].until_ps <= now) {
+            tell(net, index, cls, now);
             pause_end(net, index, cls, now);
             expired |= (uint8_t)(1u << cls);
         }

@@ -161,17 +161,28 @@ static void count(struct drops *drops, const struct packet *p)
     drops->bytes += p->frame_bytes;
 }
 
-void network_drop(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason)
+static void tell(const struct network *net, uint32_t port, const struct packet *p,
+                 enum drop_reason reason, struct drop_level level, ps_t now)
+{
+    if (net->ports[port].flags & PORT_TAPPED && net->tap.dropped)
+        net->tap.dropped(net->tap.ctx, port, p, reason, level, now);
+}
+
+void network_drop(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason,
+                  struct drop_level level, ps_t now)
 {
     count(&net->drops[reason], p);
     count(&net->cold[port].dropped, p);
+    tell(net, port, p, reason, level, now);
     packet_end(net, p);
 }
 
-void network_lose(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason)
+void network_lose(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason,
+                  ps_t now)
 {
     count(&net->drops[reason], p);
     count(&net->cold[port].lost, p);
+    tell(net, port, p, reason, (struct drop_level){0}, now);
     packet_end(net, p);
 }
 

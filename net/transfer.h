@@ -6,6 +6,16 @@
 
 #include "engine/units.h"
 
+// The part of a collective that a message belongs to.
+struct message_origin {
+    const char *op;        // name of the operation; NULL = the message belongs to no collective
+    const char *name;      // of the job or the layer
+    uint32_t communicator; // number among those of the job
+    uint32_t collective;   // number among those of the communicator
+    uint32_t chunk, phase; // phase: turn of the dimension
+    uint32_t step;         // of the algorithm
+};
+
 struct transfer_request {
     uint32_t src, dst; // ranks, src != dst
     uint64_t bytes;    // 0 is legal: a message of headers only
@@ -15,6 +25,7 @@ struct transfer_request {
     uint32_t transport;  // number of the transport that carries it; 0 = the default
     bool own_connection; // use a connection of its own (raw flows)
     uint64_t token;      // passed back to the client
+    struct message_origin origin;
 };
 
 // Callbacks of the network to the poster of messages. Each runs within the event that caused it and

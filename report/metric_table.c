@@ -135,9 +135,17 @@ static const struct metric version_rows[] = {
 };
 static METRIC_TABLE(version_table, version_rows);
 
+static bool was_triggered(const void *record)
+{
+    return ((const struct capture_result *)record)->trigger_ps >= 0;
+}
+
 static const struct metric capture_rows[] = {
     {"file", METRIC_WORDS, "name of the capture", TEXT(capture_result, file)},
     {"packets", METRIC_COUNT, "packets written", INTEGER(capture_result, packets)},
+    {"trigger_ns", METRIC_NS,
+     "simulated time of its trigger; null = there is none, or its event did not happen",
+     TIME(capture_result, trigger_ps), .known = was_triggered},
 };
 static METRIC_TABLE(capture_table, capture_rows);
 

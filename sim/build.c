@@ -211,8 +211,6 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     else
         build_packet_network(sim, err);
     build_workload(sim);
-    sim->captures = memory_zeroed(spec->n_captures, sizeof *sim->captures);
-    sim->capture_packets = memory_zeroed(spec->n_captures, sizeof *sim->capture_packets);
     sim_sampler_start(sim);
     if (err->n_errors > errors) {
         sim_free(sim);
@@ -258,10 +256,7 @@ void sim_free(struct sim *sim)
     distribution_free(&sim->stats.slowdown);
     free(sim->stats.ranks);
     free(sim->flow_order);
-    free(sim->captures);
-    free(sim->capture_packets);
+    sim_free_captures(sim);
     free(sim->capture_failure);
-    free(sim->tap_first);
-    free(sim->tap_list);
     free(sim);
 }

@@ -1,108 +1,254 @@
 // SPDX-License-Identifier: MIT
-// Maps the places of a scenario's captures to taps on ports.
+// Opens and closes the captures of a scenario, and passes the packets of watched ports to them.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/memory.h"
-#include "sim/port_patterns.h"
-#include "sim/sim_internal.h"
-#include "wire/address.h"
+#include "engine/text.h"
+#include "sim/capture_places.h"
+#include "trace/capture.h"
+
+#define RING_AUTO_BYTES 64000000
+
+// The captures of every port. A port's last packets tell whether a packet waited for a pause.
+struct watched_port {
+    ps_t last_start_ps[NET_CLASSES];
+    ps_t free_ps; // end of the last transmission
+};
+
+struct captures {
+    struct sim *sim;
+    size_t n;
+    struct capture **list; // [n]; NULL = not open
+    struct capture_count *counts;
+    bool *failed;
+    uint32_t *first; // [port + 1] index into `members`: the captures of each port
+    uint32_t *members;
+    uint32_t *watched_of; // [port] index into `watched`
+    struct watched_port *watched;
+};
+
+/* ---- taps ---- */
+
+// How long a packet that starts now has waited for the end of a pause; 0 = not at all. It is the first
+// of its class since then, and it was in the queue, or the port has not been idle, at the end.
+static ps_t held_ps(const struct network *net, uint32_t port, const struct packet *p, ps_t start_ps,
+                    const struct watched_port *w)
+{
+    const struct pause *pause = &net->pfc[port].cls[p->cls];
+    bool first = p->kind != PACKET_PFC && pause->pauses > 0 && pause->ended_ps <= start_ps &&
+                 pause->ended_ps > w->last_start_ps[p->cls];
+    if (!first || pause->ended_ps <= pause->since_ps)
+        return 0;
+    bool waited = start_ps == pause->ended_ps || w->free_ps == start_ps;
+    return waited ? pause->ended_ps - pause->since_ps : 0;
+}
 
 static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t start_ps, ps_t end_ps)
 {
+    const struct captures *all = ctx;
+    const struct network *net = &all->sim->net;
+    struct watched_port *w = &all->watched[all->watched_of[port]];
+    struct capture_packet report = {.port = port,
+                                    .packet = packet,
+                                    .start_ps = start_ps,
+                                    .end_ps = end_ps,
+                                    .held_ps = held_ps(net, port, packet, start_ps, w),
+                                    .queue_bytes = net->ports[port].queued_bytes};
+    if (packet->kind != PACKET_PFC)
+        w->last_start_ps[packet->cls] = start_ps;
+    w->free_ps = end_ps;
+    for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
+        capture_seen(all->list[all->members[i]], &report);
+}
+
+static void dropped(void *ctx, uint32_t port, const struct packet *packet, enum drop_reason reason,
+                    struct drop_level level, ps_t now)
+{
+    const struct captures *all = ctx;
+    for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
+        capture_dropped(all->list[all->members[i]], port, packet, reason, level, now);
+}
+
+static void paused(void *ctx, uint32_t port, unsigned cls, ps_t length_ps, ps_t now)
+{
+    (void)cls;
+    const struct captures *all = ctx;
+    for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
+        capture_paused(all->list[all->members[i]], port, length_ps, now);
+}
+
+static void watch_ports(struct captures *all, const struct capture_places *places)
+{
+    uint32_t n_ports = all->sim->graph.n_ports, n_watched = 0;
+    all->first = memory_zeroed(n_ports + 1, sizeof *all->first);
+    all->watched_of = memory_zeroed(n_ports, sizeof *all->watched_of);
+    for (size_t c = 0; c < all->n; c++)
+        for (size_t i = 0; i < places[c].n_ports; i++)
+            all->first[places[c].ports[i].port + 1]++;
+    for (uint32_t p = 0; p < n_ports; p++) {
+        all->watched_of[p] = n_watched;
+        n_watched += all->first[p + 1] > 0;
+        if (all->first[p + 1] > 0)
+            network_tap_port(&all->sim->net, p);
+        all->first[p + 1] += all->first[p];
+    }
+    all->members = memory_zeroed(all->first[n_ports], sizeof *all->members);
+    all->watched = memory_zeroed(n_watched, sizeof *all->watched);
+    for (uint32_t w = 0; w < n_watched; w++)
+        for (unsigned cls = 0; cls < NET_CLASSES; cls++)
+            all->watched[w].last_start_ps[cls] = -1;
+    uint32_t *at = memory_zeroed(n_ports, sizeof *at);
+    for (size_t c = 0; c < all->n; c++)
+        for (size_t i = 0; i < places[c].n_ports; i++) {
+            uint32_t p = places[c].ports[i].port;
+            all->members[all->first[p] + at[p]++] = (uint32_t)c;
+        }
+    free(at);
+    all->sim->net.tap = (struct tap){seen, dropped, paused, all};
+}
+
+/* ---- opening ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_live(const struct capture_spec *spec) { return strcmp(spec->file, "-") == 0; }
+
+// By the file's name. On stdout several places need interfaces, and one place is a pcap.
+static enum capture_format format_of(const struct capture_spec *spec)
+{
+    if (spec->format != CAPTURE_BY_NAME)
+        return spec->format == CAPTURE_WANTS_PCAPNG ? CAPTURE_PCAPNG : CAPTURE_PCAP;
+    bool names_it = ends_with(spec->file, ".pcapng") || ends_with(spec->file, ".pcapng.gz");
+    bool several = is_live(spec) && strchr(spec->at, ',') != NULL;
+    return names_it || several ? CAPTURE_PCAPNG : CAPTURE_PCAP;
+}
+
+static uint64_t ring_of(const struct capture_spec *spec, const struct trigger *trigger)
+{
+    if (spec->ring_bytes != CAPTURE_RING_AUTO)
+        return spec->ring_bytes;
+    return trigger->event != TRIGGER_NEVER && !trigger->stops ? RING_AUTO_BYTES : 0;
+}
+
+static const char *port_name(void *ctx, uint32_t port, char *buf, size_t room)
+{
+    char name[2 * GRAPH_NAME];
     const struct sim *sim = ctx;
-    for (uint32_t i = sim->tap_first[port]; i < sim->tap_first[port + 1]; i++)
-        capture_seen(sim->captures[sim->tap_list[i]], port, packet, start_ps, end_ps);
+    snprintf(buf, room, "%s", graph_port_name(&sim->graph, port, name));
+    return buf;
 }
 
-struct place_ports {
-    const struct sim *sim;
-    struct capture_port *list;
-    size_t n, cap;
-    bool one_way; // "a->b" matches this direction only
-};
-
-static void add(struct place_ports *ports, uint32_t port, bool far_end)
+static const char *peer_name(void *ctx, uint32_t port, char *buf, size_t room)
 {
-    const struct graph *g = &ports->sim->graph;
-    uint32_t node = g->ports[port].node;
-    if (ports->n == ports->cap)
-        ports->list = memory_grow(ports->list, &ports->cap, sizeof *ports->list);
-    ports->list[ports->n++] = (struct capture_port){
-        .port = port,
-        .far_end = far_end,
-        .delay_ps = g->ports[port].delay_ps,
-        .src_mac = node < g->n_ranks ? rank_mac(node) : switch_mac(node - g->n_ranks)};
+    char name[GRAPH_NAME];
+    const struct sim *sim = ctx;
+    snprintf(buf, room, "%s", graph_node_name(&sim->graph, sim_peer_node(sim, port), name));
+    return buf;
 }
 
-static void add_place(void *ctx, uint32_t port)
+static struct capture_config config_of(struct sim *sim, const struct capture_spec *spec,
+                                       const struct capture_places *places)
 {
-    struct place_ports *ports = ctx;
-    add(ports, port, false);
-    if (!ports->one_way)
-        add(ports, ports->sim->graph.ports[port].peer, true);
+    struct err ignored = {0};
+    struct trigger trigger;
+    trigger_parse(spec->trigger, "", &trigger, &ignored); // has been checked
+    err_free(&ignored);
+    const char *filter = spec->filter && *spec->filter ? spec->filter : NULL;
+    return (struct capture_config){.format = format_of(spec),
+                                   .gzip = ends_with(spec->file, ".gz"),
+                                   .filter = filter,
+                                   .snaplen = (uint32_t)spec->snaplen_bytes,
+                                   .stamp = (enum capture_stamp)spec->stamp,
+                                   .from_ps = spec->from_ps,
+                                   .to_ps = spec->to_ps,
+                                   .ring_bytes = ring_of(spec, &trigger),
+                                   .trigger = trigger,
+                                   .ports = places->ports,
+                                   .n_ports = places->n_ports,
+                                   .file = {.interfaces = places->interfaces,
+                                            .n_interfaces = places->n_interfaces,
+                                            .names = places->names,
+                                            .n_names = places->n_names},
+                                   .names = {port_name, peer_name, sim},
+                                   .flows = &sim->hosts.flows,
+                                   .meta = &sim->net.meta};
 }
 
-static int open_one(struct sim *sim, size_t c, const char *folder, const char *shown,
-                    struct place_ports *ports, struct err *err)
+static int open_one(struct captures *all, size_t c, const struct capture_output *to,
+                    struct capture_places *places, struct err *err)
 {
+    struct sim *sim = all->sim;
     const struct capture_spec *spec = &sim->spec->captures[c];
-    *ports = (struct place_ports){.sim = sim, .one_way = strstr(spec->at, "->") != NULL};
-    port_patterns_match(&sim->graph, spec->at, add_place, ports);
-    bool live = strcmp(spec->file, "-") == 0;
-    char *path = live ? text_format("-") : text_format("%s/%s", folder, spec->file);
-    char *name = text_format("%s/%s", shown, spec->file);
-    struct capture_config config = {.path = path,
-                                    .name = name,
-                                    .filter = spec->filter && *spec->filter ? spec->filter : NULL,
-                                    .snaplen = (uint32_t)spec->snaplen_bytes,
-                                    .stamp = (enum capture_stamp)spec->stamp,
-                                    .ports = ports->list,
-                                    .n_ports = ports->n,
-                                    .flows = &sim->hosts.flows,
-                                    .meta = &sim->net.meta};
-    sim->captures[c] = capture_open(&config, err);
+    capture_places_find(places, sim, spec->at, "", err);
+    capture_places_describe(places, spec->at, spec->filter && *spec->filter ? spec->filter : NULL);
+    struct capture_config config = config_of(sim, spec, places);
+    char *path = is_live(spec) ? text_format("-") : text_format("%s/%s", to->folder, spec->file);
+    char *name = text_format("%s/%s", to->shown, spec->file);
+    config.path = path;
+    config.name = name;
+    config.file.application = to->program;
+    if (config.format == CAPTURE_PCAPNG) {
+        sim->net.meta.keeps_notes = true;
+        sim_ledger_keep_origins(sim);
+    }
+    all->list[c] = capture_open(&config, err);
     free(path);
     free(name);
-    return sim->captures[c] ? 0 : -1;
+    return all->list[c] ? 0 : -1;
 }
 
-// Build tap_first and tap_list: for every port the captures that watch it.
-static void index_taps(struct sim *sim, const struct place_ports *places)
+int sim_open_captures(struct sim *sim, const struct capture_output *to, struct err *err)
 {
-    sim->tap_first = memory_zeroed(sim->graph.n_ports + 1, sizeof *sim->tap_first);
-    size_t total = 0;
-    for (size_t c = 0; c < sim->spec->n_captures; c++)
-        total += places[c].n;
-    sim->tap_list = memory_zeroed(total, sizeof *sim->tap_list);
-    uint32_t n = 0;
-    for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
-        sim->tap_first[p] = n;
-        for (size_t c = 0; c < sim->spec->n_captures; c++)
-            for (size_t i = 0; i < places[c].n; i++)
-                if (places[c].list[i].port == p) {
-                    network_tap_port(&sim->net, p);
-                    sim->tap_list[n++] = (uint32_t)c;
-                    break; // a capture handles both ends of an inner link in one call
-                }
-    }
-    sim->tap_first[sim->graph.n_ports] = n;
-    sim->net.tap = (struct tap){seen, sim};
+    size_t n = sim->spec->n_captures, errors = err->n_errors;
+    if (n == 0)
+        return 0;
+    struct captures *all = sim->captures = memory_zeroed(1, sizeof *all);
+    all->sim = sim;
+    all->n = n;
+    all->list = memory_zeroed(n, sizeof(struct capture *));
+    all->counts = memory_zeroed(n, sizeof *all->counts);
+    all->failed = memory_zeroed(n, sizeof *all->failed);
+    struct capture_places *places = memory_zeroed(n, sizeof *places);
+    for (size_t c = 0; c < n; c++)
+        open_one(all, c, to, &places[c], err);
+    if (err->n_errors == errors)
+        watch_ports(all, places);
+    for (size_t c = 0; c < n; c++)
+        capture_places_free(&places[c]);
+    free(places);
+    return err->n_errors == errors ? 0 : -1;
 }
 
-static void count_port(void *ctx, uint32_t port)
+/* ---- before the run ---- */
+
+// Compressed, a packet takes about this much whatever its payload, since that is zeros.
+#define GZIP_PACKET_BYTES 100
+#define PCAP_PACKET_BYTES 16
+#define PCAPNG_PACKET_BYTES 140
+
+uint64_t sim_capture_packet_bytes(const struct capture_spec *spec, uint64_t frame_bytes)
 {
-    (void)port;
-    ++*(size_t *)ctx;
+    uint64_t kept = spec->snaplen_bytes < frame_bytes ? spec->snaplen_bytes : frame_bytes;
+    if (ends_with(spec->file, ".gz"))
+        return GZIP_PACKET_BYTES;
+    return kept + (format_of(spec) == CAPTURE_PCAP ? PCAP_PACKET_BYTES : PCAPNG_PACKET_BYTES);
 }
 
 uint32_t sim_capture_ports(const struct sim *sim, size_t c)
 {
-    const char *at = sim->spec->captures[c].at;
-    size_t n = 0;
-    port_patterns_match(&sim->graph, at, count_port, &n);
-    return (uint32_t)(strstr(at, "->") ? n : 2 * n);
+    struct err ignored = {0};
+    struct capture_places places;
+    capture_places_find(&places, sim, sim->spec->captures[c].at, "", &ignored);
+    uint32_t n = (uint32_t)places.n_ports;
+    capture_places_free(&places);
+    err_free(&ignored);
+    return n;
 }
 
 int sim_check_captures(const struct sim *sim, struct err *err)
@@ -110,76 +256,81 @@ int sim_check_captures(const struct sim *sim, struct err *err)
     size_t errors = err->n_errors;
     for (size_t c = 0; c < sim->spec->n_captures; c++) {
         const struct capture_spec *spec = &sim->spec->captures[c];
-        char place[64];
-        size_t n = 0;
-        port_patterns_match(&sim->graph, spec->at, count_port, &n);
-        snprintf(place, sizeof place, "capture[%zu].at", c);
-        if (n == 0)
-            err_add(err, place,
-                    "no place is called \"%s\" (try rank0, leaf0, dim0.sw0 or leaf0->spine0)",
-                    spec->at);
-        snprintf(place, sizeof place, "capture[%zu].filter", c);
+        struct capture_places places;
+        struct trigger trigger;
+        char path[64];
+        snprintf(path, sizeof path, "capture[%zu].at", c);
+        capture_places_find(&places, sim, spec->at, path, err);
+        capture_places_free(&places);
+        snprintf(path, sizeof path, "capture[%zu].filter", c);
         if (spec->filter && *spec->filter)
-            capture_check_filter(spec->filter, (uint32_t)spec->snaplen_bytes, place, err);
+            capture_check_filter(spec->filter, (uint32_t)spec->snaplen_bytes, path, err);
+        snprintf(path, sizeof path, "capture[%zu].trigger", c);
+        trigger_parse(spec->trigger, path, &trigger, err);
     }
     return err->n_errors == errors ? 0 : -1;
 }
 
-int sim_open_captures(struct sim *sim, const char *folder, const char *shown, struct err *err)
-{
-    size_t n = sim->spec->n_captures, errors = err->n_errors;
-    if (n == 0)
-        return 0;
-    struct place_ports *places = memory_zeroed(n, sizeof *places);
-    for (size_t c = 0; c < n; c++)
-        open_one(sim, c, folder, shown, &places[c], err);
-    if (err->n_errors == errors)
-        index_taps(sim, places);
-    for (size_t c = 0; c < n; c++)
-        free(places[c].list);
-    free(places);
-    return err->n_errors == errors ? 0 : -1;
-}
+/* ---- during and after the run ---- */
 
-// The first capture on disk that could not be written, or n_captures.
-static size_t failed_capture(const struct sim *sim)
+void sim_advance_captures(struct sim *sim)
 {
-    size_t c = 0;
-    while (c < sim->spec->n_captures && !(sim->captures[c] && capture_error(sim->captures[c])))
-        c++;
-    return c;
+    const struct captures *all = sim->captures;
+    ps_t now = sim->engine.now_ps;
+    for (uint32_t p = 0; p < sim->net.n_ports; p++)
+        if (sim->net.ports[p].flags & PORT_TAPPED)
+            port_catch_up(&sim->net, p, now);
+    for (size_t c = 0; c < all->n; c++) {
+        if (!all->list[c])
+            continue;
+        capture_advance(all->list[c], now);
+        int error = capture_error(all->list[c]);
+        if (error && !sim->capture_failure) {
+            sim->capture_failure = text_format("the capture %s cannot be written: %s",
+                                               sim->spec->captures[c].file, strerror(error));
+            engine_stop(&sim->engine);
+        }
+    }
 }
-
-void sim_end_if_capture_failed(struct sim *sim)
-{
-    size_t c = failed_capture(sim);
-    if (sim->capture_failure || c == sim->spec->n_captures)
-        return;
-    sim->capture_failure =
-        text_format("the capture %s cannot be written: %s", sim->spec->captures[c].file,
-                    strerror(capture_error(sim->captures[c])));
-    engine_stop(&sim->engine);
-}
-
-#define CAPTURE_FAILED UINT64_MAX
 
 bool sim_capture_failed(const struct sim *sim, size_t c)
 {
-    return sim->capture_packets[c] == CAPTURE_FAILED;
+    return sim->captures && sim->captures->failed[c];
+}
+
+struct capture_count sim_capture_count(const struct sim *sim, size_t c)
+{
+    struct capture_count none = {0, PS_NEVER};
+    return sim->captures && !sim->captures->failed[c] ? sim->captures->counts[c] : none;
 }
 
 int sim_close_captures(struct sim *sim, struct err *err)
 {
+    struct captures *all = sim->captures;
     int status = 0;
-    for (size_t c = 0; c < sim->spec->n_captures; c++) {
-        if (sim->captures[c] &&
-            capture_close(sim->captures[c], &sim->capture_packets[c], err) != 0) {
-            sim->capture_packets[c] = CAPTURE_FAILED;
+    for (size_t c = 0; all && c < all->n; c++) {
+        if (all->list[c] && capture_close(all->list[c], &all->counts[c], err) != 0) {
+            all->failed[c] = true;
             status = -1;
         }
-        sim->captures[c] = NULL;
+        all->list[c] = NULL;
     }
     return status;
+}
+
+void sim_free_captures(struct sim *sim)
+{
+    struct captures *all = sim->captures;
+    if (!all)
+        return;
+    free(all->list);
+    free(all->counts);
+    free(all->failed);
+    free(all->first);
+    free(all->members);
+    free(all->watched_of);
+    free(all->watched);
+    free(all);
 }
 
 int sim_write_qpmap(const struct sim *sim, const char *path, struct err *err)

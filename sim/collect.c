@@ -214,6 +214,15 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     r->retransmitted = counters->retransmitted;
 }
 
+static struct capture_result capture_result(const struct sim *sim, size_t c)
+{
+    struct capture_count count = sim_capture_count(sim, c);
+    return (struct capture_result){.file = sim->spec->captures[c].file,
+                                   .packets = count.packets,
+                                   .trigger_ps =
+                                       count.trigger_ps == PS_NEVER ? -1 : count.trigger_ps};
+}
+
 static void collect_machine(const struct sim *sim, struct result *r)
 {
     struct rusage usage;
@@ -226,8 +235,7 @@ static void collect_machine(const struct sim *sim, struct result *r)
     r->n_captures = sim->spec->n_captures;
     r->captures = memory_zeroed(r->n_captures, sizeof *r->captures);
     for (size_t c = 0; c < r->n_captures; c++)
-        r->captures[c] = (struct capture_result){
-            sim->spec->captures[c].file, sim_capture_failed(sim, c) ? 0 : sim->capture_packets[c]};
+        r->captures[c] = capture_result(sim, c);
 }
 
 static void collect_status(const struct sim *sim, struct result *r)

@@ -93,10 +93,8 @@ static uint64_t capture_bytes(const struct sim *sim, double hops)
 {
     double bytes = 0, per_port = hops / (sim->graph.n_ports > 0 ? sim->graph.n_ports : 1);
     for (size_t c = 0; c < sim->spec->n_captures; c++) {
-        const struct capture_spec *capture = &sim->spec->captures[c];
-        uint64_t frame = smallest_mtu(sim) + 82;
-        uint64_t kept = capture->snaplen_bytes < frame ? capture->snaplen_bytes : frame;
-        bytes += per_port * sim_capture_ports(sim, c) * (16 + (double)kept);
+        uint64_t each = sim_capture_packet_bytes(&sim->spec->captures[c], smallest_mtu(sim) + 82);
+        bytes += per_port * sim_capture_ports(sim, c) * (double)each;
     }
     return (uint64_t)bytes;
 }

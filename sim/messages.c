@@ -29,7 +29,8 @@ struct ledger {
     struct entry *entries;
     size_t cap;
     uint32_t n, free_head;
-    uint32_t *n_posted; // [rank]
+    struct message_origin *origins; // [entry]; NULL unless packets have notes
+    uint32_t *n_posted;             // [rank]
     uint64_t n_messages;
 };
 
@@ -40,8 +41,11 @@ static uint32_t entry_alloc(struct ledger *l)
         l->free_head = l->entries[slot].next_free;
         return slot;
     }
-    if (l->n == l->cap)
+    if (l->n == l->cap) {
         l->entries = memory_grow(l->entries, &l->cap, sizeof *l->entries);
+        if (l->origins)
+            l->origins = memory_resize(l->origins, l->cap, sizeof *l->origins);
+    }
     return l->n++;
 }
 
@@ -67,9 +71,19 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
                                       .posted_ps = now,
                                       .posted = path_take(&l->sim->path_book, now),
                                       .delivered_ps = PS_NEVER};
+    if (l->origins)
+        l->origins[slot] = request->origin;
     struct transfer_request below = *request;
     below.token = slot;
     hosts_post(&l->sim->hosts, &below, now);
+}
+
+static void note(void *ctx, uint64_t slot, struct packet_note *note)
+{
+    const struct ledger *l = ctx;
+    note->message = l->entries[slot].number;
+    note->origin = l->origins[slot];
+    note->set |= NOTE_MESSAGE;
 }
 
 /* ---- critical paths ---- */
@@ -301,6 +315,7 @@ void sim_ledger_init(struct sim *sim)
     sim->hosts.client = (struct host_client){delivered, sent, failed, l};
     sim->hosts.observer = (struct host_observer){.posted = posted_ps,
                                                  .last_packet = last_packet,
+                                                 .note = note,
                                                  .timed_out = timed_out,
                                                  .message_ended = message_ended,
                                                  .ctx = l};
@@ -313,10 +328,18 @@ void sim_ledger_set_client(struct sim *sim, struct transfer_client client)
     sim->ledger->client = client;
 }
 
+void sim_ledger_keep_origins(struct sim *sim)
+{
+    struct ledger *l = sim->ledger;
+    if (l && !l->origins)
+        l->origins = memory_zeroed(l->cap > 0 ? l->cap : 1, sizeof *l->origins);
+}
+
 void sim_ledger_free(struct sim *sim)
 {
     if (sim->ledger) {
         free(sim->ledger->entries);
+        free(sim->ledger->origins);
         free(sim->ledger->n_posted);
     }
     free(sim->ledger);

@@ -262,6 +262,7 @@ struct series {
 struct capture_result {
     const char *file;
     uint64_t packets;
+    ps_t trigger_ps; // -1 = there is no trigger, or its event did not happen
 };
 
 // Counts over all TCP connections (transport/transport.h).

@@ -68,17 +68,7 @@ static void on_progress(void *ctx)
     run->watch->progress(run->watch->ctx, &p);
 }
 
-static void on_batch(void *ctx)
-{
-    struct sim *sim = ((struct running *)ctx)->sim;
-    for (uint32_t p = 0; p < sim->net.n_ports; p++)
-        if (sim->net.ports[p].flags & PORT_TAPPED)
-            port_catch_up(&sim->net, p, sim->engine.now_ps);
-    for (size_t c = 0; c < sim->spec->n_captures; c++)
-        if (sim->captures[c])
-            capture_advance(sim->captures[c], sim->engine.now_ps);
-    sim_end_if_capture_failed(sim);
-}
+static void on_batch(void *ctx) { sim_advance_captures(((struct running *)ctx)->sim); }
 
 // The memory pools of packets cannot be moved, so the run ends before they are full.
 static bool memory_low(void *ctx)
@@ -111,10 +101,11 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     }
     struct loop_limits loop = {.progress_s = watch ? watch->progress_s : 0,
                                .wall_s = limits->wall_s,
-                               .events = limits->events};
+                               .events = limits->events,
+                               .pace_ps = watch ? watch->pace_ps : 0};
     struct loop_hooks hooks = {.ctx = &run,
                                .progress = on_progress,
-                               .batch = sim->spec->n_captures ? on_batch : NULL,
+                               .batch = sim->captures ? on_batch : NULL,
                                .memory_low = memory_low};
     double cpu = cpu_seconds(), wall = monotonic_s();
     if (!workload_done(&sim->workload))

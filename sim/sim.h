@@ -25,9 +25,16 @@ void sim_set_plain(struct sim *sim);
 // errors; opens no file.
 int sim_check_captures(const struct sim *sim, struct err *err);
 
+// Where captures are written.
+struct capture_output {
+    const char *folder;  // of the files
+    const char *shown;   // the folder in messages
+    const char *program; // name and version of this program, for the files
+};
+
 // Open the captures, which must have been checked, in `folder` (file "-" is stdout); errors show
 // the folder as `shown`. Returns 0, or -1 with errors.
-int sim_open_captures(struct sim *sim, const char *folder, const char *shown, struct err *err);
+int sim_open_captures(struct sim *sim, const struct capture_output *to, struct err *err);
 
 // Run to the end. `watch` may be NULL; progress is called every `progress_s` of wall time.
 struct sim_progress {
@@ -36,6 +43,7 @@ struct sim_progress {
     uint64_t packet_hops, events;
 };
 struct sim_watch {
+    double pace_ps; // simulated time allowed per second of wall time; 0 = as fast as possible
     void *ctx;
     void (*progress)(void *ctx, const struct sim_progress *p); // may be NULL
     bool (*memory_low)(void *ctx); // the run ends when it returns true; may be NULL

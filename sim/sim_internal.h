@@ -39,6 +39,7 @@ struct job_stats {
     ps_t end_ps; // of the last completed message
 };
 
+struct captures;
 struct change_timer;
 struct ledger;
 struct ideal_paths;
@@ -99,17 +100,19 @@ struct sim {
     uint32_t *fault_ports; // the ports of all faults, concatenated
     size_t n_fault_ports, cap_fault_ports;
     struct sampler *sampler;
-    struct capture **captures; // [spec->n_captures]
-    uint64_t *capture_packets;
+    struct captures *captures; // NULL = not opened
     char *capture_failure; // set if a capture could not be written, which ends the run; else NULL
-    uint32_t *tap_first;   // [port + 1] index into tap_list: the captures of each port
-    uint32_t *tap_list;
     double wall_s, cpu_s;
 };
 
-void sim_end_if_capture_failed(struct sim *sim);
+// Write the packets of all captures whose order is final; ends the run if a file cannot be written.
+void sim_advance_captures(struct sim *sim);
+void sim_free_captures(struct sim *sim);
+struct capture_count sim_capture_count(const struct sim *sim, size_t c);
 // number of link directions that it captures
 uint32_t sim_capture_ports(const struct sim *sim, size_t c);
+// bytes in its file of a packet whose frame has this length, about
+uint64_t sim_capture_packet_bytes(const struct capture_spec *spec, uint64_t frame_bytes);
 static inline bool sim_is_analytical(const struct sim *sim)
 {
     return sim->spec->network == NETWORK_ANALYTICAL;
@@ -117,6 +120,8 @@ static inline bool sim_is_analytical(const struct sim *sim)
 void sim_ledger_init(struct sim *sim); // sets sim->transfer to the hosts', with records
 void sim_ledger_set_client(struct sim *sim, struct transfer_client client);
 void sim_ledger_free(struct sim *sim);
+// Keep what collective each message belongs to, for the notes of packets. To be called before the run.
+void sim_ledger_keep_origins(struct sim *sim);
 void sim_ledger_running(struct sim *sim); // makes records of unfinished messages
 uint64_t sim_ledger_messages(const struct sim *sim);
 // Store and count a message that has finished or that the end of the run has cut off.

@@ -45,10 +45,18 @@ _Static_assert(offsetof(struct dim_spec, cc_params) ==
                "the first stack and its members are the same");
 
 struct capture_spec {
-    const char *at, *file, *filter; // at: port pattern; filter "" = all packets; file "-" = stdout
+    const char *at;      // port patterns, with commas between them
+    const char *file;    // "-" = stdout
+    const char *filter;  // "" = all packets
+    const char *trigger; // as in trace/trigger.h; "" = none
+    int format;          // enum capture_wants
+    int stamp;           // enum capture_stamp: 0 first bit, 1 last bit
     uint64_t snaplen_bytes;
-    int stamp; // enum capture_stamp: 0 first bit, 1 last bit
+    uint64_t ring_bytes; // CAPTURE_RING_AUTO = chosen by the trigger; 0 = write all
+    ps_t from_ps, to_ps; // PS_NEVER = no end
 };
+#define CAPTURE_RING_AUTO UINT64_MAX
+enum capture_wants { CAPTURE_BY_NAME, CAPTURE_WANTS_PCAP, CAPTURE_WANTS_PCAPNG };
 
 // A fault: what happens to all links that match the pattern.
 struct fault_spec {

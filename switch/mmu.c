@@ -144,6 +144,25 @@ bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
     return true;
 }
 
+struct mmu_level mmu_ingress_level(const struct mmu *mmu, uint32_t port, uint32_t cls)
+{
+    const struct mmu_ingress *in = ingress_of(mmu, port, cls);
+    return (struct mmu_level){.bytes = (uint64_t)in->bytes + in->headroom_bytes,
+                              .limit_bytes =
+                                  mmu->config.reserve_bytes + threshold(mmu, mmu->alpha[cls])};
+}
+
+struct mmu_level mmu_drop_level(const struct mmu *mmu, uint32_t port, uint32_t cls,
+                                struct mmu_queue egress)
+{
+    const struct mmu_ingress *in = ingress_of(mmu, port, cls);
+    if (in->headroom_limit > 0)
+        return (struct mmu_level){in->headroom_bytes, in->headroom_limit};
+    if (mmu->limited)
+        return (struct mmu_level){egress.bytes, mmu->config.queue_limit.bytes};
+    return (struct mmu_level){egress.bytes, threshold(mmu, mmu->alpha[cls])};
+}
+
 uint64_t mmu_headroom_bytes(const struct headroom_link *l)
 {
     // Bytes that the sender's direction carries in a time, rounded up.

@@ -106,6 +106,17 @@ bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t
 // ingress.
 bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
 
+// What an ingress holds and may hold at present, reserve included: where a lossless class goes to XOFF.
+struct mmu_level {
+    uint64_t bytes, limit_bytes;
+};
+struct mmu_level mmu_ingress_level(const struct mmu *mmu, uint32_t port, uint32_t cls);
+
+// Why mmu_admit() has just dropped a packet for the queue `egress`: the headroom of a lossless ingress
+// and its size, or the queue of a lossy class and its limit.
+struct mmu_level mmu_drop_level(const struct mmu *mmu, uint32_t port, uint32_t cls,
+                                struct mmu_queue egress);
+
 // Returns the bytes of shared buffer that an ingress holds.
 uint64_t mmu_ingress_shared(const struct mmu *mmu, uint32_t port, uint32_t cls);
 

@@ -64,22 +64,35 @@ static void refresh_arm(struct switches *sw, uint32_t port, ps_t now)
     sim_timer_start(sw->net->engine, &sp->refresh, now + sp->refresh_every_ps);
 }
 
+static struct pfc_cause cause_of(const struct switches *sw, const struct switch_node *s,
+                                 uint32_t port, unsigned cls)
+{
+    struct mmu_level level =
+        mmu_ingress_level(&s->mmu, port - s->first_port, mmu_class(sw->net, cls));
+    return (struct pfc_cause){.held_bytes = level.bytes, .limit_bytes = level.limit_bytes};
+}
+
 // Pause a class of the sender at the other end of a port. A refresh covers all paused classes at
 // once, so the timer of the first class is early enough for the others.
-static void send_xoff(struct switches *sw, const struct switch_node *s, uint32_t port, unsigned cls,
-                      ps_t now)
+static void send_xoff(struct switches *sw, const struct switch_node *s, uint32_t port,
+                      const struct packet *trigger, ps_t now)
 {
     struct switch_port *sp = &sw->ports[port];
-    port_send_pfc(sw->net, port, (uint8_t)(1u << cls), s->quanta, now);
+    unsigned cls = trigger->cls;
+    struct pfc_cause cause = cause_of(sw, s, port, cls);
+    cause.trigger = trigger;
+    port_send_pfc(sw->net, port, (uint8_t)(1u << cls), s->quanta, &cause, now);
     if (sp->xoff_sent == 0)
         refresh_arm(sw, port, now);
     sp->xoff_sent |= (uint8_t)(1u << cls);
 }
 
-static void send_xon(struct switches *sw, uint32_t port, unsigned cls, ps_t now)
+static void send_xon(struct switches *sw, const struct switch_node *s, uint32_t port, unsigned cls,
+                     ps_t now)
 {
     struct switch_port *sp = &sw->ports[port];
-    port_send_pfc(sw->net, port, (uint8_t)(1u << cls), 0, now);
+    struct pfc_cause cause = cause_of(sw, s, port, cls);
+    port_send_pfc(sw->net, port, (uint8_t)(1u << cls), 0, &cause, now);
     sp->xoff_sent &= (uint8_t) ~(1u << cls);
     if (sp->xoff_sent == 0)
         sim_timer_stop(&sp->refresh);
@@ -133,6 +146,16 @@ __attribute__((noinline)) static void stamp(struct switches *sw, const struct sw
     }
 }
 
+static void note_mark(const struct switches *sw, uint32_t port, const struct packet *p,
+                      uint64_t queue_bytes)
+{
+    struct packet_note *note = meta_note(&sw->net->meta, p->meta);
+    note->set |= NOTE_MARK;
+    note->mark_port = port;
+    note->mark_queue_bytes = queue_bytes;
+    note->mark_probability = marking_probability(switch_marking(sw, port, p->cls), queue_bytes);
+}
+
 __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t port,
                                                 struct packet *p, uint64_t queue_bytes)
 {
@@ -140,6 +163,8 @@ __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t po
     if (marking_draw(switch_marking(sw, port, p->cls), queue_bytes, &sp->rng)) {
         p->flags |= PACKET_CE;
         sp->marked++;
+        if (sw->net->meta.keeps_notes)
+            note_mark(sw, port, p, queue_bytes);
     }
 }
 
@@ -207,6 +232,15 @@ static enum drop_reason drop_reason(const struct switch_node *s, const struct pa
     return s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD;
 }
 
+static struct drop_level drop_level(const struct switches *sw, const struct switch_node *s,
+                                    uint32_t local, uint32_t out, const struct packet *p)
+{
+    const struct queue *queue = port_queue(sw->net, out, sw->net->slot_of_class[p->cls]);
+    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+    struct mmu_level level = mmu_drop_level(&s->mmu, local, mmu_class(sw->net, p->cls), egress);
+    return (struct drop_level){level.bytes, level.limit_bytes};
+}
+
 // Admit or drop a packet that mmu_admit_fast() has refused.
 __attribute__((noinline)) static enum mmu_verdict admit(struct switches *sw, struct switch_node *s,
                                                         uint32_t local, uint32_t out,
@@ -239,11 +273,12 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (s->mmu.n_xoff == 1)
             set_departure_events(sw, s, true, now);
-        send_xoff(sw, s, in, p->cls, now);
+        send_xoff(sw, s, in, p, now);
         vote_for_xoff_cause(sw, in, out);
     }
     if (verdict >= MMU_DROP) {
-        network_drop(net, out, p, drop_reason(s, p, verdict));
+        network_drop(net, out, p, drop_reason(s, p, verdict), drop_level(sw, s, local, out, p),
+                     now);
         return;
     }
     if (s->marking && is_markable_class(p))
@@ -258,7 +293,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     struct switch_node *s = switch_of(sw, node);
     uint32_t out_local = p->onward;
     if (out_local == PACKET_UNDECIDED && !route(sw, s, p, &out_local, now)) {
-        network_drop(net, s->first_port + local, p, DROP_NO_ROUTE);
+        network_drop(net, s->first_port + local, p, DROP_NO_ROUTE, (struct drop_level){0}, now);
         return;
     }
     uint32_t out = s->node_port + out_local;
@@ -293,7 +328,7 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
 static void release_resumes(struct switches *sw, struct switch_node *s, const struct packet *p,
                             ps_t now)
 {
-    send_xon(sw, s->first_port + p->ingress, p->cls, now);
+    send_xon(sw, s, s->first_port + p->ingress, p->cls, now);
     if (s->mmu.n_xoff == 0)
         set_departure_events(sw, s, false, now);
 }
@@ -330,7 +365,7 @@ static void on_refresh(struct engine *engine, struct sim_timer *timer, int reven
         (struct switch_port *)((char *)timer - offsetof(struct switch_port, refresh));
     uint32_t port = (uint32_t)(sp - sw->ports);
     const struct switch_node *s = switch_of_port(sw, port);
-    port_send_pfc(sw->net, port, sp->xoff_sent, s->quanta, engine->now_ps);
+    port_send_pfc(sw->net, port, sp->xoff_sent, s->quanta, NULL, engine->now_ps);
     refresh_arm(sw, port, engine->now_ps);
 }
 

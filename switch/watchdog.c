@@ -16,7 +16,8 @@ static void on_detected(struct switches *sw, struct watchdog *w, ps_t now)
     port_catch_up(net, w->port, now);
     w->fired++;
     while (port_drop_head(net, w->port, slot, &p, now)) {
-        network_drop(net, w->port, &p, DROP_WATCHDOG);
+        struct drop_level level = {port_queue(net, w->port, slot)->bytes + p.frame_bytes, 0};
+        network_drop(net, w->port, &p, DROP_WATCHDOG, level, now);
         switch_release(sw, s, &p, now);
     }
     w->restoring = true;

@@ -1,138 +1,115 @@
 // SPDX-License-Identifier: MIT
 // Captures: packets of several ports, written to one file in order of time.
 //
-// A port reports its packets in order of their start, but ports are not ordered among each other,
-// and records of far ends and last bits have later times than the report. Records therefore wait in
-// a heap until the clock has passed them. The file is ordered by (time, port, near end before far
-// end, order at the port), whatever the order of reports. Headers are encoded only when a record is
-// written, and only up to the snaplen. A capture never disturbs the simulation: capture_close()
-// reports write errors.
+// Packets are encoded when they are reported, since their meta-data and their flow's connection
+// numbers change, and wait in a heap until their order is final (trace/record_heap.h). A capture never
+// disturbs the simulation: capture_close() reports write errors.
 
 #include "trace/capture.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
-#include "trace/capture_file.h"
+#include "trace/filter.h"
 #include "trace/int_trailer.h"
 #include "trace/pfc.h"
-#include "wire/frame.h"
+#include "trace/record_heap.h"
+#include "trace/record_queue.h"
 #include "wire/ip.h"
 
-// Upper limit of a frame: Ethernet header, IP packet and the largest trailer.
-#define FRAME_MAX (ETHERNET_BYTES + 2 * 65536)
-
-struct record {
-    ps_t time_ps;
-    uint32_t source; // index into capture.ports
-    uint32_t order;  // order at that source; wraps, so it is compared by difference
-    struct packet packet;
-    // Copies at transmission time, because a fresh connection gets new numbers for every message.
-    struct packet_meta meta;
-    struct flow_id id;
-    struct sack_block sacks[META_SACKS];
-    uint8_t trailer[INT_TRAILER_MAX];
-};
+#define FRAME_MAX (ETHERNET_BYTES + 2 * 65536) // upper limit of a frame with its trailer
+#define ORDER_BITS 40                          // packets of a source: 10^12
 
 struct source {
     struct capture_port port;
-    uint32_t seen;
+    uint64_t seen, dropped; // packets so far
 };
 
 struct capture {
     /* config */
-    const struct flow_ids *flows;
-    enum capture_stamp stamp;
-    const struct meta_pool *meta;
-    struct source *sources; // sorted by port, near end first
+    struct capture_config config; // without `ports` and `file`, which the caller owns
+    uint32_t snaplen;
+    struct filter *filter;  // NULL = all packets
+    struct source *sources; // sorted by port
     size_t n_sources;
     /* state */
-    struct capture_file *file;
-    struct record *heap; // ordered by record_before
-    size_t n, cap;
-    uint8_t *frame; // the first bytes of one frame
-    size_t frame_bytes;
+    struct output *output;
+    struct pcap_writer *pcap; // NULL: pcapng
+    struct record_heap waiting;
+    struct record_queue ring;
+    uint64_t ring_bytes; // of the ring's records in the file
+    ps_t trigger_ps;     // PS_NEVER = not yet
+    bool ended;          // nothing more is written
+    uint64_t packets;    // written
+    struct frame frame;
 };
 
 int capture_check_filter(const char *filter, uint32_t snaplen, const char *path, struct err *err)
 {
-    return capture_file_check_filter(filter, snaplen, path, err);
+    struct filter *f = filter ? filter_new(filter, snaplen, path, err) : NULL;
+    bool good = f || !filter;
+    filter_free(f);
+    return good ? 0 : -1;
 }
+
+/* ---- opening ---- */
 
 static int source_compare(const void *a, const void *b)
 {
     const struct capture_port *x = &((const struct source *)a)->port;
     const struct capture_port *y = &((const struct source *)b)->port;
-    if (x->port != y->port)
-        return x->port < y->port ? -1 : 1;
-    return (int)x->far_end - (int)y->far_end;
+    return x->port < y->port ? -1 : x->port > y->port;
 }
 
 static void capture_free(struct capture *c)
 {
+    filter_free(c->filter);
+    record_heap_free(&c->waiting);
+    record_queue_free(&c->ring);
     free(c->sources);
-    free(c->heap);
-    free(c->frame);
     free(c);
+}
+
+static void begin_file(struct capture *c, const struct capture_config *config)
+{
+    struct capture_file_config file = config->file;
+    file.snaplen = c->snaplen;
+    if (config->format == CAPTURE_PCAPNG)
+        pcapng_begin(c->output, &file);
+    else
+        c->pcap = pcap_begin(c->output, &file);
+    capture_advance(c, 0); // a live reader sees the header
 }
 
 struct capture *capture_open(const struct capture_config *config, struct err *err)
 {
-    uint32_t snaplen = config->snaplen < FRAME_MAX ? config->snaplen : FRAME_MAX;
-    struct capture_file *file = capture_file_open(
-        config->path, config->name ? config->name : config->path, config->filter, snaplen, err);
-    if (!file)
-        return NULL;
+    const char *name = config->name ? config->name : config->path;
     struct capture *c = memory_zeroed(1, sizeof *c);
-    c->flows = config->flows;
-    c->stamp = config->stamp;
-    c->meta = config->meta;
-    c->file = file;
-    c->frame = memory_zeroed(snaplen, 1);
-    c->frame_bytes = snaplen;
+    c->config = *config;
+    c->snaplen = config->snaplen < FRAME_MAX ? config->snaplen : FRAME_MAX;
+    c->trigger_ps = PS_NEVER;
+    if (config->filter && !(c->filter = filter_new(config->filter, c->snaplen, name, err))) {
+        capture_free(c);
+        return NULL;
+    }
+    if (!(c->output = output_open(config->path, name, config->gzip, err))) {
+        capture_free(c);
+        return NULL;
+    }
     c->n_sources = config->n_ports;
     c->sources = memory_zeroed(c->n_sources, sizeof *c->sources);
     for (size_t i = 0; i < c->n_sources; i++)
         c->sources[i].port = config->ports[i];
     qsort(c->sources, c->n_sources, sizeof *c->sources, source_compare);
+    begin_file(c, config);
     return c;
 }
 
-static bool record_before(const struct record *a, const struct record *b)
-{
-    if (a->time_ps != b->time_ps)
-        return a->time_ps < b->time_ps;
-    if (a->source != b->source)
-        return a->source < b->source;
-    return (int32_t)(a->order - b->order) < 0;
-}
+/* ---- records ---- */
 
-static void heap_push(struct capture *c, const struct record *r)
-{
-    if (c->n == c->cap)
-        c->heap = memory_grow(c->heap, &c->cap, sizeof *c->heap);
-    size_t at = c->n++;
-    for (; at && record_before(r, &c->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        c->heap[at] = c->heap[(at - 1) / 2];
-    c->heap[at] = *r;
-}
-
-static void heap_pop(struct capture *c)
-{
-    struct record last = c->heap[--c->n];
-    size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < c->n; at = child) {
-        if (child + 1 < c->n && record_before(&c->heap[child + 1], &c->heap[child]))
-            child++;
-        if (!record_before(&c->heap[child], &last))
-            break;
-        c->heap[at] = c->heap[child];
-    }
-    c->heap[at] = last;
-}
-
-// Returns the first source of `port`, or the index where it would be inserted.
-static size_t source_find(const struct capture *c, uint32_t port)
+// Returns the source of a port, or NULL if the capture does not have it.
+static struct source *source_of(const struct capture *c, uint32_t port)
 {
     size_t low = 0, high = c->n_sources;
     while (low < high) {
@@ -142,69 +119,237 @@ static size_t source_find(const struct capture *c, uint32_t port)
         else
             high = mid;
     }
-    return low;
+    return low < c->n_sources && c->sources[low].port.port == port ? &c->sources[low] : NULL;
 }
 
-void capture_seen(struct capture *c, uint32_t port, const struct packet *packet, ps_t start_ps,
-                  ps_t end_ps)
+static const struct flow_id *flow_of(const struct capture *c, const struct packet *p)
 {
-    ps_t stamp_ps = c->stamp == CAPTURE_LAST_BIT ? end_ps : start_ps;
-    for (size_t i = source_find(c, port); i < c->n_sources; i++) {
-        struct source *source = &c->sources[i];
-        if (source->port.port != port)
-            break;
-        struct record r = {
-            .time_ps = stamp_ps + (source->port.far_end ? source->port.delay_ps : 0),
-            .source = (uint32_t)i,
-            .order = source->seen++,
-            .packet = *packet,
-            .meta = *meta_at(c->meta, packet->meta),
-        };
-        if (packet->kind != PACKET_PFC)
-            r.id = c->flows->ids[packet->flow];
-        if (r.id.int_bytes > 0)
-            int_trailer_put(r.trailer, r.id.int_bytes, &r.meta, meta_hops(c->meta, packet->meta));
-        for (unsigned n = 0; n < r.meta.n_sacks; n++)
-            r.sacks[n] = c->meta->sacks[(size_t)packet->meta * META_SACKS + n];
-        heap_push(c, &r);
-    }
+    return p->kind == PACKET_PFC ? NULL : &c->config.flows->ids[p->flow];
 }
 
-static void record_write(struct capture *c, const struct record *r)
+static void encode(struct capture *c, const struct source *source, const struct packet *p)
 {
-    const struct packet *p = &r->packet;
-    size_t len, kept;
-    if (p->kind == PACKET_PFC) {
-        len = PFC_FRAME_BYTES;
-        kept = pfc_encode(c->sources[r->source].port.src_mac, packet_pfc_classes(p),
-                          packet_pfc_quanta(p), c->frame, c->frame_bytes);
-    } else {
-        struct frame_source source = {p, &r->meta, &r->id, r->sacks, r->trailer};
-        kept = r->id.frames->encode(&source, c->frame, c->frame_bytes, &len);
+    const struct packet_meta *meta = meta_at(c->config.meta, p->meta);
+    const struct flow_id *id = flow_of(c, p);
+    uint8_t trailer[INT_TRAILER_MAX];
+    if (!id) {
+        pfc_encode(source->port.src_mac, packet_pfc_classes(p), packet_pfc_quanta(p), &c->frame);
+        return;
     }
-    capture_file_put(c->file, ns_of_ps(r->time_ps), c->frame, kept, len);
+    if (id->int_bytes > 0)
+        int_trailer_put(trailer, id->int_bytes, meta, meta_hops(c->config.meta, p->meta));
+    struct frame_source from = {
+        .packet = p,
+        .meta = meta,
+        .flow = id,
+        .sacks = meta->n_sacks > 0 ? &c->config.meta->sacks[(size_t)p->meta * META_SACKS] : NULL,
+        .trailer = id->int_bytes > 0 ? trailer : NULL};
+    id->frames->encode(&from, &c->frame);
+}
+
+// Add the packet of `facts`, encoded in c->frame, to those that wait.
+static void add(struct capture *c, uint64_t order, uint32_t interface, ps_t time_ps,
+                const struct facts_source *facts)
+{
+    const struct frame *f = &c->frame;
+    size_t room = f->head_bytes + f->tail_bytes + (facts ? FACTS_MAX : 0);
+    struct record *r = record_heap_new(&c->waiting, room);
+    size_t length = frame_bytes(f), kept = length < c->snaplen ? length : c->snaplen;
+    size_t head = f->head_bytes < kept ? f->head_bytes : kept;
+    size_t zeros = f->zero_bytes < kept - head ? f->zero_bytes : kept - head;
+    *r = (struct record){.time_ps = time_ps,
+                         .interface = interface,
+                         .length = (uint32_t)length,
+                         .zero_bytes = (uint32_t)zeros,
+                         .head_bytes = (uint16_t)head,
+                         .tail_bytes = (uint16_t)(kept - head - zeros)};
+    memcpy(r->bytes, f->head, r->head_bytes);
+    memcpy(r->bytes + head, f->tail, r->tail_bytes);
+    if (facts)
+        r->option_bytes =
+            (uint16_t)facts_put(r->bytes + head + r->tail_bytes, facts, &c->config.names);
+    record_heap_push(&c->waiting, order);
+}
+
+static struct facts_source facts_of(const struct capture *c, const struct source *source,
+                                    const struct packet *p)
+{
+    const struct packet_meta *meta = meta_at(c->config.meta, p->meta);
+    const struct packet_note *note = meta_note(c->config.meta, p->meta);
+    bool triggered = p->kind == PACKET_PFC && note && note->set & NOTE_TRIGGER;
+    return (struct facts_source){.port = source->port.port,
+                                 .outbound = !source->port.far_end,
+                                 .packet = p,
+                                 .flow = flow_of(c, p),
+                                 .trigger =
+                                     triggered ? &c->config.flows->ids[note->trigger_flow] : NULL,
+                                 .note = note,
+                                 .seq = meta->seq,
+                                 .sent_ps = meta->sent_ps};
+}
+
+/* ---- triggers ---- */
+
+static void trigger_at(struct capture *c, ps_t now)
+{
+    if (now < c->trigger_ps && now >= c->config.from_ps)
+        c->trigger_ps = now;
+}
+
+void capture_paused(struct capture *c, uint32_t port, ps_t length_ps, ps_t now)
+{
+    const struct trigger *t = &c->config.trigger;
+    if (t->event == TRIGGER_PAUSE && length_ps > t->longer_ps && source_of(c, port))
+        trigger_at(c, now);
+}
+
+static void check_trigger(struct capture *c, const struct capture_packet *seen)
+{
+    const struct trigger *t = &c->config.trigger;
+    if (t->event == TRIGGER_QUEUE && seen->queue_bytes > t->above_bytes)
+        trigger_at(c, seen->start_ps);
+    if (t->event == TRIGGER_RETRANSMISSION && seen->packet->flags & PACKET_RETX &&
+        seen->packet->kind == PACKET_DATA)
+        trigger_at(c, seen->start_ps);
+}
+
+/* ---- reports ---- */
+
+void capture_seen(struct capture *c, const struct capture_packet *seen)
+{
+    struct source *source = c->ended ? NULL : source_of(c, seen->port);
+    if (!source)
+        return;
+    check_trigger(c, seen);
+    encode(c, source, seen->packet);
+    uint64_t order = (uint64_t)(source - c->sources) << ORDER_BITS | source->seen++;
+    if (c->filter && !filter_accepts(c->filter, &c->frame))
+        return;
+    ps_t time_ps = c->config.stamp == CAPTURE_LAST_BIT ? seen->end_ps : seen->start_ps;
+    time_ps += source->port.far_end ? source->port.delay_ps : 0;
+    struct facts_source facts = facts_of(c, source, seen->packet);
+    facts.start_ps = seen->start_ps;
+    facts.held_ps = seen->held_ps;
+    add(c, order, source->port.interface, time_ps, c->pcap ? NULL : &facts);
+}
+
+void capture_dropped(struct capture *c, uint32_t port, const struct packet *packet,
+                     enum drop_reason reason, struct drop_level level, ps_t now)
+{
+    struct source *source = c->ended ? NULL : source_of(c, port);
+    if (!source)
+        return;
+    if (c->config.trigger.event == TRIGGER_DROP)
+        trigger_at(c, now);
+    if (c->pcap)
+        return;
+    encode(c, source, packet);
+    uint64_t at = (uint64_t)(source - c->sources) + c->n_sources; // after packets of the same time
+    uint64_t order = at << ORDER_BITS | source->dropped++;
+    if (c->filter && !filter_accepts(c->filter, &c->frame))
+        return;
+    struct facts_source facts = facts_of(c, source, packet);
+    facts.start_ps = now;
+    facts.dropped = true;
+    facts.reason = reason;
+    facts.level = level;
+    add(c, order, source->port.drops, now, &facts);
+}
+
+/* ---- writing ---- */
+
+static void put(struct capture *c, const struct record *r)
+{
+    if (output_error(c->output)) {
+        c->ended = true;
+        return;
+    }
+    if (c->pcap)
+        pcap_put(c->pcap, r);
+    else
+        pcapng_put(c->output, r);
+    c->packets += !output_error(c->output);
+}
+
+static void drop_oldest(struct capture *c)
+{
+    c->ring_bytes -= pcapng_bytes(record_queue_head(&c->ring));
+    record_queue_drop(&c->ring);
+}
+
+static void keep(struct capture *c, const struct record *r)
+{
+    record_queue_push(&c->ring, r);
+    c->ring_bytes += pcapng_bytes(r);
+    while (c->ring_bytes > c->config.ring_bytes)
+        drop_oldest(c);
+}
+
+static void write_ring(struct capture *c)
+{
+    for (const struct record *r; (r = record_queue_head(&c->ring)) != NULL; drop_oldest(c))
+        put(c, r);
+}
+
+// The next record in the order of time: write it, or keep it in the ring.
+static void accept(struct capture *c, const struct record *r)
+{
+    const struct capture_config *config = &c->config;
+    bool before = r->time_ps < c->trigger_ps, stops = config->trigger.stops;
+    if (c->ended || r->time_ps < config->from_ps || r->time_ps > config->to_ps)
+        return;
+    if (config->trigger.event != TRIGGER_NEVER && stops && r->time_ps > c->trigger_ps) {
+        c->ended = true;
+        return;
+    }
+    bool begins = config->trigger.event == TRIGGER_NEVER || stops; // the ring lasts to the end
+    if (config->ring_bytes > 0 && (begins || before)) {
+        keep(c, r);
+        return;
+    }
+    if (!begins && before)
+        return;
+    write_ring(c);
+    put(c, r);
 }
 
 static void write_before(struct capture *c, ps_t now)
 {
-    while (c->n && c->heap[0].time_ps < now) {
-        record_write(c, &c->heap[0]);
-        heap_pop(c);
+    for (const struct record *r; (r = record_heap_first(&c->waiting, now)) != NULL;) {
+        accept(c, r);
+        record_heap_pop(&c->waiting);
     }
+    record_heap_tidy(&c->waiting);
 }
 
 void capture_advance(struct capture *c, ps_t now)
 {
     write_before(c, now);
-    capture_file_show(c->file);
+    if (output_is_live(c->output)) {
+        if (c->pcap)
+            pcap_flush(c->pcap);
+        output_show(c->output);
+    }
 }
 
-int capture_error(const struct capture *c) { return capture_file_error(c->file); }
+int capture_error(const struct capture *c)
+{
+    return output_is_live(c->output) ? 0 : output_error(c->output);
+}
 
-int capture_close(struct capture *c, uint64_t *packets, struct err *err)
+int capture_close(struct capture *c, struct capture_count *count, struct err *err)
 {
     write_before(c, PS_NEVER);
-    int rc = capture_file_close(c->file, packets, err);
+    bool started = c->config.trigger.event == TRIGGER_NEVER || c->config.trigger.stops ||
+                   c->trigger_ps != PS_NEVER;
+    if (started) {
+        c->ended = false;
+        write_ring(c);
+    }
+    pcap_end(c->pcap);
+    int rc = output_close(c->output, err);
+    if (count)
+        *count = (struct capture_count){c->packets, c->trigger_ps};
     capture_free(c);
     return rc;
 }

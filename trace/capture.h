@@ -1,34 +1,54 @@
 // SPDX-License-Identifier: MIT
-// Captures: taps of some ports, then header encoders, then one nanosecond pcap file for each
-// capture point.
+// Captures: packets of some ports, encoded as frames and written to one file in order of time.
 #pragma once
 
 #include "engine/err.h"
 #include "net/flow_id.h"
 #include "net/meta.h"
 #include "net/tap.h"
+#include "trace/capture_file.h"
+#include "trace/facts.h"
+#include "trace/trigger.h"
 
 enum capture_stamp { CAPTURE_FIRST_BIT, CAPTURE_LAST_BIT };
 
-// One direction of one link at the capture point: the transmitting port, and whether the capture
-// point is at the far end (times are then later by delay_ps).
+// One direction of one link at the capture point.
 struct capture_port {
-    uint32_t port; // global index of the transmitting port
-    bool far_end;
+    uint32_t port;      // global index of the transmitting port
+    uint32_t interface; // of its packets
+    uint32_t drops;     // interface of packets that are dropped there
+    bool far_end;       // the capture point is where packets arrive: times are later by delay_ps
     ps_t delay_ps;
     uint64_t src_mac; // MAC of the transmitting node, the source of PFC frames
 };
 
 struct capture_config {
-    const char *path;   // file to create; "-" = stdout
-    const char *name;   // name of the file in messages; NULL = path
+    const char *path; // file to create; "-" = stdout
+    const char *name; // name of the file in messages; NULL = path
+    enum capture_format format;
+    bool gzip;
     const char *filter; // pcap filter expression; NULL = all packets
     uint32_t snaplen;   // bytes kept of each frame, >= 14; 80 bytes contain all headers
     enum capture_stamp stamp;
-    const struct capture_port *ports;
+    ps_t from_ps, to_ps; // packets outside are not written
+    uint64_t ring_bytes; // keep only the last packets, of this size in the file, before the trigger
+                         // or, without one, the end; 0 = write all
+    struct trigger trigger;
+    const struct capture_port *ports; // each port once
     size_t n_ports;
+    struct capture_file_config file; // interfaces and names
+    struct facts_names names;
     const struct flow_ids *flows; // borrowed; may grow while the capture is open
     const struct meta_pool *meta; // borrowed; meta-data of the packets
+};
+
+// A packet that a port has started.
+struct capture_packet {
+    uint32_t port;
+    const struct packet *packet;
+    ps_t start_ps, end_ps;
+    ps_t held_ps;         // it is the first of its class after a pause that it waited for; else 0
+    uint64_t queue_bytes; // behind it at the port
 };
 
 struct capture;
@@ -39,10 +59,16 @@ int capture_check_filter(const char *filter, uint32_t snaplen, const char *path,
 // Open the file and start the capture. Returns NULL with one error that names the file on failure.
 struct capture *capture_open(const struct capture_config *config, struct err *err);
 
-// Record a packet of `port` (see net/tap.h). Ports that are not part of the capture are ignored. A
-// port listed at both ends gives two records. Write errors are kept for capture_error().
-void capture_seen(struct capture *c, uint32_t port, const struct packet *packet, ps_t start_ps,
-                  ps_t end_ps);
+// Record a packet. Ports that are not part of the capture are ignored. Write errors are kept for
+// capture_error().
+void capture_seen(struct capture *c, const struct capture_packet *seen);
+
+// Record a dropped packet (see net/tap.h). Only pcapng files have them.
+void capture_dropped(struct capture *c, uint32_t port, const struct packet *packet,
+                     enum drop_reason reason, struct drop_level level, ps_t now);
+
+// A class of a port has been paused for this time (see net/tap.h).
+void capture_paused(struct capture *c, uint32_t port, ps_t length_ps, ps_t now);
 
 // No packet with a first bit before `now` will follow: write all records that are now in final
 // order. Also flushes stdout, so that a live reader sees them.
@@ -52,10 +78,14 @@ void capture_advance(struct capture *c, ps_t now);
 // its reader may end at any time.
 int capture_error(const struct capture *c);
 
-// Write the remaining records, close the file, and set *packets to the number of packets written.
-// Returns 0, or -1 with an error that names the file if any write failed (such as a full disk or a
-// closed pipe). Frees `c` in both cases.
-int capture_close(struct capture *c, uint64_t *packets, struct err *err);
+struct capture_count {
+    uint64_t packets; // written
+    ps_t trigger_ps;  // PS_NEVER = there was no trigger
+};
+
+// Write the remaining records, close the file, and set *count. Returns 0, or -1 with an error that
+// names the file if any write failed (such as a full disk). Frees `c` in both cases.
+int capture_close(struct capture *c, struct capture_count *count, struct err *err);
 
 // Write a CSV table to `path`: number, job, dimension, ranks, addresses, connection numbers and
 // source ports of every flow. `order` has the handles of the flows in the order of the rows.

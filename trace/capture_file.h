@@ -1,37 +1,46 @@
 // SPDX-License-Identifier: MIT
-// One nanosecond pcap file of Ethernet frames, with an optional filter; implemented by
-// trace/pcap.c.
+// The formats of capture files. Packets are Ethernet frames; times are since the start of the
+// simulation, in nanoseconds.
 #pragma once
 
-#include <stdint.h>
+#include "trace/output.h"
+#include "trace/record.h"
 
-#include "engine/err.h"
+enum capture_format { CAPTURE_PCAP, CAPTURE_PCAPNG };
 
-struct capture_file;
+// One interface of a pcapng file.
+struct capture_interface {
+    const char *name, *description;
+    uint64_t rate_bps;  // 0 = not known
+    const char *filter; // NULL = none
+};
 
-// Check a filter (NULL = all packets) without opening a file. Returns 0, or -1 with an error at
-// `path`.
-int capture_file_check_filter(const char *filter, uint32_t snaplen, const char *path,
-                              struct err *err);
+// An address with its name: an IPv4 address, a MAC, or both.
+struct capture_name {
+    uint32_t ip; // 0 = none
+    uint64_t mac;
+    const char *name;
+};
 
-// Create the file ("-" = stdout) and write its header. Returns NULL on failure, with one error that
-// calls the file `name`.
-struct capture_file *capture_file_open(const char *path, const char *name, const char *filter,
-                                       uint32_t snaplen, struct err *err);
+struct capture_file_config {
+    uint32_t snaplen;
+    const char *application; // name and version of this program
+    const struct capture_interface *interfaces;
+    size_t n_interfaces;
+    const struct capture_name *names;
+    size_t n_names;
+};
 
-// Returns errno of the first failed write, 0 = none. Always 0 on stdout, whose reader may end at
-// any time.
-int capture_file_error(const struct capture_file *f);
+// The file header. pcapng also has the interfaces and the names.
+void pcapng_begin(struct output *o, const struct capture_file_config *config);
+void pcapng_put(struct output *o, const struct record *r);
 
-// Write a frame with time `ns` since the start, unless the filter rejects it. The frame has `len`
-// bytes, and `bytes` has the first `kept` of them. The first write error is kept and stops all
-// writing.
-void capture_file_put(struct capture_file *f, int64_t ns, const uint8_t *bytes, size_t kept,
-                      size_t len);
+// Bytes of a record in a pcapng file.
+size_t pcapng_bytes(const struct record *r);
 
-// Flush stdout for a live reader. Does nothing for a regular file.
-void capture_file_show(struct capture_file *f);
-
-// Close and free. *packets is set to the number of frames written; `packets` may be NULL. Returns
-// 0, or -1 with an error that names the file if any byte could not be written.
-int capture_file_close(struct capture_file *f, uint64_t *packets, struct err *err);
+// libpcap writes pcap files, into the output.
+struct pcap_writer;
+struct pcap_writer *pcap_begin(struct output *o, const struct capture_file_config *config);
+void pcap_put(struct pcap_writer *w, const struct record *r);
+void pcap_flush(struct pcap_writer *w);
+void pcap_end(struct pcap_writer *w); // NULL is legal

@@ -8,8 +8,6 @@
 
 #include "trace/pfc.h"
 
-#include <string.h>
-
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
@@ -17,15 +15,12 @@
 #define PFC_OPCODE 0x0101
 #define PFC_CLASSES 8
 
-size_t pfc_encode(uint64_t src_mac, uint8_t class_vector, uint16_t quanta, uint8_t *out, size_t cap)
+void pfc_encode(uint64_t src_mac, uint8_t class_vector, uint16_t quanta, struct frame *frame)
 {
-    uint8_t frame[PFC_FRAME_BYTES] = {0};
-    uint8_t *at = ethernet_put(frame, PFC_DST_MAC, src_mac, ETHERTYPE_MAC_CONTROL);
+    *frame = (struct frame){.head_bytes = PFC_FRAME_BYTES};
+    uint8_t *at = ethernet_put(frame->head, PFC_DST_MAC, src_mac, ETHERTYPE_MAC_CONTROL);
     at = put16(at, PFC_OPCODE);
     at = put16(at, class_vector);
     for (int cls = 0; cls < PFC_CLASSES; cls++)
         at = put16(at, class_vector >> cls & 1 ? quanta : 0);
-    size_t kept = cap < sizeof frame ? cap : sizeof frame;
-    memcpy(out, frame, kept);
-    return kept;
 }

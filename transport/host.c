@@ -46,6 +46,17 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
 
 /* ---- packets that a port sends ---- */
 
+static void note_sent(const struct sender *s, const struct packet *p)
+{
+    const struct hosts *hosts = sender_hosts(s);
+    const struct meta_pool *pool = &hosts->net->meta;
+    struct packet_note *note = meta_note(pool, p->meta);
+    note->window_bytes = s->cc->cwnd_bytes == CC_UNLIMITED ? NOTE_UNLIMITED : s->cc->cwnd_bytes;
+    note->rate_bps = s->cc->rate_bps;
+    note->set |= NOTE_SENT;
+    hosts->observer.note(hosts->observer.ctx, meta_at(pool, p->meta)->token, note);
+}
+
 static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
 {
     struct sender *s = nic_pop(nic, now);
@@ -57,6 +68,8 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
     s->time.sent_bytes += p->wire_bytes;
     if (p->flags & (PACKET_LAST | PACKET_RETX))
         sender_time_sent(s, p, now);
+    if (s->dim->hosts->net->meta.keeps_notes)
+        note_sent(s, p);
     sender_sent(s, p->wire_bytes, now);
     if (sender_may_send(s))
         nic_add(nic, s, now);

@@ -59,6 +59,8 @@ struct host_observer {
     ps_t (*posted)(void *ctx, uint64_t token);
     // The last packet of the message starts for the first time; `path` ends now and is the observer's.
     void (*last_packet)(void *ctx, uint64_t token, uint32_t path);
+    // A data packet of the message is about to start: describe the message in its note.
+    void (*note)(void *ctx, uint64_t token, struct packet_note *note);
     // The retransmission timer of the sender has expired.
     void (*timed_out)(void *ctx, const struct sender *s, ps_t now);
     // Called when a message is done or has failed, before it is freed.

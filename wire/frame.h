@@ -8,8 +8,23 @@
 #include "net/meta.h"
 #include "net/packet.h"
 
-// Upper limit of the headers before the payload.
-#define FRAME_HEADERS_MAX 128
+#define FRAME_HEAD_MAX 128 // headers before the payload
+#define FRAME_TAIL_MAX 192 // what follows the payload: checksums, telemetry
+
+// A frame without FCS. Its payload is zeros, which are counted, not stored.
+struct frame {
+    size_t head_bytes, zero_bytes, tail_bytes;
+    uint8_t head[FRAME_HEAD_MAX];
+    uint8_t tail[FRAME_TAIL_MAX];
+};
+
+static inline size_t frame_bytes(const struct frame *f)
+{
+    return f->head_bytes + f->zero_bytes + f->tail_bytes;
+}
+
+// Write the first min(cap, frame_bytes) bytes to `out` and return how many.
+size_t frame_copy(const struct frame *f, uint8_t *out, size_t cap);
 
 // A packet as it was at the start of its transmission.
 struct frame_source {
@@ -21,7 +36,5 @@ struct frame_source {
 };
 
 struct frame_ops {
-    // Writes the first min(cap, frame length) bytes of the frame, without FCS, to `out` and returns
-    // how many. *length is set to the length of the whole frame.
-    size_t (*encode)(const struct frame_source *source, uint8_t *out, size_t cap, size_t *length);
+    void (*encode)(const struct frame_source *source, struct frame *frame);
 };

@@ -84,7 +84,7 @@ static void world_begin(struct world *w, uint64_t rate_bps)
     w->net.pfc_wire_bytes = 84;
     w->net.ops[NET_RANK] = w->net.ops[NET_SWITCH] = (struct node_ops){
         .arrive = on_arrive, .depart = on_depart, .pause_changed = on_change, .ctx = w};
-    w->net.tap = (struct tap){on_start, w};
+    w->net.tap = (struct tap){.seen = on_start, .ctx = w};
     w->net.ports[0].flags |= PORT_TAPPED;
     network_set_reference(&w->net); // so that starts are recorded when they happen
 }
@@ -287,10 +287,10 @@ static void test_refresh_at_the_instant_of_expiry(void **state)
     world_begin(&w, RATE);
     enqueue(&w, 0, DATA, 0, 1);
     enqueue(&w, 0, DATA, 1, 30); // packets to be held back
-    port_send_pfc(&w.net, 1, 1u << DATA, 300, 0);
+    port_send_pfc(&w.net, 1, 1u << DATA, 300, NULL, 0);
     ps_t first = 84 * 80 + DELAY, again = 300 * QUANTUM_PS;
     run_to(&w, again);
-    port_send_pfc(&w.net, 1, 1u << DATA, 300, again);
+    port_send_pfc(&w.net, 1, 1u << DATA, 300, NULL, again);
     run_to(&w, NS(3500));
     assert_int_equal(w.net.pfc[0].rx_frames, 2);
     assert_int_equal(w.net.pfc[0].cls[DATA].pauses, 1);
@@ -364,8 +364,8 @@ static void test_frame_on_the_way_back(void **state)
     receive(&w, 1u << DATA, 65535); // received by port 0, so it must not stop port 1
     enqueue(&w, 1, HIGH, 0, 5);
     run_to(&w, NS(30));
-    port_send_pfc(&w.net, 1, 1u << HIGH, 50, NS(30));
-    port_send_pfc(&w.net, 1, 1u << HIGH, 0, NS(30));
+    port_send_pfc(&w.net, 1, 1u << HIGH, 50, NULL, NS(30));
+    port_send_pfc(&w.net, 1, 1u << HIGH, 0, NULL, NS(30));
     assert_int_equal(w.net.pfc[1].tx_pause, 1);
     assert_int_equal(w.net.pfc[1].tx_resume, 1);
     assert_int_equal(w.net.ports[1].queued_bytes, 4 * 980); // PFC frames are not counted

@@ -68,7 +68,14 @@ static char *capture_of(uint64_t seed, bool reference, size_t *size)
 {
     struct fixture *f = malloc(sizeof *f);
     struct err err = {0};
-    struct capture_spec capture = {"*->*", "all.pcap", "", 420, seed % 2 ? 0 : 1};
+    struct capture_spec capture = {.at = "*->*",
+                                   .file = "all.pcapng",
+                                   .filter = "",
+                                   .trigger = "",
+                                   .snaplen_bytes = 420,
+                                   .ring_bytes = CAPTURE_RING_AUTO,
+                                   .stamp = seed % 2 ? 0 : 1,
+                                   .to_ps = PS_NEVER};
     char dir[] = "/tmp/collwire-test-XXXXXX", path[64];
     assert_non_null(mkdtemp(dir));
     random_any(f, seed);
@@ -81,14 +88,18 @@ static char *capture_of(uint64_t seed, bool reference, size_t *size)
         sim_set_plain(f->sim);
     else
         network_set_hints(&f->sim->net, seed % 3 == 0);
-    assert_int_equal(sim_open_captures(f->sim, dir, dir, &err), 0);
+    struct capture_output to = {dir, dir, "test"};
+    assert_int_equal(sim_open_captures(f->sim, &to, &err), 0);
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
     assert_int_equal(sim_close_captures(f->sim, &err), 0);
-    assert_true(f->sim->capture_packets[0] == f->result->packet_hops);
+    uint64_t lost = 0; // dropped packets are in the capture too
+    for (unsigned reason = 0; reason < DROP_REASONS; reason++)
+        lost += f->sim->net.drops[reason].packets;
+    assert_true(sim_capture_count(f->sim, 0).packets == f->result->packet_hops + lost);
     fixture_free(f);
     free(f);
-    snprintf(path, sizeof path, "%s/all.pcap", dir);
+    snprintf(path, sizeof path, "%s/all.pcapng", dir);
     char *bytes = whole_file(path, size);
     unlink(path);
     rmdir(dir);

@@ -168,7 +168,7 @@ static struct job_result jobs[] = {{.job = 170,
                                     .efficiency = 1,
                                     .training = &training}};
 static char *deadlock[] = {dead}, *explain[] = {why}, *waiting[] = {who};
-static struct capture_result captures[] = {{"r.pcap", 95}};
+static struct capture_result captures[] = {{"r.pcap", 95, -1}};
 
 static struct result whole(void)
 {
@@ -467,15 +467,16 @@ static void test_what_there_is_not(void **state)
 static void test_run_json(void **state)
 {
     (void)state;
-    static const char *const rows[][2] = {{"versions.collwire", "\"9.8\""},
-                                          {"wall_s", "1.5"},
-                                          {"cpu_s", "0.5"},
-                                          {"events", "141"},
-                                          {"events_per_s", "282"},
-                                          {"packet_hops", "142"},
-                                          {"packet_hops_per_s", "284"},
-                                          {"peak_rss_bytes", "143"},
-                                          {"captures", "[{\"file\":\"r.pcap\",\"packets\":95}]"}};
+    static const char *const rows[][2] = {
+        {"versions.collwire", "\"9.8\""},
+        {"wall_s", "1.5"},
+        {"cpu_s", "0.5"},
+        {"events", "141"},
+        {"events_per_s", "282"},
+        {"packet_hops", "142"},
+        {"packet_hops_per_s", "284"},
+        {"peak_rss_bytes", "143"},
+        {"captures", "[{\"file\":\"r.pcap\",\"packets\":95,\"trigger_ns\":null}]"}};
     struct result r = whole();
     char *text = run_json(&r, "9.8");
     json_t *root = json_loads(text, 0, NULL);

@@ -17,7 +17,7 @@
 #define RATE UINT64_C(100000000000)
 #define DELAY_NS 1000
 
-struct record {
+struct seen {
     int64_t ns;
     uint32_t length;
     unsigned char bytes[64];
@@ -25,26 +25,26 @@ struct record {
     unsigned quanta; // of class 3
 };
 
-struct records {
-    struct record *list;
+struct seen_list {
+    struct seen *list;
     size_t n;
 };
 
-static bool to_rank0(const struct record *r)
+static bool to_rank0(const struct seen *r)
 {
     static const unsigned char rank0[6] = {2, 0, 0, 0, 0, 1};
     return memcmp(r->bytes, rank0, 6) == 0;
 }
 
-static struct records read_capture(const char *path)
+static struct seen_list read_capture(const char *path)
 {
-    struct records all = {calloc(200000, sizeof(struct record)), 0};
+    struct seen_list all = {calloc(200000, sizeof(struct seen)), 0};
     FILE *f = fopen(path, "rb");
     uint32_t header[6], word[4];
     assert_non_null(f);
     assert_int_equal(fread(header, sizeof header, 1, f), 1);
     while (fread(word, sizeof word, 1, f) == 1) {
-        struct record *r = &all.list[all.n++];
+        struct seen *r = &all.list[all.n++];
         assert_true(all.n < 200000 && word[2] <= sizeof r->bytes);
         assert_int_equal(fread(r->bytes, 1, word[2], f), word[2]);
         r->ns = (int64_t)word[0] * 1000000000 + word[1];
@@ -59,13 +59,21 @@ static struct records read_capture(const char *path)
 
 // Two senders to rank2 through a small buffer, while rank2 sends to rank0: large packets to rank0
 // occupy the wire when XOFF must be sent to rank0.
-static void capture_run(int stamp, struct records *at_rank, struct records *at_switch)
+static void capture_run(int stamp, struct seen_list *at_rank, struct seen_list *at_switch)
 {
     struct fixture f;
     struct err err = {0};
     char dir[] = "/tmp/collwire-test-XXXXXX", path[64];
-    struct capture_spec captures[2] = {{"rank0", "rank.pcap", "", 64, stamp},
-                                       {"dim0.sw0->rank0", "switch.pcap", "", 64, stamp}};
+    struct capture_spec captures[2] = {{.at = "rank0", .file = "rank.pcap"},
+                                       {.at = "dim0.sw0->rank0", .file = "switch.pcap"}};
+    struct capture_output to = {dir, dir, "test"};
+    for (int i = 0; i < 2; i++) {
+        captures[i].filter = captures[i].trigger = "";
+        captures[i].snaplen_bytes = 64;
+        captures[i].stamp = stamp;
+        captures[i].ring_bytes = CAPTURE_RING_AUTO;
+        captures[i].to_ps = PS_NEVER;
+    }
     assert_non_null(mkdtemp(dir));
     fixture_switch(&f, 3, RATE, DELAY_NS * PS_PER_NS);
     f.spec.dims[0].sw.buffer_bytes = 500000;
@@ -77,7 +85,7 @@ static void capture_run(int stamp, struct records *at_rank, struct records *at_s
     f.spec.n_captures = 2;
     f.sim = sim_new(&f.spec, &err);
     assert_non_null(f.sim);
-    assert_int_equal(sim_open_captures(f.sim, dir, dir, &err), 0);
+    assert_int_equal(sim_open_captures(f.sim, &to, &err), 0);
     sim_run(f.sim, NULL);
     assert_int_equal(sim_close_captures(f.sim, &err), 0);
     f.result = sim_result(f.sim);
@@ -96,7 +104,7 @@ static void capture_run(int stamp, struct records *at_rank, struct records *at_s
 static void test_pause_waits_and_stops(void **state)
 {
     (void)state;
-    struct records first, first_switch, last, last_switch;
+    struct seen_list first, first_switch, last, last_switch;
     capture_run(0, &first, &first_switch);
     capture_run(1, &last, &last_switch);
     assert_int_equal(first_switch.n, last_switch.n);

@@ -150,7 +150,7 @@ struct hosts *lab_build(struct lab *l)
     l->switch_arrive = net->ops[NET_SWITCH].arrive;
     net->ops[NET_RANK].arrive = nic_arrive;
     net->ops[NET_SWITCH].arrive = switch_arrive;
-    net->tap = (struct tap){on_tap, l};
+    net->tap = (struct tap){.seen = on_tap, .ctx = l};
     for (uint32_t p = 0; p < l->sim->hosts.n_nics; p++)
         net->ports[p].flags |= PORT_TAPPED;
     l->sim->hosts.client = (struct host_client){on_delivered, on_sent, on_failed, l};

@@ -55,7 +55,7 @@ static void run_logged(struct fixture *f, struct log *log, const char *port)
     f->sim = sim_new(&f->spec, &err);
     assert_non_null(f->sim);
     *log = (struct log){.sim = f->sim, .port = port_named(f->sim, port)};
-    f->sim->net.tap = (struct tap){on_start, log};
+    f->sim->net.tap = (struct tap){.seen = on_start, .ctx = log};
     f->sim->net.ports[log->port].flags |= PORT_TAPPED;
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);

@@ -210,36 +210,24 @@ static uint32_t icrc(const uint8_t *head, size_t head_bytes, size_t zeros)
     return ~(uint32_t)crc32_combine(~crc, 0, (z_off_t)zeros);
 }
 
-size_t roce_encode(const struct roce_fields *f, uint8_t *out, size_t cap)
+void roce_encode(const struct roce_fields *f, struct frame *frame)
 {
-    uint8_t head[HEADERS_MAX];
-    size_t head_bytes = headers_put(head, f);
-    size_t icrc_at = head_bytes + zero_bytes(f);
-    size_t len = roce_frame_bytes(f);
-    size_t kept = len < cap ? len : cap;
-    size_t head_kept = head_bytes < kept ? head_bytes : kept;
-
-    memcpy(out, head, head_kept);
-    memset(out + head_kept, 0, kept - head_kept);
-    if (icrc_at < kept) {
-        uint32_t crc = icrc(head, head_bytes, zero_bytes(f));
-        for (size_t i = 0; i < ICRC_BYTES && icrc_at + i < kept; i++)
-            out[icrc_at + i] = (uint8_t)(crc >> 8 * i);
-    }
-    size_t trailer_at = icrc_at + ICRC_BYTES;
-    if (f->trailer && trailer_at < kept) {
-        size_t room = kept - trailer_at;
-        memcpy(out + trailer_at, f->trailer, f->trailer_bytes < room ? f->trailer_bytes : room);
-    }
-    return kept;
+    frame->head_bytes = headers_put(frame->head, f);
+    frame->zero_bytes = zero_bytes(f);
+    frame->tail_bytes = roce_frame_bytes(f) - frame->head_bytes - frame->zero_bytes;
+    uint32_t crc = icrc(frame->head, frame->head_bytes, frame->zero_bytes);
+    memset(frame->tail, 0, frame->tail_bytes);
+    for (size_t i = 0; i < ICRC_BYTES; i++)
+        frame->tail[i] = (uint8_t)(crc >> 8 * i);
+    if (f->trailer)
+        memcpy(frame->tail + ICRC_BYTES, f->trailer, f->trailer_bytes);
 }
 
-static size_t encode(const struct frame_source *source, uint8_t *out, size_t cap, size_t *length)
+static void encode(const struct frame_source *source, struct frame *frame)
 {
     struct roce_fields f = roce_fields_of(source->packet, source->meta, source->flow);
     f.trailer = source->trailer;
-    *length = roce_frame_bytes(&f);
-    return roce_encode(&f, out, cap);
+    roce_encode(&f, frame);
 }
 
 const struct frame_ops roce_frames = {.encode = encode};

@@ -54,8 +54,6 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct packet_me
 // Returns the length of the whole frame without FCS.
 size_t roce_frame_bytes(const struct roce_fields *f);
 
-// Write the first min(cap, roce_frame_bytes) bytes of the frame to `out` and return how many. The
-// ICRC is computed only if `cap` reaches it.
-size_t roce_encode(const struct roce_fields *f, uint8_t *out, size_t cap);
+void roce_encode(const struct roce_fields *f, struct frame *frame);
 
 extern const struct frame_ops roce_frames;

@@ -176,16 +176,13 @@ static size_t headers_put(uint8_t *head, const struct frame_source *source)
     return (size_t)(at - head);
 }
 
-static size_t encode(const struct frame_source *source, uint8_t *out, size_t cap, size_t *length)
+static void encode(const struct frame_source *source, struct frame *frame)
 {
-    uint8_t head[HEADERS_MAX];
-    size_t head_bytes = headers_put(head, source), len = head_bytes + source->meta->payload_bytes;
-    *length = len < ETHERNET_MIN_BYTES ? ETHERNET_MIN_BYTES : len;
-    size_t kept = *length < cap ? *length : cap;
-    size_t head_kept = head_bytes < kept ? head_bytes : kept;
-    memcpy(out, head, head_kept);
-    memset(out + head_kept, 0, kept - head_kept);
-    return kept;
+    frame->head_bytes = headers_put(frame->head, source);
+    frame->zero_bytes = source->meta->payload_bytes;
+    frame->tail_bytes = 0;
+    if (frame_bytes(frame) < ETHERNET_MIN_BYTES)
+        frame->zero_bytes = ETHERNET_MIN_BYTES - frame->head_bytes;
 }
 
 const struct frame_ops tcp_frames = {.encode = encode};

@@ -69,7 +69,7 @@ static ps_t shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps)
 
 /* ---- frames ---- */
 
-static size_t encode(const struct frame_source *source, uint8_t *out, size_t cap, size_t *length)
+static void encode(const struct frame_source *source, struct frame *frame)
 {
     const struct flow_id *id = source->flow;
     const struct packet *p = source->packet;
@@ -84,15 +84,15 @@ static size_t encode(const struct frame_source *source, uint8_t *out, size_t cap
         .tos = (uint8_t)(id->data_dscp << 2 | (p->flags & PACKET_CE ? IP_CE : IP_ECT0)),
         .ttl = 64,
         .protocol = IP_PROTOCOL_UDP};
-    uint8_t head[HEADER], *at = ethernet_put(head, rank_mac(to), rank_mac(from), ETHERTYPE_IPV4);
+    uint8_t *at = ethernet_put(frame->head, rank_mac(to), rank_mac(from), ETHERTYPE_IPV4);
     at = put16(ipv4_put(at, &ip), data ? id->src_port : id->dst_port);
     at = put16(put16(put16(at, UDP_PORT), (uint16_t)(16 + payload)), 0);
     put32(put32(at, source->meta->seq), data ? source->meta->message_bytes : 0);
-    *length = HEADER + payload < ETHERNET_MIN_BYTES ? ETHERNET_MIN_BYTES : HEADER + payload;
-    size_t kept = *length < cap ? *length : cap;
-    memset(out, 0, kept);
-    memcpy(out, head, kept < HEADER ? kept : HEADER);
-    return kept;
+    frame->head_bytes = HEADER;
+    frame->zero_bytes = payload;
+    frame->tail_bytes = 0;
+    if (frame_bytes(frame) < ETHERNET_MIN_BYTES)
+        frame->zero_bytes = ETHERNET_MIN_BYTES - HEADER;
 }
 
 static const struct frame_ops frames = {.encode = encode};

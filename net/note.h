@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What captures tell of a packet beside its fields: the message that it belongs to, the policy's window
+// and rate when it was sent, and where it was marked or triggered a pause. Kept beside the meta-data
+// of packets, and only in runs with captures that write it.
+#pragma once
+
+#include "net/transfer.h"
+
+enum note_fact {
+    NOTE_MESSAGE = 1,  // message and origin
+    NOTE_SENT = 2,     // window and rate
+    NOTE_MARK = 4,     // a switch has set CE
+    NOTE_XOFF = 8,     // its arrival triggered an XOFF; of a PFC frame: it is an XOFF or XON
+    NOTE_TRIGGER = 16, // of an XOFF: the packet that triggered it
+};
+
+#define NOTE_UNLIMITED UINT64_MAX // window or rate without a limit
+
+struct packet_note {
+    unsigned set;     // bits of enum note_fact; the other fields are valid only if their bit is set
+    uint32_t message; // number among the messages of its source rank
+    struct message_origin origin;
+    uint64_t window_bytes, rate_bps;
+    /* mark */
+    uint32_t mark_port; // output port
+    uint64_t mark_queue_bytes;
+    double mark_probability;
+    /* pause */
+    uint32_t ingress_port;                       // the port that sends the PFC frame
+    uint64_t ingress_bytes, ingress_limit_bytes; // held when it was sent; limit 0 = not known
+    uint32_t trigger_flow, trigger_seq;          // handle; sequence number
+};
