@@ -163,15 +163,18 @@ local function put_text(put, field, text)
     if text then put(field, text) end
 end
 
+local function mark_put(put, text)
+    local at, queue = text:match("^(%S+): queue (%d+) B")
+    put_text(put, F.mark_at, at)
+    put_bytes(put, F.mark_queue, queue)
+    local probability = tonumber(text:match("probability ([%d.eE+-]+)"))
+    if probability then put(F.mark_probability, probability) end
+end
+
 -- Each reader takes the text of a comment after its first word or words.
 local READERS = {
-    { "^CE marked at (.*)", function(put, text)
-        local at, queue = text:match("^(%S+): queue (%d+) B")
-        put_text(put, F.mark_at, at)
-        put_bytes(put, F.mark_queue, queue)
-        local probability = tonumber(text:match("probability ([%d.eE+-]+)"))
-        if probability then put(F.mark_probability, probability) end
-    end },
+    { "^CE marked at (.*)", mark_put },
+    { "^echoes the CE mark of (.*)", mark_put },
     { "^dropped at (.*)", function(put, text)
         local at, reason = text:match("^(%S+): ([%w_]+)")
         put_text(put, F.drop_at, at)
@@ -189,7 +192,7 @@ local READERS = {
         put_text(put, F.pfc_ingress, text:match("ingress from (%S+)"))
         put_bytes(put, F.pfc_bytes, text:match("holds (%d+) B"))
     end },
-    { "^triggered XOFF by (.*)", function(put, text)
+    { "^triggered XOFF on (.*)", function(put, text)
         put_text(put, F.pfc_port, text:match("^(%S+):"))
         put_bytes(put, F.pfc_bytes, text:match("held (%d+) B"))
         put_bytes(put, F.pfc_limit, text:match("limit (%d+) B"))
@@ -343,9 +346,9 @@ end
 
 local function cnp_events(events, queue_pair, facts, comments)
     table.insert(events, "CNP")
-    local marked = comment_after(comments, "CE marked at ")
+    local echo = comment_after(comments, "echoes the CE mark of ") or comment_after(comments, "CE marked at ")
     return "CNP " .. queue_pair .. (facts and ", " .. flow_text(facts) or "") ..
-        (marked and ", CE marked at " .. marked or "")
+        (echo and ", for the CE mark of " .. echo or "")
 end
 
 local function nak_text(name, queue_pair, psn, facts)
@@ -360,11 +363,7 @@ local function mishaps(events, flags, ecn, comments)
         table.insert(texts, text)
     end
     if has(flags, RETRANSMISSION) then add("retransmission", "retransmission") end
-    if has(flags, MARKED) then
-        add("CE", "CE marked here")
-    elseif ecn == CE then
-        add("CE", "CE")
-    end
+    if ecn == CE then add("CE", "CE" .. (comment_after(comments, "CE") or "")) end
     if has(flags, HELD) then add("held", "held " .. (comment_after(comments, "held ") or "by a pause")) end
     if has(flags, TRIGGERED) then add("trigger", "triggered XOFF" .. (comment_after(comments, "triggered XOFF") or "")) end
     if has(flags, DROPPED) then add("drop", "dropped" .. (comment_after(comments, "dropped") or "")) end

@@ -31,20 +31,22 @@ LUA = os.path.join(SOURCE, "share", "wireshark", "collwire.lua")
 SWITCH4 = {"kind": "switch", "size": 4, "link": {"rate": "100Gbps", "delay": "1us"}}
 INCAST = {"kind": "incast", "senders": [0, 1, 2], "receiver": 3, "bytes": "300KB"}
 RING = {"kind": "collective", "op": "all_reduce", "bytes": "256KB", "algorithm": "ring", "chunks": 2}
+MARKS = {"kmin": "20KB", "kmax": "80KB", "pmax": 0.2}
 LOSS = [{"at": "rank0->*", "one_way": True, "loss": 0.03}]
 EVENTS = {"ACK", "CNP", "XOFF", "XON", "NAK (sequence error)", "CE", "drop", "retransmission", "held", "trigger",
           "INT", "PINT"}
 
 RUNS = {
-    "go-back-n": {"cc": {"kind": "dcqcn"}, "faults": LOSS, "switch": {"buffer": "400KB"}, "workload": INCAST},
+    "go-back-n": {"cc": {"kind": "dcqcn"}, "faults": LOSS, "switch": {"buffer": "400KB", "ecn": MARKS},
+                  "workload": INCAST},
     "selective-repeat": {"cc": {"kind": "dcqcn"}, "faults": LOSS, "workload": INCAST,
                          "transport": {"recovery": "selective_repeat"}},
     "lossy": {"switch": {"buffer": "200KB", "pfc": {"enabled": False}}, "workload": INCAST},
     "int": {"cc": {"kind": "hpcc"}, "workload": INCAST},
     "pint": {"cc": {"kind": "hpcc", "preset": "pint"}, "workload": INCAST},
     "collective": {"cc": {"kind": "dcqcn"}, "workload": RING},
-    "tcp": {"transport": {"kind": "tcp"}, "cc": {"kind": "dctcp"}, "switch": {"queue_limit": {"packets": 20}},
-            "workload": INCAST},
+    "tcp": {"transport": {"kind": "tcp"}, "cc": {"kind": "dctcp"}, 
+            "switch": {"queue_limit": {"packets": 20}, "ecn": {"kmin": "5KB", "kmax": "20KB"}}, "workload": INCAST},
     "two-transports": {"transport": [{"kind": "roce"}, {"kind": "tcp"}],
                        "workload": [INCAST, {**INCAST, "transport": "tcp", "bytes": "50KB"}]},
 }
@@ -60,7 +62,7 @@ FIELDS = ("kind", "event", "flow", "rank", "src", "dst", "message", "job", "comm
           "pfc.limit", "pfc.flow", "pause")
 INT_FIELDS = ("hops", "path", "longest", "hop", "rate", "time", "bytes", "queue", "pint", "util")
 ALL_FIELDS = (*(f"collwire.{field}" for field in FIELDS), *(f"collwire_int.{field}" for field in INT_FIELDS))
-NUMBERS = ("mark.probability", "pause", "int.util")
+NUMBERS = ("mark.probability", "pause", "int.util")  # compared as numbers, not as text
 ROCE_PORT, UDP, TCP, ACKNOWLEDGE, CNP = 4791, 17, 6, 17, 0x81
 NAK_SEQUENCE = 0x60
 UNITS = {"ns": 1, "us": 1000, "ms": 10**6}
@@ -146,13 +148,13 @@ def want_facts(want, facts):
 
 # A comment, and the fields of the groups of its expression.
 COMMENTS = (
-    (r"CE marked at (\S+): queue (\d+) B, probability (\S+)$", ("mark.at", "mark.queue", "mark.probability")),
+    (r"(?:CE marked at|echoes the CE mark of) (\S+): queue (\d+) B, probability (\S+)$", ("mark.at", "mark.queue", "mark.probability")),
     (r"dropped at (\S+): (\w+) \(.*?\)(?:, queue (\d+) B)?(?:, limit (\d+) B)?$",
      ("drop.at", "drop.reason", "drop.queue", "drop.limit")),
     (r"XOFF of class \d: ingress from (\S+) holds (\d+) B(?:, limit (\d+) B)?(?:, after flow (\d+\.\d+) PSN \d+)?$",
      ("pfc.ingress", "pfc.bytes", "pfc.limit", "pfc.flow")),
     (r"XON of class \d: ingress from (\S+) holds (\d+) B$", ("pfc.ingress", "pfc.bytes")),
-    (r"triggered XOFF by (\S+): ingress held (\d+) B(?:, limit (\d+) B)?$", ("pfc.port", "pfc.bytes", "pfc.limit")),
+    (r"triggered XOFF on (\S+): ingress held (\d+) B(?:, limit (\d+) B)?$", ("pfc.port", "pfc.bytes", "pfc.limit")),
     (r"held ([\d.]+) us by a pause of class \d at \S+$", ("pause",)),
     (r"retransmission$", ()), (r"XO(?:FF|N) of class \d(?:: renewed, or by a fault)?$", ()),
 )
@@ -233,17 +235,19 @@ def check_info(info, packet, frame, facts):
     flow = f", flow {facts['flow']}, rank{facts['src']}->rank{facts['dst']}"
     if frame.roce and frame.opcode == CNP:
         assert info.startswith(f"CNP QP=0x{frame.qp:06x}{flow}"), info
-        assert all(comment in info for comment in packet.comments()), info
+        marks = [comment.partition("dim0.sw0")[2] for comment in packet.comments()]
+        assert all("for the CE mark of dim0.sw0" + mark in info for mark in marks), info
     elif frame.roce and frame.syndrome == NAK_SEQUENCE:
         assert info.startswith(f"NAK (sequence error) QP=0x{frame.qp:06x} PSN={frame.psn}{flow}"), info
+    assert all(comment in info for comment in packet.comments() if frame.ce and comment.startswith("CE")), info
     for flag, text in ((RETRANSMISSION, "retransmission"), (DROPPED, "dropped at "), (HELD, r"held \d"),
-                       (TRIGGERED, "triggered XOFF by")):
+                       (TRIGGERED, "triggered XOFF on")):
         assert bool(re.search(r"(\[|, )" + text, info)) == bool(facts["flags"] & flag), info
 
 
 def same(field, want, got):
     if field in NUMBERS:
-        return [round(float(x), 9) for x in want] == [round(float(x), 9) for x in got]
+        return len(want) == len(got) and all(abs(float(x) - float(y)) < 1e-9 for x, y in zip(want, got))
     return want == [{"True": "1"}.get(x, x) for x in got] if field in PRESENT else want == got
 
 
@@ -263,28 +267,37 @@ def check_packets(path, packets):
     return seen
 
 
+def check_messages(seen, metrics):
+    """A message is known by its number among those of its source; flows[] has them in this order."""
+    messages = collections.defaultdict(list)
+    for flow in sorted(metrics["flows"], key=lambda flow: flow["id"]):
+        messages[flow["src"]].append(flow)
+    assert metrics["flows"]
+    for _, _, facts, _ in seen:
+        if facts and facts["flags"] & MESSAGE:
+            flow = messages[facts["src"]][facts["message"]]
+            assert (flow["dst"], flow["job"]) == (facts["dst"], facts["job"]), (flow, facts)
+
+
 def check_metrics(seen, metrics):
-    flows = {(flow["src"], flow["id"]): flow for flow in metrics["flows"]}
-    outbound = collections.Counter()
-    drops = collections.Counter()
-    for packet, frame, facts, got in seen:
+    counts, drops = collections.Counter(), collections.Counter()
+    for packet, frame, _, got in seen:
         leaves = int.from_bytes(packet.one(pcapng_file.FLAGS), "little") & 3 == 2
-        if facts and facts["flags"] & MESSAGE and facts["layer"] == "":
-            assert facts["op"] or (facts["src"], facts["message"]) in flows or not metrics["flows"]
-        if facts and (facts["src"], facts["message"]) in flows and facts["flags"] & MESSAGE:
-            flow = flows[facts["src"], facts["message"]]
-            assert flow["dst"] == facts["dst"] and flow["job"] == facts["job"], (flow, facts)
         if "dropped" in got:
             drops[got["drop.reason"][0]] += 1
+            # of packets that a rank has sent, and that have not arrived
+            counts["retransmissions"] += "retransmission" in got and got["drop.at"][0].startswith("rank")
         elif leaves:
-            outbound["marks"] += "marked" in got
-            outbound["xoff"] += frame.pfc and "XOFF" in got["event"]
-            outbound["cnps"] += frame.roce and frame.opcode == CNP
-    assert outbound["marks"] == metrics["ecn"]["marked_packets"], outbound
-    switches = [port for port in metrics["pfc"]["ports"]]
-    assert outbound["xoff"] == metrics["pfc"]["pause_frames"], (outbound, switches)
-    want = {reason: n for reason, n in metrics["drops"]["by_reason"].items() if n}
-    assert drops == collections.Counter({k: v if isinstance(v, int) else v["packets"] for k, v in want.items()}), (drops, want)
+            counts["marks"] += "marked" in got
+            counts["xoff"] += frame.pfc and "XOFF" in got["event"]
+            counts["cnps"] += frame.roce and frame.opcode == CNP
+        else:
+            counts["retransmissions"] += "retransmission" in got
+    assert counts["marks"] == metrics["ecn"]["marked_packets"], counts
+    assert counts["xoff"] == metrics["pfc"]["pause_frames"], counts
+    assert counts["cnps"] == metrics["cnps"] or not any(frame.roce for _, frame, _, _ in seen), counts
+    assert counts["retransmissions"] == sum(flow["retransmitted_packets"] for flow in metrics["flows"]), counts
+    assert drops == collections.Counter({k: n for k, n in metrics["drops"]["by_reason"].items() if n}), drops
 
 
 def check_qpmap(path, out, seen):
@@ -313,6 +326,7 @@ def check(name, made, out):
     capture = os.path.join(out, "all.pcapng")
     _, packets = pcapng_file.read(capture)
     seen = check_packets(capture, packets)
+    check_messages(seen, metrics)
     check_metrics(seen, metrics)
     check_qpmap(capture, out, seen)
     events = collections.Counter(event for _, _, _, got in seen for event in got.get("event", ()))
