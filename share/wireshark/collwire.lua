@@ -3,8 +3,8 @@
 --
 --   wireshark -X lua_script:share/wireshark/collwire.lua rank0.pcapng
 --
--- Fields `collwire.*` come from the comments and the verdict of a packet in a pcapng file (its layout is in
--- docs/wireshark.md), which are no bytes of the frame. The event of CNP, PFC, ACK and NAK frames, and their text in
+-- Fields `collwire.*` come from the comments and the verdict of a packet in a pcapng file (layout: trace/facts.h),
+-- which are no bytes of the frame. The event of CNP, PFC, ACK and NAK frames, and their text in
 -- the Info column, need the frame alone, so they also work in a .pcap and in captures of real hardware.
 -- Fields `collwire_int.*` are the telemetry behind the IP packet of RoCEv2 data and ACKs.
 -- Written for Wireshark 4.0 (Lua 5.2) and later (Lua 5.4).
