@@ -115,6 +115,9 @@ collwire_script_test(trace_captures_all long "tshark;python3" [[python3 -B "$@"]
 collwire_script_test(trace_int wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_int.py ${PROJECT_SOURCE_DIR})
 
+collwire_script_test(trace_wireshark wire "tshark;python3" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/trace/check_wireshark.py ${PROJECT_SOURCE_DIR})
+
 collwire_script_test(trace_tcp wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_tcp.py)
 

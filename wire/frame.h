@@ -37,6 +37,12 @@ struct frame_source {
     const uint8_t *trailer; // the flow->int_bytes of telemetry after data and ACKs; NULL = zeros
 };
 
+#define FRAME_TERMS_MAX 64
+
 struct frame_ops {
     void (*encode)(const struct frame_source *source, struct frame *frame);
+
+    // Write the terms of Wireshark's display filter that tell the packets of a flow from those of
+    // others between the same addresses: its data (`forward`), or what comes back. NULL = none.
+    void (*filter_terms)(const struct flow_id *flow, bool forward, char out[FRAME_TERMS_MAX]);
 };

@@ -18,6 +18,7 @@
 #include "transport/roce/frame.h"
 
 #include <isa-l/crc.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "wire/address.h"
@@ -230,4 +231,10 @@ static void encode(const struct frame_source *source, struct frame *frame)
     roce_encode(&f, frame);
 }
 
-const struct frame_ops roce_frames = {.encode = encode};
+static void filter_terms(const struct flow_id *flow, bool forward, char out[FRAME_TERMS_MAX])
+{
+    snprintf(out, FRAME_TERMS_MAX, "infiniband.bth.destqp == 0x%x",
+             forward ? flow->dst_conn : flow->src_conn);
+}
+
+const struct frame_ops roce_frames = {.encode = encode, .filter_terms = filter_terms};
