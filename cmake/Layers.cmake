@@ -57,7 +57,7 @@ file(REMOVE_RECURSE ${COLLWIRE_INCLUDE_TREES}) # links only: an entry taken out 
 collwire_layer(engine ALLOW ev.h LIBS ev random123)
 
 collwire_layer(net ALLOW engine)
-collwire_layer(wire ALLOW engine net) # frames as bytes
+collwire_layer(wire ALLOW engine net zlib.h LIBS PkgConfig::zlib) # frames as bytes
 collwire_layer(topology ALLOW engine)
 collwire_layer(cc # pure: no clock, queue, packet, allocator
   ALLOW engine/assert.h engine/err.h engine/param.h engine/units.h net/int_hop.h
@@ -65,7 +65,7 @@ collwire_layer(cc # pure: no clock, queue, packet, allocator
 collwire_layer(collective ALLOW engine)
 
 collwire_layer(switch ALLOW engine net)
-collwire_layer(transport ALLOW engine net cc wire zlib.h LIBS PkgConfig::zlib) # ICRC
+collwire_layer(transport ALLOW engine net cc wire isa-l/crc.h LIBS PkgConfig::libisal) # ICRC
 collwire_layer(analytical ALLOW engine topology collective net/critical_path.h net/transfer.h)
 
 collwire_layer(comm ALLOW engine collective net/critical_path.h net/transfer.h)

@@ -101,8 +101,22 @@ foreach(snaplen IN ITEMS 128B 65535B)
     ${snaplen})
 endforeach()
 
+# Captures of every port of random scenarios and of those of the golden runs, as pcap and pcapng: three
+# other programs read them, and their counts are those of metrics.json.
+set(captured)
+foreach(name IN ITEMS classes deadlock direct faults flows incast jobs lossy mixed paths policies tcp)
+  list(APPEND captured ${PROJECT_SOURCE_DIR}/tests/golden/${name}/scenario.json)
+endforeach()
+collwire_script_test(trace_captures wire "tshark;python3" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/trace/check_captures.py 3 131 ${captured})
+collwire_script_test(trace_captures_all long "tshark;python3" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/trace/check_captures.py 40 1 ${captured})
+
 collwire_script_test(trace_int wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_int.py ${PROJECT_SOURCE_DIR})
+
+collwire_script_test(trace_wireshark wire "tshark;python3" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/trace/check_wireshark.py ${PROJECT_SOURCE_DIR})
 
 collwire_script_test(trace_tcp wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_tcp.py)

@@ -8,7 +8,7 @@ need="gcc libc6-dev cmake ninja-build pkg-config
       libev-dev libjansson-dev libpcap-dev libisal-dev zlib1g-dev libsmartcols-dev librandom123-dev libmd-dev libsqlite3-dev"
 for option; do
     case $option in
-    --tests) need="$need libcmocka-dev tshark python3 python3-jsonschema parallel" ;;
+    --tests) need="$need libcmocka-dev tshark python3 python3-jsonschema python3-scapy parallel" ;;
     # programs from another source than Debian are left as they are
     --report) command -v npm >/dev/null || need="$need nodejs npm" ;;
     --browser) command -v chromium >/dev/null || need="$need chromium fonts-dejavu-core" ;;

@@ -8,6 +8,8 @@
 
 #include "trace/pfc.h"
 
+#include <string.h>
+
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
@@ -17,7 +19,9 @@
 
 void pfc_encode(uint64_t src_mac, uint8_t class_vector, uint16_t quanta, struct frame *frame)
 {
-    *frame = (struct frame){.head_bytes = PFC_FRAME_BYTES};
+    frame->head_bytes = PFC_FRAME_BYTES;
+    frame->zero_bytes = frame->tail_bytes = 0;
+    memset(frame->head, 0, PFC_FRAME_BYTES);
     uint8_t *at = ethernet_put(frame->head, PFC_DST_MAC, src_mac, ETHERTYPE_MAC_CONTROL);
     at = put16(at, PFC_OPCODE);
     at = put16(at, class_vector);

@@ -21,10 +21,12 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "trace")]
 # pylint: disable=wrong-import-position
 import generate
 import invariants
+import pcapng
 
 COLLWIRE = os.environ.get("COLLWIRE", "build/collwire")
 SANITIZER_EXIT = 99
@@ -86,8 +88,7 @@ def first_difference(a, b):
 
 def captures(out, machine):
     for capture in machine.get("captures", []):
-        with open(out / capture["file"], "rb") as f:
-            n = invariants.capture_packets(f.read())
+        n = len(pcapng.read(out / capture["file"]).packets)
         if n != capture["packets"]:
             raise Finding(f"{capture['file']} holds {n} packets, run.json says {capture['packets']}")
 

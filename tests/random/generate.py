@@ -19,6 +19,8 @@ import topologies
 import workloads
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+TRIGGERS = ("start at drop", "stop at drop", "start at retransmission", "stop at pause > 1us", "start at pause > 1ps",
+            "start at queue > 10KB", "stop at queue > 0B", "")
 TIMES = ("0ns", "1ns", "500ns", "3us", "20us", "100us", "1ms")
 
 
@@ -156,7 +158,14 @@ def output(draw, ranks, names):
     if draw.chance(0.3):
         made["capture"] = []
         for i in range(draw.rng.randint(1, 3)):
-            capture = {"at": place(draw, ranks, names), "file": f"c{i}.pcap"}
+            at = ",".join(place(draw, ranks, names) for _ in range(draw.rng.choice((1, 1, 2))))
+            capture = {"at": at, "file": f"c{i}" + draw.rng.choice((".pcap", ".pcap.gz", ".pcapng", ".pcapng.gz"))}
+            if draw.chance(0.3):
+                capture["trigger"] = draw.rng.choice(TRIGGERS)
+            if draw.chance(0.2):
+                capture["ring"] = draw.rng.choice(("128KB", "1MB", "64GB", "auto"))
+            if draw.chance(0.1):
+                capture["from"], capture["to"] = draw.rng.choice((("0ns", "20us"), ("3us", "auto"), ("1ms", "1ms")))
             if draw.chance(0.3):
                 capture["snaplen"] = draw.rng.choice(("54B", "55B", "100B", "128B", "65535B"))
             if draw.chance(0.2):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Properties of the metrics of every run, for any scenario: conservation, sums, bounds."""
 import json
-import struct
 
 import draw
 
@@ -174,21 +173,3 @@ class Check:
         for part in (self.status, self.signs, self.flows, self.physical, self.collectives, self.sums, self.paths):
             part()
         return self.failures
-
-
-def capture_packets(data):
-    """Records of a pcap file in nanoseconds, whose times must not decrease."""
-    magic = struct.unpack_from("<I", data)[0]
-    if magic != 0xA1B23C4D:
-        raise ValueError(f"magic {magic:x}")
-    at, n, last = 24, 0, -1
-    while at < len(data):
-        seconds, ns, kept, length = struct.unpack_from("<IIII", data, at)
-        if kept > length or at + 16 + kept > len(data):
-            raise ValueError(f"record {n} is cut")
-        if seconds * NS_PER_S + ns < last:
-            raise ValueError(f"record {n} is earlier than the one before")
-        last = seconds * NS_PER_S + ns
-        at += 16 + kept
-        n += 1
-    return n

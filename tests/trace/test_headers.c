@@ -81,7 +81,7 @@ static void check_frame(const uint8_t *frame, size_t len, size_t trailer)
 
 static size_t encode_fields(const struct roce_fields *f, uint8_t *out, size_t cap)
 {
-    struct frame frame;
+    static struct frame frame;
     roce_encode(f, &frame);
     return frame_copy(&frame, out, cap);
 }
@@ -276,7 +276,7 @@ static void test_pfc(void **state)
 {
     (void)state;
     uint8_t frame[128];
-    struct frame f;
+    static struct frame f;
     pfc_encode(switch_mac(4), 0x48, 65535, &f);
     assert_int_equal(frame_copy(&f, frame, sizeof frame), 60);
     assert_hex(frame, 34,

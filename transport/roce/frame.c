@@ -17,8 +17,9 @@
 
 #include "transport/roce/frame.h"
 
+#include <isa-l/crc.h>
+#include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "wire/address.h"
 #include "wire/bytes.h"
@@ -192,10 +193,11 @@ static size_t headers_put(uint8_t *head, const struct roce_fields *f)
 }
 
 // The invariant CRC. Fields that a router may change, and 8 bytes in the place of the link header,
-// count as ones (annex A17.3.3). Appending n zero bytes multiplies the CRC register by x^8n, which
-// crc32_combine() does in log n steps; zlib's CRC is the complement of the register.
-static uint32_t icrc(const uint8_t *head, size_t head_bytes, size_t zeros)
+// count as ones (annex A17.3.3).
+static uint32_t icrc(struct frame *frame)
 {
+    const uint8_t *head = frame->head;
+    size_t head_bytes = frame->head_bytes;
     enum { LRH = 8, IP = LRH, UDP = IP + IPV4_BYTES, BTH = UDP + UDP_BYTES };
     uint8_t masked[LRH + HEADERS_MAX];
     memset(masked, 0xff, LRH);
@@ -205,9 +207,8 @@ static uint32_t icrc(const uint8_t *head, size_t head_bytes, size_t zeros)
     memset(masked + IP + 10, 0xff, 2); // header checksum
     memset(masked + UDP + 6, 0xff, 2); // UDP checksum
     masked[BTH + 4] = 0xff;            // FECN, BECN, reserved
-    uInt n = (uInt)(LRH + head_bytes - ETHERNET_BYTES);
-    uint32_t crc = (uint32_t)crc32(0, masked, n);
-    return ~(uint32_t)crc32_combine(~crc, 0, (z_off_t)zeros);
+    uint32_t crc = crc32_gzip_refl(0, masked, LRH + head_bytes - ETHERNET_BYTES);
+    return ~crc_append_zeros(&frame->crc_zeros, ~crc, frame->zero_bytes);
 }
 
 void roce_encode(const struct roce_fields *f, struct frame *frame)
@@ -215,7 +216,7 @@ void roce_encode(const struct roce_fields *f, struct frame *frame)
     frame->head_bytes = headers_put(frame->head, f);
     frame->zero_bytes = zero_bytes(f);
     frame->tail_bytes = roce_frame_bytes(f) - frame->head_bytes - frame->zero_bytes;
-    uint32_t crc = icrc(frame->head, frame->head_bytes, frame->zero_bytes);
+    uint32_t crc = icrc(frame);
     memset(frame->tail, 0, frame->tail_bytes);
     for (size_t i = 0; i < ICRC_BYTES; i++)
         frame->tail[i] = (uint8_t)(crc >> 8 * i);
@@ -230,4 +231,10 @@ static void encode(const struct frame_source *source, struct frame *frame)
     roce_encode(&f, frame);
 }
 
-const struct frame_ops roce_frames = {.encode = encode};
+static void filter_terms(const struct flow_id *flow, bool forward, char out[FRAME_TERMS_MAX])
+{
+    snprintf(out, FRAME_TERMS_MAX, "infiniband.bth.destqp == 0x%x",
+             forward ? flow->dst_conn : flow->src_conn);
+}
+
+const struct frame_ops roce_frames = {.encode = encode, .filter_terms = filter_terms};

@@ -17,6 +17,7 @@
 // the connection's name. The IP id is the low 16 bits of the sequence number.
 #include "transport/tcp/frame.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/rng.h"
@@ -185,4 +186,10 @@ static void encode(const struct frame_source *source, struct frame *frame)
         frame->zero_bytes = ETHERNET_MIN_BYTES - frame->head_bytes;
 }
 
-const struct frame_ops tcp_frames = {.encode = encode};
+static void filter_terms(const struct flow_id *flow, bool forward, char out[FRAME_TERMS_MAX])
+{
+    snprintf(out, FRAME_TERMS_MAX, "tcp.srcport == %u && tcp.dstport == %u",
+             forward ? flow->src_port : flow->dst_port, forward ? flow->dst_port : flow->src_port);
+}
+
+const struct frame_ops tcp_frames = {.encode = encode, .filter_terms = filter_terms};

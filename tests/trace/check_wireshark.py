@@ -1,0 +1,360 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compare what share/wireshark/collwire.lua shows in tshark with captures that are decoded here, and with metrics.
+
+usage: check_wireshark.py SOURCE_DIR      the executable is in $COLLWIRE
+
+Every run captures all ports of its switches. Checked:
+1. Lua reports no error.
+2. Packet by packet: every collwire.* field, and the Info column of CNP, PFC and NAK frames, are those of the
+   packet's bytes, comments and facts, which are decoded here.
+3. The fields agree with metrics.json: messages, collectives, marks, CNPs, XOFF frames, retransmissions, drops by
+   reason.
+4. The display filter of each row of qpmap.csv shows the packets of its flow, and no other packet.
+5. All events of all kinds occur in some run, and telemetry of both kinds.
+"""
+import collections
+import csv
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# pylint: disable=wrong-import-position
+import pcapng_file
+
+SOURCE, COLLWIRE = sys.argv[1], os.environ["COLLWIRE"]
+LUA = os.path.join(SOURCE, "share", "wireshark", "collwire.lua")
+SWITCH4 = {"kind": "switch", "size": 4, "link": {"rate": "100Gbps", "delay": "1us"}}
+INCAST = {"kind": "incast", "senders": [0, 1, 2], "receiver": 3, "bytes": "300KB"}
+RING = {"kind": "collective", "op": "all_reduce", "bytes": "256KB", "algorithm": "ring", "chunks": 2, "repeat": 2}
+MARKS = {"kmin": "20KB", "kmax": "80KB", "pmax": 0.2}
+LOSS = [{"at": "rank0->*", "one_way": True, "loss": 0.03}]
+EVENTS = {"ACK", "CNP", "XOFF", "XON", "NAK (sequence error)", "CE", "drop", "retransmission", "held", "trigger",
+          "INT", "PINT"}
+
+RUNS = {
+    "go-back-n": {"cc": {"kind": "dcqcn"}, "faults": LOSS, "switch": {"buffer": "400KB", "ecn": MARKS},
+                  "workload": INCAST},
+    "selective-repeat": {"cc": {"kind": "dcqcn"}, "faults": LOSS, "workload": INCAST,
+                         "transport": {"recovery": "selective_repeat"}},
+    "lossy": {"switch": {"buffer": "200KB", "pfc": {"enabled": False}}, "workload": INCAST},
+    "int": {"cc": {"kind": "hpcc"}, "workload": INCAST},
+    "pint": {"cc": {"kind": "hpcc", "preset": "pint"}, "workload": INCAST},
+    "collective": {"cc": {"kind": "dcqcn"}, "workload": RING},
+    "training": {"workload": {
+        "kind": "training", "parallelism": "DATA", "iterations": 1,
+        "layers": [{"name": name, "fwd": {"compute": "2us"}, "ig": {"compute": "2us"},
+                    "wg": {"compute": "2us", "op": "all_reduce", "bytes": "64KB"}} for name in ("fc0", "fc1")]}},
+    "tcp-lossy": {"transport": {"kind": "tcp"}, "switch": {"queue_limit": {"packets": 10}}, "workload": INCAST},
+    "tcp": {"transport": {"kind": "tcp"}, "cc": {"kind": "dctcp"}, 
+            "switch": {"queue_limit": {"packets": 20}, "ecn": {"kmin": "5KB", "kmax": "20KB"}}, "workload": INCAST},
+    "two-transports": {"transport": [{"kind": "roce"}, {"kind": "tcp"}],
+                       "workload": [INCAST, {**INCAST, "transport": "tcp", "bytes": "50KB"}]},
+}
+
+# The packet facts: trace/facts.h.
+FACTS = struct.Struct(">BBHIIIIHHIHHQQHBB")
+RETRANSMISSION, MESSAGE, COLLECTIVE, WINDOW, RATE, MARKED, DROPPED, HELD, TRIGGERED = (1 << i for i in range(9))
+PRESENT = {"retransmission": RETRANSMISSION, "marked": MARKED, "dropped": DROPPED, "held": HELD,
+           "triggered": TRIGGERED}
+FIELDS = ("kind", "event", "flow", "rank", "src", "dst", "message", "job", "communicator", "collective", "op", "layer",
+          "step", "chunk", "phase", "window", "rate", "policy", *PRESENT, "mark.at", "mark.queue", "mark.probability", "drop.at",
+          "drop.reason", "drop.queue", "drop.limit", "pfc.class", "pfc.quanta", "pfc.ingress", "pfc.port", "pfc.bytes",
+          "pfc.limit", "pfc.flow", "pause")
+INT_FIELDS = ("hops", "path", "longest", "hop", "rate", "time", "bytes", "queue", "pint", "util")
+ALL_FIELDS = (*(f"collwire.{field}" for field in FIELDS), *(f"collwire_int.{field}" for field in INT_FIELDS))
+NUMBERS = ("mark.probability", "pause", "int.util")  # compared as numbers, not as text
+ROCE_PORT, UDP, TCP, ACKNOWLEDGE, CNP = 4791, 17, 6, 17, 0x81
+NAK_SEQUENCE = 0x60
+UNITS = {"ns": 1, "us": 1000, "ms": 10**6}
+
+
+def tshark(path, *arguments):
+    run = subprocess.run(["tshark", "-n", "-X", f"lua_script:{LUA}", "-r", path, *arguments], check=True,
+                         capture_output=True, text=True)
+    noise = [line for line in run.stderr.splitlines() if "Running as user" not in line]
+    assert not noise, noise
+    return run.stdout.splitlines()
+
+
+def shown(path):
+    """For every packet {field: list of values}, and "info"."""
+    command = ["-T", "fields", "-E", "separator=/t", "-E", "aggregator=~", "-e", "_ws.col.Info"]
+    for field in ALL_FIELDS:
+        command += ["-e", field]
+    for line in tshark(path, *command):
+        info, *values = line.split("\t")
+        row = {re.sub("^collwire[._]", "", field): value.split("~") for field, value in zip(ALL_FIELDS, values) if value}
+        yield info, row
+
+
+class Frame:
+    """What the headers of a frame say."""
+
+    def __init__(self, frame):
+        self.pfc = frame[12:14] == b"\x88\x08"
+        self.roce = self.tcp = False
+        if self.pfc:
+            vector, *quanta = struct.unpack_from(">9H", frame, 16)
+            self.pauses = [(cls, quanta[cls]) for cls in range(8) if vector >> cls & 1]
+            self.trailer = b""
+            return
+        self.trailer = frame[14 + int.from_bytes(frame[16:18], "big"):]
+        self.ce = frame[15] & 3 == 3
+        self.src, self.dst = (".".join(str(b) for b in frame[at:at + 4]) for at in (26, 30))
+        self.sport, self.dport = struct.unpack_from(">HH", frame, 34)
+        self.tcp = frame[23] == TCP
+        if frame[23] == UDP and self.dport == ROCE_PORT:
+            self.roce, self.opcode = True, frame[42]
+            self.qp, self.psn = (int.from_bytes(frame[at:at + 3], "big") for at in (47, 51))
+            self.syndrome = frame[54] if self.opcode == ACKNOWLEDGE else None
+
+
+def facts_of(packet):
+    raw = packet.facts()
+    if raw is None:
+        return None
+    keys = ("version", "kind", "flags", "src", "dst", "number", "message", "job", "step", "collective", "chunk", "phase",
+            "window", "rate", "communicator", "op_bytes", "label_bytes")
+    facts = dict(zip(keys, FACTS.unpack_from(raw)))
+    assert facts["version"] == 1 and len(raw) == FACTS.size + facts["op_bytes"] + facts["label_bytes"]
+    facts["op"] = raw[FACTS.size:FACTS.size + facts["op_bytes"]].decode()
+    facts["layer"] = raw[FACTS.size + facts["op_bytes"]:].decode()
+    facts["flow"] = f"{facts['src']}.{facts['number']}"
+    return facts
+
+
+def scaled(value, unit):
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")):
+        if value >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value} {unit}"
+
+
+def want_facts(want, facts):
+    flags, put = facts["flags"], lambda *keys: want.update({key: [str(facts[key])] for key in keys})
+    put("flow", "src", "dst")
+    want["rank"] = [str(facts["src"] if facts["kind"] == 0 else facts["dst"])]
+    if flags & MESSAGE:
+        put("message", "job")
+    if flags & COLLECTIVE:
+        put("communicator", "collective", "step", "chunk", "phase")
+    put(*(key for key in ("op", "layer") if facts[key]))
+    put(*(key for key, flag in (("window", WINDOW), ("rate", RATE)) if flags & flag))
+    parts = [scaled(facts[key], unit) for key, flag, unit in (("rate", RATE, "b/s"), ("window", WINDOW, "B"))
+             if flags & flag]
+    want.update({"policy": [", ".join(parts)]} if parts else {})
+    want.update({key: ["1"] for key, flag in PRESENT.items() if flags & flag})
+
+
+# A comment, and the fields of the groups of its expression.
+COMMENTS = (
+    (r"(?:CE marked at|echoes the CE mark of) (\S+): queue (\d+) B, probability (\S+)$", ("mark.at", "mark.queue", "mark.probability")),
+    (r"dropped at (\S+): (\w+) \(.*?\)(?:, queue (\d+) B)?(?:, limit (\d+) B)?$",
+     ("drop.at", "drop.reason", "drop.queue", "drop.limit")),
+    (r"XOFF of class \d: ingress from (\S+) holds (\d+) B(?:, limit (\d+) B)?(?:, after flow (\d+\.\d+) PSN \d+)?$",
+     ("pfc.ingress", "pfc.bytes", "pfc.limit", "pfc.flow")),
+    (r"XON of class \d: ingress from (\S+) holds (\d+) B$", ("pfc.ingress", "pfc.bytes")),
+    (r"triggered XOFF on (\S+): ingress held (\d+) B(?:, limit (\d+) B)?$", ("pfc.port", "pfc.bytes", "pfc.limit")),
+    (r"held ([\d.]+) us by a pause of class \d at \S+$", ("pause",)),
+    (r"retransmission$", ()), (r"XO(?:FF|N) of class \d(?:: renewed, or by a fault)?$", ()),
+)
+
+
+def want_comments(want, comments):
+    for comment in comments:
+        match = next((m, fields) for m, fields in ((re.match(e, comment), f) for e, f in COMMENTS) if m)
+        for value, field in zip(match[0].groups(), match[1]):
+            if value is not None:
+                want.setdefault(field, []).append(str(float(value) / 1e6) if field == "pause" else value)
+
+
+def want_int(want, trailer):
+    """The telemetry behind the IP packet: trace/int_trailer.c."""
+    if len(trailer) == 1:
+        want.update({"int.pint": [str(trailer[0])], "int.util": [str(1.05 ** (trailer[0] - 142))]})
+    if len(trailer) < 10:
+        return
+    head, hops = int.from_bytes(trailer[:2], "big"), trailer[0] >> 4
+    words = [int.from_bytes(trailer[2 + 8 * k:10 + 8 * k], "big") for k in range(hops)]
+    queues = [80 * (word & 0x1FFFF) for word in words]
+    want.update({"int.hops": [str(hops)], "int.path": [f"0x{head & 0xFFF:04x}"],
+                 "int.longest": [str(max(queues, default=0))]})
+    if hops:
+        want.update({"int.hop": [str(k + 1) for k in range(hops)], "int.queue": [str(queue) for queue in queues],
+                     "int.rate": [str(25 << (word >> 61)) for word in words],
+                     "int.time": [str(word >> 37 & 0xFFFFFF) for word in words],
+                     "int.bytes": [str(128 * (word >> 17 & 0xFFFFF)) for word in words]})
+
+
+def want_events(frame, facts):
+    flags, events = facts["flags"] if facts else 0, []
+    if frame.pfc:
+        return ["XOFF" if quanta else "XON" for _, quanta in frame.pauses]
+    if frame.roce and frame.opcode == CNP:
+        events.append("CNP")
+    elif frame.roce and frame.syndrome == NAK_SEQUENCE:
+        events.append("NAK (sequence error)")
+    elif (frame.roce and frame.opcode == ACKNOWLEDGE) or (frame.tcp and facts and facts["kind"] == 1):
+        events.append("ACK")
+    for event, here in (("retransmission", flags & RETRANSMISSION), ("CE", frame.ce), ("held", flags & HELD),
+                        ("trigger", flags & TRIGGERED), ("drop", flags & DROPPED)):
+        events += [event] if here else []
+    return events
+
+
+def wanted(packet, frame):
+    facts, want = facts_of(packet), {}
+    kinds = ("data", "ACK", "CNP")
+    want["kind"] = ["PFC" if frame.pfc else kinds[facts["kind"]]]
+    if frame.roce:
+        assert kinds.index({CNP: "CNP", ACKNOWLEDGE: "ACK"}.get(frame.opcode, "data")) == facts["kind"]
+    events = want_events(frame, facts)
+    if events:
+        want["event"] = events
+    if facts:
+        want_facts(want, facts)
+    if frame.pfc:
+        want["pfc.class"] = [str(cls) for cls, _ in frame.pauses]
+        want["pfc.quanta"] = [str(quanta) for _, quanta in frame.pauses]
+    want_comments(want, packet.comments())
+    if frame.roce:
+        want_int(want, frame.trailer)
+    return want
+
+
+def check_info(info, packet, frame, facts):
+    if frame.pfc:
+        cls, quanta = frame.pauses[0]
+        us = quanta * 512e6 / packet.interface["speed"]
+        rate = packet.interface["speed"] // 10**9
+        text = f"XOFF class {cls} ({quanta} quanta = {us:.3g} us at {rate} Gb/s)" if quanta else f"XON class {cls}"
+        assert info.startswith(text), info
+        for comment in packet.comments():
+            assert ": " not in comment or comment.split(": ", 1)[1] in info, info
+        return
+    flow = f", flow {facts['flow']}, rank{facts['src']}->rank{facts['dst']}"
+    if frame.roce and frame.opcode == CNP:
+        assert info.startswith(f"CNP QP=0x{frame.qp:06x}{flow}"), info
+        marks = [comment.partition("dim0.sw0")[2] for comment in packet.comments()]
+        assert all("for the CE mark of dim0.sw0" + mark in info for mark in marks), info
+    elif frame.roce and frame.syndrome == NAK_SEQUENCE:
+        assert info.startswith(f"NAK (sequence error) QP=0x{frame.qp:06x} PSN={frame.psn}{flow}"), info
+    assert all(comment in info for comment in packet.comments() if frame.ce and comment.startswith("CE")), info
+    for flag, text in ((RETRANSMISSION, "retransmission"), (DROPPED, "dropped at "), (HELD, r"held \d"),
+                       (TRIGGERED, "triggered XOFF on")):
+        assert bool(re.search(r"(\[|, )" + text, info)) == bool(facts["flags"] & flag), info
+
+
+def same(field, want, got):
+    if field in NUMBERS:
+        return len(want) == len(got) and all(abs(float(x) - float(y)) < 1e-9 for x, y in zip(want, got))
+    return want == [{"True": "1"}.get(x, x) for x in got] if field in PRESENT else want == got
+
+
+def check_packets(path, packets):
+    """Check every packet; return [(packet, Frame, facts, fields)]."""
+    rows = list(shown(path))
+    assert len(rows) == len(packets), (len(rows), len(packets))
+    seen = []
+    for number, ((info, got), packet) in enumerate(zip(rows, packets), 1):
+        frame = Frame(packet.frame)
+        want = wanted(packet, frame)
+        for field in {*want, *got}:
+            assert field in want and field in got and same(field, want[field], got[field]), \
+                f"packet {number}: {field} is {got.get(field)}, not {want.get(field)}"
+        check_info(info, packet, frame, facts_of(packet))
+        seen.append((packet, frame, facts_of(packet), got))
+    return seen
+
+
+def check_messages(seen, metrics):
+    """A message is known by its number among those of its source; flows[] has them in this order."""
+    messages = collections.defaultdict(list)
+    for flow in sorted(metrics["flows"], key=lambda flow: flow["id"]):
+        messages[flow["src"]].append(flow)
+    assert metrics["flows"]
+    for _, _, facts, _ in seen:
+        if facts and facts["flags"] & MESSAGE:
+            flow = messages[facts["src"]][facts["message"]]
+            assert (flow["dst"], flow["job"]) == (facts["dst"], facts["job"]), (flow, facts)
+
+
+def check_collectives(seen, metrics):
+    """The runs here have one communicator, whose collectives metrics.json lists in order."""
+    found = {(facts["communicator"], facts["collective"], facts["op"], facts["layer"])
+             for _, _, facts, _ in seen if facts and facts["flags"] & COLLECTIVE}
+    assert found == {(0, i, c["op"], c["name"]) for i, c in enumerate(metrics["collectives"])}, found
+
+
+def check_metrics(seen, metrics):
+    counts, drops = collections.Counter(), collections.Counter()
+    for packet, frame, _, got in seen:
+        leaves = int.from_bytes(packet.one(pcapng_file.FLAGS), "little") & 3 == 2
+        if "dropped" in got:
+            drops[got["drop.reason"][0]] += 1
+            # of packets that a rank has sent, and that have not arrived
+            counts["retransmissions"] += "retransmission" in got and got["drop.at"][0].startswith("rank")
+        elif leaves:
+            counts["marks"] += "marked" in got
+            counts["xoff"] += frame.pfc and "XOFF" in got["event"]
+            counts["cnps"] += frame.roce and frame.opcode == CNP
+        else:
+            counts["retransmissions"] += "retransmission" in got
+    assert counts["marks"] == metrics["ecn"]["marked_packets"], counts
+    assert counts["xoff"] == metrics["pfc"]["pause_frames"], counts
+    assert counts["cnps"] == metrics["cnps"] or not any(frame.roce for _, frame, _, _ in seen), counts
+    assert counts["retransmissions"] == sum(flow["retransmitted_packets"] for flow in metrics["flows"]), counts
+    assert drops == collections.Counter({k: n for k, n in metrics["drops"]["by_reason"].items() if n}), drops
+
+
+def check_qpmap(path, out, seen):
+    with open(os.path.join(out, "qpmap.csv"), encoding="ascii") as file:
+        rows = list(csv.DictReader(file))
+    names = {row["name"] for row in rows}
+    assert len(names) == len(rows)
+    assert all(row["name"].split(".")[0] == row["src"] for row in rows)
+    assert names == {facts["flow"] for _, _, facts, _ in seen if facts}
+    differ = " || ".join(f"(({f}) && !({c})) || (!({f}) && ({c}))"
+                         for f, c in ((row["filter"], f'collwire.flow == "{row["name"]}"') for row in rows))
+    found = tshark(path, "-Y", differ)
+    assert not found, found[0]
+
+
+def check(name, made, out):
+    scenario = {"name": name, "topology": {"dims": [SWITCH4]}, **made,
+                "capture": [{"at": "dim0.sw0", "file": "all.pcapng"}]}
+    path = os.path.join(out, "scenario.json")
+    with open(path, "w", encoding="ascii") as file:
+        json.dump(scenario, file)
+    subprocess.run([COLLWIRE, "run", path, "--quiet", "--out", out], check=True)
+    with open(os.path.join(out, "metrics.json"), encoding="ascii") as file:
+        metrics = json.load(file)
+    capture = os.path.join(out, "all.pcapng")
+    _, packets = pcapng_file.read(capture)
+    seen = check_packets(capture, packets)
+    check_messages(seen, metrics)
+    check_collectives(seen, metrics)
+    check_metrics(seen, metrics)
+    check_qpmap(capture, out, seen)
+    events = collections.Counter(event for _, _, _, got in seen for event in got.get("event", ()))
+    events.update(kind for kind, field in (("INT", "int.hop"), ("PINT", "int.pint"))
+                  for _, _, _, got in seen if field in got)
+    print(f"{name}: {len(seen)} packets, {dict(events)}")
+    return events
+
+
+def main():
+    events = collections.Counter()
+    for name, made in RUNS.items():
+        with tempfile.TemporaryDirectory() as out:
+            events += check(name, made, out)
+    assert set(events) == EVENTS, set(events) ^ EVENTS
+
+
+main()
