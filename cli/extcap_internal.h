@@ -26,7 +26,7 @@ struct extcap_call {
 struct extcap_scenario {
     char *path;
     char *name; // of the interface: "collwire-" and the path in the folder, with hyphens
-    char *title;
+    char *title; // for people
 };
 
 struct extcap_scenarios {

@@ -22,7 +22,7 @@
 /* ---- scenarios ---- */
 
 // The description of a scenario, or why the file cannot be read; NULL = it is not a scenario.
-static char *title_of(const char *path)
+static char *description_of(const char *path)
 {
     json_error_t error;
     json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
@@ -38,17 +38,21 @@ static char *title_of(const char *path)
 
 static void add_file(struct extcap_scenarios *found, const char *path, const char *inside)
 {
-    char *title = title_of(path);
-    if (!title)
+    char *text = description_of(path);
+    if (!text)
         return;
     if (found->n == found->cap)
         found->list = memory_grow(found->list, &found->cap, sizeof *found->list);
-    char *name = text_format("collwire-%.*s", (int)(strlen(inside) - strlen(".json")), inside);
+    int length = (int)(strlen(inside) - strlen(".json"));
+    char *name = text_format("collwire-%.*s", length, inside);
     for (char *at = name; *at != '\0'; at++)
         if (*at == '/' || *at == '{' || *at == '}' || *at == ' ')
             *at = '-';
-    found->list[found->n++] =
-        (struct extcap_scenario){.path = text_format("%s", path), .name = name, .title = title};
+    found->list[found->n++] = (struct extcap_scenario){
+        .path = text_format("%s", path),
+        .name = name,
+        .title = *text != '\0' ? text_format("%s", text) : text_format("scenario of collwire")};
+    free(text);
 }
 
 static int is_shown(const struct dirent *entry) { return entry->d_name[0] != '.'; }
@@ -110,10 +114,10 @@ static void put_value(const char *key, const char *text)
         most--; // not within a character of UTF-8
     printf("{%s=", key);
     for (size_t i = 0; i < most; i++)
-        putchar(text[i] == '{'                    ? '('
-                : text[i] == '}'                  ? ')'
+        putchar(text[i] == '{'                 ? '('
+                : text[i] == '}'               ? ')'
                 : (unsigned char)text[i] < ' ' ? ' '
-                                                  : text[i]);
+                                               : text[i]);
     printf("%s}", most < n ? "..." : "");
 }
 
@@ -122,17 +126,11 @@ void extcap_interfaces(const struct extcap_scenarios *found)
     printf("extcap {version=%s}{display=collwire}\n", COLLWIRE_VERSION);
     for (size_t i = 0; i < found->n; i++) {
         const struct extcap_scenario *scenario = &found->list[i];
-        const char *name = scenario->name + strlen("collwire-");
-        char *display = text_format("collwire %s%s%s", name, *scenario->title ? ": " : "",
-                                    scenario->title);
-        if (i > 0 && strcmp(scenario[-1].name, scenario->name) == 0) {
-            free(display);
-            continue; // names that differ only in a hyphen
-        }
+        if (i > 0 && strcmp(scenario[-1].name, scenario->name) == 0)
+            continue; // their paths differ only in characters that become hyphens
         printf("interface {value=%s}", scenario->name);
-        put_value("display", display);
+        put_value("display", scenario->title);
         putchar('\n');
-        free(display);
     }
 }
 
@@ -140,7 +138,8 @@ void extcap_dlts(void) { puts("dlt {number=1}{name=EN10MB}{display=Ethernet}"); 
 
 static void put_policies(const struct scenario *scenario, const struct options *o)
 {
-    printf("value {arg=1}{value=" EXTCAP_SCENARIO "}{display=that of the scenario}{default=true}\n");
+    printf("value {arg=1}{value=" EXTCAP_SCENARIO
+           "}{display=that of the scenario}{default=true}\n");
     for (size_t i = 0; i < o->policies.n; i++) {
         const struct cc_ops *policy = o->policies.policies[i];
         if (scenario && !scenario_runs(scenario, policy))
@@ -151,12 +150,20 @@ static void put_policies(const struct scenario *scenario, const struct options *
     }
 }
 
+static double ranks_of(const struct spec *spec)
+{
+    double ranks = 1;
+    for (size_t d = 0; d < spec->n_dims; d++)
+        ranks *= spec->dims[d].size;
+    return ranks;
+}
+
 // Names of places of the scenario; "" if it has errors or is very large. To be freed.
 static char *place_names(const struct scenario *scenario, struct err *err)
 {
     struct sim *sim = NULL;
     const struct spec *spec = scenario ? scenario_spec(scenario) : NULL;
-    if (spec && spec->n_ranks <= RANKS_MAX && spec->network == NETWORK_PACKET)
+    if (spec && ranks_of(spec) <= RANKS_MAX && spec->network == NETWORK_PACKET)
         sim = sim_new(spec, err);
     char *names = sim ? sim_place_names(sim) : text_format("%s", "");
     sim_free(sim);

@@ -154,40 +154,59 @@ static int watch(pid_t child, int pipe_fd, int alive)
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NOT_COMPLETED;
 }
 
-static _Noreturn void child_main(const struct extcap_scenario *scenario,
-                                 const struct extcap_call *call, const struct options *o, int fd,
-                                 const char *dir)
+// What the child process needs.
+struct child {
+    const struct extcap_scenario *scenario;
+    const struct extcap_call *call;
+    const struct options *options;
+    const char *dir;
+    int pipe_fd;
+    FILE *messages; // instead of stderr
+};
+
+static _Noreturn void child_main(const struct child *c)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signals_install();
-    dup2(fd, STDOUT_FILENO);
-    close(fd);
-    int code = run_scenario(scenario, call, o, dir);
+    dup2(c->pipe_fd, STDOUT_FILENO);
+    dup2(fileno(c->messages), STDERR_FILENO);
+    close(c->pipe_fd);
+    int code = run_scenario(c->scenario, c->call, c->options, c->dir);
     fflush(stdout);
     _exit(code);
 }
 
-static int capture_into(const struct extcap_scenario *scenario, const struct extcap_call *call,
-                        const struct options *o, int fd, const char *dir)
+// Print the messages of a child that has not ended as it should.
+static void pass_messages(FILE *messages)
 {
-    int ends[2];
-    if (pipe(ends) != 0) {
+    char part[4096];
+    size_t n;
+    rewind(messages);
+    while ((n = fread(part, 1, sizeof part, messages)) > 0)
+        fwrite(part, 1, n, stderr);
+}
+
+static int capture_into(const struct child *c)
+{
+    int ends[2], code = EXIT_NOT_COMPLETED;
+    if (!c->messages || pipe(ends) != 0) {
         fprintf(stderr, "collwire: extcap: %s\n", strerror(errno));
-        return EXIT_NOT_COMPLETED;
+        return code;
     }
     signals_handle(note_signal);
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        child_main(scenario, call, o, fd, dir);
+        child_main(c);
     }
     close(ends[1]);
-    int code = EXIT_NOT_COMPLETED;
     if (child > 0)
-        code = watch(child, fd, ends[0]);
+        code = watch(child, c->pipe_fd, ends[0]);
     else
         fprintf(stderr, "collwire: extcap: %s\n", strerror(errno));
     close(ends[0]);
+    if (child > 0 && code != EXIT_DONE)
+        pass_messages(c->messages);
     return code;
 }
 
@@ -221,7 +240,10 @@ int extcap_capture(const struct extcap_scenario *scenario, const struct extcap_c
                             temporary && *temporary == '/' ? temporary : "/tmp");
     int code = EXIT_NOT_COMPLETED;
     if (mkdtemp(dir)) {
-        code = capture_into(scenario, call, o, fd, dir);
+        struct child child = {scenario, call, o, dir, fd, tmpfile()};
+        code = capture_into(&child);
+        if (child.messages)
+            fclose(child.messages);
         remove_folder(dir);
     } else {
         fprintf(stderr, "collwire: %s: %s\n", dir, strerror(errno));
