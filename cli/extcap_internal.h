@@ -25,7 +25,7 @@ struct extcap_call {
 
 struct extcap_scenario {
     char *path;
-    char *name; // of the interface: "collwire-" and the path in the folder, with hyphens
+    char *name;  // of the interface: "collwire-" and the path in the folder, with hyphens
     char *title; // for people
 };
 
@@ -42,6 +42,9 @@ void extcap_scenarios_free(struct extcap_scenarios *found);
 void extcap_interfaces(const struct extcap_scenarios *found);
 void extcap_dlts(void);
 void extcap_config(const struct extcap_scenario *scenario, const struct options *o);
+
+// The place that the dialogue shows at first; Wireshark passes on only what differs. To be freed.
+char *extcap_default_place(const struct extcap_scenario *scenario, const struct options *o);
 
 // Check the filter of a call; says on stdout what is wrong, as Wireshark expects.
 int extcap_check_filter(const struct extcap_call *call);

@@ -170,7 +170,7 @@ static char *place_names(const struct scenario *scenario, struct err *err)
     return names;
 }
 
-// The scenario's first captured place, or else the first that there is.
+// The scenario's first captured place, or else the first that there is. To be freed.
 static char *default_place(const struct scenario *scenario, const char *names)
 {
     const struct spec *spec = scenario ? scenario_spec(scenario) : NULL;
@@ -180,6 +180,17 @@ static char *default_place(const struct scenario *scenario, const char *names)
     return n > 0 ? text_format("%.*s", (int)n, names) : text_format("rank0");
 }
 
+char *extcap_default_place(const struct extcap_scenario *of, const struct options *o)
+{
+    struct err err = {0};
+    struct scenario *scenario = scenario_load(of->path, NULL, 0, &o->policies, &err);
+    char *names = place_names(scenario, &err), *place = default_place(scenario, names);
+    free(names);
+    scenario_free(scenario);
+    err_free(&err);
+    return place;
+}
+
 void extcap_config(const struct extcap_scenario *of, const struct options *o)
 {
     struct err err = {0};
@@ -187,7 +198,7 @@ void extcap_config(const struct extcap_scenario *of, const struct options *o)
     char *names = place_names(scenario, &err), *place = default_place(scenario, names);
     char *which = text_format("places, such as %s%sleaf0->rank3, with commas between them", names,
                               *names != '\0' ? ", or " : "");
-    fputs("arg {number=0}{call=--place}{display=Place}{type=string}{required=true}", stdout);
+    fputs("arg {number=0}{call=--place}{display=Place}{type=string}", stdout);
     put_value("tooltip", which);
     put_value("default", place);
     puts("\narg {number=1}{call=--policy}{display=Congestion control}{type=selector}"

@@ -37,11 +37,11 @@ static char *filter_of(const struct extcap_call *call)
 }
 
 // The scenario's `capture`, or NULL after a message. To be freed.
-static char *capture_of(const struct extcap_call *call)
+static char *capture_of(const struct extcap_call *call, const char *place)
 {
     char *filter = filter_of(call);
-    json_t *capture = json_pack("[{s:s, s:s, s:s, s:s}]", "at", call->place ? call->place : "rank0",
-                                "file", "-", "format", "pcapng", "filter", filter ? filter : "");
+    json_t *capture = json_pack("[{s:s, s:s, s:s, s:s}]", "at", place, "file", "-", "format",
+                                "pcapng", "filter", filter ? filter : "");
     char *text = capture ? json_dumps(capture, 0) : NULL;
     if (!text)
         fputs("collwire: extcap: the place or the filter is not UTF-8\n", stderr);
@@ -103,7 +103,9 @@ static int run_scenario(const struct extcap_scenario *scenario, const struct ext
                           .progress = PROGRESS_NEVER,
                           .quiet = true};
     struct policy_choice *choices = NULL;
-    char **parts = NULL, *capture = capture_of(call);
+    bool placed = call->place && *call->place;
+    char *place = placed ? text_format("%s", call->place) : extcap_default_place(scenario, o);
+    char **parts = NULL, *capture = capture_of(call, place);
     size_t n_parts = 0, n_choices = 0;
     bool paced = call->pace && *call->pace && strcmp(call->pace, EXTCAP_FASTEST) != 0;
     char *pace = text_format("%s", paced ? call->pace : "");
@@ -115,6 +117,7 @@ static int run_scenario(const struct extcap_scenario *scenario, const struct ext
         code = command_run(&run);
     }
     free(run.sets);
+    free(place);
     free(pace);
     free(capture);
     texts_free(parts, n_parts);
