@@ -111,6 +111,21 @@ static const char replay_text[] =
     "  collwire run job.json --set cc.kind=dcqcn \\\n"
     "    --set 'workload={\"kind\":\"flows\",\"file\":\"flows.csv\"}'";
 
+static const char extcap_text[] =
+    "Wireshark shows scenarios as interfaces: a capture runs the scenario and shows its packets as "
+    "they "
+    "are simulated. install writes a small program into Wireshark's personal extcap folders, the "
+    "plugin for captures of collwire into that of plugins, and a profile. uninstall removes them. "
+    "Files "
+    "of others are never replaced.\n\n"
+    "The options of an interface are the place, the policy, the pace, changes of the scenario and "
+    "a "
+    "filter.\n\n"
+    "  collwire extcap install --scenarios scenarios\n"
+    "  tshark -D\n"
+    "  tshark -i collwire-incast\n"
+    "  collwire extcap uninstall";
+
 static const char generate_text[] =
     "Prints the manual page, or the completions for a shell: bash, zsh or fish.";
 
@@ -135,6 +150,8 @@ const struct command commands[] = {
      "gemm LAYERS.csv --parallel KIND", workload_text, command_workload, COMPLETE_FILES, false},
     {"replay", "flows from a capture of RoCE or TCP traffic", "CAPTURE", replay_text,
      command_replay, COMPLETE_FILES, false},
+    {"extcap", "scenarios as interfaces of Wireshark", "install|uninstall", extcap_text,
+     command_extcap, COMPLETE_NOTHING, false},
     {"help", "the page of a command", "[COMMAND]", "", command_help, COMPLETE_COMMANDS, false},
     {"generate", "the manual page and completions", "man|bash|zsh|fish", generate_text,
      command_generate, COMPLETE_NOTHING, true},

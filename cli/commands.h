@@ -45,6 +45,7 @@ int command_validate(const struct options *o);
 int command_list(const struct options *o);
 int command_import(const struct options *o);
 int command_workload(const struct options *o);
+int command_extcap(const struct options *o);
 int command_replay(const struct options *o);
 int command_report(const struct options *o);
 int command_help(const struct options *o);

@@ -55,7 +55,7 @@ static int bad_pace(const char *text)
 }
 
 // Simulated time per wall time; a unit alone is one of it.
-static int take_pace(struct options *o, char *text)
+int option_pace(struct options *o, char *text)
 {
     char *slash = strchr(text, '/'), wall[32];
     ps_t simulated_ps, wall_ps;
@@ -98,6 +98,13 @@ const struct option_row option_rows[] = {
      .type = OPTION_TEXT,
      .completes = COMPLETE_FILES,
      AT(file)},
+    {.name = "scenarios",
+     .argument = "FOLDER",
+     .help = "the scenarios that Wireshark shows, with those of folders in it; otherwise scenarios",
+     .commands = "extcap",
+     .type = OPTION_TEXT,
+     .completes = COMPLETE_FOLDERS,
+     AT(scenarios)},
     {.name = "set",
      .argument = "PATH=VALUE",
      .help = "change a key of the scenario, as in --set switch.buffer=2MB or --set "
@@ -134,7 +141,7 @@ const struct option_row option_rows[] = {
          "as possible",
      .commands = "run",
      .type = OPTION_TAKE,
-     .take = take_pace},
+     .take = option_pace},
     {.name = "vary",
      .argument = "PATH=LIST",
      .help = "an axis of the sweep: the values that a key takes, separated by commas; lists joined "

@@ -199,6 +199,17 @@ static int set_captures(struct options *o)
     return 0;
 }
 
+// True for calls of Wireshark, which chooses names of options as extcap(4) says: --capture has
+// no argument there.
+static bool is_extcap_call(int argc, char **argv)
+{
+    static const char prefix[] = "--extcap-";
+    for (int i = 2; i < argc && strcmp(argv[1], "extcap") == 0; i++)
+        if (strncmp(argv[i], prefix, sizeof prefix - 1) == 0)
+            return true;
+    return false;
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
     struct option table[ROWS_MAX + 1];
@@ -208,8 +219,12 @@ int options_parse(struct options *o, int argc, char **argv)
     getopt_tables(table, letters);
     *o = (struct options){
         .seeds = 1, .passes = 1, .compute_scale = 1, .policies = cc_catalogue_builtin()};
+    if (is_extcap_call(argc, argv)) {
+        o->raw = true;
+        optind = 1;
+    }
     opterr = 0;
-    while ((code = getopt_long(argc, argv, letters, table, NULL)) != -1) {
+    while (!o->raw && (code = getopt_long(argc, argv, letters, table, NULL)) != -1) {
         if (code == '?' || code == ':')
             return refused(code, argv[optind - 1]);
         const struct option_row *row = row_of(code);

@@ -38,6 +38,8 @@ struct options {
     const char *parallel;      // for workload
     const char *map, *map_out; // for replay
     ps_t gap_ps;               // for replay
+    const char *scenarios;     // for extcap: a folder
+    bool raw;                  // for extcap: the arguments are a call of Wireshark
     uint64_t passes;           // for import
     double compute_scale;      // for import
     int format;                // enum format

@@ -64,6 +64,10 @@ struct result *sim_result(struct sim *sim);
 // does not increase the peak memory.
 void sim_packets_free(struct sim *sim);
 
+// Names of places that a capture may name, with commas between them: for each kind of switch, and
+// for ranks, the first one and the pattern of all ("leaf0,leaf*,rank0,rank*"). To be freed.
+char *sim_place_names(const struct sim *sim);
+
 // Values derived from the spec, one per line, for people: sizes, base RTT, window, thresholds. To
 // be freed.
 char *sim_describe(const struct sim *sim);

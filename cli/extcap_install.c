@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// Puts into Wireshark's personal folders, and removes: the program that it starts for scenarios, the
+// plugin and the profile.
+//
+// The program is a line of shell with a mark, the plugin a symbolic link to the installed one. The
+// profile is a copy, since Wireshark writes to it; a file in it marks it as ours.
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/extcap_internal.h"
+#include "cli/folder.h"
+#include "cli/share_folder.h"
+#include "engine/err.h"
+#include "engine/text.h"
+
+#define MARK "# written by collwire extcap install; collwire extcap uninstall removes it"
+#define PROFILE_MARK ".collwire"
+#define PLUGIN "wireshark/collwire.lua"
+#define PROFILE "wireshark/profiles/collwire"
+
+// Versions of Wireshark up to 4.0 have the extcap folder in the folder of settings, later ones below
+// ~/.local/lib.
+struct places {
+    char *extcap[2], *plugin, *profile; // paths of files; of a folder for the profile
+};
+
+/* ---- Wireshark's folders ---- */
+
+static char *settings_folder(const char *home)
+{
+    const char *named = getenv("WIRESHARK_CONFIG_DIR"), *base = getenv("XDG_CONFIG_HOME");
+    if (named && *named)
+        return text_format("%s", named);
+    char *settings = base && *base == '/' ? text_format("%s/wireshark", base)
+                                          : text_format("%s/.config/wireshark", home);
+    char *old = text_format("%s/.wireshark", home);
+    if (access(settings, F_OK) != 0 && access(old, F_OK) == 0) {
+        free(settings);
+        return old;
+    }
+    free(old);
+    return settings;
+}
+
+static int places_find(struct places *at, struct err *err)
+{
+    const char *home = getenv("HOME");
+    if (!home || *home != '/')
+        return err_add(err, "HOME", "is not set to a folder");
+    char *settings = settings_folder(home);
+    *at = (struct places){
+        .extcap = {text_format("%s/extcap/collwire", settings),
+                   text_format("%s/.local/lib/wireshark/extcap/collwire", home)},
+        .plugin = text_format("%s/.local/lib/wireshark/plugins/collwire.lua", home),
+        .profile = text_format("%s/profiles/collwire", settings),
+    };
+    free(settings);
+    return 0;
+}
+
+static void places_free(struct places *at)
+{
+    free(at->extcap[0]);
+    free(at->extcap[1]);
+    free(at->plugin);
+    free(at->profile);
+}
+
+/* ---- what is ours ---- */
+
+enum owner { OWNER_NOBODY, OWNER_COLLWIRE, OWNER_OTHER };
+
+static enum owner program_owner(const char *path)
+{
+    struct stat about;
+    char text[512] = "";
+    if (lstat(path, &about) != 0)
+        return OWNER_NOBODY;
+    FILE *file = S_ISREG(about.st_mode) ? fopen(path, "r") : NULL;
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[n] = '\0';
+    return strstr(text, MARK) ? OWNER_COLLWIRE : OWNER_OTHER;
+}
+
+static enum owner plugin_owner(const char *path)
+{
+    struct stat about;
+    char target[PATH_MAX];
+    static const char suffix[] = "/" PLUGIN;
+    if (lstat(path, &about) != 0)
+        return OWNER_NOBODY;
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    size_t length = sizeof suffix - 1;
+    if (n < (ssize_t)length)
+        return OWNER_OTHER;
+    target[n] = '\0';
+    return strcmp(target + n - length, suffix) == 0 ? OWNER_COLLWIRE : OWNER_OTHER;
+}
+
+static enum owner profile_owner(const char *path)
+{
+    struct stat about;
+    char *mark = text_format("%s/" PROFILE_MARK, path);
+    enum owner owner = OWNER_OTHER;
+    if (lstat(path, &about) != 0)
+        owner = OWNER_NOBODY;
+    else if (S_ISDIR(about.st_mode) && access(mark, F_OK) == 0)
+        owner = OWNER_COLLWIRE;
+    free(mark);
+    return owner;
+}
+
+static void check_free(enum owner owner, const char *path, struct err *err)
+{
+    if (owner == OWNER_OTHER)
+        err_add(err, path, "is there and not from collwire; move it away first");
+}
+
+/* ---- install ---- */
+
+static int make_parents(const char *path, struct err *err)
+{
+    char *folder = text_format("%s", path);
+    size_t existed;
+    *strrchr(folder, '/') = '\0';
+    int status = folder_make(folder, &existed);
+    if (status != 0)
+        err_add(err, folder, "%s", strerror(errno));
+    free(folder);
+    return status;
+}
+
+// Replace a file by a text.
+static void write_file(const char *path, const char *text, mode_t mode, struct err *err)
+{
+    char *beside = text_format("%s.new", path);
+    FILE *file = fopen(beside, "w");
+    bool good = file && fputs(text, file) >= 0;
+    if (file && fclose(file) != 0)
+        good = false;
+    if (!good || chmod(beside, mode) != 0 || rename(beside, path) != 0) {
+        err_add(err, path, "%s", strerror(errno));
+        unlink(beside);
+    }
+    free(beside);
+}
+
+// A word for the shell.
+static void put_quoted(FILE *out, const char *word)
+{
+    fputc('\'', out);
+    for (; *word != '\0'; word++)
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
+    fputc('\'', out);
+}
+
+static char *program_text(const char *program, const char *scenarios)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    fputs("#!/bin/sh\n" MARK "\nexec ", out);
+    put_quoted(out, program);
+    fputs(" extcap --scenarios ", out);
+    put_quoted(out, scenarios);
+    fputs(" \"$@\"\n", out);
+    return text_close(out, &text);
+}
+
+static void install_program(const struct places *at, const char *scenarios, struct err *err)
+{
+    char *program = program_path();
+    char *text = program_text(program ? program : "collwire", scenarios);
+    for (unsigned i = 0; i < 2; i++)
+        if (make_parents(at->extcap[i], err) == 0)
+            write_file(at->extcap[i], text, 0755, err);
+    free(text);
+    free(program);
+}
+
+static void install_plugin(const char *path, const char *source, struct err *err)
+{
+    char *target = realpath(source, NULL);
+    if (make_parents(path, err) != 0 || !target)
+        return;
+    if (plugin_owner(path) == OWNER_COLLWIRE)
+        unlink(path);
+    if (symlink(target, path) != 0)
+        err_add(err, path, "%s", strerror(errno));
+    free(target);
+}
+
+static void install_profile(const char *path, const char *source, struct err *err)
+{
+    struct dirent *entry;
+    DIR *list = opendir(source);
+    char *mark = text_format("%s/" PROFILE_MARK, path);
+    if (list && make_parents(mark, err) == 0)
+        write_file(mark, MARK "\n", 0644, err);
+    while (list && err->n_errors == 0 && (entry = readdir(list)) != NULL) {
+        char *text = entry->d_name[0] == '.' ? NULL : folder_read(dirfd(list), entry->d_name);
+        char *to = text_format("%s/%s", path, entry->d_name);
+        if (text)
+            write_file(to, text, 0644, err);
+        free(text);
+        free(to);
+    }
+    if (list)
+        closedir(list);
+    free(mark);
+}
+
+// The folder of scenarios as a full path; NULL with an error.
+static char *scenarios_folder(const struct options *o, struct err *err)
+{
+    const char *folder = o->scenarios ? o->scenarios : "scenarios";
+    struct stat about;
+    char *full = realpath(folder, NULL);
+    if (full && stat(full, &about) == 0 && S_ISDIR(about.st_mode))
+        return full;
+    err_add(err, "--scenarios", "%s: %s", folder, full ? "is not a folder" : strerror(errno));
+    free(full);
+    return NULL;
+}
+
+static void install_all(const struct places *at, const char *scenarios, struct err *err)
+{
+    char *plugin = share_find(PLUGIN), *profile = share_find(PROFILE);
+    install_program(at, scenarios, err);
+    if (plugin)
+        install_plugin(at->plugin, plugin, err);
+    if (profile)
+        install_profile(at->profile, profile, err);
+    if (err->n_errors == 0) {
+        printf("%s\n%s\n", at->extcap[0], at->extcap[1]);
+        if (plugin)
+            printf("%s\n", at->plugin);
+        if (profile)
+            printf("%s\n", at->profile);
+        printf("Wireshark shows the scenarios of %s as interfaces when it starts next.\n",
+               scenarios);
+        if (!plugin || !profile)
+            puts("The plugin and the profile are not beside this program; `make install` puts them "
+                 "there.");
+    }
+    free(plugin);
+    free(profile);
+}
+
+int extcap_install(const struct options *o)
+{
+    struct places at = {0};
+    struct err err = {0};
+    char *scenarios = scenarios_folder(o, &err);
+    if (places_find(&at, &err) == 0) {
+        check_free(program_owner(at.extcap[0]), at.extcap[0], &err);
+        check_free(program_owner(at.extcap[1]), at.extcap[1], &err);
+        check_free(plugin_owner(at.plugin), at.plugin, &err);
+        check_free(profile_owner(at.profile), at.profile, &err);
+    }
+    if (err.n_errors == 0)
+        install_all(&at, scenarios, &err);
+    int code = err.n_errors == 0 ? EXIT_DONE : EXIT_BAD_USE;
+    errors_print(&err);
+    places_free(&at);
+    free(scenarios);
+    return code;
+}
+
+/* ---- uninstall ---- */
+
+static bool remove_path(enum owner owner, const char *path, struct err *err)
+{
+    if (owner != OWNER_COLLWIRE)
+        return false;
+    if (unlink(path) != 0) {
+        err_add(err, path, "%s", strerror(errno));
+        return false;
+    }
+    puts(path);
+    return true;
+}
+
+// Remove the files of the profile, with those that Wireshark has written into it.
+static bool remove_profile(const char *path, struct err *err)
+{
+    struct dirent *entry;
+    DIR *list = profile_owner(path) == OWNER_COLLWIRE ? opendir(path) : NULL;
+    if (!list)
+        return false;
+    while ((entry = readdir(list)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(list), entry->d_name, 0);
+    closedir(list);
+    if (rmdir(path) != 0) {
+        err_add(err, path, "%s", strerror(errno));
+        return false;
+    }
+    puts(path);
+    return true;
+}
+
+int extcap_uninstall(void)
+{
+    struct places at = {0};
+    struct err err = {0};
+    bool any = false;
+    if (places_find(&at, &err) == 0) {
+        any |= remove_path(program_owner(at.extcap[0]), at.extcap[0], &err);
+        any |= remove_path(program_owner(at.extcap[1]), at.extcap[1], &err);
+        any |= remove_path(plugin_owner(at.plugin), at.plugin, &err);
+        any |= remove_profile(at.profile, &err);
+        if (!any && err.n_errors == 0)
+            puts("Nothing of collwire is installed in Wireshark's personal folders.");
+    }
+    int code = err.n_errors == 0 ? EXIT_DONE : EXIT_BAD_USE;
+    errors_print(&err);
+    places_free(&at);
+    return code;
+}
