@@ -136,7 +136,7 @@ local function facts_put(put, facts)
     if facts.label ~= "" then put(F.layer, facts.label) end
     if has(flags, WINDOW) then put(F.window, facts.window) end
     if has(flags, RATE) then put(F.rate, facts.rate) end
-    if has(flags, RATE) or has(flags, WINDOW) then put(F.policy, policy_text(facts)) end
+    if facts.kind == 0 and (has(flags, RATE) or has(flags, WINDOW)) then put(F.policy, policy_text(facts)) end
     if has(flags, RETRANSMISSION) then put(F.retransmission, true) end
     if has(flags, MARKED) then put(F.marked, true) end
     if has(flags, DROPPED) then put(F.dropped, true) end
@@ -355,7 +355,7 @@ local function nak_text(name, queue_pair, psn, facts)
     return string.format("%s %s PSN=%d%s", name, queue_pair, psn, facts and ", " .. flow_text(facts) or "")
 end
 
--- What happened to a packet of any kind; the texts go to the end of the Info column.
+-- What happened to a packet of any kind; the texts begin the Info column.
 local function mishaps(events, flags, ecn, comments)
     local texts = {}
     local function add(event, text)
@@ -452,7 +452,7 @@ function collwire.dissector(tvb, pinfo, tree)
         end
     end
     if info then pinfo.cols.info = info end
-    if eventful then pinfo.cols.info:append(" [" .. mishaps(events, flags, ecn, comments) .. "]") end
+    if eventful then pinfo.cols.info:prepend("[" .. mishaps(events, flags, ecn, comments) .. "] ") end
     if wanted then tree_put(tvb, tree, kind, facts, pauses, comments, events) end
 end
 
@@ -489,7 +489,7 @@ local function record_put(buffer, tree, k)
     local word = buffer:uint64()
     local queue = 80 * word:band(0x1ffff):tonumber()
     local rate = math.floor(25 * 2 ^ word:rshift(61):tonumber())
-    local node = tree:add(int, buffer(), string.format("Switch %d of the path: queue %d B", k, queue))
+    local node = tree:add(int, buffer(), string.format("Switch %d of the path: queue %d B, at least %d Gb/s", k, queue, rate))
     node:add(I.hop, buffer(0, 1), k)
     node:add(I.rate, buffer(0, 1), rate)
     node:add(I.time, buffer(0, 4), word:rshift(37):band(0xffffff):tonumber())
