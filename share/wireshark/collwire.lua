@@ -105,7 +105,7 @@ local function facts_read(raw)
         Struct.unpack(">BBI2I4I4I4I4I2I2I4I2I2EEI2BB", raw)
     facts.op = raw:sub(FACTS_BYTES + 1, FACTS_BYTES + op_bytes)
     facts.label = raw:sub(FACTS_BYTES + op_bytes + 1, FACTS_BYTES + op_bytes + label_bytes)
-    facts.flow = facts.src .. "." .. facts.number
+    facts.flow = string.format("%d.%d", facts.src, facts.number)
     return facts
 end
 
