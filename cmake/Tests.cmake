@@ -112,6 +112,12 @@ collwire_script_test(trace_captures wire "tshark;python3" [[python3 -B "$@"]]
 collwire_script_test(trace_captures_all long "tshark;python3" [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_captures.py 40 1 ${captured})
 
+collwire_script_test(trace_live wire python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/trace/check_live.py ${PROJECT_SOURCE_DIR}/bench/a2a16.json 1000000)
+
+collwire_script_test(trace_triggers wire python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/trace/check_triggers.py)
+
 collwire_script_test(trace_int wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_int.py ${PROJECT_SOURCE_DIR})
 

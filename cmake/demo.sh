@@ -4,7 +4,7 @@
 set -eu
 collwire=$1
 rail=scenarios/collectives/rail.json
-capture='[{"at":"rank47","file":"rank47.pcap"}]'
+capture='[{"at":"rank47","file":"rank47.pcapng.gz"}]'
 spray='--set switch.routing.kind=spray --set transport.recovery=selective_repeat --set transport.reorder=256'
 
 printf '\n$ collwire compare %s --cc none,swift,hpcc,dcqcn\n' "$rail"
@@ -22,6 +22,6 @@ cat <<'END'
 
 Look inside:
   the report, in a browser:     xdg-open out/demo/report.html
-  the packets of the slow rank: wireshark out/demo/rail/dcqcn/rank47.pcap
+  the packets of the slow rank: wireshark out/demo/rail/dcqcn/rank47.pcapng.gz
   all reasons for one run:      build/collwire explain out/demo/rail/dcqcn
 END

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/memory.h"
@@ -45,11 +46,21 @@ static struct gzip *gzip_new(void)
     return g;
 }
 
-// Stdout is duplicated, so that closing the stream does not close the program's stdout.
+// A descriptor of its own for stdout, so that closing the stream does not close the program's stdout. If
+// it is a pipe, it is opened again, so that writes do not block: a write that blocks goes on after
+// signals.
+static int stdout_descriptor(void)
+{
+    struct stat info;
+    int fd = -1;
+    if (fstat(STDOUT_FILENO, &info) == 0 && S_ISFIFO(info.st_mode))
+        fd = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    return fd >= 0 ? fd : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+}
+
 static int descriptor(const char *path, bool live)
 {
-    return live ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return live ? stdout_descriptor() : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
 struct output *output_open(const char *path, const char *name, bool gzip, struct err *err)
@@ -89,7 +100,7 @@ static void write_all(struct output *o, const uint8_t *bytes, size_t n)
     while (n > 0 && !o->error) {
         o->error = wait_for_reader(o);
         ssize_t written = o->error ? 0 : write(o->fd, bytes, n);
-        if (written < 0 && errno != EINTR)
+        if (written < 0 && errno != EINTR && errno != EAGAIN)
             o->error = errno;
         else if (written > 0) {
             bytes += written;

@@ -42,6 +42,7 @@ class Packet:
     ident: object
     queue: object
     facts: object
+    size: int = 0  # bytes in the file
 
 
 @dataclasses.dataclass
@@ -127,6 +128,7 @@ def read_pcapng(data):
             made.names.update(names_of(body))
         elif kind == PACKET:
             made.packets.append(packet_of(body, made.interfaces))
+            made.packets[-1].size = length
         else:
             raise ValueError(f"block of type {kind}")
         at += length
