@@ -27,3 +27,6 @@ collwire_generate(fish fish/vendor_completions.d/collwire.fish)
 add_custom_target(collwire_pages ALL DEPENDS ${generated})
 install(TARGETS collwire RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/wireshark DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
+# In the build tree they stand where an installation has them.
+file(MAKE_DIRECTORY ${share}/collwire)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/share/wireshark ${share}/collwire/wireshark SYMBOLIC)

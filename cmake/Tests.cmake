@@ -141,6 +141,9 @@ collwire_script_test(cli_check unit python3 [[python3 "$@"]]
 collwire_script_test(cli_help unit "python3;bash" [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_help.py ${PROJECT_BINARY_DIR})
 
+collwire_script_test(cli_extcap wire "python3;tshark" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_extcap.py ${PROJECT_SOURCE_DIR})
+
 collwire_script_test(cli_findings unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_findings.py ${PROJECT_SOURCE_DIR}/tests/data/findings)
 
