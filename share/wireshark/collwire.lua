@@ -342,19 +342,20 @@ local function pfc_events(events, pauses, comments)
     return #texts > 0 and table.concat(texts, "; ") or nil
 end
 
+-- " QP=0x000100"; nothing where the frame is cut before it.
 local function queue_pair_text(bytes, bth)
-    return string.format("QP=0x%06x", number(bytes, bth + 5, 3))
+    return bth and string.format(" QP=0x%06x", number(bytes, bth + 5, 3)) or ""
 end
 
 local function cnp_events(events, queue_pair, facts, comments)
     table.insert(events, "CNP")
     local echo = comment_after(comments, "echoes the CE mark of ") or comment_after(comments, "CE marked at ")
-    return "CNP " .. queue_pair .. (facts and ", " .. flow_text(facts) or "") ..
+    return "CNP" .. queue_pair .. (facts and ", " .. flow_text(facts) or "") ..
         (echo and ", for the CE mark of " .. echo or "")
 end
 
 local function nak_text(name, queue_pair, psn, facts)
-    return string.format("%s %s PSN=%d%s", name, queue_pair, psn, facts and ", " .. flow_text(facts) or "")
+    return string.format("%s%s PSN=%d%s", name, queue_pair, psn, facts and ", " .. flow_text(facts) or "")
 end
 
 -- What happened to a packet of any kind; the texts begin the Info column.

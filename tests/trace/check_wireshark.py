@@ -11,12 +11,14 @@ Every run captures all ports of its switches. Checked:
 3. The fields agree with metrics.json: messages, collectives, marks, CNPs, XOFF frames, retransmissions, drops by
    reason.
 4. The display filter of each row of qpmap.csv shows the packets of its flow, and no other packet.
-5. All events of all kinds occur in some run, and telemetry of both kinds.
+5. Frames, comments and facts that are cut or damaged give no error of Lua.
+6. All events of all kinds occur in some run, and telemetry of both kinds.
 """
 import collections
 import csv
 import json
 import os
+import random
 import re
 import struct
 import subprocess
@@ -57,6 +59,8 @@ RUNS = {
                        "workload": [INCAST, {**INCAST, "transport": "tcp", "bytes": "50KB"}]},
 }
 
+DAMAGED = ("go-back-n", "int", "tcp")
+
 # The packet facts: trace/facts.h.
 FACTS = struct.Struct(">BBHIIIIHHIHHQQHBB")
 RETRANSMISSION, MESSAGE, COLLECTIVE, WINDOW, RATE, MARKED, DROPPED, HELD, TRIGGERED = (1 << i for i in range(9))
@@ -83,12 +87,16 @@ def tshark(path, *arguments):
 
 
 def shown(path):
-    """For every packet {field: list of values}, and "info"."""
-    command = ["-T", "fields", "-E", "separator=/t", "-E", "aggregator=~", "-e", "_ws.col.Info"]
+    """For every packet its Info column and {field: list of values}."""
+    # later versions of tshark take _ws.col.info before plugins have changed it
+    infos = tshark(path, "-o", 'gui.column.format:"Info","%i"')
+    command = ["-T", "fields", "-E", "separator=/t", "-E", "aggregator=~"]
     for field in ALL_FIELDS:
         command += ["-e", field]
-    for line in tshark(path, *command):
-        info, *values = line.split("\t")
+    rows = tshark(path, *command)
+    assert len(rows) == len(infos)
+    for info, line in zip(infos, rows):
+        values = line.split("\t")
         row = {re.sub("^collwire[._]", "", field): value.split("~") for field, value in zip(ALL_FIELDS, values) if value}
         yield info, row
 
@@ -259,6 +267,8 @@ def same(field, want, got):
 
 def check_packets(path, packets):
     """Check every packet; return [(packet, Frame, facts, fields)]."""
+    errors = tshark(path, "-Y", "_ws.lua.error", "-T", "fields", "-e", "_ws.expert.message")
+    assert not errors, errors[0]
     rows = list(shown(path))
     assert len(rows) == len(packets), (len(rows), len(packets))
     seen = []
@@ -326,6 +336,31 @@ def check_qpmap(path, out, seen):
     assert not found, found[0]
 
 
+def damaged(value, rng):
+    """Some bytes, cut or changed; often as they were."""
+    value, kind = bytearray(value), rng.random()
+    if value and kind < 0.3:
+        del value[rng.randrange(len(value)):]
+    elif value and kind < 0.6:
+        for _ in range(3):
+            value[rng.randrange(min(len(value), 64))] = rng.randrange(1, 127)
+    return bytes(value)
+
+
+def check_damaged(path, packets, interfaces, seed):
+    rng, other = random.Random(seed), path + ".damaged"
+    for packet in packets:
+        packet.frame = damaged(packet.frame[:90], rng)
+        packet.options = [(code, damaged(value, rng) if code == pcapng_file.COMMENT else
+                           value[:1] + damaged(value[1:], rng) if code == pcapng_file.VERDICT else value)
+                          for code, value in packet.options]
+    pcapng_file.write(other, interfaces, packets)
+    for shown_too in ("", " || collwire.flow == \"none\""):  # without the plugin's tree, and with it
+        errors = tshark(other, "-Y", "_ws.lua.error" + shown_too, "-T", "fields", "-e", "frame.number", "-e",
+                        "_ws.expert.message")
+        assert not errors, errors[0]
+
+
 def check(name, made, out):
     scenario = {"name": name, "topology": {"dims": [SWITCH4]}, **made,
                 "capture": [{"at": "dim0.sw0", "file": "all.pcapng"}]}
@@ -336,12 +371,14 @@ def check(name, made, out):
     with open(os.path.join(out, "metrics.json"), encoding="ascii") as file:
         metrics = json.load(file)
     capture = os.path.join(out, "all.pcapng")
-    _, packets = pcapng_file.read(capture)
+    interfaces, packets = pcapng_file.read(capture)
     seen = check_packets(capture, packets)
     check_messages(seen, metrics)
     check_collectives(seen, metrics)
     check_metrics(seen, metrics)
     check_qpmap(capture, out, seen)
+    if name in DAMAGED:
+        check_damaged(capture, packets, interfaces, name)
     events = collections.Counter(event for _, _, _, got in seen for event in got.get("event", ()))
     events.update(kind for kind, field in (("INT", "int.hop"), ("PINT", "int.pint"))
                   for _, _, _, got in seen if field in got)
