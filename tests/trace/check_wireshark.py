@@ -32,6 +32,8 @@ import pcapng_file
 SOURCE, COLLWIRE = sys.argv[1], os.environ["COLLWIRE"]
 LUA = os.path.join(SOURCE, "share", "wireshark", "collwire.lua")
 SWITCH4 = {"kind": "switch", "size": 4, "link": {"rate": "100Gbps", "delay": "1us"}}
+FABRIC = {"topology": {"dims": [{"kind": "leaf_spine", "size": 4, "ranks_per_leaf": 2, "spines": 1}]},
+          "capture": [{"at": "leaf*,spine0", "file": "all.pcapng"}]}
 INCAST = {"kind": "incast", "senders": [0, 1, 2], "receiver": 3, "bytes": "300KB"}
 RING = {"kind": "collective", "op": "all_reduce", "bytes": "256KB", "algorithm": "ring", "chunks": 2, "repeat": 2}
 MARKS = {"kmin": "20KB", "kmax": "80KB", "pmax": 0.2}
@@ -45,8 +47,8 @@ RUNS = {
     "selective-repeat": {"cc": {"kind": "dcqcn"}, "faults": LOSS, "workload": INCAST,
                          "transport": {"recovery": "selective_repeat"}},
     "lossy": {"switch": {"buffer": "200KB", "pfc": {"enabled": False}}, "workload": INCAST},
-    "int": {"cc": {"kind": "hpcc"}, "workload": INCAST},
-    "pint": {"cc": {"kind": "hpcc", "preset": "pint"}, "workload": INCAST},
+    "int": {**FABRIC, "cc": {"kind": "hpcc"}, "workload": INCAST},
+    "pint": {**FABRIC, "cc": {"kind": "hpcc", "preset": "pint"}, "workload": INCAST},
     "collective": {"cc": {"kind": "dcqcn"}, "workload": RING},
     "training": {"workload": {
         "kind": "training", "parallelism": "DATA", "iterations": 1,
@@ -362,8 +364,8 @@ def check_damaged(path, packets, interfaces, seed):
 
 
 def check(name, made, out):
-    scenario = {"name": name, "topology": {"dims": [SWITCH4]}, **made,
-                "capture": [{"at": "dim0.sw0", "file": "all.pcapng"}]}
+    scenario = {"name": name, "topology": {"dims": [SWITCH4]},
+                "capture": [{"at": "dim0.sw0", "file": "all.pcapng"}], **made}
     path = os.path.join(out, "scenario.json")
     with open(path, "w", encoding="ascii") as file:
         json.dump(scenario, file)
