@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sha2.h>
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,13 +119,13 @@ int result_hash(int fd, const char *name, char text[RESULT_HASH_TEXT])
     const char *last;
     int at = folder_of(fd, name, false, &last);
     int file = at < 0 ? -1 : openat(at, last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    uint8_t digest[SHA256_DIGEST_LENGTH], *buffer = memory_bytes(CHUNK);
+    uint8_t digest[SHA256_DIGEST_SIZE], *buffer = memory_bytes(CHUNK);
     ssize_t got = file < 0 ? -1 : 1;
-    SHA2_CTX sha;
-    SHA256Init(&sha);
+    struct sha256_ctx sha;
+    sha256_init(&sha);
     while (got > 0 && (got = read(file, buffer, CHUNK)) > 0)
-        SHA256Update(&sha, buffer, (size_t)got);
-    SHA256Final(digest, &sha);
+        sha256_update(&sha, (size_t)got, buffer);
+    sha256_digest(&sha, sizeof digest, digest);
     for (size_t i = 0; i < sizeof digest; i++)
         snprintf(text + 2 * i, 3, "%02x", digest[i]);
     // captures are not synced when they are written

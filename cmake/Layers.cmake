@@ -89,16 +89,16 @@ collwire_layer(replay # captures of other sources, as flows
   LIBS PkgConfig::libpcap PkgConfig::zlib)
 collwire_layer(study # pools of runs and what is made of their results
   ALLOW engine report/csv.h report/metric.h report/rows.h ev.h jansson.h libsmartcols.h
-        sha2.h sqlite3.h zlib.h
-  LIBS ev PkgConfig::jansson PkgConfig::libmd PkgConfig::smartcols PkgConfig::sqlite3
+        nettle/sha2.h sqlite3.h zlib.h
+  LIBS ev PkgConfig::jansson PkgConfig::nettle PkgConfig::smartcols PkgConfig::sqlite3
        PkgConfig::zlib m)
 
 collwire_layer(cli
-  ALLOW engine trace sim report config replay study jansson.h sha2.h
+  ALLOW engine trace sim report config replay study jansson.h nettle/sha2.h
         # catalogues that list.c prints, and workloads from matrix products
         cc/cc.h cc/catalogue.h collective/collective.h workload/gemm.h
   VIA net wire topology cc collective switch transport analytical comm workload # sim/spec.h
-  LIBS PkgConfig::jansson PkgConfig::libmd m)
+  LIBS PkgConfig::jansson PkgConfig::nettle m)
 
 # ---- the check ----
 

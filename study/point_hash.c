@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 #include <jansson.h>
-#include <sha2.h>
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +14,15 @@
 #include "engine/text.h"
 
 // Add a text with its length, so that no two lists of texts are the same bytes.
-static void add_text(SHA2_CTX *sha, const char *text)
+static void add_text(struct sha256_ctx *sha, const char *text)
 {
     char length[32];
     int n = snprintf(length, sizeof length, "%zu:", strlen(text));
-    SHA256Update(sha, (const uint8_t *)length, (size_t)n);
-    SHA256Update(sha, (const uint8_t *)text, strlen(text));
+    sha256_update(sha, (size_t)n, (const uint8_t *)length);
+    sha256_update(sha, strlen(text), (const uint8_t *)text);
 }
 
-static void add_file(SHA2_CTX *sha, const char *dir, const char *name)
+static void add_file(struct sha256_ctx *sha, const char *dir, const char *name)
 {
     unsigned char buffer[65536];
     struct stat about;
@@ -38,12 +38,12 @@ static void add_file(SHA2_CTX *sha, const char *dir, const char *name)
         add_text(sha, name);
         add_text(sha, size);
         while ((got = read(file, buffer, sizeof buffer)) > 0)
-            SHA256Update(sha, buffer, (size_t)got);
+            sha256_update(sha, (size_t)got, buffer);
     }
     close(file);
 }
 
-static void add_files(SHA2_CTX *sha, const char *dir, const json_t *json)
+static void add_files(struct sha256_ctx *sha, const char *dir, const json_t *json)
 {
     const char *key;
     json_t *value;
@@ -57,14 +57,14 @@ static void add_files(SHA2_CTX *sha, const char *dir, const json_t *json)
 
 void point_hash(const char *resolved, const char *dir, const char *version, char hash[POINT_HASH])
 {
-    SHA2_CTX sha;
-    uint8_t digest[SHA256_DIGEST_LENGTH];
+    struct sha256_ctx sha;
+    uint8_t digest[SHA256_DIGEST_SIZE];
     json_t *json = json_loads(resolved, 0, NULL);
-    SHA256Init(&sha);
+    sha256_init(&sha);
     add_text(&sha, version);
     add_text(&sha, resolved);
     add_files(&sha, dir, json);
-    SHA256Final(digest, &sha);
+    sha256_digest(&sha, sizeof digest, digest);
     json_decref(json);
     for (size_t i = 0; i < sizeof digest; i++)
         snprintf(hash + 2 * i, 3, "%02x", digest[i]);

@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
--- Wireshark plugin for captures of collwire: what the simulator knows of a packet, names of events, INT.
+-- Wireshark plugin for captures of collwire: facts of the simulator, names of events, INT.
 --
 --   wireshark -X lua_script:share/wireshark/collwire.lua rank0.pcapng
 --
--- Fields `collwire.*` come from the comments and the verdict of a packet in a pcapng file (layout: trace/facts.h),
--- which are no bytes of the frame. The event of CNP, PFC, ACK and NAK frames, and their text in
--- the Info column, need the frame alone, so they also work in a .pcap and in captures of real hardware.
+-- Fields `collwire.*` come from the comments and the verdict of a packet in a pcapng file (layout:
+-- trace/facts.h), which are no bytes of the frame. The event of CNP, PFC, ACK and NAK frames, and their
+-- text in the Info column, need the frame alone, so they also work in a .pcap and in captures of real
+-- hardware.
 -- Fields `collwire_int.*` are the telemetry behind the IP packet of RoCEv2 data and ACKs.
 -- Written for Wireshark 4.0 (Lua 5.2) and later (Lua 5.4).
 
@@ -98,12 +99,13 @@ end
 
 local function facts_read(raw)
     local facts, op_bytes, label_bytes = {}, nil, nil
-    facts.version, facts.kind, facts.flags, facts.src, facts.dst, facts.number, facts.message, facts.job, facts.step,
-        facts.collective, facts.chunk, facts.phase, facts.window, facts.rate, facts.communicator, op_bytes, label_bytes =
+    facts.version, facts.kind, facts.flags, facts.src, facts.dst, facts.number, facts.message,
+        facts.job, facts.step, facts.collective, facts.chunk, facts.phase, facts.window, facts.rate,
+        facts.communicator, op_bytes, label_bytes =
         Struct.unpack(">BBI2I4I4I4I4I2I2I4I2I2EEI2BB", raw)
     facts.op = raw:sub(FACTS_BYTES + 1, FACTS_BYTES + op_bytes)
     facts.label = raw:sub(FACTS_BYTES + op_bytes + 1, FACTS_BYTES + op_bytes + label_bytes)
-    facts.flow = facts.src .. "." .. facts.number
+    facts.flow = string.format("%d.%d", facts.src, facts.number)
     return facts
 end
 
@@ -136,7 +138,7 @@ local function facts_put(put, facts)
     if facts.label ~= "" then put(F.layer, facts.label) end
     if has(flags, WINDOW) then put(F.window, facts.window) end
     if has(flags, RATE) then put(F.rate, facts.rate) end
-    if has(flags, RATE) or has(flags, WINDOW) then put(F.policy, policy_text(facts)) end
+    if facts.kind == 0 and (has(flags, RATE) or has(flags, WINDOW)) then put(F.policy, policy_text(facts)) end
     if has(flags, RETRANSMISSION) then put(F.retransmission, true) end
     if has(flags, MARKED) then put(F.marked, true) end
     if has(flags, DROPPED) then put(F.dropped, true) end
@@ -355,7 +357,7 @@ local function nak_text(name, queue_pair, psn, facts)
     return string.format("%s %s PSN=%d%s", name, queue_pair, psn, facts and ", " .. flow_text(facts) or "")
 end
 
--- What happened to a packet of any kind; the texts go to the end of the Info column.
+-- What happened to a packet of any kind; the texts begin the Info column.
 local function mishaps(events, flags, ecn, comments)
     local texts = {}
     local function add(event, text)
@@ -363,10 +365,13 @@ local function mishaps(events, flags, ecn, comments)
         table.insert(texts, text)
     end
     if has(flags, RETRANSMISSION) then add("retransmission", "retransmission") end
-    if ecn == CE then add("CE", "CE" .. (comment_after(comments, "CE") or "")) end
-    if has(flags, HELD) then add("held", "held " .. (comment_after(comments, "held ") or "by a pause")) end
-    if has(flags, TRIGGERED) then add("trigger", "triggered XOFF" .. (comment_after(comments, "triggered XOFF") or "")) end
-    if has(flags, DROPPED) then add("drop", "dropped" .. (comment_after(comments, "dropped") or "")) end
+    local function add_comment(event, start)
+        add(event, start .. (comment_after(comments, start) or ""))
+    end
+    if ecn == CE then add_comment("CE", "CE") end
+    if has(flags, HELD) then add_comment("held", "held") end
+    if has(flags, TRIGGERED) then add_comment("trigger", "triggered XOFF") end
+    if has(flags, DROPPED) then add_comment("drop", "dropped") end
     return table.concat(texts, ", ")
 end
 
@@ -452,7 +457,7 @@ function collwire.dissector(tvb, pinfo, tree)
         end
     end
     if info then pinfo.cols.info = info end
-    if eventful then pinfo.cols.info:append(" [" .. mishaps(events, flags, ecn, comments) .. "]") end
+    if eventful then pinfo.cols.info:prepend("[" .. mishaps(events, flags, ecn, comments) .. "] ") end
     if wanted then tree_put(tvb, tree, kind, facts, pauses, comments, events) end
 end
 
@@ -489,7 +494,8 @@ local function record_put(buffer, tree, k)
     local word = buffer:uint64()
     local queue = 80 * word:band(0x1ffff):tonumber()
     local rate = math.floor(25 * 2 ^ word:rshift(61):tonumber())
-    local node = tree:add(int, buffer(), string.format("Switch %d of the path: queue %d B", k, queue))
+    local text = string.format("Switch %d of the path: queue %d B, at least %d Gb/s", k, queue, rate)
+    local node = tree:add(int, buffer(), text)
     node:add(I.hop, buffer(0, 1), k)
     node:add(I.rate, buffer(0, 1), rate)
     node:add(I.time, buffer(0, 4), word:rshift(37):band(0xffffff):tonumber())
@@ -502,9 +508,10 @@ local function int_dissect(buffer, pinfo, tree)
     local n = buffer:len()
     if n == 1 then
         local digest = buffer(0, 1):uint()
-        local node = tree:add(int, buffer(), string.format("PINT, utilization %.3g", PINT_BASE ^ (digest - PINT_ONE)))
+        local utilization = PINT_BASE ^ (digest - PINT_ONE)
+        local node = tree:add(int, buffer(), string.format("PINT, utilization %.3g", utilization))
         node:add(I.pint, buffer(0, 1))
-        node:add(I.util, buffer(0, 1), PINT_BASE ^ (digest - PINT_ONE))
+        node:add(I.util, buffer(0, 1), utilization)
         return true
     end
     if n < HEAD + RECORD then return false end
@@ -532,6 +539,11 @@ local function reverse(interface)
     return from and to .. "->" .. from
 end
 
+local function collective_filter(facts)
+    return string.format("collwire.job == %d && collwire.communicator == %d && collwire.collective == %d",
+        facts.job, facts.communicator, facts.collective)
+end
+
 local MENU = {
     { "Follow flow", "collwire.flow", function()
         return selected.facts and string.format('collwire.flow == "%s"', selected.facts.flow)
@@ -546,16 +558,13 @@ local MENU = {
     end },
     { "Collective", "collwire.collective", function()
         local facts = selected.facts
-        return facts and has(facts.flags, COLLECTIVE) and
-            string.format("collwire.job == %d && collwire.communicator == %d && collwire.collective == %d", facts.job,
-                facts.communicator, facts.collective)
+        return facts and has(facts.flags, COLLECTIVE) and collective_filter(facts)
     end },
     { "Step of the collective", "collwire.collective", function()
         local facts = selected.facts
         return facts and has(facts.flags, COLLECTIVE) and
-            string.format("collwire.job == %d && collwire.communicator == %d && collwire.collective == %d && " ..
-                "collwire.chunk == %d && collwire.phase == %d && collwire.step == %d", facts.job, facts.communicator,
-                facts.collective, facts.chunk, facts.phase, facts.step)
+            string.format("%s && collwire.chunk == %d && collwire.phase == %d && collwire.step == %d",
+                collective_filter(facts), facts.chunk, facts.phase, facts.step)
     end },
     { "Pauses of this port", "frame.interface_name", function()
         local interface = selected.interface
