@@ -70,7 +70,7 @@ collwire_layer(analytical ALLOW engine topology collective net/critical_path.h n
 
 collwire_layer(comm ALLOW engine collective net/critical_path.h net/transfer.h)
 collwire_layer(workload ALLOW engine collective comm net/critical_path.h net/transfer.h LIBS m)
-collwire_layer(trace ALLOW engine net wire isa-l/igzip_lib.h pcap.h pthread.h LIBS PkgConfig::libisal PkgConfig::libpcap Threads::Threads)
+collwire_layer(trace ALLOW engine net wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 
 collwire_layer(sim
   ALLOW engine net topology cc collective switch transport analytical comm workload trace wire)

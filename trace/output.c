@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Streams of bytes. Closed pipes are write errors (the program ignores SIGPIPE).
+// Streams of bytes. ISA-L compresses about seven times as fast as zlib's fastest level; its format is
+// gzip's. Closed pipes are write errors (the program ignores SIGPIPE).
 #include "trace/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <isa-l/igzip_lib.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +13,38 @@
 #include <unistd.h>
 
 #include "engine/memory.h"
-#include "trace/gzip_thread.h"
 
-#define BUFFER_BYTES GZIP_BLOCK
+#define BUFFER_BYTES ((size_t)256 << 10)
+#define GZIP_LEVEL 1
+
+struct gzip {
+    struct isal_zstream stream;
+    uint8_t level[ISAL_DEF_LVL1_DEFAULT];
+    uint8_t out[BUFFER_BYTES];
+};
 
 struct output {
     /* config */
     char *name; // for messages
     int fd;
     bool live;
-    struct gzip_thread *gzip; // NULL = not compressed
+    struct gzip *gzip; // NULL = not compressed
     /* state */
-    uint8_t *buffer; // of BUFFER_BYTES; that of the thread if there is one
-    size_t n;        // bytes in the buffer
+    size_t n; // bytes in the buffer
     int error;
+    uint8_t buffer[BUFFER_BYTES];
 };
+
+static struct gzip *gzip_new(void)
+{
+    struct gzip *g = memory_zeroed(1, sizeof *g);
+    isal_deflate_init(&g->stream);
+    g->stream.level = GZIP_LEVEL;
+    g->stream.level_buf = g->level;
+    g->stream.level_buf_size = sizeof g->level;
+    g->stream.gzip_flag = IGZIP_GZIP;
+    return g;
+}
 
 // A descriptor of its own for stdout, so that closing the stream does not close the program's stdout. If
 // it is a pipe, it is opened again, so that writes do not block: a write that blocks goes on after
@@ -56,8 +75,7 @@ struct output *output_open(const char *path, const char *name, bool gzip, struct
     o->name = memory_text(live ? "stdout" : name);
     o->fd = fd;
     o->live = live;
-    o->gzip = gzip ? gzip_thread_start(fd) : NULL;
-    o->buffer = gzip ? gzip_thread_block(o->gzip) : memory_bytes(BUFFER_BYTES);
+    o->gzip = gzip ? gzip_new() : NULL;
     return o;
 }
 
@@ -91,16 +109,29 @@ static void write_all(struct output *o, const uint8_t *bytes, size_t n)
     }
 }
 
+static void compress_buffer(struct output *o, bool end)
+{
+    struct isal_zstream *s = &o->gzip->stream;
+    s->next_in = o->buffer;
+    s->avail_in = (uint32_t)o->n;
+    s->end_of_stream = end;
+    do {
+        s->next_out = o->gzip->out;
+        s->avail_out = sizeof o->gzip->out;
+        if (isal_deflate(s) != COMP_OK) {
+            o->error = EIO;
+            return;
+        }
+        write_all(o, o->gzip->out, sizeof o->gzip->out - s->avail_out);
+    } while (!o->error && s->avail_out == 0);
+}
+
 static void flush(struct output *o, bool end)
 {
-    if (o->gzip) {
-        int error = gzip_thread_put(o->gzip, o->n, end);
-        o->error = o->error ? o->error : error;
-        if (!end)
-            o->buffer = gzip_thread_block(o->gzip);
-    } else {
+    if (o->gzip && !o->error)
+        compress_buffer(o, end);
+    else
         write_all(o, o->buffer, o->n);
-    }
     o->n = 0;
 }
 
@@ -145,17 +176,14 @@ bool output_is_live(const struct output *o) { return o->live; }
 int output_close(struct output *o, struct err *err)
 {
     flush(o, true);
-    int error = o->gzip ? gzip_thread_end(o->gzip) : 0;
-    if (close(o->fd) && !error)
-        error = errno;
-    o->error = o->error ? o->error : error;
+    if (close(o->fd) && !o->error)
+        o->error = errno;
     int rc = 0;
     if (o->live && (o->error == EPIPE || o->error == EINTR))
         err_warn(err, o->name, "the reader has ended before the capture");
     else if (o->error)
         rc = err_add(err, o->name, "%s", strerror(o->error));
-    if (!o->gzip)
-        free(o->buffer);
+    free(o->gzip);
     free(o->name);
     free(o);
     return rc;
