@@ -11,7 +11,7 @@
 void record_queue_push(struct record_queue *q, const struct record *r)
 {
     size_t n = record_size(r);
-    if (q->cap - q->end < n && q->first >= q->cap / 2) {
+    if (q->cap - q->end < n && q->first > 0 && q->first >= q->cap / 2) {
         memmove(q->bytes, q->bytes + q->first, q->end - q->first);
         q->end -= q->first;
         q->first = 0;

@@ -88,7 +88,7 @@ TOYS = [
         "switch/switch.c": [("    uint32_t out_local = p->onward;",
                              "    if (p->kind == PACKET_DATA && p->entropy % 2 == 1 && meta_at(&net->meta, p->meta)->seq == 3 && \n"
                              "        net->drops[DROP_TOY].packets == 0) {\n"
-                             "        network_drop(net, s->first_port + local, p, DROP_TOY);\n        return;\n    }")]}),
+                             "        network_drop(net, s->first_port + local, p, DROP_TOY, (struct drop_level){0}, now);\n        return;\n    }")]}),
 ]
 
 
@@ -183,7 +183,7 @@ def check_run(binary):
     done = run(binary, "run", scenario, "--set", "transport.kind=roce", "--out", WORK / "none")
     claim("there is no RoCE", done.returncode == 2 and 'unknown transport kind "roce"' in done.stderr, done.stderr)
     symbols = must("nm", "nm", binary)
-    claim("nor its code", "roce_" not in symbols)
+    claim("nor its code", "roce_fill" not in symbols and "roce_on_data" not in symbols)
 
 
 def frames_of(pcap):

@@ -29,7 +29,7 @@ SCENARIO = {
     "workload": [{"kind": "incast", "receiver": 0, "bytes": "20KB"},
                  {"kind": "training", "parallelism": "DATA", "layers": [{"name": "fc", "wg": {
                      "op": "all_reduce", "bytes": "10KB"}}]}],
-    "capture": [{"at": "rank0", "file": "a.pcap"}, {"at": "rank1", "file": "in/b.pcap"}],
+    "capture": [{"at": "rank0", "file": "a.pcap"}, {"at": "rank1", "file": "in/b.pcapng.gz"}],
     "report": {"sample": "2us", "timeline": True},
 }
 # Calls caused by environment variables, such as leak checks, must not be counted.

@@ -117,8 +117,8 @@ def check_pcapng():
                {"drops": 3, SEEN: 3, "without a time": 1, "acknowledgments": 1,
                 "packets with an earlier time": 4})
     other = Pcapng(">")
-    other.interface(link=ETHERNET, resolution=9)
-    other.packet(0, T + MS, roce(B, A, SEND_ONLY, 8, 1, 10))
+    other.interface(link=RAW, resolution=6)
+    other.packet(0, (T + MS) // 1000, roce(B, A, SEND_ONLY, 8, 1, 10)[14:])
     expect("two sections", png.bytes + other.bytes,
            [(0, 1, 2148, 0), (1, 0, 10, MS), (2, 1, 60, 3 * 10**9)])
     expect("damaged block", png.bytes + struct.pack(">III", 6, 13, 0), [(0, 1, 2148, 0), (2, 1, 60, 3 * 10**9)],
@@ -167,6 +167,8 @@ def check_roce():
     reused = write_message(1, 2, 5) + write_message(0x700000, 2, 6) + write_message(1, 2, 7)
     expect("a number used again", pcap(frames_at(reused)),
            [(0, 1, 1029, 0), (0, 1, 1030, 2 * US), (0, 1, 1031, 4 * US)])
+    unrelated = send_message(1, 3, 5)[:2] + send_message(0x700000, 3, 6)[2:] + send_message(0x700003, 1, 7)
+    expect("a number used again, cut messages", pcap(frames_at(unrelated)), [(0, 1, 7, 3 * US)], {BEGIN: 1, END: 1})
     pairs = write_message(1, 2, 5) + write_message(1, 2, 5, qpn=8) + write_message(1, 2, 5, src=C)
     expect("queue pairs", pcap(frames_at(pairs)),
            [(0, 1, 1029, 0), (0, 1, 1029, 2 * US), (2, 1, 1029, 4 * US)])
@@ -303,6 +305,12 @@ def check_tcp():
     again = [tcp(A, B, PORTS, 99, SYN), tcp(A, B, PORTS, 100, ACK, 10), tcp(A, B, PORTS, 70_000_099 + 2**31, SYN),
              tcp(A, B, PORTS, 70_000_100 + 2**31, ACK, 20), tcp(A, B, PORTS, 70_000_099 + 2**31, SYN)]
     expect("ports used again", pcap(frames_at(again)), [(0, 1, 10, 0), (0, 1, 20, 2 * US)])
+    after_turn = talk[:8] + [tcp(A, B, PORTS, 400, ACK, 50, 3500), tcp(B, A, BACK, 3500, ACK, 0, 450),
+                             tcp(A, B, PORTS, 450, ACK, 50, 3500)]
+    expect("one transfer after a turn", pcap(frames_at(after_turn)), [*rows[:2], (0, 1, 100, 8 * US)])
+    expect("data with the SYN alone", pcap(frames_at([tcp(A, B, PORTS, 99, SYN, 30)])), [(0, 1, 30, 0)])
+    short = struct.pack("!HHIIBBHHH", *PORTS, 7, 0, 0x50, ACK, 1, 0, 0) + b"x"
+    expect("a padded frame", pcap([(T, ethernet(ip(A, B, 6, short)))]), [(0, 1, 1, 0)])
     fast_open = [tcp(A, B, PORTS, 99, SYN, 30), tcp(A, B, PORTS, 130, ACK, 10)]
     expect("data with the SYN", pcap(frames_at(fast_open)), [(0, 1, 40, 0)])
     offload = ip(A, B, 6, struct.pack("!HHIIBBHHH", *PORTS, 1, 0, 0x50, ACK, 1, 0, 0) + bytes(70000), total=0)

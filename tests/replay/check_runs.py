@@ -24,6 +24,9 @@ LOSS = {"pfc": {"enabled": False}, "buffer": "200KB"}
 
 CASES = {
     "flows": {"workload": {"kind": "flows", "flows": FLOWS}},
+    "flows of some ranks": {"workload": {"kind": "flows", "flows": FLOWS[5:6]}},
+    "TCP flows of some ranks": {"workload": {"kind": "flows", "flows": FLOWS[6:7]}, "transport": {"kind": "tcp"},
+                                "cc": "cubic"},
     "flows over a fabric": {"workload": {"kind": "flows", "flows": FLOWS}, "topology": FABRIC,
                             "at": "leaf*"},
     "flows, losses": {"workload": {"kind": "flows", "flows": FLOWS},
