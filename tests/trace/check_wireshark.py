@@ -49,6 +49,7 @@ RUNS = {
     "lossy": {"switch": {"buffer": "200KB", "pfc": {"enabled": False}}, "workload": INCAST},
     "int": {**FABRIC, "cc": {"kind": "hpcc"}, "workload": INCAST},
     "pint": {**FABRIC, "cc": {"kind": "hpcc", "preset": "pint"}, "workload": INCAST},
+    "pauses": {**FABRIC, "switch": {"buffer": "200KB"}, "workload": INCAST},
     "collective": {"cc": {"kind": "dcqcn"}, "workload": RING},
     "training": {"workload": {
         "kind": "training", "parallelism": "DATA", "iterations": 1,
@@ -146,6 +147,16 @@ def scaled(value, unit):
     return f"{value} {unit}"
 
 
+def facts_here(packet):
+    """The facts of a packet; TRIGGERED only where it leaves the switch that has sent the XOFF."""
+    facts = facts_of(packet)
+    if facts and facts["flags"] & TRIGGERED:
+        port = next(c for c in packet.comments() if c.startswith("triggered")).split(" on ")[1]
+        if port.split("->")[0] != packet.interface["name"].split("->")[0]:
+            facts["flags"] -= TRIGGERED
+    return facts
+
+
 def want_facts(want, facts):
     flags, put = facts["flags"], lambda *keys: want.update({key: [str(facts[key])] for key in keys})
     put("flow", "src", "dst")
@@ -219,7 +230,7 @@ def want_events(frame, facts):
 
 
 def wanted(packet, frame):
-    facts, want = facts_of(packet), {}
+    facts, want = facts_here(packet), {}
     kinds = ("data", "ACK", "CNP")
     want["kind"] = ["PFC" if frame.pfc else kinds[facts["kind"]]]
     if frame.roce:
@@ -280,7 +291,7 @@ def check_packets(path, packets):
         for field in {*want, *got}:
             assert field in want and field in got and same(field, want[field], got[field]), \
                 f"packet {number}: {field} is {got.get(field)}, not {want.get(field)}"
-        check_info(info, packet, frame, facts_of(packet))
+        check_info(info, packet, frame, facts_here(packet))
         seen.append((packet, frame, facts_of(packet), got))
     return seen
 
@@ -319,6 +330,8 @@ def check_metrics(seen, metrics):
         else:
             counts["retransmissions"] += "retransmission" in got
     assert counts["marks"] == metrics["ecn"]["marked_packets"], counts
+    # every XOFF that a packet has triggered, by the packet where it leaves the same switch
+    assert sum("triggered" in got for _, _, _, got in seen) == sum("pfc.flow" in got for _, _, _, got in seen)
     assert counts["xoff"] == metrics["pfc"]["pause_frames"], counts
     assert counts["cnps"] == metrics["cnps"] or not any(frame.roce for _, frame, _, _ in seen), counts
     assert counts["retransmissions"] == sum(flow["retransmitted_packets"] for flow in metrics["flows"]), counts
