@@ -5,7 +5,8 @@
 # usage: docs/pictures/wireshark.sh COLLWIRE [PICTURE...]
 #
 # Needs Debian's wireshark-qt, xvfb, xdotool and imagemagick. Wireshark runs on a display and in a home
-# directory of its own, with the plugin and the profile of this tree.
+# directory of its own, with the plugin and the profile of this tree. The picture `graph` needs Wireshark 4.4,
+# whose graphs have intervals of microseconds, and is not made by default.
 set -eu
 cd "$(dirname "$0")/../.."
 collwire=$(realpath "${1:?usage: wireshark.sh COLLWIRE [PICTURE...]}")
@@ -14,7 +15,7 @@ shift
 
 work=$(mktemp -d)
 export HOME="$work" XDG_RUNTIME_DIR="$work" XDG_CONFIG_HOME="$work/.config" DISPLAY=:97 LC_ALL=C.UTF-8
-width=1240 height=600
+width=1240 height=640
 mkdir -p "$HOME/.config/wireshark/profiles" "$HOME/.local/lib/wireshark/plugins"
 cp -r share/wireshark/profiles/collwire "$HOME/.config/wireshark/profiles/"
 cp share/wireshark/collwire.lua "$HOME/.local/lib/wireshark/plugins/"
@@ -23,15 +24,29 @@ xvfb=$!
 trap 'kill $xvfb; rm -rf "$work"' EXIT
 sleep 1
 
+# start CAPTURE FILTER: start Wireshark, and fill the screen with its window.
+start() {
+    wireshark -C collwire -r "$1" ${2:+-Y "$2"} >/dev/null 2>&1 &
+    wireshark=$!
+    sleep 8
+    window=$(xdotool search --onlyvisible --name "$(basename "$1")" | head -n 1)
+    xdotool windowmove "$window" 0 0 windowsize "$window" $width $height
+    sleep 1
+}
+
+# finish NAME [CROP]: take the picture, and end Wireshark.
+finish() {
+    import -window root "$work/$1.png"
+    kill $wireshark 2>/dev/null
+    wait $wireshark 2>/dev/null || true
+    convert "$work/$1.png" ${2:+-crop "$2" +repage} -colors 64 -define png:compression-level=9 \
+        "docs/pictures/wireshark-$1.png"
+}
+
 # picture NAME CAPTURE FILTER PACKET KEYS: show CAPTURE with a display filter, select the first packet of these
 # that PACKET (a filter) matches, and send KEYS to the pane of details, which shows the plugin's tree last.
 picture() {
-    wireshark -C collwire -r "$2" -Y "$3" >/dev/null 2>&1 &
-    wireshark=$!
-    sleep 8
-    window=$(xdotool search --onlyvisible --name "$(basename "$2")" | head -n 1)
-    xdotool windowmove "$window" 0 0 windowsize "$window" $width $height
-    sleep 1
+    start "$2" "$3"
     row=$(tshark -C collwire -r "$2" -Y "$3" -T fields -e frame.number 2>/dev/null |
         grep -n -x "$(tshark -C collwire -r "$2" -Y "($3) && ($4)" -T fields -e frame.number 2>/dev/null | head -n 1)" |
         cut -d : -f 1)
@@ -40,13 +55,26 @@ picture() {
     for _ in $(seq 2 "$row"); do xdotool key Down; done
     [ "$row" -lt 9 ] || xdotool click --repeat 2 5 # what follows comes into view
     sleep 1
-    xdotool mousemove 500 364 click 1
+    xdotool mousemove 500 384 click 1
     for key in $5; do xdotool key "$key"; done
     sleep 1
-    import -window root "$work/$1.png"
-    kill $wireshark 2>/dev/null
-    wait $wireshark 2>/dev/null || true
-    convert "$work/$1.png" -colors 64 -define png:compression-level=9 "docs/pictures/wireshark-$1.png"
+    finish "$1"
+}
+
+# The graphs of the profile, in intervals of 10 us: Statistics, I/O Graphs.
+graph() {
+    start "$1" ""
+    xdotool mousemove 280 9 click 1
+    sleep 1
+    xdotool key Down Down Down Down Down Down Down Return
+    sleep 4
+    xdotool mousemove 592 587 click 1
+    sleep 1
+    xdotool key Home Down Down Down Return
+    sleep 2
+    xdotool mousemove 183 617 click 1 # Reset: show all of the time
+    sleep 2
+    finish graph 934x466+144+10
 }
 
 run() {
@@ -61,8 +89,11 @@ for name; do
             'collwire.event == "XOFF"' 'End Right' ;;
     dcqcn)
         run scenarios/incast.json --set cc.kind=dcqcn --capture rank3 -w dcqcn.pcapng
-        picture dcqcn "$work/out/dcqcn.pcapng" 'collwire.flow == "3.0" && frame.number > 40' \
+        picture dcqcn "$work/out/dcqcn.pcapng" 'collwire.flow == "3.0" && !(collwire.event == "ACK")' \
             'collwire.event == "CNP"' 'End Right' ;;
+    graph)
+        run scenarios/incast.json --set cc.kind=dcqcn --capture rank3 -w dcqcn.pcapng
+        graph "$work/out/dcqcn.pcapng" ;;
     hpcc)
         run scenarios/congestion/victim.json --set cc.kind=hpcc --set 'capture=[{"at": "rank0,leaf0,spine0,leaf2",
             "file": "hpcc.pcapng", "to": "60us"}]'

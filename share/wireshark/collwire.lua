@@ -143,7 +143,6 @@ local function facts_put(put, facts)
     if has(flags, MARKED) then put(F.marked, true) end
     if has(flags, DROPPED) then put(F.dropped, true) end
     if has(flags, HELD) then put(F.held, true) end
-    if has(flags, TRIGGERED) then put(F.triggered, true) end
 end
 
 ---- The comments of a packet ----
@@ -342,19 +341,28 @@ local function pfc_events(events, pauses, comments)
     return #texts > 0 and table.concat(texts, "; ") or nil
 end
 
+-- " QP=0x000100"; nothing where the frame is cut before it.
 local function queue_pair_text(bytes, bth)
-    return string.format("QP=0x%06x", number(bytes, bth + 5, 3))
+    return bth and string.format(" QP=0x%06x", number(bytes, bth + 5, 3)) or ""
 end
 
 local function cnp_events(events, queue_pair, facts, comments)
     table.insert(events, "CNP")
     local echo = comment_after(comments, "echoes the CE mark of ") or comment_after(comments, "CE marked at ")
-    return "CNP " .. queue_pair .. (facts and ", " .. flow_text(facts) or "") ..
+    return "CNP" .. queue_pair .. (facts and ", " .. flow_text(facts) or "") ..
         (echo and ", for the CE mark of " .. echo or "")
 end
 
 local function nak_text(name, queue_pair, psn, facts)
-    return string.format("%s %s PSN=%d%s", name, queue_pair, psn, facts and ", " .. flow_text(facts) or "")
+    return string.format("%s%s PSN=%d%s", name, queue_pair, psn, facts and ", " .. flow_text(facts) or "")
+end
+
+-- Whether the packet has triggered an XOFF by the switch that sends it here, not by an earlier one.
+local function triggered_here(flags, comments)
+    if not has(flags, TRIGGERED) then return false end
+    local interface, port = frame_interface(), comment_after(comments, "triggered XOFF on ")
+    if not interface or not port then return true end
+    return interface.value:match("^(.-)%->") == port:match("^(.-)%->")
 end
 
 -- What happened to a packet of any kind; the texts begin the Info column.
@@ -370,7 +378,7 @@ local function mishaps(events, flags, ecn, comments)
     end
     if ecn == CE then add_comment("CE", "CE") end
     if has(flags, HELD) then add_comment("held", "held") end
-    if has(flags, TRIGGERED) then add_comment("trigger", "triggered XOFF") end
+    if triggered_here(flags, comments) then add_comment("trigger", "triggered XOFF") end
     if has(flags, DROPPED) then add_comment("drop", "dropped") end
     return table.concat(texts, ", ")
 end
@@ -407,7 +415,10 @@ local function tree_put(tvb, tree, kind, facts, pauses, comments, events)
     for _, event in ipairs(events) do
         put(F.event, event)
     end
-    if facts then facts_put(put, facts) end
+    if facts then
+        facts_put(put, facts)
+        if triggered_here(facts.flags, comments) then put(F.triggered, true) end
+    end
     for _, pause in ipairs(pauses or {}) do
         if pause.class then put(F.pfc_class, pause.class) end
         put(F.pfc_quanta, pause.quanta)
@@ -457,7 +468,8 @@ function collwire.dissector(tvb, pinfo, tree)
         end
     end
     if info then pinfo.cols.info = info end
-    if eventful then pinfo.cols.info:prepend("[" .. mishaps(events, flags, ecn, comments) .. "] ") end
+    local more = eventful and mishaps(events, flags, ecn, comments) or ""
+    if more ~= "" then pinfo.cols.info:prepend("[" .. more .. "] ") end
     if wanted then tree_put(tvb, tree, kind, facts, pauses, comments, events) end
 end
 

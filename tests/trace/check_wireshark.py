@@ -11,12 +11,14 @@ Every run captures all ports of its switches. Checked:
 3. The fields agree with metrics.json: messages, collectives, marks, CNPs, XOFF frames, retransmissions, drops by
    reason.
 4. The display filter of each row of qpmap.csv shows the packets of its flow, and no other packet.
-5. All events of all kinds occur in some run, and telemetry of both kinds.
+5. Frames, comments and facts that are cut or damaged give no error of Lua.
+6. All events of all kinds occur in some run, and telemetry of both kinds.
 """
 import collections
 import csv
 import json
 import os
+import random
 import re
 import struct
 import subprocess
@@ -30,6 +32,8 @@ import pcapng_file
 SOURCE, COLLWIRE = sys.argv[1], os.environ["COLLWIRE"]
 LUA = os.path.join(SOURCE, "share", "wireshark", "collwire.lua")
 SWITCH4 = {"kind": "switch", "size": 4, "link": {"rate": "100Gbps", "delay": "1us"}}
+FABRIC = {"topology": {"dims": [{"kind": "leaf_spine", "size": 4, "ranks_per_leaf": 2, "spines": 1}]},
+          "capture": [{"at": "leaf*,spine0", "file": "all.pcapng"}]}
 INCAST = {"kind": "incast", "senders": [0, 1, 2], "receiver": 3, "bytes": "300KB"}
 RING = {"kind": "collective", "op": "all_reduce", "bytes": "256KB", "algorithm": "ring", "chunks": 2, "repeat": 2}
 MARKS = {"kmin": "20KB", "kmax": "80KB", "pmax": 0.2}
@@ -43,8 +47,9 @@ RUNS = {
     "selective-repeat": {"cc": {"kind": "dcqcn"}, "faults": LOSS, "workload": INCAST,
                          "transport": {"recovery": "selective_repeat"}},
     "lossy": {"switch": {"buffer": "200KB", "pfc": {"enabled": False}}, "workload": INCAST},
-    "int": {"cc": {"kind": "hpcc"}, "workload": INCAST},
-    "pint": {"cc": {"kind": "hpcc", "preset": "pint"}, "workload": INCAST},
+    "int": {**FABRIC, "cc": {"kind": "hpcc"}, "workload": INCAST},
+    "pint": {**FABRIC, "cc": {"kind": "hpcc", "preset": "pint"}, "workload": INCAST},
+    "pauses": {**FABRIC, "switch": {"buffer": "200KB"}, "workload": INCAST},
     "collective": {"cc": {"kind": "dcqcn"}, "workload": RING},
     "training": {"workload": {
         "kind": "training", "parallelism": "DATA", "iterations": 1,
@@ -56,6 +61,8 @@ RUNS = {
     "two-transports": {"transport": [{"kind": "roce"}, {"kind": "tcp"}],
                        "workload": [INCAST, {**INCAST, "transport": "tcp", "bytes": "50KB"}]},
 }
+
+DAMAGED = ("go-back-n", "int", "tcp")
 
 # The packet facts: trace/facts.h.
 FACTS = struct.Struct(">BBHIIIIHHIHHQQHBB")
@@ -83,12 +90,16 @@ def tshark(path, *arguments):
 
 
 def shown(path):
-    """For every packet {field: list of values}, and "info"."""
-    command = ["-T", "fields", "-E", "separator=/t", "-E", "aggregator=~", "-e", "_ws.col.Info"]
+    """For every packet its Info column and {field: list of values}."""
+    # later versions of tshark take _ws.col.info before plugins have changed it
+    infos = tshark(path, "-o", 'gui.column.format:"Info","%i"')
+    command = ["-T", "fields", "-E", "separator=/t", "-E", "aggregator=~"]
     for field in ALL_FIELDS:
         command += ["-e", field]
-    for line in tshark(path, *command):
-        info, *values = line.split("\t")
+    rows = tshark(path, *command)
+    assert len(rows) == len(infos)
+    for info, line in zip(infos, rows):
+        values = line.split("\t")
         row = {re.sub("^collwire[._]", "", field): value.split("~") for field, value in zip(ALL_FIELDS, values) if value}
         yield info, row
 
@@ -134,6 +145,16 @@ def scaled(value, unit):
         if value >= factor:
             return f"{value / factor:.3g} {prefix}{unit}"
     return f"{value} {unit}"
+
+
+def facts_here(packet):
+    """The facts of a packet; TRIGGERED only where it leaves the switch that has sent the XOFF."""
+    facts = facts_of(packet)
+    if facts and facts["flags"] & TRIGGERED:
+        port = next(c for c in packet.comments() if c.startswith("triggered")).split(" on ")[1]
+        if port.split("->")[0] != packet.interface["name"].split("->")[0]:
+            facts["flags"] -= TRIGGERED
+    return facts
 
 
 def want_facts(want, facts):
@@ -209,7 +230,7 @@ def want_events(frame, facts):
 
 
 def wanted(packet, frame):
-    facts, want = facts_of(packet), {}
+    facts, want = facts_here(packet), {}
     kinds = ("data", "ACK", "CNP")
     want["kind"] = ["PFC" if frame.pfc else kinds[facts["kind"]]]
     if frame.roce:
@@ -259,6 +280,8 @@ def same(field, want, got):
 
 def check_packets(path, packets):
     """Check every packet; return [(packet, Frame, facts, fields)]."""
+    errors = tshark(path, "-Y", "_ws.lua.error", "-T", "fields", "-e", "_ws.expert.message")
+    assert not errors, errors[0]
     rows = list(shown(path))
     assert len(rows) == len(packets), (len(rows), len(packets))
     seen = []
@@ -268,7 +291,7 @@ def check_packets(path, packets):
         for field in {*want, *got}:
             assert field in want and field in got and same(field, want[field], got[field]), \
                 f"packet {number}: {field} is {got.get(field)}, not {want.get(field)}"
-        check_info(info, packet, frame, facts_of(packet))
+        check_info(info, packet, frame, facts_here(packet))
         seen.append((packet, frame, facts_of(packet), got))
     return seen
 
@@ -307,6 +330,8 @@ def check_metrics(seen, metrics):
         else:
             counts["retransmissions"] += "retransmission" in got
     assert counts["marks"] == metrics["ecn"]["marked_packets"], counts
+    # every XOFF that a packet has triggered, by the packet where it leaves the same switch
+    assert sum("triggered" in got for _, _, _, got in seen) == sum("pfc.flow" in got for _, _, _, got in seen)
     assert counts["xoff"] == metrics["pfc"]["pause_frames"], counts
     assert counts["cnps"] == metrics["cnps"] or not any(frame.roce for _, frame, _, _ in seen), counts
     assert counts["retransmissions"] == sum(flow["retransmitted_packets"] for flow in metrics["flows"]), counts
@@ -326,9 +351,34 @@ def check_qpmap(path, out, seen):
     assert not found, found[0]
 
 
+def damaged(value, rng):
+    """Some bytes, cut or changed; often as they were."""
+    value, kind = bytearray(value), rng.random()
+    if value and kind < 0.3:
+        del value[rng.randrange(len(value)):]
+    elif value and kind < 0.6:
+        for _ in range(3):
+            value[rng.randrange(min(len(value), 64))] = rng.randrange(1, 127)
+    return bytes(value)
+
+
+def check_damaged(path, packets, interfaces, seed):
+    rng, other = random.Random(seed), path + ".damaged"
+    for packet in packets:
+        packet.frame = damaged(packet.frame[:90], rng)
+        packet.options = [(code, damaged(value, rng) if code == pcapng_file.COMMENT else
+                           value[:1] + damaged(value[1:], rng) if code == pcapng_file.VERDICT else value)
+                          for code, value in packet.options]
+    pcapng_file.write(other, interfaces, packets)
+    for shown_too in ("", " || collwire.flow == \"none\""):  # without the plugin's tree, and with it
+        errors = tshark(other, "-Y", "_ws.lua.error" + shown_too, "-T", "fields", "-e", "frame.number", "-e",
+                        "_ws.expert.message")
+        assert not errors, errors[0]
+
+
 def check(name, made, out):
-    scenario = {"name": name, "topology": {"dims": [SWITCH4]}, **made,
-                "capture": [{"at": "dim0.sw0", "file": "all.pcapng"}]}
+    scenario = {"name": name, "topology": {"dims": [SWITCH4]},
+                "capture": [{"at": "dim0.sw0", "file": "all.pcapng"}], **made}
     path = os.path.join(out, "scenario.json")
     with open(path, "w", encoding="ascii") as file:
         json.dump(scenario, file)
@@ -336,12 +386,14 @@ def check(name, made, out):
     with open(os.path.join(out, "metrics.json"), encoding="ascii") as file:
         metrics = json.load(file)
     capture = os.path.join(out, "all.pcapng")
-    _, packets = pcapng_file.read(capture)
+    interfaces, packets = pcapng_file.read(capture)
     seen = check_packets(capture, packets)
     check_messages(seen, metrics)
     check_collectives(seen, metrics)
     check_metrics(seen, metrics)
     check_qpmap(capture, out, seen)
+    if name in DAMAGED:
+        check_damaged(capture, packets, interfaces, name)
     events = collections.Counter(event for _, _, _, got in seen for event in got.get("event", ()))
     events.update(kind for kind, field in (("INT", "int.hop"), ("PINT", "int.pint"))
                   for _, _, _, got in seen if field in got)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Read pcapng files with code that is independent of the simulator (draft-ietf-opsawg-pcapng)."""
+"""Read and write pcapng files with code that is independent of the simulator (draft-ietf-opsawg-pcapng)."""
 import dataclasses
 import gzip
 import struct
@@ -75,3 +75,28 @@ def read(path):
             packets.append(Packet(interfaces[number], high << 32 | low, length, body[20 : 20 + kept],
                                   list(options(body[20 + kept + (-kept & 3):]))))
     return interfaces, packets
+
+
+def block(kind, body):
+    body += bytes(-len(body) & 3)
+    return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+
+
+def option(code, value):
+    return struct.pack("<HH", code, len(value)) + value + bytes(-len(value) & 3)
+
+
+def write(path, interfaces, packets):
+    """Write packets that `read` has returned, perhaps changed."""
+    with open(path, "wb") as file:
+        file.write(block(SECTION, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)))
+        for interface in interfaces:
+            file.write(block(INTERFACE, struct.pack("<HHI", 1, 0, 0) + option(IF_NAME, interface["name"].encode()) +
+                             option(IF_DESCRIPTION, interface["description"].encode()) + option(9, b"\x09") +
+                             option(END, b"")))
+        for packet in packets:
+            kept = packet.frame + bytes(-len(packet.frame) & 3)
+            head = struct.pack("<5I", interfaces.index(packet.interface), packet.ns >> 32, packet.ns & 0xFFFFFFFF,
+                               len(packet.frame), max(packet.length, len(packet.frame)))
+            listed = b"".join(option(code, value) for code, value in packet.options)
+            file.write(block(PACKET, head + kept + listed + option(END, b"")))
