@@ -53,6 +53,7 @@ void record_heap_pop(struct record_heap *h)
         h->keys[at] = h->keys[child];
     }
     h->keys[at] = last;
+    __builtin_prefetch(h->bytes + h->keys[0].at); // while the one before is written
 }
 
 static int compare_places(const void *a, const void *b)

@@ -92,7 +92,7 @@ def check_pace(folder, metrics):
     packets = count_rest(first, run.stdout)
     took = time.monotonic() - began
     assert run.wait() == 1, run.stderr.read()
-    assert packets > 0 and shown < 1 and 1.1 < took < 6, (packets, shown, took)
+    assert packets > 0 and shown < 0.8 * took and 1.1 < took < 60, (packets, shown, took)
     assert metrics["sim_time_ns"] > 1200000
 
 
