@@ -152,6 +152,12 @@ static const char *peer_name(void *ctx, uint32_t port, char *buf, size_t room)
     return buf;
 }
 
+static bool same_node(void *ctx, uint32_t port, uint32_t other)
+{
+    const struct graph *g = &((const struct sim *)ctx)->graph;
+    return g->ports[port].node == g->ports[other].node;
+}
+
 static struct capture_config config_of(struct sim *sim, const struct capture_spec *spec,
                                        const struct capture_places *places)
 {
@@ -175,7 +181,7 @@ static struct capture_config config_of(struct sim *sim, const struct capture_spe
                                             .n_interfaces = places->n_interfaces,
                                             .names = places->names,
                                             .n_names = places->n_names},
-                                   .names = {port_name, peer_name, sim},
+                                   .names = {port_name, peer_name, same_node, sim},
                                    .flows = &sim->hosts.flows,
                                    .meta = &sim->net.meta};
 }

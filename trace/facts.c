@@ -20,6 +20,13 @@
 #define FLAG_INBOUND 1
 #define FLAG_OUTBOUND 2
 
+// True if the packet leaves the switch where its arrival has triggered an XOFF.
+static bool triggered(const struct facts_source *s, const struct facts_names *names)
+{
+    return s->note && s->note->set & NOTE_XOFF && s->packet->kind == PACKET_DATA &&
+           names->same_node(names->ctx, s->port, s->note->ingress_port);
+}
+
 /* ---- comments ---- */
 
 __attribute__((format(printf, 2, 3))) static uint8_t *comment(uint8_t *at, const char *format, ...)
@@ -123,14 +130,14 @@ static uint8_t *put_comments(uint8_t *at, const struct facts_source *s,
                      names->port(names->ctx, s->port, port, sizeof port));
     if (s->note && s->note->set & NOTE_MARK)
         at = put_mark(at, s, names);
-    if (s->note && s->note->set & NOTE_XOFF && s->packet->kind == PACKET_DATA)
+    if (triggered(s, names))
         at = put_trigger(at, s->note, names);
     return at;
 }
 
 /* ---- facts ---- */
 
-static unsigned flags_of(const struct facts_source *s)
+static unsigned flags_of(const struct facts_source *s, const struct facts_names *names)
 {
     const struct packet_note *note = s->note;
     unsigned set = note ? note->set : 0, flags = 0;
@@ -151,7 +158,7 @@ static unsigned flags_of(const struct facts_source *s)
         flags |= FACTS_DROPPED;
     if (s->held_ps > 0)
         flags |= FACTS_HELD;
-    if (data && set & NOTE_XOFF)
+    if (triggered(s, names))
         flags |= FACTS_TRIGGERED;
     return flags;
 }
@@ -162,12 +169,13 @@ static size_t name_length(const char *name)
     return n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES;
 }
 
-static uint8_t *put_facts(uint8_t *at, const struct facts_source *s)
+static uint8_t *put_facts(uint8_t *at, const struct facts_source *s,
+                          const struct facts_names *names)
 {
     static const struct packet_note none;
     const struct packet_note *note = s->note && s->note->set & NOTE_MESSAGE ? s->note : &none;
     const struct message_origin *origin = &note->origin;
-    unsigned flags = flags_of(s);
+    unsigned flags = flags_of(s, names);
     uint8_t value[FACTS_BYTES], *to = value;
     to = put8(put8(put8(to, VERDICT_HARDWARE), FACTS_VERSION), (uint8_t)s->packet->kind);
     to = put16(to, (uint16_t)flags);
@@ -207,7 +215,7 @@ size_t facts_put(uint8_t *out, const struct facts_source *source, const struct f
     at = option_put(at, OPTION_PACKET_ID, &id, sizeof id);
     if (source->flow) { // PFC frames belong to no class
         at = option_put(at, OPTION_QUEUE, &queue, sizeof queue);
-        at = put_facts(at, source);
+        at = put_facts(at, source, names);
     }
     at = option_put(at, OPTION_END, NULL, 0);
     return (size_t)(at - out);

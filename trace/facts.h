@@ -52,11 +52,12 @@ struct facts_source {
     struct drop_level level; // if dropped
 };
 
-// Names of ports for comments.
+// What comments and flags say of ports.
 struct facts_names {
     const char *(*port)(void *ctx, uint32_t port, char *buf, size_t room); // "leaf0->rank8"
     // the node at the other end of a port ("rank8")
     const char *(*peer)(void *ctx, uint32_t port, char *buf, size_t room);
+    bool (*same_node)(void *ctx, uint32_t port, uint32_t other);
     void *ctx;
 };
 
