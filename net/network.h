@@ -257,6 +257,7 @@ void port_ignore_pauses(struct network *net, uint32_t port, unsigned cls, bool i
 struct pfc_cause {
     uint64_t held_bytes, limit_bytes; // of the ingress: held, and the limit; limit 0 = not known
     const struct packet *trigger;     // the packet that has just arrived; NULL = another reason
+    bool renews;                      // the pause has begun before
 };
 
 // Send a PFC frame by a port for the classes of the bit set: XOFF with quanta > 0, XON with 0.

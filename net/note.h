@@ -12,6 +12,23 @@ enum note_fact {
     NOTE_MARK = 4,     // a switch has set CE
     NOTE_XOFF = 8,     // its arrival triggered an XOFF; of a PFC frame: it is an XOFF or XON
     NOTE_TRIGGER = 16, // of an XOFF: the packet that triggered it
+    NOTE_RENEWS = 32,  // of an XOFF: it renews an earlier one
+};
+
+// Why a packet is sent again.
+enum note_resend {
+    RESEND_UNKNOWN,
+    RESEND_NAK,     // a NAK has come
+    RESEND_LOST,    // ACKs of later data show that it is lost
+    RESEND_TIMEOUT, // of the retransmission timer
+    RESEND_PROBE,   // tail loss probe
+};
+
+// Where a packet was marked.
+struct note_mark {
+    uint32_t port; // output port
+    uint64_t queue_bytes;
+    double probability;
 };
 
 #define NOTE_UNLIMITED UINT64_MAX // window or rate without a limit
@@ -21,10 +38,8 @@ struct packet_note {
     uint32_t message; // number among the messages of its source rank
     struct message_origin origin;
     uint64_t window_bytes, rate_bps;
-    /* mark */
-    uint32_t mark_port; // output port
-    uint64_t mark_queue_bytes;
-    double mark_probability;
+    enum note_resend resend; // of a retransmission
+    struct note_mark mark;   // of a CNP: of the packet that it reports
     /* pause */
     uint32_t ingress_port;                       // the port that sends the PFC frame
     uint64_t ingress_bytes, ingress_limit_bytes; // held when it was sent; limit 0 = not known

@@ -5,18 +5,19 @@
 #include "net/drop.h"
 #include "net/packet.h"
 
-// seen: a watched port starts a transmission. `port` is the global index of the transmitting port. The first bit leaves at start_ps and the
-// last bit, preamble and gap included as the wire size counts them, at end_ps. At the far end both
-// are later by the propagation delay. Calls are in order of start_ps for each port, but not across
-// ports. The packet is as on the link (CE already set).
+// seen: a watched port starts a transmission. `port` is the global index of the transmitting port. The
+// first bit leaves at start_ps and the last bit, preamble and gap included as the wire size counts
+// them, at end_ps. At the far end both are later by the propagation delay. Calls are in order of
+// start_ps for each port, but not across ports. The packet is as on the link (CE already set).
 //
-// dropped (may be NULL): a packet that should have left by a watched port has been dropped, or a packet that was on
-// the link behind it is lost. `level` tells how full the queue or buffer was.
+// dropped (may be NULL): a packet that should have left by a watched port has been dropped, or a
+// packet that was on the link behind it is lost. `level` tells how full the queue or buffer was.
 //
-// paused (may be NULL): a class of a watched port has been paused for `length_ps` when the pause is renewed or ends.
+// paused (may be NULL): a class of a watched port has been paused for `length_ps` when the pause is
+// renewed or ends.
 struct drop_level {
-    uint64_t bytes,
-        limit_bytes; // held by the queue or buffer, and its limit; 0, 0 = does not apply
+    uint64_t bytes;       // what the queue or buffer would hold with the packet
+    uint64_t limit_bytes; // both 0 = does not apply
 };
 struct tap {
     void (*seen)(void *ctx, uint32_t port, const struct packet *packet, ps_t start_ps, ps_t end_ps);

@@ -151,9 +151,8 @@ static void note_mark(const struct switches *sw, uint32_t port, const struct pac
 {
     struct packet_note *note = meta_note(&sw->net->meta, p->meta);
     note->set |= NOTE_MARK;
-    note->mark_port = port;
-    note->mark_queue_bytes = queue_bytes;
-    note->mark_probability = marking_probability(switch_marking(sw, port, p->cls), queue_bytes);
+    note->mark = (struct note_mark){
+        port, queue_bytes, marking_probability(switch_marking(sw, port, p->cls), queue_bytes)};
 }
 
 __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t port,
@@ -238,7 +237,7 @@ static struct drop_level drop_level(const struct switches *sw, const struct swit
     const struct queue *queue = port_queue(sw->net, out, sw->net->slot_of_class[p->cls]);
     struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
     struct mmu_level level = mmu_drop_level(&s->mmu, local, mmu_class(sw->net, p->cls), egress);
-    return (struct drop_level){level.bytes, level.limit_bytes};
+    return (struct drop_level){level.bytes + p->frame_bytes, level.limit_bytes};
 }
 
 // Admit or drop a packet that mmu_admit_fast() has refused.
@@ -365,7 +364,9 @@ static void on_refresh(struct engine *engine, struct sim_timer *timer, int reven
         (struct switch_port *)((char *)timer - offsetof(struct switch_port, refresh));
     uint32_t port = (uint32_t)(sp - sw->ports);
     const struct switch_node *s = switch_of_port(sw, port);
-    port_send_pfc(sw->net, port, sp->xoff_sent, s->quanta, NULL, engine->now_ps);
+    struct pfc_cause cause = cause_of(sw, s, port, (unsigned)__builtin_ctz(sp->xoff_sent));
+    cause.renews = true;
+    port_send_pfc(sw->net, port, sp->xoff_sent, s->quanta, &cause, engine->now_ps);
     refresh_arm(sw, port, engine->now_ps);
 }
 

@@ -185,6 +185,7 @@ static struct facts_source facts_of(const struct capture *c, const struct source
                                      triggered ? &c->config.flows->ids[note->trigger_flow] : NULL,
                                  .note = note,
                                  .seq = meta->seq,
+                                 .early_seq = meta->sack_seq,
                                  .sent_ps = meta->sent_ps};
 }
 

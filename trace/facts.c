@@ -64,9 +64,11 @@ static uint8_t *put_drop(uint8_t *at, const struct facts_source *s, const struct
     if (s->level.bytes > 0 || s->level.limit_bytes > 0)
         snprintf(queue, sizeof queue, ", queue %" PRIu64 " B", s->level.bytes);
     limit_text(limit, sizeof limit, s->level.limit_bytes);
-    return comment(at, "dropped at %s: %s (%s)%s%s",
-                   names->port(names->ctx, s->port, port, sizeof port), drop_keys[s->reason],
-                   drop_helps[s->reason], queue, limit);
+    const char *help = drop_helps[s->reason], *key = strstr(help, " (`"); // a key of scenarios
+    int words = (int)(key ? (size_t)(key - help) : strlen(help));
+    return comment(at, "dropped at %s: %s (%.*s)%s%s",
+                   names->port(names->ctx, s->port, port, sizeof port), drop_keys[s->reason], words,
+                   help, queue, limit);
 }
 
 static uint8_t *put_pfc(uint8_t *at, const struct facts_source *s, const struct facts_names *names)
@@ -79,14 +81,13 @@ static uint8_t *put_pfc(uint8_t *at, const struct facts_source *s, const struct 
             snprintf(classes + strlen(classes), sizeof classes - strlen(classes), "%s%u",
                      classes[0] ? "," : "", cls);
     if (!note || !(note->set & NOTE_XOFF))
-        return comment(at, xoff ? "XOFF of class %s: renewed, or by a fault" : "XON of class %s",
-                       classes);
+        return comment(at, "%s of class %s by a fault", xoff ? "XOFF" : "XON", classes);
     limit_text(limit, sizeof limit, xoff ? note->ingress_limit_bytes : 0);
     if (s->trigger)
         snprintf(trigger, sizeof trigger, ", after flow %u.%u PSN %u", s->trigger->src,
                  s->trigger->number, note->trigger_seq);
-    return comment(at, "%s of class %s: ingress from %s holds %" PRIu64 " B%s%s",
-                   xoff ? "XOFF" : "XON", classes,
+    return comment(at, "%s of class %s%s: ingress from %s holds %" PRIu64 " B%s%s",
+                   xoff ? "XOFF" : "XON", classes, note->set & NOTE_RENEWS ? " renewed" : "",
                    names->peer(names->ctx, note->ingress_port, peer, sizeof peer),
                    note->ingress_bytes, limit, trigger);
 }
@@ -99,9 +100,11 @@ static uint8_t *put_mark(uint8_t *at, const struct facts_source *s, const struct
     if (s->packet->kind == PACKET_ACK && !(s->packet->flags & PACKET_ECHO_CE))
         return at;
     return comment(at, "%s %s: queue %" PRIu64 " B, probability %.4g",
-                   s->packet->kind == PACKET_ACK ? "echoes the CE mark of" : "CE marked at",
-                   names->port(names->ctx, note->mark_port, port, sizeof port),
-                   note->mark_queue_bytes, note->mark_probability);
+                   s->packet->kind == PACKET_DATA  ? "CE marked at"
+                   : s->packet->kind == PACKET_ACK ? "acknowledges a packet marked at"
+                                                   : "reports the CE mark of",
+                   names->port(names->ctx, note->mark.port, port, sizeof port),
+                   note->mark.queue_bytes, note->mark.probability);
 }
 
 static uint8_t *put_trigger(uint8_t *at, const struct packet_note *note,
@@ -114,6 +117,17 @@ static uint8_t *put_trigger(uint8_t *at, const struct packet_note *note,
                    note->ingress_bytes, limit);
 }
 
+static uint8_t *put_resend(uint8_t *at, const struct packet_note *note)
+{
+    static const char *const causes[] = {[RESEND_UNKNOWN] = "",
+                                         [RESEND_NAK] = " after a NAK",
+                                         [RESEND_LOST] = " of a segment found lost",
+                                         [RESEND_TIMEOUT] = " after a timeout",
+                                         [RESEND_PROBE] = " as a tail loss probe"};
+    bool known = note && note->set & NOTE_SENT;
+    return comment(at, "retransmission%s", causes[known ? note->resend : RESEND_UNKNOWN]);
+}
+
 static uint8_t *put_comments(uint8_t *at, const struct facts_source *s,
                              const struct facts_names *names)
 {
@@ -123,7 +137,9 @@ static uint8_t *put_comments(uint8_t *at, const struct facts_source *s,
     if (s->packet->kind == PACKET_PFC)
         return put_pfc(at, s, names);
     if (s->packet->kind == PACKET_DATA && s->packet->flags & PACKET_RETX)
-        at = comment(at, "retransmission");
+        at = put_resend(at, s->note);
+    if (s->packet->kind == PACKET_ACK && s->packet->flags & PACKET_NAK)
+        at = comment(at, "asks for PSN %u: PSN %u has arrived", s->seq, s->early_seq);
     if (s->held_ps > 0)
         at = comment(at, "held %.3f us by a pause of class %u at %s",
                      (double)s->held_ps / (double)PS_PER_US, s->packet->cls,
@@ -152,7 +168,7 @@ static unsigned flags_of(const struct facts_source *s, const struct facts_names 
         flags |= FACTS_WINDOW;
     if (set & NOTE_SENT)
         flags |= FACTS_RATE;
-    if (data && set & NOTE_MARK && note->mark_port == s->port)
+    if (data && set & NOTE_MARK && note->mark.port == s->port)
         flags |= FACTS_MARKED;
     if (s->dropped)
         flags |= FACTS_DROPPED;

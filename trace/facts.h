@@ -44,6 +44,7 @@ struct facts_source {
     const struct flow_id *trigger;  // XOFF: flow of the packet that triggered it; NULL = none
     const struct packet_note *note; // NULL = none
     uint32_t seq;                   // sequence number of the packet
+    uint32_t early_seq;             // NAK: of the packet that has arrived out of order
     ps_t sent_ps;                   // meta-data of the packet
     ps_t start_ps;
     ps_t held_ps; // 0 = not held by a pause

@@ -53,6 +53,7 @@ static void note_sent(const struct sender *s, const struct packet *p)
     struct packet_note *note = meta_note(pool, p->meta);
     note->window_bytes = s->cc->cwnd_bytes == CC_UNLIMITED ? NOTE_UNLIMITED : s->cc->cwnd_bytes;
     note->rate_bps = s->cc->rate_bps;
+    note->resend = (enum note_resend)s->cold->resends;
     note->set |= NOTE_SENT;
     hosts->observer.note(hosts->observer.ctx, meta_at(pool, p->meta)->token, note);
 }

@@ -25,6 +25,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "trace"))
+import pcapng  # noqa: E402
+
 COLLWIRE = os.environ["COLLWIRE"]
 # Without charts, so that it does not matter whether this build has them.
 ENVIRONMENT = {"LC_ALL": "C", "PATH": os.environ.get("PATH", ""), "COLLWIRE_SHARE": os.path.join(HERE, "no-charts")}
@@ -116,7 +119,21 @@ def capture_text(data):
     return "\n".join(lines) + "\n"
 
 
+def pcapng_text(path):
+    """The interfaces and names of a pcapng file, and what it says of each packet beside its bytes."""
+    shown = pcapng.read(path)
+    lines = [shown.application] + [f"interface {json.dumps(i)}" for i in shown.interfaces]
+    lines += [f"name {address.hex()} {name}" for address, name in shown.names.items()]
+    for p in shown.packets:
+        facts = {} if p.facts is None else dict(vars(p.facts), flags=sorted(p.facts.flags))
+        lines.append(f"{p.ns} {p.interface} {'out' if p.outbound else 'in'} {p.length} {len(p.data)} id {p.ident:x} "
+                     f"queue {p.queue} {json.dumps(facts)} {json.dumps(p.comments)}")
+    return "\n".join(lines) + "\n"
+
+
 def file_text(case, words, path):
+    if path.endswith((".pcapng", ".pcapng.gz")):
+        return pcapng_text(path)
     with open(path, "rb") as file:
         data = file.read()
     name = os.path.basename(path)

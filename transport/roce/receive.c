@@ -179,7 +179,7 @@ void roce_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t n
         split_ack(r, p, now);
     if (p->flags & PACKET_CE) {
         r->ce_since_ack = true;
-        roce_notify_mark(r, (uint32_t)psn, now);
+        roce_notify_mark(r, p, (uint32_t)psn, now);
     }
     if (psn > r->expected_psn) {
         out_of_order(r, p, psn, now);

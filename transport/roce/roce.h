@@ -37,6 +37,7 @@ struct np_window {
     ps_t end_ps;                  // 0 = no window has been opened yet
     struct roce_receiver *marked; // first receiver marked in the window; NULL = none
     uint32_t marked_psn;
+    struct note_mark mark; // of that packet, where packets have notes
     struct sim_timer timer;
 };
 
@@ -101,7 +102,7 @@ void roce_notify_restart(struct roce_receiver *r); // a fresh connection starts
 void roce_notify_close_dim(struct transport_dim *dim);
 void roce_notify_close(struct roce_receiver *r);
 // Handles the arrival of packet `psn` with a CE mark.
-void roce_notify_mark(struct roce_receiver *r, uint32_t psn, ps_t now);
+void roce_notify_mark(struct roce_receiver *r, const struct packet *marked, uint32_t psn, ps_t now);
 
 static inline uint32_t roce_ack_class(const struct roce_spec *spec, uint32_t cls)
 {

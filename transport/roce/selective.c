@@ -65,6 +65,7 @@ bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una)
             psn_set_add(&r->sacked, s->una, early);
         if (early > s->una + reorder && early < s->max)
             r->lost_end = later(r->lost_end, early - reorder);
+        s->cold->resends = RESEND_NAK;
     }
     find_loss(s);
     if (s->special_due && r->recover_psn == 0)

@@ -118,6 +118,7 @@ void roce_on_timeout(struct sender *s, ps_t now)
 {
     const struct roce_spec *spec = spec_of(s);
     sender_count_timeout(s);
+    s->cold->resends = RESEND_TIMEOUT;
     if (s->retries++ >= spec->retry_limit) {
         sender_fail(s, now);
         return;
@@ -156,6 +157,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     }
     if (nak && recovery == RECOVERY_GO_BACK_N) {
         go_back(s);
+        s->cold->resends = RESEND_NAK;
         sender_signal(s, CC_SIGNAL_NACK, false, now);
         cc_notified = true;
     }
