@@ -24,7 +24,9 @@ struct captures {
     struct capture_count *counts;
     bool *failed;
     uint32_t *first; // [port + 1] index into `members`: the captures of each port
-    uint32_t *members;
+    struct member {  // a capture that watches the port, and its source there
+        uint32_t capture, source;
+    } * members;
     uint32_t *watched_of; // [port] index into `watched`
     struct watched_port *watched;
 };
@@ -50,8 +52,7 @@ static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t sta
     const struct captures *all = ctx;
     const struct network *net = &all->sim->net;
     struct watched_port *w = &all->watched[all->watched_of[port]];
-    struct capture_packet report = {.port = port,
-                                    .packet = packet,
+    struct capture_packet report = {.packet = packet,
                                     .start_ps = start_ps,
                                     .end_ps = end_ps,
                                     .held_ps = held_ps(net, port, packet, start_ps, w),
@@ -59,8 +60,10 @@ static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t sta
     if (packet->kind != PACKET_PFC)
         w->last_start_ps[packet->cls] = start_ps;
     w->free_ps = end_ps;
-    for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
-        capture_seen(all->list[all->members[i]], &report);
+    for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++) {
+        report.source = all->members[i].source;
+        capture_seen(all->list[all->members[i].capture], &report);
+    }
 }
 
 static void dropped(void *ctx, uint32_t port, const struct packet *packet, enum drop_reason reason,
@@ -68,7 +71,8 @@ static void dropped(void *ctx, uint32_t port, const struct packet *packet, enum 
 {
     const struct captures *all = ctx;
     for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
-        capture_dropped(all->list[all->members[i]], port, packet, reason, level, now);
+        capture_dropped(all->list[all->members[i].capture], all->members[i].source, packet, reason,
+                        level, now);
 }
 
 static void paused(void *ctx, uint32_t port, unsigned cls, ps_t length_ps, ps_t now)
@@ -76,7 +80,7 @@ static void paused(void *ctx, uint32_t port, unsigned cls, ps_t length_ps, ps_t 
     (void)cls;
     const struct captures *all = ctx;
     for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
-        capture_paused(all->list[all->members[i]], port, length_ps, now);
+        capture_paused(all->list[all->members[i].capture], length_ps, now);
 }
 
 static void watch_ports(struct captures *all, const struct capture_places *places)
@@ -103,7 +107,7 @@ static void watch_ports(struct captures *all, const struct capture_places *place
     for (size_t c = 0; c < all->n; c++)
         for (size_t i = 0; i < places[c].n_ports; i++) {
             uint32_t p = places[c].ports[i].port;
-            all->members[all->first[p] + at[p]++] = (uint32_t)c;
+            all->members[all->first[p] + at[p]++] = (struct member){(uint32_t)c, (uint32_t)i};
         }
     free(at);
     all->sim->net.tap = (struct tap){seen, dropped, paused, all};
