@@ -165,7 +165,7 @@ static struct facts_source facts_of(const struct capture *c, const struct captur
 
 static void trigger_at(struct capture *c, ps_t now)
 {
-    if (now < c->trigger_ps && now >= c->config.from_ps)
+    if (now < c->trigger_ps && now >= c->config.from_ps && now <= c->config.to_ps)
         c->trigger_ps = now;
 }
 
@@ -176,14 +176,15 @@ void capture_paused(struct capture *c, ps_t length_ps, ps_t now)
         trigger_at(c, now);
 }
 
-static void check_trigger(struct capture *c, const struct capture_packet *seen)
+// `time_ps`: the packet's time in the file, where a retransmission is the first or the last packet.
+static void check_trigger(struct capture *c, const struct capture_packet *seen, ps_t time_ps)
 {
     const struct trigger *t = &c->config.trigger;
     if (t->event == TRIGGER_QUEUE && seen->queue_bytes > t->above_bytes)
         trigger_at(c, seen->start_ps);
     if (t->event == TRIGGER_RETRANSMISSION && seen->packet->flags & PACKET_RETX &&
         seen->packet->kind == PACKET_DATA)
-        trigger_at(c, seen->start_ps);
+        trigger_at(c, time_ps);
 }
 
 /* ---- reports ---- */
@@ -194,8 +195,10 @@ __attribute__((always_inline)) static inline void prefetch_note(const struct cap
                                                                 const struct packet *p)
 {
     const struct packet_note *note = meta_note(c->config.meta, p->meta);
-    __builtin_prefetch(note);
-    __builtin_prefetch((const char *)note + 64);
+    if (note) {
+        __builtin_prefetch(note);
+        __builtin_prefetch((const char *)note + 64);
+    }
 }
 
 void capture_seen(struct capture *c, const struct capture_packet *seen)
@@ -204,12 +207,12 @@ void capture_seen(struct capture *c, const struct capture_packet *seen)
     if (c->ended)
         return;
     prefetch_note(c, seen->packet);
-    check_trigger(c, seen);
+    ps_t time_ps = c->config.stamp == CAPTURE_LAST_BIT ? seen->end_ps : seen->start_ps;
+    time_ps += port->far_end ? port->delay_ps : 0;
+    check_trigger(c, seen, time_ps);
     encode(c, port, seen->packet);
     if (c->filter && !filter_accepts(c->filter, &c->frame))
         return;
-    ps_t time_ps = c->config.stamp == CAPTURE_LAST_BIT ? seen->end_ps : seen->start_ps;
-    time_ps += port->far_end ? port->delay_ps : 0;
     struct facts_source facts = facts_of(c, port, seen->packet);
     facts.start_ps = seen->start_ps;
     facts.held_ps = seen->held_ps;
