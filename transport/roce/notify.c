@@ -37,6 +37,10 @@ static void send_cnp(struct roce_receiver *r, uint32_t psn, struct note_mark mar
                          .arrives_ps = now};
     *meta_at(&hosts->net->meta, cnp.meta) = (struct packet_meta){.seq = psn};
     struct packet_note *note = meta_note(&hosts->net->meta, cnp.meta);
+    if (note) {
+        note->set |= NOTE_MADE;
+        note->made_ps = now;
+    }
     if (note && mark.probability > 0) {
         note->set |= NOTE_MARK;
         note->mark = mark;
