@@ -194,6 +194,8 @@ __attribute__((always_inline)) static inline void prefetch_note(const struct cap
                                                                 const struct packet *p)
 {
     const struct packet_note *note = meta_note(c->config.meta, p->meta);
+    if (!note)
+        return;
     __builtin_prefetch(note);
     __builtin_prefetch((const char *)note + 64);
 }
