@@ -216,7 +216,7 @@ static uint64_t packet_id(const struct facts_source *s)
     const struct flow_id *id = s->flow;
     if (!id)
         return hash_mix((uint64_t)s->start_ps ^ (uint64_t)s->port << 48);
-    uint64_t flow = hash_mix((uint64_t)id->src << 32 | id->number);
+    uint64_t flow = hash_mix(((uint64_t)id->src << 32 | id->number) + 1); // 0 is no id
     uint64_t packet = hash_mix((uint64_t)s->packet->kind << 32 | s->seq);
     return hash_mix(flow ^ packet ^ hash_mix((uint64_t)s->sent_ps));
 }
