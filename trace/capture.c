@@ -195,10 +195,10 @@ __attribute__((always_inline)) static inline void prefetch_note(const struct cap
                                                                 const struct packet *p)
 {
     const struct packet_note *note = meta_note(c->config.meta, p->meta);
-    if (note) {
-        __builtin_prefetch(note);
-        __builtin_prefetch((const char *)note + 64);
-    }
+    if (!note)
+        return;
+    __builtin_prefetch(note);
+    __builtin_prefetch((const char *)note + 64);
 }
 
 void capture_seen(struct capture *c, const struct capture_packet *seen)

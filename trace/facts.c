@@ -219,7 +219,7 @@ static uint64_t packet_id(const struct facts_source *s)
         return hash_mix(hash_mix(s->port) + (uint64_t)s->start_ps);
     bool made = s->note && s->note->set & NOTE_MADE;
     ps_t time_ps = made ? s->note->made_ps : s->sent_ps;
-    uint64_t hash = hash_mix((uint64_t)id->src << 32 | id->number);
+    uint64_t hash = hash_mix(((uint64_t)id->src << 32 | id->number) + 1); // 0 is no id
     hash = hash_mix(hash + ((uint64_t)s->packet->kind << 32 | s->seq));
     return hash_mix(hash + (uint64_t)time_ps);
 }

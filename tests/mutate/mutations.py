@@ -176,7 +176,7 @@ MUTATIONS = [
     ("trace/record_heap.c", "a->time_ps < b->time_ps : a->source", "a->time_ps > b->time_ps : a->source"),
     ("trace/trigger.c", 'strcmp(word, "stop") == 0;', 'strcmp(word, "stop") != 0;'),
     ("sim/captures.c", "pause->ended_ps > w->last_start_ps[p->cls]", "true"),
-    ("sim/capture_places.c", "    if (f->taken[port] != 1)\n", ""),
+    ("sim/capture_places.c", "if (f->taken[port] != 1)", "if (f->taken[port] == 0)"),
     ("transport/roce/send.c", "s->cold->resends = RESEND_NAK;", "s->cold->resends = RESEND_LOST;"),
     ("net/network.c", "cause->renews ? NOTE_RENEWS : 0", "0"),
     ("switch/switch.c", "level.bytes + p->frame_bytes", "level.bytes"),
