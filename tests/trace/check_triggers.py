@@ -116,7 +116,19 @@ def check_mistakes(folder):
         assert key in done.stderr or key == "from", done.stderr
 
 
+def check_long_texts(folder):
+    """Options hold 65535 bytes; longer texts are cut."""
+    place, words = "*" * 70000, "tcp or " * 12000 + "udp"
+    scenario = folder / "long.json"
+    with open(scenario, "w", encoding="utf-8") as f:
+        json.dump(dict(SCENARIO, capture=[{"at": place, "filter": words, "file": "long.pcapng"}]), f)
+    subprocess.run([COLLWIRE, "run", scenario, "--out", folder / "long", "--quiet"], check=True)
+    shown = pcapng.read(folder / "long/long.pcapng")
+    assert shown.packets and len(shown.interfaces) == 13, len(shown.interfaces)
+
+
 with tempfile.TemporaryDirectory() as temporary:
     check_loss(pathlib.Path(temporary))
     check_pauses(pathlib.Path(temporary))
     check_mistakes(pathlib.Path(temporary))
+    check_long_texts(pathlib.Path(temporary))
