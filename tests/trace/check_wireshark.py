@@ -11,8 +11,9 @@ Every run captures all ports of its switches. Checked:
 3. The fields agree with metrics.json: messages, collectives, marks, CNPs, XOFF frames, retransmissions, drops by
    reason.
 4. The display filter of each row of qpmap.csv shows the packets of its flow, and no other packet.
-5. Frames, comments and facts that are cut or damaged give no error of Lua.
-6. All events of all kinds occur in some run, and telemetry of both kinds.
+5. The filters of the profile are valid.
+6. Frames, comments and facts that are cut or damaged give no error of Lua.
+7. All events of all kinds, all causes of retransmissions occur in some run, and telemetry of both kinds.
 """
 import collections
 import csv
@@ -30,6 +31,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import pcapng
 
 SOURCE, COLLWIRE = sys.argv[1], os.environ["COLLWIRE"]
+PROFILE = os.path.join(SOURCE, "share", "wireshark", "profiles", "collwire")
 LUA = os.path.join(SOURCE, "share", "wireshark", "collwire.lua")
 SWITCH4 = {"kind": "switch", "size": 4, "link": {"rate": "100Gbps", "delay": "1us"}}
 FABRIC = {"topology": {"dims": [{"kind": "leaf_spine", "size": 4, "ranks_per_leaf": 2, "spines": 1}]},
@@ -38,7 +40,8 @@ INCAST = {"kind": "incast", "senders": [0, 1, 2], "receiver": 3, "bytes": "300KB
 RING = {"kind": "collective", "op": "all_reduce", "bytes": "256KB", "algorithm": "ring", "chunks": 2, "repeat": 2}
 MARKS = {"kmin": "20KB", "kmax": "80KB", "pmax": 0.2}
 LOSS = [{"at": "rank0->*", "one_way": True, "loss": 0.03}]
-EVENTS = {"ACK", "CNP", "XOFF", "XON", "NAK (sequence error)", "CE", "drop", "retransmission", "held", "trigger",
+EVENTS = {"ACK", "CNP", "XOFF", "XOFF renewed", "XOFF by a fault", "XON", "NAK (sequence error)", "CE",
+          "drop", "retransmission", "held", "trigger", "NAK", "timeout", "segment found lost", "tail loss probe",
           "INT", "PINT"}
 
 RUNS = {
@@ -50,6 +53,8 @@ RUNS = {
     "int": {**FABRIC, "cc": {"kind": "hpcc"}, "workload": INCAST},
     "pint": {**FABRIC, "cc": {"kind": "hpcc", "preset": "pint"}, "workload": INCAST},
     "pauses": {**FABRIC, "switch": {"buffer": "200KB"}, "workload": INCAST},
+    "storm": {"faults": [{"at": "dim0.sw0->rank3", "storm": "10us", "storm_end": "900us"}], "switch": {"buffer": "400KB"},
+              "workload": INCAST},
     "collective": {"cc": {"kind": "dcqcn"}, "workload": RING},
     "training": {"workload": {
         "kind": "training", "parallelism": "DATA", "iterations": 1,
@@ -295,13 +300,13 @@ def check_collectives(seen, metrics):
 def check_metrics(seen, metrics):
     counts, drops = collections.Counter(), collections.Counter()
     for packet, frame, _, got in seen:
+        counts["xoff"] += frame.pfc and got["event"][0].startswith("XOFF")
         if "dropped" in got:
             drops[got["drop.reason"][0]] += 1
             # of packets that a rank has sent, and that have not arrived
             counts["retransmissions"] += "retransmission" in got and got["drop.at"][0].startswith("rank")
         elif packet.outbound:
             counts["marks"] += "marked" in got
-            counts["xoff"] += frame.pfc and got["event"][0].startswith("XOFF")
             counts["cnps"] += frame.roce and frame.opcode == CNP
         elif "first_link" in got:
             counts["retransmissions"] += "retransmission" in got
@@ -368,13 +373,29 @@ def check(name, made, out):
     check_collectives(seen, metrics)
     check_metrics(seen, metrics)
     check_qpmap(path, out, seen)
+    if name == "pint":
+        check_profile(path)
     if name in DAMAGED:
         check_damaged(path, capture, name)
-    events = collections.Counter(event for _, _, _, got in seen for event in got.get("event", ()))
+    events = collections.Counter(event for _, _, _, got in seen for field in ("event", "retransmission.cause")
+                                 for event in got.get(field, ()))
     events.update(kind for kind, field in (("INT", "int.hop"), ("PINT", "int.pint"))
                   for _, _, _, got in seen if field in got)
     print(f"{name}: {len(seen)} packets, {dict(events)}")
     return events
+
+
+def check_profile(path):
+    """Every filter of the profile's buttons, colours and columns; tshark fails if one of them is not valid."""
+    filters = []
+    for line in open(os.path.join(PROFILE, "dfilter_buttons"), encoding="ascii"):
+        filters += [] if line.startswith("#") else [re.split('","', line)[2].replace(r"\x22", '"')]
+    for line in open(os.path.join(PROFILE, "colorfilters"), encoding="ascii"):
+        filters += [] if line.startswith("#") else [line.split("@")[2]]
+    with open(os.path.join(PROFILE, "preferences"), encoding="ascii") as file:
+        filters += re.findall(r"%Cus:(.*):0:R", file.read())
+    assert len(filters) > 20
+    tshark(path, "-c", "1", "-Y", " || ".join(f"({each})" for each in filters))
 
 
 def main():
