@@ -10,6 +10,8 @@
 -- Fields `collwire_int.*` are the telemetry behind the IP packet of RoCEv2 data and ACKs.
 -- Written for Wireshark 4.0 (Lua 5.2) and later (Lua 5.4).
 
+if Dissector.get("collwire") then return end -- loaded already, by an installed link to this file
+
 local collwire = Proto("collwire", "collwire (facts of the simulator)")
 
 ---- Fields ----
@@ -360,6 +362,13 @@ local function pfc_events(events, pauses, comments)
     return #pauses > 0 and info or nil
 end
 
+-- Name the sender and the receiver of a PFC frame, whose addresses say little, by the ends of its link.
+local function ends_name(cols)
+    local interface = frame_interface()
+    local from, to = (interface and interface.value or ""):match("^(.-)%->(.*)$")
+    if from then cols.src, cols.dst = from, to end
+end
+
 -- " QP=0x000100"; nothing where the frame is cut before it.
 local function queue_pair_text(bytes, bth)
     return bth and string.format(" QP=0x%06x", number(bytes, bth + 5, 3)) or ""
@@ -462,6 +471,7 @@ function collwire.dissector(tvb, pinfo, tree)
     if pause then
         pauses = pauses_read(bytes, pause)
         info = pfc_events(events, pauses, comments)
+        ends_name(pinfo.cols)
     elseif kind == "CNP" then
         info = cnp_events(events, queue_pair_text(bytes, bth), facts, comments)
     elseif ack then

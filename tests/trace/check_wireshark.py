@@ -11,7 +11,7 @@ Every run captures all ports of its switches. Checked:
 3. The fields agree with metrics.json: messages, collectives, marks, CNPs, XOFF frames, retransmissions, drops by
    reason.
 4. The display filter of each row of qpmap.csv shows the packets of its flow, and no other packet.
-5. The filters of the profile are valid.
+5. The filters of the profile are valid, and collwire_summary.lua counts what the comments and metrics.json do.
 6. Frames, comments and facts that are cut or damaged give no error of Lua.
 7. All events of all kinds, all causes of retransmissions occur in some run, and telemetry of both kinds.
 """
@@ -33,6 +33,7 @@ import pcapng
 SOURCE, COLLWIRE = sys.argv[1], os.environ["COLLWIRE"]
 PROFILE = os.path.join(SOURCE, "share", "wireshark", "profiles", "collwire")
 LUA = os.path.join(SOURCE, "share", "wireshark", "collwire.lua")
+SUMMARY = os.path.join(SOURCE, "share", "wireshark", "collwire_summary.lua")
 SWITCH4 = {"kind": "switch", "size": 4, "link": {"rate": "100Gbps", "delay": "1us"}}
 FABRIC = {"topology": {"dims": [{"kind": "leaf_spine", "size": 4, "ranks_per_leaf": 2, "spines": 1}]},
           "capture": [{"at": "leaf*,spine0", "file": "all.pcapng"}]}
@@ -84,9 +85,9 @@ NAK_SEQUENCE = 0x60
 UNITS = {"ns": 1, "us": 1000, "ms": 10**6}
 
 
-def tshark(path, *arguments):
-    run = subprocess.run(["tshark", "-n", "-X", f"lua_script:{LUA}", "-r", path, *arguments], check=True,
-                         capture_output=True, text=True)
+def tshark(path, *arguments, plugins=(LUA,)):
+    loaded = [word for plugin in plugins for word in ("-X", f"lua_script:{plugin}")]
+    run = subprocess.run(["tshark", "-n", *loaded, "-r", path, *arguments], check=True, capture_output=True, text=True)
     noise = [line for line in run.stderr.splitlines() if "Running as user" not in line]
     assert not noise, noise
     return run.stdout.splitlines()
@@ -332,6 +333,47 @@ def check_qpmap(path, out, seen):
     assert not found, found[0]
 
 
+def paused_ports(packets):
+    """[port, class, XOFFs, renewed XOFFs, XONs, packets held, us, longest us, open since] of each port."""
+    rows = collections.defaultdict(lambda: [0, 0, 0, [], None])
+    for packet in packets:
+        for comment in packet.comments:
+            pause = re.match(r"(XOFF|XON) of class (\d)( renewed)?( by a fault)?", comment)
+            held = re.match(r"held ([\d.]+) us by a pause of class (\d) at (\S+)", comment)
+            if pause:
+                name, cls, renewed, fault = pause.groups()
+                row = rows["->".join(reversed(packet.interface.split("->"))), cls]
+                row[2 if name == "XON" else 1 if renewed else 0] += 1
+                row[4] = None if name == "XON" else row[4] if renewed or fault or row[4] else packet.ns
+            elif held:
+                rows[held[3], held[2]][3].append(float(held[1]))
+    return sorted([port, cls, *map(str, (*counts, len(us))), f"{sum(us):.3f}", f"{max(us, default=0):.3f}",
+                   f"{since / 1e9:.9f}" if since else "-"] for (port, cls), (*counts, us, since) in rows.items())
+
+
+def check_summary(path, packets, metrics):
+    lines = tshark(path, "-q", "-X", "lua_script1:print", plugins=(SUMMARY,))
+    assert lines[0] == (f"{len(packets)} packets, from {packets[0].ns / 1e9:.9f} s to {packets[-1].ns / 1e9:.9f} s"), lines
+    rows = {}
+    for line in lines[1:]:
+        if line.startswith("  "):
+            table.append(re.split("  +", line.strip()))
+        elif line:
+            rows[line.split(" (")[0].removesuffix(": none")] = table = []
+    pauses, *others = (rows[name][1:] for name in ("Pauses", "Drops", "CE marks", "Retransmissions"))
+    assert sorted(pauses) == paused_ports(packets), (pauses, paused_ports(packets))
+    drops, marks, resent = (sum(int(row[-1]) for row in table) for table in others)
+    assert drops == sum(metrics["drops"]["by_reason"].values()), lines
+    assert marks == metrics["ecn"]["marked_packets"], lines
+    assert resent == sum(flow["retransmitted_packets"] for flow in metrics["flows"]), lines
+    causes = collections.Counter()
+    for row in others[2]:
+        causes[f"{row[0]} {row[1]}"] += int(row[2])
+    ids = {(p.ident, f"{p.facts.src}.{p.facts.flow} {c.removeprefix('retransmission ')}") for p in packets
+           for c in p.comments if c.startswith("retransmission")}
+    assert causes == collections.Counter(cause for _, cause in ids), causes
+
+
 def damaged(value, rng):
     """Some bytes, cut or changed; often as they were."""
     value, kind = bytearray(value), rng.random()
@@ -373,8 +415,10 @@ def check(name, made, out):
     check_collectives(seen, metrics)
     check_metrics(seen, metrics)
     check_qpmap(path, out, seen)
+    check_summary(path, capture.packets, metrics)
     if name == "pint":
         check_profile(path)
+        assert tshark(path, "-c", "1", plugins=(LUA, LUA)), "loaded twice"
     if name in DAMAGED:
         check_damaged(path, capture, name)
     events = collections.Counter(event for _, _, _, got in seen for field in ("event", "retransmission.cause")
