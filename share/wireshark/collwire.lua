@@ -50,6 +50,8 @@ local F = {
     drop_reason = ProtoField.string("collwire.drop.reason", "Reason of the drop"),
     drop_queue = ProtoField.uint64("collwire.drop.queue", "Queue at the drop (bytes)"),
     drop_limit = ProtoField.uint64("collwire.drop.limit", "Limit at the drop (bytes)"),
+    pfc_from = ProtoField.string("collwire.pfc.from", "Sender of the pause"),
+    pfc_to = ProtoField.string("collwire.pfc.to", "Receiver of the pause"),
     pfc_class = ProtoField.uint8("collwire.pfc.class", "Class of the pause"),
     pfc_quanta = ProtoField.uint16("collwire.pfc.quanta", "Quanta of the pause"),
     pfc_ingress = ProtoField.string("collwire.pfc.ingress", "Ingress from"),
@@ -122,10 +124,15 @@ local function policy_text(facts)
     return table.concat(texts, ", ")
 end
 
+-- The nodes at both ends of the packet's link, or nil.
+local function link_ends()
+    local interface = frame_interface()
+    return (interface and interface.value or ""):match("^(.-)%->(.*)$")
+end
+
 -- Whether the packet leaves the rank that sent it; elsewhere it is the same packet on a later link.
 local function is_first_link(rank)
-    local interface = frame_interface()
-    local from = interface and interface.value:match("^rank(%d+).*%->")
+    local from = (link_ends() or ""):match("^rank(%d+)")
     return from and tonumber(from) == rank
 end
 
@@ -362,13 +369,6 @@ local function pfc_events(events, pauses, comments)
     return #pauses > 0 and info or nil
 end
 
--- Name the sender and the receiver of a PFC frame, whose addresses say little, by the ends of its link.
-local function ends_name(cols)
-    local interface = frame_interface()
-    local from, to = (interface and interface.value or ""):match("^(.-)%->(.*)$")
-    if from then cols.src, cols.dst = from, to end
-end
-
 -- " QP=0x000100"; nothing where the frame is cut before it.
 local function queue_pair_text(bytes, bth)
     return bth and string.format(" QP=0x%06x", number(bytes, bth + 5, 3)) or ""
@@ -431,6 +431,11 @@ local function tree_put(tvb, tree, kind, facts, pauses, comments, events)
         put(F.event, event)
     end
     if facts then facts_put(put, facts) end
+    local from, to = link_ends()
+    if pauses and from then
+        put(F.pfc_from, from)
+        put(F.pfc_to, to)
+    end
     for _, pause in ipairs(pauses or {}) do
         if pause.class then put(F.pfc_class, pause.class) end
         put(F.pfc_quanta, pause.quanta)
@@ -471,7 +476,6 @@ function collwire.dissector(tvb, pinfo, tree)
     if pause then
         pauses = pauses_read(bytes, pause)
         info = pfc_events(events, pauses, comments)
-        ends_name(pinfo.cols)
     elseif kind == "CNP" then
         info = cnp_events(events, queue_pair_text(bytes, bth), facts, comments)
     elseif ack then

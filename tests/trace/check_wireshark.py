@@ -75,7 +75,7 @@ FLAGS = ("retransmission", "marked", "dropped", "held", "triggered")
 PRESENT = (*FLAGS, "first_link")
 FIELDS = ("kind", "event", "flow", "rank", "src", "dst", "message", "job", "communicator", "collective", "op", "layer",
           "step", "chunk", "phase", "window", "rate", "policy", *PRESENT, "retransmission.cause", "nak.arrived", "mark.at",
-          "mark.queue", "mark.probability", "drop.at", "drop.reason", "drop.queue", "drop.limit", "pfc.class",
+          "mark.queue", "mark.probability", "drop.at", "drop.reason", "drop.queue", "drop.limit", "pfc.from", "pfc.to", "pfc.class",
           "pfc.quanta", "pfc.ingress", "pfc.port", "pfc.bytes", "pfc.limit", "pfc.flow", "pause")
 INT_FIELDS = ("hops", "path", "longest", "hop", "rate", "time", "bytes", "queue", "pint", "util")
 ALL_FIELDS = (*(f"collwire.{field}" for field in FIELDS), *(f"collwire_int.{field}" for field in INT_FIELDS))
@@ -228,6 +228,7 @@ def wanted(packet, frame):
     if events:
         want["event"] = events
     if frame.pfc:
+        want["pfc.from"], want["pfc.to"] = ([end] for end in packet.interface.split("->"))
         want["pfc.class"] = [str(cls) for cls, _ in frame.pauses]
         want["pfc.quanta"] = [str(quanta) for _, quanta in frame.pauses]
     want_comments(want, packet.comments)
