@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Puts into Wireshark's personal folders, and removes: the program that it starts for scenarios, the
-// plugin and the profile.
+// plugins and the profile.
 //
-// The program is a line of shell with a mark, the plugin a symbolic link to the installed one. The
+// The program is a line of shell with a mark, the plugins symbolic links to the installed ones. The
 // profile is a copy, since Wireshark writes to it; a file in it marks it as ours.
 #include <dirent.h>
 #include <errno.h>
@@ -21,14 +21,17 @@
 
 #define MARK "# written by collwire extcap install; collwire extcap uninstall removes it"
 #define PROFILE_MARK ".collwire"
-#define PLUGIN "wireshark/collwire.lua"
+#define PLUGINS 2
 #define PROFILE "wireshark/profiles/collwire"
 
 // Versions of Wireshark up to 4.0 have the extcap folder in the folder of settings, later ones below
 // ~/.local/lib.
 struct places {
-    char *extcap[2], *plugin, *profile; // paths of files; of a folder for the profile
+    char *extcap[2], *plugin[PLUGINS], *profile; // paths of files; of a folder for the profile
 };
+
+static const char *const plugins[PLUGINS] = {"wireshark/collwire.lua",
+                                             "wireshark/collwire_summary.lua"};
 
 /* ---- Wireshark's folders ---- */
 
@@ -57,9 +60,11 @@ static int places_find(struct places *at, struct err *err)
     *at = (struct places){
         .extcap = {text_format("%s/extcap/collwire", settings),
                    text_format("%s/.local/lib/wireshark/extcap/collwire", home)},
-        .plugin = text_format("%s/.local/lib/wireshark/plugins/collwire.lua", home),
         .profile = text_format("%s/profiles/collwire", settings),
     };
+    for (unsigned i = 0; i < PLUGINS; i++)
+        at->plugin[i] =
+            text_format("%s/.local/lib/wireshark/plugins%s", home, strchr(plugins[i], '/'));
     free(settings);
     return 0;
 }
@@ -68,7 +73,8 @@ static void places_free(struct places *at)
 {
     free(at->extcap[0]);
     free(at->extcap[1]);
-    free(at->plugin);
+    for (unsigned i = 0; i < PLUGINS; i++)
+        free(at->plugin[i]);
     free(at->profile);
 }
 
@@ -90,19 +96,19 @@ static enum owner program_owner(const char *path)
     return strstr(text, MARK) ? OWNER_COLLWIRE : OWNER_OTHER;
 }
 
-static enum owner plugin_owner(const char *path)
+// Of a link at `path`, which is ours if it leads to a file that ends in `plugin`.
+static enum owner plugin_owner(const char *path, const char *plugin)
 {
     struct stat about;
     char target[PATH_MAX];
-    static const char suffix[] = "/" PLUGIN;
     if (lstat(path, &about) != 0)
         return OWNER_NOBODY;
     ssize_t n = readlink(path, target, sizeof target - 1);
-    size_t length = sizeof suffix - 1;
-    if (n < (ssize_t)length)
+    size_t length = strlen(plugin);
+    if (n <= (ssize_t)length || target[(size_t)n - length - 1] != '/')
         return OWNER_OTHER;
     target[n] = '\0';
-    return strcmp(target + n - length, suffix) == 0 ? OWNER_COLLWIRE : OWNER_OTHER;
+    return strcmp(target + (size_t)n - length, plugin) == 0 ? OWNER_COLLWIRE : OWNER_OTHER;
 }
 
 static enum owner profile_owner(const char *path)
@@ -185,16 +191,20 @@ static void install_program(const struct places *at, const char *scenarios, stru
     free(program);
 }
 
-static void install_plugin(const char *path, const char *source, struct err *err)
+// Return whether the plugin is beside this program.
+static bool install_plugin(const char *path, const char *plugin, struct err *err)
 {
-    char *target = realpath(source, NULL);
-    if (make_parents(path, err) != 0 || !target)
-        return;
-    if (plugin_owner(path) == OWNER_COLLWIRE)
-        unlink(path);
-    if (symlink(target, path) != 0)
-        err_add(err, path, "%s", strerror(errno));
+    char *source = share_find(plugin), *target = source ? realpath(source, NULL) : NULL;
+    bool found = target != NULL;
+    if (found && make_parents(path, err) == 0) {
+        if (plugin_owner(path, plugin) == OWNER_COLLWIRE)
+            unlink(path);
+        if (symlink(target, path) != 0)
+            err_add(err, path, "%s", strerror(errno));
+    }
+    free(source);
     free(target);
+    return found;
 }
 
 static void install_profile(const char *path, const char *source, struct err *err)
@@ -232,25 +242,26 @@ static char *scenarios_folder(const struct options *o, struct err *err)
 
 static void install_all(const struct places *at, const char *scenarios, struct err *err)
 {
-    char *plugin = share_find(PLUGIN), *profile = share_find(PROFILE);
+    char *profile = share_find(PROFILE);
+    bool found[PLUGINS], all = profile != NULL;
     install_program(at, scenarios, err);
-    if (plugin)
-        install_plugin(at->plugin, plugin, err);
+    for (unsigned i = 0; i < PLUGINS; i++)
+        all &= found[i] = install_plugin(at->plugin[i], plugins[i], err);
     if (profile)
         install_profile(at->profile, profile, err);
     if (err->n_errors == 0) {
         printf("%s\n%s\n", at->extcap[0], at->extcap[1]);
-        if (plugin)
-            printf("%s\n", at->plugin);
+        for (unsigned i = 0; i < PLUGINS; i++)
+            if (found[i])
+                printf("%s\n", at->plugin[i]);
         if (profile)
             printf("%s\n", at->profile);
         printf("Wireshark shows the scenarios of %s as interfaces when it starts next.\n",
                scenarios);
-        if (!plugin || !profile)
-            puts("The plugin and the profile are not beside this program; `make install` puts them "
-                 "there.");
+        if (!all)
+            puts("The plugins and the profile are not beside this program; `make install` puts "
+                 "them there.");
     }
-    free(plugin);
     free(profile);
 }
 
@@ -262,7 +273,8 @@ int extcap_install(const struct options *o)
     if (places_find(&at, &err) == 0) {
         check_free(program_owner(at.extcap[0]), at.extcap[0], &err);
         check_free(program_owner(at.extcap[1]), at.extcap[1], &err);
-        check_free(plugin_owner(at.plugin), at.plugin, &err);
+        for (unsigned i = 0; i < PLUGINS; i++)
+            check_free(plugin_owner(at.plugin[i], plugins[i]), at.plugin[i], &err);
         check_free(profile_owner(at.profile), at.profile, &err);
     }
     if (err.n_errors == 0)
@@ -315,7 +327,8 @@ int extcap_uninstall(void)
     if (places_find(&at, &err) == 0) {
         any |= remove_path(program_owner(at.extcap[0]), at.extcap[0], &err);
         any |= remove_path(program_owner(at.extcap[1]), at.extcap[1], &err);
-        any |= remove_path(plugin_owner(at.plugin), at.plugin, &err);
+        for (unsigned i = 0; i < PLUGINS; i++)
+            any |= remove_path(plugin_owner(at.plugin[i], plugins[i]), at.plugin[i], &err);
         any |= remove_profile(at.profile, &err);
         if (!any && err.n_errors == 0)
             puts("Nothing of collwire is installed in Wireshark's personal folders.");

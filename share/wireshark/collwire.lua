@@ -10,6 +10,8 @@
 -- Fields `collwire_int.*` are the telemetry behind the IP packet of RoCEv2 data and ACKs.
 -- Written for Wireshark 4.0 (Lua 5.2) and later (Lua 5.4).
 
+if Dissector.get("collwire") then return end -- loaded already, by an installed link to this file
+
 local collwire = Proto("collwire", "collwire (facts of the simulator)")
 
 ---- Fields ----
@@ -33,11 +35,14 @@ local F = {
     window = ProtoField.uint64("collwire.window", "Congestion window at sending (bytes)"),
     rate = ProtoField.uint64("collwire.rate", "Rate at sending (bit/s)"),
     policy = ProtoField.string("collwire.policy", "Policy at sending"),
+    first_link = ProtoField.bool("collwire.first_link", "First link of the packet's path"),
     retransmission = ProtoField.bool("collwire.retransmission", "Retransmission"),
+    cause = ProtoField.string("collwire.retransmission.cause", "Cause of the retransmission"),
+    nak_arrived = ProtoField.uint32("collwire.nak.arrived", "PSN that arrived instead"),
     marked = ProtoField.bool("collwire.marked", "CE-marked by the port of this link"),
     dropped = ProtoField.bool("collwire.dropped", "Dropped"),
     held = ProtoField.bool("collwire.held", "Held by a pause at this port"),
-    triggered = ProtoField.bool("collwire.triggered", "Its arrival triggered an XOFF"),
+    triggered = ProtoField.bool("collwire.triggered", "Triggered an XOFF of the switch that it leaves here"),
     mark_at = ProtoField.string("collwire.mark.at", "CE-marked at"),
     mark_queue = ProtoField.uint64("collwire.mark.queue", "Queue at marking (bytes)"),
     mark_probability = ProtoField.double("collwire.mark.probability", "Probability of marking"),
@@ -45,6 +50,8 @@ local F = {
     drop_reason = ProtoField.string("collwire.drop.reason", "Reason of the drop"),
     drop_queue = ProtoField.uint64("collwire.drop.queue", "Queue at the drop (bytes)"),
     drop_limit = ProtoField.uint64("collwire.drop.limit", "Limit at the drop (bytes)"),
+    pfc_from = ProtoField.string("collwire.pfc.from", "Sender of the pause"),
+    pfc_to = ProtoField.string("collwire.pfc.to", "Receiver of the pause"),
     pfc_class = ProtoField.uint8("collwire.pfc.class", "Class of the pause"),
     pfc_quanta = ProtoField.uint16("collwire.pfc.quanta", "Quanta of the pause"),
     pfc_ingress = ProtoField.string("collwire.pfc.ingress", "Ingress from"),
@@ -117,10 +124,23 @@ local function policy_text(facts)
     return table.concat(texts, ", ")
 end
 
+-- The nodes at both ends of the packet's link, or nil.
+local function link_ends()
+    local interface = frame_interface()
+    return (interface and interface.value or ""):match("^(.-)%->(.*)$")
+end
+
+-- Whether the packet leaves the rank that sent it; elsewhere it is the same packet on a later link.
+local function is_first_link(rank)
+    local from = (link_ends() or ""):match("^rank(%d+)")
+    return from and tonumber(from) == rank
+end
+
 local function facts_put(put, facts)
-    local flags = facts.flags
+    local flags, rank = facts.flags, facts.kind == 0 and facts.src or facts.dst
     put(F.flow, facts.flow)
-    put(F.rank, facts.kind == 0 and facts.src or facts.dst)
+    put(F.rank, rank)
+    if is_first_link(rank) then put(F.first_link, true) end
     put(F.src, facts.src)
     put(F.dst, facts.dst)
     if has(flags, MESSAGE) then
@@ -143,6 +163,7 @@ local function facts_put(put, facts)
     if has(flags, MARKED) then put(F.marked, true) end
     if has(flags, DROPPED) then put(F.dropped, true) end
     if has(flags, HELD) then put(F.held, true) end
+    if has(flags, TRIGGERED) then put(F.triggered, true) end
 end
 
 ---- The comments of a packet ----
@@ -175,7 +196,15 @@ end
 -- Each reader takes the text of a comment after its first word or words.
 local READERS = {
     { "^CE marked at (.*)", mark_put },
-    { "^echoes the CE mark of (.*)", mark_put },
+    { "^acknowledges a packet marked at (.*)", mark_put },
+    { "^reports the CE mark of (.*)", mark_put },
+    { "^retransmission %a+ (.*)", function(put, text)
+        put(F.cause, (text:gsub("^an? ", "")))
+    end },
+    { "^asks for (.*)", function(put, text)
+        local psn = tonumber(text:match("PSN (%d+) has arrived"))
+        if psn then put(F.nak_arrived, psn) end
+    end },
     { "^dropped at (.*)", function(put, text)
         local at, reason = text:match("^(%S+): ([%w_]+)")
         put_text(put, F.drop_at, at)
@@ -210,10 +239,10 @@ local function comment_put(put, comment)
     end
 end
 
--- The text after `start` in the first comment that begins with it, or nil.
-local function comment_after(comments, start)
+-- The first comment that begins with `start`, or nil.
+local function comment_find(comments, start)
     for _, comment in ipairs(comments) do
-        if comment:sub(1, #start) == start then return comment:sub(#start + 1) end
+        if comment:sub(1, #start) == start then return comment end
     end
 end
 
@@ -303,14 +332,11 @@ local function quanta_text(quanta)
     return string.format("%d quanta = %.3g us at %s", quanta, quanta * 512e6 / rate.bps, rate.text)
 end
 
--- One entry {name, text, class, quanta} for each class that the frame at `at` pauses or resumes.
+-- One entry {class, quanta} for each class that the frame at `at` pauses or resumes; no class: the link.
 local function pauses_read(bytes, at)
     local list = {}
     local function add(class, quanta)
-        local name = quanta > 0 and "XOFF" or "XON"
-        local text = name .. (class and " class " .. class or " of the link")
-        if quanta > 0 then text = text .. " (" .. quanta_text(quanta) .. ")" end
-        table.insert(list, { name = name, text = text, class = class, quanta = quanta })
+        table.insert(list, { class = class, quanta = quanta })
     end
     local opcode = number(bytes, at, 2)
     if opcode == PAUSE and #bytes >= at + 3 then add(nil, number(bytes, at + 2, 2)) end
@@ -329,16 +355,18 @@ end
 -- Each of these names the events of a kind of frame and returns the text of the Info column, or nil to leave it.
 
 local function pfc_events(events, pauses, comments)
-    local texts = {}
+    local cause = comment_find(comments, "XO")
+    local kind = cause and (cause:match("( renewed):") or cause:match(" by a fault$")) or ""
+    local texts, times = {}, {}
     for _, pause in ipairs(pauses) do
-        table.insert(events, pause.name)
-        table.insert(texts, pause.text)
+        local name = pause.quanta > 0 and "XOFF" or "XON"
+        table.insert(events, name .. kind)
+        table.insert(texts, name .. " of " .. (pause.class and "class " .. pause.class or "the link"))
+        if pause.quanta > 0 then table.insert(times, quanta_text(pause.quanta)) end
     end
-    for _, comment in ipairs(comments) do
-        local cause = comment:match("^XO%a+ of class %d: (.*)")
-        if cause then table.insert(texts, cause) end
-    end
-    return #texts > 0 and table.concat(texts, "; ") or nil
+    local info = cause or table.concat(texts, ", ")
+    if #times > 0 then info = info .. "; " .. table.concat(times, ", ") end
+    return #pauses > 0 and info or nil
 end
 
 -- " QP=0x000100"; nothing where the frame is cut before it.
@@ -348,38 +376,27 @@ end
 
 local function cnp_events(events, queue_pair, facts, comments)
     table.insert(events, "CNP")
-    local echo = comment_after(comments, "echoes the CE mark of ") or comment_after(comments, "CE marked at ")
-    return "CNP" .. queue_pair .. (facts and ", " .. flow_text(facts) or "") ..
-        (echo and ", for the CE mark of " .. echo or "")
+    local mark = comment_find(comments, "reports the CE mark of ")
+    return "CNP" .. queue_pair .. (facts and ", " .. flow_text(facts) or "") .. (mark and ", " .. mark or "")
 end
 
-local function nak_text(name, queue_pair, psn, facts)
-    return string.format("%s%s PSN=%d%s", name, queue_pair, psn, facts and ", " .. flow_text(facts) or "")
-end
-
--- Whether the packet has triggered an XOFF by the switch that sends it here, not by an earlier one.
-local function triggered_here(flags, comments)
-    if not has(flags, TRIGGERED) then return false end
-    local interface, port = frame_interface(), comment_after(comments, "triggered XOFF on ")
-    if not interface or not port then return true end
-    return interface.value:match("^(.-)%->") == port:match("^(.-)%->")
+local function nak_text(name, queue_pair, psn, facts, comments)
+    local arrived = (comment_find(comments, "asks for PSN") or ""):match(": .*") or ""
+    return string.format("%s%s PSN=%d%s%s", name, queue_pair, psn, arrived, facts and ", " .. flow_text(facts) or "")
 end
 
 -- What happened to a packet of any kind; the texts begin the Info column.
 local function mishaps(events, flags, ecn, comments)
     local texts = {}
-    local function add(event, text)
+    local function add(event, start)
         table.insert(events, event)
-        table.insert(texts, text)
+        table.insert(texts, (comment_find(comments, start) or start))
     end
     if has(flags, RETRANSMISSION) then add("retransmission", "retransmission") end
-    local function add_comment(event, start)
-        add(event, start .. (comment_after(comments, start) or ""))
-    end
-    if ecn == CE then add_comment("CE", "CE") end
-    if has(flags, HELD) then add_comment("held", "held") end
-    if triggered_here(flags, comments) then add_comment("trigger", "triggered XOFF") end
-    if has(flags, DROPPED) then add_comment("drop", "dropped") end
+    if ecn == CE then add("CE", "CE") end
+    if has(flags, HELD) then add("held", "held") end
+    if has(flags, TRIGGERED) then add("trigger", "triggered XOFF") end
+    if has(flags, DROPPED) then add("drop", "dropped") end
     return table.concat(texts, ", ")
 end
 
@@ -399,10 +416,8 @@ end
 local function remember(facts, pauses, comments)
     local interface, id = frame_interface(), frame_packet_id()
     selected = { facts = facts, pauses = pauses, interface = interface and interface.value,
-        id = id and tostring(id.value), trigger = nil }
-    for _, comment in ipairs(comments) do
-        selected.trigger = selected.trigger or comment:match("after flow (%d+%.%d+)")
-    end
+        id = id and tostring(id.value) }
+    selected.flow, selected.psn = (comment_find(comments, "XOFF") or ""):match("after flow (%d+%.%d+) PSN (%d+)")
 end
 
 local function tree_put(tvb, tree, kind, facts, pauses, comments, events)
@@ -415,9 +430,11 @@ local function tree_put(tvb, tree, kind, facts, pauses, comments, events)
     for _, event in ipairs(events) do
         put(F.event, event)
     end
-    if facts then
-        facts_put(put, facts)
-        if triggered_here(facts.flags, comments) then put(F.triggered, true) end
+    if facts then facts_put(put, facts) end
+    local from, to = link_ends()
+    if pauses and from then
+        put(F.pfc_from, from)
+        put(F.pfc_to, to)
     end
     for _, pause in ipairs(pauses or {}) do
         if pause.class then put(F.pfc_class, pause.class) end
@@ -464,7 +481,7 @@ function collwire.dissector(tvb, pinfo, tree)
     elseif ack then
         table.insert(events, ack)
         if ack ~= "ACK" then
-            info = nak_text(ack, queue_pair_text(bytes, bth), number(bytes, bth + 9, 3), facts)
+            info = nak_text(ack, queue_pair_text(bytes, bth), number(bytes, bth + 9, 3), facts, comments)
         end
     end
     if info then pinfo.cols.info = info end
@@ -585,8 +602,10 @@ local MENU = {
         return other_way and string.format('(eth.type == 0x8808 && frame.interface_name == "%s") || ' ..
             '(collwire.held && frame.interface_name == "%s")', other_way, port)
     end },
-    { "Flow that triggered this XOFF", "collwire.pfc.flow", function()
-        return selected.trigger and string.format('collwire.flow == "%s"', selected.trigger)
+    { "Packet that triggered this XOFF", "collwire.pfc.flow", function()
+        return selected.flow and string.format(
+            'collwire.flow == "%s" && collwire.kind == "data" && (infiniband.bth.psn == %d || tcp.seq_raw == %d)',
+            selected.flow, selected.psn % 2 ^ 24, selected.psn)
     end },
     { "This link", "frame.interface_name", function()
         return selected.interface and string.format('frame.interface_name == "%s"', selected.interface)

@@ -20,7 +20,8 @@ SLOW = dict(INCAST, name="slow", workload={"kind": "incast", "receiver": 4, "byt
             capture=[{"at": "rank4", "file": "slow.pcapng"}])
 BAD = {"name": "bad", "topology": {"dims": [{"kind": "swich", "size": 5}]}, "workload": {"kind": "incast"}}
 EXTCAP = (".config/wireshark/extcap/collwire", ".local/lib/wireshark/extcap/collwire")
-PLUGIN, PROFILE = ".local/lib/wireshark/plugins/collwire.lua", ".config/wireshark/profiles/collwire"
+PLUGINS = [f".local/lib/wireshark/plugins/{name}.lua" for name in ("collwire", "collwire_summary")]
+PROFILE = ".config/wireshark/profiles/collwire"
 
 
 class Home:
@@ -72,10 +73,11 @@ def check_install(user):
     empty = user.tree()
     said = user.install()
     files = user.tree()
-    assert all(name in files for name in (*EXTCAP, PLUGIN)), files
+    assert all(name in files for name in (*EXTCAP, *PLUGINS)), files
     assert {f"{PROFILE}/{name}" for name in ("preferences", "colorfilters", ".collwire")} <= set(files), files
-    assert all(os.path.join(user.home, name) in said for name in (*EXTCAP, PLUGIN, PROFILE)), said
-    assert os.path.realpath(os.path.join(user.home, PLUGIN)) == os.path.join(ROOT, "share/wireshark/collwire.lua")
+    assert all(os.path.join(user.home, name) in said for name in (*EXTCAP, *PLUGINS, PROFILE)), said
+    assert all(os.path.realpath(os.path.join(user.home, name)) ==
+               os.path.join(ROOT, "share/wireshark", os.path.basename(name)) for name in PLUGINS)
     assert all(os.access(os.path.join(user.home, name), os.X_OK) for name in EXTCAP)
     user.install()
     assert user.tree() == files, "a second time"
@@ -87,7 +89,7 @@ def check_install(user):
     run = user.extcap("uninstall")
     assert run.returncode == 0 and "Nothing" in run.stdout
 
-    for name in (*EXTCAP, PLUGIN, f"{PROFILE}/preferences"):
+    for name in (*EXTCAP, *PLUGINS, f"{PROFILE}/preferences"):
         path = os.path.join(user.home, name)
         user.write(path, "mine\n")
         before = user.tree()

@@ -168,7 +168,7 @@ MUTATIONS = [
     ("trace/facts.c", "source->outbound ? FLAG_OUTBOUND : FLAG_INBOUND", "FLAG_OUTBOUND"),
     ("trace/facts.c", "note->mark.port == s->port", "note->mark.port != s->port"),
     ("trace/facts.c", "uint32_t queue = source->packet->cls;", "uint32_t queue = 0;"),
-    ("trace/facts.c", "hash_mix(flow ^ packet ^ hash_mix((uint64_t)s->sent_ps))", "hash_mix(flow ^ packet)"),
+    ("trace/facts.c", "return hash_mix(hash + (uint64_t)time_ps);", "return hash;"),
     ("trace/capture.c", "port->far_end ? port->delay_ps : 0", "port->delay_ps"),
     ("trace/capture.c", "(begins || before)) {", "begins) {"),
     ("trace/capture.c", "facts.dropped = true;", "facts.dropped = false;"),

@@ -11,8 +11,9 @@ Every run captures all ports of its switches. Checked:
 3. The fields agree with metrics.json: messages, collectives, marks, CNPs, XOFF frames, retransmissions, drops by
    reason.
 4. The display filter of each row of qpmap.csv shows the packets of its flow, and no other packet.
-5. Frames, comments and facts that are cut or damaged give no error of Lua.
-6. All events of all kinds occur in some run, and telemetry of both kinds.
+5. The filters of the profile are valid, and collwire_summary.lua counts what the comments and metrics.json do.
+6. Frames, comments and facts that are cut or damaged give no error of Lua.
+7. All events of all kinds, all causes of retransmissions occur in some run, and telemetry of both kinds.
 """
 import collections
 import csv
@@ -27,10 +28,12 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
-import pcapng_file
+import pcapng
 
 SOURCE, COLLWIRE = sys.argv[1], os.environ["COLLWIRE"]
+PROFILE = os.path.join(SOURCE, "share", "wireshark", "profiles", "collwire")
 LUA = os.path.join(SOURCE, "share", "wireshark", "collwire.lua")
+SUMMARY = os.path.join(SOURCE, "share", "wireshark", "collwire_summary.lua")
 SWITCH4 = {"kind": "switch", "size": 4, "link": {"rate": "100Gbps", "delay": "1us"}}
 FABRIC = {"topology": {"dims": [{"kind": "leaf_spine", "size": 4, "ranks_per_leaf": 2, "spines": 1}]},
           "capture": [{"at": "leaf*,spine0", "file": "all.pcapng"}]}
@@ -38,7 +41,8 @@ INCAST = {"kind": "incast", "senders": [0, 1, 2], "receiver": 3, "bytes": "300KB
 RING = {"kind": "collective", "op": "all_reduce", "bytes": "256KB", "algorithm": "ring", "chunks": 2, "repeat": 2}
 MARKS = {"kmin": "20KB", "kmax": "80KB", "pmax": 0.2}
 LOSS = [{"at": "rank0->*", "one_way": True, "loss": 0.03}]
-EVENTS = {"ACK", "CNP", "XOFF", "XON", "NAK (sequence error)", "CE", "drop", "retransmission", "held", "trigger",
+EVENTS = {"ACK", "CNP", "XOFF", "XOFF renewed", "XOFF by a fault", "XON", "NAK (sequence error)", "CE",
+          "drop", "retransmission", "held", "trigger", "NAK", "timeout", "segment found lost", "tail loss probe",
           "INT", "PINT"}
 
 RUNS = {
@@ -50,6 +54,8 @@ RUNS = {
     "int": {**FABRIC, "cc": {"kind": "hpcc"}, "workload": INCAST},
     "pint": {**FABRIC, "cc": {"kind": "hpcc", "preset": "pint"}, "workload": INCAST},
     "pauses": {**FABRIC, "switch": {"buffer": "200KB"}, "workload": INCAST},
+    "storm": {"faults": [{"at": "dim0.sw0->rank3", "storm": "10us", "storm_end": "900us"}], "switch": {"buffer": "400KB"},
+              "workload": INCAST},
     "collective": {"cc": {"kind": "dcqcn"}, "workload": RING},
     "training": {"workload": {
         "kind": "training", "parallelism": "DATA", "iterations": 1,
@@ -64,15 +70,13 @@ RUNS = {
 
 DAMAGED = ("go-back-n", "int", "tcp")
 
-# The packet facts: trace/facts.h.
-FACTS = struct.Struct(">BBHIIIIHHIHHQQHBB")
-RETRANSMISSION, MESSAGE, COLLECTIVE, WINDOW, RATE, MARKED, DROPPED, HELD, TRIGGERED = (1 << i for i in range(9))
-PRESENT = {"retransmission": RETRANSMISSION, "marked": MARKED, "dropped": DROPPED, "held": HELD,
-           "triggered": TRIGGERED}
+KINDS = {"data": "data", "ack": "ACK", "cnp": "CNP"}
+FLAGS = ("retransmission", "marked", "dropped", "held", "triggered")
+PRESENT = (*FLAGS, "first_link")
 FIELDS = ("kind", "event", "flow", "rank", "src", "dst", "message", "job", "communicator", "collective", "op", "layer",
-          "step", "chunk", "phase", "window", "rate", "policy", *PRESENT, "mark.at", "mark.queue", "mark.probability", "drop.at",
-          "drop.reason", "drop.queue", "drop.limit", "pfc.class", "pfc.quanta", "pfc.ingress", "pfc.port", "pfc.bytes",
-          "pfc.limit", "pfc.flow", "pause")
+          "step", "chunk", "phase", "window", "rate", "policy", *PRESENT, "retransmission.cause", "nak.arrived", "mark.at",
+          "mark.queue", "mark.probability", "drop.at", "drop.reason", "drop.queue", "drop.limit", "pfc.from", "pfc.to", "pfc.class",
+          "pfc.quanta", "pfc.ingress", "pfc.port", "pfc.bytes", "pfc.limit", "pfc.flow", "pause")
 INT_FIELDS = ("hops", "path", "longest", "hop", "rate", "time", "bytes", "queue", "pint", "util")
 ALL_FIELDS = (*(f"collwire.{field}" for field in FIELDS), *(f"collwire_int.{field}" for field in INT_FIELDS))
 NUMBERS = ("mark.probability", "pause", "int.util")  # compared as numbers, not as text
@@ -81,9 +85,9 @@ NAK_SEQUENCE = 0x60
 UNITS = {"ns": 1, "us": 1000, "ms": 10**6}
 
 
-def tshark(path, *arguments):
-    run = subprocess.run(["tshark", "-n", "-X", f"lua_script:{LUA}", "-r", path, *arguments], check=True,
-                         capture_output=True, text=True)
+def tshark(path, *arguments, plugins=(LUA,)):
+    loaded = [word for plugin in plugins for word in ("-X", f"lua_script:{plugin}")]
+    run = subprocess.run(["tshark", "-n", *loaded, "-r", path, *arguments], check=True, capture_output=True, text=True)
     noise = [line for line in run.stderr.splitlines() if "Running as user" not in line]
     assert not noise, noise
     return run.stdout.splitlines()
@@ -126,20 +130,6 @@ class Frame:
             self.syndrome = frame[54] if self.opcode == ACKNOWLEDGE else None
 
 
-def facts_of(packet):
-    raw = packet.facts()
-    if raw is None:
-        return None
-    keys = ("version", "kind", "flags", "src", "dst", "number", "message", "job", "step", "collective", "chunk", "phase",
-            "window", "rate", "communicator", "op_bytes", "label_bytes")
-    facts = dict(zip(keys, FACTS.unpack_from(raw)))
-    assert facts["version"] == 1 and len(raw) == FACTS.size + facts["op_bytes"] + facts["label_bytes"]
-    facts["op"] = raw[FACTS.size:FACTS.size + facts["op_bytes"]].decode()
-    facts["layer"] = raw[FACTS.size + facts["op_bytes"]:].decode()
-    facts["flow"] = f"{facts['src']}.{facts['number']}"
-    return facts
-
-
 def scaled(value, unit):
     for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")):
         if value >= factor:
@@ -147,51 +137,47 @@ def scaled(value, unit):
     return f"{value} {unit}"
 
 
-def facts_here(packet):
-    """The facts of a packet; TRIGGERED only where it leaves the switch that has sent the XOFF."""
-    facts = facts_of(packet)
-    if facts and facts["flags"] & TRIGGERED:
-        port = next(c for c in packet.comments() if c.startswith("triggered")).split(" on ")[1]
-        if port.split("->")[0] != packet.interface["name"].split("->")[0]:
-            facts["flags"] -= TRIGGERED
-    return facts
-
-
-def want_facts(want, facts):
-    flags, put = facts["flags"], lambda *keys: want.update({key: [str(facts[key])] for key in keys})
-    put("flow", "src", "dst")
-    want["rank"] = [str(facts["src"] if facts["kind"] == 0 else facts["dst"])]
-    if flags & MESSAGE:
-        put("message", "job")
-    if flags & COLLECTIVE:
-        put("communicator", "collective", "step", "chunk", "phase")
-    put(*(key for key in ("op", "layer") if facts[key]))
-    put(*(key for key, flag in (("window", WINDOW), ("rate", RATE)) if flags & flag))
-    parts = [scaled(facts[key], unit) for key, flag, unit in (("rate", RATE, "b/s"), ("window", WINDOW, "B"))
-             if flags & flag]
-    want.update({"policy": [", ".join(parts)]} if parts and facts["kind"] == 0 else {})
-    want.update({key: ["1"] for key, flag in PRESENT.items() if flags & flag})
+def want_facts(want, facts, interface):
+    flow, rank = f"{facts.src}.{facts.flow}", facts.src if facts.kind == "data" else facts.dst
+    want.update({"flow": flow, "src": facts.src, "dst": facts.dst, "rank": rank})
+    if "message" in facts.flags:
+        want.update({"message": facts.number, "job": facts.job})
+    if "collective" in facts.flags:
+        want.update({key: getattr(facts, key) for key in ("communicator", "collective", "step", "chunk", "phase")})
+    want.update({key: value for key, value in (("op", facts.op), ("layer", facts.name)) if value})
+    want.update({key: getattr(facts, key) for key in ("window", "rate") if key in facts.flags})
+    parts = [scaled(getattr(facts, key), unit) for key, unit in (("rate", "b/s"), ("window", "B")) if key in facts.flags]
+    if parts and facts.kind == "data":
+        want["policy"] = ", ".join(parts)
+    want.update({key: 1 for key in FLAGS if key in facts.flags})
+    if interface.startswith(f"rank{rank}->"):
+        want["first_link"] = 1
 
 
 # A comment, and the fields of the groups of its expression.
 COMMENTS = (
-    (r"(?:CE marked at|echoes the CE mark of) (\S+): queue (\d+) B, probability (\S+)$", ("mark.at", "mark.queue", "mark.probability")),
-    (r"dropped at (\S+): (\w+) \(.*?\)(?:, queue (\d+) B)?(?:, limit (\d+) B)?$",
+    (r"(?:CE marked at|acknowledges a packet marked at|reports the CE mark of) (\S+): queue (\d+) B, probability (\S+)",
+     ("mark.at", "mark.queue", "mark.probability")),
+    (r"dropped at (\S+): (\w+) \(.*?\)(?:, queue (\d+) B)?(?:, limit (\d+) B)?",
      ("drop.at", "drop.reason", "drop.queue", "drop.limit")),
-    (r"XOFF of class \d: ingress from (\S+) holds (\d+) B(?:, limit (\d+) B)?(?:, after flow (\d+\.\d+) PSN \d+)?$",
-     ("pfc.ingress", "pfc.bytes", "pfc.limit", "pfc.flow")),
-    (r"XON of class \d: ingress from (\S+) holds (\d+) B$", ("pfc.ingress", "pfc.bytes")),
-    (r"triggered XOFF on (\S+): ingress held (\d+) B(?:, limit (\d+) B)?$", ("pfc.port", "pfc.bytes", "pfc.limit")),
-    (r"held ([\d.]+) us by a pause of class \d at \S+$", ("pause",)),
-    (r"retransmission$", ()), (r"XO(?:FF|N) of class \d(?:: renewed, or by a fault)?$", ()),
+    (r"XOFF of class \d(?: renewed)?: ingress from (\S+) holds (\d+) B(?:, limit (\d+) B)?"
+     r"(?:, after flow (\d+\.\d+) PSN \d+)?", ("pfc.ingress", "pfc.bytes", "pfc.limit", "pfc.flow")),
+    (r"XON of class \d: ingress from (\S+) holds (\d+) B", ("pfc.ingress", "pfc.bytes")),
+    (r"XO(?:FF|N) of class \d by a fault", ()),
+    (r"triggered XOFF on (\S+): ingress held (\d+) B(?:, limit (\d+) B)?", ("pfc.port", "pfc.bytes", "pfc.limit")),
+    (r"held ([\d.]+) us by a pause of class \d at \S+", ("pause",)),
+    (r"retransmission(?: after a (NAK|timeout)| of a (segment found lost)| as a (tail loss probe))?",
+     ("retransmission.cause",) * 3),
+    (r"asks for PSN \d+: PSN (\d+) has arrived", ("nak.arrived",)),
 )
 
 
 def want_comments(want, comments):
     for comment in comments:
-        match = next((m, fields) for m, fields in ((re.match(e, comment), f) for e, f in COMMENTS) if m)
+        match = next((m, fields) for m, fields in ((re.fullmatch(e, comment), f) for e, f in COMMENTS) if m)
         for value, field in zip(match[0].groups(), match[1]):
             if value is not None:
+                assert field not in want or field in ("pfc.bytes", "pfc.limit"), (field, comments)
                 want.setdefault(field, []).append(str(float(value) / 1e6) if field == "pause" else value)
 
 
@@ -213,63 +199,62 @@ def want_int(want, trailer):
                      "int.bytes": [str(128 * (word >> 17 & 0xFFFFF)) for word in words]})
 
 
-def want_events(frame, facts):
-    flags, events = facts["flags"] if facts else 0, []
+def want_events(frame, facts, comments):
+    flags, events = facts.flags if facts else set(), []
     if frame.pfc:
-        return ["XOFF" if quanta else "XON" for _, quanta in frame.pauses]
+        kind = re.search(r" renewed(?=:)| by a fault$|$", comments[0])[0]
+        return [("XOFF" if quanta else "XON") + kind for _, quanta in frame.pauses]
     if frame.roce and frame.opcode == CNP:
         events.append("CNP")
     elif frame.roce and frame.syndrome == NAK_SEQUENCE:
         events.append("NAK (sequence error)")
-    elif (frame.roce and frame.opcode == ACKNOWLEDGE) or (frame.tcp and facts and facts["kind"] == 1):
+    elif (frame.roce and frame.opcode == ACKNOWLEDGE) or (frame.tcp and facts and facts.kind == "ack"):
         events.append("ACK")
-    for event, here in (("retransmission", flags & RETRANSMISSION), ("CE", frame.ce), ("held", flags & HELD),
-                        ("trigger", flags & TRIGGERED), ("drop", flags & DROPPED)):
+    for event, here in (("retransmission", "retransmission" in flags), ("CE", frame.ce), ("held", "held" in flags),
+                        ("trigger", "triggered" in flags), ("drop", "dropped" in flags)):
         events += [event] if here else []
     return events
 
 
 def wanted(packet, frame):
-    facts, want = facts_here(packet), {}
-    kinds = ("data", "ACK", "CNP")
-    want["kind"] = ["PFC" if frame.pfc else kinds[facts["kind"]]]
+    facts, want = packet.facts, {}
     if frame.roce:
-        assert kinds.index({CNP: "CNP", ACKNOWLEDGE: "ACK"}.get(frame.opcode, "data")) == facts["kind"]
-    events = want_events(frame, facts)
+        assert {CNP: "cnp", ACKNOWLEDGE: "ack"}.get(frame.opcode, "data") == facts.kind
+    if facts:
+        want_facts(want, facts, packet.interface)
+    want["kind"] = "PFC" if frame.pfc else KINDS[facts.kind]
+    want = {key: [str(value)] for key, value in want.items()}
+    events = want_events(frame, facts, packet.comments)
     if events:
         want["event"] = events
-    if facts:
-        want_facts(want, facts)
     if frame.pfc:
+        want["pfc.from"], want["pfc.to"] = ([end] for end in packet.interface.split("->"))
         want["pfc.class"] = [str(cls) for cls, _ in frame.pauses]
         want["pfc.quanta"] = [str(quanta) for _, quanta in frame.pauses]
-    want_comments(want, packet.comments())
+    want_comments(want, packet.comments)
     if frame.roce:
         want_int(want, frame.trailer)
     return want
 
 
-def check_info(info, packet, frame, facts):
+def check_info(info, packet, frame, link_bps):
+    facts, comments = packet.facts, packet.comments
     if frame.pfc:
-        cls, quanta = frame.pauses[0]
-        us = quanta * 512e6 / packet.interface["speed"]
-        rate = packet.interface["speed"] // 10**9
-        text = f"XOFF class {cls} ({quanta} quanta = {us:.3g} us at {rate} Gb/s)" if quanta else f"XON class {cls}"
-        assert info.startswith(text), info
-        for comment in packet.comments():
-            assert ": " not in comment or comment.split(": ", 1)[1] in info, info
+        (_, quanta), = frame.pauses
+        times = f"; {quanta} quanta = {quanta * 512e6 / link_bps:.3g} us at {link_bps // 10**9} Gb/s" if quanta else ""
+        assert info == comments[0] + times, info
         return
-    flow = f", flow {facts['flow']}, rank{facts['src']}->rank{facts['dst']}"
+    flow = f", flow {facts.src}.{facts.flow}, rank{facts.src}->rank{facts.dst}"
     if frame.roce and frame.opcode == CNP:
-        assert f"CNP QP=0x{frame.qp:06x}{flow}" in info, info
-        marks = [comment.partition("dim0.sw0")[2] for comment in packet.comments()]
-        assert all("for the CE mark of dim0.sw0" + mark in info for mark in marks), info
+        marks = [f", {comment}" for comment in comments if comment.startswith("reports")]
+        assert f"CNP QP=0x{frame.qp:06x}{flow}{''.join(marks)}" in info, info
     elif frame.roce and frame.syndrome == NAK_SEQUENCE:
-        assert f"NAK (sequence error) QP=0x{frame.qp:06x} PSN={frame.psn}{flow}" in info, info
-    assert all(comment in info for comment in packet.comments() if frame.ce and comment.startswith("CE")), info
-    for flag, text in ((RETRANSMISSION, "retransmission"), (DROPPED, "dropped at "), (HELD, r"held \d"),
-                       (TRIGGERED, "triggered XOFF on")):
-        assert bool(re.search(r"(\[|, )" + text, info)) == bool(facts["flags"] & flag), info
+        arrived, = (comment.partition(": ")[2] for comment in comments if comment.startswith("asks"))
+        assert f"NAK (sequence error) QP=0x{frame.qp:06x} PSN={frame.psn}: {arrived}{flow}" in info, info
+    assert all(comment in info for comment in comments if frame.ce and comment.startswith("CE")), info
+    for flag, text in (("retransmission", "retransmission"), ("dropped", "dropped at "), ("held", r"held \d"),
+                       ("triggered", "triggered XOFF on")):
+        assert bool(re.search(r"(\[|, )" + text, info)) == (flag in facts.flags), info
 
 
 def same(field, want, got):
@@ -278,19 +263,20 @@ def same(field, want, got):
     return want == [{"True": "1"}.get(x, x) for x in got] if field in PRESENT else want == got
 
 
-def check_packets(path, packets):
+def check_packets(path, capture):
     """Check every packet; return [(packet, Frame, facts, fields)]."""
+    packets, rates = capture.packets, {interface["name"]: interface.get("rate") for interface in capture.interfaces}
     rows = list(shown(path))
     assert len(rows) == len(packets), (len(rows), len(packets))
     seen = []
     for number, ((info, got), packet) in enumerate(zip(rows, packets), 1):
-        frame = Frame(packet.frame)
+        frame = Frame(packet.data)
         want = wanted(packet, frame)
         for field in {*want, *got}:
             assert field in want and field in got and same(field, want[field], got[field]), \
                 f"packet {number}: {field} is {got.get(field)}, not {want.get(field)}"
-        check_info(info, packet, frame, facts_here(packet))
-        seen.append((packet, frame, facts_of(packet), got))
+        check_info(info, packet, frame, rates[packet.interface])
+        seen.append((packet, frame, packet.facts, got))
     return seen
 
 
@@ -301,31 +287,30 @@ def check_messages(seen, metrics):
         messages[flow["src"]].append(flow)
     assert metrics["flows"]
     for _, _, facts, _ in seen:
-        if facts and facts["flags"] & MESSAGE:
-            flow = messages[facts["src"]][facts["message"]]
-            assert (flow["dst"], flow["job"]) == (facts["dst"], facts["job"]), (flow, facts)
+        if facts and "message" in facts.flags:
+            flow = messages[facts.src][facts.number]
+            assert (flow["dst"], flow["job"]) == (facts.dst, facts.job), (flow, facts)
 
 
 def check_collectives(seen, metrics):
     """The runs here have one communicator, whose collectives metrics.json lists in order."""
-    found = {(facts["communicator"], facts["collective"], facts["op"], facts["layer"])
-             for _, _, facts, _ in seen if facts and facts["flags"] & COLLECTIVE}
+    found = {(facts.communicator, facts.collective, facts.op, facts.name)
+             for _, _, facts, _ in seen if facts and "collective" in facts.flags}
     assert found == {(0, i, c["op"], c["name"]) for i, c in enumerate(metrics["collectives"])}, found
 
 
 def check_metrics(seen, metrics):
     counts, drops = collections.Counter(), collections.Counter()
     for packet, frame, _, got in seen:
-        leaves = int.from_bytes(packet.one(pcapng_file.FLAGS), "little") & 3 == 2
+        counts["xoff"] += frame.pfc and got["event"][0].startswith("XOFF")
         if "dropped" in got:
             drops[got["drop.reason"][0]] += 1
             # of packets that a rank has sent, and that have not arrived
             counts["retransmissions"] += "retransmission" in got and got["drop.at"][0].startswith("rank")
-        elif leaves:
+        elif packet.outbound:
             counts["marks"] += "marked" in got
-            counts["xoff"] += frame.pfc and "XOFF" in got["event"]
             counts["cnps"] += frame.roce and frame.opcode == CNP
-        else:
+        elif "first_link" in got:
             counts["retransmissions"] += "retransmission" in got
     assert counts["marks"] == metrics["ecn"]["marked_packets"], counts
     # every XOFF that a packet has triggered, by the packet where it leaves the same switch
@@ -342,11 +327,52 @@ def check_qpmap(path, out, seen):
     names = {row["name"] for row in rows}
     assert len(names) == len(rows)
     assert all(row["name"].split(".")[0] == row["src"] for row in rows)
-    assert names == {facts["flow"] for _, _, facts, _ in seen if facts}
+    assert names == {f"{facts.src}.{facts.flow}" for _, _, facts, _ in seen if facts}
     differ = " || ".join(["_ws.lua.error", *(f"(({f}) && !({c})) || (!({f}) && ({c}))"
                          for f, c in ((row["filter"], f'collwire.flow == "{row["name"]}"') for row in rows))])
     found = tshark(path, "-Y", differ)
     assert not found, found[0]
+
+
+def paused_ports(packets):
+    """[port, class, XOFFs, renewed XOFFs, XONs, packets held, us, longest us, open since] of each port."""
+    rows = collections.defaultdict(lambda: [0, 0, 0, [], None])
+    for packet in packets:
+        for comment in packet.comments:
+            pause = re.match(r"(XOFF|XON) of class (\d)( renewed)?( by a fault)?", comment)
+            held = re.match(r"held ([\d.]+) us by a pause of class (\d) at (\S+)", comment)
+            if pause:
+                name, cls, renewed, fault = pause.groups()
+                row = rows["->".join(reversed(packet.interface.split("->"))), cls]
+                row[2 if name == "XON" else 1 if renewed else 0] += 1
+                row[4] = None if name == "XON" else row[4] if renewed or fault or row[4] else packet.ns
+            elif held:
+                rows[held[3], held[2]][3].append(float(held[1]))
+    return sorted([port, cls, *map(str, (*counts, len(us))), f"{sum(us):.3f}", f"{max(us, default=0):.3f}",
+                   f"{since / 1e9:.9f}" if since else "-"] for (port, cls), (*counts, us, since) in rows.items())
+
+
+def check_summary(path, packets, metrics):
+    lines = tshark(path, "-q", "-X", "lua_script1:print", plugins=(SUMMARY,))
+    assert lines[0] == (f"{len(packets)} packets, from {packets[0].ns / 1e9:.9f} s to {packets[-1].ns / 1e9:.9f} s"), lines
+    rows = {}
+    for line in lines[1:]:
+        if line.startswith("  "):
+            table.append(re.split("  +", line.strip()))
+        elif line:
+            rows[line.split(" (")[0].removesuffix(": none")] = table = []
+    pauses, *others = (rows[name][1:] for name in ("Pauses", "Drops", "CE marks", "Retransmissions"))
+    assert sorted(pauses) == paused_ports(packets), (pauses, paused_ports(packets))
+    drops, marks, resent = (sum(int(row[-1]) for row in table) for table in others)
+    assert drops == sum(metrics["drops"]["by_reason"].values()), lines
+    assert marks == metrics["ecn"]["marked_packets"], lines
+    assert resent == sum(flow["retransmitted_packets"] for flow in metrics["flows"]), lines
+    causes = collections.Counter()
+    for row in others[2]:
+        causes[f"{row[0]} {row[1]}"] += int(row[2])
+    ids = {(p.ident, f"{p.facts.src}.{p.facts.flow} {c.removeprefix('retransmission ')}") for p in packets
+           for c in p.comments if c.startswith("retransmission")}
+    assert causes == collections.Counter(cause for _, cause in ids), causes
 
 
 def damaged(value, rng):
@@ -360,14 +386,14 @@ def damaged(value, rng):
     return bytes(value)
 
 
-def check_damaged(path, packets, interfaces, seed):
+def check_damaged(path, capture, seed):
     rng, other = random.Random(seed), path + ".damaged"
-    for packet in packets:
-        packet.frame = damaged(packet.frame[:90], rng)
-        packet.options = [(code, damaged(value, rng) if code == pcapng_file.COMMENT else
-                           value[:1] + damaged(value[1:], rng) if code == pcapng_file.VERDICT else value)
+    for packet in capture.packets:
+        packet.data = damaged(packet.data[:90], rng)
+        packet.options = [(code, damaged(value, rng) if code == pcapng.COMMENT else
+                           value[:1] + damaged(value[1:], rng) if code == pcapng.VERDICT else value)
                           for code, value in packet.options]
-    pcapng_file.write(other, interfaces, packets)
+    pcapng.write(other, capture)
     for shown_too in ("", " || collwire.flow == \"none\""):  # without the plugin's tree, and with it
         errors = tshark(other, "-Y", "_ws.lua.error" + shown_too, "-T", "fields", "-e", "frame.number", "-e",
                         "_ws.expert.message")
@@ -383,20 +409,38 @@ def check(name, made, out):
     subprocess.run([COLLWIRE, "run", path, "--quiet", "--out", out], check=True)
     with open(os.path.join(out, "metrics.json"), encoding="ascii") as file:
         metrics = json.load(file)
-    capture = os.path.join(out, "all.pcapng")
-    interfaces, packets = pcapng_file.read(capture)
-    seen = check_packets(capture, packets)
+    path = os.path.join(out, "all.pcapng")
+    capture = pcapng.read(path)
+    seen = check_packets(path, capture)
     check_messages(seen, metrics)
     check_collectives(seen, metrics)
     check_metrics(seen, metrics)
-    check_qpmap(capture, out, seen)
+    check_qpmap(path, out, seen)
+    check_summary(path, capture.packets, metrics)
+    if name == "pint":
+        check_profile(path)
+        assert tshark(path, "-c", "1", plugins=(LUA, LUA)), "loaded twice"
     if name in DAMAGED:
-        check_damaged(capture, packets, interfaces, name)
-    events = collections.Counter(event for _, _, _, got in seen for event in got.get("event", ()))
+        check_damaged(path, capture, name)
+    events = collections.Counter(event for _, _, _, got in seen for field in ("event", "retransmission.cause")
+                                 for event in got.get(field, ()))
     events.update(kind for kind, field in (("INT", "int.hop"), ("PINT", "int.pint"))
                   for _, _, _, got in seen if field in got)
     print(f"{name}: {len(seen)} packets, {dict(events)}")
     return events
+
+
+def check_profile(path):
+    """Every filter of the profile's buttons, colours and columns; tshark fails if one of them is not valid."""
+    filters = []
+    for line in open(os.path.join(PROFILE, "dfilter_buttons"), encoding="ascii"):
+        filters += [] if line.startswith("#") else [re.split('","', line)[2].replace(r"\x22", '"')]
+    for line in open(os.path.join(PROFILE, "colorfilters"), encoding="ascii"):
+        filters += [] if line.startswith("#") else [line.split("@")[2]]
+    with open(os.path.join(PROFILE, "preferences"), encoding="ascii") as file:
+        filters += re.findall(r"%Cus:(.*):0:R", file.read())
+    assert len(filters) > 20
+    tshark(path, "-c", "1", "-Y", " || ".join(f"({each})" for each in filters))
 
 
 def main():

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Reads pcap and pcapng files of Ethernet frames with nanosecond times, written in little-endian order,
-independently of any library: draft-ietf-opsawg-pcapng and the packet facts of trace/facts.h."""
+"""Reads pcap and pcapng files of Ethernet frames with nanosecond times, in little-endian order, and writes pcapng
+files, independently of any library: draft-ietf-opsawg-pcapng and the packet facts of trace/facts.h."""
 import dataclasses
 import gzip
 import struct
 
 SECTION, INTERFACE, NAMES, PACKET = 0x0A0D0D0A, 1, 4, 6
+COMMENT, VERDICT = 1, 7
 KINDS = ("data", "ack", "cnp")
 FLAGS = {"retransmission": 1, "message": 2, "collective": 4, "window": 8, "rate": 16, "marked": 32, "dropped": 64,
          "held": 128, "triggered": 256}
@@ -43,6 +44,7 @@ class Packet:
     queue: object
     facts: object
     size: int = 0  # bytes in the file
+    options: list = dataclasses.field(default_factory=list)  # (code, value)
 
 
 @dataclasses.dataclass
@@ -93,8 +95,9 @@ def interface_of(body):
 def packet_of(body, interfaces):
     interface, high, low, kept, length = struct.unpack_from("<IIIII", body)
     p = Packet(high << 32 | low, interfaces[interface]["name"], length, body[20:20 + kept], [], None, None, None, None)
-    for code, value in options(body[20 + (kept + 3) // 4 * 4:]):
-        if code == 1:
+    p.options = list(options(body[20 + (kept + 3) // 4 * 4:]))
+    for code, value in p.options:
+        if code == COMMENT:
             p.comments.append(value.decode())
         elif code == 2:
             p.outbound = {1: False, 2: True}[struct.unpack("<I", value)[0]]
@@ -102,7 +105,7 @@ def packet_of(body, interfaces):
             p.ident = struct.unpack("<Q", value)[0]
         elif code == 6:
             p.queue = struct.unpack("<I", value)[0]
-        elif code == 7:
+        elif code == VERDICT:
             p.facts = facts_of(value)
     return p
 
@@ -160,3 +163,27 @@ def read(path):
     if times != sorted(times):
         raise ValueError("the order of packets is not that of time")
     return made
+
+
+def block(kind, body):
+    body += bytes(-len(body) & 3)
+    return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+
+
+def option(code, value):
+    return struct.pack("<HH", code, len(value)) + value + bytes(-len(value) & 3)
+
+
+def write(path, capture):
+    """Write the packets of a pcapng file that `read` has returned, perhaps with other `data` and `options`."""
+    numbers = {interface["name"]: i for i, interface in enumerate(capture.interfaces)}
+    with open(path, "wb") as f:
+        f.write(block(SECTION, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)))
+        for interface in capture.interfaces:
+            texts = option(2, interface["name"].encode()) + option(3, interface["description"].encode())
+            f.write(block(INTERFACE, struct.pack("<HHI", 1, 0, 0) + texts + option(9, b"\x09") + option(0, b"")))
+        for p in capture.packets:
+            head = struct.pack("<5I", numbers[p.interface], p.ns >> 32, p.ns & 0xFFFFFFFF, len(p.data),
+                               max(p.length, len(p.data)))
+            listed = b"".join(option(code, value) for code, value in p.options)
+            f.write(block(PACKET, head + p.data + bytes(-len(p.data) & 3) + listed + option(0, b"")))
