@@ -625,7 +625,7 @@ local function menus_register()
             if filter then
                 filter_apply(filter)
             else
-                report_failure("collwire: select a packet for which the capture tells this.")
+                report_failure("collwire: the capture does not have this of the selected packet.")
             end
         end
         register_menu("collwire/" .. name, act, MENU_TOOLS_UNSORTED)
