@@ -3,10 +3,9 @@
 --
 --   wireshark -X lua_script:share/wireshark/collwire.lua rank0.pcapng
 --
--- Fields `collwire.*` come from the comments and the verdict of a packet in a pcapng file (layout:
--- trace/facts.h), which are no bytes of the frame. The event of CNP, PFC, ACK and NAK frames, and their
--- text in the Info column, need the frame alone, so they also work in a .pcap and in captures of real
--- hardware.
+-- Fields `collwire.*` come from the comments and the verdict of a packet in a pcapng file
+-- (trace/facts.h). Events and the Info column of CNP, PFC, ACK and NAK frames need the frame alone, so
+-- they also work in a .pcap and in captures of real hardware.
 -- Fields `collwire_int.*` are the telemetry behind the IP packet of RoCEv2 data and ACKs.
 -- Written for Wireshark 4.0 (Lua 5.2) and later (Lua 5.4).
 
@@ -83,6 +82,8 @@ local VERSION, FACTS_BYTES = 1, 52
 local KINDS = { [0] = "data", "ACK", "CNP" }
 local RETRANSMISSION, MESSAGE, COLLECTIVE, WINDOW, RATE = 1, 2, 4, 8, 16
 local MARKED, DROPPED, HELD, TRIGGERED = 32, 64, 128, 256
+local FLAG_FIELDS = { { RETRANSMISSION, F.retransmission }, { MARKED, F.marked }, { DROPPED, F.dropped },
+    { HELD, F.held }, { TRIGGERED, F.triggered } }
 
 local function has(flags, flag)
     return flags % (2 * flag) >= flag
@@ -159,83 +160,51 @@ local function facts_put(put, facts)
     if has(flags, WINDOW) then put(F.window, facts.window) end
     if has(flags, RATE) then put(F.rate, facts.rate) end
     if facts.kind == 0 and (has(flags, RATE) or has(flags, WINDOW)) then put(F.policy, policy_text(facts)) end
-    if has(flags, RETRANSMISSION) then put(F.retransmission, true) end
-    if has(flags, MARKED) then put(F.marked, true) end
-    if has(flags, DROPPED) then put(F.dropped, true) end
-    if has(flags, HELD) then put(F.held, true) end
-    if has(flags, TRIGGERED) then put(F.triggered, true) end
+    for _, known in ipairs(FLAG_FIELDS) do
+        if has(flags, known[1]) then put(known[2], true) end
+    end
 end
 
 ---- The comments of a packet ----
 
 local UNITS = { ps = 1e-3, ns = 1, us = 1e3, ms = 1e6, s = 1e9 }
 
-local function put_time(put, field, value, unit)
-    if value and UNITS[unit] then
-        local ns = math.floor(tonumber(value) * UNITS[unit] + 0.5)
-        put(field, NSTime.new(math.floor(ns / 1e9), math.floor(ns % 1e9)))
-    end
+local function time_of(text)
+    local value, unit = text:match("^([%d.]+) (%a+)$")
+    if not tonumber(value) or not UNITS[unit] then return end
+    local ns = math.floor(value * UNITS[unit] + 0.5)
+    return NSTime.new(math.floor(ns / 1e9), math.floor(ns % 1e9))
 end
 
-local function put_bytes(put, field, digits)
-    if digits then put(field, UInt64.new(digits)) end
-end
-
-local function put_text(put, field, text)
-    if text then put(field, text) end
-end
-
-local function mark_put(put, text)
-    local at, queue = text:match("^(%S+): queue (%d+) B")
-    put_text(put, F.mark_at, at)
-    put_bytes(put, F.mark_queue, queue)
-    local probability = tonumber(text:match("probability ([%d.eE+-]+)"))
-    if probability then put(F.mark_probability, probability) end
-end
-
--- Each reader takes the text of a comment after its first word or words.
-local READERS = {
-    { "^CE marked at (.*)", mark_put },
-    { "^acknowledges a packet marked at (.*)", mark_put },
-    { "^reports the CE mark of (.*)", mark_put },
-    { "^retransmission %a+ (.*)", function(put, text)
-        put(F.cause, (text:gsub("^an? ", "")))
-    end },
-    { "^asks for (.*)", function(put, text)
-        local psn = tonumber(text:match("PSN (%d+) has arrived"))
-        if psn then put(F.nak_arrived, psn) end
-    end },
-    { "^dropped at (.*)", function(put, text)
-        local at, reason = text:match("^(%S+): ([%w_]+)")
-        put_text(put, F.drop_at, at)
-        put_text(put, F.drop_reason, reason)
-        put_bytes(put, F.drop_queue, text:match(", queue (%d+) B"))
-        put_bytes(put, F.drop_limit, text:match(", limit (%d+) B"))
-    end },
-    { "^XOFF of class (.*)", function(put, text)
-        put_text(put, F.pfc_ingress, text:match("ingress from (%S+)"))
-        put_bytes(put, F.pfc_bytes, text:match("holds (%d+) B"))
-        put_bytes(put, F.pfc_limit, text:match("limit (%d+) B"))
-        put_text(put, F.pfc_flow, text:match("after flow (%d+%.%d+)"))
-    end },
-    { "^XON of class (.*)", function(put, text)
-        put_text(put, F.pfc_ingress, text:match("ingress from (%S+)"))
-        put_bytes(put, F.pfc_bytes, text:match("holds (%d+) B"))
-    end },
-    { "^triggered XOFF on (.*)", function(put, text)
-        put_text(put, F.pfc_port, text:match("^(%S+):"))
-        put_bytes(put, F.pfc_bytes, text:match("held (%d+) B"))
-        put_bytes(put, F.pfc_limit, text:match("limit (%d+) B"))
-    end },
-    { "^held (.*)", function(put, text)
-        put_time(put, F.pause, text:match("^([%d.]+) (%a+) by a pause"))
-    end },
+-- The field, the pattern of its value in a comment, and how that is read; nil: as text.
+local MARK = { { F.mark_at, " (%S+): queue" }, { F.mark_queue, ": queue (%d+) B", UInt64.new },
+    { F.mark_probability, "probability ([%d.eE+-]+)", tonumber } }
+local INGRESS, HOLDS = { F.pfc_ingress, "ingress from (%S+)" }, { F.pfc_bytes, "h[oe]ld%a* (%d+) B", UInt64.new }
+local LIMIT = { F.pfc_limit, "limit (%d+) B", UInt64.new }
+local READERS = { -- by the begin of a comment
+    { "^CE marked at ", MARK },
+    { "^acknowledges a packet marked at ", MARK },
+    { "^reports the CE mark of ", MARK },
+    { "^dropped at ", { { F.drop_at, "^dropped at (%S+):" }, { F.drop_reason, ": ([%w_]+)" },
+        { F.drop_queue, ", queue (%d+) B", UInt64.new }, { F.drop_limit, ", limit (%d+) B", UInt64.new } } },
+    { "^XOFF of class ", { INGRESS, HOLDS, LIMIT, { F.pfc_flow, "after flow (%d+%.%d+)" } } },
+    { "^XON of class ", { INGRESS, HOLDS } },
+    { "^triggered XOFF on ", { { F.pfc_port, " on (%S+):" }, HOLDS, LIMIT } },
+    { "^held ", { { F.pause, "^held ([%d.]+ %a+) by a pause", time_of } } },
+    { "^retransmission ", { { F.cause, "^retransmission %a+ an? (.*)" } } },
+    { "^asks for ", { { F.nak_arrived, "PSN (%d+) has arrived", tonumber } } },
 }
 
 local function comment_put(put, comment)
     for _, reader in ipairs(READERS) do
-        local text = comment:match(reader[1])
-        if text then return reader[2](put, text) end
+        if comment:find(reader[1]) then
+            for _, part in ipairs(reader[2]) do
+                local text, read = comment:match(part[2]), part[3]
+                local value = text and (read and read(text) or not read and text)
+                if value then put(part[1], value) end
+            end
+            return
+        end
     end
 end
 
@@ -385,18 +354,20 @@ local function nak_text(name, queue_pair, psn, facts, comments)
     return string.format("%s%s PSN=%d%s%s", name, queue_pair, psn, arrived, facts and ", " .. flow_text(facts) or "")
 end
 
--- What happened to a packet of any kind; the texts begin the Info column.
+-- What happened to a packet of any kind: flag, event, begin of its comment.
+local MISHAPS = { { RETRANSMISSION, "retransmission", "retransmission" }, { 0, "CE", "CE" }, { HELD, "held", "held" },
+    { TRIGGERED, "trigger", "triggered XOFF" }, { DROPPED, "drop", "dropped" } }
+
+-- The texts begin the Info column.
 local function mishaps(events, flags, ecn, comments)
     local texts = {}
-    local function add(event, start)
-        table.insert(events, event)
-        table.insert(texts, (comment_find(comments, start) or start))
+    for _, mishap in ipairs(MISHAPS) do
+        local flag, event, start = mishap[1], mishap[2], mishap[3]
+        if flag == 0 and ecn == CE or flag > 0 and has(flags, flag) then
+            table.insert(events, event)
+            table.insert(texts, (comment_find(comments, start) or start))
+        end
     end
-    if has(flags, RETRANSMISSION) then add("retransmission", "retransmission") end
-    if ecn == CE then add("CE", "CE") end
-    if has(flags, HELD) then add("held", "held") end
-    if has(flags, TRIGGERED) then add("trigger", "triggered XOFF") end
-    if has(flags, DROPPED) then add("drop", "dropped") end
     return table.concat(texts, ", ")
 end
 
@@ -573,6 +544,11 @@ local function collective_filter(facts)
         facts.job, facts.communicator, facts.collective)
 end
 
+-- The facts of the selected packet if it has this flag.
+local function facts_with(flag)
+    return selected.facts and has(selected.facts.flags, flag) and selected.facts
+end
+
 local MENU = {
     { "Follow flow", "collwire.flow", function()
         return selected.facts and string.format('collwire.flow == "%s"', selected.facts.flow)
@@ -581,19 +557,17 @@ local MENU = {
         return selected.id and "frame.packet_id == " .. selected.id
     end },
     { "Message", "collwire.message", function()
-        local facts = selected.facts
-        return facts and has(facts.flags, MESSAGE) and
-            string.format("collwire.src == %d && collwire.message == %d", facts.src, facts.message)
+        local facts = facts_with(MESSAGE)
+        return facts and string.format("collwire.src == %d && collwire.message == %d", facts.src, facts.message)
     end },
     { "Collective", "collwire.collective", function()
-        local facts = selected.facts
-        return facts and has(facts.flags, COLLECTIVE) and collective_filter(facts)
+        local facts = facts_with(COLLECTIVE)
+        return facts and collective_filter(facts)
     end },
     { "Step of the collective", "collwire.collective", function()
-        local facts = selected.facts
-        return facts and has(facts.flags, COLLECTIVE) and
-            string.format("%s && collwire.chunk == %d && collwire.phase == %d && collwire.step == %d",
-                collective_filter(facts), facts.chunk, facts.phase, facts.step)
+        local facts = facts_with(COLLECTIVE)
+        return facts and string.format("%s && collwire.chunk == %d && collwire.phase == %d && collwire.step == %d",
+            collective_filter(facts), facts.chunk, facts.phase, facts.step)
     end },
     { "Pauses of this port", "frame.interface_name", function()
         local interface = selected.interface
@@ -625,7 +599,7 @@ local function menus_register()
             if filter then
                 filter_apply(filter)
             else
-                report_failure("collwire: select a packet for which the capture tells this.")
+                report_failure("collwire: the capture does not have this of the selected packet.")
             end
         end
         register_menu("collwire/" .. name, act, MENU_TOOLS_UNSORTED)

@@ -16,7 +16,7 @@ local US = { ps = 1e-6, ns = 1e-3, us = 1, ms = 1e3, s = 1e6 }
 -- Counts of a table of the summary: rows by key, each with its cells in `keys`.
 local function row_at(rows, ...)
     local key = table.concat({ ... }, "\t")
-    rows[key] = rows[key] or { keys = { ... }, n = 0, xoff = 0, renewed = 0, xon = 0, held = 0, us = 0, longest = 0 }
+    rows[key] = rows[key] or { keys = { ... }, n = 0, xoff = 0, held = 0, us = 0, longest = 0 }
     return rows[key]
 end
 
@@ -33,10 +33,8 @@ local function pause_add(s, comment, seconds)
     if not from or not name then return end -- dropped, or not a comment of collwire
     local row = row_at(s.pauses, to .. "->" .. from, class)
     if name == "XON" then
-        row.xon, row.open = row.xon + 1, nil
-    elseif comment:find("renewed:", 1, true) then
-        row.renewed = row.renewed + 1
-    else
+        row.open = nil
+    elseif not comment:find("renewed:", 1, true) then
         row.xoff = row.xoff + 1
         if not comment:find("by a fault", 1, true) then row.open = row.open or seconds end
     end
@@ -104,7 +102,7 @@ local function aligned(title, lines)
         for i, cell in ipairs(line) do
             cells[i] = cell .. (" "):rep(widths[i] - #cell)
         end
-        table.insert(text, "  " .. table.concat(cells, "  "):gsub(" +$", ""))
+        table.insert(text, " " .. table.concat(cells, "  "):gsub(" +$", ""))
     end
     return table.concat(text, "\n") .. "\n\n"
 end
@@ -121,17 +119,16 @@ local function count_text(title, rows, ...)
 end
 
 local function pauses_text(s)
-    local lines = { { "Paused port", "Class", "XOFF", "Renewed", "XON", "Held packets", "Held (us)", "Longest (us)",
-        "Open since (s)" } }
-    local function duration(row)
-        return row.us + (row.open and (s.last - row.open) * 1e6 or 0)
+    local lines = { { "Paused port", "Class", "XOFF", "Held", "Held us", "Longest", "Open us" } }
+    local function open_us(row)
+        return row.open and (s.last - row.open) * 1e6 or 0
     end
-    for _, row in ipairs(sorted(s.pauses, duration)) do
-        table.insert(lines, { row.keys[1], row.keys[2], tostring(row.xoff), tostring(row.renewed), tostring(row.xon),
-            tostring(row.held), string.format("%.3f", row.us), string.format("%.3f", row.longest),
-            row.open and string.format("%.9f", row.open) or "-" })
+    for _, row in ipairs(sorted(s.pauses, function(row) return row.us + open_us(row) end)) do
+        table.insert(lines, { row.keys[1], row.keys[2], tostring(row.xoff), tostring(row.held),
+            string.format("%.1f", row.us), string.format("%.1f", row.longest),
+            row.open and string.format("%.1f", open_us(row)) or "-" })
     end
-    return aligned("Pauses (open: no XON until the end of the capture)", lines)
+    return aligned("Pauses (held: packets; open: no XON until the end of the capture)", lines)
 end
 
 local function text_of(s)

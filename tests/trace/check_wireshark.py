@@ -335,8 +335,8 @@ def check_qpmap(path, out, seen):
 
 
 def paused_ports(packets):
-    """[port, class, XOFFs, renewed XOFFs, XONs, packets held, us, longest us, open since] of each port."""
-    rows = collections.defaultdict(lambda: [0, 0, 0, [], None])
+    """[port, class, XOFFs, packets held, us, longest us, us that are open at the end] of each port."""
+    rows = collections.defaultdict(lambda: [0, [], None])
     for packet in packets:
         for comment in packet.comments:
             pause = re.match(r"(XOFF|XON) of class (\d)( renewed)?( by a fault)?", comment)
@@ -344,29 +344,46 @@ def paused_ports(packets):
             if pause:
                 name, cls, renewed, fault = pause.groups()
                 row = rows["->".join(reversed(packet.interface.split("->"))), cls]
-                row[2 if name == "XON" else 1 if renewed else 0] += 1
-                row[4] = None if name == "XON" else row[4] if renewed or fault or row[4] else packet.ns
+                row[0] += name == "XOFF" and not renewed
+                row[2] = None if name == "XON" else row[2] if renewed or fault or row[2] else packet.ns
             elif held:
-                rows[held[3], held[2]][3].append(float(held[1]))
-    return sorted([port, cls, *map(str, (*counts, len(us))), f"{sum(us):.3f}", f"{max(us, default=0):.3f}",
-                   f"{since / 1e9:.9f}" if since else "-"] for (port, cls), (*counts, us, since) in rows.items())
+                rows[held[3], held[2]][1].append(float(held[1]))
+    end = packets[-1].ns
+    return sorted([port, cls, str(xoffs), str(len(us)), *(f"{n:.1f}" for n in (sum(us), max(us, default=0))),
+                   f"{(end - since) / 1e3:.1f}" if since else "-"] for (port, cls), (xoffs, us, since) in rows.items())
 
 
-def check_summary(path, packets, metrics):
+def check_pauses(path, packets):
+    """Check the packets and pauses of a summary; return the rows of its other tables."""
     lines = tshark(path, "-q", "-X", "lua_script1:print", plugins=(SUMMARY,))
     assert lines[0] == (f"{len(packets)} packets, from {packets[0].ns / 1e9:.9f} s to {packets[-1].ns / 1e9:.9f} s"), lines
     rows = {}
     for line in lines[1:]:
-        if line.startswith("  "):
+        if line.startswith(" "):
             table.append(re.split("  +", line.strip()))
         elif line:
             rows[line.split(" (")[0].removesuffix(": none")] = table = []
     pauses, *others = (rows[name][1:] for name in ("Pauses", "Drops", "CE marks", "Retransmissions"))
     assert sorted(pauses) == paused_ports(packets), (pauses, paused_ports(packets))
+    return pauses, others
+
+
+def check_open(path, capture):
+    """Pauses that have not ended where a capture ends."""
+    half, whole = path + ".half", capture.packets
+    capture.packets = whole[:len(whole) // 2]
+    pcapng.write(half, capture)
+    pauses, _ = check_pauses(half, capture.packets)
+    assert any(row[-1] != "-" for row in pauses), pauses
+    capture.packets = whole
+
+
+def check_summary(path, packets, metrics):
+    _, others = check_pauses(path, packets)
     drops, marks, resent = (sum(int(row[-1]) for row in table) for table in others)
-    assert drops == sum(metrics["drops"]["by_reason"].values()), lines
-    assert marks == metrics["ecn"]["marked_packets"], lines
-    assert resent == sum(flow["retransmitted_packets"] for flow in metrics["flows"]), lines
+    assert drops == sum(metrics["drops"]["by_reason"].values()), others
+    assert marks == metrics["ecn"]["marked_packets"], others
+    assert resent == sum(flow["retransmitted_packets"] for flow in metrics["flows"]), others
     causes = collections.Counter()
     for row in others[2]:
         causes[f"{row[0]} {row[1]}"] += int(row[2])
@@ -417,6 +434,8 @@ def check(name, made, out):
     check_metrics(seen, metrics)
     check_qpmap(path, out, seen)
     check_summary(path, capture.packets, metrics)
+    if name == "pauses":
+        check_open(path, capture)
     if name == "pint":
         check_profile(path)
         assert tshark(path, "-c", "1", plugins=(LUA, LUA)), "loaded twice"
