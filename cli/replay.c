@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -94,6 +95,29 @@ static int finish(const struct options *o, struct replay *r, const struct addres
     return EXIT_BAD_USE;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    if (!a || !b)
+        return false;
+    if (stat(a, &x) == 0 && stat(b, &y) == 0)
+        return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return strcmp(a, b) == 0;
+}
+
+// Files that are written must be others than those that are read. Returns 0, or -1 with errors.
+static int check_files(const struct options *o, struct err *err)
+{
+    const char *capture = strcmp(o->args[0], "-") == 0 ? NULL : o->args[0]; // NULL = stdin
+    if (same_file(o->file, capture) || same_file(o->file, o->map))
+        err_add(err, "-o", "%s is a file that is read", o->file);
+    if (same_file(o->map_out, capture))
+        err_add(err, "--map-out", "%s is the capture", o->map_out);
+    if (same_file(o->map_out, o->file))
+        err_add(err, "--map-out", "%s is the file of -o", o->map_out);
+    return err->n_errors == 0 ? 0 : -1;
+}
+
 int command_replay(const struct options *o)
 {
     struct err err = {0};
@@ -105,7 +129,7 @@ int command_replay(const struct options *o)
     }
     const char *path = o->args[0], *name = strcmp(path, "-") == 0 ? "stdin" : path;
     ps_t gap_ps = o->gap_ps > 0 ? o->gap_ps : GAP_DEFAULT_PS;
-    if (o->map)
+    if (check_files(o, &err) == 0 && o->map)
         address_map_read(&map, o->map, &err);
     signals_phase("reading the capture");
     if (err.n_errors == 0)

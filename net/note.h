@@ -13,6 +13,7 @@ enum note_fact {
     NOTE_XOFF = 8,     // its arrival triggered an XOFF; of a PFC frame: it is an XOFF or XON
     NOTE_TRIGGER = 16, // of an XOFF: the packet that triggered it
     NOTE_RENEWS = 32,  // of an XOFF: it renews an earlier one
+    NOTE_MADE = 64,    // made_ps
 };
 
 // Why a packet is sent again.
@@ -40,6 +41,7 @@ struct packet_note {
     uint64_t window_bytes, rate_bps;
     enum note_resend resend; // of a retransmission
     struct note_mark mark;   // of a CNP: of the packet that it reports
+    ps_t made_ps;            // of a CNP or an ACK of TCP: time when its sender made it
     /* pause */
     uint32_t ingress_port;                       // the port that sends the PFC frame
     uint64_t ingress_bytes, ingress_limit_bytes; // held when it was sent; limit 0 = not known

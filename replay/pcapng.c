@@ -8,9 +8,9 @@
 #include "engine/memory.h"
 
 #define BYTE_ORDER_MAGIC 0x1a2b3c4du
-#define BLOCK_OVERHEAD 12 // type and two lengths
-#define OPTIONS_MAX 4096  // bytes of an interface's options that are read
-#define INTERFACES_MAX 65536
+#define BLOCK_OVERHEAD 12        // type and two lengths
+#define OPTIONS_MAX 4096         // bytes of an interface's options that are read
+#define INTERFACES_MAX (1 << 20) // a capture of all links of 100000 ranks has 600000
 #define NS_PER_S 1000000000
 
 enum block_type {
@@ -129,7 +129,7 @@ static const char *interface_read(struct pcapng *png)
     if (!resolution_known(interface.resolution))
         return "an interface has an unknown resolution of time";
     if (png->n_interfaces == INTERFACES_MAX)
-        return "a section has more than 65536 interfaces";
+        return "a section has more than 1048576 interfaces";
     if (png->n_interfaces == png->cap)
         png->interfaces = memory_grow(png->interfaces, &png->cap, sizeof *png->interfaces);
     png->interfaces[png->n_interfaces++] = interface;

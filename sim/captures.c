@@ -11,10 +11,11 @@
 
 #define RING_AUTO_BYTES 64000000
 
-// The captures of every port. A port's last packets tell whether a packet waited for a pause.
+// A watched port. Its last packets tell whether a packet waited for a pause.
 struct watched_port {
+    uint32_t port;
     ps_t last_start_ps[NET_CLASSES];
-    ps_t free_ps; // end of the last transmission
+    ps_t busy_ps, free_ps; // begin and end of the last transmissions without a gap between them
 };
 
 struct captures {
@@ -24,15 +25,19 @@ struct captures {
     struct capture_count *counts;
     bool *failed;
     uint32_t *first; // [port + 1] index into `members`: the captures of each port
-    uint32_t *members;
+    struct member {  // a capture that watches the port, and its source there
+        uint32_t capture, source;
+    } * members;
     uint32_t *watched_of; // [port] index into `watched`
     struct watched_port *watched;
+    uint32_t n_watched;
 };
 
 /* ---- taps ---- */
 
 // How long a packet that starts now has waited for the end of a pause; 0 = not at all. It is the first
-// of its class since then, and it was in the queue, or the port has not been idle, at the end.
+// of its class since then, and it was in the queue at the end. Data that a NIC has just made has no
+// queue: there the port must not have been idle since the end.
 static ps_t held_ps(const struct network *net, uint32_t port, const struct packet *p, ps_t start_ps,
                     const struct watched_port *w)
 {
@@ -41,7 +46,10 @@ static ps_t held_ps(const struct network *net, uint32_t port, const struct packe
                  pause->ended_ps > w->last_start_ps[p->cls];
     if (!first || pause->ended_ps <= pause->since_ps)
         return 0;
-    bool waited = start_ps == pause->ended_ps || w->free_ps == start_ps;
+    bool busy =
+        start_ps == pause->ended_ps || (w->free_ps == start_ps && w->busy_ps <= pause->ended_ps);
+    bool made = p->kind == PACKET_DATA && meta_at(&net->meta, p->meta)->sent_ps == start_ps;
+    bool waited = made ? busy : p->arrives_ps <= pause->ended_ps;
     return waited ? pause->ended_ps - pause->since_ps : 0;
 }
 
@@ -50,17 +58,19 @@ static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t sta
     const struct captures *all = ctx;
     const struct network *net = &all->sim->net;
     struct watched_port *w = &all->watched[all->watched_of[port]];
-    struct capture_packet report = {.port = port,
-                                    .packet = packet,
+    struct capture_packet report = {.packet = packet,
                                     .start_ps = start_ps,
                                     .end_ps = end_ps,
                                     .held_ps = held_ps(net, port, packet, start_ps, w),
                                     .queue_bytes = net->ports[port].queued_bytes};
     if (packet->kind != PACKET_PFC)
         w->last_start_ps[packet->cls] = start_ps;
+    w->busy_ps = start_ps == w->free_ps ? w->busy_ps : start_ps;
     w->free_ps = end_ps;
-    for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
-        capture_seen(all->list[all->members[i]], &report);
+    for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++) {
+        report.source = all->members[i].source;
+        capture_seen(all->list[all->members[i].capture], &report);
+    }
 }
 
 static void dropped(void *ctx, uint32_t port, const struct packet *packet, enum drop_reason reason,
@@ -68,7 +78,8 @@ static void dropped(void *ctx, uint32_t port, const struct packet *packet, enum 
 {
     const struct captures *all = ctx;
     for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
-        capture_dropped(all->list[all->members[i]], port, packet, reason, level, now);
+        capture_dropped(all->list[all->members[i].capture], all->members[i].source, packet, reason,
+                        level, now);
 }
 
 static void paused(void *ctx, uint32_t port, unsigned cls, ps_t length_ps, ps_t now)
@@ -76,7 +87,14 @@ static void paused(void *ctx, uint32_t port, unsigned cls, ps_t length_ps, ps_t 
     (void)cls;
     const struct captures *all = ctx;
     for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
-        capture_paused(all->list[all->members[i]], port, length_ps, now);
+        capture_paused(all->list[all->members[i].capture], length_ps, now);
+}
+
+static void watched_init(struct watched_port *w, uint32_t port)
+{
+    w->port = port;
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++)
+        w->last_start_ps[cls] = -1;
 }
 
 static void watch_ports(struct captures *all, const struct capture_places *places)
@@ -96,14 +114,15 @@ static void watch_ports(struct captures *all, const struct capture_places *place
     }
     all->members = memory_zeroed(all->first[n_ports], sizeof *all->members);
     all->watched = memory_zeroed(n_watched, sizeof *all->watched);
-    for (uint32_t w = 0; w < n_watched; w++)
-        for (unsigned cls = 0; cls < NET_CLASSES; cls++)
-            all->watched[w].last_start_ps[cls] = -1;
+    all->n_watched = n_watched;
+    for (uint32_t p = 0; p < n_ports; p++)
+        if (all->first[p + 1] > all->first[p])
+            watched_init(&all->watched[all->watched_of[p]], p);
     uint32_t *at = memory_zeroed(n_ports, sizeof *at);
     for (size_t c = 0; c < all->n; c++)
         for (size_t i = 0; i < places[c].n_ports; i++) {
             uint32_t p = places[c].ports[i].port;
-            all->members[all->first[p] + at[p]++] = (uint32_t)c;
+            all->members[all->first[p] + at[p]++] = (struct member){(uint32_t)c, (uint32_t)i};
         }
     free(at);
     all->sim->net.tap = (struct tap){seen, dropped, paused, all};
@@ -283,9 +302,8 @@ void sim_advance_captures(struct sim *sim)
 {
     const struct captures *all = sim->captures;
     ps_t now = sim->engine.now_ps;
-    for (uint32_t p = 0; p < sim->net.n_ports; p++)
-        if (sim->net.ports[p].flags & PORT_TAPPED)
-            port_catch_up(&sim->net, p, now);
+    for (uint32_t w = 0; w < all->n_watched; w++)
+        port_catch_up(&sim->net, all->watched[w].port, now);
     for (size_t c = 0; c < all->n; c++) {
         if (!all->list[c])
             continue;

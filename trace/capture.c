@@ -19,20 +19,14 @@
 #include "wire/ip.h"
 
 #define FRAME_MAX (ETHERNET_BYTES + 2 * 65536) // upper limit of a frame with its trailer
-#define ORDER_BITS 40                          // packets of a source: 10^12
-
-struct source {
-    struct capture_port port;
-    uint64_t seen, dropped; // packets so far
-};
 
 struct capture {
     /* config */
     struct capture_config config; // without `ports` and `file`, which the caller owns
     uint32_t snaplen;
-    struct filter *filter;  // NULL = all packets
-    struct source *sources; // sorted by port
-    size_t n_sources;
+    struct filter *filter; // NULL = all packets
+    struct capture_port *ports;
+    size_t n_ports;
     /* state */
     struct output *output;
     struct pcap_writer *pcap; // NULL: pcapng
@@ -55,19 +49,12 @@ int capture_check_filter(const char *filter, uint32_t snaplen, const char *path,
 
 /* ---- opening ---- */
 
-static int source_compare(const void *a, const void *b)
-{
-    const struct capture_port *x = &((const struct source *)a)->port;
-    const struct capture_port *y = &((const struct source *)b)->port;
-    return x->port < y->port ? -1 : x->port > y->port;
-}
-
 static void capture_free(struct capture *c)
 {
     filter_free(c->filter);
     record_heap_free(&c->waiting);
     record_queue_free(&c->ring);
-    free(c->sources);
+    free(c->ports);
     free(c);
 }
 
@@ -97,43 +84,28 @@ struct capture *capture_open(const struct capture_config *config, struct err *er
         capture_free(c);
         return NULL;
     }
-    c->n_sources = config->n_ports;
-    c->sources = memory_zeroed(c->n_sources, sizeof *c->sources);
-    for (size_t i = 0; i < c->n_sources; i++)
-        c->sources[i].port = config->ports[i];
-    qsort(c->sources, c->n_sources, sizeof *c->sources, source_compare);
+    c->n_ports = config->n_ports;
+    c->ports = memory_zeroed(c->n_ports, sizeof *c->ports);
+    memcpy(c->ports, config->ports, c->n_ports * sizeof *c->ports);
+    record_heap_init(&c->waiting, 2 * (uint32_t)c->n_ports); // packets, then drops
     begin_file(c, config);
     return c;
 }
 
 /* ---- records ---- */
 
-// Returns the source of a port, or NULL if the capture does not have it.
-static struct source *source_of(const struct capture *c, uint32_t port)
-{
-    size_t low = 0, high = c->n_sources;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (c->sources[mid].port.port < port)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < c->n_sources && c->sources[low].port.port == port ? &c->sources[low] : NULL;
-}
-
 static const struct flow_id *flow_of(const struct capture *c, const struct packet *p)
 {
     return p->kind == PACKET_PFC ? NULL : &c->config.flows->ids[p->flow];
 }
 
-static void encode(struct capture *c, const struct source *source, const struct packet *p)
+static void encode(struct capture *c, const struct capture_port *port, const struct packet *p)
 {
     const struct packet_meta *meta = meta_at(c->config.meta, p->meta);
     const struct flow_id *id = flow_of(c, p);
     uint8_t trailer[INT_TRAILER_MAX];
     if (!id) {
-        pfc_encode(source->port.src_mac, packet_pfc_classes(p), packet_pfc_quanta(p), &c->frame);
+        pfc_encode(port->src_mac, packet_pfc_classes(p), packet_pfc_quanta(p), &c->frame);
         return;
     }
     if (id->int_bytes > 0)
@@ -148,7 +120,7 @@ static void encode(struct capture *c, const struct source *source, const struct 
 }
 
 // Add the packet of `facts`, encoded in c->frame, to those that wait.
-static void add(struct capture *c, uint64_t order, uint32_t interface, ps_t time_ps,
+static void add(struct capture *c, uint32_t source, uint32_t interface, ps_t time_ps,
                 const struct facts_source *facts)
 {
     const struct frame *f = &c->frame;
@@ -168,17 +140,17 @@ static void add(struct capture *c, uint64_t order, uint32_t interface, ps_t time
     if (facts)
         r->option_bytes =
             (uint16_t)facts_put(r->bytes + head + r->tail_bytes, facts, &c->config.names);
-    record_heap_push(&c->waiting, order);
+    record_heap_push(&c->waiting, source);
 }
 
-static struct facts_source facts_of(const struct capture *c, const struct source *source,
+static struct facts_source facts_of(const struct capture *c, const struct capture_port *port,
                                     const struct packet *p)
 {
     const struct packet_meta *meta = meta_at(c->config.meta, p->meta);
     const struct packet_note *note = meta_note(c->config.meta, p->meta);
     bool triggered = p->kind == PACKET_PFC && note && note->set & NOTE_TRIGGER;
-    return (struct facts_source){.port = source->port.port,
-                                 .outbound = !source->port.far_end,
+    return (struct facts_source){.port = port->port,
+                                 .outbound = !port->far_end,
                                  .packet = p,
                                  .flow = flow_of(c, p),
                                  .trigger =
@@ -193,25 +165,26 @@ static struct facts_source facts_of(const struct capture *c, const struct source
 
 static void trigger_at(struct capture *c, ps_t now)
 {
-    if (now < c->trigger_ps && now >= c->config.from_ps)
+    if (now < c->trigger_ps && now >= c->config.from_ps && now <= c->config.to_ps)
         c->trigger_ps = now;
 }
 
-void capture_paused(struct capture *c, uint32_t port, ps_t length_ps, ps_t now)
+void capture_paused(struct capture *c, ps_t length_ps, ps_t now)
 {
     const struct trigger *t = &c->config.trigger;
-    if (t->event == TRIGGER_PAUSE && length_ps > t->longer_ps && source_of(c, port))
+    if (t->event == TRIGGER_PAUSE && length_ps > t->longer_ps)
         trigger_at(c, now);
 }
 
-static void check_trigger(struct capture *c, const struct capture_packet *seen)
+// `time_ps`: the packet's time in the file, where a retransmission is the first or the last packet.
+static void check_trigger(struct capture *c, const struct capture_packet *seen, ps_t time_ps)
 {
     const struct trigger *t = &c->config.trigger;
     if (t->event == TRIGGER_QUEUE && seen->queue_bytes > t->above_bytes)
         trigger_at(c, seen->start_ps);
     if (t->event == TRIGGER_RETRANSMISSION && seen->packet->flags & PACKET_RETX &&
         seen->packet->kind == PACKET_DATA)
-        trigger_at(c, seen->start_ps);
+        trigger_at(c, time_ps);
 }
 
 /* ---- reports ---- */
@@ -222,50 +195,49 @@ __attribute__((always_inline)) static inline void prefetch_note(const struct cap
                                                                 const struct packet *p)
 {
     const struct packet_note *note = meta_note(c->config.meta, p->meta);
+    if (!note)
+        return;
     __builtin_prefetch(note);
     __builtin_prefetch((const char *)note + 64);
 }
 
 void capture_seen(struct capture *c, const struct capture_packet *seen)
 {
-    prefetch_note(c, seen->packet);
-    struct source *source = c->ended ? NULL : source_of(c, seen->port);
-    if (!source)
+    const struct capture_port *port = &c->ports[seen->source];
+    if (c->ended)
         return;
-    check_trigger(c, seen);
-    encode(c, source, seen->packet);
-    uint64_t order = (uint64_t)(source - c->sources) << ORDER_BITS | source->seen++;
+    prefetch_note(c, seen->packet);
+    ps_t time_ps = c->config.stamp == CAPTURE_LAST_BIT ? seen->end_ps : seen->start_ps;
+    time_ps += port->far_end ? port->delay_ps : 0;
+    check_trigger(c, seen, time_ps);
+    encode(c, port, seen->packet);
     if (c->filter && !filter_accepts(c->filter, &c->frame))
         return;
-    ps_t time_ps = c->config.stamp == CAPTURE_LAST_BIT ? seen->end_ps : seen->start_ps;
-    time_ps += source->port.far_end ? source->port.delay_ps : 0;
-    struct facts_source facts = facts_of(c, source, seen->packet);
+    struct facts_source facts = facts_of(c, port, seen->packet);
     facts.start_ps = seen->start_ps;
     facts.held_ps = seen->held_ps;
-    add(c, order, source->port.interface, time_ps, c->pcap ? NULL : &facts);
+    add(c, seen->source, port->interface, time_ps, c->pcap ? NULL : &facts);
 }
 
-void capture_dropped(struct capture *c, uint32_t port, const struct packet *packet,
+void capture_dropped(struct capture *c, uint32_t source, const struct packet *packet,
                      enum drop_reason reason, struct drop_level level, ps_t now)
 {
-    struct source *source = c->ended ? NULL : source_of(c, port);
-    if (!source)
+    const struct capture_port *port = &c->ports[source];
+    if (c->ended)
         return;
     if (c->config.trigger.event == TRIGGER_DROP)
         trigger_at(c, now);
     if (c->pcap)
         return;
-    encode(c, source, packet);
-    uint64_t at = (uint64_t)(source - c->sources) + c->n_sources; // after packets of the same time
-    uint64_t order = at << ORDER_BITS | source->dropped++;
+    encode(c, port, packet);
     if (c->filter && !filter_accepts(c->filter, &c->frame))
         return;
-    struct facts_source facts = facts_of(c, source, packet);
+    struct facts_source facts = facts_of(c, port, packet);
     facts.start_ps = now;
     facts.dropped = true;
     facts.reason = reason;
     facts.level = level;
-    add(c, order, source->port.drops, now, &facts);
+    add(c, source + (uint32_t)c->n_ports, port->drops, now, &facts);
 }
 
 /* ---- writing ---- */

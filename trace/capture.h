@@ -12,7 +12,7 @@
 
 enum capture_stamp { CAPTURE_FIRST_BIT, CAPTURE_LAST_BIT };
 
-// One direction of one link at the capture point.
+// One direction of one link at the capture point, a source of packets.
 struct capture_port {
     uint32_t port;      // global index of the transmitting port
     uint32_t interface; // of its packets
@@ -34,7 +34,7 @@ struct capture_config {
     uint64_t ring_bytes; // keep only the last packets, of this size in the file, before the trigger
                          // or, without one, the end; 0 = write all
     struct trigger trigger;
-    const struct capture_port *ports; // each port once
+    const struct capture_port *ports; // packets of the same time are in this order
     size_t n_ports;
     struct capture_file_config file; // interfaces and names
     struct facts_names names;
@@ -44,7 +44,7 @@ struct capture_config {
 
 // A packet that a port has started.
 struct capture_packet {
-    uint32_t port;
+    uint32_t source; // index into the capture's ports
     const struct packet *packet;
     ps_t start_ps, end_ps;
     ps_t held_ps;         // it is the first of its class after a pause that it waited for; else 0
@@ -59,16 +59,15 @@ int capture_check_filter(const char *filter, uint32_t snaplen, const char *path,
 // Open the file and start the capture. Returns NULL with one error that names the file on failure.
 struct capture *capture_open(const struct capture_config *config, struct err *err);
 
-// Record a packet. Ports that are not part of the capture are ignored. Write errors are kept for
-// capture_error().
+// Record a packet. Write errors are kept for capture_error().
 void capture_seen(struct capture *c, const struct capture_packet *seen);
 
 // Record a dropped packet (see net/tap.h). Only pcapng files have them.
-void capture_dropped(struct capture *c, uint32_t port, const struct packet *packet,
+void capture_dropped(struct capture *c, uint32_t source, const struct packet *packet,
                      enum drop_reason reason, struct drop_level level, ps_t now);
 
-// A class of a port has been paused for this time (see net/tap.h).
-void capture_paused(struct capture *c, uint32_t port, ps_t length_ps, ps_t now);
+// A class of one of its ports has been paused for this time (see net/tap.h).
+void capture_paused(struct capture *c, ps_t length_ps, ps_t now);
 
 // No packet with a first bit before `now` will follow: write all records that are now in final
 // order. Also flushes stdout, so that a live reader sees them.

@@ -210,15 +210,18 @@ static uint8_t *put_facts(uint8_t *at, const struct facts_source *s,
     return option_put(at, OPTION_VERDICT, value, (size_t)(to + op + name - value));
 }
 
-// The same on every link of a packet's path: a hash of the packet's name.
+// The same on every link of a packet's path: a hash of the packet's name. ACKs of TCP that repeat a
+// number, and CNPs for a packet that was sent twice, differ only in when they were made.
 static uint64_t packet_id(const struct facts_source *s)
 {
     const struct flow_id *id = s->flow;
     if (!id)
-        return hash_mix((uint64_t)s->start_ps ^ (uint64_t)s->port << 48);
-    uint64_t flow = hash_mix((uint64_t)id->src << 32 | id->number);
-    uint64_t packet = hash_mix((uint64_t)s->packet->kind << 32 | s->seq);
-    return hash_mix(flow ^ packet ^ hash_mix((uint64_t)s->sent_ps));
+        return hash_mix(hash_mix(s->port) + (uint64_t)s->start_ps);
+    bool made = s->note && s->note->set & NOTE_MADE;
+    ps_t time_ps = made ? s->note->made_ps : s->sent_ps;
+    uint64_t hash = hash_mix(((uint64_t)id->src << 32 | id->number) + 1); // 0 is no id
+    hash = hash_mix(hash + ((uint64_t)s->packet->kind << 32 | s->seq));
+    return hash_mix(hash + (uint64_t)time_ps);
 }
 
 size_t facts_put(uint8_t *out, const struct facts_source *source, const struct facts_names *names)

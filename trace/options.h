@@ -30,8 +30,8 @@ enum pcapng_option {
 static inline uint8_t *option_put(uint8_t *at, uint16_t code, const void *value, size_t n)
 {
     uint16_t head[2] = {code, (uint16_t)n};
-    memcpy(at, head, sizeof head);
     memset(at + OPTION_BYTES(n) - 4, 0, 4); // padding; overwritten where there is none
+    memcpy(at, head, sizeof head);
     if (n > 0)
         memcpy(at + 4, value, n);
     return at + OPTION_BYTES(n);

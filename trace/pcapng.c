@@ -32,8 +32,10 @@ static void body_put(struct body *b, const void *bytes, size_t n)
     b->n += n;
 }
 
+// A value is cut to the longest that an option can have.
 static void body_option(struct body *b, uint16_t code, const void *value, size_t n)
 {
+    n = n < UINT16_MAX ? n : UINT16_MAX;
     while (b->cap - b->n < OPTION_BYTES(n))
         b->bytes = memory_grow(b->bytes, &b->cap, 1);
     option_put(b->bytes + b->n, code, value, n);

@@ -13,6 +13,7 @@ struct record {
     uint32_t length;     // of the whole frame
     uint32_t zero_bytes; // payload that is kept of it
     uint16_t head_bytes, tail_bytes, option_bytes;
+    size_t next;     // of trace/record_heap.h
     uint8_t bytes[]; // head, tail, options in the form of pcapng
 };
 

@@ -383,6 +383,14 @@ def check_usage():
     run = subprocess.run([os.environ["COLLWIRE"], "replay", "-", "--quiet"], input=gzip.compress(capture),
                          capture_output=True)
     assert (run.returncode, run.stdout, run.stderr) == (0, b"src,dst,bytes,start_ns\n0,1,2148,0\n", b"")
+    with tempfile.TemporaryDirectory() as folder:
+        path, rows = os.path.join(folder, "trace.cap"), os.path.join(folder, "rows.csv")
+        for options, errors in ((["-o", path], 1), (["--map-out", path], 1), (["-o", rows, "--map-out", rows], 1),
+                                (["-o", path, "--map-out", path], 3)):  # nothing that is read is replaced
+            code, _, _, stderr = replay(capture, *options, folder=folder)
+            assert (code, stderr.count("\n"), os.listdir(folder)) == (2, errors, ["trace.cap"]), stderr
+            with open(path, "rb") as file:
+                assert file.read() == capture
 
 
 def main():

@@ -77,6 +77,8 @@ def check_links(shown, metrics, machine):
     differ("other interfaces", +counts, {})
     differ("packets", sum(link["packets"] for link in metrics["links"]), machine["packet_hops"])
     differ("directions", {p.outbound for p in shown.packets}, {True})
+    ids = collections.Counter((p.interface, p.ident) for p in shown.packets if not p.interface.endswith(" drops"))
+    differ("packets with the number of another on their link", [key for key, n in ids.items() if n > 1], [])
 
 
 def check_drops(shown, metrics):

@@ -50,10 +50,11 @@ def same(what, got, want):
 
 
 def check_loss(folder):
-    (whole, times, stop, start, ring_start, ring, ring_stop, again, never), rows = run(folder, LOSSY, [
+    (whole, times, stop, start, ring_start, ring, ring_stop, again, never, upto_it, late), rows = run(folder, LOSSY, [
         {}, {"from": "20us", "to": "60us"}, {"trigger": "stop at drop"}, {"trigger": "start at drop"},
         {"trigger": "start at drop", "ring": RING}, {"ring": RING}, {"trigger": "stop at drop", "ring": RING},
-        {"trigger": "start at retransmission", "ring": RING}, NEVER])
+        {"trigger": "start at retransmission", "ring": RING}, NEVER, {"trigger": "stop at retransmission"},
+        {"trigger": "start at retransmission", "to": "20us"}])
     first = next(i for i, p in enumerate(whole) if p.interface == PLACE + " drops")
     moment = whole[first].ns
     before, upto = [p for p in whole if p.ns < moment], [p for p in whole if p.ns <= moment]
@@ -68,11 +69,16 @@ def check_loss(folder):
     for i in (2, 3, 4, 6):
         assert abs(rows[i]["trigger_ns"] - moment) <= 1, (rows[i], moment)
     assert rows[0]["trigger_ns"] is None and rows[8]["trigger_ns"] is None
-    sent = next(p for p in whole if p.facts and "retransmission" in p.facts.flags)  # captured where it arrives
-    moment = rows[7]["trigger_ns"]
-    assert moment < sent.ns < moment + 1200, (moment, sent.ns)
-    before = [p for p in whole if p.ns < moment]
+    resent = [i for i, p in enumerate(whole) if p.facts and "retransmission" in p.facts.flags]
+    moment = whole[resent[0]].ns
+    for i in (7, 9):
+        assert abs(rows[i]["trigger_ns"] - moment) <= 1, (rows[i], moment)
+    before, upto = [p for p in whole if p.ns < moment], [p for p in whole if p.ns <= moment]
     same("start at retransmission", again, last(before, RING) + whole[len(before):])
+    same("stop at retransmission", upto_it, upto)  # which is in the capture
+    assert resent[0] < len(upto_it) < len(whole)
+    assert rows[10]["trigger_ns"] is None and moment > 20000
+    same("a trigger after the end", late, [])
 
 
 def check_pauses(folder):
@@ -110,7 +116,19 @@ def check_mistakes(folder):
         assert key in done.stderr or key == "from", done.stderr
 
 
+def check_long_texts(folder):
+    """Options hold 65535 bytes; longer texts are cut."""
+    place, words = "*" * 70000, "tcp or " * 12000 + "udp"
+    scenario = folder / "long.json"
+    with open(scenario, "w", encoding="utf-8") as f:
+        json.dump(dict(SCENARIO, capture=[{"at": place, "filter": words, "file": "long.pcapng"}]), f)
+    subprocess.run([COLLWIRE, "run", scenario, "--out", folder / "long", "--quiet"], check=True)
+    shown = pcapng.read(folder / "long/long.pcapng")
+    assert shown.packets and len(shown.interfaces) == 13, len(shown.interfaces)
+
+
 with tempfile.TemporaryDirectory() as temporary:
     check_loss(pathlib.Path(temporary))
     check_pauses(pathlib.Path(temporary))
     check_mistakes(pathlib.Path(temporary))
+    check_long_texts(pathlib.Path(temporary))

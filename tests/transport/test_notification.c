@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -174,11 +175,58 @@ static void test_ack_at_a_change_of_ce(void **state)
     }
 }
 
+enum { MARK_PORT = 7, MARK_BYTES = 123456 };
+
+// A switch marks the packet and says where; then no slot of meta-data is left.
+static bool mark_with_note(struct lab *l, struct packet *p)
+{
+    struct meta_pool *pool = &l->sim->net.meta;
+    if (!lab_is_data(p))
+        return false;
+    p->flags |= PACKET_CE;
+    struct packet_note *note = meta_note(pool, p->meta);
+    note->set |= NOTE_MARK;
+    note->mark = (struct note_mark){MARK_PORT, MARK_BYTES, 0.5};
+    while (pool->free_head != 0)
+        meta_alloc(pool);
+    return false;
+}
+
+static void ignore_note(void *ctx, uint64_t token, struct packet_note *note)
+{
+    (void)ctx, (void)token, (void)note;
+}
+
+// The memory of notes moves when the CNP's slot is made, and the CNP has the mark all the same.
+static void test_note_of_cnp(void **state)
+{
+    (void)state;
+    struct lab l;
+    lab_begin(&l, 2, &lab_cnp_ops);
+    lab_build(&l);
+    struct meta_pool *pool = &l.sim->net.meta;
+    pool->keeps_notes = true;
+    l.sim->hosts.observer.note = ignore_note;
+    l.lose = mark_with_note;
+    lab_post(&l, 0, 1, LAB_MTU, 0);
+    lab_run(&l);
+    const struct lab_seen *cnp = lab_nth(&l, lab_is_cnp, 0);
+    const struct packet_note *note = meta_note(pool, cnp->p.meta);
+    assert_int_equal(cnp->p.meta, pool->n_slots / 2 + 1); // the first slot of the second half
+    assert_int_equal(note->set & NOTE_MARK, NOTE_MARK);
+    assert_int_equal(note->mark.port, MARK_PORT);
+    assert_int_equal(note->mark.queue_bytes, MARK_BYTES);
+    fixture_free(&l.f); // slots are left
+    free(l.tx);
+    free(l.rx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scopes),
         cmocka_unit_test(test_ack_at_a_change_of_ce),
+        cmocka_unit_test(test_note_of_cnp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

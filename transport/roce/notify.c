@@ -19,7 +19,8 @@ struct roce_shared {
     struct np_window *ports; // scope "port": [global port of a rank]
 };
 
-static void send_cnp(struct roce_receiver *r, uint32_t psn, const struct note_mark *mark, ps_t now)
+// `mark`: of the packet that the CNP reports, with a probability of 0 if it is not known.
+static void send_cnp(struct roce_receiver *r, uint32_t psn, struct note_mark mark, ps_t now)
 {
     const struct transport_dim *dim = r->base.dim;
     struct hosts *hosts = dim->hosts;
@@ -36,9 +37,13 @@ static void send_cnp(struct roce_receiver *r, uint32_t psn, const struct note_ma
                          .arrives_ps = now};
     *meta_at(&hosts->net->meta, cnp.meta) = (struct packet_meta){.seq = psn};
     struct packet_note *note = meta_note(&hosts->net->meta, cnp.meta);
-    if (note && mark) {
+    if (note) {
+        note->set |= NOTE_MADE;
+        note->made_ps = now;
+    }
+    if (note && mark.probability > 0) {
         note->set |= NOTE_MARK;
-        note->mark = *mark;
+        note->mark = mark;
     }
     hosts->counters.cnps_sent++;
     port_enqueue(hosts->net, r->port, &cnp, now);
@@ -52,7 +57,9 @@ static ps_t interval_ps(const struct roce_receiver *r)
 void roce_notify_mark(struct roce_receiver *r, const struct packet *marked, uint32_t psn, ps_t now)
 {
     const struct packet_note *note = meta_note(&r->base.dim->hosts->net->meta, marked->meta);
-    const struct note_mark *mark = note && note->set & NOTE_MARK ? &note->mark : NULL;
+    struct note_mark mark = {0}; // a copy, because the memory of notes moves when it grows
+    if (note && note->set & NOTE_MARK)
+        mark = note->mark;
     struct np_window *np = r->np;
     if (r->port_scope)
         np = &((struct roce_shared *)r->base.dim->shared)->ports[r->port];
@@ -61,7 +68,7 @@ void roce_notify_mark(struct roce_receiver *r, const struct packet *marked, uint
     if (now < np->end_ps) {
         np->marked = r;
         np->marked_psn = psn;
-        np->mark = mark ? *mark : (struct note_mark){0};
+        np->mark = mark;
         sim_timer_start(r->base.dim->hosts->net->engine, &np->timer, np->end_ps);
         return;
     }
@@ -76,7 +83,7 @@ static void on_window_end(struct engine *e, struct sim_timer *timer, int revents
     struct roce_receiver *r = np->marked;
     np->marked = NULL;
     np->end_ps = e->now_ps + interval_ps(r);
-    send_cnp(r, np->marked_psn, np->mark.queue_bytes > 0 ? &np->mark : NULL, e->now_ps);
+    send_cnp(r, np->marked_psn, np->mark, e->now_ps);
 }
 
 static void window_init(const struct hosts *hosts, struct np_window *np, uint32_t rank)

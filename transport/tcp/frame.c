@@ -188,8 +188,9 @@ static void encode(const struct frame_source *source, struct frame *frame)
 
 static void filter_terms(const struct flow_id *flow, bool forward, char out[FRAME_TERMS_MAX])
 {
-    snprintf(out, FRAME_TERMS_MAX, "tcp.srcport == %u && tcp.dstport == %u",
-             forward ? flow->src_port : flow->dst_port, forward ? flow->dst_port : flow->src_port);
+    unsigned from = forward ? flow->src_port : flow->dst_port;
+    unsigned to = forward ? flow->dst_port : flow->src_port;
+    snprintf(out, FRAME_TERMS_MAX, "tcp.srcport == %u && tcp.dstport == %u", from, to);
 }
 
 const struct frame_ops tcp_frames = {.encode = encode, .filter_terms = filter_terms};
