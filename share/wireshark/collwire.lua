@@ -578,8 +578,8 @@ local MENU = {
     end },
     { "Packet that triggered this XOFF", "collwire.pfc.flow", function()
         return selected.flow and string.format(
-            'collwire.flow == "%s" && collwire.kind == "data" && (infiniband.bth.psn == %d || tcp.seq_raw == %d)',
-            selected.flow, selected.psn % 2 ^ 24, selected.psn)
+            'collwire.flow == "%s" && collwire.kind == "data" && (infiniband.bth.psn == %d || tcp.seq == %d)',
+            selected.flow, selected.psn % 2 ^ 24, selected.psn + 1) -- TCP: bytes, and the SYN is the first
     end },
     { "This link", "frame.interface_name", function()
         return selected.interface and string.format('frame.interface_name == "%s"', selected.interface)
