@@ -66,7 +66,9 @@ static const struct param capture_params[] = {
      .offset = FIELD(trigger),
      .def = "",
      .help = "where the capture starts or stops: \"start at\" or \"stop at\", then \"drop\", "
-             "\"retransmission\", \"pause > 20us\" or \"queue > 100KB\" at its places"},
+             "\"retransmission\", \"pause > 20us\" (seen when it is renewed or ends) or \"queue > "
+             "100KB\" "
+             "at its places"},
     {.name = "ring",
      .type = PARAM_BYTES,
      .offset = FIELD(ring_bytes),
