@@ -23,7 +23,9 @@ end
 local function flow_name()
     local verdict = known and frame_verdict()
     local raw = verdict and verdict.value:raw()
-    return raw and #raw >= 16 and string.format("%d.%d", Struct.unpack(">I4", raw, 5), (Struct.unpack(">I4", raw, 13))) or "?"
+    if not raw or #raw < 16 then return "?" end
+    local source, _, number = Struct.unpack(">I4I4I4", raw, 5)
+    return string.format("%d.%d", source, number)
 end
 
 local function pause_add(s, comment, seconds)

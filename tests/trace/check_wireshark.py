@@ -75,8 +75,8 @@ FLAGS = ("retransmission", "marked", "dropped", "held", "triggered")
 PRESENT = (*FLAGS, "first_link")
 FIELDS = ("kind", "event", "flow", "rank", "src", "dst", "message", "job", "communicator", "collective", "op", "layer",
           "step", "chunk", "phase", "window", "rate", "policy", *PRESENT, "retransmission.cause", "nak.arrived", "mark.at",
-          "mark.queue", "mark.probability", "drop.at", "drop.reason", "drop.queue", "drop.limit", "pfc.from", "pfc.to", "pfc.class",
-          "pfc.quanta", "pfc.ingress", "pfc.port", "pfc.bytes", "pfc.limit", "pfc.flow", "pause")
+          "mark.queue", "mark.probability", "drop.at", "drop.reason", "drop.queue", "drop.limit", "pfc.from", "pfc.to",
+          "pfc.class", "pfc.quanta", "pfc.ingress", "pfc.port", "pfc.bytes", "pfc.limit", "pfc.flow", "pause")
 INT_FIELDS = ("hops", "path", "longest", "hop", "rate", "time", "bytes", "queue", "pint", "util")
 ALL_FIELDS = (*(f"collwire.{field}" for field in FIELDS), *(f"collwire_int.{field}" for field in INT_FIELDS))
 NUMBERS = ("mark.probability", "pause", "int.util")  # compared as numbers, not as text
