@@ -304,7 +304,8 @@ static void note_pfc(struct network *net, uint32_t index, struct packet *p,
     p->meta = meta_alloc(&net->meta);
     *meta_at(&net->meta, p->meta) = (struct packet_meta){0};
     struct packet_note *note = meta_note(&net->meta, p->meta);
-    note->set = NOTE_XOFF | (cause->renews ? NOTE_RENEWS : 0);
+    note->set = NOTE_XOFF | NOTE_MADE | (cause->renews ? NOTE_RENEWS : 0);
+    note->made_ps = p->arrives_ps;
     note->ingress_port = index;
     note->ingress_bytes = cause->held_bytes;
     note->ingress_limit_bytes = cause->limit_bytes;

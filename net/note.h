@@ -41,7 +41,7 @@ struct packet_note {
     uint64_t window_bytes, rate_bps;
     enum note_resend resend; // of a retransmission
     struct note_mark mark;   // of a CNP: of the packet that it reports
-    ps_t made_ps;            // of a CNP or an ACK of TCP: time when its sender made it
+    ps_t made_ps;            // of a CNP, an ACK of TCP or a PFC frame: when its sender made it
     /* pause */
     uint32_t ingress_port;                       // the port that sends the PFC frame
     uint64_t ingress_bytes, ingress_limit_bytes; // held when it was sent; limit 0 = not known

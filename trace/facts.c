@@ -215,12 +215,11 @@ static uint8_t *put_facts(uint8_t *at, const struct facts_source *s,
 static uint64_t packet_id(const struct facts_source *s)
 {
     const struct flow_id *id = s->flow;
-    if (!id)
-        return hash_mix(hash_mix(s->port) + (uint64_t)s->start_ps);
     bool made = s->note && s->note->set & NOTE_MADE;
-    ps_t time_ps = made ? s->note->made_ps : s->sent_ps;
-    uint64_t hash = hash_mix(((uint64_t)id->src << 32 | id->number) + 1); // 0 is no id
-    hash = hash_mix(hash + ((uint64_t)s->packet->kind << 32 | s->seq));
+    ps_t time_ps = made ? s->note->made_ps : id ? s->sent_ps : s->start_ps;
+    uint64_t flow = id ? (uint64_t)id->src << 32 | id->number : s->port;
+    uint64_t number = id ? (uint64_t)s->packet->kind << 32 | s->seq : s->packet->pfc;
+    uint64_t hash = hash_mix(hash_mix(flow + 1) + number); // 0 is no id
     return hash_mix(hash + (uint64_t)time_ps);
 }
 
