@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What captures tell of a packet beside its fields: the message that it belongs to, the policy's window
+// Facts about a packet that only captures show: the message that it belongs to, the policy's window
 // and rate when it was sent, and where it was marked or triggered a pause. Kept beside the meta-data
 // of packets, and only in runs with captures that write it.
 #pragma once

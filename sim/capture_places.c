@@ -79,10 +79,8 @@ void capture_places_find(struct capture_places *places, const struct sim *sim, c
             add_port(places, p, f.taken[p] == 2);
             places->ports[places->n_ports - 1].drops = f.place_of[p];
         }
-    for (size_t i = 0; i < places->n_ports; i++) {
-        places->ports[i].interface = (uint32_t)i;
+    for (size_t i = 0; i < places->n_ports; i++)
         places->ports[i].drops += (uint32_t)places->n_ports;
-    }
     places->n_interfaces = places->n_ports + f.place;
     free(pattern);
     free(f.taken);

@@ -177,6 +177,11 @@ static bool same_node(void *ctx, uint32_t port, uint32_t other)
     return g->ports[port].node == g->ports[other].node;
 }
 
+static const char *filter_of(const struct capture_spec *spec)
+{
+    return spec->filter && *spec->filter ? spec->filter : NULL;
+}
+
 static struct capture_config config_of(struct sim *sim, const struct capture_spec *spec,
                                        const struct capture_places *places)
 {
@@ -184,10 +189,9 @@ static struct capture_config config_of(struct sim *sim, const struct capture_spe
     struct trigger trigger;
     trigger_parse(spec->trigger, "", &trigger, &ignored); // has been checked
     err_free(&ignored);
-    const char *filter = spec->filter && *spec->filter ? spec->filter : NULL;
     return (struct capture_config){.format = format_of(spec),
                                    .gzip = ends_with(spec->file, ".gz"),
-                                   .filter = filter,
+                                   .filter = filter_of(spec),
                                    .snaplen = (uint32_t)spec->snaplen_bytes,
                                    .stamp = (enum capture_stamp)spec->stamp,
                                    .from_ps = spec->from_ps,
@@ -211,7 +215,7 @@ static int open_one(struct captures *all, size_t c, const struct capture_output 
     struct sim *sim = all->sim;
     const struct capture_spec *spec = &sim->spec->captures[c];
     capture_places_find(places, sim, spec->at, "", err);
-    capture_places_describe(places, spec->at, spec->filter && *spec->filter ? spec->filter : NULL);
+    capture_places_describe(places, spec->at, filter_of(spec));
     struct capture_config config = config_of(sim, spec, places);
     char *path = is_live(spec) ? text_format("-") : text_format("%s/%s", to->folder, spec->file);
     char *name = text_format("%s/%s", to->shown, spec->file);
@@ -288,8 +292,7 @@ int sim_check_captures(const struct sim *sim, struct err *err)
         capture_places_find(&places, sim, spec->at, path, err);
         capture_places_free(&places);
         snprintf(path, sizeof path, "capture[%zu].filter", c);
-        if (spec->filter && *spec->filter)
-            capture_check_filter(spec->filter, (uint32_t)spec->snaplen_bytes, path, err);
+        capture_check_filter(filter_of(spec), (uint32_t)spec->snaplen_bytes, path, err);
         snprintf(path, sizeof path, "capture[%zu].trigger", c);
         trigger_parse(spec->trigger, path, &trigger, err);
     }

@@ -23,8 +23,7 @@
 struct capture {
     /* config */
     struct capture_config config; // without `ports` and `file`, which the caller owns
-    uint32_t snaplen;
-    struct filter *filter; // NULL = all packets
+    struct filter *filter;        // NULL = all packets
     struct capture_port *ports;
     size_t n_ports;
     /* state */
@@ -61,7 +60,7 @@ static void capture_free(struct capture *c)
 static void begin_file(struct capture *c, const struct capture_config *config)
 {
     struct capture_file_config file = config->file;
-    file.snaplen = c->snaplen;
+    file.snaplen = c->config.snaplen;
     if (config->format == CAPTURE_PCAPNG)
         pcapng_begin(c->output, &file);
     else
@@ -74,9 +73,10 @@ struct capture *capture_open(const struct capture_config *config, struct err *er
     const char *name = config->name ? config->name : config->path;
     struct capture *c = memory_zeroed(1, sizeof *c);
     c->config = *config;
-    c->snaplen = config->snaplen < FRAME_MAX ? config->snaplen : FRAME_MAX;
+    if (c->config.snaplen > FRAME_MAX)
+        c->config.snaplen = FRAME_MAX;
     c->trigger_ps = PS_NEVER;
-    if (config->filter && !(c->filter = filter_new(config->filter, c->snaplen, name, err))) {
+    if (config->filter && !(c->filter = filter_new(config->filter, c->config.snaplen, name, err))) {
         capture_free(c);
         return NULL;
     }
@@ -119,14 +119,15 @@ static void encode(struct capture *c, const struct capture_port *port, const str
     id->frames->encode(&from, &c->frame);
 }
 
-// Add the packet of `facts`, encoded in c->frame, to those that wait.
+// Make a record of the frame in c->frame, with the options that `facts` describes (NULL = none), and
+// keep it until its place in the order of time is final.
 static void add(struct capture *c, uint32_t source, uint32_t interface, ps_t time_ps,
                 const struct facts_source *facts)
 {
     const struct frame *f = &c->frame;
     size_t room = f->head_bytes + f->tail_bytes + (facts ? FACTS_MAX : 0);
     struct record *r = record_heap_new(&c->waiting, room);
-    size_t length = frame_bytes(f), kept = length < c->snaplen ? length : c->snaplen;
+    size_t length = frame_bytes(f), kept = length < c->config.snaplen ? length : c->config.snaplen;
     size_t head = f->head_bytes < kept ? f->head_bytes : kept;
     size_t zeros = f->zero_bytes < kept - head ? f->zero_bytes : kept - head;
     *r = (struct record){.time_ps = time_ps,
@@ -216,7 +217,7 @@ void capture_seen(struct capture *c, const struct capture_packet *seen)
     struct facts_source facts = facts_of(c, port, seen->packet);
     facts.start_ps = seen->start_ps;
     facts.held_ps = seen->held_ps;
-    add(c, seen->source, port->interface, time_ps, c->pcap ? NULL : &facts);
+    add(c, seen->source, seen->source, time_ps, c->pcap ? NULL : &facts);
 }
 
 void capture_dropped(struct capture *c, uint32_t source, const struct packet *packet,

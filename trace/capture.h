@@ -14,10 +14,10 @@ enum capture_stamp { CAPTURE_FIRST_BIT, CAPTURE_LAST_BIT };
 
 // One direction of one link at the capture point, a source of packets.
 struct capture_port {
-    uint32_t port;      // global index of the transmitting port
-    uint32_t interface; // of its packets
-    uint32_t drops;     // interface of packets that are dropped there
-    bool far_end;       // the capture point is where packets arrive: times are later by delay_ps
+    uint32_t port;  // global index of the transmitting port
+    uint32_t drops; // interface of packets that are dropped there; that of others is the port's
+                    // index in the capture
+    bool far_end;   // the capture point is where packets arrive: times are later by delay_ps
     ps_t delay_ps;
     uint64_t src_mac; // MAC of the transmitting node, the source of PFC frames
 };

@@ -134,33 +134,27 @@ static void flush(struct output *o, bool end)
     o->n = 0;
 }
 
-void output_put(struct output *o, const void *bytes, size_t n)
+// Append `n` bytes to the buffer; `from` NULL = zeros.
+static void append(struct output *o, const uint8_t *from, size_t n)
 {
-    const uint8_t *from = bytes;
-    while (n > BUFFER_BYTES - o->n) {
-        size_t part = BUFFER_BYTES - o->n;
-        memcpy(o->buffer + o->n, from, part);
+    while (n > 0) {
+        size_t room = BUFFER_BYTES - o->n, part = n < room ? n : room;
+        if (from) {
+            memcpy(o->buffer + o->n, from, part);
+            from += part;
+        } else {
+            memset(o->buffer + o->n, 0, part);
+        }
         o->n += part;
-        from += part;
         n -= part;
-        flush(o, false);
+        if (n > 0)
+            flush(o, false);
     }
-    memcpy(o->buffer + o->n, from, n);
-    o->n += n;
 }
 
-void output_zeros(struct output *o, size_t n)
-{
-    while (n > BUFFER_BYTES - o->n) {
-        size_t part = BUFFER_BYTES - o->n;
-        memset(o->buffer + o->n, 0, part);
-        o->n += part;
-        n -= part;
-        flush(o, false);
-    }
-    memset(o->buffer + o->n, 0, n);
-    o->n += n;
-}
+void output_put(struct output *o, const void *bytes, size_t n) { append(o, bytes, n); }
+
+void output_zeros(struct output *o, size_t n) { append(o, NULL, n); }
 
 void output_show(struct output *o)
 {
