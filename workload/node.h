@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Nodes of a program: what each rank of a job does, and after which of its other nodes.
+//
+// A node program is a directed acyclic graph for each rank. Its nodes come from a source, which the
+// run reads one by one, so that a program need not fit into memory: readers of trace files,
+// generators (a transformer by its shapes) and lists in memory are sources.
+//
+// A node is ready when all nodes that it is after have ended. A ready node starts when its stream is
+// free: a stream is a queue of a GPU that runs one node at a time (computation, one for each kind of
+// communication); the ready node of the highest priority goes first, among equal ones the smallest
+// id. A node without a stream starts as soon as it is ready.
+//
+// Sources: streams as in CUDA and NCCL; nodes as in Chakra's execution traces (Sridharan et al.,
+// 2023) and in GOAL (Hoefler et al., 2009).
+#pragma once
+
+#include <stddef.h>
+
+#include "comm/communicator.h"
+#include "engine/err.h"
+
+enum node_kind {
+    NODE_COMPUTE,    // the rank computes for takes_ps
+    NODE_WAIT,       // time passes without computing: memory copies, fixed delays
+    NODE_SEND,       // ends when the last byte is acknowledged
+    NODE_RECV,       // ends when the k-th message of (peer, rank, tag) has arrived
+    NODE_COLLECTIVE, // ends when the rank's part has ended
+    NODE_EMPTY,      // takes no time; joins what it is after
+};
+
+#define NODE_NO_STREAM 255
+#define NODE_STREAMS_MAX 64
+#define NODE_COMPUTE_STREAM 0 // the stream whose idle time is exposed communication
+
+struct node {
+    uint64_t id;           // unique among the rank's nodes, any value
+    const uint64_t *after; // [n_after] ids of the rank's nodes, which may come later in the source
+    uint32_t n_after;
+    uint8_t kind;     // enum node_kind
+    uint8_t stream;   // below NODE_STREAMS_MAX, or NODE_NO_STREAM
+    uint16_t use;     // what communication is for: index into node_program.uses
+    int32_t priority; // larger first
+    uint32_t layer;   // index into node_program.layers + 1; 0 = none
+    ps_t takes_ps;    // compute, wait
+    uint32_t peer;    // send, recv: the other rank of the job
+    uint32_t tag;     // send, recv
+    uint32_t group;   // collective: index into node_program.groups
+    uint32_t root;    // collective with a root: member of the group
+    enum coll_op op;  // collective
+    bool urgent;      // collective: before all that are not urgent
+    uint64_t bytes;   // send; collective: the largest per-rank buffer (collective/collective.h)
+    const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL
+    const char *name;                 // for records and messages; NULL = none
+};
+
+// The pointers in a node are valid until the next call with the same cursor.
+struct node_source_ops {
+    // Begin to read the nodes of all ranks. Returns a cursor; `self` stays unchanged.
+    void *(*open)(const void *self);
+    // Read the next node of a rank. Returns 1; 0 at the end; -1 with an error that says what and where.
+    int (*next)(void *cursor, uint32_t rank, struct node *node, struct err *err);
+    void (*close)(void *cursor);
+    void (*free)(void *self); // NULL = nothing to free
+};
+
+// An ordered list of ranks that run collectives together.
+struct node_group {
+    char *name;      // as in the program's file, or of the generator
+    uint32_t *ranks; // [member] rank of the job, NULL = all in order
+    struct coll_schedule schedule;
+};
+
+struct node_program {
+    const struct node_source_ops *source;
+    void *self;
+    uint32_t n_ranks;
+    struct node_group *groups;
+    uint32_t n_groups;
+    char **uses; // what communication is for ("tensor", "pipeline"); [0] is the default
+    uint32_t n_uses;
+    char **layers;
+    uint32_t n_layers;
+    uint32_t window; // nodes of a rank that are read ahead of the oldest one that has not ended; 0 = auto
+};
+
+// Frees the source and all lists, not the struct.
+void node_program_free(struct node_program *p);
