@@ -37,7 +37,7 @@ static void number_flows(struct sim *sim)
 static struct rank_sums add_ranks(const struct sim *sim)
 {
     struct rank_sums all = {0};
-    for (uint32_t r = 0; r < sim->graph.n_ranks; r++) {
+    for (uint32_t r = 0; r < sim->graph.n_ends; r++) {
         const struct rank_sums *sums = &sim->stats.ranks[r];
         all.slowdown += sums->slowdown;
         all.goodput += sums->goodput;

@@ -26,6 +26,7 @@
 #include "engine/memory.h"
 #include "sim/ideal.h"
 #include "sim/ideal_message.h"
+#include "sim/ideal_reduction.h"
 
 // limit of the steps from the issue of a message to the step that receives it
 #define STEPS_AHEAD 64
@@ -204,8 +205,30 @@ static void evaluate_step(struct evaluation *e, uint32_t step)
     }
 }
 
+// A phase that aggregators reduce; without the bound of links.
+static void evaluate_reduction(struct evaluation *e)
+{
+    uint32_t n = e->shape.ranks;
+    uint32_t *ranks = memory_zeroed(n, sizeof *ranks);
+    double *enter = memory_zeroed(n, sizeof *enter), endpoint = (double)e->schedule->endpoint_ps;
+    for (uint32_t m = 0; m < n; m++) {
+        ranks[m] = e->ranks ? e->ranks[rank_of(e, m)] : rank_of(e, m);
+        enter[m] = e->enter[rank_of(e, m)] + endpoint;
+    }
+    ideal_reduction(e->sim, &e->shape, ranks, e->transport, enter);
+    for (uint32_t m = 0; m < n; m++)
+        e->enter[rank_of(e, m)] = enter[m] + endpoint;
+    e->paired = false;
+    free(ranks);
+    free(enter);
+}
+
 static void evaluate_phase(struct evaluation *e)
 {
+    if (e->algorithm->members) {
+        evaluate_reduction(e);
+        return;
+    }
     uint32_t steps = e->algorithm->steps(&e->shape);
     for (uint32_t step = 0; step < steps; step++)
         evaluate_step(e, step);
