@@ -33,14 +33,14 @@
 
 #define FIELD(name) offsetof(struct coll_in_network_params, name)
 static const struct param in_network_params[] = {
-    {.name = "segment",
+    {.name = "reduction_segment",
      .type = PARAM_BYTES,
      .offset = FIELD(segment_bytes),
      .def = "16KiB",
      .min = "64B",
      .max = "1GB",
      .help = "in_network: bytes that an aggregator adds and passes on at once"},
-    {.name = "trees",
+    {.name = "reduction_trees",
      .type = PARAM_COUNT,
      .offset = FIELD(trees),
      .def = "auto",
@@ -276,6 +276,7 @@ const struct coll_algorithm coll_in_network = {
     .doc = "reduction and multicast by aggregators in the switches (switch.reduction); ring where "
            "they are missing",
     .source = "Graham et al., COMHPC 2016; Klenk et al., ISCA 2020",
+    .astra = "inNetwork",
     .params = in_network_params,
     .n_params = sizeof in_network_params / sizeof *in_network_params,
     .params_bytes = sizeof(struct coll_in_network_params),

@@ -23,8 +23,7 @@ static uint32_t end_of(const struct tree_time *t, uint32_t node)
 {
     uint32_t n = t->shape->ranks;
     const struct coll_place *places = t->shape->reduction->places;
-    return node < n ? t->ranks[node]
-                    : places[t->tree->first_member - n + 2 * (node - n)].endpoint;
+    return node < n ? t->ranks[node] : places[t->tree->first_member - n + 2 * (node - n)].endpoint;
 }
 
 static double hop_ps(const struct tree_time *t, uint32_t from, uint32_t to, uint64_t bytes)
@@ -48,15 +47,17 @@ static double down_ps(const struct tree_time *t, uint32_t node)
     return ps;
 }
 
-// Bytes that a rank sends and receives, at least, in one of the trees.
-struct rank_bytes {
-    uint64_t sent, received;
-};
+// of parts that differ by a byte, cut into segments that do
+static uint64_t least_segment(const struct coll_shape *s)
+{
+    return s->op == COLL_BARRIER ? 0 : s->bytes / coll_reduction_segments(s).n;
+}
 
-static struct rank_bytes bytes_of(const struct coll_shape *s, uint32_t rank, uint64_t segment)
+struct rank_bytes ideal_reduction_bytes(const struct coll_shape *s, uint32_t rank)
 {
     uint64_t n = coll_reduction_segments(s).n, trees = s->reduction->n_trees;
-    uint64_t all = n / trees * segment, own = n / s->ranks / trees * segment;
+    uint64_t segment = least_segment(s), all = n / trees * segment;
+    uint64_t own = n / s->ranks / trees * segment;
     bool root = rank == s->root;
     switch (s->op) {
     case COLL_REDUCE:
@@ -67,22 +68,26 @@ static struct rank_bytes bytes_of(const struct coll_shape *s, uint32_t rank, uin
         return (struct rank_bytes){all, own};
     case COLL_ALL_GATHER:
         return (struct rank_bytes){own, (n - n / s->ranks) / trees * segment};
-    case COLL_BARRIER:
-        return (struct rank_bytes){0, 0};
     default:
         return (struct rank_bytes){all, all};
     }
 }
 
+uint32_t ideal_reduction_parent(const struct coll_shape *shape, uint32_t tree, uint32_t rank)
+{
+    const struct coll_reduction *r = shape->reduction;
+    uint32_t a = r->trees[tree].parent[rank] - shape->ranks;
+    return r->places[r->trees[tree].first_member - shape->ranks + 2 * a].endpoint;
+}
+
 // Keep the later of *end and what a tree allows.
-static void bound_in_tree(const struct tree_time *t, const double *enter, double *end,
-                          uint64_t segment)
+static void bound_in_tree(const struct tree_time *t, const double *enter, double *end)
 {
     uint32_t n = t->shape->ranks;
     double last_up = 0, first_up = 0;
     for (uint32_t r = 0; r < n; r++) {
         uint32_t parent = t->tree->parent[r];
-        double sent = enter[r] + hop_ps(t, r, parent, bytes_of(t->shape, r, segment).sent);
+        double sent = enter[r] + hop_ps(t, r, parent, ideal_reduction_bytes(t->shape, r).sent);
         double first = enter[r] + up_ps(t, r);
         last_up = sent + up_ps(t, parent) > last_up ? sent + up_ps(t, parent) : last_up;
         first_up = first > first_up ? first : first_up;
@@ -91,7 +96,7 @@ static void bound_in_tree(const struct tree_time *t, const double *enter, double
         uint32_t parent = t->tree->parent[r];
         double last = last_up + down_ps(t, r);
         double received = first_up + down_ps(t, parent) +
-                          hop_ps(t, parent, r, bytes_of(t->shape, r, segment).received);
+                          hop_ps(t, parent, r, ideal_reduction_bytes(t->shape, r).received);
         double most = last > received ? last : received;
         end[r] = most > end[r] ? most : end[r];
     }
@@ -102,8 +107,7 @@ void ideal_reduction(const struct sim *sim, const struct coll_shape *shape, cons
 {
     const struct coll_reduction *r = shape->reduction;
     uint64_t n = coll_reduction_segments(shape).n;
-    // of parts that differ by a byte, cut into segments that do
-    uint64_t segment = shape->op == COLL_BARRIER ? 0 : shape->bytes / n;
+    uint64_t segment = least_segment(shape);
     bool adds = shape->op == COLL_ALL_REDUCE || shape->op == COLL_REDUCE ||
                 shape->op == COLL_REDUCE_SCATTER;
     double *end = memory_zeroed(shape->ranks, sizeof *end);
@@ -118,7 +122,7 @@ void ideal_reduction(const struct sim *sim, const struct coll_shape *shape, cons
         if (n <= i)
             continue;
         t.dim = sim->graph.nodes[end_of(&t, shape->ranks)].dim;
-        bound_in_tree(&t, enter_ps, end, segment);
+        bound_in_tree(&t, enter_ps, end);
     }
     for (uint32_t m = 0; m < shape->ranks; m++)
         enter_ps[m] = shape->ranks > 1 ? end[m] : enter_ps[m];

@@ -103,14 +103,19 @@ static const struct coll_reduction *refuse(struct reductions *r, uint32_t job, c
     return NULL;
 }
 
-// The dimension that joins all ranks of a group, or GRAPH_NONE.
+// The dimension that joins all ranks of a group: the one that joins each pair, or else a fabric. May
+// be GRAPH_NONE.
 static uint32_t dim_of_group(const struct graph *g, const uint32_t *ranks, uint32_t n)
 {
-    uint32_t dim = graph_joining_dim(g, ranks[0], ranks[1]);
-    for (uint32_t i = 2; i < n; i++)
-        if (graph_joining_dim(g, ranks[0], ranks[i]) != dim)
-            return GRAPH_NONE;
-    return dim;
+    uint32_t dim = graph_joining_dim(g, ranks[0], ranks[1]), i = 2;
+    while (i < n && graph_joining_dim(g, ranks[0], ranks[i]) == dim)
+        i++;
+    if (i == n)
+        return dim;
+    for (dim = 0; dim < g->n_dims; dim++)
+        if (g->dim_fabric[dim])
+            return dim;
+    return GRAPH_NONE;
 }
 
 // Returns why a dimension cannot reduce, NULL if it can; to be freed.
@@ -414,8 +419,7 @@ void sim_reductions_settle(struct sim *sim, struct err *err)
         uint32_t n = v->reduction.n_members - v->reduction.n_ranks;
         for (uint32_t m = 0; m < n; m++) {
             uint32_t end = v->places[m].endpoint;
-            uint64_t share =
-                buffer_of(sim, end) / aggregator_at(r, end)->phases;
+            uint64_t share = buffer_of(sim, end) / aggregator_at(r, end)->phases;
             if (share < v->reduction.buffer_bytes)
                 v->reduction.buffer_bytes = share;
         }
@@ -424,5 +428,22 @@ void sim_reductions_settle(struct sim *sim, struct err *err)
         snprintf(place, sizeof place, sim->spec->n_jobs > 1 ? "workload[%u]" : "workload",
                  r->refused[i].job);
         err_warn(err, place, "algorithm in_network falls back to ring: %s", r->refused[i].reason);
+    }
+}
+
+void sim_reductions_collect(const struct sim *sim, struct result *r)
+{
+    char name[GRAPH_NAME];
+    uint32_t n = sim->graph.n_ends - sim->graph.n_ranks;
+    r->aggregators = memory_zeroed(n, sizeof *r->aggregators);
+    r->n_aggregators = n;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t end = sim->graph.n_ranks + i;
+        const struct coll_slots *slots = &aggregator_at(sim->reductions, end)->slots;
+        r->aggregators[i] =
+            (struct aggregator_result){.at = memory_text(graph_node_name(&sim->graph, end, name)),
+                                       .buffer_bytes = buffer_of(sim, end),
+                                       .max_bytes = slots->max_bytes,
+                                       .reduced_bytes = slots->reduced_bytes};
     }
 }

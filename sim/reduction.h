@@ -20,3 +20,5 @@ const struct coll_reduction *sim_reduce(void *sim, const struct comm_reduce_requ
 // Divide the buffers among the groups that have reserved aggregators, and warn of the jobs that have
 // got none; after the workload.
 void sim_reductions_settle(struct sim *sim, struct err *err);
+
+void sim_reductions_collect(const struct sim *sim, struct result *r);

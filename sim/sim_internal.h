@@ -79,8 +79,8 @@ struct sim {
     struct ledger *ledger;         // NULL if the network is analytical
     struct stripes *stripes;       // NULL if no message is striped
     struct reductions *reductions;
-    struct relay *relay;           // NULL if relaying is off, so such messages are errors
-    struct ideal_paths *ideal;     // for the packet network
+    struct relay *relay;       // NULL if relaying is off, so such messages are errors
+    struct ideal_paths *ideal; // for the packet network
     ps_t *start_jitter_ps;
     /* ending */
     struct sim_timer stall;
@@ -210,6 +210,8 @@ void sim_sampler_start(struct sim *sim);
 // once, in the order of flows; NULL = none requested
 struct series *sim_sampler_series(struct sim *sim);
 void sim_sampler_free(struct sim *sim);
+char *sim_pair_name(const struct sim *sim, uint32_t src,
+                    uint32_t dst); // "rank0->rank1", to be freed
 static inline uint32_t sim_peer_node(const struct sim *sim, uint32_t port)
 {
     return sim->graph.ports[sim->graph.ports[port].peer].node;
