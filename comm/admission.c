@@ -46,25 +46,37 @@ static struct instance **open_slot(struct communicator *c, size_t number)
     return &c->open[number - c->first_open];
 }
 
-static bool requests_equal(const struct comm_request *a, const struct comm_request *b)
+bool comm_requests_equal(const struct comm_request *a, const struct comm_request *b)
 {
     return a->op == b->op && a->bytes == b->bytes && a->dims == b->dims && a->root == b->root &&
            a->inner == b->inner && a->uneven == b->uneven && a->urgent == b->urgent;
 }
 
-// Members that issue different collectives would wait forever for each other's messages.
-static _Noreturn void mismatch(const struct communicator *c, const struct instance *in,
-                               uint32_t member, const struct comm_request *request)
+static char *request_text(const struct comm_request *request)
 {
-    const struct comm_request *first = &in->request;
-    char *text = text_format(
-        "collective %u of communicator %u of job %u is %s of %llu bytes (\"%s\") for rank "
-        "%u, but %s of %llu bytes (\"%s\") for rank %u",
-        in->number, c->index, c->job->job, coll_op_name(first->op),
-        (unsigned long long)first->bytes, first->name, comm_rank(c, in->opener),
-        coll_op_name(request->op), (unsigned long long)request->bytes, request->name,
+    return request->name != NULL
+               ? text_format("%s of %llu bytes (\"%s\")", coll_op_name(request->op),
+                             (unsigned long long)request->bytes, request->name)
+               : text_format("%s of %llu bytes", coll_op_name(request->op),
+                             (unsigned long long)request->bytes);
+}
+
+// Members that issue different collectives would wait forever for each other's messages, so the run
+// ends.
+static void mismatch(const struct communicator *c, const struct instance *in, uint32_t member,
+                     const struct comm_request *request)
+{
+    if (*c->job->failure != NULL)
+        return;
+    char *first = request_text(&in->request), *other = request_text(request);
+    *c->job->failure = text_format(
+        "collective %u of communicator %u of job %u is %s for rank %u, but %s for rank %u: members "
+        "must issue the same collectives in the same order",
+        in->number, c->index, c->job->job, first, comm_rank(c, in->opener), other,
         comm_rank(c, member));
-    sim_assert_fail(text, __FILE__, __LINE__, c->job->engine->now_ps, comm_rank(c, member));
+    free(first);
+    free(other);
+    engine_stop(c->job->engine);
 }
 
 struct instance *admission_open(struct communicator *c, uint32_t number, uint32_t member,
@@ -72,9 +84,10 @@ struct instance *admission_open(struct communicator *c, uint32_t number, uint32_
 {
     struct instance **slot = open_slot(c, number);
     if (*slot != NULL) {
-        if (!requests_equal(&(*slot)->request, request))
-            mismatch(c, *slot, member, request);
-        return *slot;
+        if (comm_requests_equal(&(*slot)->request, request))
+            return *slot;
+        mismatch(c, *slot, member, request);
+        return NULL;
     }
     struct instance *in = *slot = instance_new(&c->planner, request, now);
     int64_t order = c->schedule.newest_first ? number : -(int64_t)number;

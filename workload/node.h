@@ -30,7 +30,8 @@ enum node_kind {
 
 #define NODE_NO_STREAM 255
 #define NODE_STREAMS_MAX 64
-#define NODE_COMPUTE_STREAM 0 // the stream whose idle time is exposed communication
+// Streams of a GPU as the generators and readers number them.
+enum { NODE_COMPUTE_STREAM, NODE_CPU_STREAM, NODE_COPY_STREAM, NODE_COMM_STREAM };
 
 struct node {
     uint64_t id;           // unique among the rank's nodes, any value
@@ -46,6 +47,7 @@ struct node {
     uint32_t tag;     // send, recv
     uint32_t group;   // collective: index into node_program.groups
     uint32_t root;    // collective with a root: member of the group
+    uint32_t dims;    // collective: bit set of the dimensions of the group's schedule
     enum coll_op op;  // collective
     bool urgent;      // collective: before all that are not urgent
     uint64_t bytes;   // send; collective: the largest per-rank buffer (collective/collective.h)
@@ -53,7 +55,8 @@ struct node {
     const char *name;                 // for records and messages; NULL = none
 };
 
-// The pointers in a node are valid until the next call with the same cursor.
+// The pointers in a node are valid until the next call with the same cursor; `uneven` as long as the
+// program.
 struct node_source_ops {
     // Begin to read the nodes of all ranks. Returns a cursor; `self` stays unchanged.
     void *(*open)(const void *self);
@@ -68,6 +71,7 @@ struct node_group {
     char *name;      // as in the program's file, or of the generator
     uint32_t *ranks; // [member] rank of the job, NULL = all in order
     struct coll_schedule schedule;
+    uint32_t inner; // as in struct coll_shape
 };
 
 struct node_program {
@@ -80,7 +84,9 @@ struct node_program {
     uint32_t n_uses;
     char **layers;
     uint32_t n_layers;
-    uint32_t window; // nodes of a rank that are read ahead of the oldest one that has not ended; 0 = auto
+    uint64_t bytes;    // of all messages; 0 = the run counts them before it begins
+    uint64_t window;   // nodes of a rank that are read ahead of those that have ended; 0 = auto
+    uint32_t idle_use; // waiting for messages of this use is a pipeline's bubble; n_uses = none
 };
 
 // Frees the source and all lists, not the struct.
