@@ -77,7 +77,7 @@ struct communicator {
     struct volume volumes[VOLUMES_KEPT];              // cached sizes of phases in closed form
     /* state of admission.c */
     struct coll_planner planner;
-    struct instance **open; // [number - first_open]
+    struct open_slot *open; // [number - first_open]
     size_t first_open, n_open, cap_open;
     struct dim_queue *queues; // [first_group of dim + group]
     ps_t *used_since;         // [queue] time since which it has not been empty

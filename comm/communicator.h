@@ -59,8 +59,10 @@ struct comm_request {
     uint32_t root, inner; // as in coll_shape
     // all_to_all over all ranks at once; NULL = all vectors have `bytes`
     const struct coll_uneven *uneven;
-    bool urgent;      // has priority over requests that are not urgent
-    uint32_t label;   // names the collective on critical paths; 0 = without a name
+    int32_t
+        priority;   // larger first among those that wait for a dimension; equal ones of a priority
+                    // other than 0 as they come, of 0 by the schedule
+    uint32_t label; // names the collective on critical paths; 0 = without a name
     const char *name; // for the record
 };
 
@@ -89,6 +91,11 @@ void comm_use_flush(struct communicator *c, ps_t now);
 // before this function returns. A request that differs from the first member's ends the run.
 bool comm_issue(struct communicator *c, uint32_t member, const struct comm_request *request,
                 uint32_t ticket, ps_t now);
+
+// The same for the communicator's collective `number`, counted from 0: members may issue collectives in
+// different orders, each once. A communicator's collectives are either all numbered or none is.
+bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,
+                         const struct comm_request *request, uint32_t ticket, ps_t now);
 
 // When, and by which member, the collective that calls `done` was issued last so far.
 ps_t comm_last_issue(const struct communicator *c, uint32_t *member);

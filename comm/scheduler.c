@@ -199,7 +199,13 @@ void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
 bool comm_issue(struct communicator *c, uint32_t member, const struct comm_request *request,
                 uint32_t ticket, ps_t now)
 {
-    struct instance *in = admission_open(c, c->issued[member]++, member, request, now);
+    return comm_issue_numbered(c, c->issued[member]++, member, request, ticket, now);
+}
+
+bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,
+                         const struct comm_request *request, uint32_t ticket, ps_t now)
+{
+    struct instance *in = admission_open(c, number, member, request, now);
     if (in == NULL)
         return true; // the run is over
     if (in->n_phases == 0) {

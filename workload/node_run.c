@@ -55,8 +55,7 @@ void *node_run_new(struct job_run *job)
     p->windows = memory_zeroed(job->n_ranks, sizeof *p->windows);
     p->job_ranks = memory_zeroed(job->workload->n_ranks, sizeof *p->job_ranks);
     for (uint32_t r = 0; r < job->n_ranks; r++) {
-        window_init(&p->windows[r], p->program->source, p->cursor, r, window_limit(p->program),
-                    &p->names);
+        window_init(&p->windows[r], p->cursor, p->program, r, window_limit(p->program), &p->names);
         p->job_ranks[job_rank(job->spec, r)] = r;
     }
     account_init(&p->account, p->program);
@@ -112,6 +111,8 @@ static struct step step_of(struct node_run *p, uint32_t slot, const struct node 
         break;
     case NODE_COLLECTIVE:
         step.kind = STEP_COLLECTIVE;
+        step.numbered = p->program->in_order;
+        step.number = node->number;
         p->request =
             (struct comm_request){.op = node->op,
                                   .bytes = node->bytes,
@@ -119,7 +120,7 @@ static struct step step_of(struct node_run *p, uint32_t slot, const struct node 
                                   .root = node->root,
                                   .inner = p->program->groups[node->group].inner,
                                   .uneven = node->uneven,
-                                  .urgent = node->urgent,
+                                  .priority = node->priority,
                                   .label = step.label,
                                   .name = node->name != NULL ? node->name : p->job->spec->name};
         break;

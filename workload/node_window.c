@@ -13,11 +13,17 @@ struct window_link {
     uint32_t slot, next;
 };
 
-void window_init(struct node_window *w, const struct node_source_ops *source, void *cursor,
-                 uint32_t rank, uint32_t limit, struct name_pool *names)
+void window_init(struct node_window *w, void *cursor, const struct node_program *p, uint32_t rank,
+                 uint32_t limit, struct name_pool *names)
 {
-    *w = (struct node_window){
-        .source = source, .cursor = cursor, .rank = rank, .limit = limit, .names = names};
+    *w = (struct node_window){.source = p->source,
+                              .cursor = cursor,
+                              .rank = rank,
+                              .limit = limit,
+                              .names = names,
+                              .in_order = p->in_order};
+    if (p->in_order)
+        w->collectives = memory_zeroed(p->n_groups, sizeof *w->collectives);
     for (unsigned s = 0; s < NODE_STREAMS_MAX; s++)
         w->freed_ps[s] = PS_NEVER;
 }
@@ -29,6 +35,7 @@ void window_free(struct node_window *w)
     free(w->nodes);
     free(w->buckets);
     free(w->links);
+    free(w->collectives);
     id_set_free(&w->ended);
 }
 
@@ -123,6 +130,8 @@ static void link_add(struct node_window *w, uint32_t before, uint32_t slot)
 static bool goes_first(const struct node_window *w, uint32_t a, uint32_t b)
 {
     const struct node *x = &window_at(w, a)->node, *y = &window_at(w, b)->node;
+    if (w->in_order && x->stream != NODE_NO_STREAM)
+        return window_at(w, a)->turn < window_at(w, b)->turn;
     return x->priority != y->priority ? x->priority > y->priority : x->id < y->id;
 }
 
@@ -182,6 +191,10 @@ static void take_in(struct node_window *w, const struct node *node)
     n->node.after = NULL;
     n->node.name = w->names->n < NAMES_KEPT ? name_keep(w->names, node->name) : NULL;
     n->left = left;
+    if (w->in_order && node->stream != NODE_NO_STREAM)
+        n->turn = w->turns[node->stream]++;
+    if (w->in_order && node->kind == NODE_COLLECTIVE)
+        n->node.number = w->collectives[node->group]++;
     n->state = WINDOW_WAITING;
     w->n_held++;
     if (node->stream != NODE_NO_STREAM && node->stream >= w->n_streams)
@@ -227,7 +240,10 @@ uint32_t window_start(struct node_window *w, ps_t now)
         struct ready_heap *h = &w->ready[streamless ? NODE_STREAMS_MAX : s];
         if (h->n == 0 || (!streamless && w->busy[s]))
             continue;
-        uint64_t id = window_at(w, h->slots[0])->node.id;
+        const struct window_node *head = window_at(w, h->slots[0]);
+        if (w->in_order && !streamless && head->turn != w->turn[s])
+            continue;
+        uint64_t id = head->node.id;
         if (best == NULL || id < first) {
             best = h;
             first = id;
@@ -242,6 +258,7 @@ uint32_t window_start(struct node_window *w, ps_t now)
     n->state = WINDOW_RUNNING;
     if (n->node.stream != NODE_NO_STREAM) {
         w->busy[n->node.stream] = true;
+        w->turn[n->node.stream]++;
         if (w->freed_ps[n->node.stream] == now && n->ready_ps < now)
             n->cause = w->freed_by[n->node.stream];
     }

@@ -26,6 +26,7 @@ struct window_node {
     uint32_t next;    // in its hash chain, or the next free one
     uint8_t state;    // enum window_state
     ps_t ready_ps, start_ps;
+    uint64_t turn;  // in order: number of its stream's nodes before it
     uint64_t cause; // id of the node whose end let it start; itself = it could start at once
 };
 
@@ -39,6 +40,7 @@ struct node_window {
     const struct node_source_ops *source;
     void *cursor;
     uint32_t rank, limit;
+    bool in_order;           // see node_program
     struct name_pool *names; // names of the nodes
     /* state */
     struct window_node *nodes; // [slot - 1]
@@ -50,6 +52,8 @@ struct node_window {
     struct ready_heap ready[NODE_STREAMS_MAX + 1]; // [stream]; the last is of nodes without one
     uint32_t n_streams;                            // 1 + the highest stream that had a node
     bool busy[NODE_STREAMS_MAX];
+    uint64_t turns[NODE_STREAMS_MAX], turn[NODE_STREAMS_MAX]; // in order: nodes read; started
+    uint32_t *collectives;                                    // [group] in order: number read
     uint64_t freed_by[NODE_STREAMS_MAX]; // id of the last node that ended on the stream
     ps_t freed_ps[NODE_STREAMS_MAX];     // PS_NEVER = none has
     uint32_t n_held, n_running;          // read and not ended; started and not ended
@@ -77,6 +81,6 @@ void window_end(struct node_window *w, uint32_t slot, ps_t now);
 // A node that has not ended and that the node in `slot` is after; NULL = none.
 const struct node *window_awaited(const struct node_window *w, uint32_t slot);
 
-void window_init(struct node_window *w, const struct node_source_ops *source, void *cursor,
-                 uint32_t rank, uint32_t limit, struct name_pool *names);
+void window_init(struct node_window *w, void *cursor, const struct node_program *p, uint32_t rank,
+                 uint32_t limit, struct name_pool *names);
 void window_free(struct node_window *w);

@@ -42,7 +42,9 @@ struct step {
     uint64_t bytes;                     // send
     uint32_t group;                     // collective: number from job_group_new()
     const struct comm_request *request; // copied when the step starts (comm_issue)
-    const char *name;                   // send: for captures; must stay valid during the run
+    bool numbered;                      // collective: it is `number` of the group, not the next one
+    uint32_t number;
+    const char *name; // send: for captures; must stay valid during the run
 };
 
 enum program_state {

@@ -256,7 +256,10 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
         break;
     }
     const struct job_group *group = job->groups[step->group];
-    return !comm_issue(group->comm, member_of(group, r->rank), step->request, step->id, now);
+    uint32_t member = member_of(group, r->rank);
+    return !(step->numbered ? comm_issue_numbered(group->comm, step->number, member, step->request,
+                                                  step->id, now)
+                            : comm_issue(group->comm, member, step->request, step->id, now));
 }
 
 // Start steps as long as the program has any. A step that ends while it starts continues this loop
