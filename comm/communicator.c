@@ -145,6 +145,13 @@ void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_us
     c->use = use;
 }
 
+const struct comm_ending *comm_ending(const struct communicator *c) { return &c->ending; }
+
+bool comm_offloaded(const struct communicator *c, enum coll_op op)
+{
+    return c->schedule.choice[op][0].algorithm->offloaded;
+}
+
 void comm_use_flush(struct communicator *c, ps_t now) { admission_use_flush(c, now); }
 
 uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request)
