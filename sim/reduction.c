@@ -301,7 +301,7 @@ static void leave(struct aggregator *a, struct reservation *v) { a->phases -= v-
 
 static uint64_t buffer_of(const struct sim *sim, uint32_t endpoint)
 {
-    return sim->spec->dims[sim->graph.nodes[endpoint].dim].sw.reduction.buffer_bytes;
+    return sim->spec->dims[sim->graph.nodes[endpoint].dim].sw.reduction.slots_bytes;
 }
 
 // The first aggregator of a reservation whose buffer is too small for all its groups, or GRAPH_NONE.
@@ -339,7 +339,7 @@ static const struct coll_reduction *reduce_in_closed_form(struct sim *sim, uint3
                                                           const struct comm_reduce_request *request)
 {
     const struct reduction_spec *spec = &sim->spec->dims[dim].sw.reduction;
-    uint64_t slot = coll_slot_bytes(request->segment_bytes), share = spec->buffer_bytes;
+    uint64_t slot = coll_slot_bytes(request->segment_bytes), share = spec->slots_bytes;
     share /= request->phases;
     if (share < slot)
         return refuse(sim->reductions, request->job,

@@ -72,9 +72,9 @@ struct class_spec {
 // Aggregators, which add inside the switch what ranks send (collective/in_network.c).
 struct reduction_spec {
     bool enabled;
-    uint64_t buffer_bytes; // for segments that are being reduced
-    uint64_t rate_bps;     // of the link between switch and aggregator; PARAM_AUTO = all ports' sum
-    ps_t latency_ps;       // of this link, in each direction
+    uint64_t slots_bytes; // buffer for segments that are being reduced
+    uint64_t rate_bps;    // of the link between switch and aggregator; PARAM_AUTO = all ports' sum
+    ps_t latency_ps;      // of this link, in each direction
 };
 
 struct switch_spec {

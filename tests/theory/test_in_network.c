@@ -141,7 +141,7 @@ static void test_window(void **state)
     fixture_free(&f);
     for (uint64_t window = 1; window <= 4; window *= 2) {
         build_clos(&f, (uint64_t)n, "in_network");
-        f.spec.dims[0].sw.reduction.buffer_bytes = window * 2 * SEGMENT;
+        f.spec.dims[0].sw.reduction.slots_bytes = window * 2 * SEGMENT;
         fixture_run(&f);
         double model = 512. / (double)window * loop, took = seconds(&f);
         print_message("window %u: %8.3f us, model %8.3f us, %+.2f %%\n", (unsigned)window,
@@ -213,7 +213,7 @@ static void test_closed_form(void **state)
             t->overhead = OVERHEAD_CUSTOM;
             t->overhead_data = t->overhead_ack = 1;
             roce_spec_of(t)->mtu_bytes = 512;
-            f.spec.dims[0].sw.reduction.buffer_bytes = window * 2 * SEGMENT;
+            f.spec.dims[0].sw.reduction.slots_bytes = window * 2 * SEGMENT;
             fixture_run(&f);
             took[i] = seconds(&f);
             fixture_free(&f);
@@ -262,7 +262,7 @@ static void test_fallback(void **state)
         struct err err = {0};
         build_clos(&f, 10000, "in_network");
         f.spec.dims[0].sw.reduction.enabled = cases[i].enabled;
-        f.spec.dims[0].sw.reduction.buffer_bytes = cases[i].buffer_bytes;
+        f.spec.dims[0].sw.reduction.slots_bytes = cases[i].buffer_bytes;
         f.sim = sim_new(&f.spec, &err);
         assert_non_null(f.sim);
         assert_int_equal(err.n_items, 1);
