@@ -19,6 +19,7 @@ enum rng_use {
     RNG_POISSON,
     RNG_COMPUTE,
     RNG_BOOTSTRAP,
+    RNG_EXPERTS,
     RNG_SUPPORT
 };
 
