@@ -38,6 +38,7 @@ struct coll_schedule {
     uint64_t chunks;             // parts of a collective
     uint64_t active_chunks;      // phases that run at once in a dimension, 0 = no limit
     int phases, order, queueing; // enums above
+    bool stepwise;               // ranks step through messages also where a phase has a closed form
     bool newest_first;           // newer collectives have priority
     // [first group of dim + group] the aggregators of each group, or NULL; the pointer NULL = none
     const struct coll_reduction *const *reductions;
