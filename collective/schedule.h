@@ -42,6 +42,7 @@ struct coll_schedule {
     bool newest_first;           // newer collectives have priority
     // [first group of dim + group] the aggregators of each group, or NULL; the pointer NULL = none
     const struct coll_reduction *const *reductions;
+    double wire_factor;          // bytes on the wire per byte of a vector; 0 = 1
     ps_t endpoint_ps;            // delay of a rank before each message and after its last one
     uint64_t reduce_bps;         // rate at which a rank adds received data, 0 = infinitely fast
 };
