@@ -91,8 +91,11 @@ static const char import_text[] =
 static const char workload_text[] =
     "Makes the text of a training workload. gemm takes a table of matrix products, one row a "
     "layer; "
-    "--set changes what collwire list workload gemm shows.\n\n"
-    "  collwire workload gemm layers.csv --parallel hybrid --set group=8 -o job.txt";
+    "--set changes what collwire list workload gemm shows. llm takes a scenario with a job of kind "
+    "llm and "
+    "writes its nodes as JSON lines, which a job of kind program reads.\n\n"
+    "  collwire workload gemm layers.csv --parallel hybrid --set group=8 -o job.txt\n"
+    "  collwire workload llm scenario.json -o nodes.jsonl";
 
 static const char replay_text[] =
     "Makes a list of flows from a capture of real RoCEv2 or TCP traffic, for a workload of kind "
@@ -147,7 +150,8 @@ const struct command commands[] = {
      "astra NETWORK.json SYSTEM.txt WORKLOAD.txt", import_text, command_import, COMPLETE_FILES,
      false},
     {"workload", "a training workload from the shapes of a model",
-     "gemm LAYERS.csv --parallel KIND", workload_text, command_workload, COMPLETE_FILES, false},
+     "gemm LAYERS.csv --parallel KIND | llm SCENARIO", workload_text, command_workload,
+     COMPLETE_FILES, false},
     {"replay", "flows from a capture of RoCE or TCP traffic", "CAPTURE", replay_text,
      command_replay, COMPLETE_FILES, false},
     {"extcap", "scenarios as interfaces of Wireshark", "install|uninstall", extcap_text,
