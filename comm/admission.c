@@ -8,7 +8,13 @@
 #include "engine/memory.h"
 #include "engine/text.h"
 
-#define URGENT (INT64_C(1) << 40) // larger than any number of a collective
+#define PRIORITY (INT64_C(1) << 40) // larger than any number of a collective
+
+// A collective that may be open: members may issue them in another order than that of their numbers.
+struct open_slot {
+    struct instance *instance; // NULL = not yet issued, or ended
+    bool ended;
+};
 
 void admission_init(struct communicator *c)
 {
@@ -25,7 +31,7 @@ void admission_init(struct communicator *c)
 void admission_free(struct communicator *c)
 {
     for (size_t i = 0; i < c->n_open; i++)
-        instance_free(c->open[i]);
+        instance_free(c->open[i].instance);
     for (uint32_t q = 0; q <= c->first_group[c->schedule.n_dims]; q++)
         dim_queue_free(&c->queues[q]);
     free(c->open);
@@ -36,51 +42,65 @@ void admission_free(struct communicator *c)
 /* ---- collectives ---- */
 
 // The slot of collective `number`, which has not ended, in the list of open collectives.
-static struct instance **open_slot(struct communicator *c, size_t number)
+static struct open_slot *open_slot(struct communicator *c, size_t number)
 {
     while (number >= c->first_open + c->n_open) {
         if (c->n_open == c->cap_open)
-            c->open = memory_grow(c->open, &c->cap_open, sizeof(struct instance *));
-        c->open[c->n_open++] = NULL;
+            c->open = memory_grow(c->open, &c->cap_open, sizeof *c->open);
+        c->open[c->n_open++] = (struct open_slot){NULL, false};
     }
     return &c->open[number - c->first_open];
 }
 
-static bool requests_equal(const struct comm_request *a, const struct comm_request *b)
+bool comm_requests_equal(const struct comm_request *a, const struct comm_request *b)
 {
     return a->op == b->op && a->bytes == b->bytes && a->dims == b->dims && a->root == b->root &&
-           a->inner == b->inner && a->uneven == b->uneven && a->urgent == b->urgent;
+           a->inner == b->inner && a->uneven == b->uneven && a->priority == b->priority;
 }
 
-// Members that issue different collectives would wait forever for each other's messages.
-static _Noreturn void mismatch(const struct communicator *c, const struct instance *in,
-                               uint32_t member, const struct comm_request *request)
+static char *request_text(const struct comm_request *request)
 {
-    const struct comm_request *first = &in->request;
-    char *text = text_format(
-        "collective %u of communicator %u of job %u is %s of %llu bytes (\"%s\") for rank "
-        "%u, but %s of %llu bytes (\"%s\") for rank %u",
-        in->number, c->index, c->job->job, coll_op_name(first->op),
-        (unsigned long long)first->bytes, first->name, comm_rank(c, in->opener),
-        coll_op_name(request->op), (unsigned long long)request->bytes, request->name,
+    return request->name != NULL
+               ? text_format("%s of %llu bytes (\"%s\")", coll_op_name(request->op),
+                             (unsigned long long)request->bytes, request->name)
+               : text_format("%s of %llu bytes", coll_op_name(request->op),
+                             (unsigned long long)request->bytes);
+}
+
+// Members that issue different collectives would wait forever for each other's messages, so the run
+// ends.
+static void mismatch(const struct communicator *c, const struct instance *in, uint32_t member,
+                     const struct comm_request *request)
+{
+    if (*c->job->failure != NULL)
+        return;
+    char *first = request_text(&in->request), *other = request_text(request);
+    *c->job->failure = text_format(
+        "collective %u of communicator %u of job %u is %s for rank %u, but %s for rank %u: members "
+        "must issue the same collectives in the same order",
+        in->number, c->index, c->job->job, first, comm_rank(c, in->opener), other,
         comm_rank(c, member));
-    sim_assert_fail(text, __FILE__, __LINE__, c->job->engine->now_ps, comm_rank(c, member));
+    free(first);
+    free(other);
+    engine_stop(c->job->engine);
 }
 
 struct instance *admission_open(struct communicator *c, uint32_t number, uint32_t member,
                                 const struct comm_request *request, ps_t now)
 {
-    struct instance **slot = open_slot(c, number);
-    if (*slot != NULL) {
-        if (!requests_equal(&(*slot)->request, request))
-            mismatch(c, *slot, member, request);
-        return *slot;
+    struct open_slot *slot = open_slot(c, number);
+    struct instance *in = slot->instance;
+    if (in != NULL && comm_requests_equal(&in->request, request))
+        return in;
+    if (in != NULL) {
+        mismatch(c, in, member, request);
+        return NULL;
     }
-    struct instance *in = *slot = instance_new(&c->planner, request, now);
+    in = slot->instance = instance_new(&c->planner, request, now);
     int64_t order = c->schedule.newest_first ? number : -(int64_t)number;
     in->number = number;
     in->opener = member;
-    in->priority = request->urgent ? URGENT : order;
+    in->priority = request->priority != 0 ? request->priority * PRIORITY : order;
     if (in->n_phases > 0)
         recorder_open(c, in, request);
     return in;
@@ -90,10 +110,10 @@ void admission_close(struct communicator *c, struct instance *in)
 {
     if (in->ranks_left > 0 || in->runs_open > 0)
         return;
-    c->open[in->number - c->first_open] = NULL;
+    c->open[in->number - c->first_open] = (struct open_slot){NULL, true};
     instance_free(in);
     size_t gone = 0;
-    while (gone < c->n_open && c->open[gone] == NULL)
+    while (gone < c->n_open && c->open[gone].ended)
         gone++;
     if (gone < c->n_open && gone < c->cap_open / 2)
         return; // moving the rest of the list is not worthwhile yet

@@ -21,7 +21,8 @@
 void admission_init(struct communicator *c);
 void admission_free(struct communicator *c);
 
-// Create and plan collective `number`, which `member` is the first to issue.
+// Create and plan collective `number` if `member` is the first to issue it. Returns NULL, and ends the
+// run, if another member has issued a different one.
 struct instance *admission_open(struct communicator *c, uint32_t number, uint32_t member,
                                 const struct comm_request *request, ps_t now);
 

@@ -70,12 +70,14 @@ struct communicator {
     struct timeline *timeline; // NULL = not recorded
     struct dim_use *use;
     /* state */
-    uint32_t *issued;                                 // [member] number of collectives issued
+    uint32_t *issued;   // [member] number of collectives issued
+    ps_t last_issue_ps; // see comm_last_issue()
+    uint32_t last_member;
     struct phase_run *runs, *free[COLL_MAX_DIMS + 1]; // all runs; [dim] runs that are free
     struct volume volumes[VOLUMES_KEPT];              // cached sizes of phases in closed form
     /* state of admission.c */
     struct coll_planner planner;
-    struct instance **open; // [number - first_open]
+    struct open_slot *open; // [number - first_open]
     size_t first_open, n_open, cap_open;
     struct dim_queue *queues; // [first_group of dim + group]
     ps_t *used_since;         // [queue] time since which it has not been empty

@@ -57,6 +57,12 @@ void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_us
     c->use = use;
 }
 
+ps_t comm_last_issue(const struct communicator *c, uint32_t *member)
+{
+    *member = c->last_member;
+    return c->last_issue_ps;
+}
+
 void comm_use_flush(struct communicator *c, ps_t now) { admission_use_flush(c, now); }
 
 uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request)

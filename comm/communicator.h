@@ -38,7 +38,11 @@ struct comm_job {
     uint32_t channels;  // chunk c uses the queue pairs of channel c mod channels; 0 means 1
     uint64_t token;     // upper bits of all tokens
     uint64_t *messages; // counter of posted messages
+    char **failure;     // set, and the engine stopped, when members issue different collectives
     uint32_t *delays;   // counter of armed timers that will post messages
+    // Called with the bytes that a rank of the network sends for a collective; NULL = not needed.
+    void (*sent)(void *ctx, uint32_t rank, uint32_t label, uint64_t bytes);
+    void *sent_ctx;
     /* state */
     struct walk **walks; // by token
     size_t n_walks, cap_walks;
@@ -55,10 +59,15 @@ struct comm_request {
     uint32_t root, inner; // as in coll_shape
     // all_to_all over all ranks at once; NULL = all vectors have `bytes`
     const struct coll_uneven *uneven;
-    bool urgent;      // has priority over requests that are not urgent
-    uint32_t label;   // names the collective on critical paths; 0 = without a name
+    int32_t
+        priority;   // larger first among those that wait for a dimension; equal ones of a priority
+                    // other than 0 as they come, of 0 by the schedule
+    uint32_t label; // names the collective on critical paths; 0 = without a name
     const char *name; // for the record
 };
+
+// True if members may issue these requests as the same collective; names may differ.
+bool comm_requests_equal(const struct comm_request *a, const struct comm_request *b);
 
 // Callback: `member` has ended its part of the collective that it issued with `ticket`. `ctx` as in
 // comm_new().
@@ -76,11 +85,20 @@ void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_us
 // Add phases that have begun and not ended to the use of the dimensions.
 void comm_use_flush(struct communicator *c, ps_t now);
 
-// Member `member` issues its next collective; `request` must stay valid as long as the recorder.
+// Member `member` issues its next collective. The request is copied, except for the sizes of uneven
+// vectors, which must outlive the recorder.
 // Returns false if no member has anything to do; `done` is then not called. `done` may be called
-// before this function returns. A request that differs from the first member's ends the program.
+// before this function returns. A request that differs from the first member's ends the run.
 bool comm_issue(struct communicator *c, uint32_t member, const struct comm_request *request,
                 uint32_t ticket, ps_t now);
+
+// The same for the communicator's collective `number`, counted from 0: members may issue collectives in
+// different orders, each once. A communicator's collectives are either all numbered or none is.
+bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,
+                         const struct comm_request *request, uint32_t ticket, ps_t now);
+
+// When, and by which member, the collective that calls `done` was issued last so far.
+ps_t comm_last_issue(const struct communicator *c, uint32_t *member);
 
 // A message of one of this job's communicators has arrived; `token` as posted.
 void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t now);

@@ -32,6 +32,8 @@ struct instance {
     uint32_t *chunks_left;   // [rank]
     uint32_t *tickets;       // [rank] as issued
     uint32_t ranks_left, runs_open;
+    ps_t last_issue_ps; // by last_member
+    uint32_t last_member;
     struct busy *busy; // [first_group of dim + group]
 };
 

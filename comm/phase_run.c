@@ -162,6 +162,10 @@ static void count(struct walk *walk, const struct coll_send *send, ps_t now)
     record->messages++;
     record->network_ps -= now - run->instance->start_ps;
     record_of(run)->dims[run->dim].bytes += send->bytes;
+    const struct comm_job *job = run->comm->job;
+    if (job->sent != NULL)
+        job->sent(job->sent_ctx, comm_rank(run->comm, run_member(run, walk->member)),
+                  run->instance->request.label, send->bytes);
 }
 
 static void post(struct walk *walk, const struct coll_send *send, ps_t now)

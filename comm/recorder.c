@@ -57,6 +57,7 @@ void recorder_free(struct recorder *recorder)
     for (size_t i = 0; i < recorder->n; i++)
         record_free(&recorder->records[i]);
     free(recorder->records);
+    names_free(&recorder->names);
     *recorder = (struct recorder){0};
 }
 
@@ -94,12 +95,13 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
                                     .comm = c->index,
                                     .number = in->number,
                                     .opener = comm_rank(c, in->opener),
-                                    .request = request,
+                                    .request = *request,
                                     .schedule = &c->schedule,
                                     .ranks = c->ranks,
                                     .start_ps = in->start_ps,
                                     .end_ps = PS_NEVER,
                                     .n_dims = c->schedule.n_dims + 1};
+    r->request.name = in->request.name = name_keep(&recorder->names, request->name);
     r->dims = memory_zeroed(r->n_dims, sizeof *r->dims);
     for (size_t i = 0; i < (size_t)in->n_chunks * in->n_phases; i++) {
         const struct coll_phase *phase = &in->phases[i];

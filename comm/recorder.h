@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "comm/communicator.h"
+#include "engine/names.h"
 #include "net/critical_path.h"
 
 // All phases of one operation along one dimension, over all chunks.
@@ -36,8 +37,8 @@ struct critical_record {
 struct collective_record {
     // numbers among the job's communicators and the communicator's collectives
     uint32_t job, comm, number;
-    uint32_t opener; // rank of the network that issued the collective first
-    const struct comm_request *request;
+    uint32_t opener;             // rank of the network that issued the collective first
+    struct comm_request request; // its name belongs to the recorder
     const struct coll_schedule *schedule;
     const uint32_t *ranks; // [member] rank of the network; NULL = the same number
     // start of the first rank; last byte of the last rank (PS_NEVER = not finished)
@@ -66,6 +67,7 @@ void record_free(struct collective_record *r);
 struct recorder {
     struct collective_record *records;
     size_t n, cap;
+    struct name_pool names;
 };
 void recorder_free(struct recorder *recorder);
 
@@ -102,7 +104,7 @@ double dim_use_ps(const struct dim_use *u, size_t step, uint32_t dim);
 
 /* ---- timeline: what the first ranks of a job did when ---- */
 
-enum slice_kind { SLICE_COMPUTE, SLICE_WAIT, SLICE_PHASE };
+enum slice_kind { SLICE_COMPUTE, SLICE_WAIT, SLICE_PHASE, SLICE_COMMUNICATION };
 
 struct timeline_slice {
     ps_t begin_ps, end_ps;

@@ -65,6 +65,14 @@ static bool closed_form_ps(const struct phase_run *run, ps_t *duration_ps)
     return known;
 }
 
+static void note_sent(const struct phase_run *run)
+{
+    const struct comm_job *job = run->comm->job;
+    for (uint32_t m = 0; job->sent != NULL && m < run->n_members; m++)
+        job->sent(job->sent_ctx, comm_rank(run->comm, run_member(run, m)),
+                  run->instance->request.label, coll_bytes_sent(run->algorithm, &run->shape, m));
+}
+
 // If the network is in closed form, arm a timer for the end of the phase. Returns false if the
 // phase must run as messages.
 static bool closed_form(struct phase_run *run, ps_t now)
@@ -86,6 +94,7 @@ static bool closed_form(struct phase_run *run, ps_t now)
                                &run->shape, c->volumes);
     record->bytes += bytes;
     record_of(run)->dims[run->dim].bytes += bytes;
+    note_sent(run);
     return true;
 }
 
@@ -151,6 +160,8 @@ static void rank_done(struct communicator *c, struct instance *in, uint32_t rank
         recorder_path(record, path_at(book, path));
     }
     uint32_t before = path_enter(book, path_join(book, path));
+    c->last_issue_ps = in->last_issue_ps;
+    c->last_member = in->last_member;
     c->done(c->ctx, rank, ticket, now);
     path_leave(book, before);
 }
@@ -188,7 +199,15 @@ void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
 bool comm_issue(struct communicator *c, uint32_t member, const struct comm_request *request,
                 uint32_t ticket, ps_t now)
 {
-    struct instance *in = admission_open(c, c->issued[member]++, member, request, now);
+    return comm_issue_numbered(c, c->issued[member]++, member, request, ticket, now);
+}
+
+bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,
+                         const struct comm_request *request, uint32_t ticket, ps_t now)
+{
+    struct instance *in = admission_open(c, number, member, request, now);
+    if (in == NULL)
+        return true; // the run is over
     if (in->n_phases == 0) {
         in->ranks_left--;
         admission_close(c, in);
@@ -199,6 +218,8 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
                               (uint32_t)in->record + 1, in->request.label, now);
     uint32_t before = path_enter(book, path);
     in->tickets[member] = ticket;
+    in->last_issue_ps = now;
+    in->last_member = member;
     in->runs_open++; // keeps the collective alive while chunks begin
     for (uint32_t chunk = 0; chunk < in->n_chunks; chunk++)
         enter(c, in, chunk, member, now);

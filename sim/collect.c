@@ -251,6 +251,8 @@ static void collect_status(const struct sim *sim, struct result *r)
         r->reason = text_format("limit of %llu events reached", (unsigned long long)limits->events);
     else if (sim->end == LOOP_MEMORY_LIMIT)
         r->reason = text_format("out of memory: see limits.memory");
+    else if (sim->workload.failure)
+        r->reason = text_format("%s", sim->workload.failure);
     else if (sim->capture_failure)
         r->reason = text_format("%s", sim->capture_failure);
     else if (r->n_deadlock > 0)

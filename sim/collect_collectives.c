@@ -5,11 +5,18 @@
 
 #include "collective/grid.h"
 #include "engine/memory.h"
+#include "engine/rng.h"
 #include "sim/sim_internal.h"
 
 static ps_t known(ps_t ps) { return ps == PS_NEVER ? -1 : ps; }
 
-#define IDEALS_KEPT 1024
+#define IDEALS_KEPT 16384 // a power of two
+
+struct ideal { // a request of a communicator, and its ideal time
+    const struct coll_schedule *schedule;
+    struct comm_request request;
+    ps_t ps;
+};
 
 // "ring", or one name per dimension: "ring+halving_doubling".
 static char *algorithm_text(const struct coll_schedule *s, const struct comm_request *request)
@@ -70,30 +77,44 @@ static void collect_rates(struct collective_result *c, enum coll_op op)
         c->efficiency = (double)c->ideal_ps / (double)(c->end_ps - c->start_ps);
 }
 
-// Equal requests of one communicator have the same ideal time. A collective that has not ended has
-// no efficiency, so its ideal time is not computed, and an interrupted run ends sooner.
-static ps_t ideal_of(const struct sim *sim, const struct result *r, size_t i)
+static struct ideal *ideal_slot(struct ideal *kept, const struct collective_record *record)
 {
-    const struct collective_record *records = sim->workload.recorder.records, *record = &records[i];
+    const struct comm_request *request = &record->request;
+    uint64_t hash =
+        hash_mix((uint64_t)(uintptr_t)record->schedule ^ hash_mix(request->bytes) ^
+                 (uint64_t)request->op << 60 ^ (uint64_t)request->root << 32 ^ request->dims);
+    return &kept[hash & (IDEALS_KEPT - 1)];
+}
+
+// Equal requests of one communicator have the same ideal time, which is kept as long as its slot
+// holds no other. A collective that has not ended has no efficiency, so its ideal time is not
+// computed, and an interrupted run ends sooner.
+static ps_t ideal_of(const struct sim *sim, struct ideal *kept, size_t i)
+{
+    const struct collective_record *record = &sim->workload.recorder.records[i];
     if (record->end_ps == PS_NEVER || record->end_ps < 0)
         return -1;
-    for (size_t before = i; before-- > 0 && i - before <= IDEALS_KEPT;)
-        if (records[before].request == record->request &&
-            records[before].schedule == record->schedule && r->collectives[before].ideal_ps >= 0)
-            return r->collectives[before].ideal_ps;
-    return sim_ideal_collective_ps(sim, record->ranks, record->schedule, record->request,
-                                   sim->spec->jobs[record->job].transport);
+    struct ideal *slot = ideal_slot(kept, record);
+    if (slot->schedule != record->schedule ||
+        !comm_requests_equal(&slot->request, &record->request))
+        *slot = (struct ideal){
+            .schedule = record->schedule,
+            .request = record->request,
+            .ps = sim_ideal_collective_ps(sim, record->ranks, record->schedule, &record->request,
+                                          sim->spec->jobs[record->job].transport)};
+    return slot->ps;
 }
 
 void sim_collect_collectives(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
+    struct ideal *ideals = memory_zeroed(IDEALS_KEPT, sizeof *ideals);
     recorder_sort(&w->recorder);
     r->n_collectives = w->recorder.n;
     r->collectives = memory_zeroed(w->recorder.n, sizeof *r->collectives);
     for (size_t i = 0; i < w->recorder.n; i++) {
         const struct collective_record *record = &w->recorder.records[i];
-        const struct comm_request *request = record->request;
+        const struct comm_request *request = &record->request;
         struct collective_result *c = &r->collectives[i];
         *c = (struct collective_result){.job = record->job,
                                         .name = request->name,
@@ -103,10 +124,11 @@ void sim_collect_collectives(const struct sim *sim, struct result *r)
                                         .bytes = request->bytes,
                                         .start_ps = record->start_ps,
                                         .end_ps = known(record->end_ps),
-                                        .ideal_ps = ideal_of(sim, r, i)};
+                                        .ideal_ps = ideal_of(sim, ideals, i)};
         collect_phases(record, c);
         collect_dims(record, c);
         collect_rates(c, request->op);
         sim_collect_critical(sim, record, c);
     }
+    free(ideals);
 }

@@ -35,7 +35,7 @@ static uint32_t sum_records(const struct sim *sim, const struct training_job *t,
         const struct collective_record *record = &w->recorder.records[i];
         if (record->job != t->job->index || record->end_ps == PS_NEVER)
             continue;
-        uint32_t slot = (uint32_t)(record->request - t->requests);
+        uint32_t slot = record->request.label - 1;
         struct slot_sum *sum = &sums[slot];
         if (sum->collectives++ == 0)
             order[n++] = slot;

@@ -86,7 +86,7 @@ void sim_waiting_collectives(const struct sim *sim, struct result *r)
             continue;
         said++;
         result_wait(r,
-                    text_format("collective %s: %u of %u ranks are done%s%s", record->request->name,
+                    text_format("collective %s: %u of %u ranks are done%s%s", record->request.name,
                                 record->ranks_done, r->collectives[i].ranks,
                                 phase ? "; a phase that has begun awaits messages: " : "",
                                 phase ? coll_op_name((enum coll_op)phase->op) : ""));

@@ -23,6 +23,7 @@ struct channel {
 struct matched_message {
     uint32_t channel, step; // step: of the send
     uint64_t number;        // number of the send in its channel
+    ps_t posted_ps;
     uint32_t next_free;
 };
 
@@ -107,7 +108,8 @@ static void channel_slide(struct channel *c)
 
 /* ---- messages ---- */
 
-uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step)
+uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step,
+                       ps_t now)
 {
     uint32_t channel = channel_of(m, src, dst, tag), at = m->free_message;
     if (at > 0) {
@@ -117,8 +119,10 @@ uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t 
             m->messages = memory_grow(m->messages, &m->cap_messages, sizeof *m->messages);
         at = (uint32_t)++m->n_messages;
     }
-    m->messages[at - 1] = (struct matched_message){
-        .channel = channel, .step = step, .number = m->channels[channel].n_sends++};
+    m->messages[at - 1] = (struct matched_message){.channel = channel,
+                                                   .step = step,
+                                                   .posted_ps = now,
+                                                   .number = m->channels[channel].n_sends++};
     return at - 1;
 }
 
@@ -146,6 +150,12 @@ bool matching_delivered(struct matching *m, uint32_t message, uint32_t *rank, ui
     if (over)
         channel_slide(c);
     return over;
+}
+
+ps_t matching_posted_ps(const struct matching *m, uint32_t message, uint32_t *src)
+{
+    *src = m->channels[m->messages[message].channel].src;
+    return m->messages[message].posted_ps;
 }
 
 void matching_sent(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step)

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/units.h"
+
 struct matching {
     struct channel *channels; // one for each source, destination and tag, in the order of first use
     size_t n_channels, cap_channels;
@@ -21,13 +23,17 @@ struct matching {
 void matching_free(struct matching *m);
 
 // A message is posted. Returns its number, which matching_delivered() and matching_sent() take.
-uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step);
+uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step,
+                       ps_t now);
 
 // A receive is posted. Returns true if its message has arrived already, so the receive has ended.
 bool matching_receive(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step);
 
 // The message has arrived. Returns true if `*rank` had posted the receive as its step `*step`.
 bool matching_delivered(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step);
+
+// The source of a message that has not ended, and the time of its post.
+ps_t matching_posted_ps(const struct matching *m, uint32_t message, uint32_t *src);
 
 // The sender's step `*step` of `*rank` has ended; the message's number may be used again.
 void matching_sent(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step);

@@ -7,8 +7,11 @@
 //
 // A node is ready when all nodes that it is after have ended. A ready node starts when its stream is
 // free: a stream is a queue of a GPU that runs one node at a time (computation, one for each kind of
-// communication); the ready node of the highest priority goes first, among equal ones the smallest
-// id. A node without a stream starts as soon as it is ready.
+// communication). Which node is next depends on the program: in order, streams run their nodes in the
+// order of the source, as CUDA streams do, and the k-th collective of a group in the source is the same
+// for all its members. Otherwise the ready node of the highest priority goes first, among equal ones
+// the smallest id, and members match collectives in the order in which they issue them (ASTRA-sim). A
+// node without a stream starts as soon as it is ready.
 //
 // Sources: streams as in CUDA and NCCL; nodes as in Chakra's execution traces (Sridharan et al.,
 // 2023) and in GOAL (Hoefler et al., 2009).
@@ -30,7 +33,8 @@ enum node_kind {
 
 #define NODE_NO_STREAM 255
 #define NODE_STREAMS_MAX 64
-#define NODE_COMPUTE_STREAM 0 // the stream whose idle time is exposed communication
+// Streams of a GPU as the generators and readers number them.
+enum { NODE_COMPUTE_STREAM, NODE_CPU_STREAM, NODE_COPY_STREAM, NODE_COMM_STREAM };
 
 struct node {
     uint64_t id;           // unique among the rank's nodes, any value
@@ -39,21 +43,23 @@ struct node {
     uint8_t kind;     // enum node_kind
     uint8_t stream;   // below NODE_STREAMS_MAX, or NODE_NO_STREAM
     uint16_t use;     // what communication is for: index into node_program.uses
-    int32_t priority; // larger first
+    int32_t priority; // larger first; of a collective also among those of its group
     uint32_t layer;   // index into node_program.layers + 1; 0 = none
     ps_t takes_ps;    // compute, wait
     uint32_t peer;    // send, recv: the other rank of the job
     uint32_t tag;     // send, recv
     uint32_t group;   // collective: index into node_program.groups
     uint32_t root;    // collective with a root: member of the group
+    uint32_t dims;    // collective: bit set of the dimensions of the group's schedule
     enum coll_op op;  // collective
-    bool urgent;      // collective: before all that are not urgent
+    uint32_t number;  // collective: set by the run, see node_program.in_order
     uint64_t bytes;   // send; collective: the largest per-rank buffer (collective/collective.h)
     const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL
     const char *name;                 // for records and messages; NULL = none
 };
 
-// The pointers in a node are valid until the next call with the same cursor.
+// The pointers in a node are valid until the next call with the same cursor; `uneven` as long as the
+// program.
 struct node_source_ops {
     // Begin to read the nodes of all ranks. Returns a cursor; `self` stays unchanged.
     void *(*open)(const void *self);
@@ -68,6 +74,7 @@ struct node_group {
     char *name;      // as in the program's file, or of the generator
     uint32_t *ranks; // [member] rank of the job, NULL = all in order
     struct coll_schedule schedule;
+    uint32_t inner; // as in struct coll_shape
 };
 
 struct node_program {
@@ -80,7 +87,10 @@ struct node_program {
     uint32_t n_uses;
     char **layers;
     uint32_t n_layers;
-    uint32_t window; // nodes of a rank that are read ahead of the oldest one that has not ended; 0 = auto
+    bool in_order;
+    uint64_t bytes;    // of all messages; 0 = the run counts them before it begins
+    uint64_t window;   // nodes of a rank that are read ahead of those that have ended; 0 = auto
+    uint32_t idle_use; // waiting for messages of this use is a pipeline's bubble; n_uses = none
 };
 
 // Frees the source and all lists, not the struct.

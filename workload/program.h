@@ -3,8 +3,8 @@
 //
 // The runner calls next() until it returns PROGRAM_WAIT or PROGRAM_END, starts every returned step,
 // and calls done() when a step has ended; then it calls next() again. Started steps of a rank run
-// in parallel, except compute and delay steps, of which a rank runs one at a time. The program
-// keeps track of dependencies: it returns a step when all steps that it depends on have ended.
+// in parallel. The program keeps track of dependencies: it returns a step when all steps that it
+// depends on have ended, and what must run one at a time is returned one at a time.
 // Ranks may have different programs. A program that can compute its next step need not store steps.
 //
 // A program may use the state of the same rank only: what a rank knows about other ranks must come
@@ -41,7 +41,10 @@ struct step {
     bool detached, of_pair;
     uint64_t bytes;                     // send
     uint32_t group;                     // collective: number from job_group_new()
-    const struct comm_request *request; // borrowed; must stay valid during the run
+    const struct comm_request *request; // copied when the step starts (comm_issue)
+    bool numbered;                      // collective: it is `number` of the group, not the next one
+    uint32_t number;
+    const char *name; // send: for captures; must stay valid during the run
 };
 
 enum program_state {

@@ -6,6 +6,7 @@
 #include "engine/assert.h"
 #include "engine/memory.h"
 #include "net/critical_path.h"
+#include "workload/timed_steps.h"
 #include "workload/workload.h"
 
 // Tokens of messages: the job in the bits from 48 up (JOBS_MAX); a flag for messages that are not a
@@ -14,26 +15,14 @@
 #define TOKEN_OWN (UINT64_C(1) << COMM_TOKEN_BITS)
 #define TOKEN_DETACHED (UINT64_C(1) << (COMM_TOKEN_BITS - 1))
 
-#define COMPLETIONS_BLOCK 256
-
 struct rank_run {
-    struct sim_timer timer; // for the rank's start, then for its compute and delay steps
+    struct sim_timer timer; // for the rank's start
     struct job_run *job;
     uint32_t rank;
-    uint32_t timed_step; // the step that the timer is for
-    uint32_t timed_label;
-    uint32_t path;          // critical path up to the start of the step that the timer is for
     uint32_t blocking_step; // the step that `blocked` waits for
     uint32_t open;          // number of steps started and not ended
-    bool starting, timed, computing, blocked, pulling, ended;
-};
-
-// A collective has ended, but done() has not been called yet, because the program delays it.
-struct completion {
-    struct sim_timer timer;
-    struct rank_run *rank;
-    uint32_t step, path;
-    struct completion *next_free;
+    bool blocked, pulling, ended;
+    struct timed_steps timed;
 };
 
 struct group_member {
@@ -83,82 +72,21 @@ static void step_ended(struct rank_run *r, uint32_t id, ps_t now)
 
 /* ---- timers ---- */
 
-static void timer_start(struct job_run *job, struct sim_timer *timer, ps_t at)
-{
-    job->workload->starts_pending++;
-    sim_timer_start(job->workload->engine, timer, at);
-}
-
-// The critical path at the end of the rank's timer.
-static uint32_t timer_path(struct rank_run *r, ps_t now)
-{
-    const struct job_run *job = r->job;
-    struct path_book *book = job->workload->path_book;
-    uint32_t rank = job_rank(job->spec, r->rank);
-    uint32_t path = r->starting ? path_new(book, 0, rank) : path_own(book, r->path);
-    ps_t takes = now - path_at(book, path)->end_ps;
-    if (r->starting || !r->computing) {
-        path_extend(book, path, PATH_SCHEDULED, now);
-    } else {
-        path_extend_at(book, path, PATH_COMPUTE, now, PLACE_RANK, rank);
-        path_label(book, path, r->timed_label, false, takes);
-    }
-    r->path = 0;
-    return path;
-}
-
-static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
+static void on_start(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct rank_run *r = timer->data;
-    struct path_book *book = r->job->workload->path_book;
-    r->job->workload->starts_pending--;
-    r->timed = false;
-    uint32_t before = path_enter(book, timer_path(r, e->now_ps));
-    if (r->starting) {
-        r->starting = false;
-        pull(r, e->now_ps);
-    } else {
-        step_ended(r, r->timed_step, e->now_ps);
-    }
-    path_leave(book, before);
-}
-
-static void on_completion(struct engine *e, struct sim_timer *timer, int revents)
-{
-    (void)revents;
-    struct completion *completion = timer->data;
-    struct rank_run *r = completion->rank;
-    struct job_run *job = r->job;
-    uint32_t step = completion->step;
-    job->workload->starts_pending--;
-    sim_timer_end(e, timer);
+    const struct job_run *job = r->job;
     struct path_book *book = job->workload->path_book;
-    uint32_t path = path_own(book, completion->path);
+    job->workload->starts_pending--;
+    uint32_t path = path_new(book, 0, job_rank(job->spec, r->rank));
     path_extend(book, path, PATH_SCHEDULED, e->now_ps);
-    completion->next_free = job->free_completions;
-    job->free_completions = completion;
     uint32_t before = path_enter(book, path);
-    step_ended(r, step, e->now_ps);
+    pull(r, e->now_ps);
     path_leave(book, before);
 }
 
-static struct completion *completion_get(struct job_run *job)
-{
-    if (job->free_completions == NULL) {
-        struct completion *block = memory_zeroed(COMPLETIONS_BLOCK, sizeof *block);
-        job->completion_blocks = memory_resize(job->completion_blocks, job->n_completion_blocks + 1,
-                                               sizeof(struct completion *));
-        job->completion_blocks[job->n_completion_blocks++] = block;
-        for (uint32_t i = 0; i < COMPLETIONS_BLOCK; i++) {
-            block[i].next_free = job->free_completions;
-            job->free_completions = &block[i];
-        }
-    }
-    struct completion *completion = job->free_completions;
-    job->free_completions = completion->next_free;
-    return completion;
-}
+static void on_timed(void *ctx, uint32_t step, ps_t now) { step_ended(ctx, step, now); }
 
 /* ---- messages ---- */
 
@@ -170,7 +98,7 @@ static void post(struct rank_run *r, const struct step *step, ps_t now)
     if (step->detached)
         token |= TOKEN_DETACHED | step->id;
     else
-        token |= matching_send(&job->matching, r->rank, step->peer, step->tag, step->id);
+        token |= matching_send(&job->matching, r->rank, step->peer, step->tag, step->id, now);
     struct transfer_request request = {.src = job_rank(job->spec, r->rank),
                                        .dst = job_rank(job->spec, step->peer),
                                        .bytes = step->bytes,
@@ -178,7 +106,10 @@ static void post(struct rank_run *r, const struct step *step, ps_t now)
                                        .cls = (uint32_t)job->spec->cls,
                                        .transport = job->spec->transport,
                                        .own_connection = step->detached && !step->of_pair,
-                                       .token = token};
+                                       .token = token,
+                                       .origin = {.op = step->name != NULL ? "send" : NULL,
+                                                  .name = step->name,
+                                                  .step = step->tag}};
     w->messages_open++;
     w->transfer.post(w->transfer.net, &request, now);
 }
@@ -195,8 +126,10 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     if ((token & TOKEN_OWN) == 0)
         comm_delivered(&job->comm, token, bytes, now);
     else if ((token & TOKEN_DETACHED) == 0 &&
-             matching_delivered(&job->matching, (uint32_t)token, &rank, &step))
+             matching_delivered(&job->matching, (uint32_t)token, &rank, &step)) {
+        job->peers.ready_ps = matching_posted_ps(&job->matching, (uint32_t)token, &job->peers.rank);
         step_ended(&job->ranks[rank], step, now);
+    }
 }
 
 static void on_sent(void *ctx, uint64_t token, ps_t now)
@@ -248,18 +181,15 @@ static void collective_ended(void *ctx, uint32_t member, uint32_t ticket, ps_t n
     struct job_run *job = group->job;
     struct rank_run *r = &job->ranks[group->ranks != NULL ? group->ranks[member] : member];
     const struct program_ops *program = job->spec->kind->program;
+    job->peers.ready_ps = comm_last_issue(group->comm, &job->peers.rank);
+    if (group->ranks != NULL)
+        job->peers.rank = group->ranks[job->peers.rank];
     if (program->completion_delay_ps == NULL) {
         step_ended(r, ticket, now);
         return;
     }
-    struct completion *completion = completion_get(job);
-    completion->rank = r;
-    completion->step = ticket;
-    completion->path = path_take(job->workload->path_book, now);
-    sim_timer_init(job->workload->engine, &completion->timer, job_rank(job->spec, r->rank),
-                   on_completion, completion);
-    timer_start(job, &completion->timer,
-                now + program->completion_delay_ps(job->self, r->rank, ticket));
+    ps_t delay = program->completion_delay_ps(job->self, r->rank, ticket);
+    timed_step_start(&r->timed, TIMED_FIXED, ticket, 0, delay, now);
 }
 
 uint32_t job_group_new(struct job_run *job, const uint32_t *ranks,
@@ -312,24 +242,24 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
     switch (step->kind) {
     case STEP_COMPUTE:
     case STEP_DELAY:
-        SIM_ASSERT(job->workload->engine, r->rank, !r->timed);
-        r->timed = true;
-        r->timed_step = step->id;
-        r->timed_label = step->label;
-        r->computing = step->kind == STEP_COMPUTE;
-        r->path = path_take(job->workload->path_book, now);
-        timer_start(job, &r->timer, now + step->takes_ps);
+        timed_step_start(&r->timed, step->kind == STEP_COMPUTE ? TIMED_COMPUTE : TIMED_FIXED,
+                         step->id, step->label, step->takes_ps, now);
         return false;
     case STEP_SEND:
         post(r, step, now);
         return false;
     case STEP_RECV:
+        job->peers.ready_ps = 0;
+        job->peers.rank = UINT32_MAX;
         return matching_receive(&job->matching, step->peer, r->rank, step->tag, step->id);
     case STEP_COLLECTIVE:
         break;
     }
     const struct job_group *group = job->groups[step->group];
-    return !comm_issue(group->comm, member_of(group, r->rank), step->request, step->id, now);
+    uint32_t member = member_of(group, r->rank);
+    return !(step->numbered ? comm_issue_numbered(group->comm, step->number, member, step->request,
+                                                  step->id, now)
+                            : comm_issue(group->comm, member, step->request, step->id, now));
 }
 
 // Start steps as long as the program has any. A step that ends while it starts continues this loop
@@ -378,11 +308,20 @@ static void init_ranks(struct job_run *job)
     for (uint32_t i = 0; i < job->n_ranks; i++) {
         struct rank_run *r = &job->ranks[i];
         ps_t after = program->begins_ps != NULL ? program->begins_ps(job->self, i) : 0;
-        *r = (struct rank_run){.job = job, .rank = i, .starting = true, .timed = true};
+        *r = (struct rank_run){.job = job,
+                               .rank = i,
+                               .timed = {.engine = e,
+                                         .path_book = job->workload->path_book,
+                                         .node = job_rank(job->spec, i),
+                                         .pending = &job->workload->starts_pending,
+                                         .ended = on_timed,
+                                         .ctx = r,
+                                         .speed = 1}};
         if (after == PS_NEVER)
             continue;
-        sim_timer_init(e, &r->timer, job_rank(job->spec, i), on_timer, r);
-        timer_start(job, &r->timer, job_start_ps(job, i) + after);
+        sim_timer_init(e, &r->timer, job_rank(job->spec, i), on_start, r);
+        sim_timer_start(e, &r->timer, job_start_ps(job, i) + after);
+        job->workload->starts_pending++;
         job->units_left++;
     }
 }
@@ -403,6 +342,7 @@ static void init_job(struct job_run *job)
                                   .transport = spec->transport,
                                   .token = (uint64_t)job->index << TOKEN_JOB_SHIFT,
                                   .messages = &w->messages_open,
+                                  .failure = &w->failure,
                                   .delays = &w->starts_pending};
     job->self = spec->kind->new (job);
     init_ranks(job);
@@ -429,9 +369,8 @@ static void job_run_free(struct job_run *job)
         group_free(job->groups[g]);
     comm_job_free(&job->comm);
     matching_free(&job->matching);
-    for (size_t i = 0; i < job->n_completion_blocks; i++)
-        free(job->completion_blocks[i]);
-    free(job->completion_blocks);
+    for (uint32_t i = 0; i < job->n_ranks; i++)
+        timed_steps_free(&job->ranks[i].timed);
     free(job->groups);
     free(job->ranks);
 }
@@ -442,6 +381,7 @@ void workload_free(struct workload *w)
         job_run_free(&w->jobs[j]);
     free(w->jobs);
     recorder_free(&w->recorder);
+    free(w->failure);
     *w = (struct workload){0};
 }
 

@@ -80,7 +80,7 @@ static enum program_state take_time(struct step *step, enum step_kind kind, uint
 static enum program_state issue(struct training_job *t, uint32_t rank, uint32_t slot, bool urgent,
                                 struct step *step)
 {
-    t->requests[slot].urgent = urgent;
+    t->requests[slot].priority = urgent;
     t->ranks[rank].open++;
     (*open_of(t, rank, slot))++;
     *step = (struct step){

@@ -9,7 +9,6 @@
 
 struct job_group;
 struct rank_run;
-struct completion;
 
 // A running job.
 struct job_run {
@@ -24,12 +23,14 @@ struct job_run {
     /* state */
     struct rank_run *ranks;
     uint64_t units_left; // ranks that have not ended, and detached messages in flight
-    uint32_t path;       // critical path of what ended last; 0 = the job has not ended
-    uint32_t end_rank;   // of the job; UINT32_MAX = a message ended last
+    struct {             // of the receive or collective that ends in this event
+        ps_t ready_ps;   // time when its peers had done their part
+        uint32_t rank;   // the last one of them, of the job; UINT32_MAX = none
+    } peers;
+    uint32_t path;     // critical path of what ended last; 0 = the job has not ended
+    uint32_t end_rank; // of the job; UINT32_MAX = a message ended last
     ps_t end_ps;
     struct matching matching;
-    struct completion *free_completions, **completion_blocks; // free ones; all
-    size_t n_completion_blocks;
 };
 
 struct workload {
@@ -47,6 +48,7 @@ struct workload {
     struct job_run *jobs;
     size_t n_jobs;
     uint64_t jobs_left, messages_open;
+    char *failure;           // why the programs cannot go on; NULL = they can
     uint32_t starts_pending; // armed timers that start ranks or end delays
     struct recorder recorder;
     /* counters */

@@ -56,7 +56,7 @@ static void test_order(void **state)
                                                     .comm = row[3],
                                                     .number = row[4]};
         }
-        recorder_sort(&(struct recorder){records, N, N});
+        recorder_sort(&(struct recorder){.records = records, .n = N});
         for (uint32_t i = 0; i < N; i++) {
             assert_int_equal(records[i].start_ps, rows[i][0]);
             assert_int_equal(records[i].opener, rows[i][1]);

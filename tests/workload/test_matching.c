@@ -43,7 +43,7 @@ static void end_pair(uint32_t src, uint32_t dst, uint32_t tag, uint32_t number)
 static void send(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag)
 {
     uint32_t number = counts[src][dst][tag].sent++;
-    uint32_t message = matching_send(m, src, dst, tag, number + 1000);
+    uint32_t message = matching_send(m, src, dst, tag, number + 1000, 0);
     for (uint32_t i = 0; i < n_on_way; i++)
         assert_int_not_equal(on_way[i].message, message);
     on_way[n_on_way++] = (struct on_way){message, src, dst, tag, number, false};

@@ -7,35 +7,101 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "tests/support/fixture.h"
-#include "workload/step_graph.h"
+#include "workload/node_list.h"
+#include "workload/node_run.h"
 
 #define RATE UINT64_C(100000000000)
 
+static const struct node_program *graph_nodes(const struct job_spec *job) { return job->settings; }
+
 static const struct job_kind graph_kind = {
     .name = "graph",
-    .settings_bytes = sizeof(struct step_graph),
-    .program = &step_graph_program,
-    .new = step_graph_new,
+    .settings_bytes = sizeof(struct node_program),
+    .program = &node_run_ops,
+    .new = node_run_new,
+    .nodes = graph_nodes,
 };
 
-/* ---- steps ---- */
+/* ---- nodes: the id of a node is its index in the list ---- */
+
+struct graph_step {
+    struct node node;
+    const uint64_t *after;
+    uint32_t n_after;
+};
+
+struct graph_rank {
+    const struct graph_step *steps;
+    uint32_t n;
+};
+
+struct step_graph {
+    const struct graph_rank *ranks;
+    struct node_group *groups;
+    uint32_t n_groups;
+};
 
 #define AFTER(...)                                                                                 \
-    .after = (const uint32_t[]){__VA_ARGS__},                                                      \
-    .n_after = sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)
-#define COMPUTE(ps) .step = {.kind = STEP_COMPUTE, .takes_ps = (ps)}
-#define SEND(to, t, n) .step = {.kind = STEP_SEND, .peer = (to), .tag = (t), .bytes = (n)}
-#define RECV(from, t) .step = {.kind = STEP_RECV, .peer = (from), .tag = (t)}
-#define COLLECTIVE(g, r) .step = {.kind = STEP_COLLECTIVE, .group = (g), .request = (r)}
+    .after = (const uint64_t[]){__VA_ARGS__},                                                      \
+    .n_after = sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)
+#define COMPUTE(ps) .node = {.kind = NODE_COMPUTE, .takes_ps = (ps)}
+#define SEND(to, t, n)                                                                             \
+    .node = {.kind = NODE_SEND, .stream = NODE_NO_STREAM, .peer = (to), .tag = (t), .bytes = (n)}
+#define RECV(from, t)                                                                              \
+    .node = {.kind = NODE_RECV, .stream = NODE_NO_STREAM, .peer = (from), .tag = (t)}
+#define COLLECTIVE(g, r)                                                                           \
+    .node = {.kind = NODE_COLLECTIVE,                                                              \
+             .stream = NODE_NO_STREAM,                                                             \
+             .group = (g),                                                                         \
+             .op = (r)->op,                                                                        \
+             .bytes = (r)->bytes,                                                                  \
+             .dims = (r)->dims,                                                                    \
+             .name = (r)->name}
 #define RANK(list)                                                                                 \
     {                                                                                              \
         list, sizeof(list) / sizeof *(list)                                                        \
     }
+
+static char default_use[] = "communication";
+static char *uses[] = {default_use};
+
+// The program of a graph; the one before it is freed.
+static struct node_program *program_of(const struct step_graph *graph, uint32_t ranks)
+{
+    static struct node_program program;
+    node_list_free(program.self);
+    program = (struct node_program){0};
+    if (graph == NULL)
+        return NULL;
+    struct node_list *list = node_list_new(ranks);
+    for (uint32_t r = 0; r < ranks; r++)
+        for (uint32_t i = 0; i < graph->ranks[r].n; i++) {
+            struct node node = graph->ranks[r].steps[i].node;
+            node.id = i;
+            node.after = graph->ranks[r].steps[i].after;
+            node.n_after = graph->ranks[r].steps[i].n_after;
+            node_list_add(list, r, &node);
+        }
+    program = (struct node_program){.source = &node_list_source,
+                                    .self = list,
+                                    .n_ranks = ranks,
+                                    .groups = graph->groups,
+                                    .n_groups = graph->n_groups,
+                                    .uses = uses,
+                                    .n_uses = 1,
+                                    .idle_use = 1};
+    return &program;
+}
+
+#define GROUP(members, n, algorithm)                                                               \
+    {                                                                                              \
+        .name = group_name, .ranks = (members), .schedule = flat(n, algorithm)                     \
+    }
+
+static char group_name[] = "g0";
 
 static struct coll_schedule flat(uint32_t ranks, const char *algorithm)
 {
@@ -49,8 +115,10 @@ static void run_on(int network, struct fixture *f, uint32_t ranks, struct step_g
 {
     fixture_switch(f, ranks, RATE, PS_PER_US);
     f->spec.network = network;
-    f->jobs[0] = (struct job_spec){
-        .kind = &graph_kind, .name = "g", .cls = NET_CLASS_DATA, .settings = graph};
+    f->jobs[0] = (struct job_spec){.kind = &graph_kind,
+                                   .name = "g",
+                                   .cls = NET_CLASS_DATA,
+                                   .settings = program_of(graph, ranks)};
     f->spec.n_jobs = 1;
     fixture_run(f);
 }
@@ -82,14 +150,14 @@ static const struct flow_record *flow_of(const struct fixture *f, uint64_t bytes
 
 static const struct comm_request sum = {COLL_ALL_REDUCE, 400000, 1, .name = "sum"},
                                  exchange = {COLL_ALL_TO_ALL, 200000, 1, .name = "exchange"};
-static const uint32_t evens[] = {6, 2, 4, 0}, odds[] = {1, 7, 3, 5};
+static uint32_t evens[] = {6, 2, 4, 0}, odds[] = {1, 7, 3, 5};
 
 // Bit 0: even ranks all-reduce; bit 1: odd ranks exchange. Returns the ends of both, or 0.
 static void ends_of(int network, unsigned which, ps_t ends[2])
 {
     static const struct graph_step even[] = {{COLLECTIVE(0, &sum)}},
                                    odd[] = {{COLLECTIVE(1, &exchange)}};
-    struct graph_group groups[] = {{evens, flat(4, "ring")}, {odds, flat(4, "direct")}};
+    struct node_group groups[] = {GROUP(evens, 4, "ring"), GROUP(odds, 4, "direct")};
     struct graph_rank ranks[8] = {{0}};
     for (uint32_t r = 0; r < 8; r++)
         if (which >> r % 2 & 1)
@@ -136,12 +204,12 @@ static void test_two_groups_at_once(void **state)
 static void test_groups_that_share_ranks(void **state)
 {
     (void)state;
-    static const uint32_t members[5][3] = {{0, 1, 2}, {3, 4, 5}, {0, 3}, {1, 4}, {2, 5}};
-    struct graph_group groups[5];
+    static uint32_t members[5][3] = {{0, 1, 2}, {3, 4, 5}, {0, 3}, {1, 4}, {2, 5}};
+    struct node_group groups[5];
     struct graph_step steps[6][2];
     struct graph_rank ranks[6];
     for (uint32_t g = 0; g < 5; g++)
-        groups[g] = (struct graph_group){members[g], flat(g < 2 ? 3 : 2, "ring")};
+        groups[g] = (struct node_group)GROUP(members[g], g < 2 ? 3 : 2, "ring");
     for (uint32_t r = 0; r < 6; r++) {
         uint32_t first = r % 2; // index of the row's step
         steps[r][first] = (struct graph_step){COLLECTIVE(r / 3, &sum)};
@@ -164,9 +232,9 @@ static void test_ideals_of_groups(void **state)
 {
     (void)state;
     static const struct comm_request small = {COLL_ALL_REDUCE, 2000, 1, .name = "small"};
-    static const uint32_t near[] = {3, 2}, far[] = {1, 5};
+    static uint32_t near[] = {3, 2}, far[] = {1, 5};
     const struct graph_step one[] = {{COLLECTIVE(0, &small)}}, other[] = {{COLLECTIVE(1, &small)}};
-    struct graph_group groups[] = {{near, flat(2, "ring")}, {far, flat(2, "ring")}};
+    struct node_group groups[] = {GROUP(near, 2, "ring"), GROUP(far, 2, "ring")};
     struct graph_rank ranks[6] = {
         [1] = {other, 1}, [2] = {one, 1}, [3] = {one, 1}, [5] = {other, 1}};
     struct step_graph graph = {ranks, groups, 2};
@@ -175,7 +243,7 @@ static void test_ideals_of_groups(void **state)
     struct fixture f;
     fixture_leaf_spine(&f, 6, 2, 1, link, trunk);
     f.jobs[0] = (struct job_spec){
-        .kind = &graph_kind, .name = "g", .cls = NET_CLASS_DATA, .settings = &graph};
+        .kind = &graph_kind, .name = "g", .cls = NET_CLASS_DATA, .settings = program_of(&graph, 6)};
     f.spec.n_jobs = 1;
     fixture_run(&f);
     assert_completed(&f);
@@ -190,42 +258,24 @@ static void test_ideals_of_groups(void **state)
     fixture_free(&f);
 }
 
-static void run_mismatch(void)
-{
-    static const struct comm_request other = {COLL_ALL_REDUCE, 400001, 1, .name = "other"};
-    const struct graph_step right[] = {{COLLECTIVE(0, &sum)}, {COLLECTIVE(0, &sum), AFTER(0)}},
-                            wrong[] = {{COLLECTIVE(0, &sum)}, {COLLECTIVE(0, &other), AFTER(0)}};
-    struct graph_group groups[] = {{NULL, flat(3, "ring")}};
-    struct graph_rank ranks[] = {RANK(right), RANK(right), RANK(wrong)};
-    struct step_graph graph = {ranks, groups, 1};
-    struct fixture f;
-    run(&f, 3, &graph);
-    fixture_free(&f);
-}
-
 // Members of one communicator issue different collectives: both are named.
 static void test_mismatch(void **state)
 {
     (void)state;
-    int ends[2], status = 0;
-    char text[1024] = "";
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], 2);
-        run_mismatch();
-        _exit(0);
-    }
-    close(ends[1]);
-    for (size_t n = 0, got; n + 1 < sizeof text; n += got)
-        if ((got = (size_t)read(ends[0], text + n, sizeof text - 1 - n)) == 0)
-            break;
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
-    assert_non_null(strstr(text, "collective 1 of communicator 0 of job 0 is "));
-    assert_non_null(strstr(text, "400000 bytes (\"sum\") for rank "));
-    assert_non_null(strstr(text, "400001 bytes (\"other\") for rank 2"));
+    static const struct comm_request other = {COLL_ALL_REDUCE, 400001, 1, .name = "other"};
+    const struct graph_step right[] = {{COLLECTIVE(0, &sum)}, {COLLECTIVE(0, &sum), AFTER(0)}},
+                            wrong[] = {{COLLECTIVE(0, &sum)}, {COLLECTIVE(0, &other), AFTER(0)}};
+    struct node_group groups[] = {GROUP(NULL, 3, "ring")};
+    struct graph_rank ranks[] = {RANK(right), RANK(right), RANK(wrong)};
+    struct step_graph graph = {ranks, groups, 1};
+    struct fixture f;
+    run(&f, 3, &graph);
+    assert_int_equal(f.result->status, RUN_INCOMPLETE);
+    const char *reason = f.result->reason;
+    assert_non_null(strstr(reason, "collective 1 of communicator 0 of job 0 is "));
+    assert_non_null(strstr(reason, "400000 bytes (\"sum\") for rank "));
+    assert_non_null(strstr(reason, "400001 bytes (\"other\") for rank 2"));
+    fixture_free(&f);
 }
 
 /* ---- messages ---- */
@@ -303,8 +353,8 @@ static void test_cycle(void **state)
     const struct graph_step b[] = {{RECV(0, 4)}, {SEND(0, 3, 1000), AFTER(0)}};
     const struct graph_step c[] = {{COLLECTIVE(0, &sum), AFTER(1)}, {COMPUTE(1), AFTER(0)}};
     const struct graph_step d[] = {{COLLECTIVE(0, &sum)}};
-    static const uint32_t pair[] = {2, 3};
-    struct graph_group groups[] = {{pair, flat(2, "ring")}};
+    static uint32_t pair[] = {2, 3};
+    struct node_group groups[] = {GROUP(pair, 2, "ring")};
     struct graph_rank ranks[] = {RANK(a), RANK(b), RANK(c), RANK(d)};
     struct step_graph graph = {ranks, groups, 1};
     struct fixture f;
@@ -312,10 +362,11 @@ static void test_cycle(void **state)
     assert_int_equal(f.result->status, RUN_INCOMPLETE);
     assert_string_equal(f.result->reason,
                         "stalled: nothing is left to happen, but the work is not done");
-    assert_waits(&f, "job g: rank 0 waits in step 0 for a message from rank 1 with tag 3");
-    assert_waits(&f, "job g: rank 1 waits in step 0 for a message from rank 0 with tag 4");
-    assert_waits(&f, "job g: rank 2 never begins step 0: it is after step 1, which has not ended");
-    assert_waits(&f, "job g: rank 3 waits in step 0 for collective sum of group 0");
+    assert_waits(&f, "job g: rank 0 waits in node 0 for a message from rank 1 with tag 3");
+    assert_waits(&f, "job g: rank 1 waits in node 0 for a message from rank 0 with tag 4");
+    assert_waits(
+        &f, "job g: rank 2 never begins node 0 (sum): it is after node 1, which has not ended");
+    assert_waits(&f, "job g: rank 3 waits in node 0 (sum) for all_reduce of group g0");
     fixture_free(&f);
 }
 
@@ -330,5 +381,7 @@ int main(void)
         cmocka_unit_test(test_compute),
         cmocka_unit_test(test_cycle),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    program_of(NULL, 0);
+    return failed;
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// A node program in memory: a source whose nodes were added one by one.
+#pragma once
+
+#include "engine/names.h"
+#include "workload/node.h"
+
+struct node_list {
+    struct node_list_rank *ranks; // [n_ranks]
+    uint32_t n_ranks;
+    struct name_pool names;
+};
+
+// `self` is a struct node_list.
+extern const struct node_source_ops node_list_source;
+
+struct node_list *node_list_new(uint32_t n_ranks);
+void node_list_free(void *list);
+
+// Append a copy of a node to the rank's nodes.
+void node_list_add(struct node_list *list, uint32_t rank, const struct node *node);
+size_t node_list_size(const struct node_list *list, uint32_t rank);
+
+// Node `i` of a rank, with its dependencies.
+struct node node_list_at(const struct node_list *list, uint32_t rank, size_t i);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// A step keeps its timer after it has ended, so that the next step of the rank uses it again.
+#include "workload/timed_steps.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "net/critical_path.h"
+
+struct timed_step {
+    struct sim_timer timer;
+    struct timed_steps *owner;
+    struct timed_step *next;
+    enum timed_kind kind;
+    uint32_t id, label;
+    uint32_t path; // critical path up to the step's start
+    ps_t since_ps; // time at which `left_ps` was the rest
+    ps_t left_ps;  // at full speed
+    bool running;
+};
+
+static uint32_t path_at_end(const struct timed_step *s, ps_t now)
+{
+    struct path_book *book = s->owner->path_book;
+    uint32_t path = path_own(book, s->path);
+    ps_t takes = now - path_at(book, path)->end_ps;
+    if (s->kind == TIMED_FIXED) {
+        path_extend(book, path, PATH_SCHEDULED, now);
+        return path;
+    }
+    path_extend_at(book, path, PATH_COMPUTE, now, PLACE_RANK, s->owner->node);
+    path_label(book, path, s->label, false, takes);
+    return path;
+}
+
+static void on_end(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct timed_step *s = timer->data;
+    struct timed_steps *t = s->owner;
+    s->running = false;
+    (*t->pending)--;
+    uint32_t before = path_enter(t->path_book, path_at_end(s, e->now_ps));
+    t->ended(t->ctx, s->id, e->now_ps);
+    path_leave(t->path_book, before);
+}
+
+static struct timed_step *step_take(struct timed_steps *t)
+{
+    for (struct timed_step *s = t->steps; s != NULL; s = s->next)
+        if (!s->running)
+            return s;
+    struct timed_step *s = memory_zeroed(1, sizeof *s);
+    s->owner = t;
+    s->next = t->steps;
+    t->steps = s;
+    sim_timer_init(t->engine, &s->timer, t->node, on_end, s);
+    return s;
+}
+
+static bool slows(const struct timed_step *s) { return s->kind == TIMED_COMPUTE; }
+
+static ps_t rest_ps(const struct timed_step *s)
+{
+    double speed = slows(s) ? s->owner->speed : 1;
+    return speed < 1 ? (ps_t)((double)s->left_ps / speed + 0.5) : s->left_ps;
+}
+
+void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step, uint32_t label,
+                      ps_t takes_ps, ps_t now)
+{
+    struct timed_step *s = step_take(t);
+    s->kind = kind;
+    s->id = step;
+    s->label = label;
+    s->left_ps = takes_ps;
+    s->since_ps = now;
+    s->running = true;
+    s->path = path_take(t->path_book, now);
+    (*t->pending)++;
+    sim_timer_start(t->engine, &s->timer, now + rest_ps(s));
+}
+
+void timed_steps_speed(struct timed_steps *t, double speed, ps_t now)
+{
+    for (struct timed_step *s = t->steps; s != NULL; s = s->next) {
+        if (!s->running || !slows(s))
+            continue;
+        ps_t done = (ps_t)((double)(now - s->since_ps) * t->speed + 0.5);
+        s->left_ps -= done < s->left_ps ? done : s->left_ps;
+        s->since_ps = now;
+    }
+    t->speed = speed;
+    for (struct timed_step *s = t->steps; s != NULL; s = s->next)
+        if (s->running && slows(s))
+            sim_timer_start(t->engine, &s->timer, now + rest_ps(s));
+}
+
+void timed_steps_free(struct timed_steps *t)
+{
+    for (struct timed_step *s = t->steps, *next; s != NULL; s = next) {
+        next = s->next;
+        sim_timer_end(t->engine, &s->timer);
+        free(s);
+    }
+    t->steps = NULL;
+}

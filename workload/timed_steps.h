@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Steps of a rank that take a given time: computations and fixed delays, any number at once.
+//
+// While the rank takes part in a collective that runs on its GPU, computations may slow down:
+// collectives take a share of memory bandwidth and of compute units. The speed is then 1 - share
+// of what it is otherwise; delays are not affected.
+// Source: kernel interference of computation and communication, Rashidi et al., ISCA 2021 (ACE).
+#pragma once
+
+#include "engine/timer.h"
+
+struct path_book;
+struct timed_step;
+
+enum timed_kind { TIMED_COMPUTE, TIMED_FIXED };
+
+struct timed_steps {
+    /* config */
+    struct engine *engine;
+    struct path_book *path_book;
+    uint32_t node;     // rank of the network
+    uint32_t *pending; // counter of armed timers
+    void (*ended)(void *ctx, uint32_t step, ps_t now);
+    void *ctx;
+    /* state */
+    struct timed_step *steps; // running and free ones
+    double speed;             // of computations, 1 = undisturbed
+};
+
+// Begin a step that takes `takes_ps` >= 0 at full speed; `label` as in struct step.
+void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step, uint32_t label,
+                      ps_t takes_ps, ps_t now);
+
+// Change the speed of computations, 0 < speed <= 1.
+void timed_steps_speed(struct timed_steps *t, double speed, ps_t now);
+
+void timed_steps_free(struct timed_steps *t);
