@@ -22,7 +22,7 @@ static uint32_t hops_between(const struct analytical_dim *dim, uint32_t from, ui
     }
 }
 
-// The path between two ranks, over all dimensions in which they differ.
+// The path between two ranks, over all dimensions in which they differ, or over the first of them.
 struct way {
     uint32_t hops;
     ps_t latency_ps;
@@ -44,6 +44,8 @@ static struct way way_between(const struct analytical *a, uint32_t src, uint32_t
         way.latency_ps += hops * dim->latency_ps;
         if (way.bytes_per_ns <= 0 || dim->bytes_per_ns < way.bytes_per_ns)
             way.bytes_per_ns = dim->bytes_per_ns;
+        if (a->first_dim)
+            break;
     }
     return way;
 }

@@ -12,7 +12,7 @@
 
 void balance_free(struct balance *b)
 {
-    for (uint32_t v = 0; v < b->n_variants; v++)
+    for (uint32_t v = 0; v < b->n_groups; v++)
         free(b->members[v]);
     free(b->members);
     free(b->messages);
@@ -79,15 +79,15 @@ static void message_add(struct balance *b, uint32_t src, uint32_t dst, const str
 static void collective_add(struct balance *b, const struct trace_set *set, uint32_t rank,
                            const struct node *node)
 {
-    if (node->group >= b->n_variants) {
+    if (node->group >= b->n_groups) {
         b->members = memory_resize(b->members, node->group + 1, sizeof(struct balance_member *));
-        while (b->n_variants <= node->group)
-            b->members[b->n_variants++] =
-                memory_zeroed(set->n_ranks, sizeof(struct balance_member));
+        while (b->n_groups <= node->group)
+            b->members[b->n_groups++] = memory_zeroed(set->n_ranks, sizeof(struct balance_member));
     }
     struct balance_member *m = &b->members[node->group][rank];
     m->n++;
-    m->sum += mix(node->bytes * COLL_OPS + node->op + (uint64_t)node->root * 1000003);
+    m->sum += mix(node->bytes * COLL_OPS + node->op + (uint64_t)node->root * 1000003 +
+                  (uint64_t)node->dims * 7919);
     m->last = node->id;
 }
 
@@ -143,10 +143,10 @@ static int messages_check(const struct balance *b, const struct trace_set *set, 
     return n > 0 ? -1 : 0;
 }
 
-static int variant_check(const struct balance *b, const struct trace_set *set, uint32_t v,
-                         const char *path, struct err *err)
+static int group_check(const struct balance *b, const struct trace_set *set, uint32_t v,
+                       const char *path, struct err *err)
 {
-    const struct trace_group *group = &set->groups.items[set->variants[v].group];
+    const struct trace_group *group = &set->groups.items[v];
     uint32_t first = group->ranks != NULL ? group->ranks[0] : 0;
     const struct balance_member *a = &b->members[v][first];
     for (uint32_t i = 1; i < group->n; i++) {
@@ -172,8 +172,8 @@ int balance_check(const struct balance *b, const struct trace_set *set, const ch
 {
     int result = messages_check(b, set, path, err);
     unsigned shown = 0;
-    for (uint32_t v = 0; v < b->n_variants && shown < SHOWN; v++)
-        if (variant_check(b, set, v, path, err) != 0) {
+    for (uint32_t v = 0; v < b->n_groups && shown < SHOWN; v++)
+        if (group_check(b, set, v, path, err) != 0) {
             shown++;
             result = -1;
         }

@@ -7,19 +7,19 @@
 
 struct balance_message { // messages from one rank to another with one tag and size
     uint32_t src, dst, tag;
-    int64_t open; // sent and not received, negative = received and not sent
+    int64_t open;              // sent and not received, negative = received and not sent
     uint64_t sender, receiver; // ids of the first nodes
 };
 
-struct balance_member { // collectives of one member of a communicator
+struct balance_member {    // collectives of one member of a communicator
     uint64_t n, sum, last; // sum of hashes of operations and sizes; id of the last node
 };
 
 struct balance {
     struct balance_message *messages; // open hashing; dst == src = free
     size_t n_messages, slots;
-    struct balance_member **members; // [variant][rank]
-    uint32_t n_variants;
+    struct balance_member **members; // [group][rank]
+    uint32_t n_groups;
 };
 
 void balance_free(struct balance *b);

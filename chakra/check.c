@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "chakra/balance.h"
-#include "chakra/graph.h"
+#include "chakra/deps.h"
 #include "chakra/set_internal.h"
 #include "engine/memory.h"
 #include "engine/text.h"
@@ -14,12 +14,12 @@
 
 struct check {
     struct trace_set *set;
-    struct graph graph;
+    struct deps deps;
     struct balance balance;
-    struct { // [rank] of the first rank with its file
+    struct {         // [rank] of the first rank with its file
         bool varies; // what it says is not the same for every rank
         uint64_t nodes;
-    } *files;
+    } * files;
     const char *path;
     struct err *err;
 };
@@ -27,7 +27,7 @@ struct check {
 static void count(struct check *c, uint32_t rank, const struct node *node)
 {
     struct trace_set *set = c->set;
-    bool group = node->kind == NODE_COLLECTIVE && set->variants[node->group].group > 0;
+    bool group = node->kind == NODE_COLLECTIVE && node->group > 0;
     c->files[rank].nodes++;
     if (group || node->kind == NODE_SEND || node->kind == NODE_RECV)
         c->files[rank].varies = true;
@@ -35,6 +35,8 @@ static void count(struct check *c, uint32_t rank, const struct node *node)
         set->messages++;
         set->message_bytes += node->bytes;
     }
+    if (node->kind == NODE_COLLECTIVE)
+        set->used[node->group] |= UINT32_C(1) << node->op;
     balance_add(&c->balance, set, rank, node);
 }
 
@@ -66,18 +68,18 @@ static int rank_check(struct check *c, uint32_t rank)
     size_t errors = c->err->n_errors;
     bool first = c->set->same[rank] == rank;
     int result;
-    graph_clear(&c->graph);
+    deps_clear(&c->deps);
     while ((result = trace_next(&t, &from, c->path, c->err)) == 1) {
         if (c->err->n_errors > errors + ERRORS_MAX)
             break;
         if (first)
-            graph_add(&c->graph, from.id, from.after, from.n_after);
+            deps_add(&c->deps, from.id, from.after, from.n_after);
         if (trace_convert(c->set, rank, &t, &from, &node, c->path, c->err) != 0)
             continue;
         count(c, rank, &node);
     }
     if (result == 0 && first)
-        graph_check(&c->graph, t.records.file, c->path, c->err);
+        deps_check(&c->deps, t.records.file, c->path, c->err);
     trace_free(&t);
     c->set->n_nodes += c->files[rank].nodes;
     return c->err->n_errors > errors ? -1 : 0;
@@ -88,7 +90,7 @@ static void rank_repeat(struct check *c, uint32_t rank)
 {
     uint32_t first = c->set->same[rank];
     c->set->n_nodes += c->files[first].nodes;
-    for (uint32_t v = 0; v < c->balance.n_variants; v++)
+    for (uint32_t v = 0; v < c->balance.n_groups; v++)
         c->balance.members[v][rank] = c->balance.members[v][first];
 }
 
@@ -99,6 +101,7 @@ int trace_set_check(struct trace_set *set, const char *path, struct err *err)
     for (uint32_t r = 0; r < set->n_ranks && err->n_errors == errors; r++)
         if (set->same[r] == r)
             groups_collect(&c, r);
+    set->used = memory_zeroed(set->groups.n, sizeof *set->used);
     c.files = memory_zeroed(set->n_ranks, sizeof *c.files);
     for (uint32_t r = 0; r < set->n_ranks && err->n_errors < errors + ERRORS_MAX; r++)
         if (set->same[r] == r || c.files[set->same[r]].varies)
@@ -108,7 +111,7 @@ int trace_set_check(struct trace_set *set, const char *path, struct err *err)
     if (err->n_errors == errors)
         balance_check(&c.balance, set, path, err);
     free(c.files);
-    graph_free(&c.graph);
+    deps_free(&c.deps);
     balance_free(&c.balance);
     return err->n_errors > errors ? -1 : 0;
 }

@@ -8,8 +8,6 @@
 #include "chakra/set_internal.h"
 #include "engine/memory.h"
 
-#define CPU_STREAM 1
-#define COMM_STREAM 2
 #define TAKES_MAX_NS UINT64_C(100000000000000) // 100000 s, as in scenarios
 #define BYTES_MAX UINT64_C(1000000000000000)   // 1 PB
 
@@ -48,8 +46,7 @@ static uint32_t *tag_slot(struct trace_set *set, uint64_t tag, uint64_t bytes)
 {
     for (size_t at = mix(tag * UINT64_C(0x9e3779b97f4a7c15) ^ bytes);; at++) {
         uint32_t *slot = &set->tag_table[at & (set->tag_slots - 1)];
-        if (*slot == 0 ||
-            (set->tags[*slot - 1].tag == tag && set->tags[*slot - 1].bytes == bytes))
+        if (*slot == 0 || (set->tags[*slot - 1].tag == tag && set->tags[*slot - 1].bytes == bytes))
             return slot;
     }
 }
@@ -75,17 +72,6 @@ uint32_t trace_tag_number(struct trace_set *set, uint64_t tag, uint64_t bytes)
         *slot = set->n_tags;
     }
     return *slot - 1;
-}
-
-static uint32_t variant_number(struct trace_set *set, uint32_t group, uint32_t dims)
-{
-    for (uint32_t i = 0; i < set->n_variants; i++)
-        if (set->variants[i].group == group && set->variants[i].dims == dims)
-            return i;
-    if (set->n_variants == set->cap_variants)
-        set->variants = memory_grow(set->variants, &set->cap_variants, sizeof *set->variants);
-    set->variants[set->n_variants] = (struct trace_variant){group, dims};
-    return set->n_variants++;
 }
 
 /* ---- attributes ---- */
@@ -149,7 +135,7 @@ static int convert_compute(const struct conversion *c, struct node *node)
 {
     bool cpu = trace_has(c->from, TRACE_IS_CPU_OP) && c->from->number[TRACE_IS_CPU_OP] != 0;
     node->kind = cpu ? NODE_WAIT : NODE_COMPUTE;
-    node->stream = cpu ? CPU_STREAM : NODE_COMPUTE_STREAM;
+    node->stream = cpu ? NODE_CPU_STREAM : NODE_COMPUTE_STREAM;
     return !cpu && c->set->rules.roofline ? roofline(c, node) : takes(c, node);
 }
 
@@ -158,6 +144,8 @@ static int convert_memory(const struct conversion *c, struct node *node)
     const struct trace_rules *rules = &c->set->rules;
     uint64_t bytes;
     node->kind = NODE_WAIT;
+    if (!rules->astra && node->stream == NODE_COMM_STREAM)
+        node->stream = NODE_COPY_STREAM;
     if (!rules->remote)
         return FAIL(c, "a %s needs a remote memory (remote_memory)",
                     trace_type_names[c->from->type]);
@@ -175,7 +163,7 @@ static int convert_message(const struct conversion *c, struct node *node)
     bool sends = c->from->type == TRACE_SEND;
     uint64_t own = c->rank, peer, tag = 0, bytes = 0;
     node->kind = sends ? NODE_SEND : NODE_RECV;
-    node->stream = sends ? (uint8_t)(COMM_STREAM + c->set->rules.streams - 1) : NODE_NO_STREAM;
+    node->stream = sends ? (uint8_t)(NODE_COMM_STREAM + c->set->rules.streams - 1) : NODE_NO_STREAM;
     int result = number_need(c, sends ? TRACE_COMM_DST : TRACE_COMM_SRC, UINT32_MAX, &peer);
     if (number_or(c, sends ? TRACE_COMM_SRC : TRACE_COMM_DST, UINT32_MAX, own, &own) != 0 ||
         number_need(c, TRACE_COMM_SIZE, BYTES_MAX, &bytes) != 0 ||
@@ -194,34 +182,32 @@ static int convert_message(const struct conversion *c, struct node *node)
     return 0;
 }
 
-// The variant of the node's communicator.
+// The node's communicator and dimensions.
 static int convert_group(const struct conversion *c, struct node *node)
 {
     struct trace_set *set = c->set;
     const char *name = c->from->pg_name;
     bool exists;
-    const struct trace_group *group =
-        trace_groups_find(&set->groups, name, c->rank, &exists);
+    const struct trace_group *group = trace_groups_find(&set->groups, name, c->rank, &exists);
     if (!exists)
         return FAIL(c, "communicator \"%s\" is not defined: comm_groups names the groups", name);
     if (group == NULL)
         return FAIL(c, "rank %u is not in its communicator \"%s\"", c->rank, name);
-    uint32_t dims = UINT32_MAX, all = (UINT32_C(1) << set->rules.n_dims) - 1;
-    if (group == set->groups.items && (c->from->dims & all) != all)
-        dims = c->from->dims & all;
-    node->group = variant_number(set, (uint32_t)(group - set->groups.items), dims);
+    node->group = (uint32_t)(group - set->groups.items);
+    node->dims = UINT32_MAX;
+    if (node->group == 0)
+        node->dims = c->from->dims;
     return 0;
 }
 
-// Number of ranks that a collective of the node's variant joins.
+// Number of ranks that the collective joins.
 static uint64_t span_of(const struct trace_set *set, const struct node *node)
 {
-    const struct trace_variant *v = &set->variants[node->group];
     uint64_t span = 1;
-    if (v->group > 0)
-        return set->groups.items[v->group].n;
+    if (node->group > 0)
+        return set->groups.items[node->group].n;
     for (uint32_t d = 0; d < set->rules.n_dims; d++)
-        if ((v->dims & set->rules.op_dims[node->op] & UINT32_C(1) << d) != 0)
+        if ((node->dims & set->rules.op_dims[node->op] & UINT32_C(1) << d) != 0)
             span *= set->rules.dim_size[d];
     return span;
 }
@@ -247,7 +233,7 @@ static int convert_collective(const struct conversion *c, struct node *node)
         return -1;
     if (type >= TRACE_COLLS)
         return FAIL(c, "comm_type %" PRIu64 " is not a collective", type);
-    node->stream = (uint8_t)(COMM_STREAM + node->group % rules->streams);
+    node->stream = (uint8_t)(NODE_COMM_STREAM + node->group % rules->streams);
     node->op = ops[type];
     if (rules->astra && type == TRACE_BROADCAST) {
         node->kind = NODE_WAIT;
@@ -281,12 +267,11 @@ static int convert_own(const struct conversion *c, struct node *node)
 {
     const struct trace_node *from = c->from;
     uint64_t kind = node->kind, op = node->op, takes_ps = (uint64_t)node->takes_ps;
-    uint64_t stream = node->stream, urgent = node->urgent;
+    uint64_t stream = node->stream;
     if (number_or(c, TRACE_KIND, NODE_EMPTY, kind, &kind) != 0 ||
         number_or(c, TRACE_OP, COLL_OPS - 1, op, &op) != 0 ||
         number_or(c, TRACE_TAKES_PS, TAKES_MAX_NS * PS_PER_NS, takes_ps, &takes_ps) != 0 ||
         number_or(c, TRACE_STREAM, NODE_NO_STREAM, stream, &stream) != 0 ||
-        number_or(c, TRACE_URGENT, 1, urgent, &urgent) != 0 ||
         number_or(c, TRACE_BYTES, BYTES_MAX, node->bytes, &node->bytes) != 0)
         return -1;
     if (stream >= NODE_STREAMS_MAX && stream != NODE_NO_STREAM)
@@ -301,7 +286,6 @@ static int convert_own(const struct conversion *c, struct node *node)
     node->op = (enum coll_op)op;
     node->takes_ps = (ps_t)takes_ps;
     node->stream = (uint8_t)stream;
-    node->urgent = urgent != 0;
     if (trace_has(from, TRACE_PRIORITY))
         node->priority = (int32_t)from->number[TRACE_PRIORITY];
     if (from->use[0] != '\0')
@@ -321,10 +305,10 @@ int trace_convert(struct trace_set *set, uint32_t rank, const struct trace *t,
                           .after = from->after,
                           .n_after = (uint32_t)from->n_after,
                           .kind = NODE_EMPTY,
-                          .stream = COMM_STREAM,
+                          .stream = NODE_COMM_STREAM,
                           .name = from->name};
     if (trace_has(from, TRACE_IS_CPU_OP) && from->number[TRACE_IS_CPU_OP] != 0)
-        node->stream = CPU_STREAM;
+        node->stream = NODE_CPU_STREAM;
     switch (from->type) {
     case TRACE_COMP:
         result = convert_compute(&c, node);

@@ -17,13 +17,12 @@ const char *const trace_attribute_names[] = {TRACE_ATTRIBUTES(TRACE_NAME)};
 static const unsigned char name_lengths[] = {TRACE_ATTRIBUTES(TRACE_LENGTH)};
 #undef TRACE_LENGTH
 
-const char *const trace_type_names[] = {"INVALID_NODE",   "METADATA_NODE",  "MEM_LOAD_NODE",
-                                        "MEM_STORE_NODE", "COMP_NODE",      "COMM_SEND_NODE",
+const char *const trace_type_names[] = {"INVALID_NODE",   "METADATA_NODE", "MEM_LOAD_NODE",
+                                        "MEM_STORE_NODE", "COMP_NODE",     "COMM_SEND_NODE",
                                         "COMM_RECV_NODE", "COMM_COLL_NODE"};
-const char *const trace_coll_names[] = {"ALL_REDUCE", "REDUCE",         "ALL_GATHER",
-                                        "GATHER",     "SCATTER",        "BROADCAST",
-                                        "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK",
-                                        "BARRIER"};
+const char *const trace_coll_names[] = {
+    "ALL_REDUCE", "REDUCE",         "ALL_GATHER",           "GATHER", "SCATTER", "BROADCAST",
+    "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER"};
 
 /* ---- memory of protobuf-c ---- */
 
@@ -196,10 +195,10 @@ static int attribute_set(const struct trace *t, struct trace_node *node, const c
     }
     if (right)
         return 0;
-    const char *expected = attribute == TRACE_DIMS        ? "a list of booleans"
-                           : attribute >= TRACE_NUMBERS   ? "a text"
-                           : value.kind == VALUE_LARGE    ? "a number below 2^63"
-                                                          : "a whole number";
+    const char *expected = attribute == TRACE_DIMS      ? "a list of booleans"
+                           : attribute >= TRACE_NUMBERS ? "a text"
+                           : value.kind == VALUE_LARGE  ? "a number below 2^63"
+                                                        : "a whole number";
     return trace_error(t, node, path, err, "attribute %s must be %s", name, expected);
 }
 
@@ -322,8 +321,8 @@ int decode_node(struct trace *t, const unsigned char *bytes, size_t n, struct tr
     node->dims = UINT32_MAX;
     if (!t->known)
         generation_find(t, bytes, n);
-    int result = t->old ? old_node(t, bytes, n, node, path, err)
-                        : new_node(t, bytes, n, node, path, err);
+    int result =
+        t->old ? old_node(t, bytes, n, node, path, err) : new_node(t, bytes, n, node, path, err);
     node->after = t->after;
     node->n_after = after_sort(t, node->n_after);
     if (result == 0 && (unsigned)node->type >= TRACE_TYPES)

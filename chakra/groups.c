@@ -111,8 +111,8 @@ int trace_groups_read(struct trace_groups *groups, const char *file, const char 
     json_object_foreach(root, name, ranks)
     {
         if (name[0] == '\0' || strcmp(name, "0") == 0)
-            result = err_add(err, path, "%s: \"%s\" always names the group of all ranks", file,
-                             name);
+            result =
+                err_add(err, path, "%s: \"%s\" always names the group of all ranks", file, name);
         else if (group_read(groups, name, ranks, file, path, err) != 0)
             result = -1;
     }

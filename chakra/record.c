@@ -15,17 +15,10 @@
 #define FILL_BYTES ((size_t)16 << 10)
 #define VARINT_MAX_BYTES 10
 
-void record_free(struct record_reader *r)
+void record_reader_free(struct record_reader *r)
 {
     free(r->bytes);
     *r = (struct record_reader){0};
-}
-
-void record_rewind(struct record_reader *r)
-{
-    r->offset = r->start = 0;
-    r->number = 0;
-    r->begin = r->end = 0;
 }
 
 // Check that the file is the one that was opened first.
@@ -135,8 +128,8 @@ int record_next(struct record_reader *r, const unsigned char **bytes, size_t *n,
         return err_add(err, path,
                        "%s: record %llu at byte %lld is cut off: the file has %lld of its %llu "
                        "bytes",
-                       r->file, (unsigned long long)r->number, (long long)r->start,
-                       (long long)left, (unsigned long long)length);
+                       r->file, (unsigned long long)r->number, (long long)r->start, (long long)left,
+                       (unsigned long long)length);
     if (need(r, (size_t)length, path, err) != 0)
         return -1;
     if (r->end - r->begin < length)

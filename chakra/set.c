@@ -69,11 +69,11 @@ int trace_set_open(struct trace_set *set, const char *prefix, uint32_t n_ranks,
     char *one_more = text_format("%s.%u.et", prefix, n_ranks);
     struct stat file;
     if (result == 0 && stat(one_more, &file) == 0)
-        result = err_add(err, path, "there is a trace for rank %u too, %s, but the job has %u ranks",
-                         n_ranks, one_more, n_ranks);
+        result =
+            err_add(err, path, "there is a trace for rank %u too, %s, but the job has %u ranks",
+                    n_ranks, one_more, n_ranks);
     free(one_more);
-    if (groups_file != NULL &&
-        trace_groups_read(&set->groups, groups_file, groups_path, err) != 0)
+    if (groups_file != NULL && trace_groups_read(&set->groups, groups_file, groups_path, err) != 0)
         result = -1;
     return result;
 }
@@ -92,9 +92,9 @@ void trace_set_free(struct trace_set *set)
     free(set->files);
     free(set->same);
     trace_groups_free(&set->groups);
-    free(set->variants);
     words_free(&set->uses);
     words_free(&set->layers);
+    free(set->used);
     free(set->tags);
     free(set->tag_table);
     *set = (struct trace_set){0};

@@ -30,12 +30,6 @@ struct trace_rules {
     double remote_bytes; // per ns
 };
 
-// A communicator: a group and the dimensions that its collectives use.
-struct trace_variant {
-    uint32_t group; // index in the groups
-    uint32_t dims;  // bit set; UINT32_MAX = all
-};
-
 struct trace_words { // texts by number
     char **items;
     uint32_t n;
@@ -55,9 +49,7 @@ struct trace_set {
     struct trace_rules rules;
     struct trace_groups groups;
     /* found by the check */
-    struct trace_variant *variants;
-    uint32_t n_variants;
-    size_t cap_variants;
+    uint32_t *used;                  // [group] bit set of operations
     struct trace_words uses, layers; // [0] of uses is "communication"
     struct trace_tag *tags;
     uint32_t n_tags;
@@ -77,6 +69,6 @@ void trace_set_free(struct trace_set *set);
 // Check every file and how they fit together. Returns 0, or -1 with errors at `path`.
 int trace_set_check(struct trace_set *set, const char *path, struct err *err);
 
-// The nodes of a checked set, which must outlive the program. Groups are the set's variants; their
+// The nodes of a checked set, which must outlive the program. Its groups are those of the set; their
 // schedules are the caller's to fill.
 struct node_program trace_set_program(struct trace_set *set);

@@ -59,12 +59,12 @@ struct node_program trace_set_program(struct trace_set *set)
     struct node_program p = {.source = &source_ops,
                              .self = self,
                              .n_ranks = set->n_ranks,
-                             .n_groups = set->n_variants,
+                             .n_groups = (uint32_t)set->groups.n,
                              .n_uses = set->uses.n,
                              .n_layers = set->layers.n};
     p.groups = memory_zeroed(p.n_groups + 1, sizeof *p.groups);
     for (uint32_t g = 0; g < p.n_groups; g++) {
-        const struct trace_group *group = &set->groups.items[set->variants[g].group];
+        const struct trace_group *group = &set->groups.items[g];
         p.groups[g].name = memory_text(group->name[0] ? group->name : "all");
         if (group->ranks == NULL)
             continue;

@@ -16,7 +16,7 @@ void trace_free(struct trace *t)
 {
     decode_release(t);
     free(t->after);
-    record_free(&t->records);
+    record_reader_free(&t->records);
     *t = (struct trace){0};
 }
 

@@ -50,7 +50,6 @@ enum trace_coll { // numbers of schema 0.0.4
     X(TAKES_PS, "collwire_takes_ps")                                                               \
     X(STREAM, "collwire_stream")                                                                   \
     X(PRIORITY, "collwire_priority")                                                               \
-    X(URGENT, "collwire_urgent")                                                                   \
     X(ROOT, "collwire_root")                                                                       \
     X(BYTES, "collwire_bytes")                                                                     \
     X(DIMS, "involved_dim")                                                                        \

@@ -71,8 +71,8 @@ collwire_layer(analytical ALLOW engine topology collective net/critical_path.h n
 collwire_layer(comm ALLOW engine collective net/critical_path.h net/transfer.h)
 collwire_layer(workload ALLOW engine collective comm net/critical_path.h net/transfer.h LIBS m)
 collwire_layer(chakra # execution traces as nodes of programs
-  ALLOW engine collective comm/communicator.h workload/node.h jansson.h protobuf-c/protobuf-c.h
-  VIA net # comm/communicator.h
+  ALLOW engine collective workload jansson.h protobuf-c/protobuf-c.h
+  VIA comm net # workload/node.h
   LIBS PkgConfig::jansson chakra_schema m)
 collwire_layer(trace ALLOW engine net wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 

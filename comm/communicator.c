@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "comm/admission.h"
+#include "comm/rank_streams.h"
 #include "engine/memory.h"
 
 // Measure the bandwidths of dimensions, which Themis uses: from the first member to its neighbour.
@@ -43,13 +44,18 @@ void comm_free(struct communicator *c)
 {
     if (c == NULL)
         return;
+    inboxes_free(c);
     admission_free(c);
     phase_runs_free(c);
     free(c->issued);
     free(c);
 }
 
-void comm_job_free(struct comm_job *job) { free(job->walks); }
+void comm_job_free(struct comm_job *job)
+{
+    streams_free(job);
+    free(job->walks);
+}
 
 void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_use *use)
 {

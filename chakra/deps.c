@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Nodes are sorted by id. Nodes that nothing has to end before are removed, then those that were
 // after removed nodes only, and so on (Kahn, 1962); what remains has a cycle.
-#include "chakra/graph.h"
+#include "chakra/deps.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,20 +12,20 @@
 
 #define SHOWN 10 // nodes of a cycle, and errors of a kind, that are shown
 
-void graph_free(struct graph *g)
+void deps_free(struct deps *g)
 {
     free(g->nodes);
     free(g->after);
-    *g = (struct graph){0};
+    *g = (struct deps){0};
 }
 
-void graph_clear(struct graph *g) { g->n_nodes = g->n_after = 0; }
+void deps_clear(struct deps *g) { g->n_nodes = g->n_after = 0; }
 
-void graph_add(struct graph *g, uint64_t id, const uint64_t *after, size_t n)
+void deps_add(struct deps *g, uint64_t id, const uint64_t *after, size_t n)
 {
     if (g->n_nodes == g->cap_nodes)
         g->nodes = memory_grow(g->nodes, &g->cap_nodes, sizeof *g->nodes);
-    g->nodes[g->n_nodes++] = (struct graph_node){id, g->n_after, n};
+    g->nodes[g->n_nodes++] = (struct deps_node){id, g->n_after, n};
     for (size_t i = 0; i < n; i++) {
         if (g->n_after == g->cap_after)
             g->after = memory_grow(g->after, &g->cap_after, sizeof *g->after);
@@ -35,13 +35,13 @@ void graph_add(struct graph *g, uint64_t id, const uint64_t *after, size_t n)
 
 static int compare_nodes(const void *a, const void *b)
 {
-    const struct graph_node *x = a, *y = b;
+    const struct deps_node *x = a, *y = b;
     if (x->id != y->id)
         return x->id > y->id ? 1 : -1;
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static size_t node_find(const struct graph *g, uint64_t id)
+static size_t node_find(const struct deps *g, uint64_t id)
 {
     size_t low = 0, high = g->n_nodes;
     while (low < high) {
@@ -55,7 +55,7 @@ static size_t node_find(const struct graph *g, uint64_t id)
 }
 
 // Check that ids are unique and dependencies exist; replaces ids in `after` by indices.
-static int resolve(struct graph *g, const char *where, const char *path, struct err *err)
+static int resolve(struct deps *g, const char *where, const char *path, struct err *err)
 {
     size_t errors = 0;
     for (size_t i = 1; i < g->n_nodes && errors < SHOWN; i++)
@@ -80,7 +80,7 @@ static int resolve(struct graph *g, const char *where, const char *path, struct 
 }
 
 // From any remaining node, go to a remaining node that it is after, until a node comes again.
-static int cycle_report(const struct graph *g, const size_t *left, const char *where,
+static int cycle_report(const struct deps *g, const size_t *left, const char *where,
                         const char *path, struct err *err)
 {
     size_t at = 0, n = 0;
@@ -117,7 +117,7 @@ static int cycle_report(const struct graph *g, const size_t *left, const char *w
 
 // `left`: [n_nodes] number of nodes that a node is still after. `next`, `first`: for each node the
 // edges that lead to its children.
-static size_t remove_all(const struct graph *g, size_t *left)
+static size_t remove_all(const struct deps *g, size_t *left)
 {
     size_t *first = memory_zeroed(g->n_nodes + 1, sizeof *first);
     size_t *child = memory_zeroed(g->n_after + 1, sizeof *child);
@@ -150,7 +150,7 @@ static size_t remove_all(const struct graph *g, size_t *left)
     return removed;
 }
 
-int graph_check(struct graph *g, const char *where, const char *path, struct err *err)
+int deps_check(struct deps *g, const char *where, const char *path, struct err *err)
 {
     if (g->n_nodes == 0)
         return err_add(err, path, "%s has no nodes", where);

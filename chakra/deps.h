@@ -8,22 +8,22 @@
 
 #include "engine/err.h"
 
-struct graph_node {
+struct deps_node {
     uint64_t id;
     size_t first, n; // in `after`
 };
 
-struct graph {
-    struct graph_node *nodes;
+struct deps {
+    struct deps_node *nodes;
     size_t n_nodes, cap_nodes;
     uint64_t *after; // ids of the nodes that a node is after
     size_t n_after, cap_after;
 };
 
-// Zero-initialise; release with graph_free().
-void graph_free(struct graph *g);
-void graph_clear(struct graph *g); // keeps the memory
-void graph_add(struct graph *g, uint64_t id, const uint64_t *after, size_t n);
+// Zero-initialise; release with deps_free().
+void deps_free(struct deps *g);
+void deps_clear(struct deps *g); // keeps the memory
+void deps_add(struct deps *g, uint64_t id, const uint64_t *after, size_t n);
 
 // Check the graph. Errors at `path` begin with `where`. Returns 0, or -1 with at least one error.
-int graph_check(struct graph *g, const char *where, const char *path, struct err *err);
+int deps_check(struct deps *g, const char *where, const char *path, struct err *err);
