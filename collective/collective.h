@@ -82,6 +82,7 @@ struct coll_block {
 struct coll_algorithm {
     const char *name, *doc, *source;
     const char *astra; // its name in system files of ASTRA-sim; NULL = none
+    bool offloaded;    // switches reduce, not the ranks
     /* settings: a struct of at most COLL_PARAMS_BYTES; keys of one name mean the same everywhere */
     const struct param *params;
     size_t n_params, params_bytes;

@@ -71,8 +71,7 @@ struct communicator {
     struct dim_use *use;
     /* state */
     uint32_t *issued;   // [member] number of collectives issued
-    ps_t last_issue_ps; // see comm_last_issue()
-    uint32_t last_member;
+    struct comm_ending ending;
     struct phase_run *runs, *free[COLL_MAX_DIMS + 1]; // all runs; [dim] runs that are free
     struct volume volumes[VOLUMES_KEPT];              // cached sizes of phases in closed form
     /* state of admission.c */

@@ -63,10 +63,11 @@ void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_us
     c->use = use;
 }
 
-ps_t comm_last_issue(const struct communicator *c, uint32_t *member)
+const struct comm_ending *comm_ending(const struct communicator *c) { return &c->ending; }
+
+bool comm_offloaded(const struct communicator *c, enum coll_op op)
 {
-    *member = c->last_member;
-    return c->last_issue_ps;
+    return c->schedule.choice[op][0].algorithm->offloaded;
 }
 
 void comm_use_flush(struct communicator *c, ps_t now) { admission_use_flush(c, now); }

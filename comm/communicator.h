@@ -99,8 +99,17 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
 bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,
                          const struct comm_request *request, uint32_t ticket, ps_t now);
 
-// When, and by which member, the collective that calls `done` was issued last so far.
-ps_t comm_last_issue(const struct communicator *c, uint32_t *member);
+// The collective that calls `done`: its operation, and when and by which member it was issued last so
+// far.
+struct comm_ending {
+    enum coll_op op;
+    uint32_t last_member;
+    ps_t last_issue_ps;
+};
+const struct comm_ending *comm_ending(const struct communicator *c);
+
+// True if switches, not the ranks, reduce in this operation.
+bool comm_offloaded(const struct communicator *c, enum coll_op op);
 
 // A message of one of this job's communicators has arrived; `token` as posted.
 void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t now);

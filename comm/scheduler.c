@@ -161,8 +161,7 @@ void scheduler_rank_done(struct communicator *c, struct instance *in, uint32_t r
         recorder_path(record, path_at(book, path));
     }
     uint32_t before = path_enter(book, path_join(book, path));
-    c->last_issue_ps = in->last_issue_ps;
-    c->last_member = in->last_member;
+    c->ending = (struct comm_ending){in->request.op, in->last_member, in->last_issue_ps};
     c->done(c->ctx, rank, ticket, now);
     path_leave(book, before);
 }

@@ -4,6 +4,7 @@
 #include "config/job_reader.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
+#include "workload/program_job.h"
 #include "workload/training_job.h"
 
 // One entry per line.
@@ -14,6 +15,7 @@ const struct job_entry job_registry[] = {
     {&permutation_kind, &permutation_reader},
     {&collective_kind, &collective_reader},
     {&training_kind, &training_reader},
+    {&program_kind, &program_reader},
     {&poisson_kind, &poisson_reader},
     {&chakra_kind, &chakra_reader},
     {NULL, NULL},

@@ -60,19 +60,19 @@ static json_t *slowest_parts(const void *record)
     return causes_json(s->critical.parts, s->critical.total_ps);
 }
 
-static const char *const part_words[] = {"fwd", "ig", "wg"};
 static const struct metric layer_rows[] = {
     {"name", METRIC_WORDS, "of the layer", TEXT(critical_layer, name)},
-    {"part", METRIC_WORDS, "fwd, ig or wg", WORD(critical_layer, part, part_words)},
+    {"part", METRIC_WORDS, "fwd, ig or wg; of programs compute, or what communication was for",
+     TEXT(critical_layer, word)},
     {"compute_ns", METRIC_NS, "computing", TIME(critical_layer, compute_ps)},
     {"comm_ns", METRIC_NS, "communicating while nobody on the path computed",
      TIME(critical_layer, comm_ps)},
 };
 static METRIC_TABLE(layer_table, layer_rows);
 
-static const char *const kind_words[] = {"flow", "collective", "training", "job"};
+static const char *const kind_words[] = {"flow", "collective", "training", "program", "job"};
 static const struct metric slowest_rows[] = {
-    {"kind", METRIC_WORDS, "flow, collective, training or job",
+    {"kind", METRIC_WORDS, "flow, collective, training, program or job",
      WORD(slowest_result, kind, kind_words)},
     {"name", METRIC_WORDS, "the flow's ranks, the operation, or the job",
      TEXT(slowest_result, name)},
@@ -86,7 +86,8 @@ static const struct metric slowest_rows[] = {
      .table = &life_table, .json = slowest_parts},
     {"places", METRIC_WORDS, "the largest times by place, the largest first",
      LIST(slowest_result, critical.places, critical.n_places, place_table)},
-    {"layers", METRIC_WORDS, "of training: parts of layers on the path, the largest first",
+    {"layers", METRIC_WORDS,
+     "of training and programs: parts of layers on the path, the largest first",
      LIST(slowest_result, layers, n_layers, layer_table)},
 };
 METRIC_TABLE(slowest_table, slowest_rows);

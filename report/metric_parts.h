@@ -12,3 +12,4 @@ extern const struct metric_table pfc_table, ecn_table, tcp_table, drops_table, r
 extern const struct metric_table time_stats_table, ratio_stats_table; // metric_flows.c
 extern const struct metric_table job_table;                           // metric_jobs.c
 extern const struct metric_table training_table;                      // metric_training.c
+extern const struct metric_table program_table, rank_table;           // metric_programs.c

@@ -290,6 +290,7 @@ struct result *sim_result(struct sim *sim)
     collect_flows(sim, r);
     sim_collect_collectives(sim, r);
     sim_collect_trainings(sim, r);
+    sim_collect_programs(sim, r);
     sim_collect_slowest(sim, r);
     sim_collect_jobs(sim, r);
     sim_collect_timeline(sim, r);

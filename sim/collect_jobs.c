@@ -89,7 +89,7 @@ static void collect_collectives(struct result *r, ps_t *ends)
     }
 }
 
-// The end of a training job is that of its last rank; of a job with collectives that of the last
+// The end of a training job or a program is that of its last rank; of a job with collectives that of the last
 // one; of others that of the last message.
 static ps_t end_of(const struct sim *sim, const struct result *r, size_t j, ps_t last_collective)
 {
@@ -98,6 +98,11 @@ static ps_t end_of(const struct sim *sim, const struct result *r, size_t j, ps_t
             return r->trainings[t].total_ps < 0
                        ? -1
                        : sim->spec->jobs[j].start_ps + r->trainings[t].total_ps;
+    for (size_t p = 0; p < r->n_programs; p++)
+        if (r->programs[p].job == j)
+            return r->programs[p].total_ps < 0
+                       ? -1
+                       : sim->spec->jobs[j].start_ps + r->programs[p].total_ps;
     return last_collective > 0 ? last_collective : sim->job_stats[j].end_ps;
 }
 

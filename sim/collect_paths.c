@@ -6,6 +6,7 @@
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
+#include "workload/node_run.h"
 #include "workload/training_spec.h"
 
 static int by_time(const void *a, const void *b)
@@ -91,11 +92,40 @@ static void collect_layers(const struct sim *sim, const struct path *path,
         all[i].layer = (uint32_t)(i / TRAINING_PARTS);
         all[i].name = training->layers[i / TRAINING_PARTS].name;
         all[i].part = (uint8_t)(i % TRAINING_PARTS);
+        all[i].word = training_parts[all[i].part];
         training->layers[all[i].layer].parts[all[i].part].critical_ps = all[i].comm_ps;
         if (all[i].compute_ps + all[i].comm_ps > 0)
             all[s->n_layers++] = all[i];
     }
     s->layers = all;
+    if (s->n_layers > 1)
+        qsort(s->layers, s->n_layers, sizeof *s->layers, by_layer_time);
+}
+
+// The same for a program: labels are those of workload/node_run.h.
+static void collect_program(const struct sim *sim, const struct path *path,
+                            struct slowest_result *s)
+{
+    const struct node_program *p =
+        ((const struct node_run *)sim->workload.jobs[s->job].self)->program;
+    uint32_t parts = p->n_uses + 1;
+    size_t n = (size_t)(p->n_layers + 1) * parts;
+    s->layers = memory_zeroed(n, sizeof *s->layers);
+    for (uint32_t step = path->steps; step != 0; step = sim->path_book.steps[step].before) {
+        const struct path_step *at = &sim->path_book.steps[step];
+        uint32_t use, layer = node_label_read(p, at->label, &use);
+        struct critical_layer *l = &s->layers[layer * parts + use];
+        *(at->communicates ? &l->comm_ps : &l->compute_ps) += at->ps;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct critical_layer l = s->layers[i];
+        l.layer = (uint32_t)(i / parts);
+        l.part = (uint8_t)(i % parts);
+        l.name = l.layer > 0 ? p->layers[l.layer - 1] : "";
+        l.word = l.part < p->n_uses ? p->uses[l.part] : "compute";
+        if (l.compute_ps + l.comm_ps > 0)
+            s->layers[s->n_layers++] = l;
+    }
     if (s->n_layers > 1)
         qsort(s->layers, s->n_layers, sizeof *s->layers, by_layer_time);
 }
@@ -131,6 +161,9 @@ static void name_it(const struct sim *sim, const struct result *r, const struct 
     if (training_of(r, s->job)) {
         s->kind = SLOWEST_TRAINING;
         s->name = memory_text(training_of(r, s->job)->name);
+    } else if (job->spec->kind->nodes != NULL) {
+        s->kind = SLOWEST_PROGRAM;
+        s->name = memory_text(job->spec->name);
     } else if (c != NULL) {
         s->kind = SLOWEST_COLLECTIVE;
         s->name = text_format("%s", c->op);
@@ -168,6 +201,8 @@ void sim_collect_slowest(const struct sim *sim, struct result *r)
         s->critical.total_ps -= s->begin_ps;
         if (s->kind == SLOWEST_TRAINING)
             collect_layers(sim, path, training_of(r, s->job), s);
+        else if (s->kind == SLOWEST_PROGRAM)
+            collect_program(sim, path, s);
         if (r->last == NULL || s->end_ps > r->last->end_ps)
             r->last = s;
     }

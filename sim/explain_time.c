@@ -337,6 +337,8 @@ void sim_explain_time(const struct sim *sim, struct result *r)
         explain_straggler(sim, r);
         explain_layers(sim, r);
     }
+    if (r->last->kind == SLOWEST_PROGRAM)
+        sim_explain_program(r);
     if (sim_is_analytical(sim))
         return;
     explain_bottleneck(r);

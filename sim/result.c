@@ -55,6 +55,15 @@ void result_free(struct result *r)
         free(r->trainings[i].use.mean);
     }
     free(r->trainings);
+    for (size_t i = 0; i < r->n_programs; i++) {
+        free(r->programs[i].uses);
+        free(r->programs[i].layers);
+        free(r->programs[i].late);
+    }
+    free(r->programs);
+    for (size_t i = 0; i < r->n_ranks; i++)
+        free(r->ranks[i].uses);
+    free(r->ranks);
     free(r->jobs);
     free(r->slices);
     free(r->flows);

@@ -47,11 +47,12 @@ struct critical_result {
     size_t n_places;
 };
 
-// All work of a part of a layer on the critical path of a training job.
+// All work of a part of a layer on the critical path of a training job or a program.
 struct critical_layer {
     const char *name;
     uint32_t layer;
-    uint8_t part; // enum training_part
+    uint8_t part;     // enum training_part; of a program a use, or the number of uses for computing
+    const char *word; // of the part
     ps_t compute_ps, comm_ps;
 };
 
@@ -74,7 +75,13 @@ struct reason_result {
     const char *sentence; // one of `explain`
 };
 
-enum slowest_kind { SLOWEST_FLOW, SLOWEST_COLLECTIVE, SLOWEST_TRAINING, SLOWEST_JOB };
+enum slowest_kind {
+    SLOWEST_FLOW,
+    SLOWEST_COLLECTIVE,
+    SLOWEST_TRAINING,
+    SLOWEST_PROGRAM,
+    SLOWEST_JOB
+};
 
 // What ended last in a job.
 struct slowest_result {
@@ -175,6 +182,37 @@ struct training_result {
     struct training_spread rank_end; // end of each rank that has finished, since the job's start
     struct training_spread exposed;  // the same less the rank's compute time
     struct training_use use;
+};
+
+// What communication was for, or a layer: time of idle compute streams. Waiting: until the peers had done
+// their part; exposed: from then on.
+struct idle_result {
+    const char *name;
+    ps_t compute_ps; // of a layer
+    ps_t exposed_ps, waiting_ps;
+    uint64_t bytes; // sent; of a use
+};
+
+// A rank of a training job or a program.
+struct rank_result {
+    uint32_t job, rank; // rank: of the network
+    ps_t finish_ps;     // since the job's start; -1 = it has not finished
+    ps_t compute_ps;
+    ps_t blamed_ps;           // waiting of others that it ended; of a program
+    struct idle_result *uses; // of a program
+    uint32_t n_uses;
+};
+
+struct program_result {
+    uint32_t job, ranks;
+    const char *name;
+    ps_t total_ps;            // from the job's start to the end of its last rank; -1 = not finished
+    ps_t compute_ps;          // mean over ranks
+    double bubble;            // share of ranks' time that a pipeline left idle; -1 = not known
+    struct idle_result *uses; // means over ranks; bytes are sums
+    struct idle_result *layers; // means over ranks
+    struct rank_result *late;   // copies of the ranks that others waited for most, without uses
+    uint32_t n_uses, n_layers, n_late;
 };
 
 // An interval of a rank's timeline. Slices of one lane do not overlap.
@@ -288,6 +326,10 @@ struct result {
     size_t n_collectives;
     struct training_result *trainings;
     size_t n_trainings;
+    struct program_result *programs;
+    size_t n_programs;
+    struct rank_result *ranks; // of training jobs and programs, by job and rank
+    size_t n_ranks;
     struct slowest_result *slowest; // [job] that has ended, in order
     size_t n_slowest;
     const struct slowest_result *last; // of the job that ended last; NULL = none has ended

@@ -175,6 +175,7 @@ void sim_collect_critical(const struct sim *sim, const struct collective_record 
                           struct collective_result *c);
 void sim_collect_slowest(const struct sim *sim, struct result *r);
 void sim_collect_trainings(const struct sim *sim, struct result *r);
+void sim_collect_programs(const struct sim *sim, struct result *r);
 void sim_jobs_init(struct sim *sim);
 void sim_jobs_free(struct sim *sim);
 void sim_jobs_record(struct sim *sim, const struct flow_record *record);
@@ -235,6 +236,7 @@ void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t 
                    char *sentence);
 // Sentences about the critical path of what ended last; its share of a cause, 0 if it is not known.
 void sim_explain_time(const struct sim *sim, struct result *r);
+void sim_explain_program(struct result *r); // explain_programs.c
 const struct port_result *result_busiest_link(const struct result *r); // NULL = there is none
 // Time for which a link transmitted; what is saved without `cost` where `least` remains.
 ps_t result_busy_ps(const struct result *r, const struct port_result *link);

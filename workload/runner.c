@@ -23,6 +23,7 @@ struct rank_run {
     uint32_t open;          // number of steps started and not ended
     bool blocked, pulling, ended;
     struct timed_steps timed;
+    uint32_t kernels, offloaded; // open collectives that the GPU runs, and that switches reduce
 };
 
 struct group_member {
@@ -175,15 +176,29 @@ static uint32_t member_of(const struct job_group *group, uint32_t rank)
     return found->member;
 }
 
+// A collective of the rank begins or ends: see workload/contention.h.
+static void contention_update(struct rank_run *r, bool offloaded, int change, ps_t now)
+{
+    const struct contention_params *c = &r->job->contention;
+    uint32_t *open = offloaded ? &r->offloaded : &r->kernels;
+    *open += (uint32_t)change;
+    double share = r->kernels > 0 ? c->share : 0;
+    share = r->offloaded > 0 && c->in_network > share ? c->in_network : share;
+    if (c->share > 0 || c->in_network > 0)
+        timed_steps_speed(&r->timed, 1 - share, now);
+}
+
 static void collective_ended(void *ctx, uint32_t member, uint32_t ticket, ps_t now)
 {
     const struct job_group *group = ctx;
     struct job_run *job = group->job;
     struct rank_run *r = &job->ranks[group->ranks != NULL ? group->ranks[member] : member];
     const struct program_ops *program = job->spec->kind->program;
-    job->peers.ready_ps = comm_last_issue(group->comm, &job->peers.rank);
-    if (group->ranks != NULL)
-        job->peers.rank = group->ranks[job->peers.rank];
+    const struct comm_ending *ending = comm_ending(group->comm);
+    job->peers.ready_ps = ending->last_issue_ps;
+    job->peers.rank =
+        group->ranks != NULL ? group->ranks[ending->last_member] : ending->last_member;
+    contention_update(r, comm_offloaded(group->comm, ending->op), -1, now);
     if (program->completion_delay_ps == NULL) {
         step_ended(r, ticket, now);
         return;
@@ -257,9 +272,14 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
     }
     const struct job_group *group = job->groups[step->group];
     uint32_t member = member_of(group, r->rank);
-    return !(step->numbered ? comm_issue_numbered(group->comm, step->number, member, step->request,
-                                                  step->id, now)
-                            : comm_issue(group->comm, member, step->request, step->id, now));
+    bool offloaded = comm_offloaded(group->comm, step->request->op);
+    contention_update(r, offloaded, 1, now);
+    bool open = step->numbered ? comm_issue_numbered(group->comm, step->number, member,
+                                                     step->request, step->id, now)
+                               : comm_issue(group->comm, member, step->request, step->id, now);
+    if (!open)
+        contention_update(r, offloaded, -1, now);
+    return !open;
 }
 
 // Start steps as long as the program has any. A step that ends while it starts continues this loop

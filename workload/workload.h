@@ -4,6 +4,7 @@
 
 #include "comm/recorder.h"
 #include "engine/timer.h"
+#include "workload/contention.h"
 #include "workload/kind.h"
 #include "workload/matching.h"
 
@@ -27,6 +28,7 @@ struct job_run {
         ps_t ready_ps;   // time when its peers had done their part
         uint32_t rank;   // the last one of them, of the job; UINT32_MAX = none
     } peers;
+    struct contention_params contention;
     uint32_t path;     // critical path of what ended last; 0 = the job has not ended
     uint32_t end_rank; // of the job; UINT32_MAX = a message ended last
     ps_t end_ps;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The metrics of programs and of ranks: `programs` and `ranks` of metrics.json.
+#include "report/metric_parts.h"
+#include "report/metric_table.h"
+
+static ps_t exposed(const void *record)
+{
+    const struct program_result *p = record;
+    return p->total_ps < 0 ? -1 : p->total_ps - p->compute_ps;
+}
+
+static ps_t rank_exposed(const void *record)
+{
+    const struct rank_result *r = record;
+    return r->finish_ps < 0 ? -1 : r->finish_ps - r->compute_ps;
+}
+
+static bool bubble_known(const void *record)
+{
+    return ((const struct program_result *)record)->bubble >= 0;
+}
+
+static const struct metric use_rows[] = {
+    {"name", METRIC_WORDS, "what communication is for", TEXT(idle_result, name)},
+    {"exposed_ns", METRIC_NS,
+     "the compute stream was idle because of it, after all peers had done their part",
+     TIME(idle_result, exposed_ps)},
+    {"waiting_ns", METRIC_NS,
+     "the compute stream was idle because of it, until the last peer had sent its message or begun "
+     "the "
+     "collective",
+     TIME(idle_result, waiting_ps)},
+    {"bytes", METRIC_BYTES, "sent", INTEGER(idle_result, bytes)},
+};
+static METRIC_TABLE(use_table, use_rows);
+
+static const struct metric layer_rows[] = {
+    {"name", METRIC_WORDS, "of the layer", TEXT(idle_result, name)},
+    {"compute_ns", METRIC_NS, "computing, mean over ranks", TIME(idle_result, compute_ps)},
+    {"exposed_ns", METRIC_NS, "idle for its communication, mean over ranks",
+     TIME(idle_result, exposed_ps)},
+    {"waiting_ns", METRIC_NS, "idle until its peers had done their part, mean over ranks",
+     TIME(idle_result, waiting_ps)},
+};
+static METRIC_TABLE(layer_table, layer_rows);
+
+static const struct metric rank_rows[] = {
+    {"job", METRIC_WORDS, "index in `workload`", INTEGER(rank_result, job)},
+    {"rank", METRIC_WORDS, "of the network", INTEGER(rank_result, rank)},
+    {"finish_ns", METRIC_NS, "its end, after the job's start", TIME(rank_result, finish_ps)},
+    {"compute_ns", METRIC_NS, "computing, on the compute stream", TIME(rank_result, compute_ps)},
+    {"exposed_comm_ns", METRIC_NS, "finish_ns - compute_ns", .type = METRIC_TIME,
+     .time = rank_exposed},
+    {"late_ns", METRIC_NS, "of programs: time for which others waited because it was the last peer",
+     TIME(rank_result, blamed_ps)},
+    {"uses", METRIC_WORDS, "of programs: what its compute stream was idle for, and what it sent",
+     LIST(rank_result, uses, n_uses, use_table)},
+};
+METRIC_TABLE(rank_table, rank_rows);
+
+static const struct metric late_rows[] = {
+    {"rank", METRIC_WORDS, "of the network", INTEGER(rank_result, rank)},
+    {"late_ns", METRIC_NS, "time for which others waited because it was the last peer",
+     TIME(rank_result, blamed_ps)},
+};
+static METRIC_TABLE(late_table, late_rows);
+
+static const struct metric program_rows[] = {
+    {"job", METRIC_WORDS, "index in `workload`", INTEGER(program_result, job)},
+    {"name", METRIC_WORDS, "of the job", TEXT(program_result, name)},
+    {"ranks", METRIC_COUNT, "ranks of the job", INTEGER(program_result, ranks)},
+    {"total_ns", METRIC_NS, "from the job's start to the end of its last rank",
+     TIME(program_result, total_ps)},
+    {"compute_ns", METRIC_NS, "computing, mean over ranks", TIME(program_result, compute_ps)},
+    {"exposed_comm_ns", METRIC_NS,
+     "total_ns - compute_ns: communication and waiting that computing did not hide",
+     .type = METRIC_TIME, .time = exposed},
+    {"bubble_share", METRIC_RATIO,
+     "share of the ranks' time that a pipeline left idle: until another stage had sent, and after "
+     "a "
+     "rank's end; null = no communication is of use \"pipeline\"",
+     REAL(program_result, bubble), .known = bubble_known},
+    {"uses", METRIC_WORDS, "what compute streams were idle for: means over ranks; bytes are sums",
+     LIST(program_result, uses, n_uses, use_table)},
+    {"layers", METRIC_WORDS, "in the order of the program",
+     LIST(program_result, layers, n_layers, layer_table)},
+    {"late", METRIC_WORDS, "the ranks that others waited for most",
+     LIST(program_result, late, n_late, late_table)},
+};
+METRIC_TABLE(program_table, program_rows);
