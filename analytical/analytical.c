@@ -65,7 +65,10 @@ ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t ds
     struct way way = way_between(a, src, dst);
     if (way.hops == 0)
         return 0;
-    double ns = (double)way.latency_ps / (double)PS_PER_NS + (double)bytes / way.bytes_per_ns;
+    double latency_ns = (double)way.latency_ps / (double)PS_PER_NS;
+    if (a->first_dim) // rounded as in ASTRA-sim 2, which multiplies by the hops last
+        latency_ns = way.hops * ((double)(way.latency_ps / way.hops) / (double)PS_PER_NS);
+    double ns = latency_ns + (double)bytes / way.bytes_per_ns;
     if (ns >= (double)ANALYTICAL_LONGEST_PS / (double)PS_PER_NS)
         return ANALYTICAL_LONGEST_PS;
     return (ps_t)ns * PS_PER_NS; // truncated, like ASTRA-sim's conversion to int

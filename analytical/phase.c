@@ -10,6 +10,8 @@
 //   direct            all-reduce      2 T + 3 D + M
 //                     reduce-scatter  T + 2 D + M
 //                     all-gather, all-to-all   T + 2 D
+//   in_network        2 D + L + (c + s)/B or more, as below; L is the latency to the switch's
+//                     aggregator and back, s the bytes of a segment
 //   halving_doubling  a step D + T_k, in halvings after the first also M_k; D after the last
 //
 // A message has floor(c/n) bytes of a chunk of c bytes (all-gather: c, the rank's own part), and
@@ -19,6 +21,7 @@
 #include <string.h>
 
 #include "analytical/analytical.h"
+#include "collective/reduction.h"
 #include "collective/settings.h"
 
 // ASTRA-sim reduces 500 kB of a message in 3 ns, and the remainder in no time.
@@ -158,6 +161,38 @@ static bool halving_doubling_phase(const struct analytical *a, const struct coll
     return true;
 }
 
+// Bytes that a rank sends or receives, whichever are more.
+static uint64_t reduced_bytes(const struct coll_phase_call *call)
+{
+    uint64_t parts = call->op == COLL_ALL_GATHER ? call->n : 1;
+    return call->op == COLL_BARRIER ? 0 : call->bytes * parts;
+}
+
+// Segments of s bytes follow one another at the rate B of the links, as long as the buffer has room:
+// segment k + W starts when the result of segment k has come, after a loop of L + 2 s/B. So segment
+// q W + i starts at q max(W s/B, loop) + i s/B, and the last one ends a loop after its start.
+static bool in_network_phase(const struct analytical *a, const struct coll_phase_call *call,
+                             ps_t *duration_ps)
+{
+    const struct coll_reduction *r = call->reduction;
+    uint32_t from = call->members[0], to = call->members[1];
+    struct coll_shape shape = {.op = call->op,
+                               .ranks = call->n,
+                               .bytes = reduced_bytes(call),
+                               .params = call->params,
+                               .reduction = r};
+    struct coll_segments segments = coll_reduction_segments(&shape);
+    uint64_t rounds = (segments.n - 1) / segments.window, rest = (segments.n - 1) % segments.window;
+    uint64_t each = segments.largest_bytes, window = each * segments.window;
+    ps_t latency = plus(analytical_message_ps(a, from, to, 0), times(2, r->latency_ps));
+    ps_t empty = analytical_message_ps(a, from, to, 0);
+    ps_t loop = plus(latency, analytical_message_ps(a, from, to, 2 * each) - empty);
+    ps_t round = longer(loop, analytical_message_ps(a, from, to, window) - empty);
+    ps_t last = plus(times(rounds, round), analytical_message_ps(a, from, to, rest * each) - empty);
+    *duration_ps = plus(times(2, call->endpoint_ps), plus(last, loop));
+    return true;
+}
+
 bool analytical_phase(void *analytical, const struct coll_phase_call *call, ps_t *duration_ps)
 {
     static const struct {
@@ -168,6 +203,7 @@ bool analytical_phase(void *analytical, const struct coll_phase_call *call, ps_t
         {"ring", ring_phase},
         {"direct", direct_phase},
         {"halving_doubling", halving_doubling_phase},
+        {"in_network", in_network_phase},
     };
     struct analytical *a = analytical;
     if (call->n < 2 || !call->algorithm)

@@ -3,8 +3,11 @@
 #include "chakra/chakra_job.h"
 
 #include "workload/node_run.h"
+#include "workload/workload.h"
 
 #define FIELD(name) offsetof(struct chakra_params, name)
+
+static const char *const orders[] = {"program", "ready", NULL}; // enum program_order
 
 static const struct param chakra_params[] = {
     {.name = "prefix",
@@ -16,13 +19,29 @@ static const struct param chakra_params[] = {
      .offset = FIELD(comm_groups),
      .def = "",
      .help = "file of communicators, {\"1\": [0, 1]}; nodes name them in pg_name"},
-    {.name = "streams",
+    {.name = "order",
+     .type = PARAM_ENUM,
+     .offset = FIELD(order),
+     .choices = orders,
+     .def = "ready",
+     .help = "of the nodes of a stream: as in the file, or the ready node of the highest priority, "
+             "then of the smallest id"},
+    {.name = "comm_streams",
      .type = PARAM_COUNT,
-     .offset = FIELD(streams),
+     .offset = FIELD(comm_streams),
      .def = "1",
      .min = "1",
      .max = "32",
-     .help = "of a rank for communication; a communicator always uses the same one"},
+     .help = "communication streams of a rank; a communicator always uses the same one"},
+    {.name = "window",
+     .type = PARAM_COUNT,
+     .offset = FIELD(window),
+     .def = "auto",
+     .min = "1",
+     .max = "100000000",
+     .can_auto = true,
+     .help = "nodes of a rank that are read ahead of those that have ended; auto = some 1.5 "
+             "million for all ranks together"},
     {.name = "peak_tflops",
      .type = PARAM_RATIO,
      .offset = FIELD(peak_tflops),
@@ -54,6 +73,8 @@ static const struct param chakra_params[] = {
      .min = "1Mbps",
      .can_auto = true,
      .help = "the same; auto = there is no remote memory, and such nodes are errors"},
+    GROUP_ROWS(struct chakra_params, group),
+    CONTENTION_ROWS(struct chakra_params, contention),
     MAPPING_ROWS(struct chakra_params, mapping),
 };
 
@@ -70,6 +91,12 @@ static const struct node_program *nodes(const struct job_spec *job)
     return &s->program;
 }
 
+static void *chakra_new(struct job_run *job)
+{
+    job->contention = ((const struct chakra_settings *)job->spec->settings)->params.contention;
+    return node_run_new(job);
+}
+
 const struct job_kind chakra_kind = {
     .name = "chakra",
     .doc = "execution traces of MLCommons Chakra, one for each rank",
@@ -79,6 +106,6 @@ const struct job_kind chakra_kind = {
     .settings_bytes = sizeof(struct chakra_settings),
     .free_settings = free_settings,
     .program = &node_run_ops,
-    .new = node_run_new,
+    .new = chakra_new,
     .nodes = nodes,
 };

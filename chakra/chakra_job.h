@@ -3,19 +3,23 @@
 #pragma once
 
 #include "chakra/set.h"
-#include "workload/kind.h"
+#include "workload/program_job.h"
 
 struct chakra_params {
     const char *prefix, *comm_groups;
-    uint64_t streams;
+    int order; // enum program_order
+    uint64_t comm_streams, window;
     double peak_tflops; // 0 = computations take their duration
     uint64_t memory_bps, remote_bps;
     ps_t remote_latency_ps;
+    struct group_params group;
+    struct contention_params contention;
     struct mapping_params mapping;
 };
 
 struct chakra_settings {
     struct chakra_params params;
+    struct group_choice choice; // without `system`
     struct trace_set set;
     struct node_program program;
 };

@@ -195,7 +195,7 @@ static int convert_group(const struct conversion *c, struct node *node)
         return FAIL(c, "rank %u is not in its communicator \"%s\"", c->rank, name);
     node->group = (uint32_t)(group - set->groups.items);
     node->dims = UINT32_MAX;
-    if (node->group == 0)
+    if (node->group == 0 && set->rules.astra)
         node->dims = c->from->dims;
     return 0;
 }

@@ -105,10 +105,21 @@ uint64_t coll_blocks_bytes(const struct coll_algorithm *a, const struct coll_sha
     return bytes;
 }
 
+uint32_t coll_members(const struct coll_algorithm *a, const struct coll_shape *shape)
+{
+    return a->members ? a->members(shape) : shape->ranks;
+}
+
+uint32_t coll_member_steps(const struct coll_algorithm *a, const struct coll_shape *shape,
+                           uint32_t member)
+{
+    return a->member_steps ? a->member_steps(shape, member) : a->steps(shape);
+}
+
 uint64_t coll_bytes_sent(const struct coll_algorithm *a, const struct coll_shape *s, uint32_t rank)
 {
     uint64_t bytes = 0;
-    uint32_t steps = a->steps(s);
+    uint32_t steps = coll_member_steps(a, s, rank);
     for (uint32_t step = 0; step < steps; step++) {
         uint32_t n = a->n_sends(s, rank, step);
         for (uint32_t k = 0; k < n; k++)

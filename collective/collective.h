@@ -54,8 +54,12 @@ struct coll_shape {
     const void *params; // the struct described by the algorithm's table; NULL = its defaults
     // all_to_all: vectors of different sizes; NULL = all have `bytes`
     const struct coll_uneven *uneven;
+    // the aggregators of the group, for an algorithm that has members beside the ranks; NULL = none
+    const struct coll_reduction *reduction;
     uint32_t chunk, chunks; // part `chunk` of `chunks` of uneven vectors (0 = not cut)
 };
+
+struct coll_reduction; // collective/reduction.h
 
 // An all-to-all in which every rank has a vector of its own size, [rank] bytes: either what the
 // rank sends in total, or (of_receiver) what it receives in total, as gradients are returned.
@@ -96,6 +100,12 @@ struct coll_algorithm {
     // The b-th segment of a message, b < send.blocks; NULL if all messages are ranges.
     struct coll_block (*block)(const struct coll_shape *shape, uint32_t rank, uint32_t step,
                                uint32_t k, uint32_t b);
+    /* members beside the ranks, as aggregators in switches: `rank` above is then any member */
+    // Number of members, ranks included. NULL = the ranks only.
+    uint32_t (*members)(const struct coll_shape *shape);
+    uint32_t (*member_steps)(const struct coll_shape *shape, uint32_t member); // NULL = steps()
+    // Name of the algorithm that runs where the network has none of these members; NULL = needless.
+    const char *fallback;
 };
 
 const char *coll_op_name(enum coll_op op);                 // "all_reduce"
@@ -124,5 +134,10 @@ struct coll_send coll_exchange(const struct coll_shape *shape, uint32_t rank, ui
 // reduce and send_recv; 0 for a barrier; (p-1)/p else.
 double coll_bus_factor(enum coll_op op, uint32_t ranks);
 
-// Total bytes that rank r sends, summed over the steps of the algorithm.
+// Number of members of a shape, and of the steps of one of them.
+uint32_t coll_members(const struct coll_algorithm *a, const struct coll_shape *shape);
+uint32_t coll_member_steps(const struct coll_algorithm *a, const struct coll_shape *shape,
+                           uint32_t member);
+
+// Total bytes that member r sends, summed over the steps of the algorithm.
 uint64_t coll_bytes_sent(const struct coll_algorithm *a, const struct coll_shape *s, uint32_t rank);

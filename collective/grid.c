@@ -38,6 +38,16 @@ uint32_t coll_n_groups(const struct coll_schedule *s, uint32_t dim)
     return coll_ranks(s) / coll_group_size(s, dim);
 }
 
+const struct coll_reduction *coll_reduction_of(const struct coll_schedule *s, uint32_t dim,
+                                               uint32_t group)
+{
+    if (!s->reductions)
+        return NULL;
+    for (uint32_t d = 0; d < dim; d++)
+        group += coll_n_groups(s, d);
+    return s->reductions[group];
+}
+
 uint32_t coll_group_of(const struct coll_schedule *s, uint32_t dim, uint32_t rank)
 {
     uint32_t stride = stride_of(s, dim);

@@ -13,6 +13,10 @@ uint32_t coll_largest_group(const struct coll_schedule *s);
 uint32_t coll_span(const struct coll_schedule *s, uint32_t dims);
 uint32_t coll_n_groups(const struct coll_schedule *s, uint32_t dim);
 
+// The aggregators of a group, or NULL.
+const struct coll_reduction *coll_reduction_of(const struct coll_schedule *s, uint32_t dim,
+                                               uint32_t group);
+
 // The group of a rank along a dimension, the rank's index in the group, and the inverse of both.
 uint32_t coll_group_of(const struct coll_schedule *s, uint32_t dim, uint32_t rank);
 uint32_t coll_member_of(const struct coll_schedule *s, uint32_t dim, uint32_t rank);

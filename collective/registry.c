@@ -11,6 +11,7 @@ extern const struct coll_algorithm coll_tree;
 extern const struct coll_algorithm coll_double_binary_tree;
 extern const struct coll_algorithm coll_bruck;
 extern const struct coll_algorithm coll_shifted_halving_doubling;
+extern const struct coll_algorithm coll_in_network;
 
 const struct coll_algorithm *const coll_registry[] = {
     &coll_ring,
@@ -20,6 +21,7 @@ const struct coll_algorithm *const coll_registry[] = {
     &coll_double_binary_tree,
     &coll_bruck,
     &coll_shifted_halving_doubling,
+    &coll_in_network,
     NULL,
 };
 

@@ -51,6 +51,8 @@ struct coll_schedule {
     uint64_t active_chunks;      // phases that run at once in a dimension, 0 = no limit
     int phases, order, queueing; // enums above
     bool newest_first;           // newer collectives have priority
+    // [first group of dim + group] the aggregators of each group, or NULL; the pointer NULL = none
+    const struct coll_reduction *const *reductions;
     ps_t endpoint_ps;            // delay of a rank before each message and after its last one
     uint64_t reduce_bps;         // rate at which a rank adds received data, 0 = infinitely fast
 };

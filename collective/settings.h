@@ -23,5 +23,10 @@ struct coll_shifted_params {
     uint64_t ranks_per_server; // auto = the size of the innermost dimension
 };
 
+struct coll_in_network_params {
+    uint64_t segment_bytes;
+    uint64_t trees; // auto = one in each plane
+};
+
 // A row for a uint64_t `pieces`, to include in the table of an algorithm.
 extern const struct param coll_pieces_params[];

@@ -23,10 +23,10 @@ struct arrivals { // messages of one step that have arrived
 
 // One rank's progress through the steps of a phase, and messages that arrived before their step.
 struct walk {
-    struct sim_timer timer; // for delays, if the communicator has any
+    struct sim_timer timer; // for delays of a rank, if the communicator has any
     struct phase_run *run;
-    uint32_t member; // index in the run's group
-    uint32_t step;
+    uint32_t member; // index in the run's group; from n_members on an aggregator
+    uint32_t step, steps;
     uint32_t path; // critical path up to the start of the delay
     bool begun;    // the rank has begun the phase
     bool delayed;  // the timer is armed and the step not yet issued
@@ -43,7 +43,8 @@ struct phase_run {
     struct coll_shape shape;
     uint32_t first_walk; // index of the first walk, for tokens
     uint32_t chunk, index, dim, group;
-    uint32_t n_members, steps;
+    uint32_t n_members; // ranks
+    uint32_t n_walks;   // members of the algorithm: ranks and aggregators
     /* state */
     uint32_t n_ready, n_done;
     ps_sum_t ready_ps;      // sum over ready members of the time since the start of the collective
@@ -52,7 +53,7 @@ struct phase_run {
     uint32_t path;          // critical path up to the start in closed form
     ps_t began_ps;          // time of the start in its dimension; PS_NEVER = not started
     struct phase_run *next_free, *next;
-    struct walk walks[];
+    struct walk walks[]; // n_members + extra of the dimension
 };
 
 struct communicator {
@@ -65,6 +66,8 @@ struct communicator {
     uint32_t index; // among the job's communicators
     uint32_t n_ranks;
     uint32_t first_group[COLL_MAX_DIMS + 2]; // [dim] index into `queues`
+    const struct coll_reduction **reductions; // those of the schedule, NULL = none
+    uint32_t extra[COLL_MAX_DIMS + 1]; // [dim] limit of the aggregators' walks of a phase
     bool queued;               // a phase waits for all ranks of its group and then in a queue
     bool timed;                // walks have timers
     struct timeline *timeline; // NULL = not recorded

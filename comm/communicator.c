@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Communicators: construction, and quantities known before the run.
+// Communicators: construction, aggregators of the network, and quantities known before the run.
 #include "comm/communicator.h"
 
 #include <stdlib.h>
 
+#include "collective/reduction.h"
+#include "collective/settings.h"
 #include "comm/admission.h"
 #include "comm/rank_streams.h"
 #include "engine/memory.h"
@@ -20,6 +22,90 @@ static void measure_dims(struct communicator *c)
     }
 }
 
+/* ---- reductions in the network ---- */
+
+static bool runs_along(const struct coll_schedule *s, uint32_t op, uint32_t dim)
+{
+    const struct coll_algorithm *a = s->choice[op][dim].algorithm;
+    return a && a->fallback && s->flat[op] == (dim == s->n_dims);
+}
+
+// Collect the settings of the operations that are to be reduced in a dimension; returns false if
+// there are none.
+static bool wants_reduction(const struct coll_schedule *s, uint32_t dim,
+                            struct comm_reduce_request *request)
+{
+    bool any = false;
+    for (uint32_t op = 0; op < COLL_OPS; op++) {
+        const struct coll_in_network_params *p =
+            (const struct coll_in_network_params *)(const void *)s->choice[op][dim].params;
+        if (!runs_along(s, op, dim))
+            continue;
+        if (!any || p->segment_bytes > request->segment_bytes)
+            request->segment_bytes = p->segment_bytes;
+        request->trees = any ? request->trees : p->trees;
+        any = true;
+    }
+    return any && coll_group_size(s, dim) > 1;
+}
+
+static bool reserve_group(struct communicator *c, uint32_t dim, uint32_t group, uint32_t at,
+                          struct comm_reduce_request *request)
+{
+    uint32_t *ranks = memory_zeroed(request->n, sizeof *ranks);
+    for (uint32_t m = 0; m < request->n; m++)
+        ranks[m] = comm_rank(c, coll_rank_of(&c->schedule, dim, group, m));
+    request->ranks = ranks;
+    const struct coll_reduction *r =
+        c->job->reduce ? c->job->reduce(c->job->bandwidth_ctx, request) : NULL;
+    free(ranks);
+    if (!r)
+        return false;
+    uint32_t extra = r->n_members - r->n_ranks;
+    c->reductions[at] = r;
+    c->extra[dim] = extra > c->extra[dim] ? extra : c->extra[dim];
+    return true;
+}
+
+static void use_fallback(struct coll_schedule *s, uint32_t dim)
+{
+    for (uint32_t op = 0; op < COLL_OPS; op++)
+        if (runs_along(s, op, dim))
+            s->choice[op][dim] = coll_choice_of(coll_find(s->choice[op][dim].algorithm->fallback));
+}
+
+// Reserve aggregators for the dimensions whose algorithm needs them. Phases beyond those that fit
+// into the reserved buffers wait in the queue of the dimension.
+static void reserve_reductions(struct communicator *c)
+{
+    struct coll_schedule *s = &c->schedule;
+    uint32_t at = 0, groups = 0;
+    bool any = false;
+    for (uint32_t d = 0; d <= s->n_dims; d++)
+        groups += coll_n_groups(s, d);
+    for (uint32_t d = 0; d <= s->n_dims; at += coll_n_groups(s, d++)) {
+        struct comm_reduce_request request = {
+            .job = c->job->job,
+            .n = coll_group_size(s, d),
+            .phases = s->active_chunks > 0 ? s->active_chunks : s->chunks};
+        if (!wants_reduction(s, d, &request))
+            continue;
+        if (!c->reductions)
+            c->reductions = memory_zeroed(groups, sizeof(struct coll_reduction *));
+        bool reserved = true;
+        for (uint32_t g = 0; g < coll_n_groups(s, d) && reserved; g++)
+            reserved = reserve_group(c, d, g, at + g, &request);
+        if (!reserved)
+            use_fallback(s, d);
+        for (uint32_t g = 0; g < coll_n_groups(s, d) && !reserved; g++)
+            c->reductions[at + g] = NULL;
+        any |= reserved;
+    }
+    s->reductions = c->reductions;
+    if (any && s->active_chunks == 0)
+        s->active_chunks = s->chunks;
+}
+
 struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
                               const struct coll_schedule *schedule, comm_done *done, void *ctx)
 {
@@ -31,7 +117,8 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
     c->ctx = ctx;
     c->index = job->n_communicators++;
     c->n_ranks = coll_ranks(schedule);
-    c->queued = schedule->active_chunks > 0 || job->transfer->phase != NULL;
+    reserve_reductions(c);
+    c->queued = c->schedule.active_chunks > 0 || job->transfer->phase != NULL;
     c->timed = c->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0;
     c->issued = memory_zeroed(c->n_ranks, sizeof *c->issued);
     if (schedule->order == COLL_THEMIS)
@@ -48,6 +135,7 @@ void comm_free(struct communicator *c)
     admission_free(c);
     phase_runs_free(c);
     free(c->issued);
+    free(c->reductions);
     free(c);
 }
 
@@ -75,7 +163,7 @@ void comm_use_flush(struct communicator *c, ps_t now) { admission_use_flush(c, n
 uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request)
 {
     struct coll_planner planner;
-    struct volume kept[VOLUMES_KEPT] = {{{0, 0, 0}, 0}};
+    struct volume kept[VOLUMES_KEPT] = {{{0, 0, 0}, NULL, 0}};
     uint64_t sum = 0;
     coll_planner_init(&planner, &c->schedule);
     struct instance *in = instance_new(&planner, request, 0);
@@ -143,7 +231,8 @@ double comm_queue_pairs(const struct coll_schedule *s, enum coll_op op, uint32_t
         const char *why;
         if (!choice.algorithm || !choice.algorithm->supports(&shape, &why))
             continue;
-        pairs += peers_of(choice.algorithm, &shape) * coll_ranks(s);
+        bool by_tree = choice.algorithm->members != NULL; // a queue pair up and one down
+        pairs += (by_tree ? 2 : peers_of(choice.algorithm, &shape)) * coll_ranks(s);
     }
     return pairs;
 }

@@ -25,6 +25,16 @@ struct rank_streams;
 
 #define COMM_TOKEN_BITS 47 // bits of a message's token; the bits above them belong to the job
 
+// A group of ranks that wants its collectives reduced in the network.
+struct comm_reduce_request {
+    uint32_t job;
+    const uint32_t *ranks; // [n] of the network
+    uint32_t n;
+    uint64_t phases;        // that may run at once
+    uint64_t segment_bytes; // largest segment
+    uint64_t trees;         // PARAM_AUTO = one in each plane
+};
+
 // What all communicators of a job share: network, messages, records, counters.
 struct comm_job {
     /* config */
@@ -33,7 +43,10 @@ struct comm_job {
     const struct transfer *transfer;
     // Bandwidth from one rank to another over all its ports, in bytes/s or any other fixed unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
-    void *bandwidth_ctx;
+    void *bandwidth_ctx; // of `reduce` too
+    // Reserves aggregators for a group, or returns NULL where the network has none for it. The result
+    // stays valid during the run, and its buffer is known when all groups have been made.
+    const struct coll_reduction *(*reduce)(void *ctx, const struct comm_reduce_request *request);
     struct recorder *recorder;
     uint32_t job, cls, transport; // of the messages
     uint32_t channels;  // chunk c uses the queue pairs of channel c mod channels; 0 means 1

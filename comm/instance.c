@@ -34,6 +34,7 @@ struct coll_shape instance_shape(const struct coll_schedule *s, const struct ins
                                .inner = in->request.inner,
                                .params = s->choice[phase->op][phase->dim].params,
                                .uneven = exchange ? in->request.uneven : NULL,
+                               .reduction = coll_reduction_of(s, phase->dim, group),
                                .chunk = chunk,
                                .chunks = in->n_chunks};
 }
@@ -117,11 +118,12 @@ uint64_t volume_of(const struct coll_schedule *s, const struct coll_phase *phase
                    const struct coll_shape *shape, struct volume *kept)
 {
     struct volume *slot = &kept[(shape->bytes + phase->dim * 7 + phase->op * 17) % VOLUMES_KEPT];
-    if (slot->phase.bytes == shape->bytes && slot->phase.dim == phase->dim &&
+    const struct coll_algorithm *a = s->choice[phase->op][phase->dim].algorithm;
+    if (slot->phase.bytes == shape->bytes && slot->reduction == shape->reduction && slot->phase.dim == phase->dim &&
         slot->phase.op == phase->op && slot->bytes > 0 && shape->uneven == NULL)
         return slot->bytes;
-    *slot = (struct volume){{phase->dim, phase->op, shape->bytes}, 0};
-    for (uint32_t r = 0; r < shape->ranks; r++)
-        slot->bytes += coll_bytes_sent(s->choice[phase->op][phase->dim].algorithm, shape, r);
+    *slot = (struct volume){{phase->dim, phase->op, shape->bytes}, shape->reduction, 0};
+    for (uint32_t m = 0; m < coll_members(a, shape); m++)
+        slot->bytes += coll_bytes_sent(a, shape, m);
     return slot->bytes;
 }

@@ -60,6 +60,7 @@ static inline const struct coll_phase *instance_phase(const struct instance *in,
 #define VOLUMES_KEPT 64
 struct volume { // a phase, the bytes of its vector and the result
     struct coll_phase phase;
+    const struct coll_reduction *reduction;
     uint64_t bytes;
 };
 uint64_t volume_of(const struct coll_schedule *s, const struct coll_phase *phase,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/reduction.h"
 #include "comm/comm_internal.h"
 #include "comm/rank_streams.h"
 #include "engine/assert.h"
@@ -28,12 +29,13 @@ static struct phase_run *run_take(struct communicator *c, uint32_t dim, uint32_t
         c->free[dim] = run->next_free;
         return run;
     }
-    run = memory_zeroed(1, sizeof *run + members * sizeof *run->walks);
+    uint32_t walks = members + c->extra[dim];
+    run = memory_zeroed(1, sizeof *run + walks * sizeof *run->walks);
     run->comm = c;
     run->dim = dim;
     run->n_members = members;
     run->first_walk = (uint32_t)c->job->n_walks;
-    for (uint32_t m = 0; m < members; m++) {
+    for (uint32_t m = 0; m < walks; m++) {
         run->walks[m].run = run;
         run->walks[m].member = m;
         token_add(c->job, &run->walks[m]);
@@ -65,7 +67,15 @@ struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint
     run->group = group;
     run->algorithm = c->schedule.choice[phase->op][phase->dim].algorithm;
     run->shape = instance_shape(&c->schedule, in, chunk, i, group);
-    run->steps = run->algorithm->steps(&run->shape);
+    run->n_walks = coll_members(run->algorithm, &run->shape);
+    SIM_ASSERT(c->job->engine, group, run->n_walks <= run->n_members + c->extra[run->dim]);
+    uint32_t steps = run->algorithm->steps(&run->shape);
+    for (uint32_t m = 0; m < run->n_members; m++)
+        run->walks[m].steps = steps;
+    for (uint32_t m = run->n_members; m < run->n_walks; m++) { // aggregators are always ready
+        run->walks[m].steps = coll_member_steps(run->algorithm, &run->shape, m);
+        run->walks[m].begun = true;
+    }
     run->ends_ps = run->began_ps = PS_NEVER;
     walk_timers_init(run);
     in->runs_open++;
@@ -86,8 +96,8 @@ void phase_run_end(struct phase_run *run)
     struct communicator *c = run->comm;
     *run_slot(run->instance, run->chunk, run->index, run->group) = NULL;
     sim_timer_end(c->job->engine, &run->timer);
-    for (uint32_t m = 0; m < run->n_members; m++) {
-        if (c->timed)
+    for (uint32_t m = 0; m < run->n_walks; m++) {
+        if (c->timed && m < run->n_members)
             sim_timer_end(c->job->engine, &run->walks[m].timer);
         walk_reset(&run->walks[m]);
     }
@@ -102,7 +112,7 @@ void phase_runs_free(struct communicator *c)
 {
     for (struct phase_run *run = c->runs, *next; run != NULL; run = next) {
         next = run->next;
-        for (uint32_t m = 0; m < run->n_members; m++)
+        for (uint32_t m = 0; m < run->n_members + c->extra[run->dim]; m++)
             free(run->walks[m].early);
         free(run);
     }
@@ -146,6 +156,57 @@ static void walk_next_step(struct walk *walk)
     }
 }
 
+/* ---- aggregators ---- */
+
+static bool is_aggregator(const struct walk *walk) { return walk->member >= walk->run->n_members; }
+
+static const struct coll_place *place_of(const struct walk *walk)
+{
+    return &walk->run->shape.reduction->places[walk->member - walk->run->n_members];
+}
+
+// The node of the network that a member is.
+static uint32_t node_of(const struct phase_run *run, uint32_t member)
+{
+    return member < run->n_members ? comm_rank(run->comm, run_member(run, member))
+                                   : run->shape.reduction->places[member - run->n_members].endpoint;
+}
+
+static struct coll_slots *slots_of(const struct walk *walk)
+{
+    const struct coll_reduction *r = walk->run->shape.reduction;
+    return r->slots ? r->slots[walk->member - walk->run->n_members] : NULL;
+}
+
+static uint64_t slot_bytes(const struct walk *walk)
+{
+    return coll_slot_bytes(coll_reduction_segments(&walk->run->shape).largest_bytes);
+}
+
+// A message of a segment has come from a child; the first one takes a place in the buffer.
+static void slot_take(const struct walk *walk, const struct arrivals *arrivals, uint64_t bytes)
+{
+    struct coll_slots *slots = slots_of(walk);
+    if (!slots || place_of(walk)->down)
+        return;
+    slots->reduced_bytes += bytes;
+    if (arrivals->messages > 1)
+        return;
+    slots->held_bytes += slot_bytes(walk);
+    if (slots->held_bytes > slots->max_bytes)
+        slots->max_bytes = slots->held_bytes;
+}
+
+// A segment's result goes to the children, which gives its place back.
+static void slot_give(const struct walk *walk)
+{
+    const struct coll_place *place = place_of(walk);
+    bool root = place->node == walk->run->shape.ranks;
+    struct coll_slots *slots = slots_of(walk);
+    if (slots && (place->down || root))
+        slots->held_bytes -= slot_bytes(walk);
+}
+
 /* ---- messages ---- */
 
 static uint64_t token_of(const struct walk *walk, uint32_t member, uint32_t step)
@@ -176,8 +237,8 @@ static void post(struct walk *walk, const struct coll_send *send, ps_t now)
     const struct comm_job *job = c->job;
     count(walk, send, now);
     struct transfer_request request = {
-        .src = comm_rank(c, run_member(run, walk->member)),
-        .dst = comm_rank(c, run_member(run, send->peer)),
+        .src = node_of(run, walk->member),
+        .dst = node_of(run, send->peer),
         .bytes = send->bytes,
         .job = job->job,
         .channel = job->channels > 1 ? run->chunk % job->channels : 0,
@@ -228,6 +289,12 @@ static bool leaves_step(struct walk *walk, ps_t now)
     const struct coll_schedule *s = &run->comm->schedule;
     if (walk->now.messages < run->algorithm->n_recvs(&run->shape, walk->member, walk->step))
         return false;
+    if (is_aggregator(walk)) {
+        if (walk->step + 1 < walk->steps)
+            slot_give(walk);
+        walk_next_step(walk);
+        return true;
+    }
     ps_t wait = s->endpoint_ps + reduction_ps(s, walk->now.reduce_bytes);
     walk_next_step(walk);
     if (wait > 0)
@@ -238,10 +305,10 @@ static bool leaves_step(struct walk *walk, ps_t now)
 // Issue the current step, and continue as long as nothing has to be waited for.
 static void walk_on(struct walk *walk, ps_t now)
 {
-    const struct phase_run *run = walk->run;
     do {
-        if (walk->step == run->steps) {
-            scheduler_member_done(walk->run, walk->member, now);
+        if (walk->step == walk->steps) {
+            if (!is_aggregator(walk))
+                scheduler_member_done(walk->run, walk->member, now);
             return;
         }
         issue(walk, now);
@@ -297,6 +364,8 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
     arrivals->messages++;
     if (token & TOKEN_REDUCE)
         arrivals->reduce_bytes += bytes;
+    if (is_aggregator(walk))
+        slot_take(walk, arrivals, bytes);
     phase_record_of(run)->network_ps += now - run->instance->start_ps;
     if (walk->begun && !walk->delayed && step == walk->step && leaves_step(walk, now))
         walk_on(walk, now);

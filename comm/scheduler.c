@@ -60,6 +60,7 @@ static bool closed_form_ps(const struct phase_run *run, ps_t *duration_ps)
                                    .members = members,
                                    .n = run->n_members,
                                    .bytes = phase->bytes,
+                                   .reduction = run->shape.reduction,
                                    .endpoint_ps = c->schedule.endpoint_ps};
     bool known = transfer->phase(transfer->net, &call, duration_ps);
     free(members);

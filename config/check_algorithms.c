@@ -57,6 +57,8 @@ static bool program_check(struct reader *r, const struct place *place, const str
                     shape.ranks, why);
         return false;
     }
+    if (a->fallback) // where aggregators are missing; they reach all ranks of their dimension
+        a = coll_find(a->fallback), shape.params = NULL;
     for (uint32_t g = 0; g < coll_n_groups(s, dim) && !all_joined(&r->ranks); g++)
         if (!pairs_check(r, place->parent, job, s, a, &shape, dim, g))
             return false;

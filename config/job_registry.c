@@ -4,6 +4,7 @@
 #include "config/job_reader.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
+#include "workload/llm_job.h"
 #include "workload/program_job.h"
 #include "workload/training_job.h"
 
@@ -16,6 +17,7 @@ const struct job_entry job_registry[] = {
     {&collective_kind, &collective_reader},
     {&training_kind, &training_reader},
     {&program_kind, &program_reader},
+    {&llm_kind, &llm_reader},
     {&poisson_kind, &poisson_reader},
     {&chakra_kind, &chakra_reader},
     {NULL, NULL},

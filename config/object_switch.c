@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The `switch` object: buffer, pfc, ecn, routing, classes.
+// The `switch` object: buffer, pfc, ecn, routing, classes, reduction.
 #include <stdio.h>
 #include <string.h>
 
@@ -231,8 +231,17 @@ static const struct object classes_object = {
     .keys = classes_keys,
 };
 
+static const struct object reduction_object = {
+    .key = "reduction",
+    .doc = "aggregators that add inside the switch what ranks send",
+    .params = reduction_params,
+    .n_params = &n_reduction_params,
+    .offset = offsetof(struct switch_spec, reduction),
+};
+
 static const struct object *const switch_parts[] = {
-    &queue_limit_object, &pfc_object, &ecn_object, &routing_object, &classes_object, NULL};
+    &queue_limit_object, &pfc_object,       &ecn_object, &routing_object,
+    &classes_object,     &reduction_object, NULL};
 
 const struct object switch_object = {
     .key = "switch",

@@ -18,7 +18,8 @@ enum rng_use {
     RNG_MAPPING,
     RNG_POISSON,
     RNG_COMPUTE,
-    RNG_BOOTSTRAP
+    RNG_BOOTSTRAP,
+    RNG_EXPERTS
 };
 
 struct rng {

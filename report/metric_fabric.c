@@ -155,6 +155,17 @@ static const struct metric queues_rows[] = {
 };
 METRIC_TABLE(queues_table, queues_rows);
 
+static const struct metric aggregator_rows[] = {
+    {"at", METRIC_WORDS, "aggregator of a switch (switch.reduction)", TEXT(aggregator_result, at)},
+    {"buffer_bytes", METRIC_BYTES, "its buffer", INTEGER(aggregator_result, buffer_bytes)},
+    {"max_bytes", METRIC_BYTES, "most of it that segments held at once, two places each",
+     INTEGER(aggregator_result, max_bytes)},
+    {"reduced_bytes", METRIC_BYTES,
+     "received from ranks and other aggregators to be added or copied",
+     INTEGER(aggregator_result, reduced_bytes)},
+};
+METRIC_TABLE(aggregator_table, aggregator_rows);
+
 static const struct metric link_rows[] = {
     {"at", METRIC_WORDS, "one direction of a link", TEXT(port_result, at)},
     {"bytes", METRIC_BYTES, "frame bytes sent", INTEGER(port_result, bytes)},

@@ -101,6 +101,8 @@ static const struct metric metrics_rows[] = {
     {"queues", METRIC_WORDS, "at switches", PART_OF(result, queues_table)},
     {"links", METRIC_WORDS, "every direction of every link",
      LIST(result, ports, n_ports, link_table)},
+    {"aggregators", METRIC_WORDS, "reductions in switches, by aggregator",
+     LIST(result, aggregators, n_aggregators, aggregator_table)},
     {"explain", METRIC_WORDS, "sentences made from the counters",
      TEXTS(result, explain, n_explain)},
     {"reasons", METRIC_WORDS,

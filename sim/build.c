@@ -6,21 +6,36 @@
 #include "engine/memory.h"
 #include "sim/ideal.h"
 #include "sim/port_patterns.h"
+#include "sim/reduction.h"
 #include "sim/sim_internal.h"
 
-static void build_graph(struct sim *sim, struct err *err)
+// Add switches and links to an empty graph, with room for aggregators.
+static void build_dims(struct sim *sim, uint32_t aggregators)
 {
     const struct spec *spec = sim->spec;
     uint32_t sizes[SPEC_MAX_DIMS];
     for (uint32_t d = 0; d < spec->n_dims; d++)
         sizes[d] = spec->dims[d].size;
     graph_init(&sim->graph, spec->n_dims, sizes);
+    graph_reserve_aggregators(&sim->graph, aggregators);
     for (uint32_t d = 0; d < spec->n_dims; d++) {
         const struct dim_spec *dim = &spec->dims[d];
         sim->graph.dim_fabric[d] = dim->kind->fabric;
         sim->graph.dim_share[d] = dim->ranks_per_port > 1 ? dim->ranks_per_port : 1;
         if (!sim_is_analytical(sim))
             dim->kind->build(&sim->graph, d, dim->params, dim->links);
+    }
+}
+
+// Aggregators are numbered before switches, so the graph is built again once their number is known.
+static void build_graph(struct sim *sim, struct err *err)
+{
+    build_dims(sim, 0);
+    uint32_t aggregators = sim_count_aggregators(sim);
+    if (aggregators > 0) {
+        graph_free(&sim->graph);
+        build_dims(sim, aggregators);
+        sim_add_aggregators(sim);
     }
     graph_seal(&sim->graph);
     if (!sim_is_analytical(sim))
@@ -78,7 +93,7 @@ static bool needs_departure_events(const struct sim *sim, const struct graph_por
 static void build_network(struct sim *sim)
 {
     const struct graph *g = &sim->graph;
-    network_init(&sim->net, &sim->engine, g->n_ranks, g->n_nodes, g->n_ports,
+    network_init(&sim->net, &sim->engine, g->n_ends, g->n_nodes, g->n_ports,
                  sim_classes_in_use(sim));
     for (uint32_t p = 0; p < g->n_ports; p++) {
         const struct graph_port *port = &g->ports[p];
@@ -93,7 +108,7 @@ static void build_network(struct sim *sim)
         network_set_port(&sim->net, p, &config);
         network_set_pfc_response(&sim->net, p, dim->sw.pfc.response_ps);
     }
-    for (uint32_t p = 0; p < sim->net.first_port[g->n_ranks]; p++)
+    for (uint32_t p = 0; p < sim->net.first_port[g->n_ends]; p++)
         if (needs_departure_events(sim, &g->ports[p]))
             port_pin_departure_events(&sim->net, p);
     ps_t span = 0; // mean time from a start to its arrival
@@ -173,6 +188,7 @@ static void build_workload(struct sim *sim)
     sim->workload.n_ranks = n;
     sim->workload.start_jitter_ps = sim->start_jitter_ps;
     sim->workload.bandwidth = sim_bandwidth;
+    sim->workload.reduce = sim_reduce;
     sim->workload.network_ctx = sim;
     sim->workload.timeline_ranks =
         spec->report.timeline ? (uint32_t)spec->report.timeline_ranks : 0;
@@ -201,7 +217,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     path_book_init(&sim->path_book);
     prepare_hosts(sim);
     build_graph(sim, err);
-    sim->stats.ranks = memory_zeroed(sim->graph.n_ranks, sizeof *sim->stats.ranks);
+    sim->stats.ranks = memory_zeroed(sim->graph.n_ends, sizeof *sim->stats.ranks);
     if (err->n_errors > errors) { // without a valid buffer nothing else can be built
         sim_free(sim);
         return NULL;
@@ -210,7 +226,9 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
         sim_analytical_init(sim);
     else
         build_packet_network(sim, err);
+    sim_reductions_init(sim);
     build_workload(sim);
+    sim_reductions_settle(sim, err);
     sim_sampler_start(sim);
     if (err->n_errors > errors) {
         sim_free(sim);
@@ -233,6 +251,7 @@ void sim_free(struct sim *sim)
         return;
     sim_sampler_free(sim);
     workload_free(&sim->workload);
+    sim_reductions_free(sim);
     sim_relay_free(sim);
     sim_stripes_free(sim);
     sim_ledger_free(sim);

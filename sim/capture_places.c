@@ -54,7 +54,7 @@ static void add_port(struct capture_places *places, uint32_t port, bool far_end)
         .port = port,
         .far_end = far_end,
         .delay_ps = g->ports[port].delay_ps,
-        .src_mac = node < g->n_ranks ? rank_mac(node) : switch_mac(node - g->n_ranks)};
+        .src_mac = node < g->n_ends ? rank_mac(node) : switch_mac(node - g->n_ends)};
 }
 
 void capture_places_find(struct capture_places *places, const struct sim *sim, const char *at,
@@ -129,10 +129,10 @@ static void name_nodes(struct capture_places *places)
     places->n_names = g->n_nodes;
     places->names = memory_zeroed(g->n_nodes, sizeof *places->names);
     for (uint32_t n = 0; n < g->n_nodes; n++) {
-        bool rank = n < g->n_ranks;
+        bool end = n < g->n_ends;
         places->names[n] =
-            (struct capture_name){.ip = rank ? rank_ip(n) : 0,
-                                  .mac = rank ? rank_mac(n) : switch_mac(n - g->n_ranks),
+            (struct capture_name){.ip = end ? rank_ip(n) : 0,
+                                  .mac = end ? rank_mac(n) : switch_mac(n - g->n_ends),
                                   .name = memory_text(graph_node_name(g, n, name))};
     }
 }

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "engine/memory.h"
+#include "sim/reduction.h"
 #include "sim/sim_internal.h"
 
 // Order by time of posting, and at one time by source and number, so that the order of simultaneous
@@ -37,7 +38,7 @@ static void number_flows(struct sim *sim)
 static struct rank_sums add_ranks(const struct sim *sim)
 {
     struct rank_sums all = {0};
-    for (uint32_t r = 0; r < sim->graph.n_ranks; r++) {
+    for (uint32_t r = 0; r < sim->graph.n_ends; r++) {
         const struct rank_sums *sums = &sim->stats.ranks[r];
         all.slowdown += sums->slowdown;
         all.goodput += sums->goodput;
@@ -202,6 +203,7 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     }
     for (uint32_t i = 0; i < switches; i++)
         collect_switch(sim, r, i);
+    sim_reductions_collect(sim, r);
     collect_drops(sim, r);
     const struct host_counters *counters = &sim->hosts.counters;
     r->cnps = echoes_only(sim) ? counters->echoed_marks : counters->cnps_sent;

@@ -26,6 +26,13 @@ static uint32_t flow_number(const struct sim *sim, uint32_t flow)
     return 0;
 }
 
+char *sim_pair_name(const struct sim *sim, uint32_t src, uint32_t dst)
+{
+    char from[GRAPH_NAME], to[GRAPH_NAME];
+    return text_format("%s->%s", graph_node_name(&sim->graph, src, from),
+                       graph_node_name(&sim->graph, dst, to));
+}
+
 static struct critical_place place_of(const struct sim *sim, const struct path_place *p)
 {
     char name[2 * GRAPH_NAME];
@@ -35,7 +42,7 @@ static struct critical_place place_of(const struct sim *sim, const struct path_p
         place.at = memory_text(graph_port_name(&sim->graph, p->index, name));
     } else if (p->kind == PLACE_FLOW) {
         const struct flow_id *id = &sim->hosts.flows.ids[p->index];
-        place.at = text_format("rank%u->rank%u", id->src, id->dst);
+        place.at = sim_pair_name(sim, id->src, id->dst);
         place.index = flow_number(sim, p->index);
     } else {
         place.at = text_format("rank%u", p->index);
@@ -170,7 +177,7 @@ static void name_it(const struct sim *sim, const struct result *r, const struct 
     } else if (job->end_rank == UINT32_MAX && path->transit_ps > 0) { // over packets
         const struct flow_id *id = &sim->hosts.flows.ids[path->flow];
         s->kind = SLOWEST_FLOW;
-        s->name = text_format("rank%u->rank%u", id->src, id->dst);
+        s->name = sim_pair_name(sim, id->src, id->dst);
         s->rank = id->dst;
     } else {
         s->kind = SLOWEST_JOB;

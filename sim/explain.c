@@ -287,10 +287,12 @@ void sim_waiting(const struct sim *sim, struct result *r)
         if (f->status == MESSAGE_DONE)
             continue;
         n++;
-        result_wait(r, text_format("flow %llu rank%u -> rank%u: %llu of %llu bytes delivered, %s",
-                                   (unsigned long long)f->id, f->src, f->dst,
-                                   (unsigned long long)f->delivered_bytes,
-                                   (unsigned long long)f->bytes, why_waiting(sim, f)));
+        result_wait(r,
+                    text_format("flow %llu %s -> %s: %llu of %llu bytes delivered, %s",
+                                (unsigned long long)f->id, graph_node_name(&sim->graph, f->src, a),
+                                graph_node_name(&sim->graph, f->dst, b),
+                                (unsigned long long)f->delivered_bytes,
+                                (unsigned long long)f->bytes, why_waiting(sim, f)));
     }
     size_t n = 0;
     for (uint32_t p = 0; p < sim->net.n_ports && n < SIM_WAITING_MAX; p++) {

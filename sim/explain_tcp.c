@@ -44,7 +44,7 @@ static void explain_retransmissions(const struct tcp_result *t, struct result *r
 static void explain_slowest(const struct sim *sim, struct result *r)
 {
     const struct flow_record *slowest = NULL;
-    char time[UNIT_TEXT], ideal[UNIT_TEXT];
+    char time[UNIT_TEXT], ideal[UNIT_TEXT], from[GRAPH_NAME], to[GRAPH_NAME];
     for (size_t i = 0; i < r->n_flows; i++) {
         const struct flow_record *f = &r->flows[i];
         if (f->status == MESSAGE_DONE && (!slowest || f->fct_ps > slowest->fct_ps))
@@ -54,15 +54,18 @@ static void explain_slowest(const struct sim *sim, struct result *r)
         !sim_is_tcp(sim->hosts.senders[sim->flow_order[slowest->qp]]->dim))
         return;
     result_explain(r, EXPLAIN_LOSS,
-                   text_format("the slowest message, rank%u -> rank%u, took %s, %s alone, and "
+                   text_format("the slowest message, %s -> %s, took %s, %s alone, and "
                                "waited for %u retransmission timeouts",
-                               slowest->src, slowest->dst, human_time(slowest->fct_ps, time),
+                               graph_node_name(&sim->graph, slowest->src, from),
+                               graph_node_name(&sim->graph, slowest->dst, to),
+                               human_time(slowest->fct_ps, time),
                                human_time(slowest->ideal_ps, ideal), slowest->timeouts));
 }
 
 static void explain_resets(const struct sim *sim, struct result *r)
 {
     uint64_t n = 0;
+    char from[GRAPH_NAME], to[GRAPH_NAME];
     for (uint32_t flow = 0; flow < sim->hosts.flows.n && n < RESETS_MAX; flow++) {
         const struct sender *s = sim->hosts.senders[flow];
         const struct flow_id *id = &sim->hosts.flows.ids[flow];
@@ -70,9 +73,10 @@ static void explain_resets(const struct sim *sim, struct result *r)
             continue;
         n++;
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("connection rank%u -> rank%u was reset after %u timeouts in a "
+                       text_format("connection %s -> %s was reset after %u timeouts in a "
                                    "row without an ACK",
-                                   id->src, id->dst, s->retries));
+                                   graph_node_name(&sim->graph, id->src, from),
+                                   graph_node_name(&sim->graph, id->dst, to), s->retries));
     }
 }
 

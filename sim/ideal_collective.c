@@ -22,10 +22,12 @@
 
 #include "collective/grid.h"
 #include "collective/plan.h"
+#include "collective/reduction.h"
 #include "comm/instance.h"
 #include "engine/memory.h"
 #include "sim/ideal.h"
 #include "sim/ideal_message.h"
+#include "sim/ideal_reduction.h"
 
 // limit of the steps from the issue of a message to the step that receives it
 #define STEPS_AHEAD 64
@@ -204,8 +206,47 @@ static void evaluate_step(struct evaluation *e, uint32_t step)
     }
 }
 
+// Add what a rank exchanges with its aggregators to its links, without ACKs.
+static void add_exchange(struct evaluation *e, uint32_t member, uint32_t rank, double begin)
+{
+    struct rank_bytes bytes = ideal_reduction_bytes(&e->shape, member);
+    for (uint32_t t = 0; t < e->shape.reduction->n_trees; t++) {
+        uint32_t end = ideal_reduction_parent(&e->shape, t, member);
+        struct ideal_message out = ideal_message(e->sim, rank, end, e->transport, bytes.sent);
+        struct ideal_message in = ideal_message(e->sim, end, rank, e->transport, bytes.received);
+        out.in = in.out = GRAPH_NONE;
+        in.acks_ps = in.ack_ps = in.ack_share = 0;
+        add_to_lines(e, &out, begin);
+        add_to_lines(e, &in, begin);
+    }
+}
+
+// A phase that aggregators reduce.
+static void evaluate_reduction(struct evaluation *e)
+{
+    uint32_t n = e->shape.ranks;
+    uint32_t *ranks = memory_zeroed(n, sizeof *ranks);
+    double *enter = memory_zeroed(n, sizeof *enter), endpoint = (double)e->schedule->endpoint_ps;
+    for (uint32_t m = 0; m < n; m++) {
+        ranks[m] = e->ranks ? e->ranks[rank_of(e, m)] : rank_of(e, m);
+        enter[m] = e->enter[rank_of(e, m)] + endpoint;
+        if (n > 1)
+            add_exchange(e, m, ranks[m], enter[m]);
+    }
+    ideal_reduction(e->sim, &e->shape, ranks, e->transport, enter);
+    for (uint32_t m = 0; m < n; m++)
+        e->enter[rank_of(e, m)] = enter[m] + endpoint;
+    e->paired = false;
+    free(ranks);
+    free(enter);
+}
+
 static void evaluate_phase(struct evaluation *e)
 {
+    if (e->algorithm->members) {
+        evaluate_reduction(e);
+        return;
+    }
     uint32_t steps = e->algorithm->steps(&e->shape);
     for (uint32_t step = 0; step < steps; step++)
         evaluate_step(e, step);
@@ -245,7 +286,7 @@ static bool same_plan(const struct instance *in, uint32_t a, uint32_t b)
 
 static double evaluate_all(struct evaluation *e, const struct instance *in)
 {
-    uint32_t ranks = coll_ranks(e->schedule), ports = e->sim->net.first_port[e->sim->graph.n_ranks];
+    uint32_t ranks = coll_ranks(e->schedule), ports = e->sim->net.first_port[e->sim->graph.n_ends];
     bool *done = memory_zeroed(in->n_chunks, sizeof *done);
     double most = 0;
     for (uint32_t c = 0; c < in->n_chunks; c++) {
@@ -287,7 +328,7 @@ ps_t sim_ideal_collective_ps(const struct sim *sim, const uint32_t *ranks,
     e.enter = memory_zeroed(n, sizeof *e.enter);
     e.sends_by = memory_zeroed(n, sizeof *e.sends_by);
     e.awaited = memory_zeroed((size_t)n * STEPS_AHEAD, sizeof *e.awaited);
-    e.lines = memory_zeroed(sim->net.first_port[sim->graph.n_ranks], sizeof *e.lines);
+    e.lines = memory_zeroed(sim->net.first_port[sim->graph.n_ends], sizeof *e.lines);
     for (uint32_t rank = 0; rank < n; rank++)
         e.known[rank].peer = GRAPH_NONE;
     for (size_t i = 0; i < (size_t)n * STEPS_AHEAD; i++)

@@ -30,7 +30,7 @@ struct ledger {
     size_t cap;
     uint32_t n, free_head;
     struct message_origin *origins; // [entry]; NULL unless packets have notes
-    uint32_t *n_posted;             // [rank]
+    uint32_t *n_posted;             // [rank or aggregator]
     uint64_t n_messages;
 };
 
@@ -311,7 +311,7 @@ void sim_ledger_init(struct sim *sim)
     struct ledger *l = sim->ledger = memory_zeroed(1, sizeof *l);
     l->sim = sim;
     l->free_head = UINT32_MAX;
-    l->n_posted = memory_zeroed(sim->graph.n_ranks, sizeof *l->n_posted);
+    l->n_posted = memory_zeroed(sim->graph.n_ends, sizeof *l->n_posted);
     sim->hosts.client = (struct host_client){delivered, sent, failed, l};
     sim->hosts.observer = (struct host_observer){.posted = posted_ps,
                                                  .last_packet = last_packet,

@@ -114,7 +114,7 @@ struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim, uint32_
         for (uint32_t j = 0; j <= n; j++) {
             // also to a rank of the same group
             uint32_t src = firsts[i], dst = j < n ? firsts[j] : src + 1;
-            if (src == dst || dst >= sim->graph.n_ranks ||
+            if (src == dst || dst >= sim->graph.n_ends ||
                 graph_joining_dim(&sim->graph, src, dst) != dim)
                 continue;
             struct transport_path path =

@@ -28,7 +28,7 @@ char *sim_place_names(const struct sim *sim)
     for (int ranks = 0; ranks < 2; ranks++)
         for (uint32_t i = 0; i < g->n_nodes; i++) {
             char name[GRAPH_NAME], pattern[GRAPH_NAME + 1];
-            if ((g->nodes[i].role == NODE_RANK) != ranks)
+            if ((g->nodes[i].role == NODE_RANK) != ranks || graph_is_aggregator(g, i))
                 continue;
             graph_node_name(g, i, name);
             name_pattern(name, pattern);

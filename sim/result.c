@@ -34,6 +34,9 @@ void result_free(struct result *r)
         free(r->ports[i].at);
     for (size_t i = 0; i < r->n_switches; i++)
         free(r->switches[i].at);
+    for (size_t i = 0; i < r->n_aggregators; i++)
+        free(r->aggregators[i].at);
+    free(r->aggregators);
     for (size_t i = 0; i < r->n_collectives; i++) {
         free(r->collectives[i].algorithm);
         critical_free(&r->collectives[i].critical);

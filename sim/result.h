@@ -274,6 +274,11 @@ struct switch_result {
     double mean_queue_bytes;
 };
 
+struct aggregator_result { // in a switch
+    char *at;
+    uint64_t buffer_bytes, max_bytes, reduced_bytes;
+};
+
 struct series_line {
     char *key;   // port pattern or flow
     char *field; // for SERIES_OBSERVE the name of the value, else NULL
@@ -361,6 +366,8 @@ struct result {
     size_t n_ports;
     struct switch_result *switches;
     size_t n_switches;
+    struct aggregator_result *aggregators;
+    size_t n_aggregators;
     char **explain; // sentences, the most important first
     double *explain_weights;
     struct reason_result *reasons; // the most important first

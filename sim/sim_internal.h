@@ -28,7 +28,7 @@ struct rank_sums {
 
 struct message_stats { // statistics of finished messages
     struct distribution fct_ns, slowdown;
-    struct rank_sums *ranks; // [rank]
+    struct rank_sums *ranks; // [rank or aggregator]
 };
 
 // Statistics of the messages of one job, where there are several jobs.
@@ -43,6 +43,7 @@ struct captures;
 struct change_timer;
 struct ledger;
 struct ideal_paths;
+struct reductions;
 struct relay;
 struct stripes;
 
@@ -77,8 +78,9 @@ struct sim {
     struct transfer_client client; // of the upper layer; valid while the layers are being connected
     struct ledger *ledger;         // NULL if the network is analytical
     struct stripes *stripes;       // NULL if no message is striped
-    struct relay *relay;           // NULL if relaying is off, so such messages are errors
-    struct ideal_paths *ideal;     // for the packet network
+    struct reductions *reductions;
+    struct relay *relay;       // NULL if relaying is off, so such messages are errors
+    struct ideal_paths *ideal; // for the packet network
     ps_t *start_jitter_ps;
     /* ending */
     struct sim_timer stall;
@@ -209,6 +211,8 @@ void sim_sampler_start(struct sim *sim);
 // once, in the order of flows; NULL = none requested
 struct series *sim_sampler_series(struct sim *sim);
 void sim_sampler_free(struct sim *sim);
+char *sim_pair_name(const struct sim *sim, uint32_t src,
+                    uint32_t dst); // "rank0->rank1", to be freed
 static inline uint32_t sim_peer_node(const struct sim *sim, uint32_t port)
 {
     return sim->graph.ports[sim->graph.ports[port].peer].node;

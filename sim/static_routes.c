@@ -35,14 +35,14 @@ static void set_route(struct sim *sim, size_t i, struct err *err)
     uint32_t port = at != GRAPH_NONE && via != GRAPH_NONE ? port_to(g, at, via) : GRAPH_NONE;
     char place[64];
     snprintf(place, sizeof place, "routes[%zu]", i);
-    if (at == GRAPH_NONE || at < g->n_ranks)
+    if (at == GRAPH_NONE || at < g->n_ends)
         err_add(err, place, "no switch is called \"%s\"", route->at);
     else if (dst == GRAPH_NONE || dst >= g->n_ranks)
         err_add(err, place, "no rank is called \"%s\" (as in rank3)", route->dst);
     else if (port == GRAPH_NONE)
         err_add(err, place, "%s has no link to \"%s\"", route->at, route->via);
-    else if (via < g->n_ranks && via != dst && !g->dim_direct[g->nodes[at].dim])
-        err_add(err, place, "%s is a rank, and does not forward packets for %s", route->via,
+    else if (via < g->n_ends && via != dst && !g->dim_direct[g->nodes[at].dim])
+        err_add(err, place, "%s is no switch, and does not forward packets for %s", route->via,
                 route->dst);
     else {
         struct routes *r = &sim->routes;

@@ -13,7 +13,7 @@ uint32_t sim_switch_dim(const struct sim *sim, uint32_t index)
 const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAPH_NAME])
 {
     uint32_t node = sim->graph.ports[sim->switches.nodes[index].first_port].node;
-    if (node >= sim->graph.n_ranks)
+    if (node >= sim->graph.n_ends)
         return graph_node_name(&sim->graph, node, buf);
     snprintf(buf, GRAPH_NAME, "rank%u:dim%u", node, sim_switch_dim(sim, index));
     return buf;
@@ -142,7 +142,7 @@ static uint32_t routers(struct sim *sim, bool build, struct err *err)
     for (uint32_t d = 0; d < g->n_dims; d++) {
         size_t errors = err->n_errors;
         for (uint32_t rank = 0; g->dim_direct[d] && rank < g->n_ranks; rank++) {
-            uint32_t row = r->row[(size_t)d * g->n_ranks + rank], first = 0;
+            uint32_t row = r->row[(size_t)d * r->n_ranks + rank], first = 0;
             if (row == ROUTE_NO_ROW || err->n_errors > errors) // one error is enough
                 continue;
             uint32_t ports = graph_ports_in(g, rank, d, &first);
@@ -187,7 +187,7 @@ void sim_build_switches(struct sim *sim, struct err *err)
                  "drop packets");
     switches_init(&sim->switches, &sim->net, routers(sim, false, err));
     for (uint32_t i = 0; i < sim->switches.n_switches; i++) {
-        const struct graph_node *node = &g->nodes[g->n_ranks + i];
+        const struct graph_node *node = &g->nodes[g->n_ends + i];
         build_switch(sim, i, node->first_port, node->n_ports, i, err);
     }
     routers(sim, true, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parameter tables of switches. `pfc`, `ecn` and `routing` are nested objects in a scenario.
+// Parameter tables of switches. `pfc`, `ecn`, `routing` and `reduction` are nested objects in a scenario.
 #include "switch/switch_spec.h"
 
 static const char *const auto_or_bool[] = {"auto", "true", "false", NULL};
@@ -238,6 +238,43 @@ const struct param class_params[] = {
      .source = "Choudhury & Hahne, ToN 1998"},
 };
 const size_t n_class_params = sizeof class_params / sizeof *class_params;
+
+#define RED(f) offsetof(struct reduction_spec, f)
+const struct param reduction_params[] = {
+    {.name = "enabled",
+     .type = PARAM_BOOL,
+     .offset = RED(enabled),
+     .def = "false",
+     .help = "the switch has an aggregator, for collectives with the algorithm in_network",
+     .source = "Graham et al., COMHPC 2016; Klenk et al., ISCA 2020"},
+    {.name = "buffer",
+     .type = PARAM_BYTES,
+     .offset = RED(slots_bytes),
+     .def = "4MB",
+     .min = "128B",
+     .max = "4GB",
+     .help = "for segments that are being reduced, two places each; divided among the phases of "
+             "communicators that may run at once. It limits the segments on their way",
+     .source = "two places: Sapio et al., NSDI 2021; the size is our choice"},
+    {.name = "rate",
+     .type = PARAM_RATE,
+     .offset = RED(rate_bps),
+     .def = "auto",
+     .min = "1Mbps",
+     .can_auto = true,
+     .help = "of the link between the switch and its aggregator, each way; auto = the rates of the "
+             "switch's ports together"},
+    {.name = "latency",
+     .type = PARAM_TIME,
+     .offset = RED(latency_ps),
+     .def = "50ns",
+     .min = "0ns",
+     .max = "1ms",
+     .help = "of that link, each way: the time that an aggregator adds to the way of a segment is "
+             "twice as long",
+     .source = "our choice"},
+};
+const size_t n_reduction_params = sizeof reduction_params / sizeof *reduction_params;
 
 // In a scenario `enabled` sets the mode, and `ecn: "auto"` sets ECN_AUTO; config/ maps both.
 #define ECN(f) offsetof(struct ecn_spec, f)

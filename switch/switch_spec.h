@@ -69,6 +69,14 @@ struct class_spec {
 };
 #define SWITCH_CLASSES 6 // classes 0 to 5 carry data
 
+// Aggregators, which add inside the switch what ranks send (collective/in_network.c).
+struct reduction_spec {
+    bool enabled;
+    uint64_t slots_bytes; // buffer for segments that are being reduced
+    uint64_t rate_bps;    // of the link between switch and aggregator; PARAM_AUTO = all ports' sum
+    ps_t latency_ps;      // of this link, in each direction
+};
+
 struct switch_spec {
     uint64_t buffer_bytes;
     uint64_t reserve_bytes; // per ingress port and class in use
@@ -78,12 +86,13 @@ struct switch_spec {
     struct ecn_spec ecn;
     struct routing_spec routing;
     struct class_spec classes[SWITCH_CLASSES];
+    struct reduction_spec reduction;
     int telemetry;    // enum telemetry_choice
     int int_encoding; // enum int_encoding
     uint64_t int_hops;
 };
 
 extern const struct param switch_params[], queue_limit_params[], pfc_params[], ecn_params[],
-    routing_params[], class_params[];
+    routing_params[], class_params[], reduction_params[];
 extern const size_t n_switch_params, n_queue_limit_params, n_pfc_params, n_ecn_params,
-    n_routing_params, n_class_params;
+    n_routing_params, n_class_params, n_reduction_params;

@@ -21,7 +21,7 @@ void graph_init(struct graph *g, uint32_t n_dims, const uint32_t *dim_size)
         g->n_ranks *= dim_size[d];
     }
     g->nodes = memory_zeroed(g->n_ranks, sizeof *g->nodes);
-    g->cap_nodes = g->n_nodes = g->n_ranks;
+    g->cap_nodes = g->n_nodes = g->n_ends = g->n_ranks;
     for (uint32_t r = 0; r < g->n_ranks; r++)
         g->nodes[r] = (struct graph_node){.role = NODE_RANK, .index = r};
 }
@@ -80,6 +80,22 @@ void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim,
     graph_add_costly_link(g, a, b, dim, link, 1);
 }
 
+void graph_reserve_aggregators(struct graph *g, uint32_t n)
+{
+    g->nodes = memory_resize(g->nodes, g->n_ranks + n, sizeof *g->nodes);
+    memset(g->nodes + g->n_ranks, 0, n * sizeof *g->nodes);
+    g->cap_nodes = g->n_nodes = g->n_ends = g->n_ranks + n;
+}
+
+void graph_add_aggregator(struct graph *g, uint32_t index, uint32_t sw,
+                          const struct link_spec *link)
+{
+    uint32_t node = g->n_ranks + index, dim = g->nodes[sw].dim;
+    g->nodes[node] = (struct graph_node){
+        .role = NODE_AGGREGATOR, .dim = (uint8_t)dim, .index = index, .plane = g->nodes[sw].plane};
+    graph_add_link(g, node, sw, dim, link);
+}
+
 void graph_add_trunks(struct graph *g, uint32_t first_a, uint32_t n_a, uint32_t first_b,
                       uint32_t n_b, uint32_t parallel, uint32_t dim, const struct link_spec *link)
 {
@@ -123,7 +139,7 @@ uint32_t graph_ports_in(const struct graph *g, uint32_t rank, uint32_t d, uint32
 uint32_t graph_owner(const struct graph *g, uint32_t rank, uint32_t d)
 {
     uint32_t share = g->dim_share[d], stride = 1;
-    if (share <= 1)
+    if (share <= 1 || rank >= g->n_ranks)
         return rank;
     if (g->dim_fabric[d])
         return rank - rank % share;
@@ -158,11 +174,15 @@ static uint32_t differing_dim(const struct graph *g, uint32_t a, uint32_t b)
 
 bool graph_dim_joins(const struct graph *g, uint32_t a, uint32_t b, uint32_t d)
 {
+    if (graph_is_aggregator(g, a) || graph_is_aggregator(g, b))
+        return a != b && graph_joining_dim(g, a, b) == d;
     return a != b && (g->dim_fabric[d] || differing_dim(g, a, b) == d);
 }
 
 uint32_t graph_joining_dim(const struct graph *g, uint32_t a, uint32_t b)
 {
+    if (graph_is_aggregator(g, a) || graph_is_aggregator(g, b))
+        return g->nodes[graph_is_aggregator(g, a) ? a : b].dim;
     uint32_t differing = differing_dim(g, a, b);
     for (uint32_t d = 0; d < g->n_dims; d++)
         if (g->dim_fabric[d] || differing == d)
@@ -183,6 +203,11 @@ const char *graph_node_name(const struct graph *g, uint32_t node, char buf[GRAPH
     static const char *const role[] = {"rank", "sw",   "leaf", "spine", "edge",
                                        "agg",  "core", "rail", "router"};
     const struct graph_node *n = &g->nodes[node];
+    if (n->role == NODE_AGGREGATOR) {
+        graph_node_name(g, graph_switch_of(g, node), buf);
+        strncat(buf, ".aggregator", GRAPH_NAME - 1 - strlen(buf));
+        return buf;
+    }
     char prefix[16] = "", plane[16] = "";
     if (n->role == NODE_SWITCH || (n->role != NODE_RANK && fabrics_share_names(g)))
         snprintf(prefix, sizeof prefix, "dim%u.", n->dim);

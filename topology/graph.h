@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A network as a plain graph: ranks 0 to n_ranks - 1, then switches; ports in pairs; names of nodes
-// and ports.
+// A network as a plain graph: ranks 0 to n_ranks - 1, then aggregators up to n_ends - 1, then
+// switches; ports in pairs; names of nodes and ports.
+//
+// An aggregator is an endpoint in a switch, which it has an internal link to: ranks and other
+// aggregators send to it what it is to reduce. No other node is reached through it.
 #pragma once
 
 #include "engine/err.h"
@@ -19,11 +22,12 @@ enum node_role {
     NODE_CORE,
     NODE_RAIL,
     NODE_ROUTER,
+    NODE_AGGREGATOR,
 };
 
 struct graph_node {
     uint8_t role;   // enum node_role
-    uint8_t dim;    // dimension to which a switch belongs
+    uint8_t dim;    // dimension to which a switch or an aggregator belongs
     uint32_t index; // unique with role, dimension and plane
     uint32_t plane;
     uint32_t first_port, n_ports; // filled by graph_seal
@@ -49,7 +53,7 @@ struct graph_port {
 };
 
 struct graph {
-    uint32_t n_ranks, n_nodes, n_ports, n_dims;
+    uint32_t n_ranks, n_ends, n_nodes, n_ports, n_dims; // n_ends: ranks and aggregators
     uint32_t *dim_size; // [n_dims] coordinate d of a rank is below dim_size[d]; dimension 0 is the
                         // innermost
     bool *dim_fabric;   // [n_dims] one fabric joins all ranks; otherwise one group for each
@@ -72,6 +76,12 @@ void graph_add_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim,
                     const struct link_spec *link);
 void graph_add_costly_link(struct graph *g, uint32_t a, uint32_t b, uint32_t dim,
                            const struct link_spec *link, uint8_t cost);
+// Make room for aggregators, before the first switch is added; graph_add_aggregator() must follow for
+// each.
+void graph_reserve_aggregators(struct graph *g, uint32_t n);
+// Link aggregator number `index` to a switch; `link` is the direction towards the switch.
+void graph_add_aggregator(struct graph *g, uint32_t index, uint32_t sw,
+                          const struct link_spec *link);
 // Link every node of a row to every node of another row, each pair by `parallel` links.
 void graph_add_trunks(struct graph *g, uint32_t first_a, uint32_t n_a, uint32_t first_b,
                       uint32_t n_b, uint32_t parallel, uint32_t dim, const struct link_spec *link);
@@ -92,8 +102,20 @@ uint32_t graph_owner(const struct graph *g, uint32_t rank, uint32_t d);
 // which is not changed if there are none.
 uint32_t graph_ports_in(const struct graph *g, uint32_t rank, uint32_t d, uint32_t *first);
 
-// Returns the innermost dimension that joins two ranks, or GRAPH_NONE.
+// Returns the innermost dimension that joins two ranks, or GRAPH_NONE. An aggregator is joined with
+// all nodes by its own dimension.
 uint32_t graph_joining_dim(const struct graph *g, uint32_t a, uint32_t b);
+
+static inline bool graph_is_aggregator(const struct graph *g, uint32_t node)
+{
+    return node >= g->n_ranks && node < g->n_ends;
+}
+
+// Returns the switch of an aggregator. The graph must be sealed.
+static inline uint32_t graph_switch_of(const struct graph *g, uint32_t aggregator)
+{
+    return g->ports[g->ports[g->nodes[aggregator].first_port].peer].node;
+}
 
 // Write the name of a node ("rank3", "leaf0", "dim0.sw5", "dim0.sw5.p1"; "dim1.leaf0" if there are
 // several fabrics), or of the direction that leaves by a port ("leaf0->spine2"), and return `buf`.

@@ -23,7 +23,7 @@ struct search {
 
 static bool forwards(const struct graph *g, uint32_t node, uint32_t dim)
 {
-    return g->nodes[node].role != NODE_RANK || g->dim_direct[dim];
+    return node >= g->n_ends || (node < g->n_ranks && g->dim_direct[dim]);
 }
 
 static void reach(struct search *s, uint32_t node, uint32_t distance)
@@ -161,6 +161,10 @@ static uint32_t make_groups(struct routes *r, const struct graph *g, uint32_t di
         if (known)
             r->port[at] = (uint16_t)g->ports[g->ports[port].peer].local;
         search[at] = !known || *known == 0;
+        if (!known && rank >= g->n_ranks) { // an aggregator of another dimension
+            search[at] = false;
+            continue;
+        }
         if (!search[at]) {
             r->group[at] = (uint16_t)(*known - 1);
             continue;
@@ -235,7 +239,7 @@ static void search_all(struct routes *r, const struct graph *g, const bool *sear
 int routes_build(struct routes *r, const struct graph *g)
 {
     *r = (struct routes){
-        .n_ranks = g->n_ranks, .n_switches = g->n_nodes - g->n_ranks, .n_dims = g->n_dims};
+        .n_ranks = g->n_ends, .n_switches = g->n_nodes - g->n_ends, .n_dims = g->n_dims};
     size_t cells = (size_t)g->n_dims * r->n_ranks;
     r->dim = memory_zeroed(r->n_switches, sizeof *r->dim);
     for (uint32_t i = 0; i < r->n_switches; i++)

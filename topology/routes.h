@@ -24,6 +24,7 @@ struct route_set {
 // nodes reach the ranks of a group alike, so the table has one column per group and stays small.
 // Every other rank has a column of its own; in a dimension that is not a fabric, ranks with the
 // same coordinate share a column.
+// Aggregators count as ranks here.
 struct routes {
     uint32_t n_ranks, n_switches, n_dims;
     uint32_t n_rows;

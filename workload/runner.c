@@ -355,6 +355,7 @@ static void init_job(struct job_run *job)
                                   .path_book = w->path_book,
                                   .transfer = &w->transfer,
                                   .bandwidth = w->bandwidth,
+                                  .reduce = w->reduce,
                                   .bandwidth_ctx = w->network_ctx,
                                   .recorder = &w->recorder,
                                   .job = job->index,

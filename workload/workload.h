@@ -44,6 +44,7 @@ struct workload {
     const ps_t *start_jitter_ps; // [rank] delay of the rank's start, NULL = none
     // Bandwidth from one rank to another over all its ports, in bytes/s or any other fixed unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
+    const struct coll_reduction *(*reduce)(void *ctx, const struct comm_reduce_request *request);
     void *network_ctx;
     uint32_t timeline_ranks; // ranks of each training job whose timeline is recorded
     /* state */

@@ -20,6 +20,7 @@ static const struct {
     {"double_binary_tree", "y---yy----"},
     {"bruck", "--yy-----y"},
     {"shifted_halving_doubling", "yyy-------"},
+    {"in_network", "yyy-yy---y"},
 };
 
 static void test_every_algorithm_has_a_row(void **state)

@@ -24,6 +24,7 @@ struct message {
 struct machine {
     const struct coll_algorithm *algorithm;
     struct coll_shape shape;
+    uint32_t members;  // ranks, and aggregators where the algorithm has some
     uint64_t cells;    // cells per vector; an all-to-all may receive a little more than it sends
     cell_t *vectors;   // [rank][cell]
     cell_t *receives;  // [rank][cell] result of all_to_all and send_recv
@@ -82,7 +83,7 @@ static struct message *message_new(const struct machine *m, uint32_t rank, uint3
     struct message *message = zeroed(1, sizeof *message);
     message->send = a->send(&m->shape, rank, m->step[rank], k);
     const struct coll_send *send = &message->send;
-    assert_true(send->peer < m->shape.ranks && send->peer != rank);
+    assert_true(send->peer < m->members && send->peer != rank);
     message->cells = zeroed(send->bytes, sizeof *message->cells);
     message->entered_ranks = m->entered_ranks[rank];
     message->blocks = zeroed(send->blocks, sizeof *message->blocks);
@@ -118,9 +119,10 @@ static void issue_sends(struct machine *m, uint32_t rank)
         m->flying[m->n_flying++] = message_new(m, rank, k);
 }
 
-// Advance a rank over all steps whose messages have been received or that need none.
-static void advance(struct machine *m, uint32_t rank, uint32_t steps)
+// Advance a member over all steps whose messages have been received or that need none.
+static void advance(struct machine *m, uint32_t rank)
 {
+    uint32_t steps = coll_member_steps(m->algorithm, &m->shape, rank);
     while (m->step[rank] < steps &&
            m->arrived[rank] == m->algorithm->n_recvs(&m->shape, rank, m->step[rank])) {
         m->arrived[rank] = 0;
@@ -155,11 +157,11 @@ static void apply(struct machine *m, const struct message *message)
 // Deliver messages in random order. An early message waits until its receiver enters the step.
 static void run(struct machine *m)
 {
-    uint32_t steps = m->algorithm->steps(&m->shape);
-    for (uint32_t rank = 0; rank < m->shape.ranks && steps > 0; rank++)
-        issue_sends(m, rank);
-    for (uint32_t rank = 0; rank < m->shape.ranks; rank++)
-        advance(m, rank, steps);
+    for (uint32_t rank = 0; rank < m->members; rank++)
+        if (coll_member_steps(m->algorithm, &m->shape, rank) > 0)
+            issue_sends(m, rank);
+    for (uint32_t rank = 0; rank < m->members; rank++)
+        advance(m, rank);
     for (size_t too_early = 0; m->n_flying > 0;) {
         m->random = mix(m->random + 1);
         size_t i = (m->random % m->n_flying + too_early) % m->n_flying;
@@ -175,10 +177,10 @@ static void run(struct machine *m)
         m->flying[i] = m->flying[--m->n_flying];
         apply(m, message);
         message_free(message);
-        advance(m, peer, steps);
+        advance(m, peer);
     }
-    for (uint32_t rank = 0; rank < m->shape.ranks; rank++)
-        assert_int_equal(m->step[rank], steps);
+    for (uint32_t rank = 0; rank < m->members; rank++)
+        assert_int_equal(m->step[rank], coll_member_steps(m->algorithm, &m->shape, rank));
 }
 
 // Returns the rank whose segment contains byte i.
@@ -297,24 +299,28 @@ static void check_result(const struct machine *m)
 static size_t check_matching(const struct coll_algorithm *a, const struct coll_shape *s)
 {
     size_t n_messages = 0;
-    uint32_t steps = a->steps(s);
+    uint32_t steps = a->steps(s), members = coll_members(a, s);
+    for (uint32_t rank = 0; rank < members; rank++)
+        if (coll_member_steps(a, s, rank) > steps)
+            steps = coll_member_steps(a, s, rank);
     assert_true(steps < 1u << 20);
-    uint32_t *sent = zeroed((uint64_t)s->ranks * steps, sizeof *sent);
-    for (uint32_t rank = 0; rank < s->ranks; rank++) {
-        for (uint32_t step = 0; step < steps; step++) {
+    uint32_t *sent = zeroed((uint64_t)members * steps, sizeof *sent);
+    for (uint32_t rank = 0; rank < members; rank++) {
+        for (uint32_t step = 0; step < coll_member_steps(a, s, rank); step++) {
             uint32_t n = a->n_sends(s, rank, step);
-            assert_true(n < s->ranks || n <= 4);
+            assert_true(n < members || n <= 4);
             for (uint32_t k = 0; k < n; k++, n_messages++) {
                 struct coll_send send = a->send(s, rank, step, k);
-                assert_true(send.peer < s->ranks && send.peer_step < steps);
-                assert_true(send.peer_step >= step && send.peer_step < step + 64);
+                assert_true(send.peer < members);
+                assert_true(send.peer_step < coll_member_steps(a, s, send.peer));
+                assert_true(a->members || (send.peer_step >= step && send.peer_step < step + 64));
                 assert_true(s->op != COLL_BARRIER || send.bytes == 0);
                 sent[(uint64_t)send.peer * steps + send.peer_step]++;
             }
         }
     }
-    for (uint32_t rank = 0; rank < s->ranks; rank++)
-        for (uint32_t step = 0; step < steps; step++)
+    for (uint32_t rank = 0; rank < members; rank++)
+        for (uint32_t step = 0; step < coll_member_steps(a, s, rank); step++)
             assert_int_equal(sent[(uint64_t)rank * steps + step], a->n_recvs(s, rank, step));
     free(sent);
     return n_messages;
@@ -328,13 +334,14 @@ void coll_machine_check(const struct coll_algorithm *a, const struct coll_shape 
     size_t n_messages = check_matching(a, shape);
     uint32_t ranks = shape->ranks;
     struct machine m = {.algorithm = a, .shape = *shape, .cells = shape->bytes + ranks};
+    uint32_t members = m.members = coll_members(a, shape);
     m.random = ranks * 1000 + shape->bytes;
-    m.vectors = zeroed(ranks * m.cells, sizeof *m.vectors);
-    m.receives = zeroed(ranks * m.cells, sizeof *m.receives);
+    m.vectors = zeroed(members * m.cells, sizeof *m.vectors);
+    m.receives = zeroed(members * m.cells, sizeof *m.receives);
     m.forwarded = zeroed(forwards(&m) ? ranks * ranks * m.cells : 0, sizeof *m.forwarded);
-    m.entered_ranks = zeroed(ranks, sizeof *m.entered_ranks);
-    m.step = zeroed(ranks, sizeof *m.step);
-    m.arrived = zeroed(ranks, sizeof *m.arrived);
+    m.entered_ranks = zeroed(members, sizeof *m.entered_ranks);
+    m.step = zeroed(members, sizeof *m.step);
+    m.arrived = zeroed(members, sizeof *m.arrived);
     m.flying = zeroed(n_messages, sizeof *m.flying);
     fill(&m);
     run(&m);

@@ -41,6 +41,7 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
     params_default(pfc_params, n_pfc_params, &dim->sw.pfc);
     params_default(ecn_params, n_ecn_params, &dim->sw.ecn);
     params_default(routing_params, n_routing_params, &dim->sw.routing);
+    params_default(reduction_params, n_reduction_params, &dim->sw.reduction);
     for (unsigned cls = 0; cls < SWITCH_CLASSES; cls++)
         params_default(class_params, n_class_params, &dim->sw.classes[cls]);
     dim->sw.ecn.mode = ECN_AUTO;
