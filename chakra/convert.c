@@ -133,10 +133,17 @@ static int roofline(const struct conversion *c, struct node *node)
 
 static int convert_compute(const struct conversion *c, struct node *node)
 {
-    bool cpu = trace_has(c->from, TRACE_IS_CPU_OP) && c->from->number[TRACE_IS_CPU_OP] != 0;
-    node->kind = cpu ? NODE_WAIT : NODE_COMPUTE;
-    node->stream = cpu ? NODE_CPU_STREAM : NODE_COMPUTE_STREAM;
-    return !cpu && c->set->rules.roofline ? roofline(c, node) : takes(c, node);
+    node->kind = NODE_COMPUTE;
+    node->stream = NODE_COMPUTE_STREAM;
+    return c->set->rules.roofline ? roofline(c, node) : takes(c, node);
+}
+
+// The launch of a kernel, also of one that communicates, and whatever else the CPU does.
+static int convert_cpu(const struct conversion *c, struct node *node)
+{
+    node->kind = NODE_WAIT;
+    node->stream = NODE_CPU_STREAM;
+    return takes(c, node);
 }
 
 static int convert_memory(const struct conversion *c, struct node *node)
@@ -307,9 +314,13 @@ int trace_convert(struct trace_set *set, uint32_t rank, const struct trace *t,
                           .kind = NODE_EMPTY,
                           .stream = NODE_COMM_STREAM,
                           .name = from->name};
-    if (trace_has(from, TRACE_IS_CPU_OP) && from->number[TRACE_IS_CPU_OP] != 0)
+    bool cpu = trace_has(from, TRACE_IS_CPU_OP) && from->number[TRACE_IS_CPU_OP] != 0;
+    if (cpu)
         node->stream = NODE_CPU_STREAM;
-    switch (from->type) {
+    switch (cpu && from->type >= TRACE_COMP ? TRACE_TYPES : from->type) {
+    case TRACE_TYPES:
+        result = convert_cpu(&c, node);
+        break;
     case TRACE_COMP:
         result = convert_compute(&c, node);
         break;
