@@ -9,6 +9,8 @@
 
 static const char *const orders[] = {"program", "ready", NULL}; // enum program_order
 
+static const char *const missing_words[] = {"error", "ignore", NULL};
+
 static const struct param chakra_params[] = {
     {.name = "prefix",
      .type = PARAM_TEXT,
@@ -26,6 +28,14 @@ static const struct param chakra_params[] = {
      .def = "ready",
      .help = "of the nodes of a stream: as in the file, or the ready node of the highest priority, "
              "then of the smallest id"},
+    {.name = "missing_nodes",
+     .type = PARAM_ENUM,
+     .offset = FIELD(missing),
+     .choices = missing_words,
+     .def = "error",
+     .help =
+         "what a dependency on a node is that the file does not have: traces of real programs are "
+         "often parts of them"},
     {.name = "comm_streams",
      .type = PARAM_COUNT,
      .offset = FIELD(comm_streams),

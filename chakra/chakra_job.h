@@ -7,7 +7,8 @@
 
 struct chakra_params {
     const char *prefix, *comm_groups;
-    int order; // enum program_order
+    int order;   // enum program_order
+    int missing; // 1 = ignore
     uint64_t comm_streams, window;
     double peak_tflops; // 0 = computations take their duration
     uint64_t memory_bps, remote_bps;

@@ -18,6 +18,7 @@ struct check {
     struct balance balance;
     struct {         // [rank] of the first rank with its file
         bool varies; // what it says is not the same for every rank
+        bool damaged;
         uint64_t nodes;
     } * files;
     const char *path;
@@ -60,6 +61,14 @@ static int groups_collect(struct check *c, uint32_t rank)
     return result;
 }
 
+static void missing_add(void *ctx, uint64_t id)
+{
+    struct trace_ids *ids = ctx;
+    if (ids->n == ids->cap)
+        ids->items = memory_grow(ids->items, &ids->cap, sizeof *ids->items);
+    ids->items[ids->n++] = id;
+}
+
 static int rank_check(struct check *c, uint32_t rank)
 {
     struct trace t = {.records.file = c->set->files[rank]};
@@ -78,6 +87,8 @@ static int rank_check(struct check *c, uint32_t rank)
             continue;
         count(c, rank, &node);
     }
+    if (result == 0 && first && c->set->rules.cut)
+        deps_cut(&c->deps, &c->set->missing[rank], missing_add);
     if (result == 0 && first)
         deps_check(&c->deps, t.records.file, c->path, c->err);
     trace_free(&t);
@@ -98,16 +109,21 @@ int trace_set_check(struct trace_set *set, const char *path, struct err *err)
 {
     struct check c = {.set = set, .path = path, .err = err};
     size_t errors = err->n_errors;
-    for (uint32_t r = 0; r < set->n_ranks && err->n_errors == errors; r++)
-        if (set->same[r] == r)
-            groups_collect(&c, r);
-    set->used = memory_zeroed(set->groups.n, sizeof *set->used);
     c.files = memory_zeroed(set->n_ranks, sizeof *c.files);
     for (uint32_t r = 0; r < set->n_ranks && err->n_errors < errors + ERRORS_MAX; r++)
-        if (set->same[r] == r || c.files[set->same[r]].varies)
+        if (set->same[r] == r)
+            c.files[r].damaged = groups_collect(&c, r) != 0;
+    set->missing = memory_zeroed(set->n_ranks, sizeof *set->missing);
+    set->used = memory_zeroed(set->groups.n, sizeof *set->used);
+    for (uint32_t r = 0; r < set->n_ranks && err->n_errors < errors + ERRORS_MAX; r++) {
+        uint32_t first = set->same[r];
+        if (c.files[first].damaged)
+            continue;
+        if (first == r || c.files[first].varies)
             rank_check(&c, r);
         else
             rank_repeat(&c, r);
+    }
     if (err->n_errors == errors)
         balance_check(&c.balance, set, path, err);
     free(c.files);

@@ -99,14 +99,14 @@ static int cycle_report(const struct deps *g, const size_t *left, const char *wh
     size_t start = at;
     do {
         if (n++ < SHOWN)
-            fprintf(out, "node %" PRIu64 " is after ", g->nodes[at].id);
+            fprintf(out, "node %" PRIu64 ", after ", g->nodes[at].id);
         size_t k = g->nodes[at].first;
         while (left[g->after[k]] == 0)
             k++;
         at = (size_t)g->after[k];
     } while (at != start);
     if (n > SHOWN)
-        fprintf(out, "%zu more, which are after ", n - SHOWN);
+        fprintf(out, "%zu more, after ", n - SHOWN);
     fprintf(out, "node %" PRIu64, g->nodes[start].id);
     char *text = text_close(out, &t);
     err_add(err, path, "%s: dependencies form a cycle: %s", where, text);
@@ -148,6 +148,41 @@ static size_t remove_all(const struct deps *g, size_t *left)
     free(ready);
     free(at);
     return removed;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+void deps_cut(struct deps *g, void *ctx, void (*missing)(void *ctx, uint64_t id))
+{
+    uint64_t *ids = NULL;
+    size_t n = 0, cap = 0;
+    if (g->n_nodes > 0)
+        qsort(g->nodes, g->n_nodes, sizeof *g->nodes, compare_nodes);
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        struct deps_node *node = &g->nodes[i];
+        size_t kept = 0;
+        for (size_t k = 0; k < node->n; k++) {
+            uint64_t id = g->after[node->first + k];
+            if (node_find(g, id) != SIZE_MAX) {
+                g->after[node->first + kept++] = id;
+                continue;
+            }
+            if (n == cap)
+                ids = memory_grow(ids, &cap, sizeof *ids);
+            ids[n++] = id;
+        }
+        node->n = kept;
+    }
+    if (n > 0)
+        qsort(ids, n, sizeof *ids, compare_ids);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || ids[i] != ids[i - 1])
+            missing(ctx, ids[i]);
+    free(ids);
 }
 
 int deps_check(struct deps *g, const char *where, const char *path, struct err *err)

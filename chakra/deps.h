@@ -27,3 +27,7 @@ void deps_add(struct deps *g, uint64_t id, const uint64_t *after, size_t n);
 
 // Check the graph. Errors at `path` begin with `where`. Returns 0, or -1 with at least one error.
 int deps_check(struct deps *g, const char *where, const char *path, struct err *err);
+
+// Remove dependencies on nodes that do not exist. `missing` is called with each of those nodes, in
+// ascending order, once.
+void deps_cut(struct deps *g, void *ctx, void (*missing)(void *ctx, uint64_t id));

@@ -89,6 +89,9 @@ void trace_set_free(struct trace_set *set)
 {
     for (uint32_t r = 0; r < set->n_ranks && set->files != NULL; r++)
         free(set->files[r]);
+    for (uint32_t r = 0; r < set->n_ranks && set->missing != NULL; r++)
+        free(set->missing[r].items);
+    free(set->missing);
     free(set->files);
     free(set->same);
     trace_groups_free(&set->groups);

@@ -25,6 +25,7 @@ struct trace_rules {
     bool roofline;              // computations by operations and bytes, not by their duration
     double peak_ops;            // per second
     double memory_bytes;        // per second
+    bool cut;                   // dependencies on nodes that a file does not have are ignored
     bool remote;                // there is a remote memory
     ps_t remote_latency_ps;
     double remote_bytes; // per ns
@@ -41,6 +42,11 @@ struct trace_tag {
     uint64_t tag, bytes;
 };
 
+struct trace_ids { // ascending
+    uint64_t *items;
+    size_t n, cap;
+};
+
 struct trace_set {
     /* config */
     uint32_t n_ranks;
@@ -49,7 +55,8 @@ struct trace_set {
     struct trace_rules rules;
     struct trace_groups groups;
     /* found by the check */
-    uint32_t *used;                  // [group] bit set of operations
+    uint32_t *used;            // [group] bit set of operations
+    struct trace_ids *missing; // [rank] nodes that its file names but does not have, if ignored
     struct trace_words uses, layers; // [0] of uses is "communication"
     struct trace_tag *tags;
     uint32_t n_tags;

@@ -10,6 +10,12 @@ struct source_cursor {
     struct trace *traces; // [rank]
 };
 
+static int compare_ids(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 static void *source_open(const void *self)
 {
     struct trace_set *const *set = self;
@@ -21,6 +27,18 @@ static void *source_open(const void *self)
     return cursor;
 }
 
+// Leave out dependencies on nodes that the file does not have.
+static void after_cut(const struct trace_ids *missing, struct trace *t, struct node *node)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < node->n_after; i++) {
+        uint64_t id = node->after[i];
+        if (bsearch(&id, missing->items, missing->n, sizeof id, compare_ids) == NULL)
+            t->after[kept++] = id;
+    }
+    node->n_after = kept;
+}
+
 static int source_next(void *cursor, uint32_t rank, struct node *node, struct err *err)
 {
     struct source_cursor *c = cursor;
@@ -29,6 +47,9 @@ static int source_next(void *cursor, uint32_t rank, struct node *node, struct er
     int result = trace_next(t, &from, NULL, err);
     if (result == 1 && trace_convert(c->set, rank, t, &from, node, NULL, err) != 0)
         return -1;
+    const struct trace_ids *missing = &c->set->missing[c->set->same[rank]];
+    if (result == 1 && missing->n > 0)
+        after_cut(missing, t, node);
     return result;
 }
 

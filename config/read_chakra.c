@@ -27,8 +27,9 @@ static struct trace_rules astra_rules(const struct astra2_system *system)
     return rules;
 }
 
-static void remote_rules(const struct chakra_params *params, struct trace_rules *rules)
+static void common_rules(const struct chakra_params *params, struct trace_rules *rules)
 {
+    rules->cut = params->missing == 1;
     rules->remote = params->remote_bps != PARAM_AUTO;
     rules->remote_latency_ps = params->remote_latency_ps;
     rules->remote_bytes = (double)params->remote_bps / 8e9;
@@ -113,7 +114,7 @@ static void read_astra(struct reader *r, const struct place *place, const struct
     if (r->err->n_errors > errors)
         return;
     struct trace_rules rules = astra_rules(&astra);
-    remote_rules(&s->params, &rules);
+    common_rules(&s->params, &rules);
     traces_read(r, place, job, &rules);
     if (r->err->n_errors == errors)
         astra_schedules(r, system, &astra, s);
@@ -134,7 +135,7 @@ static void read_gpu(struct reader *r, const struct place *place, struct job_spe
                                 .memory_bytes = (double)params->memory_bps / 8};
     for (unsigned op = 0; op < COLL_OPS; op++)
         rules.op_dims[op] = 1;
-    remote_rules(params, &rules);
+    common_rules(params, &rules);
     traces_read(r, place, job, &rules);
     s->program.in_order = params->order == PROGRAM_IN_ORDER;
     for (uint32_t g = 0; g < s->program.n_groups && r->err->n_errors == errors; g++) {
