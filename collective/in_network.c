@@ -277,6 +277,7 @@ const struct coll_algorithm coll_in_network = {
            "they are missing",
     .source = "Graham et al., COMHPC 2016; Klenk et al., ISCA 2020",
     .astra = "inNetwork",
+    .offloaded = true,
     .params = in_network_params,
     .n_params = sizeof in_network_params / sizeof *in_network_params,
     .params_bytes = sizeof(struct coll_in_network_params),

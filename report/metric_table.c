@@ -33,6 +33,12 @@ static json_t *series_of(const void *record)
 
 static const char *const status_words[] = {"completed", "incomplete", "interrupted"};
 
+static size_t collectives_written(const void *record)
+{
+    const struct result *r = record;
+    return r->collectives_complete ? r->n_collectives : 0;
+}
+
 // The list is left out if there are more messages than report.flows_max.
 static size_t flows_written(const void *record)
 {
@@ -72,8 +78,8 @@ static const struct metric metrics_rows[] = {
     {"flows", METRIC_WORDS, "a record a message; empty above report.flows_max messages",
      LIST(result, flows, n_flows, flow_table), .count = flows_written},
     {"flows_summary", METRIC_WORDS, "over all messages", OBJECT(result, summary, summary_table)},
-    {"collectives", METRIC_WORDS, "a record a collective",
-     LIST(result, collectives, n_collectives, collective_table)},
+    {"collectives", METRIC_WORDS, "a record a collective; empty above report.collectives_max",
+     LIST(result, collectives, n_collectives, collective_table), .count = collectives_written},
     {"slowest", METRIC_WORDS,
      "what ended last, and where its time went along its critical path; null = nothing has ended",
      .type = METRIC_CUSTOM, .table = &slowest_table, .json = slowest_of},

@@ -54,6 +54,8 @@ static void put_thread(FILE *out, const struct slice_result *s)
     fputs("\"name\":\"thread_name\",\"args\":{\"name\":\"", out);
     if (s->rank == SLICE_PATH)
         fputs("layers", out);
+    else if (s->stream)
+        fprintf(out, lane == 0 ? "%s" : "%s, %u at once", s->stream, lane + 1);
     else if (!s->op)
         fputs("loop", out);
     else if (lane == 0)

@@ -111,6 +111,7 @@ void sim_collect_collectives(const struct sim *sim, struct result *r)
     struct ideal *ideals = memory_zeroed(IDEALS_KEPT, sizeof *ideals);
     recorder_sort(&w->recorder);
     r->n_collectives = w->recorder.n;
+    r->collectives_complete = w->recorder.n <= sim->spec->report.collectives_max;
     r->collectives = memory_zeroed(w->recorder.n, sizeof *r->collectives);
     for (size_t i = 0; i < w->recorder.n; i++) {
         const struct collective_record *record = &w->recorder.records[i];

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Makes slices in lanes from the timelines of training jobs. Several phases may run along a
+// Makes slices in lanes from the timelines of training jobs and programs. Several phases may run along a
 // dimension at the same time, so each phase takes the dimension's first free lane.
 #include <stdlib.h>
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
+#include "workload/node_run.h"
 #include "workload/training_job.h"
 
-// The track of a slice within its rank: 0 = the training loop, 1 + dimension for a phase.
-static uint32_t track(const struct slice_result *s) { return s->op ? s->dim + 1 : 0; }
+// The track of a slice within its rank: 0 = the training loop, 1 + dimension for a phase; of a program
+// its stream.
+static uint32_t track(const struct slice_result *s) { return s->op ? s->dim + 1 : s->track; }
 
 static int compare_slices(const void *a, const void *b)
 {
@@ -88,11 +90,78 @@ static void add_path(const struct sim *sim, const struct training_job *t, struct
     }
 }
 
+/* ---- programs ---- */
+
+static const char *stream_name(uint8_t stream)
+{
+    static const char *const names[] = {"compute", "cpu",   "copy",  "comm0", "comm1", "comm2",
+                                        "comm3",   "comm4", "comm5", "comm6", "comm7"};
+    if (stream == NODE_NO_STREAM)
+        return "messages";
+    return stream < sizeof names / sizeof *names ? names[stream] : "comm8 and up";
+}
+
+static const char *slice_name(const struct timeline_slice *from)
+{
+    return from->layer != NULL           ? from->layer
+           : from->kind == SLICE_COMPUTE ? "compute"
+                                         : "communication";
+}
+
+static struct slice_result program_slice(const struct node_run *run,
+                                         const struct timeline_slice *from)
+{
+    bool communicates = from->kind == SLICE_COMMUNICATION;
+    return (struct slice_result){.job = run->job->index,
+                                 .rank = job_rank(run->job->spec, from->rank),
+                                 .begin_ps = from->begin_ps,
+                                 .end_ps = from->end_ps,
+                                 .layer = slice_name(from),
+                                 .part = communicates && from->part < run->program->n_uses
+                                             ? run->program->uses[from->part]
+                                             : NULL,
+                                 .stream = stream_name(from->dim),
+                                 .track = from->dim,
+                                 .communicates = communicates};
+}
+
+// The layers on the critical path of a program that has ended.
+static void add_program_path(const struct sim *sim, const struct node_run *run, struct result *r)
+{
+    const struct path_book *book = &sim->path_book;
+    const struct node_program *p = run->program;
+    for (uint32_t step = path_at(book, run->job->path)->steps; step != 0;
+         step = book->steps[step].before) {
+        const struct path_step *at = &book->steps[step];
+        uint32_t use, layer = node_label_read(p, at->label, &use);
+        r->slices = memory_resize(r->slices, r->n_slices + 1, sizeof *r->slices);
+        r->slices[r->n_slices++] =
+            (struct slice_result){.job = run->job->index,
+                                  .rank = SLICE_PATH,
+                                  .begin_ps = at->end_ps - at->ps,
+                                  .end_ps = at->end_ps,
+                                  .layer = layer > 0 ? p->layers[layer - 1] : "no layer",
+                                  .part = use < p->n_uses ? p->uses[use] : NULL,
+                                  .communicates = at->communicates};
+    }
+}
+
+static void collect_program(const struct sim *sim, const struct node_run *run, struct result *r)
+{
+    r->timeline_cut |= run->timeline.n == TIMELINE_SLICES;
+    r->slices = memory_resize(r->slices, r->n_slices + run->timeline.n + 1, sizeof *r->slices);
+    for (size_t i = 0; i < run->timeline.n; i++)
+        r->slices[r->n_slices++] = program_slice(run, &run->timeline.slices[i]);
+    add_program_path(sim, run, r);
+}
+
 void sim_collect_timeline(const struct sim *sim, struct result *r)
 {
     const struct workload *w = &sim->workload;
     r->timeline = sim->spec->report.timeline;
     for (size_t j = 0; r->timeline && j < w->n_jobs; j++) {
+        if (w->jobs[j].spec->kind->nodes != NULL)
+            collect_program(sim, w->jobs[j].self, r);
         if (!w->jobs[j].spec->kind->trains)
             continue;
         const struct training_job *t = w->jobs[j].self;

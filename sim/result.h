@@ -224,7 +224,10 @@ struct slice_result {
     const char *op;           // NULL except for a phase
     bool wait;
     uint32_t dim, chunk; // for a phase
-    bool communicates;   // on the critical path: the part communicated, else it computed
+    bool
+        communicates; // on the critical path and in programs: the part communicated, else it computed
+    const char *stream; // of a program's rank: "compute", "comm0"; else NULL
+    uint32_t track;     // of a program's rank: number of the stream
 };
 #define SLICE_PATH UINT32_MAX // in place of a rank: the job's critical path
 #define SLICE_LANE_BITS 20
@@ -329,6 +332,7 @@ struct result {
     struct flows_summary summary;
     struct collective_result *collectives;
     size_t n_collectives;
+    bool collectives_complete; // false: there are more collectives than report.collectives_max
     struct training_result *trainings;
     size_t n_trainings;
     struct program_result *programs;

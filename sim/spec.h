@@ -86,7 +86,7 @@ struct report_spec {
     ps_t sample_ps;         // 0 = no series
     const char **sample_at; // port patterns; none = all output ports of switches
     size_t n_sample_at;
-    uint64_t flows_max;
+    uint64_t flows_max, collectives_max;
     bool timeline;
     uint64_t timeline_ranks;
 };

@@ -180,8 +180,9 @@ static void note(struct node_run *p, uint32_t rank, const struct window_node *n,
     if (!timeline_wants(&p->timeline, rank))
         return;
     bool communicates = node->kind >= NODE_SEND;
+    ps_t posted = p->job->peers.ready_ps; // a receive waits from its beginning, but nothing is sent
     struct timeline_slice slice = {
-        .begin_ps = n->start_ps,
+        .begin_ps = node->kind == NODE_RECV && posted > n->start_ps ? posted : n->start_ps,
         .end_ps = now,
         .layer = node->name,
         .rank = rank,

@@ -32,6 +32,7 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
     spec->duration_ps = PS_NEVER;
     spec->limits = (struct limits_spec){.sim_time_ps = PS_NEVER, .stall_ps = 100 * PS_PER_MS};
     spec->report.flows_max = 10000;
+    spec->report.collectives_max = 10000;
     spec->jobs = f->jobs;
     fixture_kind(dim, topology);
     dim->size = ranks;

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Closed forms of transformer training, counted from runs of `kind: llm`.
+
+check_llm.py: runs small transformers over the analytical network and compares
+ - the bubble share of each pipeline schedule with (p - 1)/(v m + p - 1) (Narayanan et al., SC 2021, 2.2),
+   with messages that take next to no time (1 ns of 10 ms);
+ - the bytes that every rank sends for each kind of parallelism with the published volumes: tensor
+   (Narayanan et al., 3.2), sequence parallelism (Korthikanti et al.), pipeline, ZeRO 0 to 3 (Rajbhandari et
+   al., section 7), context parallelism by all-gather (Llama 3), experts (GShard), all by ring or direct
+   algorithms, whose ranks send (n - 1)/n of a vector a pass;
+ - the operations of an iteration with the published 72 b s l h^2 (1 + s/6h + V/12lh) (SC 2021, 3.3,
+   without recomputation; our attention counts the full square, as there).
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BASE = {"kind": "llm", "layers": 8, "hidden": 256, "heads": 8, "sequence": 128, "vocabulary": 1024,
+        "global_batch": 32, "efficiency": 1, "peak_tflops": 0.001, "memory_bandwidth": 1000000}
+failures = 0
+
+
+def expect(what, got, want, most):
+    global failures
+    if abs(got - want) > most:
+        failures += 1
+        print(f"FAIL {what}: got {got}, want {want} within {most}")
+
+
+def run(changes, network="analytical"):
+    job = {**BASE, **changes}
+    ranks = 1
+    for key in ("tensor", "context", "expert", "data", "pipeline"):
+        ranks *= job.get(key, 1)
+    scenario = {"name": "llm", "network": network, "workload": job, "topology": {"dims": [
+        {"kind": "switch", "size": ranks, "link": {"rate": "10Tbps", "delay": "0ns"}}]}}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([os.environ["COLLWIRE"], "run", "-", "--out", folder, "--quiet"], check=True,
+                       input=json.dumps(scenario).encode())
+        with open(f"{folder}/metrics.json", encoding="utf-8") as f:
+            metrics = json.load(f)
+    assert metrics["status"] == "completed"
+    return metrics, job
+
+
+def uses(rank):
+    return {u["name"]: u["bytes"] for u in rank["uses"]}
+
+
+def bubbles():
+    for schedule, stages, parts, batch in (("gpipe", 4, 1, 8), ("1f1b", 4, 1, 8), ("1f1b", 8, 1, 4),
+                                           ("interleaved", 4, 2, 8), ("interleaved", 2, 4, 8)):
+        metrics, _ = run({"schedule": schedule, "pipeline": stages, "virtual_stages": parts,
+                          "global_batch": batch, "vocabulary": 1, "optimizer_bytes": 0})
+        want = (stages - 1) / (parts * batch + stages - 1)
+        expect(f"bubble of {schedule} p={stages} v={parts} m={batch}",
+               metrics["programs"][0]["bubble_share"], want, 1e-4)
+
+
+def parameters(job, layer_is_moe=False):
+    """Of a layer on one rank: outside of experts, and in experts."""
+    h, t = job["hidden"], job.get("tensor", 1)
+    kv = h // job["heads"] * job.get("kv_heads", job["heads"])
+    ffn = job.get("ffn", 4 * h)
+    attention = h * (h + 2 * kv) + h * h
+    if layer_is_moe:
+        own = job["experts"] // job.get("expert", 1)
+        return attention // t + h * job["experts"] + 2 * h, own * 2 * h * ffn // t
+    return (attention + 2 * h * ffn) // t + 2 * h, 0
+
+
+def volumes():
+    """Tensor, pipeline and data parallelism together."""
+    for sequence_parallel in (True, False):
+        for zero in range(4):
+            metrics, job = run({"tensor": 2, "pipeline": 2, "data": 4, "zero": zero,
+                                "sequence_parallel": sequence_parallel})
+            t, d, layers = 2, 4, job["layers"] // 2
+            micro = job["global_batch"] // d
+            activations = job["sequence"] * job["hidden"] * 2
+            dense, _ = parameters(job)
+            table = job["vocabulary"] * job["hidden"] // t
+            sharded = (dense * layers + table) * 2 * (d - 1) / d
+            passes = {0: 2, 1: 2, 2: micro + 1}.get(zero)
+            data = (passes * sharded if passes else
+                    3 * micro * dense * layers * 2 * (d - 1) / d + micro * table * 2 * (d - 1) / d)
+            for rank in metrics["ranks"]:
+                stage = rank["rank"] // (t * d)
+                what = f"zero {zero}, sequence_parallel {sequence_parallel}, rank {rank['rank']}: "
+                sent = uses(rank)
+                expect(what + "tensor", sent["tensor"],
+                       micro * layers * 4 * activations * 2 * (t - 1) / t, 0)
+                expect(what + "pipeline", sent["pipeline"],
+                       micro * activations / (t if sequence_parallel else 1), 0)
+                expect(what + "data", sent["data"], data, 8 * layers * micro * 4)
+                assert stage in (0, 1)
+
+
+def context_and_experts():
+    metrics, job = run({"context": 4, "kv_heads": 2})
+    gathered = 2 * job["sequence"] * job["hidden"] // job["heads"] * 2 * 2
+    for rank in metrics["ranks"]:
+        expect("context", uses(rank)["context"],
+               job["global_batch"] * job["layers"] * 2 * gathered * 3 / 4, 0)
+    metrics, job = run({"expert": 4, "data": 2, "experts": 8, "top_k": 2, "moe_every": 2})
+    vector = job["sequence"] * 2 * job["hidden"] * 2
+    micro = job["global_batch"] // 8
+    dense = [parameters(job, layer % 2 == 1) for layer in range(job["layers"])]
+    table = 2 * job["vocabulary"] * job["hidden"]
+    for rank in metrics["ranks"]:
+        expect("expert", uses(rank)["expert"], micro * job["layers"] / 2 * 4 * vector * 3 / 4, 0)
+        expect("data beside experts", uses(rank)["data"],
+               2 * 2 * (7 / 8 * (sum(d for d, _ in dense) + table) + sum(e for _, e in dense) / 2),
+               400)
+    # Zipf: the sum over ranks stays, the largest share follows the law; capacity 1 drops what is above
+    metrics, job = run({"expert": 4, "experts": 4, "top_k": 1, "skew": 1, "global_batch": 4})
+    rank_bytes = [uses(r)["expert"] for r in metrics["ranks"]]
+    vector = job["sequence"] * job["hidden"] * 2
+    expect("skewed dispatch", sum(rank_bytes), job["layers"] * 4 * 4 * vector * 3 / 4,
+           64 * job["layers"])
+    computed = [r["compute_ns"] for r in metrics["ranks"]]
+    even = run({"expert": 4, "experts": 4, "top_k": 1, "global_batch": 4})[0]["ranks"]
+    assert max(computed) > even[0]["compute_ns"] > min(computed)
+    limited = run({"expert": 4, "experts": 4, "top_k": 1, "skew": 1, "capacity": 1,
+                   "global_batch": 4})[0]
+    assert sum(uses(r)["expert"] for r in limited["ranks"]) < sum(rank_bytes)
+
+
+def operations():
+    metrics, job = run({"optimizer_bytes": 0, "global_batch": 4})
+    b, s, l, h, v = 4, job["sequence"], job["layers"], job["hidden"], job["vocabulary"]
+    flops = 72 * b * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h))
+    expect("operations", metrics["ranks"][0]["compute_ns"], flops / 1e9 * 1e9 / 1, flops * 1e-6)
+    full = run({"optimizer_bytes": 0, "global_batch": 4, "recompute": "full"})[0]
+    again = 24 * b * s * l * h * h * (1 + s / (6 * h))
+    expect("recomputation", full["ranks"][0]["compute_ns"], flops + again, flops * 1e-6)
+
+
+def main():
+    bubbles()
+    volumes()
+    context_and_experts()
+    operations()
+    return 1 if failures else 0
+
+
+sys.exit(main())
