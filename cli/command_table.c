@@ -89,8 +89,8 @@ static const char import_text[] =
     "MLCommons "
     "Chakra with files of ASTRA-sim 2.\n\n"
     "  collwire import astra network.json system.txt workload.txt -o job.json\n"
-    "  collwire import chakra traces/llm --network net.yml --system sys.json --groups groups.json "
-    "-o job.json";
+    "  collwire import chakra traces/llm --network net.yml --system sys.json \\\n"
+    "    --groups groups.json -o job.json";
 
 static const char workload_text[] =
     "Makes the text of a training workload. gemm takes a table of matrix products, one row a "

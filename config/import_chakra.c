@@ -197,7 +197,7 @@ char *chakra_import(const struct chakra_import *from, struct err *err)
         json_object_set_new(root, "name", json_string(name));
         json_object_set_new(root, "source", json_string("Chakra traces, ASTRA-sim 2 files"));
         json_object_set_new(root, "network", json_string("analytical"));
-        json_object_set_new(root, "closed_form", json_string("astra2"));
+        json_object_set_new(root, "analytical_route", json_string("first_dim"));
         json_object_set_new(root, "topology", json_pack("{s:O}", "dims", im.dims));
         json_object_set(root, "workload", job);
         text = json_text(root);

@@ -44,7 +44,7 @@ void sim_analytical_init(struct sim *sim)
     *a = (struct analytical){.engine = &sim->engine,
                              .path_book = &sim->path_book,
                              .n_dims = sim->spec->n_dims,
-                             .first_dim = sim->spec->closed_form == CLOSED_FORM_ASTRA2,
+                             .first_dim = sim->spec->route == ANALYTICAL_FIRST_DIM,
                              .client = workload_client(&sim->workload),
                              .ended = on_ended,
                              .ended_ctx = sim};
