@@ -12,6 +12,8 @@ extern const struct coll_algorithm coll_double_binary_tree;
 extern const struct coll_algorithm coll_bruck;
 extern const struct coll_algorithm coll_shifted_halving_doubling;
 extern const struct coll_algorithm coll_in_network;
+extern const struct coll_algorithm coll_sparse_doubling;
+extern const struct coll_algorithm coll_sparse_split;
 
 const struct coll_algorithm *const coll_registry[] = {
     &coll_ring,
@@ -22,6 +24,8 @@ const struct coll_algorithm *const coll_registry[] = {
     &coll_bruck,
     &coll_shifted_halving_doubling,
     &coll_in_network,
+    &coll_sparse_doubling,
+    &coll_sparse_split,
     NULL,
 };
 

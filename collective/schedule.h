@@ -50,9 +50,11 @@ struct coll_schedule {
     uint64_t chunks;             // parts of a collective
     uint64_t active_chunks;      // phases that run at once in a dimension, 0 = no limit
     int phases, order, queueing; // enums above
+    bool stepwise;               // ranks step through messages also where a phase has a closed form
     bool newest_first;           // newer collectives have priority
     // [first group of dim + group] the aggregators of each group, or NULL; the pointer NULL = none
     const struct coll_reduction *const *reductions;
+    double wire_factor;          // bytes on the wire per byte of a vector; 0 = 1
     ps_t endpoint_ps;            // delay of a rank before each message and after its last one
     uint64_t reduce_bps;         // rate at which a rank adds received data, 0 = infinitely fast
 };

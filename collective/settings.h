@@ -28,5 +28,12 @@ struct coll_in_network_params {
     uint64_t trees; // auto = one in each plane
 };
 
+// for sparse_doubling and sparse_split
+struct coll_sparse_params {
+    double density;
+    uint64_t value_bytes, index_bytes;
+    uint64_t seed; // 0 = expected sizes
+};
+
 // A row for a uint64_t `pieces`, to include in the table of an algorithm.
 extern const struct param coll_pieces_params[];

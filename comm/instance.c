@@ -15,9 +15,9 @@ static uint32_t unit_of(const struct instance *in)
 
 struct coll_range instance_chunk(const struct instance *in, uint32_t c)
 {
-    uint64_t unit = unit_of(in), piece = in->request.bytes / unit / in->n_chunks * unit;
+    uint64_t unit = unit_of(in), piece = in->bytes / unit / in->n_chunks * unit;
     bool last = c + 1 == in->n_chunks;
-    return (struct coll_range){c * piece, last ? in->request.bytes : (c + 1) * piece};
+    return (struct coll_range){c * piece, last ? in->bytes : (c + 1) * piece};
 }
 
 struct coll_shape instance_shape(const struct coll_schedule *s, const struct instance *in,
@@ -75,6 +75,15 @@ static void plan_chunks(struct instance *in, struct coll_planner *planner, ps_t 
     in->runs = memory_zeroed(runs, sizeof(struct phase_run *));
 }
 
+// Bytes of a vector after conversion to the precision in which it is sent, at least one.
+static uint64_t wire_bytes(const struct coll_schedule *s, uint64_t bytes)
+{
+    if (s->wire_factor <= 0 || s->wire_factor == 1 || bytes == 0)
+        return bytes;
+    double sent = (double)bytes * s->wire_factor;
+    return sent > 1 ? (uint64_t)(sent + 0.5) : 1;
+}
+
 struct instance *instance_new(struct coll_planner *planner, const struct comm_request *request,
                               ps_t now)
 {
@@ -84,7 +93,8 @@ struct instance *instance_new(struct coll_planner *planner, const struct comm_re
     in->request = *request;
     in->start_ps = now;
     in->span = coll_span(s, request->dims);
-    uint64_t held = request->bytes / unit_of(in);
+    in->bytes = wire_bytes(s, request->bytes);
+    uint64_t held = in->bytes / unit_of(in);
     in->n_chunks = (uint32_t)(s->chunks < held ? s->chunks : held > 0 ? held : 1);
     in->ranks_left = ranks;
     plan_chunks(in, planner, now);

@@ -20,6 +20,7 @@ struct instance {
     uint32_t number, opener;
     int64_t priority;
     ps_t start_ps;
+    uint64_t bytes;              // of the request, as they are sent
     uint32_t n_chunks, n_phases; // phases of each chunk
     struct coll_phase *phases;   // [chunk * n_phases + i]
     uint8_t *record_phase;       // [same] index of the record's phase

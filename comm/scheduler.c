@@ -49,7 +49,7 @@ static bool closed_form_ps(const struct phase_run *run, ps_t *duration_ps)
     const struct communicator *c = run->comm;
     const struct transfer *transfer = c->job->transfer;
     const struct coll_phase *phase = instance_phase(run->instance, run->chunk, run->index);
-    if (!transfer->phase || run->shape.uneven)
+    if (!transfer->phase || c->schedule.stepwise || run->shape.uneven)
         return false;
     uint32_t *members = memory_zeroed(run->n_members, sizeof *members);
     for (uint32_t m = 0; m < run->n_members; m++)

@@ -60,7 +60,8 @@ static const struct param node_rows[] = {
     ROW("from", PARAM_COUNT, from, .def = "auto", .can_auto = true,
         .help = "rank whose message a recv takes"),
     ROW("tag", PARAM_COUNT, tag, .def = "0", .max = TAG_MAX,
-        .help = "of a message: the k-th recv of a pair and tag takes its k-th send"),
+        .help = "of a message: of a pair and tag, the k-th recv that starts takes the k-th send "
+                "that starts"),
     ROW("op", PARAM_ENUM, op, .choices = op_words, .def = "all_reduce", .help = "of a collective"),
     ROW("group", PARAM_TEXT, group, .def = "", .help = "of a collective; default = all ranks"),
     ROW("root", PARAM_COUNT, root, .def = "0", .help = "of a collective: place in the group"),

@@ -115,6 +115,7 @@ static void set_schedule(const struct collective_params *params, bool flat, stru
                                                         : COLL_ASCENDING;
     s->queueing = params->order;
     s->endpoint_ps = params->endpoint_ps;
+    s->wire_factor = params->wire_precision;
     s->reduce_bps = params->reduce_bps == PARAM_AUTO ? 0 : params->reduce_bps;
 }
 

@@ -19,7 +19,8 @@ enum rng_use {
     RNG_POISSON,
     RNG_COMPUTE,
     RNG_BOOTSTRAP,
-    RNG_EXPERTS
+    RNG_EXPERTS,
+    RNG_SUPPORT
 };
 
 struct rng {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A rank starts the next repeat when its own part of the previous one has ended, like kernels on a
 // stream; there is no barrier between ranks.
+//
+// Vectors may be sent in another precision. A rank then converts its input before the collective, and
+// its result after it, at a given rate in bytes of the original precision.
 #include "workload/collective_job.h"
 
 #include <stdlib.h>
@@ -10,11 +13,12 @@
 #include "workload/workload.h"
 
 struct collective_program {
-    uint32_t group;
+    uint32_t group, n_ranks;
     struct communicator *comm;
     struct comm_request request;
     uint64_t repeat;
-    uint64_t *begun; // [rank] number of repeats begun
+    uint64_t conversion_bps; // 0 = vectors are not converted, or at once
+    uint64_t *begun;         // [rank] number of steps begun
 };
 
 static void *collective_new(struct job_run *job)
@@ -31,6 +35,9 @@ static void *collective_new(struct job_run *job)
                                        .inner = s->inner,
                                        .name = job->spec->name};
     p->repeat = s->params.repeat;
+    bool converts = s->params.wire_precision < 1 && s->params.conversion_bps != PARAM_AUTO;
+    p->conversion_bps = converts ? s->params.conversion_bps : 0;
+    p->n_ranks = job->n_ranks;
     p->begun = memory_zeroed(job->n_ranks, sizeof *p->begun);
     return p;
 }
@@ -42,13 +49,48 @@ static void collective_free(void *self)
     free(p);
 }
 
+// The steps of a repeat with conversions.
+enum { STEP_OF_COLLECTIVE = 1, STEPS_CONVERTED = 3 };
+
+// Bytes of the vector that a rank has before the operation, or after it.
+static uint64_t converted_bytes(const struct collective_program *p, uint32_t rank, bool after)
+{
+    const struct comm_request *r = &p->request;
+    uint64_t part = r->bytes / p->n_ranks + (r->bytes % p->n_ranks > 0);
+    bool root = rank == r->root;
+    switch (r->op) {
+    case COLL_REDUCE_SCATTER:
+        return after ? part : r->bytes;
+    case COLL_ALL_GATHER:
+        return after ? r->bytes : part;
+    case COLL_BROADCAST:
+        return after == root ? 0 : r->bytes;
+    case COLL_REDUCE:
+        return after && !root ? 0 : r->bytes;
+    case COLL_GATHER:
+        return !after ? part : root ? r->bytes : 0;
+    case COLL_SCATTER:
+        return after ? part : root ? r->bytes : 0;
+    default:
+        return r->bytes;
+    }
+}
+
 static enum program_state collective_next(void *self, uint32_t rank, ps_t now, struct step *step)
 {
     struct collective_program *p = self;
     (void)now;
-    if (p->begun[rank] == p->repeat)
+    uint32_t each = p->conversion_bps > 0 ? STEPS_CONVERTED : 1;
+    if (p->begun[rank] == p->repeat * each)
         return PROGRAM_END;
-    p->begun[rank]++;
+    uint64_t number = p->begun[rank]++ % each;
+    if (each == STEPS_CONVERTED && number != STEP_OF_COLLECTIVE) {
+        uint64_t bytes = converted_bytes(p, rank, number > STEP_OF_COLLECTIVE);
+        *step = (struct step){.kind = STEP_DELAY,
+                              .blocks = true,
+                              .takes_ps = serialization_ps(bytes, p->conversion_bps)};
+        return PROGRAM_STEP;
+    }
     *step = (struct step){
         .kind = STEP_COLLECTIVE, .blocks = true, .group = p->group, .request = &p->request};
     return PROGRAM_STEP;
@@ -167,6 +209,24 @@ static const struct param collective_params[] = {
      .can_auto = true,
      .help = "at which a rank adds what it receives; auto = at once (over the analytical network: "
              "3 ns per 500 kB of a message)"},
+    {.name = "wire_precision",
+     .type = PARAM_RATIO,
+     .offset = offsetof(struct collective_params, wire_precision),
+     .def = "1",
+     .min = "0.01",
+     .max = "1",
+     .help = "bytes sent per byte of the vector: 0.5 = 16-bit values of 32-bit ones",
+     .source = "Micikevicius et al., ICLR 2018; Renggli et al., SC 2019"},
+    {.name = "conversion_rate",
+     .type = PARAM_RATE,
+     .offset = offsetof(struct collective_params, conversion_bps),
+     .def = "auto",
+     .min = "1Mbps",
+     .can_auto = true,
+     .help =
+         "with wire_precision below 1: at which a rank converts its input before the collective, "
+         "and its result after it; auto = at once. Part of the job's time, not of the "
+         "collective's"},
     MAPPING_ROWS(struct collective_params, mapping),
 };
 

@@ -16,6 +16,8 @@ struct collective_params {   // as in a scenario
     int op, order, schedule; // enum coll_op, coll_queueing, job_schedule
     uint64_t bytes, chunks, active_chunks, repeat, root, channels, reduce_bps;
     ps_t endpoint_ps;
+    double wire_precision;   // bytes on the wire per byte of the vector
+    uint64_t conversion_bps; // PARAM_AUTO = at once
     struct mapping_params mapping;
 };
 

@@ -21,6 +21,8 @@ static const struct {
     {"bruck", "--yy-----y"},
     {"shifted_halving_doubling", "yyy-------"},
     {"in_network", "yyy-yy---y"},
+    {"sparse_doubling", "y---------"},
+    {"sparse_split", "y---------"},
 };
 
 static void test_every_algorithm_has_a_row(void **state)

@@ -3,7 +3,7 @@
 OPS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", "gather",
        "scatter", "send_recv", "barrier")
 ALGORITHMS = ("ring", "direct", "halving_doubling", "tree", "double_binary_tree", "bruck",
-              "shifted_halving_doubling", "in_network")
+              "shifted_halving_doubling", "in_network", "sparse_doubling", "sparse_split")
 SIZES = (0, 1, 2, 7, 63, 64, 65, 100, 1000, 1024, 4095, 4096, 4097, 9001, 50000, 100000, 65536, 300000)
 
 
@@ -89,7 +89,8 @@ def collective(draw, n, folder, index, dims=None):
     small = {"chunks": (1, 2, 3, 5, 16, 40), "active_chunks": ("auto", 1, 2, 7), "repeat": (1, 2, 3),
              "in_flight": ("auto", 1, 2, 5), "pieces": ("auto", 1, 2, 3, 17), "channels": (1, 2, 3),
              "ranks_per_server": ("auto", 1, 2, 4), "reduction_segment": ("100B", "4KB", "16KiB", "1MB"),
-             "reduction_trees": ("auto", 1, 2, 5), "stride": ("auto", 1, 2, 3, 5),
+             "reduction_trees": ("auto", 1, 2, 5), "density": (0.0001, 0.02, 0.5, 1), "support_seed": (0, 1, 77),
+             "value_bytes": (2, 4, 8), "wire_precision": (1, 0.5, 0.3), "conversion_rate": ("auto", "10Gbps", "10Tbps"), "stride": ("auto", 1, 2, 3, 5),
              "endpoint_delay": ("0ns", "1ps", "10ns", "3us"),
              "reduce_rate": ("auto", "1Gbps", "100Gbps", "1Tbps"),
              "root": (0, 0, 1, n - 1)}
