@@ -279,3 +279,9 @@ endif()
 collwire_script_test(mutate long "python3;ninja" [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/mutate/mutate.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/mutate)
 set_tests_properties(mutate PROPERTIES TIMEOUT 7200)
+
+# Execution traces: runs of ASTRA-sim 2, and errors in traces.
+collwire_script_test(chakra_astra2 theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/chakra/check_astra2.py ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
+collwire_script_test(chakra_traces unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/chakra/check_traces.py)

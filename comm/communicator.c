@@ -7,6 +7,7 @@
 #include "collective/reduction.h"
 #include "collective/settings.h"
 #include "comm/admission.h"
+#include "comm/rank_streams.h"
 #include "engine/memory.h"
 
 // Measure the bandwidths of dimensions, which Themis uses: from the first member to its neighbour.
@@ -131,6 +132,7 @@ void comm_free(struct communicator *c)
 {
     if (c == NULL)
         return;
+    inboxes_free(c);
     admission_free(c);
     phase_runs_free(c);
     free(c->issued);
@@ -138,7 +140,11 @@ void comm_free(struct communicator *c)
     free(c);
 }
 
-void comm_job_free(struct comm_job *job) { free(job->walks); }
+void comm_job_free(struct comm_job *job)
+{
+    streams_free(job);
+    free(job->walks);
+}
 
 void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_use *use)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every kind of job, with its reader if it needs one. To add a kind, add a line.
+#include "chakra/chakra_job.h"
 #include "config/job_reader.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
@@ -18,6 +19,7 @@ const struct job_entry job_registry[] = {
     {&program_kind, &program_reader},
     {&llm_kind, &llm_reader},
     {&poisson_kind, &poisson_reader},
+    {&chakra_kind, &chakra_reader},
     {NULL, NULL},
 };
 // clang-format on
