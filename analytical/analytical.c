@@ -22,7 +22,7 @@ static uint32_t hops_between(const struct analytical_dim *dim, uint32_t from, ui
     }
 }
 
-// The path between two ranks, over all dimensions in which they differ.
+// The path between two ranks, over all dimensions in which they differ, or over the first of them.
 struct way {
     uint32_t hops;
     ps_t latency_ps;
@@ -44,6 +44,8 @@ static struct way way_between(const struct analytical *a, uint32_t src, uint32_t
         way.latency_ps += hops * dim->latency_ps;
         if (way.bytes_per_ns <= 0 || dim->bytes_per_ns < way.bytes_per_ns)
             way.bytes_per_ns = dim->bytes_per_ns;
+        if (a->first_dim)
+            break;
     }
     return way;
 }
@@ -63,7 +65,10 @@ ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t ds
     struct way way = way_between(a, src, dst);
     if (way.hops == 0)
         return 0;
-    double ns = (double)way.latency_ps / (double)PS_PER_NS + (double)bytes / way.bytes_per_ns;
+    double latency_ns = (double)way.latency_ps / (double)PS_PER_NS;
+    if (a->first_dim) // rounded as in ASTRA-sim 2, which multiplies by the hops last
+        latency_ns = way.hops * ((double)(way.latency_ps / way.hops) / (double)PS_PER_NS);
+    double ns = latency_ns + (double)bytes / way.bytes_per_ns;
     if (ns >= (double)ANALYTICAL_LONGEST_PS / (double)PS_PER_NS)
         return ANALYTICAL_LONGEST_PS;
     return (ps_t)ns * PS_PER_NS; // truncated, like ASTRA-sim's conversion to int

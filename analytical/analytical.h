@@ -37,6 +37,7 @@ struct analytical {
     struct path_book *path_book;
     struct analytical_dim dims[COLL_MAX_DIMS]; // innermost first
     uint32_t n_dims;
+    bool first_dim; // a message takes the first dimension in which the ranks differ, and no other
     struct transfer_client client;
     void (*ended)(void *ctx, const struct analytical_message *m); // called when a message has
                                                                   // arrived; may be NULL

@@ -85,14 +85,21 @@ static const char list_text[] = "Prints the catalogue: everything that a scenari
 
 static const char import_text[] =
     "Makes a scenario from files of other simulators. astra takes the network, system and workload "
-    "files of ASTRA-sim 1.0.\n\n"
-    "  collwire import astra network.json system.txt workload.txt -o job.json";
+    "files of ASTRA-sim 1.0; chakra takes execution traces PREFIX.0.et, PREFIX.1.et, .. of "
+    "MLCommons "
+    "Chakra with files of ASTRA-sim 2.\n\n"
+    "  collwire import astra network.json system.txt workload.txt -o job.json\n"
+    "  collwire import chakra traces/llm --network net.yml --system sys.json \\\n"
+    "    --groups groups.json -o job.json";
 
 static const char workload_text[] =
     "Makes the text of a training workload. gemm takes a table of matrix products, one row a "
     "layer; "
-    "--set changes what collwire list workload gemm shows.\n\n"
-    "  collwire workload gemm layers.csv --parallel hybrid --set group=8 -o job.txt";
+    "--set changes what collwire list workload gemm shows. llm takes a scenario with a job of kind "
+    "llm and "
+    "writes its nodes as JSON lines, which a job of kind program reads.\n\n"
+    "  collwire workload gemm layers.csv --parallel hybrid --set group=8 -o job.txt\n"
+    "  collwire workload llm scenario.json -o nodes.jsonl";
 
 static const char replay_text[] =
     "Makes a list of flows from a capture of real RoCEv2 or TCP traffic, for a workload of kind "
@@ -144,10 +151,11 @@ const struct command commands[] = {
     {"list", "policies, transports, topologies, every key and metric", "[CATEGORY [NAME]]",
      list_text, command_list, COMPLETE_CATEGORIES, false},
     {"import", "a scenario from files of another simulator",
-     "astra NETWORK.json SYSTEM.txt WORKLOAD.txt", import_text, command_import, COMPLETE_FILES,
-     false},
+     "(astra NETWORK.json SYSTEM.txt WORKLOAD.txt | chakra PREFIX)", import_text, command_import,
+     COMPLETE_FILES, false},
     {"workload", "a training workload from the shapes of a model",
-     "gemm LAYERS.csv --parallel KIND", workload_text, command_workload, COMPLETE_FILES, false},
+     "gemm LAYERS.csv --parallel KIND | llm SCENARIO", workload_text, command_workload,
+     COMPLETE_FILES, false},
     {"replay", "flows from a capture of RoCE or TCP traffic", "CAPTURE", replay_text,
      command_replay, COMPLETE_FILES, false},
     {"extcap", "scenarios as interfaces of Wireshark", "install|uninstall", extcap_text,

@@ -42,6 +42,7 @@ struct options {
     bool raw;                  // for extcap: the arguments are a call of Wireshark
     uint64_t passes;           // for import
     double compute_scale;      // for import
+    const char *network, *system, *groups, *memory; // for import
     int format;                // enum format
     int progress;              // enum progress
     bool quiet, plain, print, help, version;

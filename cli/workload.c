@@ -7,6 +7,8 @@
 #include "cli/output.h"
 #include "config/astra_workload.h"
 #include "config/gemm_file.h"
+#include "config/program_text.h"
+#include "config/scenario.h"
 #include "config/training_layers.h"
 
 static int params_set(const struct options *o, struct gemm_params *params, struct err *err)
@@ -45,15 +47,66 @@ static int write_gemm(const struct options *o, int parallel, struct err *err)
     return code;
 }
 
+/* ---- programs ---- */
+
+struct program_output {
+    const struct node_program *program;
+    unsigned *comm_streams;
+    struct err *err;
+};
+
+static void put_program(FILE *out, const void *ctx)
+{
+    const struct program_output *p = ctx;
+    program_write(out, p->program, p->comm_streams, p->err);
+}
+
+// The first job of the scenario that is a program.
+static const struct node_program *program_of(const struct spec *spec)
+{
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        if (spec->jobs[j].kind->nodes != NULL)
+            return spec->jobs[j].kind->nodes(&spec->jobs[j]);
+    return NULL;
+}
+
+// Write the program of an llm job as JSON lines.
+static int write_program(const struct options *o, struct err *err)
+{
+    int code = EXIT_BAD_USE;
+    unsigned streams = 0;
+    struct scenario *scenario = scenario_load(o->args[1], o->sets, o->n_sets, &o->policies, err);
+    if (scenario == NULL)
+        return code;
+    struct program_output output = {program_of(scenario_spec(scenario)), &streams, err};
+    if (output.program == NULL)
+        err_add(err, "workload", "no job is a program: kind must be llm, for example");
+    else
+        code = output_write(o->file, put_program, &output);
+    if (code == 0 && err->n_errors == 0 && o->file != NULL)
+        fprintf(stderr,
+                "use it as \"workload\": {\"kind\": \"program\", \"file\": \"%s\", "
+                "\"comm_streams\": %u}\n",
+                o->file, streams);
+    scenario_free(scenario);
+    return err->n_errors > 0 ? EXIT_BAD_USE : code;
+}
+
 int command_workload(const struct options *o)
 {
     struct err err = {0};
+    if (o->n_args == 2 && strcmp(o->args[0], "llm") == 0) {
+        int code = write_program(o, &err);
+        errors_print(&err);
+        return code;
+    }
     int parallel = -1;
     for (int i = 0; o->parallel && gemm_parallels[i]; i++)
         if (strcmp(gemm_parallels[i], o->parallel) == 0)
             parallel = i;
     if (o->n_args != 2 || strcmp(o->args[0], "gemm") != 0 || parallel < 0) {
-        fprintf(stderr, "collwire: workload takes gemm LAYERS.csv --parallel data|model|hybrid; "
+        fprintf(stderr, "collwire: workload takes gemm LAYERS.csv --parallel data|model|hybrid, or "
+                        "llm SCENARIO; "
                         "see collwire workload --help\n");
         return EXIT_BAD_USE;
     }

@@ -70,6 +70,10 @@ collwire_layer(analytical ALLOW engine topology collective net/critical_path.h n
 
 collwire_layer(comm ALLOW engine collective net/critical_path.h net/transfer.h)
 collwire_layer(workload ALLOW engine collective comm net/critical_path.h net/transfer.h LIBS m)
+collwire_layer(chakra # execution traces as nodes of programs
+  ALLOW engine collective workload jansson.h protobuf-c/protobuf-c.h
+  VIA comm net # workload/node.h
+  LIBS PkgConfig::jansson chakra_schema m)
 collwire_layer(trace ALLOW engine net wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 
 collwire_layer(sim
@@ -80,9 +84,9 @@ collwire_layer(report
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
-        transport/transport_spec.h workload sim/output_list.h sim/spec.h jansson.h
+        transport/transport_spec.h workload chakra sim/output_list.h sim/spec.h jansson.h yaml.h
   VIA net wire comm # cc/cc.h, transport/transport.h, workload/program.h
-  LIBS PkgConfig::jansson m m) # llround
+  LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m m) # llround
 
 collwire_layer(replay # captures of other sources, as flows
   ALLOW engine wire/address.h wire/ip.h config/text_file.h pcap.h zlib.h

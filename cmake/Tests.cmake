@@ -222,6 +222,10 @@ collwire_script_test(theory_study theory python3 [[python3 "$@"]]
 collwire_script_test(theory_dlrm theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_dlrm.py ${PROJECT_SOURCE_DIR})
 
+collwire_script_test(random_programs props python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check_programs.py 1 60)
+collwire_script_test(random_programs_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check_programs.py 1 1000)
 collwire_script_test(theory_llm theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_llm.py)
 collwire_script_test(theory_tcp theory python3 [[python3 -B "$@"]]
@@ -275,3 +279,9 @@ endif()
 collwire_script_test(mutate long "python3;ninja" [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/mutate/mutate.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/mutate)
 set_tests_properties(mutate PROPERTIES TIMEOUT 7200)
+
+# Execution traces: runs of ASTRA-sim 2, and errors in traces.
+collwire_script_test(chakra_astra2 theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/chakra/check_astra2.py ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
+collwire_script_test(chakra_traces unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/chakra/check_traces.py)

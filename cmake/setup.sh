@@ -5,7 +5,8 @@
 # --browser what tests them.
 set -eu
 need="gcc libc6-dev cmake ninja-build pkg-config
-      libev-dev libjansson-dev libpcap-dev libisal-dev zlib1g-dev libsmartcols-dev librandom123-dev nettle-dev libsqlite3-dev"
+      libev-dev libjansson-dev libpcap-dev libisal-dev zlib1g-dev libsmartcols-dev librandom123-dev nettle-dev libsqlite3-dev
+      libprotobuf-c-dev protobuf-c-compiler libyaml-dev"
 for option; do
     case $option in
     --tests) need="$need libcmocka-dev tshark python3 python3-jsonschema python3-scapy parallel" ;;

@@ -28,7 +28,19 @@ struct coll_choice coll_choice_of(const struct coll_algorithm *algorithm);
 // the algorithm has no setting of this name.
 bool coll_choice_set(struct coll_choice *choice, const char *key, const char *text);
 
+// Every rank queues and steps its parts of collectives for itself, as in ASTRA-sim 2
+// (comm/rank_streams.h).
+struct coll_streams {
+    bool enabled;
+    bool local;               // a group of fewer ranks than the system has
+    uint32_t queues;          // of a rank for each dimension
+    uint64_t least_chunk;     // bytes of a chunk, unless of an all-gather
+    uint32_t op_dims[COLL_OPS]; // bit set of the dimensions that an operation's collectives use
+    double memory_bytes;      // per second, when a rank adds; 0 = infinitely fast
+};
+
 struct coll_schedule {
+    struct coll_streams streams;
     uint32_t n_dims;
     uint32_t dim_size[COLL_MAX_DIMS];    // innermost first; the product is the number of ranks
     double dim_bandwidth[COLL_MAX_DIMS]; // per rank, in any unit; for Themis
@@ -38,6 +50,7 @@ struct coll_schedule {
     uint64_t chunks;             // parts of a collective
     uint64_t active_chunks;      // phases that run at once in a dimension, 0 = no limit
     int phases, order, queueing; // enums above
+    bool stepwise;               // ranks step through messages also where a phase has a closed form
     bool newest_first;           // newer collectives have priority
     // [first group of dim + group] the aggregators of each group, or NULL; the pointer NULL = none
     const struct coll_reduction *const *reductions;

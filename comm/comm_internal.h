@@ -82,6 +82,7 @@ struct communicator {
     struct open_slot *open; // [number - first_open]
     size_t first_open, n_open, cap_open;
     struct dim_queue *queues; // [first_group of dim + group]
+    struct inboxes *inboxes;  // [member] of streams (comm/stream_internal.h)
     ps_t *used_since;         // [queue] time since which it has not been empty
 };
 
@@ -132,6 +133,9 @@ static inline struct phase_record *phase_record_of(const struct phase_run *run)
 
 // Start all members of a phase that admission has let into its dimension.
 void scheduler_start(struct phase_run *run, ps_t now);
+
+// A member has ended its part of a collective.
+void scheduler_rank_done(struct communicator *c, struct instance *in, uint32_t rank, ps_t now);
 
 // A member has ended its part of a phase.
 void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now);

@@ -7,6 +7,7 @@
 #include "collective/reduction.h"
 #include "collective/settings.h"
 #include "comm/admission.h"
+#include "comm/rank_streams.h"
 #include "engine/memory.h"
 
 // Measure the bandwidths of dimensions, which Themis uses: from the first member to its neighbour.
@@ -83,10 +84,10 @@ static void reserve_reductions(struct communicator *c)
     for (uint32_t d = 0; d <= s->n_dims; d++)
         groups += coll_n_groups(s, d);
     for (uint32_t d = 0; d <= s->n_dims; at += coll_n_groups(s, d++)) {
-        struct comm_reduce_request request = {
-            .job = c->job->job,
-            .n = coll_group_size(s, d),
-            .phases = s->active_chunks > 0 ? s->active_chunks : s->chunks};
+        struct comm_reduce_request request = {.job = c->job->job,
+                                              .n = coll_group_size(s, d),
+                                              .phases = s->active_chunks > 0 ? s->active_chunks
+                                                                             : s->chunks};
         if (!wants_reduction(s, d, &request))
             continue;
         if (!c->reductions)
@@ -117,7 +118,8 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
     c->index = job->n_communicators++;
     c->n_ranks = coll_ranks(schedule);
     reserve_reductions(c);
-    c->queued = c->schedule.active_chunks > 0 || job->transfer->phase != NULL;
+    c->queued = c->schedule.active_chunks > 0 ||
+                (job->transfer->phase != NULL && !c->schedule.stepwise);
     c->timed = c->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0;
     c->issued = memory_zeroed(c->n_ranks, sizeof *c->issued);
     if (schedule->order == COLL_THEMIS)
@@ -130,6 +132,7 @@ void comm_free(struct communicator *c)
 {
     if (c == NULL)
         return;
+    inboxes_free(c);
     admission_free(c);
     phase_runs_free(c);
     free(c->issued);
@@ -137,7 +140,11 @@ void comm_free(struct communicator *c)
     free(c);
 }
 
-void comm_job_free(struct comm_job *job) { free(job->walks); }
+void comm_job_free(struct comm_job *job)
+{
+    streams_free(job);
+    free(job->walks);
+}
 
 void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_use *use)
 {

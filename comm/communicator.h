@@ -21,6 +21,7 @@ struct communicator;
 struct recorder;
 struct timeline;
 struct dim_use;
+struct rank_streams;
 
 #define COMM_TOKEN_BITS 47 // bits of a message's token; the bits above them belong to the job
 
@@ -60,6 +61,7 @@ struct comm_job {
     struct walk **walks; // by token
     size_t n_walks, cap_walks;
     uint32_t n_communicators;
+    struct rank_streams *streams; // of communicators whose schedule enables them
 };
 void comm_job_free(struct comm_job *job); // after its communicators
 

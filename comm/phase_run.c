@@ -8,6 +8,7 @@
 
 #include "collective/reduction.h"
 #include "comm/comm_internal.h"
+#include "comm/rank_streams.h"
 #include "engine/assert.h"
 #include "engine/memory.h"
 #include "net/critical_path.h"
@@ -350,6 +351,10 @@ void walk_begin(struct walk *walk, ps_t now)
 
 void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t now)
 {
+    if (job->streams != NULL) {
+        streams_delivered(job, token, now);
+        return;
+    }
     uint64_t index = token >> TOKEN_WALK_SHIFT & ((UINT64_C(1) << TOKEN_WALK_BITS) - 1);
     uint32_t step = (uint32_t)(token & ((UINT64_C(1) << TOKEN_STEP_BITS) - 1));
     struct walk *walk = job->walks[index];

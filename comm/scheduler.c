@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "comm/admission.h"
+#include "comm/rank_streams.h"
 #include "engine/memory.h"
 #include "net/critical_path.h"
 
@@ -48,7 +49,7 @@ static bool closed_form_ps(const struct phase_run *run, ps_t *duration_ps)
     const struct communicator *c = run->comm;
     const struct transfer *transfer = c->job->transfer;
     const struct coll_phase *phase = instance_phase(run->instance, run->chunk, run->index);
-    if (!transfer->phase || run->shape.uneven)
+    if (!transfer->phase || c->schedule.stepwise || run->shape.uneven)
         return false;
     uint32_t *members = memory_zeroed(run->n_members, sizeof *members);
     for (uint32_t m = 0; m < run->n_members; m++)
@@ -150,7 +151,7 @@ static void enter(struct communicator *c, struct instance *in, uint32_t chunk, u
     walk_begin(&run->walks[coll_member_of(&c->schedule, dim, rank)], now);
 }
 
-static void rank_done(struct communicator *c, struct instance *in, uint32_t rank, ps_t now)
+void scheduler_rank_done(struct communicator *c, struct instance *in, uint32_t rank, ps_t now)
 {
     struct collective_record *record = &c->job->recorder->records[in->record];
     struct path_book *book = c->job->path_book;
@@ -191,9 +192,18 @@ void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
     if (++in->at[(size_t)chunk * c->n_ranks + rank] < in->n_phases)
         enter(c, in, chunk, rank, now);
     else if (--in->chunks_left[rank] == 0)
-        rank_done(c, in, rank, now);
+        scheduler_rank_done(c, in, rank, now);
     if (last)
         run_end(run, now);
+}
+
+// A rank's part of a collective has no phases.
+static void rank_without_part(struct communicator *c, struct instance *in, ps_t now)
+{
+    struct collective_record *record = &c->job->recorder->records[in->record];
+    record->ranks_done++;
+    if (--in->ranks_left == 0)
+        record->end_ps = now;
 }
 
 bool comm_issue(struct communicator *c, uint32_t member, const struct comm_request *request,
@@ -221,10 +231,15 @@ bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t membe
     in->last_issue_ps = now;
     in->last_member = member;
     in->runs_open++; // keeps the collective alive while chunks begin
-    for (uint32_t chunk = 0; chunk < in->n_chunks; chunk++)
+    bool begun = true;
+    if (c->schedule.streams.enabled)
+        begun = streams_issue(c, in, member, now);
+    for (uint32_t chunk = 0; chunk < in->n_chunks && !c->schedule.streams.enabled; chunk++)
         enter(c, in, chunk, member, now);
     in->runs_open--;
     path_leave(book, before);
+    if (!begun)
+        rank_without_part(c, in, now);
     admission_close(c, in);
-    return true;
+    return begun;
 }

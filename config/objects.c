@@ -6,6 +6,7 @@
 
 #include "config/read.h"
 
+static const char *const routes[] = {"all_dims", "first_dim", NULL};
 static const char *const networks[] = {"packet", "analytical", NULL};
 
 #define FIELD(name) offsetof(struct spec, name)
@@ -46,6 +47,15 @@ static const struct param scenario_params[] = {
      .choices = networks,
      .help = "packet by packet, or analytical: closed forms of messages without contention",
      .source = "Rashidi et al., ISPASS 2020 (ASTRA-sim)"},
+    {.name = "analytical_route",
+     .type = PARAM_ENUM,
+     .offset = FIELD(route),
+     .def = "all_dims",
+     .choices = routes,
+     .help =
+         "analytical network: a message crosses all dimensions in which its ranks differ, over all "
+         "parallel links; or only the first of them, over one link",
+     .source = "ASTRA-sim 1.0; ASTRA-sim 2 (Won et al., ISPASS 2023)"},
 };
 static const size_t n_scenario_params = sizeof scenario_params / sizeof *scenario_params;
 

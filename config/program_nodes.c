@@ -17,6 +17,7 @@
 
 #define ERRORS_MAX 20
 #define TAG_MAX "4294967295"
+#define BYTES_MOST 1000000000000000
 
 enum node_word {
     WORD_COMPUTE,
@@ -60,7 +61,8 @@ static const struct param node_rows[] = {
     ROW("from", PARAM_COUNT, from, .def = "auto", .can_auto = true,
         .help = "rank whose message a recv takes"),
     ROW("tag", PARAM_COUNT, tag, .def = "0", .max = TAG_MAX,
-        .help = "of a message: the k-th recv of a pair and tag takes its k-th send"),
+        .help = "of a message: of a pair and tag, the k-th recv that starts takes the k-th send "
+                "that starts"),
     ROW("op", PARAM_ENUM, op, .choices = op_words, .def = "all_reduce", .help = "of a collective"),
     ROW("group", PARAM_TEXT, group, .def = "", .help = "of a collective; default = all ranks"),
     ROW("root", PARAM_COUNT, root, .def = "0", .help = "of a collective: place in the group"),
@@ -251,6 +253,41 @@ static bool read_peer(struct nodes_reader *n, const struct place *node, const ch
     return rank_check(n->r, &at, n->job, value > INT64_MAX ? -1 : (int64_t)value);
 }
 
+// Read `vectors`: {"bytes": [..], "of": "receivers"}, for an all-to-all of different sizes.
+static bool read_vectors(struct nodes_reader *n, const struct place *place, uint32_t size,
+                         struct node *node)
+{
+    static const char *const words[] = {"senders", "receivers", NULL};
+    struct place at = place_key(place, "vectors"), bytes = place_key(&at, "bytes"),
+                 of = place_key(&at, "of");
+    struct keys keys = {.names = {"bytes", "of"}, .n = 2};
+    if (at.json == NULL)
+        return true;
+    if (!read_object(n->r, &at))
+        return false;
+    keys_check(n->r, &at, &keys);
+    int word = read_word(n->r, &of, "side", words);
+    if (node->op != COLL_ALL_TO_ALL)
+        return place_error(n->r->err, &at, "only an all_to_all has vectors of different sizes") ==
+               0;
+    if (word < 0 || !json_is_array(bytes.json) || json_array_size(bytes.json) != size)
+        return place_error(n->r->err, &bytes, "must list the bytes of the group's %u members",
+                           size) == 0;
+    uint64_t *list = memory_zeroed(size, sizeof *list);
+    bool good = true;
+    for (uint32_t m = 0; m < size && good; m++) {
+        struct place item = place_item(&bytes, m);
+        json_int_t value = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
+        if (value < 0 || value > BYTES_MOST)
+            good = place_error(n->r->err, &item, "must be a number of bytes up to 1 PB") == 0;
+        list[m] = (uint64_t)value;
+    }
+    if (good)
+        node->uneven = node_list_vectors(n->list, list, size, word == 1);
+    free(list);
+    return good;
+}
+
 static bool read_collective(struct nodes_reader *n, const struct place *place,
                             const struct node_text *text, struct node *node)
 {
@@ -268,6 +305,8 @@ static bool read_collective(struct nodes_reader *n, const struct place *place,
         return place_error(n->r->err, &root, "group %s has %u members", g->name, size) == 0;
     if (text->bytes == 0 && node->op != COLL_BARRIER)
         return place_error(n->r->err, &bytes, "is required: a size like \"1MB\"") == 0;
+    if (!read_vectors(n, place, size, node))
+        return false;
     if (n->checked[group][node->op])
         return true;
     n->checked[group][node->op] = true;
@@ -372,6 +411,7 @@ static void read_node(struct nodes_reader *n, const struct place *place)
     read_params(n->r, place, &keys, node_rows, N_NODE_ROWS, &text);
     keys_add(&keys, "rank");
     keys_add(&keys, "after");
+    keys_add(&keys, "vectors");
     keys_check(n->r, place, &keys);
     if (n->r->err->n_errors > errors)
         return;
@@ -558,5 +598,10 @@ json_t *program_nodes_schema(void)
                          schema_constant("all")),
                true);
     schema_key(node, "after", schema_one_or_list(schema_integer(0)), false);
+    json_t *vectors = schema_object();
+    schema_key(vectors, "bytes", schema_list(schema_integer(0)), true);
+    schema_key(vectors, "of", schema_words((const char *const[]){"senders", "receivers", NULL}),
+               true);
+    schema_key(node, "vectors", vectors, false);
     return schema_list(node);
 }

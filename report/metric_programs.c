@@ -75,6 +75,8 @@ static const struct metric program_rows[] = {
     {"exposed_comm_ns", METRIC_NS,
      "total_ns - compute_ns: communication and waiting that computing did not hide",
      .type = METRIC_TIME, .time = exposed},
+    {"early_ns", METRIC_NS, "from the end of a rank to that of the last one, mean over ranks",
+     TIME(program_result, early_ps)},
     {"bubble_share", METRIC_RATIO,
      "share of the ranks' time that a pipeline left idle: until another stage had sent, and after "
      "a "

@@ -44,14 +44,16 @@ void sim_analytical_init(struct sim *sim)
     *a = (struct analytical){.engine = &sim->engine,
                              .path_book = &sim->path_book,
                              .n_dims = sim->spec->n_dims,
+                             .first_dim = sim->spec->route == ANALYTICAL_FIRST_DIM,
                              .client = workload_client(&sim->workload),
                              .ended = on_ended,
                              .ended_ctx = sim};
     for (uint32_t d = 0; d < a->n_dims; d++) {
         const struct dim_spec *dim = &sim->spec->dims[d];
         SIM_ASSERT(&sim->engine, d, dim->kind->shape != SHAPE_OTHER);
-        double bps =
-            (double)dim->links[0].rate_bps * (double)dim->kind->width(dim->params, dim->size);
+        double bps = (double)dim->links[0].rate_bps;
+        if (!a->first_dim)
+            bps *= (double)dim->kind->width(dim->params, dim->size);
         a->dims[d] = (struct analytical_dim){.shape = dim->kind->shape,
                                              .size = dim->size,
                                              .latency_ps = dim->links[0].delay_ps,

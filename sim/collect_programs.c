@@ -121,6 +121,10 @@ static void collect_program(const struct node_run *run, const struct rank_result
                                                              : out->total_ps;
     collect_sums(run, ranks, out);
     collect_late(ranks, n, out);
+    ps_sum_t early = 0;
+    for (uint32_t i = 0; i < n && out->total_ps >= 0; i++)
+        early += out->total_ps - ranks[i].finish_ps;
+    out->early_ps = mean_ps(early, n);
     out->bubble = bubble_of(run, ranks, out->total_ps);
 }
 

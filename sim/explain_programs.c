@@ -52,6 +52,10 @@ static void explain_uses(const struct program_result *p, struct result *r)
                     human_time(use->waiting_ps, part));
     }
     free(named);
+    if ((double)p->early_ps >= PART_MIN * (double)p->total_ps) {
+        fprintf(out, "%s after their end %s", n == 0 ? ":" : ",", human_time(p->early_ps, part));
+        n++;
+    }
     char *sentence = text_close(out, &text);
     if (n > 0)
         result_reason(r, REASON_LAYERS, EXPLAIN_TIME - 1 + (double)exposed / (double)p->total_ps,

@@ -240,7 +240,7 @@ void result_reason(struct result *r, enum reason_kind kind, double weight, ps_t 
                    char *sentence);
 // Sentences about the critical path of what ended last; its share of a cause, 0 if it is not known.
 void sim_explain_time(const struct sim *sim, struct result *r);
-void sim_explain_program(struct result *r); // explain_programs.c
+void sim_explain_program(struct result *r);                            // explain_programs.c
 const struct port_result *result_busiest_link(const struct result *r); // NULL = there is none
 // Time for which a link transmitted; what is saved without `cost` where `least` remains.
 ps_t result_busy_ps(const struct result *r, const struct port_result *link);

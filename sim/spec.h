@@ -99,11 +99,13 @@ struct limits_spec {
 };
 
 enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };
+enum analytical_route { ANALYTICAL_ALL_DIMS, ANALYTICAL_FIRST_DIM };
 
 struct spec {
     const char *name, *description, *source;
     uint64_t seed;
     int network;      // enum network_model
+    int route;        // enum analytical_route
     ps_t duration_ps; // time that is simulated, PS_NEVER = until all jobs have ended
     struct dim_spec dims[SPEC_MAX_DIMS]; // innermost first
     uint32_t n_dims;

@@ -8,6 +8,7 @@ struct coll_schedule group_schedule(const struct group_choice *choice, uint32_t 
         .n_dims = 1,
         .dim_size = {ranks},
         .dim_bandwidth = {1},
+        .stepwise = true, // members arrive at different times
         .chunks = choice->params.chunks,
         .endpoint_ps = choice->params.endpoint_ps,
         .reduce_bps = choice->params.reduce_bps == PARAM_AUTO ? 0 : choice->params.reduce_bps};

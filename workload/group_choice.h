@@ -39,6 +39,5 @@ struct coll_schedule group_schedule(const struct group_choice *choice, uint32_t 
     {                                                                                              \
         .name = "reduce_rate", .type = PARAM_RATE, .offset = offsetof(of, at.reduce_bps),          \
         .def = "auto", .min = "1Mbps", .can_auto = true,                                           \
-        .help = "at which a rank adds what it receives; auto = at once (over the analytical "      \
-                "network: 3 ns per 500 kB of a message)"                                           \
+        .help = "at which a rank adds what it receives; auto = at once"                            \
     }

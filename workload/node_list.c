@@ -19,6 +19,12 @@ struct node_list_rank {
     size_t n_after, cap_after;
 };
 
+struct kept_vectors {
+    struct coll_uneven uneven;
+    size_t n;
+    uint64_t bytes[];
+};
+
 struct list_cursor {
     const struct node_list *list;
     size_t at[]; // [rank]
@@ -42,6 +48,9 @@ void node_list_free(void *self)
         free(list->ranks[r].after);
     }
     free(list->ranks);
+    for (size_t i = 0; i < list->n_vectors; i++)
+        free(list->vectors[i]);
+    free(list->vectors);
     names_free(&list->names);
     free(list);
 }
@@ -60,6 +69,26 @@ void node_list_add(struct node_list *list, uint32_t rank, const struct node *nod
     if (node->n_after > 0)
         memcpy(&r->after[r->n_after], node->after, node->n_after * sizeof *r->after);
     r->n_after += node->n_after;
+}
+
+const struct coll_uneven *node_list_vectors(struct node_list *list, const uint64_t *bytes, size_t n,
+                                            bool of_receiver)
+{
+    for (size_t i = 0; i < list->n_vectors; i++) {
+        const struct kept_vectors *kept = list->vectors[i];
+        if (kept->n == n && kept->uneven.of_receiver == of_receiver &&
+            memcmp(kept->bytes, bytes, n * sizeof *bytes) == 0)
+            return &kept->uneven;
+    }
+    struct kept_vectors *kept = memory_zeroed(1, sizeof *kept + n * sizeof *bytes);
+    memcpy(kept->bytes, bytes, n * sizeof *bytes);
+    kept->n = n;
+    kept->uneven = (struct coll_uneven){kept->bytes, of_receiver};
+    if (list->n_vectors == list->cap_vectors)
+        list->vectors =
+            memory_grow(list->vectors, &list->cap_vectors, sizeof(struct kept_vectors *));
+    list->vectors[list->n_vectors++] = kept;
+    return &kept->uneven;
 }
 
 size_t node_list_size(const struct node_list *list, uint32_t rank) { return list->ranks[rank].n; }

@@ -222,13 +222,26 @@ def training(draw, n, folder, index, dims=None):
     return job
 
 
+def parameter_server(draw, n, folder, index):
+    del folder, index
+    made = {"kind": "parameter_server", "bytes": size(draw), "servers": draw.rng.choice((1, 1, 2, 3, n)),
+            "mode": draw.rng.choice(("sync", "async", "stale")), "iterations": draw.rng.choice((1, 2, 7))}
+    small = {"groups": ("auto", 1, 2, 3), "staleness": (0, 1, 5), "compute": ("0ns", "1ns", "3us"),
+             "jitter": (0, 0.5, 1), "spread": (0, 2), "update_rate": ("auto", "1Gbps", "1Tbps"),
+             "algorithm": ALGORITHMS, "chunks": (1, 2, 5), "mapping": ("local", "random")}
+    for key, values in small.items():
+        if draw.chance(0.3) and (key != "staleness" or made["mode"] == "stale" or draw.chance(0.1)):
+            made[key] = draw.rng.choice(values)
+    return made
+
+
 def job(draw, ranks, dims, folder, index, simple):
     """One job on all ranks or on some of them, sometimes with dimensions of its own."""
     subset = None
     if ranks > 1 and draw.chance(0.2):
         subset = draw.rng.sample(range(ranks), draw.rng.randint(1, ranks))
     n = len(subset) if subset else ranks
-    kinds = (flows, incast, permutation, poisson, collective, collective, training)
+    kinds = (flows, incast, permutation, poisson, collective, collective, training, parameter_server)
     make = draw.rng.choice((collective, training, flows) if simple else kinds)
     if make in (collective, training):
         grid = [n] if subset else dims

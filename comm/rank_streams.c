@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+// Streams in the queues of their ranks, their messages and delays.
+#include "comm/rank_streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collective/grid.h"
+#include "comm/admission.h"
+#include "comm/stream_internal.h"
+#include "engine/memory.h"
+#include "net/critical_path.h"
+
+#define WAITS_BLOCK 256
+
+/* ---- memory ---- */
+
+static struct rank_streams *streams_of(struct communicator *c)
+{
+    struct comm_job *job = c->job;
+    if (job->streams == NULL) {
+        job->streams = memory_zeroed(1, sizeof *job->streams);
+        job->streams->job = job;
+        job->streams->queues = c->schedule.streams.queues;
+    }
+    return job->streams;
+}
+
+static struct rank_state *rank_of(struct rank_streams *streams, uint32_t rank)
+{
+    if (rank >= streams->n_ranks) {
+        uint32_t n = streams->n_ranks > rank / 2 ? 2 * streams->n_ranks : rank + 1;
+        streams->ranks = memory_resize(streams->ranks, n, sizeof *streams->ranks);
+        memset(streams->ranks + streams->n_ranks, 0,
+               (n - streams->n_ranks) * sizeof *streams->ranks);
+        streams->n_ranks = n;
+    }
+    struct rank_state *state = &streams->ranks[rank];
+    if (state->queues == NULL)
+        state->queues =
+            memory_zeroed((size_t)COLL_MAX_DIMS * streams->queues, sizeof *state->queues);
+    return state;
+}
+
+void streams_free(struct comm_job *job)
+{
+    struct rank_streams *streams = job->streams;
+    if (streams == NULL)
+        return;
+    for (uint32_t r = 0; r < streams->n_ranks; r++)
+        free(streams->ranks[r].queues);
+    for (size_t b = 0; b < streams->n_blocks; b++) {
+        for (size_t i = 0; i < WAITS_BLOCK; i++)
+            sim_timer_end(job->engine, &streams->blocks[b][i].timer);
+        free(streams->blocks[b]);
+    }
+    free(streams->blocks);
+    free(streams->ranks);
+    free(streams->messages);
+    free(streams);
+    job->streams = NULL;
+}
+
+static struct stream_wait *wait_take(struct rank_streams *streams)
+{
+    struct stream_wait *wait = streams->free_waits;
+    if (wait == NULL) {
+        struct stream_wait *block = memory_zeroed(WAITS_BLOCK, sizeof *block);
+        streams->blocks =
+            memory_resize(streams->blocks, streams->n_blocks + 1, sizeof(struct stream_wait *));
+        streams->blocks[streams->n_blocks++] = block;
+        for (uint32_t i = 0; i < WAITS_BLOCK; i++) {
+            block[i].next_free = wait;
+            wait = &block[i];
+        }
+    }
+    streams->free_waits = wait->next_free;
+    return wait;
+}
+
+/* ---- queues ---- */
+
+static struct stream_queue *queue_of(const struct stream *s)
+{
+    struct rank_streams *streams = s->set->comm->job->streams;
+    return &streams->ranks[stream_rank(s)].queues[stream_phase(s)->queue];
+}
+
+static struct phase_record *phase_record(const struct stream *s)
+{
+    struct collective_record *r = &s->set->comm->job->recorder->records[s->set->instance->record];
+    const struct stream_phase *p = stream_phase(s);
+    struct coll_phase phase = {p->dim, p->op, p->bytes};
+    uint8_t i = record_phase(r, &phase, p->choice->algorithm); // may move the phases
+    return &r->phases[i];
+}
+
+static void run(struct stream *s, enum stream_event event, ps_t now);
+
+// Start streams of a queue while it has room.
+static void queue_start(struct communicator *c, struct stream_queue *q, ps_t now)
+{
+    const struct coll_schedule *schedule = &c->schedule;
+    uint64_t queues = schedule->streams.queues;
+    uint64_t most = (schedule->active_chunks + queues - 1) / queues;
+    struct stream *s = q->head;
+    while (s != NULL && s->running)
+        s = s->next;
+    for (; s != NULL && q->running < most; s = s->next) {
+        struct phase_record *record = phase_record(s);
+        s->running = true;
+        q->running++;
+        record->waits++;
+        record->queueing_ps += now - s->ready_ps;
+        record->open++;
+        if (record->start_ps > now)
+            record->start_ps = now;
+        stream_wait(s, STREAM_BEGIN, 0);
+    }
+}
+
+// Add a stream behind those that run and those of at least its priority.
+static void queue_add(struct stream *s, ps_t now)
+{
+    struct stream_queue *q = queue_of(s);
+    struct stream **at = &q->head;
+    while (*at != NULL && ((*at)->running || (*at)->priority >= s->priority))
+        at = &(*at)->next;
+    s->running = false;
+    s->ready_ps = now;
+    s->next = *at;
+    *at = s;
+}
+
+static void queue_remove(struct stream *s)
+{
+    struct stream_queue *q = queue_of(s);
+    struct stream **at = &q->head;
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    q->running--;
+}
+
+/* ---- ends ---- */
+
+static void set_end(struct stream_set *set, ps_t now)
+{
+    struct communicator *c = set->comm;
+    struct instance *in = set->instance;
+    uint32_t member = set->member;
+    free(set);
+    scheduler_rank_done(c, in, member, now);
+    admission_close(c, in);
+}
+
+static void stream_next(struct stream *s, ps_t now)
+{
+    struct communicator *c = s->set->comm;
+    struct stream_queue *left = queue_of(s);
+    struct phase_record *record = phase_record(s);
+    record->open--;
+    record->end_ps = now;
+    queue_remove(s);
+    if (++s->at < s->n_phases) {
+        queue_add(s, now);
+        queue_start(c, left, now);
+        queue_start(c, queue_of(s), now);
+        return;
+    }
+    queue_start(c, left, now);
+    struct stream_set *set = s->set;
+    inbox_end(c, set->member, s->number);
+    free(s);
+    if (--set->streams_left == 0)
+        set_end(set, now);
+}
+
+/* ---- events ---- */
+
+static void run(struct stream *s, enum stream_event event, ps_t now)
+{
+    const struct stream_phase *phase = stream_phase(s);
+    bool tree = strcmp(phase->choice->algorithm->name, "double_binary_tree") == 0;
+    if (event == STREAM_BEGIN)
+        stream_steps_begin(s);
+    if (tree ? stream_tree_run(s, event, now) : stream_steps_run(s, event, now))
+        stream_next(s, now);
+}
+
+static void on_wait(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct stream_wait *wait = timer->data;
+    struct stream *s = wait->stream;
+    struct comm_job *job = s->set->comm->job;
+    struct path_book *book = job->path_book;
+    uint32_t path = path_own(book, wait->path);
+    path_extend(book, path, PATH_SCHEDULED, e->now_ps);
+    uint32_t before = path_enter(book, path);
+    enum stream_event event = wait->event;
+    sim_timer_end(e, timer);
+    wait->next_free = job->streams->free_waits;
+    job->streams->free_waits = wait;
+    (*job->delays)--;
+    run(s, event, e->now_ps);
+    path_leave(book, before);
+}
+
+void stream_wait(struct stream *s, enum stream_event event, ps_t delay_ps)
+{
+    struct comm_job *job = s->set->comm->job;
+    struct stream_wait *wait = wait_take(job->streams);
+    wait->stream = s;
+    wait->event = event;
+    wait->path = path_take(job->path_book, job->engine->now_ps);
+    (*job->delays)++;
+    sim_timer_init(job->engine, &wait->timer, stream_rank(s), on_wait, wait);
+    sim_timer_start(job->engine, &wait->timer, job->engine->now_ps + delay_ps);
+}
+
+// The memory is written once and read twice, each rounded down to nanoseconds.
+ps_t stream_delay_ps(const struct stream *s, uint64_t bytes, bool adds)
+{
+    const struct coll_schedule *schedule = &s->set->comm->schedule;
+    double memory = schedule->streams.memory_bytes;
+    ps_t delay = schedule->endpoint_ps;
+    if (adds && memory > 0)
+        delay += 3 * (ps_t)((double)bytes / memory * 1e9) * PS_PER_NS;
+    return delay;
+}
+
+/* ---- messages ---- */
+
+static uint32_t message_take(struct rank_streams *streams)
+{
+    uint32_t at = streams->free_message;
+    if (at > 0) {
+        streams->free_message = streams->messages[at - 1].next_free;
+        return at - 1;
+    }
+    if (streams->n_messages == streams->cap_messages)
+        streams->messages =
+            memory_grow(streams->messages, &streams->cap_messages, sizeof *streams->messages);
+    return (uint32_t)streams->n_messages++;
+}
+
+// The member of the communicator at a position of the stream's group.
+static uint32_t member_at(const struct stream *s, uint32_t position)
+{
+    const struct coll_schedule *schedule = &s->set->comm->schedule;
+    uint32_t dim = stream_phase(s)->dim;
+    return coll_rank_of(schedule, dim, coll_group_of(schedule, dim, s->set->member), position);
+}
+
+void stream_send(struct stream *s, uint32_t peer, uint64_t bytes, ps_t now)
+{
+    struct communicator *c = s->set->comm;
+    struct comm_job *job = c->job;
+    const struct instance *in = s->set->instance;
+    struct phase_record *record = phase_record(s);
+    uint32_t at = message_take(job->streams), dst = member_at(s, peer), src = s->set->member;
+    job->streams->messages[at] = (struct stream_message){
+        .comm = c, .number = s->number, .bytes = bytes, .src = src, .dst = dst};
+    record->bytes += bytes;
+    record->messages++;
+    job->recorder->records[in->record].dims[stream_phase(s)->dim].bytes += bytes;
+    if (job->sent != NULL)
+        job->sent(job->sent_ctx, comm_rank(c, src), in->request.label, bytes);
+    struct transfer_request request = {
+        .src = comm_rank(c, src),
+        .dst = comm_rank(c, dst),
+        .bytes = bytes,
+        .job = job->job,
+        .cls = job->cls,
+        .transport = job->transport,
+        .token = job->token | at,
+        .origin = {.op = coll_op_name(in->request.op),
+                   .name = in->request.name,
+                   .communicator = c->index,
+                   .collective = in->number,
+                   .chunk = (uint32_t)s->number,
+                   .phase = s->at,
+                   .step = s->step.sent},
+    };
+    (*job->messages)++;
+    job->transfer->post(job->transfer->net, &request, now);
+}
+
+void stream_receive(struct stream *s, uint32_t peer, uint64_t bytes)
+{
+    struct inbox *box = inbox_of(s->set->comm, s->set->member, s->number);
+    if (inbox_expect(box, member_at(s, peer), bytes))
+        stream_wait(s, STREAM_RECEIVED, 0);
+}
+
+void streams_delivered(struct comm_job *job, uint64_t token, ps_t now)
+{
+    struct rank_streams *streams = job->streams;
+    uint32_t at = (uint32_t)token;
+    const struct stream_message m = streams->messages[at];
+    streams->messages[at].next_free = streams->free_message;
+    streams->free_message = at + 1;
+    struct inbox *box = inbox_of(m.comm, m.dst, m.number);
+    if (inbox_arrive(box, m.src, m.bytes))
+        run(box->stream, STREAM_RECEIVED, now);
+}
+
+/* ---- the beginning ---- */
+
+bool streams_issue(struct communicator *c, struct instance *in, uint32_t member, ps_t now)
+{
+    struct rank_streams *streams = streams_of(c);
+    uint32_t n;
+    uint64_t bytes = stream_chunks(c, &in->request, &n);
+    struct stream_set *set = memory_zeroed(1, sizeof *set);
+    *set = (struct stream_set){c, in, member, 0};
+    rank_of(streams, comm_rank(c, member));
+    struct stream *first = NULL, **last = &first;
+    for (uint32_t i = 0; i < n; i++) {
+        struct stream *s = memory_zeroed(1, sizeof *s);
+        s->set = set;
+        s->priority = in->priority;
+        stream_plan(s, streams, &in->request, bytes);
+        if (s->n_phases == 0) {
+            free(s);
+            break;
+        }
+        *last = s;
+        last = &s->next;
+        set->streams_left++;
+    }
+    if (set->streams_left == 0) {
+        free(set);
+        return false;
+    }
+    for (struct stream *s = first, *next; s != NULL; s = next) {
+        next = s->next;
+        s->number = inboxes_of(c, member)->n_streams++;
+        inbox_of(c, member, s->number)->stream = s;
+        queue_add(s, now);
+        queue_start(c, queue_of(s), now);
+    }
+    return true;
+}
