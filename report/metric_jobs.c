@@ -57,12 +57,22 @@ static json_t *by_staleness(const void *record)
     return list;
 }
 
+// The least is always 0: the first update of a server.
+static const struct metric staleness_rows[] = {
+    {"mean", METRIC_RATIO, "arithmetic mean", REAL(stats, mean)},
+    {"p50", METRIC_RATIO, "median", REAL(stats, p50)},
+    {"p95", METRIC_RATIO, "95th percentile", REAL(stats, p95)},
+    {"p99", METRIC_RATIO, "99th percentile", REAL(stats, p99)},
+    {"max", METRIC_RATIO, "largest", REAL(stats, max)},
+};
+static METRIC_TABLE(staleness_table, staleness_rows);
+
 static const struct metric server_rows[] = {
     {"updates", METRIC_COUNT, "applied, of all servers", INTEGER(server_result, updates)},
     {"staleness", METRIC_RATIO,
      "updates of other groups that a server applied between its answer to a group and the group's "
      "next update",
-     OBJECT(server_result, staleness, ratio_stats_table), .known = any_update},
+     OBJECT(server_result, staleness, staleness_table), .known = any_update},
     {"by_staleness", METRIC_COUNT,
      "updates with staleness 0, 1, ..; the last of 256 values has all beyond",
      .type = METRIC_CUSTOM, .json = by_staleness},
