@@ -146,7 +146,7 @@ def system(draw, dims):
             "all-gather-implementation": implementation,
             "all-to-all-implementation": implementation,
             "collective-optimization": lambda: draw.rng.choice(("baseline", "localBWAware")),
-            "intra-dimension-scheduling": lambda: draw.rng.choice(("FIFO", "smallestFirst")),
+            "intra-dimension-scheduling": lambda: draw.rng.choice(("FIFO", "smallestFirst", "RG", "lessRemainingPhaseFirst")),
             "inter-dimension-scheduling": lambda: draw.rng.choice(("ascending", "roundRobin",
                                                                    "offlineGreedy",
                                                                    "offlineGreedyFlex")),
