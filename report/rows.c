@@ -20,6 +20,9 @@ const struct row_column row_columns[ROW_COLUMNS] = {
     {"iteration_ns", "iteration", "training.iterations.duration_ns",
      "training.iterations.duration_ns"},
     {"exposed_comm_ns", "exposed", "training.exposed_comm_ns", "training.exposed_comm_ns"},
+    {"program_ns", "program", "programs.total_ns", "programs.total_ns"},
+    {"program_exposed_ns", "exposed", "programs.exposed_comm_ns", "programs.exposed_comm_ns"},
+    {"bubble_share", "bubbles", "programs.bubble_share", "programs.bubble_share"},
     {"collective_ns", "collective", "collectives.duration_ns", "collective_ns"},
     {"busbw_bps", "busbw", "collectives.busbw_bps", "busbw_bps"},
     {"efficiency", "effic.", "collectives.efficiency", "efficiency"},
@@ -54,13 +57,19 @@ enum metric_unit row_column_unit(size_t column)
 /* ---- reading ---- */
 
 static const char in_training[] = "training.";
+static const char in_programs[] = "programs.";
 static const char in_collectives[] = "collectives.";
+
+static bool begins(const char *path, const char *with)
+{
+    return strncmp(path, with, strlen(with)) == 0;
+}
 
 // With several jobs a mean over the collectives or trainings of all of them has no meaning.
 static double run_value(const struct row_column *c, const json_t *metrics, bool one_job)
 {
-    bool of_one = strncmp(c->path, in_training, sizeof in_training - 1) == 0 ||
-                  strncmp(c->path, in_collectives, sizeof in_collectives - 1) == 0;
+    bool of_one = begins(c->path, in_training) || begins(c->path, in_programs) ||
+                  begins(c->path, in_collectives);
     return of_one && !one_job ? (double)NAN : metric_mean(&metrics_table, metrics, c->path);
 }
 
@@ -82,13 +91,29 @@ static const json_t *training_of(const json_t *metrics, const json_t *job)
     return same ? only : NULL;
 }
 
+// The record of a job among those of programs, or NULL.
+static const json_t *program_of(const json_t *metrics, const json_t *job)
+{
+    const json_t *programs = json_object_get(metrics, "programs"), *program;
+    size_t i;
+    json_array_foreach(programs, i, program)
+    {
+        if (json_equal(json_object_get(program, "job"), json_object_get(job, "job")))
+            return program;
+    }
+    return NULL;
+}
+
 static double job_value(const struct row_column *c, const json_t *metrics, const json_t *job)
 {
-    size_t length = sizeof in_training - 1;
     if (!c->job_path)
         return (double)NAN;
-    if (strncmp(c->job_path, in_training, length) == 0)
-        return metric_mean(&training_table, training_of(metrics, job), c->job_path + length);
+    if (begins(c->job_path, in_training))
+        return metric_mean(&training_table, training_of(metrics, job),
+                           c->job_path + strlen(in_training));
+    if (begins(c->job_path, in_programs))
+        return metric_mean(&program_table, program_of(metrics, job),
+                           c->job_path + strlen(in_programs));
     return metric_mean(&job_table, job, c->job_path);
 }
 

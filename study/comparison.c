@@ -161,11 +161,12 @@ static bool differs_somewhere(const struct group *g, size_t column)
     return false;
 }
 
-// The time of an iteration or a collective; else the time at which all work was done, or where that
+// The time of an iteration, a program or a collective; else the time at which all work was done, or where that
 // is planned (`duration`), the completion time of flows.
 static size_t headline_of(const struct group *g)
 {
-    static const char *const keys[] = {"iteration_ns", "collective_ns", "sim_time_ns"};
+    static const char *const keys[] = {"iteration_ns", "program_ns", "collective_ns",
+                                       "sim_time_ns"};
     size_t time = row_column_find("sim_time_ns"), p99 = row_column_find("fct_p99_ns");
     if (g->job)
         return time;

@@ -17,11 +17,21 @@ static const char separator[] = "  ", best_mark[] = "<- best", not_significant[]
 
 // The columns after the headline, the most important first.
 static const char *const order[] = {
-    "exposed_comm_ns", "busbw_bps",      "fct_p99_ns",
-    "max_queue_bytes", "pause_frames",   "dropped_packets",
-    "timeouts",        "marked_packets", "cnps",
-    "paused_ns",       "fct_mean_ns",    "tcp_retransmitted_segments",
-    "efficiency",      "jain",
+    "exposed_comm_ns",
+    "program_exposed_ns",
+    "busbw_bps",
+    "fct_p99_ns",
+    "max_queue_bytes",
+    "pause_frames",
+    "dropped_packets",
+    "timeouts",
+    "marked_packets",
+    "cnps",
+    "paused_ns",
+    "fct_mean_ns",
+    "tcp_retransmitted_segments",
+    "efficiency",
+    "jain",
 };
 #define N_ORDER (sizeof order / sizeof *order)
 
@@ -176,7 +186,8 @@ static bool as_headline(const struct group *g, size_t column)
 static bool worth_showing(const struct group *g, size_t column)
 {
     bool of_flows = strncmp(row_columns[column].key, "fct_", 4) == 0;
-    bool collective = has_any(g, "collective_ns") || has_any(g, "iteration_ns");
+    bool collective =
+        has_any(g, "collective_ns") || has_any(g, "iteration_ns") || has_any(g, "program_ns");
     return column != g->headline && !all_zero(g, column) && !(of_flows && collective) &&
            !(of_flows && as_headline(g, column));
 }

@@ -38,7 +38,7 @@ static struct flow_record flows[] = {
 static struct critical_place critical_places[] = {
     {.at = (char *)(uintptr_t) "leaf0->rank1", .cause = PATH_QUEUED, .ps = 61000000}};
 static struct critical_layer critical_layers[] = {
-    {.name = "top", .part = 2, .compute_ps = 62000, .comm_ps = 63000}};
+    {.name = "top", .part = 2, .word = "wg", .compute_ps = 62000, .comm_ps = 63000}};
 static struct slowest_result slowest[] = {
     {.kind = SLOWEST_TRAINING,
      .name = (char *)(uintptr_t) "net",
@@ -276,6 +276,8 @@ static void assert_texts(const json_t *root, const char *const (*rows)[2], size_
 #define ASSERT_TEXTS(root, rows) assert_texts(root, rows, sizeof rows / sizeof *rows)
 
 static const char *const of_the_run[][2] = {
+    {"programs", "[]"},
+    {"ranks", "[]"},
     {"schema", "\"collwire.metrics/1\""},
     {"name", "\"all\""},
     {"seed", "101"},
@@ -416,7 +418,7 @@ static void test_every_key(void **state)
     struct result r = whole();
     char *text = metrics_json(&r, "{\"key\": 7}");
     json_t *root = json_loads(text, 0, NULL);
-    assert_int_equal(json_object_size(root), 26); // all but the series
+    assert_int_equal(json_object_size(root), 29); // all but the series
     ASSERT_TEXTS(root, of_the_run);
     ASSERT_TEXTS(root, of_the_path);
     ASSERT_TEXTS(root, of_flows);
@@ -504,14 +506,15 @@ static void test_rows(void **state)
     char *table = rows_run_table(&run, 80);
     assert_string_equal(
         csv, "scenario,policy,seed,job,status,sim_time_ns,training_ns,iteration_ns,"
-             "exposed_comm_ns,collective_ns,busbw_bps,efficiency,fct_mean_ns,fct_p99_ns,"
+             "exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,collective_ns,busbw_bps,"
+             "efficiency,fct_mean_ns,fct_p99_ns,"
              "fct_max_ns,jain,max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,"
              "dropped_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
-             "all,\"x:y,z\",5,,incomplete,102,,,,,,,109,111,112,0.119000,122,124,126,120,"
+             "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
              "123,128,139,161,163\n"
-             "all,\"x:y,z\",5,first,completed,202,,,,183,185,0.500000,177,180,181,,,,,,,,,,\n"
-             "all,\"x:y,z\",5,second,running,,987,64,899,,,,,,,,,,,,,,,,\n"
-             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,\n");
+             "all,\"x:y,z\",5,first,completed,202,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,\n"
+             "all,\"x:y,z\",5,second,running,,987,64,899,,,,,,,,,,,,,,,,,,,\n"
+             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,\n");
     assert_string_equal(row_sentence(&rows.list[0], 0), "because");
     assert_string_equal(row_sentence(&rows.list[0], 1), "waits");
     assert_string_equal(row_sentence(&rows.list[0], rows.list[0].n_why), "says so");
