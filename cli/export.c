@@ -17,7 +17,7 @@ int command_export(const struct options *o)
     int result = scenario != NULL ? chakra_export(scenario, o->file, &err) : -1;
     scenario_free(scenario);
     errors_print(&err);
-    if (result == 0 && !o->quiet)
+    if (result == 0)
         printf("traces: %s.*.et\nscenario: %s.json\n", o->file, o->file);
     return result == 0 ? EXIT_DONE : EXIT_BAD_USE;
 }

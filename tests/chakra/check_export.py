@@ -34,7 +34,7 @@ def metrics(scenario, out, sets=()):
 def same(scenario, *changes):
     sets = [word for change in changes for word in ("--set", change)]
     with tempfile.TemporaryDirectory() as folder:
-        collwire("export", "chakra", scenario, "-o", os.path.join(folder, "t"), "--quiet", *sets)
+        collwire("export", "chakra", scenario, "-o", os.path.join(folder, "t"), *sets)
         own = metrics(scenario, os.path.join(folder, "own"), sets)
         traced = metrics(os.path.join(folder, "t.json"), os.path.join(folder, "traced"))
         assert own == traced, (scenario, changes)
