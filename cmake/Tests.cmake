@@ -227,7 +227,7 @@ collwire_script_test(random_programs props python3 [[python3 -B "$@"]]
 collwire_script_test(random_programs_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check_programs.py 1 1000)
 collwire_script_test(theory_llm theory python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/theory/check_llm.py)
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_llm.py ${PROJECT_SOURCE_DIR}/scenarios/llm/priorities.json)
 collwire_script_test(theory_tcp theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp.py)
 
