@@ -10,8 +10,16 @@ enum coll_phases { COLL_BASELINE, COLL_BANDWIDTH_AWARE };
 enum coll_order_of_dims { COLL_ASCENDING, COLL_ROUND_ROBIN, COLL_THEMIS };
 // The order of phases that wait for a dimension, within one priority. FIFO, LIFO: by arrival,
 // oldest or newest first. SMALLEST: reduce-scatters and all-gathers by size, the newest first among
-// equals.
-enum coll_queueing { COLL_QUEUE_FIFO, COLL_QUEUE_LIFO, COLL_QUEUE_SMALLEST };
+// equals. ALTERNATING: a reduce-scatter after an all-gather and the reverse, as far as both wait.
+// FEWEST: reduce-scatters and all-gathers by the phases that remain of their chunk, the oldest first
+// among equals, so that chunks that are nearly done leave.
+enum coll_queueing {
+    COLL_QUEUE_FIFO,
+    COLL_QUEUE_LIFO,
+    COLL_QUEUE_SMALLEST,
+    COLL_QUEUE_ALTERNATING,
+    COLL_QUEUE_FEWEST
+};
 
 // The algorithm of an operation along a dimension, with its settings.
 struct coll_choice {
@@ -32,11 +40,11 @@ bool coll_choice_set(struct coll_choice *choice, const char *key, const char *te
 // (comm/rank_streams.h).
 struct coll_streams {
     bool enabled;
-    bool local;               // a group of fewer ranks than the system has
-    uint32_t queues;          // of a rank for each dimension
-    uint64_t least_chunk;     // bytes of a chunk, unless of an all-gather
+    bool local;                 // a group of fewer ranks than the system has
+    uint32_t queues;            // of a rank for each dimension
+    uint64_t least_chunk;       // bytes of a chunk, unless of an all-gather
     uint32_t op_dims[COLL_OPS]; // bit set of the dimensions that an operation's collectives use
-    double memory_bytes;      // per second, when a rank adds; 0 = infinitely fast
+    double memory_bytes;        // per second, when a rank adds; 0 = infinitely fast
 };
 
 struct coll_schedule {
@@ -54,7 +62,7 @@ struct coll_schedule {
     bool newest_first;           // newer collectives have priority
     // [first group of dim + group] the aggregators of each group, or NULL; the pointer NULL = none
     const struct coll_reduction *const *reductions;
-    double wire_factor;          // bytes on the wire per byte of a vector; 0 = 1
-    ps_t endpoint_ps;            // delay of a rank before each message and after its last one
-    uint64_t reduce_bps;         // rate at which a rank adds received data, 0 = infinitely fast
+    double wire_factor;  // bytes on the wire per byte of a vector; 0 = 1
+    ps_t endpoint_ps;    // delay of a rank before each message and after its last one
+    uint64_t reduce_bps; // rate at which a rank adds received data, 0 = infinitely fast
 };

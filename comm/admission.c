@@ -148,7 +148,8 @@ void admission_ready(struct phase_run *run, ps_t now)
     if (queue->n == 0)
         c->used_since[queue - c->queues] = now;
     dim_queue_insert(queue, c->schedule.queueing, run, run->instance->priority,
-                     instance_phase(run->instance, run->chunk, run->index));
+                     instance_phase(run->instance, run->chunk, run->index),
+                     run->instance->n_phases - run->index - 1);
     admission_next(c, queue, now);
 }
 

@@ -117,9 +117,9 @@ static bool set_intra(struct system *s, const char *value)
     int word;
     if (!word_of(s, value, words, &word))
         return false;
-    if (word > 1)
-        return wrong(s, "\"%s\" is not supported", value);
-    s->schedule->queueing = word == 1 ? COLL_QUEUE_SMALLEST : COLL_QUEUE_FIFO;
+    static const int orders[] = {COLL_QUEUE_FIFO, COLL_QUEUE_SMALLEST, COLL_QUEUE_ALTERNATING,
+                                 COLL_QUEUE_FEWEST};
+    s->schedule->queueing = orders[word];
     return true;
 }
 

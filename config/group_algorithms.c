@@ -82,6 +82,10 @@ static bool pairs_check(struct reader *r, const struct place *place, const struc
                         const uint32_t *members)
 {
     const struct coll_algorithm *a = choice->algorithm;
+    struct coll_shape fallback = *shape;
+    fallback.params = NULL;
+    if (a->fallback) // where aggregators are missing; they reach all ranks of their dimension
+        a = coll_find(a->fallback), shape = &fallback;
     uint32_t steps = a->steps(shape);
     for (uint32_t step = 0; step < steps; step++)
         for (uint32_t m = 0; m < shape->ranks; m++) {

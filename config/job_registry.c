@@ -6,6 +6,7 @@
 #include "workload/collective_job.h"
 #include "workload/flows.h"
 #include "workload/llm_job.h"
+#include "workload/parameter_server.h"
 #include "workload/program_job.h"
 #include "workload/training_job.h"
 
@@ -19,6 +20,7 @@ const struct job_entry job_registry[] = {
     {&training_kind, &training_reader},
     {&program_kind, &program_reader},
     {&llm_kind, &llm_reader},
+    {&parameter_server_kind, &parameter_server_reader},
     {&poisson_kind, &poisson_reader},
     {&chakra_kind, &chakra_reader},
     {&goal_kind, &goal_reader},

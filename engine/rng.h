@@ -20,7 +20,8 @@ enum rng_use {
     RNG_COMPUTE,
     RNG_BOOTSTRAP,
     RNG_EXPERTS,
-    RNG_SUPPORT
+    RNG_SUPPORT,
+    RNG_SERVED
 };
 
 struct rng {

@@ -42,6 +42,49 @@ static json_t *training_json(const void *record)
     return job->training ? metric_json(&training_table, job->training) : json_null();
 }
 
+static bool any_update(const void *record)
+{
+    const struct server_result *servers = record;
+    return servers->updates > 0;
+}
+
+static json_t *by_staleness(const void *record)
+{
+    const struct server_result *servers = record;
+    json_t *list = json_array();
+    for (size_t i = 0; i < servers->n_counts; i++)
+        json_array_append_new(list, json_integer((json_int_t)servers->counts[i]));
+    return list;
+}
+
+// The least is always 0: the first update of a server.
+static const struct metric staleness_rows[] = {
+    {"mean", METRIC_RATIO, "arithmetic mean", REAL(stats, mean)},
+    {"p50", METRIC_RATIO, "median", REAL(stats, p50)},
+    {"p95", METRIC_RATIO, "95th percentile", REAL(stats, p95)},
+    {"p99", METRIC_RATIO, "99th percentile", REAL(stats, p99)},
+    {"max", METRIC_RATIO, "largest", REAL(stats, max)},
+};
+static METRIC_TABLE(staleness_table, staleness_rows);
+
+static const struct metric server_rows[] = {
+    {"updates", METRIC_COUNT, "applied, of all servers", INTEGER(server_result, updates)},
+    {"staleness", METRIC_RATIO,
+     "updates of other groups that a server applied between its answer to a group and the group's "
+     "next update",
+     OBJECT(server_result, staleness, staleness_table), .known = any_update},
+    {"by_staleness", METRIC_COUNT,
+     "updates with staleness 0, 1, ..; the last of 256 values has all beyond",
+     .type = METRIC_CUSTOM, .json = by_staleness},
+};
+static METRIC_TABLE(server_table, server_rows);
+
+static json_t *servers_json(const void *record)
+{
+    const struct job_result *job = record;
+    return job->servers ? metric_json(&server_table, job->servers) : json_null();
+}
+
 static const struct metric job_rows[] = {
     {"job", METRIC_WORDS, "index in `workload`", INTEGER(job_result, job)},
     {"name", METRIC_WORDS, "of the job", TEXT(job_result, name)},
@@ -70,5 +113,7 @@ static const struct metric job_rows[] = {
     {"training", METRIC_WORDS,
      "where several jobs train: the job's, with the keys of `training`; else null",
      .type = METRIC_CUSTOM, .json = training_json},
+    {"servers", METRIC_WORDS, "of a job with parameter servers; else null", .type = METRIC_CUSTOM,
+     .table = &server_table, .json = servers_json},
 };
 METRIC_TABLE(job_table, job_rows);

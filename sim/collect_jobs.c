@@ -5,6 +5,7 @@
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
+#include "workload/parameter_server.h"
 
 #define SAMPLES_KEPT 10000 // percentiles of more messages are accurate within 0.1 %
 
@@ -89,6 +90,46 @@ static void collect_collectives(struct result *r, ps_t *ends)
     }
 }
 
+// The smallest staleness that at least a share of the updates does not exceed.
+static double staleness_at(const struct staleness *s, double share)
+{
+    uint64_t below = 0, needed = (uint64_t)ceil(share * (double)s->n);
+    for (uint32_t v = 0; v < STALENESS_VALUES; v++)
+        if ((below += s->counts[v]) >= needed && below > 0)
+            return v;
+    return (double)s->most;
+}
+
+#define VALUES_LISTED 256
+
+static void list_counts(const struct staleness *s, struct server_result *out)
+{
+    uint64_t left = s->n;
+    out->counts = memory_zeroed(VALUES_LISTED, sizeof *out->counts);
+    while (out->n_counts < VALUES_LISTED && left > 0) {
+        bool last = out->n_counts + 1 == VALUES_LISTED;
+        uint64_t n = last ? left : s->counts[out->n_counts];
+        out->counts[out->n_counts++] = n;
+        left -= n;
+    }
+}
+
+static void collect_servers(const struct sim *sim, struct job_result *job)
+{
+    struct staleness *s = memory_zeroed(1, sizeof *s);
+    struct server_result *out = job->servers = memory_zeroed(1, sizeof *out);
+    server_staleness(&sim->workload.jobs[job->job], s);
+    out->updates = s->n;
+    out->staleness = (struct stats){.min = staleness_at(s, 0),
+                                    .mean = s->n > 0 ? (double)s->sum / (double)s->n : 0,
+                                    .p50 = staleness_at(s, 0.5),
+                                    .p95 = staleness_at(s, 0.95),
+                                    .p99 = staleness_at(s, 0.99),
+                                    .max = (double)s->most};
+    list_counts(s, out);
+    free(s);
+}
+
 // The end of a training job or a program is that of its last rank; of a job with collectives that of the last
 // one; of others that of the last message.
 static ps_t end_of(const struct sim *sim, const struct result *r, size_t j, ps_t last_collective)
@@ -124,6 +165,8 @@ void sim_collect_jobs(const struct sim *sim, struct result *r)
         collect_messages(sim, r, j);
         job->status = job->failed > 0 ? JOB_FAILED : over ? JOB_COMPLETED : JOB_RUNNING;
         job->end_ps = over ? end_of(sim, r, j, ends[j]) : -1;
+        if (spec->kind == &parameter_server_kind)
+            collect_servers(sim, job);
         for (size_t t = 0; t < r->n_trainings && r->n_trainings > 1; t++)
             if (r->trainings[t].job == j)
                 job->training = &r->trainings[t];

@@ -6,6 +6,7 @@
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
+#include "workload/collective_job.h"
 #include "workload/node_run.h"
 #include "workload/training_spec.h"
 
@@ -171,7 +172,7 @@ static void name_it(const struct sim *sim, const struct result *r, const struct 
     } else if (job->spec->kind->nodes != NULL) {
         s->kind = SLOWEST_PROGRAM;
         s->name = memory_text(job->spec->name);
-    } else if (c != NULL) {
+    } else if (c != NULL && job->spec->kind == &collective_kind) {
         s->kind = SLOWEST_COLLECTIVE;
         s->name = text_format("%s", c->op);
     } else if (job->end_rank == UINT32_MAX && path->transit_ps > 0) { // over packets

@@ -67,6 +67,10 @@ void result_free(struct result *r)
     for (size_t i = 0; i < r->n_ranks; i++)
         free(r->ranks[i].uses);
     free(r->ranks);
+    for (size_t i = 0; i < r->n_jobs; i++) {
+        free(r->jobs[i].servers ? r->jobs[i].servers->counts : NULL);
+        free(r->jobs[i].servers);
+    }
     free(r->jobs);
     free(r->slices);
     free(r->flows);

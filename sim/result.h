@@ -234,6 +234,13 @@ struct slice_result {
 #define SLICE_LANE_BITS 20
 
 // Messages and end of one job. With one job the summary is that of the run.
+struct server_result { // of the servers of a job
+    uint64_t updates;
+    struct stats staleness;
+    uint64_t *counts; // [staleness] updates; the last has all beyond
+    size_t n_counts;
+};
+
 struct job_result {
     uint32_t job;
     const char *name, *kind;
@@ -246,6 +253,7 @@ struct job_result {
     uint64_t collectives;
     double collective_ns, busbw_bps, efficiency;
     const struct training_result *training; // where several jobs train, else NULL; borrowed
+    struct server_result *servers;          // of a job with parameter servers, else NULL
 };
 enum job_status { JOB_RUNNING, JOB_COMPLETED, JOB_FAILED };
 

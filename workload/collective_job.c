@@ -121,7 +121,8 @@ static double collective_queue_pairs(const struct job_spec *job, bool *listed)
 
 /* ---- the kind ---- */
 
-static const char *const orders[] = {"fifo", "lifo", "smallest_first", NULL};
+static const char *const orders[] = {
+    "fifo", "lifo", "smallest_first", "alternating", "fewest_phases_first", NULL};
 static const char *const schedules[] = {"baseline", "bandwidth_aware", "round_robin", "themis",
                                         NULL};
 static const char *const ops[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
@@ -163,7 +164,8 @@ static const struct param collective_params[] = {
      .offset = offsetof(struct collective_params, order),
      .choices = orders,
      .def = "fifo",
-     .help = "of chunks that wait for a dimension: as they came, the latest first, or the smallest",
+     .help = "of chunks that wait for a dimension: as they came, the latest first, the smallest, "
+             "reduce-scatters and all-gathers in turn, or those with the fewest phases left",
      .source = "Rashidi et al., ISPASS 2020; ISCA 2022"},
     {.name = "schedule",
      .type = PARAM_ENUM,

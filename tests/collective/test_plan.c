@@ -139,11 +139,12 @@ struct item {
     char name;
     int64_t priority;
     struct coll_phase phase;
+    uint32_t left;
 };
 
 static void join(struct dim_queue *q, int queueing, struct item *i)
 {
-    dim_queue_insert(q, queueing, i, i->priority, &i->phase);
+    dim_queue_insert(q, queueing, i, i->priority, &i->phase, i->left);
 }
 
 // The order in which phases run, one at a time.
@@ -162,9 +163,9 @@ static void test_queues(void **state)
 {
     (void)state;
     struct item items[] = {
-        {'a', 1, {0, COLL_REDUCE_SCATTER, 50}}, {'b', 2, {0, COLL_REDUCE_SCATTER, 50}},
-        {'c', 1, {0, COLL_REDUCE_SCATTER, 20}}, {'d', 2, {0, COLL_REDUCE_SCATTER, 50}},
-        {'e', 1, {0, COLL_ALL_GATHER, 70}},
+        {'a', 1, {0, COLL_REDUCE_SCATTER, 50}, 0}, {'b', 2, {0, COLL_REDUCE_SCATTER, 50}, 0},
+        {'c', 1, {0, COLL_REDUCE_SCATTER, 20}, 0}, {'d', 2, {0, COLL_REDUCE_SCATTER, 50}, 0},
+        {'e', 1, {0, COLL_ALL_GATHER, 70}, 0},
     };
     static const char *const expected[] = {
         [COLL_QUEUE_FIFO] = "abdce", [COLL_QUEUE_LIFO] = "adbec", [COLL_QUEUE_SMALLEST] = "acdbe"};
@@ -186,12 +187,47 @@ static void test_queues(void **state)
 
 // The order by size applies to reduce-scatters and all-gathers alone; a phase of another kind is
 // compared by priority with each phase that it would overtake in the queue.
+// Reduce-scatters and all-gathers take turns as long as both wait, within a priority.
+static void test_alternating(void **state)
+{
+    (void)state;
+    struct item items[] = {
+        {'a', 1, {0, COLL_REDUCE_SCATTER, 50}, 0}, {'b', 1, {0, COLL_REDUCE_SCATTER, 50}, 0},
+        {'c', 1, {0, COLL_REDUCE_SCATTER, 50}, 0}, {'d', 1, {0, COLL_ALL_GATHER, 50}, 0},
+        {'e', 2, {0, COLL_REDUCE_SCATTER, 50}, 0}, {'f', 1, {0, COLL_ALL_GATHER, 50}, 0},
+        {'g', 1, {0, COLL_REDUCE_SCATTER, 50}, 0}};
+    struct dim_queue q = {0};
+    char names[8];
+    for (int i = 0; i < 7; i++)
+        join(&q, COLL_QUEUE_ALTERNATING, &items[i]);
+    drain(&q, names); // e is alone in its priority
+    assert_string_equal(names, "edafbcg");
+    dim_queue_free(&q);
+}
+
+// Those with the fewest phases left, as they came among equals; all-reduces by priority.
+static void test_fewest_phases(void **state)
+{
+    (void)state;
+    struct item items[] = {
+        {'a', 1, {0, COLL_REDUCE_SCATTER, 50}, 3}, {'b', 2, {0, COLL_REDUCE_SCATTER, 50}, 2},
+        {'c', 1, {0, COLL_ALL_GATHER, 50}, 0},     {'d', 1, {0, COLL_ALL_GATHER, 50}, 2},
+        {'e', 1, {0, COLL_REDUCE_SCATTER, 50}, 3}, {'f', 1, {0, COLL_ALL_GATHER, 50}, 1}};
+    struct dim_queue q = {0};
+    char names[8];
+    for (int i = 0; i < 6; i++)
+        join(&q, COLL_QUEUE_FEWEST, &items[i]);
+    drain(&q, names);
+    assert_string_equal(names, "cfbdae");
+    dim_queue_free(&q);
+}
+
 static void test_mixed_kinds(void **state)
 {
     (void)state;
-    struct item items[] = {{'a', 5, {0, COLL_ALL_REDUCE, 10}},
-                           {'b', 9, {0, COLL_ALL_REDUCE, 90}},
-                           {'c', 1, {0, COLL_ALL_GATHER, 50}}};
+    struct item items[] = {{'a', 5, {0, COLL_ALL_REDUCE, 10}, 0},
+                           {'b', 9, {0, COLL_ALL_REDUCE, 90}, 0},
+                           {'c', 1, {0, COLL_ALL_GATHER, 50}, 0}};
     struct dim_queue q = {0};
     char names[8];
     for (int i = 0; i < 3; i++)
@@ -204,9 +240,10 @@ static void test_mixed_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ascending),   cmocka_unit_test(test_round_robin),
-        cmocka_unit_test(test_themis),      cmocka_unit_test(test_queues),
-        cmocka_unit_test(test_mixed_kinds),
+        cmocka_unit_test(test_ascending),     cmocka_unit_test(test_round_robin),
+        cmocka_unit_test(test_themis),        cmocka_unit_test(test_queues),
+        cmocka_unit_test(test_mixed_kinds),   cmocka_unit_test(test_alternating),
+        cmocka_unit_test(test_fewest_phases),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

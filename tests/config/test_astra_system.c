@@ -96,6 +96,16 @@ static void test_defaults_and_words(void **state)
         assert_int_equal(read_text(orders[i].line, 1, &s, &err), 0);
         assert_int_equal(s.order, orders[i].order);
     }
+    static const struct {
+        const char *line;
+        int queueing;
+    } queues[] = {{"intra-dimension-scheduling: FIFO", COLL_QUEUE_FIFO},
+                  {"intra-dimension-scheduling: RG", COLL_QUEUE_ALTERNATING},
+                  {"intra-dimension-scheduling: lessRemainingPhaseFirst", COLL_QUEUE_FEWEST}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(read_text(queues[i].line, 1, &s, &err), 0);
+        assert_int_equal(s.queueing, queues[i].queueing);
+    }
     err_free(&err);
 }
 
@@ -125,7 +135,6 @@ static void test_mistakes(void **state)
         {"all-reduce-implementation: direct0_ring", "unknown implementation \"direct0\""},
         {"all-reduce-implementation: ring4_ring", "unknown implementation \"ring4\""},
         {"collective-optimization: best", "unknown \"best\""},
-        {"intra-dimension-scheduling: RG", "\"RG\" is not supported"},
         {"intra-dimension-scheduling: fifo", "unknown \"fifo\""},
         {"inter-dimension-scheduling: themis", "unknown \"themis\""},
         {"direct-collective-window: all", "\"all\" is not a whole number"},

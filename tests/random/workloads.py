@@ -153,7 +153,7 @@ def system(draw, dims):
             "all-gather-implementation": implementation,
             "all-to-all-implementation": implementation,
             "collective-optimization": lambda: draw.rng.choice(("baseline", "localBWAware")),
-            "intra-dimension-scheduling": lambda: draw.rng.choice(("FIFO", "smallestFirst")),
+            "intra-dimension-scheduling": lambda: draw.rng.choice(("FIFO", "smallestFirst", "RG", "lessRemainingPhaseFirst")),
             "inter-dimension-scheduling": lambda: draw.rng.choice(("ascending", "roundRobin",
                                                                    "offlineGreedy",
                                                                    "offlineGreedyFlex")),
@@ -286,13 +286,96 @@ def chakra(draw, n, folder, index):
     return {"kind": "chakra", "prefix": f"traces{index}", **rules}
 
 
+def parameter_server(draw, n, folder, index):
+    del folder, index
+    made = {"kind": "parameter_server", "bytes": size(draw), "servers": draw.rng.choice((1, 1, 2, 3, n)),
+            "mode": draw.rng.choice(("sync", "async", "stale")), "iterations": draw.rng.choice((1, 2, 7))}
+    small = {"groups": ("auto", 1, 2, 3), "staleness": (0, 1, 5), "compute": ("0ns", "1ns", "3us"),
+             "jitter": (0, 0.5, 1), "spread": (0, 2), "update_rate": ("auto", "1Gbps", "1Tbps"),
+             "algorithm": ALGORITHMS, "chunks": (1, 2, 5), "mapping": ("local", "random")}
+    for key, values in small.items():
+        if draw.chance(0.3) and (key != "staleness" or made["mode"] == "stale" or draw.chance(0.1)):
+            made[key] = draw.rng.choice(values)
+    return made
+
+
+def program_node(draw, n, counts, groups):
+    rng = draw.rng
+    rank = rng.randrange(n)
+    kind = rng.choice(("compute", "wait", "copy", "send", "collective", "join"))
+    nodes = [{"rank": rank, "kind": kind}]
+    if kind in ("compute", "wait"):
+        nodes[0]["time"] = rng.choice(("0ns", "1ps", "100ns", "5us"))
+    elif kind == "copy":
+        nodes[0]["bytes"] = size(draw, 0)
+    elif kind == "send":
+        other = (rank + rng.randint(1, max(1, n - 1))) % n
+        tag = sum(counts)
+        nodes[0].update({"to": other, "tag": tag, "bytes": size(draw)})
+        nodes.append({"rank": other, "kind": "recv", "from": rank, "tag": tag})
+    elif kind == "collective":
+        group = rng.choice([*groups, ""])
+        nodes[0].update({"op": rng.choice(OPS[:6] + ("barrier",)), "bytes": size(draw), "group": group})
+        members = groups.get(group, list(range(n)))
+        nodes = [{**nodes[0], "rank": member} for member in members]
+    for node in nodes:
+        known = counts[node["rank"]]
+        node["after"] = sorted(rng.sample(range(known), min(known, rng.randint(0, 2))))
+        counts[node["rank"]] += 1
+    return nodes
+
+
+def program(draw, n, *_):
+    """Nodes in an order in which they can all run; now and then a dependency that cannot be met."""
+    rng = draw.rng
+    groups = {f"g{i}": rng.sample(range(n), rng.randint(1, n)) for i in range(rng.randint(0, 3))}
+    counts, nodes = [0] * n, []
+    for _ in range(rng.randint(1, 25)):
+        nodes += program_node(draw, n, counts, groups)
+    if draw.chance(0.05):
+        rng.choice(nodes)["after"] = [rng.randrange(40)]
+    job = {"kind": "program", "groups": groups, "nodes": nodes}
+    for key, values in {"order": ("program", "ready"), "comm_streams": (1, 2, 5), "chunks": (1, 3),
+                        "contention": (0, 0.1, 0.9), "window": ("auto", 1, 2, 7),
+                        "endpoint_delay": ("0ns", "10ns"), "algorithm": ALGORITHMS}.items():
+        if draw.chance(0.3):
+            job[key] = rng.choice(values)
+    return job
+
+
+def llm(draw, n, *_):
+    """A small transformer; most of its degrees multiply to the ranks."""
+    rng = draw.rng
+    job = {"kind": "llm", "layers": rng.choice((2, 4, 8)), "hidden": 16, "heads": 8, "sequence": 32,
+           "vocabulary": rng.choice((1, 100)), "global_batch": 2 * n}
+    left = n
+    for degree in rng.sample(("tensor", "pipeline", "data", "context", "expert"), 5):
+        choices = [d for d in (1, 2, 3, 4, 8) if left % d == 0]
+        job[degree] = rng.choice(choices) if degree != "data" else 1
+        left //= job[degree]
+    job["data"] = left
+    if job["expert"] > 1 or draw.chance(0.2):
+        job.update({"experts": 2 * job["expert"], "top_k": rng.choice((1, 2)),
+                    "skew": rng.choice((0, 1, 2.5)), "capacity": rng.choice((0, 1, 1.5))})
+    for key, values in {"schedule": ("1f1b", "gpipe", "interleaved"), "zero": (0, 1, 2, 3),
+                        "virtual_stages": (1, 2), "recompute": ("none", "selective", "full"),
+                        "sequence_parallel": (True, False), "overlap": (True, False),
+                        "gpu": ("v100", "h100"), "iterations": (1, 2), "gated": (True, False, "auto"),
+                        "contention": (0, 0.3), "algorithm": ("ring", "direct"),
+                        "placement": (["pipeline", "data", "expert", "context", "tensor"],)}.items():
+        if draw.chance(0.3):
+            job[key] = rng.choice(values)
+    return job
+
+
 def job(draw, ranks, dims, folder, index, simple):
     """One job on all ranks or on some of them, sometimes with dimensions of its own."""
     subset = None
     if ranks > 1 and draw.chance(0.2):
         subset = draw.rng.sample(range(ranks), draw.rng.randint(1, ranks))
     n = len(subset) if subset else ranks
-    kinds = (flows, incast, permutation, poisson, collective, collective, training, goal, chakra)
+    kinds = (flows, incast, permutation, poisson, collective, collective, training, parameter_server,
+             program, llm, goal, chakra)
     make = draw.rng.choice((collective, training, flows) if simple else kinds)
     if make in (collective, training):
         grid = [n] if subset else dims

@@ -111,6 +111,8 @@ static struct port_result ports[] = {
      .mean_queue_bytes = 50.5},
     {.at = at1, .bytes = 51, .packets = 52, .max_queue_bytes = 53, .utilization = 0.54},
 };
+static struct aggregator_result aggregators[] = {
+    {.at = sw, .buffer_bytes = 62, .max_bytes = 63, .reduced_bytes = 64}};
 static struct switch_result switches[] = {{.at = sw,
                                            .max_queue_bytes = 55,
                                            .max_buffer_bytes = 56,
@@ -141,6 +143,9 @@ static struct training_result training = {.job = 85,
                                           .rank_end = {89000, 90000, 91000},
                                           .exposed = {92000, 93000, 94000},
                                           .use = {.n_dims = 2, .mean = mean}};
+static uint64_t staleness_counts[] = {9, 5};
+static struct server_result servers = {
+    .updates = 14, .staleness = {0, 1.5, 1, 3, 4, 5}, .counts = staleness_counts, .n_counts = 2};
 static struct job_result jobs[] = {{.job = 170,
                                     .name = "first",
                                     .kind = "collective",
@@ -156,7 +161,8 @@ static struct job_result jobs[] = {{.job = 170,
                                     .collectives = 182,
                                     .collective_ns = 183.4,
                                     .busbw_bps = 184.6,
-                                    .efficiency = 0.5},
+                                    .efficiency = 0.5,
+                                    .servers = &servers},
                                    {.job = 1,
                                     .name = "second",
                                     .kind = "incast",
@@ -169,6 +175,32 @@ static struct job_result jobs[] = {{.job = 170,
                                     .training = &training}};
 static char *deadlock[] = {dead}, *explain[] = {why}, *waiting[] = {who};
 static struct capture_result captures[] = {{"r.pcap", 95, -1}};
+
+static struct idle_result uses[] = {
+    {.name = "tensor", .exposed_ps = 201000, .waiting_ps = 202000, .bytes = 203}};
+static struct idle_result idle_layers[] = {
+    {.name = "top", .compute_ps = 204000, .exposed_ps = 205000, .waiting_ps = 206000}};
+static struct rank_result ranks[] = {{.job = 1,
+                                      .rank = 207,
+                                      .finish_ps = 308000,
+                                      .compute_ps = 100000,
+                                      .blamed_ps = 209000,
+                                      .uses = uses,
+                                      .n_uses = 1},
+                                     {.job = 1, .rank = 208, .finish_ps = -1}};
+static struct program_result program = {.job = 7,
+                                        .ranks = 2,
+                                        .name = "net",
+                                        .total_ps = 310000,
+                                        .compute_ps = 100000,
+                                        .early_ps = 211000,
+                                        .bubble = 0.125,
+                                        .uses = uses,
+                                        .layers = idle_layers,
+                                        .late = ranks,
+                                        .n_uses = 1,
+                                        .n_layers = 1,
+                                        .n_late = 1};
 
 static struct result whole(void)
 {
@@ -193,6 +225,11 @@ static struct result whole(void)
                                        .jain = 0.119},
                            .collectives = collectives,
                            .n_collectives = 2,
+                           .collectives_complete = true,
+                           .programs = &program,
+                           .n_programs = 1,
+                           .ranks = ranks,
+                           .n_ranks = 2,
                            .trainings = &training,
                            .n_trainings = 1,
                            .pause_frames = 120,
@@ -231,6 +268,8 @@ static struct result whole(void)
                            .n_ports = 2,
                            .switches = switches,
                            .n_switches = 1,
+                           .aggregators = aggregators,
+                           .n_aggregators = 1,
                            .explain = explain,
                            .n_explain = 1,
                            .wall_s = 1.5,
@@ -276,8 +315,18 @@ static void assert_texts(const json_t *root, const char *const (*rows)[2], size_
 #define ASSERT_TEXTS(root, rows) assert_texts(root, rows, sizeof rows / sizeof *rows)
 
 static const char *const of_the_run[][2] = {
-    {"programs", "[]"},
-    {"ranks", "[]"},
+    {"programs",
+     "[{\"job\":7,\"name\":\"net\",\"ranks\":2,\"total_ns\":310,\"compute_ns\":100,"
+     "\"exposed_comm_ns\":210,\"early_ns\":211,\"bubble_share\":0.125,\"uses\":[{\"name\":"
+     "\"tensor\","
+     "\"exposed_ns\":201,\"waiting_ns\":202,\"bytes\":203}],\"layers\":[{\"name\":\"top\","
+     "\"compute_ns\":204,\"exposed_ns\":205,\"waiting_ns\":206}],\"late\":[{\"rank\":207,"
+     "\"late_ns\":209}]}]"},
+    {"ranks",
+     "[{\"job\":1,\"rank\":207,\"finish_ns\":308,\"compute_ns\":100,\"exposed_comm_ns\":208,"
+     "\"late_ns\":209,\"uses\":[{\"name\":\"tensor\",\"exposed_ns\":201,\"waiting_ns\":202,"
+     "\"bytes\":203}]},{\"job\":1,\"rank\":208,\"finish_ns\":null,\"compute_ns\":0,"
+     "\"exposed_comm_ns\":null,\"late_ns\":0,\"uses\":[]}]"},
     {"schema", "\"collwire.metrics/1\""},
     {"name", "\"all\""},
     {"seed", "101"},
@@ -370,7 +419,8 @@ static const char *const of_jobs[][2] = {
      "\"bytes\":175,\"fct_ns\":{\"min\":176,\"mean\":177,\"p50\":178,\"p95\":179,\"p99\":180,"
      "\"max\":181},\"slowdown\":{\"min\":1.5,\"mean\":2.5,\"p50\":3.5,\"p95\":4.5,\"p99\":5.5,"
      "\"max\":6.5},\"collectives\":182,\"collective_ns\":183,\"busbw_bps\":185,"
-     "\"efficiency\":0.5,\"training\":null}"},
+     "\"efficiency\":0.5,\"training\":null,\"servers\":{\"updates\":14,\"staleness\":{"
+     "\"mean\":1.5,\"p50\":1.0,\"p95\":3.0,\"p99\":4.0,\"max\":5.0},\"by_staleness\":[9,5]}}"},
     {"jobs.1.status", "\"running\""},
     {"jobs.1.end_ns", "null"},
     {"jobs.1.time_ns", "null"},
@@ -380,6 +430,7 @@ static const char *const of_jobs[][2] = {
     {"jobs.1.busbw_bps", "null"},
     {"jobs.1.efficiency", "null"},
     {"jobs.1.training.total_ns", "987"},
+    {"jobs.1.servers", "null"},
 };
 static const char *const of_fabric[][2] = {
     {"pfc", "{\"pause_frames\":120,\"resume_frames\":121,\"lost_frames\":139,\"paused_ns\":123,"
@@ -397,6 +448,8 @@ static const char *const of_fabric[][2] = {
      "\"shared_bytes\":59,\"max_shared_used_bytes\":56,\"max_ingress_bytes\":58,"
      "\"max_headroom_bytes\":57,\"headroom_limit_bytes\":60}],\"ports\":[{\"at\":\"a->b\","
      "\"max_bytes\":45,\"mean_bytes\":51,\"marked_packets\":46}]}"},
+    {"aggregators",
+     "[{\"at\":\"leaf7\",\"buffer_bytes\":62,\"max_bytes\":63,\"reduced_bytes\":64}]"},
     {"links",
      "[{\"at\":\"a->b\",\"bytes\":43,\"packets\":44,\"utilization\":0.49},{\"at\":\"b->a\","
      "\"bytes\":51,\"packets\":52,\"utilization\":0.54}]"},
