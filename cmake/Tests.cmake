@@ -288,3 +288,6 @@ collwire_script_test(chakra_traces unit python3 [[python3 -B "$@"]]
 collwire_script_test(chakra_export unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/chakra/check_export.py ${PROJECT_SOURCE_DIR}/tests/golden
   ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
+
+collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)

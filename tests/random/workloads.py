@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Random workloads: every kind of job, several jobs at once, subsets and mappings of ranks."""
+import os
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "chakra"))
+# pylint: disable=wrong-import-position
+import trace_file
+
 OPS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", "gather",
        "scatter", "send_recv", "barrier")
 ALGORITHMS = ("ring", "direct", "halving_doubling", "tree", "double_binary_tree", "bruck",
@@ -222,6 +229,63 @@ def training(draw, n, folder, index, dims=None):
     return job
 
 
+def operations(draw, n):
+    """Lists of (kind, value, peer, after) for each rank: every message is received, and an operation is
+    after some that were drawn before it."""
+    ranks = [[] for _ in range(n)]
+
+    def add(rank, kind, value, peer=None):
+        before = [i for i in range(len(ranks[rank])) if draw.chance(0.2)]
+        ranks[rank].append((kind, value, peer, before[-4:]))
+
+    for _ in range(draw.rng.choice((1, 5, 20, 60))):
+        src, dst = two_ranks(draw, n)
+        if src == dst or draw.chance(0.4):
+            add(src, "calc", draw.rng.choice((0, 1, 3, 50)))
+        else:
+            payload = draw.rng.choice(SIZES)
+            add(src, "send", payload, dst)
+            add(dst, "recv", payload, src)
+    return ranks
+
+
+def goal(draw, n, folder, index):
+    lines = [f"num_ranks {n}"]
+    for rank, listed in enumerate(operations(draw, n)):
+        lines.append(f"rank {rank} {{")
+        for i, (kind, value, peer, after) in enumerate(listed):
+            way = "" if kind == "calc" else f"b {'to' if kind == 'send' else 'from'} {peer} tag {value}"
+            cpu = f" cpu {draw.rng.randrange(3)}" if draw.chance(0.3) else ""
+            lines.append(f"l{i}: {kind} {value * 1000 if kind == 'calc' else value}{way}{cpu}")
+            lines += [f"l{i} {draw.rng.choice(('requires', 'requires', 'irequires'))} l{j}" for j in after]
+        lines.append("}")
+    with open(folder / f"program{index}.goal", "w", encoding="utf-8") as f:
+        f.write("\n".join(lines) + "\n")
+    return {"kind": "goal", "file": f"program{index}.goal"}
+
+
+def chakra(draw, n, folder, index):
+    together = [draw.rng.choice((("ALL_REDUCE", 1000), ("ALL_GATHER", 77), ("ALL_TO_ALL", 4097)))
+                for _ in range(draw.rng.randrange(4))]
+    old = draw.chance(0.3)
+    for rank, listed in enumerate(operations(draw, n)):
+        nodes = []
+        for i, (kind, value, peer, after) in enumerate(listed):
+            if kind == "calc":
+                nodes.append(trace_file.node(i, "COMP", after, value, is_cpu_op=draw.chance(0.2)))
+            else:
+                end = {"comm_dst" if kind == "send" else "comm_src": peer}
+                nodes.append(trace_file.node(i, kind.upper(), after, comm_size=value, comm_tag=0, **end))
+        nodes += [trace_file.node(1000 + i, "COLL", [999 + i] if i else [], comm=op, comm_size=payload)
+                  for i, (op, payload) in enumerate(together)]
+        nodes = nodes or [trace_file.node(5, "COMP")]
+        with open(folder / f"traces{index}.{rank}.et", "wb") as f:
+            f.write(trace_file.trace(nodes, old))
+    rules = {"system": {"preferred-dataset-splits": draw.rng.choice((1, 3)),
+                        "num-queues-per-dim": draw.rng.choice((1, 2))}} if draw.chance(0.4) else {}
+    return {"kind": "chakra", "prefix": f"traces{index}", **rules}
+
+
 def parameter_server(draw, n, folder, index):
     del folder, index
     made = {"kind": "parameter_server", "bytes": size(draw), "servers": draw.rng.choice((1, 1, 2, 3, n)),
@@ -311,7 +375,7 @@ def job(draw, ranks, dims, folder, index, simple):
         subset = draw.rng.sample(range(ranks), draw.rng.randint(1, ranks))
     n = len(subset) if subset else ranks
     kinds = (flows, incast, permutation, poisson, collective, collective, training, parameter_server,
-             program, llm)
+             program, llm, goal, chakra)
     make = draw.rng.choice((collective, training, flows) if simple else kinds)
     if make in (collective, training):
         grid = [n] if subset else dims
