@@ -288,6 +288,11 @@ collwire_script_test(chakra_traces unit python3 [[python3 -B "$@"]]
 collwire_script_test(chakra_export unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/chakra/check_export.py ${PROJECT_SOURCE_DIR}/tests/golden
   ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
+collwire_script_test(chakra_large unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/chakra/check_large.py 32 3000 60)
+collwire_script_test(chakra_large_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/chakra/check_large.py 1024 100000 1000)
+set_tests_properties(chakra_large_all PROPERTIES TIMEOUT 7200)
 
 collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)

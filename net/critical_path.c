@@ -191,10 +191,8 @@ uint32_t path_join(struct path_book *b, uint32_t id)
     return whole;
 }
 
-void path_label(struct path_book *b, uint32_t id, uint32_t label, bool communicates, ps_t ps)
+static uint32_t step_new(struct path_book *b, const struct path_step *made)
 {
-    if (label == 0 || ps == 0)
-        return;
     uint32_t step = b->free_step;
     if (step != 0) {
         b->free_step = b->steps[step].before;
@@ -203,11 +201,59 @@ void path_label(struct path_book *b, uint32_t id, uint32_t label, bool communica
             b->steps = memory_grow(b->steps, &b->cap_steps, sizeof *b->steps);
         step = b->n_steps++;
     }
-    b->steps[step] = (struct path_step){.refs = 1,
-                                        .before = b->paths[id].steps,
-                                        .label = label,
-                                        .communicates = communicates,
-                                        .ps = ps,
-                                        .end_ps = b->paths[id].end_ps};
-    b->paths[id].steps = step; // it takes over the path's reference
+    b->steps[step] = *made;
+    return step;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+    const struct path_step *x = a, *y = b;
+    if (x->label != y->label)
+        return x->label > y->label ? 1 : -1;
+    return (int)x->communicates - (int)y->communicates;
+}
+
+// Replace the path's list by one with a step for each label.
+static void steps_fold(struct path_book *b, struct path *p)
+{
+    size_t n = 0, cap = 0;
+    struct path_step *all = NULL;
+    for (uint32_t step = p->steps; step != 0; step = b->steps[step].before) {
+        if (n == cap)
+            all = memory_grow(all, &cap, sizeof *all);
+        all[n++] = b->steps[step];
+    }
+    step_drop(b, p->steps);
+    p->steps = 0;
+    if (n > 0)
+        qsort(all, n, sizeof *all, compare_steps);
+    for (size_t i = 0; i < n;) {
+        struct path_step sum = all[i++];
+        for (; i < n && compare_steps(&all[i], &sum) == 0; i++) {
+            sum.ps += all[i].ps;
+            sum.end_ps = all[i].end_ps > sum.end_ps ? all[i].end_ps : sum.end_ps;
+        }
+        sum.refs = 1;
+        sum.fresh = 0;
+        sum.before = p->steps;
+        p->steps = step_new(b, &sum);
+    }
+    free(all);
+}
+
+void path_label(struct path_book *b, uint32_t id, uint32_t label, bool communicates, ps_t ps)
+{
+    struct path *p = &b->paths[id];
+    if (label == 0 || ps == 0)
+        return;
+    if (!b->keep_steps && p->steps != 0 && b->steps[p->steps].fresh >= PATH_FRESH_MAX)
+        steps_fold(b, p);
+    struct path_step step = {.refs = 1,
+                             .before = p->steps,
+                             .label = label,
+                             .communicates = communicates,
+                             .fresh = p->steps != 0 ? b->steps[p->steps].fresh + 1 : 1,
+                             .ps = ps,
+                             .end_ps = p->end_ps};
+    p->steps = step_new(b, &step); // it takes over the path's reference
 }

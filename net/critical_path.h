@@ -83,19 +83,23 @@ struct path {
 };
 
 // Work with a label (a layer's part) on a chain: computation or communication. A list that chains
-// with a common past share.
+// with a common past share. So that memory does not grow with the length of a run, a long list is
+// folded: all work with one label becomes one step.
 struct path_step {
     uint32_t refs, before; // before: the step before it on the chain, or the next free one
     uint32_t label;
-    bool communicates;
-    ps_t ps, end_ps;
+    uint32_t communicates : 1;
+    uint32_t fresh : 31; // steps up to this one that are not folded
+    ps_t ps, end_ps;     // of folded work: the sum, the last end
 };
+#define PATH_FRESH_MAX 1024
 
 struct path_book {
     struct path *paths; // [0] is no path
     struct path_step *steps;
     size_t cap, cap_steps;
     uint32_t n, n_steps, free_head, free_step;
+    bool keep_steps;      // lists are not folded
     uint32_t current;     // path of the event that is being handled; 0 = unknown
     enum path_cause late; // cause of the time between the end of `current` and the present
 };

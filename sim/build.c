@@ -215,6 +215,7 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     sim->stats.fct_ns.limit = sim->stats.slowdown.limit = (size_t)spec->report.flows_max;
     engine_init(&sim->engine, spec->seed);
     path_book_init(&sim->path_book);
+    sim->path_book.keep_steps = spec->report.timeline;
     prepare_hosts(sim);
     build_graph(sim, err);
     sim->stats.ranks = memory_zeroed(sim->graph.n_ends, sizeof *sim->stats.ranks);
