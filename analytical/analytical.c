@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analytical/links.h"
 #include "engine/memory.h"
 #include "net/critical_path.h"
 
@@ -88,6 +89,10 @@ static void on_arrival(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct analytical_message *m = timer->data;
     struct analytical *a = m->net;
+    if (a->links && (m->at != m->dst || m->in_switch)) {
+        sim_timer_start(e, timer, analytical_hop(a, m, e->now_ps));
+        return;
+    }
     uint64_t token = m->token, bytes = m->bytes;
     a->n_running--;
     a->delivered_bytes += bytes;
@@ -134,18 +139,22 @@ void analytical_post(void *analytical, const struct transfer_request *request, p
     m->src = request->src;
     m->dst = request->dst;
     m->posted_ps = now;
-    m->takes_ps = analytical_message_ps(a, m->src, m->dst, m->bytes);
+    m->takes_ps = a->links ? analytical_alone_ps(a, m->src, m->dst, m->bytes)
+                           : analytical_message_ps(a, m->src, m->dst, m->bytes);
     m->path = path_take(a->path_book, now);
     m->in_flight = true;
     a->n_running++;
     a->posted_bytes += m->bytes;
     sim_timer_init(a->engine, &m->timer, m->dst, on_arrival, m);
-    sim_timer_start(a->engine, &m->timer, now + m->takes_ps);
+    m->at = m->src;
+    m->in_switch = false;
+    sim_timer_start(a->engine, &m->timer, a->links ? analytical_hop(a, m, now) : now + m->takes_ps);
 }
 
 struct transfer analytical_transfer(struct analytical *a)
 {
-    return (struct transfer){.post = analytical_post, .phase = analytical_phase, .net = a};
+    return (struct transfer){
+        .post = analytical_post, .phase = a->links ? NULL : analytical_phase, .net = a};
 }
 
 void analytical_each(const struct analytical *a, void *ctx,
@@ -165,5 +174,6 @@ void analytical_free(struct analytical *a)
         free(a->blocks[b]);
     }
     free(a->blocks);
+    free(a->link_free_ps);
     *a = (struct analytical){0};
 }

@@ -26,8 +26,10 @@ struct analytical_message {
     struct analytical_message *next_free;
     uint64_t id, token, bytes; // id: sequence number of the post
     uint32_t job, src, dst;
-    uint32_t path; // critical path up to the post
-    ps_t posted_ps, takes_ps;
+    uint32_t path;            // critical path up to the post
+    ps_t posted_ps, takes_ps; // takes_ps: alone, if links serve one message at a time
+    uint32_t at;              // then: the rank that it has reached, or that is before the switch
+    bool in_switch;
     bool in_flight;
 };
 
@@ -37,6 +39,7 @@ struct analytical {
     struct path_book *path_book;
     struct analytical_dim dims[COLL_MAX_DIMS]; // innermost first
     uint32_t n_dims;
+    bool links;     // links serve one message at a time (analytical/links.h)
     bool first_dim; // a message takes the first dimension in which the ranks differ, and no other
     struct transfer_client client;
     void (*ended)(void *ctx, const struct analytical_message *m); // called when a message has
@@ -48,6 +51,7 @@ struct analytical {
     size_t n_blocks;
     struct analytical_message *free_head;
     uint64_t n_running;
+    ps_t *link_free_ps; // [link] end of the messages that it has to serve
     /* counters */
     uint64_t n_messages, posted_bytes, delivered_bytes, n_phases;
 };

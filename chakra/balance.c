@@ -126,7 +126,14 @@ static int messages_check(const struct balance *b, const struct trace_set *set, 
     for (size_t i = 0; i < n && i < SHOWN; i++) {
         const struct balance_message *m = &open[i];
         const struct trace_tag *tag = &set->tags[m->tag];
-        if (m->open > 0)
+        uint64_t bytes = tag->bytes;
+        if (bytes == UINT64_MAX) // of an exported program
+            err_add(err, path,
+                    "rank %u sends %" PRId64 " messages with tag %" PRIu64
+                    " to rank %u more than it "
+                    "receives",
+                    m->src, m->open, tag->tag, m->dst);
+        else if (m->open > 0)
             err_add(err, path,
                     "rank %u sends %" PRId64 " messages of %" PRIu64 " bytes with tag %" PRIu64
                     " (node %" PRIu64 ") that rank %u does not receive",

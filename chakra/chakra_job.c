@@ -7,7 +7,7 @@
 
 #define FIELD(name) offsetof(struct chakra_params, name)
 
-static const char *const orders[] = {"program", "ready", NULL}; // enum program_order
+static const char *const orders[] = {"program", "ready", "auto", NULL}; // enum program_order
 
 static const char *const missing_words[] = {"error", "ignore", NULL};
 
@@ -25,9 +25,10 @@ static const struct param chakra_params[] = {
      .type = PARAM_ENUM,
      .offset = FIELD(order),
      .choices = orders,
-     .def = "ready",
+     .def = "auto",
      .help = "of the nodes of a stream: as in the file, or the ready node of the highest priority, "
-             "then of the smallest id"},
+             "then of the smallest id; auto = ready, unless the traces are exported ones that say "
+             "otherwise"},
     {.name = "missing_nodes",
      .type = PARAM_ENUM,
      .offset = FIELD(missing),
@@ -63,12 +64,12 @@ static const struct param chakra_params[] = {
          "says; 0 = their duration",
      .source = "Williams, Waterman & Patterson, CACM 52 (2009)"},
     {.name = "memory_bandwidth",
-     .type = PARAM_RATE,
-     .offset = FIELD(memory_bps),
-     .def = "auto",
-     .min = "1Mbps",
-     .can_auto = true,
-     .help = "of a GPU's memory, for the roofline; auto = infinite"},
+     .type = PARAM_RATIO,
+     .offset = FIELD(memory_gbps),
+     .def = "0",
+     .min = "0",
+     .max = "1000000",
+     .help = "GB/s of a GPU's memory, for the roofline; 0 = infinite"},
     {.name = "remote_latency",
      .type = PARAM_TIME,
      .offset = FIELD(remote_latency_ps),

@@ -11,7 +11,8 @@ struct chakra_params {
     int missing; // 1 = ignore
     uint64_t comm_streams, window;
     double peak_tflops; // 0 = computations take their duration
-    uint64_t memory_bps, remote_bps;
+    double memory_gbps; // 0 = infinite
+    uint64_t remote_bps;
     ps_t remote_latency_ps;
     struct group_params group;
     struct contention_params contention;

@@ -69,6 +69,26 @@ static void missing_add(void *ctx, uint64_t id)
     ids->items[ids->n++] = id;
 }
 
+// Take over the names of an exported program, so that they keep their numbers.
+static void exported_read(struct check *c)
+{
+    struct trace t = {.records.file = c->set->files[0]};
+    struct trace_program *p = &c->set->exported;
+    if (c->files[0].damaged || trace_begin(&t, c->path, c->err) != 0 || !t.program.known) {
+        trace_free(&t);
+        return;
+    }
+    *p = t.program;
+    t.program = (struct trace_program){0};
+    trace_free(&t);
+    free(c->set->uses.items[0]);
+    c->set->uses.n = 0;
+    for (uint32_t i = 0; i < p->n_uses; i++)
+        trace_word(&c->set->uses, p->uses[i]);
+    for (uint32_t i = 0; i < p->n_layers; i++)
+        trace_word(&c->set->layers, p->layers[i]);
+}
+
 static int rank_check(struct check *c, uint32_t rank)
 {
     struct trace t = {.records.file = c->set->files[rank]};
@@ -113,6 +133,7 @@ int trace_set_check(struct trace_set *set, const char *path, struct err *err)
     for (uint32_t r = 0; r < set->n_ranks && err->n_errors < errors + ERRORS_MAX; r++)
         if (set->same[r] == r)
             c.files[r].damaged = groups_collect(&c, r) != 0;
+    exported_read(&c);
     set->missing = memory_zeroed(set->n_ranks, sizeof *set->missing);
     set->used = memory_zeroed(set->groups.n, sizeof *set->used);
     for (uint32_t r = 0; r < set->n_ranks && err->n_errors < errors + ERRORS_MAX; r++) {

@@ -270,15 +270,53 @@ static int convert_collective(const struct conversion *c, struct node *node)
 
 /* ---- our own attributes ---- */
 
+// The vectors of an all-to-all, which all ranks share.
+static const struct coll_uneven *uneven_of(struct trace_set *set, const struct trace_node *from)
+{
+    bool of_receiver = from->number[TRACE_OF_RECEIVER] != 0;
+    uint64_t hash = mix(from->n_uneven * 2 + of_receiver);
+    for (size_t i = 0; i < from->n_uneven; i++)
+        hash = mix(hash ^ from->uneven[i]);
+    for (size_t i = set->n_uneven; i-- > 0;) {
+        const struct trace_uneven *u = &set->uneven[i];
+        if (u->hash == hash && u->n == from->n_uneven && u->vectors->of_receiver == of_receiver &&
+            memcmp(u->vectors->bytes, from->uneven, u->n * sizeof *from->uneven) == 0)
+            return u->vectors;
+    }
+    if (set->n_uneven == set->cap_uneven)
+        set->uneven = memory_grow(set->uneven, &set->cap_uneven, sizeof *set->uneven);
+    uint64_t *bytes = memory_bytes(from->n_uneven * sizeof *bytes);
+    struct coll_uneven *vectors = memory_zeroed(1, sizeof *vectors);
+    memcpy(bytes, from->uneven, from->n_uneven * sizeof *bytes);
+    *vectors = (struct coll_uneven){bytes, of_receiver};
+    set->uneven[set->n_uneven++] = (struct trace_uneven){vectors, hash, from->n_uneven};
+    return vectors;
+}
+
+static int convert_uneven(const struct conversion *c, struct node *node)
+{
+    const struct trace_node *from = c->from;
+    if (node->op != COLL_ALL_TO_ALL || from->n_uneven != c->set->groups.items[node->group].n)
+        return FAIL(c, "collwire_uneven lists %zu vectors of a group of %u ranks", from->n_uneven,
+                    c->set->groups.items[node->group].n);
+    for (size_t i = 0; i < from->n_uneven; i++)
+        if (from->uneven[i] > BYTES_MAX)
+            return FAIL(c, "collwire_uneven: a vector has more than 1 PB");
+    node->uneven = uneven_of(c->set, from);
+    return 0;
+}
+
 static int convert_own(const struct conversion *c, struct node *node)
 {
     const struct trace_node *from = c->from;
     uint64_t kind = node->kind, op = node->op, takes_ps = (uint64_t)node->takes_ps;
-    uint64_t stream = node->stream;
+    uint64_t stream = node->stream, dims = node->dims, tag = UINT64_MAX;
     if (number_or(c, TRACE_KIND, NODE_EMPTY, kind, &kind) != 0 ||
         number_or(c, TRACE_OP, COLL_OPS - 1, op, &op) != 0 ||
         number_or(c, TRACE_TAKES_PS, TAKES_MAX_NS * PS_PER_NS, takes_ps, &takes_ps) != 0 ||
         number_or(c, TRACE_STREAM, NODE_NO_STREAM, stream, &stream) != 0 ||
+        number_or(c, TRACE_NODE_DIMS, UINT32_MAX, dims, &dims) != 0 ||
+        number_or(c, TRACE_TAG, UINT32_MAX, tag, &tag) != 0 ||
         number_or(c, TRACE_BYTES, BYTES_MAX, node->bytes, &node->bytes) != 0)
         return -1;
     if (stream >= NODE_STREAMS_MAX && stream != NODE_NO_STREAM)
@@ -293,13 +331,15 @@ static int convert_own(const struct conversion *c, struct node *node)
     node->op = (enum coll_op)op;
     node->takes_ps = (ps_t)takes_ps;
     node->stream = (uint8_t)stream;
-    if (trace_has(from, TRACE_PRIORITY))
-        node->priority = (int32_t)from->number[TRACE_PRIORITY];
+    node->dims = (uint32_t)dims;
+    node->priority = trace_has(from, TRACE_PRIORITY) ? (int32_t)from->number[TRACE_PRIORITY] : 0;
+    if (tag != UINT64_MAX) // messages match by their tags alone
+        node->tag = trace_tag_number(c->set, tag, UINT64_MAX);
     if (from->use[0] != '\0')
         node->use = (uint16_t)trace_word(&c->set->uses, from->use);
     if (from->layer[0] != '\0')
         node->layer = trace_word(&c->set->layers, from->layer) + 1;
-    return 0;
+    return from->n_uneven > 0 ? convert_uneven(c, node) : 0;
 }
 
 int trace_convert(struct trace_set *set, uint32_t rank, const struct trace *t,
@@ -313,7 +353,7 @@ int trace_convert(struct trace_set *set, uint32_t rank, const struct trace *t,
                           .n_after = (uint32_t)from->n_after,
                           .kind = NODE_EMPTY,
                           .stream = NODE_COMM_STREAM,
-                          .name = from->name};
+                          .name = from->name[0] != '\0' ? from->name : NULL};
     bool cpu = trace_has(from, TRACE_IS_CPU_OP) && from->number[TRACE_IS_CPU_OP] != 0;
     if (cpu)
         node->stream = NODE_CPU_STREAM;

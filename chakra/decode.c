@@ -59,11 +59,14 @@ void decode_release(struct trace *t)
 
 /* ---- values of attributes ---- */
 
+enum value_kind { VALUE_NUMBER, VALUE_TEXT, VALUE_BOOLS, VALUE_NUMBERS, VALUE_LARGE, VALUE_OTHER };
+
 struct value {
-    enum { VALUE_NONE, VALUE_NUMBER, VALUE_TEXT, VALUE_BOOLS, VALUE_LARGE, VALUE_OTHER } kind;
+    enum value_kind kind;
     int64_t number;
     const char *text;
     const protobuf_c_boolean *bools;
+    const uint64_t *numbers;
     size_t n;
 };
 
@@ -117,6 +120,10 @@ static struct value value_of(const ChakraWire__Attribute *a)
     case CHAKRA_WIRE__ATTRIBUTE__VALUE_BOOL_LIST:
         return (struct value){
             .kind = VALUE_BOOLS, .bools = a->bool_list->values, .n = a->bool_list->n_values};
+    case CHAKRA_WIRE__ATTRIBUTE__VALUE_UINT64_LIST:
+        return (struct value){.kind = VALUE_NUMBERS,
+                              .numbers = a->uint64_list->values,
+                              .n = a->uint64_list->n_values};
     case CHAKRA_WIRE__ATTRIBUTE__VALUE_STRING_VAL:
         return (struct value){.kind = VALUE_TEXT, .text = a->string_val};
     default:
@@ -187,7 +194,11 @@ static int attribute_set(const struct trace *t, struct trace_node *node, const c
     node->has |= UINT32_C(1) << attribute;
     if (attribute == TRACE_DIMS) {
         right = dims_set(node, &value);
-    } else if (attribute >= TRACE_NUMBERS) {
+    } else if (attribute == TRACE_UNEVEN) {
+        right = value.kind == VALUE_NUMBERS;
+        node->uneven = value.numbers;
+        node->n_uneven = right ? value.n : 0;
+    } else if (attribute >= TRACE_TEXTS) {
         right = text_set(node, attribute, &value);
     } else {
         right = value.kind == VALUE_NUMBER;
@@ -195,11 +206,59 @@ static int attribute_set(const struct trace *t, struct trace_node *node, const c
     }
     if (right)
         return 0;
-    const char *expected = attribute == TRACE_DIMS      ? "a list of booleans"
-                           : attribute >= TRACE_NUMBERS ? "a text"
-                           : value.kind == VALUE_LARGE  ? "a number below 2^63"
-                                                        : "a whole number";
+    const char *expected = attribute == TRACE_DIMS     ? "a list of booleans"
+                           : attribute == TRACE_UNEVEN ? "a list of numbers"
+                           : attribute >= TRACE_TEXTS  ? "a text"
+                           : value.kind == VALUE_LARGE ? "a number below 2^63"
+                                                       : "a whole number";
     return trace_error(t, node, path, err, "attribute %s must be %s", name, expected);
+}
+
+/* ---- metadata ---- */
+
+void trace_program_free(struct trace_program *p)
+{
+    for (uint32_t i = 0; i < p->n_groups; i++)
+        free(p->groups[i]);
+    for (uint32_t i = 0; i < p->n_uses; i++)
+        free(p->uses[i]);
+    for (uint32_t i = 0; i < p->n_layers; i++)
+        free(p->layers[i]);
+    free(p->groups);
+    free(p->uses);
+    free(p->layers);
+    free(p->inner);
+    *p = (struct trace_program){0};
+}
+
+static void texts_copy(const ChakraWire__Attribute *a, char ***texts, uint32_t *n)
+{
+    if ((int)a->value_case != CHAKRA_WIRE__ATTRIBUTE__VALUE_STRING_LIST || *texts != NULL)
+        return;
+    *n = (uint32_t)a->string_list->n_values;
+    *texts = memory_zeroed(*n + 1, sizeof **texts);
+    for (uint32_t i = 0; i < *n; i++)
+        (*texts)[i] = memory_text(a->string_list->values[i]);
+}
+
+static void program_attribute(struct trace_program *p, const ChakraWire__Attribute *a)
+{
+    struct value value = value_of(a);
+    if (strcmp(a->name, "collwire_groups") == 0)
+        texts_copy(a, &p->groups, &p->n_groups);
+    else if (strcmp(a->name, "collwire_uses") == 0)
+        texts_copy(a, &p->uses, &p->n_uses);
+    else if (strcmp(a->name, "collwire_layers") == 0)
+        texts_copy(a, &p->layers, &p->n_layers);
+    else if (strcmp(a->name, "collwire_in_order") == 0 && value.kind == VALUE_NUMBER)
+        p->in_order = value.number != 0;
+    else if (strcmp(a->name, "collwire_idle_use") == 0 && value.kind == VALUE_NUMBER)
+        p->idle_use = (uint32_t)value.number;
+    else if (strcmp(a->name, "collwire_inner") == 0 && value.kind == VALUE_NUMBERS && !p->inner) {
+        p->inner = memory_zeroed(value.n + 1, sizeof *p->inner);
+        memcpy(p->inner, value.numbers, value.n * sizeof *p->inner);
+        p->known = value.n == p->n_groups && p->n_uses > 0; // the last one that is written
+    }
 }
 
 /* ---- records ---- */
@@ -213,6 +272,8 @@ int decode_metadata(struct trace *t, const unsigned char *bytes, size_t n, const
     bool attributes = n > 0 && bytes[0] == 0x0a && !t->known;
     ChakraWire__Metadata *m = unpack(&chakra_wire__metadata__descriptor, bytes, n);
     bool right = m != NULL || attributes;
+    for (size_t i = 0; m != NULL && i < m->n_attr; i++)
+        program_attribute(&t->program, m->attr[i]);
     ProtobufCAllocator allocator = wire_allocator();
     chakra_wire__metadata__free_unpacked(m, &allocator);
     if (!right)

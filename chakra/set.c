@@ -92,6 +92,12 @@ void trace_set_free(struct trace_set *set)
     for (uint32_t r = 0; r < set->n_ranks && set->missing != NULL; r++)
         free(set->missing[r].items);
     free(set->missing);
+    for (size_t i = 0; i < set->n_uneven; i++) {
+        free((void *)(uintptr_t)set->uneven[i].vectors->bytes);
+        free(set->uneven[i].vectors);
+    }
+    free(set->uneven);
+    trace_program_free(&set->exported);
     free(set->files);
     free(set->same);
     trace_groups_free(&set->groups);

@@ -47,6 +47,12 @@ struct trace_ids { // ascending
     size_t n, cap;
 };
 
+struct trace_uneven {
+    struct coll_uneven *vectors; // where nodes point to
+    uint64_t hash;
+    size_t n;
+};
+
 struct trace_set {
     /* config */
     uint32_t n_ranks;
@@ -55,7 +61,10 @@ struct trace_set {
     struct trace_rules rules;
     struct trace_groups groups;
     /* found by the check */
-    uint32_t *used;            // [group] bit set of operations
+    uint32_t *used;                // [group] bit set of operations
+    struct trace_program exported; // of the first rank's metadata
+    struct trace_uneven *uneven;   // vectors of all-to-alls, each once
+    size_t n_uneven, cap_uneven;
     struct trace_ids *missing; // [rank] nodes that its file names but does not have, if ignored
     struct trace_words uses, layers; // [0] of uses is "communication"
     struct trace_tag *tags;

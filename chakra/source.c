@@ -93,6 +93,18 @@ struct node_program trace_set_program(struct trace_set *set)
         for (uint32_t m = 0; m < group->n; m++)
             p.groups[g].ranks[m] = group->ranks[m];
     }
+    const struct trace_program *exported = &set->exported;
+    for (uint32_t g = 1; g < p.n_groups && exported->known; g++) {
+        char *end;
+        unsigned long id = strtoul(p.groups[g].name, &end, 10);
+        if (*end != '\0' || id == 0 || id > exported->n_groups)
+            continue;
+        free(p.groups[g].name);
+        p.groups[g].name = memory_text(exported->groups[id - 1]);
+        p.groups[g].inner = (uint32_t)exported->inner[id - 1];
+    }
+    p.in_order = exported->in_order;
+    p.idle_use = exported->known ? exported->idle_use : set->uses.n;
     p.uses = words_copy(&set->uses);
     p.layers = words_copy(&set->layers);
     return p;

@@ -16,6 +16,7 @@ void trace_free(struct trace *t)
 {
     decode_release(t);
     free(t->after);
+    trace_program_free(&t->program);
     record_reader_free(&t->records);
     *t = (struct trace){0};
 }
@@ -38,8 +39,10 @@ int trace_error(const struct trace *t, const struct trace_node *node, const char
                    text);
 }
 
-static int metadata_next(struct trace *t, const char *path, struct err *err)
+int trace_begin(struct trace *t, const char *path, struct err *err)
 {
+    if (t->begun)
+        return 0;
     const unsigned char *bytes;
     size_t n;
     int result = record_next(&t->records, &bytes, &n, path, err);
@@ -56,7 +59,7 @@ int trace_next(struct trace *t, struct trace_node *node, const char *path, struc
 {
     const unsigned char *bytes;
     size_t n;
-    if (!t->begun && metadata_next(t, path, err) != 0)
+    if (trace_begin(t, path, err) != 0)
         return -1;
     int result = record_next(&t->records, &bytes, &n, path, err);
     if (result != 1)

@@ -13,9 +13,14 @@ struct trace {
     uint64_t *after;
     size_t cap_after;
     void *message; // of the current node
+    struct trace_program program;
 };
 
 void trace_free(struct trace *t);
+void trace_program_free(struct trace_program *p);
+
+// Read the metadata, if they have not been read. Returns 0, or -1 with an error at `path`.
+int trace_begin(struct trace *t, const char *path, struct err *err);
 
 // Read the next node; its texts and lists are valid until the next call. Returns 1; 0 at the end; -1
 // with an error at `path` that names the file, the record, the byte and, where it is known, the node.

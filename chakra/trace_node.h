@@ -52,7 +52,11 @@ enum trace_coll { // numbers of schema 0.0.4
     X(PRIORITY, "collwire_priority")                                                               \
     X(ROOT, "collwire_root")                                                                       \
     X(BYTES, "collwire_bytes")                                                                     \
+    X(TAG, "collwire_tag")                                                                         \
+    X(NODE_DIMS, "collwire_dims")                                                                  \
+    X(OF_RECEIVER, "collwire_of_receiver")                                                         \
     X(DIMS, "involved_dim")                                                                        \
+    X(UNEVEN, "collwire_uneven")                                                                   \
     X(PG_NAME, "pg_name")                                                                          \
     X(USE, "collwire_use")                                                                         \
     X(LAYER, "collwire_layer")
@@ -60,7 +64,8 @@ enum trace_coll { // numbers of schema 0.0.4
 #define TRACE_CONSTANT(constant, name) TRACE_##constant,
 enum trace_attribute { TRACE_ATTRIBUTES(TRACE_CONSTANT) TRACE_ATTRIBUTE_COUNT };
 #undef TRACE_CONSTANT
-#define TRACE_NUMBERS TRACE_DIMS // attributes before this one are whole numbers
+#define TRACE_NUMBERS TRACE_DIMS  // attributes before this one are whole numbers
+#define TRACE_TEXTS TRACE_PG_NAME // this one and those after it are texts
 
 struct trace_node {
     uint64_t id;
@@ -72,8 +77,20 @@ struct trace_node {
     const char *inputs; // values of the inputs; of metadata: the process groups
     uint32_t has;       // bit set of enum trace_attribute
     int64_t number[TRACE_NUMBERS];
-    uint32_t dims; // bit set, of TRACE_DIMS; a missing list is all dimensions
+    uint32_t dims;          // bit set, of TRACE_DIMS; a missing list is all dimensions
+    const uint64_t *uneven; // [n_uneven] bytes of each member's vector
+    size_t n_uneven;
     const char *pg_name, *use, *layer;
+};
+
+// What the metadata of traces that collwire has exported say about the program.
+struct trace_program {
+    bool known;
+    char **groups, **uses, **layers; // names; of groups in the order of their ids 1, 2, ..
+    uint32_t n_groups, n_uses, n_layers;
+    uint64_t *inner; // [n_groups] as in struct coll_shape
+    bool in_order;
+    uint32_t idle_use;
 };
 
 static inline bool trace_has(const struct trace_node *node, enum trace_attribute attribute)

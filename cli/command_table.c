@@ -92,6 +92,14 @@ static const char import_text[] =
     "  collwire import chakra traces/llm --network net.yml --system sys.json \\\n"
     "    --groups groups.json -o job.json";
 
+static const char export_text[] =
+    "Writes the program of a scenario's job (program, llm) as execution traces of MLCommons "
+    "Chakra, one "
+    "file a rank: PREFIX.0.et, PREFIX.1.et, .. and PREFIX.groups.json with the communicators, for "
+    "other simulators; and PREFIX.json, the scenario that runs the traces.\n\n"
+    "  collwire export chakra scenarios/llm/gpt.json -o traces/gpt\n"
+    "  collwire run traces/gpt.json";
+
 static const char workload_text[] =
     "Makes the text of a training workload. gemm takes a table of matrix products, one row a "
     "layer; "
@@ -153,6 +161,8 @@ const struct command commands[] = {
     {"import", "a scenario from files of another simulator",
      "(astra NETWORK.json SYSTEM.txt WORKLOAD.txt | chakra PREFIX)", import_text, command_import,
      COMPLETE_FILES, false},
+    {"export", "a program as files for other simulators", "chakra SCENARIO", export_text,
+     command_export, COMPLETE_FILES, false},
     {"workload", "a training workload from the shapes of a model",
      "gemm LAYERS.csv --parallel KIND | llm SCENARIO", workload_text, command_workload,
      COMPLETE_FILES, false},

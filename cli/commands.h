@@ -44,6 +44,7 @@ int command_explain(const struct options *o);
 int command_validate(const struct options *o);
 int command_list(const struct options *o);
 int command_import(const struct options *o);
+int command_export(const struct options *o);
 int command_workload(const struct options *o);
 int command_extcap(const struct options *o);
 int command_replay(const struct options *o);

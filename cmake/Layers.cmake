@@ -74,6 +74,7 @@ collwire_layer(chakra # execution traces as nodes of programs
   ALLOW engine collective workload jansson.h protobuf-c/protobuf-c.h
   VIA comm net # workload/node.h
   LIBS PkgConfig::jansson chakra_schema m)
+collwire_layer(goal ALLOW engine workload VIA comm collective net) # workload/node.h
 collwire_layer(trace ALLOW engine net wire isa-l/igzip_lib.h pcap.h LIBS PkgConfig::libisal PkgConfig::libpcap)
 
 collwire_layer(sim
@@ -84,7 +85,7 @@ collwire_layer(report
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
-        transport/transport_spec.h workload chakra sim/output_list.h sim/spec.h jansson.h yaml.h
+        transport/transport_spec.h workload chakra goal sim/output_list.h sim/spec.h jansson.h yaml.h
   VIA net wire comm # cc/cc.h, transport/transport.h, workload/program.h
   LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m m) # llround
 

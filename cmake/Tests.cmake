@@ -230,7 +230,7 @@ collwire_script_test(random_programs props python3 [[python3 -B "$@"]]
 collwire_script_test(random_programs_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check_programs.py 1 1000)
 collwire_script_test(theory_llm theory python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/theory/check_llm.py)
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_llm.py ${PROJECT_SOURCE_DIR}/scenarios/llm/priorities.json)
 collwire_script_test(theory_tcp theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp.py)
 
@@ -288,3 +288,9 @@ collwire_script_test(chakra_astra2 theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/chakra/check_astra2.py ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
 collwire_script_test(chakra_traces unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/chakra/check_traces.py)
+collwire_script_test(chakra_export unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/chakra/check_export.py ${PROJECT_SOURCE_DIR}/tests/golden
+  ${PROJECT_SOURCE_DIR}/tests/data/chakra/astra2.json)
+
+collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)

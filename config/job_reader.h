@@ -29,7 +29,7 @@ extern const struct job_entry job_registry[]; // ends with an entry without a ki
 
 extern const struct job_reader flows_reader, incast_reader, permutation_reader, poisson_reader,
     collective_reader, training_reader, program_reader, llm_reader;
-extern const struct job_reader chakra_reader, parameter_server_reader;
+extern const struct job_reader chakra_reader, goal_reader, parameter_server_reader;
 
 // Number of ranks of the job; 0 while the network is unknown.
 uint32_t job_size(const struct reader *r, const struct job_spec *job);

@@ -2,6 +2,7 @@
 // Every kind of job, with its reader if it needs one. To add a kind, add a line.
 #include "chakra/chakra_job.h"
 #include "config/job_reader.h"
+#include "goal/goal_job.h"
 #include "workload/collective_job.h"
 #include "workload/flows.h"
 #include "workload/llm_job.h"
@@ -22,6 +23,7 @@ const struct job_entry job_registry[] = {
     {&parameter_server_kind, &parameter_server_reader},
     {&poisson_kind, &poisson_reader},
     {&chakra_kind, &chakra_reader},
+    {&goal_kind, &goal_reader},
     {NULL, NULL},
 };
 // clang-format on

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads chakra jobs: the traces, their communicators, and what collectives and computations take.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,11 @@
 #include "config/job_reader.h"
 #include "config/json_file.h"
 #include "config/schema_parts.h"
+
+// Keys that a job with `system` cannot have.
+static const char *const without_system[] = {"algorithm",   "chunks",          "endpoint_delay",
+                                             "reduce_rate", "comm_streams",    "peak_tflops",
+                                             "order",       "memory_bandwidth"};
 
 // The rules of a job with `system`.
 static struct trace_rules astra_rules(const struct astra2_system *system)
@@ -97,14 +103,11 @@ static void traces_read(struct reader *r, const struct place *place, const struc
 static void read_astra(struct reader *r, const struct place *place, const struct place *system,
                        struct job_spec *job)
 {
-    static const char *const others[] = {"algorithm",   "chunks",          "endpoint_delay",
-                                         "reduce_rate", "comm_streams",    "peak_tflops",
-                                         "order",       "memory_bandwidth"};
     struct chakra_settings *s = job->settings;
     struct astra2_system astra = {0};
     size_t errors = r->err->n_errors;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        struct place other = place_key(place, others[i]);
+    for (size_t i = 0; i < sizeof without_system / sizeof *without_system; i++) {
+        struct place other = place_key(place, without_system[i]);
         if (other.json != NULL)
             place_error(r->err, &other, "cannot be combined with `system`");
     }
@@ -116,6 +119,7 @@ static void read_astra(struct reader *r, const struct place *place, const struct
     struct trace_rules rules = astra_rules(&astra);
     common_rules(&s->params, &rules);
     traces_read(r, place, job, &rules);
+    s->program.in_order = false;
     if (r->err->n_errors == errors)
         astra_schedules(r, system, &astra, s);
 }
@@ -132,12 +136,14 @@ static void read_gpu(struct reader *r, const struct place *place, struct job_spe
                                 .dim_size = {job_size(r, job)},
                                 .roofline = params->peak_tflops > 0,
                                 .peak_ops = params->peak_tflops * 1e12,
-                                .memory_bytes = (double)params->memory_bps / 8};
+                                .memory_bytes =
+                                    params->memory_gbps > 0 ? params->memory_gbps * 1e9 : INFINITY};
     for (unsigned op = 0; op < COLL_OPS; op++)
         rules.op_dims[op] = 1;
     common_rules(params, &rules);
     traces_read(r, place, job, &rules);
-    s->program.in_order = params->order == PROGRAM_IN_ORDER;
+    if (params->order <= PROGRAM_AS_READY)
+        s->program.in_order = params->order == PROGRAM_IN_ORDER;
     for (uint32_t g = 0; g < s->program.n_groups && r->err->n_errors == errors; g++) {
         struct node_group *group = &s->program.groups[g];
         group->schedule = group_schedule(&s->choice, s->set.groups.items[g].n);
@@ -169,6 +175,8 @@ static void read_chakra(struct reader *r, const struct place *place, struct keys
 static void write_chakra(json_t *json, const struct job_spec *job, const json_t *given)
 {
     json_t *system = json_object_get(given, "system");
+    for (size_t i = 0; system != NULL && i < sizeof without_system / sizeof *without_system; i++)
+        json_object_del(json, without_system[i]);
     if (system != NULL)
         json_object_set_new(json, "system", json_deep_copy(system));
     else

@@ -25,7 +25,9 @@ static void on_ended(void *ctx, const struct analytical_message *m)
 {
     struct flow_record record = record_of(m);
     record.delivered_bytes = m->bytes;
-    record.fct_ps = record.delivered_ps = record.life_ps[PATH_NETWORK] = m->takes_ps;
+    const struct sim *sim = ctx;
+    record.fct_ps = record.delivered_ps = record.life_ps[PATH_NETWORK] =
+        sim->engine.now_ps - m->posted_ps;
     record.status = MESSAGE_DONE;
     sim_keep_record(ctx, &record);
 }
@@ -44,6 +46,7 @@ void sim_analytical_init(struct sim *sim)
     *a = (struct analytical){.engine = &sim->engine,
                              .path_book = &sim->path_book,
                              .n_dims = sim->spec->n_dims,
+                             .links = sim->spec->route == ANALYTICAL_LINKS,
                              .first_dim = sim->spec->route == ANALYTICAL_FIRST_DIM,
                              .client = workload_client(&sim->workload),
                              .ended = on_ended,
@@ -52,7 +55,7 @@ void sim_analytical_init(struct sim *sim)
         const struct dim_spec *dim = &sim->spec->dims[d];
         SIM_ASSERT(&sim->engine, d, dim->kind->shape != SHAPE_OTHER);
         double bps = (double)dim->links[0].rate_bps;
-        if (!a->first_dim)
+        if (sim->spec->route == ANALYTICAL_ALL_DIMS)
             bps *= (double)dim->kind->width(dim->params, dim->size);
         a->dims[d] = (struct analytical_dim){.shape = dim->kind->shape,
                                              .size = dim->size,

@@ -99,7 +99,7 @@ struct limits_spec {
 };
 
 enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };
-enum analytical_route { ANALYTICAL_ALL_DIMS, ANALYTICAL_FIRST_DIM };
+enum analytical_route { ANALYTICAL_ALL_DIMS, ANALYTICAL_FIRST_DIM, ANALYTICAL_LINKS };
 
 struct spec {
     const char *name, *description, *source;

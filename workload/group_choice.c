@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Schedules of groups: one dimension, all chunks under way at once.
+// Schedules of groups: one dimension.
 #include "workload/group_choice.h"
 
 struct coll_schedule group_schedule(const struct group_choice *choice, uint32_t ranks)
@@ -10,6 +10,8 @@ struct coll_schedule group_schedule(const struct group_choice *choice, uint32_t 
         .dim_bandwidth = {1},
         .stepwise = true, // members arrive at different times
         .chunks = choice->params.chunks,
+        .active_chunks =
+            choice->params.active_chunks == PARAM_AUTO ? 0 : choice->params.active_chunks,
         .endpoint_ps = choice->params.endpoint_ps,
         .reduce_bps = choice->params.reduce_bps == PARAM_AUTO ? 0 : choice->params.reduce_bps};
     for (unsigned op = 0; op < COLL_OPS; op++)

@@ -6,7 +6,7 @@
 #include "collective/schedule.h"
 
 struct group_params { // as in a scenario
-    uint64_t chunks, reduce_bps;
+    uint64_t chunks, active_chunks, reduce_bps;
     ps_t endpoint_ps;
 };
 
@@ -28,7 +28,17 @@ struct coll_schedule group_schedule(const struct group_choice *choice, uint32_t 
      .def = "1",                                                                                   \
      .min = "1",                                                                                   \
      .max = "4096",                                                                                \
-     .help = "pieces of a collective, all under way at once"},                                     \
+     .help = "pieces of a collective"},                                                            \
+        {.name = "active_chunks",                                                                  \
+         .type = PARAM_COUNT,                                                                      \
+         .offset = offsetof(of, at.active_chunks),                                                 \
+         .def = "auto",                                                                            \
+         .min = "1",                                                                               \
+         .max = "4096",                                                                            \
+         .can_auto = true,                                                                         \
+         .help =                                                                                   \
+             "pieces of a group's collectives that run at once, those of the highest priority "    \
+             "first; auto = all"},                                                                 \
         {.name = "endpoint_delay",                                                                 \
          .type = PARAM_TIME,                                                                       \
          .offset = offsetof(of, at.endpoint_ps),                                                   \

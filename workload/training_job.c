@@ -225,6 +225,7 @@ static void *training_new(struct job_run *job)
     t->settings = s;
     t->spec = &s->training;
     t->passes = s->params.iterations;
+    job->contention = s->params.contention;
     t->n_ranks = job->n_ranks;
     t->n_slots = (uint32_t)t->spec->n_layers * TRAINING_PARTS;
     t->slots = memory_zeroed(t->n_slots, sizeof *t->slots);
@@ -364,6 +365,7 @@ static const struct param training_params[] = {
      .min = "0",
      .max = "1",
      .help = "every compute time takes a factor of its own, even in 1 - jitter .. 1 + jitter"},
+    CONTENTION_ROWS(struct training_params, contention),
     MAPPING_ROWS(struct training_params, mapping),
 };
 

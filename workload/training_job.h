@@ -3,6 +3,7 @@
 #pragma once
 
 #include "comm/recorder.h"
+#include "workload/contention.h"
 #include "workload/kind.h"
 #include "workload/training_loop.h"
 
@@ -16,6 +17,7 @@ struct training_params { // as in a scenario
     const char *file;    // "" = the scenario holds the layers
     uint64_t iterations;
     double compute_scale, comm_scale, compute_jitter;
+    struct contention_params contention;
     struct mapping_params mapping;
 };
 

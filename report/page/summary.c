@@ -8,7 +8,7 @@
 #include "report/rows.h"
 #include "report/why.h"
 
-enum { COLLECTIVES = 200, PLACES = 20, LAYERS = 300 };
+enum { COLLECTIVES = 200, PLACES = 20, LAYERS = 300, RANKS = 32 };
 
 // The first `limit` items of a list.
 static json_t *head(const json_t *list, size_t limit)
@@ -76,6 +76,15 @@ static json_t *training(const json_t *metrics)
     return out;
 }
 
+static json_t *programs(const json_t *metrics)
+{
+    const json_t *jobs = json_object_get(metrics, "programs"), *job;
+    json_t *out = json_array();
+    size_t i;
+    json_array_foreach(jobs, i, job) json_array_append_new(out, cut(job, "layers", LAYERS));
+    return out;
+}
+
 static void set_list(json_t *object, const char *key, json_t *list)
 {
     if (json_array_size(list) > 0)
@@ -95,6 +104,9 @@ static void add_metrics(json_t *one, const json_t *metrics)
     page_set(one, "cc", page_copy(json_object_get(metrics, "scenario"), "cc"));
     set_list(one, "collectives", collectives(metrics));
     set_list(one, "training", training(metrics));
+    set_list(one, "programs", programs(metrics));
+    if (json_array_size(json_object_get(metrics, "programs")) > 0)
+        set_list(one, "ranks", head(json_object_get(metrics, "ranks"), RANKS));
     page_set(one, "fct_ns", page_distribution(flows, "fct_ns"));
     page_set(one, "slowdown", page_distribution(flows, "slowdown"));
 }

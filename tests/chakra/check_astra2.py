@@ -33,7 +33,7 @@ def cases_packed(data, out):
             write(os.path.join(out, f"{name}.{rank}.et"), base64.b64decode(text))
     for i, case in enumerate(document["cases"]):
         made = {"case": case["case"], "trace": os.path.join(out, case["trace"]),
-                "differs": case.get("differs"), "extra": {}, "backend": "unaware",
+                "differs": case.get("differs"), "extra": {}, "backend": case.get("backend", "unaware"),
                 "network": write(os.path.join(out, f"{i}.yml"), case["network"]),
                 "ranks": {rank: tuple(times) for rank, times in enumerate(case["ranks"])}}
         for key in ("system", "groups", "memory"):
@@ -75,6 +75,8 @@ def run(collwire, case, out):
         if case.get(key):
             command += ["--" + key, case[key]]
     for command in (command, [collwire, "run", scenario, "--out", os.path.join(out, "run"), "--quiet"]):
+        if "run" in command and case["backend"] == "aware":
+            command += ["--set", "analytical_route=links"]
         got = subprocess.run(command, capture_output=True, text=True, check=False)
         if got.returncode != 0:
             return None, got.stderr.strip() or f"exit code {got.returncode}"
@@ -93,7 +95,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("data")
     parser.add_argument("--report", action="store_true")
-    parser.add_argument("--backend", default="unaware")
+    parser.add_argument("--backend")
     parser.add_argument("cases", nargs="*")
     args = parser.parse_args()
     collwire = os.environ.get("COLLWIRE", "build/collwire")
@@ -101,7 +103,8 @@ def main():
     with tempfile.TemporaryDirectory() as out:
         cases = (cases_folder if os.path.isdir(args.data) else cases_packed)(args.data, out)
         for case in cases:
-            if case["backend"] != args.backend or (args.cases and case["case"] not in args.cases):
+            if args.backend not in (None, case["backend"]) or (
+                    args.cases and case["case"] not in args.cases):
                 continue
             ours, why = run(collwire, case, out)
             same = ours == case["ranks"]

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Random workloads: every kind of job, several jobs at once, subsets and mappings of ranks."""
+import os
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "chakra"))
+# pylint: disable=wrong-import-position
+import trace_file
+
 OPS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", "gather",
        "scatter", "send_recv", "barrier")
 ALGORITHMS = ("ring", "direct", "halving_doubling", "tree", "double_binary_tree", "bruck",
@@ -222,6 +229,63 @@ def training(draw, n, folder, index, dims=None):
     return job
 
 
+def operations(draw, n):
+    """Lists of (kind, value, peer, after) for each rank: every message is received, and an operation is
+    after some that were drawn before it."""
+    ranks = [[] for _ in range(n)]
+
+    def add(rank, kind, value, peer=None):
+        before = [i for i in range(len(ranks[rank])) if draw.chance(0.2)]
+        ranks[rank].append((kind, value, peer, before[-4:]))
+
+    for _ in range(draw.rng.choice((1, 5, 20, 60))):
+        src, dst = two_ranks(draw, n)
+        if src == dst or draw.chance(0.4):
+            add(src, "calc", draw.rng.choice((0, 1, 3, 50)))
+        else:
+            payload = draw.rng.choice(SIZES)
+            add(src, "send", payload, dst)
+            add(dst, "recv", payload, src)
+    return ranks
+
+
+def goal(draw, n, folder, index):
+    lines = [f"num_ranks {n}"]
+    for rank, listed in enumerate(operations(draw, n)):
+        lines.append(f"rank {rank} {{")
+        for i, (kind, value, peer, after) in enumerate(listed):
+            way = "" if kind == "calc" else f"b {'to' if kind == 'send' else 'from'} {peer} tag {value}"
+            cpu = f" cpu {draw.rng.randrange(3)}" if draw.chance(0.3) else ""
+            lines.append(f"l{i}: {kind} {value * 1000 if kind == 'calc' else value}{way}{cpu}")
+            lines += [f"l{i} {draw.rng.choice(('requires', 'requires', 'irequires'))} l{j}" for j in after]
+        lines.append("}")
+    with open(folder / f"program{index}.goal", "w", encoding="utf-8") as f:
+        f.write("\n".join(lines) + "\n")
+    return {"kind": "goal", "file": f"program{index}.goal"}
+
+
+def chakra(draw, n, folder, index):
+    together = [draw.rng.choice((("ALL_REDUCE", 1000), ("ALL_GATHER", 77), ("ALL_TO_ALL", 4097)))
+                for _ in range(draw.rng.randrange(4))]
+    old = draw.chance(0.3)
+    for rank, listed in enumerate(operations(draw, n)):
+        nodes = []
+        for i, (kind, value, peer, after) in enumerate(listed):
+            if kind == "calc":
+                nodes.append(trace_file.node(i, "COMP", after, value, is_cpu_op=draw.chance(0.2)))
+            else:
+                end = {"comm_dst" if kind == "send" else "comm_src": peer}
+                nodes.append(trace_file.node(i, kind.upper(), after, comm_size=value, comm_tag=0, **end))
+        nodes += [trace_file.node(1000 + i, "COLL", [999 + i] if i else [], comm=op, comm_size=payload)
+                  for i, (op, payload) in enumerate(together)]
+        nodes = nodes or [trace_file.node(5, "COMP")]
+        with open(folder / f"traces{index}.{rank}.et", "wb") as f:
+            f.write(trace_file.trace(nodes, old))
+    rules = {"system": {"preferred-dataset-splits": draw.rng.choice((1, 3)),
+                        "num-queues-per-dim": draw.rng.choice((1, 2))}} if draw.chance(0.4) else {}
+    return {"kind": "chakra", "prefix": f"traces{index}", **rules}
+
+
 def parameter_server(draw, n, folder, index):
     del folder, index
     made = {"kind": "parameter_server", "bytes": size(draw), "servers": draw.rng.choice((1, 1, 2, 3, n)),
@@ -235,13 +299,83 @@ def parameter_server(draw, n, folder, index):
     return made
 
 
+def program_node(draw, n, counts, groups):
+    rng = draw.rng
+    rank = rng.randrange(n)
+    kind = rng.choice(("compute", "wait", "copy", "send", "collective", "join"))
+    nodes = [{"rank": rank, "kind": kind}]
+    if kind in ("compute", "wait"):
+        nodes[0]["time"] = rng.choice(("0ns", "1ps", "100ns", "5us"))
+    elif kind == "copy":
+        nodes[0]["bytes"] = size(draw, 0)
+    elif kind == "send":
+        other = (rank + rng.randint(1, max(1, n - 1))) % n
+        tag = sum(counts)
+        nodes[0].update({"to": other, "tag": tag, "bytes": size(draw)})
+        nodes.append({"rank": other, "kind": "recv", "from": rank, "tag": tag})
+    elif kind == "collective":
+        group = rng.choice([*groups, ""])
+        nodes[0].update({"op": rng.choice(OPS[:6] + ("barrier",)), "bytes": size(draw), "group": group})
+        members = groups.get(group, list(range(n)))
+        nodes = [{**nodes[0], "rank": member} for member in members]
+    for node in nodes:
+        known = counts[node["rank"]]
+        node["after"] = sorted(rng.sample(range(known), min(known, rng.randint(0, 2))))
+        counts[node["rank"]] += 1
+    return nodes
+
+
+def program(draw, n, *_):
+    """Nodes in an order in which they can all run; now and then a dependency that cannot be met."""
+    rng = draw.rng
+    groups = {f"g{i}": rng.sample(range(n), rng.randint(1, n)) for i in range(rng.randint(0, 3))}
+    counts, nodes = [0] * n, []
+    for _ in range(rng.randint(1, 25)):
+        nodes += program_node(draw, n, counts, groups)
+    if draw.chance(0.05):
+        rng.choice(nodes)["after"] = [rng.randrange(40)]
+    job = {"kind": "program", "groups": groups, "nodes": nodes}
+    for key, values in {"order": ("program", "ready"), "comm_streams": (1, 2, 5), "chunks": (1, 3),
+                        "contention": (0, 0.1, 0.9), "window": ("auto", 1, 2, 7),
+                        "endpoint_delay": ("0ns", "10ns"), "algorithm": ALGORITHMS}.items():
+        if draw.chance(0.3):
+            job[key] = rng.choice(values)
+    return job
+
+
+def llm(draw, n, *_):
+    """A small transformer; most of its degrees multiply to the ranks."""
+    rng = draw.rng
+    job = {"kind": "llm", "layers": rng.choice((2, 4, 8)), "hidden": 16, "heads": 8, "sequence": 32,
+           "vocabulary": rng.choice((1, 100)), "global_batch": 2 * n}
+    left = n
+    for degree in rng.sample(("tensor", "pipeline", "data", "context", "expert"), 5):
+        choices = [d for d in (1, 2, 3, 4, 8) if left % d == 0]
+        job[degree] = rng.choice(choices) if degree != "data" else 1
+        left //= job[degree]
+    job["data"] = left
+    if job["expert"] > 1 or draw.chance(0.2):
+        job.update({"experts": 2 * job["expert"], "top_k": rng.choice((1, 2)),
+                    "skew": rng.choice((0, 1, 2.5)), "capacity": rng.choice((0, 1, 1.5))})
+    for key, values in {"schedule": ("1f1b", "gpipe", "interleaved"), "zero": (0, 1, 2, 3),
+                        "virtual_stages": (1, 2), "recompute": ("none", "selective", "full"),
+                        "sequence_parallel": (True, False), "overlap": (True, False),
+                        "gpu": ("v100", "h100"), "iterations": (1, 2), "gated": (True, False, "auto"),
+                        "contention": (0, 0.3), "algorithm": ("ring", "direct"),
+                        "placement": (["pipeline", "data", "expert", "context", "tensor"],)}.items():
+        if draw.chance(0.3):
+            job[key] = rng.choice(values)
+    return job
+
+
 def job(draw, ranks, dims, folder, index, simple):
     """One job on all ranks or on some of them, sometimes with dimensions of its own."""
     subset = None
     if ranks > 1 and draw.chance(0.2):
         subset = draw.rng.sample(range(ranks), draw.rng.randint(1, ranks))
     n = len(subset) if subset else ranks
-    kinds = (flows, incast, permutation, poisson, collective, collective, training, parameter_server)
+    kinds = (flows, incast, permutation, poisson, collective, collective, training, parameter_server,
+             program, llm, goal, chakra)
     make = draw.rng.choice((collective, training, flows) if simple else kinds)
     if make in (collective, training):
         grid = [n] if subset else dims

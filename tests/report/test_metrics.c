@@ -176,6 +176,32 @@ static struct job_result jobs[] = {{.job = 170,
 static char *deadlock[] = {dead}, *explain[] = {why}, *waiting[] = {who};
 static struct capture_result captures[] = {{"r.pcap", 95, -1}};
 
+static struct idle_result uses[] = {
+    {.name = "tensor", .exposed_ps = 201000, .waiting_ps = 202000, .bytes = 203}};
+static struct idle_result idle_layers[] = {
+    {.name = "top", .compute_ps = 204000, .exposed_ps = 205000, .waiting_ps = 206000}};
+static struct rank_result ranks[] = {{.job = 1,
+                                      .rank = 207,
+                                      .finish_ps = 308000,
+                                      .compute_ps = 100000,
+                                      .blamed_ps = 209000,
+                                      .uses = uses,
+                                      .n_uses = 1},
+                                     {.job = 1, .rank = 208, .finish_ps = -1}};
+static struct program_result program = {.job = 7,
+                                        .ranks = 2,
+                                        .name = "net",
+                                        .total_ps = 310000,
+                                        .compute_ps = 100000,
+                                        .early_ps = 211000,
+                                        .bubble = 0.125,
+                                        .uses = uses,
+                                        .layers = idle_layers,
+                                        .late = ranks,
+                                        .n_uses = 1,
+                                        .n_layers = 1,
+                                        .n_late = 1};
+
 static struct result whole(void)
 {
     return (struct result){.name = "all",
@@ -190,7 +216,6 @@ static struct result whole(void)
                            .flows = flows,
                            .n_flows = 2,
                            .flows_complete = true,
-                           .collectives_complete = true,
                            .summary = {.count = 103,
                                        .failed = 4,
                                        .running = 5,
@@ -200,6 +225,11 @@ static struct result whole(void)
                                        .jain = 0.119},
                            .collectives = collectives,
                            .n_collectives = 2,
+                           .collectives_complete = true,
+                           .programs = &program,
+                           .n_programs = 1,
+                           .ranks = ranks,
+                           .n_ranks = 2,
                            .trainings = &training,
                            .n_trainings = 1,
                            .pause_frames = 120,
@@ -285,8 +315,18 @@ static void assert_texts(const json_t *root, const char *const (*rows)[2], size_
 #define ASSERT_TEXTS(root, rows) assert_texts(root, rows, sizeof rows / sizeof *rows)
 
 static const char *const of_the_run[][2] = {
-    {"programs", "[]"},
-    {"ranks", "[]"},
+    {"programs",
+     "[{\"job\":7,\"name\":\"net\",\"ranks\":2,\"total_ns\":310,\"compute_ns\":100,"
+     "\"exposed_comm_ns\":210,\"early_ns\":211,\"bubble_share\":0.125,\"uses\":[{\"name\":"
+     "\"tensor\","
+     "\"exposed_ns\":201,\"waiting_ns\":202,\"bytes\":203}],\"layers\":[{\"name\":\"top\","
+     "\"compute_ns\":204,\"exposed_ns\":205,\"waiting_ns\":206}],\"late\":[{\"rank\":207,"
+     "\"late_ns\":209}]}]"},
+    {"ranks",
+     "[{\"job\":1,\"rank\":207,\"finish_ns\":308,\"compute_ns\":100,\"exposed_comm_ns\":208,"
+     "\"late_ns\":209,\"uses\":[{\"name\":\"tensor\",\"exposed_ns\":201,\"waiting_ns\":202,"
+     "\"bytes\":203}]},{\"job\":1,\"rank\":208,\"finish_ns\":null,\"compute_ns\":0,"
+     "\"exposed_comm_ns\":null,\"late_ns\":0,\"uses\":[]}]"},
     {"schema", "\"collwire.metrics/1\""},
     {"name", "\"all\""},
     {"seed", "101"},

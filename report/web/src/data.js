@@ -40,6 +40,9 @@ const WORDS = {
     training_ns: "time of the training job",
     iteration_ns: "time of an iteration",
     exposed_comm_ns: "exposed communication",
+    program_ns: "time of the program",
+    program_exposed_ns: "exposed communication and waiting",
+    bubble_share: "share of pipeline bubbles",
     collective_ns: "time of the collective",
     busbw_bps: "bus bandwidth",
     algbw_bps: "algorithm bandwidth",
@@ -137,7 +140,7 @@ export function primaryKey(of = runs) {
     if (chosen && of.some((run) => valueOf(run, chosen.headline))) return chosen.headline;
     if (of.some(severalJobs)) return "sim_time_ns";
     return (
-        ["iteration_ns", "collective_ns", "fct_max_ns"].find((key) =>
+        ["iteration_ns", "program_ns", "collective_ns", "fct_max_ns"].find((key) =>
             of.some((run) => valueOf(run, key)),
         ) || "sim_time_ns"
     );
@@ -190,6 +193,14 @@ export const PARTS = {
     others_ns: ["waiting for other ranks", "part-others"],
     comm_ns: ["communication", "part-sending"],
     exposed_ns: ["exposed communication", "part-others"],
+    tensor_ns: ["tensor", "part-sending"],
+    pipeline_ns: ["pipeline", "part-queued"],
+    data_ns: ["data", "part-window"],
+    expert_ns: ["expert", "part-paused"],
+    context_ns: ["context", "part-pace"],
+    collective_ns: ["collectives", "part-network"],
+    point_to_point_ns: ["messages", "part-nic"],
+    early_ns: ["after its end", "part-behind"],
 };
 
 export function partName(key) {

@@ -77,6 +77,15 @@ function trainingSentence(run) {
     return `${plural((job.iterations || []).length, "iteration")} of training on ${job.ranks} ranks took ${text(job.total_ns, "ns")}${part}.`;
 }
 
+function programSentence(run) {
+    const job = run.programs[0];
+    const part =
+        job.total_ns > 0
+            ? `; compute streams are idle for ${share(job.exposed_comm_ns / job.total_ns)} of it`
+            : "";
+    return `The program ${job.name} on ${job.ranks} ranks took ${text(job.total_ns, "ns")}${part}.`;
+}
+
 function collectiveSentence(run) {
     const first = run.collectives[0];
     if (run.collectives.length > 1)
@@ -96,6 +105,7 @@ function runSentence(run) {
         return `The run ended ${run.status || "without results"}${after}${run.reason ? `: ${run.reason}` : ""}.`;
     }
     if (run.training) return trainingSentence(run);
+    if (run.programs) return programSentence(run);
     if (run.collectives) return collectiveSentence(run);
     const flows = run.flows_summary;
     if (flows && flows.fct_ns && flows.fct_ns.max) {
@@ -110,6 +120,7 @@ function runSentence(run) {
 
 const TIMES = [
     "iteration_ns",
+    "program_ns",
     "collective_ns",
     "training_ns",
     "time_ns",

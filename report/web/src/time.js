@@ -237,6 +237,66 @@ function exposedBars() {
         .filter((bar, i, all) => all.findIndex((other) => other.name === bar.name) === i);
 }
 
+// ---- programs ----
+
+// What a compute stream did: computing, idle by what communication is for, waiting for peers. `uses` has
+// the times; what is left of `total` is after the end of the rank.
+function idleParts(compute, uses, total, early) {
+    const parts = { compute_ns: compute };
+    let waiting = 0;
+    for (const use of uses) {
+        parts[`${use.name}_ns`] = use.exposed_ns;
+        waiting += use.waiting_ns;
+    }
+    parts.others_ns = waiting;
+    parts.early_ns = early;
+    const known = sum(parts);
+    if (total > known) parts.scheduled_ns = total - known;
+    return parts;
+}
+
+function programBars(run) {
+    return (run.programs || [])
+        .filter((p) => p.total_ns)
+        .map((p) => ({
+            name: doc.kind === "run" ? p.name : nameOf(run),
+            parts: idleParts(p.compute_ns, p.uses, p.total_ns, p.early_ns),
+            note: "mean of the ranks",
+        }));
+}
+
+function rankBars(run) {
+    const totals = new Map((run.programs || []).map((p) => [p.job, p.total_ns]));
+    return (run.ranks || [])
+        .filter((r) => r.finish_ns && totals.get(r.job))
+        .map((r) => ({
+            name: `rank${r.rank}`,
+            parts: idleParts(
+                r.compute_ns,
+                r.uses,
+                totals.get(r.job),
+                totals.get(r.job) - r.finish_ns,
+            ),
+        }));
+}
+
+function programCharts(run) {
+    const charts = [];
+    const programs = programBars(run);
+    const ranks = rankBars(run);
+    if (programs.length)
+        charts.push(
+            stacked(
+                programs,
+                "Computing, and what compute streams were idle for, mean of the ranks.",
+                "Compute streams",
+            ),
+        );
+    if (ranks.length > 1)
+        charts.push(stacked(ranks, "The same by rank.", "Compute streams of the first ranks"));
+    return charts;
+}
+
 // ---- places ----
 
 const CAUSES = {
@@ -284,6 +344,7 @@ export function runTime(run) {
     const layers = layerBars(run);
     if (layers.length)
         charts.push(stacked(layers, "Layers on the critical path, by cause.", "Layers"));
+    charts.push(...programCharts(run));
     const where = places(run);
     if (where) charts.push(where);
     return charts;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// collwire export: writes a program as files that other simulators read.
+#include <string.h>
+
+#include "cli/commands.h"
+#include "config/export_chakra.h"
+
+int command_export(const struct options *o)
+{
+    struct err err = {0};
+    if (o->n_args != 2 || strcmp(o->args[0], "chakra") != 0 || o->file == NULL) {
+        fprintf(stderr, "collwire: export takes chakra SCENARIO -o PREFIX; see collwire export "
+                        "--help\n");
+        return EXIT_BAD_USE;
+    }
+    struct scenario *scenario = scenario_load(o->args[1], o->sets, o->n_sets, &o->policies, &err);
+    int result = scenario != NULL ? chakra_export(scenario, o->file, &err) : -1;
+    scenario_free(scenario);
+    errors_print(&err);
+    if (result == 0)
+        printf("traces: %s.*.et\nscenario: %s.json\n", o->file, o->file);
+    return result == 0 ? EXIT_DONE : EXIT_BAD_USE;
+}

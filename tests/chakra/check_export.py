@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""An exported program runs as the program itself: metrics.json is byte for byte the same but for the
+scenario and the name of the job's kind. What cannot be exported is an error, and leaves no files.
+
+usage: check_export.py GOLDEN_FOLDER ASTRA2_DATA"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from check_astra2 import cases_packed
+
+COLLWIRE = os.environ.get("COLLWIRE", "build/collwire")
+
+
+def collwire(*args, code=0):
+    got = subprocess.run([COLLWIRE, *args], capture_output=True, text=True, check=False)
+    assert got.returncode == code, (args, got.stderr)
+    return got
+
+
+def metrics(scenario, out, sets=()):
+    collwire("run", scenario, "--out", out, "--quiet", *sets)
+    with open(os.path.join(out, "metrics.json"), encoding="utf-8") as stream:
+        result = json.load(stream)
+    del result["scenario"]
+    for job in result["jobs"]:
+        del job["kind"]
+    return json.dumps(result)
+
+
+def same(scenario, *changes):
+    sets = [word for change in changes for word in ("--set", change)]
+    with tempfile.TemporaryDirectory() as folder:
+        collwire("export", "chakra", scenario, "-o", os.path.join(folder, "t"), *sets)
+        own = metrics(scenario, os.path.join(folder, "own"), sets)
+        traced = metrics(os.path.join(folder, "t.json"), os.path.join(folder, "traced"))
+        assert own == traced, (scenario, changes)
+
+
+def main():
+    golden, data = sys.argv[1:]
+    program, llm = (os.path.join(golden, "program", name) for name in ("scenario.json", "llm.json"))
+    same(program)
+    same(program, "network=analytical", "workload.order=ready")
+    same(llm)
+    same(llm, "workload.expert=2", "workload.data=1", "workload.skew=0.7")  # uneven all-to-alls
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases_packed(data, folder):
+            if case["case"] in ("rc000", "dims010_ring_3d_s1"):
+                scenario = os.path.join(folder, case["case"] + ".json")
+                groups = ["--groups", case["groups"]] if "groups" in case else []
+                collwire("import", "chakra", case["trace"], "--network", case["network"],
+                         "--system", case["system"], *groups, "-o", scenario)
+                same(scenario)
+        out = os.path.join(folder, "none")
+        os.mkdir(out)
+        got = collwire("export", "chakra", program, "-o", os.path.join(out, "t"), "--set",
+                       'workload={"kind":"incast","receiver":0,"bytes":100}', code=2)
+        assert "workload.kind: incast is not a program of nodes" in got.stderr, got.stderr
+        got = collwire("export", "chakra", program, "-o", os.path.join(out, "no", "t"), code=2)
+        assert "cannot be written" in got.stderr, got.stderr
+        assert not os.listdir(out), os.listdir(out)
+    print("all as expected")
+
+
+if __name__ == "__main__":
+    main()
