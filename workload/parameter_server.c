@@ -331,7 +331,7 @@ static char *job_waits(const void *self, uint32_t rank)
     if (rank >= s->n_workers)
         return text_format("rank%u: a server that has sent %llu of %llu answers", node,
                            (unsigned long long)s->servers[rank - s->n_workers].answers,
-                           (unsigned long long)(s->n_groups * s->params->iterations));
+                           (unsigned long long)s->n_groups * s->params->iterations);
     const struct worker *w = &s->workers[rank];
     bool spreads = w->phase == PHASE_COMPUTE && w->iteration > 0;
     return text_format("rank%u: in iteration %llu of %llu, it %s", node,
