@@ -66,9 +66,10 @@ ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t ds
     struct way way = way_between(a, src, dst);
     if (way.hops == 0)
         return 0;
+    ps_t link_ps = way.latency_ps / way.hops;
     double latency_ns = (double)way.latency_ps / (double)PS_PER_NS;
     if (a->first_dim) // rounded as in ASTRA-sim 2, which multiplies by the hops last
-        latency_ns = way.hops * ((double)(way.latency_ps / way.hops) / (double)PS_PER_NS);
+        latency_ns = way.hops * ((double)link_ps / (double)PS_PER_NS);
     double ns = latency_ns + (double)bytes / way.bytes_per_ns;
     if (ns >= (double)ANALYTICAL_LONGEST_PS / (double)PS_PER_NS)
         return ANALYTICAL_LONGEST_PS;

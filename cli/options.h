@@ -43,8 +43,8 @@ struct options {
     uint64_t passes;           // for import
     double compute_scale;      // for import
     const char *network, *system, *groups, *memory; // for import
-    int format;                // enum format
-    int progress;              // enum progress
+    int format;                                     // enum format
+    int progress;                                   // enum progress
     bool quiet, plain, print, help, version;
 };
 

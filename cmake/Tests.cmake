@@ -219,6 +219,9 @@ collwire_script_test(theory_reasons_series_all long python3 [[python3 -B "$@"]]
 collwire_script_test(theory_study theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_study.py ${PROJECT_SOURCE_DIR})
 
+collwire_script_test(theory_models theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_models.py ${PROJECT_SOURCE_DIR})
+
 collwire_script_test(theory_dlrm theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_dlrm.py ${PROJECT_SOURCE_DIR})
 

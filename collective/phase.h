@@ -23,7 +23,7 @@ struct coll_phase_call {
     const void *params;      // settings of the algorithm, NULL = the defaults
     const uint32_t *members; // [n] ranks of the network, in the order of the algorithm
     uint32_t n;
-    uint64_t bytes;   // as in coll_phase
+    uint64_t bytes;                         // as in coll_phase
     const struct coll_reduction *reduction; // of the group, NULL = none
     ps_t endpoint_ps; // delay of a rank before each message and after its last one
 };

@@ -20,9 +20,9 @@
 
 struct coll_tree {
     uint32_t n_aggregators;
-    uint32_t first_member;   // number of the first member of its aggregators
-    const uint32_t *parent;  // [node] COLL_NO_PARENT = root
-    const uint32_t *first;   // [aggregator] first of its children in `children`; one more at the end
+    uint32_t first_member;  // number of the first member of its aggregators
+    const uint32_t *parent; // [node] COLL_NO_PARENT = root
+    const uint32_t *first;  // [aggregator] first of its children in `children`; one more at the end
     const uint32_t *children; // nodes
 };
 

@@ -65,15 +65,15 @@ struct communicator {
     void *ctx;
     uint32_t index; // among the job's communicators
     uint32_t n_ranks;
-    uint32_t first_group[COLL_MAX_DIMS + 2]; // [dim] index into `queues`
+    uint32_t first_group[COLL_MAX_DIMS + 2];  // [dim] index into `queues`
     const struct coll_reduction **reductions; // those of the schedule, NULL = none
-    uint32_t extra[COLL_MAX_DIMS + 1]; // [dim] limit of the aggregators' walks of a phase
+    uint32_t extra[COLL_MAX_DIMS + 1];        // [dim] limit of the aggregators' walks of a phase
     bool queued;               // a phase waits for all ranks of its group and then in a queue
     bool timed;                // walks have timers
     struct timeline *timeline; // NULL = not recorded
     struct dim_use *use;
     /* state */
-    uint32_t *issued;   // [member] number of collectives issued
+    uint32_t *issued; // [member] number of collectives issued
     struct comm_ending ending;
     struct phase_run *runs, *free[COLL_MAX_DIMS + 1]; // all runs; [dim] runs that are free
     struct volume volumes[VOLUMES_KEPT];              // cached sizes of phases in closed form

@@ -118,8 +118,8 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
     c->index = job->n_communicators++;
     c->n_ranks = coll_ranks(schedule);
     reserve_reductions(c);
-    c->queued = c->schedule.active_chunks > 0 ||
-                (job->transfer->phase != NULL && !c->schedule.stepwise);
+    c->queued =
+        c->schedule.active_chunks > 0 || (job->transfer->phase != NULL && !c->schedule.stepwise);
     c->timed = c->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0;
     c->issued = memory_zeroed(c->n_ranks, sizeof *c->issued);
     if (schedule->order == COLL_THEMIS)

@@ -129,8 +129,9 @@ uint64_t volume_of(const struct coll_schedule *s, const struct coll_phase *phase
 {
     struct volume *slot = &kept[(shape->bytes + phase->dim * 7 + phase->op * 17) % VOLUMES_KEPT];
     const struct coll_algorithm *a = s->choice[phase->op][phase->dim].algorithm;
-    if (slot->phase.bytes == shape->bytes && slot->reduction == shape->reduction && slot->phase.dim == phase->dim &&
-        slot->phase.op == phase->op && slot->bytes > 0 && shape->uneven == NULL)
+    if (slot->phase.bytes == shape->bytes && slot->reduction == shape->reduction &&
+        slot->phase.dim == phase->dim && slot->phase.op == phase->op && slot->bytes > 0 &&
+        shape->uneven == NULL)
         return slot->bytes;
     *slot = (struct volume){{phase->dim, phase->op, shape->bytes}, shape->reduction, 0};
     for (uint32_t m = 0; m < coll_members(a, shape); m++)

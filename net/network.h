@@ -127,7 +127,7 @@ struct network {
     struct fault *faults; // [port]; faults of the link behind the port; NULL = no faults at all
     uint32_t *first_port; // [node] index of the node's first port; one more entry at the end
     uint32_t n_ranks, n_nodes, n_ports, n_slots; // n_ranks: endpoints, aggregators included
-    uint8_t slot_of_class[NET_CLASSES]; // NET_NO_SLOT = class not in use
+    uint8_t slot_of_class[NET_CLASSES];          // NET_NO_SLOT = class not in use
     uint8_t class_of_slot[NET_MAX_SLOTS];
     uint32_t n_data, data_slot; // number of data classes in use; their slots start at data_slot
     uint32_t shared_slots;      // bit set of the data slots if there are several, else 0

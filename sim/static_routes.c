@@ -42,8 +42,8 @@ static void set_route(struct sim *sim, size_t i, struct err *err)
     else if (port == GRAPH_NONE)
         err_add(err, place, "%s has no link to \"%s\"", route->at, route->via);
     else if (via < g->n_ends && via != dst && !g->dim_direct[g->nodes[at].dim])
-        err_add(err, place, "%s is no switch, and does not forward packets for %s", route->via,
-                route->dst);
+        err_add(err, place, "%s is %s, and does not forward packets for %s", route->via,
+                via < g->n_ranks ? "a rank" : "an aggregator", route->dst);
     else {
         struct routes *r = &sim->routes;
         uint32_t group = r->group[(size_t)g->nodes[at].dim * r->n_ranks + dst];

@@ -55,3 +55,7 @@ struct job_run;
 void server_staleness(const struct job_run *job, struct staleness *sum);
 
 extern const struct job_kind parameter_server_kind;
+
+// Its program, and the function job_kind.new.
+extern const struct program_ops server_program;
+void *server_job_new(struct job_run *job);

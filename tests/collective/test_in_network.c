@@ -89,7 +89,7 @@ static void test_results(void **state)
     assert_non_null(f);
     for (uint32_t ranks = 2; ranks <= RANKS; ranks += ranks < 6 ? 1 : 7)
         for (uint32_t trees = 1; trees <= TREES; trees++)
-            for (uint64_t window = 1; window <= 100; window = window * 3 + 1) {
+            for (uint64_t window = 1; window <= 100; window = window * 6 + 1) {
                 plant(f, ranks, 3, trees);
                 check_all(f, ranks, window);
                 plant(f, ranks, RANKS, trees);

@@ -43,8 +43,7 @@ static char *uses[] = {use};
 // The compute time of rank 0 beside a collective of `bytes`, whose time is stored.
 static ps_t compute_ps(double share, uint64_t bytes, ps_t *collective_ps)
 {
-    struct coll_schedule schedule = {
-        .n_dims = 1, .dim_size = {2}, .chunks = 1, .stepwise = true};
+    struct coll_schedule schedule = {.n_dims = 1, .dim_size = {2}, .chunks = 1, .stepwise = true};
     schedule.choice[COLL_ALL_REDUCE][0] = coll_choice_of(coll_find("ring"));
     struct node_group group = {.name = group_name, .schedule = schedule, .inner = 1};
     struct settings settings = {.program = {.source = &node_list_source,

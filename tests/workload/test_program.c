@@ -155,8 +155,7 @@ static uint32_t evens[] = {6, 2, 4, 0}, odds[] = {1, 7, 3, 5};
 // Bit 0: even ranks all-reduce; bit 1: odd ranks exchange. Returns the ends of both, or 0.
 static void ends_of(int network, unsigned which, ps_t ends[2])
 {
-    const struct graph_step even[] = {{COLLECTIVE(0, &sum)}},
-                                   odd[] = {{COLLECTIVE(1, &exchange)}};
+    const struct graph_step even[] = {{COLLECTIVE(0, &sum)}}, odd[] = {{COLLECTIVE(1, &exchange)}};
     struct node_group groups[] = {GROUP(evens, 4, "ring"), GROUP(odds, 4, "direct")};
     struct graph_rank ranks[8] = {{0}};
     for (uint32_t r = 0; r < 8; r++)
