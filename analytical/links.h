@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Messages over links that serve one message after the other: what ASTRA-sim calls congestion aware.
+// Messages over links that serve one message after the other: what ASTRA-sim calls congestion
+// aware.
 //
 // A message crosses the dimensions in which its ranks differ one after the other, the innermost
-// first, link by link: in a ring the shorter way (upwards on ties), with a switch up and down, fully
-// connected directly. A link serves messages in the order in which they arrive; it is busy for
-// trunc(bytes / bandwidth) ns, and the message has arrived behind it after trunc(latency + bytes /
-// bandwidth) ns, as a whole.
+// first, link by link: in a ring the shorter way (upwards on ties), with a switch up and down,
+// fully connected directly. A link serves messages in the order in which they arrive; it is busy
+// for trunc(bytes / bandwidth) ns, and the message has arrived behind it after trunc(latency +
+// bytes / bandwidth) ns, as a whole.
 // Source: the congestion-aware analytical network of ASTRA-sim 2 (Won et al., ISPASS 2023).
 #pragma once
 

@@ -168,9 +168,10 @@ static uint64_t reduced_bytes(const struct coll_phase_call *call)
     return call->op == COLL_BARRIER ? 0 : call->bytes * parts;
 }
 
-// Segments of s bytes follow one another at the rate B of the links, as long as the buffer has room:
-// segment k + W starts when the result of segment k has come, after a loop of L + 2 s/B. So segment
-// q W + i starts at q max(W s/B, loop) + i s/B, and the last one ends a loop after its start.
+// Segments of s bytes follow one another at the rate B of the links, as long as the buffer has
+// room: segment k + W starts when the result of segment k has come, after a loop of L + 2 s/B. So
+// segment q W + i starts at q max(W s/B, loop) + i s/B, and the last one ends a loop after its
+// start.
 static bool in_network_phase(const struct analytical *a, const struct coll_phase_call *call,
                              ps_t *duration_ps)
 {

@@ -171,6 +171,12 @@ const struct trace_group *trace_groups_find(const struct trace_groups *groups, c
     *exists = name[0] == '\0' || strcmp(name, "0") == 0;
     if (*exists)
         return &groups->items[0];
+    size_t guess = strtoul(name, NULL, 10); // groups are often named by their number
+    if (guess < groups->n && guess > 0 && groups->items[guess].member[rank] &&
+        strcmp(groups->items[guess].name, name) == 0) {
+        *exists = true;
+        return &groups->items[guess];
+    }
     for (size_t i = 1; i < groups->n; i++)
         if (strcmp(groups->items[i].name, name) == 0) {
             *exists = true;

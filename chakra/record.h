@@ -30,7 +30,7 @@ struct record_reader {
 // Zero-initialise with `file` set; release with record_reader_free().
 void record_reader_free(struct record_reader *r);
 
-// Read the next record; *bytes is valid until the next call. Returns 1; 0 at the end of the file; -1
-// with an error at `path` that names the file, the record and the byte.
+// Read the next record; *bytes is valid until the next call. Returns 1; 0 at the end of the file;
+// -1 with an error at `path` that names the file, the record and the byte.
 int record_next(struct record_reader *r, const unsigned char **bytes, size_t *n, const char *path,
                 struct err *err);

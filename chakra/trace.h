@@ -22,8 +22,9 @@ void trace_program_free(struct trace_program *p);
 // Read the metadata, if they have not been read. Returns 0, or -1 with an error at `path`.
 int trace_begin(struct trace *t, const char *path, struct err *err);
 
-// Read the next node; its texts and lists are valid until the next call. Returns 1; 0 at the end; -1
-// with an error at `path` that names the file, the record, the byte and, where it is known, the node.
+// Read the next node; its texts and lists are valid until the next call. Returns 1; 0 at the end;
+// -1 with an error at `path` that names the file, the record, the byte and, where it is known, the
+// node.
 int trace_next(struct trace *t, struct trace_node *node, const char *path, struct err *err);
 
 // Add an error "FILE: node ID ("NAME", record N at byte B): ...". Returns -1.

@@ -10,6 +10,6 @@
 #include "engine/err.h"
 #include "workload/node.h"
 
-// Write PREFIX.N.et for each rank N and PREFIX.groups.json. Existing files are replaced when all are
-// written. Returns 0, or -1 with an error; then no file is new.
+// Write PREFIX.N.et for each rank N and PREFIX.groups.json. Existing files are replaced when all
+// are written. Returns 0, or -1 with an error; then no file is new.
 int trace_write(const struct node_program *p, const char *prefix, struct err *err);

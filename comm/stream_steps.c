@@ -9,9 +9,9 @@
 //   halving_doubling  n = 2^k; halves go to distance 1, 2 .. n/2 and come back in the reverse
 //            order; an all-gather doubles from distance n/2 to 1
 //
-// Messages are prepared in cycles: the first `plain` of a cycle without adding, the next `added` with
-// adding what was received, in an all-reduce only in every other cycle. So halving adds k - 1 times,
-// each time the size of the message that it sends next.
+// Messages are prepared in cycles: the first `plain` of a cycle without adding, the next `added`
+// with adding what was received, in an all-reduce only in every other cycle. So halving adds k - 1
+// times, each time the size of the message that it sends next.
 #include <string.h>
 
 #include "collective/grid.h"
@@ -89,7 +89,8 @@ static uint32_t peer_of(const struct stream *s, uint32_t i, uint32_t distance, b
     return (step->index + (down ? step->n - hops : hops)) % step->n;
 }
 
-// The size of message `i` and the distance to its receiver, where they change from message to message.
+// The size of message `i` and the distance to its receiver, where they change from message to
+// message.
 static void halving_at(const struct stream *s, uint32_t i, uint64_t *bytes, uint32_t *distance)
 {
     struct stepper step = s->step;

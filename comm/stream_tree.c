@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// An all-reduce along one of two binary trees, which the chunks of a rank use in turn. All ranks but
-// the root are the positions 1 to n - 1 of a complete tree in order (n = 2^k); the root, the last or
-// the first rank, has its top as the only child. The whole vector goes up, is added at every node,
-// and comes down again. A rank ends when it has sent it to its children, or, at a leaf, received it.
+// An all-reduce along one of two binary trees, which the chunks of a rank use in turn. All ranks
+// but the root are the positions 1 to n - 1 of a complete tree in order (n = 2^k); the root, the
+// last or the first rank, has its top as the only child. The whole vector goes up, is added at
+// every node, and comes down again. A rank ends when it has sent it to its children, or, at a
+// leaf, received it.
 #include "comm/stream_internal.h"
 
 enum tree_state {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The network is a YAML file of lists with a value for each dimension, innermost first: topology (Ring,
-// FullyConnected, Switch), npus_count, bandwidth (GB/s of 2^30 bytes) and latency (ns). The system file
-// becomes the job's `system`; num-queues-per-dim, an option of ASTRA-sim's command line, may stand
-// in it too. Of the memory file, latency and bandwidth are used; loads and stores of ranks that share
-// a memory do not wait for each other.
+// The network is a YAML file of lists with a value for each dimension, innermost first: topology
+// (Ring, FullyConnected, Switch), npus_count, bandwidth (GB/s of 2^30 bytes) and latency (ns). The
+// system file becomes the job's `system`; num-queues-per-dim, an option of ASTRA-sim's command
+// line, may stand in it too. Of the memory file, latency and bandwidth are used; loads and stores
+// of ranks that share a memory do not wait for each other.
 #include "config/import_chakra.h"
 
 #include <inttypes.h>

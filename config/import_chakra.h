@@ -10,6 +10,6 @@ struct chakra_import {
     const char *output;                    // file of the scenario; NULL = the working directory's
 };
 
-// Make the scenario, as indented JSON, which names the traces relative to `output`; NULL with errors.
-// free() it.
+// Make the scenario, as indented JSON, which names the traces relative to `output`; NULL with
+// errors. free() it.
 char *chakra_import(const struct chakra_import *from, struct err *err);

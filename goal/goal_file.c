@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A rank's operations and dependencies are collected up to its closing brace and then added as nodes,
-// since a dependency may follow, or come before, the operation.
+// A rank's operations and dependencies are collected up to its closing brace and then added as
+// nodes, since a dependency may follow, or come before, the operation.
 //
 // An operation that others irequire is preceded by an empty node that ends when it starts. On a cpu
 // the empty node waits for the cpu, and the calculation follows it by its priority.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs in the text format GOAL: for each rank calculations, sends and receives, and what each of
-// them waits for.
+// Programs in the text format GOAL: for each rank calculations, sends and receives, and what each
+// of them waits for.
 //
 //   num_ranks 2
 //   rank 0 {
@@ -14,15 +14,15 @@
 // Statements may also be separated by semicolons, and labels left out. Calculations of one cpu run
 // one at a time; sends and receives take no time of a cpu, and the nic is not used: a rank's ports
 // are those of the scenario.
-// Sources: Hoefler, Siebert & Lumsdaine, ICPP 2009 (GOAL); Hoefler, Schneider & Lumsdaine, HPDC 2010
-// (LogGOPSim); Shen et al., 2025 (ATLAHS).
+// Sources: Hoefler, Siebert & Lumsdaine, ICPP 2009 (GOAL); Hoefler, Schneider & Lumsdaine, HPDC
+// 2010 (LogGOPSim); Shen et al., 2025 (ATLAHS).
 #pragma once
 
 #include "engine/err.h"
 #include "workload/node.h"
 
 // Read `file` for `n_ranks` ranks into *p, which node_program_free() releases also after errors. A
-// node's id is the line of its operation, where no other is on the line. Returns 0, or -1 with errors
-// at `path` that name file and line.
+// node's id is the line of its operation, where no other is on the line. Returns 0, or -1 with
+// errors at `path` that name file and line.
 int goal_read(struct node_program *p, const char *file, uint32_t n_ranks, const char *path,
               struct err *err);
