@@ -253,6 +253,7 @@ static void llm_close(void *cursor)
 static void llm_free(void *self)
 {
     struct llm_program *p = self;
+    free(p->twins);
     for (uint32_t l = 0; p->loads != NULL && l < p->spec.p.layers; l++)
         llm_load_free(&p->loads[l]);
     free(p->loads);
@@ -265,6 +266,32 @@ const struct node_source_ops llm_source = {
     .close = llm_close,
     .free = llm_free,
 };
+
+static void init_loads(struct llm_program *program, uint64_t seed)
+{
+    const struct llm_params *p = &program->spec.p;
+    program->loads = memory_zeroed(p->layers, sizeof *program->loads);
+    for (uint32_t l = 0; l < p->layers; l++)
+        if (llm_is_moe(&program->spec, l))
+            llm_load_init(&program->loads[l], &program->spec, l, (uint32_t)p->degrees[LLM_EXPERT],
+                          seed);
+}
+
+// An iteration of m micro-batches has bytes that are linear in m, so two short ones tell those of any.
+static void add_twins(struct llm_program *program, struct node_program *nodes)
+{
+    const struct llm_params *p = &program->spec.p;
+    uint32_t step = p->virtual_stages > 1 ? (uint32_t)p->degrees[LLM_PIPELINE] : 1;
+    double weight = (double)program->spec.micro_batches / step - 1;
+    program->twins = memory_zeroed(2, sizeof *program->twins);
+    for (uint32_t i = 0; i < 2; i++) {
+        program->twins[i] = *program;
+        program->twins[i].spec.micro_batches = (i + 1) * step;
+        program->twins[i].spec.p.iterations = 1;
+        nodes->twins[i].self = &program->twins[i];
+        nodes->twins[i].weight = (double)p->iterations * (i == 0 ? 1 - weight : weight);
+    }
+}
 
 void llm_program_init(struct llm_program *program, struct node_program *nodes,
                       const struct llm_params *params, const enum llm_degree order[LLM_DEGREES],
@@ -293,11 +320,7 @@ void llm_program_init(struct llm_program *program, struct node_program *nodes,
     nodes->layers = memory_zeroed(layers, sizeof(char *));
     for (uint32_t l = 0; l < layers; l++)
         nodes->layers[l] = text_format("layer%u", l);
-    if (params->experts == 0)
-        return;
-    program->loads = memory_zeroed(layers, sizeof *program->loads);
-    for (uint32_t l = 0; l < layers; l++)
-        if (llm_is_moe(&program->spec, l))
-            llm_load_init(&program->loads[l], &program->spec, l,
-                          (uint32_t)params->degrees[LLM_EXPERT], seed);
+    if (params->experts > 0)
+        init_loads(program, seed);
+    add_twins(program, nodes);
 }

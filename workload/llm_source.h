@@ -16,6 +16,7 @@ struct llm_program {
     struct llm_layout layout;
     struct llm_load *loads;    // [layer]; NULL = the model has no experts
     uint16_t use[LLM_DEGREES]; // index into node_program.uses
+    struct llm_program *twins; // [2] shorter ones, see node_program.twins
 };
 
 extern const struct node_source_ops llm_source;

@@ -88,7 +88,13 @@ struct node_program {
     char **layers;
     uint32_t n_layers;
     bool in_order;
-    uint64_t bytes;    // of all messages; 0 = the run counts them before it begins
+    uint64_t bytes; // of all messages; 0 = the run counts them before it begins
+    // Shorter programs of the same source and groups, from which a long program's bytes follow: the sum
+    // of weight * bytes. NULL = count the program itself.
+    struct node_twin {
+        const void *self;
+        double weight;
+    } twins[2];
     uint64_t window;   // nodes of a rank that are read ahead of those that have ended; 0 = auto
     uint32_t idle_use; // waiting for messages of this use is a pipeline's bubble; n_uses = none
 };

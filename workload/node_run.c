@@ -249,7 +249,30 @@ static uint64_t collective_bytes(const struct node_run *p, struct group_volume *
     return slot->total;
 }
 
-// A collective counts with the first member of its group.
+// Count a program of the source. A collective counts with the first member of its group.
+static double source_bytes(const struct node_run *p, struct group_volume *kept, const void *self)
+{
+    const struct node_program *program = p->program;
+    void *cursor = program->source->open(self);
+    struct err err = {0};
+    double bytes = 0;
+    for (uint32_t r = 0; r < p->job->n_ranks; r++) {
+        struct node node = {0};
+        while (program->source->next(cursor, r, &node, &err) > 0) {
+            if (node.kind == NODE_SEND)
+                bytes += (double)node.bytes;
+            if (node.kind != NODE_COLLECTIVE)
+                continue;
+            const uint32_t *ranks = program->groups[node.group].ranks;
+            if (r == (ranks != NULL ? ranks[0] : 0))
+                bytes += (double)collective_bytes(p, kept, &node);
+        }
+    }
+    program->source->close(cursor);
+    err_free(&err);
+    return bytes;
+}
+
 static uint64_t run_bytes(const void *self)
 {
     const struct node_run *p = self;
@@ -257,25 +280,13 @@ static uint64_t run_bytes(const void *self)
     if (program->bytes > 0)
         return program->bytes;
     struct group_volume *kept = memory_zeroed(VOLUMES, sizeof *kept);
-    void *cursor = program->source->open(program->self);
-    struct err err = {0};
-    uint64_t sum = 0;
-    for (uint32_t r = 0; r < p->job->n_ranks; r++) {
-        struct node node = {0};
-        while (program->source->next(cursor, r, &node, &err) > 0) {
-            if (node.kind == NODE_SEND)
-                sum += node.bytes;
-            if (node.kind != NODE_COLLECTIVE)
-                continue;
-            const uint32_t *ranks = program->groups[node.group].ranks;
-            if (r == (ranks != NULL ? ranks[0] : 0))
-                sum += collective_bytes(p, kept, &node);
-        }
-    }
-    program->source->close(cursor);
-    err_free(&err);
+    double sum = 0;
+    for (unsigned i = 0; i < 2 && program->twins[i].self != NULL; i++)
+        sum += program->twins[i].weight * source_bytes(p, kept, program->twins[i].self);
+    if (program->twins[0].self == NULL)
+        sum = source_bytes(p, kept, program->self);
     free(kept);
-    return sum;
+    return sum < 9e18 ? (uint64_t)(sum + 0.5) : UINT64_C(9000000000000000000);
 }
 
 /* ---- what a rank waits for ---- */
