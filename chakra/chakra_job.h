@@ -12,7 +12,7 @@ struct chakra_params {
     uint64_t comm_streams, window;
     double peak_tflops; // 0 = computations take their duration
     double memory_gbps; // 0 = infinite
-    uint64_t remote_bps;
+    uint64_t remote_bps, remote_share;
     ps_t remote_latency_ps;
     struct group_params group;
     struct contention_params contention;

@@ -162,6 +162,8 @@ static int convert_memory(const struct conversion *c, struct node *node)
     if (!(ns <= (double)TAKES_MAX_NS))
         return FAIL(c, "%" PRIu64 " bytes take more than 100000 s", bytes);
     node->takes_ps = rules->remote_latency_ps + (ps_t)ns * PS_PER_NS;
+    if (rules->remote_share > 1)
+        node->shared = 1 + c->rank / rules->remote_share;
     return 0;
 }
 
@@ -311,12 +313,14 @@ static int convert_own(const struct conversion *c, struct node *node)
     const struct trace_node *from = c->from;
     uint64_t kind = node->kind, op = node->op, takes_ps = (uint64_t)node->takes_ps;
     uint64_t stream = node->stream, dims = node->dims, tag = UINT64_MAX;
+    uint64_t shared = node->shared;
     if (number_or(c, TRACE_KIND, NODE_EMPTY, kind, &kind) != 0 ||
         number_or(c, TRACE_OP, COLL_OPS - 1, op, &op) != 0 ||
         number_or(c, TRACE_TAKES_PS, TAKES_MAX_NS * PS_PER_NS, takes_ps, &takes_ps) != 0 ||
         number_or(c, TRACE_STREAM, NODE_NO_STREAM, stream, &stream) != 0 ||
         number_or(c, TRACE_NODE_DIMS, UINT32_MAX, dims, &dims) != 0 ||
         number_or(c, TRACE_TAG, UINT32_MAX, tag, &tag) != 0 ||
+        number_or(c, TRACE_SHARED, c->set->n_ranks, shared, &shared) != 0 ||
         number_or(c, TRACE_BYTES, BYTES_MAX, node->bytes, &node->bytes) != 0)
         return -1;
     if (stream >= NODE_STREAMS_MAX && stream != NODE_NO_STREAM)
@@ -332,6 +336,7 @@ static int convert_own(const struct conversion *c, struct node *node)
     node->takes_ps = (ps_t)takes_ps;
     node->stream = (uint8_t)stream;
     node->dims = (uint32_t)dims;
+    node->shared = (uint32_t)shared;
     node->priority = trace_has(from, TRACE_PRIORITY) ? (int32_t)from->number[TRACE_PRIORITY] : 0;
     if (tag != UINT64_MAX) // messages match by their tags alone
         node->tag = trace_tag_number(c->set, tag, UINT64_MAX);

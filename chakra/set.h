@@ -28,7 +28,8 @@ struct trace_rules {
     bool cut;                   // dependencies on nodes that a file does not have are ignored
     bool remote;                // there is a remote memory
     ps_t remote_latency_ps;
-    double remote_bytes; // per ns
+    double remote_bytes;   // per ns
+    uint32_t remote_share; // ranks that share a memory, which serves one node at a time
 };
 
 struct trace_words { // texts by number

@@ -272,6 +272,8 @@ static int node_write(struct writer *w, uint32_t rank, const struct node *node)
     number_add(&a, TRACE_TAKES_PS, node->takes_ps);
     number_add(&a, TRACE_STREAM, node->stream);
     number_add(&a, TRACE_PRIORITY, node->priority);
+    if (node->shared > 0)
+        number_add(&a, TRACE_SHARED, node->shared);
     if (w->p->n_uses > 0)
         text_add(&a, TRACE_USE, w->p->uses[node->use]);
     if (node->layer > 0)

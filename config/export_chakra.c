@@ -16,10 +16,10 @@
 // True if both kinds have the key with the same meaning.
 static bool key_kept(const char *key)
 {
-    static const char *const others[] = {"prefix",           "comm_groups",    "order",
-                                         "comm_streams",     "window",         "peak_tflops",
-                                         "memory_bandwidth", "mapping",        "stride",
-                                         "missing_nodes",    "remote_latency", "remote_bandwidth"};
+    static const char *const others[] = {
+        "prefix",       "comm_groups",      "order",           "comm_streams", "window",
+        "peak_tflops",  "memory_bandwidth", "mapping",         "stride",       "missing_nodes",
+        "remote_share", "remote_latency",   "remote_bandwidth"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(key, others[i]) == 0)
             return false;

@@ -2,8 +2,8 @@
 // The network is a YAML file of lists with a value for each dimension, innermost first: topology
 // (Ring, FullyConnected, Switch), npus_count, bandwidth (GB/s of 2^30 bytes) and latency (ns). The
 // system file becomes the job's `system`; num-queues-per-dim, an option of ASTRA-sim's command
-// line, may stand in it too. Of the memory file, latency and bandwidth are used; loads and stores
-// of ranks that share a memory do not wait for each other.
+// line, may stand in it too. A remote memory that several ranks share serves
+// one load or store at a time.
 #include "config/import_chakra.h"
 
 #include <inttypes.h>
@@ -129,6 +129,43 @@ static json_t *system_read(struct import *im)
     return root;
 }
 
+// Number of neighbouring ranks that share a memory.
+static json_int_t memory_share(struct import *im, const json_t *root, const char *type)
+{
+    json_int_t ranks = 1, share = json_integer_value(json_object_get(root, "num-npus-per-node"));
+    for (uint32_t d = 0; d < im->schedule.n_dims; d++)
+        ranks *= im->schedule.dim_size[d];
+    if (strcmp(type, "MEMORY_POOL") == 0)
+        return ranks;
+    if (strcmp(type, "PER_NPU_MEMORY_EXPANSION") == 0)
+        return 1;
+    if (strcmp(type, "PER_NODE_MEMORY_EXPANSION") != 0)
+        err_add(im->err, "memory",
+                "%s: memory-type must be one of NO_MEMORY_EXPANSION, PER_NPU_MEMORY_EXPANSION, "
+                "PER_NODE_MEMORY_EXPANSION, MEMORY_POOL",
+                im->from->memory);
+    else if (share < 1 || share > ranks)
+        err_add(im->err, "memory", "%s: num-npus-per-node must be from 1 to %lld", im->from->memory,
+                (long long)ranks);
+    return share;
+}
+
+static void memory_keys(struct import *im, json_t *root)
+{
+    static const char *const known[] = {"memory-type", "remote-mem-latency", "remote-mem-bw",
+                                        "num-nodes", "num-npus-per-node"};
+    const char *key;
+    const json_t *value;
+    json_object_foreach(root, key, value)
+    {
+        size_t i = 0;
+        while (i < sizeof known / sizeof *known && strcmp(key, known[i]) != 0)
+            i++;
+        if (i == sizeof known / sizeof *known)
+            err_add(im->err, "memory", "%s: unknown key \"%s\"", im->from->memory, key);
+    }
+}
+
 static void memory_read(struct import *im, json_t *job)
 {
     json_t *root = json_file_read(im->from->memory, im->err);
@@ -137,6 +174,7 @@ static void memory_read(struct import *im, json_t *job)
     double gbytes = json_number_value(json_object_get(root, "remote-mem-bw"));
     if (root != NULL && type == NULL)
         err_add(im->err, "memory", "%s: memory-type is required", im->from->memory);
+    memory_keys(im, root);
     if (type != NULL && strcmp(type, "NO_MEMORY_EXPANSION") != 0) {
         if (!(latency >= 0 && latency <= 1e9) || !(gbytes > 0 && gbytes <= 1e6))
             err_add(im->err, "memory",
@@ -146,6 +184,9 @@ static void memory_read(struct import *im, json_t *job)
         char *rate = text_format("%" PRIu64 "bps", (uint64_t)llround(gbytes * 8e9));
         json_object_set_new(job, "remote_latency", json_string(time));
         json_object_set_new(job, "remote_bandwidth", json_string(rate));
+        json_int_t share = memory_share(im, root, type);
+        if (share > 1)
+            json_object_set_new(job, "remote_share", json_integer(share));
         free(time);
         free(rate);
     }

@@ -38,6 +38,7 @@ static void common_rules(const struct chakra_params *params, struct trace_rules 
     rules->cut = params->missing == 1;
     rules->remote = params->remote_bps != PARAM_AUTO;
     rules->remote_latency_ps = params->remote_latency_ps;
+    rules->remote_share = (uint32_t)params->remote_share;
     rules->remote_bytes = (double)params->remote_bps / 8e9;
 }
 

@@ -46,14 +46,15 @@ struct node {
     int32_t priority; // larger first; of a collective also among those of its group
     uint32_t layer;   // index into node_program.layers + 1; 0 = none
     ps_t takes_ps;    // compute, wait
-    uint32_t peer;    // send, recv: the other rank of the job
-    uint32_t tag;     // send, recv
-    uint32_t group;   // collective: index into node_program.groups
-    uint32_t root;    // collective with a root: member of the group
-    uint32_t dims;    // collective: bit set of the dimensions of the group's schedule
-    enum coll_op op;  // collective
-    uint32_t number;  // collective: set by the run, see node_program.in_order
-    uint64_t bytes;   // send; collective: the largest per-rank buffer (collective/collective.h)
+    uint32_t shared; // wait: number of what ranks of the job share, one node at a time; 0 = nothing
+    uint32_t peer;   // send, recv: the other rank of the job
+    uint32_t tag;    // send, recv
+    uint32_t group;  // collective: index into node_program.groups
+    uint32_t root;   // collective with a root: member of the group
+    uint32_t dims;   // collective: bit set of the dimensions of the group's schedule
+    enum coll_op op; // collective
+    uint32_t number; // collective: set by the run, see node_program.in_order
+    uint64_t bytes;  // send; collective: the largest per-rank buffer (collective/collective.h)
     const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL
     const char *name;                 // for records and messages; NULL = none
 };

@@ -92,6 +92,7 @@ static struct step step_of(struct node_run *p, uint32_t slot, const struct node 
 {
     struct step step = {.id = slot,
                         .takes_ps = node->takes_ps,
+                        .shared = node->shared,
                         .label = node_label(p->program, node),
                         .name = node->name,
                         .peer = node->peer,

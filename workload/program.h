@@ -32,6 +32,10 @@ struct step {
     uint32_t id;   // passed to done(); any value
     bool blocks;   // next() is not called until this step has ended
     ps_t takes_ps; // duration of compute and delay steps
+    // Delay: number of a resource that ranks of the job share, from 1; it serves one step at a time, in
+    // the order in which they start. 0 = none. (What one rank waits for then depends on others without
+    // a message.)
+    uint32_t shared;
     uint32_t
         label;     // names compute steps on critical paths (comm_request.label); 0 = without a name
     uint32_t peer; // send, recv: the other rank of the job

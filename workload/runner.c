@@ -250,15 +250,31 @@ static void group_free(struct job_group *group)
 
 /* ---- steps ---- */
 
+// Time until a shared resource has served the step, after those that it has to serve.
+static ps_t shared_take(struct job_run *job, const struct step *step, ps_t now)
+{
+    if (step->shared > job->n_shared) {
+        job->shared_free_ps =
+            memory_resize(job->shared_free_ps, step->shared, sizeof *job->shared_free_ps);
+        while (job->n_shared < step->shared)
+            job->shared_free_ps[job->n_shared++] = 0;
+    }
+    ps_t *free_ps = &job->shared_free_ps[step->shared - 1];
+    *free_ps = (*free_ps > now ? *free_ps : now) + step->takes_ps;
+    return *free_ps - now;
+}
+
 // Start a step. Returns true if it has ended already; done() is then not called.
 static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
 {
     struct job_run *job = r->job;
     switch (step->kind) {
     case STEP_COMPUTE:
+        timed_step_start(&r->timed, TIMED_COMPUTE, step->id, step->label, step->takes_ps, now);
+        return false;
     case STEP_DELAY:
-        timed_step_start(&r->timed, step->kind == STEP_COMPUTE ? TIMED_COMPUTE : TIMED_FIXED,
-                         step->id, step->label, step->takes_ps, now);
+        timed_step_start(&r->timed, TIMED_FIXED, step->id, step->label,
+                         step->shared > 0 ? shared_take(job, step, now) : step->takes_ps, now);
         return false;
     case STEP_SEND:
         post(r, step, now);
@@ -390,6 +406,7 @@ static void job_run_free(struct job_run *job)
         group_free(job->groups[g]);
     comm_job_free(&job->comm);
     matching_free(&job->matching);
+    free(job->shared_free_ps);
     for (uint32_t i = 0; i < job->n_ranks; i++)
         timed_steps_free(&job->ranks[i].timed);
     free(job->groups);

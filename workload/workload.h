@@ -33,6 +33,8 @@ struct job_run {
     uint32_t end_rank; // of the job; UINT32_MAX = a message ended last
     ps_t end_ps;
     struct matching matching;
+    ps_t *shared_free_ps; // [step.shared - 1] end of the steps that have started
+    uint32_t n_shared;
 };
 
 struct workload {

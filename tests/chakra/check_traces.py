@@ -157,7 +157,47 @@ def both_generations():
     assert run([b"".join(varint(len(r)) + r for r in (later, node_bytes))], None)["sim_time_ns"] == 2000
 
 
-for check in (damaged_files, wrong_nodes, wrong_sets, waiting_ranks, both_generations):
+def imported_files():
+    """Files of ASTRA-sim 2 that are wrong: every error names the file, all at once."""
+    network = "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n"
+
+    def wrong(expected, network=network, system="{}", memory=None):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [COLLWIRE, "import", "chakra", "t", "-o", os.path.join(folder, "s.json")]
+            for name, text in (("network", network), ("system", system), ("memory", memory)):
+                if text is not None:
+                    command += ["--" + name, os.path.join(folder, name)]
+                    with open(command[-1], "w", encoding="utf-8") as stream:
+                        stream.write(text)
+            got = subprocess.run(command, capture_output=True, text=True, check=False)
+            lines = got.stderr.replace(folder + "/", "").splitlines()
+            assert got.returncode == (2 if expected else 0), got
+            assert os.path.exists(os.path.join(folder, "s.json")) == (not expected)
+            assert len(lines) == len(expected), (expected, lines)
+            for line, part in zip(lines, expected):
+                assert part in line, (part, line)
+
+    wrong([])
+    wrong(["network: needs lists of 1 to 8 dimensions"], network="[1, 2]")
+    wrong(["network, line 2: did not find"], network="topology: [ Ring")
+    wrong(["network, line 1: is empty"], network="")
+    wrong(["network: topology[0] must be one of Ring", "npus_count[0] must be a number",
+           "bandwidth[0] must be a number"],
+          network="topology: [ Mesh ]\nnpus_count: [ x ]\nbandwidth: [ -1 ]\nlatency: [ 0 ]\n")
+    wrong(['unknown key "speed"'], network=network + "speed: [ 1 ]\n")
+    wrong(["latency must be a list of 1 values"], network=network.replace("[ 500.0 ]", "500"))
+    wrong(["system: endpoint-delay: must be a whole number", "endpoint_delay: unknown key"],
+          system='{"endpoint-delay": "10", "endpoint_delay": 3}')
+    wrong(["all-reduce-implementation: lists 2 algorithms for 1 dimensions",
+           "all-to-all-implementation[0]: unknown implementation \"halvingDoubling\""],
+          system='{"all-reduce-implementation": ["ring", "ring"],'
+                 ' "all-to-all-implementation": ["halvingDoubling"]}')
+    wrong(["roofline-enabled needs local-mem-bw and peak-perf"], system='{"roofline-enabled": 1}')
+    wrong(['memory: unknown key "remote"', "memory-type must be one of"],
+          memory='{"memory-type": "CLOUD", "remote": 1, "remote-mem-latency": 1, "remote-mem-bw": 1}')
+
+
+for check in (imported_files, damaged_files, wrong_nodes, wrong_sets, waiting_ranks, both_generations):
     check()
 print("all as expected")
 sys.exit(0)
