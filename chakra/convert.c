@@ -8,6 +8,15 @@
 #include "chakra/set_internal.h"
 #include "engine/memory.h"
 
+#define PRIORITY_MOST 1000000 // as in programs; larger ones are this
+
+static int32_t priority_of(int64_t priority)
+{
+    return (int32_t)(priority > PRIORITY_MOST    ? PRIORITY_MOST
+                     : priority < -PRIORITY_MOST ? -PRIORITY_MOST
+                                                 : priority);
+}
+
 #define TAKES_MAX_NS UINT64_C(100000000000000) // 100000 s, as in scenarios
 #define BYTES_MAX UINT64_C(1000000000000000)   // 1 PB
 
@@ -263,9 +272,7 @@ static int convert_collective(const struct conversion *c, struct node *node)
     node->root = (uint32_t)root;
     if (!rules->astra && trace_has(c->from, TRACE_COMM_PRIORITY)) {
         int64_t priority = c->from->number[TRACE_COMM_PRIORITY];
-        node->priority = (int32_t)(priority > INT32_MAX   ? INT32_MAX
-                                   : priority < INT32_MIN ? INT32_MIN
-                                                          : priority);
+        node->priority = priority_of(priority);
     }
     return 0;
 }
@@ -337,7 +344,8 @@ static int convert_own(const struct conversion *c, struct node *node)
     node->stream = (uint8_t)stream;
     node->dims = (uint32_t)dims;
     node->shared = (uint32_t)shared;
-    node->priority = trace_has(from, TRACE_PRIORITY) ? (int32_t)from->number[TRACE_PRIORITY] : 0;
+    node->priority =
+        trace_has(from, TRACE_PRIORITY) ? priority_of(from->number[TRACE_PRIORITY]) : 0;
     if (tag != UINT64_MAX) // messages match by their tags alone
         node->tag = trace_tag_number(c->set, tag, UINT64_MAX);
     if (from->use[0] != '\0')

@@ -86,8 +86,8 @@ static int write_program(const struct options *o, struct err *err)
     if (code == 0 && err->n_errors == 0 && o->file != NULL)
         fprintf(stderr,
                 "use it as \"workload\": {\"kind\": \"program\", \"file\": \"%s\", "
-                "\"comm_streams\": %u}\n",
-                o->file, streams);
+                "\"comm_streams\": %u%s}\n",
+                o->file, streams, output.program->in_order ? "" : ", \"order\": \"ready\"");
     scenario_free(scenario);
     return err->n_errors > 0 ? EXIT_BAD_USE : code;
 }

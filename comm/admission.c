@@ -60,11 +60,12 @@ bool comm_requests_equal(const struct comm_request *a, const struct comm_request
 
 static char *request_text(const struct comm_request *request)
 {
-    return request->name != NULL
-               ? text_format("%s of %llu bytes (\"%s\")", coll_op_name(request->op),
-                             (unsigned long long)request->bytes, request->name)
-               : text_format("%s of %llu bytes", coll_op_name(request->op),
-                             (unsigned long long)request->bytes);
+    const char *name = request->name;
+    return text_format("%s of %llu bytes%s, root %u, priority %d%s%s%s", coll_op_name(request->op),
+                       (unsigned long long)request->bytes,
+                       request->uneven != NULL ? " and vectors of its own" : "", request->root,
+                       (int)request->priority, name != NULL ? " (\"" : "", name != NULL ? name : "",
+                       name != NULL ? "\")" : "");
 }
 
 // Members that issue different collectives would wait forever for each other's messages, so the run

@@ -102,12 +102,16 @@ static bool pairs_check(struct reader *r, const struct place *place, const struc
 
 bool group_check(struct reader *r, const struct place *place, const struct job_spec *job,
                  const struct coll_schedule *s, enum coll_op op, uint64_t bytes,
-                 const uint32_t *members)
+                 const struct coll_uneven *uneven, const uint32_t *members)
 {
     const struct coll_choice *choice = &s->choice[op][0];
     const char *why = "";
-    struct coll_shape shape = {
-        .op = op, .ranks = coll_ranks(s), .bytes = bytes, .params = choice->params, .inner = 1};
+    struct coll_shape shape = {.op = op,
+                               .ranks = coll_ranks(s),
+                               .bytes = bytes,
+                               .params = choice->params,
+                               .inner = 1,
+                               .uneven = uneven};
     if (shape.ranks < 2)
         return true;
     if (!choice->algorithm->supports(&shape, &why))

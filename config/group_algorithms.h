@@ -16,4 +16,4 @@ void group_algorithms_schema(json_t *object);
 // messages; adds an error at `place` if not. `members`: rank of the job of each member, NULL = all.
 bool group_check(struct reader *r, const struct place *place, const struct job_spec *job,
                  const struct coll_schedule *s, enum coll_op op, uint64_t bytes,
-                 const uint32_t *members);
+                 const struct coll_uneven *uneven, const uint32_t *members);

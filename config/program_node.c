@@ -9,6 +9,8 @@
 #include "engine/memory.h"
 
 #define TAG_MAX "4294967295"
+#define COPY_MOST_S 1e5
+#define LAYERS_MOST 10000
 #define BYTES_MOST 1000000000000000
 
 enum node_word {
@@ -218,10 +220,12 @@ static bool read_collective(struct nodes_reader *n, const struct place *place,
         return place_error(n->r->err, &bytes, "is required: a size like \"1MB\"") == 0;
     if (!read_vectors(n, place, size, node))
         return false;
-    if (n->checked[group][node->op])
+    bool *checked = &n->checked[group][node->uneven != NULL][node->op];
+    if (*checked)
         return true;
-    n->checked[group][node->op] = true;
-    return group_check(n->r, place, n->job, &g->schedule, node->op, text->bytes, g->ranks);
+    *checked = true;
+    return group_check(n->r, place, n->job, &g->schedule, node->op, text->bytes, node->uneven,
+                       g->ranks);
 }
 
 static bool read_kind(struct nodes_reader *n, const struct place *place,
@@ -237,6 +241,8 @@ static bool read_kind(struct nodes_reader *n, const struct place *place,
         return true;
     case WORD_COPY:
         node->kind = NODE_WAIT;
+        if ((double)text->bytes * 8 / (double)n->settings->params.copy_bps > COPY_MOST_S)
+            return place_error(n->r->err, &bytes, "takes more than 100000 s at copy_rate") == 0;
         node->takes_ps += serialization_ps(text->bytes, n->settings->params.copy_bps);
         return true;
     case WORD_SEND:
@@ -275,6 +281,29 @@ static bool read_after(struct nodes_reader *n, const struct place *place, struct
     return true;
 }
 
+// Keys that a node of this kind does not use are errors.
+static void check_keys(struct nodes_reader *n, const struct place *place, int kind)
+{
+    static const struct {
+        const char *key;
+        uint32_t kinds; // bit set
+    } of[] = {
+        {"to", 1u << WORD_SEND},
+        {"from", 1u << WORD_RECV},
+        {"tag", 1u << WORD_SEND | 1u << WORD_RECV},
+        {"time", 1u << WORD_COMPUTE | 1u << WORD_WAIT},
+        {"bytes", 1u << WORD_SEND | 1u << WORD_RECV | 1u << WORD_COPY | 1u << WORD_COLLECTIVE},
+        {"op", 1u << WORD_COLLECTIVE},
+        {"group", 1u << WORD_COLLECTIVE},
+        {"root", 1u << WORD_COLLECTIVE},
+        {"vectors", 1u << WORD_COLLECTIVE}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct place at = place_key(place, of[i].key);
+        if (at.json != NULL && (of[i].kinds >> kind & 1) == 0)
+            place_error(n->r->err, &at, "a node of kind %s has no %s", node_words[kind], of[i].key);
+    }
+}
+
 static void add_to_rank(struct nodes_reader *n, const struct place *place, uint32_t rank,
                         struct node node, bool numbered)
 {
@@ -302,6 +331,8 @@ static void add_to_ranks(struct nodes_reader *n, const struct place *place, cons
         return;
     }
     size_t count = json_is_array(at.json) ? json_array_size(at.json) : 1;
+    if (count == 0)
+        place_error(n->r->err, &at, "lists no rank");
     for (size_t i = 0; i < count; i++) {
         struct place item = json_is_array(at.json) ? place_item(&at, i) : at;
         json_int_t value = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
@@ -324,6 +355,8 @@ void program_node_read(struct nodes_reader *n, const struct place *place)
     keys_add(&keys, "after");
     keys_add(&keys, "vectors");
     keys_check(n->r, place, &keys);
+    if (n->r->err->n_errors == errors)
+        check_keys(n, place, text.kind);
     if (n->r->err->n_errors > errors)
         return;
     struct node_program *p = program_of(n);
@@ -336,6 +369,8 @@ void program_node_read(struct nodes_reader *n, const struct place *place)
                         .name = text.name[0] != '\0' ? text.name : NULL};
     if (text.layer[0] != '\0')
         node.layer = name_index(&p->layers, &p->n_layers, text.layer) + 1;
+    if (p->n_layers > LAYERS_MOST)
+        place_error(n->r->err, place, "a program has at most %d layers", LAYERS_MOST);
     if (!read_kind(n, place, &text, &node) || !read_after(n, place, &node) ||
         n->r->err->n_errors > errors)
         return;

@@ -166,6 +166,8 @@ static void read_lines(struct reader *r, FILE *in, const struct job_spec *job)
         int c = getc(in);
         while (c == ' ' || c == '\n' || c == '\r' || c == '\t')
             c = getc(in);
+        if (c == EOF && ferror(in))
+            err_add(r->err, NULL, "cannot be read");
         if (c == EOF)
             break;
         ungetc(c, in);

@@ -47,6 +47,8 @@ static void check_pipeline(const struct llm_reader *l)
             replicas * p->micro_batch);
     if (!interleaved && p->virtual_stages > 1)
         error_at(l, "virtual_stages", "only the interleaved schedule has more than one");
+    if (stages == 1 && p->virtual_stages > 1)
+        error_at(l, "virtual_stages", "more than one needs a pipeline of several stages");
     divides(l, "layers", p->layers,
             p->virtual_stages > 1 ? "pipeline * virtual_stages" : "pipeline",
             stages * p->virtual_stages);
@@ -77,8 +79,9 @@ static void check_shapes(const struct llm_reader *l)
     divides(l, "heads", p->heads, "tensor", p->degrees[LLM_TENSOR]);
     divides(l, "heads", p->heads, "kv_heads", p->kv_heads);
     divides(l, "hidden", p->hidden, "tensor", p->degrees[LLM_TENSOR]);
-    divides(l, "sequence", p->sequence, "tensor * context",
-            p->degrees[LLM_CONTEXT] * (p->sequence_parallel ? p->degrees[LLM_TENSOR] : 1));
+    bool cut = p->sequence_parallel && p->degrees[LLM_TENSOR] > 1;
+    divides(l, "sequence", p->sequence, cut ? "tensor * context" : "context",
+            p->degrees[LLM_CONTEXT] * (cut ? p->degrees[LLM_TENSOR] : 1));
 }
 
 static void check_ranks(const struct llm_reader *l, uint32_t ranks)
@@ -121,20 +124,62 @@ static void read_placement(const struct llm_reader *l)
     }
 }
 
+#define BYTES_MOST 1e15 // 1 PB
+#define PS_MOST 1e17    // 100000 s
+
+// Messages and times beyond what programs may have: computed in floating point, since integers overflow.
+static void check_limits(const struct llm_reader *l)
+{
+    const struct llm_params *p = l->p;
+    struct llm_spec s = llm_spec_of(p);
+    double h = (double)p->hidden, act = (double)p->activation_bytes;
+    double rows = (double)p->micro_batch * (double)p->sequence;
+    double weights = h * (4 * h + 3 * (double)p->ffn + (double)p->vocabulary +
+                          (double)p->experts * (1 + 3 * (double)p->expert_ffn));
+    double widest = p->gradient_bytes > p->parameter_bytes ? (double)p->gradient_bytes
+                                                           : (double)p->parameter_bytes;
+    double message = rows * h * act * (double)(p->experts > 0 ? p->top_k + 2 : 2);
+    double flops = 4 * rows * (weights + 4 * (double)p->sequence * h);
+    if (message > BYTES_MOST || weights * widest > BYTES_MOST)
+        place_error(l->r->err, l->place, "the shapes make messages above 1 PB");
+    else if (flops / s.flops_per_ps > PS_MOST ||
+             (weights * ((double)p->optimizer_bytes + widest) + 34 * rows * h) / s.bytes_per_ps >
+                 PS_MOST / 4)
+        place_error(l->r->err, l->place, "the shapes make computations above 100000 s");
+}
+
+// True if the groups of this kind run the operation.
+static bool group_runs(const struct llm_params *p, enum llm_group kind, enum coll_op op)
+{
+    bool sums = kind == LLM_GROUP_TENSOR    ? !p->sequence_parallel
+                : kind == LLM_GROUP_CONTEXT ? false
+                                            : p->zero == 0;
+    if (kind == LLM_GROUP_EXPERT)
+        return op == COLL_ALL_TO_ALL;
+    return sums ? op == COLL_ALL_REDUCE : op == COLL_REDUCE_SCATTER || op == COLL_ALL_GATHER;
+}
+
 // Check the algorithms for the operations that each kind of group runs, with one group of each.
 static void check_groups(const struct llm_reader *l, const struct job_spec *job)
 {
     static const enum coll_op ops[] = {COLL_ALL_REDUCE, COLL_REDUCE_SCATTER, COLL_ALL_GATHER,
                                        COLL_ALL_TO_ALL};
     const struct node_program *nodes = &l->settings->nodes;
+    const struct llm_program *program = &l->settings->program;
     struct place at = place_key(l->place, "algorithm");
-    for (uint32_t g = 0; g < nodes->n_groups; g++)
+    const struct coll_uneven *uneven = NULL;
+    for (uint32_t layer = 0; layer < l->p->layers && (l->p->skew > 0 || l->p->capacity > 0);
+         layer++)
+        if (program->loads != NULL && program->loads[layer].bytes != NULL)
+            uneven = &program->loads[layer].to;
+    for (unsigned kind = 0; kind < LLM_GROUPS; kind++)
         for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-            bool exchange = strncmp(nodes->groups[g].name, "expert", 6) == 0 &&
-                            strncmp(nodes->groups[g].name, "expert_", 7) != 0;
-            if ((ops[i] == COLL_ALL_TO_ALL) == exchange &&
-                !group_check(l->r, at.json != NULL ? &at : l->place, job,
-                             &nodes->groups[g].schedule, ops[i], 1 << 20, nodes->groups[g].ranks))
+            if (program->layout.group[kind] == NULL ||
+                !group_runs(l->p, (enum llm_group)kind, ops[i]))
+                continue;
+            const struct node_group *group = &nodes->groups[program->layout.group[kind][0]];
+            if (!group_check(l->r, at.json != NULL ? &at : l->place, job, &group->schedule, ops[i],
+                             1 << 20, ops[i] == COLL_ALL_TO_ALL ? uneven : NULL, group->ranks))
                 return;
         }
 }
@@ -174,6 +219,7 @@ static void read_llm(struct reader *r, const struct place *place, struct keys *k
     check_shapes(&l);
     check_pipeline(&l);
     check_experts(&l);
+    check_limits(&l);
     if (r->err->n_errors > errors || ranks == 0)
         return;
     llm_program_init(&settings->program, &settings->nodes, &settings->params, settings->order,

@@ -57,8 +57,8 @@ static void check_groups(struct reader *r, const struct place *place, const stru
         for (uint32_t m = 0; m < size; m++)
             members[m] = first + m;
         const struct place *at = algorithm.json != NULL ? &algorithm : place;
-        ok = group_check(r, at, job, &s, COLL_ALL_REDUCE, p->bytes, members) &&
-             group_check(r, at, job, &s, COLL_BROADCAST, p->bytes, members);
+        ok = group_check(r, at, job, &s, COLL_ALL_REDUCE, p->bytes, NULL, members) &&
+             group_check(r, at, job, &s, COLL_BROADCAST, p->bytes, NULL, members);
     }
     free(members);
 }

@@ -6,22 +6,22 @@
 
 // The exchange before and after a block of a layer's products: sequence parallelism gathers the
 // activations and scatters the sums; else the sums are all-reduced after it.
-static void tensor_before(struct llm_maker *m)
+static void tensor_before(struct llm_maker *m, uint64_t bytes)
 {
     if (m->p->layout.size[LLM_TENSOR] < 2 || !m->s->p.sequence_parallel)
         return;
-    llm_collective(m, LLM_GROUP_TENSOR, LLM_TENSOR, LLM_STREAM_TENSOR, COLL_ALL_GATHER,
-                   llm_tensor_bytes(m->s), "tensor");
+    llm_collective(m, LLM_GROUP_TENSOR, LLM_TENSOR, LLM_STREAM_TENSOR, COLL_ALL_GATHER, bytes,
+                   "tensor");
     llm_chain(m);
 }
 
-static void tensor_after(struct llm_maker *m)
+static void tensor_after(struct llm_maker *m, uint64_t bytes)
 {
     if (m->p->layout.size[LLM_TENSOR] < 2)
         return;
     llm_collective(m, LLM_GROUP_TENSOR, LLM_TENSOR, LLM_STREAM_TENSOR,
-                   m->s->p.sequence_parallel ? COLL_REDUCE_SCATTER : COLL_ALL_REDUCE,
-                   llm_tensor_bytes(m->s), "tensor");
+                   m->s->p.sequence_parallel ? COLL_REDUCE_SCATTER : COLL_ALL_REDUCE, bytes,
+                   "tensor");
     llm_chain(m);
 }
 
@@ -53,10 +53,14 @@ static void experts(struct llm_maker *m)
 {
     uint32_t place = llm_coordinate(&m->p->layout, m->rank, LLM_EXPERT);
     double tokens = m->p->loads[m->layer].tokens[place];
+    uint64_t rows = (uint64_t)(tokens + 0.5) * m->s->p.hidden * m->s->p.activation_bytes;
     // A gradient goes the ways of its token in the opposite direction, with the same bytes.
+    // Each tensor rank receives its part of the rows, as the weights need all of them.
     expert_exchange(m, true);
+    tensor_before(m, rows);
     llm_compute(m, "experts", tokens * llm_expert_token_flops(m->s),
-                (double)llm_expert_parameters(m->s, m->layer), tokens);
+                (double)llm_expert_parameters(m->s, m->layer), tokens / 2);
+    tensor_after(m, rows);
     expert_exchange(m, false);
 }
 
@@ -72,27 +76,24 @@ static void attention(struct llm_maker *m, double flops)
     double ffn_share =
         moe ? 0 : llm_ffn_flops(m->s) / (llm_ffn_flops(m->s) + llm_attention_flops(m->s));
     if (m->backward && !moe) { // the feed-forward part comes first
-        tensor_before(m);
+        tensor_before(m, llm_tensor_bytes(m->s));
         llm_compute(m, "feed-forward", llm_ffn_flops(m->s), ffn_share * parameters, tokens / 2);
-        tensor_after(m);
+        tensor_after(m, llm_tensor_bytes(m->s));
     }
-    tensor_before(m);
+    tensor_before(m, llm_tensor_bytes(m->s));
     llm_compute(m, "attention", flops, (1 - ffn_share) * parameters, tokens / 2);
-    tensor_after(m);
+    tensor_after(m, llm_tensor_bytes(m->s));
     if (!m->backward && !moe) {
-        tensor_before(m);
+        tensor_before(m, llm_tensor_bytes(m->s));
         llm_compute(m, "feed-forward", llm_ffn_flops(m->s), ffn_share * parameters, tokens / 2);
-        tensor_after(m);
+        tensor_after(m, llm_tensor_bytes(m->s));
     }
 }
 
 static void moe_part(struct llm_maker *m)
 {
-    if (!llm_is_moe(m->s, m->layer))
-        return;
-    tensor_before(m);
-    experts(m);
-    tensor_after(m);
+    if (llm_is_moe(m->s, m->layer))
+        experts(m);
 }
 
 void llm_layer_forward(struct llm_maker *m)

@@ -24,7 +24,7 @@ struct made_node {
 struct llm_rank {
     uint32_t stage;
     uint64_t iteration;
-    uint32_t pass;
+    uint64_t pass;
     bool ended;
     uint64_t next_id;
     uint64_t last;     // last node of the chain of passes

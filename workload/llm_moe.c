@@ -8,6 +8,23 @@
 #include "engine/memory.h"
 #include "engine/rng.h"
 
+// A token goes to different experts, so that none receives more than `most` of all copies: what is above
+// goes to the others in proportion to their shares.
+static void limit_shares(double *shares, uint32_t n, double most)
+{
+    for (bool above = true; above;) {
+        double full = 0, rest = 0;
+        above = false;
+        for (uint32_t i = 0; i < n; i++)
+            *(shares[i] >= most ? &full : &rest) += shares[i] >= most ? most : shares[i];
+        for (uint32_t i = 0; i < n; i++) {
+            double scaled = shares[i] >= most ? most : shares[i] * (1 - full) / rest;
+            above = above || scaled > most * (1 + 1e-12);
+            shares[i] = scaled;
+        }
+    }
+}
+
 // The share of all token copies that each expert receives.
 static double *shares_of(const struct llm_spec *s, uint32_t layer, uint64_t seed)
 {
@@ -27,6 +44,7 @@ static double *shares_of(const struct llm_spec *s, uint32_t layer, uint64_t seed
     for (uint32_t i = 0; i < n; i++)
         shares[order[i]] = pow(i + 1, -s->p.skew) / sum;
     free(order);
+    limit_shares(shares, n, 1.0 / (double)s->p.top_k);
     return shares;
 }
 

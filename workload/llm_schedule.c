@@ -7,11 +7,11 @@ static uint32_t stages(const struct llm_spec *s) { return (uint32_t)s->p.degrees
 
 static uint32_t chunks(const struct llm_spec *s) { return (uint32_t)s->p.virtual_stages; }
 
-uint32_t llm_passes(const struct llm_spec *s) { return 2 * s->micro_batches * chunks(s); }
+uint64_t llm_passes(const struct llm_spec *s) { return 2 * (uint64_t)s->micro_batches * chunks(s); }
 
-static uint32_t warm_up(const struct llm_spec *s, uint32_t stage)
+static uint64_t warm_up(const struct llm_spec *s, uint32_t stage)
 {
-    uint32_t all = s->micro_batches * chunks(s), n = stages(s) - stage - 1;
+    uint64_t all = (uint64_t)s->micro_batches * chunks(s), n = stages(s) - stage - 1;
     if (s->p.schedule == LLM_GPIPE)
         return all;
     if (s->p.schedule == LLM_INTERLEAVED && chunks(s) > 1)
@@ -20,19 +20,20 @@ static uint32_t warm_up(const struct llm_spec *s, uint32_t stage)
 }
 
 // The k-th forward or backward pass of a stage.
-static struct llm_pass numbered(const struct llm_spec *s, uint32_t k, bool backward)
+static struct llm_pass numbered(const struct llm_spec *s, uint64_t k, bool backward)
 {
-    uint32_t p = stages(s), round = p * chunks(s), chunk = k % round / p;
+    uint32_t p = stages(s), round = p * chunks(s), chunk = (uint32_t)(k % round / p);
     if (chunks(s) == 1)
-        return (struct llm_pass){k, 0, backward};
-    return (struct llm_pass){.micro_batch = k / round * p + k % p,
+        return (struct llm_pass){(uint32_t)k, 0, backward};
+    return (struct llm_pass){.micro_batch = (uint32_t)(k / round * p + k % p),
                              .chunk = backward ? chunks(s) - 1 - chunk : chunk,
                              .backward = backward};
 }
 
-struct llm_pass llm_pass_at(const struct llm_spec *s, uint32_t stage, uint32_t k)
+struct llm_pass llm_pass_at(const struct llm_spec *s, uint32_t stage, uint64_t k)
 {
-    uint32_t all = s->micro_batches * chunks(s), first = warm_up(s, stage), pairs = all - first;
+    uint64_t all = (uint64_t)s->micro_batches * chunks(s), first = warm_up(s, stage),
+             pairs = all - first;
     if (k < first)
         return numbered(s, k, false);
     k -= first;

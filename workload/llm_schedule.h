@@ -17,5 +17,5 @@ struct llm_pass {
 };
 
 // Pass `k` of stage `stage`, k < llm_passes(). Computed without storing the schedule.
-uint32_t llm_passes(const struct llm_spec *s);
-struct llm_pass llm_pass_at(const struct llm_spec *s, uint32_t stage, uint32_t k);
+uint64_t llm_passes(const struct llm_spec *s);
+struct llm_pass llm_pass_at(const struct llm_spec *s, uint32_t stage, uint64_t k);

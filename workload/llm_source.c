@@ -91,14 +91,24 @@ static void prefetch(struct llm_maker *m)
         gather_parameters(m, m->r->earlier);
 }
 
+// Sharded gradients (ZeRO 2, 3) are scattered for every micro-batch, the others with the last one.
 static bool reduces_now(const struct llm_maker *m, uint32_t micro_batch)
 {
-    return m->s->p.overlap && (m->s->p.zero >= 2 || micro_batch + 1 == m->s->micro_batches);
+    return m->s->p.zero >= 2 || (m->s->p.overlap && micro_batch + 1 == m->s->micro_batches);
+}
+
+// Without overlap the next computation waits for what has been reduced.
+static void reduce_layer(struct llm_maker *m)
+{
+    reduce_gradients(m, m->r->last);
+    if (!m->s->p.overlap)
+        m->r->gathered = m->r->exchange;
 }
 
 static void logits(struct llm_maker *m)
 {
     m->layer = UINT32_MAX;
+    prefetch(m);
     llm_compute(m, "logits", llm_logit_flops(m->s), (double)llm_embedding_parameters(m->s), 0);
 }
 
@@ -109,6 +119,8 @@ static void forward(struct llm_maker *m, struct llm_pass pass)
     m->layer = UINT32_MAX;
     if (stage > 0)
         boundary(m, stage - 1, stage, false);
+    else
+        prefetch(m); // of the embedding
     for (m->layer = first; m->layer < first + m->s->stage_layers; m->layer++) {
         prefetch(m);
         llm_layer_forward(m);
@@ -132,19 +144,19 @@ static void backward(struct llm_maker *m, struct llm_pass pass)
     } else {
         logits(m);
         if (reduces)
-            reduce_gradients(m, m->r->last);
+            reduce_layer(m);
     }
     for (m->layer = first + m->s->stage_layers; m->layer-- > first;) {
         prefetch(m);
         llm_layer_backward(m);
         if (reduces)
-            reduce_gradients(m, m->r->last);
+            reduce_layer(m);
     }
     m->layer = UINT32_MAX;
     if (stage > 0)
         boundary(m, stage, stage - 1, true);
     else if (reduces)
-        reduce_gradients(m, m->r->last); // of the embedding
+        reduce_layer(m); // of the embedding
 }
 
 /* ---- the end of an iteration ---- */
@@ -182,11 +194,13 @@ static void finish_iteration(struct llm_maker *m)
 {
     m->pass = "update";
     m->backward = false;
-    double parameters = for_all(m, m->s->p.overlap ? NULL : reduce_gradients, m->r->last);
+    double parameters =
+        for_all(m, m->s->p.overlap || m->s->p.zero >= 2 ? NULL : reduce_gradients, m->r->last);
     m->r->gathered = m->r->exchange;
     struct node *node = llm_make(m, NODE_COMPUTE, NODE_COMPUTE_STREAM, "optimizer");
     node->takes_ps = llm_optimizer_ps(m->s, parameters);
     llm_chain(m);
+    m->r->earlier = m->r->last; // parameters change: nothing is gathered before
     if (m->s->p.zero == 1 || m->s->p.zero == 2)
         for_all(m, gather_parameters, m->r->last);
 }

@@ -19,7 +19,8 @@ const char *const llm_models[] = {"custom",      "gpt_13b",      "gpt3_175b", "l
                                   "llama3_405b", "mixtral_8x7b", NULL};
 
 // Brown et al., 2020, table 2.1 (vocabulary padded to a multiple of 1024; 13B with 40 heads of 128);
-// Grattafiori et al., 2024, table 3; Jiang et al., 2024, table 1.
+// Grattafiori et al., 2024, table 3; Jiang et al., 2024, table 1 (with
+// sequences of 4096 in place of its context of 32768).
 static const struct model models[] = {
     {0},
     {40, 5120, 40, 40, 20480, 2048, 51200, 0, 0, false},
@@ -104,7 +105,8 @@ static double matrices(const struct llm_spec *s) { return s->p.gated != 0 ? 3 : 
 
 static double kv_hidden(const struct llm_spec *s)
 {
-    return (double)s->p.hidden / (double)s->p.heads * (double)s->p.kv_heads;
+    uint64_t kv = s->p.kv_heads, t = s->p.degrees[LLM_TENSOR]; // a rank has at least one head
+    return (double)s->p.hidden / (double)s->p.heads * (double)(kv > t ? kv : t);
 }
 
 uint64_t llm_tokens(const struct llm_spec *s)

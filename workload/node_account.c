@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The nodes that ended in a gap are kept in a ring of the newest ones; a gap in which more ended is
-// explained by those.
+// The nodes that ended in the present gap are kept in the order of their ends.
 #include "workload/node_account.h"
 
 #include <stdlib.h>
@@ -26,6 +25,7 @@ void account_free(struct node_account *a)
     for (uint32_t r = 0; r < a->n_ranks; r++) {
         free(a->ranks[r].uses);
         free(a->ranks[r].sent_bytes);
+        free(a->ranks[r].ended);
     }
     free(a->ranks);
     free(a->layers);
@@ -33,14 +33,13 @@ void account_free(struct node_account *a)
     free(a->blamed_ps);
 }
 
-static const struct ended_node *ended_find(const struct rank_account *r, uint64_t id)
+// The node with this id among the first `*n`, the newest first; *n becomes its place. What let a node
+// start ended before it.
+static const struct ended_node *ended_find(const struct rank_account *r, uint64_t id, size_t *n)
 {
-    uint32_t n = r->n_ended < ENDED_KEPT ? r->n_ended : ENDED_KEPT;
-    for (uint32_t i = 1; i <= n; i++) {
-        const struct ended_node *node = &r->ended[(r->n_ended - i) % ENDED_KEPT];
-        if (node->id == id)
-            return node;
-    }
+    while (*n > 0)
+        if (r->ended[--*n].id == id)
+            return &r->ended[*n];
     return NULL;
 }
 
@@ -63,8 +62,9 @@ static void add(struct node_account *a, struct rank_account *r, const struct end
 static void close_gap(struct node_account *a, struct rank_account *r, uint64_t cause, ps_t now)
 {
     ps_t until = now;
+    size_t n = r->n_ended;
     const struct ended_node *node;
-    while (until > r->idle_since_ps && (node = ended_find(r, cause)) != NULL) {
+    while (until > r->idle_since_ps && (node = ended_find(r, cause, &n)) != NULL) {
         ps_t to = node->end_ps < until ? node->end_ps : until;
         ps_t from = node->start_ps > r->idle_since_ps ? node->start_ps : r->idle_since_ps;
         if (from < to)
@@ -103,8 +103,11 @@ void account_computed(struct node_account *a, uint32_t rank, uint32_t layer, ps_
 void account_ended(struct node_account *a, uint32_t rank, const struct ended_node *node)
 {
     struct rank_account *r = &a->ranks[rank];
-    if (r->idle_since_ps != PS_NEVER)
-        r->ended[r->n_ended++ % ENDED_KEPT] = *node;
+    if (r->idle_since_ps == PS_NEVER)
+        return;
+    if (r->n_ended == r->cap_ended)
+        r->ended = memory_grow(r->ended, &r->cap_ended, sizeof *r->ended);
+    r->ended[r->n_ended++] = *node;
 }
 
 void account_finish(struct node_account *a, uint32_t rank, uint64_t cause, ps_t now)

@@ -23,13 +23,11 @@ struct ended_node { // communication that ended in the present gap
     bool communicates;
 };
 
-#define ENDED_KEPT 64
-
 struct rank_account {
     /* state */
-    ps_t idle_since_ps; // PS_NEVER = computing
-    struct ended_node ended[ENDED_KEPT];
-    uint32_t n_ended; // in the present gap
+    ps_t idle_since_ps;       // PS_NEVER = computing
+    struct ended_node *ended; // in the present gap
+    size_t n_ended, cap_ended;
     /* counters */
     ps_t begin_ps, end_ps; // end_ps: PS_NEVER = not finished
     ps_t compute_ps;

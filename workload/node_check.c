@@ -30,7 +30,9 @@ struct channel_end { // a send or a receive
 
 struct issued { // a collective of a member, in the order of the source
     uint32_t group, number, rank, op, root, dims;
+    int32_t priority;
     uint64_t node, bytes;
+    const struct coll_uneven *uneven;
 };
 
 struct check {
@@ -107,7 +109,9 @@ static void check_collective(struct check *c, uint32_t rank, const struct node *
                                                .root = node->root,
                                                .dims = node->dims,
                                                .node = node->id,
-                                               .bytes = node->bytes};
+                                               .bytes = node->bytes,
+                                               .priority = node->priority,
+                                               .uneven = node->uneven};
 }
 
 static void take(struct check *c, uint32_t rank, const struct node *node)
@@ -306,7 +310,9 @@ static int compare_issued(const void *a, const void *b)
 
 static char *issued_text(const struct issued *x)
 {
-    return text_format("%s of %llu bytes", coll_op_name((enum coll_op)x->op), wide(x->bytes));
+    return text_format("%s of %llu bytes%s, root %u, priority %d",
+                       coll_op_name((enum coll_op)x->op), wide(x->bytes),
+                       x->uneven != NULL ? " and vectors of its own" : "", x->root, x->priority);
 }
 
 // The collectives of one number in one group: all members have it, and it is the same.
@@ -317,12 +323,14 @@ static void check_number(struct check *c, const struct issued *first, size_t n)
     for (size_t i = 1; i < n; i++) {
         const struct issued *other = &first[i];
         if (other->op == first->op && other->bytes == first->bytes && other->root == first->root &&
-            other->dims == first->dims)
+            other->dims == first->dims && other->priority == first->priority &&
+            other->uneven == first->uneven)
             continue;
         char *a = issued_text(first), *b = issued_text(other);
-        add(c, "group %s: collective %u is node %llu of rank %u, %s, but node %llu of rank %u, %s",
+        add(c,
+            "group %s: collective %u is node %llu of rank %u, %s, but node %llu of rank %u, %s%s",
             group->name, first->number, wide(first->node), first->rank, a, wide(other->node),
-            other->rank, b);
+            other->rank, b, strcmp(a, b) == 0 ? ": other vectors" : "");
         free(a);
         free(b);
         return;

@@ -216,6 +216,16 @@ static void run_done(void *self, uint32_t rank, uint32_t id, ps_t now)
     window_end(w, id, now);
 }
 
+static bool run_read_on(void *self, uint32_t rank)
+{
+    struct node_run *p = self;
+    struct node_window *w = &p->windows[rank];
+    if (w->source_ended)
+        return false;
+    w->limit = w->limit < UINT32_MAX / 4 ? 2 * w->limit + 1 : w->limit;
+    return true;
+}
+
 /* ---- bytes, before the run ---- */
 
 #define VOLUMES 4096
@@ -245,7 +255,7 @@ static uint64_t collective_bytes(const struct node_run *p, struct group_volume *
                                   .root = node->root,
                                   .dims = node->dims,
                                   .bytes = node->bytes,
-                                  .known = true};
+                                  .known = node->uneven == NULL};
     slot->total = comm_bytes(job_group_comm(p->job, node->group), &request);
     return slot->total;
 }
@@ -353,6 +363,7 @@ static char *run_waits(const void *self, uint32_t rank)
 const struct program_ops node_run_ops = {
     .next = run_next,
     .done = run_done,
+    .read_on = run_read_on,
     .bytes = run_bytes,
     .waits = run_waits,
     .free = run_free,

@@ -3,8 +3,8 @@
 // may start.
 //
 // At most `limit` nodes are read ahead, so memory is bounded whatever the length of the program. A
-// node that is not yet read cannot start; if nothing can start or end without it, reading goes on
-// beyond the limit.
+// node that is not yet read cannot start. Where all ranks wait, the runner raises the limits
+// (program_ops.read_on).
 #pragma once
 
 #include "engine/names.h"

@@ -69,6 +69,9 @@ struct program_ops {
     // Delay from the end of collective step `id` until done() is called, by a timer even if it is
     // 0. Optional: done() is called in the event that ends the collective.
     ps_t (*completion_delay_ps)(const void *self, uint32_t rank, uint32_t id);
+    // Nothing more happens in the run: read further ahead for this rank. Returns false if that is not
+    // possible. Optional.
+    bool (*read_on)(void *self, uint32_t rank);
     // Total bytes of all messages of all ranks; called before the run.
     uint64_t (*bytes)(const void *self);
     // Text saying what an unfinished rank waits for, to be freed; NULL = not known. Optional.

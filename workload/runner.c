@@ -71,6 +71,41 @@ static void step_ended(struct rank_run *r, uint32_t id, ps_t now)
     pull(r, now);
 }
 
+/* ---- programs that read ahead ---- */
+
+static bool is_dry(const struct workload *w)
+{
+    return w->messages_open == 0 && w->starts_pending == 0 && !workload_done(w);
+}
+
+// Every rank waits. Those whose programs have unread steps read further ahead and go on, each in an event
+// of its own.
+static void on_dry(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct workload *w = timer->data;
+    for (size_t j = 0; j < w->n_jobs && is_dry(w); j++) {
+        struct job_run *job = &w->jobs[j];
+        const struct program_ops *program = job->spec->kind->program;
+        uint32_t armed = 0;
+        for (uint32_t i = 0; program->read_on != NULL && i < job->n_ranks; i++) {
+            struct rank_run *r = &job->ranks[i];
+            if (r->ended || sim_timer_active(&r->timer) || !program->read_on(job->self, i))
+                continue;
+            sim_timer_start(e, &r->timer, e->now_ps);
+            armed++;
+        }
+        w->starts_pending += armed;
+    }
+}
+
+// To be called at the end of an event. The timer of this event is the last one of the instant.
+static void check_dry(struct workload *w, ps_t now)
+{
+    if (w->reads_ahead && is_dry(w) && !sim_timer_active(&w->dry))
+        sim_timer_start(w->engine, &w->dry, now);
+}
+
 /* ---- timers ---- */
 
 static void on_start(struct engine *e, struct sim_timer *timer, int revents)
@@ -85,9 +120,15 @@ static void on_start(struct engine *e, struct sim_timer *timer, int revents)
     uint32_t before = path_enter(book, path);
     pull(r, e->now_ps);
     path_leave(book, before);
+    check_dry(job->workload, e->now_ps);
 }
 
-static void on_timed(void *ctx, uint32_t step, ps_t now) { step_ended(ctx, step, now); }
+static void on_timed(void *ctx, uint32_t step, ps_t now)
+{
+    struct rank_run *r = ctx;
+    step_ended(r, step, now);
+    check_dry(r->job->workload, now);
+}
 
 /* ---- messages ---- */
 
@@ -147,6 +188,7 @@ static void on_sent(void *ctx, uint64_t token, ps_t now)
         matching_sent(&job->matching, (uint32_t)token, &rank, &step);
         step_ended(&job->ranks[rank], step, now);
     }
+    check_dry(w, now);
 }
 
 static void on_failed(void *ctx, uint64_t token, ps_t now) { on_sent(ctx, token, now); }
@@ -201,6 +243,7 @@ static void collective_ended(void *ctx, uint32_t member, uint32_t ticket, ps_t n
     contention_update(r, comm_offloaded(group->comm, ending->op), -1, now);
     if (program->completion_delay_ps == NULL) {
         step_ended(r, ticket, now);
+        check_dry(job->workload, now);
         return;
     }
     ps_t delay = program->completion_delay_ps(job->self, r->rank, ticket);
@@ -382,6 +425,7 @@ static void init_job(struct job_run *job)
                                   .failure = &w->failure,
                                   .delays = &w->starts_pending};
     job->self = spec->kind->new (job);
+    w->reads_ahead = w->reads_ahead || spec->kind->program->read_on != NULL;
     init_ranks(job);
     w->total_bytes += spec->kind->program->bytes(job->self);
     if (job->units_left == 0)
@@ -392,6 +436,7 @@ void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_job
 {
     w->n_jobs = w->jobs_left = n_jobs;
     w->jobs = memory_zeroed(n_jobs, sizeof *w->jobs);
+    sim_timer_init(w->engine, &w->dry, w->n_ranks, on_dry, w);
     for (size_t j = 0; j < n_jobs; j++) {
         struct job_run *job = &w->jobs[j];
         *job = (struct job_run){.workload = w, .spec = &jobs[j], .index = (uint32_t)j};

@@ -10,7 +10,7 @@
 struct timed_step {
     struct sim_timer timer;
     struct timed_steps *owner;
-    struct timed_step *next;
+    struct timed_step *next, *next_free;
     enum timed_kind kind;
     uint32_t id, label;
     uint32_t path; // critical path up to the step's start
@@ -39,6 +39,8 @@ static void on_end(struct engine *e, struct sim_timer *timer, int revents)
     struct timed_step *s = timer->data;
     struct timed_steps *t = s->owner;
     s->running = false;
+    s->next_free = t->free_steps;
+    t->free_steps = s;
     (*t->pending)--;
     uint32_t before = path_enter(t->path_book, path_at_end(s, e->now_ps));
     t->ended(t->ctx, s->id, e->now_ps);
@@ -47,10 +49,12 @@ static void on_end(struct engine *e, struct sim_timer *timer, int revents)
 
 static struct timed_step *step_take(struct timed_steps *t)
 {
-    for (struct timed_step *s = t->steps; s != NULL; s = s->next)
-        if (!s->running)
-            return s;
-    struct timed_step *s = memory_zeroed(1, sizeof *s);
+    struct timed_step *s = t->free_steps;
+    if (s != NULL) {
+        t->free_steps = s->next_free;
+        return s;
+    }
+    s = memory_zeroed(1, sizeof *s);
     s->owner = t;
     s->next = t->steps;
     t->steps = s;
@@ -83,6 +87,8 @@ void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step
 
 void timed_steps_speed(struct timed_steps *t, double speed, ps_t now)
 {
+    if (!(speed < t->speed || speed > t->speed))
+        return;
     for (struct timed_step *s = t->steps; s != NULL; s = s->next) {
         if (!s->running || !slows(s))
             continue;
@@ -103,5 +109,5 @@ void timed_steps_free(struct timed_steps *t)
         sim_timer_end(t->engine, &s->timer);
         free(s);
     }
-    t->steps = NULL;
+    t->steps = t->free_steps = NULL;
 }

@@ -24,7 +24,8 @@ struct timed_steps {
     void *ctx;
     /* state */
     struct timed_step *steps; // running and free ones
-    double speed;             // of computations, 1 = undisturbed
+    struct timed_step *free_steps;
+    double speed; // of computations, 1 = undisturbed
 };
 
 // Begin a step that takes `takes_ps` >= 0 at full speed; `label` as in struct step.

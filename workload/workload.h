@@ -54,6 +54,8 @@ struct workload {
     size_t n_jobs;
     uint64_t jobs_left, messages_open;
     char *failure;           // why the programs cannot go on; NULL = they can
+    struct sim_timer dry;    // fires when nothing is left to happen at this instant
+    bool reads_ahead;        // a program may read further ahead
     uint32_t starts_pending; // armed timers that start ranks or end delays
     struct recorder recorder;
     /* counters */

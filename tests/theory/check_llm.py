@@ -84,10 +84,11 @@ def volumes():
             table = job["vocabulary"] * job["hidden"] // t
             sharded = (dense * layers + table) * 2 * (d - 1) / d
             passes = {0: 2, 1: 2, 2: micro + 1}.get(zero)
-            data = (passes * sharded if passes else
-                    3 * micro * dense * layers * 2 * (d - 1) / d + micro * table * 2 * (d - 1) / d)
             for rank in metrics["ranks"]:
                 stage = rank["rank"] // (t * d)
+                # the embedding's table is gathered forward, that of the logits also backward
+                data = (passes * sharded if passes else
+                        micro * (3 * dense * layers + (2 + stage) * table) * 2 * (d - 1) / d)
                 what = f"zero {zero}, sequence_parallel {sequence_parallel}, rank {rank['rank']}: "
                 sent = uses(rank)
                 expect(what + "tensor", sent["tensor"],
@@ -96,6 +97,11 @@ def volumes():
                        micro * activations / (t if sequence_parallel else 1), 0)
                 expect(what + "data", sent["data"], data, 8 * layers * micro * 4)
                 assert stage in (0, 1)
+        for zero in (2, 3):  # without overlap the same bytes
+            both = [run({"data": 4, "zero": zero, "overlap": overlap,
+                         "sequence_parallel": sequence_parallel})[0]["ranks"][1]["uses"][0]["bytes"]
+                    for overlap in (True, False)]
+            expect(f"zero {zero} without overlap", both[1], both[0], 0)
 
 
 def context_and_experts():
@@ -123,6 +129,15 @@ def context_and_experts():
     computed = [r["compute_ns"] for r in metrics["ranks"]]
     even = run({"expert": 4, "experts": 4, "top_k": 1, "global_batch": 4})[0]["ranks"]
     assert max(computed) > even[0]["compute_ns"] > min(computed)
+    # top_k = experts: every token goes to all experts, whatever their popularity
+    everywhere = run({"expert": 4, "experts": 4, "top_k": 4, "skew": 3, "global_batch": 4})[0]
+    assert len({r["compute_ns"] for r in everywhere["ranks"]}) == 1
+    # tensor parallelism inside experts exchanges the rows that they compute: top_k times the tokens
+    metrics, job = run({"tensor": 2, "expert": 2, "experts": 4, "top_k": 2, "global_batch": 2})
+    rows = job["sequence"] * job["hidden"] * 2
+    for rank in metrics["ranks"]:
+        expect("tensor beside experts", uses(rank)["tensor"],
+               job["layers"] * (4 * rows / 2 + 4 * 2 * rows / 2), 0)
     limited = run({"expert": 4, "experts": 4, "top_k": 1, "skew": 1, "capacity": 1,
                    "global_batch": 4})[0]
     assert sum(uses(r)["expert"] for r in limited["ranks"]) < sum(rank_bytes)
@@ -136,6 +151,14 @@ def operations():
     full = run({"optimizer_bytes": 0, "global_batch": 4, "recompute": "full"})[0]
     again = 24 * b * s * l * h * h * (1 + s / (6 * h))
     expect("recomputation", full["ranks"][0]["compute_ns"], flops + again, flops * 1e-6)
+
+
+def accounts():
+    """All idle time of a rank has a use, also where hundreds of collectives end in one gap."""
+    metrics, _ = run({"layers": 120, "data": 4, "zero": 1, "overlap": False, "global_batch": 4})
+    for rank in metrics["ranks"]:
+        idle = sum(u["exposed_ns"] + u["waiting_ns"] for u in rank["uses"])
+        expect(f"idle time of rank {rank['rank']}", idle, rank["exposed_comm_ns"], 2)
 
 
 def priorities():
@@ -157,6 +180,7 @@ def priorities():
 
 
 def main():
+    accounts()
     priorities()
     bubbles()
     volumes()
