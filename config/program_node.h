@@ -13,9 +13,9 @@ struct nodes_reader {
     struct program_settings *settings;
     struct node_list *list;
     uint32_t n_ranks;
-    char **group_use;          // [group] what its collectives are for
+    char **group_use;             // [group] what its collectives are for
     bool (*checked)[2][COLL_OPS]; // [group][uneven] operations whose algorithm has been checked
-    uint64_t *after;           // dependencies of the present node
+    uint64_t *after;              // dependencies of the present node
     size_t cap_after;
 };
 

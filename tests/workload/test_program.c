@@ -272,8 +272,8 @@ static void test_mismatch(void **state)
     assert_int_equal(f.result->status, RUN_INCOMPLETE);
     const char *reason = f.result->reason;
     assert_non_null(strstr(reason, "collective 1 of communicator 0 of job 0 is "));
-    assert_non_null(strstr(reason, "400000 bytes (\"sum\") for rank "));
-    assert_non_null(strstr(reason, "400001 bytes (\"other\") for rank 2"));
+    assert_non_null(strstr(reason, "400000 bytes, root 0, priority 0 (\"sum\") for rank "));
+    assert_non_null(strstr(reason, "400001 bytes, root 0, priority 0 (\"other\") for rank 2"));
     fixture_free(&f);
 }
 
