@@ -3,7 +3,8 @@
 // aware.
 //
 // A message crosses the dimensions in which its ranks differ one after the other, the innermost
-// first, link by link: in a ring the shorter way (upwards on ties), with a switch up and down,
+// first, link by link: in a ring the shorter way (towards higher
+// coordinates where both are equal), with a switch up and down,
 // fully connected directly. A link serves messages in the order in which they arrive; it is busy
 // for trunc(bytes / bandwidth) ns, and the message has arrived behind it after trunc(latency +
 // bytes / bandwidth) ns, as a whole.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nodes are sorted by id. Nodes that nothing has to end before are removed, then those that were
-// after removed nodes only, and so on (Kahn, 1962); what remains has a cycle.
+// Nodes are sorted by id. Nodes without dependencies are removed, then those whose dependencies have all
+// been removed, and so on (Kahn, 1962); nodes that remain are in a cycle, or depend on one.
 #include "chakra/deps.h"
 
 #include <inttypes.h>

@@ -28,7 +28,7 @@ static int compare_identities(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-// Find all files. Returns 0, or -1 with errors that name those that are missing.
+// Look up the file of every rank. Returns 0, or -1 with errors that name the missing files.
 static int files_find(struct trace_set *set, struct identity *of, const char *path, struct err *err)
 {
     uint32_t missing = 0;

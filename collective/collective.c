@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const op_names[COLL_OPS] = {
+const char *const coll_op_names[COLL_OPS + 1] = {
     [COLL_ALL_REDUCE] = "all_reduce", [COLL_REDUCE_SCATTER] = "reduce_scatter",
     [COLL_ALL_GATHER] = "all_gather", [COLL_ALL_TO_ALL] = "all_to_all",
     [COLL_BROADCAST] = "broadcast",   [COLL_REDUCE] = "reduce",
@@ -12,12 +12,12 @@ static const char *const op_names[COLL_OPS] = {
     [COLL_SEND_RECV] = "send_recv",   [COLL_BARRIER] = "barrier",
 };
 
-const char *coll_op_name(enum coll_op op) { return op_names[op]; }
+const char *coll_op_name(enum coll_op op) { return coll_op_names[op]; }
 
 int coll_op_find(const char *name, enum coll_op *op)
 {
     for (unsigned i = 0; i < COLL_OPS; i++) {
-        if (strcmp(name, op_names[i]) == 0) {
+        if (strcmp(name, coll_op_names[i]) == 0) {
             *op = (enum coll_op)i;
             return 0;
         }

@@ -108,6 +108,7 @@ struct coll_algorithm {
     const char *fallback;
 };
 
+extern const char *const coll_op_names[];                  // by enum coll_op, NULL-terminated
 const char *coll_op_name(enum coll_op op);                 // "all_reduce"
 int coll_op_find(const char *name, enum coll_op *op);      // 0, or -1
 bool coll_op_rooted(enum coll_op op);                      // true if the operation has a root
@@ -134,7 +135,8 @@ struct coll_send coll_exchange(const struct coll_shape *shape, uint32_t rank, ui
 // reduce and send_recv; 0 for a barrier; (p-1)/p else.
 double coll_bus_factor(enum coll_op op, uint32_t ranks);
 
-// Number of members of a shape, and of the steps of one of them.
+// Number of members of an operation of this shape (its ranks, and the aggregators where switches reduce),
+// and number of steps of member `member`.
 uint32_t coll_members(const struct coll_algorithm *a, const struct coll_shape *shape);
 uint32_t coll_member_steps(const struct coll_algorithm *a, const struct coll_shape *shape,
                            uint32_t member);

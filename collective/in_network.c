@@ -12,8 +12,8 @@
 //   reduce_scatter  every rank sends n and receives its n/p
 //   all_gather      every rank sends its n/p and receives the other ranks' parts
 //   barrier         one message without bytes each way
-// Who has nothing to contribute, or is to receive nothing, sends and gets messages without bytes in
-// their place: a rank may send segment j + W when it has the answer to segment j, so these messages
+// A rank that contributes nothing to a segment, or receives nothing of it, sends or receives a message
+// without bytes instead: a rank may send segment j + W when it has the answer to segment j, so these messages
 // hand on the places in the buffers. The segments of reduce_scatter and all_gather do not cross the
 // borders of the ranks' parts.
 //

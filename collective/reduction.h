@@ -3,7 +3,7 @@
 // trees knows the network (sim/reduction.c), and the algorithm in_network reads them.
 //
 // A tree has the ranks as leaves and aggregators as inner nodes. Nodes are numbered in one list: the
-// ranks of the group, then the tree's aggregators, of which the first is the root. Several trees share
+// ranks of the group, then the tree's aggregators. The first aggregator is the root. Several trees share
 // the work: segment j goes through tree j mod n_trees.
 //
 // In the algorithm an aggregator is two members: one adds what comes from its children, the other

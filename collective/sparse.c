@@ -9,8 +9,8 @@
 // of that rank's part, which the rank adds; then an all-gather of the sums (Bruck's, log2 p steps). With
 // sums that are no longer sparse it is the dense variant of the paper (DSAR), else SSAR.
 //
-// Sizes: with n values of which each rank holds each with probability d (`density`), independently, the
-// sum of m ranks has K(m) = n (1 - (1 - d)^m) values on average. Messages have this size, or with
+// Sizes: a vector has n values, and each rank holds each of them with probability d (`density`),
+// independently. The sum of m ranks then has K(m) = n (1 - (1 - d)^m) values on average. Messages have this size, or with
 // `support_seed` one drawn for each sum from the normal distribution with this mean and the binomial
 // variance n q (1 - q), q = K(m)/n. K values are sent as min(K (index + value), n value) bytes.
 // `density` is that of the vectors with which the phase begins, in every dimension.

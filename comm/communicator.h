@@ -74,10 +74,10 @@ struct comm_request {
     uint32_t root, inner; // as in coll_shape
     // all_to_all over all ranks at once; NULL = all vectors have `bytes`
     const struct coll_uneven *uneven;
-    int32_t
-        priority;   // larger first among those that wait for a dimension; equal ones of a priority
-                    // other than 0 as they come, of 0 by the schedule
-    uint32_t label; // names the collective on critical paths; 0 = without a name
+    // Collectives of a larger priority go first among those that wait for a dimension. Those of equal
+    // priority: of priority 0 in the order of the schedule (newest_first), of others as they were issued.
+    int32_t priority;
+    uint32_t label;   // names the collective on critical paths; 0 = without a name
     const char *name; // for the record
 };
 

@@ -21,6 +21,28 @@ static const struct coll_choice *earlier(const struct coll_choice *choices, size
     return NULL;
 }
 
+void algorithm_words(struct keys *words)
+{
+    for (size_t i = 0; coll_registry[i] != NULL; i++)
+        keys_add(words, coll_registry[i]->name);
+}
+
+struct coll_choice algorithm_read(struct reader *r, const struct place *place,
+                                  const struct coll_choice *choices)
+{
+    struct keys words = {0};
+    algorithm_words(&words);
+    int word = read_word(r, place, "algorithm", words.names);
+    return word >= 0 ? choices[word] : coll_choice_of(NULL);
+}
+
+struct coll_choice algorithm_named(const struct coll_choice *choices, const char *name)
+{
+    while (strcmp(choices->algorithm->name, name) != 0)
+        choices++;
+    return *choices;
+}
+
 static void choices_init(struct coll_choice *choices)
 {
     for (size_t i = 0; coll_registry[i] != NULL; i++) {

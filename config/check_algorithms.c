@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Checks that the algorithms of a job's collectives fit its ranks and the network.
+#include <stdlib.h>
+
 #include "collective/grid.h"
 #include "config/job_reader.h"
+#include "engine/memory.h"
 
 // The operations that the phases of a collective may run along one dimension. Returns their number.
 static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, enum coll_op out[3])
@@ -15,23 +18,15 @@ static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, enum c
     return 3;
 }
 
-// Check all pairs of ranks that exchange messages, up to the first pair that no dimension connects.
-static bool pairs_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                        const struct coll_schedule *s, const struct coll_algorithm *a,
-                        const struct coll_shape *shape, uint32_t dim, uint32_t group)
+bool algorithm_supports(struct reader *r, const struct place *place, const struct coll_algorithm *a,
+                        const struct coll_shape *shape)
 {
-    uint32_t steps = a->steps(shape);
-    for (uint32_t step = 0; step < steps; step++)
-        for (uint32_t m = 0; m < shape->ranks; m++) {
-            uint32_t n = a->n_sends(shape, m, step);
-            for (uint32_t k = 0; k < n; k++) {
-                uint32_t peer = a->send(shape, m, step, k).peer;
-                if (!pair_check(r, place, job, coll_rank_of(s, dim, group, m),
-                                coll_rank_of(s, dim, group, peer)))
-                    return false;
-            }
-        }
-    return true;
+    const char *why = "";
+    if (a->supports(shape, &why))
+        return true;
+    place_error(r->err, place, "%s cannot run %s over %u ranks: %s", a->name,
+                coll_op_name(shape->op), shape->ranks, why);
+    return false;
 }
 
 // True if some dimension connects all ranks, so that pairs need not be checked.
@@ -43,26 +38,46 @@ static bool all_joined(const struct graph *g)
     return joined;
 }
 
+bool algorithm_pairs(struct reader *r, const struct place *place, const struct job_spec *job,
+                     const struct coll_algorithm *a, struct coll_shape shape,
+                     const uint32_t *members)
+{
+    if (all_joined(&r->ranks))
+        return true;
+    if (a->fallback) // where aggregators are missing; they reach all ranks of their dimension
+        a = coll_find(a->fallback), shape.params = NULL;
+    uint32_t steps = a->steps(&shape);
+    for (uint32_t step = 0; step < steps; step++)
+        for (uint32_t m = 0; m < shape.ranks; m++) {
+            uint32_t n = a->n_sends(&shape, m, step);
+            for (uint32_t k = 0; k < n; k++) {
+                uint32_t peer = a->send(&shape, m, step, k).peer;
+                if (!pair_check(r, place, job, members ? members[m] : m,
+                                members ? members[peer] : peer))
+                    return false;
+            }
+        }
+    return true;
+}
+
 static bool program_check(struct reader *r, const struct place *place, const struct job_spec *job,
                           const struct coll_schedule *s, uint32_t dim, struct coll_shape shape)
 {
     const struct coll_algorithm *a = s->choice[shape.op][dim].algorithm;
     struct place item = place_item(place, dim);
-    const char *why = "";
     shape.ranks = coll_group_size(s, dim);
     shape.params = s->choice[shape.op][dim].params;
-    if (!a->supports(&shape, &why)) {
-        place_error(r->err, json_is_array(place->json) ? &item : place,
-                    "%s cannot run %s over %u ranks: %s", a->name, coll_op_name(shape.op),
-                    shape.ranks, why);
+    if (!algorithm_supports(r, json_is_array(place->json) ? &item : place, a, &shape))
         return false;
+    uint32_t *members = memory_zeroed(shape.ranks, sizeof *members);
+    bool good = true;
+    for (uint32_t g = 0; g < coll_n_groups(s, dim) && good; g++) {
+        for (uint32_t m = 0; m < shape.ranks; m++)
+            members[m] = coll_rank_of(s, dim, g, m);
+        good = algorithm_pairs(r, place->parent, job, a, shape, members);
     }
-    if (a->fallback) // where aggregators are missing; they reach all ranks of their dimension
-        a = coll_find(a->fallback), shape.params = NULL;
-    for (uint32_t g = 0; g < coll_n_groups(s, dim) && !all_joined(&r->ranks); g++)
-        if (!pairs_check(r, place->parent, job, s, a, &shape, dim, g))
-            return false;
-    return true;
+    free(members);
+    return good;
 }
 
 bool algorithms_check(struct reader *r, const struct place *place, const struct job_spec *job,

@@ -12,6 +12,14 @@ void group_algorithms_read(struct reader *r, const struct place *place, struct k
 void group_algorithms_write(json_t *json, const struct group_choice *choice);
 void group_algorithms_schema(json_t *object);
 
+// Its entry among the own keys of a kind of job.
+#define GROUP_ALGORITHM_KEY                                                                        \
+    {                                                                                              \
+        "algorithm", "word or object", "ring; all_to_all: direct",                                 \
+            "of all collectives, or of each operation; each has its settings: "                    \
+            "collwire list collective"                                                             \
+    }
+
 // Check that the algorithm can run an operation over `ranks`, and that its pairs can exchange
 // messages; adds an error at `place` if not. `members`: rank of the job of each member, NULL = all.
 bool group_check(struct reader *r, const struct place *place, const struct job_spec *job,

@@ -24,9 +24,6 @@ enum node_word {
 };
 static const char *const node_words[] = {"compute", "wait",       "copy", "send",
                                          "recv",    "collective", "join", NULL};
-static const char *const op_words[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
-                                       "broadcast",  "reduce",         "gather",     "scatter",
-                                       "send_recv",  "barrier",        NULL};
 
 struct node_text { // a node as written
     int kind, op;
@@ -57,7 +54,8 @@ static const struct param node_rows[] = {
     ROW("tag", PARAM_COUNT, tag, .def = "0", .max = TAG_MAX,
         .help = "of a message: of a pair and tag, the k-th recv that starts takes the k-th send "
                 "that starts"),
-    ROW("op", PARAM_ENUM, op, .choices = op_words, .def = "all_reduce", .help = "of a collective"),
+    ROW("op", PARAM_ENUM, op, .choices = coll_op_names, .def = "all_reduce",
+        .help = "of a collective"),
     ROW("group", PARAM_TEXT, group, .def = "", .help = "of a collective; default = all ranks"),
     ROW("root", PARAM_COUNT, root, .def = "0", .help = "of a collective: place in the group"),
     ROW("priority", PARAM_COUNT, priority, .def = "0", .max = "1000000",
@@ -132,28 +130,24 @@ static uint8_t default_stream(int kind)
 static uint8_t read_stream(struct nodes_reader *n, const struct place *node,
                            const struct node_text *text)
 {
-    static const char *const words[] = {"compute", "cpu", "copy"};
     struct place at = place_key(node, "stream");
-    uint64_t number;
+    uint32_t streams = NODE_COMM_STREAM + (uint32_t)n->settings->params.comm_streams;
     if (strcmp(text->stream, "auto") == 0)
         return default_stream(text->kind);
-    if (strcmp(text->stream, "none") == 0)
+    if (strcmp(text->stream, node_stream_name(NODE_NO_STREAM)) == 0)
         return NODE_NO_STREAM;
-    for (uint8_t s = 0; s < 3; s++)
-        if (strcmp(text->stream, words[s]) == 0)
-            return s;
-    if (strncmp(text->stream, "comm", 4) != 0 || parse_count(text->stream + 4, &number) != 0) {
-        place_error(n->r->err, &at, "\"%s\" is not compute, cpu, copy, comm0, comm1, .. or none",
-                    text->stream);
-        return 0;
+    for (uint8_t s = 0; s < NODE_NAMED_STREAMS; s++) {
+        if (strcmp(text->stream, node_stream_name(s)) != 0)
+            continue;
+        if (s >= streams)
+            place_error(n->r->err, &at,
+                        "a rank has %u communication streams (comm_streams), from comm0",
+                        (unsigned)n->settings->params.comm_streams);
+        return s;
     }
-    if (number >= n->settings->params.comm_streams) {
-        place_error(n->r->err, &at,
-                    "a rank has %u communication streams (comm_streams), from comm0",
-                    (unsigned)n->settings->params.comm_streams);
-        return 0;
-    }
-    return (uint8_t)(NODE_COMM_STREAM + number);
+    place_error(n->r->err, &at, "\"%s\" is not compute, cpu, copy, comm0, comm1, .. or none",
+                text->stream);
+    return 0;
 }
 
 static bool read_peer(struct nodes_reader *n, const struct place *node, const char *key,

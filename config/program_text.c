@@ -38,16 +38,10 @@ static void put_groups(FILE *out, const struct node_program *p)
 
 static void set_stream(json_t *line, const struct node *node, unsigned *comm_streams)
 {
-    static const char *const words[] = {"compute", "cpu", "copy"};
-    unsigned number = node->stream - (unsigned)NODE_COMM_STREAM;
-    if (node->stream == NODE_NO_STREAM) {
-        json_object_set_new(line, "stream", json_string("none"));
-    } else if (node->stream < NODE_COMM_STREAM) {
-        json_object_set_new(line, "stream", json_string(words[node->stream]));
-    } else {
-        set_text(line, "stream", text_format("comm%u", number));
-        *comm_streams = number + 1 > *comm_streams ? number + 1 : *comm_streams;
-    }
+    unsigned comm = node->stream - (unsigned)NODE_COMM_STREAM + 1; // of its kind, counted from 1
+    json_object_set_new(line, "stream", json_string(node_stream_name(node->stream)));
+    if (node->stream != NODE_NO_STREAM && node->stream >= NODE_COMM_STREAM && comm > *comm_streams)
+        *comm_streams = comm;
 }
 
 static void set_vectors(json_t *line, const struct coll_uneven *uneven, uint32_t n)

@@ -191,8 +191,7 @@ static void chakra_schema(json_t *object)
 }
 
 static const struct own_key chakra_keys[] = {
-    {"algorithm", "word or object", "ring; all_to_all: direct",
-     "of all collectives, or of each operation; each has its settings: collwire list collective"},
+    GROUP_ALGORITHM_KEY,
     {"system", "object", "none",
      "keys of a system file of ASTRA-sim 2, whose rules then hold for nodes and collectives"},
 };

@@ -14,24 +14,6 @@ struct collective_places {
     struct place algorithm, dims, bytes, chunks, root;
 };
 
-// Read the name of an algorithm; returns it with its settings.
-static struct coll_choice read_name(struct reader *r, const struct place *place,
-                                    const struct coll_choice *algorithms)
-{
-    struct keys words = {0};
-    for (size_t i = 0; coll_registry[i] != NULL; i++)
-        keys_add(&words, coll_registry[i]->name);
-    int word = read_word(r, place, "algorithm", words.names);
-    return word >= 0 ? algorithms[word] : coll_choice_of(NULL);
-}
-
-static struct coll_choice default_choice(const struct coll_choice *algorithms)
-{
-    while (strcmp(algorithms->algorithm->name, "ring") != 0)
-        algorithms++;
-    return *algorithms;
-}
-
 static void choose(struct coll_schedule *s, uint32_t dim, struct coll_choice choice)
 {
     for (unsigned op = 0; op < COLL_OPS; op++)
@@ -83,8 +65,8 @@ static void read_algorithms(struct reader *r, const struct collective_places *at
 {
     if (!json_is_array(at->algorithm.json)) {
         struct coll_choice choice = at->algorithm.json != NULL
-                                        ? read_name(r, &at->algorithm, algorithms)
-                                        : default_choice(algorithms);
+                                        ? algorithm_read(r, &at->algorithm, algorithms)
+                                        : algorithm_named(algorithms, "ring");
         s->n_dims = 1;
         s->dim_size[0] = ranks;
         choose(s, 0, choice);
@@ -100,7 +82,7 @@ static void read_algorithms(struct reader *r, const struct collective_places *at
         place_error(r->err, &at->algorithm, "lists %zu algorithms for %u dimensions", n, s->n_dims);
     for (uint32_t d = 0; d < n && d < COLL_MAX_DIMS; d++) {
         struct place item = place_item(&at->algorithm, d);
-        choose(s, d, read_name(r, &item, algorithms));
+        choose(s, d, algorithm_read(r, &item, algorithms));
     }
 }
 
@@ -223,8 +205,7 @@ static void collective_schema(json_t *object)
 {
     algorithms_schema(object);
     struct keys algorithms = {0};
-    for (size_t i = 0; coll_registry[i] != NULL; i++)
-        keys_add(&algorithms, coll_registry[i]->name);
+    algorithm_words(&algorithms);
     schema_key(object, "algorithm",
                json_pack("{s:[o,o]}", "anyOf", schema_words(algorithms.names),
                          schema_list(schema_words(algorithms.names))),

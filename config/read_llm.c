@@ -246,8 +246,7 @@ static void llm_schema(json_t *object)
 }
 
 static const struct own_key llm_keys[] = {
-    {"algorithm", "word or object", "ring; all_to_all: direct",
-     "of all collectives, or of each operation; each has its settings: collwire list collective"},
+    GROUP_ALGORITHM_KEY,
     {"placement", "list", "tensor, context, expert, data, pipeline",
      "the degrees, innermost first: neighbouring ranks are in one server"},
 };

@@ -50,8 +50,7 @@ static void program_schema(json_t *object)
 }
 
 static const struct own_key program_keys[] = {
-    {"algorithm", "word or object", "ring; all_to_all: direct",
-     "of all collectives, or of each operation; each has its settings: collwire list collective"},
+    GROUP_ALGORITHM_KEY,
     {"groups", "object", "none",
      "ordered lists of ranks that run collectives together, by name: a list, or {\"ranks\": [..], "
      "\"use\": \"data\"}"},

@@ -92,15 +92,6 @@ static void add_path(const struct sim *sim, const struct training_job *t, struct
 
 /* ---- programs ---- */
 
-static const char *stream_name(uint8_t stream)
-{
-    static const char *const names[] = {"compute", "cpu",   "copy",  "comm0", "comm1", "comm2",
-                                        "comm3",   "comm4", "comm5", "comm6", "comm7"};
-    if (stream == NODE_NO_STREAM)
-        return "messages";
-    return stream < sizeof names / sizeof *names ? names[stream] : "comm8 and up";
-}
-
 static const char *slice_name(const struct timeline_slice *from)
 {
     return from->layer != NULL           ? from->layer
@@ -112,17 +103,17 @@ static struct slice_result program_slice(const struct node_run *run,
                                          const struct timeline_slice *from)
 {
     bool communicates = from->kind == SLICE_COMMUNICATION;
-    return (struct slice_result){.job = run->job->index,
-                                 .rank = job_rank(run->job->spec, from->rank),
-                                 .begin_ps = from->begin_ps,
-                                 .end_ps = from->end_ps,
-                                 .layer = slice_name(from),
-                                 .part = communicates && from->part < run->program->n_uses
-                                             ? run->program->uses[from->part]
-                                             : NULL,
-                                 .stream = stream_name(from->dim),
-                                 .track = from->dim,
-                                 .communicates = communicates};
+    return (struct slice_result){
+        .job = run->job->index,
+        .rank = job_rank(run->job->spec, from->rank),
+        .begin_ps = from->begin_ps,
+        .end_ps = from->end_ps,
+        .layer = slice_name(from),
+        .part = communicates && from->part < run->program->n_uses ? run->program->uses[from->part]
+                                                                  : NULL,
+        .stream = from->dim == NODE_NO_STREAM ? "messages" : node_stream_name(from->dim),
+        .track = from->dim,
+        .communicates = communicates};
 }
 
 // The layers on the critical path of a program that has ended.

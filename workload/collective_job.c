@@ -125,15 +125,12 @@ static const char *const orders[] = {
     "fifo", "lifo", "smallest_first", "alternating", "fewest_phases_first", NULL};
 static const char *const schedules[] = {"baseline", "bandwidth_aware", "round_robin", "themis",
                                         NULL};
-static const char *const ops[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
-                                  "broadcast",  "reduce",         "gather",     "scatter",
-                                  "send_recv",  "barrier",        NULL};
 
 static const struct param collective_params[] = {
     {.name = "op",
      .type = PARAM_ENUM,
      .offset = offsetof(struct collective_params, op),
-     .choices = ops,
+     .choices = coll_op_names,
      .help = "collective operation"},
     {.name = "bytes",
      .type = PARAM_BYTES,

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Memory of node programs.
+// Names of streams, and memory of node programs.
 #include "workload/node.h"
 
 #include <stdlib.h>
+
+const char *node_stream_name(uint8_t stream)
+{
+    static const char *const names[NODE_NAMED_STREAMS] = {
+        "compute", "cpu",    "copy",   "comm0",  "comm1",  "comm2",  "comm3",  "comm4",  "comm5",
+        "comm6",   "comm7",  "comm8",  "comm9",  "comm10", "comm11", "comm12", "comm13", "comm14",
+        "comm15",  "comm16", "comm17", "comm18", "comm19", "comm20", "comm21", "comm22", "comm23",
+        "comm24",  "comm25", "comm26", "comm27", "comm28", "comm29", "comm30", "comm31"};
+    return stream < NODE_NAMED_STREAMS ? names[stream] : "none";
+}
 
 void node_program_free(struct node_program *p)
 {

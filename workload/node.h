@@ -36,6 +36,10 @@ enum node_kind {
 // Streams of a GPU as the generators and readers number them.
 enum { NODE_COMPUTE_STREAM, NODE_CPU_STREAM, NODE_COPY_STREAM, NODE_COMM_STREAM };
 
+// The name of a stream below NODE_NAMED_STREAMS ("compute", "comm0"); "none" for NODE_NO_STREAM.
+#define NODE_NAMED_STREAMS 35 // the last is comm31
+const char *node_stream_name(uint8_t stream);
+
 struct node {
     uint64_t id;           // unique among the rank's nodes, any value
     const uint64_t *after; // [n_after] ids of the rank's nodes, which may come later in the source
@@ -89,14 +93,13 @@ struct node_program {
     char **layers;
     uint32_t n_layers;
     bool in_order;
-    uint64_t bytes; // of all messages; 0 = the run counts them before it begins
-    // Shorter programs of the same source and groups, from which a long program's bytes follow: the sum
-    // of weight * bytes. NULL = count the program itself.
+    // Shorter programs of the same source and groups, from which the bytes of a long program follow before
+    // the run: the sum of weight * bytes. NULL = the run counts the program itself.
     struct node_twin {
         const void *self;
         double weight;
     } twins[2];
-    uint64_t window;   // nodes of a rank that are read ahead of those that have ended; 0 = auto
+    uint64_t window;   // most nodes of a rank that are read and have not ended; 0 = auto
     uint32_t idle_use; // waiting for messages of this use is a pipeline's bubble; n_uses = none
 };
 

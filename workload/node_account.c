@@ -79,7 +79,7 @@ static void close_gap(struct node_account *a, struct rank_account *r, uint64_t c
 
 void account_begin(struct node_account *a, uint32_t rank, ps_t now)
 {
-    a->ranks[rank].begin_ps = a->ranks[rank].idle_since_ps = now;
+    a->ranks[rank].idle_since_ps = now;
 }
 
 void account_compute(struct node_account *a, uint32_t rank, uint64_t cause, ps_t now)

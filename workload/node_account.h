@@ -29,7 +29,7 @@ struct rank_account {
     struct ended_node *ended; // in the present gap
     size_t n_ended, cap_ended;
     /* counters */
-    ps_t begin_ps, end_ps; // end_ps: PS_NEVER = not finished
+    ps_t end_ps; // PS_NEVER = not finished
     ps_t compute_ps;
     struct idle_time *uses; // [n_uses]
     uint64_t *sent_bytes;   // [n_uses]

@@ -93,7 +93,8 @@ const struct coll_uneven *node_list_vectors(struct node_list *list, const uint64
 
 size_t node_list_size(const struct node_list *list, uint32_t rank) { return list->ranks[rank].n; }
 
-struct node node_list_at(const struct node_list *list, uint32_t rank, size_t i)
+// Node `i` of a rank, with its dependencies.
+static struct node node_at(const struct node_list *list, uint32_t rank, size_t i)
 {
     const struct node_list_rank *r = &list->ranks[rank];
     struct node node = r->nodes[i].node;
@@ -115,7 +116,7 @@ static int list_next(void *cursor, uint32_t rank, struct node *node, struct err 
     (void)err;
     if (c->at[rank] == c->list->ranks[rank].n)
         return 0;
-    *node = node_list_at(c->list, rank, c->at[rank]++);
+    *node = node_at(c->list, rank, c->at[rank]++);
     return 1;
 }
 

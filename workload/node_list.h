@@ -26,6 +26,3 @@ const struct coll_uneven *node_list_vectors(struct node_list *list, const uint64
                                             bool of_receiver);
 
 size_t node_list_size(const struct node_list *list, uint32_t rank);
-
-// Node `i` of a rank, with its dependencies.
-struct node node_list_at(const struct node_list *list, uint32_t rank, size_t i);

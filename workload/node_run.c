@@ -288,8 +288,6 @@ static uint64_t run_bytes(const void *self)
 {
     const struct node_run *p = self;
     const struct node_program *program = p->program;
-    if (program->bytes > 0)
-        return program->bytes;
     struct group_volume *kept = memory_zeroed(VOLUMES, sizeof *kept);
     double sum = 0;
     for (unsigned i = 0; i < 2 && program->twins[i].self != NULL; i++)

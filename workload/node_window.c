@@ -291,5 +291,4 @@ void window_end(struct node_window *w, uint32_t slot, ps_t now)
     w->n_held--;
     w->n_running--;
     w->last_id = id;
-    w->n_ended++;
 }

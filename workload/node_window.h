@@ -60,7 +60,6 @@ struct node_window {
     uint32_t n_ready;
     bool source_ended;
     uint64_t last_id; // of the node that ended last
-    uint64_t n_ended;
 };
 
 // Read nodes up to the limit, or until one is ready where none is. Returns -1 with an error of the source.

@@ -293,7 +293,8 @@ static void group_free(struct job_group *group)
 
 /* ---- steps ---- */
 
-// Time until a shared resource has served the step, after those that it has to serve.
+// A resource that ranks share serves one step at a time, in the order in which they start. Returns the time
+// from now until it has served this step.
 static ps_t shared_take(struct job_run *job, const struct step *step, ps_t now)
 {
     if (step->shared > job->n_shared) {

@@ -114,7 +114,7 @@ static void test_async(void **state)
 
 // A group is answered at its clock k when all others are at k - s or beyond. Until its next update the
 // slowest is at k at most, so no other group passes k + s + 1: each has at most 2 s + 1 updates. With
-// workers of which some are twice as slow, async has more.
+// some workers twice as slow as the others, mode async has more.
 static void test_bounded_staleness(void **state)
 {
     (void)state;

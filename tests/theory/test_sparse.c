@@ -48,7 +48,8 @@ static void test_doubling_sizes(void **state)
                 assert_int_equal(send.peer, rank ^ (1u << step));
             }
     }
-    // 11 ranks: 8, of which 3 have a partner; the last exchange has the values of 4 + 3 and of 4
+    // 11 ranks: the other 3 send to partners among the first 8. In the last exchange one side has the sum of 4
+    // ranks and their 3 partners, the other the sum of 4 ranks
     struct coll_sparse_params p = {.density = 0.05, .value_bytes = 4, .index_bytes = 4};
     struct coll_shape s = sparse_shape(11, 4000000, &p);
     assert_int_equal(a->steps(&s), 5);
