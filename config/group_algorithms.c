@@ -2,8 +2,6 @@
 // "algorithm": "ring", or {"all_reduce": "double_binary_tree", "all_to_all": "direct"}.
 #include "config/group_algorithms.h"
 
-#include <string.h>
-
 #include "collective/grid.h"
 #include "config/schema_parts.h"
 
