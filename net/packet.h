@@ -11,10 +11,12 @@
 #include "engine/units.h"
 
 enum packet_kind {
-    PACKET_DATA, // one packet of a message: RoCEv2 RC RDMA WRITE FIRST / MIDDLE / LAST / ONLY
-    PACKET_ACK,  // RC ACKNOWLEDGE; with PACKET_NAK set: PSN sequence error
-    PACKET_CNP,  // congestion notification
-    PACKET_PFC,  // 802.1Qbb PFC frame, link-local
+    PACKET_DATA,    // one packet of a message: RoCEv2 RC RDMA WRITE FIRST / MIDDLE / LAST / ONLY
+    PACKET_ACK,     // RC ACKNOWLEDGE; with PACKET_NAK set: PSN sequence error
+    PACKET_CNP,     // congestion notification
+    PACKET_PFC,     // 802.1Qbb PFC frame, link-local
+    PACKET_TRIMMED, // a data packet whose payload a switch has removed; in the control class
+    PACKET_CREDIT,  // a grant of the receiver to the sender
     PACKET_KINDS
 };
 

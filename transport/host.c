@@ -28,15 +28,28 @@ static inline void note_arrival(struct hosts *hosts, const struct packet *p)
     hosts->arriving.sent_ps = meta_at(&hosts->net->meta, p->meta)->sent_ps;
 }
 
+static struct receiver *receiver_of(struct hosts *hosts, uint32_t flow)
+{
+    struct receiver *r = hosts->receivers[flow];
+    return r ? r : hosts_open_receiver(hosts, flow);
+}
+
+__attribute__((noinline)) static void arrive_trimmed(struct hosts *hosts, uint32_t port,
+                                                     struct packet *p, ps_t now)
+{
+    struct receiver *r = receiver_of(hosts, p->flow);
+    r->dim->ops->on_trimmed(r, port, p, now);
+}
+
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
 {
     struct hosts *hosts = ctx;
     if (p->kind == PACKET_DATA) {
-        struct receiver *r = hosts->receivers[p->flow];
         note_arrival(hosts, p);
-        if (!r)
-            r = hosts_open_receiver(hosts, p->flow);
+        struct receiver *r = receiver_of(hosts, p->flow);
         r->dim->ops->on_data(r, node_port(hosts->net, node, local), p, now);
+    } else if (p->kind == PACKET_TRIMMED) {
+        arrive_trimmed(hosts, node_port(hosts->net, node, local), p, now);
     } else {
         struct sender *s = hosts->senders[p->flow];
         s->dim->ops->on_feedback(s, p, now);

@@ -134,6 +134,9 @@ struct transport_ops {
     void (*open_receiver)(struct receiver *r);
     void (*close_receiver)(struct receiver *r); // may be NULL
     void (*on_data)(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
+    // Handles a data packet that has lost its payload in a switch. NULL = switches must not trim
+    // the transport's packets.
+    void (*on_trimmed)(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
     // State of a sender for time series, beside that of its policy: `observe` writes the values that
     // the NULL-terminated list `observed` names, at most 8. Both may be NULL.
     const char *const *observed;
