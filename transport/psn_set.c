@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A set of packet numbers as a ring of bits.
-#include "transport/roce/psn_set.h"
+#include "transport/psn_set.h"
 
 #include <stdlib.h>
 #include <string.h>
