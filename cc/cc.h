@@ -192,8 +192,8 @@ struct cc_growth {
 // carry its size in every event.
 struct cc_contract {
     uint32_t version;
-    uint32_t ops_bytes, cc_bytes, env_bytes, ack_bytes, signal_bytes, post_bytes, preset_bytes,
-        param_bytes, hop_bytes;
+    uint32_t ops_bytes, cc_bytes, env_bytes, ack_bytes, signal_bytes, post_bytes, credits_bytes,
+        preset_bytes, param_bytes, hop_bytes;
 };
 #define CC_CONTRACT                                                                                \
     {                                                                                              \

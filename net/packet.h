@@ -29,6 +29,9 @@ enum packet_flag {
     PACKET_NAK = 32,     // ack: negative
     PACKET_ECHO_CE = 64, // ack: the acknowledged packet carried CE
     PACKET_RETX = 128,   // data: retransmission
+    // bits that mean something else in other kinds of packets
+    PACKET_TRIMMED_LAST_HOP = 64, // trimmed: by the switch before the destination
+    PACKET_NAK_LAST_HOP = 4,      // nak of a trimmed packet: the same
 };
 
 struct packet {

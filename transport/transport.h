@@ -31,6 +31,8 @@ struct transport_counters {
     uint64_t duplicate_acks;   // that arrived at senders
     uint64_t spurious;         // retransmissions of packets that had arrived, as receivers report
     uint64_t resets;           // connections given up
+    uint64_t grants;           // credits that receivers have sent
+    uint64_t requests;         // packets without payload that ask for credits or an ACK
 };
 
 // Settings and derived values of the transport in one dimension of the network.
@@ -42,6 +44,7 @@ struct transport_dim {
     const struct cc_ops *cc;
     const void *cc_params;
     bool int_records;     // switches append INT records to data
+    bool trims;           // switches trim data packets
     bool hash_connection; // switches hash the destination's connection number too
     ps_t global_rtt_ps;   // largest base RTT of all pairs of ranks if the policy needs it, else 0
     /* filled by ops->prepare from spec */
