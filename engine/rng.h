@@ -21,7 +21,8 @@ enum rng_use {
     RNG_BOOTSTRAP,
     RNG_EXPERTS,
     RNG_SUPPORT,
-    RNG_SERVED
+    RNG_SERVED,
+    RNG_TRIM
 };
 
 struct rng {
