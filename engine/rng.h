@@ -22,7 +22,8 @@ enum rng_use {
     RNG_EXPERTS,
     RNG_SUPPORT,
     RNG_SERVED,
-    RNG_SPRAY
+    RNG_SPRAY,
+    RNG_TRIM
 };
 
 struct rng {

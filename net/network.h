@@ -85,6 +85,10 @@ struct port_cold {
     bool pinned;   // departures are always events
     bool own_turn; // PORT_ROUTES: a pulled packet precedes a queued one; set by the node
     unsigned turn; // slot of the data class whose turn it is
+    double
+        control_yield;   // wire bytes of data that follow one of the control class where both wait;
+                         // 0 = strict priority
+    double control_debt; // wire bytes of data that are due before the control class sends again
     struct drops dropped, lost; // packets that should have left by the port; packets lost on its
                                 // link
 };
@@ -131,7 +135,7 @@ struct network {
     uint8_t class_of_slot[NET_MAX_SLOTS];
     uint32_t n_data, data_slot; // number of data classes in use; their slots start at data_slot
     uint32_t shared_slots;      // bit set of the data slots if there are several, else 0
-    bool arbitrates;            // there are several data classes, or ports of routers
+    bool arbitrates; // there are several data classes, ports of routers, or a limited control class
     uint32_t pfc_wire_bytes;
     struct tap tap;
     uint32_t hinted_port; // output port of the packet of the next event, as returned by
@@ -166,6 +170,10 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
 
 // Set the wire bytes that a data class may send per turn while other classes wait.
 void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes);
+
+// Limit the control class to a share (above 0) of the port's link while data waits; 1 = no limit. Call
+// before the first event.
+void network_set_control_share(struct network *net, uint32_t port, double share);
 
 // Send a packet by a port. It starts at once if the port is idle for its class, else it waits in
 // the queue of its class.
@@ -249,6 +257,11 @@ void port_kick(struct network *net, uint32_t port, ps_t now);
 // Remove the first packet of a slot's queue into *p without sending it. Returns false if there is
 // none. The port must have caught up; depart() is not called.
 bool port_drop_head(struct network *net, uint32_t port, unsigned slot, struct packet *p, ps_t now);
+
+// Put *p into the place of the last packet of a slot's queue, which is moved to *last. The queue must
+// not be empty, and the port must have caught up; depart() is not called.
+void port_replace_last(struct network *net, uint32_t port, unsigned slot, const struct packet *p,
+                       struct packet *last, ps_t now);
 
 // Ignore pauses of a class from now on, which ends a current pause, or obey them again.
 void port_ignore_pauses(struct network *net, uint32_t port, unsigned cls, bool ignore, ps_t now);

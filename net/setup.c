@@ -110,6 +110,14 @@ void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint3
     port_queue(net, port, net->slot_of_class[cls])->quantum_bytes = bytes;
 }
 
+void network_set_control_share(struct network *net, uint32_t port, double share)
+{
+    if (share >= 1)
+        return;
+    net->cold[port].control_yield = (1 - share) / share;
+    net->arbitrates = true;
+}
+
 void network_undecide(struct network *net)
 {
     for (uint32_t p = 0; p < net->n_ports; p++) {

@@ -21,10 +21,13 @@ uint8_t sim_classes_in_use(const struct sim *sim)
         if (dim->uses_control_class)
             classes |= 1u << NET_CLASS_CONTROL;
     }
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        if (spec->dims[d].sw.trimming.enabled)
+            classes |= 1u << NET_CLASS_CONTROL;
     return classes;
 }
 
-static bool is_lossless(const struct switch_spec *sw, unsigned cls)
+bool sim_is_lossless(const struct switch_spec *sw, unsigned cls)
 {
     if (!sw->pfc.enabled || cls >= NET_DATA_CLASSES)
         return false;
@@ -37,7 +40,7 @@ uint8_t sim_lossless(const struct sim *sim, uint32_t dim)
     uint8_t classes = 0;
     for (unsigned cls = 0; cls < NET_DATA_CLASSES; cls++)
         if (sim->net.slot_of_class[cls] != NET_NO_SLOT &&
-            is_lossless(&sim->spec->dims[dim].sw, cls))
+            sim_is_lossless(&sim->spec->dims[dim].sw, cls))
             classes |= (uint8_t)(1u << cls);
     return classes;
 }

@@ -120,8 +120,10 @@ static void build_network(struct sim *sim)
     sim->net.pfc_wire_bytes = NET_PFC_FRAME_BYTES + (gap ? 20 : 0);
 }
 
-static void prepare_transport(const struct dim_spec *dim, uint32_t t, struct transport_dim *out)
+static void prepare_transport(const struct spec *spec, uint32_t d, uint32_t t,
+                              struct transport_dim *out)
 {
+    const struct dim_spec *dim = &spec->dims[d];
     const struct stack_spec *stack = &dim->stacks[t];
     *out = (struct transport_dim){.ops = stack->transport.ops,
                                   .spec = stack->transport,
@@ -129,6 +131,7 @@ static void prepare_transport(const struct dim_spec *dim, uint32_t t, struct tra
                                   .cc_params = stack->cc_params,
                                   .hash_connection = dim->sw.routing.hash == ROUTING_HASH_QP};
     out->spec.int_bytes = sim_int_bytes(dim, t);
+    out->trimmed = sim_trims(spec, d, t);
     transport_complete(&out->spec, stack->cc_preset);
 }
 
@@ -142,7 +145,7 @@ static void prepare_hosts(struct sim *sim)
     hosts->dims = memory_zeroed(hosts->n_dims, sizeof *hosts->dims);
     for (uint32_t d = 0; d < spec->n_dims; d++)
         for (uint32_t t = 0; t < hosts->n_transports; t++)
-            prepare_transport(&spec->dims[d], t, hosts_dim(hosts, d, t));
+            prepare_transport(spec, d, t, hosts_dim(hosts, d, t));
     hosts_prepare(hosts);
 }
 

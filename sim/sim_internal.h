@@ -191,9 +191,15 @@ uint32_t sim_switch_dim(const struct sim *sim, uint32_t index);
 const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAPH_NAME]);
 enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim, uint32_t transport);
-uint8_t sim_classes_in_use(const struct sim *sim);         // bit set
+uint8_t sim_classes_in_use(const struct sim *sim); // bit set
+bool sim_is_lossless(const struct switch_spec *sw, unsigned cls);
 uint8_t sim_lossless(const struct sim *sim, uint32_t dim); // lossless classes among those in use
-void sim_weights_init(struct sim *sim);                    // after sizes are known
+// True if switches of a dimension trim packets of a transport. Needs no network.
+bool sim_trims(const struct spec *spec, uint32_t dim, uint32_t transport);
+// Give a switch its trimming; after its buffer.
+void sim_trimming_init(struct sim *sim, uint32_t index);
+void sim_check_trimming(const struct sim *sim, struct err *err);
+void sim_weights_init(struct sim *sim); // after sizes are known
 void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err);
 void sim_check_headroom(const struct sim *sim, struct err *err); // after all switches
 void sim_telemetry_init(struct sim *sim, struct err *err);       // after network and routes

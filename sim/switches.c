@@ -147,6 +147,7 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
                                   .rng = rng_init(sim->spec->seed, RNG_ROUTING, index)};
     s->quanta = (uint16_t)dim->sw.pfc.quanta;
     build_watchdog(sim, s, &dim->sw.pfc);
+    sim_trimming_init(sim, index);
     s->mark_from_bytes = UINT64_MAX;
     s->int_mode = (uint8_t)sim_int_mode(dim);
     for (uint32_t t = 0; t < dim->n_stacks; t++)
@@ -218,5 +219,6 @@ void sim_build_switches(struct sim *sim, struct err *err)
     }
     routers(sim, true, err);
     sim_check_headroom(sim, err);
+    sim_check_trimming(sim, err);
     sim_routes_install(sim);
 }

@@ -46,9 +46,11 @@ struct mmu {
     uint32_t n_xoff; // number of ingresses in XOFF
     /* config */
     uint32_t n_classes;
-    bool limited;          // lossy queues have a fixed limit
+    uint8_t limited;       // bit set of class indices: their queues have a fixed limit
     uint64_t shared_bytes; // B: the buffer without all reserves and headrooms
     struct mmu_config config;
+    struct mmu_queue
+        limit[MMU_CLASSES];    // of lossy classes, by class index; mmu_set_limit() changes it
     double alpha[MMU_CLASSES]; // by class index, initialised from config; may be changed before the
                                // first packet
 };
@@ -68,6 +70,9 @@ enum mmu_verdict {
 // buffer. The caller must have set headroom_limit of all ingresses. At most MMU_CLASSES classes.
 uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_ingress *ingress,
                   uint32_t n_ports, uint32_t n_classes);
+
+// Give the queues of a lossy class a limit of their own.
+void mmu_set_limit(struct mmu *mmu, uint32_t cls, struct mmu_queue limit);
 
 // Admit or drop a packet of `bytes` that arrived by (port, cls) for the queue `egress`. The verdicts
 // with _XOFF also require that the sender is paused from now on.
@@ -101,6 +106,12 @@ static inline bool mmu_admit_fast(struct mmu *mmu, uint32_t port, uint32_t cls, 
 // never admitted here.
 bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
                           uint64_t egress_bytes);
+
+// Replace a packet of a lossy class that is held by one that has just arrived in the same class,
+// whatever the limit of their queue. Returns false, and changes nothing, if the buffer has no room for
+// the difference.
+bool mmu_replace(struct mmu *mmu, uint32_t cls, uint32_t held_port, uint32_t held_bytes,
+                 uint32_t port, uint32_t bytes);
 
 // Release a packet that arrived by (port, cls). Returns true if an XON must be sent for its
 // ingress.

@@ -181,7 +181,7 @@ __attribute__((noinline)) static void mark_idle(struct switches *sw, const struc
 }
 
 // The same where it has to wait behind `held_bytes` of its class.
-__attribute__((noinline)) static void mark_held(struct switches *sw, const struct switch_node *s,
+__attribute__((noinline)) void switch_mark_held(struct switches *sw, const struct switch_node *s,
                                                 uint32_t port, struct packet *p,
                                                 uint64_t held_bytes, ps_t now)
 {
@@ -224,10 +224,12 @@ __attribute__((always_inline)) static inline void mark(struct switches *sw, stru
 static enum drop_reason drop_reason(const struct switch_node *s, const struct packet *p,
                                     enum mmu_verdict verdict)
 {
-    if (verdict == MMU_DROP_LIMIT)
-        return DROP_QUEUE_LIMIT;
     if (verdict == MMU_DROP_RED)
         return DROP_RED;
+    if (p->cls == NET_CLASS_CONTROL && s->trimming.classes)
+        return DROP_CONTROL_LIMIT;
+    if (verdict == MMU_DROP_LIMIT)
+        return DROP_QUEUE_LIMIT;
     return s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD;
 }
 
@@ -259,6 +261,24 @@ __attribute__((noinline)) static enum mmu_verdict admit(struct switches *sw, str
     return mmu_admit(&s->mmu, local, cls, p->frame_bytes, egress);
 }
 
+static void send_on(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
+                    struct packet *p, ps_t now);
+
+// The buffer does not take the packet: where the switch trims its class, a packet goes on without its
+// payload; else it is dropped.
+__attribute__((noinline)) static void refuse(struct switches *sw, struct switch_node *s,
+                                             uint32_t local, uint32_t out, struct packet *p,
+                                             enum mmu_verdict verdict, ps_t now)
+{
+    struct drop_level level = drop_level(sw, s, local, out, p);
+    struct trim_place place = {.local = local, .out = out, .level = level};
+    bool trim = s->trimming.classes >> p->cls & 1 && verdict != MMU_DROP_RED;
+    if (trim && switch_trim(sw, s, &place, p, now))
+        send_on(sw, s, place.local, out, p, now);
+    else
+        network_drop(sw->net, out, p, drop_reason(s, p, verdict), level, now);
+}
+
 // A packet must wait at its output port: admit it to the shared buffer, or drop it.
 static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
                  struct packet *p, ps_t now)
@@ -276,13 +296,37 @@ static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uin
         vote_for_xoff_cause(sw, in, out);
     }
     if (verdict >= MMU_DROP) {
-        network_drop(net, out, p, drop_reason(s, p, verdict), drop_level(sw, s, local, out, p),
-                     now);
+        refuse(sw, s, local, out, p, verdict, now);
         return;
     }
     if (s->marking && is_markable_class(p))
-        mark_held(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
+        switch_mark_held(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
     port_hold(net, out, slot, p, now)->ingress = (uint16_t)local;
+}
+
+// Send a packet that arrived by port `local` by the output port `out`.
+__attribute__((always_inline)) static inline void send_inline(struct switches *sw,
+                                                              struct switch_node *s, uint32_t local,
+                                                              uint32_t out, struct packet *p,
+                                                              ps_t now)
+{
+    struct network *net = sw->net;
+    unsigned slot = net->slot_of_class[p->cls];
+    port_catch_up(net, out, now);
+    if (port_is_idle(&net->ports[out], slot, now)) { // the packet starts at once and uses no buffer
+        if (s->marking && is_markable_class(p))
+            mark_idle(sw, s, out, p, now);
+        mark(sw, s, out, p, p->frame_bytes, now);
+        port_start(net, out, p, now);
+        return;
+    }
+    hold(sw, s, local, out, p, now);
+}
+
+static void send_on(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
+                    struct packet *p, ps_t now)
+{
+    send_inline(sw, s, local, out, p, now);
 }
 
 static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
@@ -295,17 +339,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
         network_drop(net, s->first_port + local, p, DROP_NO_ROUTE, (struct drop_level){0}, now);
         return;
     }
-    uint32_t out = s->node_port + out_local;
-    unsigned slot = net->slot_of_class[p->cls];
-    port_catch_up(net, out, now);
-    if (port_is_idle(&net->ports[out], slot, now)) { // the packet starts at once and uses no buffer
-        if (s->marking && is_markable_class(p))
-            mark_idle(sw, s, out, p, now);
-        mark(sw, s, out, p, p->frame_bytes, now);
-        port_start(net, out, p, now);
-        return;
-    }
-    hold(sw, s, local, out, p, now);
+    send_inline(sw, s, local, s->node_port + out_local, p, now);
 }
 
 static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
@@ -405,6 +439,7 @@ void switches_free(struct switches *sw)
     free(sw->ports);
     free(sw->markings);
     free(sw->pints);
+    free(sw->trims);
     free(sw->watchdogs);
     *sw = (struct switches){0};
 }

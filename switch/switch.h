@@ -9,6 +9,7 @@
 #include "switch/mmu.h"
 #include "switch/routing.h"
 #include "switch/telemetry.h"
+#include "switch/trimming.h"
 #include "switch/watchdog.h"
 
 // How a switch marks, beyond RED at departure: bits of switch_node.marking.
@@ -63,6 +64,7 @@ struct switch_node {
     uint16_t quanta;   // quanta of an XOFF
     struct mmu mmu;
     struct routing routing;
+    struct trimming trimming;
     uint32_t n_ports;
     uint32_t row, dim;                            // row and dimension of its routes
     ps_t watchdog_detect_ps, watchdog_restore_ps; // PS_NEVER = no watchdog
@@ -80,6 +82,7 @@ struct switches {
     struct marking *markings;   // [port_data_index]: marking of each class's queue
     struct watchdog *watchdogs; // [port_data_index]; NULL if no switch has a watchdog
     uint32_t n_watchdogs_armed;
+    struct trim_port *trims; // [global port]; NULL if no switch trims
     struct pint_port *pints; // [global port]; NULL if no switch uses INT_PINT
 };
 
@@ -90,6 +93,11 @@ void switches_free(struct switches *sw);
 
 // Release the buffer of a packet that leaves a switch, and send an XON if that is due.
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now);
+
+// Marking at arrival, and the controller's updates, of a packet of a data class that enters a queue with
+// `held_bytes` of its class. Call where s->marking is not 0.
+void switch_mark_held(struct switches *sw, const struct switch_node *s, uint32_t port,
+                      struct packet *p, uint64_t held_bytes, ps_t now);
 
 // Give nodes[index] its ports, which must all belong to one node. Call once for each switch and
 // router.

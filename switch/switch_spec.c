@@ -87,6 +87,57 @@ const struct param queue_limit_params[] = {
 };
 const size_t n_queue_limit_params = sizeof queue_limit_params / sizeof *queue_limit_params;
 
+static const char *const trim_victims[] = {"newest", "coin", NULL};
+
+#define TR(f) offsetof(struct trimming_spec, f)
+const struct param trimming_params[] = {
+    {.name = "enabled",
+     .type = PARAM_BOOL,
+     .offset = TR(enabled),
+     .def = "false",
+     .help =
+         "a data packet of a lossy class that would be dropped loses its payload and goes on in "
+         "the control class; for transports that take trimmed packets (uec, and roce with "
+         "selective_repeat)",
+     .source = "Handley et al., SIGCOMM 2017 (NDP); Ultra Ethernet 1.0"},
+    {.name = "size",
+     .type = PARAM_BYTES,
+     .offset = TR(size_bytes),
+     .def = "64B",
+     .min = "64B",
+     .max = "1024B",
+     .help = "frame of a trimmed packet; packets that are not larger are dropped",
+     .source = "the smallest Ethernet frame; uet-htsim"},
+    {.name = "victim",
+     .type = PARAM_ENUM,
+     .offset = TR(victim),
+     .def = "newest",
+     .choices = trim_victims,
+     .help = "newest: the packet that arrives is trimmed; coin: that one or the youngest of the "
+             "queue, by a fair coin",
+     .source = "switches; Handley et al., SIGCOMM 2017, section 3.1"},
+    {.name = "control_limit",
+     .type = PARAM_BYTES,
+     .offset = TR(control_limit_bytes),
+     .def = "auto",
+     .min = "64B",
+     .max = "4GB",
+     .can_auto = true,
+     .help = "frame bytes of the control class that may wait for a port; more are dropped; auto = "
+             "twice queue_limit, the dynamic threshold without one",
+     .source = "uet-htsim: twice the data queue"},
+    {.name = "control_share",
+     .type = PARAM_RATIO,
+     .offset = TR(control_share),
+     .def = "1",
+     .min = "0.01",
+     .max = "1",
+     .help = "share of a link up to which the control class precedes waiting data; 1 = strict "
+             "priority",
+     .source = "Handley et al., SIGCOMM 2017: headers and data in turn, 10 to 1"},
+};
+const size_t n_trimming_params = sizeof trimming_params / sizeof *trimming_params;
+
 #define PFC(f) offsetof(struct pfc_spec, f)
 const struct param pfc_params[] = {
     {.name = "enabled",

@@ -43,8 +43,8 @@ struct transport_dim {
     struct transport_spec spec;
     const struct cc_ops *cc;
     const void *cc_params;
+    bool trimmed;         // switches may trim its packets
     bool int_records;     // switches append INT records to data
-    bool trims;           // switches trim data packets
     bool hash_connection; // switches hash the destination's connection number too
     ps_t global_rtt_ps;   // largest base RTT of all pairs of ranks if the policy needs it, else 0
     /* filled by ops->prepare from spec */
@@ -70,6 +70,7 @@ struct transport_dim {
 struct transport_network {
     bool reorders; // switches may reorder the packets of a flow
     bool lossless; // PFC is on
+    bool trims;    // switches trim its packets
 };
 #define TRANSPORT_FINDINGS 8
 struct transport_finding {

@@ -59,9 +59,9 @@ static void send_ack(struct uec_receiver *r, struct packet *p, uint64_t psn, ps_
 static void send_nack(struct uec_receiver *r, struct packet *p, ps_t now)
 {
     const struct transport_dim *dim = r->base.dim;
-    uint8_t flags = PACKET_NAK;
+    uint8_t flags = PACKET_NAK | PACKET_TRIM_REPORT;
     flags |= p->flags & PACKET_CE ? PACKET_ECHO_CE : 0;
-    flags |= p->flags & PACKET_TRIMMED_LAST_HOP ? PACKET_NAK_LAST_HOP : 0;
+    flags |= p->flags & PACKET_LAST_HOP ? PACKET_NAK_LAST_HOP : 0;
     struct packet nack = report(r, p->meta, uec_nack_sizes(&dim->spec), flags, now);
     meta_at(&dim->hosts->net->meta, p->meta)->n_sacks = 0;
     p->meta = 0;
