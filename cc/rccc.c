@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // RCCC alone: the receiver's credits limit the sender, and it has no window (cc/rccc_credits.h).
+#include "cc/nscc_window.h"
 #include "cc/rccc_credits.h"
 
 static void rccc_init(struct cc *cc, ps_t now)
@@ -15,7 +16,12 @@ static struct cc_credits rccc_credits(const void *params, const struct cc_env *e
 
 static const struct param rccc_param_table[] = {{.include = rccc_credit_params, .offset = 0}};
 
-static const struct cc_preset rccc_presets[] = {{.name = "uec", .doc = "as uet-htsim and UEC 1.0"}};
+// The marks are for the choice of paths. Ports to ranks do not mark.
+static const struct cc_preset rccc_presets[] = {
+    {.name = "uec",
+     .doc = "as uet-htsim and UEC 1.0",
+     .profile = {NSCC_PROFILE, .spares_last_hop = true}},
+};
 
 extern const struct cc_ops cc_rccc;
 const struct cc_ops cc_rccc = {
