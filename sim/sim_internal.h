@@ -228,6 +228,7 @@ void sim_find_deadlock(const struct sim *sim, struct result *r);
 void sim_explain(const struct sim *sim, struct result *r);
 void sim_explain_fabric(const struct sim *sim, struct result *r);
 bool sim_is_tcp(const struct transport_dim *dim); // flows of the dimension are TCP connections
+void sim_explain_switches(const struct sim *sim, struct result *r);
 void sim_explain_tcp(const struct sim *sim, struct result *r);
 void sim_explain_collectives(const struct sim *sim, struct result *r);
 void sim_waiting_collectives(const struct sim *sim, struct result *r);
