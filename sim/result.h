@@ -370,7 +370,7 @@ struct result {
     uint64_t dropped_packets, dropped_bytes;
     uint64_t drops[DROP_REASONS]; // [reason] packets
     uint64_t trimmed_packets, trimmed_bytes, trimmed_last_hop;
-    char **deadlock;              // the ports of a cycle of dependencies, in order
+    char **deadlock; // the ports of a cycle of dependencies, in order
     size_t n_deadlock;
     uint64_t lost_pfc_frames; // PFC frames among the lost ones
     uint64_t watchdog_fired;
