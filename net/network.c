@@ -69,6 +69,18 @@ __attribute__((noinline)) static ps_t tx_time_fractional(struct network *net, ui
     return byte_time_with_carry(&port_link(net, index)->byte_time, wire_bytes, &port->carry);
 }
 
+// The steps that only some ports need when a transmission starts. Returns the time of arrival.
+__attribute__((noinline)) static ps_t special_transmission(struct network *net, uint32_t index,
+                                                           const struct packet *p, ps_t now)
+{
+    const struct port *port = &net->ports[index];
+    const struct link *link = port_link(net, index);
+    if (net->cold[index].special & SPECIAL_TAPPED)
+        net->tap.seen(net->tap.ctx, index, p, now, port->busy_until_ps);
+    return link->header_bytes > 0 ? now + link_flight_ps(link, p->wire_bytes)
+                                  : port->busy_until_ps + link->delay_ps;
+}
+
 // Start the transmission of the packet at `now`: compute its end and its arrival.
 __attribute__((always_inline)) static inline void transmit(struct network *net, uint32_t index,
                                                            struct packet *p, ps_t now)
@@ -82,8 +94,8 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     port->tx_bytes += p->wire_bytes;
     port->tx_packets++;
     net->packet_hops++;
-    if (port->flags & PORT_TAPPED)
-        net->tap.seen(net->tap.ctx, index, p, now, port->busy_until_ps);
+    if (port->flags & PORT_SPECIAL)
+        arrives_ps = special_transmission(net, index, p, now);
     if (port->flight.count == 0)
         engine_push(net->engine, arrives_ps,
                     event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
@@ -393,7 +405,7 @@ __attribute__((noinline)) static bool is_lost(struct network *net, uint32_t send
                                               struct packet *p)
 {
     const struct link *link = port_link(net, sender);
-    ps_t flight_ps = link->delay_ps + byte_time_span(&link->byte_time, p->wire_bytes);
+    ps_t flight_ps = link_flight_ps(link, p->wire_bytes);
     enum drop_reason reason;
     const struct packet_meta *meta = meta_at(&net->meta, p->meta);
     if (!fault_hits(&net->faults[sender], p, meta, p->arrives_ps - flight_ps, &reason))

@@ -31,19 +31,33 @@
 #define NET_QUANTUM_BYTES 16384 // default quantum of a class: larger than any frame
 
 enum port_flag {
-    PORT_PULLS = 1,            // calls pull() of its node for a packet when its queues are empty
-    PORT_TAPPED = 2,           // calls net->tap for each packet that it starts
+    PORT_PULLS = 1,   // calls pull() of its node for a packet when its queues are empty
+    PORT_SPECIAL = 2, // its transmissions need more than the usual steps: port_cold.special
     PORT_DEPARTURE_EVENTS = 4, // its departures are scheduled as events
     PORT_FAULTY = 8,           // its link has an entry in `faults`
     PORT_ROUTES = 16,          // port of a router: alternates between queued and pulled packets
 };
 
+// What else a transmission needs.
+enum port_special {
+    SPECIAL_TAPPED = 1, // calls net->tap for each packet that it starts
+    SPECIAL_EARLY = 2,  // the far end forwards by cut-through: link.header_bytes
+};
+
+// A cut-through switch decides after this many wire bytes of a packet: preamble, Ethernet, IPv4 and UDP
+// headers, and the transport's.
+#define NET_CUT_THROUGH_BYTES 64
+
 // Properties shared by all ports with the same kind of link. There are few kinds, so they stay in
 // the cache.
 struct link {
     struct byte_time byte_time;
-    ps_t delay_ps;
+    ps_t delay_ps;         // includes the latency of the switch to which the link leads
+    uint32_t header_bytes; // a packet arrives as soon as so many of its bytes have; 0 = all
 };
+
+// Time from the start of a packet's transmission to its arrival.
+ps_t link_flight_ps(const struct link *link, uint32_t wire_bytes);
 
 struct queue {
     struct fifo fifo;
@@ -82,9 +96,10 @@ _Static_assert(sizeof(struct port) == 128 && offsetof(struct port, queue) == 64,
 struct port_cold {
     uint32_t peer; // port at the other end of the link
     uint16_t local;
-    bool pinned;   // departures are always events
-    bool own_turn; // PORT_ROUTES: a pulled packet precedes a queued one; set by the node
-    unsigned turn; // slot of the data class whose turn it is
+    bool pinned;     // departures are always events
+    uint8_t special; // bit set of enum port_special
+    bool own_turn;   // PORT_ROUTES: a pulled packet precedes a queued one; set by the node
+    unsigned turn;   // slot of the data class whose turn it is
     double
         control_yield;   // wire bytes of data that follow one of the control class where both wait;
                          // 0 = strict priority
@@ -165,6 +180,7 @@ struct port_config {
     uint32_t node, local, peer, peer_local, peer_node;
     uint64_t rate_bps;
     ps_t delay_ps;
+    uint32_t header_bytes; // as in struct link
 };
 void network_set_port(struct network *net, uint32_t port, const struct port_config *config);
 

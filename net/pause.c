@@ -27,7 +27,7 @@ static void pause_end(struct network *net, uint32_t index, unsigned cls, ps_t no
 // Tell a capture how long a class of a watched port has been paused.
 static void tell(const struct network *net, uint32_t index, unsigned cls, ps_t now)
 {
-    if (net->ports[index].flags & PORT_TAPPED && net->tap.paused)
+    if (net->cold[index].special & SPECIAL_TAPPED && net->tap.paused)
         net->tap.paused(net->tap.ctx, index, cls, now - net->pfc[index].cls[cls].since_ps, now);
 }
 

@@ -101,6 +101,30 @@ static const struct metric drops_rows[] = {
 };
 METRIC_TABLE(drops_table, drops_rows);
 
+static bool has_trimmed(const void *item)
+{
+    const struct port_result *p = item;
+    return p->trimmed_packets > 0;
+}
+
+static const struct metric trim_place_rows[] = {
+    {"at", METRIC_WORDS, "output port of a switch", TEXT(port_result, at)},
+    {"packets", METRIC_COUNT, "packets trimmed there", INTEGER(port_result, trimmed_packets)},
+    {"bytes", METRIC_BYTES, "frame bytes removed there", INTEGER(port_result, trimmed_bytes)},
+};
+static METRIC_TABLE(trim_place_table, trim_place_rows);
+
+static const struct metric trims_rows[] = {
+    {"packets", METRIC_COUNT, "packets that lost their payload in a switch (`switch.trimming`)",
+     INTEGER(result, trimmed_packets)},
+    {"bytes", METRIC_BYTES, "frame bytes removed from them", INTEGER(result, trimmed_bytes)},
+    {"last_hop_packets", METRIC_COUNT, "those trimmed at the port of their destination",
+     INTEGER(result, trimmed_last_hop)},
+    {"by_place", METRIC_WORDS, "where packets were trimmed",
+     LIST(result, ports, n_ports, trim_place_table), .wanted = has_trimmed},
+};
+METRIC_TABLE(trims_table, trims_rows);
+
 static const struct metric recovery_rows[] = {
     {"naks", METRIC_COUNT, "NAKs sent by receivers", INTEGER(result, naks)},
     {"timeouts", METRIC_COUNT, "retransmission timeouts", INTEGER(result, timeouts)},

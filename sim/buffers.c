@@ -145,14 +145,15 @@ static void headroom_error(const struct sim *sim, uint32_t index, uint32_t far, 
     uint64_t headroom = 0, n = (uint64_t)s->n_ports * mmu->n_classes;
     for (uint64_t i = 0; i < n; i++)
         headroom += mmu->ingress[i].headroom_limit;
+    ps_t wire_ps = sender->delay_ps - sim_latency_ps(sim, sim->graph.ports[far].peer);
     char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT], rate[UNIT_TEXT], t[UNIT_TEXT];
     err_add(err, "switch.buffer",
             "%s: headroom %s and reserve %s exceed the buffer %s: %u ports, up to %s over %s (%.3g "
             "km of fibre), %u lossless class%s",
             sim_switch_name(sim, index, name), human_bytes(headroom, h),
             human_bytes(mmu->config.reserve_bytes * n, r), human_bytes(mmu->config.buffer_bytes, b),
-            s->n_ports, human_rate((double)sender->rate_bps, rate), human_time(sender->delay_ps, t),
-            (double)sender->delay_ps / (5.0 * PS_PER_US), n_lossless, n_lossless == 1 ? "" : "es");
+            s->n_ports, human_rate((double)sender->rate_bps, rate), human_time(wire_ps, t),
+            (double)wire_ps / (5.0 * PS_PER_US), n_lossless, n_lossless == 1 ? "" : "es");
 }
 
 static struct mmu_queue queue_limit(const struct queue_limit_spec *spec)

@@ -38,6 +38,7 @@ static void build_graph(struct sim *sim, struct err *err)
         sim_add_aggregators(sim);
     }
     graph_seal(&sim->graph);
+    sim_add_latencies(sim);
     if (!sim_is_analytical(sim))
         sim_routes_build(sim, err);
 }
@@ -104,7 +105,8 @@ static void build_network(struct sim *sim)
                                      .peer_local = g->ports[port->peer].local,
                                      .peer_node = g->ports[port->peer].node,
                                      .rate_bps = port_rate(sim, port),
-                                     .delay_ps = port->delay_ps};
+                                     .delay_ps = port->delay_ps,
+                                     .header_bytes = sim_header_bytes(sim, p)};
         network_set_port(&sim->net, p, &config);
         network_set_pfc_response(&sim->net, p, dim->sw.pfc.response_ps);
     }

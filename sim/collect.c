@@ -92,6 +92,14 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
                                 .marked = sp->marked,
                                 .dropped_packets = port.drops.packets,
                                 .dropped_bytes = port.drops.bytes};
+    if (sim->switches.trims) {
+        const struct trim_port *trims = &sim->switches.trims[p];
+        out->trimmed_packets = trims->trimmed.packets;
+        out->trimmed_bytes = trims->trimmed.bytes;
+        r->trimmed_last_hop += trims->last_hop;
+    }
+    r->trimmed_packets += out->trimmed_packets;
+    r->trimmed_bytes += out->trimmed_bytes;
     if (time > 0) {
         out->utilization = port.busy_ps / time;
         out->mean_queue_bytes = port.queued_byte_ps / time;

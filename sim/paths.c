@@ -27,6 +27,14 @@ uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, 
     return 2;
 }
 
+// The time in which a packet arrives so far that it is forwarded.
+static ps_t store_ps(const struct sim *sim, uint32_t port, uint32_t wire_bytes)
+{
+    uint32_t header = sim_header_bytes(sim, port);
+    bool early = header > 0 && header < wire_bytes;
+    return serialization_ps(early ? header : wire_bytes, sim->graph.ports[port].rate_bps);
+}
+
 struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
                                uint32_t transport, uint32_t stripe)
 {
@@ -58,9 +66,8 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
     for (uint32_t h = 0; h < n; h++) {
         const struct graph_port *there = &sim->graph.ports[ports[h]];
         const struct graph_port *back = &sim->graph.ports[there->peer];
-        out.base_rtt_ps += there->delay_ps + back->delay_ps +
-                           serialization_ps(data, there->rate_bps) +
-                           serialization_ps(ack, back->rate_bps);
+        out.base_rtt_ps += there->delay_ps + back->delay_ps + store_ps(sim, ports[h], data) +
+                           store_ps(sim, there->peer, ack);
         if (h > 0)
             out.queueing_ps +=
                 serialization_ps(sim->spec->dims[dim].sw.buffer_bytes, there->rate_bps);

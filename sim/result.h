@@ -268,6 +268,7 @@ struct port_result {
     char *at;
     bool from_switch;
     uint64_t bytes, packets, max_queue_bytes, marked, dropped_packets, dropped_bytes;
+    uint64_t trimmed_packets, trimmed_bytes;
     double utilization, mean_queue_bytes;
 };
 
@@ -368,7 +369,8 @@ struct result {
     uint64_t cc_cuts; // number of times a policy lowered a rate or a window
     uint64_t dropped_packets, dropped_bytes;
     uint64_t drops[DROP_REASONS]; // [reason] packets
-    char **deadlock;              // the ports of a cycle of dependencies, in order
+    uint64_t trimmed_packets, trimmed_bytes, trimmed_last_hop;
+    char **deadlock; // the ports of a cycle of dependencies, in order
     size_t n_deadlock;
     uint64_t lost_pfc_frames; // PFC frames among the lost ones
     uint64_t watchdog_fired;

@@ -145,6 +145,11 @@ struct sim_longest {
     uint32_t hops, src, dst;
 };
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim, uint32_t transport);
+// Of the link behind a port: the latency of the switch at its end, which the link's delay includes, and the
+// bytes after which a cut-through switch forwards a packet, 0 = all.
+ps_t sim_latency_ps(const struct sim *sim, uint32_t port);
+void sim_add_latencies(struct sim *sim); // to the links of the graph
+uint32_t sim_header_bytes(const struct sim *sim, uint32_t port);
 // The largest packets of all transports of a dimension.
 struct largest_packets {
     uint32_t first_wire, full_wire, full_frame, ack_wire;
@@ -228,6 +233,7 @@ void sim_find_deadlock(const struct sim *sim, struct result *r);
 void sim_explain(const struct sim *sim, struct result *r);
 void sim_explain_fabric(const struct sim *sim, struct result *r);
 bool sim_is_tcp(const struct transport_dim *dim); // flows of the dimension are TCP connections
+void sim_explain_switches(const struct sim *sim, struct result *r);
 void sim_explain_tcp(const struct sim *sim, struct result *r);
 void sim_explain_collectives(const struct sim *sim, struct result *r);
 void sim_waiting_collectives(const struct sim *sim, struct result *r);

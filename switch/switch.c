@@ -280,8 +280,9 @@ __attribute__((noinline)) static void refuse(struct switches *sw, struct switch_
 }
 
 // A packet must wait at its output port: admit it to the shared buffer, or drop it.
-static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
-                 struct packet *p, ps_t now)
+__attribute__((always_inline)) static inline void hold(struct switches *sw, struct switch_node *s,
+                                                       uint32_t local, uint32_t out,
+                                                       struct packet *p, ps_t now)
 {
     struct network *net = sw->net;
     uint32_t in = s->first_port + local, cls = mmu_class(net, p->cls);
@@ -323,8 +324,9 @@ __attribute__((always_inline)) static inline void send_inline(struct switches *s
     hold(sw, s, local, out, p, now);
 }
 
-static void send_on(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
-                    struct packet *p, ps_t now)
+__attribute__((noinline)) static void send_on(struct switches *sw, struct switch_node *s,
+                                              uint32_t local, uint32_t out, struct packet *p,
+                                              ps_t now)
 {
     send_inline(sw, s, local, out, p, now);
 }

@@ -10,6 +10,8 @@ static const char *const not_ect_words[] = {"forward", "drop", NULL};
 static const char *const buffers[] = {"trident2", "12MB",      "trident3", "32MB", "tomahawk3",
                                       "64MB",     "spectrum4", "160MB",    NULL};
 
+static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
+
 #define SW(f) offsetof(struct switch_spec, f)
 const struct param switch_params[] = {
     {.name = "buffer",
@@ -29,6 +31,23 @@ const struct param switch_params[] = {
      .max = "1GB",
      .help = "guaranteed per ingress port and class in use, outside the shared part",
      .source = "HPCC simulator"},
+    {.name = "latency",
+     .type = PARAM_TIME,
+     .offset = SW(latency_ps),
+     .def = "0ns",
+     .min = "0ns",
+     .max = "1ms",
+     .help = "of the pipeline: from the arrival of a packet (its headers, with cut_through) to the "
+             "earliest start of its transmission",
+     .source = "data sheets: 400 ns to 1 us"},
+    {.name = "forwarding",
+     .type = PARAM_ENUM,
+     .offset = SW(forwarding),
+     .def = "store_and_forward",
+     .choices = forwardings,
+     .help = "cut_through: a packet may be sent on after its first 64 bytes, if no port of the "
+             "switch is faster than that by which it arrives; else after its last",
+     .source = "Kermani & Kleinrock, 1979 (virtual cut-through)"},
     {.name = "lossy_alpha",
      .type = PARAM_RATIO,
      .offset = SW(lossy_alpha),

@@ -107,6 +107,8 @@ static struct port_result ports[] = {
      .marked = 46,
      .dropped_packets = 47,
      .dropped_bytes = 48,
+     .trimmed_packets = 70,
+     .trimmed_bytes = 71,
      .utilization = 0.49,
      .mean_queue_bytes = 50.5},
     {.at = at1, .bytes = 51, .packets = 52, .max_queue_bytes = 53, .utilization = 0.54},
@@ -251,6 +253,10 @@ static struct result whole(void)
                            .n_deadlock = 1,
                            .drops[DROP_QUEUE_LIMIT] = 158,
                            .drops[DROP_RED] = 159,
+                           .drops[DROP_CONTROL_LIMIT] = 160,
+                           .trimmed_packets = 161,
+                           .trimmed_bytes = 162,
+                           .trimmed_last_hop = 163,
                            .drops[DROP_LINK_LOSS] = 133,
                            .tcp = &tcp,
                            .n_tcp = 1,
@@ -440,9 +446,11 @@ static const char *const of_fabric[][2] = {
     {"ecn", "{\"marked_packets\":124,\"marked_share\":0.25}"},
     {"drops",
      "{\"packets\":128,\"bytes\":129,\"by_reason\":{\"headroom\":130,\"lossy_threshold\":131,"
-     "\"queue_limit\":158,\"red\":159,"
+     "\"queue_limit\":158,\"control_limit\":160,\"red\":159,"
      "\"no_route\":132,\"watchdog\":136,\"link_loss\":133,\"link_corruption\":134,"
      "\"link_down\":135},\"by_place\":[{\"at\":\"a->b\",\"packets\":47,\"bytes\":48}]}"},
+    {"trims", "{\"packets\":161,\"bytes\":162,\"last_hop_packets\":163,"
+              "\"by_place\":[{\"at\":\"a->b\",\"packets\":70,\"bytes\":71}]}"},
     {"queues",
      "{\"max_bytes\":122,\"switches\":[{\"at\":\"leaf7\",\"max_bytes\":55,\"mean_bytes\":61,"
      "\"shared_bytes\":59,\"max_shared_used_bytes\":56,\"max_ingress_bytes\":58,"
@@ -471,7 +479,7 @@ static void test_every_key(void **state)
     struct result r = whole();
     char *text = metrics_json(&r, "{\"key\": 7}");
     json_t *root = json_loads(text, 0, NULL);
-    assert_int_equal(json_object_size(root), 29); // all but the series
+    assert_int_equal(json_object_size(root), 30); // all but the series
     ASSERT_TEXTS(root, of_the_run);
     ASSERT_TEXTS(root, of_the_path);
     ASSERT_TEXTS(root, of_flows);
@@ -562,12 +570,12 @@ static void test_rows(void **state)
              "exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,collective_ns,busbw_bps,"
              "efficiency,fct_mean_ns,fct_p99_ns,"
              "fct_max_ns,jain,max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,"
-             "dropped_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
+             "dropped_packets,trimmed_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
              "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
-             "123,128,139,161,163\n"
-             "all,\"x:y,z\",5,first,completed,202,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,\n"
-             "all,\"x:y,z\",5,second,running,,987,64,899,,,,,,,,,,,,,,,,,,,\n"
-             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,\n");
+             "123,128,161,139,161,163\n"
+             "all,\"x:y,z\",5,first,completed,202,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,\n"
+             "all,\"x:y,z\",5,second,running,,987,64,899,,,,,,,,,,,,,,,,,,,,\n"
+             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,\n");
     assert_string_equal(row_sentence(&rows.list[0], 0), "because");
     assert_string_equal(row_sentence(&rows.list[0], 1), "waits");
     assert_string_equal(row_sentence(&rows.list[0], rows.list[0].n_why), "says so");
@@ -577,8 +585,8 @@ static void test_rows(void **state)
                "  time         102 ns       fct mean     109 ns       fct p99      111 ns\n"
                "  fct max      112 ns       jain         0.119        max queue    122 B\n"
                "  marks        124          CNPs         126          pauses       120\n"
-               "  paused       123 ns       drops        128          timeouts     139\n"
-               "  TCP resent   161          TCP timeouts 163\n"
+               "  paused       123 ns       drops        128          trims        161\n"
+               "  timeouts     139          TCP resent   161          TCP timeouts 163\n"
                "  job     status       time  training  iteration  exposed\n"
                "  first   completed  202 ns         -          -        -\n"
                "  second  running         -    987 ns    64.0 ns   899 ns\n");
