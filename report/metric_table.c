@@ -98,6 +98,8 @@ static const struct metric metrics_rows[] = {
      INTEGER(result, cnps)},
     {"tcp", METRIC_WORDS, "TCP connections; null = there are none",
      ONE_OR_LIST(result, tcp, n_tcp, tcp_table)},
+    {"admission", METRIC_WORDS, "clear-to-send admission; null = no transport has it",
+     ONE_OR_LIST(result, admission, n_admission, admission_table)},
     {"cc_cuts", METRIC_COUNT, "times a policy lowered a rate or a window",
      INTEGER(result, cc_cuts)},
     {"drops", METRIC_WORDS, "packets that were lost", PART_OF(result, drops_table)},

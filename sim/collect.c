@@ -50,6 +50,7 @@ static struct rank_sums add_ranks(const struct sim *sim)
 static void collect_flows(struct sim *sim, struct result *r)
 {
     sim_ledger_running(sim);
+    sim_admission_running(sim);
     sim_analytical_running(sim);
     number_flows(sim);
     r->flows = sim->flows;
@@ -62,6 +63,7 @@ static void collect_flows(struct sim *sim, struct result *r)
     summary->failed = sim->failed;
     summary->running = sim->hosts.n_running - sim_stripes_running(sim) + sim->analytical.n_running;
     summary->bytes = sim->hosts.counters.posted_bytes + sim->analytical.posted_bytes;
+    sim_admission_collect(sim, r);
     struct rank_sums sums = add_ranks(sim);
     // integers, so the sum does not depend on the order
     summary->fct_ns = distribution_stats(&s->fct_ns);

@@ -71,7 +71,7 @@ static struct pair_means sample_pairs(const struct sim *sim)
         if (dim == GRAPH_NONE)
             continue;
         sum.hops += sim_path((void *)(uintptr_t)sim, src, dst, dim, 0, 0).hops;
-        sum.parts += sim_stripes(sim, src, dst, dim, 0);
+        sum.parts += sim_parts(sim, src, dst, dim, 0);
         pairs++;
     }
     if (pairs == 0)

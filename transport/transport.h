@@ -49,6 +49,7 @@ struct transport_dim {
     uint32_t seq_bytes;             // payload bytes covered by one sequence number
     uint32_t packets_per_ack;       // upper limit
     uint32_t connections_per_pair;  // the messages of a pair use its connections in turn
+    uint32_t parts_per_message;     // connections over which each message is split; 0 = 1
     bool fresh_connections;         // every message uses a new connection
     bool retransmits;               // lost packets are retransmitted
     bool echoes_marks;              // ACKs echo CE marks; otherwise notifications are separate
