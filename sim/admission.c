@@ -160,6 +160,7 @@ void admission_cancel(struct admission *a, uint32_t slot)
     if (m->posted == m->n_pieces)
         return;
     m->n_pieces = m->posted;
+    a->cancelled_bytes += m->request.bytes - m->sent_bytes;
     if (p->head == slot) {
         pop(a, p);
         return;

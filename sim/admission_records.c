@@ -78,8 +78,9 @@ void sim_admission_collect(const struct sim *sim, struct result *r)
     if (!a)
         return;
     r->summary.running += a->n_open - a->running_pieces;
+    r->summary.bytes += a->cancelled_bytes;
     for (uint32_t i = 0; i < a->n; i++)
-        if (a->messages[i].used)
+        if (a->messages[i].used && !a->messages[i].failed)
             r->summary.bytes += a->messages[i].request.bytes - a->messages[i].sent_bytes;
     r->admission = memory_zeroed(1, sizeof *r->admission);
     *r->admission = a->counts;
