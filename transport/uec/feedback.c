@@ -84,6 +84,7 @@ static void on_nack(struct sender *s, const struct packet *p, ps_t now)
     tell_spray(u, meta->entropy, !last_hop ? SPRAY_LOST : ce ? SPRAY_MARKED : SPRAY_GOOD, now);
     uec_credits_reported(s);
     s->dim->hosts->counters.naks++;
+    uec_dim(s->dim)->counters.nacks++;
     if (psn < s->una || psn >= s->max || !flight_is_open(&u->flight, psn))
         return;
     uint32_t bytes = meta->payload_bytes;

@@ -152,6 +152,7 @@ static void fill_lost(struct sender *s, struct packet *p, ps_t now)
     p->flags |= PACKET_RETX | PACKET_ACKREQ;
     m->retransmitted++;
     sender_hosts(s)->counters.retransmitted++;
+    uec_dim(s->dim)->counters.retransmitted++;
     if (carries_request(s))
         fill_request(s, meta_at(&sender_hosts(s)->net->meta, p->meta), p->meta, m->bytes);
 }
