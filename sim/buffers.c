@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Traffic classes of a run, and the buffer of a switch: the reserve of its classes, the headroom of
 // lossless ones, and the thresholds of each.
+#include <math.h>
 #include <stdio.h>
 
 #include "engine/memory.h"
@@ -63,6 +64,25 @@ void sim_weights_init(struct sim *sim)
         }
 }
 
+// The cells that `bytes` on a link may occupy at most, in packets of any size that the dimension has.
+static uint64_t in_cells(const struct sim *sim, uint32_t dim, uint64_t bytes)
+{
+    uint64_t cell = sim->spec->dims[dim].sw.cell_bytes, least = UINT64_MAX;
+    if (cell <= 1)
+        return bytes;
+    for (uint32_t t = 0; t < sim->hosts.n_transports; t++) {
+        const struct transport_dim *d = hosts_dim(&sim->hosts, dim, t);
+        uint64_t data = d->ops->data_sizes(&d->spec, 0, false).frame, ack = d->ack.frame;
+        least = data < least ? data : least;
+        least = ack < least ? ack : least;
+    }
+    // The ratio is largest for the smallest packets, or for those one byte larger than full cells.
+    uint64_t cells = (least + cell - 1) / cell;
+    double small = (double)(cells * cell) / (double)least;
+    double larger = (double)((cells + 1) * cell) / (double)(cells * cell + 1);
+    return (uint64_t)ceil((double)bytes * (small > larger ? small : larger)) + cell;
+}
+
 // Headroom with which one lossless class at a port of a switch loses nothing.
 static uint32_t headroom_needed(const struct sim *sim, uint32_t port, uint32_t n_lossless)
 {
@@ -81,7 +101,7 @@ static uint32_t headroom_needed(const struct sim *sim, uint32_t port, uint32_t n
                                  .pfc_wire_bytes = sim->net.pfc_wire_bytes,
                                  // each class sends its own PAUSE frame
                                  .pfc_ahead = 3 * n_lossless - 1};
-    uint64_t bytes = mmu_headroom_bytes(&link);
+    uint64_t bytes = in_cells(sim, here->dim, mmu_headroom_bytes(&link));
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
@@ -194,6 +214,33 @@ void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
         if (alpha != PARAM_AUTO_RATIO)
             s->mmu.alpha[slot - 1] = alpha;
     }
+    s->cell_bytes = spec->cell_bytes > 1 ? (uint32_t)spec->cell_bytes : 0;
     if (shared == 0)
         headroom_error(sim, index, far, n_lossless, err);
+}
+
+void sim_slices_init(struct sim *sim, uint32_t index, struct err *err)
+{
+    struct switch_node *s = &sim->switches.nodes[index];
+    uint32_t n = (uint32_t)sim->spec->dims[s->dim].sw.slices;
+    char name[GRAPH_NAME], bytes[UNIT_TEXT];
+    if (n < 2 || s->mmu.shared_bytes == 0)
+        return;
+    if (n > s->n_ports) {
+        err_add(err, "switch.slices", "%u, but %s has only %u ports", n,
+                sim_switch_name(sim, index, name), s->n_ports);
+        return;
+    }
+    s->n_slices = n;
+    s->slices = memory_zeroed(n, sizeof *s->slices);
+    for (uint32_t i = 0; i < n; i++) {
+        s->slices[i] = mmu_slice(&s->mmu, s->n_ports, i, n);
+        if (s->slices[i].shared_bytes > 0)
+            continue;
+        err_add(err, "switch.slices",
+                "headroom and reserve of the ports in slice %u of %s exceed its %s", i,
+                sim_switch_name(sim, index, name),
+                human_bytes(s->slices[i].config.buffer_bytes, bytes));
+        return;
+    }
 }

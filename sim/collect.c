@@ -149,7 +149,7 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
     struct switch_result *out = &r->switches[r->n_switches++];
     char name[GRAPH_NAME];
     *out = (struct switch_result){.at = memory_text(sim_switch_name(sim, index, name)),
-                                  .shared_bytes = s->mmu.shared_bytes};
+                                  .shared_bytes = switch_fullest(s)->shared_bytes};
     for (uint32_t i = 0; i < s->n_ports * s->mmu.n_classes; i++) {
         const struct mmu_ingress *in = &s->mmu.ingress[i];
         if (in->max_headroom_bytes > out->max_headroom_bytes)
@@ -162,7 +162,7 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
         if (in->headroom_limit > out->headroom_limit_bytes)
             out->headroom_limit_bytes = in->headroom_limit;
     }
-    out->max_buffer_bytes = s->mmu.max_shared_used;
+    out->max_buffer_bytes = switch_fullest(s)->max_shared_used;
     for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++) {
         if (r->ports[p].max_queue_bytes > out->max_queue_bytes)
             out->max_queue_bytes = r->ports[p].max_queue_bytes;

@@ -41,4 +41,48 @@ static void explain_trims(const struct sim *sim, struct result *r)
                     (unsigned long long)most->trimmed_packets));
 }
 
-void sim_explain_switches(const struct sim *sim, struct result *r) { explain_trims(sim, r); }
+static void explain_latency(const struct sim *sim, uint32_t dim, struct result *r)
+{
+    char each[UNIT_TEXT], sum[UNIT_TEXT], rtt[UNIT_TEXT];
+    ps_t latency_ps = sim->spec->dims[dim].sw.latency_ps;
+    if (latency_ps == 0 || sim->graph.dim_direct[dim])
+        return;
+    struct sim_longest longest = sim_longest_path(sim, dim, 0);
+    if (longest.hops < 2)
+        return;
+    result_explain(
+        r, EXPLAIN_DETAIL,
+        text_format("switches take %s for a packet, %s of the longest base round trip of "
+                    "%s",
+                    human_time(latency_ps, each),
+                    human_time(2 * (ps_t)(longest.hops - 1) * latency_ps, sum),
+                    human_time(longest.base_rtt_ps, rtt)));
+}
+
+static void explain_forwarding(const struct sim *sim, uint32_t dim, struct result *r)
+{
+    unsigned long long early = 0, all = 0;
+    if (sim->spec->dims[dim].sw.forwarding != FORWARDING_CUT || sim->graph.dim_direct[dim])
+        return;
+    for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
+        if (sim->graph.ports[p].dim != dim || sim_peer_node(sim, p) < sim->graph.n_ends)
+            continue;
+        all++;
+        early += sim_header_bytes(sim, p) > 0;
+    }
+    result_explain(
+        r, EXPLAIN_DETAIL,
+        text_format("cut-through: switches forward packets of %llu of their %llu incoming "
+                    "links before they have arrived wholly; the others are slower than "
+                    "another port of the switch",
+                    early, all));
+}
+
+void sim_explain_switches(const struct sim *sim, struct result *r)
+{
+    explain_trims(sim, r);
+    for (uint32_t d = 0; d < sim->graph.n_dims; d++) {
+        explain_latency(sim, d, r);
+        explain_forwarding(sim, d, r);
+    }
+}

@@ -231,6 +231,7 @@ void sim_trimming_init(struct sim *sim, uint32_t index);
 void sim_check_trimming(const struct sim *sim, struct err *err);
 void sim_weights_init(struct sim *sim); // after sizes are known
 void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err);
+void sim_slices_init(struct sim *sim, uint32_t index, struct err *err); // after trimming
 void sim_check_headroom(const struct sim *sim, struct err *err); // after all switches
 void sim_telemetry_init(struct sim *sim, struct err *err);       // after network and routes
 // The next rank on the way of a message from src to dst: dst if the two share a dimension.

@@ -148,6 +148,9 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
     s->quanta = (uint16_t)dim->sw.pfc.quanta;
     build_watchdog(sim, s, &dim->sw.pfc);
     sim_trimming_init(sim, index);
+    sim_slices_init(sim, index, err);
+    if (s->slices || s->cell_bytes > 0)
+        switches_use_parts(&sim->switches);
     s->mark_from_bytes = UINT64_MAX;
     s->int_mode = (uint8_t)sim_int_mode(dim);
     for (uint32_t t = 0; t < dim->n_stacks; t++)

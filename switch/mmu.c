@@ -22,6 +22,19 @@ uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_i
     return mmu->shared_bytes;
 }
 
+struct mmu mmu_slice(const struct mmu *whole, uint32_t n_ports, uint32_t slice, uint32_t n)
+{
+    struct mmu mmu = *whole;
+    uint64_t taken = 0, bytes = whole->config.buffer_bytes / n;
+    for (uint32_t port = slice; port < n_ports; port += n)
+        for (uint32_t cls = 0; cls < whole->n_classes; cls++)
+            taken += whole->config.reserve_bytes +
+                     whole->ingress[port * whole->n_classes + cls].headroom_limit;
+    mmu.config.buffer_bytes = bytes;
+    mmu.shared_bytes = taken < bytes ? bytes - taken : 0;
+    return mmu;
+}
+
 void mmu_set_limit(struct mmu *mmu, uint32_t cls, struct mmu_queue limit)
 {
     uint8_t bit = (uint8_t)(1u << cls);
@@ -153,18 +166,12 @@ bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
     return true;
 }
 
-bool mmu_replace(struct mmu *mmu, uint32_t cls, uint32_t held_port, uint32_t held_bytes,
-                 uint32_t port, uint32_t bytes)
+bool mmu_readmit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
 {
-    struct mmu_ingress *held = ingress_of(mmu, held_port, cls), *in = ingress_of(mmu, port, cls);
-    uint64_t before = shared_of(mmu, held);
-    held->bytes -= held_bytes;
-    mmu->shared_used -= before - shared_of(mmu, held);
+    struct mmu_ingress *in = ingress_of(mmu, port, cls);
     bool room = fits(mmu, in, bytes, UINT64_MAX);
     if (room)
         charge(mmu, in, bytes);
-    else
-        charge(mmu, held, held_bytes);
     return room;
 }
 

@@ -71,6 +71,11 @@ enum mmu_verdict {
 uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_ingress *ingress,
                   uint32_t n_ports, uint32_t n_classes);
 
+// Returns slice `slice` of `n` of a buffer that holds nothing yet: an equal part of the buffer, in which only
+// the ports whose number modulo n is `slice` have reserve and headroom. It shares ingress[] with the
+// whole buffer. Its shared_bytes are 0 where reserve and headroom exceed it.
+struct mmu mmu_slice(const struct mmu *whole, uint32_t n_ports, uint32_t slice, uint32_t n);
+
 // Give the queues of a lossy class a limit of their own.
 void mmu_set_limit(struct mmu *mmu, uint32_t cls, struct mmu_queue limit);
 
@@ -107,11 +112,9 @@ static inline bool mmu_admit_fast(struct mmu *mmu, uint32_t port, uint32_t cls, 
 bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
                           uint64_t egress_bytes);
 
-// Replace a packet of a lossy class that is held by one that has just arrived in the same class,
-// whatever the limit of their queue. Returns false, and changes nothing, if the buffer has no room for
-// the difference.
-bool mmu_replace(struct mmu *mmu, uint32_t cls, uint32_t held_port, uint32_t held_bytes,
-                 uint32_t port, uint32_t bytes);
+// Admit a packet of a lossy class in place of one that has been released, whatever the limit of their
+// queue. Returns false if the buffer has no room for it.
+bool mmu_readmit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
 
 // Release a packet that arrived by (port, cls). Returns true if an XON must be sent for its
 // ingress.

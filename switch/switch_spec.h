@@ -93,6 +93,8 @@ enum forwarding { FORWARDING_STORE, FORWARDING_CUT };
 struct switch_spec {
     ps_t latency_ps; // of the pipeline
     int forwarding;  // enum forwarding
+    uint64_t slices; // of the buffer
+    uint64_t cell_bytes;
     uint64_t buffer_bytes;
     uint64_t reserve_bytes; // per ingress port and class in use
     double lossy_alpha;     // dynamic threshold of a lossy class's egress queues

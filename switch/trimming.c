@@ -20,10 +20,15 @@ static bool swap_with_youngest(struct switches *sw, struct switch_node *s, struc
     if (queue->fifo.count == 0)
         return false;
     const struct packet *last = fifo_last(&net->pool, &queue->fifo);
-    if (!can_trim(&s->trimming, last) ||
-        !mmu_replace(&s->mmu, mmu_class(net, p->cls), last->ingress, last->frame_bytes,
-                     place->local, p->frame_bytes))
+    uint32_t cls = mmu_class(net, p->cls);
+    if (!can_trim(&s->trimming, last))
         return false;
+    // Without room for the packet that has arrived, the youngest one keeps its place.
+    mmu_release(switch_mmu(s, last->ingress), last->ingress, cls, switch_occupied(s, last));
+    if (!mmu_readmit(switch_mmu(s, place->local), place->local, cls, switch_occupied(s, p))) {
+        mmu_readmit(switch_mmu(s, last->ingress), last->ingress, cls, switch_occupied(s, last));
+        return false;
+    }
     struct packet youngest;
     if (s->marking)
         switch_mark_held(sw, s, place->out, p, queue->bytes - last->frame_bytes, now);
