@@ -17,6 +17,7 @@ enable_testing()
 set(environment COLLWIRE=${PROJECT_BINARY_DIR}/collwire
                 COLLWIRE_SHARE=${PROJECT_BINARY_DIR}/no-charts
                 COLLWIRE_SCENARIOS=${PROJECT_SOURCE_DIR}/scenarios
+                COLLWIRE_DATA=${PROJECT_SOURCE_DIR}/tests/data
                 COLLWIRE_SANITIZED=${COLLWIRE_SANITIZE})
 
 # collwire_test(NAME LABEL COMMAND...)

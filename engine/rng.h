@@ -22,6 +22,7 @@ enum rng_use {
     RNG_EXPERTS,
     RNG_SUPPORT,
     RNG_SERVED,
+    RNG_SPRAY,
     RNG_TRIM
 };
 

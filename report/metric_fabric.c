@@ -67,6 +67,34 @@ static const struct metric tcp_rows[] = {
 #undef COUNTER
 METRIC_TABLE(tcp_table, tcp_rows);
 
+#define COUNTER(key, help, field)                                                                  \
+    {                                                                                              \
+        key, METRIC_COUNT, help, INTEGER(uec_result, field)                                        \
+    }
+static const struct metric uec_rows[] = {
+    COUNTER("retransmitted_packets", "packets with payload sent again", retransmitted),
+    COUNTER("nacks", "reports of trimmed packets that reached senders", nacks),
+    COUNTER("timeouts", "times that a sender found packets without report", timeouts),
+    COUNTER("spurious_retransmits", "packets that had arrived before", spurious),
+    COUNTER("grants", "packets by which receivers granted credits", grants),
+    COUNTER("requests", "packets without payload that asked for credits", requests),
+};
+#undef COUNTER
+METRIC_TABLE(uec_table, uec_rows);
+
+static const struct metric admission_rows[] = {
+    {"pieces", METRIC_COUNT, "pieces of messages that were posted",
+     INTEGER(admission_result, pieces)},
+    {"held_pieces", METRIC_COUNT,
+     "of these, posted later than their message: they waited for a slot",
+     INTEGER(admission_result, held)},
+    {"waited_ns", METRIC_NS, "time that they waited, sum over the held pieces",
+     TIME(admission_result, waited_ps)},
+    {"grants", METRIC_COUNT, "grants sent, without those that are given at the start",
+     INTEGER(admission_result, grants)},
+};
+METRIC_TABLE(admission_table, admission_rows);
+
 #define ROW(constant, key, help, sentence)                                                         \
     {key, METRIC_COUNT, help, INTEGER(result, drops[DROP_##constant])},
 static const struct metric reason_rows[] = {DROP_LIST(ROW)};

@@ -159,15 +159,17 @@ static void build_hosts(struct sim *sim)
         routers_attach(&sim->switches);
 }
 
-// Stack the layers of messages, each a client of the layer below: workload, relay, stripes, ledger,
-// hosts.
+// Stack the layers of messages, each a client of the layer below: workload, relay, admission, stripes,
+// ledger, hosts.
 static void build_message_layers(struct sim *sim)
 {
     sim->client = workload_client(&sim->workload);
     sim_ledger_init(sim);
     if (sim->spec->dims[0].sw.routing.relay)
         sim_relay_init(sim);
+    sim_admission_init(sim);
     sim_stripes_init(sim);
+    sim_admission_attach(sim);
     sim_ledger_set_client(sim, sim->client);
 }
 
@@ -259,6 +261,7 @@ void sim_free(struct sim *sim)
     workload_free(&sim->workload);
     sim_reductions_free(sim);
     sim_relay_free(sim);
+    sim_admission_free(sim);
     sim_stripes_free(sim);
     sim_ledger_free(sim);
     hosts_free(&sim->hosts);

@@ -50,6 +50,7 @@ static struct rank_sums add_ranks(const struct sim *sim)
 static void collect_flows(struct sim *sim, struct result *r)
 {
     sim_ledger_running(sim);
+    sim_admission_running(sim);
     sim_analytical_running(sim);
     number_flows(sim);
     r->flows = sim->flows;
@@ -62,6 +63,7 @@ static void collect_flows(struct sim *sim, struct result *r)
     summary->failed = sim->failed;
     summary->running = sim->hosts.n_running - sim_stripes_running(sim) + sim->analytical.n_running;
     summary->bytes = sim->hosts.counters.posted_bytes + sim->analytical.posted_bytes;
+    sim_admission_collect(sim, r);
     struct rank_sums sums = add_ranks(sim);
     // integers, so the sum does not depend on the order
     summary->fct_ns = distribution_stats(&s->fct_ns);
@@ -190,6 +192,24 @@ static void collect_tcp(const struct sim *sim, struct result *r)
     }
 }
 
+static void collect_uec(const struct sim *sim, struct result *r)
+{
+    struct uec_result *sum = r->uec = memory_zeroed(1, sizeof *r->uec);
+    for (uint32_t i = 0; i < sim->hosts.n_dims; i++) {
+        const struct transport_dim *dim = &sim->hosts.dims[i];
+        const struct transport_counters *c = &dim->counters;
+        if (!sim_is_uec(dim))
+            continue;
+        r->n_uec = 1;
+        sum->retransmitted += c->retransmitted;
+        sum->nacks += c->nacks;
+        sum->timeouts += c->timeouts;
+        sum->spurious += c->spurious;
+        sum->grants += c->grants;
+        sum->requests += c->requests;
+    }
+}
+
 // True if no transport reports marks in packets of their own.
 static bool echoes_only(const struct sim *sim)
 {
@@ -216,6 +236,7 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     const struct host_counters *counters = &sim->hosts.counters;
     r->cnps = echoes_only(sim) ? counters->echoed_marks : counters->cnps_sent;
     collect_tcp(sim, r);
+    collect_uec(sim, r);
     r->changes = sim->changes;
     r->n_changes = sim->n_changes;
     r->cc_cuts = counters->cc_cuts;

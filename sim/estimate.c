@@ -71,7 +71,7 @@ static struct pair_means sample_pairs(const struct sim *sim)
         if (dim == GRAPH_NONE)
             continue;
         sum.hops += sim_path((void *)(uintptr_t)sim, src, dst, dim, 0, 0).hops;
-        sum.parts += sim_stripes(sim, src, dst, dim, 0);
+        sum.parts += sim_parts(sim, src, dst, dim, 0);
         pairs++;
     }
     if (pairs == 0)
@@ -113,6 +113,8 @@ struct estimate sim_estimate(const struct sim *sim)
         const struct transport_dim *of_job = hosts_dim(&sim->hosts, 0, spec->jobs[j].transport);
         double n = pairs_of_job(sim, &spec->jobs[j], &listed);
         double n_flows = n * (double)of_job->connections_per_pair * means.parts;
+        if (of_job->spec.admission == ADMISSION_CTS) // and one for the grants
+            n_flows = n_flows * (double)of_job->spec.channels + n;
         pairs += n;
         flows += n_flows;
         flow_bytes += n_flows * (double)(hosts_flow_bytes(of_job) + FLOW_EXTRA_BYTES);

@@ -212,10 +212,12 @@ static void explain_drops(const struct sim *sim, struct result *r)
             result_explain(r, EXPLAIN_LOSS,
                            text_format("%llu %s", (unsigned long long)r->drops[links[i].reason],
                                        links[i].sentence));
-    if (r->timeouts > r->tcp->timeouts) // those of TCP are explained with its retransmissions
+    // those of TCP and UEC are explained with their retransmissions
+    uint64_t explained = r->tcp->timeouts + r->uec->timeouts;
+    if (r->timeouts > explained)
         result_explain(r, EXPLAIN_LOSS,
                        text_format("%llu retransmission timeouts",
-                                   (unsigned long long)(r->timeouts - r->tcp->timeouts)));
+                                   (unsigned long long)(r->timeouts - explained)));
 }
 
 static void explain_deadlock(struct result *r)
@@ -249,6 +251,8 @@ void sim_explain(const struct sim *sim, struct result *r)
     explain_drops(sim, r);
     sim_explain_switches(sim, r);
     sim_explain_tcp(sim, r);
+    sim_explain_uec(r);
+    sim_explain_admission(sim, r);
     sim_explain_collectives(sim, r);
     sim_explain_fabric(sim, r);
 }

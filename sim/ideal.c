@@ -83,7 +83,25 @@ static double arrival_ps(const struct ideal_wire *w, const struct hop *out, uint
     return ps;
 }
 
-struct ideal_wire ideal_wire(const struct transport_dim *dim, uint64_t bytes)
+// Messages in pieces or parts: packets of several connections take different paths.
+struct ideal_path ideal_path_of(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                                uint32_t transport, uint64_t bytes)
+{
+    struct ideal_path path = ideal_path(sim, src, dst, dim);
+    const struct transport_dim *t = hosts_dim(&sim->hosts, dim, transport);
+    bool pieces = sim_is_pieced(&t->spec, bytes);
+    bool several =
+        t->parts_per_message > 1 ||
+        (pieces && (t->spec.channels > 1 || t->connections_per_pair > 1 || t->fresh_connections));
+    path.cut = pieces || t->parts_per_message > 1;
+    path.exact &= !path.cut;
+    path.parted |= several;
+    if (several && sim_stripes(sim, src, dst, dim, transport) == 1)
+        path.first_ps = path.first_all_ps;
+    return path;
+}
+
+struct ideal_wire ideal_wire(const struct transport_dim *dim, uint64_t bytes, bool cut)
 {
     const struct transport_spec *t = &dim->spec;
     uint64_t mtu = dim->mtu_bytes, packets = bytes ? (bytes + mtu - 1) / mtu : 1;
@@ -94,6 +112,8 @@ struct ideal_wire ideal_wire(const struct transport_dim *dim, uint64_t bytes)
     w.last = packets > 1 ? dim->ops->data_sizes(t, rest, false).wire : 0;
     w.total = w.first + w.last + (packets > 2 ? (packets - 2) * w.mid : 0);
     w.least = packets > 1 && w.last < w.first ? w.last : w.first;
+    if (cut)
+        w.least = dim->ops->data_sizes(t, 1, false).wire;
     return w;
 }
 
@@ -115,23 +135,23 @@ static double loose_ps(const struct ideal_path *p, double total, double least)
 static double delivery_ps(const struct sim *sim, const struct ideal_path *p, uint32_t src,
                           uint32_t dst, const struct transport_dim *dim, uint64_t bytes)
 {
-    struct ideal_wire w = ideal_wire(dim, bytes);
+    struct ideal_wire w = ideal_wire(dim, bytes, p->cut);
     struct hop out[ROUTE_MAX_HOPS];
     if (p->exact) {
         uint32_t n = path_hops(sim, src, dst, p->dim, out);
         return arrival_ps(&w, out, n);
     }
     double all = loose_ps(p, (double)w.total, w.least), most = 0;
-    if (w.packets > 1) // also without the last packet, which may be small
+    if (w.packets > 1 && !p->cut) // also without the last packet, which may be small
         most = loose_ps(p, (double)(w.total - w.last), w.packets > 2 ? w.mid : w.first);
     return all > most ? all : most;
 }
 
-double ideal_delivery_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
-                         uint32_t transport, uint64_t bytes)
+double ideal_delivery_ps(const struct sim *sim, const struct ideal_path *path, uint32_t src,
+                         uint32_t dst, uint32_t transport, uint64_t bytes)
 {
-    struct ideal_path p = ideal_path(sim, src, dst, dim);
-    return delivery_ps(sim, &p, src, dst, hosts_dim(&sim->hosts, dim, transport), bytes);
+    const struct transport_dim *dim = hosts_dim(&sim->hosts, path->dim, transport);
+    return delivery_ps(sim, path, src, dst, dim, bytes);
 }
 
 // Round an ideal time down to integer ps so that no run is faster: each hop whose byte time is not
@@ -200,7 +220,8 @@ ps_t sim_ideal_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t di
 {
     uint32_t parts;
     const struct transport_dim *t = hosts_dim(&sim->hosts, dim, transport);
-    struct ideal_path out = ideal_path(sim, src, dst, dim), back = ideal_path(sim, dst, src, dim);
+    struct ideal_path out = ideal_path_of(sim, src, dst, dim, transport, bytes),
+                      back = ideal_path(sim, dst, src, dim);
     bytes = ideal_part(sim, src, dst, dim, transport, bytes, &parts);
     double arrived = delivery_ps(sim, &out, src, dst, t, bytes);
     if (delivered_ps)

@@ -78,7 +78,7 @@ static double behind_ps(const struct ideal_path *path, const struct ideal_wire *
 {
     double ps = (w->mid - (double)w->least) * (path->byte_ps - path->first_single_ps) +
                 w->last * (path->into_ps - path->first_single_ps);
-    return w->packets > 2 && !path->parted && ps > 0 ? ps : 0;
+    return w->packets > 2 && !path->parted && !path->cut && ps > 0 ? ps : 0;
 }
 
 static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t transport,
@@ -86,10 +86,11 @@ static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint3
 {
     uint32_t dim = graph_joining_dim(&sim->graph, src, dst), parts;
     const struct transport_dim *t = hosts_dim(&sim->hosts, dim, transport);
-    struct ideal_path path = ideal_path(sim, src, dst, dim);
+    struct ideal_path path = ideal_path_of(sim, src, dst, dim, transport, bytes);
     uint64_t part = ideal_part(sim, src, dst, dim, transport, bytes, &parts);
     // of the two sizes of parts
-    struct ideal_wire w = ideal_wire(t, bytes / parts), large = ideal_wire(t, part);
+    struct ideal_wire w = ideal_wire(t, bytes / parts, path.cut),
+                      large = ideal_wire(t, part, path.cut);
     w.least = large.least < w.least ? large.least : w.least;
     struct line out = line_of(sim, path.src, path.dst, dim, false);
     struct line in = line_of(sim, path.dst, path.src, dim, true);
@@ -98,7 +99,7 @@ static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint3
     double least = path.delay_ps + w.least * path.byte_ps - path.fractions;
     double packet = w.packets > 1 ? w.mid : w.first, ack = t->ack.wire;
     *m = (struct ideal_message){.out = out.key, .in = in.key};
-    m->reach_ps = ideal_delivery_ps(sim, src, dst, dim, transport, part) - path.fractions;
+    m->reach_ps = ideal_delivery_ps(sim, &path, src, dst, transport, part) - path.fractions;
     m->out_ps = total * out.byte_ps - (path.fractions > 0);
     m->in_ps = total * in.byte_ps - (path.fractions > 0);
     m->own_ps = total / parts * path.first_ps - (path.fractions > 0);

@@ -178,6 +178,7 @@ static void set_ends(const struct sim *sim, struct ideal_path *path, bool any_ro
     ports_bound(sim, path->dst, path->dim, true, &fast_in, &path->into_single_ps, &path->into_ps,
                 &delay_in);
     path->first_ps = fast_out;
+    path->first_all_ps = out;
     path->first_single_ps = slow_out;
     if (!any_route)
         return;

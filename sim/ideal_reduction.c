@@ -28,7 +28,9 @@ static uint32_t end_of(const struct tree_time *t, uint32_t node)
 
 static double hop_ps(const struct tree_time *t, uint32_t from, uint32_t to, uint64_t bytes)
 {
-    return ideal_delivery_ps(t->sim, end_of(t, from), end_of(t, to), t->dim, t->transport, bytes);
+    uint32_t src = end_of(t, from), dst = end_of(t, to);
+    struct ideal_path path = ideal_path_of(t->sim, src, dst, t->dim, t->transport, bytes);
+    return ideal_delivery_ps(t->sim, &path, src, dst, t->transport, bytes);
 }
 
 static double up_ps(const struct tree_time *t, uint32_t node)

@@ -20,7 +20,7 @@ struct entry {
     ps_t timeout_ps; // waited for the retransmission timer since the last packet was first sent
     uint32_t posted; // critical path up to the post, until the last packet is sent
     uint32_t path;   // 0 = the last packet has not been sent
-    bool failed;
+    bool failed, control;
 };
 
 struct ledger {
@@ -59,15 +59,18 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct ledger *l = net;
     uint32_t slot = entry_alloc(l);
-    bool counts = request->stripe <= 1; // the parts of a message share one number
+    // The parts and pieces of a message share one number.
+    bool counts = !request->piece_of && !request->control;
     l->n_messages += counts;
     l->n_posted[request->src] += counts;
+    uint32_t number = request->piece_of ? request->piece_of : l->n_posted[request->src];
     l->entries[slot] = (struct entry){.token = request->token,
                                       .bytes = request->bytes,
                                       .job = request->job,
                                       .src = request->src,
                                       .dst = request->dst,
-                                      .number = l->n_posted[request->src] - 1,
+                                      .number = number - 1,
+                                      .control = request->control,
                                       .posted_ps = now,
                                       .posted = path_take(&l->sim->path_book, now),
                                       .delivered_ps = PS_NEVER};
@@ -81,6 +84,8 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
 static void note(void *ctx, uint64_t slot, struct packet_note *note)
 {
     const struct ledger *l = ctx;
+    if (l->entries[slot].control)
+        return;
     note->message = l->entries[slot].number;
     note->origin = l->origins[slot];
     note->set |= NOTE_MESSAGE;
@@ -263,6 +268,8 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
 {
     struct sim *sim = ((struct ledger *)ctx)->sim;
     const struct entry *e = &sim->ledger->entries[m->token];
+    if (e->control)
+        return;
     bool is_delivered = e->delivered_ps != PS_NEVER;
     struct flow_record record = {
         .id = e->number,
@@ -282,7 +289,8 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
         .status = m->status};
     if (is_delivered && e->path != 0)
         memcpy(record.life_ps, path_at(&sim->path_book, e->path)->life, sizeof record.life_ps);
-    if (!sim_stripes_record(sim, e->token, &record))
+    uint64_t token = e->token;
+    if (!sim_stripes_record(sim, &token, &record) || !sim_admission_record(sim, token, &record))
         return;
     const struct flow_id *id = sender_id(s);
     record.ideal_ps = sim_ideal_ps(sim, e->src, e->dst, id->dim, id->transport, record.bytes, NULL);
@@ -297,6 +305,12 @@ void sim_ledger_running(struct sim *sim)
         for (uint32_t m = s->oldest; m != MESSAGE_NIL; m = hosts_message(hosts, m)->next)
             message_ended(sim->ledger, s, hosts_message(hosts, m), sim->engine.now_ps);
     }
+}
+
+uint32_t sim_ledger_count(struct sim *sim, uint32_t src)
+{
+    sim->ledger->n_messages++;
+    return ++sim->ledger->n_posted[src];
 }
 
 uint64_t sim_ledger_messages(const struct sim *sim)

@@ -50,6 +50,8 @@ void result_free(struct result *r)
     }
     free(r->slowest);
     free(r->tcp);
+    free(r->uec);
+    free(r->admission);
     for (size_t i = 0; i < r->n_trainings; i++) {
         free(r->trainings[i].passes);
         free(r->trainings[i].layers);

@@ -30,6 +30,12 @@ struct flows_summary {
     double jain; // of goodput
 };
 
+// Clear-to-send admission.
+struct admission_result {
+    uint64_t pieces, held, grants;
+    ps_t waited_ps; // by the pieces that were held
+};
+
 // A cause at one place of a critical path.
 struct critical_place {
     char *at;            // output port, flow or rank
@@ -321,6 +327,11 @@ struct capture_result {
     ps_t trigger_ps; // -1 = there is no trigger, or its event did not happen
 };
 
+// Counts over all connections of Ultra Ethernet (transport/transport.h).
+struct uec_result {
+    uint64_t retransmitted, nacks, timeouts, spurious, grants, requests;
+};
+
 // Counts over all TCP connections (transport/transport.h).
 struct tcp_result {
     uint64_t connections, retransmitted, fast_retransmits, timeouts, loss_probes, window_probes,
@@ -365,6 +376,10 @@ struct result {
     size_t n_pfc_ports;
     struct tcp_result *tcp; // of TCP connections
     size_t n_tcp;           // 0 = the scenario has none
+    struct uec_result *uec;
+    size_t n_uec; // 0 = the scenario has none
+    struct admission_result *admission;
+    size_t n_admission; // 0 = messages are not admitted by their receivers
     uint64_t marked_packets, markable_packets, cnps;
     uint64_t cc_cuts; // number of times a policy lowered a rate or a window
     uint64_t dropped_packets, dropped_bytes;

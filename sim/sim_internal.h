@@ -39,6 +39,7 @@ struct job_stats {
     ps_t end_ps; // of the last completed message
 };
 
+struct admission;
 struct captures;
 struct change_timer;
 struct ledger;
@@ -78,6 +79,7 @@ struct sim {
     struct transfer_client client; // of the upper layer; valid while the layers are being connected
     struct ledger *ledger;         // NULL if the network is analytical
     struct stripes *stripes;       // NULL if no message is striped
+    struct admission *admission;   // NULL if every message is sent at once
     struct reductions *reductions;
     struct relay *relay;       // NULL if relaying is off, so such messages are errors
     struct ideal_paths *ideal; // for the packet network
@@ -126,6 +128,8 @@ void sim_ledger_free(struct sim *sim);
 void sim_ledger_keep_origins(struct sim *sim);
 void sim_ledger_running(struct sim *sim); // makes records of unfinished messages
 uint64_t sim_ledger_messages(const struct sim *sim);
+// Count a message that is posted in pieces; returns transfer_request.piece_of of all of them.
+uint32_t sim_ledger_count(struct sim *sim, uint32_t src);
 // Store and count a message that has finished or that the end of the run has cut off.
 void sim_keep_record(struct sim *sim, const struct flow_record *record);
 void sim_analytical_init(struct sim *sim);    // after the graph, before the workload
@@ -164,18 +168,39 @@ double sim_bandwidth(void *ctx, uint32_t src,
 #define SIM_STRIPES_MAX 64
 uint32_t sim_stripes(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
                      uint32_t transport);
+// The same, with the queue pairs of each plane over which the transport splits messages.
+#define SIM_PARTS_MAX (SIM_STRIPES_MAX * 256)
+uint32_t sim_parts(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                   uint32_t transport);
 // Reduce the `n` ports *port, which lead from node `src` to node `dst`, to the one that part `part`
 // uses. Returns 1, or 0 if there is none.
 uint32_t sim_stripe_port(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
                          uint32_t part, const uint16_t **port, uint32_t n);
 // Add the record of a part to that of its message. Returns true if *record is then that of a
-// complete message.
-bool sim_stripes_record(struct sim *sim, uint64_t token, struct flow_record *record);
+// complete message; *token is the message's.
+bool sim_stripes_record(struct sim *sim, uint64_t *token, struct flow_record *record);
+// Add the record of a part, which was posted later by `shift_ps`, to that of its message.
+void sim_record_merge(struct flow_record *whole, struct flow_record *part, ps_t shift_ps);
 // Number of parts recorded as running, less one per message.
 uint64_t sim_stripes_running(const struct sim *sim);
 // If messages are striped: replaces the transport's transfer and client.
 void sim_stripes_init(struct sim *sim);
 void sim_stripes_free(struct sim *sim);
+// Clear-to-send admission, where a transport has it: between the workload and the stripes.
+void sim_admission_init(
+    struct sim *sim); // before the stripes: becomes the client of the lower layers
+void sim_admission_attach(struct sim *sim); // after the stripes: takes the place of their transfer
+void sim_admission_free(struct sim *sim);
+// Add the record of a piece to that of its message. Returns true if *record is then that of a
+// complete message.
+bool sim_admission_record(struct sim *sim, uint64_t token, struct flow_record *record);
+void sim_admission_running(struct sim *sim);       // makes records of messages that wait for slots
+bool sim_admission_copying(const struct sim *sim); // a receiver copies a slot
+// Counts; the parts of flows_summary are corrected for pieces.
+void sim_admission_collect(const struct sim *sim, struct result *r);
+void sim_explain_admission(const struct sim *sim, struct result *r);
+// True if messages of so many bytes are cut into pieces.
+bool sim_is_pieced(const struct transport_spec *t, uint64_t bytes);
 void sim_collect_collectives(const struct sim *sim, struct result *r);
 // Results of critical paths: of a collective's record, and of every job that has ended.
 void sim_collect_critical(const struct sim *sim, const struct collective_record *record,
@@ -234,8 +259,10 @@ void sim_find_deadlock(const struct sim *sim, struct result *r);
 void sim_explain(const struct sim *sim, struct result *r);
 void sim_explain_fabric(const struct sim *sim, struct result *r);
 bool sim_is_tcp(const struct transport_dim *dim); // flows of the dimension are TCP connections
+bool sim_is_uec(const struct transport_dim *dim); // or those of Ultra Ethernet
 void sim_explain_switches(const struct sim *sim, struct result *r);
 void sim_explain_tcp(const struct sim *sim, struct result *r);
+void sim_explain_uec(struct result *r);
 void sim_explain_collectives(const struct sim *sim, struct result *r);
 void sim_waiting_collectives(const struct sim *sim, struct result *r);
 void sim_waiting(const struct sim *sim, struct result *r);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Messages striped over planes, as over the ports of NVLink: one part per plane of a dimension, or
 // in a direct dimension per parallel link to the same neighbour, each on a queue pair of its own.
-// Parts differ by at most one byte, and a message of fewer bytes than planes has one part per byte,
+// Where the transport splits messages over several queue pairs, each plane has as many parts.
+// Parts differ by at most one byte, and a message of fewer bytes than parts has one part per byte,
 // so no part is empty. A message is delivered, and sent, when all its parts are; it has failed if
 // one part has, and this is reported when all parts have ended. The parts share one record.
 #include <stdlib.h>
@@ -17,7 +18,7 @@ struct striped {
     uint64_t token; // token of the message
     uint64_t bytes; // bytes of the delivered parts
     uint32_t next_free;
-    uint8_t parts, undelivered, unended, unrecorded;
+    uint16_t parts, undelivered, unended, unrecorded;
     bool failed;
     struct flow_record record;
 };
@@ -80,6 +81,13 @@ uint32_t sim_stripes(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t
     return n > 0 ? n : 1;
 }
 
+uint32_t sim_parts(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                   uint32_t transport)
+{
+    uint32_t split = hosts_dim(&sim->hosts, dim, transport)->parts_per_message;
+    return sim_stripes(sim, src, dst, dim, transport) * (split > 1 ? split : 1);
+}
+
 static uint32_t slot_take(struct stripes *s)
 {
     if (s->free_head != UINT32_MAX) {
@@ -96,7 +104,8 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct stripes *s = net;
     uint32_t dim = sim_joining_dim(s->sim, request->src, request->dst);
-    uint32_t parts = sim_stripes(s->sim, request->src, request->dst, dim, request->transport);
+    uint32_t parts = sim_parts(s->sim, request->src, request->dst, dim, request->transport);
+    uint32_t planes = sim_stripes(s->sim, request->src, request->dst, dim, request->transport);
     if (request->bytes < parts)
         parts = request->bytes > 0 ? (uint32_t)request->bytes : 1;
     if (parts == 1) {
@@ -104,13 +113,16 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
         return;
     }
     uint32_t slot = slot_take(s);
-    uint8_t n = (uint8_t)parts;
+    uint16_t n = (uint16_t)parts;
     s->slots[slot] = (struct striped){request->token, 0, 0, n, n, n, n, false, {0}};
+    uint32_t number =
+        request->piece_of ? request->piece_of : sim_ledger_count(s->sim, request->src);
     for (uint32_t i = 0; i < parts; i++) {
         struct transfer_request part = *request;
         part.bytes = request->bytes / parts + (i < request->bytes % parts);
-        part.channel = request->channel * SIM_STRIPES_MAX + i;
-        part.stripe = i + 1;
+        part.channel = request->channel * SIM_PARTS_MAX + i;
+        part.stripe = planes > 1 ? i % planes + 1 : 0;
+        part.piece_of = number;
         part.token = PART_BITS | slot;
         s->below.post(s->below.net, &part, now);
     }
@@ -171,8 +183,11 @@ static ps_t later(ps_t a, ps_t b) // -1 = never
     return a < 0 || b < 0 ? -1 : a > b ? a : b;
 }
 
-static void merge(struct flow_record *whole, const struct flow_record *part)
+void sim_record_merge(struct flow_record *whole, struct flow_record *part, ps_t shift_ps)
 {
+    part->fct_ps += part->fct_ps >= 0 ? shift_ps : 0;
+    part->life_ps[PATH_WINDOW] += part->delivered_ps >= 0 ? shift_ps : 0;
+    part->delivered_ps += part->delivered_ps >= 0 ? shift_ps : 0;
     if (part->delivered_ps > whole->delivered_ps) // the part that is delivered last counts
         memcpy(whole->life_ps, part->life_ps, sizeof whole->life_ps);
     whole->bytes += part->bytes;
@@ -188,17 +203,18 @@ static void merge(struct flow_record *whole, const struct flow_record *part)
         whole->status = part->status;
 }
 
-bool sim_stripes_record(struct sim *sim, uint64_t token, struct flow_record *record)
+bool sim_stripes_record(struct sim *sim, uint64_t *token, struct flow_record *record)
 {
     struct stripes *s = sim->stripes;
-    if (!s || !is_part(token))
+    if (!s || !is_part(*token))
         return true;
-    struct striped *m = &s->slots[(uint32_t)token];
+    struct striped *m = &s->slots[(uint32_t)*token];
+    *token = m->token;
     s->running_parts += record->status == MESSAGE_RUNNING;
     if (m->unrecorded == m->parts)
         m->record = *record;
     else
-        merge(&m->record, record);
+        sim_record_merge(&m->record, record, 0);
     *record = m->record;
     if (--m->unrecorded > 0)
         return false;
@@ -216,8 +232,11 @@ static bool is_cut(const struct sim *sim, uint32_t dim)
     const struct graph *g = &sim->graph;
     uint32_t first = 0;
     bool striped = false;
-    for (uint32_t t = 0; t < sim->hosts.n_transports; t++)
+    for (uint32_t t = 0; t < sim->hosts.n_transports; t++) {
         striped |= sim->spec->dims[dim].stacks[t].transport.stripe;
+        if (hosts_dim(&sim->hosts, dim, t)->parts_per_message > 1)
+            return true;
+    }
     if (!striped)
         return false;
     for (uint32_t rank = 0; rank < g->n_ranks; rank++)

@@ -19,8 +19,36 @@ const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAP
     return buf;
 }
 
+// The largest base RTT of the dimension's transports that need it.
+static ps_t largest_rtt_ps(const struct sim *sim, uint32_t dim)
+{
+    ps_t most_ps = 0;
+    for (uint32_t t = 0; t < sim->hosts.n_transports; t++) {
+        ps_t rtt_ps = hosts_dim(&sim->hosts, dim, t)->global_rtt_ps;
+        most_ps = rtt_ps > most_ps ? rtt_ps : most_ps;
+    }
+    return most_ps;
+}
+
+// The thresholds of a switch profile at a port.
+static struct marking marking_of_profile(const struct cc_profile *profile, uint64_t rate_bps,
+                                         ps_t rtt_ps)
+{
+    double scale = profile->scaled ? (double)rate_bps / (double)profile->ref_bps : 1;
+    double kmin = (double)profile->kmin_bytes * scale, kmax = (double)profile->kmax_bytes * scale;
+    if (profile->kmax_bdp > 0) {
+        double bdp = (double)rate_bps * (double)rtt_ps / 8e12;
+        kmin = profile->kmin_bdp * bdp;
+        kmax = profile->kmax_bdp * bdp;
+    }
+    return (struct marking){.enabled = true,
+                            .kmin_bytes = (uint64_t)kmin,
+                            .kmax_bytes = (uint64_t)kmax,
+                            .pmax = profile->pmax};
+}
+
 static struct marking marking_of(const struct dim_spec *dim, const struct stack_spec *stack,
-                                 uint64_t rate_bps)
+                                 const struct graph_port *port, bool last_hop, ps_t rtt_ps)
 {
     const struct ecn_spec *ecn = &dim->sw.ecn;
     if (ecn->mode == ECN_ON && ecn->kind == MARKING_PI)
@@ -37,13 +65,9 @@ static struct marking marking_of(const struct dim_spec *dim, const struct stack_
                                 .kmax_bytes = ecn->kmax_bytes,
                                 .pmax = ecn->pmax};
     const struct cc_profile *profile = &stack->cc_preset->profile;
-    if (ecn->mode == ECN_OFF || !profile->ecn)
+    if (ecn->mode == ECN_OFF || !profile->ecn || (profile->spares_last_hop && last_hop))
         return (struct marking){0};
-    double scale = profile->scaled ? (double)rate_bps / (double)profile->ref_bps : 1;
-    return (struct marking){.enabled = true,
-                            .kmin_bytes = (uint64_t)((double)profile->kmin_bytes * scale),
-                            .kmax_bytes = (uint64_t)((double)profile->kmax_bytes * scale),
-                            .pmax = profile->pmax};
+    return marking_of_profile(profile, port->rate_bps, rtt_ps);
 }
 
 void sim_routes_install(struct sim *sim)
@@ -81,7 +105,9 @@ static void build_port(struct sim *sim, struct switch_node *s, uint32_t p,
     for (uint32_t i = 0; i < net->n_data; i++) {
         unsigned cls = net->class_of_slot[net->data_slot + i];
         const struct stack_spec *stack = sim_stack_of_class(sim, s->dim, cls);
-        struct marking marking = marking_of(dim, stack, sim->graph.ports[p].rate_bps);
+        bool last_hop = sim->graph.ports[sim->graph.ports[p].peer].node < sim->graph.n_ends;
+        struct marking marking =
+            marking_of(dim, stack, &sim->graph.ports[p], last_hop, largest_rtt_ps(sim, s->dim));
         sim->switches.markings[p * net->n_data + i] = marking;
         if (marking.enabled && marking.kmin_bytes < s->mark_from_bytes && !at_arrival)
             s->mark_from_bytes = marking.kmin_bytes;

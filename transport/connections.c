@@ -49,7 +49,7 @@ static void choose_port(struct sender *s, const struct transport_path *path)
     uint32_t local =
         path->n_ports > 0 ? path->ports[cold->path_turn % path->n_ports] : path->shared_port;
     s->port = node_port(net, sender_id(s)->src_node, local);
-    s->nic = &sender_hosts(s)->nics[port_data_index(net, s->port, s->cls)];
+    s->nic = hosts_nic(sender_hosts(s), s->port, s->cls);
     cold->cut_off = path->cut_off;
 }
 
@@ -83,7 +83,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
     s->cc = (struct cc *)(void *)((char *)s + cc_offset(dim));
     s->dst_node = path.dst_node;
     uint64_t cls = dim->spec.cls != PARAM_AUTO ? dim->spec.cls : request->cls;
-    s->cls = (unsigned)cls & 7;
+    s->cls = (request->control ? NET_CLASS_CONTROL : (unsigned)cls) & 7;
     s->sending = s->oldest = MESSAGE_NIL;
     s->until_ackreq = dim->packets_per_ack;
     s->cold = memory_zeroed(1, sizeof *s->cold);
@@ -96,7 +96,8 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                             .global_rtt_ps = dim->global_rtt_ps,
                                             .mtu_bytes = dim->mtu_bytes,
                                             .full_wire_bytes = dim->full.wire,
-                                            .hops = path.hops},
+                                            .hops = path.hops,
+                                            .trims = dim->trimmed},
                                     .cap_bytes = CC_UNLIMITED,
                                     .pace_cap_bps = UINT64_MAX};
     hosts->flows.ids[flow] = (struct flow_id){.frames = dim->ops->frames,
@@ -150,12 +151,12 @@ struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_r
     const struct transport_dim *dim = hosts_dim(hosts, d, r->transport);
     if (r->own_connection)
         return open_flow(hosts, r, d, now);
-    struct pair *pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, r->channel << 8);
+    struct pair *pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, (uint64_t)r->channel << 8);
     if (dim->fresh_connections)
         return pair->flow == FLOW_NIL ? open_flow(hosts, r, d, now) : reopen(hosts, pair, now);
     uint32_t turn = pair->turn++ % dim->connections_per_pair;
     if (turn > 0)
-        pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, r->channel << 8 | turn);
+        pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, (uint64_t)r->channel << 8 | turn);
     if (pair->flow != FLOW_NIL)
         return hosts->senders[pair->flow];
     struct sender *s = open_flow(hosts, r, d, now);
@@ -171,7 +172,8 @@ void hosts_connection_idle(struct hosts *hosts, struct sender *s)
         s->cc->timer_at_ps[t] = PS_NEVER;
     sim_timer_stop(&s->cc_timer);
     const struct flow_id *id = sender_id(s);
-    struct pair *pair = pairs_get(hosts->pairs, id->src, id->dst, id->job, s->cold->channel << 8);
+    struct pair *pair =
+        pairs_get(hosts->pairs, id->src, id->dst, id->job, (uint64_t)s->cold->channel << 8);
     s->cold->next_idle = pair->flow;
     pair->flow = s->flow;
 }

@@ -125,6 +125,28 @@ static ps_t shared_next_pull(void *ctx, uint32_t port, ps_t now)
     return nic_share_next_ps(&hosts->nics[port * n], n, now);
 }
 
+// Replacements for them if messages use the control class, which precedes the data classes.
+static bool control_pull(void *ctx, uint32_t node, uint32_t port, struct packet *p, ps_t now)
+{
+    (void)node;
+    const struct hosts *hosts = ctx;
+    uint32_t n = hosts->net->n_data;
+    struct nic *nics = &hosts->nics[port * hosts->nics_per_port];
+    if (pull_from(&nics[n], p, now))
+        return true;
+    struct nic *nic = n > 1 ? nic_share_turn(nics, n, now) : nics;
+    if (!nic || nic->paused || !pull_from(nic, p, now))
+        return false;
+    nic->credit_bytes -= n > 1 ? p->wire_bytes : 0;
+    return true;
+}
+
+static ps_t control_next_pull(void *ctx, uint32_t port, ps_t now)
+{
+    const struct hosts *hosts = ctx;
+    return nic_share_next_ps(&hosts->nics[port * hosts->nics_per_port], hosts->nics_per_port, now);
+}
+
 /* ---- PFC ---- */
 
 static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
@@ -132,7 +154,7 @@ static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, p
     const struct hosts *hosts = ctx;
     if (cls >= NET_DATA_CLASSES)
         return;
-    struct nic *nic = &hosts->nics[port_data_index(hosts->net, port, cls)];
+    struct nic *nic = hosts_nic(hosts, port, cls);
     nic->paused = paused;
     if (paused) {
         nic->paused_since_ps = now;
@@ -171,7 +193,7 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
 static void hint_pull(void *ctx, uint32_t port)
 {
     const struct hosts *hosts = ctx;
-    const struct nic *nic = &hosts->nics[port * hosts->net->n_data];
+    const struct nic *nic = &hosts->nics[port * hosts->nics_per_port];
     const struct sender *next = nic->ready_head;
     if (next == NULL && nic->n_paced > 0)
         next = nic->paced[0];
@@ -212,6 +234,9 @@ void hosts_prepare(struct hosts *hosts)
     for (uint32_t d = 0; d < hosts->n_dims; d++) {
         hosts->dims[d].hosts = hosts;
         hosts->dims[d].ops->prepare(&hosts->dims[d]);
+        bool admits = hosts->dims[d].spec.admission != ADMISSION_NONE;
+        hosts->dims[d].uses_control_class |= admits;
+        hosts->pulls_control |= admits;
     }
 }
 
@@ -219,22 +244,27 @@ void hosts_init(struct hosts *hosts, struct network *net)
 {
     hosts->net = net;
     uint32_t n_ports = net->first_port[net->n_ranks];
-    hosts->n_nics = n_ports * net->n_data;
+    hosts->nics_per_port = net->n_data + hosts->pulls_control;
+    hosts->n_nics = n_ports * hosts->nics_per_port;
     hosts->nics = memory_zeroed_lines(hosts->n_nics, sizeof *hosts->nics);
     for (uint32_t p = 0; p < n_ports; p++) {
         net->ports[p].flags |= PORT_PULLS;
         for (uint32_t i = 0; i < net->n_data; i++)
-            hosts->nics[p * net->n_data + i].quantum_bytes =
+            hosts->nics[p * hosts->nics_per_port + i].quantum_bytes =
                 port_queue(net, p, net->data_slot + i)->quantum_bytes;
     }
     hosts->n_opened = memory_zeroed(net->n_ranks, sizeof *hosts->n_opened);
     hosts->n_named = memory_zeroed(net->n_ranks, sizeof *hosts->n_named);
     hosts->pairs = memory_zeroed(1, sizeof *hosts->pairs);
     message_pool_init(&hosts->messages);
-    bool shared = net->n_data > 1;
+    bool shared = net->n_data > 1, control = hosts->pulls_control;
     net->ops[NET_RANK] = (struct node_ops){.arrive = arrive,
-                                           .pull = shared ? shared_pull : pull,
-                                           .next_pull = shared ? shared_next_pull : next_pull,
+                                           .pull = control  ? control_pull
+                                                   : shared ? shared_pull
+                                                            : pull,
+                                           .next_pull = control  ? control_next_pull
+                                                        : shared ? shared_next_pull
+                                                                 : next_pull,
                                            .pause_changed = pause_changed,
                                            .hint = hint,
                                            .hint_pull = hint_pull,

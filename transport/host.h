@@ -100,8 +100,10 @@ struct hosts {
     struct receiver **receivers; // [flow]; NULL until the first packet of the flow arrives
     struct flow_ids flows;       // [flow]
     size_t cap_flows;
-    struct nic *nics; // [port of a rank * data classes in use + index of the class]
-    uint32_t n_nics;
+    struct nic *nics; // [port of a rank * nics_per_port + index of the class]; the data classes in
+                      // use, then the control class if it is pulled
+    uint32_t n_nics, nics_per_port;
+    bool pulls_control; // messages may use the control class
     uint32_t *n_opened; // [rank] flows that it has opened
     uint32_t *n_named;  // [rank] connections that it has named
     struct pair_table *pairs;
@@ -139,6 +141,15 @@ static inline void hosts_progress(struct hosts *hosts, uint32_t bytes, ps_t now)
 {
     hosts->counters.delivered_bytes += bytes;
     hosts->last_delivery_ps = now;
+}
+
+// The NIC of a class at a port of a rank.
+static inline struct nic *hosts_nic(const struct hosts *hosts, uint32_t port, unsigned cls)
+{
+    uint32_t at = cls == NET_CLASS_CONTROL
+                      ? hosts->net->n_data
+                      : (uint32_t)hosts->net->slot_of_class[cls] - hosts->net->data_slot;
+    return &hosts->nics[port * hosts->nics_per_port + at];
 }
 
 // The transport with this number in a dimension of the network.

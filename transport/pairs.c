@@ -8,9 +8,9 @@
 #include "engine/rng.h"
 
 static size_t slot_of(const struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
-                      uint32_t channel)
+                      uint64_t channel)
 {
-    uint64_t key = hash_mix((uint64_t)src << 32 | dst) ^ hash_mix((uint64_t)job << 32 | channel);
+    uint64_t key = hash_mix((uint64_t)src << 32 | dst) ^ hash_mix(hash_mix(job) + channel);
     size_t i = hash_mix(key) & (t->cap - 1);
     for (; t->used[i]; i = (i + 1) & (t->cap - 1)) {
         const struct pair *p = &t->slots[i];
@@ -37,7 +37,7 @@ static void grow(struct pair_table *t)
 }
 
 struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
-                       uint32_t channel)
+                       uint64_t channel)
 {
     if (2 * t->n >= t->cap)
         grow(t);

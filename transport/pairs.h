@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 struct pair {
-    uint32_t src, dst, job, channel;
+    uint32_t src, dst, job;
+    uint64_t channel;
     uint32_t flow; // its flow; if connections are fresh, the first idle flow
     uint32_t turn; // several connections per pair: counter for the next one
 };
@@ -20,5 +21,5 @@ struct pair_table {
 // Returns the entry of the key, created with flow = UINT32_MAX if it does not exist. Valid until
 // the next call.
 struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
-                       uint32_t channel);
+                       uint64_t channel);
 void pairs_free(struct pair_table *t);

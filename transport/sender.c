@@ -156,8 +156,10 @@ static void append(struct sender *s, const struct transfer_request *request)
     m->start_byte = last ? last->start_byte + last->bytes : s->una_bytes;
     m->token = request->token;
     s->tail += m->n_seq;
-    hosts->counters.posted_bytes += m->bytes;
-    hosts->n_running++;
+    if (s->cls != NET_CLASS_CONTROL) {
+        hosts->counters.posted_bytes += m->bytes;
+        hosts->n_running++;
+    }
     if (last)
         last->next = slot;
     else
@@ -206,7 +208,7 @@ static void end_oldest(struct sender *s, enum message_status status, ps_t now)
     if (s->oldest == MESSAGE_NIL)
         s->cold->newest = MESSAGE_NIL;
     m->status = (uint8_t)status;
-    hosts->n_running--;
+    hosts->n_running -= s->cls != NET_CLASS_CONTROL;
     hosts->observer.message_ended(hosts->observer.ctx, s, m, now);
     message_free(&hosts->messages, slot);
     if (status == MESSAGE_DONE)

@@ -31,6 +31,9 @@ struct transport_counters {
     uint64_t duplicate_acks;   // that arrived at senders
     uint64_t spurious;         // retransmissions of packets that had arrived, as receivers report
     uint64_t resets;           // connections given up
+    uint64_t nacks;            // reports of trimmed packets that arrived at senders
+    uint64_t grants;           // credits that receivers have sent
+    uint64_t requests;         // packets without payload that ask for credits or an ACK
 };
 
 // Settings and derived values of the transport in one dimension of the network.
@@ -50,6 +53,7 @@ struct transport_dim {
     uint32_t seq_bytes;             // payload bytes covered by one sequence number
     uint32_t packets_per_ack;       // upper limit
     uint32_t connections_per_pair;  // the messages of a pair use its connections in turn
+    uint32_t parts_per_message;     // connections over which each message is split; 0 = 1
     bool fresh_connections;         // every message uses a new connection
     bool retransmits;               // lost packets are retransmitted
     bool echoes_marks;              // ACKs echo CE marks; otherwise notifications are separate

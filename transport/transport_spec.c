@@ -8,6 +8,8 @@
 
 const char *const overhead_words[] = {"ethernet", "none", NULL};
 
+static const char *const admissions[] = {"none", "cts", NULL};
+
 #define TR(f) offsetof(struct transport_spec, f)
 const struct param transport_params[] = {
     {.name = "class",
@@ -42,6 +44,59 @@ const struct param transport_params[] = {
      .max = "1000",
      .help = "each NIC's line rate deviates by a random share, at most this up or down",
      .source = "IEEE 802.3: 100 ppm"},
+    {.name = "admission",
+     .type = PARAM_ENUM,
+     .offset = TR(admission),
+     .def = "none",
+     .choices = admissions,
+     .help =
+         "cts: a message is cut into pieces of at most slot_bytes, and each waits for a slot of "
+         "the receiver, which grants it in the control class (clear to send)",
+     .source = "Gangidi et al., SIGCOMM 2024, section 5.3"},
+    {.name = "channels",
+     .type = PARAM_COUNT,
+     .offset = TR(channels),
+     .def = "1",
+     .min = "1",
+     .max = "64",
+     .help =
+         "admission cts: channels per sender and receiver, with connections of their own; pieces "
+         "take them in turn",
+     .source = "NCCL_MIN_NCHANNELS, NCCL_MAX_NCHANNELS"},
+    {.name = "slots",
+     .type = PARAM_COUNT,
+     .offset = TR(slots),
+     .def = "8",
+     .min = "1",
+     .max = "1024",
+     .help = "admission cts: slots of a channel's buffer; a piece takes one until the receiver has "
+             "copied it",
+     .source = "NCCL_STEPS"},
+    {.name = "slot_bytes",
+     .type = PARAM_BYTES,
+     .offset = TR(slot_bytes),
+     .def = "512KiB",
+     .min = "64B",
+     .max = "1GB",
+     .help = "admission cts: bytes of a slot",
+     .source = "NCCL_BUFFSIZE 4 MiB / NCCL_STEPS"},
+    {.name = "grant_bytes",
+     .type = PARAM_BYTES,
+     .offset = TR(grant_bytes),
+     .def = "64B",
+     .min = "1B",
+     .max = "4096B",
+     .help = "admission cts: payload of a grant",
+     .source = "NCCL's FIFO element of the IB transport"},
+    {.name = "slot_copy",
+     .type = PARAM_TIME,
+     .offset = TR(slot_copy_ps),
+     .def = "0ns",
+     .min = "0ns",
+     .max = "1s",
+     .help = "admission cts: from the delivery of a piece until its slot is free, in which the "
+             "receiver copies it out of the channel's buffer",
+     .source = "a GPU kernel's copy or reduction"},
 };
 const size_t n_transport_params = sizeof transport_params / sizeof *transport_params;
 

@@ -9,6 +9,7 @@
 #include "engine/param.h"
 #include "engine/units.h"
 
+enum admission_kind { ADMISSION_NONE, ADMISSION_CTS };
 enum overhead_mode { OVERHEAD_ETHERNET, OVERHEAD_NONE, OVERHEAD_CUSTOM };
 
 #define TRANSPORT_OWN_BYTES 192
@@ -23,6 +24,10 @@ struct transport_spec {
     double clock_ppm;
     int overhead;                         // enum overhead_mode
     uint64_t overhead_data, overhead_ack; // OVERHEAD_CUSTOM: bytes beyond the payload
+    /* admission */
+    int admission; // enum admission_kind
+    uint64_t channels, slots, slot_bytes, grant_bytes;
+    ps_t slot_copy_ps; // from the delivery of a piece until its slot is free
     /* derived */
     uint32_t int_bytes; // bytes of INT after the IP packet, in data and ACKs
     /* settings of the transport: ops->spec_bytes, described by ops->params */

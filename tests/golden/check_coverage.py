@@ -34,7 +34,7 @@ def values_of(value, path, found):
     if isinstance(value, dict):
         for key, inside in value.items():
             values_of(inside, f"{path}.{key}" if path else key, found)
-    elif isinstance(value, list) and path not in ("training", "tcp"):
+    elif isinstance(value, list) and path not in ("training", "tcp", "admission"):
         path += "[]"
         for inside in value:
             values_of(inside, path, found)
@@ -60,7 +60,7 @@ def keys_missing():
     for key in list(found):
         found[shared(key)] = found.get(shared(key), False) or found[key]
     for key in keys:
-        name = shared(key.replace("training[]", "training").replace("tcp[]", "tcp"))
+        name = shared(re.sub(r"^(training|tcp|admission)\[\]", r"\1", key))
         if not (found.get(name) or found.get(name + "[]") or name == "scenario"):
             yield f"key {key}"
 

@@ -110,6 +110,11 @@ def switch(draw, p):
     return made
 
 
+ADMISSION = {"admission": ("none", "cts", "cts"), "channels": (1, 1, 2, 3, 64), "slots": (1, 2, 8, 1024),
+             "slot_bytes": ("64B", "1000B", "4096B", "10KB", "64KiB", "512KiB"),
+             "grant_bytes": ("1B", "64B", "4096B"), "slot_copy": ("0ns", "1ns", "1us", "20us")}
+
+
 def transport(draw, p):
     """Timers are short enough that retries end within the run's limits."""
     part = next(part for part in draw.defs["transport"]["anyOf"]
@@ -119,7 +124,8 @@ def transport(draw, p):
              "rto_low": ("auto", "1us", "20us", "320us"), "rto_high": ("auto", "10us", "1ms"),
              "start_jitter": ("0ns", "1ns", "1us", "50us"), "mtu": ("64B", "256B", "1000B", "1024B",
              "1500B", "4096B", "9000B", "4097B"), "ack_interval": (1, 1, 2, 3, 8, 64, 1000000),
-             "qps_per_pair": (1, 2, 3, 8), "reorder": (0, 1, 8, 64, 1000000)}
+             "qps_per_pair": (1, 2, 3, 8), "reorder": (0, 1, 8, 64, 1000000),
+             "qp_scaling": ("turn", "split"), **ADMISSION}
     for key, values in small.items():
         if key in made or draw.chance(p / 4):
             made[key] = draw.rng.choice(values)

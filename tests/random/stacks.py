@@ -19,7 +19,9 @@ def tcp(rng):
                "delayed_ack": ({"segments": 1}, {"segments": 4, "timeout": "50us"}, {"timeout": "1ms"}),
                "syn_retries": (0, 1, 6), "clock_ppm": (0, 100), "start_jitter": ("0ns", "50us"),
                "wire_overhead": ("ethernet", "none", {"data": "1000B", "ack": "0B"}),
-               "read_stop": ("0ns", "20us", "1ms"), "read_resume": ("0ns", "30us", "2ms")}
+               "read_stop": ("0ns", "20us", "1ms"), "read_resume": ("0ns", "30us", "2ms"),
+               "admission": ("none", "cts", "cts"), "channels": (1, 2, 5), "slots": (1, 3, 64),
+               "slot_bytes": ("64B", "10KB", "64KiB"), "slot_copy": ("0ns", "1us")}
     made = {"kind": "tcp", "rto_min": rng.choice(choices["rto_min"])}
     for key, values in choices.items():
         if rng.random() < 0.15:

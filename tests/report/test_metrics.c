@@ -123,6 +123,7 @@ static struct switch_result switches[] = {{.at = sw,
                                            .shared_bytes = 59,
                                            .headroom_limit_bytes = 60,
                                            .mean_queue_bytes = 61.4}};
+static struct admission_result admission = {170, 171, 173, 172000};
 static struct tcp_result tcp = {160, 161, 162, 163, 164, 165, 166, 167, 168};
 static struct link_change changes[] = {{62000, "c->d", "down"}};
 static struct training_pass_result passes[] = {{63000, 64000}, {-1, -1}};
@@ -260,6 +261,8 @@ static struct result whole(void)
                            .drops[DROP_LINK_LOSS] = 133,
                            .tcp = &tcp,
                            .n_tcp = 1,
+                           .admission = &admission,
+                           .n_admission = 1,
                            .drops[DROP_LINK_CORRUPTION] = 134,
                            .drops[DROP_LINK_DOWN] = 135,
                            .lost_pfc_frames = 139,
@@ -344,6 +347,7 @@ static const char *const of_the_run[][2] = {
     {"tcp", "{\"connections\":160,\"retransmitted_segments\":161,\"fast_retransmits\":162,"
             "\"timeouts\":163,\"tail_loss_probes\":164,\"window_probes\":165,"
             "\"duplicate_acks\":166,\"spurious_retransmits\":167,\"resets\":168}"},
+    {"admission", "{\"pieces\":170,\"held_pieces\":171,\"waited_ns\":172,\"grants\":173}"},
     {"cc_cuts", "127"},
     {"explain", "[\"says so\"]"},
     {"link_changes", "[{\"t_ns\":62,\"at\":\"c->d\",\"what\":\"down\"}]"},

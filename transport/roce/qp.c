@@ -106,7 +106,9 @@ void roce_prepare(struct transport_dim *dim)
     const struct roce_spec *spec = roce_spec_const(&dim->spec);
     dim->mtu_bytes = dim->seq_bytes = (uint32_t)spec->mtu_bytes;
     dim->packets_per_ack = (uint32_t)spec->ack_interval;
-    dim->connections_per_pair = (uint32_t)spec->qps_per_pair;
+    bool split = spec->qp_scaling == QP_SCALING_SPLIT;
+    dim->connections_per_pair = split ? 1 : (uint32_t)spec->qps_per_pair;
+    dim->parts_per_message = split ? (uint32_t)spec->qps_per_pair : 1;
     dim->fresh_connections = spec->qp == QP_PER_MESSAGE;
     dim->retransmits = spec->recovery != RECOVERY_NONE;
     dim->echoes_marks = spec->cnp == CNP_PER_ACK;

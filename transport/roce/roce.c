@@ -9,6 +9,7 @@ static const char *const cnp_modes[] = {"auto", "np_timer", "per_ack", NULL};
 static const char *const cnp_scopes[] = {"auto", "qp", "destination", "port", NULL};
 static const char *const recoveries[] = {"go_back_n", "selective_repeat", "none", NULL};
 static const char *const qp_modes[] = {"persistent", "per_message", NULL};
+static const char *const scalings[] = {"turn", "split", NULL};
 static const char *const entropies[] = {"qpn", "none", NULL};
 
 #define RO(f) offsetof(struct roce_spec, f)
@@ -134,8 +135,16 @@ static const struct param params[] = {
      .def = "1",
      .min = "1",
      .max = "256",
-     .help = "queue pairs per pair of ranks, which its messages use in turn",
+     .help = "queue pairs per pair of ranks, or per channel of one",
      .source = "NCCL_IB_QPS_PER_CONNECTION"},
+    {.name = "qp_scaling",
+     .type = PARAM_ENUM,
+     .offset = RO(qp_scaling),
+     .def = "turn",
+     .choices = scalings,
+     .help = "several queue pairs per pair: turn = every message uses the next one; split = every "
+             "message is split equally over all of them, with one record",
+     .source = "Gangidi et al., SIGCOMM 2024, section 4; NCCL_IB_SPLIT_DATA_ON_QPS"},
     {.name = "entropy",
      .type = PARAM_ENUM,
      .offset = RO(entropy),

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "transport/host.h"
-#include "transport/roce/psn_set.h"
+#include "transport/psn_set.h"
 #include "transport/roce/roce_spec.h"
 
 /* ---- sender ---- */

@@ -9,9 +9,10 @@ enum ack_class { ACK_CLASS_DATA, ACK_CLASS_CONTROL };
 enum recovery { RECOVERY_GO_BACK_N, RECOVERY_SELECTIVE_REPEAT, RECOVERY_NONE };
 enum udp_entropy { ENTROPY_QPN, ENTROPY_NONE };
 enum qp_mode { QP_PERSISTENT, QP_PER_MESSAGE };
+enum qp_scaling { QP_SCALING_TURN, QP_SCALING_SPLIT };
 
 struct roce_spec {
-    int ack_class, recovery, qp, entropy;
+    int ack_class, recovery, qp, qp_scaling, entropy;
     int cnp, cnp_scope; // enum cnp_mode, cnp_scope; AUTO = as the policy's preset expects
     uint64_t mtu_bytes; // payload of a full packet
     uint64_t ack_interval, retry_limit, qps_per_pair;

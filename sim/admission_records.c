@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Records of messages that were admitted in pieces, and the counters of admission.
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/admission_internal.h"
+
+bool sim_admission_record(struct sim *sim, uint64_t token, struct flow_record *record)
+{
+    struct admission *a = sim->admission;
+    if (!a || !admission_is_piece(token))
+        return true;
+    uint32_t slot = (uint32_t)token;
+    struct admitted *m = &a->messages[slot];
+    if (record->status == MESSAGE_FAILED)
+        admission_cancel(a, slot);
+    ps_t shift = record->start_ps - m->posted_ps;
+    a->running_pieces += record->status == MESSAGE_RUNNING;
+    if (m->recorded++ == 0) {
+        m->record = *record;
+        m->record.start_ps = m->posted_ps;
+        m->record.bytes = m->record.delivered_bytes = m->record.packets = 0;
+        m->record.retransmitted = 0;
+        m->record.cnps = m->record.timeouts = 0;
+        m->record.fct_ps = m->record.delivered_ps = 0;
+        m->record.status = MESSAGE_DONE;
+        memset(m->record.life_ps, 0, sizeof m->record.life_ps);
+    }
+    sim_record_merge(&m->record, record, shift);
+    *record = m->record;
+    if (m->request.bytes > 0)
+        record->bytes = m->request.bytes;
+    return m->recorded == m->n_pieces;
+}
+
+// A flow of the pair, for the record of a message of which no piece has been posted.
+static uint32_t flow_of(const struct sim *sim, const struct transfer_request *r)
+{
+    const struct flow_ids *flows = &sim->hosts.flows;
+    for (uint32_t i = 0; i < flows->n; i++) {
+        const struct flow_id *id = &flows->ids[sim->flow_order[i]];
+        if (id->src == r->src && id->dst == r->dst && id->job == r->job &&
+            id->transport == r->transport)
+            return sim->flow_order[i];
+    }
+    return 0;
+}
+
+void sim_admission_running(struct sim *sim)
+{
+    struct admission *a = sim->admission;
+    for (uint32_t i = 0; a && i < a->n; i++) {
+        struct admitted *m = &a->messages[i];
+        const struct transfer_request *r = &m->request;
+        if (!m->used || m->recorded == m->n_pieces)
+            continue;
+        uint32_t dim = sim_joining_dim(sim, r->src, r->dst);
+        struct flow_record record = m->record;
+        if (m->recorded == 0)
+            record.qp = flow_of(sim, r);
+        record.id = m->number - 1;
+        record.job = r->job;
+        record.src = r->src;
+        record.dst = r->dst;
+        record.bytes = r->bytes;
+        record.start_ps = m->posted_ps;
+        record.fct_ps = record.delivered_ps = -1;
+        memset(record.life_ps, 0, sizeof record.life_ps);
+        record.status = MESSAGE_RUNNING;
+        record.ideal_ps = sim_ideal_ps(sim, r->src, r->dst, dim, r->transport, r->bytes, NULL);
+        sim_keep_record(sim, &record);
+    }
+}
+
+void sim_admission_collect(const struct sim *sim, struct result *r)
+{
+    const struct admission *a = sim->admission;
+    if (!a)
+        return;
+    r->summary.running += a->n_open - a->running_pieces;
+    r->summary.bytes += a->cancelled_bytes;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->messages[i].used && !a->messages[i].failed)
+            r->summary.bytes += a->messages[i].request.bytes - a->messages[i].sent_bytes;
+    r->admission = memory_zeroed(1, sizeof *r->admission);
+    *r->admission = a->counts;
+    r->n_admission = 1;
+}
