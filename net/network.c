@@ -2,6 +2,7 @@
 // One hop of a packet: enqueue, choice of the next packet, transmission, flight, arrival.
 #include "net/network.h"
 
+#include "net/credits.h"
 #include "net/drr.h"
 
 static void on_arrival(void *ctx, uint64_t key);
@@ -77,6 +78,8 @@ __attribute__((noinline)) static ps_t special_transmission(struct network *net, 
     const struct link *link = port_link(net, index);
     if (net->cold[index].special & SPECIAL_TAPPED)
         net->tap.seen(net->tap.ctx, index, p, now, port->busy_until_ps);
+    if (net->cold[index].special & SPECIAL_CREDITS)
+        credits_take(net, index, p, now);
     return link->header_bytes > 0 ? now + link_flight_ps(link, p->wire_bytes)
                                   : port->busy_until_ps + link->delay_ps;
 }
@@ -410,6 +413,8 @@ __attribute__((noinline)) static bool is_lost(struct network *net, uint32_t send
     const struct packet_meta *meta = meta_at(&net->meta, p->meta);
     if (!fault_hits(&net->faults[sender], p, meta, p->arrives_ps - flight_ps, &reason))
         return false;
+    if (net->cold[sender].special & SPECIAL_CREDITS && p->kind != PACKET_PFC)
+        credits_return(net, sender, p->cls, p->frame_bytes, net->engine->now_ps);
     network_lose(net, sender, p, reason, net->engine->now_ps);
     return true;
 }

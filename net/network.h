@@ -40,8 +40,9 @@ enum port_flag {
 
 // What else a transmission needs.
 enum port_special {
-    SPECIAL_TAPPED = 1, // calls net->tap for each packet that it starts
-    SPECIAL_EARLY = 2,  // the far end forwards by cut-through: link.header_bytes
+    SPECIAL_TAPPED = 1,  // calls net->tap for each packet that it starts
+    SPECIAL_CREDITS = 4, // needs credit of the far end (net/credits.h)
+    SPECIAL_EARLY = 2,   // the far end forwards by cut-through: link.header_bytes
 };
 
 // A cut-through switch decides after this many wire bytes of a packet: preamble, Ethernet, IPv4 and UDP
@@ -143,6 +144,7 @@ struct network {
     size_t cap_links;
     struct queue *queues; // [port * n_slots + slot]; the first data class uses port.queue instead
     struct port_pfc *pfc; // [port]
+    struct credit_port *credits; // [port]; NULL = no port has credits (net/credits.h)
     struct fault *faults; // [port]; faults of the link behind the port; NULL = no faults at all
     uint32_t *first_port; // [node] index of the node's first port; one more entry at the end
     uint32_t n_ranks, n_nodes, n_ports, n_slots; // n_ranks: endpoints, aggregators included
@@ -298,6 +300,11 @@ void port_send_pfc(struct network *net, uint32_t port, uint8_t classes, uint16_t
 void port_receive_pfc(struct network *net, uint32_t port, struct packet *p, ps_t now);
 void port_apply_pending_pfc(struct network *net, uint32_t port, ps_t now);
 void pause_expired(struct engine *engine, struct sim_timer *timer, int revents);
+
+// Stop a class of a port whose pauses PFC does not control, until port_resume_class(). The port must have
+// caught up.
+void port_stop_class(struct network *net, uint32_t port, unsigned cls, ps_t now);
+void port_resume_class(struct network *net, uint32_t port, unsigned cls, ps_t now);
 
 // Returns how long a class of the port has been paused until `now`.
 ps_t port_paused_ps(const struct network *net, uint32_t port, unsigned cls, ps_t now);

@@ -93,6 +93,22 @@ void port_ignore_pauses(struct network *net, uint32_t index, unsigned cls, bool 
     net->pfc[index].pfc_ignored |= bit;
 }
 
+void port_stop_class(struct network *net, uint32_t index, unsigned cls, ps_t now)
+{
+    if (port_class_paused(net, index, cls))
+        return;
+    net->pfc[index].cls[cls].until_ps = PS_NEVER;
+    pause_begin(net, index, cls, now);
+    report_change(net, index, cls, true, now);
+}
+
+void port_resume_class(struct network *net, uint32_t index, unsigned cls, ps_t now)
+{
+    pause_end(net, index, cls, now);
+    report_change(net, index, cls, false, now);
+    port_kick(net, index, now);
+}
+
 void port_receive_pfc(struct network *net, uint32_t index, struct packet *p, ps_t now)
 {
     packet_end(net, p);

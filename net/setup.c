@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/credits.h"
 #include "net/network.h"
 
 void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, uint32_t n_nodes,
@@ -64,6 +65,7 @@ void network_free(struct network *net)
     for (uint32_t p = 0; net->faults && p < net->n_ports; p++)
         fault_free(&net->faults[p]);
     free(net->faults);
+    credits_free(net);
     free(net->first_port);
     free(net->kinds);
     *net = (struct network){0};

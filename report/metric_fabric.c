@@ -34,6 +34,25 @@ static const struct metric pfc_rows[] = {
 };
 METRIC_TABLE(pfc_table, pfc_rows);
 
+static const struct metric credit_port_rows[] = {
+    {"at", METRIC_WORDS, "port that waited for credit", TEXT(pfc_port_result, at)},
+    {"class", METRIC_WORDS, "traffic class", INTEGER(pfc_port_result, cls)},
+    {"waits", METRIC_COUNT, "times it had no credit for a full packet",
+     INTEGER(pfc_port_result, pauses)},
+    {"waited_ns", METRIC_NS, "time without", TIME(pfc_port_result, paused_ps)},
+};
+static METRIC_TABLE(credit_port_table, credit_port_rows);
+
+static const struct metric credits_rows[] = {
+    {"waits", METRIC_COUNT, "times that a port had no credit for a full packet",
+     INTEGER(result, credit_waits)},
+    {"waited_ns", METRIC_NS, "time without, sum over ports and classes",
+     TIME(result, credit_waited_ps)},
+    {"ports", METRIC_WORDS, "ports that had none, by class",
+     LIST(result, credit_ports, n_credit_ports, credit_port_table)},
+};
+METRIC_TABLE(credits_table, credits_rows);
+
 static double marked_share(const void *record)
 {
     const struct result *r = record;

@@ -92,6 +92,8 @@ static const struct metric metrics_rows[] = {
      LIST(result, ranks, n_ranks, rank_table)},
     {"jobs", METRIC_WORDS, "a record a job", LIST(result, jobs, n_jobs, job_table)},
     {"pfc", METRIC_WORDS, "priority flow control", PART_OF(result, pfc_table)},
+    {"credits", METRIC_WORDS, "flow control by credits (`switch.flow_control`)",
+     PART_OF(result, credits_table)},
     {"ecn", METRIC_WORDS, "marking", PART_OF(result, ecn_table)},
     {"cnps", METRIC_COUNT,
      "CNPs sent by all receivers; with transport.cnp per_ack the marks echoed on ACKs",

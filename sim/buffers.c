@@ -108,6 +108,8 @@ static uint32_t headroom_needed(const struct sim *sim, uint32_t port, uint32_t n
 static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_lossless)
 {
     uint64_t given = sim->spec->dims[sim->graph.ports[port].dim].sw.pfc.headroom_bytes;
+    if (sim_uses_credits(sim, sim->graph.ports[port].dim))
+        return sim_credit_bytes(sim, port);
     return given != PARAM_AUTO ? (uint32_t)given : headroom_needed(sim, port, n_lossless);
 }
 
@@ -130,7 +132,7 @@ static void check_headroom(const struct sim *sim, uint32_t dim, struct err *err)
     uint64_t given = sim->spec->dims[dim].sw.pfc.headroom_bytes, most = 0;
     uint8_t lossless = sim_lossless(sim, dim);
     char classes[UNIT_TEXT], g[UNIT_TEXT], m[UNIT_TEXT];
-    if (given == PARAM_AUTO || lossless == 0)
+    if (given == PARAM_AUTO || lossless == 0 || sim_uses_credits(sim, dim))
         return;
     for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
         if (sim->graph.ports[p].dim != dim || !switch_of_port(&sim->switches, p))

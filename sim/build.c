@@ -211,6 +211,7 @@ static void build_packet_network(struct sim *sim, struct err *err)
     sim_build_switches(sim, err);
     sim_faults_init(sim, err);
     build_hosts(sim);
+    sim_credits_init(sim, err);
 }
 
 struct sim *sim_new(const struct spec *spec, struct err *err)

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "engine/memory.h"
+#include "net/credits.h"
 #include "sim/reduction.h"
 #include "sim/sim_internal.h"
 
@@ -126,20 +127,29 @@ static void collect_drops(const struct sim *sim, struct result *r)
         r->watchdog_fired += sim->switches.watchdogs[i].fired;
 }
 
+static struct pfc_port_result *add_pfc_port(struct pfc_port_result **list, size_t *n)
+{
+    *list = memory_resize(*list, *n + 1, sizeof **list);
+    return &(*list)[(*n)++];
+}
+
+// The classes of a port that have been stopped: by PFC, or for want of credit.
 static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
 {
     const struct port_pfc *pfc = &sim->net.pfc[p];
     for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
         if (pfc->cls[cls].pauses == 0)
             continue;
-        r->pfc_ports = memory_resize(r->pfc_ports, r->n_pfc_ports + 1, sizeof *r->pfc_ports);
-        struct pfc_port_result *out = &r->pfc_ports[r->n_pfc_ports++];
+        bool credit = port_has_credits(&sim->net, p, cls);
+        struct pfc_port_result *out = credit ? add_pfc_port(&r->credit_ports, &r->n_credit_ports)
+                                             : add_pfc_port(&r->pfc_ports, &r->n_pfc_ports);
         *out = (struct pfc_port_result){.at = port_name(sim, p),
                                         .cls = cls,
                                         .pauses = pfc->cls[cls].pauses,
                                         .paused_ps =
                                             port_paused_ps(&sim->net, p, cls, r->sim_time_ps)};
-        r->paused_ps += out->paused_ps;
+        *(credit ? &r->credit_waited_ps : &r->paused_ps) += out->paused_ps;
+        r->credit_waits += credit ? out->pauses : 0;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/credits.h"
 #include "sim/sim_internal.h"
 
 void result_explain(struct result *r, double weight, char *sentence)
@@ -44,7 +45,7 @@ static const struct switch_result *fullest(const struct result *r)
 static bool has_lossless(const struct sim *sim)
 {
     for (uint32_t d = 0; d < sim->spec->n_dims; d++)
-        if (sim_lossless(sim, d) != 0)
+        if (sim_lossless(sim, d) != 0 && !sim_uses_credits(sim, d))
             return true;
     return false;
 }
@@ -271,7 +272,7 @@ static const char *why_waiting(const struct sim *sim, const struct flow_record *
     if (s->failed)
         return "its retries are used up";
     if (s->nic->paused)
-        return "its NIC is paused";
+        return s->nic->needs_credit ? "its NIC waits for credit" : "its NIC is paused";
     if (s->una < s->nxt)
         return s->dim->retransmits || !(sim->stalled || sim->idle)
                    ? "it waits for an ACK"
@@ -307,9 +308,11 @@ void sim_waiting(const struct sim *sim, struct result *r)
         unsigned cls = sim->net.class_of_slot[__builtin_ctz(sim->net.ports[p].paused)];
         ps_t since = sim->net.pfc[p].cls[cls].since_ps;
         result_wait(
-            r, text_format(
-                   "%s is paused by %s for %s (class %u)", graph_port_name(&sim->graph, p, a),
-                   graph_node_name(&sim->graph, sim->graph.ports[sim->graph.ports[p].peer].node, b),
-                   human_time(r->sim_time_ps - since, t), cls));
+            r,
+            text_format(
+                "%s %s %s for %s (class %u)", graph_port_name(&sim->graph, p, a),
+                port_has_credits(&sim->net, p, cls) ? "has waited for credit of" : "is paused by",
+                graph_node_name(&sim->graph, sim->graph.ports[sim->graph.ports[p].peer].node, b),
+                human_time(r->sim_time_ps - since, t), cls));
     }
 }

@@ -41,6 +41,38 @@ static void explain_trims(const struct sim *sim, struct result *r)
                     (unsigned long long)most->trimmed_packets));
 }
 
+static bool any_credits(const struct sim *sim)
+{
+    bool any = false;
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++)
+        any |= sim_uses_credits(sim, d);
+    return any;
+}
+
+static void explain_credits(const struct sim *sim, struct result *r)
+{
+    char time[UNIT_TEXT], longest[UNIT_TEXT];
+    const struct pfc_port_result *most = NULL;
+    if (!any_credits(sim))
+        return;
+    for (size_t i = 0; i < r->n_credit_ports; i++)
+        if (!most || r->credit_ports[i].paused_ps > most->paused_ps)
+            most = &r->credit_ports[i];
+    if (!most) {
+        result_explain(r, EXPLAIN_REASON,
+                       text_format("no port has waited for credit: the buffers behind the links "
+                                   "were never full"));
+        return;
+    }
+    double share = result_share(r, PATH_CREDIT);
+    result_explain(
+        r, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS,
+        text_format(
+            "%zu ports had no credit for a packet, %llu times and %s together; most at %s: %s",
+            r->n_credit_ports, (unsigned long long)r->credit_waits,
+            human_time(r->credit_waited_ps, time), most->at, human_time(most->paused_ps, longest)));
+}
+
 static void explain_latency(const struct sim *sim, uint32_t dim, struct result *r)
 {
     char each[UNIT_TEXT], sum[UNIT_TEXT], rtt[UNIT_TEXT];
@@ -81,6 +113,7 @@ static void explain_forwarding(const struct sim *sim, uint32_t dim, struct resul
 void sim_explain_switches(const struct sim *sim, struct result *r)
 {
     explain_trims(sim, r);
+    explain_credits(sim, r);
     for (uint32_t d = 0; d < sim->graph.n_dims; d++) {
         explain_latency(sim, d, r);
         explain_forwarding(sim, d, r);

@@ -385,6 +385,10 @@ struct result {
     uint64_t dropped_packets, dropped_bytes;
     uint64_t drops[DROP_REASONS]; // [reason] packets
     uint64_t trimmed_packets, trimmed_bytes, trimmed_last_hop;
+    struct pfc_port_result *credit_ports; // ports that have waited for credit
+    size_t n_credit_ports;
+    uint64_t credit_waits;
+    ps_t credit_waited_ps;
     char **deadlock; // the ports of a cycle of dependencies, in order
     size_t n_deadlock;
     uint64_t lost_pfc_frames; // PFC frames among the lost ones

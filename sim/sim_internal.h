@@ -222,6 +222,10 @@ const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAP
 enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim, uint32_t transport);
 uint8_t sim_classes_in_use(const struct sim *sim); // bit set
+// Flow control by credits: in a dimension; the buffer behind an ingress port for each class; after hosts.
+bool sim_uses_credits(const struct sim *sim, uint32_t dim);
+uint32_t sim_credit_bytes(const struct sim *sim, uint32_t port);
+void sim_credits_init(struct sim *sim, struct err *err);
 bool sim_is_lossless(const struct switch_spec *sw, unsigned cls);
 uint8_t sim_lossless(const struct sim *sim, uint32_t dim); // lossless classes among those in use
 // True if switches of a dimension trim packets of a transport. Needs no network.
@@ -232,8 +236,8 @@ void sim_check_trimming(const struct sim *sim, struct err *err);
 void sim_weights_init(struct sim *sim); // after sizes are known
 void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err);
 void sim_slices_init(struct sim *sim, uint32_t index, struct err *err); // after trimming
-void sim_check_headroom(const struct sim *sim, struct err *err); // after all switches
-void sim_telemetry_init(struct sim *sim, struct err *err);       // after network and routes
+void sim_check_headroom(const struct sim *sim, struct err *err);        // after all switches
+void sim_telemetry_init(struct sim *sim, struct err *err);              // after network and routes
 // The next rank on the way of a message from src to dst: dst if the two share a dimension.
 uint32_t sim_relay_next(const struct graph *g, uint32_t src, uint32_t dst);
 void sim_relay_init(struct sim *sim); // after the workload, before the transport

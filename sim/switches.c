@@ -86,9 +86,10 @@ void sim_routes_install(struct sim *sim)
     }
 }
 
-static void build_watchdog(struct sim *sim, struct switch_node *s, const struct pfc_spec *pfc)
+static void build_watchdog(struct sim *sim, struct switch_node *s, const struct switch_spec *sw)
 {
-    bool watched = pfc->enabled && pfc->watchdog;
+    const struct pfc_spec *pfc = &sw->pfc;
+    bool watched = pfc->enabled && pfc->watchdog && sw->flow_control == FLOW_CONTROL_PFC;
     s->watchdog_detect_ps = watched ? pfc->watchdog_detect_ps : PS_NEVER;
     s->watchdog_restore_ps = pfc->watchdog_restore_ps;
     if (watched && !sim->switches.watchdogs)
@@ -146,7 +147,7 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
                                   .flowlet_gap_ps = dim->sw.routing.flowlet_gap_ps,
                                   .rng = rng_init(sim->spec->seed, RNG_ROUTING, index)};
     s->quanta = (uint16_t)dim->sw.pfc.quanta;
-    build_watchdog(sim, s, &dim->sw.pfc);
+    build_watchdog(sim, s, &dim->sw);
     sim_trimming_init(sim, index);
     sim_slices_init(sim, index, err);
     if (s->slices || s->cell_bytes > 0)
@@ -202,7 +203,7 @@ bool sim_pauses_lapse(const struct sim *sim)
 {
     bool lapse = false, lossless[SPEC_MAX_DIMS] = {false};
     for (uint32_t d = 0; d < sim->spec->n_dims; d++)
-        lossless[d] = sim_lossless(sim, d) != 0;
+        lossless[d] = sim_lossless(sim, d) != 0 && !sim_uses_credits(sim, d);
     for (uint32_t p = 0; p < sim->graph.n_ports; p++)
         lapse |= lossless[sim->graph.ports[p].dim] && pauses_lapse(sim, p);
     return lapse;

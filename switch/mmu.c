@@ -175,6 +175,19 @@ bool mmu_readmit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
     return room;
 }
 
+void mmu_take_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
+{
+    struct mmu_ingress *in = ingress_of(mmu, port, cls);
+    in->headroom_bytes += bytes;
+    if (in->headroom_bytes > in->max_headroom_bytes)
+        in->max_headroom_bytes = in->headroom_bytes;
+}
+
+void mmu_give_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
+{
+    ingress_of(mmu, port, cls)->headroom_bytes -= bytes;
+}
+
 struct mmu_level mmu_ingress_level(const struct mmu *mmu, uint32_t port, uint32_t cls)
 {
     const struct mmu_ingress *in = ingress_of(mmu, port, cls);

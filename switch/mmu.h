@@ -116,6 +116,10 @@ bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t
 // queue. Returns false if the buffer has no room for it.
 bool mmu_readmit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
 
+// Take or give back bytes of a lossless ingress's headroom, which flow control by credits has reserved.
+void mmu_take_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
+void mmu_give_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
+
 // Release a packet that arrived by (port, cls). Returns true if an XON must be sent for its
 // ingress.
 bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);

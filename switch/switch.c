@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/credits.h"
 
 // Returns this switch's hash of the packet's header fields: 32 bits, with a seed per switch.
 static inline uint64_t header_hash(const struct switch_node *s, const struct packet *p)
@@ -293,6 +294,27 @@ __attribute__((noinline)) static void refuse(struct switches *sw, struct switch_
         network_drop(sw->net, out, p, drop_reason(s, p, verdict), level, now);
 }
 
+// Give back the credit of a packet that arrived by a port of the switch.
+static void return_credit(const struct switches *sw, const struct switch_node *s, uint32_t local,
+                          const struct packet *p, ps_t now)
+{
+    const struct network *net = sw->net;
+    credits_return(sw->net, net->cold[s->first_port + local].peer, p->cls, p->frame_bytes, now);
+}
+
+// The credit of the sender has reserved the place of a packet.
+static void hold_credited(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
+                          struct packet *p, ps_t now)
+{
+    struct network *net = sw->net;
+    unsigned slot = net->slot_of_class[p->cls];
+    mmu_take_reserved(switch_mmu(s, local), local, mmu_class(net, p->cls),
+                      credit_blocks(p->frame_bytes) * CREDIT_BLOCK_BYTES);
+    if (s->marking)
+        switch_mark_held(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
+    port_hold(net, out, slot, p, now)->ingress = (uint16_t)local;
+}
+
 // A packet must wait at its output port: admit it to the shared buffer, or drop it.
 __attribute__((always_inline)) static inline void hold(struct switches *sw, struct switch_node *s,
                                                        uint32_t local, uint32_t out,
@@ -302,6 +324,10 @@ __attribute__((always_inline)) static inline void hold(struct switches *sw, stru
     uint32_t in = s->first_port + local, cls = mmu_class(net, p->cls);
     unsigned slot = net->slot_of_class[p->cls];
     enum mmu_verdict verdict = MMU_ADMIT;
+    if (parts && s->credits >> p->cls & 1) {
+        hold_credited(sw, s, local, out, p, now);
+        return;
+    }
     struct mmu *mmu = parts ? switch_mmu(s, local) : &s->mmu;
     if (!mmu_admit_fast(mmu, local, cls, parts ? switch_occupied(s, p) : p->frame_bytes))
         verdict = admit(sw, s, local, out, p, now);
@@ -333,6 +359,8 @@ __attribute__((always_inline)) static inline void send_inline(struct switches *s
         if (s->marking && is_markable_class(p))
             mark_idle(sw, s, out, p, now);
         mark(sw, s, out, p, p->frame_bytes, now);
+        if (parts && s->credits >> p->cls & 1)
+            return_credit(sw, s, local, p, now);
         port_start(net, out, p, now);
         return;
     }
@@ -354,6 +382,8 @@ arrive_inline(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t n
     struct switch_node *s = switch_of(sw, node);
     uint32_t out_local = p->onward;
     if (out_local == PACKET_UNDECIDED && !route(sw, s, p, &out_local, now)) {
+        if (parts && s->credits >> p->cls & 1)
+            return_credit(sw, s, local, p, now);
         network_drop(net, s->first_port + local, p, DROP_NO_ROUTE, (struct drop_level){0}, now);
         return;
     }
@@ -385,6 +415,14 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
     return out;
 }
 
+static void release_credited(const struct switches *sw, struct switch_node *s,
+                             const struct packet *p, ps_t now)
+{
+    mmu_give_reserved(switch_mmu(s, p->ingress), p->ingress, mmu_class(sw->net, p->cls),
+                      credit_blocks(p->frame_bytes) * CREDIT_BLOCK_BYTES);
+    return_credit(sw, s, p->ingress, p, now);
+}
+
 // The release has brought the packet's ingress below its XON threshold.
 static void release_resumes(struct switches *sw, struct switch_node *s, const struct packet *p,
                             ps_t now)
@@ -397,6 +435,10 @@ static void release_resumes(struct switches *sw, struct switch_node *s, const st
 __attribute__((always_inline)) static inline void
 release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now, bool parts)
 {
+    if (parts && s->credits >> p->cls & 1) {
+        release_credited(sw, s, p, now);
+        return;
+    }
     struct mmu *mmu = parts ? switch_mmu(s, p->ingress) : &s->mmu;
     uint32_t bytes = parts ? switch_occupied(s, p) : p->frame_bytes;
     if (mmu_release(mmu, p->ingress, mmu_class(sw->net, p->cls), bytes))

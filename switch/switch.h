@@ -61,6 +61,7 @@ struct switch_node {
     uint8_t int_mode;  // enum int_mode
     uint8_t marking;   // bit set of enum switch_marking_bit
     uint8_t lossless;  // bit set of lossless classes
+    uint8_t credits;   // those whose senders need credit instead of obeying PFC
     uint16_t quanta;   // quanta of an XOFF
     struct mmu mmu;    // with slices: their settings, and the ingresses of all
     struct routing routing;
@@ -131,7 +132,7 @@ static inline struct marking *switch_marking(const struct switches *sw, uint32_t
 }
 
 // Let the switches account for slices and cells, of which some switch has more than the defaults. Call
-// before routers_attach().
+// before the first event.
 void switches_use_parts(struct switches *sw);
 
 // The buffer of packets that arrive by port `local` of the switch, and what a packet occupies there.

@@ -10,6 +10,7 @@ static const char *const not_ect_words[] = {"forward", "drop", NULL};
 static const char *const buffers[] = {"trident2", "12MB",      "trident3", "32MB", "tomahawk3",
                                       "64MB",     "spectrum4", "160MB",    NULL};
 
+static const char *const flow_controls[] = {"pfc", "credit", NULL};
 static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
 
 #define SW(f) offsetof(struct switch_spec, f)
@@ -31,6 +32,24 @@ const struct param switch_params[] = {
      .max = "1GB",
      .help = "guaranteed per ingress port and class in use, outside the shared part",
      .source = "HPCC simulator"},
+    {.name = "flow_control",
+     .type = PARAM_ENUM,
+     .offset = SW(flow_control),
+     .def = "pfc",
+     .choices = flow_controls,
+     .help =
+         "of lossless classes (pfc.enabled, classes): pfc: pauses by thresholds; credit: a sender "
+         "starts a packet only if the switch has room for it",
+     .source = "InfiniBand Architecture 1.4, section 7.9; Ultra Ethernet 1.0 (CBFC)"},
+    {.name = "credit",
+     .type = PARAM_BYTES,
+     .offset = SW(credit_bytes),
+     .def = "auto",
+     .min = "64B",
+     .max = "4GB",
+     .can_auto = true,
+     .help = "flow_control credit: buffer of an ingress port for each lossless class, in blocks of "
+             "64 B; auto = what the link carries in a round trip, and three full packets"},
     {.name = "slices",
      .type = PARAM_COUNT,
      .offset = SW(slices),

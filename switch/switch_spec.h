@@ -88,12 +88,15 @@ struct reduction_spec {
     ps_t latency_ps;      // of this link, in each direction
 };
 
+enum flow_control { FLOW_CONTROL_PFC, FLOW_CONTROL_CREDIT };
 enum forwarding { FORWARDING_STORE, FORWARDING_CUT };
 
 struct switch_spec {
-    ps_t latency_ps; // of the pipeline
-    int forwarding;  // enum forwarding
-    uint64_t slices; // of the buffer
+    ps_t latency_ps;       // of the pipeline
+    int forwarding;        // enum forwarding
+    int flow_control;      // enum flow_control: of lossless classes
+    uint64_t credit_bytes; // buffer by ingress port and class; PARAM_AUTO = per link
+    uint64_t slices;       // of the buffer
     uint64_t cell_bytes;
     uint64_t buffer_bytes;
     uint64_t reserve_bytes; // per ingress port and class in use

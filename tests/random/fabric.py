@@ -22,6 +22,15 @@ def trimming(rng, made):
     transport.pop("kind", None)
 
 
+def credits(rng, made):
+    """Lossless classes with credits in place of PFC; little credit makes links wait."""
+    switch = made.setdefault("switch", {})
+    switch["flow_control"] = "credit"
+    if rng.random() < 0.6:
+        switch["credit"] = rng.choice(("auto", "5KB", "10KB", "20KB", "100KB", "64B"))
+    switch.get("pfc", {}).pop("enabled", None)
+
+
 def fabric(seed, made):
     """A share of the scenarios; the others stay as they are, since the draws are of its own."""
     rng = random.Random(f"fabric {seed}")
@@ -29,3 +38,5 @@ def fabric(seed, made):
         return
     if rng.random() < 0.2:
         trimming(rng, made)
+    elif rng.random() < 0.12:
+        credits(rng, made)
