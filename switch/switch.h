@@ -80,6 +80,8 @@ struct switches {
     struct marking *markings;   // [port_data_index]: marking of each class's queue
     struct watchdog *watchdogs; // [port_data_index]; NULL if no switch has a watchdog
     uint32_t n_watchdogs_armed;
+    struct link_quality **qualities; // [dimension] NULL = none measured there
+    uint32_t n_qualities;
     struct pint_port *pints; // [global port]; NULL if no switch uses INT_PINT
 };
 
