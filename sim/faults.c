@@ -151,6 +151,7 @@ static void on_change(struct engine *e, struct sim_timer *timer, int revents)
     sim_routes_build(sim, &none);
     err_free(&none);
     sim_routes_install(sim);
+    hosts_reroute(&sim->hosts, sim->engine.now_ps);
 }
 
 static void schedule(struct sim *sim, const struct fault_spec *fault, struct fault_ports ports,

@@ -13,6 +13,11 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
     struct hosts *hosts = ctx;
     struct sender *s = hosts_connection_for(hosts, request, now);
     sender_catch_up(s, now);
+    if (s->cold->rechoose && s->oldest == MESSAGE_NIL) {
+        s->cold->rechoose = false;
+        if (!s->failed)
+            hosts_try_other_port(hosts, s);
+    }
     sender_post(s, request, now);
 }
 

@@ -79,6 +79,7 @@ struct arriving {
 struct host_counters {
     uint64_t delivered_bytes, posted_bytes;
     uint64_t cnps_sent, echoed_marks, naks, timeouts, retransmitted;
+    uint64_t moved; // senders that took another port because theirs led nowhere
     uint64_t cc_cuts; // number of times that a policy lowered a rate or a window
 };
 
@@ -199,3 +200,7 @@ void hosts_connection_idle(struct hosts *hosts, struct sender *s); // called whe
                                                                    // the sender have ended
 struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow);
 void hosts_try_other_port(struct hosts *hosts, struct sender *s);
+
+// The routes of the network have changed. Senders whose port leads nowhere take another one, and send
+// again what is in flight, as after a retransmission timeout; the others choose when they are idle.
+void hosts_reroute(struct hosts *hosts, ps_t now);

@@ -494,11 +494,7 @@ static void test_every_key(void **state)
     struct result r = whole();
     char *text = metrics_json(&r, "{\"key\": 7}");
     json_t *root = json_loads(text, 0, NULL);
-<<<<<<< HEAD
-    assert_int_equal(json_object_size(root), 32); // all but the series
-=======
     assert_int_equal(json_object_size(root), 33); // all but the series
->>>>>>> d2a0bae
     ASSERT_TEXTS(root, of_the_run);
     ASSERT_TEXTS(root, of_the_path);
     ASSERT_TEXTS(root, of_flows);
