@@ -286,11 +286,12 @@ __attribute__((noinline)) static enum mmu_verdict admit(struct switches *sw, str
     struct mmu *mmu = switch_mmu(s, local);
     uint32_t cls = mmu_class(net, p->cls), bytes = switch_occupied(s, p);
     bool lossy = !(s->lossless >> p->cls & 1), red = lossy && s->marking & SWITCH_DROPS_NOT_ECT;
-    if (lossy && !red && mmu_admit_lossy_fast(mmu, local, cls, bytes, queue->bytes))
+    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+    if (lossy && !red && mmu_admit_lossy_fast(mmu, local, cls, bytes, egress))
         return MMU_ADMIT;
     // XOFF, a drop or a new maximum is possible, so all departures until now must be accounted for.
     switch_catch_up(sw, s, now);
-    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+    egress = (struct mmu_queue){.packets = queue->fifo.count, .bytes = queue->bytes};
     if (red && drops_not_ect(sw, s, out, p, egress.bytes, now))
         return MMU_DROP_RED;
     return mmu_admit(mmu, local, cls, bytes, egress);
