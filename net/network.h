@@ -41,6 +41,7 @@ enum port_flag {
 // What else a transmission needs.
 enum port_special {
     SPECIAL_TAPPED = 1,  // calls net->tap for each packet that it starts
+    SPECIAL_RETRY = 8,   // the link sends again what a fault loses (fault_retry)
     SPECIAL_CREDITS = 4, // needs credit of the far end (net/credits.h)
     SPECIAL_EARLY = 2,   // the far end forwards by cut-through: link.header_bytes
 };
@@ -324,6 +325,9 @@ void network_drop(struct network *net, uint32_t port, struct packet *p, enum dro
 // Count and discard a packet that was on the link behind the port.
 void network_lose(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason,
                   ps_t now);
+
+// Let the link behind a port send again what its fault loses. Call before the first event.
+void network_set_retry(struct network *net, uint32_t port);
 
 // Returns the fault of the link behind a port; the first call creates one without effect.
 struct fault *network_fault(struct network *net, uint32_t port);

@@ -224,6 +224,13 @@ struct fault *network_fault(struct network *net, uint32_t port)
     return &net->faults[port];
 }
 
+void network_set_retry(struct network *net, uint32_t port)
+{
+    network_fault(net, port)->retries = true;
+    make_special(net, port, SPECIAL_RETRY);
+    port_pin_departure_events(net, port); // an arrival may be much later than its transmission
+}
+
 struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now)
 {
     const struct port *port = &net->ports[index];
@@ -239,6 +246,8 @@ struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now
                                .resume_frames = net->pfc[index].tx_resume,
                                .drops = {cold->dropped.packets + cold->lost.packets,
                                          cold->dropped.bytes + cold->lost.bytes},
-                               .busy_ps = busy - (ahead > 0 ? ahead : 0),
+                               .busy_ps = ahead <= 0     ? busy
+                                          : ahead < busy ? busy - ahead
+                                                         : 0,
                                .queued_byte_ps = port->wait_byte_ps};
 }

@@ -67,6 +67,8 @@ static void set_loss(struct sim *sim, uint32_t port, const struct fault_spec *fa
     if (fault->corruption > 0)
         f->corruption = fault->corruption;
     f->hits_pfc |= fault->pfc;
+    if (sim->spec->dims[sim->graph.ports[port].dim].sw.llr)
+        network_set_retry(&sim->net, port);
     struct loss_rule rule = {.every = fault->every,
                              .packets = fault->packets,
                              .n_packets = fault->n_packets,
