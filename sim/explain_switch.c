@@ -73,22 +73,6 @@ static void explain_credits(const struct sim *sim, struct result *r)
             human_time(r->credit_waited_ps, time), most->at, human_time(most->paused_ps, longest)));
 }
 
-static void explain_retry(struct result *r)
-{
-    const struct port_result *most = NULL;
-    char all[UNIT_TEXT], time[UNIT_TEXT];
-    for (size_t i = 0; i < r->n_ports; i++)
-        if (r->ports[i].retries > 0 && (!most || r->ports[i].retry_ps > most->retry_ps))
-            most = &r->ports[i];
-    if (most)
-        result_explain(r, EXPLAIN_LOSS,
-                       text_format("links sent %llu packets again that faults lost, %llu times in "
-                                   "%s; most at %s: %s",
-                                   (unsigned long long)r->retried_packets,
-                                   (unsigned long long)r->retries, human_time(r->retry_ps, all),
-                                   most->at, human_time(most->retry_ps, time)));
-}
-
 static void explain_latency(const struct sim *sim, uint32_t dim, struct result *r)
 {
     char each[UNIT_TEXT], sum[UNIT_TEXT], rtt[UNIT_TEXT];
@@ -130,7 +114,6 @@ void sim_explain_switches(const struct sim *sim, struct result *r)
 {
     explain_trims(sim, r);
     explain_credits(sim, r);
-    explain_retry(r);
     for (uint32_t d = 0; d < sim->graph.n_dims; d++) {
         explain_latency(sim, d, r);
         explain_forwarding(sim, d, r);
