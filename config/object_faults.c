@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `faults`: links that lose packets, at random or as listed, and links that fail and are repaired.
+// `faults`: links that lose packets, at random or as listed, that fail and are repaired, or lose lanes.
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -202,6 +202,90 @@ static const struct object blackout_object = {
     .write = blackout_write,
 };
 
+// ---- flap, rate ----
+
+static const struct param flap_params[] = {
+    {.name = "start",
+     .type = PARAM_TIME,
+     .offset = FIELD(flap_ps),
+     .def = "0ns",
+     .max = "100000s",
+     .help = "the link goes down for the first time"},
+    {.name = "period",
+     .type = PARAM_TIME,
+     .offset = FIELD(flap_period_ps),
+     .min = "1ns",
+     .max = "100000s",
+     .help = "from one time to the next"},
+    {.name = "down",
+     .type = PARAM_TIME,
+     .offset = FIELD(flap_down_ps),
+     .min = "1ps",
+     .max = "100000s",
+     .help = "for how long it is down each time"},
+    {.name = "count",
+     .type = PARAM_COUNT,
+     .offset = FIELD(flap_count),
+     .def = "1",
+     .min = "1",
+     .max = "100000",
+     .help = "how often it goes down"},
+};
+static const size_t n_flap_params = sizeof flap_params / sizeof *flap_params;
+
+static json_t *flap_write(const struct scenario *s, const void *value)
+{
+    (void)s;
+    const struct fault_spec *fault = value;
+    return fault->flap_period_ps > 0 ? params_json(flap_params, n_flap_params, value) : NULL;
+}
+
+static const struct object flap_object = {
+    .key = "flap",
+    .doc = "the link goes down and comes back, again and again; routes follow after `detect`",
+    .params = flap_params,
+    .n_params = &n_flap_params,
+    .write = flap_write,
+};
+
+static const struct param rate_params[] = {
+    {.name = "share",
+     .type = PARAM_RATIO,
+     .offset = FIELD(rate_share),
+     .min = "0.001",
+     .max = "1",
+     .help = "of the link's rate that remains: 0.75 with three of four lanes"},
+    {.name = "start",
+     .type = PARAM_TIME,
+     .offset = FIELD(rate_ps),
+     .def = "0ns",
+     .max = "100000s",
+     .help = "from the first packet that starts then"},
+    {.name = "end",
+     .type = PARAM_TIME,
+     .offset = FIELD(rate_end_ps),
+     .def = "auto",
+     .max = "100000s",
+     .can_auto = true,
+     .help = "the link has all lanes again; auto = never"},
+};
+static const size_t n_rate_params = sizeof rate_params / sizeof *rate_params;
+
+static json_t *rate_write(const struct scenario *s, const void *value)
+{
+    (void)s;
+    const struct fault_spec *fault = value;
+    return fault->rate_share > 0 ? params_json(rate_params, n_rate_params, value) : NULL;
+}
+
+static const struct object rate_object = {
+    .key = "rate",
+    .doc = "the link loses lanes; routes go on to use it",
+    .params = rate_params,
+    .n_params = &n_rate_params,
+    .write = rate_write,
+};
+
 // ---- the object ----
 
 static void check_times(struct reader *r, const struct place *item, const struct fault_spec *fault)
@@ -217,23 +301,46 @@ static void check_times(struct reader *r, const struct place *item, const struct
                     format_time(fault->down_ps, down));
 }
 
+static void check_flap(struct reader *r, const struct place *item, const struct fault_spec *fault)
+{
+    char down[UNIT_TEXT], other[UNIT_TEXT];
+    struct place flap = place_key(item, "flap"), rate = place_key(item, "rate");
+    struct place at = place_key(&flap, "down"), end = place_key(&rate, "end");
+    if (fault->flap_period_ps > 0 && fault->flap_down_ps >= fault->flap_period_ps)
+        place_error(r->err, &at, "%s must be shorter than period %s",
+                    format_time(fault->flap_down_ps, down),
+                    format_time(fault->flap_period_ps, other));
+    if (fault->flap_period_ps > 0 && fault->down_ps != PARAM_AUTO_TIME)
+        place_error(r->err, &flap,
+                    "and `down` of the same fault would both move the link: give "
+                    "two faults");
+    if (fault->rate_share > 0 && fault->rate_end_ps <= fault->rate_ps)
+        place_error(r->err, &end, "%s must be later than start %s",
+                    format_time(fault->rate_end_ps, down), format_time(fault->rate_ps, other));
+}
+
 static void faults_finish(struct reader *r, const struct place *place, void *value)
 {
     (void)value;
     const struct spec *spec = &r->scenario->spec;
     for (size_t i = 0; i < spec->n_faults; i++) {
         struct place item = place_item(place, i);
-        if (json_is_object(item.json))
+        if (json_is_object(item.json)) {
             check_times(r, &item, &spec->faults[i]);
+            check_flap(r, &item, &spec->faults[i]);
+        }
     }
 }
 
-static const struct object *const fault_parts[] = {&packets_object, &blackout_object, NULL};
+static const struct object *const fault_parts[] = {&packets_object, &blackout_object, &flap_object,
+                                                   &rate_object, NULL};
 
 extern const struct object faults_object;
 const struct object faults_object = {
     .key = "faults",
-    .doc = "links that lose packets, at random or as listed, fail and come back, and PFC storms",
+    .doc =
+        "links that lose packets, at random or as listed, fail and come back, flap or lose lanes, "
+        "and PFC storms",
     .stage = STAGE_REST,
     .packets_only = true,
     .params = fault_params,

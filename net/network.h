@@ -41,6 +41,7 @@ enum port_flag {
 // What else a transmission needs.
 enum port_special {
     SPECIAL_TAPPED = 1,  // calls net->tap for each packet that it starts
+    SPECIAL_RETRY = 8,   // the link sends again what a fault loses (fault_retry)
     SPECIAL_CREDITS = 4, // needs credit of the far end (net/credits.h)
     SPECIAL_EARLY = 2,   // the far end forwards by cut-through: link.header_bytes
 };
@@ -97,10 +98,13 @@ _Static_assert(sizeof(struct port) == 128 && offsetof(struct port, queue) == 64,
 struct port_cold {
     uint32_t peer; // port at the other end of the link
     uint16_t local;
-    bool pinned;     // departures are always events
-    uint8_t special; // bit set of enum port_special
-    bool own_turn;   // PORT_ROUTES: a pulled packet precedes a queued one; set by the node
-    unsigned turn;   // slot of the data class whose turn it is
+    bool pinned;            // departures are always events
+    unsigned first_link;    // index of its struct link at the beginning
+    uint64_t earlier_bytes; // sent at other rates than the present one,
+    double earlier_ps;      // and the time that they took
+    uint8_t special;        // bit set of enum port_special
+    bool own_turn;          // PORT_ROUTES: a pulled packet precedes a queued one; set by the node
+    unsigned turn;          // slot of the data class whose turn it is
     double
         control_yield;   // wire bytes of data that follow one of the control class where both wait;
                          // 0 = strict priority
@@ -186,6 +190,11 @@ struct port_config {
 };
 void network_set_port(struct network *net, uint32_t port, const struct port_config *config);
 
+// Change the rate of a port, and the bytes after which a packet arrives at the far end (struct link), for
+// packets that start from now on. Departures of the port must be events (port_pin_departure_events).
+void network_change_rate(struct network *net, uint32_t port, uint64_t rate_bps,
+                         uint32_t header_bytes, ps_t now);
+
 // Set the wire bytes that a data class may send per turn while other classes wait.
 void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes);
 
@@ -268,6 +277,12 @@ static inline const struct link *port_link(const struct network *net, uint32_t p
     return &net->links[net->ports[port].link];
 }
 
+// The link as it was at the beginning.
+static inline const struct link *port_first_link(const struct network *net, uint32_t port)
+{
+    return &net->links[net->cold[port].first_link];
+}
+
 // Call when a packet may have become ready to send: starts it if the port is free, else makes sure
 // that a departure is pending.
 void port_kick(struct network *net, uint32_t port, ps_t now);
@@ -324,6 +339,9 @@ void network_drop(struct network *net, uint32_t port, struct packet *p, enum dro
 // Count and discard a packet that was on the link behind the port.
 void network_lose(struct network *net, uint32_t port, struct packet *p, enum drop_reason reason,
                   ps_t now);
+
+// Let the link behind a port send again what its fault loses. Call before the first event.
+void network_set_retry(struct network *net, uint32_t port);
 
 // Returns the fault of the link behind a port; the first call creates one without effect.
 struct fault *network_fault(struct network *net, uint32_t port);

@@ -111,7 +111,9 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
         .peer_local = config->peer_local & 0xfff,
         .link = link_index(net, config->rate_bps, config->delay_ps, config->header_bytes) & 0x7fffu,
     };
-    net->cold[port] = (struct port_cold){.peer = config->peer, .local = (uint16_t)config->local};
+    net->cold[port] = (struct port_cold){.peer = config->peer,
+                                         .local = (uint16_t)config->local,
+                                         .first_link = net->ports[port].link};
     for (unsigned slot = 0; slot < net->n_slots; slot++)
         *port_queue(net, port, slot) =
             (struct queue){.fifo = fifo_empty(), .quantum_bytes = NET_QUANTUM_BYTES};
@@ -122,6 +124,22 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
     if (config->local == 0)
         net->first_port[config->node] = port;
     net->first_port[net->n_nodes] = net->n_ports;
+}
+
+void network_change_rate(struct network *net, uint32_t index, uint64_t rate_bps,
+                         uint32_t header_bytes, ps_t now)
+{
+    struct port *port = &net->ports[index];
+    struct port_cold *cold = &net->cold[index];
+    const struct link *link = port_link(net, index);
+    double byte_ps = (double)link->byte_time.num / (double)link->byte_time.den;
+    port_catch_up(net, index, now);
+    cold->earlier_ps += (double)(port->tx_bytes - cold->earlier_bytes) * byte_ps;
+    cold->earlier_bytes = port->tx_bytes;
+    port->link = link_index(net, rate_bps, link->delay_ps, header_bytes) & 0x7fffu;
+    port->carry = 0;
+    if (header_bytes > 0)
+        make_special(net, index, SPECIAL_EARLY);
 }
 
 void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes)
@@ -224,6 +242,13 @@ struct fault *network_fault(struct network *net, uint32_t port)
     return &net->faults[port];
 }
 
+void network_set_retry(struct network *net, uint32_t port)
+{
+    network_fault(net, port)->retries = true;
+    make_special(net, port, SPECIAL_RETRY);
+    port_pin_departure_events(net, port); // an arrival may be much later than its transmission
+}
+
 struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now)
 {
     const struct port *port = &net->ports[index];
@@ -231,7 +256,8 @@ struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now
     const struct byte_time *bt = &port_link(net, index)->byte_time;
     double ahead = (double)(port->busy_until_ps - now); // rest of a transmission that has not ended
                                                         // at `now`
-    double busy = (double)port->tx_bytes * (double)bt->num / (double)bt->den;
+    double byte_ps = (double)bt->num / (double)bt->den;
+    double busy = cold->earlier_ps + (double)(port->tx_bytes - cold->earlier_bytes) * byte_ps;
     return (struct port_stats){.tx_bytes = port->tx_bytes,
                                .tx_packets = port->tx_packets,
                                .max_queued_bytes = port->max_queued_bytes,
@@ -239,6 +265,8 @@ struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now
                                .resume_frames = net->pfc[index].tx_resume,
                                .drops = {cold->dropped.packets + cold->lost.packets,
                                          cold->dropped.bytes + cold->lost.bytes},
-                               .busy_ps = busy - (ahead > 0 ? ahead : 0),
+                               .busy_ps = ahead <= 0     ? busy
+                                          : ahead < busy ? busy - ahead
+                                                         : 0,
                                .queued_byte_ps = port->wait_byte_ps};
 }

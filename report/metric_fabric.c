@@ -172,6 +172,29 @@ static const struct metric trims_rows[] = {
 };
 METRIC_TABLE(trims_table, trims_rows);
 
+static bool has_retried(const void *item)
+{
+    const struct port_result *p = item;
+    return p->retries > 0;
+}
+
+static const struct metric retry_link_rows[] = {
+    {"at", METRIC_WORDS, "one direction of a link", TEXT(port_result, at)},
+    {"packets", METRIC_COUNT, "packets that it sent again", INTEGER(port_result, retried_packets)},
+    {"retries", METRIC_COUNT, "times that it sent a packet again", INTEGER(port_result, retries)},
+    {"waited_ns", METRIC_NS, "time that it took", TIME(port_result, retry_ps)},
+};
+static METRIC_TABLE(retry_link_table, retry_link_rows);
+
+static const struct metric retry_rows[] = {
+    {"packets", METRIC_COUNT, "packets that links sent again", INTEGER(result, retried_packets)},
+    {"retries", METRIC_COUNT, "times that links sent a packet again", INTEGER(result, retries)},
+    {"waited_ns", METRIC_NS, "time that it took, sum over links", TIME(result, retry_ps)},
+    {"links", METRIC_WORDS, "links that sent packets again",
+     LIST(result, ports, n_ports, retry_link_table), .wanted = has_retried},
+};
+METRIC_TABLE(retry_table, retry_rows);
+
 static const struct metric recovery_rows[] = {
     {"naks", METRIC_COUNT, "NAKs sent by receivers", INTEGER(result, naks)},
     {"timeouts", METRIC_COUNT, "retransmission timeouts", INTEGER(result, timeouts)},

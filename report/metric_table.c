@@ -109,6 +109,7 @@ static const struct metric metrics_rows[] = {
     {"drops", METRIC_WORDS, "packets that were lost", PART_OF(result, drops_table)},
     {"trims", METRIC_WORDS, "packets that lost their payload in switches",
      PART_OF(result, trims_table)},
+    {"link_retry", METRIC_WORDS, "link-level retry (`switch.llr`)", PART_OF(result, retry_table)},
     {"recovery", METRIC_WORDS, "of lost packets", PART_OF(result, recovery_table)},
     {"link_changes", METRIC_WORDS, "links that failed or came back, and when routes followed",
      LIST(result, changes, n_changes, change_table)},

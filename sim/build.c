@@ -44,8 +44,9 @@ static void build_graph(struct sim *sim, struct err *err)
 }
 
 // The clock of a NIC deviates by up to clock_ppm.
-static uint64_t port_rate(const struct sim *sim, const struct graph_port *port)
+uint64_t sim_port_rate(const struct sim *sim, uint32_t index)
 {
+    const struct graph_port *port = &sim->graph.ports[index];
     double ppm = sim->spec->dims[port->dim].transport.clock_ppm;
     if (port->node >= sim->graph.n_ranks || ppm <= 0)
         return port->rate_bps;
@@ -104,7 +105,7 @@ static void build_network(struct sim *sim)
                                      .peer = port->peer,
                                      .peer_local = g->ports[port->peer].local,
                                      .peer_node = g->ports[port->peer].node,
-                                     .rate_bps = port_rate(sim, port),
+                                     .rate_bps = sim_port_rate(sim, p),
                                      .delay_ps = port->delay_ps,
                                      .header_bytes = sim_header_bytes(sim, p)};
         network_set_port(&sim->net, p, &config);

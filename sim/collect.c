@@ -101,6 +101,15 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
         out->trimmed_bytes = trims->trimmed.bytes;
         r->trimmed_last_hop += trims->last_hop;
     }
+    if (sim->net.faults) {
+        const struct link_retry *retry = &sim->net.faults[p].retry;
+        out->retried_packets = retry->packets;
+        out->retries = retry->attempts;
+        out->retry_ps = retry->waited_ps;
+    }
+    r->retried_packets += out->retried_packets;
+    r->retries += out->retries;
+    r->retry_ps += out->retry_ps;
     r->trimmed_packets += out->trimmed_packets;
     r->trimmed_bytes += out->trimmed_bytes;
     if (time > 0) {

@@ -10,7 +10,8 @@
 #include "sim/port_patterns.h"
 #include "sim/sim_internal.h"
 
-enum change { LINK_DOWN, LINK_UP, REROUTE, STORM };
+enum change { LINK_DOWN, LINK_UP, REROUTE, STORM, LANES_LOST, LANES_BACK, FLAP, FLAP_REROUTE };
+#define CHANGES_MAX 9 // timers of one fault
 
 #define STORM_PERIOD (20 * PS_PER_US)
 
@@ -24,6 +25,7 @@ struct change_timer {
     struct fault_ports ports;
     struct sim *sim;
     enum change change;
+    uint64_t n; // FLAP, FLAP_REROUTE: changes so far, down and up
 };
 
 // Store a port that a fault matches. Patterns are matched once, since a storm visits its ports
@@ -67,6 +69,8 @@ static void set_loss(struct sim *sim, uint32_t port, const struct fault_spec *fa
     if (fault->corruption > 0)
         f->corruption = fault->corruption;
     f->hits_pfc |= fault->pfc;
+    if (sim->spec->dims[sim->graph.ports[port].dim].sw.llr)
+        network_set_retry(&sim->net, port);
     struct loss_rule rule = {.every = fault->every,
                              .packets = fault->packets,
                              .n_packets = fault->n_packets,
@@ -121,14 +125,66 @@ static void on_storm(struct change_timer *c, ps_t now)
     }
 }
 
-static void note(struct sim *sim, const struct change_timer *c)
+static void note(struct sim *sim, const struct change_timer *c, enum change change)
 {
-    static const char *const words[] = {
-        [LINK_DOWN] = "down", [LINK_UP] = "up", [REROUTE] = "rerouted"};
+    static const char *const words[] = {[LINK_DOWN] = "down",
+                                        [LINK_UP] = "up",
+                                        [REROUTE] = "rerouted",
+                                        [LANES_LOST] = "lanes lost",
+                                        [LANES_BACK] = "lanes back"};
     if (sim->n_changes == sim->cap_changes)
         sim->changes = memory_grow(sim->changes, &sim->cap_changes, sizeof *sim->changes);
     sim->changes[sim->n_changes++] =
-        (struct link_change){sim->engine.now_ps, c->fault->at, words[c->change]};
+        (struct link_change){sim->engine.now_ps, c->fault->at, words[change]};
+}
+
+static void reroute(const struct change_timer *c)
+{
+    struct sim *sim = c->sim;
+    each_port(sim, c->ports, c->fault, learn);
+    struct err none = {0}; // the routes of the scenario have been checked
+    sim_routes_build(sim, &none);
+    err_free(&none);
+    sim_routes_install(sim);
+    hosts_reroute(&sim->hosts, sim->engine.now_ps);
+}
+
+// The time of change `n` of a link that flaps: even numbers are down, odd ones up.
+static ps_t flap_at(const struct fault_spec *f, uint64_t n)
+{
+    return f->flap_ps + (ps_t)(n / 2) * f->flap_period_ps + (n % 2 > 0 ? f->flap_down_ps : 0);
+}
+
+// The change of a flap that is due, or of the routes after it. Schedules the next one.
+static enum change next_flap(struct change_timer *c)
+{
+    const struct fault_spec *f = c->fault;
+    ps_t after_ps = c->change == FLAP_REROUTE ? f->detect_ps : 0;
+    enum change change = c->n % 2 > 0 ? LINK_UP : LINK_DOWN;
+    if (++c->n < 2 * f->flap_count) {
+        sim_timer_start(&c->sim->engine, &c->timer, flap_at(f, c->n) + after_ps);
+        c->sim->housekeeping++;
+    }
+    return c->change == FLAP_REROUTE ? REROUTE : change;
+}
+
+// The rate of a link that has lost lanes. What it carries to a cut-through switch is stored there while
+// another port of the switch is faster.
+static void lose_lanes(struct sim *sim, uint32_t port, const struct fault_spec *fault)
+{
+    uint64_t rate_bps = sim->graph.ports[port].rate_bps;
+    uint64_t left_bps = (uint64_t)((double)rate_bps * fault->rate_share);
+    network_change_rate(&sim->net, port, left_bps > 0 ? left_bps : 1, 0, sim->engine.now_ps);
+    sim->switches.ports[port].rate_bps = left_bps;
+}
+
+static void regain_lanes(struct sim *sim, uint32_t port, const struct fault_spec *fault)
+{
+    (void)fault;
+    const struct link *link = port_first_link(&sim->net, port);
+    network_change_rate(&sim->net, port, sim_port_rate(sim, port), link->header_bytes,
+                        sim->engine.now_ps);
+    sim->switches.ports[port].rate_bps = sim->graph.ports[port].rate_bps;
 }
 
 static void on_change(struct engine *e, struct sim_timer *timer, int revents)
@@ -141,19 +197,25 @@ static void on_change(struct engine *e, struct sim_timer *timer, int revents)
         on_storm(c, sim->engine.now_ps);
         return;
     }
-    note(sim, c);
-    if (c->change != REROUTE) {
-        each_port(sim, c->ports, c->fault, c->change == LINK_DOWN ? go_down : come_up);
+    enum change change = c->change;
+    if (change == FLAP || change == FLAP_REROUTE)
+        change = next_flap(c);
+    note(sim, c, change);
+    switch (change) {
+    case LINK_DOWN:
+        each_port(sim, c->ports, c->fault, go_down);
         return;
+    case LINK_UP:
+        each_port(sim, c->ports, c->fault, come_up);
+        return;
+    case LANES_LOST:
+    case LANES_BACK:
+        each_port(sim, c->ports, c->fault, change == LANES_LOST ? lose_lanes : regain_lanes);
+        return;
+    default:
+        reroute(c);
     }
-    each_port(sim, c->ports, c->fault, learn);
-    struct err none = {0}; // the routes of the scenario have been checked
-    sim_routes_build(sim, &none);
-    err_free(&none);
-    sim_routes_install(sim);
-    hosts_reroute(&sim->hosts, sim->engine.now_ps);
 }
-
 static void schedule(struct sim *sim, const struct fault_spec *fault, struct fault_ports ports,
                      enum change change, ps_t at_ps)
 {
@@ -164,12 +226,32 @@ static void schedule(struct sim *sim, const struct fault_spec *fault, struct fau
     sim->housekeeping++;
 }
 
+static void schedule_flap(struct sim *sim, const struct fault_spec *f, struct fault_ports at)
+{
+    if (f->flap_period_ps == 0)
+        return;
+    schedule(sim, f, at, FLAP, f->flap_ps);
+    if (f->detect_ps != PS_NEVER)
+        schedule(sim, f, at, FLAP_REROUTE, f->flap_ps + f->detect_ps);
+}
+
+static void schedule_lanes(struct sim *sim, const struct fault_spec *f, struct fault_ports at)
+{
+    if (f->rate_share <= 0 || f->rate_share >= 1)
+        return;
+    for (size_t i = 0; i < at.n; i++) // a transmission may take longer than a lazy departure allows
+        port_pin_departure_events(&sim->net, sim->fault_ports[at.first + i]);
+    schedule(sim, f, at, LANES_LOST, f->rate_ps);
+    if (f->rate_end_ps != PS_NEVER)
+        schedule(sim, f, at, LANES_BACK, f->rate_end_ps);
+}
+
 void sim_faults_init(struct sim *sim, struct err *err)
 {
     const struct spec *spec = sim->spec;
     if (spec->n_faults == 0)
         return;
-    sim->change_timers = memory_zeroed(5 * spec->n_faults, sizeof *sim->change_timers);
+    sim->change_timers = memory_zeroed(CHANGES_MAX * spec->n_faults, sizeof *sim->change_timers);
     for (size_t i = 0; i < spec->n_faults; i++) {
         const struct fault_spec *f = &spec->faults[i];
         char place[64];
@@ -181,6 +263,8 @@ void sim_faults_init(struct sim *sim, struct err *err)
                     f->at);
         if (f->storm_ps != PS_NEVER)
             schedule(sim, f, at, STORM, f->storm_ps);
+        schedule_flap(sim, f, at);
+        schedule_lanes(sim, f, at);
         if (f->down_ps == PS_NEVER)
             continue;
         schedule(sim, f, at, LINK_DOWN, f->down_ps);

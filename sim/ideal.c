@@ -21,7 +21,7 @@ static uint32_t path_hops(const struct sim *sim, uint32_t src, uint32_t dst, uin
     uint32_t ports[ROUTE_MAX_HOPS];
     uint32_t n = sim_route(sim, sim_first_routes(sim), src, dst, dim, ports);
     for (uint32_t h = 0; h < n; h++) {
-        const struct link *link = port_link(&sim->net, ports[h]);
+        const struct link *link = port_first_link(&sim->net, ports[h]);
         out[h] = (struct hop){(double)link->byte_time.num / (double)link->byte_time.den,
                               link->delay_ps, link->header_bytes};
     }

@@ -30,7 +30,7 @@ struct line {
 
 static double byte_ps_of(const struct sim *sim, uint32_t port)
 {
-    const struct byte_time *bt = &port_link(&sim->net, port)->byte_time;
+    const struct byte_time *bt = &port_first_link(&sim->net, port)->byte_time;
     return (double)bt->num / (double)bt->den;
 }
 

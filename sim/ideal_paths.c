@@ -26,7 +26,7 @@ struct ideal_paths {
 
 static double byte_ps_of(const struct sim *sim, uint32_t port)
 {
-    const struct byte_time *bt = &port_link(&sim->net, port)->byte_time;
+    const struct byte_time *bt = &port_first_link(&sim->net, port)->byte_time;
     return (double)bt->num / (double)bt->den;
 }
 
@@ -34,7 +34,7 @@ static double byte_ps_of(const struct sim *sim, uint32_t port)
 // few bytes the bounds leave out.
 static double stored_byte_ps(const struct sim *sim, uint32_t port)
 {
-    return port_link(&sim->net, port)->header_bytes > 0 ? 0 : byte_ps_of(sim, port);
+    return port_first_link(&sim->net, port)->header_bytes > 0 ? 0 : byte_ps_of(sim, port);
 }
 
 static bool dim_even(const struct sim *sim, uint32_t dim)
@@ -84,7 +84,7 @@ static struct node_bound *bound_of(const struct sim *sim, uint32_t node, uint32_
 static struct node_bound way_on(const struct sim *sim, uint32_t port, uint32_t dst, uint32_t dim,
                                 bool *circle)
 {
-    const struct link *link = port_link(&sim->net, port);
+    const struct link *link = port_first_link(&sim->net, port);
     const struct node_bound *rest =
         bound_of(sim, sim_peer_node(sim, port), dst, dim, false, circle);
     struct node_bound way = *rest;
@@ -154,7 +154,8 @@ static void ports_bound(const struct sim *sim, uint32_t node, uint32_t dim, bool
     *slowest = 0;
     for (uint32_t p = first; p < first + n; p++) {
         uint32_t port = into ? sim->graph.ports[p].peer : p;
-        double byte_ps = byte_ps_of(sim, port), d = (double)port_link(&sim->net, port)->delay_ps;
+        double byte_ps = byte_ps_of(sim, port),
+               d = (double)port_first_link(&sim->net, port)->delay_ps;
         *fastest = byte_ps < *fastest ? byte_ps : *fastest;
         *slowest = byte_ps > *slowest ? byte_ps : *slowest;
         *delay = d < *delay ? d : *delay;
@@ -202,7 +203,7 @@ static void set_from_path(const struct sim *sim, uint32_t src, uint32_t dst,
     uint32_t ports[ROUTE_MAX_HOPS];
     uint32_t n = sim_route(sim, sim_first_routes(sim), src, dst, path->dim, ports);
     for (uint32_t h = 0; h < n; h++) {
-        const struct link *link = port_link(&sim->net, ports[h]);
+        const struct link *link = port_first_link(&sim->net, ports[h]);
         double byte_ps = byte_ps_of(sim, ports[h]);
         path->delay_ps += (double)link->delay_ps;
         path->byte_ps += stored_byte_ps(sim, ports[h]);

@@ -274,7 +274,8 @@ struct port_result {
     char *at;
     bool from_switch;
     uint64_t bytes, packets, max_queue_bytes, marked, dropped_packets, dropped_bytes;
-    uint64_t trimmed_packets, trimmed_bytes;
+    uint64_t trimmed_packets, trimmed_bytes, retried_packets, retries;
+    ps_t retry_ps;
     double utilization, mean_queue_bytes;
 };
 
@@ -385,6 +386,8 @@ struct result {
     uint64_t dropped_packets, dropped_bytes;
     uint64_t drops[DROP_REASONS]; // [reason] packets
     uint64_t trimmed_packets, trimmed_bytes, trimmed_last_hop;
+    uint64_t retried_packets, retries; // of links; attempts that were lost
+    ps_t retry_ps;
     struct pfc_port_result *credit_ports; // ports that have waited for credit
     size_t n_credit_ports;
     uint64_t credit_waits;

@@ -246,7 +246,8 @@ void sim_telemetry_init(struct sim *sim, struct err *err);              // after
 uint32_t sim_relay_next(const struct graph *g, uint32_t src, uint32_t dst);
 void sim_relay_init(struct sim *sim); // after the workload, before the transport
 void sim_relay_free(struct sim *sim);
-void sim_faults_init(struct sim *sim, struct err *err); // after the network
+uint64_t sim_port_rate(const struct sim *sim, uint32_t port); // of its clock
+void sim_faults_init(struct sim *sim, struct err *err);       // after the network
 // rebuilds the routes without links that are down
 void sim_routes_build(struct sim *sim, struct err *err);
 // routes of the network without faults: for ideals
@@ -268,6 +269,7 @@ void sim_explain(const struct sim *sim, struct result *r);
 void sim_explain_fabric(const struct sim *sim, struct result *r);
 bool sim_is_tcp(const struct transport_dim *dim); // flows of the dimension are TCP connections
 bool sim_is_uec(const struct transport_dim *dim); // or those of Ultra Ethernet
+void sim_explain_links(const struct sim *sim, struct result *r);
 void sim_explain_switches(const struct sim *sim, struct result *r);
 void sim_explain_tcp(const struct sim *sim, struct result *r);
 void sim_explain_uec(struct result *r);

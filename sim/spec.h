@@ -75,6 +75,11 @@ struct fault_spec {
     ps_t detect_ps;      // from a change of a link to new routes; PS_NEVER = routes never change
     // during this time the matching nodes pause their neighbours permanently
     ps_t storm_ps, storm_end_ps;
+    // the link is down for flap_down_ps in each period, flap_count times; period 0 = never
+    ps_t flap_ps, flap_period_ps, flap_down_ps;
+    uint64_t flap_count;
+    double rate_share; // share of the link's rate between these times; 0 = all
+    ps_t rate_ps, rate_end_ps;
 };
 
 // A route that replaces the shortest ones: at switch `at`, for rank `dst`, to the neighbour `via`.

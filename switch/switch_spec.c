@@ -50,6 +50,13 @@ const struct param switch_params[] = {
      .can_auto = true,
      .help = "flow_control credit: buffer of an ingress port for each lossless class, in blocks of "
              "64 B; auto = what the link carries in a round trip, and three full packets"},
+    {.name = "llr",
+     .type = PARAM_BOOL,
+     .offset = SW(llr),
+     .def = "false",
+     .help = "link-level retry on all links of the dimension: a packet that `faults` loses or "
+             "corrupts is sent again by the link, after its round trip",
+     .source = "Ultra Ethernet 1.0 (LLR)"},
     {.name = "slices",
      .type = PARAM_COUNT,
      .offset = SW(slices),

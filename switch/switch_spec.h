@@ -101,6 +101,7 @@ enum flow_control { FLOW_CONTROL_PFC, FLOW_CONTROL_CREDIT };
 enum forwarding { FORWARDING_STORE, FORWARDING_CUT };
 
 struct switch_spec {
+    bool llr;              // link-level retry
     ps_t latency_ps;       // of the pipeline
     int forwarding;        // enum forwarding
     int flow_control;      // enum flow_control: of lossless classes

@@ -31,6 +31,22 @@ def credits(rng, made):
     switch.get("pfc", {}).pop("enabled", None)
 
 
+def links(rng, made):
+    """Faults whose links flap or lose lanes, and links that send again what they lose."""
+    for fault in made["faults"]:
+        if rng.random() < 0.3 and "down" not in fault:
+            down, period = rng.choice((("100ns", "1us"), ("5us", "20us"), ("50us", "1ms"), ("10us", "10us")))
+            fault["flap"] = {"start": rng.choice(("0ns", "3us", "100us")), "period": period, "down": down,
+                             "count": rng.choice((1, 2, 10, 1000))}
+        if rng.random() < 0.3:
+            fault["rate"] = {"share": rng.choice((0.75, 0.5, 0.25, 0.01, 1)),
+                             "start": rng.choice(("0ns", "1us", "20us"))}
+            if rng.random() < 0.5:
+                fault["rate"]["end"] = rng.choice(("2us", "50us", "10ms"))
+    if rng.random() < 0.4:
+        made.setdefault("switch", {})["llr"] = True
+
+
 def fabric(seed, made):
     """A share of the scenarios; the others stay as they are, since the draws are of its own."""
     rng = random.Random(f"fabric {seed}")
@@ -40,3 +56,5 @@ def fabric(seed, made):
         trimming(rng, made)
     elif rng.random() < 0.12:
         credits(rng, made)
+    if made.get("faults") and rng.random() < 0.6:
+        links(rng, made)

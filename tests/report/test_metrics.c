@@ -107,6 +107,9 @@ static struct port_result ports[] = {
      .marked = 46,
      .dropped_packets = 47,
      .dropped_bytes = 48,
+     .retried_packets = 72,
+     .retries = 73,
+     .retry_ps = 74000,
      .trimmed_packets = 70,
      .trimmed_bytes = 71,
      .utilization = 0.49,
@@ -260,6 +263,9 @@ static struct result whole(void)
                            .drops[DROP_QUEUE_LIMIT] = 158,
                            .drops[DROP_RED] = 159,
                            .drops[DROP_CONTROL_LIMIT] = 160,
+                           .retried_packets = 166,
+                           .retries = 167,
+                           .retry_ps = 168000,
                            .trimmed_packets = 161,
                            .trimmed_bytes = 162,
                            .trimmed_last_hop = 163,
@@ -464,6 +470,8 @@ static const char *const of_fabric[][2] = {
      "\"queue_limit\":158,\"control_limit\":160,\"red\":159,"
      "\"no_route\":132,\"watchdog\":136,\"link_loss\":133,\"link_corruption\":134,"
      "\"link_down\":135},\"by_place\":[{\"at\":\"a->b\",\"packets\":47,\"bytes\":48}]}"},
+    {"link_retry", "{\"packets\":166,\"retries\":167,\"waited_ns\":168,"
+                   "\"links\":[{\"at\":\"a->b\",\"packets\":72,\"retries\":73,\"waited_ns\":74}]}"},
     {"trims", "{\"packets\":161,\"bytes\":162,\"last_hop_packets\":163,"
               "\"by_place\":[{\"at\":\"a->b\",\"packets\":70,\"bytes\":71}]}"},
     {"queues",
@@ -494,7 +502,7 @@ static void test_every_key(void **state)
     struct result r = whole();
     char *text = metrics_json(&r, "{\"key\": 7}");
     json_t *root = json_loads(text, 0, NULL);
-    assert_int_equal(json_object_size(root), 33); // all but the series
+    assert_int_equal(json_object_size(root), 34); // all but the series
     ASSERT_TEXTS(root, of_the_run);
     ASSERT_TEXTS(root, of_the_path);
     ASSERT_TEXTS(root, of_flows);
