@@ -255,6 +255,7 @@ void sim_explain(const struct sim *sim, struct result *r)
     explain_drops(sim, r);
     sim_explain_tcp(sim, r);
     sim_explain_admission(sim, r);
+    sim_explain_circuits(sim, r);
     sim_explain_collectives(sim, r);
     sim_explain_fabric(sim, r);
 }

@@ -24,6 +24,12 @@ size_t hosts_flow_bytes(const struct transport_dim *dim)
            sizeof(struct flow_id) + 2 * sizeof(void *);
 }
 
+// The key of a pair's first connection for a channel in a dimension; its other connections follow.
+static uint64_t pair_channel(uint32_t channel, uint32_t dim)
+{
+    return (uint64_t)dim << 40 | (uint64_t)channel << 8;
+}
+
 static uint32_t new_flow(struct hosts *hosts)
 {
     struct flow_ids *flows = &hosts->flows;
@@ -181,17 +187,18 @@ static struct sender *reopen(struct hosts *hosts, struct pair *pair, ps_t now)
 
 struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_request *r, ps_t now)
 {
-    uint32_t d = hosts->paths.joining_dim(hosts->paths.ctx, r->src, r->dst);
+    uint32_t d = hosts->paths.joining_dim(hosts->paths.ctx, r);
     SIM_ASSERT(hosts->net->engine, r->src, d != UINT32_MAX); // config has checked every pair
     const struct transport_dim *dim = hosts_dim(hosts, d, r->transport);
     if (r->own_connection)
         return open_flow(hosts, r, d, now);
-    struct pair *pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, (uint64_t)r->channel << 8);
+    uint64_t channel = pair_channel(r->channel, d);
+    struct pair *pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, channel);
     if (dim->fresh_connections)
         return pair->flow == FLOW_NIL ? open_flow(hosts, r, d, now) : reopen(hosts, pair, now);
     uint32_t turn = pair->turn++ % dim->connections_per_pair;
     if (turn > 0)
-        pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, (uint64_t)r->channel << 8 | turn);
+        pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, channel | turn);
     if (pair->flow != FLOW_NIL)
         return hosts->senders[pair->flow];
     struct sender *s = open_flow(hosts, r, d, now);
@@ -208,7 +215,7 @@ void hosts_connection_idle(struct hosts *hosts, struct sender *s)
     sim_timer_stop(&s->cc_timer);
     const struct flow_id *id = sender_id(s);
     struct pair *pair =
-        pairs_get(hosts->pairs, id->src, id->dst, id->job, (uint64_t)s->cold->channel << 8);
+        pairs_get(hosts->pairs, id->src, id->dst, id->job, pair_channel(s->cold->channel, id->dim));
     s->cold->next_idle = pair->flow;
     pair->flow = s->flow;
 }
