@@ -26,8 +26,9 @@ struct transfer_request {
     uint32_t transport;  // number of the transport that carries it; 0 = the default
     bool own_connection; // use a connection of its own (raw flows)
     bool control;        // of the network itself: in the control class, in no record, not counted
-    uint32_t piece_of;   // 1 + number among the messages of src that this is a piece of; 0 = a message
-    uint64_t token;      // passed back to the client
+    uint32_t
+        piece_of;   // 1 + number among the messages of src that this is a piece of; 0 = a message
+    uint64_t token; // passed back to the client
     struct message_origin origin;
 };
 
