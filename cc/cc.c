@@ -16,6 +16,8 @@ const struct cc_need_word cc_need_words[] = {
     {CC_NEEDS_CE_SHARE, "the exact share of marked bytes"},
     {CC_NEEDS_PACING, "paced flows in a lossless class"},
     {CC_NEEDS_SLOW_START, "an initial window (slow start)"},
+    {CC_NEEDS_PACKET_NACKS, "reports of single packets (RTT, mark, trimmed)"},
+    {CC_NEEDS_CREDITS, "credits of the receiver"},
     {0, NULL},
 };
 

@@ -18,7 +18,7 @@
 #include "net/int_hop.h"
 
 // version of this contract; increased whenever a struct or the meaning of a field changes
-#define CC_VERSION 3
+#define CC_VERSION 4
 
 #define CC_UNLIMITED UINT64_MAX // for cwnd_bytes: no window
 #define CC_TIMERS 2
@@ -31,7 +31,9 @@
 // ack->ce_bytes must be exact even if an ACK covers several packets, so the receiver acknowledges
 // immediately when CE changes (RFC 8257, section 3.2). PACING: the policy bounds the traffic by its
 // rate and does not react to loss, so it needs a NIC that paces flows and a lossless class.
-// SLOW_START: new flows must start with env->initial_window_bytes.
+// SLOW_START: new flows must start with env->initial_window_bytes. PACKET_NACKS: an ACK's rtt_ps and
+// `ce` are those of one packet, and each packet that switches have trimmed is a signal. CREDITS:
+// senders may not send without the credits that ops->credits describes.
 enum cc_needs {
     CC_NEEDS_ECN = 1,
     CC_NEEDS_CNP = 2,
@@ -39,7 +41,9 @@ enum cc_needs {
     CC_NEEDS_GLOBAL_RTT = 8,
     CC_NEEDS_CE_SHARE = 16,
     CC_NEEDS_PACING = 32,
-    CC_NEEDS_SLOW_START = 64
+    CC_NEEDS_SLOW_START = 64,
+    CC_NEEDS_PACKET_NACKS = 128,
+    CC_NEEDS_CREDITS = 256
 };
 
 // What a need is called in messages and pages, in the order of the bits; `text` NULL ends the list.
@@ -59,6 +63,7 @@ struct cc_env {
     uint32_t hops;            // number of links on the path
     uint32_t initial_window_bytes; // window of a new flow, which then starts slowly (RFC 6928); 0 =
                                    // the transport lets flows start with a full window
+    bool trims;                    // switches trim the flow's packets instead of dropping them
 };
 
 // One ACK. A field that the transport cannot know is 0; `hops` has n_hops valid entries, the first
@@ -70,6 +75,7 @@ struct cc_ack {
     uint64_t seq, snd_una, snd_nxt; // bytes of the flow; seq = end of the acknowledged packet
     uint32_t acked_bytes, ce_bytes; // newly acknowledged; the part of it with CE echoed
     uint64_t inflight_bytes;        // after this ACK
+    bool ce;             // the packet that caused the ACK had a CE mark, whatever acked_bytes is
     bool recovering;     // a loss is being repaired, or a cut after ECN marks is being carried out:
                          // the window must not grow
     bool window_limited; // the flow used all of its window, so the window may grow (RFC 7661)
@@ -84,6 +90,7 @@ enum cc_signal_kind {
     CC_SIGNAL_NACK,   // the receiver reports a gap in the sequence
     CC_SIGNAL_DUPACK, // duplicate or selective ACKs show a loss: fast recovery starts
     CC_SIGNAL_ECE,    // ACKs echo ECN marks; at most once per window of data
+    CC_SIGNAL_TRIM,   // the receiver reports a packet that a switch has trimmed
     CC_SIGNAL_TIMEOUT // the retransmission timer expired
 };
 struct cc_signal {
@@ -92,11 +99,16 @@ struct cc_signal {
     uint64_t snd_nxt;        // next byte to send, after the transport has handled the signal
     uint64_t inflight_bytes; // payload in flight before the signal
     bool again;              // TIMEOUT: of data that a timeout has already reported
+    /* TRIM; `bytes` also of TIMEOUT where the transport retransmits packet by packet */
+    uint32_t bytes; // payload of the packet
+    ps_t rtt_ps;    // from the start of its transmission to the arrival of the report
+    bool last_hop;  // by the switch before the destination
 };
 
 static inline bool cc_signal_is_loss(enum cc_signal_kind kind)
 {
-    return kind == CC_SIGNAL_NACK || kind == CC_SIGNAL_DUPACK || kind == CC_SIGNAL_TIMEOUT;
+    return kind == CC_SIGNAL_NACK || kind == CC_SIGNAL_DUPACK || kind == CC_SIGNAL_TRIM ||
+           kind == CC_SIGNAL_TIMEOUT;
 }
 
 // A message is posted to the flow.
@@ -125,6 +137,9 @@ struct cc_profile {
     double pmax;
     uint64_t ref_bps;
     bool scaled;
+    double kmin_bdp, kmax_bdp; // not 0: in place of the bytes, in bandwidth-delay products of the
+                               // port and the network's largest base RTT
+    bool spares_last_hop;      // ports to ranks do not mark
 };
 
 // How a receiver reports ECN marks for a policy (RoCE; other transports ignore this): CNP packets,
@@ -156,6 +171,15 @@ struct cc_preset {
     struct cc_notification notification;
 };
 
+// Credits, in wire bytes, that receivers grant and packets use up. A receiving port grants them in
+// pieces to its flows in turn, at one rate for all; a flow starts with credits that nobody granted.
+struct cc_credits {
+    uint64_t rate_bps;
+    uint32_t grant_bytes;
+    uint64_t initial_bytes;
+    uint64_t max_bytes; // that a flow may hold, ask for, or be granted in advance
+};
+
 // Slow growth of a policy's rate or window after a cut, for explanations: a step in each interval.
 struct cc_growth {
     uint64_t step_bps;   // of the rate; 0 = it grows by its window
@@ -168,8 +192,8 @@ struct cc_growth {
 // carry its size in every event.
 struct cc_contract {
     uint32_t version;
-    uint32_t ops_bytes, cc_bytes, env_bytes, ack_bytes, signal_bytes, post_bytes, preset_bytes,
-        param_bytes, hop_bytes;
+    uint32_t ops_bytes, cc_bytes, env_bytes, ack_bytes, signal_bytes, post_bytes, credits_bytes,
+        preset_bytes, param_bytes, hop_bytes;
 };
 #define CC_CONTRACT                                                                                \
     {                                                                                              \
@@ -206,6 +230,8 @@ struct cc_ops {
     const char *(*check)(const void *params);
     // With CC_NEEDS_INT: true if the policy uses one byte per packet (PINT) instead of hop records.
     bool (*wants_pint)(const void *params);
+    // With CC_NEEDS_CREDITS: the credits of flows in this environment.
+    struct cc_credits (*credits)(const void *params, const struct cc_env *env);
     // How fast the flow regains rate or window where it does not grow faster by other rules.
     struct cc_growth (*growth)(const struct cc *cc);
 };

@@ -32,6 +32,7 @@ static int contract_check(const struct cc_contract *c, struct err *err)
     size_check(where, "struct cc_ack", c->ack_bytes, ours.ack_bytes, err);
     size_check(where, "struct cc_signal", c->signal_bytes, ours.signal_bytes, err);
     size_check(where, "struct cc_post", c->post_bytes, ours.post_bytes, err);
+    size_check(where, "struct cc_credits", c->credits_bytes, ours.credits_bytes, err);
     size_check(where, "struct cc_preset", c->preset_bytes, ours.preset_bytes, err);
     size_check(where, "struct param", c->param_bytes, ours.param_bytes, err);
     size_check(where, "struct int_hop", c->hop_bytes, ours.hop_bytes, err);
@@ -110,6 +111,8 @@ static void shape_check(const struct cc_ops *ops, struct err *err)
         err_add(err, ops->name, "has no init()");
     if ((ops->observe == NULL) != (ops->observed == NULL))
         err_add(err, ops->name, "observe() and the names of what it gives go together");
+    if ((ops->credits == NULL) == ((ops->needs & CC_NEEDS_CREDITS) != 0))
+        err_add(err, ops->name, "credits() and the need for credits go together");
     if (ops->n_presets == 0)
         err_add(err, ops->name, "has no preset");
     if (ops->priv_bytes > CC_PRIV_BYTES_MAX)

@@ -16,6 +16,9 @@ extern const struct cc_ops cc_powertcp;
 extern const struct cc_ops cc_powertcp_delay;
 extern const struct cc_ops cc_newreno;
 extern const struct cc_ops cc_cubic;
+extern const struct cc_ops cc_nscc;
+extern const struct cc_ops cc_rccc;
+extern const struct cc_ops cc_nscc_rccc;
 
 // One per line.
 // clang-format off
@@ -32,6 +35,9 @@ const struct cc_ops *const cc_registry[] = {
     &cc_powertcp_delay,
     &cc_newreno,
     &cc_cubic,
+    &cc_nscc,
+    &cc_rccc,
+    &cc_nscc_rccc,
     NULL,
 };
 // clang-format on

@@ -231,6 +231,12 @@ static const char *profile_text(const struct cc_profile *profile, char *buf, siz
     char kmin[UNIT_TEXT], kmax[UNIT_TEXT], rate[UNIT_TEXT];
     if (!profile->ecn)
         return "no marking";
+    if (profile->kmax_bdp > 0) {
+        snprintf(buf, room, "ECN kmin %g BDP, kmax %g BDP, pmax %g%s", profile->kmin_bdp,
+                 profile->kmax_bdp, profile->pmax,
+                 profile->spares_last_hop ? ", not at ports to ranks" : "");
+        return buf;
+    }
     snprintf(buf, room, "ECN kmin %s, kmax %s, pmax %g %s %s",
              format_bytes(profile->kmin_bytes, kmin), format_bytes(profile->kmax_bytes, kmax),
              profile->pmax, profile->scaled ? "per" : "at", format_rate(profile->ref_bps, rate));

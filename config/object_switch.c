@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The `switch` object: buffer, pfc, ecn, routing, classes, reduction.
+// The `switch` object: buffer, trimming, pfc, ecn, routing, classes, reduction.
 #include <stdio.h>
 #include <string.h>
 
@@ -199,6 +199,14 @@ static const struct object pfc_object = {
     .offset = offsetof(struct switch_spec, pfc),
 };
 
+static const struct object trimming_object = {
+    .key = "trimming",
+    .doc = "packets that would be dropped lose their payload instead",
+    .params = trimming_params,
+    .n_params = &n_trimming_params,
+    .offset = offsetof(struct switch_spec, trimming),
+};
+
 static const struct object ecn_object = {
     .key = "ecn",
     .doc = "auto = what the policy expects; an object holds as given",
@@ -240,8 +248,8 @@ static const struct object reduction_object = {
 };
 
 static const struct object *const switch_parts[] = {
-    &queue_limit_object, &pfc_object,       &ecn_object, &routing_object,
-    &classes_object,     &reduction_object, NULL};
+    &queue_limit_object, &trimming_object, &pfc_object,       &ecn_object,
+    &routing_object,     &classes_object,  &reduction_object, NULL};
 
 const struct object switch_object = {
     .key = "switch",

@@ -21,7 +21,9 @@ enum rng_use {
     RNG_BOOTSTRAP,
     RNG_EXPERTS,
     RNG_SUPPORT,
-    RNG_SERVED
+    RNG_SERVED,
+    RNG_SPRAY,
+    RNG_TRIM
 };
 
 struct rng {

@@ -36,6 +36,9 @@
       "waiting for the window or an acknowledgement")                                              \
     X(PACE, "pace", "the sender waited for its pace", "waiting for the pace")                      \
     X(PAUSED, "paused", "PFC had stopped the sender", "stopped by PFC")                            \
+    X(CREDIT, "credit",                                                                            \
+      "the far end of the sender's link had no room for a packet (switch.flow_control credit)",    \
+      "waiting for credit")                                                                        \
     X(TIMEOUT, "timeout", "the sender waited for its retransmission timer",                        \
       "waiting for the retransmission timer")                                                      \
     X(NETWORK, "network", "propagation, transmission by switches, and delays of switches",         \

@@ -81,6 +81,12 @@ static inline struct packet *fifo_head(const struct fifo_pool *pool, const struc
     return &pool->packets[f->head * FIFO_CHUNK + f->head_at];
 }
 
+// Returns the last packet of a FIFO that is not empty.
+static inline struct packet *fifo_last(const struct fifo_pool *pool, const struct fifo *f)
+{
+    return &pool->packets[f->tail * FIFO_CHUNK + f->tail_at - 1];
+}
+
 static inline void fifo_drop_head(struct fifo_pool *pool, struct fifo *f)
 {
     uint32_t chunk = f->head;

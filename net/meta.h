@@ -5,7 +5,7 @@
 // frames have slot 0, which always stays zero.
 //
 // The fields named "tcp" are those of packets of TCP connections: data, and packets without payload
-// in both directions.
+// in both directions; those named "uec" of packets of Ultra Ethernet.
 #pragma once
 
 #include <stdbool.h>
@@ -24,22 +24,34 @@ struct packet_meta {
                                // arrived out of order
         };
         uint64_t window_bytes; // tcp, from the receiver: advertised window
+        uint64_t sack_bits;    // uec, ack: packets that have arrived, from one on (transport/uec)
         uint32_t next;         // free slot: next free slot
     };
     uint32_t seq; // sequence number, low 32 bits. Data: its own. Ack: all packets before it have
                   // arrived. Nak: first missing packet. CNP: sequence number of the marked packet.
     union {
-        uint32_t message_bytes; // data with PACKET_FIRST: length of the message, saturated
-        uint32_t clock_ms;      // tcp: data: timestamp echoed; ack: its own timestamp
+        uint32_t message_bytes;  // data with PACKET_FIRST: length of the message, saturated
+        uint32_t clock_ms;       // tcp: data: timestamp echoed; ack: its own timestamp
+        uint32_t place;          // uec, data: number of the packet in its message
+        uint32_t received_bytes; // uec, ack: low 32 bits of the payload received so far
     };
-    uint16_t payload_bytes; // data: payload without padding
-    bool int_enabled;       // switches append INT records
-    uint8_t int_hops;       // INT records so far
-    uint8_t pint;           // PINT digest of the path so far
-    uint8_t tcp_control;    // tcp: control bits of the header beside ACK and ECE (transport/tcp)
-    uint8_t n_sacks;        // tcp: SACK blocks that the packet carries (meta_sacks())
-    uint8_t connection;     // tcp: low bits of the connection's number, to recognise packets of an
-                            // earlier connection of the flow
+    union {
+        uint16_t payload_bytes; // data: payload without padding
+        uint16_t acked;         // uec, ack: low bits of the number of the packet that caused it
+    };
+    bool int_enabled; // switches append INT records
+    uint8_t int_hops; // INT records so far
+    uint8_t pint;     // PINT digest of the path so far
+    uint8_t n_sacks;  // SACK blocks that the packet carries (meta_sacks()). tcp: of its header;
+                      // uec, data: one, with struct uec_request in it
+    union {
+        struct {
+            uint8_t tcp_control; // tcp: control bits of the header beside ACK and ECE
+            uint8_t connection;  // tcp: low bits of the connection's number, to recognise packets
+                                 // of an earlier connection of the flow
+        };
+        uint16_t entropy; // entropy by which the sender sprays packets, returned by ACKs and NAKs
+    };
 };
 
 // Payload that has arrived out of order, from the low 32 bits of its first byte's number to those

@@ -2,6 +2,7 @@
 // One hop of a packet: enqueue, choice of the next packet, transmission, flight, arrival.
 #include "net/network.h"
 
+#include "net/credits.h"
 #include "net/drr.h"
 
 static void on_arrival(void *ctx, uint64_t key);
@@ -69,6 +70,20 @@ __attribute__((noinline)) static ps_t tx_time_fractional(struct network *net, ui
     return byte_time_with_carry(&port_link(net, index)->byte_time, wire_bytes, &port->carry);
 }
 
+// The steps that only some ports need when a transmission starts. Returns the time of arrival.
+__attribute__((noinline)) static ps_t special_transmission(struct network *net, uint32_t index,
+                                                           const struct packet *p, ps_t now)
+{
+    const struct port *port = &net->ports[index];
+    const struct link *link = port_link(net, index);
+    if (net->cold[index].special & SPECIAL_TAPPED)
+        net->tap.seen(net->tap.ctx, index, p, now, port->busy_until_ps);
+    if (net->cold[index].special & SPECIAL_CREDITS)
+        credits_take(net, index, p, now);
+    return link->header_bytes > 0 ? now + link_flight_ps(link, p->wire_bytes)
+                                  : port->busy_until_ps + link->delay_ps;
+}
+
 // Start the transmission of the packet at `now`: compute its end and its arrival.
 __attribute__((always_inline)) static inline void transmit(struct network *net, uint32_t index,
                                                            struct packet *p, ps_t now)
@@ -82,8 +97,8 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     port->tx_bytes += p->wire_bytes;
     port->tx_packets++;
     net->packet_hops++;
-    if (port->flags & PORT_TAPPED)
-        net->tap.seen(net->tap.ctx, index, p, now, port->busy_until_ps);
+    if (port->flags & PORT_SPECIAL)
+        arrives_ps = special_transmission(net, index, p, now);
     if (port->flight.count == 0)
         engine_push(net->engine, arrives_ps,
                     event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
@@ -94,6 +109,33 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     __builtin_prefetch(place + 2, 1); // the cache line after the next
 }
 
+// The control class's share of the link is limited: where data waits too, the class is followed by
+// control_yield bytes of data for each of its own. Returns the slot to send.
+static unsigned yield_control(struct network *net, uint32_t index, unsigned ready, unsigned slot)
+{
+    struct port_cold *cold = &net->cold[index];
+    unsigned data = ready >> net->data_slot << net->data_slot;
+    if (slot == NET_PFC_SLOT)
+        return slot;
+    if (slot >= net->data_slot || data == 0) {
+        if (slot < net->data_slot)
+            cold->control_debt = 0;
+        else if (cold->control_debt > 0)
+            cold->control_debt -=
+                fifo_head(&net->pool, &port_queue(net, index, slot)->fifo)->wire_bytes;
+        return slot;
+    }
+    if (cold->control_debt > 0) {
+        slot = (unsigned)__builtin_ctz(data);
+        cold->control_debt -=
+            fifo_head(&net->pool, &port_queue(net, index, slot)->fifo)->wire_bytes;
+        return slot;
+    }
+    cold->control_debt += cold->control_yield *
+                          fifo_head(&net->pool, &port_queue(net, index, slot)->fifo)->wire_bytes;
+    return slot;
+}
+
 // Called where strict priority does not decide alone: several data classes share by weight, and a
 // port of a router alternates between queued and pulled data packets (a queued ACK keeps its
 // priority and does not count as a turn). Returns true if a packet has been pulled into *p.
@@ -102,6 +144,8 @@ __attribute__((noinline)) static bool arbitrate(struct network *net, uint32_t in
 {
     uint32_t node = net->ports[index].node;
     const struct node_ops *ops = node_ops_of(net, node);
+    if (net->cold[index].control_yield > 0)
+        *slot = yield_control(net, index, ready, *slot);
     if (net->ports[index].flags & PORT_ROUTES && net->cold[index].own_turn &&
         *slot >= net->data_slot && ops->pull(ops->ctx, node, index, p, now))
         return true;
@@ -155,6 +199,24 @@ bool port_drop_head(struct network *net, uint32_t index, unsigned slot, struct p
     unqueue(net, index, slot, p, now);
     fifo_drop_head(&net->pool, fifo);
     return true;
+}
+
+void port_replace_last(struct network *net, uint32_t index, unsigned slot, const struct packet *p,
+                       struct packet *last, ps_t now)
+{
+    struct port *port = &net->ports[index];
+    struct queue *queue = port_queue(net, index, slot);
+    struct packet *place = fifo_last(&net->pool, &queue->fifo);
+    ps_t wait_ps = now - place->arrives_ps;
+    *last = *place;
+    *place = *p;
+    queue->bytes += (uint64_t)p->frame_bytes - last->frame_bytes;
+    port->queued_bytes += (uint64_t)p->frame_bytes - last->frame_bytes;
+    if (port->queued_bytes > port->max_queued_bytes)
+        port->max_queued_bytes = port->queued_bytes;
+    port->wait_byte_ps += (double)last->frame_bytes * (double)wait_ps;
+    if (last->flags & (PACKET_LAST | PACKET_RETX) && wait_ps > 0)
+        meta_add_wait(&net->meta, last->meta, index, wait_ps);
 }
 
 __attribute__((noinline)) static void push_departure(struct network *net, uint32_t index)
@@ -346,11 +408,13 @@ __attribute__((noinline)) static bool is_lost(struct network *net, uint32_t send
                                               struct packet *p)
 {
     const struct link *link = port_link(net, sender);
-    ps_t flight_ps = link->delay_ps + byte_time_span(&link->byte_time, p->wire_bytes);
+    ps_t flight_ps = link_flight_ps(link, p->wire_bytes);
     enum drop_reason reason;
     const struct packet_meta *meta = meta_at(&net->meta, p->meta);
     if (!fault_hits(&net->faults[sender], p, meta, p->arrives_ps - flight_ps, &reason))
         return false;
+    if (net->cold[sender].special & SPECIAL_CREDITS && p->kind != PACKET_PFC)
+        credits_return(net, sender, p->cls, p->frame_bytes, net->engine->now_ps);
     network_lose(net, sender, p, reason, net->engine->now_ps);
     return true;
 }

@@ -31,19 +31,34 @@
 #define NET_QUANTUM_BYTES 16384 // default quantum of a class: larger than any frame
 
 enum port_flag {
-    PORT_PULLS = 1,            // calls pull() of its node for a packet when its queues are empty
-    PORT_TAPPED = 2,           // calls net->tap for each packet that it starts
+    PORT_PULLS = 1,   // calls pull() of its node for a packet when its queues are empty
+    PORT_SPECIAL = 2, // its transmissions need more than the usual steps: port_cold.special
     PORT_DEPARTURE_EVENTS = 4, // its departures are scheduled as events
     PORT_FAULTY = 8,           // its link has an entry in `faults`
     PORT_ROUTES = 16,          // port of a router: alternates between queued and pulled packets
 };
 
+// What else a transmission needs.
+enum port_special {
+    SPECIAL_TAPPED = 1,  // calls net->tap for each packet that it starts
+    SPECIAL_CREDITS = 4, // needs credit of the far end (net/credits.h)
+    SPECIAL_EARLY = 2,   // the far end forwards by cut-through: link.header_bytes
+};
+
+// A cut-through switch decides after this many wire bytes of a packet: preamble, Ethernet, IPv4 and UDP
+// headers, and the transport's.
+#define NET_CUT_THROUGH_BYTES 64
+
 // Properties shared by all ports with the same kind of link. There are few kinds, so they stay in
 // the cache.
 struct link {
     struct byte_time byte_time;
-    ps_t delay_ps;
+    ps_t delay_ps;         // includes the latency of the switch to which the link leads
+    uint32_t header_bytes; // a packet arrives as soon as so many of its bytes have; 0 = all
 };
+
+// Time from the start of a packet's transmission to its arrival.
+ps_t link_flight_ps(const struct link *link, uint32_t wire_bytes);
 
 struct queue {
     struct fifo fifo;
@@ -82,9 +97,14 @@ _Static_assert(sizeof(struct port) == 128 && offsetof(struct port, queue) == 64,
 struct port_cold {
     uint32_t peer; // port at the other end of the link
     uint16_t local;
-    bool pinned;   // departures are always events
-    bool own_turn; // PORT_ROUTES: a pulled packet precedes a queued one; set by the node
-    unsigned turn; // slot of the data class whose turn it is
+    bool pinned;     // departures are always events
+    uint8_t special; // bit set of enum port_special
+    bool own_turn;   // PORT_ROUTES: a pulled packet precedes a queued one; set by the node
+    unsigned turn;   // slot of the data class whose turn it is
+    double
+        control_yield;   // wire bytes of data that follow one of the control class where both wait;
+                         // 0 = strict priority
+    double control_debt; // wire bytes of data that are due before the control class sends again
     struct drops dropped, lost; // packets that should have left by the port; packets lost on its
                                 // link
 };
@@ -127,6 +147,7 @@ struct network {
     size_t cap_links;
     struct queue *queues; // [port * n_slots + slot]; the first data class uses port.queue instead
     struct port_pfc *pfc; // [port]
+    struct credit_port *credits; // [port]; NULL = no port has credits (net/credits.h)
     struct fault *faults; // [port]; faults of the link behind the port; NULL = no faults at all
     uint32_t *first_port; // [node] index of the node's first port; one more entry at the end
     uint32_t n_ranks, n_nodes, n_ports, n_slots; // n_ranks: endpoints, aggregators included
@@ -134,7 +155,7 @@ struct network {
     uint8_t class_of_slot[NET_MAX_SLOTS];
     uint32_t n_data, data_slot; // number of data classes in use; their slots start at data_slot
     uint32_t shared_slots;      // bit set of the data slots if there are several, else 0
-    bool arbitrates;            // there are several data classes, or ports of routers
+    bool arbitrates; // there are several data classes, ports of routers, or a limited control class
     uint32_t pfc_wire_bytes;
     struct tap tap;
     uint32_t hinted_port; // output port of the packet of the next event, as returned by
@@ -164,11 +185,16 @@ struct port_config {
     uint32_t node, local, peer, peer_local, peer_node;
     uint64_t rate_bps;
     ps_t delay_ps;
+    uint32_t header_bytes; // as in struct link
 };
 void network_set_port(struct network *net, uint32_t port, const struct port_config *config);
 
 // Set the wire bytes that a data class may send per turn while other classes wait.
 void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes);
+
+// Limit the control class to a share (above 0) of the port's link while data waits; 1 = no limit. Call
+// before the first event.
+void network_set_control_share(struct network *net, uint32_t port, double share);
 
 // Send a packet by a port. It starts at once if the port is idle for its class, else it waits in
 // the queue of its class.
@@ -253,6 +279,11 @@ void port_kick(struct network *net, uint32_t port, ps_t now);
 // none. The port must have caught up; depart() is not called.
 bool port_drop_head(struct network *net, uint32_t port, unsigned slot, struct packet *p, ps_t now);
 
+// Put *p into the place of the last packet of a slot's queue, which is moved to *last. The queue must
+// not be empty, and the port must have caught up; depart() is not called.
+void port_replace_last(struct network *net, uint32_t port, unsigned slot, const struct packet *p,
+                       struct packet *last, ps_t now);
+
 // Ignore pauses of a class from now on, which ends a current pause, or obey them again.
 void port_ignore_pauses(struct network *net, uint32_t port, unsigned cls, bool ignore, ps_t now);
 
@@ -276,6 +307,11 @@ void port_send_pfc(struct network *net, uint32_t port, uint8_t classes, uint16_t
 void port_receive_pfc(struct network *net, uint32_t port, struct packet *p, ps_t now);
 void port_apply_pending_pfc(struct network *net, uint32_t port, ps_t now);
 void pause_expired(struct engine *engine, struct sim_timer *timer, int revents);
+
+// Stop a class of a port whose pauses PFC does not control, until port_resume_class(). The port must have
+// caught up.
+void port_stop_class(struct network *net, uint32_t port, unsigned cls, ps_t now);
+void port_resume_class(struct network *net, uint32_t port, unsigned cls, ps_t now);
 
 // Returns how long a class of the port has been paused until `now`.
 ps_t port_paused_ps(const struct network *net, uint32_t port, unsigned cls, ps_t now);

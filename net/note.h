@@ -14,6 +14,7 @@ enum note_fact {
     NOTE_TRIGGER = 16, // of an XOFF: the packet that triggered it
     NOTE_RENEWS = 32,  // of an XOFF: it renews an earlier one
     NOTE_MADE = 64,    // made_ps
+    NOTE_TRIM = 128,   // a switch has removed its payload
 };
 
 // Why a packet is sent again.
@@ -23,6 +24,7 @@ enum note_resend {
     RESEND_LOST,    // ACKs of later data show that it is lost
     RESEND_TIMEOUT, // of the retransmission timer
     RESEND_PROBE,   // tail loss probe
+    RESEND_TRIM,    // it has arrived without its payload
 };
 
 // Where a packet was marked.
@@ -30,6 +32,12 @@ struct note_mark {
     uint32_t port; // output port
     uint64_t queue_bytes;
     double probability;
+};
+
+// Where a packet was trimmed.
+struct note_trim {
+    uint32_t port;                     // output port
+    uint64_t queue_bytes, limit_bytes; // with the packet; limit 0 = not in bytes
 };
 
 #define NOTE_UNLIMITED UINT64_MAX // window or rate without a limit
@@ -41,6 +49,7 @@ struct packet_note {
     uint64_t window_bytes, rate_bps;
     enum note_resend resend; // of a retransmission
     struct note_mark mark;   // of a CNP: of the packet that it reports
+    struct note_trim trim;   // of a NAK: of the packet that it reports
     ps_t made_ps;            // of a CNP, an ACK of TCP or a PFC frame: when its sender made it
     /* pause */
     uint32_t ingress_port;                       // the port that sends the PFC frame

@@ -29,6 +29,10 @@ enum packet_flag {
     PACKET_NAK = 32,     // ack: negative
     PACKET_ECHO_CE = 64, // ack: the acknowledged packet carried CE
     PACKET_RETX = 128,   // data: retransmission
+    // the same bits with another meaning, in packets that do not use the first one
+    PACKET_LAST_HOP = 32,     // trimmed: by the switch to which the destination is attached
+    PACKET_TRIM_REPORT = 4,   // ack with PACKET_NAK: a packet arrived without its payload
+    PACKET_NAK_LAST_HOP = 16, // ack with PACKET_TRIM_REPORT: as PACKET_LAST_HOP
 };
 
 struct packet {

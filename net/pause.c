@@ -36,7 +36,7 @@ static bool is_stopped(const struct network *net, uint32_t index, unsigned cls)
 // Tell a capture how long a class of a watched port has been paused.
 static void tell(const struct network *net, uint32_t index, unsigned cls, ps_t now)
 {
-    if (net->ports[index].flags & PORT_TAPPED && net->tap.paused)
+    if (net->cold[index].special & SPECIAL_TAPPED && net->tap.paused)
         net->tap.paused(net->tap.ctx, index, cls, now - net->pfc[index].cls[cls].since_ps, now);
 }
 
@@ -100,6 +100,22 @@ void port_ignore_pauses(struct network *net, uint32_t index, unsigned cls, bool 
     if (is_stopped(net, index, cls))
         apply(net, index, bit, 0, now);
     net->pfc[index].pfc_ignored |= bit;
+}
+
+void port_stop_class(struct network *net, uint32_t index, unsigned cls, ps_t now)
+{
+    if (port_class_paused(net, index, cls))
+        return;
+    net->pfc[index].cls[cls].until_ps = PS_NEVER;
+    pause_begin(net, index, cls, now);
+    report_change(net, index, cls, true, now);
+}
+
+void port_resume_class(struct network *net, uint32_t index, unsigned cls, ps_t now)
+{
+    pause_end(net, index, cls, now);
+    report_change(net, index, cls, false, now);
+    port_kick(net, index, now);
 }
 
 void port_receive_pfc(struct network *net, uint32_t index, struct packet *p, ps_t now)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/credits.h"
 #include "net/network.h"
 
 void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, uint32_t n_nodes,
@@ -64,23 +65,39 @@ void network_free(struct network *net)
     for (uint32_t p = 0; net->faults && p < net->n_ports; p++)
         fault_free(&net->faults[p]);
     free(net->faults);
+    credits_free(net);
     free(net->first_port);
     free(net->kinds);
     *net = (struct network){0};
 }
 
-static uint32_t link_index(struct network *net, uint64_t rate_bps, ps_t delay_ps)
+static void make_special(struct network *net, uint32_t port, enum port_special what)
+{
+    net->ports[port].flags |= PORT_SPECIAL;
+    net->cold[port].special |= (uint8_t)what;
+}
+
+ps_t link_flight_ps(const struct link *link, uint32_t wire_bytes)
+{
+    bool early = link->header_bytes > 0 && link->header_bytes < wire_bytes;
+    return link->delay_ps +
+           byte_time_span(&link->byte_time, early ? link->header_bytes : wire_bytes);
+}
+
+static uint32_t link_index(struct network *net, uint64_t rate_bps, ps_t delay_ps,
+                           uint32_t header_bytes)
 {
     struct byte_time bt = byte_time_of(rate_bps);
     for (uint32_t i = net->n_links; i-- > 0;) {
         const struct link *l = &net->links[i];
-        if (l->byte_time.num == bt.num && l->byte_time.den == bt.den && l->delay_ps == delay_ps)
+        if (l->byte_time.num == bt.num && l->byte_time.den == bt.den && l->delay_ps == delay_ps &&
+            l->header_bytes == header_bytes)
             return i;
     }
     SIM_ASSERT(net->engine, -1, net->n_links < 1u << 15);
     if (net->n_links == net->cap_links)
         net->links = memory_grow(net->links, &net->cap_links, sizeof *net->links);
-    net->links[net->n_links] = (struct link){bt, delay_ps};
+    net->links[net->n_links] = (struct link){bt, delay_ps, header_bytes};
     return net->n_links++;
 }
 
@@ -92,7 +109,7 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
         .node = config->node,
         .peer_node = config->peer_node,
         .peer_local = config->peer_local & 0xfff,
-        .link = link_index(net, config->rate_bps, config->delay_ps) & 0x7fffu,
+        .link = link_index(net, config->rate_bps, config->delay_ps, config->header_bytes) & 0x7fffu,
     };
     net->cold[port] = (struct port_cold){.peer = config->peer, .local = (uint16_t)config->local};
     for (unsigned slot = 0; slot < net->n_slots; slot++)
@@ -100,6 +117,8 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
             (struct queue){.fifo = fifo_empty(), .quantum_bytes = NET_QUANTUM_BYTES};
     net->pfc[port].pending = fifo_empty();
     sim_timer_init(net->engine, &net->pfc[port].expiry, config->node, pause_expired, net);
+    if (config->header_bytes > 0)
+        make_special(net, port, SPECIAL_EARLY);
     if (config->local == 0)
         net->first_port[config->node] = port;
     net->first_port[net->n_nodes] = net->n_ports;
@@ -108,6 +127,14 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
 void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes)
 {
     port_queue(net, port, net->slot_of_class[cls])->quantum_bytes = bytes;
+}
+
+void network_set_control_share(struct network *net, uint32_t port, double share)
+{
+    if (share >= 1)
+        return;
+    net->cold[port].control_yield = (1 - share) / share;
+    net->arbitrates = true;
 }
 
 void network_undecide(struct network *net)
@@ -148,7 +175,10 @@ void network_set_reference(struct network *net)
         port_pin_departure_events(net, p);
 }
 
-void network_tap_port(struct network *net, uint32_t port) { net->ports[port].flags |= PORT_TAPPED; }
+void network_tap_port(struct network *net, uint32_t port)
+{
+    make_special(net, port, SPECIAL_TAPPED);
+}
 
 void network_set_pfc_response(struct network *net, uint32_t port, ps_t response_ps)
 {
@@ -164,7 +194,7 @@ static void count(struct drops *drops, const struct packet *p)
 static void tell(const struct network *net, uint32_t port, const struct packet *p,
                  enum drop_reason reason, struct drop_level level, ps_t now)
 {
-    if (net->ports[port].flags & PORT_TAPPED && net->tap.dropped)
+    if (net->cold[port].special & SPECIAL_TAPPED && net->tap.dropped)
         net->tap.dropped(net->tap.ctx, port, p, reason, level, now);
 }
 

@@ -34,6 +34,25 @@ static const struct metric pfc_rows[] = {
 };
 METRIC_TABLE(pfc_table, pfc_rows);
 
+static const struct metric credit_port_rows[] = {
+    {"at", METRIC_WORDS, "port that waited for credit", TEXT(pfc_port_result, at)},
+    {"class", METRIC_WORDS, "traffic class", INTEGER(pfc_port_result, cls)},
+    {"waits", METRIC_COUNT, "times it had no credit for a full packet",
+     INTEGER(pfc_port_result, pauses)},
+    {"waited_ns", METRIC_NS, "time without", TIME(pfc_port_result, paused_ps)},
+};
+static METRIC_TABLE(credit_port_table, credit_port_rows);
+
+static const struct metric credits_rows[] = {
+    {"waits", METRIC_COUNT, "times that a port had no credit for a full packet",
+     INTEGER(result, credit_waits)},
+    {"waited_ns", METRIC_NS, "time without, sum over ports and classes",
+     TIME(result, credit_waited_ps)},
+    {"ports", METRIC_WORDS, "ports that had none, by class",
+     LIST(result, credit_ports, n_credit_ports, credit_port_table)},
+};
+METRIC_TABLE(credits_table, credits_rows);
+
 static double marked_share(const void *record)
 {
     const struct result *r = record;
@@ -66,6 +85,21 @@ static const struct metric tcp_rows[] = {
 };
 #undef COUNTER
 METRIC_TABLE(tcp_table, tcp_rows);
+
+#define COUNTER(key, help, field)                                                                  \
+    {                                                                                              \
+        key, METRIC_COUNT, help, INTEGER(uec_result, field)                                        \
+    }
+static const struct metric uec_rows[] = {
+    COUNTER("retransmitted_packets", "packets with payload sent again", retransmitted),
+    COUNTER("nacks", "reports of trimmed packets that reached senders", nacks),
+    COUNTER("timeouts", "times that a sender found packets without report", timeouts),
+    COUNTER("spurious_retransmits", "packets that had arrived before", spurious),
+    COUNTER("grants", "packets by which receivers granted credits", grants),
+    COUNTER("requests", "packets without payload that asked for credits", requests),
+};
+#undef COUNTER
+METRIC_TABLE(uec_table, uec_rows);
 
 static const struct metric admission_rows[] = {
     {"pieces", METRIC_COUNT, "pieces of messages that were posted",
@@ -113,6 +147,30 @@ static const struct metric drops_rows[] = {
      LIST(result, ports, n_ports, place_table), .wanted = has_dropped},
 };
 METRIC_TABLE(drops_table, drops_rows);
+
+static bool has_trimmed(const void *item)
+{
+    const struct port_result *p = item;
+    return p->trimmed_packets > 0;
+}
+
+static const struct metric trim_place_rows[] = {
+    {"at", METRIC_WORDS, "output port of a switch", TEXT(port_result, at)},
+    {"packets", METRIC_COUNT, "packets trimmed there", INTEGER(port_result, trimmed_packets)},
+    {"bytes", METRIC_BYTES, "frame bytes removed there", INTEGER(port_result, trimmed_bytes)},
+};
+static METRIC_TABLE(trim_place_table, trim_place_rows);
+
+static const struct metric trims_rows[] = {
+    {"packets", METRIC_COUNT, "packets that lost their payload in a switch (`switch.trimming`)",
+     INTEGER(result, trimmed_packets)},
+    {"bytes", METRIC_BYTES, "frame bytes removed from them", INTEGER(result, trimmed_bytes)},
+    {"last_hop_packets", METRIC_COUNT, "those trimmed at the port of their destination",
+     INTEGER(result, trimmed_last_hop)},
+    {"by_place", METRIC_WORDS, "where packets were trimmed",
+     LIST(result, ports, n_ports, trim_place_table), .wanted = has_trimmed},
+};
+METRIC_TABLE(trims_table, trims_rows);
 
 static const struct metric recovery_rows[] = {
     {"naks", METRIC_COUNT, "NAKs sent by receivers", INTEGER(result, naks)},

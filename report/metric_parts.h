@@ -7,9 +7,11 @@
 extern const struct metric_table flow_table, summary_table, collective_table; // metric_flows.c
 // metric_critical.c
 extern const struct metric_table critical_table, life_table, slowest_table, cost_table;
-extern const struct metric_table pfc_table, ecn_table, tcp_table, admission_table, drops_table,
-    recovery_table, change_table, queues_table, link_table, aggregator_table; // metric_fabric.c
-extern const struct metric_table time_stats_table, ratio_stats_table;         // metric_flows.c
-extern const struct metric_table job_table;                                   // metric_jobs.c
-extern const struct metric_table training_table;                              // metric_training.c
-extern const struct metric_table program_table, rank_table;                   // metric_programs.c
+extern const struct metric_table pfc_table, credits_table, ecn_table, tcp_table, uec_table,
+    admission_table, drops_table, trims_table, recovery_table, change_table, queues_table,
+    link_table,
+    aggregator_table;                                                 // metric_fabric.c
+extern const struct metric_table time_stats_table, ratio_stats_table; // metric_flows.c
+extern const struct metric_table job_table;                           // metric_jobs.c
+extern const struct metric_table training_table;                      // metric_training.c
+extern const struct metric_table program_table, rank_table;           // metric_programs.c

@@ -36,6 +36,7 @@ const struct row_column row_columns[ROW_COLUMNS] = {
     {"pause_frames", "pauses", "pfc.pause_frames", NULL},
     {"paused_ns", "paused", "pfc.paused_ns", NULL},
     {"dropped_packets", "drops", "drops.packets", NULL},
+    {"trimmed_packets", "trims", "trims.packets", NULL},
     {"timeouts", "timeouts", "recovery.timeouts", NULL},
     {"tcp_retransmitted_segments", "TCP resent", "tcp.retransmitted_segments", NULL},
     {"tcp_timeouts", "TCP timeouts", "tcp.timeouts", NULL},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Traffic classes of a run, and the buffer of a switch: the reserve of its classes, the headroom of
 // lossless ones, and the thresholds of each.
+#include <math.h>
 #include <stdio.h>
 
 #include "engine/memory.h"
@@ -21,10 +22,13 @@ uint8_t sim_classes_in_use(const struct sim *sim)
         if (dim->uses_control_class)
             classes |= 1u << NET_CLASS_CONTROL;
     }
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        if (spec->dims[d].sw.trimming.enabled)
+            classes |= 1u << NET_CLASS_CONTROL;
     return classes;
 }
 
-static bool is_lossless(const struct switch_spec *sw, unsigned cls)
+bool sim_is_lossless(const struct switch_spec *sw, unsigned cls)
 {
     if (!sw->pfc.enabled || cls >= NET_DATA_CLASSES)
         return false;
@@ -37,7 +41,7 @@ uint8_t sim_lossless(const struct sim *sim, uint32_t dim)
     uint8_t classes = 0;
     for (unsigned cls = 0; cls < NET_DATA_CLASSES; cls++)
         if (sim->net.slot_of_class[cls] != NET_NO_SLOT &&
-            is_lossless(&sim->spec->dims[dim].sw, cls))
+            sim_is_lossless(&sim->spec->dims[dim].sw, cls))
             classes |= (uint8_t)(1u << cls);
     return classes;
 }
@@ -60,6 +64,25 @@ void sim_weights_init(struct sim *sim)
         }
 }
 
+// The cells that `bytes` on a link may occupy at most, in packets of any size that the dimension has.
+static uint64_t in_cells(const struct sim *sim, uint32_t dim, uint64_t bytes)
+{
+    uint64_t cell = sim->spec->dims[dim].sw.cell_bytes, least = UINT64_MAX;
+    if (cell <= 1)
+        return bytes;
+    for (uint32_t t = 0; t < sim->hosts.n_transports; t++) {
+        const struct transport_dim *d = hosts_dim(&sim->hosts, dim, t);
+        uint64_t data = d->ops->data_sizes(&d->spec, 0, false).frame, ack = d->ack.frame;
+        least = data < least ? data : least;
+        least = ack < least ? ack : least;
+    }
+    // The ratio is largest for the smallest packets, or for those one byte larger than full cells.
+    uint64_t cells = (least + cell - 1) / cell;
+    double small = (double)(cells * cell) / (double)least;
+    double larger = (double)((cells + 1) * cell) / (double)(cells * cell + 1);
+    return (uint64_t)ceil((double)bytes * (small > larger ? small : larger)) + cell;
+}
+
 // Headroom with which one lossless class at a port of a switch loses nothing.
 static uint32_t headroom_needed(const struct sim *sim, uint32_t port, uint32_t n_lossless)
 {
@@ -78,13 +101,15 @@ static uint32_t headroom_needed(const struct sim *sim, uint32_t port, uint32_t n
                                  .pfc_wire_bytes = sim->net.pfc_wire_bytes,
                                  // each class sends its own PAUSE frame
                                  .pfc_ahead = 3 * n_lossless - 1};
-    uint64_t bytes = mmu_headroom_bytes(&link);
+    uint64_t bytes = in_cells(sim, here->dim, mmu_headroom_bytes(&link));
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
 static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_lossless)
 {
     uint64_t given = sim->spec->dims[sim->graph.ports[port].dim].sw.pfc.headroom_bytes;
+    if (sim_uses_credits(sim, sim->graph.ports[port].dim))
+        return sim_credit_bytes(sim, port);
     return given != PARAM_AUTO ? (uint32_t)given : headroom_needed(sim, port, n_lossless);
 }
 
@@ -107,7 +132,7 @@ static void check_headroom(const struct sim *sim, uint32_t dim, struct err *err)
     uint64_t given = sim->spec->dims[dim].sw.pfc.headroom_bytes, most = 0;
     uint8_t lossless = sim_lossless(sim, dim);
     char classes[UNIT_TEXT], g[UNIT_TEXT], m[UNIT_TEXT];
-    if (given == PARAM_AUTO || lossless == 0)
+    if (given == PARAM_AUTO || lossless == 0 || sim_uses_credits(sim, dim))
         return;
     for (uint32_t p = 0; p < sim->graph.n_ports; p++) {
         if (sim->graph.ports[p].dim != dim || !switch_of_port(&sim->switches, p))
@@ -142,14 +167,15 @@ static void headroom_error(const struct sim *sim, uint32_t index, uint32_t far, 
     uint64_t headroom = 0, n = (uint64_t)s->n_ports * mmu->n_classes;
     for (uint64_t i = 0; i < n; i++)
         headroom += mmu->ingress[i].headroom_limit;
+    ps_t wire_ps = sender->delay_ps - sim_latency_ps(sim, sim->graph.ports[far].peer);
     char name[GRAPH_NAME], h[UNIT_TEXT], r[UNIT_TEXT], b[UNIT_TEXT], rate[UNIT_TEXT], t[UNIT_TEXT];
     err_add(err, "switch.buffer",
             "%s: headroom %s and reserve %s exceed the buffer %s: %u ports, up to %s over %s (%.3g "
             "km of fibre), %u lossless class%s",
             sim_switch_name(sim, index, name), human_bytes(headroom, h),
             human_bytes(mmu->config.reserve_bytes * n, r), human_bytes(mmu->config.buffer_bytes, b),
-            s->n_ports, human_rate((double)sender->rate_bps, rate), human_time(sender->delay_ps, t),
-            (double)sender->delay_ps / (5.0 * PS_PER_US), n_lossless, n_lossless == 1 ? "" : "es");
+            s->n_ports, human_rate((double)sender->rate_bps, rate), human_time(wire_ps, t),
+            (double)wire_ps / (5.0 * PS_PER_US), n_lossless, n_lossless == 1 ? "" : "es");
 }
 
 static struct mmu_queue queue_limit(const struct queue_limit_spec *spec)
@@ -190,6 +216,33 @@ void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err)
         if (alpha != PARAM_AUTO_RATIO)
             s->mmu.alpha[slot - 1] = alpha;
     }
+    s->cell_bytes = spec->cell_bytes > 1 ? (uint32_t)spec->cell_bytes : 0;
     if (shared == 0)
         headroom_error(sim, index, far, n_lossless, err);
+}
+
+void sim_slices_init(struct sim *sim, uint32_t index, struct err *err)
+{
+    struct switch_node *s = &sim->switches.nodes[index];
+    uint32_t n = (uint32_t)sim->spec->dims[s->dim].sw.slices;
+    char name[GRAPH_NAME], bytes[UNIT_TEXT];
+    if (n < 2 || s->mmu.shared_bytes == 0)
+        return;
+    if (n > s->n_ports) {
+        err_add(err, "switch.slices", "%u, but %s has only %u ports", n,
+                sim_switch_name(sim, index, name), s->n_ports);
+        return;
+    }
+    s->n_slices = n;
+    s->slices = memory_zeroed(n, sizeof *s->slices);
+    for (uint32_t i = 0; i < n; i++) {
+        s->slices[i] = mmu_slice(&s->mmu, s->n_ports, i, n);
+        if (s->slices[i].shared_bytes > 0)
+            continue;
+        err_add(err, "switch.slices",
+                "headroom and reserve of the ports in slice %u of %s exceed its %s", i,
+                sim_switch_name(sim, index, name),
+                human_bytes(s->slices[i].config.buffer_bytes, bytes));
+        return;
+    }
 }

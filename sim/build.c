@@ -38,6 +38,7 @@ static void build_graph(struct sim *sim, struct err *err)
         sim_add_aggregators(sim);
     }
     graph_seal(&sim->graph);
+    sim_add_latencies(sim);
     if (!sim_is_analytical(sim))
         sim_routes_build(sim, err);
 }
@@ -104,7 +105,8 @@ static void build_network(struct sim *sim)
                                      .peer_local = g->ports[port->peer].local,
                                      .peer_node = g->ports[port->peer].node,
                                      .rate_bps = port_rate(sim, port),
-                                     .delay_ps = port->delay_ps};
+                                     .delay_ps = port->delay_ps,
+                                     .header_bytes = sim_header_bytes(sim, p)};
         network_set_port(&sim->net, p, &config);
         network_set_pfc_response(&sim->net, p, dim->sw.pfc.response_ps);
     }
@@ -120,8 +122,10 @@ static void build_network(struct sim *sim)
     sim->net.pfc_wire_bytes = NET_PFC_FRAME_BYTES + (gap ? 20 : 0);
 }
 
-static void prepare_transport(const struct dim_spec *dim, uint32_t t, struct transport_dim *out)
+static void prepare_transport(const struct spec *spec, uint32_t d, uint32_t t,
+                              struct transport_dim *out)
 {
+    const struct dim_spec *dim = &spec->dims[d];
     const struct stack_spec *stack = &dim->stacks[t];
     *out = (struct transport_dim){.ops = stack->transport.ops,
                                   .spec = stack->transport,
@@ -129,6 +133,7 @@ static void prepare_transport(const struct dim_spec *dim, uint32_t t, struct tra
                                   .cc_params = stack->cc_params,
                                   .hash_connection = dim->sw.routing.hash == ROUTING_HASH_QP};
     out->spec.int_bytes = sim_int_bytes(dim, t);
+    out->trimmed = sim_trims(spec, d, t);
     transport_complete(&out->spec, stack->cc_preset);
 }
 
@@ -142,7 +147,7 @@ static void prepare_hosts(struct sim *sim)
     hosts->dims = memory_zeroed(hosts->n_dims, sizeof *hosts->dims);
     for (uint32_t d = 0; d < spec->n_dims; d++)
         for (uint32_t t = 0; t < hosts->n_transports; t++)
-            prepare_transport(&spec->dims[d], t, hosts_dim(hosts, d, t));
+            prepare_transport(spec, d, t, hosts_dim(hosts, d, t));
     hosts_prepare(hosts);
 }
 
@@ -206,6 +211,7 @@ static void build_packet_network(struct sim *sim, struct err *err)
     sim_build_switches(sim, err);
     sim_faults_init(sim, err);
     build_hosts(sim);
+    sim_credits_init(sim, err);
 }
 
 struct sim *sim_new(const struct spec *spec, struct err *err)

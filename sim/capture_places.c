@@ -53,7 +53,7 @@ static void add_port(struct capture_places *places, uint32_t port, bool far_end)
     places->ports[places->n_ports++] = (struct capture_port){
         .port = port,
         .far_end = far_end,
-        .delay_ps = g->ports[port].delay_ps,
+        .delay_ps = g->ports[port].delay_ps - sim_latency_ps(places->sim, port),
         .src_mac = node < g->n_ends ? rank_mac(node) : switch_mac(node - g->n_ends)};
 }
 

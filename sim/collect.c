@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "engine/memory.h"
+#include "net/credits.h"
 #include "sim/reduction.h"
 #include "sim/sim_internal.h"
 
@@ -94,6 +95,14 @@ static void collect_port(const struct sim *sim, struct result *r, uint32_t p)
                                 .marked = sp->marked,
                                 .dropped_packets = port.drops.packets,
                                 .dropped_bytes = port.drops.bytes};
+    if (sim->switches.trims) {
+        const struct trim_port *trims = &sim->switches.trims[p];
+        out->trimmed_packets = trims->trimmed.packets;
+        out->trimmed_bytes = trims->trimmed.bytes;
+        r->trimmed_last_hop += trims->last_hop;
+    }
+    r->trimmed_packets += out->trimmed_packets;
+    r->trimmed_bytes += out->trimmed_bytes;
     if (time > 0) {
         out->utilization = port.busy_ps / time;
         out->mean_queue_bytes = port.queued_byte_ps / time;
@@ -118,20 +127,29 @@ static void collect_drops(const struct sim *sim, struct result *r)
         r->watchdog_fired += sim->switches.watchdogs[i].fired;
 }
 
+static struct pfc_port_result *add_pfc_port(struct pfc_port_result **list, size_t *n)
+{
+    *list = memory_resize(*list, *n + 1, sizeof **list);
+    return &(*list)[(*n)++];
+}
+
+// The classes of a port that have been stopped: by PFC, or for want of credit.
 static void collect_pfc(const struct sim *sim, struct result *r, uint32_t p)
 {
     const struct port_pfc *pfc = &sim->net.pfc[p];
     for (unsigned cls = 0; cls < NET_CLASSES; cls++) {
         if (pfc->cls[cls].pauses == 0)
             continue;
-        r->pfc_ports = memory_resize(r->pfc_ports, r->n_pfc_ports + 1, sizeof *r->pfc_ports);
-        struct pfc_port_result *out = &r->pfc_ports[r->n_pfc_ports++];
+        bool credit = port_has_credits(&sim->net, p, cls);
+        struct pfc_port_result *out = credit ? add_pfc_port(&r->credit_ports, &r->n_credit_ports)
+                                             : add_pfc_port(&r->pfc_ports, &r->n_pfc_ports);
         *out = (struct pfc_port_result){.at = port_name(sim, p),
                                         .cls = cls,
                                         .pauses = pfc->cls[cls].pauses,
                                         .paused_ps =
                                             port_paused_ps(&sim->net, p, cls, r->sim_time_ps)};
-        r->paused_ps += out->paused_ps;
+        *(credit ? &r->credit_waited_ps : &r->paused_ps) += out->paused_ps;
+        r->credit_waits += credit ? out->pauses : 0;
     }
 }
 
@@ -141,7 +159,7 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
     struct switch_result *out = &r->switches[r->n_switches++];
     char name[GRAPH_NAME];
     *out = (struct switch_result){.at = memory_text(sim_switch_name(sim, index, name)),
-                                  .shared_bytes = s->mmu.shared_bytes};
+                                  .shared_bytes = switch_fullest(s)->shared_bytes};
     for (uint32_t i = 0; i < s->n_ports * s->mmu.n_classes; i++) {
         const struct mmu_ingress *in = &s->mmu.ingress[i];
         if (in->max_headroom_bytes > out->max_headroom_bytes)
@@ -154,7 +172,7 @@ static void collect_switch(const struct sim *sim, struct result *r, uint32_t ind
         if (in->headroom_limit > out->headroom_limit_bytes)
             out->headroom_limit_bytes = in->headroom_limit;
     }
-    out->max_buffer_bytes = s->mmu.max_shared_used;
+    out->max_buffer_bytes = switch_fullest(s)->max_shared_used;
     for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++) {
         if (r->ports[p].max_queue_bytes > out->max_queue_bytes)
             out->max_queue_bytes = r->ports[p].max_queue_bytes;
@@ -184,6 +202,24 @@ static void collect_tcp(const struct sim *sim, struct result *r)
     }
 }
 
+static void collect_uec(const struct sim *sim, struct result *r)
+{
+    struct uec_result *sum = r->uec = memory_zeroed(1, sizeof *r->uec);
+    for (uint32_t i = 0; i < sim->hosts.n_dims; i++) {
+        const struct transport_dim *dim = &sim->hosts.dims[i];
+        const struct transport_counters *c = &dim->counters;
+        if (!sim_is_uec(dim))
+            continue;
+        r->n_uec = 1;
+        sum->retransmitted += c->retransmitted;
+        sum->nacks += c->nacks;
+        sum->timeouts += c->timeouts;
+        sum->spurious += c->spurious;
+        sum->grants += c->grants;
+        sum->requests += c->requests;
+    }
+}
+
 // True if no transport reports marks in packets of their own.
 static bool echoes_only(const struct sim *sim)
 {
@@ -210,6 +246,7 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     const struct host_counters *counters = &sim->hosts.counters;
     r->cnps = echoes_only(sim) ? counters->echoed_marks : counters->cnps_sent;
     collect_tcp(sim, r);
+    collect_uec(sim, r);
     r->changes = sim->changes;
     r->n_changes = sim->n_changes;
     r->cc_cuts = counters->cc_cuts;

@@ -43,9 +43,12 @@ static void describe_switch(FILE *out, const struct sim *sim, uint32_t index)
     bool by_class = sim->hosts.n_transports > 1; // each policy has its own marking
     char name[GRAPH_NAME], a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT];
     fprintf(out, "%s: %u ports, %s shared", sim_switch_name(sim, index, name), s->n_ports,
-            human_bytes(s->mmu.shared_bytes, a));
+            human_bytes(switch_fullest(s)->shared_bytes, a));
+    if (s->slices)
+        fprintf(out, " in each of %u slices", s->n_slices);
     for (unsigned slot = sim->net.data_slot; slot < sim->net.n_slots; slot++) {
-        uint64_t limit = (uint64_t)(s->mmu.alpha[slot - 1] * (double)s->mmu.shared_bytes);
+        uint64_t limit =
+            (uint64_t)(s->mmu.alpha[slot - 1] * (double)switch_fullest(s)->shared_bytes);
         const struct mmu_ingress *in =
             &s->mmu.ingress[(s->n_ports - 1) * s->mmu.n_classes + slot - 1];
         if (sim->net.n_data > 1)

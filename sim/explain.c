@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/credits.h"
 #include "sim/sim_internal.h"
 
 void result_explain(struct result *r, double weight, char *sentence)
@@ -44,7 +45,7 @@ static const struct switch_result *fullest(const struct result *r)
 static bool has_lossless(const struct sim *sim)
 {
     for (uint32_t d = 0; d < sim->spec->n_dims; d++)
-        if (sim_lossless(sim, d) != 0)
+        if (sim_lossless(sim, d) != 0 && !sim_uses_credits(sim, d))
             return true;
     return false;
 }
@@ -218,10 +219,12 @@ static void explain_drops(const struct sim *sim, struct result *r)
                        text_format("%llu connection%s took another port when routes changed, since "
                                    "their own led nowhere, and sent again what was in flight",
                                    (unsigned long long)moved, moved > 1 ? "s" : ""));
-    if (r->timeouts > r->tcp->timeouts) // those of TCP are explained with its retransmissions
+    // those of TCP and UEC are explained with their retransmissions
+    uint64_t explained = r->tcp->timeouts + r->uec->timeouts;
+    if (r->timeouts > explained)
         result_explain(r, EXPLAIN_LOSS,
                        text_format("%llu retransmission timeouts",
-                                   (unsigned long long)(r->timeouts - r->tcp->timeouts)));
+                                   (unsigned long long)(r->timeouts - explained)));
 }
 
 static void explain_deadlock(struct result *r)
@@ -253,7 +256,9 @@ void sim_explain(const struct sim *sim, struct result *r)
     explain_pauses(sim, r);
     explain_policy(sim, r);
     explain_drops(sim, r);
+    sim_explain_switches(sim, r);
     sim_explain_tcp(sim, r);
+    sim_explain_uec(r);
     sim_explain_admission(sim, r);
     sim_explain_circuits(sim, r);
     sim_explain_collectives(sim, r);
@@ -274,7 +279,7 @@ static const char *why_waiting(const struct sim *sim, const struct flow_record *
     if (s->failed)
         return "its retries are used up";
     if (s->nic->paused)
-        return "its NIC is paused";
+        return s->nic->needs_credit ? "its NIC waits for credit" : "its NIC is paused";
     if (s->una < s->nxt)
         return s->dim->retransmits || !(sim->stalled || sim->idle)
                    ? "it waits for an ACK"
@@ -310,9 +315,11 @@ void sim_waiting(const struct sim *sim, struct result *r)
         unsigned cls = sim->net.class_of_slot[__builtin_ctz(sim->net.ports[p].paused)];
         ps_t since = sim->net.pfc[p].cls[cls].since_ps;
         result_wait(
-            r, text_format(
-                   "%s is paused by %s for %s (class %u)", graph_port_name(&sim->graph, p, a),
-                   graph_node_name(&sim->graph, sim->graph.ports[sim->graph.ports[p].peer].node, b),
-                   human_time(r->sim_time_ps - since, t), cls));
+            r,
+            text_format(
+                "%s %s %s for %s (class %u)", graph_port_name(&sim->graph, p, a),
+                port_has_credits(&sim->net, p, cls) ? "has waited for credit of" : "is paused by",
+                graph_node_name(&sim->graph, sim->graph.ports[sim->graph.ports[p].peer].node, b),
+                human_time(r->sim_time_ps - since, t), cls));
     }
 }

@@ -236,8 +236,8 @@ static bool on_critical_path(const struct result *r, const char *port)
 // What congestion has cost the critical path, without losses.
 static ps_t congestion_ps(const struct result *r)
 {
-    static const enum path_cause causes[] = {PATH_WINDOW, PATH_PACE, PATH_PAUSED, PATH_QUEUED,
-                                             PATH_NIC};
+    static const enum path_cause causes[] = {PATH_WINDOW, PATH_PACE,   PATH_PAUSED,
+                                             PATH_CREDIT, PATH_QUEUED, PATH_NIC};
     ps_t sum = 0;
     for (size_t i = 0; r->last && i < sizeof causes / sizeof *causes; i++)
         sum += r->last->critical.parts[causes[i]];

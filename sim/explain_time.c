@@ -108,8 +108,8 @@ static void explain_parts(const struct sim *sim, struct result *r)
         said[cause] = true;
         const struct critical_place *at = place_of(&s->critical, cause);
         bool named = at &&
-                     (cause == PATH_QUEUED || cause == PATH_PAUSED || cause == PATH_PACE ||
-                      cause == PATH_WINDOW || cause == PATH_TIMEOUT) &&
+                     (cause == PATH_QUEUED || cause == PATH_PAUSED || cause == PATH_CREDIT ||
+                      cause == PATH_PACE || cause == PATH_WINDOW || cause == PATH_TIMEOUT) &&
                      s->kind != SLOWEST_FLOW;
         fprintf(out, "%s %.0f %% %s%s%s%s", i == 0 ? ":" : ",", 100 * share, phrase(sim, cause),
                 named ? " (most at " : "", named ? at->at : "", named ? ")" : "");

@@ -5,7 +5,15 @@
 struct hop {
     double byte_ps; // time of a byte
     ps_t delay_ps;
+    uint32_t header_bytes; // the far end forwards a packet after so many bytes; 0 = all
 };
+
+// The time after which a packet whose transmission starts has arrived so far that it is forwarded.
+static double cross_ps(const struct hop *hop, uint32_t wire_bytes)
+{
+    bool early = hop->header_bytes > 0 && hop->header_bytes < wire_bytes;
+    return (early ? hop->header_bytes : wire_bytes) * hop->byte_ps;
+}
 
 static uint32_t path_hops(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
                           struct hop *out)
@@ -14,15 +22,15 @@ static uint32_t path_hops(const struct sim *sim, uint32_t src, uint32_t dst, uin
     uint32_t n = sim_route(sim, sim_first_routes(sim), src, dst, dim, ports);
     for (uint32_t h = 0; h < n; h++) {
         const struct link *link = port_link(&sim->net, ports[h]);
-        out[h] =
-            (struct hop){(double)link->byte_time.num / (double)link->byte_time.den, link->delay_ps};
+        out[h] = (struct hop){(double)link->byte_time.num / (double)link->byte_time.den,
+                              link->delay_ps, link->header_bytes};
     }
     return n;
 }
 
 // Completion of the last packet of a train at the end of the hops: one packet of `first` wire
-// bytes, n_mid of `mid`, one of `last` (absent if n < 2). f[i,h] = max(f[i,h-1] + prop, f[i-1,h]) +
-// L_i/R_h is a longest path through the grid of packets and hops. All equal packets in the middle
+// bytes, n_mid of `mid`, one of `last` (absent if n < 2). The start s[i,h] = max(s[i,h-1] + cross_ps +
+// prop, s[i-1,h] + L_{i-1}/R_h) is a longest path through the grid of packets and hops. All equal packets in the middle
 // may be on the slowest hop between a and b, so trying all hops a where the path enters the middle
 // packets and b where it leaves them covers every path (docs/models.md: store and forward).
 static double train_ps(const struct hop *hops, uint32_t n, uint32_t first, uint32_t mid,
@@ -31,17 +39,17 @@ static double train_ps(const struct hop *hops, uint32_t n, uint32_t first, uint3
     // tail[b]: the last packet over hops b..n-1
     double best = 0, head = 0, tail[ROUTE_MAX_HOPS + 1] = {0};
     for (uint32_t h = n; h-- > 0;)
-        tail[h] = tail[h + 1] + last * hops[h].byte_ps;
+        tail[h] = tail[h + 1] + cross_ps(&hops[h], last);
     for (uint32_t a = 0; a < n; a++) { // the first packet crosses hops 0..a
-        head += first * hops[a].byte_ps;
-        double middle = 0, slowest = 0;
+        double middle = 0, slowest = 0, down = first * hops[a].byte_ps, across = 0;
         for (uint32_t b = a; b < n; b++) { // the last packet crosses hops b..n-1
             if (n_mid > 0) {
-                middle += mid * hops[b].byte_ps;
+                middle = across + mid * hops[b].byte_ps;
+                across += cross_ps(&hops[b], mid);
                 if (hops[b].byte_ps > slowest)
                     slowest = hops[b].byte_ps;
             }
-            double all = head + middle + tail[b];
+            double all = head + down + middle + tail[b];
             if (n_mid > 1)
                 all += (double)(n_mid - 1) * mid * slowest;
             if (last == 0 && b + 1 < n)
@@ -51,6 +59,7 @@ static double train_ps(const struct hop *hops, uint32_t n, uint32_t first, uint3
             if (all > best)
                 best = all;
         }
+        head += cross_ps(&hops[a], first);
     }
     return best;
 }
@@ -70,7 +79,7 @@ static double arrival_ps(const struct ideal_wire *w, const struct hop *out, uint
     if (w->packets > 1)
         return ps + train_ps(out, n, w->first, w->mid, w->packets - 2, w->last);
     for (uint32_t h = 0; h < n; h++)
-        ps += w->first * out[h].byte_ps;
+        ps += cross_ps(&out[h], w->first);
     return ps;
 }
 
@@ -161,6 +170,21 @@ uint64_t ideal_part(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t 
     return bytes / *parts + (bytes % *parts > 0);
 }
 
+// The way of one ACK. Where switches cut through, the bounds leave out what is the same for all sizes.
+static double back_ps(const struct sim *sim, const struct ideal_path *back, uint32_t src,
+                      uint32_t dst, uint32_t ack)
+{
+    struct hop hops[ROUTE_MAX_HOPS];
+    bool cut = sim->spec->dims[back->dim].sw.forwarding == FORWARDING_CUT;
+    if (!cut || !back->exact)
+        return back->delay_ps + ack * back->byte_ps;
+    uint32_t n = path_hops(sim, dst, src, back->dim, hops);
+    double ps = (double)delays_ps(hops, n);
+    for (uint32_t h = 0; h < n; h++)
+        ps += cross_ps(&hops[h], ack);
+    return ps;
+}
+
 // The arrival of the last ACK after the last packet has arrived. If the last packet is small, the
 // last ACK may wait behind the previous ACK. Earlier ACKs are at least one full packet apart. Where an
 // ACK takes longer than that on a hop, all ACKs follow the first one without a gap there.
@@ -173,13 +197,13 @@ static double answered_ps(const struct sim *sim, const struct ideal_path *out,
     uint64_t earlier = bytes > 0 ? (bytes - 1) / dim->mtu_bytes * dim->mtu_bytes : 0;
     bool two = earlier > 0 && dim->packets_per_ack == 1 && sim->spec->n_faults == 0;
     if (!two || !out->exact || !back->exact)
-        return arrived + back->delay_ps + ack * back->byte_ps;
+        return arrived + back_ps(sim, back, src, dst, ack);
     double before = delivery_ps(sim, out, src, dst, dim, earlier), last = arrived;
     uint32_t n = path_hops(sim, dst, src, out->dim, hops);
     for (uint32_t h = 0; h < n; h++) {
-        before += ack * hops[h].byte_ps;
-        last = (last > before ? last : before) + ack * hops[h].byte_ps + (double)hops[h].delay_ps;
-        before += (double)hops[h].delay_ps;
+        double free = before + ack * hops[h].byte_ps, on = cross_ps(&hops[h], ack);
+        last = (last > free ? last : free) + on + (double)hops[h].delay_ps;
+        before += on + (double)hops[h].delay_ps;
     }
     if (ack * back->slowest_ps <= dim->full.wire * out->slowest_ps)
         return last;

@@ -30,6 +30,13 @@ static double byte_ps_of(const struct sim *sim, uint32_t port)
     return (double)bt->num / (double)bt->den;
 }
 
+// The part of a packet's way that grows with its size: nothing where it is forwarded by cut-through, whose
+// few bytes the bounds leave out.
+static double stored_byte_ps(const struct sim *sim, uint32_t port)
+{
+    return port_link(&sim->net, port)->header_bytes > 0 ? 0 : byte_ps_of(sim, port);
+}
+
 static bool dim_even(const struct sim *sim, uint32_t dim)
 {
     const struct graph_port *first = NULL;
@@ -83,12 +90,12 @@ static struct node_bound way_on(const struct sim *sim, uint32_t port, uint32_t d
     struct node_bound way = *rest;
     double byte_ps = byte_ps_of(sim, port);
     way.delay_ps += (double)link->delay_ps;
-    way.byte_ps += byte_ps;
+    way.byte_ps += stored_byte_ps(sim, port);
     way.slowest_ps = byte_ps > way.slowest_ps ? byte_ps : way.slowest_ps;
     way.fractions = (uint16_t)(way.fractions + (link->byte_time.den != 1));
     way.hops =
         hash_mix(hash_mix(hash_mix(way.hops + 1) ^ link->byte_time.num) + link->byte_time.den) ^
-        hash_mix((uint64_t)link->delay_ps);
+        hash_mix((uint64_t)link->delay_ps + link->header_bytes);
     return way;
 }
 
@@ -180,7 +187,10 @@ static void set_ends(const struct sim *sim, struct ideal_path *path, bool any_ro
     path->exact = false;
     path->parted = true;
     path->delay_ps = one ? (delay_in > delay_out ? delay_in : delay_out) : delay_in + delay_out;
-    path->byte_ps = one ? (fast_in > fast_out ? fast_in : fast_out) : fast_in + fast_out;
+    bool stored = sim->spec->dims[path->dim].sw.forwarding == FORWARDING_STORE;
+    path->byte_ps = one      ? (fast_in > fast_out ? fast_in : fast_out)
+                    : stored ? fast_in + fast_out
+                             : fast_in;
     path->slowest_ps = fast_out;
     path->fractions = ROUTE_MAX_HOPS;
 }
@@ -195,7 +205,7 @@ static void set_from_path(const struct sim *sim, uint32_t src, uint32_t dst,
         const struct link *link = port_link(&sim->net, ports[h]);
         double byte_ps = byte_ps_of(sim, ports[h]);
         path->delay_ps += (double)link->delay_ps;
-        path->byte_ps += byte_ps;
+        path->byte_ps += stored_byte_ps(sim, ports[h]);
         path->slowest_ps = byte_ps > path->slowest_ps ? byte_ps : path->slowest_ps;
         path->fractions += link->byte_time.den != 1;
     }

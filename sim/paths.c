@@ -27,6 +27,33 @@ uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, 
     return 2;
 }
 
+// The time in which a packet arrives so far that it is forwarded.
+static ps_t store_ps(const struct sim *sim, uint32_t port, uint32_t wire_bytes)
+{
+    uint32_t header = sim_header_bytes(sim, port);
+    bool early = header > 0 && header < wire_bytes;
+    return serialization_ps(early ? header : wire_bytes, sim->graph.ports[port].rate_bps);
+}
+
+// What may wait for a port of a switch in the transport's class: the limit of a lossy class, else the
+// whole buffer.
+static uint64_t largest_queue(const struct sim *sim, const struct transport_dim *transport,
+                              uint32_t dim)
+{
+    const struct switch_spec *sw = &sim->spec->dims[dim].sw;
+    uint64_t own = transport->spec.cls;
+    unsigned cls = (unsigned)(own != PARAM_AUTO ? own : transport->ops->data_class);
+    uint64_t bytes = sw->buffer_bytes;
+    if (sim_lossless(sim, dim) >> cls & 1)
+        return bytes;
+    if (sw->queue_limit.bytes != PARAM_AUTO && sw->queue_limit.bytes < bytes)
+        bytes = sw->queue_limit.bytes;
+    if (sw->queue_limit.packets != PARAM_AUTO &&
+        sw->queue_limit.packets * transport->full.frame < bytes)
+        bytes = sw->queue_limit.packets * transport->full.frame;
+    return bytes;
+}
+
 struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
                                uint32_t transport, uint32_t stripe)
 {
@@ -45,6 +72,7 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
     src = graph_owner(&sim->graph, src, dim);
     dst = graph_owner(&sim->graph, dst, dim);
     uint32_t data = sizes->full.wire, ack = sizes->ack.wire;
+    uint64_t queue_bytes = largest_queue(sim, sizes, dim);
     struct transport_path out = {.src_node = src,
                                  .dst_node = dst,
                                  .hops = n,
@@ -58,12 +86,10 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
     for (uint32_t h = 0; h < n; h++) {
         const struct graph_port *there = &sim->graph.ports[ports[h]];
         const struct graph_port *back = &sim->graph.ports[there->peer];
-        out.base_rtt_ps += there->delay_ps + back->delay_ps +
-                           serialization_ps(data, there->rate_bps) +
-                           serialization_ps(ack, back->rate_bps);
+        out.base_rtt_ps += there->delay_ps + back->delay_ps + store_ps(sim, ports[h], data) +
+                           store_ps(sim, there->peer, ack);
         if (h > 0)
-            out.queueing_ps +=
-                serialization_ps(sim->spec->dims[dim].sw.buffer_bytes, there->rate_bps);
+            out.queueing_ps += serialization_ps(queue_bytes, there->rate_bps);
     }
     return out;
 }

@@ -50,6 +50,7 @@ void result_free(struct result *r)
     }
     free(r->slowest);
     free(r->tcp);
+    free(r->uec);
     free(r->admission);
     for (size_t i = 0; i < r->n_trainings; i++) {
         free(r->trainings[i].passes);
@@ -79,6 +80,9 @@ void result_free(struct result *r)
     free(r->explain_weights);
     free(r->reasons);
     free(r->pfc_ports);
+    for (size_t i = 0; i < r->n_credit_ports; i++)
+        free(r->credit_ports[i].at);
+    free(r->credit_ports);
     free(r->ports);
     free(r->switches);
     free(r->captures);

@@ -274,6 +274,7 @@ struct port_result {
     char *at;
     bool from_switch;
     uint64_t bytes, packets, max_queue_bytes, marked, dropped_packets, dropped_bytes;
+    uint64_t trimmed_packets, trimmed_bytes;
     double utilization, mean_queue_bytes;
 };
 
@@ -326,6 +327,11 @@ struct capture_result {
     ps_t trigger_ps; // -1 = there is no trigger, or its event did not happen
 };
 
+// Counts over all connections of Ultra Ethernet (transport/transport.h).
+struct uec_result {
+    uint64_t retransmitted, nacks, timeouts, spurious, grants, requests;
+};
+
 // Counts over all TCP connections (transport/transport.h).
 struct tcp_result {
     uint64_t connections, retransmitted, fast_retransmits, timeouts, loss_probes, window_probes,
@@ -370,13 +376,20 @@ struct result {
     size_t n_pfc_ports;
     struct tcp_result *tcp; // of TCP connections
     size_t n_tcp;           // 0 = the scenario has none
+    struct uec_result *uec;
+    size_t n_uec; // 0 = the scenario has none
     struct admission_result *admission;
     size_t n_admission; // 0 = messages are not admitted by their receivers
     uint64_t marked_packets, markable_packets, cnps;
     uint64_t cc_cuts; // number of times a policy lowered a rate or a window
     uint64_t dropped_packets, dropped_bytes;
     uint64_t drops[DROP_REASONS]; // [reason] packets
-    char **deadlock;              // the ports of a cycle of dependencies, in order
+    uint64_t trimmed_packets, trimmed_bytes, trimmed_last_hop;
+    struct pfc_port_result *credit_ports; // ports that have waited for credit
+    size_t n_credit_ports;
+    uint64_t credit_waits;
+    ps_t credit_waited_ps;
+    char **deadlock; // the ports of a cycle of dependencies, in order
     size_t n_deadlock;
     uint64_t lost_pfc_frames; // PFC frames among the lost ones
     uint64_t watchdog_fired;

@@ -165,6 +165,11 @@ struct sim_longest {
     uint32_t hops, src, dst;
 };
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim, uint32_t transport);
+// Of the link behind a port: the latency of the switch at its end, which the link's delay includes, and the
+// bytes after which a cut-through switch forwards a packet, 0 = all.
+ps_t sim_latency_ps(const struct sim *sim, uint32_t port);
+void sim_add_latencies(struct sim *sim); // to the links of the graph
+uint32_t sim_header_bytes(const struct sim *sim, uint32_t port);
 // The largest packets of all transports of a dimension.
 struct largest_packets {
     uint32_t first_wire, full_wire, full_frame, ack_wire;
@@ -234,12 +239,23 @@ uint32_t sim_switch_dim(const struct sim *sim, uint32_t index);
 const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAPH_NAME]);
 enum int_mode sim_int_mode(const struct dim_spec *dim);
 uint32_t sim_int_bytes(const struct dim_spec *dim, uint32_t transport);
-uint8_t sim_classes_in_use(const struct sim *sim);         // bit set
+uint8_t sim_classes_in_use(const struct sim *sim); // bit set
+// Flow control by credits: in a dimension; the buffer behind an ingress port for each class; after hosts.
+bool sim_uses_credits(const struct sim *sim, uint32_t dim);
+uint32_t sim_credit_bytes(const struct sim *sim, uint32_t port);
+void sim_credits_init(struct sim *sim, struct err *err);
+bool sim_is_lossless(const struct switch_spec *sw, unsigned cls);
 uint8_t sim_lossless(const struct sim *sim, uint32_t dim); // lossless classes among those in use
-void sim_weights_init(struct sim *sim);                    // after sizes are known
+// True if switches of a dimension trim packets of a transport. Needs no network.
+bool sim_trims(const struct spec *spec, uint32_t dim, uint32_t transport);
+// Give a switch its trimming; after its buffer.
+void sim_trimming_init(struct sim *sim, uint32_t index);
+void sim_check_trimming(const struct sim *sim, struct err *err);
+void sim_weights_init(struct sim *sim); // after sizes are known
 void sim_buffer_init(struct sim *sim, uint32_t index, struct err *err);
-void sim_check_headroom(const struct sim *sim, struct err *err); // after all switches
-void sim_telemetry_init(struct sim *sim, struct err *err);       // after network and routes
+void sim_slices_init(struct sim *sim, uint32_t index, struct err *err); // after trimming
+void sim_check_headroom(const struct sim *sim, struct err *err);        // after all switches
+void sim_telemetry_init(struct sim *sim, struct err *err);              // after network and routes
 // The next rank on the way of a message from src to dst: dst if the two share a dimension.
 uint32_t sim_relay_next(const struct graph *g, uint32_t src, uint32_t dst);
 void sim_relay_init(struct sim *sim); // after the workload, before the transport
@@ -265,7 +281,10 @@ void sim_find_deadlock(const struct sim *sim, struct result *r);
 void sim_explain(const struct sim *sim, struct result *r);
 void sim_explain_fabric(const struct sim *sim, struct result *r);
 bool sim_is_tcp(const struct transport_dim *dim); // flows of the dimension are TCP connections
+bool sim_is_uec(const struct transport_dim *dim); // or those of Ultra Ethernet
+void sim_explain_switches(const struct sim *sim, struct result *r);
 void sim_explain_tcp(const struct sim *sim, struct result *r);
+void sim_explain_uec(struct result *r);
 void sim_explain_collectives(const struct sim *sim, struct result *r);
 void sim_waiting_collectives(const struct sim *sim, struct result *r);
 void sim_waiting(const struct sim *sim, struct result *r);

@@ -19,8 +19,36 @@ const char *sim_switch_name(const struct sim *sim, uint32_t index, char buf[GRAP
     return buf;
 }
 
+// The largest base RTT of the dimension's transports that need it.
+static ps_t largest_rtt_ps(const struct sim *sim, uint32_t dim)
+{
+    ps_t most_ps = 0;
+    for (uint32_t t = 0; t < sim->hosts.n_transports; t++) {
+        ps_t rtt_ps = hosts_dim(&sim->hosts, dim, t)->global_rtt_ps;
+        most_ps = rtt_ps > most_ps ? rtt_ps : most_ps;
+    }
+    return most_ps;
+}
+
+// The thresholds of a switch profile at a port.
+static struct marking marking_of_profile(const struct cc_profile *profile, uint64_t rate_bps,
+                                         ps_t rtt_ps)
+{
+    double scale = profile->scaled ? (double)rate_bps / (double)profile->ref_bps : 1;
+    double kmin = (double)profile->kmin_bytes * scale, kmax = (double)profile->kmax_bytes * scale;
+    if (profile->kmax_bdp > 0) {
+        double bdp = (double)rate_bps * (double)rtt_ps / 8e12;
+        kmin = profile->kmin_bdp * bdp;
+        kmax = profile->kmax_bdp * bdp;
+    }
+    return (struct marking){.enabled = true,
+                            .kmin_bytes = (uint64_t)kmin,
+                            .kmax_bytes = (uint64_t)kmax,
+                            .pmax = profile->pmax};
+}
+
 static struct marking marking_of(const struct dim_spec *dim, const struct stack_spec *stack,
-                                 uint64_t rate_bps)
+                                 const struct graph_port *port, bool last_hop, ps_t rtt_ps)
 {
     const struct ecn_spec *ecn = &dim->sw.ecn;
     if (ecn->mode == ECN_ON && ecn->kind == MARKING_PI)
@@ -37,13 +65,9 @@ static struct marking marking_of(const struct dim_spec *dim, const struct stack_
                                 .kmax_bytes = ecn->kmax_bytes,
                                 .pmax = ecn->pmax};
     const struct cc_profile *profile = &stack->cc_preset->profile;
-    if (ecn->mode == ECN_OFF || !profile->ecn)
+    if (ecn->mode == ECN_OFF || !profile->ecn || (profile->spares_last_hop && last_hop))
         return (struct marking){0};
-    double scale = profile->scaled ? (double)rate_bps / (double)profile->ref_bps : 1;
-    return (struct marking){.enabled = true,
-                            .kmin_bytes = (uint64_t)((double)profile->kmin_bytes * scale),
-                            .kmax_bytes = (uint64_t)((double)profile->kmax_bytes * scale),
-                            .pmax = profile->pmax};
+    return marking_of_profile(profile, port->rate_bps, rtt_ps);
 }
 
 void sim_routes_install(struct sim *sim)
@@ -62,9 +86,10 @@ void sim_routes_install(struct sim *sim)
     }
 }
 
-static void build_watchdog(struct sim *sim, struct switch_node *s, const struct pfc_spec *pfc)
+static void build_watchdog(struct sim *sim, struct switch_node *s, const struct switch_spec *sw)
 {
-    bool watched = pfc->enabled && pfc->watchdog;
+    const struct pfc_spec *pfc = &sw->pfc;
+    bool watched = pfc->enabled && pfc->watchdog && sw->flow_control == FLOW_CONTROL_PFC;
     s->watchdog_detect_ps = watched ? pfc->watchdog_detect_ps : PS_NEVER;
     s->watchdog_restore_ps = pfc->watchdog_restore_ps;
     if (watched && !sim->switches.watchdogs)
@@ -81,7 +106,9 @@ static void build_port(struct sim *sim, struct switch_node *s, uint32_t p,
     for (uint32_t i = 0; i < net->n_data; i++) {
         unsigned cls = net->class_of_slot[net->data_slot + i];
         const struct stack_spec *stack = sim_stack_of_class(sim, s->dim, cls);
-        struct marking marking = marking_of(dim, stack, sim->graph.ports[p].rate_bps);
+        bool last_hop = sim->graph.ports[sim->graph.ports[p].peer].node < sim->graph.n_ends;
+        struct marking marking =
+            marking_of(dim, stack, &sim->graph.ports[p], last_hop, largest_rtt_ps(sim, s->dim));
         sim->switches.markings[p * net->n_data + i] = marking;
         if (marking.enabled && marking.kmin_bytes < s->mark_from_bytes && !at_arrival)
             s->mark_from_bytes = marking.kmin_bytes;
@@ -126,7 +153,11 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
                                   .flowlet_gap_ps = dim->sw.routing.flowlet_gap_ps,
                                   .rng = rng_init(sim->spec->seed, RNG_ROUTING, index)};
     s->quanta = (uint16_t)dim->sw.pfc.quanta;
-    build_watchdog(sim, s, &dim->sw.pfc);
+    build_watchdog(sim, s, &dim->sw);
+    sim_trimming_init(sim, index);
+    sim_slices_init(sim, index, err);
+    if (s->slices || s->cell_bytes > 0)
+        switches_use_parts(&sim->switches);
     s->mark_from_bytes = UINT64_MAX;
     s->int_mode = (uint8_t)sim_int_mode(dim);
     for (uint32_t t = 0; t < dim->n_stacks; t++)
@@ -178,7 +209,7 @@ bool sim_pauses_lapse(const struct sim *sim)
 {
     bool lapse = false, lossless[SPEC_MAX_DIMS] = {false};
     for (uint32_t d = 0; d < sim->spec->n_dims; d++)
-        lossless[d] = sim_lossless(sim, d) != 0;
+        lossless[d] = sim_lossless(sim, d) != 0 && !sim_uses_credits(sim, d);
     for (uint32_t p = 0; p < sim->graph.n_ports; p++)
         lapse |= lossless[sim->graph.ports[p].dim] && pauses_lapse(sim, p);
     return lapse;
@@ -199,5 +230,6 @@ void sim_build_switches(struct sim *sim, struct err *err)
     }
     routers(sim, true, err);
     sim_check_headroom(sim, err);
+    sim_check_trimming(sim, err);
     sim_routes_install(sim);
 }

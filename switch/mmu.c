@@ -11,7 +11,8 @@ uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_i
                   uint32_t n_ports, uint32_t n_classes)
 {
     *mmu = (struct mmu){.config = *config, .ingress = ingress, .n_classes = n_classes};
-    mmu->limited = config->queue_limit.packets > 0 || config->queue_limit.bytes > 0;
+    for (uint32_t cls = 0; cls < n_classes; cls++)
+        mmu_set_limit(mmu, cls, config->queue_limit);
     uint64_t taken = 0;
     for (uint32_t i = 0; i < n_ports * n_classes; i++)
         taken += config->reserve_bytes + ingress[i].headroom_limit;
@@ -19,6 +20,27 @@ uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_i
         mmu->alpha[cls] = ingress[cls].headroom_limit > 0 ? config->alpha : config->lossy_alpha;
     mmu->shared_bytes = taken < config->buffer_bytes ? config->buffer_bytes - taken : 0;
     return mmu->shared_bytes;
+}
+
+struct mmu mmu_slice(const struct mmu *whole, uint32_t n_ports, uint32_t slice, uint32_t n)
+{
+    struct mmu mmu = *whole;
+    uint64_t taken = 0, bytes = whole->config.buffer_bytes / n;
+    for (uint32_t port = slice; port < n_ports; port += n)
+        for (uint32_t cls = 0; cls < whole->n_classes; cls++)
+            taken += whole->config.reserve_bytes +
+                     whole->ingress[port * whole->n_classes + cls].headroom_limit;
+    mmu.config.buffer_bytes = bytes;
+    mmu.shared_bytes = taken < bytes ? bytes - taken : 0;
+    return mmu;
+}
+
+void mmu_set_limit(struct mmu *mmu, uint32_t cls, struct mmu_queue limit)
+{
+    uint8_t bit = (uint8_t)(1u << cls);
+    bool limited = limit.packets > 0 || limit.bytes > 0;
+    mmu->limit[cls] = limit;
+    mmu->limited = (uint8_t)(limited ? mmu->limited | bit : mmu->limited & ~bit);
 }
 
 static uint64_t shared_of(const struct mmu *mmu, const struct mmu_ingress *in)
@@ -72,11 +94,11 @@ __attribute__((noinline)) static enum mmu_verdict admit_lossy(struct mmu *mmu, u
                                                               uint32_t bytes,
                                                               struct mmu_queue egress)
 {
-    struct mmu_queue limit = mmu->config.queue_limit;
-    if (over_limit(limit, bytes, egress))
+    if (over_limit(mmu->limit[cls], bytes, egress))
         return MMU_DROP_LIMIT;
     bool reserved = in->bytes + bytes <= mmu->config.reserve_bytes;
-    bool over = !mmu->limited && egress.bytes + bytes > threshold(mmu, mmu->alpha[cls]);
+    bool over =
+        !(mmu->limited >> cls & 1) && egress.bytes + bytes > threshold(mmu, mmu->alpha[cls]);
     if (!reserved && (over || !fits(mmu, in, bytes, UINT64_MAX)))
         return MMU_DROP;
     charge(mmu, in, bytes);
@@ -84,17 +106,18 @@ __attribute__((noinline)) static enum mmu_verdict admit_lossy(struct mmu *mmu, u
 }
 
 bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
-                          uint64_t egress_bytes)
+                          struct mmu_queue egress)
 {
     struct mmu_ingress *in = ingress_of(mmu, port, cls);
     uint64_t total = (uint64_t)in->bytes + bytes, before = shared_of(mmu, in);
     uint64_t after = total > mmu->config.reserve_bytes ? total - mmu->config.reserve_bytes : 0;
     uint64_t used = mmu->shared_used + (after - before);
-    if (in->headroom_limit > 0 || mmu->limited || total > in->max_bytes ||
-        used > mmu->max_shared_used)
+    bool limited = mmu->limited >> cls & 1;
+    if (in->headroom_limit > 0 || total > in->max_bytes || used > mmu->max_shared_used ||
+        (limited && over_limit(mmu->limit[cls], bytes, egress)))
         return false;
-    if (after > 0 &&
-        (egress_bytes + bytes > threshold(mmu, mmu->alpha[cls]) || used > mmu->shared_bytes))
+    if (after > 0 && ((!limited && egress.bytes + bytes > threshold(mmu, mmu->alpha[cls])) ||
+                      used > mmu->shared_bytes))
         return false;
     in->bytes = (uint32_t)total;
     mmu->shared_used = used;
@@ -144,6 +167,28 @@ bool mmu_release(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
     return true;
 }
 
+bool mmu_readmit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
+{
+    struct mmu_ingress *in = ingress_of(mmu, port, cls);
+    bool room = fits(mmu, in, bytes, UINT64_MAX);
+    if (room)
+        charge(mmu, in, bytes);
+    return room;
+}
+
+void mmu_take_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
+{
+    struct mmu_ingress *in = ingress_of(mmu, port, cls);
+    in->headroom_bytes += bytes;
+    if (in->headroom_bytes > in->max_headroom_bytes)
+        in->max_headroom_bytes = in->headroom_bytes;
+}
+
+void mmu_give_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes)
+{
+    ingress_of(mmu, port, cls)->headroom_bytes -= bytes;
+}
+
 struct mmu_level mmu_ingress_level(const struct mmu *mmu, uint32_t port, uint32_t cls)
 {
     const struct mmu_ingress *in = ingress_of(mmu, port, cls);
@@ -158,8 +203,8 @@ struct mmu_level mmu_drop_level(const struct mmu *mmu, uint32_t port, uint32_t c
     const struct mmu_ingress *in = ingress_of(mmu, port, cls);
     if (in->headroom_limit > 0)
         return (struct mmu_level){in->headroom_bytes, in->headroom_limit};
-    if (mmu->limited)
-        return (struct mmu_level){egress.bytes, mmu->config.queue_limit.bytes};
+    if (mmu->limited >> cls & 1)
+        return (struct mmu_level){egress.bytes, mmu->limit[cls].bytes};
     return (struct mmu_level){egress.bytes, threshold(mmu, mmu->alpha[cls])};
 }
 

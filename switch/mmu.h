@@ -46,9 +46,11 @@ struct mmu {
     uint32_t n_xoff; // number of ingresses in XOFF
     /* config */
     uint32_t n_classes;
-    bool limited;          // lossy queues have a fixed limit
+    uint8_t limited;       // bit set of class indices: their queues have a fixed limit
     uint64_t shared_bytes; // B: the buffer without all reserves and headrooms
     struct mmu_config config;
+    struct mmu_queue
+        limit[MMU_CLASSES];    // of lossy classes, by class index; mmu_set_limit() changes it
     double alpha[MMU_CLASSES]; // by class index, initialised from config; may be changed before the
                                // first packet
 };
@@ -68,6 +70,14 @@ enum mmu_verdict {
 // buffer. The caller must have set headroom_limit of all ingresses. At most MMU_CLASSES classes.
 uint64_t mmu_init(struct mmu *mmu, const struct mmu_config *config, struct mmu_ingress *ingress,
                   uint32_t n_ports, uint32_t n_classes);
+
+// Returns slice `slice` of `n` of a buffer that holds nothing yet: an equal part of the buffer, in which only
+// the ports whose number modulo n is `slice` have reserve and headroom. It shares ingress[] with the
+// whole buffer. Its shared_bytes are 0 where reserve and headroom exceed it.
+struct mmu mmu_slice(const struct mmu *whole, uint32_t n_ports, uint32_t slice, uint32_t n);
+
+// Give the queues of a lossy class a limit of their own.
+void mmu_set_limit(struct mmu *mmu, uint32_t cls, struct mmu_queue limit);
 
 // Admit or drop a packet of `bytes` that arrived by (port, cls) for the queue `egress`. The verdicts
 // with _XOFF also require that the sender is paused from now on.
@@ -97,10 +107,17 @@ static inline bool mmu_admit_fast(struct mmu *mmu, uint32_t port, uint32_t cls, 
     return true;
 }
 
-// The same for a lossy class, whose egress queue holds `egress_bytes`. Queues with a fixed limit are
-// never admitted here.
+// The same for a lossy class and its egress queue, which must have caught up.
 bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
-                          uint64_t egress_bytes);
+                          struct mmu_queue egress);
+
+// Admit a packet of a lossy class in place of one that has been released, whatever the limit of their
+// queue. Returns false if the buffer has no room for it.
+bool mmu_readmit(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
+
+// Take or give back bytes of a lossless ingress's headroom, which flow control by credits has reserved.
+void mmu_take_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
+void mmu_give_reserved(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes);
 
 // Release a packet that arrived by (port, cls). Returns true if an XON must be sent for its
 // ingress.

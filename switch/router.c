@@ -7,6 +7,7 @@
 // that the NIC queues (ACKs, CNPs) do not pass the router: they use none of its buffer and are not
 // marked.
 #include "engine/memory.h"
+#include "net/credits.h"
 #include "switch/switch.h"
 
 // Returns the node number of the router of a rank's port.
@@ -35,6 +36,9 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
 {
     struct switches *sw = ctx;
     if (p->dst == node) {
+        uint32_t in = node_port(sw->net, node, local);
+        if (port_has_credits(sw->net, sw->net->cold[in].peer, p->cls))
+            credits_return(sw->net, sw->net->cold[in].peer, p->cls, p->frame_bytes, now);
         nic(sw)->arrive(nic(sw)->ctx, node, local, p, now);
         return;
     }

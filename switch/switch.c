@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/credits.h"
 #include "switch/quality.h"
 
 // Returns this switch's hash of the packet's header fields: 32 bits, with a seed per switch.
@@ -43,8 +44,9 @@ __attribute__((noinline)) static uint32_t pick(const struct switches *sw, struct
 
 // Finds the output port to the packet's destination. Among equal-cost ports ECMP chooses by hash;
 // routing.c and quality.c implement the other kinds. Returns false if there is no route.
-static bool route(const struct switches *sw, struct switch_node *s, struct packet *p, uint32_t in,
-                  uint32_t *local, ps_t now)
+__attribute__((always_inline)) static inline bool route(const struct switches *sw,
+                                                        struct switch_node *s, struct packet *p,
+                                                        uint32_t in, uint32_t *local, ps_t now)
 {
     uint32_t next = s->routes.next[s->routes.group[p->dst]];
     *local = next;
@@ -85,17 +87,18 @@ static void refresh_arm(struct switches *sw, uint32_t port, ps_t now)
     sim_timer_start(sw->net->engine, &sp->refresh, now + sp->refresh_every_ps);
 }
 
-static struct pfc_cause cause_of(const struct switches *sw, const struct switch_node *s,
-                                 uint32_t port, unsigned cls)
+static struct pfc_cause cause_of(const struct switches *sw, struct switch_node *s, uint32_t port,
+                                 unsigned cls)
 {
+    uint32_t local = port - s->first_port;
     struct mmu_level level =
-        mmu_ingress_level(&s->mmu, port - s->first_port, mmu_class(sw->net, cls));
+        mmu_ingress_level(switch_mmu(s, local), local, mmu_class(sw->net, cls));
     return (struct pfc_cause){.held_bytes = level.bytes, .limit_bytes = level.limit_bytes};
 }
 
 // Pause a class of the sender at the other end of a port. A refresh covers all paused classes at
 // once, so the timer of the first class is early enough for the others.
-static void send_xoff(struct switches *sw, const struct switch_node *s, uint32_t port,
+static void send_xoff(struct switches *sw, struct switch_node *s, uint32_t port,
                       const struct packet *trigger, ps_t now)
 {
     struct switch_port *sp = &sw->ports[port];
@@ -108,7 +111,7 @@ static void send_xoff(struct switches *sw, const struct switch_node *s, uint32_t
     sp->xoff_sent |= (uint8_t)(1u << cls);
 }
 
-static void send_xon(struct switches *sw, const struct switch_node *s, uint32_t port, unsigned cls,
+static void send_xon(struct switches *sw, struct switch_node *s, uint32_t port, unsigned cls,
                      ps_t now)
 {
     struct switch_port *sp = &sw->ports[port];
@@ -136,6 +139,15 @@ static void switch_catch_up(const struct switches *sw, const struct switch_node 
 {
     for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
         port_catch_up(sw->net, p, now);
+}
+
+// Returns the number of ingresses in XOFF.
+static uint32_t xoffs(const struct switch_node *s)
+{
+    uint32_t n = s->slices ? 0 : s->mmu.n_xoff;
+    for (uint32_t i = 0; s->slices && i < s->n_slices; i++)
+        n += s->slices[i].n_xoff;
+    return n;
 }
 
 // While an ingress is in XOFF, its XON must be sent exactly when its buffer is released, so the
@@ -202,7 +214,7 @@ __attribute__((noinline)) static void mark_idle(struct switches *sw, const struc
 }
 
 // The same where it has to wait behind `held_bytes` of its class.
-__attribute__((noinline)) static void mark_held(struct switches *sw, const struct switch_node *s,
+__attribute__((noinline)) void switch_mark_held(struct switches *sw, const struct switch_node *s,
                                                 uint32_t port, struct packet *p,
                                                 uint64_t held_bytes, ps_t now)
 {
@@ -245,19 +257,22 @@ __attribute__((always_inline)) static inline void mark(struct switches *sw, stru
 static enum drop_reason drop_reason(const struct switch_node *s, const struct packet *p,
                                     enum mmu_verdict verdict)
 {
-    if (verdict == MMU_DROP_LIMIT)
-        return DROP_QUEUE_LIMIT;
     if (verdict == MMU_DROP_RED)
         return DROP_RED;
+    if (p->cls == NET_CLASS_CONTROL && s->trimming.classes)
+        return DROP_CONTROL_LIMIT;
+    if (verdict == MMU_DROP_LIMIT)
+        return DROP_QUEUE_LIMIT;
     return s->lossless >> p->cls & 1 ? DROP_HEADROOM : DROP_LOSSY_THRESHOLD;
 }
 
-static struct drop_level drop_level(const struct switches *sw, const struct switch_node *s,
+static struct drop_level drop_level(const struct switches *sw, struct switch_node *s,
                                     uint32_t local, uint32_t out, const struct packet *p)
 {
     const struct queue *queue = port_queue(sw->net, out, sw->net->slot_of_class[p->cls]);
     struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
-    struct mmu_level level = mmu_drop_level(&s->mmu, local, mmu_class(sw->net, p->cls), egress);
+    struct mmu_level level =
+        mmu_drop_level(switch_mmu(s, local), local, mmu_class(sw->net, p->cls), egress);
     return (struct drop_level){level.bytes + p->frame_bytes, level.limit_bytes};
 }
 
@@ -268,65 +283,142 @@ __attribute__((noinline)) static enum mmu_verdict admit(struct switches *sw, str
 {
     const struct network *net = sw->net;
     const struct queue *queue = port_queue(net, out, net->slot_of_class[p->cls]);
-    uint32_t cls = mmu_class(net, p->cls);
+    struct mmu *mmu = switch_mmu(s, local);
+    uint32_t cls = mmu_class(net, p->cls), bytes = switch_occupied(s, p);
     bool lossy = !(s->lossless >> p->cls & 1), red = lossy && s->marking & SWITCH_DROPS_NOT_ECT;
-    if (lossy && !red && mmu_admit_lossy_fast(&s->mmu, local, cls, p->frame_bytes, queue->bytes))
+    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+    if (lossy && !red && mmu_admit_lossy_fast(mmu, local, cls, bytes, egress))
         return MMU_ADMIT;
     // XOFF, a drop or a new maximum is possible, so all departures until now must be accounted for.
     switch_catch_up(sw, s, now);
-    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+    egress = (struct mmu_queue){.packets = queue->fifo.count, .bytes = queue->bytes};
     if (red && drops_not_ect(sw, s, out, p, egress.bytes, now))
         return MMU_DROP_RED;
-    return mmu_admit(&s->mmu, local, cls, p->frame_bytes, egress);
+    return mmu_admit(mmu, local, cls, bytes, egress);
+}
+
+static void send_on(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
+                    struct packet *p, ps_t now);
+
+// The buffer does not take the packet: where the switch trims its class, a packet goes on without its
+// payload; else it is dropped.
+__attribute__((noinline)) static void refuse(struct switches *sw, struct switch_node *s,
+                                             uint32_t local, uint32_t out, struct packet *p,
+                                             enum mmu_verdict verdict, ps_t now)
+{
+    struct drop_level level = drop_level(sw, s, local, out, p);
+    struct trim_place place = {.local = local, .out = out, .level = level};
+    bool trim = s->trimming.classes >> p->cls & 1 && verdict != MMU_DROP_RED;
+    if (trim && switch_trim(sw, s, &place, p, now))
+        send_on(sw, s, place.local, out, p, now);
+    else
+        network_drop(sw->net, out, p, drop_reason(s, p, verdict), level, now);
+}
+
+// Give back the credit of a packet that arrived by a port of the switch.
+static void return_credit(const struct switches *sw, const struct switch_node *s, uint32_t local,
+                          const struct packet *p, ps_t now)
+{
+    const struct network *net = sw->net;
+    credits_return(sw->net, net->cold[s->first_port + local].peer, p->cls, p->frame_bytes, now);
+}
+
+// The credit of the sender has reserved the place of a packet.
+static void hold_credited(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
+                          struct packet *p, ps_t now)
+{
+    struct network *net = sw->net;
+    unsigned slot = net->slot_of_class[p->cls];
+    mmu_take_reserved(switch_mmu(s, local), local, mmu_class(net, p->cls),
+                      credit_blocks(p->frame_bytes) * CREDIT_BLOCK_BYTES);
+    if (s->marking)
+        switch_mark_held(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
+    port_hold(net, out, slot, p, now)->ingress = (uint16_t)local;
 }
 
 // A packet must wait at its output port: admit it to the shared buffer, or drop it.
-static void hold(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
-                 struct packet *p, ps_t now)
+__attribute__((always_inline)) static inline void hold(struct switches *sw, struct switch_node *s,
+                                                       uint32_t local, uint32_t out,
+                                                       struct packet *p, ps_t now, bool parts)
 {
     struct network *net = sw->net;
     uint32_t in = s->first_port + local, cls = mmu_class(net, p->cls);
     unsigned slot = net->slot_of_class[p->cls];
     enum mmu_verdict verdict = MMU_ADMIT;
-    if (!mmu_admit_fast(&s->mmu, local, cls, p->frame_bytes))
+    if (parts && s->credits >> p->cls & 1) {
+        hold_credited(sw, s, local, out, p, now);
+        return;
+    }
+    struct mmu *mmu = parts ? switch_mmu(s, local) : &s->mmu;
+    if (!mmu_admit_fast(mmu, local, cls, parts ? switch_occupied(s, p) : p->frame_bytes))
         verdict = admit(sw, s, local, out, p, now);
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
-        if (s->mmu.n_xoff == 1)
+        if (xoffs(s) == 1)
             set_departure_events(sw, s, true, now);
         send_xoff(sw, s, in, p, now);
         vote_for_xoff_cause(sw, in, out);
     }
     if (verdict >= MMU_DROP) {
-        network_drop(net, out, p, drop_reason(s, p, verdict), drop_level(sw, s, local, out, p),
-                     now);
+        refuse(sw, s, local, out, p, verdict, now);
         return;
     }
     if (s->marking && is_markable_class(p))
-        mark_held(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
+        switch_mark_held(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
     port_hold(net, out, slot, p, now)->ingress = (uint16_t)local;
 }
 
-static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+// Send a packet that arrived by port `local` by the output port `out`.
+__attribute__((always_inline)) static inline void send_inline(struct switches *sw,
+                                                              struct switch_node *s, uint32_t local,
+                                                              uint32_t out, struct packet *p,
+                                                              ps_t now, bool parts)
 {
-    struct switches *sw = ctx;
     struct network *net = sw->net;
-    struct switch_node *s = switch_of(sw, node);
-    uint32_t out_local = p->onward;
-    if (out_local == PACKET_UNDECIDED && !route(sw, s, p, local, &out_local, now)) {
-        network_drop(net, s->first_port + local, p, DROP_NO_ROUTE, (struct drop_level){0}, now);
-        return;
-    }
-    uint32_t out = s->node_port + out_local;
     unsigned slot = net->slot_of_class[p->cls];
     port_catch_up(net, out, now);
     if (port_is_idle(&net->ports[out], slot, now)) { // the packet starts at once and uses no buffer
         if (s->marking && is_markable_class(p))
             mark_idle(sw, s, out, p, now);
         mark(sw, s, out, p, p->frame_bytes, now);
+        if (parts && s->credits >> p->cls & 1)
+            return_credit(sw, s, local, p, now);
         port_start(net, out, p, now);
         return;
     }
-    hold(sw, s, local, out, p, now);
+    hold(sw, s, local, out, p, now, parts);
+}
+
+__attribute__((noinline)) static void send_on(struct switches *sw, struct switch_node *s,
+                                              uint32_t local, uint32_t out, struct packet *p,
+                                              ps_t now)
+{
+    send_inline(sw, s, local, out, p, now, true);
+}
+
+__attribute__((always_inline)) static inline void
+arrive_inline(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now, bool parts)
+{
+    struct switches *sw = ctx;
+    struct network *net = sw->net;
+    struct switch_node *s = switch_of(sw, node);
+    uint32_t out_local = p->onward;
+    if (out_local == PACKET_UNDECIDED && !route(sw, s, p, local, &out_local, now)) {
+        if (parts && s->credits >> p->cls & 1)
+            return_credit(sw, s, local, p, now);
+        network_drop(net, s->first_port + local, p, DROP_NO_ROUTE, (struct drop_level){0}, now);
+        return;
+    }
+    send_inline(sw, s, local, s->node_port + out_local, p, now, parts);
+}
+
+static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+{
+    arrive_inline(ctx, node, local, p, now, false);
+}
+
+static void arrive_parts(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t now)
+{
+    arrive_inline(ctx, node, local, p, now, true);
 }
 
 static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
@@ -344,36 +436,64 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
     return out;
 }
 
+static void release_credited(const struct switches *sw, struct switch_node *s,
+                             const struct packet *p, ps_t now)
+{
+    mmu_give_reserved(switch_mmu(s, p->ingress), p->ingress, mmu_class(sw->net, p->cls),
+                      credit_blocks(p->frame_bytes) * CREDIT_BLOCK_BYTES);
+    return_credit(sw, s, p->ingress, p, now);
+}
+
 // The release has brought the packet's ingress below its XON threshold.
 static void release_resumes(struct switches *sw, struct switch_node *s, const struct packet *p,
                             ps_t now)
 {
     send_xon(sw, s, s->first_port + p->ingress, p->cls, now);
-    if (s->mmu.n_xoff == 0)
+    if (xoffs(s) == 0)
         set_departure_events(sw, s, false, now);
 }
 
 __attribute__((always_inline)) static inline void
-release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now)
+release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now, bool parts)
 {
-    if (mmu_release(&s->mmu, p->ingress, mmu_class(sw->net, p->cls), p->frame_bytes))
+    if (parts && s->credits >> p->cls & 1) {
+        release_credited(sw, s, p, now);
+        return;
+    }
+    struct mmu *mmu = parts ? switch_mmu(s, p->ingress) : &s->mmu;
+    uint32_t bytes = parts ? switch_occupied(s, p) : p->frame_bytes;
+    if (mmu_release(mmu, p->ingress, mmu_class(sw->net, p->cls), bytes))
         release_resumes(sw, s, p, now);
 }
 
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now)
 {
-    release(sw, s, p, now);
+    release(sw, s, p, now, true);
 }
 
-static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
-                   ps_t now)
+__attribute__((always_inline)) static inline void depart_inline(void *ctx, uint32_t node,
+                                                                uint32_t port, struct packet *p,
+                                                                uint64_t queue_bytes, ps_t now,
+                                                                bool parts)
 {
     struct switches *sw = ctx;
     struct switch_node *s = switch_of(sw, node);
     if (s->marking & SWITCH_MARKS_PI && is_markable_class(p))
         marking_advance(switch_marking(sw, port, p->cls), queue_bytes, now);
     mark(sw, s, port, p, queue_bytes, now);
-    release(sw, s, p, now);
+    release(sw, s, p, now, parts);
+}
+
+static void depart(void *ctx, uint32_t node, uint32_t port, struct packet *p, uint64_t queue_bytes,
+                   ps_t now)
+{
+    depart_inline(ctx, node, port, p, queue_bytes, now, false);
+}
+
+static void depart_parts(void *ctx, uint32_t node, uint32_t port, struct packet *p,
+                         uint64_t queue_bytes, ps_t now)
+{
+    depart_inline(ctx, node, port, p, queue_bytes, now, true);
 }
 
 // Send XOFF again after half of its quanta, because the pause must last longer.
@@ -384,7 +504,7 @@ static void on_refresh(struct engine *engine, struct sim_timer *timer, int reven
     struct switch_port *sp =
         (struct switch_port *)((char *)timer - offsetof(struct switch_port, refresh));
     uint32_t port = (uint32_t)(sp - sw->ports);
-    const struct switch_node *s = switch_of_port(sw, port);
+    struct switch_node *s = switch_of_port(sw, port);
     struct pfc_cause cause = cause_of(sw, s, port, (unsigned)__builtin_ctz(sp->xoff_sent));
     cause.renews = true;
     port_send_pfc(sw->net, port, sp->xoff_sent, s->quanta, &cause, engine->now_ps);
@@ -403,6 +523,12 @@ void switches_init(struct switches *sw, struct network *net, uint32_t n_routers)
         (struct node_ops){.arrive = arrive, .depart = depart, .hint = hint, .ctx = sw};
 }
 
+void switches_use_parts(struct switches *sw)
+{
+    sw->net->ops[NET_SWITCH].arrive = arrive_parts;
+    sw->net->ops[NET_SWITCH].depart = depart_parts;
+}
+
 void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uint32_t n_ports)
 {
     struct network *net = sw->net;
@@ -419,6 +545,7 @@ void switches_free(struct switches *sw)
 {
     for (uint32_t n = 0; sw->nodes && n < sw->n_switches + sw->n_routers; n++) {
         free(sw->nodes[n].mmu.ingress);
+        free(sw->nodes[n].slices);
         routing_free(&sw->nodes[n].routing);
     }
     for (uint32_t d = 0; d < sw->n_qualities; d++)
@@ -429,6 +556,7 @@ void switches_free(struct switches *sw)
     free(sw->ports);
     free(sw->markings);
     free(sw->pints);
+    free(sw->trims);
     free(sw->watchdogs);
     *sw = (struct switches){0};
 }

@@ -9,6 +9,7 @@
 #include "switch/mmu.h"
 #include "switch/routing.h"
 #include "switch/telemetry.h"
+#include "switch/trimming.h"
 #include "switch/watchdog.h"
 
 // How a switch marks, beyond RED at departure: bits of switch_node.marking.
@@ -60,9 +61,14 @@ struct switch_node {
     uint8_t int_mode;  // enum int_mode
     uint8_t marking;   // bit set of enum switch_marking_bit
     uint8_t lossless;  // bit set of lossless classes
+    uint8_t credits;   // those whose senders need credit instead of obeying PFC
     uint16_t quanta;   // quanta of an XOFF
-    struct mmu mmu;
+    struct mmu mmu;    // with slices: their settings, and the ingresses of all
     struct routing routing;
+    struct trimming trimming;
+    struct mmu *slices;  // of the buffer; NULL = one
+    uint32_t n_slices;   // a port has slice (port modulo n_slices)
+    uint32_t cell_bytes; // a packet occupies whole cells of the buffer; 0 = its frame
     uint32_t n_ports;
     uint32_t row, dim;                            // row and dimension of its routes
     ps_t watchdog_detect_ps, watchdog_restore_ps; // PS_NEVER = no watchdog
@@ -80,6 +86,7 @@ struct switches {
     struct marking *markings;   // [port_data_index]: marking of each class's queue
     struct watchdog *watchdogs; // [port_data_index]; NULL if no switch has a watchdog
     uint32_t n_watchdogs_armed;
+    struct trim_port *trims; // [global port]; NULL if no switch trims
     struct link_quality **qualities; // [dimension] NULL = none measured there
     uint32_t n_qualities;
     struct pint_port *pints; // [global port]; NULL if no switch uses INT_PINT
@@ -92,6 +99,11 @@ void switches_free(struct switches *sw);
 
 // Release the buffer of a packet that leaves a switch, and send an XON if that is due.
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now);
+
+// Marking at arrival, and the controller's updates, of a packet of a data class that enters a queue with
+// `held_bytes` of its class. Call where s->marking is not 0.
+void switch_mark_held(struct switches *sw, const struct switch_node *s, uint32_t port,
+                      struct packet *p, uint64_t held_bytes, ps_t now);
 
 // Give nodes[index] its ports, which must all belong to one node. Call once for each switch and
 // router.
@@ -119,6 +131,29 @@ static inline struct switch_node *switch_of_port(const struct switches *sw, uint
 static inline struct marking *switch_marking(const struct switches *sw, uint32_t port, unsigned cls)
 {
     return &sw->markings[port_data_index(sw->net, port, cls)];
+}
+
+// Let the switches account for slices and cells, of which some switch has more than the defaults. Call
+// before the first event.
+void switches_use_parts(struct switches *sw);
+
+// The buffer of packets that arrive by port `local` of the switch, and what a packet occupies there.
+static inline struct mmu *switch_mmu(struct switch_node *s, uint32_t local)
+{
+    return s->slices ? &s->slices[local % s->n_slices] : &s->mmu;
+}
+static inline uint32_t switch_occupied(const struct switch_node *s, const struct packet *p)
+{
+    uint32_t cell = s->cell_bytes;
+    return cell > 0 ? (p->frame_bytes + cell - 1) / cell * cell : p->frame_bytes;
+}
+// The fullest buffer, for reports.
+static inline const struct mmu *switch_fullest(const struct switch_node *s)
+{
+    const struct mmu *most = s->slices ? &s->slices[0] : &s->mmu;
+    for (uint32_t i = 1; s->slices && i < s->n_slices; i++)
+        most = s->slices[i].max_shared_used > most->max_shared_used ? &s->slices[i] : most;
+    return most;
 }
 
 // Returns the MMU's index of a class: the slot, without the slot of PFC frames.

@@ -10,6 +10,9 @@ static const char *const not_ect_words[] = {"forward", "drop", NULL};
 static const char *const buffers[] = {"trident2", "12MB",      "trident3", "32MB", "tomahawk3",
                                       "64MB",     "spectrum4", "160MB",    NULL};
 
+static const char *const flow_controls[] = {"pfc", "credit", NULL};
+static const char *const forwardings[] = {"store_and_forward", "cut_through", NULL};
+
 #define SW(f) offsetof(struct switch_spec, f)
 const struct param switch_params[] = {
     {.name = "buffer",
@@ -29,6 +32,59 @@ const struct param switch_params[] = {
      .max = "1GB",
      .help = "guaranteed per ingress port and class in use, outside the shared part",
      .source = "HPCC simulator"},
+    {.name = "flow_control",
+     .type = PARAM_ENUM,
+     .offset = SW(flow_control),
+     .def = "pfc",
+     .choices = flow_controls,
+     .help =
+         "of lossless classes (pfc.enabled, classes): pfc: pauses by thresholds; credit: a sender "
+         "starts a packet only if the switch has room for it",
+     .source = "InfiniBand Architecture 1.4, section 7.9; Ultra Ethernet 1.0 (CBFC)"},
+    {.name = "credit",
+     .type = PARAM_BYTES,
+     .offset = SW(credit_bytes),
+     .def = "auto",
+     .min = "64B",
+     .max = "4GB",
+     .can_auto = true,
+     .help = "flow_control credit: buffer of an ingress port for each lossless class, in blocks of "
+             "64 B; auto = what the link carries in a round trip, and three full packets"},
+    {.name = "slices",
+     .type = PARAM_COUNT,
+     .offset = SW(slices),
+     .def = "1",
+     .min = "1",
+     .max = "64",
+     .help =
+         "equal parts of the buffer; a packet may only use that of the port by which it arrived, "
+         "port number modulo slices",
+     .source = "buffers of Broadcom Tomahawk: 4 or 2 slices"},
+    {.name = "cell",
+     .type = PARAM_BYTES,
+     .offset = SW(cell_bytes),
+     .def = "1B",
+     .min = "1B",
+     .max = "16KB",
+     .help = "a packet occupies whole cells of the buffer",
+     .source = "SONiC buffer profiles: 208 to 318 B"},
+    {.name = "latency",
+     .type = PARAM_TIME,
+     .offset = SW(latency_ps),
+     .def = "0ns",
+     .min = "0ns",
+     .max = "1ms",
+     .help = "of the pipeline: from the arrival of a packet (its headers, with cut_through) to the "
+             "earliest start of its transmission",
+     .source = "data sheets: 400 ns to 1 us"},
+    {.name = "forwarding",
+     .type = PARAM_ENUM,
+     .offset = SW(forwarding),
+     .def = "store_and_forward",
+     .choices = forwardings,
+     .help = "cut_through: a packet may be sent on after its first 64 bytes, if no port of the "
+             "switch is faster than that by which it arrives; else after its last",
+     .source = "Kermani & Kleinrock, 1979 (virtual cut-through)"},
     {.name = "lossy_alpha",
      .type = PARAM_RATIO,
      .offset = SW(lossy_alpha),
@@ -86,6 +142,57 @@ const struct param queue_limit_params[] = {
      .source = "drop-tail queues; Linux bfifo"},
 };
 const size_t n_queue_limit_params = sizeof queue_limit_params / sizeof *queue_limit_params;
+
+static const char *const trim_victims[] = {"newest", "coin", NULL};
+
+#define TR(f) offsetof(struct trimming_spec, f)
+const struct param trimming_params[] = {
+    {.name = "enabled",
+     .type = PARAM_BOOL,
+     .offset = TR(enabled),
+     .def = "false",
+     .help =
+         "a data packet of a lossy class that would be dropped loses its payload and goes on in "
+         "the control class; for transports that take trimmed packets (uec, and roce with "
+         "selective_repeat)",
+     .source = "Handley et al., SIGCOMM 2017 (NDP); Ultra Ethernet 1.0"},
+    {.name = "size",
+     .type = PARAM_BYTES,
+     .offset = TR(size_bytes),
+     .def = "64B",
+     .min = "64B",
+     .max = "1024B",
+     .help = "frame of a trimmed packet; packets that are not larger are dropped",
+     .source = "the smallest Ethernet frame; uet-htsim"},
+    {.name = "victim",
+     .type = PARAM_ENUM,
+     .offset = TR(victim),
+     .def = "newest",
+     .choices = trim_victims,
+     .help = "newest: the packet that arrives is trimmed; coin: that one or the youngest of the "
+             "queue, by a fair coin",
+     .source = "switches; Handley et al., SIGCOMM 2017, section 3.1"},
+    {.name = "control_limit",
+     .type = PARAM_BYTES,
+     .offset = TR(control_limit_bytes),
+     .def = "auto",
+     .min = "64B",
+     .max = "4GB",
+     .can_auto = true,
+     .help = "frame bytes of the control class that may wait for a port; more are dropped; auto = "
+             "twice queue_limit, the dynamic threshold without one",
+     .source = "uet-htsim: twice the data queue"},
+    {.name = "control_share",
+     .type = PARAM_RATIO,
+     .offset = TR(control_share),
+     .def = "1",
+     .min = "0.01",
+     .max = "1",
+     .help = "share of a link up to which the control class precedes waiting data; 1 = strict "
+             "priority",
+     .source = "Handley et al., SIGCOMM 2017: headers and data in turn, 10 to 1"},
+};
+const size_t n_trimming_params = sizeof trimming_params / sizeof *trimming_params;
 
 #define PFC(f) offsetof(struct pfc_spec, f)
 const struct param pfc_params[] = {

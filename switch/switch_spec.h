@@ -42,6 +42,17 @@ struct queue_limit_spec {
     uint64_t packets, bytes;
 };
 
+// Trimming of packets of lossy classes that would be dropped (switch/trimming.h).
+struct trimming_spec {
+    bool enabled;
+    uint64_t size_bytes; // frame of a trimmed packet
+    int victim;          // enum trim_victim
+    // limit of the control class's output queues; PARAM_AUTO = twice queue_limit, or the dynamic
+    // threshold without one
+    uint64_t control_limit_bytes;
+    double control_share; // largest share of a link that the control class takes from waiting data
+};
+
 enum routing_kind {
     ROUTING_ECMP,
     ROUTING_SPRAY,
@@ -86,11 +97,21 @@ struct reduction_spec {
     ps_t latency_ps;      // of this link, in each direction
 };
 
+enum flow_control { FLOW_CONTROL_PFC, FLOW_CONTROL_CREDIT };
+enum forwarding { FORWARDING_STORE, FORWARDING_CUT };
+
 struct switch_spec {
+    ps_t latency_ps;       // of the pipeline
+    int forwarding;        // enum forwarding
+    int flow_control;      // enum flow_control: of lossless classes
+    uint64_t credit_bytes; // buffer by ingress port and class; PARAM_AUTO = per link
+    uint64_t slices;       // of the buffer
+    uint64_t cell_bytes;
     uint64_t buffer_bytes;
     uint64_t reserve_bytes; // per ingress port and class in use
     double lossy_alpha;     // dynamic threshold of a lossy class's egress queues
     struct queue_limit_spec queue_limit;
+    struct trimming_spec trimming;
     struct pfc_spec pfc;
     struct ecn_spec ecn;
     struct routing_spec routing;
@@ -101,7 +122,7 @@ struct switch_spec {
     uint64_t int_hops;
 };
 
-extern const struct param switch_params[], queue_limit_params[], pfc_params[], ecn_params[],
-    routing_params[], class_params[], reduction_params[];
-extern const size_t n_switch_params, n_queue_limit_params, n_pfc_params, n_ecn_params,
-    n_routing_params, n_class_params, n_reduction_params;
+extern const struct param switch_params[], queue_limit_params[], trimming_params[], pfc_params[],
+    ecn_params[], routing_params[], class_params[], reduction_params[];
+extern const size_t n_switch_params, n_queue_limit_params, n_trimming_params, n_pfc_params,
+    n_ecn_params, n_routing_params, n_class_params, n_reduction_params;

@@ -117,13 +117,27 @@ static uint8_t *put_trigger(uint8_t *at, const struct packet_note *note,
                    note->ingress_bytes, limit);
 }
 
+// A NAK has the note of the packet that it reports.
+static uint8_t *put_trim(uint8_t *at, const struct facts_source *s, const struct facts_names *names)
+{
+    const struct note_trim *trim = &s->note->trim;
+    char port[PORT_NAME], limit[48] = "";
+    if (trim->limit_bytes > 0)
+        snprintf(limit, sizeof limit, " of %" PRIu64 " B", trim->limit_bytes);
+    return comment(
+        at, "%s %s: queue %" PRIu64 " B%s",
+        s->packet->kind == PACKET_TRIMMED ? "trimmed by" : "reports the packet trimmed by",
+        names->port(names->ctx, trim->port, port, sizeof port), trim->queue_bytes, limit);
+}
+
 static uint8_t *put_resend(uint8_t *at, const struct packet_note *note)
 {
     static const char *const causes[] = {[RESEND_UNKNOWN] = "",
                                          [RESEND_NAK] = " after a NAK",
                                          [RESEND_LOST] = " of a segment found lost",
                                          [RESEND_TIMEOUT] = " after a timeout",
-                                         [RESEND_PROBE] = " as a tail loss probe"};
+                                         [RESEND_PROBE] = " as a tail loss probe",
+                                         [RESEND_TRIM] = " of a trimmed packet"};
     bool known = note && note->set & NOTE_SENT;
     return comment(at, "retransmission%s", causes[known ? note->resend : RESEND_UNKNOWN]);
 }
@@ -138,7 +152,9 @@ static uint8_t *put_comments(uint8_t *at, const struct facts_source *s,
         return put_pfc(at, s, names);
     if (s->packet->kind == PACKET_DATA && s->packet->flags & PACKET_RETX)
         at = put_resend(at, s->note);
-    if (s->packet->kind == PACKET_ACK && s->packet->flags & PACKET_NAK)
+    if (s->note && s->note->set & NOTE_TRIM)
+        at = put_trim(at, s, names);
+    else if (s->packet->kind == PACKET_ACK && s->packet->flags & PACKET_NAK)
         at = comment(at, "asks for PSN %u: PSN %u has arrived", s->seq, s->early_seq);
     if (s->held_ps > 0)
         at = comment(at, "held %.3f us by a pause of class %u at %s",

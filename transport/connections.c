@@ -138,7 +138,8 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                             .global_rtt_ps = dim->global_rtt_ps,
                                             .mtu_bytes = dim->mtu_bytes,
                                             .full_wire_bytes = dim->full.wire,
-                                            .hops = path.hops},
+                                            .hops = path.hops,
+                                            .trims = dim->trimmed},
                                     .cap_bytes = CC_UNLIMITED,
                                     .pace_cap_bps = UINT64_MAX};
     hosts->flows.ids[flow] = (struct flow_id){.frames = dim->ops->frames,

@@ -111,6 +111,7 @@ struct hosts {
     struct message_pool messages;
     uint64_t n_running; // messages that have neither ended nor failed
     uint32_t n_rto_armed;
+    uint32_t large_bytes; // what the state of a transport adds to senders and receivers; 0 = little
     ps_t last_delivery_ps;
     struct host_counters counters;
 };

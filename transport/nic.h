@@ -20,6 +20,7 @@ struct nic {
     uint32_t quantum_bytes;
     uint8_t turn; // in the first class of a port: index of the class whose turn it is
     bool paused;
+    bool needs_credit; // the class is stopped by a lack of credit, not by PFC
 };
 _Static_assert(sizeof(struct nic) == 64, "struct nic is a cache line");
 

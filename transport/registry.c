@@ -4,9 +4,11 @@
 
 extern const struct transport_ops roce_transport;
 extern const struct transport_ops tcp_transport;
+extern const struct transport_ops uec_transport;
 
 const struct transport_ops *const transport_registry[] = {
     &roce_transport,
     &tcp_transport,
+    &uec_transport,
     NULL,
 };

@@ -77,7 +77,7 @@ static void split(const struct sender *s, const struct sender_time *from, uint64
     } waits[] = {
         {PATH_WINDOW, t->window_ps - from->window_ps},
         {PATH_PACE, t->pace_ps - from->pace_ps},
-        {PATH_PAUSED, t->paused_ps - from->paused_ps},
+        {s->nic->needs_credit ? PATH_CREDIT : PATH_PAUSED, t->paused_ps - from->paused_ps},
         {PATH_TIMEOUT, t->timeout_ps - from->timeout_ps},
         {PATH_RESENDING, link_ps(s, resent)},
         {PATH_SENDING, link_ps(s, t->sent_bytes - from->sent_bytes - resent)},

@@ -31,6 +31,9 @@ struct transport_counters {
     uint64_t duplicate_acks;   // that arrived at senders
     uint64_t spurious;         // retransmissions of packets that had arrived, as receivers report
     uint64_t resets;           // connections given up
+    uint64_t nacks;            // reports of trimmed packets that arrived at senders
+    uint64_t grants;           // credits that receivers have sent
+    uint64_t requests;         // packets without payload that ask for credits or an ACK
 };
 
 // Settings and derived values of the transport in one dimension of the network.
@@ -41,6 +44,7 @@ struct transport_dim {
     struct transport_spec spec;
     const struct cc_ops *cc;
     const void *cc_params;
+    bool trimmed;         // switches may trim its packets
     bool int_records;     // switches append INT records to data
     bool hash_connection; // switches hash the destination's connection number too
     ps_t global_rtt_ps;   // largest base RTT of all pairs of ranks if the policy needs it, else 0
@@ -68,6 +72,7 @@ struct transport_dim {
 struct transport_network {
     bool reorders; // switches may reorder the packets of a flow
     bool lossless; // PFC is on
+    bool trims;    // switches trim its packets
 };
 #define TRANSPORT_FINDINGS 8
 struct transport_finding {

@@ -139,6 +139,12 @@ struct packet_sizes packet_sizes_of(const struct transport_spec *t, uint32_t fra
     return (struct packet_sizes){frame, frame + GAP};
 }
 
+struct packet_sizes packet_sizes_of_frame(const struct transport_spec *t, uint32_t frame_bytes)
+{
+    bool gap = t->overhead == OVERHEAD_ETHERNET;
+    return (struct packet_sizes){frame_bytes, frame_bytes + (gap ? GAP : 0)};
+}
+
 void transport_complete(struct transport_spec *t, const struct cc_preset *preset)
 {
     if (t->ops->complete)

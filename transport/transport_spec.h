@@ -50,5 +50,8 @@ struct packet_sizes {
 struct packet_sizes packet_sizes_of(const struct transport_spec *t, uint32_t frame,
                                     uint32_t custom_bytes);
 
+// Returns the sizes of a packet whose frame with FCS is given.
+struct packet_sizes packet_sizes_of_frame(const struct transport_spec *t, uint32_t frame_bytes);
+
 // Set the transport to `ops` and all its settings to their defaults.
 void transport_spec_init(struct transport_spec *t, const struct transport_ops *ops);

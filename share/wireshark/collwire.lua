@@ -79,7 +79,7 @@ end
 ---- The facts of a packet: the verdict of type "hardware" ----
 
 local VERSION, FACTS_BYTES = 1, 52
-local KINDS = { [0] = "data", "ACK", "CNP" }
+local KINDS = { [0] = "data", "ACK", "CNP", [4] = "trimmed", [5] = "credit" }
 local RETRANSMISSION, MESSAGE, COLLECTIVE, WINDOW, RATE = 1, 2, 4, 8, 16
 local MARKED, DROPPED, HELD, TRIGGERED = 32, 64, 128, 256
 local FLAG_FIELDS = { { RETRANSMISSION, F.retransmission }, { MARKED, F.marked }, { DROPPED, F.dropped },
@@ -138,7 +138,8 @@ local function is_first_link(rank)
 end
 
 local function facts_put(put, facts)
-    local flags, rank = facts.flags, facts.kind == 0 and facts.src or facts.dst
+    local forward = facts.kind == 0 or facts.kind == 4
+    local flags, rank = facts.flags, forward and facts.src or facts.dst
     put(F.flow, facts.flow)
     put(F.rank, rank)
     if is_first_link(rank) then put(F.first_link, true) end
@@ -449,6 +450,9 @@ function collwire.dissector(tvb, pinfo, tree)
         info = pfc_events(events, pauses, comments)
     elseif kind == "CNP" then
         info = cnp_events(events, queue_pair_text(bytes, bth), facts, comments)
+    elseif kind == "trimmed" then
+        table.insert(events, "trim")
+        pinfo.cols.info:prepend("[" .. (comment_find(comments, "trimmed") or "trimmed") .. "] ")
     elseif ack then
         table.insert(events, ack)
         if ack ~= "ACK" then

@@ -98,6 +98,7 @@ static void test_other_contracts_are_refused(void **state)
         {offsetof(struct cc_contract, ack_bytes), "struct cc_ack of"},
         {offsetof(struct cc_contract, signal_bytes), "struct cc_signal of"},
         {offsetof(struct cc_contract, post_bytes), "struct cc_post of"},
+        {offsetof(struct cc_contract, credits_bytes), "struct cc_credits of"},
         {offsetof(struct cc_contract, preset_bytes), "struct cc_preset of"},
         {offsetof(struct cc_contract, param_bytes), "struct param of"},
         {offsetof(struct cc_contract, hop_bytes), "struct int_hop of"},
@@ -113,7 +114,7 @@ static void test_other_contracts_are_refused(void **state)
     // a policy whose struct ends after the contract
     struct cc_contract alone = {.version = CC_VERSION + 1};
     struct cc_ops other = {.contract = alone};
-    assert_refused(&other, "version 4 of the contract, here it is version 3");
+    assert_refused(&other, "version 5 of the contract, here it is version 4");
     assert_int_equal(offsetof(struct cc_ops, contract.version), 0);
 }
 

@@ -82,7 +82,7 @@ static void world_begin(struct world *w, const uint64_t weight[NET_DATA_CLASSES]
     w->net.ops[NET_RANK] = w->net.ops[NET_SWITCH] =
         (struct node_ops){.arrive = on_arrive, .depart = on_depart, .ctx = w};
     w->net.tap = (struct tap){.seen = on_start, .ctx = w};
-    w->net.ports[0].flags |= PORT_TAPPED;
+    network_tap_port(&w->net, 0);
 }
 
 static void world_end(struct world *w)

@@ -85,7 +85,7 @@ static void world_begin(struct world *w, uint64_t rate_bps)
     w->net.ops[NET_RANK] = w->net.ops[NET_SWITCH] = (struct node_ops){
         .arrive = on_arrive, .depart = on_depart, .pause_changed = on_change, .ctx = w};
     w->net.tap = (struct tap){.seen = on_start, .ctx = w};
-    w->net.ports[0].flags |= PORT_TAPPED;
+    network_tap_port(&w->net, 0);
     network_set_reference(&w->net); // so that starts are recorded when they happen
 }
 

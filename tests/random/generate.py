@@ -14,6 +14,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
 import draw as drawing
+import fabric
 import stacks
 import topologies
 import workloads
@@ -277,6 +278,7 @@ def scenario(seed, folder):
     if not analytical or draw.chance(0.05):
         made.update(output(draw, ranks, names))
     made["limits"] = limits(draw)
+    fabric.fabric(seed, made)
     stacks.stacks(draw, seed, made)
     if draw.chance(0.1):
         made["duration"] = draw.rng.choice(("1ns", "1us", "30us", "100us", "2ms"))

@@ -107,6 +107,8 @@ static struct port_result ports[] = {
      .marked = 46,
      .dropped_packets = 47,
      .dropped_bytes = 48,
+     .trimmed_packets = 70,
+     .trimmed_bytes = 71,
      .utilization = 0.49,
      .mean_queue_bytes = 50.5},
     {.at = at1, .bytes = 51, .packets = 52, .max_queue_bytes = 53, .utilization = 0.54},
@@ -122,6 +124,7 @@ static struct switch_result switches[] = {{.at = sw,
                                            .headroom_limit_bytes = 60,
                                            .mean_queue_bytes = 61.4}};
 static struct admission_result admission = {170, 171, 173, 172000};
+static struct uec_result uec = {180, 181, 182, 183, 184, 185};
 static struct tcp_result tcp = {160, 161, 162, 163, 164, 165, 166, 167, 168};
 static struct link_change changes[] = {{62000, "c->d", "down"}};
 static struct training_pass_result passes[] = {{63000, 64000}, {-1, -1}};
@@ -238,6 +241,10 @@ static struct result whole(void)
                            .max_queue_bytes = 122,
                            .paused_ps = 123000,
                            .pfc_ports = pfc_ports,
+                           .credit_ports = pfc_ports,
+                           .n_credit_ports = 1,
+                           .credit_waits = 164,
+                           .credit_waited_ps = 165000,
                            .n_pfc_ports = 1,
                            .marked_packets = 124,
                            .markable_packets = 496,
@@ -252,9 +259,15 @@ static struct result whole(void)
                            .n_deadlock = 1,
                            .drops[DROP_QUEUE_LIMIT] = 158,
                            .drops[DROP_RED] = 159,
+                           .drops[DROP_CONTROL_LIMIT] = 160,
+                           .trimmed_packets = 161,
+                           .trimmed_bytes = 162,
+                           .trimmed_last_hop = 163,
                            .drops[DROP_LINK_LOSS] = 133,
                            .tcp = &tcp,
                            .n_tcp = 1,
+                           .uec = &uec,
+                           .n_uec = 1,
                            .admission = &admission,
                            .n_admission = 1,
                            .drops[DROP_LINK_CORRUPTION] = 134,
@@ -341,6 +354,8 @@ static const char *const of_the_run[][2] = {
     {"tcp", "{\"connections\":160,\"retransmitted_segments\":161,\"fast_retransmits\":162,"
             "\"timeouts\":163,\"tail_loss_probes\":164,\"window_probes\":165,"
             "\"duplicate_acks\":166,\"spurious_retransmits\":167,\"resets\":168}"},
+    {"uec", "{\"retransmitted_packets\":180,\"nacks\":181,\"timeouts\":182,"
+            "\"spurious_retransmits\":183,\"grants\":184,\"requests\":185}"},
     {"admission", "{\"pieces\":170,\"held_pieces\":171,\"waited_ns\":172,\"grants\":173}"},
     {"cc_cuts", "127"},
     {"explain", "[\"says so\"]"},
@@ -441,12 +456,16 @@ static const char *const of_fabric[][2] = {
             "\"ports\":[{\"at\":\"a->b\","
             "\"class\":3,\"pauses\":41,\"paused_ns\":42}],\"watchdog_fired\":137,"
             "\"deadlock\":[\"x->y\"]}"},
+    {"credits", "{\"waits\":164,\"waited_ns\":165,\"ports\":[{\"at\":\"a->b\","
+                "\"class\":3,\"waits\":41,\"waited_ns\":42}]}"},
     {"ecn", "{\"marked_packets\":124,\"marked_share\":0.25}"},
     {"drops",
      "{\"packets\":128,\"bytes\":129,\"by_reason\":{\"headroom\":130,\"lossy_threshold\":131,"
-     "\"queue_limit\":158,\"red\":159,"
+     "\"queue_limit\":158,\"control_limit\":160,\"red\":159,"
      "\"no_route\":132,\"watchdog\":136,\"link_loss\":133,\"link_corruption\":134,"
      "\"link_down\":135},\"by_place\":[{\"at\":\"a->b\",\"packets\":47,\"bytes\":48}]}"},
+    {"trims", "{\"packets\":161,\"bytes\":162,\"last_hop_packets\":163,"
+              "\"by_place\":[{\"at\":\"a->b\",\"packets\":70,\"bytes\":71}]}"},
     {"queues",
      "{\"max_bytes\":122,\"switches\":[{\"at\":\"leaf7\",\"max_bytes\":55,\"mean_bytes\":61,"
      "\"shared_bytes\":59,\"max_shared_used_bytes\":56,\"max_ingress_bytes\":58,"
@@ -475,7 +494,7 @@ static void test_every_key(void **state)
     struct result r = whole();
     char *text = metrics_json(&r, "{\"key\": 7}");
     json_t *root = json_loads(text, 0, NULL);
-    assert_int_equal(json_object_size(root), 30); // all but the series
+    assert_int_equal(json_object_size(root), 33); // all but the series
     ASSERT_TEXTS(root, of_the_run);
     ASSERT_TEXTS(root, of_the_path);
     ASSERT_TEXTS(root, of_flows);
@@ -566,12 +585,12 @@ static void test_rows(void **state)
              "exposed_comm_ns,program_ns,program_exposed_ns,bubble_share,collective_ns,busbw_bps,"
              "efficiency,fct_mean_ns,fct_p99_ns,"
              "fct_max_ns,jain,max_queue_bytes,marked_packets,cnps,pause_frames,paused_ns,"
-             "dropped_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
+             "dropped_packets,trimmed_packets,timeouts,tcp_retransmitted_segments,tcp_timeouts\n"
              "all,\"x:y,z\",5,,incomplete,102,,,,,,,,,,109,111,112,0.119000,122,124,126,120,"
-             "123,128,139,161,163\n"
-             "all,\"x:y,z\",5,first,completed,202,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,\n"
-             "all,\"x:y,z\",5,second,running,,987,64,899,,,,,,,,,,,,,,,,,,,\n"
-             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,\n");
+             "123,128,161,139,161,163\n"
+             "all,\"x:y,z\",5,first,completed,202,,,,,,,183,185,0.500000,177,180,181,,,,,,,,,,,\n"
+             "all,\"x:y,z\",5,second,running,,987,64,899,,,,,,,,,,,,,,,,,,,,\n"
+             "all,gone,6,,failed,,,,,,,,,,,,,,,,,,,,,,,,\n");
     assert_string_equal(row_sentence(&rows.list[0], 0), "because");
     assert_string_equal(row_sentence(&rows.list[0], 1), "waits");
     assert_string_equal(row_sentence(&rows.list[0], rows.list[0].n_why), "says so");
@@ -581,8 +600,8 @@ static void test_rows(void **state)
                "  time         102 ns       fct mean     109 ns       fct p99      111 ns\n"
                "  fct max      112 ns       jain         0.119        max queue    122 B\n"
                "  marks        124          CNPs         126          pauses       120\n"
-               "  paused       123 ns       drops        128          timeouts     139\n"
-               "  TCP resent   161          TCP timeouts 163\n"
+               "  paused       123 ns       drops        128          trims        161\n"
+               "  timeouts     139          TCP resent   161          TCP timeouts 163\n"
                "  job     status       time  training  iteration  exposed\n"
                "  first   completed  202 ns         -          -        -\n"
                "  second  running         -    987 ns    64.0 ns   899 ns\n");

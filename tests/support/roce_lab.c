@@ -152,7 +152,7 @@ struct hosts *lab_build(struct lab *l)
     net->ops[NET_SWITCH].arrive = switch_arrive;
     net->tap = (struct tap){.seen = on_tap, .ctx = l};
     for (uint32_t p = 0; p < l->sim->hosts.n_nics; p++)
-        net->ports[p].flags |= PORT_TAPPED;
+        network_tap_port(net, p);
     l->sim->hosts.client = (struct host_client){on_delivered, on_sent, on_failed, l};
     l->sim->hosts.observer = (struct host_observer){.message_ended = on_message_ended, .ctx = l};
     l->sim->hosts.path_book = NULL;

@@ -56,7 +56,7 @@ static void run_logged(struct fixture *f, struct log *log, const char *port)
     assert_non_null(f->sim);
     *log = (struct log){.sim = f->sim, .port = port_named(f->sim, port)};
     f->sim->net.tap = (struct tap){.seen = on_start, .ctx = log};
-    f->sim->net.ports[log->port].flags |= PORT_TAPPED;
+    network_tap_port(&f->sim->net, log->port);
     sim_run(f->sim, NULL);
     f->result = sim_result(f->sim);
 }

@@ -7,7 +7,7 @@ import struct
 
 SECTION, INTERFACE, NAMES, PACKET = 0x0A0D0D0A, 1, 4, 6
 COMMENT, VERDICT = 1, 7
-KINDS = ("data", "ack", "cnp")
+KINDS = ("data", "ack", "cnp", "pfc", "trimmed", "credit")
 FLAGS = {"retransmission": 1, "message": 2, "collective": 4, "window": 8, "rate": 16, "marked": 32, "dropped": 64,
          "held": 128, "triggered": 256}
 

@@ -14,6 +14,10 @@
 // in captures of other ports, and a retransmission has the id of its original. Not modelled: path
 // migration (M), solicited events (S), FECN in the BTH (F), end-to-end credits (the AETH says "no
 // credit count").
+//
+// A packet that a switch has trimmed is shown with the lengths and the ICRC of what is left of it, so that
+// dissectors accept it; a switch cuts the frame and leaves them as they were. A frame that has no room for
+// its RETH is shown with it, as 74 bytes without FCS.
 
 #include "transport/roce/frame.h"
 
@@ -31,6 +35,7 @@
 #define AETH_BYTES 4
 #define CNP_RESERVED_BYTES 16
 #define ICRC_BYTES 4
+#define FCS_BYTES 4
 #define BTH_AT (ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES)
 #define HEADERS_MAX (BTH_AT + BTH_BYTES + 16)
 
@@ -72,42 +77,6 @@ static void set_addresses(struct roce_fields *f, const struct flow_id *id, bool 
     f->ttl = ROCE_TTL;
 }
 
-struct roce_fields roce_fields_of(const struct packet *p, const struct packet_meta *meta,
-                                  const struct flow_id *id)
-{
-    struct roce_fields f = {0};
-    set_addresses(&f, id, p->kind == PACKET_DATA);
-    switch (p->kind) {
-    case PACKET_DATA:
-        f.opcode = data_opcode(p->flags);
-        f.tos = tos_of(id->data_dscp, p->flags);
-        f.psn = meta->seq;
-        f.ack_req = p->flags & PACKET_ACKREQ;
-        f.va = (uint64_t)(id->dst_conn + 1) << 32;
-        f.rkey = id->dst_conn + 1;
-        f.dma_bytes = meta->message_bytes;
-        f.payload_bytes = meta->payload_bytes;
-        f.trailer_bytes = id->int_bytes;
-        break;
-    case PACKET_ACK:
-        // An ACK has the PSN of the last packet that arrived in order, a NAK that of the first
-        // missing packet (IBA 9.7.5).
-        f.opcode = ROCE_ACKNOWLEDGE;
-        f.tos = tos_of(id->ack_dscp, p->flags);
-        f.syndrome = p->flags & PACKET_NAK ? ROCE_NAK_SEQUENCE : ROCE_ACK;
-        f.psn = p->flags & PACKET_NAK ? meta->seq : meta->seq - 1;
-        f.msn = meta->msn;
-        f.trailer_bytes = id->int_bytes;
-        break;
-    default:
-        f.opcode = ROCE_CNP;
-        f.tos = tos_of(id->cnp_dscp, p->flags);
-        f.becn = true;
-    }
-    f.ip_id = (uint16_t)f.psn;
-    return f;
-}
-
 static size_t extension_bytes(const struct roce_fields *f)
 {
     switch (f->opcode) {
@@ -121,6 +90,60 @@ static size_t extension_bytes(const struct roce_fields *f)
     default:
         return 0;
     }
+}
+
+// What is left of a trimmed packet: its headers, and payload as far as the frame has room for it.
+static void trim_fields(struct roce_fields *f, const struct packet *p, const struct flow_id *id)
+{
+    size_t headers = BTH_AT + BTH_BYTES + extension_bytes(f) + ICRC_BYTES + FCS_BYTES;
+    f->tos = tos_of(id->cnp_dscp, p->flags | PACKET_ECT);
+    f->payload_bytes = (uint16_t)(p->frame_bytes > headers ? (p->frame_bytes - headers) & ~3u : 0);
+    f->trailer_bytes = 0;
+}
+
+// A NAK asks for the first missing packet, the report of a trimmed packet for that one.
+static uint32_t nak_psn(const struct packet *p, const struct packet_meta *meta)
+{
+    return p->flags & PACKET_TRIM_REPORT ? meta->sack_seq : meta->seq;
+}
+
+struct roce_fields roce_fields_of(const struct packet *p, const struct packet_meta *meta,
+                                  const struct flow_id *id)
+{
+    struct roce_fields f = {0};
+    set_addresses(&f, id, p->kind == PACKET_DATA || p->kind == PACKET_TRIMMED);
+    switch (p->kind) {
+    case PACKET_TRIMMED:
+    case PACKET_DATA:
+        f.opcode = data_opcode(p->flags);
+        f.tos = tos_of(id->data_dscp, p->flags);
+        f.psn = meta->seq;
+        f.ack_req = p->flags & PACKET_ACKREQ;
+        f.va = (uint64_t)(id->dst_conn + 1) << 32;
+        f.rkey = id->dst_conn + 1;
+        f.dma_bytes = meta->message_bytes;
+        f.payload_bytes = meta->payload_bytes;
+        f.trailer_bytes = id->int_bytes;
+        if (p->kind == PACKET_TRIMMED)
+            trim_fields(&f, p, id);
+        break;
+    case PACKET_ACK:
+        // An ACK has the PSN of the last packet that arrived in order, a NAK that of the first
+        // missing packet (IBA 9.7.5).
+        f.opcode = ROCE_ACKNOWLEDGE;
+        f.tos = tos_of(id->ack_dscp, p->flags);
+        f.syndrome = p->flags & PACKET_NAK ? ROCE_NAK_SEQUENCE : ROCE_ACK;
+        f.psn = p->flags & PACKET_NAK ? nak_psn(p, meta) : meta->seq - 1;
+        f.msn = meta->msn;
+        f.trailer_bytes = id->int_bytes;
+        break;
+    default:
+        f.opcode = ROCE_CNP;
+        f.tos = tos_of(id->cnp_dscp, p->flags);
+        f.becn = true;
+    }
+    f.ip_id = (uint16_t)f.psn;
+    return f;
 }
 
 static uint8_t pad_bytes(const struct roce_fields *f) { return (uint8_t)(-f->payload_bytes & 3); }

@@ -52,17 +52,24 @@ void roce_open_sender(struct sender *s, ps_t queueing_ps)
         roce_selective_open(s, queueing_ps);
 }
 
+static void selective_sets(struct roce_selective *r, void (*change)(struct psn_set *))
+{
+    change(&r->sacked);
+    change(&r->trimmed);
+    change(&r->resent);
+}
+
 void roce_close_sender(struct sender *s)
 {
     if (roce_selective_of(s))
-        psn_set_free(&roce_selective_of(s)->sacked);
+        selective_sets(roce_selective_of(s), psn_set_free);
 }
 
 void roce_on_failed(struct sender *s, ps_t now)
 {
     (void)now;
     if (roce_selective_of(s))
-        psn_set_clear(&roce_selective_of(s)->sacked);
+        selective_sets(roce_selective_of(s), psn_set_clear);
 }
 
 void roce_open_receiver(struct receiver *base)
@@ -140,5 +147,15 @@ size_t roce_check(const struct transport_spec *t, const struct transport_network
     if (!network->lossless && spec->recovery == RECOVERY_NONE)
         out[n++] = (struct transport_finding){
             "recovery", "without recovery and PFC a dropped packet fails its flow", false};
+    if (network->trims && spec->recovery != RECOVERY_SELECTIVE_REPEAT)
+        out[n++] = (struct transport_finding){
+            "recovery", "must be selective_repeat where switches trim packets (switch.trimming)",
+            true};
+    if (network->trims && spec->ack_class != ACK_CLASS_CONTROL)
+        out[n++] = (struct transport_finding){"ack_class",
+                                              "must be control where switches trim packets "
+                                              "(switch.trimming): the report of a trimmed "
+                                              "packet would wait behind data",
+                                              true};
     return n;
 }

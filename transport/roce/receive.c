@@ -194,3 +194,25 @@ void roce_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t n
     if (early > 0)
         deliver_early(r, early, now);
 }
+
+// Report a packet that has lost its payload in a switch, so that the sender sends it again at once. If the
+// payload has arrived by another transmission, the report says that instead.
+void roce_on_trimmed(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
+{
+    struct roce_receiver *r = (struct roce_receiver *)base;
+    uint32_t seq = meta_at(&base->dim->hosts->net->meta, p->meta)->seq;
+    uint64_t psn = seq_restore(seq, r->expected_psn);
+    r->port = port;
+    if (p->flags & PACKET_CE) {
+        r->ce_since_ack = true;
+        roce_notify_mark(r, p, (uint32_t)psn, now);
+    }
+    if (psn < r->expected_psn) {
+        if (p->flags & PACKET_ACKREQ)
+            send_ack(r, p, reset_echo(r), now);
+        return;
+    }
+    bool early = r->early && psn_set_has(&r->early->psns, psn);
+    base->dim->hosts->counters.naks++;
+    send_ack(r, p, early ? PACKET_NAK : PACKET_NAK | PACKET_TRIM_REPORT, now);
+}

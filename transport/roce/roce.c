@@ -94,7 +94,8 @@ static const struct param params[] = {
      .min = "1us",
      .max = "100s",
      .can_auto = true,
-     .help = "selective_repeat: timeout with at most 3 packets in flight; auto = 2 base RTTs",
+     .help = "selective_repeat: timeout with at most 3 packets in flight; auto = 2 base RTTs, or "
+             "rto_high where switches trim packets",
      .source = "Mittal et al., SIGCOMM 2018: 100 us on its 40G network"},
     {.name = "rto_high",
      .type = PARAM_TIME,
@@ -181,6 +182,7 @@ const struct transport_ops roce_transport = {
     .open_receiver = roce_open_receiver,
     .close_receiver = roce_close_receiver,
     .on_data = roce_on_data,
+    .on_trimmed = roce_on_trimmed,
     .close_dim = roce_notify_close_dim,
     .received_bytes = roce_received_bytes,
 };

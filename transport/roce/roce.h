@@ -7,7 +7,7 @@
 #pragma once
 
 #include "transport/host.h"
-#include "transport/roce/psn_set.h"
+#include "transport/psn_set.h"
 #include "transport/roce/roce_spec.h"
 
 /* ---- sender ---- */
@@ -20,6 +20,9 @@ struct roce_selective {
     uint64_t retx_next;    // lost packets before it have been retransmitted
     uint64_t recover_psn;  // recovery ends when it is acknowledged; 0 = not in recovery
     ps_t rto_low_ps, rto_high_ps;
+    struct psn_set trimmed; // packets that arrived without their payload, to be sent again
+    struct psn_set resent;  // those that have been sent again and not acknowledged
+    uint64_t trim_next;     // no member of `trimmed` is before it
 };
 
 static inline struct roce_selective *roce_selective_of(const struct sender *s)
@@ -93,9 +96,14 @@ void roce_selective_open(struct sender *s, ps_t queueing_ps);
 ps_t roce_selective_rto_ps(const struct sender *s);
 // Handles an ACK or NAK after una has moved from `una`. Returns true if recovery starts with it.
 bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una);
+// Handles the report that packet `psn` has arrived without its payload. Returns true if recovery starts
+// with it.
+bool roce_selective_trimmed(struct sender *s, uint64_t psn);
 void roce_selective_timeout(struct sender *s);
 uint64_t roce_selective_next(struct sender *s); // returns the packet to retransmit; retx_due must
                                                 // be set
+
+void roce_on_trimmed(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
 
 void roce_notify_open(struct roce_receiver *r);
 void roce_notify_restart(struct roce_receiver *r); // a fresh connection starts

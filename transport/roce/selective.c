@@ -8,6 +8,10 @@
 // timeout, which is short with at most three packets in flight, else long enough for the queues on
 // the path. An AETH has no room for the early packet: IRN needs a new header, and captures show a
 // plain NAK.
+//
+// Where switches trim packets (switch/trimming.h) the receiver reports each packet that arrives without
+// its payload, and that packet is sent again at once, whatever `reorder`. It is sent again only for
+// another report, or after a timeout.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -23,8 +27,12 @@ void roce_selective_open(struct sender *s, ps_t queueing_ps)
     struct roce_selective *r = cold->own = memory_zeroed(1, sizeof *r);
     if (spec->bdp_cap)
         cold->cap_bytes = cc_bdp_bytes(&cold->env);
-    r->rto_low_ps = low == PARAM_AUTO_TIME ? 2 * base_rtt_ps : low;
     r->rto_high_ps = high == PARAM_AUTO_TIME ? base_rtt_ps + queueing_ps : high;
+    // Trimmed packets are reported, so that the timeout only serves for losses on links, and need not
+    // be shorter than the queues.
+    r->rto_low_ps = low != PARAM_AUTO_TIME ? low
+                    : s->dim->trimmed      ? r->rto_high_ps
+                                           : 2 * base_rtt_ps;
 }
 
 // After a short timeout without progress the queue on the path may simply be longer than the
@@ -44,17 +52,27 @@ static void find_loss(struct sender *s)
 {
     struct roce_selective *r = roce_selective_of(s);
     r->retx_next = later(r->retx_next, s->una);
-    while (r->retx_next < r->lost_end && psn_set_has(&r->sacked, r->retx_next))
+    while (r->retx_next < r->lost_end &&
+           (psn_set_has(&r->sacked, r->retx_next) || psn_set_has(&r->resent, r->retx_next) ||
+            psn_set_has(&r->trimmed, r->retx_next)))
         r->retx_next++;
-    s->special_due = r->retx_next < r->lost_end;
+    s->special_due = r->retx_next < r->lost_end || r->trimmed.n > 0;
+}
+
+// Forget the packets from `una` on that have been acknowledged since.
+static void forget_acknowledged(const struct sender *s, struct psn_set *set, uint64_t una)
+{
+    for (uint64_t psn = una; set->n > 0 && psn < s->una; psn++)
+        psn_set_remove(set, psn);
 }
 
 bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una)
 {
     struct roce_selective *r = roce_selective_of(s);
     bool recovering = r->recover_psn != 0;
-    for (uint64_t psn = una; r->sacked.n > 0 && psn < s->una; psn++)
-        psn_set_remove(&r->sacked, psn);
+    forget_acknowledged(s, &r->sacked, una);
+    forget_acknowledged(s, &r->trimmed, una);
+    forget_acknowledged(s, &r->resent, una);
     if (s->una >= r->recover_psn)
         r->recover_psn = 0;
     if (p->flags & PACKET_NAK) {
@@ -73,9 +91,26 @@ bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una)
     return r->recover_psn != 0 && !recovering;
 }
 
+bool roce_selective_trimmed(struct sender *s, uint64_t psn)
+{
+    struct roce_selective *r = roce_selective_of(s);
+    bool recovering = r->recover_psn != 0;
+    if (psn < s->una || psn >= s->max || psn_set_has(&r->sacked, psn))
+        return false;
+    r->trim_next = r->trimmed.n == 0 || psn < r->trim_next ? psn : r->trim_next;
+    psn_set_add(&r->trimmed, s->una, psn);
+    s->special_due = true;
+    s->cold->resends = RESEND_TRIM;
+    if (!recovering)
+        r->recover_psn = s->max;
+    return !recovering;
+}
+
 void roce_selective_timeout(struct sender *s)
 {
     struct roce_selective *r = roce_selective_of(s);
+    psn_set_clear(&r->trimmed);
+    psn_set_clear(&r->resent);
     r->retx_next = s->una;
     r->lost_end = r->recover_psn = s->max; // all packets that have not arrived are lost
     find_loss(s);
@@ -83,7 +118,17 @@ void roce_selective_timeout(struct sender *s)
 
 uint64_t roce_selective_next(struct sender *s)
 {
-    uint64_t psn = roce_selective_of(s)->retx_next++;
+    struct roce_selective *r = roce_selective_of(s);
+    uint64_t psn = r->retx_next;
+    if (r->trimmed.n > 0) {
+        for (psn = later(r->trim_next, s->una); !psn_set_has(&r->trimmed, psn); psn++)
+            ;
+        psn_set_remove(&r->trimmed, psn);
+        psn_set_add(&r->resent, s->una, psn);
+        r->trim_next = psn + 1;
+    } else {
+        r->retx_next++;
+    }
     find_loss(s);
     return psn;
 }

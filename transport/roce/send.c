@@ -135,6 +135,21 @@ void roce_on_timeout(struct sender *s, ps_t now)
 
 /* ---- feedback ---- */
 
+// A packet has arrived without its payload. The report has come by the control class, ahead of ACKs, so
+// it says nothing of other packets. It shows that the path works, so the timeout starts again.
+static void on_trim_report(struct sender *s, const struct packet *p, ps_t now)
+{
+    const struct packet_meta *meta = meta_at(&sender_hosts(s)->net->meta, p->meta);
+    if (s->failed)
+        return;
+    if (roce_selective_trimmed(s, seq_restore(meta->sack_seq, s->una)) &&
+        sender_signal(s, CC_SIGNAL_NACK, false, now))
+        sender_apply_cc(s, now);
+    if (s->rto_state != RTO_OFF)
+        restart_rto(s, now);
+    sender_wake(s, now);
+}
+
 static void on_ack(struct sender *s, const struct packet *p, ps_t now)
 {
     const enum recovery recovery = (enum recovery)spec_of(s)->recovery;
@@ -201,7 +216,9 @@ static void on_cnp(struct sender *s, const struct packet *p, ps_t now)
 void roce_on_feedback(struct sender *s, struct packet *p, ps_t now)
 {
     sender_catch_up(s, now);
-    if (p->kind == PACKET_ACK)
+    if (p->kind == PACKET_ACK && (p->flags & PACKET_TRIM_REPORT))
+        on_trim_report(s, p, now);
+    else if (p->kind == PACKET_ACK)
         on_ack(s, p, now);
     else
         on_cnp(s, p, now);

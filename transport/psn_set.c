@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A set of packet numbers as a ring of bits.
-#include "transport/roce/psn_set.h"
+#include "transport/psn_set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,4 +59,24 @@ bool psn_set_remove(struct psn_set *set, uint64_t psn)
     *word_of(set, psn) &= ~(UINT64_C(1) << psn % 64);
     set->n--;
     return true;
+}
+
+uint64_t psn_set_first(const struct psn_set *set, uint64_t base)
+{
+    uint64_t word = *word_of(set, base) >> base % 64 << base % 64, first = base / 64 * 64;
+    while (word == 0) {
+        first += 64;
+        word = *word_of(set, first);
+    }
+    return first + (uint64_t)__builtin_ctzll(word);
+}
+
+uint64_t psn_set_bits(const struct psn_set *set, uint64_t from)
+{
+    if (set->n == 0 || from >= set->end)
+        return 0;
+    uint64_t bits = *word_of(set, from) >> from % 64;
+    if (from % 64 > 0 && (from / 64 + 1) * 64 < set->end)
+        bits |= *word_of(set, from + 64) << (64 - from % 64);
+    return bits;
 }

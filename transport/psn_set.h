@@ -24,6 +24,12 @@ bool psn_set_add(struct psn_set *set, uint64_t base, uint64_t psn);
 // Remove `psn`, which must not be before the base. Returns false if it was not a member.
 bool psn_set_remove(struct psn_set *set, uint64_t psn);
 
+// Returns the smallest member. The set must not be empty; all members are at or after `base`.
+uint64_t psn_set_first(const struct psn_set *set, uint64_t base);
+
+// Returns 64 bits: bit i is set if `from` + i is a member. `from` is not before the base.
+uint64_t psn_set_bits(const struct psn_set *set, uint64_t from);
+
 // Returns true if `psn`, which must not be before the base, is a member.
 static inline bool psn_set_has(const struct psn_set *set, uint64_t psn)
 {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// RCCC alone: the receiver's credits limit the sender, and it has no window (cc/rccc_credits.h).
+#include "cc/nscc_window.h"
+#include "cc/rccc_credits.h"
+
+static void rccc_init(struct cc *cc, ps_t now)
+{
+    (void)cc;
+    (void)now;
+}
+
+static struct cc_credits rccc_credits(const void *params, const struct cc_env *env)
+{
+    return rccc_credits_of(params, env);
+}
+
+static const struct param rccc_param_table[] = {{.include = rccc_credit_params, .offset = 0}};
+
+// The marks are for the choice of paths. Ports to ranks do not mark.
+static const struct cc_preset rccc_presets[] = {
+    {.name = "uec",
+     .doc = "as uet-htsim and UEC 1.0",
+     .profile = {NSCC_PROFILE, .spares_last_hop = true}},
+};
+
+extern const struct cc_ops cc_rccc;
+const struct cc_ops cc_rccc = {
+    .contract = CC_CONTRACT,
+    .name = "rccc",
+    .doc = "Ultra Ethernet's credits, granted by the receiver at its line rate",
+    .paper = "UEC 1.0, section 3.6.14",
+    .needs = CC_NEEDS_GLOBAL_RTT | CC_NEEDS_CREDITS,
+    .params = rccc_param_table,
+    .n_params = sizeof rccc_param_table / sizeof rccc_param_table[0],
+    .params_bytes = sizeof(struct rccc_params),
+    .presets = rccc_presets,
+    .n_presets = sizeof rccc_presets / sizeof rccc_presets[0],
+    .init = rccc_init,
+    .credits = rccc_credits,
+};

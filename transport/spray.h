@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The sender's choice of an entropy for each packet. An entropy is a number below `n`, a power of
+// two, that becomes part of the packet's UDP source port, so that switches hash packets of one flow
+// to different paths. The receiver's reports tell what became of a packet with an entropy.
+//
+// oblivious: all entropies in turn, in the order of i xor x, where x is drawn anew for every round.
+// bitmap: the same order without entropies that have a penalty, which marks and losses add and
+// every packet takes away from one.
+// reps: entropies whose packets came without a mark are used again, once each, the oldest first
+// (a ring of 8); else one at random. After a timeout the ring is used again and again for 10 ms
+// ("frozen"), then 16 packets go at random.
+// mixed: as bitmap, but entropies whose packets came without a mark are used first.
+//
+// Sources: uet-htsim (commit 40ccb05), uec_mp.cpp; Bonato et al., "REPS: Recycled Entropy Packet
+// Spraying for Adaptive Load Balancing and Failure Mitigation", 2024.
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine/rng.h"
+
+enum spray_kind { SPRAY_KIND_NONE, SPRAY_MIXED, SPRAY_OBLIVIOUS, SPRAY_BITMAP, SPRAY_REPS };
+extern const char *const spray_words[]; // in the order of the enum, NULL at the end
+
+// What became of a packet. A timeout tells no entropy.
+enum spray_report { SPRAY_GOOD, SPRAY_MARKED, SPRAY_LOST, SPRAY_TIMEOUT };
+
+#define SPRAY_RING 8
+#define SPRAY_ENTROPIES_MAX 16384
+
+struct spray {
+    uint8_t kind; // enum spray_kind
+    uint32_t n;
+    struct rng rng;
+    /* walk */
+    uint32_t at, mask;    // the next entropy is at xor mask
+    uint8_t *penalty;     // bitmap and mixed: [entropy]; allocated at first use
+    uint32_t n_penalties; // entropies that have one
+    /* entropies to use again */
+    uint16_t ring[SPRAY_RING]; // reps
+    uint8_t ring_next;         // where the next one is written
+    uint8_t ring_used;         // entries written so far, at most SPRAY_RING
+    uint8_t ring_fresh;        // entries that have not been used again
+    uint8_t frozen_next;
+    uint16_t *queue; // mixed: ring of n places; allocated at first use
+    uint32_t queue_head, queue_count;
+    uint32_t explore;     // reps: packets that go at random
+    ps_t frozen_until_ps; // reps: 0 = not frozen
+};
+
+// Start with the entropy `first` and the order `mask`, both below n.
+void spray_init(struct spray *s, enum spray_kind kind, uint32_t n, const struct rng *rng);
+void spray_free(struct spray *s);
+
+// Returns the entropy of the next packet.
+uint32_t spray_next(struct spray *s, ps_t now);
+
+// Take note of what became of a packet with this entropy. `trims`: switches report lost packets.
+void spray_report(struct spray *s, uint32_t entropy, enum spray_report report, ps_t now);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Opening and closing of connections, and their names.
+#include "transport/uec/uec.h"
+
+#include "wire/ip.h"
+
+#define UDP_ENTROPY 0xC000 // the ports above are those of entropies
+
+// Connection numbers are counted at the source; the UDP source ports of all entropies begin at a
+// multiple of their number, which is a hash.
+void uec_name_connection(struct sender *s, uint32_t count)
+{
+    const struct transport_dim *dim = s->dim;
+    const struct uec_spec *spec = uec_spec_const(&dim->spec);
+    struct flow_id *id = &dim->hosts->flows.ids[s->flow];
+    struct uec_sender *u = uec_of(s);
+    uint64_t responder = (uint64_t)count * dim->hosts->net->n_ranks + id->src;
+    id->src_conn = (1 + count) & 0xffff;
+    id->dst_conn = (uint32_t)(1 + responder) & 0xffff;
+    uint64_t name = (uint64_t)count << 32 | id->src;
+    uint32_t hash = (uint32_t)hash_mix(name << 1) & 0x3fff;
+    uint32_t back = (uint32_t)hash_mix(name << 1 | 1) & 0x3fff,
+             mask = (uint32_t)spec->entropies - 1;
+    id->src_port = (uint16_t)(UDP_ENTROPY | (hash & ~mask));
+    id->dst_port = (uint16_t)(UDP_ENTROPY | (back & ~mask));
+    if (u->single_path) {
+        id->src_port = (uint16_t)(UDP_ENTROPY | hash);
+        id->dst_port = (uint16_t)(UDP_ENTROPY | back);
+    }
+    id->data_dscp = dscp_of_class(id->cls);
+    id->ack_dscp = id->cnp_dscp = dscp_of_class(NET_CLASS_CONTROL);
+    u->hash = hash_mix((uint64_t)id->src << 32 | id->dst);
+    u->port_base = id->src_port;
+    id->entropy = s->entropy = uec_path_hash(u->hash, id->src_port, 0);
+    id->back_entropy = uec_path_hash(hash_mix((uint64_t)id->dst << 32 | id->src), id->dst_port, 0);
+    struct rng rng = rng_init(dim->hosts->net->engine->seed, RNG_SPRAY, (uint32_t)hash_mix(name));
+    spray_init(&u->spray, (enum spray_kind)spec->spray, (uint32_t)spec->entropies, &rng);
+}
+
+// The timeout of uet-htsim: 15 us and six times what the largest queue takes to drain. `queueing_ps` is
+// the time in which every switch of the path drains its whole buffer, which it divides among them.
+static ps_t rto_of(const struct sender *s, ps_t queueing_ps)
+{
+    const struct uec_spec *spec = uec_spec_const(&s->dim->spec);
+    uint32_t switches = s->cold->env.hops > 1 ? s->cold->env.hops - 1 : 1;
+    if (spec->rto_ps != PARAM_AUTO_TIME)
+        return spec->rto_ps;
+    ps_t rto_ps = 15 * PS_PER_US + 6 * (queueing_ps / switches);
+    ps_t least_ps = 2 * s->cold->env.base_rtt_ps;
+    return rto_ps > least_ps ? rto_ps : least_ps;
+}
+
+void uec_open_sender(struct sender *s, ps_t queueing_ps)
+{
+    struct uec_sender *u = uec_of(s);
+    s->cc_needs_acks = s->dim->cc->on_ack != NULL;
+    s->ackreq_end = UINT64_MAX; // the transport decides itself when to ask for an ACK
+    u->rto_ps = rto_of(s, queueing_ps);
+    u->single_path = uec_spec_const(&s->dim->spec)->spray == SPRAY_KIND_NONE;
+    if (s->dim->cc->needs & CC_NEEDS_CREDITS)
+        uec_pacers_open(uec_dim(s->dim));
+    uec_credits_open(s);
+}
+
+void uec_close_sender(struct sender *s)
+{
+    spray_free(&uec_of(s)->spray);
+    flight_free(&uec_of(s)->flight);
+}
+
+void uec_prepare(struct transport_dim *dim)
+{
+    const struct uec_spec *spec = uec_spec_const(&dim->spec);
+    dim->mtu_bytes = dim->seq_bytes = (uint32_t)spec->mtu_bytes;
+    dim->full = dim->first = uec_data_sizes(&dim->spec, dim->mtu_bytes, false);
+    dim->ack = uec_ack_sizes(&dim->spec);
+    uint64_t per_ack = (spec->ack_every_bytes + dim->full.wire - 1) / dim->full.wire;
+    dim->packets_per_ack = per_ack > 0 ? (uint32_t)per_ack : 1;
+    dim->connections_per_pair = 1;
+    dim->retransmits = true;
+    dim->echoes_marks = true;
+    dim->uses_control_class = true;
+}
+
+ps_t uec_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps)
+{
+    const struct uec_spec *spec = uec_spec_const(t);
+    ps_t least_ps = 15 * PS_PER_US > 2 * base_rtt_ps ? 15 * PS_PER_US : 2 * base_rtt_ps;
+    return spec->rto_ps == PARAM_AUTO_TIME ? least_ps : spec->rto_ps;
+}

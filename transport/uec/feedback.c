@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// What a sender does with ACKs, reports of trimmed packets, grants and timeouts.
+#include "transport/uec/uec.h"
+
+static void leave_flight(struct uec_sender *u, uint64_t bytes)
+{
+    u->in_flight_bytes -= bytes < u->in_flight_bytes ? bytes : u->in_flight_bytes;
+}
+
+static void tell_spray(struct uec_sender *u, uint32_t entropy, enum spray_report report, ps_t now)
+{
+    if (!u->single_path)
+        spray_report(&u->spray, entropy, report, now);
+}
+
+/* ---- ACK ---- */
+
+static void notify_ack(struct sender *s, uint64_t bytes, ps_t rtt_ps, bool ce, ps_t now)
+{
+    const struct uec_sender *u = uec_of(s);
+    const struct cc_ack ack = {
+        .now_ps = now,
+        .rtt_ps = rtt_ps,
+        .seq = s->una_bytes,
+        .snd_una = s->una_bytes,
+        .snd_nxt = s->nxt_bytes,
+        .acked_bytes = (uint32_t)bytes,
+        .ce_bytes = ce ? (uint32_t)bytes : 0,
+        .ce = ce,
+        .inflight_bytes = u->in_flight_bytes,
+        .window_limited = u->in_flight_bytes + bytes + s->dim->mtu_bytes >= s->cwnd_bytes,
+    };
+    s->cc->ops->on_ack(s->cc, &ack);
+}
+
+static void note_arrived(struct sender *s, uint64_t base, uint64_t bits)
+{
+    uint64_t una = s->una;
+    if ((int64_t)(base - una) < 0) {
+        bits = una - base < 64 ? bits >> (una - base) : 0;
+        base = una;
+    }
+    flight_arrived(&uec_of(s)->flight, una, base, bits);
+}
+
+static void on_ack(struct sender *s, const struct packet *p, ps_t now)
+{
+    struct uec_sender *u = uec_of(s);
+    const struct packet_meta meta = *meta_at(&sender_hosts(s)->net->meta, p->meta);
+    uint64_t una = s->una, cumulative = seq_restore(meta.seq, una);
+    uint64_t psn = una + (uint64_t)(int64_t)(int16_t)(uint16_t)(meta.acked - (uint16_t)una);
+    bool ce = p->flags & PACKET_ECHO_CE;
+    if (cumulative > s->max)
+        return;
+    // The RTT of a packet that an earlier ACK has reported says nothing.
+    bool sampled = psn >= una && psn < s->max && !psn_set_has(&u->flight.arrived, psn) &&
+                   meta.sent_ps != PS_NEVER;
+    uint64_t received = seq_restore(meta.received_bytes, u->received_bytes), bytes = 0;
+    if (received > u->received_bytes) {
+        bytes = received - u->received_bytes;
+        u->received_bytes = received;
+        leave_flight(u, bytes);
+    }
+    note_arrived(s, uec_bitmap_base(psn, cumulative, p->flags), meta.sack_bits);
+    if (cumulative > una) {
+        flight_advance(&u->flight, una, cumulative);
+        s->retries = 0;
+        sender_acknowledge(s, cumulative, now);
+    }
+    tell_spray(u, meta.entropy, ce ? SPRAY_MARKED : SPRAY_GOOD, now);
+    uec_credits_reported(s);
+    if (s->cc_needs_acks)
+        notify_ack(s, bytes, sampled ? now - meta.sent_ps : 0, ce, now);
+}
+
+/* ---- NACK ---- */
+
+static void on_nack(struct sender *s, const struct packet *p, ps_t now)
+{
+    struct uec_sender *u = uec_of(s);
+    const struct packet_meta *meta = meta_at(&sender_hosts(s)->net->meta, p->meta);
+    uint64_t psn = seq_restore(meta->seq, s->una);
+    bool last_hop = p->flags & PACKET_NAK_LAST_HOP, ce = p->flags & PACKET_ECHO_CE;
+    tell_spray(u, meta->entropy, !last_hop ? SPRAY_LOST : ce ? SPRAY_MARKED : SPRAY_GOOD, now);
+    uec_credits_reported(s);
+    s->dim->hosts->counters.naks++;
+    uec_dim(s->dim)->counters.nacks++;
+    if (psn < s->una || psn >= s->max || !flight_is_open(&u->flight, psn))
+        return;
+    uint32_t bytes = meta->payload_bytes;
+    const struct cc_signal signal = {.now_ps = now,
+                                     .kind = CC_SIGNAL_TRIM,
+                                     .snd_nxt = s->nxt_bytes,
+                                     .inflight_bytes = u->in_flight_bytes,
+                                     .bytes = bytes,
+                                     .rtt_ps = now - meta->sent_ps,
+                                     .last_hop = last_hop};
+    psn_set_add(&u->flight.lost, s->una, psn);
+    leave_flight(u, bytes);
+    s->cold->resends = RESEND_NAK;
+    if (s->cc->ops->on_signal)
+        s->cc->ops->on_signal(s->cc, &signal);
+}
+
+/* ---- timeout ---- */
+
+// Mark every packet as lost whose time is over. Returns the time until the next one's is, or PS_NEVER
+// if none is in flight; *n = packets marked.
+static ps_t expire(struct sender *s, uint64_t *n, uint64_t *bytes, ps_t now)
+{
+    struct uec_sender *u = uec_of(s);
+    ps_t next_ps = PS_NEVER;
+    for (uint64_t psn = s->una; psn < s->max; psn++) {
+        if (!flight_is_open(&u->flight, psn))
+            continue;
+        ps_t left = flight_sent_ps(&u->flight, psn) + u->rto_ps - now;
+        if (left > 0) {
+            next_ps = left < next_ps ? left : next_ps;
+            continue;
+        }
+        uint32_t payload = uec_payload_of(s, psn);
+        psn_set_add(&u->flight.lost, s->una, psn);
+        leave_flight(u, payload);
+        *bytes += payload;
+        (*n)++;
+    }
+    return next_ps;
+}
+
+static void signal_timeout(struct sender *s, uint64_t bytes, ps_t now)
+{
+    const struct cc_signal signal = {.now_ps = now,
+                                     .kind = CC_SIGNAL_TIMEOUT,
+                                     .snd_nxt = s->nxt_bytes,
+                                     .inflight_bytes = uec_of(s)->in_flight_bytes,
+                                     .bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX};
+    if (s->cc->ops->on_signal)
+        s->cc->ops->on_signal(s->cc, &signal);
+}
+
+void uec_on_timeout(struct sender *s, ps_t now)
+{
+    struct uec_sender *u = uec_of(s);
+    uint64_t lost = 0, bytes = 0;
+    ps_t next_ps = expire(s, &lost, &bytes, now);
+    if (lost > 0) {
+        sender_count_timeout(s);
+        uec_dim(s->dim)->counters.timeouts++;
+        s->cold->resends = RESEND_TIMEOUT;
+        if (s->retries++ >= uec_spec_const(&s->dim->spec)->retry_limit) {
+            sender_fail(s, now);
+            return;
+        }
+        tell_spray(u, 0, SPRAY_TIMEOUT, now);
+        signal_timeout(s, bytes, now);
+    }
+    sender_apply_cc(s, now);
+    uec_update(s);
+    bool waits = s->una < s->tail;
+    if (waits && u->credits.on && u->credits.left <= 0)
+        uec_send_request(s, now);
+    if (waits && s->rto_state == RTO_OFF)
+        sender_rto_restart(s, next_ps < u->rto_ps ? next_ps : u->rto_ps, now);
+    sender_wake(s, now);
+}
+
+void uec_on_failed(struct sender *s, ps_t now)
+{
+    (void)now;
+    flight_clear(&uec_of(s)->flight);
+    uec_of(s)->in_flight_bytes = 0;
+    s->window_bytes = 0;
+}
+
+/* ---- any packet of the receiver ---- */
+
+void uec_on_feedback(struct sender *s, struct packet *p, ps_t now)
+{
+    sender_catch_up(s, now);
+    if (s->failed)
+        return;
+    if (p->kind == PACKET_CREDIT)
+        uec_credits_granted(s, meta_at(&sender_hosts(s)->net->meta, p->meta)->seq);
+    else if (p->flags & PACKET_NAK)
+        on_nack(s, p, now);
+    else
+        on_ack(s, p, now);
+    if (s->una == s->tail) {
+        uec_of(s)->in_flight_bytes = 0;
+        sender_rto_stop(s);
+    }
+    sender_apply_cc(s, now);
+    uec_credits_backlog(s);
+    uec_update(s);
+    sender_wake(s, now);
+}

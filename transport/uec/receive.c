@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// The receiver: packets in any order, messages that are complete, ACKs and reports of trimmed
+// packets.
+//
+// An ACK goes at once where the packet is marked, asks for it, is the connection's first, has
+// arrived before, or fills the gap that a packet has asked about; else after `ack_every` bytes.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "transport/uec/uec.h"
+
+/* ---- reports ---- */
+
+static struct packet report(const struct uec_receiver *r, uint32_t slot, struct packet_sizes size,
+                            uint8_t flags, ps_t now)
+{
+    const struct network *net = r->base.dim->hosts->net;
+    uint32_t entropy = meta_at(&net->meta, slot)->entropy;
+    return (struct packet){.flow = r->base.flow,
+                           .dst = r->src_node,
+                           .entropy = uec_path_hash(r->hash, r->port_base, entropy),
+                           .meta = slot,
+                           .frame_bytes = (uint16_t)size.frame,
+                           .wire_bytes = (uint16_t)size.wire,
+                           .kind = PACKET_ACK,
+                           .ingress = PACKET_OWN,
+                           .cls = NET_CLASS_CONTROL,
+                           .flags = flags,
+                           .arrives_ps = now};
+}
+
+// Send an ACK for packet `psn`, whose meta-data it takes over: start of transmission and entropy
+// stay.
+static void send_ack(struct uec_receiver *r, struct packet *p, uint64_t psn, ps_t now)
+{
+    struct network *net = r->base.dim->hosts->net;
+    uint8_t flags = p->flags & PACKET_ACKREQ;
+    if (p->flags & PACKET_CE) {
+        flags |= PACKET_ECHO_CE;
+        r->base.dim->hosts->counters.echoed_marks++;
+    }
+    struct packet ack = report(r, p->meta, r->base.dim->ack, flags, now);
+    struct packet_meta *meta = meta_at(&net->meta, p->meta);
+    meta->seq = (uint32_t)r->expected;
+    meta->acked = (uint16_t)psn;
+    meta->received_bytes = (uint32_t)r->received_bytes;
+    uint64_t base = uec_bitmap_base(psn, r->expected, flags), below = 0;
+    if (base < r->expected) // packets before the cumulative number need no bit
+        below = r->expected - base;
+    uint64_t bits = below < 64 ? psn_set_bits(&r->early, base + below) : 0;
+    meta->sack_bits = below < 64 ? bits << below : 0;
+    meta->n_sacks = 0;
+    p->meta = 0;
+    r->since_ack_bytes = 0;
+    port_enqueue(net, r->port, &ack, now);
+}
+
+// Report that packet `p` has lost its payload.
+static void send_nack(struct uec_receiver *r, struct packet *p, ps_t now)
+{
+    const struct transport_dim *dim = r->base.dim;
+    uint8_t flags = PACKET_NAK | PACKET_TRIM_REPORT;
+    flags |= p->flags & PACKET_CE ? PACKET_ECHO_CE : 0;
+    flags |= p->flags & PACKET_LAST_HOP ? PACKET_NAK_LAST_HOP : 0;
+    struct packet nack = report(r, p->meta, uec_nack_sizes(&dim->spec), flags, now);
+    meta_at(&dim->hosts->net->meta, p->meta)->n_sacks = 0;
+    p->meta = 0;
+    port_enqueue(dim->hosts->net, r->port, &nack, now);
+}
+
+/* ---- messages ---- */
+
+static struct uec_partial *partial_at(struct uec_receiver *r, uint64_t first_psn)
+{
+    for (size_t i = r->n_partial; i > 0; i--)
+        if (r->partial[i - 1].first_psn == first_psn)
+            return &r->partial[i - 1];
+    if (r->n_partial == r->cap_partial)
+        r->partial = memory_grow(r->partial, &r->cap_partial, sizeof *r->partial);
+    r->partial[r->n_partial] = (struct uec_partial){.first_psn = first_psn};
+    return &r->partial[r->n_partial++];
+}
+
+// Count a new packet of a message. Returns true if the message is complete.
+static bool count_packet(struct uec_receiver *r, const struct packet *p,
+                         const struct packet_meta *meta, uint64_t psn)
+{
+    if ((p->flags & (PACKET_FIRST | PACKET_LAST)) == (PACKET_FIRST | PACKET_LAST))
+        return true;
+    struct uec_partial *m = partial_at(r, psn - meta->place);
+    if (p->flags & PACKET_LAST)
+        m->n_psn = meta->place + UINT64_C(1);
+    m->bytes += meta->payload_bytes;
+    if (++m->arrived != m->n_psn)
+        return false;
+    *m = r->partial[--r->n_partial];
+    return true;
+}
+
+uint64_t uec_received_bytes(const struct receiver *base, const struct message *m)
+{
+    const struct uec_receiver *r = (const struct uec_receiver *)base;
+    for (size_t i = 0; i < r->n_partial; i++)
+        if (r->partial[i].first_psn == m->first_seq)
+            return r->partial[i].bytes;
+    return m->first_seq < r->expected || psn_set_has(&r->early, m->first_seq) ? m->bytes : 0;
+}
+
+/* ---- data ---- */
+
+static void accept(struct uec_receiver *r, uint64_t psn)
+{
+    if (psn != r->expected) {
+        psn_set_add(&r->early, r->expected, psn);
+        return;
+    }
+    r->expected++;
+    while (r->early.n > 0 && psn_set_remove(&r->early, r->expected))
+        r->expected++;
+}
+
+// Whether the new packet must be acknowledged at once.
+static bool due(struct uec_receiver *r, const struct packet *p, uint64_t expected_before)
+{
+    bool asks = p->flags & PACKET_ACKREQ, filled = r->expected > expected_before;
+    bool now = p->flags & PACKET_CE || asks || !r->begun ||
+               r->since_ack_bytes >= uec_spec_const(&r->base.dim->spec)->ack_every_bytes ||
+               (filled && r->ack_asked);
+    if (asks)
+        r->ack_asked = true;
+    if (r->early.n == 0)
+        r->ack_asked = false;
+    r->begun = true;
+    return now;
+}
+
+static void take_request(struct uec_receiver *r, const struct packet *p, bool asked, ps_t now)
+{
+    struct meta_pool *pool = &r->base.dim->hosts->net->meta;
+    uint32_t target = r->pull.target;
+    if (meta_at(pool, p->meta)->n_sacks > 0)
+        target = meta_sacks(pool, p->meta)->start;
+    uec_pull_asked(r, target, asked, now);
+}
+
+void uec_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
+{
+    struct uec_receiver *r = (struct uec_receiver *)base;
+    struct hosts *hosts = base->dim->hosts;
+    const struct packet_meta meta = *meta_at(&hosts->net->meta, p->meta);
+    uint64_t psn = seq_restore(meta.seq, r->expected), before = r->expected;
+    bool request = p->cls == NET_CLASS_CONTROL;
+    r->port = port;
+    if (r->credits)
+        take_request(r, p, request, now);
+    if (request || psn < r->expected || psn_set_has(&r->early, psn)) {
+        uec_dim(base->dim)->counters.spurious += !request;
+        send_ack(r, p, request ? r->expected - 1 : psn, now); // a request has no number of its own
+        return;
+    }
+    accept(r, psn);
+    r->received_bytes += meta.payload_bytes;
+    r->since_ack_bytes += p->wire_bytes;
+    hosts_progress(hosts, meta.payload_bytes, now);
+    bool complete = count_packet(r, p, &meta, psn);
+    if (due(r, p, before))
+        send_ack(r, p, psn, now);
+    if (complete)
+        hosts->client.delivered(hosts->client.ctx, meta.token, now);
+}
+
+void uec_on_trimmed(struct receiver *base, uint32_t port, struct packet *p, ps_t now)
+{
+    struct uec_receiver *r = (struct uec_receiver *)base;
+    const struct packet_meta *meta = meta_at(&base->dim->hosts->net->meta, p->meta);
+    uint64_t psn = seq_restore(meta->seq, r->expected);
+    r->port = port;
+    if (r->credits)
+        take_request(r, p, true, now);
+    if (psn < r->expected || psn_set_has(&r->early, psn))
+        send_ack(r, p, psn, now);
+    else
+        send_nack(r, p, now);
+}
+
+/* ---- life ---- */
+
+void uec_open_receiver(struct receiver *base)
+{
+    struct uec_receiver *r = (struct uec_receiver *)base;
+    const struct transport_dim *dim = base->dim;
+    const struct flow_id *id = &dim->hosts->flows.ids[base->flow];
+    r->src_node = id->src_node;
+    r->hash = hash_mix((uint64_t)id->dst << 32 | id->src);
+    r->port_base = id->dst_port;
+    r->n_entropies = (uint16_t)uec_spec_const(&dim->spec)->entropies;
+    r->credits = dim->cc->needs & CC_NEEDS_CREDITS;
+}
+
+void uec_close_receiver(struct receiver *base)
+{
+    struct uec_receiver *r = (struct uec_receiver *)base;
+    psn_set_free(&r->early);
+    free(r->partial);
+}

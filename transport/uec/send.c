@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// Which packet is sent next, and what it carries.
+#include "transport/uec/uec.h"
+
+/* ---- what may be sent ---- */
+
+// A packet needs room in the window, or an empty network; a credit; and a number in the range that
+// the receiver keeps track of.
+static bool may_send(const struct sender *s, uint32_t payload)
+{
+    const struct uec_sender *u = uec_of(s);
+    bool fits = u->in_flight_bytes == 0 || u->in_flight_bytes + payload <= s->cwnd_bytes;
+    return fits && uec_credits_open_gate(u);
+}
+
+static uint32_t payload_at(const struct sender *s, const struct message *m, uint64_t psn)
+{
+    uint32_t mtu = s->dim->mtu_bytes;
+    uint64_t left = m->bytes - (psn - m->first_seq) * mtu;
+    return left < mtu ? (uint32_t)left : mtu;
+}
+
+static struct message *message_of(const struct sender *s, uint64_t psn)
+{
+    const struct hosts *hosts = sender_hosts(s);
+    uint32_t slot = s->oldest;
+    while (message_end_seq(hosts_message(hosts, slot)) <= psn)
+        slot = hosts_message(hosts, slot)->next;
+    return hosts_message(hosts, slot);
+}
+
+uint32_t uec_payload_of(const struct sender *s, uint64_t psn)
+{
+    return payload_at(s, message_of(s, psn), psn);
+}
+
+void uec_update(struct sender *s)
+{
+    const struct uec_sender *u = uec_of(s);
+    bool lost = u->flight.lost.n > 0, fresh = !lost && s->nxt < s->tail;
+    s->special_due = lost && may_send(s, s->dim->mtu_bytes);
+    uint32_t payload =
+        fresh ? payload_at(s, hosts_message(sender_hosts(s), s->sending), s->nxt) : 0;
+    bool open = fresh && s->nxt - s->una < UEC_PSN_RANGE && may_send(s, payload);
+    s->window_bytes = open ? UINT64_MAX : 0;
+}
+
+void uec_on_window(struct sender *s, ps_t now)
+{
+    (void)now;
+    uec_update(s);
+}
+
+void uec_on_post(struct sender *s, ps_t now)
+{
+    uec_credits_backlog(s);
+    uec_update(s);
+    if (uec_of(s)->credits.on && uec_of(s)->in_flight_bytes == 0 && s->window_bytes == 0 &&
+        !s->special_due)
+        uec_send_request(s, now);
+}
+
+/* ---- packets ---- */
+
+static void fill_request(struct sender *s, struct packet_meta *meta, uint32_t slot, uint64_t bytes)
+{
+    struct meta_pool *pool = &sender_hosts(s)->net->meta;
+    meta->n_sacks = 1;
+    uint32_t length = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    uint32_t target = uec_of(s)->credits.on ? uec_pull_target(s) : 0;
+    *meta_sacks(pool, slot) = (struct sack_block){target, length};
+}
+
+static bool carries_request(const struct sender *s)
+{
+    return uec_of(s)->credits.on || sender_hosts(s)->net->tap.seen;
+}
+
+static uint32_t next_entropy(struct uec_sender *u, ps_t now)
+{
+    return u->single_path ? 0 : spray_next(&u->spray, now);
+}
+
+// Write packet `psn` of message `m` to *p and return its payload.
+static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, struct packet *p,
+                            ps_t now)
+{
+    const struct transport_dim *dim = s->dim;
+    struct uec_sender *u = uec_of(s);
+    struct meta_pool *pool = &dim->hosts->net->meta;
+    uint32_t payload = payload_at(s, m, psn), entropy = next_entropy(u, now);
+    struct packet_sizes size =
+        payload == dim->mtu_bytes ? dim->full : uec_data_sizes(&dim->spec, payload, false);
+    *p = (struct packet){.flow = s->flow,
+                         .dst = s->dst_node,
+                         .entropy = uec_path_hash(u->hash, u->port_base, entropy),
+                         .meta = meta_alloc(pool),
+                         .frame_bytes = (uint16_t)size.frame,
+                         .wire_bytes = (uint16_t)size.wire,
+                         .kind = PACKET_DATA,
+                         .cls = s->cls,
+                         .flags = PACKET_ECT};
+    *meta_at(pool, p->meta) = (struct packet_meta){.sent_ps = now,
+                                                   .token = m->token,
+                                                   .seq = (uint32_t)psn,
+                                                   .place = (uint32_t)(psn - m->first_seq),
+                                                   .payload_bytes = (uint16_t)payload,
+                                                   .entropy = (uint16_t)entropy};
+    if (psn == m->first_seq)
+        p->flags |= PACKET_FIRST;
+    if (psn + 1 == message_end_seq(m))
+        p->flags |= PACKET_LAST;
+    m->packets++;
+    u->in_flight_bytes += payload;
+    flight_sent(&u->flight, s->una, psn, now);
+    if (u->credits.on)
+        uec_credits_spend(s, p->wire_bytes);
+    return payload;
+}
+
+// An ACK is requested with the last packet, with what uses up the credits or the window, and with
+// every retransmission.
+static bool requests_ack(const struct sender *s)
+{
+    const struct uec_sender *u = uec_of(s);
+    return s->nxt == s->tail || (u->credits.on && u->credits.left <= 0) ||
+           u->in_flight_bytes + s->dim->mtu_bytes >= s->cwnd_bytes ||
+           s->nxt - s->una >= UEC_PSN_RANGE;
+}
+
+static void fill_new(struct sender *s, struct packet *p, ps_t now)
+{
+    struct message *m = hosts_message(sender_hosts(s), s->sending);
+    uint32_t payload = fill_packet(s, m, s->nxt, p, now);
+    if (p->flags & PACKET_LAST)
+        s->sending = m->next;
+    s->max = ++s->nxt;
+    s->nxt_bytes += payload;
+    if (requests_ack(s))
+        p->flags |= PACKET_ACKREQ;
+    if (carries_request(s))
+        fill_request(s, meta_at(&sender_hosts(s)->net->meta, p->meta), p->meta, m->bytes);
+}
+
+static void fill_lost(struct sender *s, struct packet *p, ps_t now)
+{
+    struct uec_sender *u = uec_of(s);
+    uint64_t psn = psn_set_first(&u->flight.lost, s->una);
+    struct message *m = message_of(s, psn);
+    psn_set_remove(&u->flight.lost, psn);
+    fill_packet(s, m, psn, p, now);
+    p->flags |= PACKET_RETX | PACKET_ACKREQ;
+    m->retransmitted++;
+    sender_hosts(s)->counters.retransmitted++;
+    uec_dim(s->dim)->counters.retransmitted++;
+    if (carries_request(s))
+        fill_request(s, meta_at(&sender_hosts(s)->net->meta, p->meta), p->meta, m->bytes);
+}
+
+void uec_fill(struct sender *s, struct packet *p, ps_t now)
+{
+    if (s->special_due)
+        fill_lost(s, p, now);
+    else
+        fill_new(s, p, now);
+    uec_credits_backlog(s);
+    uec_update(s);
+    if (s->rto_state == RTO_OFF)
+        sender_rto_restart(s, uec_of(s)->rto_ps, now);
+}
+
+void uec_send_request(struct sender *s, ps_t now)
+{
+    const struct transport_dim *dim = s->dim;
+    struct network *net = dim->hosts->net;
+    struct uec_sender *u = uec_of(s);
+    struct packet_sizes size = uec_control_sizes(&dim->spec);
+    uint32_t entropy = next_entropy(u, now);
+    struct packet p = {.flow = s->flow,
+                       .dst = s->dst_node,
+                       .entropy = uec_path_hash(u->hash, u->port_base, entropy),
+                       .meta = meta_alloc(&net->meta),
+                       .frame_bytes = (uint16_t)size.frame,
+                       .wire_bytes = (uint16_t)size.wire,
+                       .kind = PACKET_DATA,
+                       .ingress = PACKET_OWN,
+                       .cls = NET_CLASS_CONTROL,
+                       .flags = PACKET_ACKREQ,
+                       .arrives_ps = now};
+    struct packet_meta *meta = meta_at(&net->meta, p.meta);
+    *meta =
+        (struct packet_meta){.sent_ps = now, .seq = (uint32_t)s->nxt, .entropy = (uint16_t)entropy};
+    fill_request(s, meta, p.meta, 0);
+    uec_dim(dim)->counters.requests++;
+    if (s->rto_state == RTO_OFF)
+        sender_rto_restart(s, u->rto_ps, now);
+    port_enqueue(net, s->port, &p, now);
+}

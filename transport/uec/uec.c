@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The entry of UEC in the catalogue of transports: its settings and functions.
+#include "transport/uec/uec.h"
+
+#include "transport/uec/frame.h"
+
+#define HTSIM "uet-htsim"
+
+#define UO(f) offsetof(struct uec_spec, f)
+static const struct param params[] = {
+    {.name = "mtu",
+     .type = PARAM_BYTES,
+     .offset = UO(mtu_bytes),
+     .def = "4096B",
+     .min = "64B",
+     .max = "9000B",
+     .help = "payload of a full packet",
+     .source = "UEC 1.0"},
+    {.name = "spray",
+     .type = PARAM_ENUM,
+     .offset = UO(spray),
+     .def = "mixed",
+     .choices = spray_words,
+     .help =
+         "entropy (UDP source port) of each packet: oblivious all in turn; bitmap without those "
+         "that were marked or trimmed; reps those that came without a mark again, else random; "
+         "mixed those, else as bitmap; none always the same",
+     .source = HTSIM "; Bonato et al., 2024 (REPS)"},
+    {.name = "entropies",
+     .type = PARAM_COUNT,
+     .offset = UO(entropies),
+     .def = "64",
+     .min = "1",
+     .max = "16384",
+     .help = "different entropies of a flow, a power of two",
+     .source = HTSIM},
+    {.name = "ack_every",
+     .type = PARAM_BYTES,
+     .offset = UO(ack_every_bytes),
+     .def = "16384B",
+     .min = "1B",
+     .max = "1GB",
+     .help = "wire bytes after which an ACK is sent that nothing else calls for",
+     .source = HTSIM "; UEC 1.0 (ACK_Gen_Trigger)"},
+    {.name = "rto",
+     .type = PARAM_TIME,
+     .offset = UO(rto_ps),
+     .def = "auto",
+     .min = "1us",
+     .max = "100s",
+     .can_auto = true,
+     .help = "a packet without report is sent again after it; auto = 15 us and 6 times what a "
+             "switch's queue takes to drain, at least 2 base RTTs",
+     .source = HTSIM},
+    {.name = "retry_limit",
+     .type = PARAM_COUNT,
+     .offset = UO(retry_limit),
+     .def = "1000",
+     .min = "0",
+     .max = "1000000",
+     .help = "timeouts without progress before the flow fails",
+     .source = "our choice: a link that is down for a millisecond must not end flows"},
+};
+
+static size_t check(const struct transport_spec *t, const struct transport_network *network,
+                    struct transport_finding *out)
+{
+    const struct uec_spec *spec = uec_spec_const(t);
+    (void)network;
+    if ((spec->entropies & (spec->entropies - 1)) == 0)
+        return 0;
+    out[0] = (struct transport_finding){"entropies", "must be a power of two", true};
+    return 1;
+}
+
+static const char *const observed[] = {"in_flight_bytes", "arrived_pkts", "lost_pkts",
+                                       "credit_bytes", NULL};
+
+static void observe(const struct sender *s, double *out)
+{
+    const struct uec_sender *u = uec_of(s);
+    *out++ = (double)u->in_flight_bytes;
+    *out++ = (double)u->flight.arrived.n;
+    *out++ = (double)u->flight.lost.n;
+    *out = (double)u->credits.left;
+}
+
+const struct transport_ops uec_transport = {
+    .name = "uec",
+    .doc = "Ultra Ethernet: unordered delivery over many paths",
+    .source = "UEC 1.0; uet-htsim",
+    .provides = CC_NEEDS_ECN | CC_NEEDS_GLOBAL_RTT | CC_NEEDS_PACKET_NACKS | CC_NEEDS_CREDITS,
+    .default_cc = "nscc",
+    .data_class = 0, // lossy
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .spec_bytes = sizeof(struct uec_spec),
+    .check = check,
+    .prepare = uec_prepare,
+    .data_sizes = uec_data_sizes,
+    .shortest_timer_ps = uec_shortest_timer_ps,
+    .frames = &uec_frames,
+    .receiver_bytes = sizeof(struct uec_receiver),
+    .sender_bytes = sizeof(struct uec_sender),
+    .name_connection = uec_name_connection,
+    .open_sender = uec_open_sender,
+    .close_sender = uec_close_sender,
+    .fill = uec_fill,
+    .on_feedback = uec_on_feedback,
+    .on_timeout = uec_on_timeout,
+    .on_failed = uec_on_failed,
+    .on_window = uec_on_window,
+    .on_post = uec_on_post,
+    .open_receiver = uec_open_receiver,
+    .close_receiver = uec_close_receiver,
+    .on_data = uec_on_data,
+    .on_trimmed = uec_on_trimmed,
+    .close_dim = uec_close_dim,
+    .received_bytes = uec_received_bytes,
+    .observed = observed,
+    .observe = observe,
+};

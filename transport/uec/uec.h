@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Ultra Ethernet transport: reliable, unordered delivery of messages (RUD) in packets that take many
+// paths.
+//
+// Every packet has a number of its connection and is placed where it belongs when it arrives, so
+// order does not matter; a message is delivered when all its packets have arrived. ACKs carry the
+// first number that is missing, a bitmap of later ones, and the payload received so far. A packet
+// that a switch has trimmed is reported at once (NACK) and sent again before all others. Every packet
+// has its own retransmission timeout, which begins when it is sent.
+//
+// Not modelled: opening and closing of connections (PDCs), ordered delivery (ROD), semantic
+// responses, encryption, and PSN wrap.
+//
+// Sources: UEC 1.0 as far as public texts and uet-htsim (commit 40ccb05) tell it; docs/uec.md lists
+// the rules and what is not public.
+#pragma once
+
+#include "transport/host.h"
+#include "transport/spray.h"
+#include "transport/uec/flight.h"
+#include "transport/uec/uec_spec.h"
+
+#define UEC_PSN_RANGE 16384   // packets from the oldest that is not acknowledged
+#define UEC_QUANTUM_BYTES 256 // unit of credits
+
+/* ---- sender ---- */
+
+// The credits of a sender (RCCC); all in wire bytes. Unused (zero) where the policy grants none.
+struct uec_credits {
+    bool on;
+    bool speculative; // the receiver has reported nothing yet
+    bool counted;     // it is one of the flows with backlog at its port
+    int64_t left;     // may be negative by part of a packet
+    uint32_t port;    // where it is counted
+    uint32_t pulled;  // number of the last grant, in quanta
+    struct cc_credits limits;
+};
+
+struct uec_sender {
+    uint64_t hash;            // of the addresses, for the entropies of packets
+    uint64_t in_flight_bytes; // payload sent and neither received nor known to be lost
+    uint64_t received_bytes;  // payload that the receiver has reported
+    uint16_t port_base;       // UDP source port of entropy 0
+    bool single_path;
+    ps_t rto_ps;
+    struct uec_credits credits;
+    struct spray spray;
+    struct uec_flight flight;
+};
+
+static inline struct uec_sender *uec_of(const struct sender *s)
+{
+    return (struct uec_sender *)(void *)((char *)(uintptr_t)s + sizeof *s);
+}
+
+/* ---- receiver ---- */
+
+// A message of which some packets have arrived.
+struct uec_partial {
+    uint64_t first_psn, token;
+    uint64_t n_psn; // 0 = its last packet has not arrived
+    uint64_t arrived, bytes;
+};
+
+// Requests and grants of a flow at its receiver (RCCC), in quanta. Flows that wait for a grant and
+// flows that do not are lists of the receiving port.
+struct uec_pull {
+    uint32_t target, granted; // highest number asked for; number of the last grant
+    struct uec_receiver *next;
+    uint32_t port; // whose list it is in
+    uint8_t list;  // enum uec_pull_list
+    bool asked;    // a report of a loss or a request: a grant is due even without a new target
+    uint16_t turn; // entropy of the next grant
+};
+enum uec_pull_list { PULL_NONE, PULL_ACTIVE, PULL_IDLE };
+
+struct uec_receiver {
+    struct receiver base;
+    uint32_t src_node, port;
+    uint64_t hash;     // of the addresses in reverse
+    uint64_t expected; // first packet that has not arrived
+    struct psn_set early;
+    uint64_t received_bytes;
+    uint32_t since_ack_bytes; // wire bytes accepted since the last ACK
+    bool begun;               // a packet has arrived
+    bool ack_asked;           // with a packet that came early
+    bool credits;
+    uint16_t port_base, n_entropies;
+    struct uec_partial *partial;
+    size_t n_partial, cap_partial;
+    struct uec_pull pull;
+    struct cc_credits limits; // zero until they are first needed
+};
+
+// What packets of the sender carry beside their meta-data (first block of meta_sacks): the pull
+// target in quanta, and the bytes of the message for captures.
+struct uec_request {
+    uint32_t pull_target, message_bytes;
+};
+_Static_assert(sizeof(struct uec_request) == sizeof(struct sack_block), "a request is a block");
+
+/* ---- between the files of this folder ---- */
+
+// Returns the hash by which switches choose a path for packets with an entropy.
+static inline uint32_t uec_path_hash(uint64_t hash, uint16_t port_base, uint32_t entropy)
+{
+    return (uint32_t)hash_mix(hash + (port_base | entropy));
+}
+
+// The packet that bit 0 of an ACK's bitmap stands for: the packet `psn` that caused the ACK where it
+// was marked or asked for it, else the first of the 64 that end with it, but after `cumulative`.
+static inline uint64_t uec_bitmap_base(uint64_t psn, uint64_t cumulative, uint8_t ack_flags)
+{
+    if (ack_flags & (PACKET_ECHO_CE | PACKET_ACKREQ))
+        return psn;
+    return psn > cumulative + 64 ? psn - 63 : cumulative + 1;
+}
+
+void uec_prepare(struct transport_dim *dim);
+void uec_name_connection(struct sender *s, uint32_t count);
+void uec_open_sender(struct sender *s, ps_t queueing_ps);
+void uec_close_sender(struct sender *s);
+void uec_on_failed(struct sender *s, ps_t now);
+void uec_open_receiver(struct receiver *r);
+void uec_close_receiver(struct receiver *r);
+void uec_close_dim(struct transport_dim *dim);
+uint64_t uec_received_bytes(const struct receiver *r, const struct message *m);
+ps_t uec_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps);
+
+// Sending: decides what may be sent now and writes it into the fields that the NIC reads. Call after
+// every change of window, credits or flight.
+void uec_update(struct sender *s);
+void uec_on_window(struct sender *s, ps_t now);
+void uec_on_post(struct sender *s, ps_t now);
+void uec_fill(struct sender *s, struct packet *p, ps_t now);
+// Send a packet without payload in the control class, which asks for an ACK and for credits.
+void uec_send_request(struct sender *s, ps_t now);
+// Returns the payload of a packet in flight.
+uint32_t uec_payload_of(const struct sender *s, uint64_t psn);
+
+void uec_on_feedback(struct sender *s, struct packet *p, ps_t now);
+void uec_on_timeout(struct sender *s, ps_t now);
+
+void uec_on_data(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
+void uec_on_trimmed(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
+
+// Credits at the sender.
+void uec_credits_open(struct sender *s);
+void uec_credits_spend(struct sender *s, uint32_t wire_bytes);
+void uec_credits_reported(struct sender *s); // the receiver has reported something
+void uec_credits_granted(struct sender *s, uint32_t pull);
+uint32_t uec_pull_target(struct sender *s);
+void uec_credits_backlog(struct sender *s); // it has, or has no longer, something to send
+static inline bool uec_credits_open_gate(const struct uec_sender *u)
+{
+    return !u->credits.on || u->credits.left > 0;
+}
+
+// Credits at the receiver: take note of a request, or (`asked`) of a packet that calls for a grant.
+void uec_pull_asked(struct uec_receiver *r, uint32_t target, bool asked, ps_t now);
+void uec_pacers_open(struct transport_dim *dim);
+// Returns the number of flows with backlog that send by a port.
+uint32_t *uec_waiting_at(struct transport_dim *dim, uint32_t port);
+
+// The same dimension, for its counters and shared state.
+static inline struct transport_dim *uec_dim(const struct transport_dim *dim)
+{
+    return &dim->hosts->dims[dim - dim->hosts->dims];
+}
