@@ -86,6 +86,19 @@ static bool port_leads(const struct sender *s, const struct transport_path *path
     return leads;
 }
 
+// A sender that has left its port may return to it, with packets in flight.
+static void choose_again(struct hosts *hosts, struct sender *s, ps_t now)
+{
+    sender_catch_up(s, now);
+    bool armed = s->rto_state != RTO_OFF;
+    ps_t left = armed ? s->rto_due_ps - nic_active_ps(s->nic, now) : 0;
+    sender_rto_stop(s);
+    hosts_try_other_port(hosts, s);
+    if (armed)
+        sender_rto_restart(s, left > 0 ? left : 0, now);
+    sender_wake(s, now);
+}
+
 static void reroute(struct hosts *hosts, struct sender *s, ps_t now)
 {
     const struct host_paths *paths = &hosts->paths;
@@ -93,16 +106,24 @@ static void reroute(struct hosts *hosts, struct sender *s, ps_t now)
     struct transport_path path =
         paths->path(paths->ctx, id->src, id->dst, id->dim, id->transport, 0);
     s->cold->rechoose = true;
-    if (path.cut_off || s->failed || port_leads(s, &path))
+    if (path.cut_off || s->failed)
         return;
+    if (port_leads(s, &path)) {
+        if (s->cold->moved)
+            choose_again(hosts, s, now);
+        return;
+    }
     hosts->counters.moved++;
+    s->cold->moved = true;
     sender_catch_up(s, now);
     sender_rto_stop(s);
     hosts_try_other_port(hosts, s);
-    if (s->oldest != MESSAGE_NIL && s->una < s->max)
-        s->dim->ops->on_timeout(s, now);
-    else
+    if (s->oldest == MESSAGE_NIL || s->una >= s->max)
         sender_wake(s, now);
+    else if (s->dim->ops->on_path_lost)
+        s->dim->ops->on_path_lost(s, now);
+    else
+        s->dim->ops->on_timeout(s, now);
 }
 
 void hosts_reroute(struct hosts *hosts, ps_t now)
