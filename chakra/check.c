@@ -106,6 +106,10 @@ static int rank_check(struct check *c, uint32_t rank)
             deps_add(&c->deps, from.id, from.after, from.n_after);
         if (trace_convert(c->set, rank, &t, &from, &node, c->path, c->err) != 0)
             continue;
+        const struct trace_rules *rules = &c->set->rules;
+        if (node.kind == NODE_SEND && rules->reaches &&
+            !rules->reaches(rules->reaches_ctx, rank, node.peer))
+            continue;
         count(c, rank, &node);
     }
     if (result == 0 && first && c->set->rules.cut)

@@ -30,6 +30,9 @@ struct trace_rules {
     ps_t remote_latency_ps;
     double remote_bytes;   // per ns
     uint32_t remote_share; // ranks that share a memory, which serves one node at a time
+    // Used by the check only: returns false, with an error, if rank `src` cannot send to `dst`.
+    bool (*reaches)(void *ctx, uint32_t src, uint32_t dst);
+    void *reaches_ctx;
 };
 
 struct trace_words { // texts by number

@@ -81,8 +81,20 @@ static void astra_schedules(struct reader *r, const struct place *system,
     }
 }
 
+struct sending {
+    struct reader *r;
+    const struct place *place;
+    const struct job_spec *job;
+};
+
+static bool reaches(void *ctx, uint32_t src, uint32_t dst)
+{
+    const struct sending *s = ctx;
+    return pair_check(s->r, s->place, s->job, src, dst);
+}
+
 static void traces_read(struct reader *r, const struct place *place, const struct job_spec *job,
-                        const struct trace_rules *rules)
+                        struct trace_rules *rules)
 {
     struct chakra_settings *s = job->settings;
     struct place prefix = place_key(place, "prefix"), groups = place_key(place, "comm_groups");
@@ -91,10 +103,15 @@ static void traces_read(struct reader *r, const struct place *place, const struc
     char *files = path_from(r->scenario->dir, s->params.prefix);
     char *groups_file = grouped ? path_from(r->scenario->dir, s->params.comm_groups) : NULL;
     place_text(&prefix, path);
+    struct sending sending = {r, &prefix, job};
+    rules->reaches = reaches;
+    rules->reaches_ctx = &sending;
     if (trace_set_open(&s->set, files, job_size(r, job), groups_file, rules, path,
                        place_text(&groups, groups_path), r->err) == 0 &&
         trace_set_check(&s->set, path, r->err) == 0)
         s->program = trace_set_program(&s->set);
+    s->set.rules.reaches = NULL;
+    s->set.rules.reaches_ctx = NULL;
     s->program.window = s->params.window == PARAM_AUTO ? 0 : s->params.window;
     free(files);
     free(groups_file);

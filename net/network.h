@@ -129,6 +129,9 @@ struct port_pfc {
     struct fifo pending;          // PFC frames that have arrived but not yet taken effect
     uint64_t tx_pause, tx_resume; // PFC frames sent by this port, refreshes included
     uint64_t rx_frames;
+    uint16_t stopped;    // bit set of slots that PFC has paused; port.paused also has those of a
+                         // dark port
+    bool dark;           // nothing may start: a circuit without light
     uint8_t pfc_ignored; // bit set of classes that ignore pauses
 };
 
@@ -298,6 +301,10 @@ void port_replace_last(struct network *net, uint32_t port, unsigned slot, const 
 
 // Ignore pauses of a class from now on, which ends a current pause, or obey them again.
 void port_ignore_pauses(struct network *net, uint32_t port, unsigned cls, bool ignore, ps_t now);
+
+// Stop all transmissions of a port after the current packet, or let them go on: the port of a circuit
+// without light. Packets wait as in a pause, which is not counted as one.
+void port_set_dark(struct network *net, uint32_t port, bool dark, ps_t now);
 
 // Why a switch sends a PFC frame, for captures.
 struct pfc_cause {

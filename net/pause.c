@@ -13,6 +13,7 @@ static void pause_begin(struct network *net, uint32_t index, unsigned cls, ps_t 
     struct pause *pause = &net->pfc[index].cls[cls];
     pause->since_ps = now;
     pause->pauses++;
+    net->pfc[index].stopped |= (uint16_t)(1u << class_slot(net, cls));
     net->ports[index].paused |= (uint16_t)(1u << class_slot(net, cls));
 }
 
@@ -21,7 +22,15 @@ static void pause_end(struct network *net, uint32_t index, unsigned cls, ps_t no
     struct pause *pause = &net->pfc[index].cls[cls];
     pause->total_ps += now - pause->since_ps;
     pause->ended_ps = now;
-    net->ports[index].paused &= (uint16_t) ~(1u << class_slot(net, cls));
+    net->pfc[index].stopped &= (uint16_t) ~(1u << class_slot(net, cls));
+    if (!net->pfc[index].dark)
+        net->ports[index].paused &= (uint16_t) ~(1u << class_slot(net, cls));
+}
+
+// True if PFC has paused the class, whether the port is dark or not.
+static bool is_stopped(const struct network *net, uint32_t index, unsigned cls)
+{
+    return net->pfc[index].stopped >> class_slot(net, cls) & 1;
 }
 
 // Tell a capture how long a class of a watched port has been paused.
@@ -34,7 +43,7 @@ static void tell(const struct network *net, uint32_t index, unsigned cls, ps_t n
 static void report_change(struct network *net, uint32_t index, unsigned cls, bool paused, ps_t now)
 {
     const struct node_ops *ops = node_ops_of(net, net->ports[index].node);
-    if (ops->pause_changed)
+    if (ops->pause_changed && !net->pfc[index].dark)
         ops->pause_changed(ops->ctx, index, cls, paused, now);
 }
 
@@ -43,7 +52,7 @@ static void arm_expiry(struct network *net, uint32_t index)
     struct port_pfc *pfc = &net->pfc[index];
     ps_t first = PS_NEVER;
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
-        if (class_slot(net, cls) != NET_NO_SLOT && port_class_paused(net, index, cls) &&
+        if (class_slot(net, cls) != NET_NO_SLOT && is_stopped(net, index, cls) &&
             pfc->cls[cls].until_ps < first)
             first = pfc->cls[cls].until_ps;
     if (first == PS_NEVER)
@@ -62,7 +71,7 @@ static void apply(struct network *net, uint32_t index, uint8_t classes, uint16_t
         if (!(classes >> cls & 1) || class_slot(net, cls) == NET_NO_SLOT ||
             net->pfc[index].pfc_ignored >> cls & 1)
             continue;
-        bool was = port_class_paused(net, index, cls);
+        bool was = is_stopped(net, index, cls);
         net->pfc[index].cls[cls].until_ps = now + length;
         if (was)
             tell(net, index, cls, now);
@@ -88,7 +97,7 @@ void port_ignore_pauses(struct network *net, uint32_t index, unsigned cls, bool 
         net->pfc[index].pfc_ignored &= (uint8_t)~bit;
         return;
     }
-    if (port_class_paused(net, index, cls))
+    if (is_stopped(net, index, cls))
         apply(net, index, bit, 0, now);
     net->pfc[index].pfc_ignored |= bit;
 }
@@ -141,7 +150,7 @@ void pause_expired(struct engine *engine, struct sim_timer *timer, int revents)
     uint8_t expired = 0;
     port_catch_up(net, index, now);
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
-        if (class_slot(net, cls) != NET_NO_SLOT && port_class_paused(net, index, cls) &&
+        if (class_slot(net, cls) != NET_NO_SLOT && is_stopped(net, index, cls) &&
             pfc->cls[cls].until_ps <= now) {
             tell(net, index, cls, now);
             pause_end(net, index, cls, now);
@@ -154,10 +163,27 @@ void pause_expired(struct engine *engine, struct sim_timer *timer, int revents)
     port_kick(net, index, now);
 }
 
+void port_set_dark(struct network *net, uint32_t index, bool dark, ps_t now)
+{
+    struct port_pfc *pfc = &net->pfc[index];
+    const uint16_t all = (uint16_t)((1u << net->n_slots) - 1);
+    if (pfc->dark == dark)
+        return;
+    port_catch_up(net, index, now);
+    pfc->dark = false; // so that changes are reported
+    net->ports[index].paused = dark ? all : pfc->stopped;
+    for (unsigned cls = 0; cls < NET_CLASSES; cls++)
+        if (class_slot(net, cls) != NET_NO_SLOT && !is_stopped(net, index, cls))
+            report_change(net, index, cls, dark, now);
+    pfc->dark = dark;
+    if (!dark)
+        port_kick(net, index, now);
+}
+
 ps_t port_paused_ps(const struct network *net, uint32_t index, unsigned cls, ps_t now)
 {
     const struct pause *pause = &net->pfc[index].cls[cls];
-    if (net->slot_of_class[cls] == NET_NO_SLOT || !port_class_paused(net, index, cls))
+    if (net->slot_of_class[cls] == NET_NO_SLOT || !is_stopped(net, index, cls))
         return pause->total_ps;
     return pause->total_ps + (now - pause->since_ps);
 }

@@ -21,6 +21,7 @@ struct transfer_request {
     uint64_t bytes;    // 0 is legal: a message of headers only
     uint32_t job, channel;
     uint32_t stripe; // 1, 2, ... = part of a message that is split over planes; 0 = whole message
+    uint8_t of_dim;  // 1 + the dimension that it takes; 0 = as its size and its ends say
     uint32_t cls;    // class of its data packets
     uint32_t transport;  // number of the transport that carries it; 0 = the default
     bool own_connection; // use a connection of its own (raw flows)

@@ -56,10 +56,11 @@ static struct admission_pair *pair_new(struct admission *a, const struct transfe
     return a->pairs[a->n_pairs++] = p;
 }
 
-static uint32_t pair_of(struct admission *a, const struct transfer_request *r,
+static uint32_t pair_of(struct admission *a, const struct transfer_request *r, uint32_t dim,
                         const struct transport_spec *spec)
 {
-    struct pair *entry = pairs_get(&a->table, r->src, r->dst, r->job, r->transport);
+    struct pair *entry =
+        pairs_get(&a->table, r->src, r->dst, r->job, (uint64_t)dim << 32 | r->transport);
     if (entry->flow == UINT32_MAX) {
         entry->flow = a->n_pairs;
         pair_new(a, r, spec);
@@ -213,6 +214,7 @@ static void post_piece(struct admission *a, struct admission_pair *p, uint32_t c
     piece.channel = m->request.channel * (uint32_t)p->spec->channels + channel;
     piece.token = PIECE_BIT | (uint64_t)channel << CHANNEL_SHIFT | slot;
     piece.piece_of = m->number;
+    piece.of_dim = (uint8_t)(m->dim + 1);
     m->sent_bytes += piece.bytes;
     m->posted++;
     p->free_slots[channel]--;
@@ -246,17 +248,18 @@ static void feed(struct admission *a, struct admission_pair *p, ps_t now)
 static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct admission *a = net;
-    uint32_t dim = sim_joining_dim(a->sim, request->src, request->dst);
+    uint32_t dim = sim_request_dim(a->sim, request);
     const struct transport_spec *spec = &hosts_dim(&a->sim->hosts, dim, request->transport)->spec;
     uint32_t n_ranks = a->sim->graph.n_ranks; // aggregators have buffers of their own
     if (spec->admission == ADMISSION_NONE || request->src >= n_ranks || request->dst >= n_ranks) {
         a->below.post(a->below.net, request, now);
         return;
     }
-    uint32_t pair = pair_of(a, request, spec), slot = message_take(a);
+    uint32_t pair = pair_of(a, request, dim, spec), slot = message_take(a);
     struct admission_pair *p = a->pairs[pair];
     uint64_t pieces = (request->bytes + spec->slot_bytes - 1) / spec->slot_bytes;
     a->messages[slot] = (struct admitted){.request = *request,
+                                          .dim = dim,
                                           .n_pieces = pieces > 0 ? pieces : 1,
                                           .pair = pair,
                                           .number = sim_ledger_count(a->sim, request->src),

@@ -15,7 +15,7 @@ struct admitted { // a message, from its post until all its pieces have ended
     struct transfer_request request;
     uint64_t sent_bytes, delivered_bytes; // of pieces posted, and delivered
     uint64_t n_pieces, posted, delivered, ended, recorded;
-    uint32_t pair;
+    uint32_t pair, dim;
     uint32_t number; // transfer_request.piece_of
     uint32_t next;   // of the messages that wait, or of the free list
     uint32_t path;   // up to the post, while pieces wait; else 0

@@ -54,7 +54,6 @@ void sim_admission_running(struct sim *sim)
         const struct transfer_request *r = &m->request;
         if (!m->used || m->recorded == m->n_pieces)
             continue;
-        uint32_t dim = sim_joining_dim(sim, r->src, r->dst);
         struct flow_record record = m->record;
         if (m->recorded == 0)
             record.qp = flow_of(sim, r);
@@ -67,7 +66,7 @@ void sim_admission_running(struct sim *sim)
         record.fct_ps = record.delivered_ps = -1;
         memset(record.life_ps, 0, sizeof record.life_ps);
         record.status = MESSAGE_RUNNING;
-        record.ideal_ps = sim_ideal_ps(sim, r->src, r->dst, dim, r->transport, r->bytes, NULL);
+        record.ideal_ps = sim_ideal_ps(sim, r->src, r->dst, m->dim, r->transport, r->bytes, NULL);
         sim_keep_record(sim, &record);
     }
 }

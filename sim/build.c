@@ -227,6 +227,8 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     sim->path_book.keep_steps = spec->report.timeline;
     prepare_hosts(sim);
     build_graph(sim, err);
+    if (!sim_is_analytical(sim) && err->n_errors == errors)
+        sim_circuits_init(sim, err);
     sim->stats.ranks = memory_zeroed(sim->graph.n_ends, sizeof *sim->stats.ranks);
     if (err->n_errors > errors) { // without a valid buffer nothing else can be built
         sim_free(sim);
@@ -239,6 +241,8 @@ struct sim *sim_new(const struct spec *spec, struct err *err)
     sim_reductions_init(sim);
     build_workload(sim);
     sim_reductions_settle(sim, err);
+    if (err->n_errors == errors)
+        sim_circuits_start(sim, err);
     sim_sampler_start(sim);
     if (err->n_errors > errors) {
         sim_free(sim);
@@ -264,6 +268,7 @@ void sim_free(struct sim *sim)
     sim_reductions_free(sim);
     sim_relay_free(sim);
     sim_admission_free(sim);
+    sim_circuits_free(sim);
     sim_stripes_free(sim);
     sim_ledger_free(sim);
     hosts_free(&sim->hosts);

@@ -261,6 +261,7 @@ void sim_explain(const struct sim *sim, struct result *r)
     sim_explain_tcp(sim, r);
     sim_explain_uec(r);
     sim_explain_admission(sim, r);
+    sim_explain_circuits(sim, r);
     sim_explain_collectives(sim, r);
     sim_explain_fabric(sim, r);
 }

@@ -79,8 +79,11 @@ static enum path_cause largest(const struct critical_result *c, const bool said[
 
 static const char *phrase(const struct sim *sim, enum path_cause cause)
 {
-    return sim_is_analytical(sim) && cause == PATH_NETWORK ? "messages in closed form"
-                                                           : path_cause_phrase(cause);
+    if (sim_is_analytical(sim) && cause == PATH_NETWORK)
+        return "messages in closed form";
+    if (sim->circuits && cause == PATH_PAUSED)
+        return "waiting for light, or stopped by PFC";
+    return path_cause_phrase(cause);
 }
 
 static void explain_parts(const struct sim *sim, struct result *r)

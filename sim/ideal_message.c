@@ -84,7 +84,7 @@ static double behind_ps(const struct ideal_path *path, const struct ideal_wire *
 static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t transport,
                         uint64_t bytes, struct ideal_message *m)
 {
-    uint32_t dim = graph_joining_dim(&sim->graph, src, dst), parts;
+    uint32_t dim = sim_message_dim(sim, src, dst, bytes), parts;
     const struct transport_dim *t = hosts_dim(&sim->hosts, dim, transport);
     struct ideal_path path = ideal_path_of(sim, src, dst, dim, transport, bytes);
     uint64_t part = ideal_part(sim, src, dst, dim, transport, bytes, &parts);

@@ -109,10 +109,9 @@ double sim_bandwidth(void *ctx, uint32_t src, uint32_t dst)
     return bps;
 }
 
-uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst)
+uint32_t sim_joining_dim(void *ctx, const struct transfer_request *request)
 {
-    const struct sim *sim = ctx;
-    return graph_joining_dim(&sim->graph, src, dst);
+    return sim_request_dim(ctx, request);
 }
 
 // All ranks of a group are attached to the same switch, so the first one represents the group.
@@ -132,6 +131,13 @@ static uint32_t *first_of_groups(const struct sim *sim, uint32_t dim, uint32_t *
     return firsts;
 }
 
+// True if a message of some size takes the dimension.
+static bool takes_dim(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim)
+{
+    return sim_message_dim(sim, src, dst, 0) == dim ||
+           sim_message_dim(sim, src, dst, UINT64_MAX) == dim;
+}
+
 struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim, uint32_t transport)
 {
     struct sim_longest worst = {0};
@@ -140,8 +146,7 @@ struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim, uint32_
         for (uint32_t j = 0; j <= n; j++) {
             // also to a rank of the same group
             uint32_t src = firsts[i], dst = j < n ? firsts[j] : src + 1;
-            if (src == dst || dst >= sim->graph.n_ends ||
-                graph_joining_dim(&sim->graph, src, dst) != dim)
+            if (src == dst || dst >= sim->graph.n_ends || !takes_dim(sim, src, dst, dim))
                 continue;
             struct transport_path path =
                 sim_path((void *)(uintptr_t)sim, src, dst, dim, transport, 0);

@@ -42,6 +42,7 @@ struct job_stats {
 struct admission;
 struct quality_timer;
 struct captures;
+struct circuits;
 struct change_timer;
 struct ledger;
 struct ideal_paths;
@@ -80,6 +81,7 @@ struct sim {
     struct transfer_client client; // of the upper layer; valid while the layers are being connected
     struct ledger *ledger;         // NULL if the network is analytical
     struct stripes *stripes;       // NULL if no message is striped
+    struct circuits *circuits;     // NULL if no dimension is a circuit switch
     struct admission *admission;   // NULL if every message is sent at once
     struct reductions *reductions;
     struct relay *relay;       // NULL if relaying is off, so such messages are errors
@@ -137,7 +139,19 @@ void sim_keep_record(struct sim *sim, const struct flow_record *record);
 void sim_analytical_init(struct sim *sim);    // after the graph, before the workload
 void sim_analytical_running(struct sim *sim); // makes records of unfinished messages
 void sim_analytical_describe(const struct sim *sim, FILE *out);
-uint32_t sim_joining_dim(void *ctx, uint32_t src, uint32_t dst); // ctx: the sim
+uint32_t sim_joining_dim(void *ctx, const struct transfer_request *request); // ctx: the sim
+// The dimension that a message of so many bytes takes, or GRAPH_NONE.
+uint32_t sim_message_dim(const struct sim *sim, uint32_t src, uint32_t dst, uint64_t bytes);
+// The same for a request, which may be a part of a message.
+static inline uint32_t sim_request_dim(const struct sim *sim, const struct transfer_request *r)
+{
+    return r->of_dim > 0 ? r->of_dim - 1u : sim_message_dim(sim, r->src, r->dst, r->bytes);
+}
+bool sim_joined_by_circuit(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim);
+void sim_circuits_init(struct sim *sim, struct err *err);  // after the routes
+void sim_circuits_start(struct sim *sim, struct err *err); // after the network and the hosts
+void sim_circuits_free(struct sim *sim);
+void sim_explain_circuits(const struct sim *sim, struct result *r);
 // The ports of a path between two ranks, including those that share a NIC with others; returns
 // their number.
 uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, uint32_t dst,

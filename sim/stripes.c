@@ -146,7 +146,7 @@ static uint32_t slot_take(struct stripes *s)
 static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct stripes *s = net;
-    uint32_t dim = sim_joining_dim(s->sim, request->src, request->dst);
+    uint32_t dim = sim_request_dim(s->sim, request);
     uint32_t all = sim_stripes(s->sim, request->src, request->dst, dim, request->transport);
     uint8_t lanes[SIM_STRIPES_MAX];
     uint32_t planes = planes_now(s->sim, request, dim, all, lanes);
@@ -170,6 +170,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
             request->channel * SIM_PARTS_MAX + i / planes * SIM_STRIPES_MAX + lanes[i % planes];
         part.stripe = all > 1 ? lanes[i % planes] + 1u : 0;
         part.piece_of = number;
+        part.of_dim = (uint8_t)(dim + 1);
         part.token = PART_BITS | slot;
         s->below.post(s->below.net, &part, now);
     }

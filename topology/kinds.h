@@ -8,6 +8,6 @@
 
 extern const struct topology_kind topology_switch, topology_leaf_spine, topology_fat_tree,
     topology_rail, topology_dragonfly, topology_ring, topology_mesh, topology_fully_connected,
-    topology_dln;
+    topology_dln, topology_circuit;
 
 _Static_assert(TOPOLOGY_MAX_LINKS >= 3, "dragonfly has three kinds of link");

@@ -15,6 +15,7 @@ const struct topology_kind *const topology_registry[] = {
     &topology_mesh,
     &topology_fully_connected,
     &topology_dln,
+    &topology_circuit,
     &topology_graph,
     NULL,
 };

@@ -24,6 +24,12 @@ size_t hosts_flow_bytes(const struct transport_dim *dim)
            sizeof(struct flow_id) + 2 * sizeof(void *);
 }
 
+// The key of a pair's first connection for a channel in a dimension; its other connections follow.
+static uint64_t pair_channel(uint32_t channel, uint32_t dim)
+{
+    return (uint64_t)dim << 40 | (uint64_t)channel << 8;
+}
+
 static uint32_t new_flow(struct hosts *hosts)
 {
     struct flow_ids *flows = &hosts->flows;
@@ -80,6 +86,19 @@ static bool port_leads(const struct sender *s, const struct transport_path *path
     return leads;
 }
 
+// A sender that has left its port may return to it, with packets in flight.
+static void choose_again(struct hosts *hosts, struct sender *s, ps_t now)
+{
+    sender_catch_up(s, now);
+    bool armed = s->rto_state != RTO_OFF;
+    ps_t left = armed ? s->rto_due_ps - nic_active_ps(s->nic, now) : 0;
+    sender_rto_stop(s);
+    hosts_try_other_port(hosts, s);
+    if (armed)
+        sender_rto_restart(s, left > 0 ? left : 0, now);
+    sender_wake(s, now);
+}
+
 static void reroute(struct hosts *hosts, struct sender *s, ps_t now)
 {
     const struct host_paths *paths = &hosts->paths;
@@ -87,16 +106,24 @@ static void reroute(struct hosts *hosts, struct sender *s, ps_t now)
     struct transport_path path =
         paths->path(paths->ctx, id->src, id->dst, id->dim, id->transport, 0);
     s->cold->rechoose = true;
-    if (path.cut_off || s->failed || port_leads(s, &path))
+    if (path.cut_off || s->failed)
         return;
+    if (port_leads(s, &path)) {
+        if (s->cold->moved)
+            choose_again(hosts, s, now);
+        return;
+    }
     hosts->counters.moved++;
+    s->cold->moved = true;
     sender_catch_up(s, now);
     sender_rto_stop(s);
     hosts_try_other_port(hosts, s);
-    if (s->oldest != MESSAGE_NIL && s->una < s->max)
-        s->dim->ops->on_timeout(s, now);
-    else
+    if (s->oldest == MESSAGE_NIL || s->una >= s->max)
         sender_wake(s, now);
+    else if (s->dim->ops->on_path_lost)
+        s->dim->ops->on_path_lost(s, now);
+    else
+        s->dim->ops->on_timeout(s, now);
 }
 
 void hosts_reroute(struct hosts *hosts, ps_t now)
@@ -182,17 +209,18 @@ static struct sender *reopen(struct hosts *hosts, struct pair *pair, ps_t now)
 
 struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_request *r, ps_t now)
 {
-    uint32_t d = hosts->paths.joining_dim(hosts->paths.ctx, r->src, r->dst);
+    uint32_t d = hosts->paths.joining_dim(hosts->paths.ctx, r);
     SIM_ASSERT(hosts->net->engine, r->src, d != UINT32_MAX); // config has checked every pair
     const struct transport_dim *dim = hosts_dim(hosts, d, r->transport);
     if (r->own_connection)
         return open_flow(hosts, r, d, now);
-    struct pair *pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, (uint64_t)r->channel << 8);
+    uint64_t channel = pair_channel(r->channel, d);
+    struct pair *pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, channel);
     if (dim->fresh_connections)
         return pair->flow == FLOW_NIL ? open_flow(hosts, r, d, now) : reopen(hosts, pair, now);
     uint32_t turn = pair->turn++ % dim->connections_per_pair;
     if (turn > 0)
-        pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, (uint64_t)r->channel << 8 | turn);
+        pair = pairs_get(hosts->pairs, r->src, r->dst, r->job, channel | turn);
     if (pair->flow != FLOW_NIL)
         return hosts->senders[pair->flow];
     struct sender *s = open_flow(hosts, r, d, now);
@@ -209,7 +237,7 @@ void hosts_connection_idle(struct hosts *hosts, struct sender *s)
     sim_timer_stop(&s->cc_timer);
     const struct flow_id *id = sender_id(s);
     struct pair *pair =
-        pairs_get(hosts->pairs, id->src, id->dst, id->job, (uint64_t)s->cold->channel << 8);
+        pairs_get(hosts->pairs, id->src, id->dst, id->job, pair_channel(s->cold->channel, id->dim));
     s->cold->next_idle = pair->flow;
     pair->flow = s->flow;
 }

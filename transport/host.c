@@ -137,7 +137,7 @@ static bool control_pull(void *ctx, uint32_t node, uint32_t port, struct packet 
     const struct hosts *hosts = ctx;
     uint32_t n = hosts->net->n_data;
     struct nic *nics = &hosts->nics[port * hosts->nics_per_port];
-    if (pull_from(&nics[n], p, now))
+    if (!nics[n].paused && pull_from(&nics[n], p, now))
         return true;
     struct nic *nic = n > 1 ? nic_share_turn(nics, n, now) : nics;
     if (!nic || nic->paused || !pull_from(nic, p, now))
@@ -157,8 +157,8 @@ static ps_t control_next_pull(void *ctx, uint32_t port, ps_t now)
 static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, ps_t now)
 {
     const struct hosts *hosts = ctx;
-    if (cls >= NET_DATA_CLASSES)
-        return;
+    if (cls >= NET_DATA_CLASSES && !(cls == NET_CLASS_CONTROL && hosts->pulls_control))
+        return; // no message has the class
     struct nic *nic = hosts_nic(hosts, port, cls);
     nic->paused = paused;
     if (paused) {

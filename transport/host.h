@@ -36,8 +36,8 @@ struct transport_path {
 
 // The paths of flows in the packet network.
 struct host_paths {
-    // Returns the dimension that joins two ranks, or UINT32_MAX.
-    uint32_t (*joining_dim)(void *ctx, uint32_t src, uint32_t dst);
+    // Returns the dimension that a message takes, or UINT32_MAX if none joins its ends.
+    uint32_t (*joining_dim)(void *ctx, const struct transfer_request *request);
     // Returns the path of part `stripe` (1, 2, ...) of split messages, or of whole messages (0),
     // for packets of transport number `transport`.
     struct transport_path (*path)(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
@@ -79,7 +79,7 @@ struct arriving {
 struct host_counters {
     uint64_t delivered_bytes, posted_bytes;
     uint64_t cnps_sent, echoed_marks, naks, timeouts, retransmitted;
-    uint64_t moved; // senders that took another port because theirs led nowhere
+    uint64_t moved;   // senders that took another port because theirs led nowhere
     uint64_t cc_cuts; // number of times that a policy lowered a rate or a window
 };
 

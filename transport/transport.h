@@ -128,6 +128,8 @@ struct transport_ops {
     void (*on_feedback)(struct sender *s, struct packet *p, ps_t now);
     // Handles a retransmission timeout of a sender that has not failed.
     void (*on_timeout)(struct sender *s, ps_t now);
+    // All packets in flight have gone into a failed link: send them again. NULL = on_timeout does.
+    void (*on_path_lost)(struct sender *s, ps_t now);
     void (*on_failed)(struct sender *s, ps_t now); // may be NULL
     // The policy's window has changed (s->cwnd_bytes): set s->window_bytes. NULL = the smaller one
     // of the policy's window and s->cold->cap_bytes.

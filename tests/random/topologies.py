@@ -3,7 +3,7 @@
 import json
 
 GROUPS = ("switch", "ring", "fully_connected", "mesh", "dln")   # built for each group of ranks
-WHOLE = ("leaf_spine", "fat_tree", "rail", "dragonfly", "graph")  # one fabric of all ranks
+WHOLE = ("leaf_spine", "fat_tree", "rail", "dragonfly", "graph", "circuit")  # one fabric of all ranks
 RATES = ("1Gbps", "10Gbps", "25Gbps", "100Gbps", "100Gbps", "100Gbps", "200Gbps", "400Gbps", "800Gbps",
          "33Gbps", "7777Mbps")
 DELAYS = ("0ns", "1ps", "10ns", "100ns", "500ns", "1us", "1us", "2us", "5us", "50us", "1ms")
@@ -70,6 +70,26 @@ def dragonfly(draw, ranks):
             "global_links": max(1, need + draw.rng.choice((0, 0, 1, 2)))}
 
 
+def circuit(draw, ranks):
+    """Rings, rotations and random matchings, which may leave ranks apart."""
+    made = {"ports": draw.rng.choice((1, 2, 2, 3)), "schedule": draw.rng.choice(("ring", "rotation"))}
+    if draw.chance(0.3) and ranks > 1:
+        matchings = []
+        for _ in range(draw.rng.choice((1, 2, 5))):
+            ends = [f"{rank}.{port}" for rank in range(ranks) for port in range(made["ports"])]
+            draw.rng.shuffle(ends)
+            joined = zip(ends[::2], ends[1::2])
+            matchings.append(" ".join(f"{a}-{b}" for a, b in joined if a.split(".")[0] != b.split(".")[0])
+                             + draw.rng.choice(("", " @30us")))
+        made["schedule"] = " | ".join(matchings)
+    made["duration"] = draw.rng.choice(("3us", "20us", "100us", "1ms"))
+    made["reconfiguration"] = draw.rng.choice(("0ns", "100ns", "10us", "1ms"))
+    for key, values in {"threshold": ("0B", "1KB", "50KB"), "transit": (True, False)}.items():
+        if draw.chance(0.4):
+            made[key] = draw.rng.choice(values)
+    return made
+
+
 def graph_file(draw, ranks, folder, name, transit):
     """A connected graph with links of unequal rates and delays, some of them twice."""
     rng = draw.rng
@@ -104,7 +124,7 @@ def dimension(draw, kind, size, ranks, folder, index, p):
     """One dimension of `size` in a network of `ranks`, sometimes with overrides."""
     dim = {"kind": kind, "size": size}
     dim.update({"leaf_spine": leaf_spine, "fat_tree": fat_tree, "rail": rail,
-                "dragonfly": dragonfly}.get(kind, lambda *_: {})(draw, ranks))
+                "dragonfly": dragonfly, "circuit": circuit}.get(kind, lambda *_: {})(draw, ranks))
     if kind == "graph":
         dim["file"] = f"graph{index}.json"
         dim["transit"] = draw.chance(0.4)
@@ -156,6 +176,8 @@ def topology(draw, folder, p, analytical):
             kinds = ("switch", "ring", "fully_connected")
         kind = draw.rng.choice(kinds)
         dims.append(dimension(draw, kind, size, ranks, folder, index, p))
+    if draw.chance(0.06) and not analytical and ranks > 1:  # circuits beside packet switches
+        dims.append(dict(dimension(draw, "circuit", 1, ranks, folder, len(dims), p), size=1))
     whole = sum(dim["kind"] in WHOLE for dim in dims)
     for index, dim in enumerate(dims):
         names += nodes_of(dim, ranks, dims[:index], index, whole > 1)

@@ -53,7 +53,7 @@ static void test_one_switch(void **state)
     assert_int_equal(path.dst_node, 2);
     assert_true(sim_bandwidth(f.sim, 0, 2) == 100e9);
     assert_int_equal(sim_stripes(f.sim, 0, 2, 0, 0), 1);
-    assert_int_equal(sim_joining_dim(f.sim, 0, 2), 0);
+    assert_int_equal(sim_message_dim(f.sim, 0, 2, 1), 0);
     struct sim_longest longest = sim_longest_path(f.sim, 0, 0);
     assert_int_equal(longest.base_rtt_ps, path.base_rtt_ps);
     assert_int_equal(longest.hops, 2);

@@ -164,6 +164,17 @@ void uec_on_timeout(struct sender *s, ps_t now)
     sender_wake(s, now);
 }
 
+void uec_on_path_lost(struct sender *s, ps_t now)
+{
+    struct uec_sender *u = uec_of(s);
+    ps_t rto_ps = u->rto_ps;
+    u->rto_ps = 0; // the time of every packet is over
+    uec_on_timeout(s, now);
+    u->rto_ps = rto_ps;
+    if (!s->failed && s->una < s->tail)
+        sender_rto_restart(s, rto_ps, now);
+}
+
 void uec_on_failed(struct sender *s, ps_t now)
 {
     (void)now;

@@ -177,7 +177,7 @@ static uint8_t *pds_put(uint8_t *at, const struct frame_source *f)
     const struct packet *p = f->packet;
     if (p->kind == PACKET_ACK)
         return p->flags & PACKET_NAK ? nack_put(at, f) : ack_put(at, f);
-    if (p->kind == PACKET_CREDIT || (p->kind == PACKET_DATA && p->cls == NET_CLASS_CONTROL))
+    if (p->kind == PACKET_CREDIT || (p->kind == PACKET_DATA && uec_is_request(p, f->meta)))
         return control_put(at, f);
     return request_put(at, f);
 }
@@ -185,7 +185,7 @@ static uint8_t *pds_put(uint8_t *at, const struct frame_source *f)
 static void encode(const struct frame_source *f, struct frame *frame)
 {
     const struct packet *p = f->packet;
-    bool data = p->kind == PACKET_DATA && p->cls != NET_CLASS_CONTROL;
+    bool data = p->kind == PACKET_DATA && !uec_is_request(p, f->meta);
     size_t headers = (size_t)(pds_put(frame->head + PDS_AT, f) - (frame->head + PDS_AT));
     if (p->kind == PACKET_TRIMMED) {
         size_t room = p->frame_bytes > ETHERNET_MIN_BYTES + FCS_BYTES ? p->frame_bytes - FCS_BYTES

@@ -145,7 +145,7 @@ void uec_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t no
     struct hosts *hosts = base->dim->hosts;
     const struct packet_meta meta = *meta_at(&hosts->net->meta, p->meta);
     uint64_t psn = seq_restore(meta.seq, r->expected), before = r->expected;
-    bool request = p->cls == NET_CLASS_CONTROL;
+    bool request = uec_is_request(p, &meta);
     r->port = port;
     if (r->credits)
         take_request(r, p, request, now);

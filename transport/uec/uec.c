@@ -108,6 +108,7 @@ const struct transport_ops uec_transport = {
     .fill = uec_fill,
     .on_feedback = uec_on_feedback,
     .on_timeout = uec_on_timeout,
+    .on_path_lost = uec_on_path_lost,
     .on_failed = uec_on_failed,
     .on_window = uec_on_window,
     .on_post = uec_on_post,

@@ -101,6 +101,13 @@ _Static_assert(sizeof(struct uec_request) == sizeof(struct sack_block), "a reque
 
 /* ---- between the files of this folder ---- */
 
+// True if a packet of kind data asks for an ACK and carries nothing. Messages of the control class (grants)
+// have a payload.
+static inline bool uec_is_request(const struct packet *p, const struct packet_meta *meta)
+{
+    return p->cls == NET_CLASS_CONTROL && meta->payload_bytes == 0;
+}
+
 // Returns the hash by which switches choose a path for packets with an entropy.
 static inline uint32_t uec_path_hash(uint64_t hash, uint16_t port_base, uint32_t entropy)
 {
@@ -140,6 +147,7 @@ uint32_t uec_payload_of(const struct sender *s, uint64_t psn);
 
 void uec_on_feedback(struct sender *s, struct packet *p, ps_t now);
 void uec_on_timeout(struct sender *s, ps_t now);
+void uec_on_path_lost(struct sender *s, ps_t now);
 
 void uec_on_data(struct receiver *r, uint32_t port, struct packet *p, ps_t now);
 void uec_on_trimmed(struct receiver *r, uint32_t port, struct packet *p, ps_t now);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// Optical circuit switches in time: which circuits have light, and which messages take them.
+//
+// The light of a matching lasts for its duration, then nothing passes for the time of a
+// reconfiguration; circuits that the next matching has too keep their light. Senders know the schedule: a
+// port stops so early that its largest packet ends before the light does (the guard), and packets
+// wait without loss. While a port waits, its retransmission timers stand still, as in a pause.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "sim/sim_internal.h"
+#include "topology/circuit_schedule.h"
+
+struct circuit_switch {
+    struct sim_timer timer;
+    struct sim *sim;
+    uint32_t dim;
+    const struct circuit_params *params;
+    struct circuit_schedule schedule;
+    uint32_t (*ports)[2]; // [circuit] ports of its two ends
+    ps_t guard_ps;
+    ps_t from_ps; // since when the present phase has light
+    uint32_t phase;
+    bool dark; // between two phases
+    uint64_t n_changes;
+};
+
+struct circuits {
+    struct circuit_switch *of_dim[SPEC_MAX_DIMS]; // NULL = the dimension is not of that kind
+};
+
+static const struct circuit_params *params_of(const struct sim *sim, uint32_t dim)
+{
+    const struct dim_spec *spec = &sim->spec->dims[dim];
+    return spec->kind == topology_find("circuit") ? (const void *)spec->params : NULL;
+}
+
+/* ---- light ---- */
+
+static bool has_circuit(const struct circuit_switch *c, uint32_t phase, uint32_t circuit)
+{
+    const struct circuit_phase *p = &c->schedule.phases[phase];
+    for (uint32_t i = p->first; i < p->first + p->count; i++)
+        if (c->schedule.lit[i] == circuit)
+            return true;
+    return false;
+}
+
+// Set the ports of the circuits of `phase` that `other` does not have.
+static void set_light(const struct circuit_switch *c, uint32_t phase, uint32_t other, bool dark,
+                      ps_t now)
+{
+    const struct circuit_phase *p = &c->schedule.phases[phase];
+    for (uint32_t i = p->first; i < p->first + p->count; i++) {
+        uint32_t circuit = c->schedule.lit[i];
+        for (int e = 0; e < 2 && !has_circuit(c, other, circuit); e++)
+            port_set_dark(&c->sim->net, c->ports[circuit][e], dark, now);
+    }
+}
+
+static ps_t lasts_ps(const struct circuit_switch *c)
+{
+    return c->schedule.phases[c->phase].duration_ps;
+}
+
+// Messages that wait for light need the next change; other events may post some.
+static bool goes_on(const struct sim *sim)
+{
+    return sim->hosts.n_running > 0 || !sim_only_housekeeping(sim);
+}
+
+static void on_change(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct circuit_switch *c = timer->data;
+    uint32_t next = (c->phase + 1) % c->schedule.n_phases;
+    ps_t at;
+    if (c->dark) {
+        set_light(c, next, c->phase, false, e->now_ps);
+        c->phase = next;
+        c->from_ps = e->now_ps;
+        at = c->from_ps + lasts_ps(c) - c->guard_ps;
+    } else {
+        set_light(c, c->phase, next, true, e->now_ps);
+        c->n_changes++;
+        at = c->from_ps + lasts_ps(c) + c->params->reconfiguration_ps;
+    }
+    c->dark = !c->dark;
+    if (goes_on(c->sim))
+        sim_timer_start(e, timer, at);
+}
+
+/* ---- building ---- */
+
+// Ports of a rank are in the order of linking, which is that of circuits.
+static void find_ports(struct circuit_switch *c)
+{
+    const struct graph *g = &c->sim->graph;
+    uint32_t *used = memory_zeroed(g->n_ranks, sizeof *used);
+    c->ports = memory_zeroed(c->schedule.n_circuits, sizeof *c->ports);
+    for (uint32_t i = 0; i < c->schedule.n_circuits; i++)
+        for (int e = 0; e < 2; e++) {
+            uint32_t rank = c->schedule.circuits[i].rank[e], first = 0;
+            graph_ports_in(g, rank, c->dim, &first);
+            c->ports[i][e] = first + used[rank]++;
+        }
+    free(used);
+}
+
+static void start(struct circuit_switch *c, struct err *err)
+{
+    struct sim *sim = c->sim;
+    char place[64];
+    uint64_t rate = sim->spec->dims[c->dim].links[0].rate_bps;
+    c->guard_ps = serialization_ps(sim_largest_packets(sim, c->dim).full_wire + 64, rate);
+    snprintf(place, sizeof place, "topology.dims[%u].duration", c->dim);
+    for (uint32_t i = 0; i < c->schedule.n_phases && c->schedule.n_phases > 1; i++)
+        if (c->schedule.phases[i].duration_ps <= 2 * c->guard_ps) {
+            char text[UNIT_TEXT];
+            err_add(err, place, "is too short: two of the largest packets take %s",
+                    human_time(2 * c->guard_ps, text));
+            return;
+        }
+    if (c->schedule.n_phases < 2)
+        return;
+    for (uint32_t i = 0; i < c->schedule.n_circuits; i++)
+        for (int e = 0; e < 2 && !has_circuit(c, 0, i); e++)
+            port_set_dark(&sim->net, c->ports[i][e], true, 0);
+    sim_timer_init(&sim->engine, &c->timer, sim->graph.n_nodes, on_change, c);
+    sim_timer_start(&sim->engine, &c->timer, lasts_ps(c) - c->guard_ps);
+}
+
+// Without transit and without another dimension, a pair that no circuit joins has no path.
+static void check_pairs(const struct circuit_switch *c, struct err *err)
+{
+    const struct sim *sim = c->sim;
+    char place[64];
+    snprintf(place, sizeof place, "topology.dims[%u].schedule", c->dim);
+    for (uint32_t a = 0; a < sim->graph.n_ranks; a++)
+        for (uint32_t b = a + 1; b < sim->graph.n_ranks; b++) {
+            bool other = false;
+            for (uint32_t d = 0; d < sim->spec->n_dims; d++)
+                other |= d != c->dim && graph_dim_joins(&sim->graph, a, b, d);
+            if (other || sim_joined_by_circuit(sim, a, b, c->dim))
+                continue;
+            uint32_t ports[ROUTE_MAX_HOPS];
+            if (c->params->transit && sim_route(sim, &sim->routes, a, b, c->dim, ports) > 0)
+                continue;
+            err_add(err, place,
+                    "no circuit joins rank %u and rank %u, and no other dimension does%s", a, b,
+                    c->params->transit ? "" : " (with transit ranks forward)");
+            return;
+        }
+}
+
+void sim_circuits_init(struct sim *sim, struct err *err)
+{
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++) {
+        const struct circuit_params *params = params_of(sim, d);
+        if (!params)
+            continue;
+        if (!sim->circuits)
+            sim->circuits = memory_zeroed(1, sizeof *sim->circuits);
+        struct circuit_switch *c = sim->circuits->of_dim[d] = memory_zeroed(1, sizeof *c);
+        c->sim = sim;
+        c->dim = d;
+        c->params = params;
+        circuit_schedule_make(&c->schedule, params, sim->graph.n_ranks, "", err);
+        find_ports(c);
+        check_pairs(c, err);
+    }
+}
+
+void sim_circuits_start(struct sim *sim, struct err *err)
+{
+    for (uint32_t d = 0; sim->circuits && d < sim->spec->n_dims; d++)
+        if (sim->circuits->of_dim[d])
+            start(sim->circuits->of_dim[d], err);
+}
+
+void sim_circuits_free(struct sim *sim)
+{
+    for (uint32_t d = 0; sim->circuits && d < SPEC_MAX_DIMS; d++) {
+        struct circuit_switch *c = sim->circuits->of_dim[d];
+        if (!c)
+            continue;
+        circuit_schedule_free(&c->schedule);
+        free(c->ports);
+        free(c);
+    }
+    free(sim->circuits);
+}
+
+/* ---- messages ---- */
+
+bool sim_joined_by_circuit(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim)
+{
+    const uint16_t *ports;
+    if (!params_of(sim, dim) || src >= sim->graph.n_ranks || dst >= sim->graph.n_ranks)
+        return false;
+    uint32_t n = routes_from(sim_first_routes(sim), src, dst, dim, &ports);
+    return n > 0 && sim_peer_node(sim, sim->graph.nodes[src].first_port + ports[0]) == dst;
+}
+
+uint32_t sim_message_dim(const struct sim *sim, uint32_t src, uint32_t dst, uint64_t bytes)
+{
+    uint32_t usual = graph_joining_dim(&sim->graph, src, dst);
+    if (!sim->circuits || usual == GRAPH_NONE)
+        return usual;
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++) {
+        const struct circuit_switch *c = sim->circuits->of_dim[d];
+        if (c && bytes >= c->params->threshold_bytes && sim_joined_by_circuit(sim, src, dst, d))
+            return d;
+    }
+    if (!sim->circuits->of_dim[usual])
+        return usual;
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++) // the circuits are not for this message
+        if (!sim->circuits->of_dim[d] && graph_dim_joins(&sim->graph, src, dst, d))
+            return d;
+    return usual;
+}
+
+/* ---- results ---- */
+
+void sim_explain_circuits(const struct sim *sim, struct result *r)
+{
+    for (uint32_t d = 0; sim->circuits && d < sim->spec->n_dims; d++) {
+        const struct circuit_switch *c = sim->circuits->of_dim[d];
+        if (!c || c->n_changes == 0)
+            continue;
+        ps_t light = 0, cycle = 0;
+        for (uint32_t i = 0; i < c->schedule.n_phases; i++) {
+            light += c->schedule.phases[i].duration_ps - c->guard_ps;
+            cycle += c->schedule.phases[i].duration_ps + c->params->reconfiguration_ps;
+        }
+        result_explain(r, EXPLAIN_REASON + result_share(r, PATH_PAUSED) / 2,
+                       text_format("circuits: %llu reconfigurations; one of %u matchings has light "
+                                   "%.3g %% of the time, and its packets wait for it",
+                                   (unsigned long long)c->n_changes, c->schedule.n_phases,
+                                   100 * (double)light / (double)cycle));
+    }
+}
