@@ -13,8 +13,8 @@ void sim_explain_uec(struct result *r)
         return;
     if (u->retransmitted > 0)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("UEC sent %llu packets again: %llu reports of trimmed packets, "
-                                   "%llu timeouts",
+                       text_format("UEC sent %llu packets again; reports of trimmed packets: %llu, "
+                                   "timeouts: %llu",
                                    (unsigned long long)u->retransmitted,
                                    (unsigned long long)u->nacks, (unsigned long long)u->timeouts));
     if (u->spurious > 0)

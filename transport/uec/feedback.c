@@ -61,7 +61,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         u->received_bytes = received;
         leave_flight(u, bytes);
     }
-    note_arrived(s, uec_bitmap_base(psn, cumulative, p->flags), meta.sack_bits);
+    note_arrived(s, uec_bitmap_base(psn, cumulative), meta.sack_bits);
     if (cumulative > una) {
         flight_advance(&u->flight, una, cumulative);
         s->retries = 0;

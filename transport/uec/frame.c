@@ -105,7 +105,7 @@ static uint8_t *ack_put(uint8_t *at, const struct frame_source *f)
     uint32_t cumulative = meta->seq; // the first packet that is missing
     uint16_t offset = (uint16_t)(meta->acked - (cumulative - 1));
     uint64_t psn = (uint64_t)cumulative + (uint64_t)(int64_t)(int16_t)(uint16_t)(offset - 1);
-    uint64_t base = uec_bitmap_base(psn, cumulative, flags);
+    uint64_t base = uec_bitmap_base(psn, cumulative);
     at = prologue_put(at, ACK_CC, NEXT_NONE, flags & PACKET_ECHO_CE ? FLAG_ECN : 0);
     at = put16(at, offset);
     at = put32(at, cumulative - 1);

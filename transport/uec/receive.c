@@ -44,11 +44,7 @@ static void send_ack(struct uec_receiver *r, struct packet *p, uint64_t psn, ps_
     meta->seq = (uint32_t)r->expected;
     meta->acked = (uint16_t)psn;
     meta->received_bytes = (uint32_t)r->received_bytes;
-    uint64_t base = uec_bitmap_base(psn, r->expected, flags), below = 0;
-    if (base < r->expected) // packets before the cumulative number need no bit
-        below = r->expected - base;
-    uint64_t bits = below < 64 ? psn_set_bits(&r->early, base + below) : 0;
-    meta->sack_bits = below < 64 ? bits << below : 0;
+    meta->sack_bits = psn_set_bits(&r->early, uec_bitmap_base(psn, r->expected));
     meta->n_sacks = 0;
     p->meta = 0;
     r->since_ack_bytes = 0;

@@ -114,13 +114,13 @@ static inline uint32_t uec_path_hash(uint64_t hash, uint16_t port_base, uint32_t
     return (uint32_t)hash_mix(hash + (port_base | entropy));
 }
 
-// The packet that bit 0 of an ACK's bitmap stands for: the packet `psn` that caused the ACK where it
-// was marked or asked for it, else the first of the 64 that end with it, but after `cumulative`.
-static inline uint64_t uec_bitmap_base(uint64_t psn, uint64_t cumulative, uint8_t ack_flags)
+// The packet that bit 0 of an ACK's bitmap stands for: the first of the 64 that end with the packet
+// `psn` that caused the ACK, or the first after `cumulative`, the first that is missing. (uet-htsim
+// begins with `psn` where that was marked or asked for the ACK. Packets between then stay unknown, and
+// their timers expire.)
+static inline uint64_t uec_bitmap_base(uint64_t psn, uint64_t cumulative)
 {
-    if (ack_flags & (PACKET_ECHO_CE | PACKET_ACKREQ))
-        return psn;
-    return psn > cumulative + 64 ? psn - 63 : cumulative + 1;
+    return psn > cumulative + 64 && psn - cumulative < UEC_PSN_RANGE ? psn - 63 : cumulative + 1;
 }
 
 void uec_prepare(struct transport_dim *dim);
