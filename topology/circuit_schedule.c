@@ -11,6 +11,7 @@
 
 #define ERRORS_MAX 20
 #define WORD_MAX 64
+#define CIRCUITS_MAX 200000 // each is a link with two ports
 
 struct reading {
     struct circuit_schedule *s;
@@ -31,10 +32,10 @@ static void phase_begin(struct circuit_schedule *s, ps_t duration_ps)
     s->phases[s->n_phases++] = (struct circuit_phase){s->n_lit, 0, duration_ps};
 }
 
-// Returns the index of a circuit, which is added if it is new.
-static uint32_t circuit_index(struct circuit_schedule *s, const struct circuit *c)
+// Returns the index of a circuit, which is added if it is new. `fresh`: it is known to be.
+static uint32_t circuit_index(struct circuit_schedule *s, const struct circuit *c, bool fresh)
 {
-    for (uint32_t i = 0; i < s->n_circuits; i++)
+    for (uint32_t i = 0; i < s->n_circuits && !fresh; i++)
         if (memcmp(&s->circuits[i], c, sizeof *c) == 0)
             return i;
     if (s->n_circuits == s->cap_circuits)
@@ -43,7 +44,7 @@ static uint32_t circuit_index(struct circuit_schedule *s, const struct circuit *
     return s->n_circuits++;
 }
 
-static void join(struct reading *r, struct circuit c)
+static void join(struct reading *r, struct circuit c, bool fresh)
 {
     struct circuit_schedule *s = r->s;
     if (c.rank[0] > c.rank[1] || (c.rank[0] == c.rank[1] && c.port[0] > c.port[1]))
@@ -57,7 +58,7 @@ static void join(struct reading *r, struct circuit c)
     }
     if (s->n_lit == s->cap_lit)
         s->lit = memory_grow(s->lit, &s->cap_lit, sizeof *s->lit);
-    s->lit[s->n_lit++] = circuit_index(s, &c);
+    s->lit[s->n_lit++] = circuit_index(s, &c, fresh);
     s->phases[s->n_phases - 1].count++;
 }
 
@@ -71,7 +72,7 @@ static void make_ring(struct reading *r)
         return;
     }
     for (uint32_t i = 0; i < r->ranks && r->ranks > 1; i++)
-        join(r, (struct circuit){{i, (i + 1) % r->ranks}, {0, 1}});
+        join(r, (struct circuit){{i, (i + 1) % r->ranks}, {0, 1}}, true);
 }
 
 // Round `round` of a tournament of n players (an even number; the last one may be missing): the last
@@ -79,15 +80,24 @@ static void make_ring(struct reading *r)
 static void make_rotation(struct reading *r)
 {
     uint32_t n = r->ranks + r->ranks % 2, rounds = n - 1, ports = (uint32_t)r->p->ports;
+    uint64_t circuits = (uint64_t)r->ranks * (r->ranks - 1) / 2 * ports;
+    if (circuits > CIRCUITS_MAX) {
+        err_add(r->err, r->path,
+                "schedule: a rotation of %u ranks has %llu circuits; the maximum is %d", r->ranks,
+                (unsigned long long)circuits, CIRCUITS_MAX);
+        return;
+    }
     for (uint32_t round = 0; round < rounds; round++) {
         phase_begin(r->s, r->p->duration_ps);
         for (uint32_t port = 0; port < ports; port++) {
             uint32_t now = (round + port * rounds / ports) % rounds;
             if (n == r->ranks)
-                join(r, (struct circuit){{now, n - 1}, {port, port}});
+                join(r, (struct circuit){{now, n - 1}, {port, port}}, true);
             for (uint32_t k = 1; k < n / 2; k++)
-                join(r, (struct circuit){{(now + k) % rounds, (now + rounds - k) % rounds},
-                                         {port, port}});
+                join(r,
+                     (struct circuit){{(now + k) % rounds, (now + rounds - k) % rounds},
+                                      {port, port}},
+                     true);
         }
     }
 }
@@ -154,7 +164,7 @@ static void read_word(struct reading *r, const char *word)
     if (sound && c.rank[0] == c.rank[1])
         err_add(r->err, r->path, "schedule: %s joins a rank with itself", word);
     else if (sound)
-        join(r, c);
+        join(r, c, false);
 }
 
 static void read_text(struct reading *r, const char *text)

@@ -51,6 +51,10 @@ static void test_schedules(void **state)
     assert_int_equal(errors_of("0.1-1", 1, 4, "d: schedule: 0.1-1: there is no port 1, only 1"), 1);
     assert_int_equal(errors_of("2-2", 1, 4, "d: schedule: 2-2 joins a rank with itself"), 1);
     assert_int_equal(errors_of("0-1 |", 1, 4, "d: schedule: matching 2 joins no ports"), 1);
+    assert_int_equal(errors_of("rotation", 1, 700,
+                               "d: schedule: a rotation of 700 ranks has 244650 circuits; the "
+                               "maximum is 200000"),
+                     1);
     assert_int_equal(errors_of("ring", 1, 4, "d: schedule: a ring needs 2 ports"), 1);
 }
 
