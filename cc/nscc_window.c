@@ -112,14 +112,14 @@ const struct param nscc_window_params[] = {
 
 /* ---- units ---- */
 
-static uint64_t wire_of(const struct cc *cc, uint64_t payload)
+static uint64_t wire_of(const struct nscc *s, uint64_t payload)
 {
-    return (uint64_t)((double)payload / cc_payload_share(cc->env) + 0.5);
+    return (uint64_t)((double)payload * s->wire_share + 0.5);
 }
 
 static void window_set(struct cc *cc, const struct nscc *s)
 {
-    cc->cwnd_bytes = (uint64_t)((double)s->cwnd_bytes * cc_payload_share(cc->env) + 0.5);
+    cc->cwnd_bytes = (uint64_t)((double)s->cwnd_bytes * s->payload_share + 0.5);
 }
 
 static void clamp(struct nscc *s)
@@ -230,7 +230,7 @@ static void fulfil(struct nscc *s, ps_t now)
 void nscc_window_ack(struct cc *cc, struct nscc *s, const struct nscc_params *p,
                      const struct cc_ack *ack)
 {
-    uint64_t bytes = wire_of(cc, ack->acked_bytes);
+    uint64_t bytes = wire_of(s, ack->acked_bytes);
     s->achieved_bytes += bytes;
     s->received_bytes += bytes;
     s->ignored_bytes += bytes;
@@ -242,7 +242,7 @@ void nscc_window_ack(struct cc *cc, struct nscc *s, const struct nscc_params *p,
     // An unmarked packet with a long delay was delayed elsewhere than in a queue that marks.
     bool odd = !ack->ce && delay_ps > s->target_ps;
     delay_average(s, p, odd ? s->base_rtt_ps / 4 : delay_ps);
-    if (!quick_adapt(s, p, false, ack->ce, delay_ps, wire_of(cc, ack->inflight_bytes),
+    if (!quick_adapt(s, p, false, ack->ce, delay_ps, wire_of(s, ack->inflight_bytes),
                      ack->now_ps)) {
         if (delay_ps >= s->target_ps && ack->ce)
             decrease(s, p, ack->now_ps);
@@ -261,13 +261,13 @@ void nscc_window_ack(struct cc *cc, struct nscc *s, const struct nscc_params *p,
 static void on_trim(struct cc *cc, struct nscc *s, const struct nscc_params *p,
                     const struct cc_signal *signal)
 {
-    uint64_t bytes = wire_of(cc, signal->bytes);
+    uint64_t bytes = wire_of(s, signal->bytes);
     s->ignored_bytes += bytes;
     if (signal->rtt_ps > 0)
         base_rtt_lower(cc, s, p, signal->rtt_ps);
     delay_average(s, p, s->network_rtt_ps);
     s->qa_due = true;
-    if (!quick_adapt(s, p, true, true, 0, wire_of(cc, signal->inflight_bytes), signal->now_ps) &&
+    if (!quick_adapt(s, p, true, true, 0, wire_of(s, signal->inflight_bytes), signal->now_ps) &&
         !(s->spares_last_hop && signal->last_hop))
         s->cwnd_bytes -= bytes < s->cwnd_bytes ? bytes : s->cwnd_bytes;
 }
@@ -278,7 +278,7 @@ void nscc_window_signal(struct cc *cc, struct nscc *s, const struct nscc_params 
     if (signal->kind == CC_SIGNAL_TRIM) {
         on_trim(cc, s, p, signal);
     } else if (signal->kind == CC_SIGNAL_TIMEOUT) {
-        uint64_t bytes = wire_of(cc, signal->bytes);
+        uint64_t bytes = wire_of(s, signal->bytes);
         s->cwnd_bytes -= bytes < s->cwnd_bytes ? bytes : s->cwnd_bytes;
     }
     clamp(s);
@@ -305,6 +305,8 @@ void nscc_window_init(struct cc *cc, struct nscc *s, const struct nscc_params *p
         .eta = p->eta * packet * a,
         .fast_scale = p->fast_scale * a,
         .packet_bytes = env->full_wire_bytes,
+        .payload_share = cc_payload_share(env),
+        .wire_share = 1 / cc_payload_share(env),
         .fulfil_bytes = p->fulfil_packets * env->full_wire_bytes,
         .spares_last_hop = spares_last_hop,
         .max_bytes = (uint64_t)(p->max_bdp * bdp),

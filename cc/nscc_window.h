@@ -41,7 +41,8 @@ struct nscc {
     ps_t network_rtt_ps, target_ps, qa_delay_ps;
     double alpha, fi, eta, fast_scale; // in bytes per byte and ps, bytes, bytes, ratio
     uint64_t packet_bytes, fulfil_bytes;
-    bool spares_last_hop; // trims by the last switch do not change the window
+    double payload_share, wire_share; // of a full packet: payload per wire byte, and the inverse
+    bool spares_last_hop;             // trims by the last switch do not change the window
     /* state */
     uint64_t cwnd_bytes, max_bytes;
     ps_t base_rtt_ps, mean_delay_ps;

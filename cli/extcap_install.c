@@ -21,7 +21,7 @@
 
 #define MARK "# written by collwire extcap install; collwire extcap uninstall removes it"
 #define PROFILE_MARK ".collwire"
-#define PLUGINS 2
+#define PLUGINS 3
 #define PROFILE "wireshark/profiles/collwire"
 
 // Versions of Wireshark up to 4.0 have the extcap folder in the folder of settings, later ones below
@@ -31,7 +31,8 @@ struct places {
 };
 
 static const char *const plugins[PLUGINS] = {"wireshark/collwire.lua",
-                                             "wireshark/collwire_summary.lua"};
+                                             "wireshark/collwire_summary.lua",
+                                             "wireshark/collwire_uec.lua"};
 
 /* ---- Wireshark's folders ---- */
 

@@ -105,7 +105,7 @@ endforeach()
 # Captures of every port of random scenarios and of those of the golden runs, as pcap and pcapng: three
 # other programs read them, and their counts are those of metrics.json.
 set(captured)
-foreach(name IN ITEMS classes deadlock direct faults flows incast jobs lossy mixed paths policies tcp)
+foreach(name IN ITEMS classes deadlock direct faults flows incast jobs lossy mixed paths policies tcp uec)
   list(APPEND captured ${PROJECT_SOURCE_DIR}/tests/golden/${name}/scenario.json)
 endforeach()
 collwire_script_test(trace_captures wire "tshark;python3" [[python3 -B "$@"]]
@@ -131,6 +131,9 @@ collwire_script_test(trace_tcp wire "tshark;python3" [[python3 "$@"]]
 # Random lossy runs of TCP: tshark's analysis, its own rules applied again, and the metrics agree.
 collwire_script_test(trace_tcp_wireshark wire "tshark;python3" [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_tcp_wireshark.py 1-50)
+
+collwire_script_test(trace_uec wire "tshark;python3" [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/trace/check_uec.py ${PROJECT_SOURCE_DIR})
 
 collwire_script_test(trace_classes wire "tshark;python3" [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/trace/check_classes.py

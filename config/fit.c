@@ -32,10 +32,10 @@ static void transport_check(struct reader *r, const struct place *place, const s
                             const struct stack_spec *stack)
 {
     const struct transport_ops *ops = stack->transport.ops;
-    int routing = dim->sw.routing.kind;
-    struct transport_network network = {.reorders =
-                                            routing == ROUTING_SPRAY || routing == ROUTING_ADAPTIVE,
-                                        .lossless = dim->sw.pfc.enabled};
+    const struct routing_spec *routing = &dim->sw.routing;
+    bool by_packet = routing->kind == ROUTING_SPRAY || routing->kind == ROUTING_ADAPTIVE ||
+                     (routing->kind == ROUTING_SOURCE && routing->source == SOURCE_ROUND_ROBIN);
+    struct transport_network network = {.reorders = by_packet, .lossless = dim->sw.pfc.enabled};
     struct transport_finding found[TRANSPORT_FINDINGS];
     size_t n = ops->check ? ops->check(&stack->transport, &network, found) : 0;
     for (size_t i = 0; i < n; i++) {
@@ -115,10 +115,30 @@ void fit_stall_check(struct reader *r, const struct place *stall, ps_t stall_ps)
         }
 }
 
+static void routing_check(struct reader *r, const struct place *sw,
+                          const struct routing_spec *routing)
+{
+    struct place at = place_key(sw, "routing"), remote = place_key(&at, "remote");
+    struct place interval = place_key(&at, "state_interval");
+    bool chooses = routing->kind == ROUTING_ADAPTIVE ||
+                   (routing->kind == ROUTING_FLOWLET && routing->flowlet_choice == FLOWLET_QUALITY);
+    if (routing->remote && routing->state_interval_ps == 0)
+        place_error(
+            r->err, &remote,
+            "needs state_interval: neighbours report the quality of their ports in intervals");
+    if (routing->state_interval_ps > 0 && routing->state_interval_ps < 100 * PS_PER_NS)
+        place_error(r->err, &interval, "must be 0ns, or at least 100ns");
+    else if (routing->state_interval_ps > 0 && !chooses)
+        place_warn(r->err, &interval,
+                   "has no effect: only kind adaptive, and flowlet with flowlet_choice quality, "
+                   "choose by quality");
+}
+
 void fit_check(struct reader *r, const struct place *place, const struct dim_spec *dim)
 {
     struct place sw = place_key(place, "switch"), ecn = place_key(&sw, "ecn"),
                  telemetry = place_key(&sw, "int");
+    routing_check(r, &sw, &dim->sw.routing);
     for (uint32_t t = 0; t < dim->n_stacks; t++) {
         const struct stack_spec *stack = &dim->stacks[t];
         const struct cc_ops *cc = stack->cc;

@@ -278,6 +278,7 @@ void sim_free(struct sim *sim)
     path_book_free(&sim->path_book);
     free(sim->changes);
     free(sim->change_timers);
+    free(sim->quality_timers);
     free(sim->fault_ports);
     free(sim->start_jitter_ps);
     free(sim->flows);

@@ -213,6 +213,12 @@ static void explain_drops(const struct sim *sim, struct result *r)
             result_explain(r, EXPLAIN_LOSS,
                            text_format("%llu %s", (unsigned long long)r->drops[links[i].reason],
                                        links[i].sentence));
+    uint64_t moved = sim->hosts.counters.moved;
+    if (moved > 0)
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("%llu connection%s took another port when routes changed, since "
+                                   "their own led nowhere, and sent again what was in flight",
+                                   (unsigned long long)moved, moved > 1 ? "s" : ""));
     // those of TCP and UEC are explained with their retransmissions
     uint64_t explained = r->tcp->timeouts + r->uec->timeouts;
     if (r->timeouts > explained)

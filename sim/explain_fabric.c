@@ -182,6 +182,9 @@ static void look_at_set(const struct sim *sim, uint32_t index, const struct next
     uint32_t fullest = 0;
     for (uint32_t i = 0; i < set->count; i++) {
         uint32_t port = s->node_port + s->routes.ports[set->first + i];
+        for (uint32_t k = 0; k < i; k++)
+            if (s->routes.ports[set->first + k] == s->routes.ports[set->first + i])
+                return; // ports of different weights
         double bytes = (double)port_stats(&sim->net, port, sim->engine.now_ps).tx_bytes;
         sum += bytes;
         if (bytes > max) {

@@ -73,7 +73,8 @@ void ideal_paths_free(struct ideal_paths *paths)
 static bool parts_ways(const struct sim *sim, uint32_t dim)
 {
     int kind = sim->spec->dims[dim].sw.routing.kind;
-    return kind == ROUTING_SPRAY || kind == ROUTING_FLOWLET || kind == ROUTING_ADAPTIVE;
+    return kind == ROUTING_SPRAY || kind == ROUTING_FLOWLET || kind == ROUTING_ADAPTIVE ||
+           kind == ROUTING_SOURCE;
 }
 
 static struct node_bound *bound_of(const struct sim *sim, uint32_t node, uint32_t dst, uint32_t dim,

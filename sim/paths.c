@@ -35,6 +35,25 @@ static ps_t store_ps(const struct sim *sim, uint32_t port, uint32_t wire_bytes)
     return serialization_ps(early ? header : wire_bytes, sim->graph.ports[port].rate_bps);
 }
 
+// What may wait for a port of a switch in the transport's class: the limit of a lossy class, else the
+// whole buffer.
+static uint64_t largest_queue(const struct sim *sim, const struct transport_dim *transport,
+                              uint32_t dim)
+{
+    const struct switch_spec *sw = &sim->spec->dims[dim].sw;
+    uint64_t own = transport->spec.cls;
+    unsigned cls = (unsigned)(own != PARAM_AUTO ? own : transport->ops->data_class);
+    uint64_t bytes = sw->buffer_bytes;
+    if (sim_lossless(sim, dim) >> cls & 1)
+        return bytes;
+    if (sw->queue_limit.bytes != PARAM_AUTO && sw->queue_limit.bytes < bytes)
+        bytes = sw->queue_limit.bytes;
+    if (sw->queue_limit.packets != PARAM_AUTO &&
+        sw->queue_limit.packets * transport->full.frame < bytes)
+        bytes = sw->queue_limit.packets * transport->full.frame;
+    return bytes;
+}
+
 struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t dim,
                                uint32_t transport, uint32_t stripe)
 {
@@ -53,6 +72,7 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
     src = graph_owner(&sim->graph, src, dim);
     dst = graph_owner(&sim->graph, dst, dim);
     uint32_t data = sizes->full.wire, ack = sizes->ack.wire;
+    uint64_t queue_bytes = largest_queue(sim, sizes, dim);
     struct transport_path out = {.src_node = src,
                                  .dst_node = dst,
                                  .hops = n,
@@ -69,8 +89,7 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
         out.base_rtt_ps += there->delay_ps + back->delay_ps + store_ps(sim, ports[h], data) +
                            store_ps(sim, there->peer, ack);
         if (h > 0)
-            out.queueing_ps +=
-                serialization_ps(sim->spec->dims[dim].sw.buffer_bytes, there->rate_bps);
+            out.queueing_ps += serialization_ps(queue_bytes, there->rate_bps);
     }
     return out;
 }

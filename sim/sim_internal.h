@@ -40,6 +40,7 @@ struct job_stats {
 };
 
 struct admission;
+struct quality_timer;
 struct captures;
 struct change_timer;
 struct ledger;
@@ -101,7 +102,8 @@ struct sim {
     size_t n_changes, cap_changes;
     struct change_timer *change_timers;
     size_t n_change_timers;
-    uint32_t *fault_ports; // the ports of all faults, concatenated
+    struct quality_timer *quality_timers; // [dimension]; NULL = no quality is measured
+    uint32_t *fault_ports;                // the ports of all faults, concatenated
     size_t n_fault_ports, cap_fault_ports;
     struct sampler *sampler;
     struct captures *captures; // NULL = not opened
@@ -214,6 +216,8 @@ void sim_jobs_record(struct sim *sim, const struct flow_record *record);
 void sim_collect_jobs(const struct sim *sim, struct result *r); // after collectives and trainings
 void sim_collect_timeline(const struct sim *sim, struct result *r);
 void sim_build_switches(struct sim *sim, struct err *err);
+void sim_link_quality_init(struct sim *sim); // before the switches' nodes
+const struct link_quality *sim_link_quality(const struct sim *sim, uint32_t dim); // NULL = none
 // True if, in some dimension, a pause expires before the frame that refreshes it arrives.
 bool sim_pauses_lapse(const struct sim *sim);
 // The dimension whose settings switches.nodes[index] has; its name ("leaf0", "rank3:dim0").

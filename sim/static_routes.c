@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/sim_internal.h"
+#include "topology/weights.h"
 
 static uint32_t node_called(const struct graph *g, const char *name)
 {
@@ -63,7 +64,11 @@ void sim_routes_build(struct sim *sim, struct err *err)
         sim->first_routes = sim->routes;
         sim->rerouted = true;
     }
-    if (routes_build(&sim->routes, &sim->graph) != 0)
+    bool built = routes_build(&sim->routes, &sim->graph) == 0;
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++)
+        if (built && sim->spec->dims[d].sw.routing.weights == WEIGHTS_CAPACITY)
+            built = routes_weigh(&sim->routes, &sim->graph, d) == 0;
+    if (!built)
         err_add(err, "topology", "has more than %u different sets of equal next hops",
                 ROUTE_MAX_SETS);
     if (sim->routes.longest > ROUTE_MAX_HOPS)

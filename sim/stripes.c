@@ -2,7 +2,8 @@
 // Messages striped over planes, as over the ports of NVLink: one part per plane of a dimension, or
 // in a direct dimension per parallel link to the same neighbour, each on a queue pair of its own.
 // Where the transport splits messages over several queue pairs, each plane has as many parts.
-// Parts differ by at most one byte, and a message of fewer bytes than parts has one part per byte,
+// A part stays on its plane; while a plane does not lead to the destination, messages are cut into
+// parts for the others. Parts differ by at most one byte, and a message of fewer bytes than parts has one part per byte,
 // so no part is empty. A message is delivered, and sent, when all its parts are; it has failed if
 // one part has, and this is reported when all parts have ended. The parts share one record.
 #include <stdlib.h>
@@ -60,10 +61,33 @@ static uint32_t side_by_side(const struct sim *sim, uint32_t src, uint32_t dst, 
     return count;
 }
 
+static bool is_among(uint16_t port, const uint16_t *ports, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (ports[i] == port)
+            return true;
+    return false;
+}
+
+// The port that part `part` has in the network without failures; NULL = there is none, or it does not
+// lead to the destination now, by none of the `n` ports `ports`.
+static const uint16_t *own_port(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                                uint32_t part, const uint16_t *ports, uint32_t n)
+{
+    const uint16_t *first, *own;
+    uint32_t all = routes_from(sim_first_routes(sim), src, dst, dim, &first);
+    bool has = side_by_side(sim, src, dst, dim, first, all, part, &own) > 0;
+    return has && is_among(*own, ports, n) ? own : NULL;
+}
+
 uint32_t sim_stripe_port(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
                          uint32_t part, const uint16_t **port, uint32_t n)
 {
-    return side_by_side(sim, src, dst, dim, *port, n, part, port) > 0;
+    const uint16_t *own = own_port(sim, src, dst, dim, part, *port, n);
+    if (!own)
+        return side_by_side(sim, src, dst, dim, *port, n, part, port) > 0;
+    *port = own;
+    return 1;
 }
 
 uint32_t sim_stripes(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
@@ -79,6 +103,25 @@ uint32_t sim_stripes(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t
     uint32_t n = routes_from(sim_first_routes(sim), src, dst, dim, &ports);
     n = side_by_side(sim, src, dst, dim, ports, n, 0, &ports);
     return n > 0 ? n : 1;
+}
+
+// Those of `planes` planes, by their parts' numbers, that lead to the destination now; all of them if
+// none does. Returns their number.
+static uint32_t planes_now(const struct sim *sim, const struct transfer_request *r, uint32_t dim,
+                           uint32_t planes, uint8_t *parts)
+{
+    const uint16_t *ports;
+    uint32_t src = graph_owner(&sim->graph, r->src, dim);
+    uint32_t dst = graph_owner(&sim->graph, r->dst, dim), found = 0;
+    uint32_t n = sim->rerouted && src != dst ? routes_from(&sim->routes, src, dst, dim, &ports) : 0;
+    for (uint32_t i = 0; i < planes && n > 0; i++)
+        if (own_port(sim, src, dst, dim, i, ports, n))
+            parts[found++] = (uint8_t)i;
+    if (found > 0)
+        return found;
+    for (uint32_t i = 0; i < planes; i++)
+        parts[i] = (uint8_t)i;
+    return planes;
 }
 
 uint32_t sim_parts(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
@@ -104,11 +147,14 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct stripes *s = net;
     uint32_t dim = sim_joining_dim(s->sim, request->src, request->dst);
-    uint32_t parts = sim_parts(s->sim, request->src, request->dst, dim, request->transport);
-    uint32_t planes = sim_stripes(s->sim, request->src, request->dst, dim, request->transport);
+    uint32_t all = sim_stripes(s->sim, request->src, request->dst, dim, request->transport);
+    uint8_t lanes[SIM_STRIPES_MAX];
+    uint32_t planes = planes_now(s->sim, request, dim, all, lanes);
+    uint32_t split = hosts_dim(&s->sim->hosts, dim, request->transport)->parts_per_message;
+    uint32_t parts = planes * (split > 1 ? split : 1);
     if (request->bytes < parts)
         parts = request->bytes > 0 ? (uint32_t)request->bytes : 1;
-    if (parts == 1) {
+    if (parts == 1 && (all == 1 || request->bytes < 2)) {
         s->below.post(s->below.net, request, now);
         return;
     }
@@ -120,8 +166,9 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     for (uint32_t i = 0; i < parts; i++) {
         struct transfer_request part = *request;
         part.bytes = request->bytes / parts + (i < request->bytes % parts);
-        part.channel = request->channel * SIM_PARTS_MAX + i;
-        part.stripe = planes > 1 ? i % planes + 1 : 0;
+        part.channel =
+            request->channel * SIM_PARTS_MAX + i / planes * SIM_STRIPES_MAX + lanes[i % planes];
+        part.stripe = all > 1 ? lanes[i % planes] + 1u : 0;
         part.piece_of = number;
         part.token = PART_BITS | slot;
         s->below.post(s->below.net, &part, now);

@@ -142,8 +142,14 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
     s->dim = d;
     struct rng rng = rng_init(sim->spec->seed, RNG_ECMP, sim->graph.ports[first_port].node);
     s->hash_seed = (uint64_t)rng_u32(&rng) << 32 | rng_u32(&rng);
+    if (dim->sw.routing.seeds == SEEDS_SAME)
+        s->hash_seed = sim->spec->seed;
     s->routing = (struct routing){.kind = (uint8_t)dim->sw.routing.kind,
                                   .spray = (uint8_t)dim->sw.routing.spray,
+                                  .by_quality = dim->sw.routing.flowlet_choice == FLOWLET_QUALITY,
+                                  .in_turn = dim->sw.routing.source == SOURCE_ROUND_ROBIN,
+                                  .quality = sim_link_quality(sim, d),
+                                  .remote = dim->sw.routing.remote,
                                   .flowlet_gap_ps = dim->sw.routing.flowlet_gap_ps,
                                   .rng = rng_init(sim->spec->seed, RNG_ROUTING, index)};
     s->quanta = (uint16_t)dim->sw.pfc.quanta;
@@ -217,6 +223,7 @@ void sim_build_switches(struct sim *sim, struct err *err)
                  "a pause ends before the frame that refreshes it can arrive: lossless classes may "
                  "drop packets");
     switches_init(&sim->switches, &sim->net, routers(sim, false, err));
+    sim_link_quality_init(sim);
     for (uint32_t i = 0; i < sim->switches.n_switches; i++) {
         const struct graph_node *node = &g->nodes[g->n_ends + i];
         build_switch(sim, i, node->first_port, node->n_ports, i, err);

@@ -106,17 +106,18 @@ __attribute__((noinline)) static enum mmu_verdict admit_lossy(struct mmu *mmu, u
 }
 
 bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
-                          uint64_t egress_bytes)
+                          struct mmu_queue egress)
 {
     struct mmu_ingress *in = ingress_of(mmu, port, cls);
     uint64_t total = (uint64_t)in->bytes + bytes, before = shared_of(mmu, in);
     uint64_t after = total > mmu->config.reserve_bytes ? total - mmu->config.reserve_bytes : 0;
     uint64_t used = mmu->shared_used + (after - before);
-    if (in->headroom_limit > 0 || mmu->limited >> cls & 1 || total > in->max_bytes ||
-        used > mmu->max_shared_used)
+    bool limited = mmu->limited >> cls & 1;
+    if (in->headroom_limit > 0 || total > in->max_bytes || used > mmu->max_shared_used ||
+        (limited && over_limit(mmu->limit[cls], bytes, egress)))
         return false;
-    if (after > 0 &&
-        (egress_bytes + bytes > threshold(mmu, mmu->alpha[cls]) || used > mmu->shared_bytes))
+    if (after > 0 && ((!limited && egress.bytes + bytes > threshold(mmu, mmu->alpha[cls])) ||
+                      used > mmu->shared_bytes))
         return false;
     in->bytes = (uint32_t)total;
     mmu->shared_used = used;

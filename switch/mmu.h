@@ -107,10 +107,9 @@ static inline bool mmu_admit_fast(struct mmu *mmu, uint32_t port, uint32_t cls, 
     return true;
 }
 
-// The same for a lossy class, whose egress queue holds `egress_bytes`. Queues with a fixed limit are
-// never admitted here.
+// The same for a lossy class and its egress queue, which must have caught up.
 bool mmu_admit_lossy_fast(struct mmu *mmu, uint32_t port, uint32_t cls, uint32_t bytes,
-                          uint64_t egress_bytes);
+                          struct mmu_queue egress);
 
 // Admit a packet of a lossy class in place of one that has been released, whatever the limit of their
 // queue. Returns false if the buffer has no room for it.

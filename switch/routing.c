@@ -8,12 +8,14 @@
 // (Vanini et al., NSDI 2017, LetFlow). The table has ROUTING_FLOWLETS entries, because tables of
 // switches are finite.
 // adaptive: the port with the fewest queued bytes at this instant, with ties broken by round robin.
-// It acts per packet and uses local knowledge only.
+// It acts per packet and uses local knowledge only. (With state_interval: switch/quality.h.)
+// source: the packet has the number of its path, which the source counts up per flow.
 // static: destination modulo the number of ports (D-mod-k, Zahavi, CLUSTER 2010). Shift
 // permutations never collide on a fabric that is wide enough.
 #include "switch/routing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 
@@ -29,16 +31,15 @@ static uint32_t spray(struct routing *r, uint32_t count, const struct packet *p)
     return (*turn_of(r, p))++ % count;
 }
 
-static uint32_t flowlet(struct routing *r, uint32_t count, uint32_t hash, ps_t now)
+struct flowlet *routing_flowlet(struct routing *r, uint32_t hash, bool *fresh, ps_t now)
 {
     if (!r->flowlets)
         r->flowlets = memory_zeroed(ROUTING_FLOWLETS, sizeof *r->flowlets);
     struct flowlet *f = &r->flowlets[hash % ROUTING_FLOWLETS];
-    if (!f->used || now - f->last_ps > r->flowlet_gap_ps)
-        f->choice = (uint32_t)rng_below(&r->rng, count);
+    *fresh = !f->used || now - f->last_ps > r->flowlet_gap_ps;
     f->used = true;
     f->last_ps = now;
-    return f->choice % count;
+    return f;
 }
 
 static uint32_t least_loaded(struct routing *r, struct network *net, uint32_t first_port,
@@ -64,15 +65,56 @@ static uint32_t least_loaded(struct routing *r, struct network *net, uint32_t fi
     return best;
 }
 
+static uint32_t flowlet(struct routing *r, struct network *net, uint32_t first_port,
+                        const uint16_t *ports, uint32_t count, const struct packet *p,
+                        uint32_t hash, ps_t now)
+{
+    bool fresh;
+    struct flowlet *f = routing_flowlet(r, hash, &fresh, now);
+    if (fresh && r->by_quality)
+        f->choice = least_loaded(r, net, first_port, ports, count, p, now);
+    else if (fresh)
+        f->choice = (uint32_t)rng_below(&r->rng, count);
+    return f->choice % count;
+}
+
+// The source's turn, which the switch next to it counts for it.
+static uint32_t next_path(struct routing *r, const struct packet *p)
+{
+    if (p->flow >= r->n_paths) {
+        size_t before = r->n_paths;
+        r->n_paths = (size_t)p->flow + 1 > 2 * before ? (size_t)p->flow + 1 : 2 * before;
+        r->paths = memory_resize(r->paths, r->n_paths, sizeof *r->paths);
+        memset(r->paths + before, 0, (r->n_paths - before) * sizeof *r->paths);
+    }
+    return p->entropy + r->paths[p->flow]++;
+}
+
+// The packet's entropy is the number of its path: each switch takes the digit of its own choices, the
+// least significant first, and leaves the rest to those behind it, as a segment list is used up.
+static uint32_t segment(struct routing *r, uint32_t count, struct packet *p, bool from_source,
+                        uint32_t hash)
+{
+    if (p->kind != PACKET_DATA || !r->in_turn)
+        return (uint32_t)((uint64_t)hash * count >> 32);
+    if (from_source)
+        p->entropy = next_path(r, p);
+    uint32_t number = p->entropy;
+    p->entropy = number / count;
+    return number % count;
+}
+
 uint32_t routing_pick(struct routing *r, struct network *net, uint32_t first_port,
-                      const uint16_t *ports, uint32_t count, const struct packet *p, uint32_t hash,
-                      ps_t now)
+                      const uint16_t *ports, uint32_t count, struct packet *p, bool from_source,
+                      uint32_t hash, ps_t now)
 {
     switch (r->kind) {
+    case ROUTING_SOURCE:
+        return segment(r, count, p, from_source, hash);
     case ROUTING_SPRAY:
         return spray(r, count, p);
     case ROUTING_FLOWLET:
-        return flowlet(r, count, hash, now);
+        return flowlet(r, net, first_port, ports, count, p, hash, now);
     case ROUTING_ADAPTIVE:
         return least_loaded(r, net, first_port, ports, count, p, now);
     default:
@@ -80,4 +122,8 @@ uint32_t routing_pick(struct routing *r, struct network *net, uint32_t first_por
     }
 }
 
-void routing_free(struct routing *r) { free(r->flowlets); }
+void routing_free(struct routing *r)
+{
+    free(r->flowlets);
+    free(r->paths);
+}

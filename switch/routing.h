@@ -13,12 +13,20 @@ struct flowlet {
     bool used;
 };
 
+struct link_quality;
+
 struct routing {
     /* config */
-    uint8_t kind;  // enum routing_kind
-    uint8_t spray; // enum spray_order
+    const struct link_quality *quality; // NULL = the queues at this instant; borrowed
+    bool remote;
+    uint8_t kind;    // enum routing_kind
+    uint8_t spray;   // enum spray_order
+    bool by_quality; // flowlet: a new burst takes the best port
+    bool in_turn;    // source: packets of a flow take all paths in turn
     ps_t flowlet_gap_ps;
     /* state */
+    uint32_t *paths; // source: [flow] number of the next path; allocated at first use
+    size_t n_paths;
     uint32_t turn[2];         // round robin: turn of data, and of all other packets
     struct rng rng;           // for random choices
     struct flowlet *flowlets; // [ROUTING_FLOWLETS]; allocated at first use
@@ -27,9 +35,13 @@ struct routing {
 #define ROUTING_FLOWLETS 4096 // entries per switch; flows with the same entry share its choice
 
 // Returns the index of the chosen port in `ports`, an array of `count` ports counted from
-// `first_port`. `hash` is the hash of the packet's 5-tuple. Implements all kinds of routing except
+// `first_port`. `hash` is the hash of the packet's 5-tuple; from_source: the packet comes from a rank.
+// Kind source uses up part of the packet's entropy. Implements all kinds of routing except
 // ECMP.
 uint32_t routing_pick(struct routing *r, struct network *net, uint32_t first_port,
-                      const uint16_t *ports, uint32_t count, const struct packet *p, uint32_t hash,
-                      ps_t now);
+                      const uint16_t *ports, uint32_t count, struct packet *p, bool from_source,
+                      uint32_t hash, ps_t now);
+
+// Returns the entry of the burst to which a packet belongs. Sets *fresh if it begins one.
+struct flowlet *routing_flowlet(struct routing *r, uint32_t hash, bool *fresh, ps_t now);
 void routing_free(struct routing *r);

@@ -7,6 +7,7 @@
 
 #include "engine/memory.h"
 #include "net/credits.h"
+#include "switch/quality.h"
 
 // Returns this switch's hash of the packet's header fields: 32 bits, with a seed per switch.
 static inline uint64_t header_hash(const struct switch_node *s, const struct packet *p)
@@ -20,12 +21,32 @@ static inline uint32_t hash_choice(uint64_t hash, uint32_t count)
     return (uint32_t)(hash * count >> 32);
 }
 
+// The choice among equal-cost ports by kinds other than ECMP.
+__attribute__((noinline)) static uint32_t pick(const struct switches *sw, struct switch_node *s,
+                                               const uint16_t *ports, uint32_t count,
+                                               uint32_t local, struct packet *p, ps_t now)
+{
+    struct routing *r = &s->routing;
+    uint32_t hash = (uint32_t)header_hash(s, p);
+    if (!r->quality) {
+        uint32_t from = sw->net->ports[s->first_port + local].peer_node;
+        return routing_pick(r, sw->net, s->node_port, ports, count, p, node_is_rank(sw->net, from),
+                            hash, now);
+    }
+    if (r->kind == ROUTING_ADAPTIVE)
+        return quality_pick(sw, s, ports, count, p, now);
+    bool fresh;
+    struct flowlet *f = routing_flowlet(r, hash, &fresh, now);
+    if (fresh)
+        f->choice = quality_pick(sw, s, ports, count, p, now);
+    return f->choice % count;
+}
+
 // Finds the output port to the packet's destination. Among equal-cost ports ECMP chooses by hash;
-// routing.c implements the other kinds. Returns false if there is no route.
+// routing.c and quality.c implement the other kinds. Returns false if there is no route.
 __attribute__((always_inline)) static inline bool route(const struct switches *sw,
-                                                        struct switch_node *s,
-                                                        const struct packet *p, uint32_t *local,
-                                                        ps_t now)
+                                                        struct switch_node *s, struct packet *p,
+                                                        uint32_t in, uint32_t *local, ps_t now)
 {
     uint32_t next = s->routes.next[s->routes.group[p->dst]];
     *local = next;
@@ -40,8 +61,7 @@ __attribute__((always_inline)) static inline bool route(const struct switches *s
     uint64_t hash = header_hash(s, p);
     uint32_t choice = hash_choice(hash, set->count);
     if (s->routing.kind != ROUTING_ECMP)
-        choice = routing_pick(&s->routing, sw->net, s->node_port, ports, set->count, p,
-                              (uint32_t)hash, now);
+        choice = pick(sw, s, ports, set->count, in, p, now);
     *local = ports[choice];
     return true;
 }
@@ -257,23 +277,39 @@ static struct drop_level drop_level(const struct switches *sw, struct switch_nod
 }
 
 // Admit or drop a packet that mmu_admit_fast() has refused.
+__attribute__((always_inline)) static inline enum mmu_verdict
+admit_inline(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
+             const struct packet *p, ps_t now, bool parts)
+{
+    const struct network *net = sw->net;
+    const struct queue *queue = port_queue(net, out, net->slot_of_class[p->cls]);
+    struct mmu *mmu = parts ? switch_mmu(s, local) : &s->mmu;
+    uint32_t cls = mmu_class(net, p->cls), bytes = parts ? switch_occupied(s, p) : p->frame_bytes;
+    bool lossy = !(s->lossless >> p->cls & 1), red = lossy && s->marking & SWITCH_DROPS_NOT_ECT;
+    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
+    if (lossy && !red && mmu_admit_lossy_fast(mmu, local, cls, bytes, egress))
+        return MMU_ADMIT;
+    // XOFF, a drop or a new maximum is possible, so all departures until now must be accounted for.
+    switch_catch_up(sw, s, now);
+    egress = (struct mmu_queue){.packets = queue->fifo.count, .bytes = queue->bytes};
+    if (red && drops_not_ect(sw, s, out, p, egress.bytes, now))
+        return MMU_DROP_RED;
+    return mmu_admit(mmu, local, cls, bytes, egress);
+}
+
 __attribute__((noinline)) static enum mmu_verdict admit(struct switches *sw, struct switch_node *s,
                                                         uint32_t local, uint32_t out,
                                                         const struct packet *p, ps_t now)
 {
-    const struct network *net = sw->net;
-    const struct queue *queue = port_queue(net, out, net->slot_of_class[p->cls]);
-    struct mmu *mmu = switch_mmu(s, local);
-    uint32_t cls = mmu_class(net, p->cls), bytes = switch_occupied(s, p);
-    bool lossy = !(s->lossless >> p->cls & 1), red = lossy && s->marking & SWITCH_DROPS_NOT_ECT;
-    if (lossy && !red && mmu_admit_lossy_fast(mmu, local, cls, bytes, queue->bytes))
-        return MMU_ADMIT;
-    // XOFF, a drop or a new maximum is possible, so all departures until now must be accounted for.
-    switch_catch_up(sw, s, now);
-    struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
-    if (red && drops_not_ect(sw, s, out, p, egress.bytes, now))
-        return MMU_DROP_RED;
-    return mmu_admit(mmu, local, cls, bytes, egress);
+    return admit_inline(sw, s, local, out, p, now, false);
+}
+
+__attribute__((noinline)) static enum mmu_verdict admit_parts(struct switches *sw,
+                                                              struct switch_node *s, uint32_t local,
+                                                              uint32_t out, const struct packet *p,
+                                                              ps_t now)
+{
+    return admit_inline(sw, s, local, out, p, now, true);
 }
 
 static void send_on(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
@@ -330,7 +366,7 @@ __attribute__((always_inline)) static inline void hold(struct switches *sw, stru
     }
     struct mmu *mmu = parts ? switch_mmu(s, local) : &s->mmu;
     if (!mmu_admit_fast(mmu, local, cls, parts ? switch_occupied(s, p) : p->frame_bytes))
-        verdict = admit(sw, s, local, out, p, now);
+        verdict = parts ? admit_parts(sw, s, local, out, p, now) : admit(sw, s, local, out, p, now);
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (xoffs(s) == 1)
             set_departure_events(sw, s, true, now);
@@ -381,7 +417,7 @@ arrive_inline(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t n
     struct network *net = sw->net;
     struct switch_node *s = switch_of(sw, node);
     uint32_t out_local = p->onward;
-    if (out_local == PACKET_UNDECIDED && !route(sw, s, p, &out_local, now)) {
+    if (out_local == PACKET_UNDECIDED && !route(sw, s, p, local, &out_local, now)) {
         if (parts && s->credits >> p->cls & 1)
             return_credit(sw, s, local, p, now);
         network_drop(net, s->first_port + local, p, DROP_NO_ROUTE, (struct drop_level){0}, now);
@@ -527,6 +563,9 @@ void switches_free(struct switches *sw)
         free(sw->nodes[n].slices);
         routing_free(&sw->nodes[n].routing);
     }
+    for (uint32_t d = 0; d < sw->n_qualities; d++)
+        quality_free(sw->qualities[d]);
+    free(sw->qualities);
     free(sw->nodes);
     free(sw->router_at);
     free(sw->ports);

@@ -275,8 +275,13 @@ const struct param pfc_params[] = {
 };
 const size_t n_pfc_params = sizeof pfc_params / sizeof *pfc_params;
 
-static const char *const routing_kinds[] = {"ecmp", "spray", "flowlet", "adaptive", "static", NULL};
+static const char *const routing_kinds[] = {"ecmp",   "spray",  "flowlet", "adaptive",
+                                            "static", "source", NULL};
 static const char *const spray_orders[] = {"round_robin", "random", NULL};
+static const char *const flowlet_choices[] = {"random", "quality", NULL};
+static const char *const source_choices[] = {"round_robin", "hash", NULL};
+static const char *const routing_weights[] = {"equal", "capacity", NULL};
+static const char *const routing_seeds[] = {"per_switch", "same", NULL};
 static const char *const routing_hashes[] = {"five_tuple", "dst_qp", NULL};
 
 #define RO(f) offsetof(struct routing_spec, f)
@@ -287,8 +292,9 @@ const struct param routing_params[] = {
      .def = "ecmp",
      .choices = routing_kinds,
      .help = "among equal paths: ecmp by hash; spray each packet; flowlet a burst; adaptive to the "
-             "shortest queue; static by destination modulo ports",
-     .source = "RFC 2992; Vanini et al., NSDI 2017; Zahavi, CLUSTER 2010"},
+             "best port; static by destination modulo ports; source: the source gives each packet "
+             "its whole path",
+     .source = "RFC 2992; Vanini et al., NSDI 2017; Zahavi, CLUSTER 2010; RFC 8986 (SRv6)"},
     {.name = "spray",
      .type = PARAM_ENUM,
      .offset = RO(spray),
@@ -313,6 +319,64 @@ const struct param routing_params[] = {
          "ecmp and flowlet: hashed fields; dst_qp adds the destination queue pair, which separates "
          "queue pairs where NICs use one UDP port for all (transport.entropy none)",
      .source = "Gangidi et al., SIGCOMM 2024 (enhanced ECMP)"},
+    {.name = "flowlet_choice",
+     .type = PARAM_ENUM,
+     .offset = RO(flowlet_choice),
+     .def = "random",
+     .choices = flowlet_choices,
+     .help = "flowlet: a new burst draws its port, or takes the one that adaptive would choose",
+     .source = "Vanini et al., NSDI 2017; Alizadeh et al., SIGCOMM 2014 (CONGA)"},
+    {.name = "state_interval",
+     .type = PARAM_TIME,
+     .offset = RO(state_interval_ps),
+     .def = "0ns",
+     .min = "0ns",
+     .max = "1s",
+     .help =
+         "adaptive and flowlet by quality: the quality of ports is measured in this interval; 0 "
+         "= the queue at this instant",
+     .source = "Broadcom Dynamic Load Balancing (SAI port quality)"},
+    {.name = "quality_bands",
+     .type = PARAM_COUNT,
+     .offset = RO(quality_bands),
+     .def = "8",
+     .min = "2",
+     .max = "255",
+     .help =
+         "with state_interval: a port's quality, the mean of its load and of its queue's share of "
+         "what it sends in an interval, is rounded down to so many bands",
+     .source = "Broadcom Dynamic Load Balancing: 8 quality bands"},
+    {.name = "remote",
+     .type = PARAM_BOOL,
+     .offset = RO(remote),
+     .def = "false",
+     .help = "with state_interval: a port is no better than the best link by which its neighbour "
+             "goes on "
+             "to the destination, known after the delay of the link",
+     .source = "Broadcom Global Load Balancing"},
+    {.name = "source",
+     .type = PARAM_ENUM,
+     .offset = RO(source),
+     .def = "round_robin",
+     .choices = source_choices,
+     .help = "source: the packets of a flow take all paths in turn, or one by hash of its header",
+     .source = "RFC 8986 (SRv6)"},
+    {.name = "weights",
+     .type = PARAM_ENUM,
+     .offset = RO(weights),
+     .def = "equal",
+     .choices = routing_weights,
+     .help =
+         "capacity: equal paths of a switch are chosen in proportion to the capacity behind them, "
+         "which failed links lower",
+     .source = "Zhou et al., EuroSys 2014 (WCMP)"},
+    {.name = "seeds",
+     .type = PARAM_ENUM,
+     .offset = RO(seeds),
+     .def = "per_switch",
+     .choices = routing_seeds,
+     .help = "seeds of the hash: same lets switches of all tiers choose alike (hash polarization)",
+     .source = "RFC 2991; vendors' notes on hash polarization"},
     {.name = "relay",
      .type = PARAM_BOOL,
      .offset = RO(relay),

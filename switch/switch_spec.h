@@ -59,13 +59,22 @@ enum routing_kind {
     ROUTING_FLOWLET,
     ROUTING_ADAPTIVE,
     ROUTING_STATIC,
+    ROUTING_SOURCE,
 };
 enum spray_order { SPRAY_ROUND_ROBIN, SPRAY_RANDOM };
 enum routing_hash { ROUTING_HASH_TUPLE, ROUTING_HASH_QP };
 
+enum flowlet_choice { FLOWLET_RANDOM, FLOWLET_QUALITY };
+enum source_choice { SOURCE_ROUND_ROBIN, SOURCE_HASH };
+enum routing_weights { WEIGHTS_EQUAL, WEIGHTS_CAPACITY };
+enum routing_seeds { SEEDS_PER_SWITCH, SEEDS_SAME };
+
 struct routing_spec {
-    int kind, spray, hash; // the enums above
+    int kind, spray, hash, flowlet_choice, source, weights, seeds; // the enums above
     ps_t flowlet_gap_ps;
+    ps_t state_interval_ps; // 0 = the queues at this instant
+    uint64_t quality_bands;
+    bool remote;
     bool relay; // a setting of the whole network
 };
 

@@ -69,6 +69,42 @@ void hosts_try_other_port(struct hosts *hosts, struct sender *s)
     s->time.paused_mark_ps = s->nic->paused_total_ps;
 }
 
+// True if a packet that leaves by the sender's port can reach the destination.
+static bool port_leads(const struct sender *s, const struct transport_path *path)
+{
+    const struct network *net = sender_hosts(s)->net;
+    uint32_t node = sender_id(s)->src_node;
+    bool leads = path->n_ports == 0 && s->port == node_port(net, node, path->shared_port);
+    for (uint32_t i = 0; i < path->n_ports; i++)
+        leads |= s->port == node_port(net, node, path->ports[i]);
+    return leads;
+}
+
+static void reroute(struct hosts *hosts, struct sender *s, ps_t now)
+{
+    const struct host_paths *paths = &hosts->paths;
+    const struct flow_id *id = sender_id(s);
+    struct transport_path path =
+        paths->path(paths->ctx, id->src, id->dst, id->dim, id->transport, 0);
+    s->cold->rechoose = true;
+    if (path.cut_off || s->failed || port_leads(s, &path))
+        return;
+    hosts->counters.moved++;
+    sender_catch_up(s, now);
+    sender_rto_stop(s);
+    hosts_try_other_port(hosts, s);
+    if (s->oldest != MESSAGE_NIL && s->una < s->max)
+        s->dim->ops->on_timeout(s, now);
+    else
+        sender_wake(s, now);
+}
+
+void hosts_reroute(struct hosts *hosts, ps_t now)
+{
+    for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
+        reroute(hosts, hosts->senders[flow], now);
+}
+
 static struct sender *open_flow(struct hosts *hosts, const struct transfer_request *request,
                                 uint32_t d, ps_t now)
 {

@@ -13,6 +13,11 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
     struct hosts *hosts = ctx;
     struct sender *s = hosts_connection_for(hosts, request, now);
     sender_catch_up(s, now);
+    if (s->cold->rechoose && s->oldest == MESSAGE_NIL) {
+        s->cold->rechoose = false;
+        if (!s->failed)
+            hosts_try_other_port(hosts, s);
+    }
     sender_post(s, request, now);
 }
 
@@ -178,6 +183,18 @@ __attribute__((always_inline)) static inline void prefetch_sender(const struct s
         __builtin_prefetch((const char *)s + line, 1);
 }
 
+// The state of a transport that follows the sender, or a receiver of several lines.
+// `object` may be NULL.
+__attribute__((noinline)) static void prefetch_lines(const void *object, uint32_t from,
+                                                     uint32_t bytes)
+{
+    uintptr_t first = (uintptr_t)object + from;
+    for (uint32_t line = 0; line < bytes; line += 64)
+        __builtin_prefetch((const void *)(first + line), 1);
+}
+
+#define BEHIND_SENDER (sizeof(struct sender) + 64)
+
 static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
 {
     const struct hosts *hosts = ctx;
@@ -186,6 +203,10 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
         __builtin_prefetch(hosts->receivers[p->flow], 1);
     else
         prefetch_sender(hosts->senders[p->flow]);
+    if (hosts->large_bytes > 0 && p->kind == PACKET_DATA)
+        prefetch_lines(hosts->receivers[p->flow], 64, hosts->large_bytes);
+    else if (hosts->large_bytes > 0)
+        prefetch_lines(hosts->senders[p->flow], BEHIND_SENDER, hosts->large_bytes);
     return node_port(hosts->net, node, local);
 }
 
@@ -199,6 +220,8 @@ static void hint_pull(void *ctx, uint32_t port)
         next = nic->paced[0];
     if (next != NULL)
         prefetch_sender(next);
+    if (next != NULL && hosts->large_bytes > 0)
+        prefetch_lines(next, BEHIND_SENDER, hosts->large_bytes);
 }
 
 /* ---- reports ---- */
@@ -234,6 +257,8 @@ void hosts_prepare(struct hosts *hosts)
     for (uint32_t d = 0; d < hosts->n_dims; d++) {
         hosts->dims[d].hosts = hosts;
         hosts->dims[d].ops->prepare(&hosts->dims[d]);
+        uint32_t more = (uint32_t)hosts->dims[d].ops->sender_bytes;
+        hosts->large_bytes = more > hosts->large_bytes ? more : hosts->large_bytes;
         bool admits = hosts->dims[d].spec.admission != ADMISSION_NONE;
         hosts->dims[d].uses_control_class |= admits;
         hosts->pulls_control |= admits;

@@ -79,6 +79,7 @@ struct arriving {
 struct host_counters {
     uint64_t delivered_bytes, posted_bytes;
     uint64_t cnps_sent, echoed_marks, naks, timeouts, retransmitted;
+    uint64_t moved; // senders that took another port because theirs led nowhere
     uint64_t cc_cuts; // number of times that a policy lowered a rate or a window
 };
 
@@ -110,6 +111,7 @@ struct hosts {
     struct message_pool messages;
     uint64_t n_running; // messages that have neither ended nor failed
     uint32_t n_rto_armed;
+    uint32_t large_bytes; // what the state of a transport adds to senders and receivers; 0 = little
     ps_t last_delivery_ps;
     struct host_counters counters;
 };
@@ -199,3 +201,7 @@ void hosts_connection_idle(struct hosts *hosts, struct sender *s); // called whe
                                                                    // the sender have ended
 struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow);
 void hosts_try_other_port(struct hosts *hosts, struct sender *s);
+
+// The routes of the network have changed. Senders whose port leads nowhere take another one, and send
+// again what is in flight, as after a retransmission timeout; the others choose when they are idle.
+void hosts_reroute(struct hosts *hosts, ps_t now);

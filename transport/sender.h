@@ -29,6 +29,7 @@ struct sender_cold {
     uint32_t stripe;    // part of split messages that it carries (1, 2, ...); 0 = whole messages
     uint32_t next_idle; // fresh connections: next idle flow of the pair
     uint8_t resends;    // enum note_resend: why it has last gone back, or sent a packet again
+    bool rechoose;      // routes have changed: choose the port again when nothing is in flight
     bool cut_off;       // no port led to the destination when the port was chosen
     struct cc_env env;
     ps_t idle_since_ps;    // time when its last message was acknowledged

@@ -79,7 +79,7 @@ end
 ---- The facts of a packet: the verdict of type "hardware" ----
 
 local VERSION, FACTS_BYTES = 1, 52
-local KINDS = { [0] = "data", "ACK", "CNP", [4] = "trimmed" }
+local KINDS = { [0] = "data", "ACK", "CNP", [4] = "trimmed", [5] = "credit" }
 local RETRANSMISSION, MESSAGE, COLLECTIVE, WINDOW, RATE = 1, 2, 4, 8, 16
 local MARKED, DROPPED, HELD, TRIGGERED = 32, 64, 128, 256
 local FLAG_FIELDS = { { RETRANSMISSION, F.retransmission }, { MARKED, F.marked }, { DROPPED, F.dropped },

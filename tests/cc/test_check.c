@@ -98,6 +98,7 @@ static void test_other_contracts_are_refused(void **state)
         {offsetof(struct cc_contract, ack_bytes), "struct cc_ack of"},
         {offsetof(struct cc_contract, signal_bytes), "struct cc_signal of"},
         {offsetof(struct cc_contract, post_bytes), "struct cc_post of"},
+        {offsetof(struct cc_contract, credits_bytes), "struct cc_credits of"},
         {offsetof(struct cc_contract, preset_bytes), "struct cc_preset of"},
         {offsetof(struct cc_contract, param_bytes), "struct param of"},
         {offsetof(struct cc_contract, hop_bytes), "struct int_hop of"},

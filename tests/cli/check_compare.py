@@ -12,7 +12,10 @@ import tempfile
 
 SCENARIOS = sys.argv[1]
 NOT_RESULTS = ("scenario", "explain", "cc_cuts")  # what may differ between equal runs
-SLOW_START = {"newreno", "cubic"}  # RoCE has no initial window: `all` leaves these out
+# What RoCE does not have, so that `all` leaves these out: an initial window, reports of single packets
+# and credits.
+SLOW_START = {"newreno", "cubic"}
+NOT_ROCE = SLOW_START | {"nscc", "rccc", "nscc_rccc"}
 
 
 def results(metrics):
@@ -27,8 +30,8 @@ def runs(name, out):
                             text=True).stdout.splitlines()
     every = [line.split()[0] for line in listed if line[:2] == "  " and line[2] != " "]
     folder = os.path.basename(name)
-    assert SLOW_START < set(every) and SLOW_START.isdisjoint(os.listdir(os.path.join(out, folder))), (name, every)
-    for policy in (policy for policy in every if policy not in SLOW_START):
+    assert NOT_ROCE < set(every) and NOT_ROCE.isdisjoint(os.listdir(os.path.join(out, folder))), (name, every)
+    for policy in (policy for policy in every if policy not in NOT_ROCE):
         with open(os.path.join(out, folder, policy, "metrics.json"), encoding="utf-8") as file:
             yield policy, json.load(file)
 

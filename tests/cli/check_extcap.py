@@ -20,7 +20,7 @@ SLOW = dict(INCAST, name="slow", workload={"kind": "incast", "receiver": 4, "byt
             capture=[{"at": "rank4", "file": "slow.pcapng"}])
 BAD = {"name": "bad", "topology": {"dims": [{"kind": "swich", "size": 5}]}, "workload": {"kind": "incast"}}
 EXTCAP = (".config/wireshark/extcap/collwire", ".local/lib/wireshark/extcap/collwire")
-PLUGINS = [f".local/lib/wireshark/plugins/{name}.lua" for name in ("collwire", "collwire_summary")]
+PLUGINS = [f".local/lib/wireshark/plugins/{name}.lua" for name in ("collwire", "collwire_summary", "collwire_uec")]
 PROFILE = ".config/wireshark/profiles/collwire"
 
 

@@ -140,8 +140,12 @@ static const struct mistake mistakes[] = {
     {NULL, NULL, "[" JOB ",{\"kind\":\"permutation\",\"bytes\":1,\"class\":\"high\"}]",
      "workload[1].class: must be a whole number"},
     {"\"switch\":{\"routing\":{\"kind\":\"sprey\"}}", NULL, NULL,
-     "switch.routing.kind: \"sprey\" is not one of ecmp, spray, flowlet, adaptive, static; did "
-     "you"},
+     "switch.routing.kind: \"sprey\" is not one of ecmp, spray, flowlet, adaptive, static, source; "
+     "did you"},
+    {"\"switch\":{\"routing\":{\"kind\":\"adaptive\",\"remote\":true}}", NULL, NULL,
+     "switch.routing.remote: needs state_interval"},
+    {"\"switch\":{\"routing\":{\"kind\":\"adaptive\",\"state_interval\":\"10ns\"}}", NULL, NULL,
+     "switch.routing.state_interval: must be 0ns, or at least 100ns"},
     {"\"faults\":[{\"at\":\"rank0\",\"down\":\"2us\",\"up\":\"1us\"}]", NULL, NULL,
      "faults[0].up: 1us must be later than down 2us"},
     {"\"faults\":[{\"at\":\"rank0\",\"packets\":3}]", NULL, NULL,

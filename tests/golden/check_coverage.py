@@ -60,7 +60,7 @@ def keys_missing():
     for key in list(found):
         found[shared(key)] = found.get(shared(key), False) or found[key]
     for key in keys:
-        name = shared(re.sub(r"^(training|tcp|admission)\[\]", r"\1", key))
+        name = shared(re.sub(r"^(training|tcp|uec|admission)\[\]", r"\1", key))
         if not (found.get(name) or found.get(name + "[]") or name == "scenario"):
             yield f"key {key}"
 

@@ -104,7 +104,9 @@ def switch(draw, p):
             ecn["pi_interval"] = draw.rng.choice(("1us", "10us", "50us", "1ms"))
     routing = made.setdefault("routing", {}) if draw.chance(0.6) else made.get("routing", {})
     if routing is made.get("routing") and "kind" not in routing and draw.chance(0.7):
-        routing["kind"] = draw.rng.choice(("ecmp", "spray", "flowlet", "adaptive"))
+        routing["kind"] = draw.rng.choice(("ecmp", "spray", "flowlet", "adaptive", "source"))
+    if "state_interval" in routing or routing.get("remote"):  # a measurement reads all ports
+        routing["state_interval"] = draw.rng.choice(("100ns", "1us", "50us"))
     if routing is made.get("routing") and draw.chance(0.3):
         routing["relay"] = True
     return made

@@ -36,7 +36,7 @@ static void notify_ack(struct sender *s, uint64_t bytes, ps_t rtt_ps, bool ce, p
 static void note_arrived(struct sender *s, uint64_t base, uint64_t bits)
 {
     uint64_t una = s->una;
-    if (base < una) {
+    if ((int64_t)(base - una) < 0) {
         bits = una - base < 64 ? bits >> (una - base) : 0;
         base = una;
     }

@@ -155,7 +155,7 @@ void uec_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t no
         take_request(r, p, request, now);
     if (request || psn < r->expected || psn_set_has(&r->early, psn)) {
         uec_dim(base->dim)->counters.spurious += !request;
-        send_ack(r, p, psn, now);
+        send_ack(r, p, request ? r->expected - 1 : psn, now); // a request has no number of its own
         return;
     }
     accept(r, psn);
