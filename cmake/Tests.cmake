@@ -105,7 +105,7 @@ endforeach()
 # Captures of every port of random scenarios and of those of the golden runs, as pcap and pcapng: three
 # other programs read them, and their counts are those of metrics.json.
 set(captured)
-foreach(name IN ITEMS classes deadlock direct faults flows incast jobs lossy mixed paths policies tcp uec)
+foreach(name IN ITEMS classes deadlock direct faults flows incast jobs lossy mixed paths policies switches tcp uec)
   list(APPEND captured ${PROJECT_SOURCE_DIR}/tests/golden/${name}/scenario.json)
 endforeach()
 collwire_script_test(trace_captures wire "tshark;python3" [[python3 -B "$@"]]

@@ -71,19 +71,17 @@ __attribute__((noinline)) static ps_t tx_time_fractional(struct network *net, ui
 }
 
 // Link-level retry: until a packet has arrived the link sends nothing else. Its sender learns of a loss when
-// the packet would have arrived and the way back has passed.
-static ps_t retry(struct network *net, uint32_t index, const struct packet *p, ps_t arrives_ps)
+// the packet would have arrived and the way back has passed. Returns for how long attempts fail. Captures
+// and counters of the port only have the last attempt.
+static ps_t retry(struct network *net, uint32_t index, const struct packet *p, ps_t arrives_ps,
+                  ps_t now)
 {
     struct port *port = &net->ports[index];
-    struct fault *fault = &net->faults[index];
-    uint64_t before = fault->retry.attempts;
-    ps_t round_ps = byte_time_span(&port_link(net, index)->byte_time, p->wire_bytes) +
-                    port_link(net, index)->delay_ps +
+    ps_t round_ps = port->busy_until_ps - now + port_link(net, index)->delay_ps +
                     port_link(net, net->cold[index].peer)->delay_ps;
-    ps_t waited_ps = fault_retry(fault, p, meta_at(&net->meta, p->meta), arrives_ps, round_ps);
+    ps_t waited_ps =
+        fault_retry(&net->faults[index], p, meta_at(&net->meta, p->meta), arrives_ps, round_ps);
     port->busy_until_ps += waited_ps;
-    port->tx_bytes += (fault->retry.attempts - before) * p->wire_bytes;
-    port->tx_packets += fault->retry.attempts - before;
     return waited_ps;
 }
 
@@ -93,15 +91,16 @@ __attribute__((noinline)) static ps_t special_transmission(struct network *net, 
 {
     struct port *port = &net->ports[index];
     const struct link *link = port_link(net, index);
+    ps_t waited_ps = 0;
     ps_t arrives_ps = link->header_bytes > 0 ? now + link_flight_ps(link, p->wire_bytes)
                                              : port->busy_until_ps + link->delay_ps;
     if (net->cold[index].special & SPECIAL_RETRY)
-        arrives_ps += retry(net, index, p, arrives_ps);
+        waited_ps = retry(net, index, p, arrives_ps, now);
     if (net->cold[index].special & SPECIAL_TAPPED)
-        net->tap.seen(net->tap.ctx, index, p, now, port->busy_until_ps);
+        net->tap.seen(net->tap.ctx, index, p, now + waited_ps, port->busy_until_ps);
     if (net->cold[index].special & SPECIAL_CREDITS)
         credits_take(net, index, p, now);
-    return arrives_ps;
+    return arrives_ps + waited_ps;
 }
 
 // Start the transmission of the packet at `now`: compute its end and its arrival.

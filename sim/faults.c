@@ -174,7 +174,8 @@ static void lose_lanes(struct sim *sim, uint32_t port, const struct fault_spec *
 {
     uint64_t rate_bps = sim->graph.ports[port].rate_bps;
     uint64_t left_bps = (uint64_t)((double)rate_bps * fault->rate_share);
-    network_change_rate(&sim->net, port, left_bps > 0 ? left_bps : 1, 0, sim->engine.now_ps);
+    left_bps = left_bps > 0 ? left_bps : 1;
+    network_change_rate(&sim->net, port, left_bps, 0, sim->engine.now_ps);
     sim->switches.ports[port].rate_bps = left_bps;
 }
 
@@ -216,6 +217,7 @@ static void on_change(struct engine *e, struct sim_timer *timer, int revents)
         reroute(c);
     }
 }
+
 static void schedule(struct sim *sim, const struct fault_spec *fault, struct fault_ports ports,
                      enum change change, ps_t at_ps)
 {

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
-#include "net/credits.h"
+#include "switch/credited.h"
+#include "switch/pauses.h"
 #include "switch/quality.h"
 
 // Returns this switch's hash of the packet's header fields: 32 bits, with a seed per switch.
@@ -79,60 +80,6 @@ static inline uint32_t predict_route(const struct switch_node *s, const struct p
     uint32_t choice = r->ports[set->first + hash_choice(header_hash(s, p), set->count)];
     uint32_t any = s->routing.kind == ROUTING_ECMP ? choice : PACKET_UNDECIDED;
     return (any & several) | (own & here) | (next & ~(several | here));
-}
-
-static void refresh_arm(struct switches *sw, uint32_t port, ps_t now)
-{
-    struct switch_port *sp = &sw->ports[port];
-    sim_timer_start(sw->net->engine, &sp->refresh, now + sp->refresh_every_ps);
-}
-
-static struct pfc_cause cause_of(const struct switches *sw, struct switch_node *s, uint32_t port,
-                                 unsigned cls)
-{
-    uint32_t local = port - s->first_port;
-    struct mmu_level level =
-        mmu_ingress_level(switch_mmu(s, local), local, mmu_class(sw->net, cls));
-    return (struct pfc_cause){.held_bytes = level.bytes, .limit_bytes = level.limit_bytes};
-}
-
-// Pause a class of the sender at the other end of a port. A refresh covers all paused classes at
-// once, so the timer of the first class is early enough for the others.
-static void send_xoff(struct switches *sw, struct switch_node *s, uint32_t port,
-                      const struct packet *trigger, ps_t now)
-{
-    struct switch_port *sp = &sw->ports[port];
-    unsigned cls = trigger->cls;
-    struct pfc_cause cause = cause_of(sw, s, port, cls);
-    cause.trigger = trigger;
-    port_send_pfc(sw->net, port, (uint8_t)(1u << cls), s->quanta, &cause, now);
-    if (sp->xoff_sent == 0)
-        refresh_arm(sw, port, now);
-    sp->xoff_sent |= (uint8_t)(1u << cls);
-}
-
-static void send_xon(struct switches *sw, struct switch_node *s, uint32_t port, unsigned cls,
-                     ps_t now)
-{
-    struct switch_port *sp = &sw->ports[port];
-    struct pfc_cause cause = cause_of(sw, s, port, cls);
-    port_send_pfc(sw->net, port, (uint8_t)(1u << cls), 0, &cause, now);
-    sp->xoff_sent &= (uint8_t) ~(1u << cls);
-    if (sp->xoff_sent == 0)
-        sim_timer_stop(&sp->refresh);
-}
-
-// Record that a packet to `out` caused an XOFF of ingress `in`, by the majority vote of Boyer and
-// Moore (1981).
-static void vote_for_xoff_cause(struct switches *sw, uint32_t in, uint32_t out)
-{
-    struct switch_port *sp = &sw->ports[in];
-    if (sp->xoff_votes == 0)
-        sp->xoff_cause = out;
-    if (sp->xoff_cause == out)
-        sp->xoff_votes++;
-    else
-        sp->xoff_votes--;
 }
 
 static void switch_catch_up(const struct switches *sw, const struct switch_node *s, ps_t now)
@@ -277,14 +224,14 @@ static struct drop_level drop_level(const struct switches *sw, struct switch_nod
 }
 
 // Admit or drop a packet that mmu_admit_fast() has refused.
-__attribute__((noinline)) static enum mmu_verdict admit(struct switches *sw, struct switch_node *s,
-                                                        uint32_t local, uint32_t out,
-                                                        const struct packet *p, ps_t now)
+__attribute__((always_inline)) static inline enum mmu_verdict
+admit_inline(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
+             const struct packet *p, ps_t now, bool parts)
 {
     const struct network *net = sw->net;
     const struct queue *queue = port_queue(net, out, net->slot_of_class[p->cls]);
-    struct mmu *mmu = switch_mmu(s, local);
-    uint32_t cls = mmu_class(net, p->cls), bytes = switch_occupied(s, p);
+    struct mmu *mmu = parts ? switch_mmu(s, local) : &s->mmu;
+    uint32_t cls = mmu_class(net, p->cls), bytes = parts ? switch_occupied(s, p) : p->frame_bytes;
     bool lossy = !(s->lossless >> p->cls & 1), red = lossy && s->marking & SWITCH_DROPS_NOT_ECT;
     struct mmu_queue egress = {.packets = queue->fifo.count, .bytes = queue->bytes};
     if (lossy && !red && mmu_admit_lossy_fast(mmu, local, cls, bytes, egress))
@@ -295,6 +242,21 @@ __attribute__((noinline)) static enum mmu_verdict admit(struct switches *sw, str
     if (red && drops_not_ect(sw, s, out, p, egress.bytes, now))
         return MMU_DROP_RED;
     return mmu_admit(mmu, local, cls, bytes, egress);
+}
+
+__attribute__((noinline)) static enum mmu_verdict admit(struct switches *sw, struct switch_node *s,
+                                                        uint32_t local, uint32_t out,
+                                                        const struct packet *p, ps_t now)
+{
+    return admit_inline(sw, s, local, out, p, now, false);
+}
+
+__attribute__((noinline)) static enum mmu_verdict admit_parts(struct switches *sw,
+                                                              struct switch_node *s, uint32_t local,
+                                                              uint32_t out, const struct packet *p,
+                                                              ps_t now)
+{
+    return admit_inline(sw, s, local, out, p, now, true);
 }
 
 static void send_on(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
@@ -315,27 +277,6 @@ __attribute__((noinline)) static void refuse(struct switches *sw, struct switch_
         network_drop(sw->net, out, p, drop_reason(s, p, verdict), level, now);
 }
 
-// Give back the credit of a packet that arrived by a port of the switch.
-static void return_credit(const struct switches *sw, const struct switch_node *s, uint32_t local,
-                          const struct packet *p, ps_t now)
-{
-    const struct network *net = sw->net;
-    credits_return(sw->net, net->cold[s->first_port + local].peer, p->cls, p->frame_bytes, now);
-}
-
-// The credit of the sender has reserved the place of a packet.
-static void hold_credited(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
-                          struct packet *p, ps_t now)
-{
-    struct network *net = sw->net;
-    unsigned slot = net->slot_of_class[p->cls];
-    mmu_take_reserved(switch_mmu(s, local), local, mmu_class(net, p->cls),
-                      credit_blocks(p->frame_bytes) * CREDIT_BLOCK_BYTES);
-    if (s->marking)
-        switch_mark_held(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
-    port_hold(net, out, slot, p, now)->ingress = (uint16_t)local;
-}
-
 // A packet must wait at its output port: admit it to the shared buffer, or drop it.
 __attribute__((always_inline)) static inline void hold(struct switches *sw, struct switch_node *s,
                                                        uint32_t local, uint32_t out,
@@ -346,17 +287,17 @@ __attribute__((always_inline)) static inline void hold(struct switches *sw, stru
     unsigned slot = net->slot_of_class[p->cls];
     enum mmu_verdict verdict = MMU_ADMIT;
     if (parts && s->credits >> p->cls & 1) {
-        hold_credited(sw, s, local, out, p, now);
+        switch_hold_credited(sw, s, local, out, p, now);
         return;
     }
     struct mmu *mmu = parts ? switch_mmu(s, local) : &s->mmu;
     if (!mmu_admit_fast(mmu, local, cls, parts ? switch_occupied(s, p) : p->frame_bytes))
-        verdict = admit(sw, s, local, out, p, now);
+        verdict = parts ? admit_parts(sw, s, local, out, p, now) : admit(sw, s, local, out, p, now);
     if (verdict == MMU_ADMIT_XOFF || verdict == MMU_DROP_XOFF) {
         if (xoffs(s) == 1)
             set_departure_events(sw, s, true, now);
-        send_xoff(sw, s, in, p, now);
-        vote_for_xoff_cause(sw, in, out);
+        switch_send_xoff(sw, s, in, p, now);
+        switch_vote_for_cause(sw, in, out);
     }
     if (verdict >= MMU_DROP) {
         refuse(sw, s, local, out, p, verdict, now);
@@ -381,7 +322,7 @@ __attribute__((always_inline)) static inline void send_inline(struct switches *s
             mark_idle(sw, s, out, p, now);
         mark(sw, s, out, p, p->frame_bytes, now);
         if (parts && s->credits >> p->cls & 1)
-            return_credit(sw, s, local, p, now);
+            switch_return_credit(sw, s, local, p, now);
         port_start(net, out, p, now);
         return;
     }
@@ -404,7 +345,7 @@ arrive_inline(void *ctx, uint32_t node, uint32_t local, struct packet *p, ps_t n
     uint32_t out_local = p->onward;
     if (out_local == PACKET_UNDECIDED && !route(sw, s, p, local, &out_local, now)) {
         if (parts && s->credits >> p->cls & 1)
-            return_credit(sw, s, local, p, now);
+            switch_return_credit(sw, s, local, p, now);
         network_drop(net, s->first_port + local, p, DROP_NO_ROUTE, (struct drop_level){0}, now);
         return;
     }
@@ -436,19 +377,11 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
     return out;
 }
 
-static void release_credited(const struct switches *sw, struct switch_node *s,
-                             const struct packet *p, ps_t now)
-{
-    mmu_give_reserved(switch_mmu(s, p->ingress), p->ingress, mmu_class(sw->net, p->cls),
-                      credit_blocks(p->frame_bytes) * CREDIT_BLOCK_BYTES);
-    return_credit(sw, s, p->ingress, p, now);
-}
-
 // The release has brought the packet's ingress below its XON threshold.
 static void release_resumes(struct switches *sw, struct switch_node *s, const struct packet *p,
                             ps_t now)
 {
-    send_xon(sw, s, s->first_port + p->ingress, p->cls, now);
+    switch_send_xon(sw, s, s->first_port + p->ingress, p->cls, now);
     if (xoffs(s) == 0)
         set_departure_events(sw, s, false, now);
 }
@@ -457,7 +390,7 @@ __attribute__((always_inline)) static inline void
 release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now, bool parts)
 {
     if (parts && s->credits >> p->cls & 1) {
-        release_credited(sw, s, p, now);
+        switch_release_credited(sw, s, p, now);
         return;
     }
     struct mmu *mmu = parts ? switch_mmu(s, p->ingress) : &s->mmu;
@@ -496,21 +429,6 @@ static void depart_parts(void *ctx, uint32_t node, uint32_t port, struct packet 
     depart_inline(ctx, node, port, p, queue_bytes, now, true);
 }
 
-// Send XOFF again after half of its quanta, because the pause must last longer.
-static void on_refresh(struct engine *engine, struct sim_timer *timer, int revents)
-{
-    (void)revents;
-    struct switches *sw = timer->data;
-    struct switch_port *sp =
-        (struct switch_port *)((char *)timer - offsetof(struct switch_port, refresh));
-    uint32_t port = (uint32_t)(sp - sw->ports);
-    struct switch_node *s = switch_of_port(sw, port);
-    struct pfc_cause cause = cause_of(sw, s, port, (unsigned)__builtin_ctz(sp->xoff_sent));
-    cause.renews = true;
-    port_send_pfc(sw->net, port, sp->xoff_sent, s->quanta, &cause, engine->now_ps);
-    refresh_arm(sw, port, engine->now_ps);
-}
-
 void switches_init(struct switches *sw, struct network *net, uint32_t n_routers)
 {
     sw->net = net;
@@ -538,7 +456,7 @@ void switch_attach(struct switches *sw, uint32_t index, uint32_t first_port, uin
     s->first_port = first_port;
     s->n_ports = n_ports;
     for (uint32_t p = first_port; p < first_port + n_ports; p++)
-        sim_timer_init(net->engine, &sw->ports[p].refresh, node, on_refresh, sw);
+        sim_timer_init(net->engine, &sw->ports[p].refresh, node, switch_refresh_pauses, sw);
 }
 
 void switches_free(struct switches *sw)

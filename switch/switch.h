@@ -86,7 +86,7 @@ struct switches {
     struct marking *markings;   // [port_data_index]: marking of each class's queue
     struct watchdog *watchdogs; // [port_data_index]; NULL if no switch has a watchdog
     uint32_t n_watchdogs_armed;
-    struct trim_port *trims; // [global port]; NULL if no switch trims
+    struct trim_port *trims;         // [global port]; NULL if no switch trims
     struct link_quality **qualities; // [dimension] NULL = none measured there
     uint32_t n_qualities;
     struct pint_port *pints; // [global port]; NULL if no switch uses INT_PINT

@@ -105,7 +105,8 @@ static const struct param params[] = {
      .max = "100s",
      .can_auto = true,
      .help = "selective_repeat: timeout with more in flight; auto = base RTT and the time in which "
-             "every switch of the path drains its whole buffer",
+             "every switch of the path drains its whole buffer, or its queue_limit; six times that "
+             "where switches trim packets",
      .source = "Mittal et al., SIGCOMM 2018: 320 us on its 40G network"},
     {.name = "reorder",
      .type = PARAM_COUNT,

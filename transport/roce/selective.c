@@ -27,9 +27,10 @@ void roce_selective_open(struct sender *s, ps_t queueing_ps)
     struct roce_selective *r = cold->own = memory_zeroed(1, sizeof *r);
     if (spec->bdp_cap)
         cold->cap_bytes = cc_bdp_bytes(&cold->env);
-    r->rto_high_ps = high == PARAM_AUTO_TIME ? base_rtt_ps + queueing_ps : high;
-    // Trimmed packets are reported, so that the timeout only serves for losses on links, and need not
-    // be shorter than the queues.
+    // Trimmed packets are reported, so that the timeout only serves for losses on links. It covers the
+    // data and the headers that precede a packet, of which the control class may hold twice as much.
+    ps_t waiting_ps = s->dim->trimmed ? 6 * queueing_ps : queueing_ps;
+    r->rto_high_ps = high == PARAM_AUTO_TIME ? base_rtt_ps + waiting_ps : high;
     r->rto_low_ps = low != PARAM_AUTO_TIME ? low
                     : s->dim->trimmed      ? r->rto_high_ps
                                            : 2 * base_rtt_ps;

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Packets of classes with credits in a switch (net/credits.h).
+#pragma once
+
+#include "switch/switch.h"
+
+// Give back the credit of a packet that arrived by port `local` and uses no buffer.
+void switch_return_credit(const struct switches *sw, const struct switch_node *s, uint32_t local,
+                          const struct packet *p, ps_t now);
+
+// Let a packet wait at its output port.
+void switch_hold_credited(struct switches *sw, struct switch_node *s, uint32_t local, uint32_t out,
+                          struct packet *p, ps_t now);
+
+// A packet that has waited leaves.
+void switch_release_credited(const struct switches *sw, struct switch_node *s,
+                             const struct packet *p, ps_t now);
