@@ -138,13 +138,14 @@ def transport(draw, p):
     return made
 
 
-SLOW_START = ("newreno", "cubic")  # policies that need a transport with an initial window
+# policies that need another transport than RoCE
+NOT_ROCE = ("newreno", "cubic", "nscc", "rccc", "nscc_rccc")
 
 
 def policy(draw, p):
     """Any policy, by itself, by a preset, or with parameters anywhere in their ranges."""
     part = draw.rng.choice([part for part in draw.defs["cc"]["oneOf"]
-                            if part["properties"]["kind"]["const"] not in SLOW_START])
+                            if part["properties"]["kind"]["const"] not in NOT_ROCE])
     keys = 0 if draw.chance(0.5) else p
     made = draw.object(part, keys, skip=("preset", "transport"))
     presets = part["properties"].get("preset", {}).get("enum", ())

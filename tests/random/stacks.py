@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""TCP in random scenarios: in place of RoCE, or beside it as one of two transports."""
+"""TCP and UEC in random scenarios: in place of RoCE, or beside it as one of two transports."""
 import random
 
-TCP_POLICIES = ("none", "window", "dctcp", "swift", "newreno", "cubic")
+POLICIES = {"tcp": ("none", "window", "dctcp", "swift", "newreno", "cubic"),
+            "uec": ("nscc", "nscc", "rccc", "nscc_rccc", "window", "swift")}
 
 
 def tcp(rng):
@@ -29,8 +30,32 @@ def tcp(rng):
     return made
 
 
-def entry(draw, rng):
-    kind = rng.choice(TCP_POLICIES)
+def uec(rng):
+    """Settings of UEC; its switches trim in half of the scenarios."""
+    choices = {"mtu": ("64B", "1000B", "4096B", "9000B"), "spray": ("none", "mixed", "oblivious", "bitmap", "reps"),
+               "entropies": (1, 2, 64, 16384), "ack_every": ("1B", "16384B", "1MB"), "rto": ("auto", "5us", "50us", "1ms"),
+               "retry_limit": (0, 7, 1000), "stripe": (True, False), "class": ("auto", 0, 1, 3), "clock_ppm": (0, 100),
+               "start_jitter": ("0ns", "50us"), "wire_overhead": ("ethernet", "none", {"data": "64B", "ack": "64B"}),
+               "admission": ("none", "cts"), "slots": (1, 3), "slot_bytes": ("64B", "10KB")}
+    made = {"kind": "uec"}
+    for key, values in choices.items():
+        if rng.random() < 0.3:
+            made[key] = rng.choice(values)
+    return made
+
+
+SETTINGS = {"tcp": tcp, "uec": uec}
+
+
+def trimming(rng, made):
+    if rng.random() < 0.5:
+        switch = made.setdefault("switch", {})
+        switch.setdefault("trimming", {"enabled": True, "victim": rng.choice(("newest", "coin"))})
+        switch.setdefault("queue_limit", rng.choice(({"packets": 2}, {"bytes": "30KB"}, {"bytes": "200KB"})))
+
+
+def entry(draw, rng, other):
+    kind = rng.choice(POLICIES[other])
     part = next(part for part in draw.defs["cc"]["oneOf"] if part["properties"]["kind"]["const"] == kind)
     made = {"kind": kind}
     presets = part["properties"].get("preset", {}).get("enum", ())
@@ -39,9 +64,9 @@ def entry(draw, rng):
     return made
 
 
-def beside(draw, rng, made):
-    """RoCE and TCP as lists; jobs choose."""
-    transports = [dict(made.get("transport", {}), kind="roce"), tcp(rng)]
+def beside(draw, rng, made, other):
+    """RoCE and another transport as lists; jobs choose."""
+    transports = [dict(made.get("transport", {}), kind="roce"), SETTINGS[other](rng)]
     transports[1].pop("start_jitter", None)
     if "start_jitter" in transports[0]:
         transports[1]["start_jitter"] = transports[0]["start_jitter"]
@@ -49,7 +74,7 @@ def beside(draw, rng, made):
     if rng.random() < 0.8:
         policies.append(dict(made.get("cc", {"kind": "none"}), transport="roce"))
     if rng.random() < 0.8:
-        policies.append(dict(entry(draw, rng), transport="tcp"))
+        policies.append(dict(entry(draw, rng, other), transport=other))
     if rng.random() < 0.5:
         transports.reverse()
     made.update(transport=transports, cc=policies)
@@ -57,11 +82,11 @@ def beside(draw, rng, made):
         if "cc" in dim:
             dim["cc"]["transport"] = "roce"
         if "transport" in dim:
-            dim["transport"]["kind"] = rng.choice(("roce", "tcp"))
+            dim["transport"]["kind"] = rng.choice(("roce", other))
     jobs = made["workload"] if isinstance(made["workload"], list) else [made["workload"]]
     for job in jobs:
         if rng.random() < 0.7:
-            job["transport"] = rng.choice(("roce", "tcp"))
+            job["transport"] = rng.choice(("roce", other))
 
 
 def stacks(draw, seed, made):
@@ -70,11 +95,14 @@ def stacks(draw, seed, made):
     chance = rng.random()
     if made.get("network") == "analytical" or chance > 0.25:
         return
+    other = "uec" if random.Random(f"other {seed}").random() < 0.4 else "tcp"
+    if other == "uec":
+        trimming(rng, made)
     if chance > 0.1:
-        beside(draw, rng, made)
+        beside(draw, rng, made, other)
         return
-    made["transport"] = tcp(rng)
-    made["cc"] = entry(draw, rng)
+    made["transport"] = SETTINGS[other](rng)
+    made["cc"] = entry(draw, rng, other)
     for dim in made["topology"].get("dims", ()):
         dim.pop("cc", None)
         dim.pop("transport", None)
