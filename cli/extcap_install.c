@@ -30,9 +30,8 @@ struct places {
     char *extcap[2], *plugin[PLUGINS], *profile; // paths of files; of a folder for the profile
 };
 
-static const char *const plugins[PLUGINS] = {"wireshark/collwire.lua",
-                                             "wireshark/collwire_summary.lua",
-                                             "wireshark/collwire_uec.lua"};
+static const char *const plugins[PLUGINS] = {
+    "wireshark/collwire.lua", "wireshark/collwire_summary.lua", "wireshark/collwire_uec.lua"};
 
 /* ---- Wireshark's folders ---- */
 

@@ -6,18 +6,9 @@
 #include "topology/kinds.h"
 
 const struct topology_kind *const topology_registry[] = {
-    &topology_switch,
-    &topology_leaf_spine,
-    &topology_fat_tree,
-    &topology_rail,
-    &topology_dragonfly,
-    &topology_ring,
-    &topology_mesh,
-    &topology_fully_connected,
-    &topology_dln,
-    &topology_circuit,
-    &topology_graph,
-    NULL,
+    &topology_switch,    &topology_leaf_spine, &topology_fat_tree, &topology_rail,
+    &topology_dragonfly, &topology_ring,       &topology_mesh,     &topology_fully_connected,
+    &topology_dln,       &topology_circuit,    &topology_graph,    NULL,
 };
 
 const struct topology_kind *topology_find(const char *name)

@@ -104,27 +104,38 @@ static void on_nack(struct sender *s, const struct packet *p, ps_t now)
 
 /* ---- timeout ---- */
 
-// Mark every packet as lost whose time is over. Returns the time until the next one's is, or PS_NEVER
-// if none is in flight; *n = packets marked.
-static ps_t expire(struct sender *s, uint64_t *n, uint64_t *bytes, ps_t now)
+// What a timeout has found among the packets in flight.
+struct expired {
+    uint64_t lost, lost_bytes; // packets whose time is over
+    uint64_t open;             // packets whose time is not over
+    ps_t next_ps;              // until the time of the next one is over; PS_NEVER = none is open
+};
+
+// Mark every packet as lost whose time is over. Packets that have arrived may have been taken for lost
+// before a report came; then in_flight_bytes counts too much, and it is set right here.
+static struct expired expire(struct sender *s, ps_t now)
 {
     struct uec_sender *u = uec_of(s);
-    ps_t next_ps = PS_NEVER;
+    struct expired e = {.next_ps = PS_NEVER};
     for (uint64_t psn = s->una; psn < s->max; psn++) {
         if (!flight_is_open(&u->flight, psn))
             continue;
         ps_t left = flight_sent_ps(&u->flight, psn) + u->rto_ps - now;
         if (left > 0) {
-            next_ps = left < next_ps ? left : next_ps;
+            e.open++;
+            e.next_ps = left < e.next_ps ? left : e.next_ps;
             continue;
         }
         uint32_t payload = uec_payload_of(s, psn);
         psn_set_add(&u->flight.lost, s->una, psn);
         leave_flight(u, payload);
-        *bytes += payload;
-        (*n)++;
+        e.lost_bytes += payload;
+        e.lost++;
     }
-    return next_ps;
+    uint64_t most = e.open * s->dim->mtu_bytes;
+    if (u->in_flight_bytes > most)
+        u->in_flight_bytes = most;
+    return e;
 }
 
 static void signal_timeout(struct sender *s, uint64_t bytes, ps_t now)
@@ -141,26 +152,27 @@ static void signal_timeout(struct sender *s, uint64_t bytes, ps_t now)
 void uec_on_timeout(struct sender *s, ps_t now)
 {
     struct uec_sender *u = uec_of(s);
-    uint64_t lost = 0, bytes = 0;
-    ps_t next_ps = expire(s, &lost, &bytes, now);
-    if (lost > 0) {
+    struct expired e = expire(s, now);
+    if (e.lost > 0) {
         sender_count_timeout(s);
         uec_dim(s->dim)->counters.timeouts++;
         s->cold->resends = RESEND_TIMEOUT;
-        if (s->retries++ >= uec_spec_const(&s->dim->spec)->retry_limit) {
-            sender_fail(s, now);
-            return;
-        }
         tell_spray(u, 0, SPRAY_TIMEOUT, now);
-        signal_timeout(s, bytes, now);
+        signal_timeout(s, e.lost_bytes, now);
     }
     sender_apply_cc(s, now);
     uec_update(s);
-    bool waits = s->una < s->tail;
-    if (waits && u->credits.on && u->credits.left <= 0)
+    bool waits = s->una < s->tail, asks = waits && u->credits.on && u->credits.left <= 0;
+    // A request that nobody answers counts like a packet that nobody acknowledges.
+    if ((e.lost > 0 || (asks && e.open == 0)) &&
+        s->retries++ >= uec_spec_const(&s->dim->spec)->retry_limit) {
+        sender_fail(s, now);
+        return;
+    }
+    if (asks)
         uec_send_request(s, now);
     if (waits && s->rto_state == RTO_OFF)
-        sender_rto_restart(s, next_ps < u->rto_ps ? next_ps : u->rto_ps, now);
+        sender_rto_restart(s, e.next_ps < u->rto_ps ? e.next_ps : u->rto_ps, now);
     sender_wake(s, now);
 }
 
