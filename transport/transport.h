@@ -46,6 +46,7 @@ struct transport_dim {
     const void *cc_params;
     bool trimmed;         // switches may trim its packets
     bool int_records;     // switches append INT records to data
+    bool sprays;          // the sender chooses the path of each packet (set by ops->prepare)
     bool hash_connection; // switches hash the destination's connection number too
     ps_t global_rtt_ps;   // largest base RTT of all pairs of ranks if the policy needs it, else 0
     /* filled by ops->prepare from spec */

@@ -33,6 +33,8 @@ void roce_name_connection(struct sender *s, uint32_t count)
     bool entropy = spec->entropy == ENTROPY_QPN;
     id->src_port = entropy ? udp_source(id->src_conn, id->dst_conn) : UDP_ENTROPY;
     id->dst_port = entropy ? udp_source(id->dst_conn, id->src_conn) : UDP_ENTROPY;
+    if (dim->sprays) // the entropies of packets are the low bits
+        id->src_port = (uint16_t)(id->src_port & ~(spec->entropies - 1));
     id->data_dscp = dscp_of_class(id->cls);
     id->ack_dscp = dscp_of_class(roce_ack_class(spec, id->cls));
     id->cnp_dscp = dscp_of_class(NET_CLASS_CONTROL);
@@ -50,6 +52,14 @@ void roce_open_sender(struct sender *s, ps_t queueing_ps)
     s->cc_needs_acks = dim->cc->on_ack && !uses_cnps;
     if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
         roce_selective_open(s, queueing_ps);
+    if (dim->sprays) {
+        const struct flow_id *id = sender_id(s);
+        uint64_t name = (uint64_t)id->number << 32 | id->src;
+        struct rng rng =
+            rng_init(dim->hosts->net->engine->seed, RNG_SPRAY, (uint32_t)hash_mix(name));
+        spray_init(&roce_selective_of(s)->spray, (enum spray_kind)spec->spray,
+                   (uint32_t)spec->entropies, &rng);
+    }
 }
 
 static void selective_sets(struct roce_selective *r, void (*change)(struct psn_set *))
@@ -63,6 +73,8 @@ void roce_close_sender(struct sender *s)
 {
     if (roce_selective_of(s))
         selective_sets(roce_selective_of(s), psn_set_free);
+    if (s->dim->sprays)
+        spray_free(&roce_selective_of(s)->spray);
 }
 
 void roce_on_failed(struct sender *s, ps_t now)
@@ -111,6 +123,7 @@ void roce_prepare(struct transport_dim *dim)
     dim->parts_per_message = split ? (uint32_t)spec->qps_per_pair : 1;
     dim->fresh_connections = spec->qp == QP_PER_MESSAGE;
     dim->retransmits = spec->recovery != RECOVERY_NONE;
+    dim->sprays = spec->spray != SPRAY_KIND_NONE;
     dim->echoes_marks = spec->cnp == CNP_PER_ACK;
     dim->full = roce_data_sizes(&dim->spec, dim->mtu_bytes, false);
     dim->first = roce_data_sizes(&dim->spec, dim->mtu_bytes, true);
@@ -138,6 +151,18 @@ size_t roce_check(const struct transport_spec *t, const struct transport_network
 {
     const struct roce_spec *spec = roce_spec_const(t);
     size_t n = 0;
+    bool sprays = spec->spray != SPRAY_KIND_NONE;
+    bool selective = spec->recovery == RECOVERY_SELECTIVE_REPEAT;
+    if (sprays && !selective)
+        out[n++] = (struct transport_finding){"spray",
+                                              "packets on several paths arrive in any order, which "
+                                              "only recovery selective_repeat takes",
+                                              true};
+    if ((spec->entropies & (spec->entropies - 1)) != 0)
+        out[n++] = (struct transport_finding){"entropies", "must be a power of two", true};
+    if (sprays && selective && spec->reorder_packets == 0)
+        out[n++] = (struct transport_finding){
+            "reorder", "is 0: with spray each packet that is overtaken counts as lost", false};
     if (network->reorders && spec->recovery == RECOVERY_GO_BACK_N)
         out[n++] = (struct transport_finding){
             "recovery",

@@ -153,6 +153,23 @@ static const struct param params[] = {
      .choices = entropies,
      .help = "UDP source port: qpn = a hash of both queue pair numbers, none = the same for all",
      .source = "InfiniBand annex A17; NIC drivers"},
+    {.name = "spray",
+     .type = PARAM_ENUM,
+     .offset = RO(spray),
+     .def = "none",
+     .choices = spray_words,
+     .help =
+         "selective_repeat: the sender chooses the entropy (UDP source port) of each packet, as "
+         "transport uec does; see `reorder`",
+     .source = "Bonato et al., 2024 (REPS)"},
+    {.name = "entropies",
+     .type = PARAM_COUNT,
+     .offset = RO(entropies),
+     .def = "64",
+     .min = "1",
+     .max = "16384",
+     .help = "spray: different entropies of a queue pair, a power of two",
+     .source = "uet-htsim"},
 };
 
 const struct transport_ops roce_transport = {

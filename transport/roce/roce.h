@@ -9,6 +9,7 @@
 #include "transport/host.h"
 #include "transport/psn_set.h"
 #include "transport/roce/roce_spec.h"
+#include "transport/spray.h"
 
 /* ---- sender ---- */
 
@@ -23,6 +24,7 @@ struct roce_selective {
     struct psn_set trimmed; // packets that arrived without their payload, to be sent again
     struct psn_set resent;  // those that have been sent again and not acknowledged
     uint64_t trim_next;     // no member of `trimmed` is before it
+    struct spray spray;     // with transport.spray
 };
 
 static inline struct roce_selective *roce_selective_of(const struct sender *s)

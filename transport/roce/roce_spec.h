@@ -13,6 +13,8 @@ enum qp_scaling { QP_SCALING_TURN, QP_SCALING_SPLIT };
 
 struct roce_spec {
     int ack_class, recovery, qp, qp_scaling, entropy;
+    int spray;          // enum spray_kind
+    uint64_t entropies; // different entropies of a queue pair, with spray
     int cnp, cnp_scope; // enum cnp_mode, cnp_scope; AUTO = as the policy's preset expects
     uint64_t mtu_bytes; // payload of a full packet
     uint64_t ack_interval, retry_limit, qps_per_pair;

@@ -18,6 +18,31 @@ static void restart_rto(struct sender *s, ps_t now)
 
 /* ---- sending ---- */
 
+// INT records, and the path of a sprayed packet.
+__attribute__((noinline)) static void add_options(struct sender *s, struct packet *p, ps_t now)
+{
+    const struct flow_id *id = sender_id(s);
+    if (s->dim->int_records)
+        meta_enable_int(&sender_hosts(s)->net->meta, p->meta);
+    if (!s->dim->sprays)
+        return;
+    uint32_t entropy = spray_next(&roce_selective_of(s)->spray, now);
+    uint32_t connection = s->dim->hash_connection ? id->dst_conn : 0;
+    meta_at(&sender_hosts(s)->net->meta, p->meta)->entropy = (uint16_t)entropy;
+    p->entropy = header_entropy(id->src, id->dst, id->src_port | entropy, connection);
+}
+
+// What a report says about the path of the packet that caused it.
+__attribute__((noinline)) static void report_path(struct sender *s, const struct packet *p,
+                                                  ps_t now)
+{
+    const struct packet_meta *meta = meta_at(&sender_hosts(s)->net->meta, p->meta);
+    enum spray_report report = p->flags & PACKET_ECHO_CE ? SPRAY_MARKED : SPRAY_GOOD;
+    if (p->flags & PACKET_NAK && p->flags & PACKET_TRIM_REPORT)
+        report = SPRAY_LOST;
+    spray_report(&roce_selective_of(s)->spray, meta->entropy, report, now);
+}
+
 // Write packet `psn` of message `m` to *p and return its payload bytes.
 static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, struct packet *p,
                             ps_t now)
@@ -44,8 +69,8 @@ static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, s
                                  .token = m->token,
                                  .seq = (uint32_t)psn,
                                  .payload_bytes = (uint16_t)payload};
-    if (dim->int_records)
-        meta_enable_int(pool, p->meta);
+    if (dim->int_records | dim->sprays)
+        add_options(s, p, now);
     if (first) {
         p->flags |= PACKET_FIRST;
         meta->message_bytes = m->bytes < UINT32_MAX ? (uint32_t)m->bytes : UINT32_MAX;
@@ -123,6 +148,8 @@ void roce_on_timeout(struct sender *s, ps_t now)
         sender_fail(s, now);
         return;
     }
+    if (s->dim->sprays)
+        spray_report(&roce_selective_of(s)->spray, 0, SPRAY_TIMEOUT, now);
     if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
         roce_selective_timeout(s);
     else
@@ -142,6 +169,8 @@ static void on_trim_report(struct sender *s, const struct packet *p, ps_t now)
     const struct packet_meta *meta = meta_at(&sender_hosts(s)->net->meta, p->meta);
     if (s->failed)
         return;
+    if (s->dim->sprays)
+        report_path(s, p, now);
     if (roce_selective_trimmed(s, seq_restore(meta->sack_seq, s->una)) &&
         sender_signal(s, CC_SIGNAL_NACK, false, now))
         sender_apply_cc(s, now);
@@ -157,6 +186,8 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     uint64_t una = s->una, psn = seq_restore(meta->seq, una);
     if (s->failed || psn < una || psn > s->max)
         return;
+    if (recovery == RECOVERY_SELECTIVE_REPEAT && s->dim->sprays)
+        report_path(s, p, now);
     bool nak = p->flags & PACKET_NAK, advanced = psn > una, cc_notified = false;
     uint64_t acked = advanced ? sender_acknowledge(s, psn, now) : 0;
     if (recovery == RECOVERY_SELECTIVE_REPEAT && roce_selective_ack(s, p, una)) {

@@ -191,6 +191,7 @@ void uec_on_failed(struct sender *s, ps_t now)
 {
     (void)now;
     flight_clear(&uec_of(s)->flight);
+    uec_credits_backlog(s);
     uec_of(s)->in_flight_bytes = 0;
     s->window_bytes = 0;
 }
