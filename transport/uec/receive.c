@@ -189,7 +189,8 @@ void uec_open_receiver(struct receiver *base)
     r->src_node = id->src_node;
     r->hash = hash_mix((uint64_t)id->dst << 32 | id->src);
     r->port_base = id->dst_port;
-    r->n_entropies = (uint16_t)uec_spec_const(&dim->spec)->entropies;
+    const struct uec_spec *spec = uec_spec_const(&dim->spec);
+    r->n_entropies = spec->spray == SPRAY_KIND_NONE ? 1 : (uint16_t)spec->entropies;
     r->credits = dim->cc->needs & CC_NEEDS_CREDITS;
 }
 
