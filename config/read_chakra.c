@@ -94,7 +94,7 @@ static bool reaches(void *ctx, uint32_t src, uint32_t dst)
 }
 
 static void traces_read(struct reader *r, const struct place *place, const struct job_spec *job,
-                        struct trace_rules *rules)
+                        struct trace_rules rules)
 {
     struct chakra_settings *s = job->settings;
     struct place prefix = place_key(place, "prefix"), groups = place_key(place, "comm_groups");
@@ -104,9 +104,9 @@ static void traces_read(struct reader *r, const struct place *place, const struc
     char *groups_file = grouped ? path_from(r->scenario->dir, s->params.comm_groups) : NULL;
     place_text(&prefix, path);
     struct sending sending = {r, &prefix, job};
-    rules->reaches = reaches;
-    rules->reaches_ctx = &sending;
-    if (trace_set_open(&s->set, files, job_size(r, job), groups_file, rules, path,
+    rules.reaches = reaches;
+    rules.reaches_ctx = &sending;
+    if (trace_set_open(&s->set, files, job_size(r, job), groups_file, &rules, path,
                        place_text(&groups, groups_path), r->err) == 0 &&
         trace_set_check(&s->set, path, r->err) == 0)
         s->program = trace_set_program(&s->set);
@@ -136,7 +136,7 @@ static void read_astra(struct reader *r, const struct place *place, const struct
         return;
     struct trace_rules rules = astra_rules(&astra);
     common_rules(&s->params, &rules);
-    traces_read(r, place, job, &rules);
+    traces_read(r, place, job, rules);
     s->program.in_order = false;
     if (r->err->n_errors == errors)
         astra_schedules(r, system, &astra, s);
@@ -159,7 +159,7 @@ static void read_gpu(struct reader *r, const struct place *place, struct job_spe
     for (unsigned op = 0; op < COLL_OPS; op++)
         rules.op_dims[op] = 1;
     common_rules(params, &rules);
-    traces_read(r, place, job, &rules);
+    traces_read(r, place, job, rules);
     if (params->order <= PROGRAM_AS_READY)
         s->program.in_order = params->order == PROGRAM_IN_ORDER;
     for (uint32_t g = 0; g < s->program.n_groups && r->err->n_errors == errors; g++) {

@@ -14,8 +14,7 @@
       "packets of lossy classes were dropped: egress queue at `switch.queue_limit`")               \
     X(CONTROL_LIMIT, "control_limit",                                                              \
       "control class: the output queue was at `switch.trimming.control_limit`",                    \
-      "packets of the control class were dropped: its egress queue at "                            \
-      "`switch.trimming.control_limit`")                                                           \
+      "packets of the control class were dropped at `trimming.control_limit`")                     \
     X(RED, "red", "lossy: not ECN capable, where others are marked (`switch.ecn.not_ect`)",        \
       "packets that are not ECN capable were dropped where others are marked")                     \
     X(NO_ROUTE, "no_route", "no route to the destination", NULL)                                   \

@@ -108,6 +108,8 @@ static uint32_t entries_of(uint64_t *weights, uint32_t n)
         divisor = common_divisor(weights[i], divisor);
         sum += weights[i];
     }
+    if (divisor == 0) // there are none
+        return 0;
     bool rounds = sum / divisor > WEIGHTS_MAX_ENTRIES;
     for (uint32_t i = 0; i < n; i++) {
         weights[i] = rounds
