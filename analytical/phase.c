@@ -168,10 +168,10 @@ static uint64_t reduced_bytes(const struct coll_phase_call *call)
     return call->op == COLL_BARRIER ? 0 : call->bytes * parts;
 }
 
-// Segments of s bytes follow one another at the rate B of the links, as long as the buffer has
-// room: segment k + W starts when the result of segment k has come, after a loop of L + 2 s/B. So
-// segment q W + i starts at q max(W s/B, loop) + i s/B, and the last one ends a loop after its
-// start.
+// A rank sends segments of s bytes at the rate B of its link while the aggregator's buffer of W segments
+// has room: segment k + W may start when the result of segment k has arrived, `loop` = L + 2 s/B after
+// the start of segment k. Number the segments q W + i with i < W: segment q W + i then starts at
+// q max(W s/B, loop) + i s/B. The phase ends `loop` after the start of the last segment.
 static bool in_network_phase(const struct analytical *a, const struct coll_phase_call *call,
                              ps_t *duration_ps)
 {

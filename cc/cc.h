@@ -75,9 +75,10 @@ struct cc_ack {
     uint64_t seq, snd_una, snd_nxt; // bytes of the flow; seq = end of the acknowledged packet
     uint32_t acked_bytes, ce_bytes; // newly acknowledged; the part of it with CE echoed
     uint64_t inflight_bytes;        // after this ACK
-    bool ce;             // the packet that caused the ACK had a CE mark, whatever acked_bytes is
-    bool recovering;     // a loss is being repaired, or a cut after ECN marks is being carried out:
-                         // the window must not grow
+    bool ce;         // CC_NEEDS_PACKET_NACKS: the packet that caused the ACK had a CE mark, even
+                     // if the ACK acknowledges no new bytes
+    bool recovering; // a loss is being repaired, or a cut after ECN marks is being carried out:
+                     // the window must not grow
     bool window_limited; // the flow used all of its window, so the window may grow (RFC 7661)
     const struct int_hop *hops;
     uint8_t n_hops;
@@ -141,6 +142,13 @@ struct cc_profile {
                                // port and the network's largest base RTT
     bool spares_last_hop;      // ports to ranks do not mark
 };
+
+// A profile with RED between two queue lengths at a rate.
+#define CC_RED(kmin, kmax, p, at_bps, scales)                                                      \
+    {                                                                                              \
+        .ecn = true, .kmin_bytes = (kmin), .kmax_bytes = (kmax), .pmax = (p), .ref_bps = (at_bps), \
+        .scaled = (scales)                                                                         \
+    }
 
 // How a receiver reports ECN marks for a policy (RoCE; other transports ignore this): CNP packets,
 // at most one per interval and scope, or CE echoed on every ACK. AUTO and 0 mean the first choice

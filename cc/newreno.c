@@ -69,12 +69,7 @@ static const struct cc_preset newreno_presets[] = {
     {.name = "default", .doc = "without ECN: only losses reduce the window"},
     {.name = "ecn",
      .doc = "with ECN, marked by RED",
-     .profile = {.ecn = true,
-                 .kmin_bytes = 225000,
-                 .kmax_bytes = 675000,
-                 .pmax = 0.1,
-                 .ref_bps = UINT64_C(10000000000),
-                 .scaled = true}},
+     .profile = CC_RED(225000, 675000, 0.1, UINT64_C(10000000000), true)},
 };
 
 extern const struct cc_ops cc_newreno;

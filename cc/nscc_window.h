@@ -3,11 +3,11 @@
 // parameters; for the policies nscc and nscc_rccc.
 //
 // Every ACK brings the RTT and the ECN mark of one packet. With the queueing delay d = RTT - base
-// RTT and the target T:
+// RTT and the target T, the window then changes as follows:
 //
-//              d < T                        d >= T
-//   no mark    proportional to T - d        fair increase
-//   mark       no change                    multiplicative decrease, at most once per base RTT
+//              if d < T                             if d >= T
+//   no mark    an increase proportional to T - d    a constant increase ("fair increase")
+//   mark       no change                            multiplicative decrease, at most once per base RTT
 //
 // Increases collect in a sum and are added to the window once per RTT or 8 packets ("fulfil").
 // If d is below `fast_limit` for a whole window, the window grows with every ACK ("fast increase").
@@ -19,12 +19,14 @@
 // to the largest base RTT of the network, as the specification configures one base RTT for all.
 //
 // Units: windows and steps are wire bytes; the transport gets W times the payload share of a full
-// packet. Quantities are integers where the reference implementation's are, so that recorded events
-// reproduce its windows to the byte. The one exception: its sum of increases wraps at 2^32, which
-// costs throughput above a BDP of 585 KB; here it does not.
+// packet. Where the reference implementation rounds to integers, so does this one: fed with the
+// events of a recorded run of it, it has the same window after each, to the byte. The one
+// exception: its sum of increases wraps at 2^32, which costs throughput above a BDP of 585 KB; here it
+// does not.
 //
-// Source: uet-htsim of the Ultra Ethernet Consortium (commit 40ccb05), the public reference of UEC
-// 1.0, section 3.6.13; the specification itself is authoritative.
+// Source: uet-htsim of the Ultra Ethernet Consortium (commit 40ccb05), the public reference
+// implementation of UEC 1.0, section 3.6.13. Where it and the specification differ, the specification
+// holds.
 #pragma once
 
 #include "cc/cc.h"

@@ -120,15 +120,13 @@ static void routing_check(struct reader *r, const struct place *sw,
 {
     struct place at = place_key(sw, "routing"), remote = place_key(&at, "remote");
     struct place interval = place_key(&at, "state_interval");
-    bool chooses = routing->kind == ROUTING_ADAPTIVE ||
-                   (routing->kind == ROUTING_FLOWLET && routing->flowlet_choice == FLOWLET_QUALITY);
     if (routing->remote && routing->state_interval_ps == 0)
         place_error(
             r->err, &remote,
             "needs state_interval: neighbours report the quality of their ports in intervals");
     if (routing->state_interval_ps > 0 && routing->state_interval_ps < 100 * PS_PER_NS)
         place_error(r->err, &interval, "must be 0ns, or at least 100ns");
-    else if (routing->state_interval_ps > 0 && !chooses)
+    else if (routing->state_interval_ps > 0 && !routing_by_quality(routing))
         place_warn(r->err, &interval,
                    "has no effect: only kind adaptive, and flowlet with flowlet_choice quality, "
                    "choose by quality");

@@ -21,8 +21,7 @@ void network_set_credits(struct network *net, uint32_t port, uint8_t classes, ui
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         c->blocks[cls] = classes >> cls & 1 ? limit_blocks : 0;
     sim_timer_init(net->engine, &c->timer, net->ports[port].node, on_return, net);
-    net->ports[port].flags |= PORT_SPECIAL;
-    net->cold[port].special |= SPECIAL_CREDITS;
+    network_make_special(net, port, SPECIAL_CREDITS);
     net->pfc[port].pfc_ignored |= classes;
 }
 

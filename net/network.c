@@ -136,22 +136,13 @@ static unsigned yield_control(struct network *net, uint32_t index, unsigned read
     unsigned data = ready >> net->data_slot << net->data_slot;
     if (slot == NET_PFC_SLOT)
         return slot;
-    if (slot >= net->data_slot || data == 0) {
-        if (slot < net->data_slot)
-            cold->control_debt = 0;
-        else if (cold->control_debt > 0)
-            cold->control_debt -=
-                fifo_head(&net->pool, &port_queue(net, index, slot)->fifo)->wire_bytes;
-        return slot;
-    }
-    if (cold->control_debt > 0) {
+    if (slot < net->data_slot && data != 0 && cold->control_debt > 0)
         slot = (unsigned)__builtin_ctz(data);
-        cold->control_debt -=
-            fifo_head(&net->pool, &port_queue(net, index, slot)->fifo)->wire_bytes;
-        return slot;
-    }
-    cold->control_debt += cold->control_yield *
-                          fifo_head(&net->pool, &port_queue(net, index, slot)->fifo)->wire_bytes;
+    uint32_t bytes = fifo_head(&net->pool, &port_queue(net, index, slot)->fifo)->wire_bytes;
+    if (slot >= net->data_slot)
+        cold->control_debt -= cold->control_debt > 0 ? bytes : 0;
+    else
+        cold->control_debt = data == 0 ? 0 : cold->control_debt + cold->control_yield * bytes;
     return slot;
 }
 

@@ -41,9 +41,9 @@ enum port_flag {
 // What else a transmission needs.
 enum port_special {
     SPECIAL_TAPPED = 1,  // calls net->tap for each packet that it starts
-    SPECIAL_RETRY = 8,   // the link sends again what a fault loses (fault_retry)
-    SPECIAL_CREDITS = 4, // needs credit of the far end (net/credits.h)
     SPECIAL_EARLY = 2,   // the far end forwards by cut-through: link.header_bytes
+    SPECIAL_CREDITS = 4, // needs credit of the far end (net/credits.h)
+    SPECIAL_RETRY = 8,   // the link sends again what a fault loses (fault_retry)
 };
 
 // A cut-through switch decides after this many wire bytes of a packet: preamble, Ethernet, IPv4 and UDP
@@ -57,6 +57,12 @@ struct link {
     ps_t delay_ps;         // includes the latency of the switch to which the link leads
     uint32_t header_bytes; // a packet arrives as soon as so many of its bytes have; 0 = all
 };
+
+// Wire bytes of a packet after which it arrives; header_bytes as in struct link.
+static inline uint32_t arriving_bytes(uint32_t header_bytes, uint32_t wire_bytes)
+{
+    return header_bytes > 0 && header_bytes < wire_bytes ? header_bytes : wire_bytes;
+}
 
 // Time from the start of a packet's transmission to its arrival.
 ps_t link_flight_ps(const struct link *link, uint32_t wire_bytes);
@@ -208,6 +214,9 @@ void network_set_control_share(struct network *net, uint32_t port, double share)
 // Send a packet by a port. It starts at once if the port is idle for its class, else it waits in
 // the queue of its class.
 void port_enqueue(struct network *net, uint32_t port, struct packet *p, ps_t now);
+
+// Let every transmission of a port take the steps of a bit of enum port_special.
+void network_make_special(struct network *net, uint32_t port, enum port_special what);
 
 // Call net->tap for every packet that the port starts.
 void network_tap_port(struct network *net, uint32_t port);

@@ -71,7 +71,7 @@ void network_free(struct network *net)
     *net = (struct network){0};
 }
 
-static void make_special(struct network *net, uint32_t port, enum port_special what)
+void network_make_special(struct network *net, uint32_t port, enum port_special what)
 {
     net->ports[port].flags |= PORT_SPECIAL;
     net->cold[port].special |= (uint8_t)what;
@@ -79,9 +79,8 @@ static void make_special(struct network *net, uint32_t port, enum port_special w
 
 ps_t link_flight_ps(const struct link *link, uint32_t wire_bytes)
 {
-    bool early = link->header_bytes > 0 && link->header_bytes < wire_bytes;
     return link->delay_ps +
-           byte_time_span(&link->byte_time, early ? link->header_bytes : wire_bytes);
+           byte_time_span(&link->byte_time, arriving_bytes(link->header_bytes, wire_bytes));
 }
 
 static uint32_t link_index(struct network *net, uint64_t rate_bps, ps_t delay_ps,
@@ -120,7 +119,7 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
     net->pfc[port].pending = fifo_empty();
     sim_timer_init(net->engine, &net->pfc[port].expiry, config->node, pause_expired, net);
     if (config->header_bytes > 0)
-        make_special(net, port, SPECIAL_EARLY);
+        network_make_special(net, port, SPECIAL_EARLY);
     if (config->local == 0)
         net->first_port[config->node] = port;
     net->first_port[net->n_nodes] = net->n_ports;
@@ -139,7 +138,7 @@ void network_change_rate(struct network *net, uint32_t index, uint64_t rate_bps,
     port->link = link_index(net, rate_bps, link->delay_ps, header_bytes) & 0x7fffu;
     port->carry = 0;
     if (header_bytes > 0)
-        make_special(net, index, SPECIAL_EARLY);
+        network_make_special(net, index, SPECIAL_EARLY);
 }
 
 void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes)
@@ -195,7 +194,7 @@ void network_set_reference(struct network *net)
 
 void network_tap_port(struct network *net, uint32_t port)
 {
-    make_special(net, port, SPECIAL_TAPPED);
+    network_make_special(net, port, SPECIAL_TAPPED);
 }
 
 void network_set_pfc_response(struct network *net, uint32_t port, ps_t response_ps)
@@ -245,7 +244,7 @@ struct fault *network_fault(struct network *net, uint32_t port)
 void network_set_retry(struct network *net, uint32_t port)
 {
     network_fault(net, port)->retries = true;
-    make_special(net, port, SPECIAL_RETRY);
+    network_make_special(net, port, SPECIAL_RETRY);
     port_pin_departure_events(net, port); // an arrival may be much later than its transmission
 }
 

@@ -33,7 +33,7 @@ bool sim_admission_record(struct sim *sim, uint64_t token, struct flow_record *r
     return m->recorded == m->n_pieces;
 }
 
-// A flow of the pair, for the record of a message of which no piece has been posted.
+// Of a message no piece of which has been posted: the flow between its ranks that its record names.
 static uint32_t flow_of(const struct sim *sim, const struct transfer_request *r)
 {
     const struct flow_ids *flows = &sim->hosts.flows;

@@ -7,6 +7,7 @@
 // wait without loss. While a port waits, its retransmission timers stand still, as in a pause.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 #include "sim/sim_internal.h"
@@ -19,6 +20,7 @@ struct circuit_switch {
     const struct circuit_params *params;
     struct circuit_schedule schedule;
     uint32_t (*ports)[2]; // [circuit] ports of its two ends
+    bool *marked;         // [circuit] scratch memory of mark_phase()
     ps_t guard_ps;
     ps_t from_ps; // since when the present phase has light
     uint32_t phase;
@@ -38,13 +40,19 @@ static const struct circuit_params *params_of(const struct sim *sim, uint32_t di
 
 /* ---- light ---- */
 
-static bool has_circuit(const struct circuit_switch *c, uint32_t phase, uint32_t circuit)
+// Note in c->marked which circuits a phase has.
+static void mark_phase(const struct circuit_switch *c, uint32_t phase)
 {
     const struct circuit_phase *p = &c->schedule.phases[phase];
+    memset(c->marked, 0, c->schedule.n_circuits * sizeof *c->marked);
     for (uint32_t i = p->first; i < p->first + p->count; i++)
-        if (c->schedule.lit[i] == circuit)
-            return true;
-    return false;
+        c->marked[c->schedule.lit[i]] = true;
+}
+
+static void set_circuit(const struct circuit_switch *c, uint32_t circuit, bool dark, ps_t now)
+{
+    for (int e = 0; e < 2; e++)
+        port_set_dark(&c->sim->net, c->ports[circuit][e], dark, now);
 }
 
 // Set the ports of the circuits of `phase` that `other` does not have.
@@ -52,11 +60,10 @@ static void set_light(const struct circuit_switch *c, uint32_t phase, uint32_t o
                       ps_t now)
 {
     const struct circuit_phase *p = &c->schedule.phases[phase];
-    for (uint32_t i = p->first; i < p->first + p->count; i++) {
-        uint32_t circuit = c->schedule.lit[i];
-        for (int e = 0; e < 2 && !has_circuit(c, other, circuit); e++)
-            port_set_dark(&c->sim->net, c->ports[circuit][e], dark, now);
-    }
+    mark_phase(c, other);
+    for (uint32_t i = p->first; i < p->first + p->count; i++)
+        if (!c->marked[c->schedule.lit[i]])
+            set_circuit(c, c->schedule.lit[i], dark, now);
 }
 
 static ps_t lasts_ps(const struct circuit_switch *c)
@@ -124,9 +131,11 @@ static void start(struct circuit_switch *c, struct err *err)
         }
     if (c->schedule.n_phases < 2)
         return;
+    c->marked = memory_zeroed(c->schedule.n_circuits, sizeof *c->marked);
+    mark_phase(c, 0);
     for (uint32_t i = 0; i < c->schedule.n_circuits; i++)
-        for (int e = 0; e < 2 && !has_circuit(c, 0, i); e++)
-            port_set_dark(&sim->net, c->ports[i][e], true, 0);
+        if (!c->marked[i])
+            set_circuit(c, i, true, 0);
     sim_timer_init(&sim->engine, &c->timer, sim->graph.n_nodes, on_change, c);
     sim_timer_start(&sim->engine, &c->timer, lasts_ps(c) - c->guard_ps);
 }
@@ -187,6 +196,7 @@ void sim_circuits_free(struct sim *sim)
             continue;
         circuit_schedule_free(&c->schedule);
         free(c->ports);
+        free(c->marked);
         free(c);
     }
     free(sim->circuits);

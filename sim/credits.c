@@ -10,18 +10,6 @@ bool sim_uses_credits(const struct sim *sim, uint32_t dim)
            sim_lossless(sim, dim) != 0;
 }
 
-static uint32_t full_frame(const struct sim *sim, uint32_t dim)
-{
-    uint32_t most = 0;
-    for (uint32_t t = 0; t < sim->hosts.n_transports; t++) {
-        const struct transport_dim *d = hosts_dim(&sim->hosts, dim, t);
-        most = d->first.frame > most ? d->first.frame : most;
-        most = d->full.frame > most ? d->full.frame : most;
-        most = d->ack.frame > most ? d->ack.frame : most;
-    }
-    return most;
-}
-
 // With as many full packets as the link carries from the start of a packet to the return of its credit,
 // and two more, the link is never idle for want of credit.
 uint32_t sim_credit_bytes(const struct sim *sim, uint32_t port)
@@ -29,7 +17,7 @@ uint32_t sim_credit_bytes(const struct sim *sim, uint32_t port)
     const struct graph_port *here = &sim->graph.ports[port];
     const struct graph_port *sender = &sim->graph.ports[here->peer];
     uint64_t given = sim->spec->dims[here->dim].sw.credit_bytes;
-    uint64_t frame = full_frame(sim, here->dim);
+    uint64_t frame = sim_largest_packets(sim, here->dim).frame;
     uint64_t full = (uint64_t)credit_blocks((uint32_t)frame) * CREDIT_BLOCK_BYTES;
     uint64_t bytes = bytes_in_ps(sender->delay_ps + here->delay_ps, sender->rate_bps);
     bytes = given != PARAM_AUTO ? given : ((bytes + frame - 1) / frame + 3) * full;
@@ -40,7 +28,8 @@ uint32_t sim_credit_bytes(const struct sim *sim, uint32_t port)
 static void check_dim(const struct sim *sim, uint32_t dim, struct err *err)
 {
     uint64_t given = sim->spec->dims[dim].sw.credit_bytes;
-    uint64_t full = (uint64_t)credit_blocks(full_frame(sim, dim)) * CREDIT_BLOCK_BYTES;
+    uint64_t full =
+        (uint64_t)credit_blocks(sim_largest_packets(sim, dim).frame) * CREDIT_BLOCK_BYTES;
     char have[UNIT_TEXT], need[UNIT_TEXT];
     if (given != PARAM_AUTO && given / CREDIT_BLOCK_BYTES * CREDIT_BLOCK_BYTES < full)
         err_add(err, "switch.credit", "%s is less than the largest packet, %s in blocks of 64 B",
@@ -57,14 +46,15 @@ static void init_port(struct sim *sim, uint32_t port)
     switches_use_parts(&sim->switches);
     network_set_credits(&sim->net, port, s->lossless,
                         sim_credit_bytes(sim, far) / CREDIT_BLOCK_BYTES,
-                        credit_blocks(full_frame(sim, dim)));
+                        credit_blocks(sim_largest_packets(sim, dim).frame));
     // Credit returns when a packet leaves the switch, so departures must be events.
     for (uint32_t p = s->first_port; p < s->first_port + s->n_ports; p++)
         port_pin_departure_events(&sim->net, p);
     if (sim->graph.ports[port].node < sim->graph.n_ends)
-        for (uint32_t i = 0; i < sim->net.n_data; i++)
-            sim->hosts.nics[port * sim->net.n_data + i].needs_credit =
-                s->lossless >> sim->net.class_of_slot[sim->net.data_slot + i] & 1;
+        for (uint32_t i = 0; i < sim->net.n_data; i++) {
+            unsigned cls = sim->net.class_of_slot[sim->net.data_slot + i];
+            hosts_nic(&sim->hosts, port, cls)->needs_credit = s->lossless >> cls & 1;
+        }
 }
 
 void sim_credits_init(struct sim *sim, struct err *err)

@@ -11,8 +11,7 @@ struct hop {
 // The time after which a packet whose transmission starts has arrived so far that it is forwarded.
 static double cross_ps(const struct hop *hop, uint32_t wire_bytes)
 {
-    bool early = hop->header_bytes > 0 && hop->header_bytes < wire_bytes;
-    return (early ? hop->header_bytes : wire_bytes) * hop->byte_ps;
+    return arriving_bytes(hop->header_bytes, wire_bytes) * hop->byte_ps;
 }
 
 static uint32_t path_hops(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,

@@ -14,10 +14,7 @@ struct quality_timer {
 
 static bool measures(const struct routing_spec *routing)
 {
-    bool by_quality =
-        routing->kind == ROUTING_ADAPTIVE ||
-        (routing->kind == ROUTING_FLOWLET && routing->flowlet_choice == FLOWLET_QUALITY);
-    return by_quality && routing->state_interval_ps > 0;
+    return routing_by_quality(routing) && routing->state_interval_ps > 0;
 }
 
 static void on_interval(struct engine *e, struct sim_timer *timer, int revents)

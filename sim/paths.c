@@ -30,9 +30,8 @@ uint32_t sim_route(const struct sim *sim, const struct routes *r, uint32_t src, 
 // The time in which a packet arrives so far that it is forwarded.
 static ps_t store_ps(const struct sim *sim, uint32_t port, uint32_t wire_bytes)
 {
-    uint32_t header = sim_header_bytes(sim, port);
-    bool early = header > 0 && header < wire_bytes;
-    return serialization_ps(early ? header : wire_bytes, sim->graph.ports[port].rate_bps);
+    return serialization_ps(arriving_bytes(sim_header_bytes(sim, port), wire_bytes),
+                            sim->graph.ports[port].rate_bps);
 }
 
 // What may wait for a port of a switch in the transport's class: the limit of a lossy class, else the

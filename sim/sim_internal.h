@@ -170,9 +170,9 @@ struct sim_longest sim_longest_path(const struct sim *sim, uint32_t dim, uint32_
 ps_t sim_latency_ps(const struct sim *sim, uint32_t port);
 void sim_add_latencies(struct sim *sim); // to the links of the graph
 uint32_t sim_header_bytes(const struct sim *sim, uint32_t port);
-// The largest packets of all transports of a dimension.
+// The largest packets of all transports of a dimension; `frame` is the largest of any kind.
 struct largest_packets {
-    uint32_t first_wire, full_wire, full_frame, ack_wire;
+    uint32_t first_wire, full_wire, full_frame, ack_wire, frame;
 };
 struct largest_packets sim_largest_packets(const struct sim *sim, uint32_t dim);
 // The stack whose data a class carries in a dimension: of several, one whose policy expects ECN marks.

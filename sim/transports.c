@@ -15,6 +15,8 @@ struct largest_packets sim_largest_packets(const struct sim *sim, uint32_t dim)
         most.full_wire = larger(most.full_wire, d->full.wire);
         most.full_frame = larger(most.full_frame, d->full.frame);
         most.ack_wire = larger(most.ack_wire, d->ack.wire);
+        most.frame =
+            larger(most.frame, larger(d->first.frame, larger(d->full.frame, d->ack.frame)));
     }
     return most;
 }

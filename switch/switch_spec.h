@@ -78,6 +78,13 @@ struct routing_spec {
     bool relay; // a setting of the whole network
 };
 
+// Whether switches choose among equal paths by the quality of ports.
+static inline bool routing_by_quality(const struct routing_spec *routing)
+{
+    return routing->kind == ROUTING_ADAPTIVE ||
+           (routing->kind == ROUTING_FLOWLET && routing->flowlet_choice == FLOWLET_QUALITY);
+}
+
 enum lossless { LOSSLESS_AUTO, LOSSLESS_ON, LOSSLESS_OFF };
 
 // Settings of one traffic class of data.

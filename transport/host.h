@@ -179,13 +179,24 @@ static inline void sender_catch_up(const struct sender *s, ps_t now)
     port_catch_up(sender_hosts(s)->net, s->port, now);
 }
 
+// The part of header_entropy() that is the same for all packets from src to dst.
+static inline uint64_t address_hash(uint32_t src, uint32_t dst)
+{
+    return hash_mix((uint64_t)src << 32 | dst);
+}
+
+// header_entropy() for a pair of addresses whose hash is known.
+static inline uint32_t path_entropy(uint64_t addresses, uint32_t ports, uint32_t connection)
+{
+    return (uint32_t)hash_mix(addresses + ports + ((uint64_t)connection << 16));
+}
+
 // Returns the hash of header fields by which switches choose among equal-cost paths. `connection` is
 // 0 unless switches hash connection numbers too.
 static inline uint32_t header_entropy(uint32_t src, uint32_t dst, uint32_t ports,
                                       uint32_t connection)
 {
-    return (uint32_t)hash_mix(hash_mix((uint64_t)src << 32 | dst) + ports +
-                              ((uint64_t)connection << 16));
+    return path_entropy(address_hash(src, dst), ports, connection);
 }
 
 // Returns the 64-bit sequence number nearest to `near` whose low 32 bits are `seq`.

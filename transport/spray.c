@@ -17,9 +17,10 @@ enum {
 
 const char *const spray_words[] = {"none", "mixed", "oblivious", "bitmap", "reps", NULL};
 
-void spray_init(struct spray *s, enum spray_kind kind, uint32_t n, const struct rng *rng)
+void spray_init(struct spray *s, enum spray_kind kind, uint32_t n, uint64_t seed, uint64_t name)
 {
-    *s = (struct spray){.kind = (uint8_t)kind, .n = n, .rng = *rng};
+    struct rng rng = rng_init(seed, RNG_SPRAY, (uint32_t)hash_mix(name));
+    *s = (struct spray){.kind = (uint8_t)kind, .n = n, .rng = rng};
     s->mask = rng_u32(&s->rng) & (n - 1);
 }
 

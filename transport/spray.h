@@ -48,12 +48,19 @@ struct spray {
     ps_t frozen_until_ps; // reps: 0 = not frozen
 };
 
-// Start with the entropy `first` and the order `mask`, both below n.
-void spray_init(struct spray *s, enum spray_kind kind, uint32_t n, const struct rng *rng);
+// Start the choice of a flow. `n` is a power of two; draws depend on the scenario's seed and on `name`,
+// which no other flow of the run has.
+void spray_init(struct spray *s, enum spray_kind kind, uint32_t n, uint64_t seed, uint64_t name);
 void spray_free(struct spray *s);
+
+// Returns what is wrong with a number of entropies, or NULL.
+static inline const char *spray_count_fault(uint64_t n)
+{
+    return (n & (n - 1)) != 0 ? "must be a power of two" : NULL;
+}
 
 // Returns the entropy of the next packet.
 uint32_t spray_next(struct spray *s, ps_t now);
 
-// Take note of what became of a packet with this entropy. `trims`: switches report lost packets.
+// Take note of what became of a packet with this entropy.
 void spray_report(struct spray *s, uint32_t entropy, enum spray_report report, ps_t now);

@@ -64,9 +64,10 @@ static void test_slices(void **state)
     assert_int_equal(held(0, 1, 2, 4, 256), 2 * (BUFFER / 4 / 1024));
 }
 
-// Eight ranks to one over 800G and 400 m of fibre. After XOFF an ingress takes what its link carries in the
-// time of both directions, of which 1/8 leaves meanwhile, and up to two packets. Automatic headroom is
-// enough, and counts the latency of the switch and its cells.
+// Eight ranks send to one over 800G and 400 m of fibre. After it has sent XOFF, an ingress still receives
+// what its link carries during the propagation delay of both directions, and up to two packets. In that
+// time the switch forwards 1/8 of it, the share of one of eight senders. The automatic headroom must be
+// enough for the rest; it includes the latency of the switch and the rounding to cells.
 static void headroom(ps_t latency_ps, int forwarding, uint64_t cell_bytes)
 {
     const uint64_t rate = UINT64_C(800000000000);

@@ -58,7 +58,8 @@ static void test_schedules(void **state)
     assert_int_equal(errors_of("ring", 1, 4, "d: schedule: a ring needs 2 ports"), 1);
 }
 
-// Every pair of ranks meets once in a cycle, and no port is joined twice (which is an error).
+// In one cycle of slots every pair of ranks has a circuit exactly once. In each slot every port has at
+// most one circuit: otherwise the scenario would be rejected.
 static void test_rotation_meets_all(void **state)
 {
     (void)state;

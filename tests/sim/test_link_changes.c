@@ -94,7 +94,7 @@ static void test_flap(void **state)
     fixture_free(&f);
 }
 
-// Routes follow each change after the delay of detection.
+// Each time the link goes down or comes up, routes are computed again `detect` later.
 static void test_flap_is_detected(void **state)
 {
     (void)state;

@@ -101,6 +101,31 @@ static void test_incast(void **state)
     fixture_free(&f);
 }
 
+// A NIC that has no credit is stopped, and the reason is credit, not PFC, with admission too: with its
+// clear-to-send packets a NIC has one more queue.
+static void test_time_is_credit(void **state)
+{
+    (void)state;
+    for (int admission = ADMISSION_NONE; admission <= ADMISSION_CTS; admission++) {
+        begin(9, 4 * PS_PER_US, 8 * DATA);
+        struct transport_spec *t = &f.spec.dims[0].transport;
+        t->admission = (uint8_t)admission;
+        t->channels = 1;
+        t->slots = 8;
+        t->slot_bytes = 65536;
+        for (uint32_t s = 0; s < 8; s++)
+            fixture_flow(&f, s, (s + 1) % 8, (uint64_t)N * MTU, 0);
+        fixture_run(&f);
+        const struct critical_result *path = &f.result->slowest->critical;
+        assert_int_equal(f.result->status, RUN_COMPLETED);
+        assert_true(path->parts[PATH_CREDIT] > 0);
+        assert_int_equal(path->parts[PATH_PAUSED], 0);
+        for (uint32_t s = 0; s < 8; s++)
+            assert_true(hosts_nic(&f.sim->hosts, f.sim->net.first_port[s], 3)->needs_credit);
+        fixture_free(&f);
+    }
+}
+
 // The credit of packets that links lose comes back: at the end every port has all of it.
 static void test_losses(void **state)
 {
@@ -125,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rate), cmocka_unit_test(test_automatic_credit),
-        cmocka_unit_test(test_incast), cmocka_unit_test(test_losses)};
+        cmocka_unit_test(test_incast), cmocka_unit_test(test_time_is_credit),
+        cmocka_unit_test(test_losses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,9 +21,8 @@ static void next_draw(struct rng *rng, uint32_t value)
 
 static struct spray spray_new(enum spray_kind kind, uint32_t n)
 {
-    struct rng rng = rng_init(1, RNG_SPRAY, 0);
     struct spray s;
-    spray_init(&s, kind, n, &rng);
+    spray_init(&s, kind, n, 1, 0);
     return s;
 }
 

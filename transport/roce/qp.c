@@ -54,11 +54,9 @@ void roce_open_sender(struct sender *s, ps_t queueing_ps)
         roce_selective_open(s, queueing_ps);
     if (dim->sprays) {
         const struct flow_id *id = sender_id(s);
-        uint64_t name = (uint64_t)id->number << 32 | id->src;
-        struct rng rng =
-            rng_init(dim->hosts->net->engine->seed, RNG_SPRAY, (uint32_t)hash_mix(name));
         spray_init(&roce_selective_of(s)->spray, (enum spray_kind)spec->spray,
-                   (uint32_t)spec->entropies, &rng);
+                   (uint32_t)spec->entropies, dim->hosts->net->engine->seed,
+                   (uint64_t)id->number << 32 | id->src);
     }
 }
 
@@ -158,8 +156,9 @@ size_t roce_check(const struct transport_spec *t, const struct transport_network
                                               "packets on several paths arrive in any order, which "
                                               "only recovery selective_repeat takes",
                                               true};
-    if ((spec->entropies & (spec->entropies - 1)) != 0)
-        out[n++] = (struct transport_finding){"entropies", "must be a power of two", true};
+    const char *fault = spray_count_fault(spec->entropies);
+    if (fault)
+        out[n++] = (struct transport_finding){"entropies", fault, true};
     if (sprays && selective && spec->reorder_packets == 0)
         out[n++] = (struct transport_finding){
             "reorder", "is 0: with spray each packet that is overtaken counts as lost", false};

@@ -22,7 +22,7 @@ struct roce_selective {
     uint64_t recover_psn;  // recovery ends when it is acknowledged; 0 = not in recovery
     ps_t rto_low_ps, rto_high_ps;
     struct psn_set trimmed; // packets that arrived without their payload, to be sent again
-    struct psn_set resent;  // those that have been sent again and not acknowledged
+    struct psn_set resent;  // trimmed packets that have been retransmitted, until acknowledged
     uint64_t trim_next;     // no member of `trimmed` is before it
     struct spray spray;     // with transport.spray
 };

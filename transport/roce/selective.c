@@ -60,7 +60,8 @@ static void find_loss(struct sender *s)
     s->special_due = r->retx_next < r->lost_end || r->trimmed.n > 0;
 }
 
-// Forget the packets from `una` on that have been acknowledged since.
+// Remove from `set` the packets that an ACK has just acknowledged: from `una`, the value before that
+// ACK, to s->una.
 static void forget_acknowledged(const struct sender *s, struct psn_set *set, uint64_t una)
 {
     for (uint64_t psn = una; set->n > 0 && psn < s->una; psn++)

@@ -29,12 +29,12 @@ void uec_name_connection(struct sender *s, uint32_t count)
     }
     id->data_dscp = dscp_of_class(id->cls);
     id->ack_dscp = id->cnp_dscp = dscp_of_class(NET_CLASS_CONTROL);
-    u->hash = hash_mix((uint64_t)id->src << 32 | id->dst);
+    u->addresses = address_hash(id->src, id->dst);
     u->port_base = id->src_port;
-    id->entropy = s->entropy = uec_path_hash(u->hash, id->src_port, 0);
-    id->back_entropy = uec_path_hash(hash_mix((uint64_t)id->dst << 32 | id->src), id->dst_port, 0);
-    struct rng rng = rng_init(dim->hosts->net->engine->seed, RNG_SPRAY, (uint32_t)hash_mix(name));
-    spray_init(&u->spray, (enum spray_kind)spec->spray, (uint32_t)spec->entropies, &rng);
+    id->entropy = s->entropy = path_entropy(u->addresses, id->src_port, 0);
+    id->back_entropy = header_entropy(id->dst, id->src, id->dst_port, 0);
+    spray_init(&u->spray, (enum spray_kind)spec->spray, (uint32_t)spec->entropies,
+               dim->hosts->net->engine->seed, name);
 }
 
 // The timeout of uet-htsim: 15 us and six times what the largest queue takes to drain. `queueing_ps` is
@@ -54,7 +54,7 @@ void uec_open_sender(struct sender *s, ps_t queueing_ps)
 {
     struct uec_sender *u = uec_of(s);
     s->cc_needs_acks = s->dim->cc->on_ack != NULL;
-    s->ackreq_end = UINT64_MAX; // the transport decides itself when to ask for an ACK
+    s->ackreq_end = UINT64_MAX; // sender_may_send() need not send only to request an ACK
     u->rto_ps = rto_of(s, queueing_ps);
     u->single_path = uec_spec_const(&s->dim->spec)->spray == SPRAY_KIND_NONE;
     if (s->dim->cc->needs & CC_NEEDS_CREDITS)

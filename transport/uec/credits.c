@@ -3,8 +3,8 @@
 //
 // A pull target tells the receiver up to which number of credits, counted in quanta since the flow
 // began, the sender could use them: its backlog, at most `max_bytes`, less what it has. Where several
-// flows of a port have backlog they ask for their share. A debt is not shared: a flow that asks for
-// less than its debt could never send again.
+// flows of a port have backlog, each asks for its share of the port. It asks for all that it needs to
+// make a negative balance positive, because it could not send, nor ask again, with less.
 #include "transport/uec/uec.h"
 
 static int64_t wire_of(const struct sender *s, uint64_t payload, uint64_t packets)

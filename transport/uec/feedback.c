@@ -113,14 +113,14 @@ struct expired {
 
 // Mark every packet as lost whose time is over. Packets that have arrived may have been taken for lost
 // before a report came; then in_flight_bytes counts too much, and it is set right here.
-static struct expired expire(struct sender *s, ps_t now)
+static struct expired expire(struct sender *s, ps_t rto_ps, ps_t now)
 {
     struct uec_sender *u = uec_of(s);
     struct expired e = {.next_ps = PS_NEVER};
     for (uint64_t psn = s->una; psn < s->max; psn++) {
         if (!flight_is_open(&u->flight, psn))
             continue;
-        ps_t left = flight_sent_ps(&u->flight, psn) + u->rto_ps - now;
+        ps_t left = flight_sent_ps(&u->flight, psn) + rto_ps - now;
         if (left > 0) {
             e.open++;
             e.next_ps = left < e.next_ps ? left : e.next_ps;
@@ -149,10 +149,11 @@ static void signal_timeout(struct sender *s, uint64_t bytes, ps_t now)
         s->cc->ops->on_signal(s->cc, &signal);
 }
 
-void uec_on_timeout(struct sender *s, ps_t now)
+// Send packets again that were sent at least `rto_ps` ago.
+static void time_out(struct sender *s, ps_t rto_ps, ps_t now)
 {
     struct uec_sender *u = uec_of(s);
-    struct expired e = expire(s, now);
+    struct expired e = expire(s, rto_ps, now);
     if (e.lost > 0) {
         sender_count_timeout(s);
         uec_dim(s->dim)->counters.timeouts++;
@@ -176,16 +177,9 @@ void uec_on_timeout(struct sender *s, ps_t now)
     sender_wake(s, now);
 }
 
-void uec_on_path_lost(struct sender *s, ps_t now)
-{
-    struct uec_sender *u = uec_of(s);
-    ps_t rto_ps = u->rto_ps;
-    u->rto_ps = 0; // the time of every packet is over
-    uec_on_timeout(s, now);
-    u->rto_ps = rto_ps;
-    if (!s->failed && s->una < s->tail)
-        sender_rto_restart(s, rto_ps, now);
-}
+void uec_on_timeout(struct sender *s, ps_t now) { time_out(s, uec_of(s)->rto_ps, now); }
+
+void uec_on_path_lost(struct sender *s, ps_t now) { time_out(s, 0, now); }
 
 void uec_on_failed(struct sender *s, ps_t now)
 {

@@ -16,8 +16,8 @@
 //
 // Not public or not modelled, and zero here: service time, penalty, number of packets out of order,
 // resource index, generation. The units of MPR and received bytes are taken as 128 packets and 256 B.
-// The SYN flag is never set, since connections are not opened. A trimmed packet is cut behind its
-// headers; IP and UDP lengths are those of what is left.
+// The SYN flag is never set, since connections are not opened. A trimmed packet ends after
+// its headers, and its IP and UDP length fields are those of the shortened packet.
 #include "transport/uec/frame.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Grants of a receiving port (RCCC): its flows that have asked for credits in turn, at the port's
-// credit rate. Flows that have not are granted some in advance while no other waits.
+// Credits that a receiving port grants (RCCC). Flows that have asked for credits get a grant each in
+// round robin, at the credit rate of the port. While none asks, the other flows get grants in advance.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -13,10 +13,8 @@ struct pull_list {
 
 struct pull_port {
     struct pull_list active, idle;
-    ps_t next_ps; // earliest time of the next grant
-    struct sim_timer timer;
-    bool armed;
-    uint32_t waiting; // as a sending port: flows with backlog
+    struct sim_timer timer; // the next grant; stopped while no flow can be granted any
+    uint32_t waiting;       // as a sending port: flows with backlog
 };
 
 // The state that the flows of a dimension share.
@@ -79,23 +77,12 @@ static int32_t asked_for(const struct uec_receiver *r)
 static void send_grant(struct uec_receiver *r, ps_t now)
 {
     const struct transport_dim *dim = r->base.dim;
-    struct network *net = dim->hosts->net;
-    struct packet_sizes size = uec_control_sizes(&dim->spec);
-    uint32_t entropy = r->pull.turn++ % r->n_entropies;
-    struct packet p = {.flow = r->base.flow,
-                       .dst = r->src_node,
-                       .entropy = uec_path_hash(r->hash, r->port_base, entropy),
-                       .meta = meta_alloc(&net->meta),
-                       .frame_bytes = (uint16_t)size.frame,
-                       .wire_bytes = (uint16_t)size.wire,
-                       .kind = PACKET_CREDIT,
-                       .ingress = PACKET_OWN,
-                       .cls = NET_CLASS_CONTROL,
-                       .arrives_ps = now};
-    *meta_at(&net->meta, p.meta) =
-        (struct packet_meta){.seq = r->pull.granted, .entropy = (uint16_t)entropy};
+    struct meta_pool *pool = &dim->hosts->net->meta;
+    uint32_t slot = meta_alloc(pool);
+    *meta_at(pool, slot) = (struct packet_meta){
+        .seq = r->pull.granted, .entropy = (uint16_t)(r->pull.turn++ % r->n_entropies)};
     uec_dim(dim)->counters.grants++;
-    port_enqueue(net, r->port, &p, now);
+    uec_send_report(r, PACKET_CREDIT, slot, uec_control_sizes(&dim->spec), 0, now);
 }
 
 // Grant at most one piece to the flow. Returns the quanta that count against the rate.
@@ -104,7 +91,6 @@ static uint32_t grant(struct uec_receiver *r, bool in_advance, ps_t now)
     int32_t asked = asked_for(r), piece = (int32_t)quanta(r->limits.grant_bytes);
     int32_t given = in_advance || asked > piece ? piece : asked > 0 ? asked : 0;
     r->pull.granted += (uint32_t)given;
-    r->pull.asked = false;
     send_grant(r, now);
     return given > 0 ? (uint32_t)given : 4;
 }
@@ -141,9 +127,7 @@ static void serve(struct transport_dim *dim, uint32_t index, ps_t now)
         push(&port->idle, r, PULL_IDLE);
     // The time of a quantum is rounded down to 1 ps, as in the source.
     ps_t quantum_ps = (ps_t)(UEC_QUANTUM_BYTES * 8e12 / (double)r->limits.rate_bps);
-    port->next_ps = now + (ps_t)count * quantum_ps;
-    port->armed = true;
-    sim_timer_start(dim->hosts->net->engine, &port->timer, port->next_ps);
+    sim_timer_start(dim->hosts->net->engine, &port->timer, now + (ps_t)count * quantum_ps);
 }
 
 static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
@@ -152,7 +136,6 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     struct pull_port *port =
         (struct pull_port *)(void *)((char *)timer - offsetof(struct pull_port, timer));
     struct transport_dim *dim = timer->data;
-    port->armed = false;
     serve(dim, (uint32_t)(port - ((struct uec_shared *)dim->shared)->ports), e->now_ps);
 }
 
@@ -183,8 +166,7 @@ void uec_pull_asked(struct uec_receiver *r, uint32_t target, bool asked, ps_t no
     struct pull_port *port = port_at(dim, r->port);
     if ((int32_t)(target - r->pull.target) > 0)
         r->pull.target = target;
-    r->pull.asked = r->pull.asked || asked;
-    bool active = asked_for(r) > 0 || r->pull.asked;
+    bool active = asked || asked_for(r) > 0 || r->pull.list == PULL_ACTIVE;
     if (r->limits.grant_bytes == 0)
         find_limits(r);
     follow_port(dim, r);
@@ -194,14 +176,8 @@ void uec_pull_asked(struct uec_receiver *r, uint32_t target, bool asked, ps_t no
         push(&port->active, r, PULL_ACTIVE);
     else if (r->pull.list == PULL_NONE)
         push(&port->idle, r, PULL_IDLE);
-    if (port->armed)
-        return;
-    if (port->next_ps <= now) {
+    if (!sim_timer_active(&port->timer))
         serve(dim, r->port, now);
-        return;
-    }
-    port->armed = true;
-    sim_timer_start(dim->hosts->net->engine, &port->timer, port->next_ps);
 }
 
 void uec_pacers_open(struct transport_dim *dim)

@@ -2,8 +2,9 @@
 // The receiver: packets in any order, messages that are complete, ACKs and reports of trimmed
 // packets.
 //
-// An ACK goes at once where the packet is marked, asks for it, is the connection's first, has
-// arrived before, or fills the gap that a packet has asked about; else after `ack_every` bytes.
+// An ACK is sent at once if the packet is marked, requests an ACK, is the first of the connection, is a
+// duplicate, or fills a gap behind which another packet has requested an ACK. Otherwise one is sent
+// after `ack_every` bytes.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -11,22 +12,16 @@
 
 /* ---- reports ---- */
 
-static struct packet report(const struct uec_receiver *r, uint32_t slot, struct packet_sizes size,
-                            uint8_t flags, ps_t now)
+void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32_t slot,
+                     struct packet_sizes size, uint8_t flags, ps_t now)
 {
-    const struct network *net = r->base.dim->hosts->net;
+    struct network *net = r->base.dim->hosts->net;
     uint32_t entropy = meta_at(&net->meta, slot)->entropy;
-    return (struct packet){.flow = r->base.flow,
-                           .dst = r->src_node,
-                           .entropy = uec_path_hash(r->hash, r->port_base, entropy),
-                           .meta = slot,
-                           .frame_bytes = (uint16_t)size.frame,
-                           .wire_bytes = (uint16_t)size.wire,
-                           .kind = PACKET_ACK,
-                           .ingress = PACKET_OWN,
-                           .cls = NET_CLASS_CONTROL,
-                           .flags = flags,
-                           .arrives_ps = now};
+    uint32_t path = path_entropy(r->addresses, r->port_base | entropy, 0);
+    struct packet p = uec_control(r->base.flow, r->src_node, path, slot, size, now);
+    p.kind = kind;
+    p.flags = flags;
+    port_enqueue(net, r->port, &p, now);
 }
 
 // Send an ACK for packet `psn`, whose meta-data it takes over: start of transmission and entropy
@@ -39,16 +34,16 @@ static void send_ack(struct uec_receiver *r, struct packet *p, uint64_t psn, ps_
         flags |= PACKET_ECHO_CE;
         r->base.dim->hosts->counters.echoed_marks++;
     }
-    struct packet ack = report(r, p->meta, r->base.dim->ack, flags, now);
     struct packet_meta *meta = meta_at(&net->meta, p->meta);
     meta->seq = (uint32_t)r->expected;
     meta->acked = (uint16_t)psn;
     meta->received_bytes = (uint32_t)r->received_bytes;
     meta->sack_bits = psn_set_bits(&r->early, uec_bitmap_base(psn, r->expected));
     meta->n_sacks = 0;
-    p->meta = 0;
     r->since_ack_bytes = 0;
-    port_enqueue(net, r->port, &ack, now);
+    uint32_t slot = p->meta;
+    p->meta = 0;
+    uec_send_report(r, PACKET_ACK, slot, r->base.dim->ack, flags, now);
 }
 
 // Report that packet `p` has lost its payload.
@@ -58,10 +53,10 @@ static void send_nack(struct uec_receiver *r, struct packet *p, ps_t now)
     uint8_t flags = PACKET_NAK | PACKET_TRIM_REPORT;
     flags |= p->flags & PACKET_CE ? PACKET_ECHO_CE : 0;
     flags |= p->flags & PACKET_LAST_HOP ? PACKET_NAK_LAST_HOP : 0;
-    struct packet nack = report(r, p->meta, uec_nack_sizes(&dim->spec), flags, now);
-    meta_at(&dim->hosts->net->meta, p->meta)->n_sacks = 0;
+    uint32_t slot = p->meta;
+    meta_at(&dim->hosts->net->meta, slot)->n_sacks = 0;
     p->meta = 0;
-    port_enqueue(dim->hosts->net, r->port, &nack, now);
+    uec_send_report(r, PACKET_ACK, slot, uec_nack_sizes(&dim->spec), flags, now);
 }
 
 /* ---- messages ---- */
@@ -187,7 +182,7 @@ void uec_open_receiver(struct receiver *base)
     const struct transport_dim *dim = base->dim;
     const struct flow_id *id = &dim->hosts->flows.ids[base->flow];
     r->src_node = id->src_node;
-    r->hash = hash_mix((uint64_t)id->dst << 32 | id->src);
+    r->addresses = address_hash(id->dst, id->src);
     r->port_base = id->dst_port;
     const struct uec_spec *spec = uec_spec_const(&dim->spec);
     r->n_entropies = spec->spray == SPRAY_KIND_NONE ? 1 : (uint16_t)spec->entropies;

@@ -62,6 +62,8 @@ void uec_on_post(struct sender *s, ps_t now)
 
 /* ---- packets ---- */
 
+// What does not fit into the meta-data goes into the first block of meta_sacks(): the pull target in
+// quanta, and the bytes of the message, which only captures show.
 static void fill_request(struct sender *s, struct packet_meta *meta, uint32_t slot, uint64_t bytes)
 {
     struct meta_pool *pool = &sender_hosts(s)->net->meta;
@@ -93,7 +95,7 @@ static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, s
         payload == dim->mtu_bytes ? dim->full : uec_data_sizes(&dim->spec, payload, false);
     *p = (struct packet){.flow = s->flow,
                          .dst = s->dst_node,
-                         .entropy = uec_path_hash(u->hash, u->port_base, entropy),
+                         .entropy = path_entropy(u->addresses, u->port_base | entropy, 0),
                          .meta = meta_alloc(pool),
                          .frame_bytes = (uint16_t)size.frame,
                          .wire_bytes = (uint16_t)size.wire,
@@ -176,17 +178,11 @@ void uec_send_request(struct sender *s, ps_t now)
     struct uec_sender *u = uec_of(s);
     struct packet_sizes size = uec_control_sizes(&dim->spec);
     uint32_t entropy = next_entropy(u, now);
-    struct packet p = {.flow = s->flow,
-                       .dst = s->dst_node,
-                       .entropy = uec_path_hash(u->hash, u->port_base, entropy),
-                       .meta = meta_alloc(&net->meta),
-                       .frame_bytes = (uint16_t)size.frame,
-                       .wire_bytes = (uint16_t)size.wire,
-                       .kind = PACKET_DATA,
-                       .ingress = PACKET_OWN,
-                       .cls = NET_CLASS_CONTROL,
-                       .flags = PACKET_ACKREQ,
-                       .arrives_ps = now};
+    struct packet p =
+        uec_control(s->flow, s->dst_node, path_entropy(u->addresses, u->port_base | entropy, 0),
+                    meta_alloc(&net->meta), size, now);
+    p.kind = PACKET_DATA;
+    p.flags = PACKET_ACKREQ;
     struct packet_meta *meta = meta_at(&net->meta, p.meta);
     *meta =
         (struct packet_meta){.sent_ps = now, .seq = (uint32_t)s->nxt, .entropy = (uint16_t)entropy};

@@ -65,12 +65,11 @@ static const struct param params[] = {
 static size_t check(const struct transport_spec *t, const struct transport_network *network,
                     struct transport_finding *out)
 {
-    const struct uec_spec *spec = uec_spec_const(t);
+    const char *fault = spray_count_fault(uec_spec_const(t)->entropies);
     (void)network;
-    if ((spec->entropies & (spec->entropies - 1)) == 0)
-        return 0;
-    out[0] = (struct transport_finding){"entropies", "must be a power of two", true};
-    return 1;
+    if (fault)
+        out[0] = (struct transport_finding){"entropies", fault, true};
+    return fault != NULL;
 }
 
 static const char *const observed[] = {"in_flight_bytes", "arrived_pkts", "lost_pkts",

@@ -37,7 +37,7 @@ struct uec_credits {
 };
 
 struct uec_sender {
-    uint64_t hash;            // of the addresses, for the entropies of packets
+    uint64_t addresses;       // address_hash() of its packets
     uint64_t in_flight_bytes; // payload sent and neither received nor known to be lost
     uint64_t received_bytes;  // payload that the receiver has reported
     uint16_t port_base;       // UDP source port of entropy 0
@@ -77,8 +77,8 @@ enum uec_pull_list { PULL_NONE, PULL_ACTIVE, PULL_IDLE };
 struct uec_receiver {
     struct receiver base;
     uint32_t src_node, port;
-    uint64_t hash;     // of the addresses in reverse
-    uint64_t expected; // first packet that has not arrived
+    uint64_t addresses; // address_hash() of ACKs
+    uint64_t expected;  // first packet that has not arrived
     struct psn_set early;
     uint64_t received_bytes;
     uint32_t since_ack_bytes; // wire bytes accepted since the last ACK
@@ -92,13 +92,6 @@ struct uec_receiver {
     struct cc_credits limits; // zero until they are first needed
 };
 
-// What packets of the sender carry beside their meta-data (first block of meta_sacks): the pull
-// target in quanta, and the bytes of the message for captures.
-struct uec_request {
-    uint32_t pull_target, message_bytes;
-};
-_Static_assert(sizeof(struct uec_request) == sizeof(struct sack_block), "a request is a block");
-
 /* ---- between the files of this folder ---- */
 
 // True if a packet of kind data asks for an ACK and carries nothing. Messages of the control class (grants)
@@ -108,11 +101,24 @@ static inline bool uec_is_request(const struct packet *p, const struct packet_me
     return p->cls == NET_CLASS_CONTROL && meta->payload_bytes == 0;
 }
 
-// Returns the hash by which switches choose a path for packets with an entropy.
-static inline uint32_t uec_path_hash(uint64_t hash, uint16_t port_base, uint32_t entropy)
+// A packet of the control class without kind and flags. `path`: packet.entropy.
+static inline struct packet uec_control(uint32_t flow, uint32_t dst, uint32_t path, uint32_t slot,
+                                        struct packet_sizes size, ps_t now)
 {
-    return (uint32_t)hash_mix(hash + (port_base | entropy));
+    return (struct packet){.flow = flow,
+                           .dst = dst,
+                           .entropy = path,
+                           .meta = slot,
+                           .frame_bytes = (uint16_t)size.frame,
+                           .wire_bytes = (uint16_t)size.wire,
+                           .ingress = PACKET_OWN,
+                           .cls = NET_CLASS_CONTROL,
+                           .arrives_ps = now};
 }
+
+// Send a packet from the receiver to its sender. Its path follows from the entropy in its meta-data.
+void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32_t slot,
+                     struct packet_sizes size, uint8_t flags, ps_t now);
 
 // The packet that bit 0 of an ACK's bitmap stands for: the first of the 64 that end with the packet
 // `psn` that caused the ACK, or the first after `cumulative`, the first that is missing. (uet-htsim
@@ -140,7 +146,8 @@ void uec_update(struct sender *s);
 void uec_on_window(struct sender *s, ps_t now);
 void uec_on_post(struct sender *s, ps_t now);
 void uec_fill(struct sender *s, struct packet *p, ps_t now);
-// Send a packet without payload in the control class, which asks for an ACK and for credits.
+// Send a control packet (no payload, control class). It makes the receiver send an ACK and, with RCCC,
+// tells it how many credits the sender could use.
 void uec_send_request(struct sender *s, ps_t now);
 // Returns the payload of a packet in flight.
 uint32_t uec_payload_of(const struct sender *s, uint64_t psn);
@@ -164,7 +171,8 @@ static inline bool uec_credits_open_gate(const struct uec_sender *u)
     return !u->credits.on || u->credits.left > 0;
 }
 
-// Credits at the receiver: take note of a request, or (`asked`) of a packet that calls for a grant.
+// Credits at the receiver: a packet with a pull target has arrived. `asked`: the flow gets a grant even if
+// the target is not new, because the packet was trimmed or is a request.
 void uec_pull_asked(struct uec_receiver *r, uint32_t target, bool asked, ps_t now);
 void uec_pacers_open(struct transport_dim *dim);
 // Returns the number of flows with backlog that send by a port.
