@@ -85,7 +85,7 @@ collwire_layer(report
   LIBS PkgConfig::jansson PkgConfig::smartcols)
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
-        transport/transport_spec.h workload chakra goal sim/output_list.h sim/spec.h jansson.h yaml.h
+        transport/nic_spec.h transport/transport_spec.h workload chakra goal sim/output_list.h sim/spec.h jansson.h yaml.h
   VIA net wire comm # cc/cc.h, transport/transport.h, workload/program.h
   LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m m) # llround
 

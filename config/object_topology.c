@@ -74,9 +74,10 @@ static void read_links(struct reader *r, const struct place *place, struct keys 
 static void read_overrides(struct reader *r, const struct place *place, struct keys *keys,
                            struct dim_spec *dim, bool *overrides)
 {
-    struct place sw = place_key(place, "switch"), transport = place_key(place, "transport"),
-                 cc = place_key(place, "cc");
+    struct place sw = place_key(place, "switch"), nic = place_key(place, "nic"),
+                 transport = place_key(place, "transport"), cc = place_key(place, "cc");
     object_read(r, &sw, &switch_object, &dim->sw);
+    object_read(r, &nic, &nic_object, &dim->nic);
     object_read(r, &transport, &transport_object, dim);
     object_read(r, &cc, &cc_object, dim);
     struct place routing = place_key(&sw, "routing"), relay = place_key(&routing, "relay");
@@ -85,10 +86,12 @@ static void read_overrides(struct reader *r, const struct place *place, struct k
                     "relaying concerns all dimensions together: it is set in the scenario's own "
                     "`switch`, and cannot differ in one of them");
     overrides[OVERRIDE_SWITCH] = sw.json != NULL;
+    overrides[OVERRIDE_NIC] = nic.json != NULL;
     overrides[OVERRIDE_TRANSPORT] = transport.json != NULL;
     // another kind of transport may have another default policy
     overrides[OVERRIDE_CC] = cc.json != NULL || dim->cc != r->scenario->base.cc;
     keys_add(keys, "switch");
+    keys_add(keys, "nic");
     keys_add(keys, "transport");
     keys_add(keys, "cc");
     if (sw.json != NULL || transport.json != NULL || cc.json != NULL)
@@ -301,6 +304,8 @@ static json_t *dim_json(const struct scenario *s, const struct dim_spec *dim, co
         json_object_set_new(json, dim->kind->links[i], link_json(&dim->links[i + 1]));
     if (overrides[OVERRIDE_SWITCH])
         json_object_set_new(json, "switch", object_json(s, &switch_object, &dim->sw));
+    if (overrides[OVERRIDE_NIC])
+        json_object_set_new(json, "nic", object_json(s, &nic_object, &dim->nic));
     if (overrides[OVERRIDE_TRANSPORT] || completed_apart(dim, &s->base))
         json_object_set_new(json, "transport", object_json(s, &transport_object, dim));
     if (overrides[OVERRIDE_CC])
@@ -342,6 +347,7 @@ static json_t *dims_schema(void)
         for (size_t l = 0; kind->links != NULL && kind->links[l] != NULL; l++)
             schema_key(dim, kind->links[l], schema_ref("link"), false);
         schema_key(dim, "switch", schema_ref("switch"), false);
+        schema_key(dim, "nic", schema_ref("nic"), false);
         schema_key(dim, "transport", schema_one_or_list(schema_ref("transport")), false);
         schema_key(dim, "cc", cc_override_schema(), false);
         json_object_set_new(dim, "description", json_string(kind->doc));
@@ -392,6 +398,7 @@ static void topology_keys(const struct object_entry *entry, const char *prefix,
         {"link", "object", "100Gbps, 1us",
          "rate and delay of a rank's links; a trunk that leaves them out has the same"},
         {"switch", "object", "the global one", "settings that differ in this dimension"},
+        {"nic", "word or object", "the global one", "settings that differ in this dimension"},
         {"transport", "object", "the global one", "settings that differ in this dimension"},
         {"cc", "object", "the global one", "policy of this dimension"},
     };

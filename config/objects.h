@@ -5,5 +5,5 @@
 
 #include "config/object.h"
 
-extern const struct object topology_object, switch_object, transport_object, cc_object,
+extern const struct object topology_object, switch_object, nic_object, transport_object, cc_object,
     queue_limit_object;

@@ -8,7 +8,7 @@
 #include "config/tables.h"
 #include "topology/graph.h"
 
-enum override { OVERRIDE_SWITCH, OVERRIDE_TRANSPORT, OVERRIDE_CC, N_OVERRIDES };
+enum override { OVERRIDE_SWITCH, OVERRIDE_NIC, OVERRIDE_TRANSPORT, OVERRIDE_CC, N_OVERRIDES };
 
 // A value of `limits` as written; "auto" = no limit.
 struct limits_params {
@@ -18,7 +18,7 @@ struct limits_params {
 
 struct scenario {
     struct spec spec;
-    struct dim_spec base; // switch, transport and cc for dimensions that do not override them
+    struct dim_spec base; // switch, nic, transport and cc for dimensions that do not override them
     bool overrides[SPEC_MAX_DIMS][N_OVERRIDES];
     bool transports_listed, policies_listed; // `transport`, `cc` are lists
     struct limits_params limits;

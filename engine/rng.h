@@ -23,7 +23,8 @@ enum rng_use {
     RNG_SUPPORT,
     RNG_SERVED,
     RNG_SPRAY,
-    RNG_TRIM
+    RNG_TRIM,
+    RNG_QP_CACHE
 };
 
 struct rng {

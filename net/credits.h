@@ -25,6 +25,7 @@ struct credit_port {
     uint8_t classes;                    // bit set of classes with credits; 0 = none
     uint32_t limit_blocks, full_blocks; // of the far end's buffer; of the largest packet
     ps_t return_ps;                     // delay of the other direction
+    bool by_nic; // the NIC of the rank at the far end returns credit, not the router of the rank
     /* state */
     uint32_t blocks[NET_CLASSES];  // available
     struct credit_return *returns; // on their way back: a ring

@@ -39,6 +39,10 @@
     X(CREDIT, "credit",                                                                            \
       "the far end of the sender's link had no room for a packet (switch.flow_control credit)",    \
       "waiting for credit")                                                                        \
+    X(HOST, "host",                                                                                \
+      "NICs that are not ideal: their bus, packet rate, contexts of queue pairs, doorbells and "   \
+      "completions (`nic`)",                                                                       \
+      "waiting for the NIC itself")                                                                \
     X(TIMEOUT, "timeout", "the sender waited for its retransmission timer",                        \
       "waiting for the retransmission timer")                                                      \
     X(NETWORK, "network", "propagation, transmission by switches, and delays of switches",         \

@@ -19,6 +19,8 @@
       "packets that are not ECN capable were dropped where others are marked")                     \
     X(NO_ROUTE, "no_route", "no route to the destination", NULL)                                   \
     X(WATCHDOG, "watchdog", "by the PFC watchdog", NULL)                                           \
+    X(NIC_BUFFER, "nic_buffer", "the receive buffer of a NIC was full (`nic.buffer`)",             \
+      "packets were dropped by receiving NICs: their buffer (`nic.buffer`) was full")              \
     X(LINK_LOSS, "link_loss", "lost on links (`faults`)", NULL)                                    \
     X(LINK_CORRUPTION, "link_corruption", "corrupted on links (`faults`)", NULL)                   \
     X(LINK_DOWN, "link_down", "on links that were down (`faults`)", NULL)

@@ -395,9 +395,25 @@ static void note_pfc(struct network *net, uint32_t index, struct packet *p,
     }
 }
 
+// Keep account of who holds which classes. Returns those for which a frame is to be sent.
+static uint8_t classes_to_send(struct port_pfc *pfc, uint8_t classes, uint16_t quanta,
+                               enum pfc_source source)
+{
+    if (quanta > 0) {
+        pfc->held[source] |= classes;
+        return classes;
+    }
+    pfc->held[source] &= (uint8_t)~classes;
+    return classes & (uint8_t) ~(pfc->held[PFC_SWITCH] | pfc->held[PFC_NIC]);
+}
+
 void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_t quanta,
                    const struct pfc_cause *cause, ps_t now)
 {
+    if (cause)
+        classes = classes_to_send(&net->pfc[index], classes, quanta, cause->source);
+    if (classes == 0)
+        return;
     struct packet p = {.pfc = packet_pfc(classes, quanta),
                        .frame_bytes = NET_PFC_FRAME_BYTES,
                        .wire_bytes = (uint16_t)net->pfc_wire_bytes,

@@ -139,6 +139,7 @@ struct port_pfc {
                          // dark port
     bool dark;           // nothing may start: a circuit without light
     uint8_t pfc_ignored; // bit set of classes that ignore pauses
+    uint8_t held[2];     // [enum pfc_source] classes for which this port has sent XOFF, and no XON yet
 };
 
 struct network;
@@ -315,15 +316,20 @@ void port_ignore_pauses(struct network *net, uint32_t port, unsigned cls, bool i
 // without light. Packets wait as in a pause, which is not counted as one.
 void port_set_dark(struct network *net, uint32_t port, bool dark, ps_t now);
 
-// Why a switch sends a PFC frame, for captures.
+// Who pauses the far end of a link. A router and the NIC of its rank share ports: a class is resumed when
+// neither holds it.
+enum pfc_source { PFC_SWITCH, PFC_NIC, PFC_SOURCES };
+
+// Why a PFC frame is sent: by whom, and, for captures, what caused it.
 struct pfc_cause {
+    enum pfc_source source;
     uint64_t held_bytes, limit_bytes; // of the ingress: held, and the limit; limit 0 = not known
     const struct packet *trigger;     // the packet that has just arrived; NULL = another reason
     bool renews;                      // the pause has begun before
 };
 
 // Send a PFC frame by a port for the classes of the bit set: XOFF with quanta > 0, XON with 0.
-// `cause` may be NULL.
+// `cause` NULL: sent whatever switch and NIC hold.
 void port_send_pfc(struct network *net, uint32_t port, uint8_t classes, uint16_t quanta,
                    const struct pfc_cause *cause, ps_t now);
 

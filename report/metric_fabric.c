@@ -249,6 +249,31 @@ static const struct metric queues_rows[] = {
 };
 METRIC_TABLE(queues_table, queues_rows);
 
+static const struct metric nic_rows[] = {
+    {"at", METRIC_WORDS, "its rank", TEXT(nic_result, at)},
+    {"dim", METRIC_WORDS, "dimension of its links", INTEGER(nic_result, dim)},
+    {"send_share", METRIC_RATIO, "share of the time for which it was fetching packets to send",
+     REAL(nic_result, busy_share[0])},
+    {"receive_share", METRIC_RATIO,
+     "share of the time for which it was handling packets that had arrived",
+     REAL(nic_result, busy_share[1])},
+    {"bus_read_share", METRIC_RATIO, "share of the time for which its bus read payload",
+     REAL(nic_result, bus_share[0])},
+    {"bus_write_share", METRIC_RATIO, "share of the time for which its bus wrote payload",
+     REAL(nic_result, bus_share[1])},
+    {"qp_lookups", METRIC_COUNT, "packets for which it looked up a context of a queue pair",
+     INTEGER(nic_result, qp_lookups)},
+    {"qp_misses", METRIC_COUNT, "those whose context was not in its cache",
+     INTEGER(nic_result, qp_misses)},
+    {"max_held_bytes", METRIC_BYTES, "most of its buffer that packets of data classes held",
+     INTEGER(nic_result, max_held_bytes)},
+    {"pauses", METRIC_COUNT, "times it paused a class of a link, without refreshes",
+     INTEGER(nic_result, pauses)},
+    {"dropped_packets", METRIC_COUNT, "packets dropped since its buffer was full",
+     INTEGER(nic_result, dropped_packets)},
+};
+METRIC_TABLE(nic_table, nic_rows);
+
 static const struct metric aggregator_rows[] = {
     {"at", METRIC_WORDS, "aggregator of a switch (switch.reduction)", TEXT(aggregator_result, at)},
     {"buffer_bytes", METRIC_BYTES, "its buffer", INTEGER(aggregator_result, buffer_bytes)},

@@ -105,6 +105,13 @@ static uint32_t headroom_needed(const struct sim *sim, uint32_t port, uint32_t n
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
+uint32_t sim_nic_headroom(const struct sim *sim, uint32_t port, uint32_t n_lossless)
+{
+    return sim_uses_credits(sim, sim->graph.ports[port].dim)
+               ? sim_credit_bytes(sim, port)
+               : headroom_needed(sim, port, n_lossless);
+}
+
 static uint32_t headroom_of(const struct sim *sim, uint32_t port, uint32_t n_lossless)
 {
     uint64_t given = sim->spec->dims[sim->graph.ports[port].dim].sw.pfc.headroom_bytes;

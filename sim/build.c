@@ -130,6 +130,7 @@ static void prepare_transport(const struct spec *spec, uint32_t d, uint32_t t,
     const struct stack_spec *stack = &dim->stacks[t];
     *out = (struct transport_dim){.ops = stack->transport.ops,
                                   .spec = stack->transport,
+                                  .nic = &dim->nic,
                                   .cc = stack->cc,
                                   .cc_params = stack->cc_params,
                                   .hash_connection = dim->sw.routing.hash == ROUTING_HASH_QP};
@@ -213,6 +214,7 @@ static void build_packet_network(struct sim *sim, struct err *err)
     sim_faults_init(sim, err);
     build_hosts(sim);
     sim_credits_init(sim, err);
+    sim_adapters_init(sim, err);
 }
 
 struct sim *sim_new(const struct spec *spec, struct err *err)
@@ -270,6 +272,7 @@ void sim_free(struct sim *sim)
     sim_admission_free(sim);
     sim_circuits_free(sim);
     sim_stripes_free(sim);
+    sim_completions_free(sim);
     sim_ledger_free(sim);
     hosts_free(&sim->hosts);
     analytical_free(&sim->analytical);

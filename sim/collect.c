@@ -250,6 +250,7 @@ static void collect_fabric(const struct sim *sim, struct result *r)
     }
     for (uint32_t i = 0; i < switches; i++)
         collect_switch(sim, r, i);
+    sim_collect_nics(sim, r);
     sim_reductions_collect(sim, r);
     collect_drops(sim, r);
     const struct host_counters *counters = &sim->hosts.counters;

@@ -258,6 +258,7 @@ void sim_explain(const struct sim *sim, struct result *r)
     explain_drops(sim, r);
     sim_explain_switches(sim, r);
     sim_explain_links(sim, r);
+    sim_explain_nics(sim, r);
     sim_explain_tcp(sim, r);
     sim_explain_uec(r);
     sim_explain_admission(sim, r);

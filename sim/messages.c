@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "sim/sim_internal.h"
+#include "sim/completions.h"
 
 struct entry {
     uint64_t token; // token of the client
@@ -21,11 +21,11 @@ struct entry {
     uint32_t posted; // critical path up to the post, until the last packet is sent
     uint32_t path;   // 0 = the last packet has not been sent
     bool failed, control;
+    uint8_t dim;
 };
 
 struct ledger {
     struct sim *sim;
-    struct transfer_client client;
     struct entry *entries;
     size_t cap;
     uint32_t n, free_head;
@@ -71,6 +71,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
                                       .dst = request->dst,
                                       .number = number - 1,
                                       .control = request->control,
+                                      .dim = (uint8_t)sim_request_dim(l->sim, request),
                                       .posted_ps = now,
                                       .posted = path_take(&l->sim->path_book, now),
                                       .delivered_ps = PS_NEVER};
@@ -170,7 +171,8 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
         const struct meta_waits *waits = &hosts->net->meta.waits[by->meta];
         for (uint32_t i = 0; i < waits->n; i++) {
             ps_t wait = waits->wait_ps[i] < left ? waits->wait_ps[i] : left;
-            spend(p, PATH_QUEUED, wait, PLACE_PORT, waits->port[i]);
+            spend(p, waits->port[i] & META_WAIT_NIC ? PATH_HOST : PATH_QUEUED, wait, PLACE_PORT,
+                  waits->port[i] & ~META_WAIT_NIC);
             left -= wait;
         }
         spend(p, PATH_NETWORK, left, PLACE_NONE, 0);
@@ -187,15 +189,17 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
 static void delivered(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
-    struct path_book *book = &l->sim->path_book;
     struct entry *e = &l->entries[slot];
     if (e->failed) // the sender has reported failure already
         return;
     e->delivered_ps = now;
     arrive(l, e, now);
-    uint32_t before = path_enter(book, path_hold(book, e->path));
-    l->client.delivered(l->client.ctx, e->token, e->bytes, now);
-    path_leave(book, before);
+    struct completion c = {.token = e->token,
+                           .bytes = e->bytes,
+                           .path = path_hold(&l->sim->path_book, e->path),
+                           .late = PATH_OTHERS,
+                           .kind = COMPLETION_DELIVERED};
+    sim_complete(l->sim, e->dst, e->dim, c, now);
 }
 
 // The time from delivery to the last ACK is that of the network, unless the receiver delayed the ACK or
@@ -204,13 +208,13 @@ static void sent(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
     struct path_book *book = &l->sim->path_book;
-    uint64_t token = l->entries[slot].token;
-    uint32_t before = path_enter(book, l->entries[slot].path);
-    const struct path *p = path_at(book, book->current);
-    book->late = now - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
+    const struct entry e = l->entries[slot]; // a copy, since the client may post
+    const struct path *p = path_at(book, e.path);
+    enum path_cause late = now - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
     entry_free(l, (uint32_t)slot);
-    l->client.sent(l->client.ctx, token, now);
-    path_leave(book, before);
+    struct completion c = {
+        .token = e.token, .path = e.path, .late = late, .kind = COMPLETION_SENT};
+    sim_complete(l->sim, e.src, e.dim, c, now);
 }
 
 // An entry that has failed is kept if the message may still be delivered.
@@ -218,14 +222,15 @@ static void failed(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
     struct entry *e = &l->entries[slot];
-    uint64_t token = e->token;
+    const struct completion c = {.token = e->token, .kind = COMPLETION_FAILED};
+    uint32_t src = e->src, dim = e->dim;
     e->failed = true;
     path_drop(&l->sim->path_book, e->path);
     path_drop(&l->sim->path_book, e->posted);
     e->path = e->posted = 0;
     if (e->delivered_ps != PS_NEVER)
         entry_free(l, (uint32_t)slot);
-    l->client.failed(l->client.ctx, token, now);
+    sim_complete(l->sim, src, dim, c, now);
 }
 
 /* ---- records ---- */
@@ -264,6 +269,18 @@ void sim_keep_record(struct sim *sim, const struct flow_record *record)
     sim->flows[sim->n_flows++] = *record;
 }
 
+// The times of a message end when the programs of its ranks know.
+static void add_completion(const struct sim *sim, const struct entry *e, struct flow_record *record)
+{
+    if (record->fct_ps >= 0)
+        record->fct_ps += sim_completion_ps(sim, e->src, e->dim);
+    if (record->delivered_ps < 0)
+        return;
+    ps_t wait_ps = sim_completion_ps(sim, e->dst, e->dim);
+    record->delivered_ps += wait_ps;
+    record->life_ps[PATH_HOST] += wait_ps;
+}
+
 static void message_ended(void *ctx, const struct sender *s, const struct message *m, ps_t now)
 {
     struct sim *sim = ((struct ledger *)ctx)->sim;
@@ -289,6 +306,7 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
         .status = m->status};
     if (is_delivered && e->path != 0)
         memcpy(record.life_ps, path_at(&sim->path_book, e->path)->life, sizeof record.life_ps);
+    add_completion(sim, e, &record);
     uint64_t token = e->token;
     if (!sim_stripes_record(sim, &token, &record) || !sim_admission_record(sim, token, &record))
         return;
@@ -339,7 +357,7 @@ void sim_ledger_init(struct sim *sim)
 
 void sim_ledger_set_client(struct sim *sim, struct transfer_client client)
 {
-    sim->ledger->client = client;
+    sim_completions_init(sim, client);
 }
 
 void sim_ledger_keep_origins(struct sim *sim)

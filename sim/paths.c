@@ -82,6 +82,7 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
         out.n_ports = routes_from(routes, src, dst, dim, &out.ports);
     if (stripe > 0)
         out.n_ports = sim_stripe_port(sim, src, dst, dim, stripe - 1, &out.ports, out.n_ports);
+    out.base_rtt_ps = sim_adapter_rtt_ps(sim, dim, transport);
     for (uint32_t h = 0; h < n; h++) {
         const struct graph_port *there = &sim->graph.ports[ports[h]];
         const struct graph_port *back = &sim->graph.ports[there->peer];

@@ -83,6 +83,9 @@ void result_free(struct result *r)
     for (size_t i = 0; i < r->n_credit_ports; i++)
         free(r->credit_ports[i].at);
     free(r->credit_ports);
+    for (size_t i = 0; i < r->n_nics; i++)
+        free(r->nics[i].at);
+    free(r->nics);
     free(r->ports);
     free(r->switches);
     free(r->captures);

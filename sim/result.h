@@ -72,7 +72,8 @@ enum reason_kind {
     REASON_VICTIMS,
     REASON_PLANES,
     REASON_LAYERS,
-    REASON_STRAGGLER
+    REASON_STRAGGLER,
+    REASON_NIC
 };
 struct reason_result {
     uint8_t kind; // enum reason_kind
@@ -294,6 +295,15 @@ struct switch_result {
     double mean_queue_bytes;
 };
 
+// A NIC that is not ideal. [0] sends, [1] receives.
+struct nic_result {
+    char *at; // its rank
+    uint32_t dim;
+    uint64_t buffer_bytes, max_held_bytes, pauses, dropped_packets, qp_lookups, qp_misses;
+    double busy_share[2], bus_share[2]; // of the time, its pipeline and its bus
+    double missed_share[2];             // its pipeline waited for contexts
+};
+
 struct aggregator_result { // in a switch
     char *at;
     uint64_t buffer_bytes, max_bytes, reduced_bytes;
@@ -403,6 +413,8 @@ struct result {
     size_t n_ports;
     struct switch_result *switches;
     size_t n_switches;
+    struct nic_result *nics;
+    size_t n_nics; // 0 = all are ideal
     struct aggregator_result *aggregators;
     size_t n_aggregators;
     char **explain; // sentences, the most important first

@@ -43,6 +43,7 @@ struct admission;
 struct quality_timer;
 struct captures;
 struct circuits;
+struct completions;
 struct change_timer;
 struct ledger;
 struct ideal_paths;
@@ -80,6 +81,7 @@ struct sim {
     struct transfer transfer;      // for messages between ranks that share a dimension
     struct transfer_client client; // of the upper layer; valid while the layers are being connected
     struct ledger *ledger;         // NULL if the network is analytical
+    struct completions *completions; // between the ledger and its client
     struct stripes *stripes;       // NULL if no message is striped
     struct circuits *circuits;     // NULL if no dimension is a circuit switch
     struct admission *admission;   // NULL if every message is sent at once
@@ -128,6 +130,12 @@ static inline bool sim_is_analytical(const struct sim *sim)
 void sim_ledger_init(struct sim *sim); // sets sim->transfer to the hosts', with records
 void sim_ledger_set_client(struct sim *sim, struct transfer_client client);
 void sim_ledger_free(struct sim *sim);
+void sim_adapters_init(struct sim *sim, struct err *err); // after the hosts
+// Least time that a data packet and its ACK spend in the NICs of their receivers.
+ps_t sim_adapter_rtt_ps(const struct sim *sim, uint32_t dim, uint32_t transport);
+void sim_completions_init(struct sim *sim, struct transfer_client client);
+bool sim_completions_pending(const struct sim *sim);
+void sim_completions_free(struct sim *sim);
 // Keep what collective each message belongs to, for the notes of packets. To be called before the run.
 void sim_ledger_keep_origins(struct sim *sim);
 void sim_ledger_running(struct sim *sim); // makes records of unfinished messages
@@ -242,6 +250,8 @@ uint32_t sim_int_bytes(const struct dim_spec *dim, uint32_t transport);
 uint8_t sim_classes_in_use(const struct sim *sim); // bit set
 // Flow control by credits: in a dimension; the buffer behind an ingress port for each class; after hosts.
 bool sim_uses_credits(const struct sim *sim, uint32_t dim);
+// Bytes of a NIC's buffer that a lossless class needs at a port of a rank.
+uint32_t sim_nic_headroom(const struct sim *sim, uint32_t port, uint32_t n_lossless);
 uint32_t sim_credit_bytes(const struct sim *sim, uint32_t port);
 void sim_credits_init(struct sim *sim, struct err *err);
 bool sim_is_lossless(const struct switch_spec *sw, unsigned cls);
@@ -280,6 +290,9 @@ static inline uint32_t sim_peer_node(const struct sim *sim, uint32_t port)
 bool sim_only_housekeeping(const struct sim *sim);
 void sim_find_deadlock(const struct sim *sim, struct result *r);
 void sim_explain(const struct sim *sim, struct result *r);
+void sim_explain_tree(const struct sim *sim, struct result *r);
+void sim_explain_nics(const struct sim *sim, struct result *r);
+void sim_collect_nics(const struct sim *sim, struct result *r);
 void sim_explain_fabric(const struct sim *sim, struct result *r);
 bool sim_is_tcp(const struct transport_dim *dim); // flows of the dimension are TCP connections
 bool sim_is_uec(const struct transport_dim *dim); // or those of Ultra Ethernet

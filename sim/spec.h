@@ -6,6 +6,7 @@
 #include "cc/cc.h"
 #include "switch/switch_spec.h"
 #include "topology/topology.h"
+#include "transport/nic_spec.h"
 #include "transport/transport_spec.h"
 #include "workload/kind.h"
 
@@ -29,6 +30,7 @@ struct dim_spec {
     alignas(max_align_t) unsigned char params[TOPOLOGY_PARAMS_BYTES];
     struct link_spec links[TOPOLOGY_MAX_LINKS]; // [0] = link, then kind->links
     struct switch_spec sw;
+    struct nic_spec nic;
     uint32_t n_stacks; // at least 1
     union {
         struct {

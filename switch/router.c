@@ -36,9 +36,9 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
 {
     struct switches *sw = ctx;
     if (p->dst == node) {
-        uint32_t in = node_port(sw->net, node, local);
-        if (port_has_credits(sw->net, sw->net->cold[in].peer, p->cls))
-            credits_return(sw->net, sw->net->cold[in].peer, p->cls, p->frame_bytes, now);
+        uint32_t sender = sw->net->cold[node_port(sw->net, node, local)].peer;
+        if (port_has_credits(sw->net, sender, p->cls) && !sw->net->credits[sender].by_nic)
+            credits_return(sw->net, sender, p->cls, p->frame_bytes, now);
         nic(sw)->arrive(nic(sw)->ctx, node, local, p, now);
         return;
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "transport/adapter.h"
 #include "transport/pairs.h"
 
 void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
@@ -322,6 +323,7 @@ void hosts_free(struct hosts *hosts)
     }
     for (uint32_t p = 0; p < hosts->n_nics; p++)
         nic_free(&hosts->nics[p]);
+    adapters_free(hosts);
     if (hosts->pairs)
         pairs_free(hosts->pairs);
     free(hosts->pairs);

@@ -83,6 +83,7 @@ struct host_counters {
     uint64_t cc_cuts; // number of times that a policy lowered a rate or a window
 };
 
+struct adapters;   // transport/adapter.h
 struct pair_table; // transport/pairs.h
 
 struct hosts {
@@ -95,6 +96,7 @@ struct hosts {
     struct host_client client;
     struct host_observer observer;
     struct path_book *path_book; // NULL = critical paths are not kept
+    struct adapters *adapters;   // NULL = all NICs are ideal
     /* state */
     struct arriving arriving;
     struct sender **senders;     // [flow]

@@ -27,7 +27,7 @@ void sender_restart(struct sender *s, ps_t now)
     cc_begin(s->cc, s->dim->cc, s->dim->cc_params, &s->cold->env, now);
     s->pace_q = s->pace_rate_bps = 0;
     apply_window(s, now);
-    s->next_send_ps = now;
+    s->next_send_ps = now > s->cold->ready_ps ? now : s->cold->ready_ps;
 }
 
 static void apply_rate(struct sender *s, ps_t now)
@@ -40,6 +40,8 @@ static void apply_rate(struct sender *s, ps_t now)
             ? 0
             : (uint64_t)(((UINT64_C(8000000000000) << PACE_SHIFT) + rate_bps / 2) / rate_bps);
     s->next_send_ps = s->last_start_ps + pace_gap(s, s->last_wire_bytes);
+    if (s->next_send_ps < s->cold->ready_ps)
+        s->next_send_ps = s->cold->ready_ps;
     if (s->place == SENDER_PACED) {
         nic_repace(s->nic, s);
         port_kick(sender_hosts(s)->net, s->port, now);
@@ -175,11 +177,23 @@ static uint32_t idle_rtos(const struct sender *s, ps_t now)
     return ops->idle_rtos ? ops->idle_rtos(s, now) : 0;
 }
 
+// A message for a sender with nothing to send: the NIC learns of it by a doorbell.
+static void ring_doorbell(struct sender *s, ps_t now)
+{
+    ps_t doorbell_ps = s->dim->nic->doorbell_ps;
+    if (doorbell_ps == 0 || s->place != SENDER_IDLE || s->nxt < s->tail)
+        return;
+    s->cold->ready_ps = now + doorbell_ps;
+    if (s->next_send_ps < s->cold->ready_ps)
+        s->next_send_ps = s->cold->ready_ps;
+}
+
 void sender_post(struct sender *s, const struct transfer_request *request, ps_t now)
 {
     bool idle = s->oldest == MESSAGE_NIL;
     if (s->cold->time.path == 0)
         sender_time_begin(s, now);
+    ring_doorbell(s, now);
     append(s, request);
     if (s->failed) {
         sender_fail(s, now);

@@ -34,6 +34,7 @@ struct sender_cold {
     bool cut_off;       // no port led to the destination when the port was chosen
     struct cc_env env;
     ps_t idle_since_ps;    // time when its last message was acknowledged
+    ps_t ready_ps;         // the NIC knows of what was posted: struct nic_spec.doorbell_ps
     uint64_t cap_bytes;    // limit on payload in flight, in addition to the policy's window
     uint64_t pace_cap_bps; // limit on the pace, in addition to the policy's rate
     void *own;             // state of the transport; NULL = none

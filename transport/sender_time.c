@@ -2,6 +2,7 @@
 // The account of a sender's time.
 #include "transport/sender_time.h"
 
+#include "transport/adapter.h"
 #include "transport/host.h"
 
 // Time that `bytes` take on the link of the sender's port.
@@ -19,6 +20,14 @@ static ps_t uncounted_since(const struct sender *s)
     return free_ps > s->time.counted_ps ? free_ps : s->time.counted_ps;
 }
 
+// Time since the beginning for which the NIC itself held the sender's port up, and doorbells the sender.
+static ps_t host_ps(const struct sender *s, ps_t now)
+{
+    const struct sender_time_cold *cold = &s->cold->time;
+    ps_t held = adapter_held_ps(sender_hosts(s), s->port, now) - cold->held_before_ps;
+    return cold->doorbell_ps + (held > 0 ? held : 0); // it may have another port now
+}
+
 void sender_time_begin(struct sender *s, ps_t now)
 {
     struct sender_time_cold *cold = &s->cold->time;
@@ -28,6 +37,8 @@ void sender_time_begin(struct sender *s, ps_t now)
     cold->mark = s->time;
     cold->mark_ps = now;
     cold->resent_bytes = cold->mark_resent_bytes = 0;
+    cold->doorbell_ps = cold->mark_host_ps = 0;
+    cold->held_before_ps = adapter_held_ps(sender_hosts(s), s->port, now);
     cold->path = book ? path_take(book, now) : 0;
 }
 
@@ -53,6 +64,11 @@ void sender_time_gap(struct sender *s, ps_t now)
 {
     struct sender_time *t = &s->time;
     ps_t since = uncounted_since(s), paced = s->next_send_ps < now ? s->next_send_ps : now;
+    ps_t ready = s->cold->ready_ps < now ? s->cold->ready_ps : now;
+    if (ready > since) {
+        s->cold->time.doorbell_ps += ready - since;
+        since = ready;
+    }
     if (paced > since) {
         t->pace_ps += paced - since;
         since = paced;
@@ -66,7 +82,7 @@ void sender_time_gap(struct sender *s, ps_t now)
 // Write the time between `from` and the account's state at `now`, by cause. It adds up to
 // now - from_ps.
 static void split(const struct sender *s, const struct sender_time *from, uint64_t from_resent,
-                  ps_t from_ps, ps_t parts[PATH_CAUSES], ps_t now)
+                  ps_t from_host_ps, ps_t from_ps, ps_t parts[PATH_CAUSES], ps_t now)
 {
     const struct sender_time *t = &s->time;
     uint64_t resent = s->cold->time.resent_bytes - from_resent;
@@ -81,9 +97,11 @@ static void split(const struct sender *s, const struct sender_time *from, uint64
         {PATH_TIMEOUT, t->timeout_ps - from->timeout_ps},
         {PATH_RESENDING, link_ps(s, resent)},
         {PATH_SENDING, link_ps(s, t->sent_bytes - from->sent_bytes - resent)},
+        {PATH_HOST, host_ps(s, now) - from_host_ps},
     };
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
         ps_t part = waits[i].ps < left ? waits[i].ps : left;
+        part = part > 0 ? part : 0; // waits for the NIC, after the port has changed
         parts[waits[i].cause] = part;
         left -= part;
     }
@@ -102,7 +120,7 @@ static void message_sent(struct sender *s, const struct packet *p, ps_t now)
     uint32_t id = path_own(book, path_hold(book, cold->path));
     struct path *path = path_at(book, id);
     s->time.sent_bytes -= p->wire_bytes; // this packet's transmission is part of its transit
-    split(s, &(struct sender_time){0}, 0, s->time.begin_ps, parts, now);
+    split(s, &(struct sender_time){0}, 0, 0, s->time.begin_ps, parts, now);
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
         path_add(path, (enum path_cause)cause, parts[cause], PLACE_FLOW, s->flow);
     path->end_ps = now;
@@ -111,11 +129,12 @@ static void message_sent(struct sender *s, const struct packet *p, ps_t now)
     ps_t since = posted > cold->mark_ps ? posted : cold->mark_ps < now ? cold->mark_ps : now;
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
         path->life[cause] = 0;
-    split(s, &cold->mark, cold->mark_resent_bytes, since, path->life, now);
+    split(s, &cold->mark, cold->mark_resent_bytes, cold->mark_host_ps, since, path->life, now);
     path->life[PATH_BEHIND] = since - posted;
     s->time.sent_bytes += p->wire_bytes;
     cold->mark = s->time;
     cold->mark_resent_bytes = cold->resent_bytes;
+    cold->mark_host_ps = host_ps(s, now);
     cold->mark_ps = now + link_ps(s, p->wire_bytes);
     hosts->observer.last_packet(hosts->observer.ctx, token, id);
 }

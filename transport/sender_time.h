@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where a sender's time goes: waiting for its window, its pace, its retransmission timer, or stopped
-// by PFC; the rest is transmission, and packets of other flows of the NIC port.
+// by PFC, or for the NIC itself; the rest is transmission, and packets of other flows of the NIC port.
 //
 // The account covers a busy period: from the post of a message to a sender with nothing to send
 // until the last packet of the last message has been sent. Waits are counted when they end. They do
@@ -27,8 +27,11 @@ _Static_assert(sizeof(struct sender_time) == 64, "struct sender_time is a cache 
 struct sender_time_cold {
     uint32_t path;           // the path that began the busy period; 0 = nothing is left to send
     uint64_t resent_bytes;   // wire bytes of retransmissions
+    ps_t doorbell_ps;        // waited for doorbells
+    ps_t held_before_ps;     // adapter_held_ps() of its port at the beginning
     struct sender_time mark; // the account when the last packet of the previous message was sent
     uint64_t mark_resent_bytes;
+    ps_t mark_host_ps; // waited for the NIC
     ps_t mark_ps; // and the time at which its transmission ended
     /* lowered rates and windows, over all messages */
     uint32_t cuts;

@@ -12,6 +12,7 @@
 #include "cc/cc.h"
 #include "engine/slab.h"
 #include "net/packet.h"
+#include "transport/nic_spec.h"
 #include "transport/transport_spec.h"
 #include "wire/frame.h"
 
@@ -42,6 +43,7 @@ struct transport_dim {
     const struct transport_ops *ops;
     struct hosts *hosts;
     struct transport_spec spec;
+    const struct nic_spec *nic;
     const struct cc_ops *cc;
     const void *cc_params;
     bool trimmed;         // switches may trim its packets

@@ -46,6 +46,7 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
     for (unsigned cls = 0; cls < SWITCH_CLASSES; cls++)
         params_default(class_params, n_class_params, &dim->sw.classes[cls]);
     dim->sw.ecn.mode = ECN_AUTO;
+    nic_spec_init(&dim->nic, &nic_presets[0]);
     dim->n_stacks = 1;
     transport_spec_init(&dim->transport, transport_registry[0]);
     dim->transport.overhead = OVERHEAD_ETHERNET;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "transport/adapter.h"
 #include "transport/uec/uec.h"
 
 // A list of receivers, first in first out.
@@ -149,6 +150,10 @@ static void find_limits(struct uec_receiver *r)
                                .mtu_bytes = dim->mtu_bytes,
                                .full_wire_bytes = dim->full.wire};
     r->limits = dim->cc->credits(dim->cc_params, &env);
+    uint64_t drain = adapter_drain_bps(dim->hosts, r->port, dim->full.wire, dim->mtu_bytes);
+    if (drain < env.line_bps) // what the NIC writes to its rank is the slower link
+        r->limits.rate_bps =
+            (uint64_t)((double)r->limits.rate_bps * (double)drain / (double)env.line_bps);
 }
 
 // Leave the list of another port if the flow's packets now arrive by this one.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// The queues of completions: one for each rank and dimension, in order, since the time is fixed.
+#include "sim/completions.h"
+
+#include <stdlib.h>
+
+#include "engine/memory.h"
+
+struct completion_queue {
+    struct sim *sim;
+    struct completion *items; // a ring
+    uint32_t first, n, cap;   // cap is a power of two, or 0
+    struct sim_timer timer;   // of the first
+};
+
+struct completions {
+    struct transfer_client client;
+    struct completion_queue *queues; // [rank * n_dims + dimension]; NULL = all are at once
+    uint64_t n;                      // in all queues
+};
+
+static void tell(struct sim *sim, const struct completion *c, ps_t now)
+{
+    struct path_book *book = &sim->path_book;
+    const struct transfer_client *client = &sim->completions->client;
+    if (c->kind == COMPLETION_FAILED) {
+        client->failed(client->ctx, c->token, now);
+        return;
+    }
+    uint32_t before = path_enter(book, c->path);
+    book->late = c->late;
+    if (c->kind == COMPLETION_DELIVERED)
+        client->delivered(client->ctx, c->token, c->bytes, now);
+    else
+        client->sent(client->ctx, c->token, now);
+    path_leave(book, before);
+}
+
+static void on_due(struct engine *e, struct sim_timer *timer, int revents)
+{
+    (void)revents;
+    struct completion_queue *q = timer->data;
+    struct path_book *book = &q->sim->path_book;
+    while (q->n > 0 && q->items[q->first].due_ps <= e->now_ps) {
+        struct completion c = q->items[q->first];
+        q->first = (q->first + 1) & (q->cap - 1);
+        q->n--;
+        q->sim->completions->n--;
+        if (c.path > 0)
+            path_extend(book, c.path, PATH_HOST, e->now_ps);
+        tell(q->sim, &c, e->now_ps);
+    }
+    if (q->n > 0)
+        sim_timer_start(e, timer, q->items[q->first].due_ps);
+}
+
+static void grow(struct completion_queue *q)
+{
+    uint32_t cap = q->cap > 0 ? 2 * q->cap : 16;
+    struct completion *items = memory_zeroed(cap, sizeof *items);
+    for (uint32_t i = 0; i < q->n; i++)
+        items[i] = q->items[(q->first + i) & (q->cap - 1)];
+    free(q->items);
+    q->items = items;
+    q->cap = cap;
+    q->first = 0;
+}
+
+ps_t sim_completion_ps(const struct sim *sim, uint32_t rank, uint32_t dim)
+{
+    return rank < sim->graph.n_ranks ? sim->spec->dims[dim].nic.completion_ps : 0;
+}
+
+void sim_complete(struct sim *sim, uint32_t rank, uint32_t dim, struct completion c, ps_t now)
+{
+    ps_t wait_ps = sim_completion_ps(sim, rank, dim);
+    if (wait_ps == 0) {
+        tell(sim, &c, now);
+        return;
+    }
+    if (c.path > 0) {
+        c.path = path_own(&sim->path_book, c.path);
+        path_extend(&sim->path_book, c.path, c.late, now);
+        c.late = PATH_OTHERS;
+    }
+    struct completion_queue *q = &sim->completions->queues[rank * sim->spec->n_dims + dim];
+    if (q->n == q->cap)
+        grow(q);
+    c.due_ps = now + wait_ps;
+    q->items[(q->first + q->n++) & (q->cap - 1)] = c;
+    sim->completions->n++;
+    if (q->n == 1)
+        sim_timer_start(&sim->engine, &q->timer, c.due_ps);
+}
+
+bool sim_completions_pending(const struct sim *sim)
+{
+    return sim->completions && sim->completions->n > 0;
+}
+
+void sim_completions_init(struct sim *sim, struct transfer_client client)
+{
+    struct completions *all = sim->completions = memory_zeroed(1, sizeof *all);
+    uint32_t n_dims = sim->spec->n_dims, n = sim->graph.n_ranks * n_dims;
+    all->client = client;
+    bool any = false;
+    for (uint32_t d = 0; d < n_dims; d++)
+        any |= sim->spec->dims[d].nic.completion_ps > 0;
+    if (!any)
+        return;
+    all->queues = memory_zeroed(n, sizeof *all->queues);
+    for (uint32_t i = 0; i < n; i++) {
+        all->queues[i].sim = sim;
+        sim_timer_init(&sim->engine, &all->queues[i].timer, i / n_dims, on_due, &all->queues[i]);
+    }
+}
+
+void sim_completions_free(struct sim *sim)
+{
+    struct completions *all = sim->completions;
+    for (uint32_t i = 0; all && all->queues && i < sim->graph.n_ranks * sim->spec->n_dims; i++)
+        free(all->queues[i].items);
+    if (all)
+        free(all->queues);
+    free(all);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Results and sentences about NICs that are not ideal.
+#include <stdio.h>
+
+#include "engine/memory.h"
+#include "sim/sim_internal.h"
+#include "transport/adapter.h"
+
+#define BUSY 0.85      // use of a NIC from which it bounds the run
+#define MISSED_MIN 0.05 // share of the time from which missing contexts are named
+
+void sim_collect_nics(const struct sim *sim, struct result *r)
+{
+    const struct adapters *all = sim->hosts.adapters;
+    double time = (double)r->sim_time_ps;
+    char name[GRAPH_NAME];
+    if (!all)
+        return;
+    r->n_nics = all->n;
+    r->nics = memory_zeroed(all->n, sizeof *r->nics);
+    for (uint32_t i = 0; i < all->n; i++) {
+        const struct adapter *a = &all->list[i];
+        struct nic_result *out = &r->nics[i];
+        *out = (struct nic_result){.at = memory_text(graph_node_name(&sim->graph, a->node, name)),
+                                   .dim = a->dim,
+                                   .buffer_bytes = a->spec->buffer_bytes,
+                                   .max_held_bytes = a->max_held_bytes,
+                                   .pauses = a->pauses,
+                                   .dropped_packets = a->dropped.packets,
+                                   .qp_lookups = a->cache.lookups,
+                                   .qp_misses = a->cache.misses};
+        for (unsigned d = 0; d < ADAPTER_DIRECTIONS && time > 0; d++) {
+            ps_t ahead = a->free_ps[d] > r->sim_time_ps ? a->free_ps[d] - r->sim_time_ps : 0;
+            ps_t busy = a->busy_ps[d] > ahead ? a->busy_ps[d] - ahead : 0;
+            out->busy_share[d] = (double)busy / time;
+            out->bus_share[d] = (double)a->bus_busy_ps[d] / time;
+            out->bus_share[d] = out->bus_share[d] < 1 ? out->bus_share[d] : 1;
+            out->missed_share[d] = (double)a->missed_ps[d] / time;
+        }
+    }
+}
+
+// The NIC with the busiest pipeline.
+static const struct nic_result *busiest(const struct result *r, unsigned *direction)
+{
+    const struct nic_result *best = NULL;
+    for (size_t i = 0; i < r->n_nics; i++)
+        for (unsigned d = 0; d < ADAPTER_DIRECTIONS; d++)
+            if (!best || r->nics[i].busy_share[d] > best->busy_share[*direction]) {
+                best = &r->nics[i];
+                *direction = d;
+            }
+    return best;
+}
+
+static uint64_t port_rates(const struct sim *sim, const struct adapter *a)
+{
+    uint64_t bps = 0;
+    for (uint32_t p = a->first_port; p < a->first_port + a->n_ports; p++)
+        bps += sim->graph.ports[p].rate_bps;
+    return bps;
+}
+
+// "its bus carries 50 Gb/s of payload, its links 100 Gb/s", or what else occupies it.
+static void limit_text(const struct sim *sim, const struct nic_result *nic, unsigned direction,
+                       const struct adapter *a, FILE *out)
+{
+    const struct nic_spec *spec = a->spec;
+    char rate[UNIT_TEXT], links[UNIT_TEXT];
+    if (nic->missed_share[direction] >= MISSED_MIN) {
+        fprintf(out,
+                "contexts of queue pairs were missing for %llu of %llu packets, which took %.0f %% "
+                "of the time (nic.qp_cache %llu)",
+                (unsigned long long)nic->qp_misses, (unsigned long long)nic->qp_lookups,
+                100 * nic->missed_share[direction], (unsigned long long)spec->qp_cache);
+    } else if (nic->bus_share[direction] >= nic->busy_share[direction] / 2) {
+        uint32_t mtu = hosts_dim(&sim->hosts, a->dim, 0)->mtu_bytes;
+        double share = (double)mtu / (double)nic_bus_bytes(spec, mtu);
+        fprintf(out, "its bus carries %s of payload%s, its links %s",
+                human_rate(share * (double)spec->bus_rate_bps, rate),
+                spec->bus_duplex == BUS_HALF_DUPLEX ? " in both directions together" : "",
+                human_rate((double)port_rates(sim, a), links));
+    } else {
+        fprintf(out, "it handles %llu packets a second (nic.message_rate)",
+                (unsigned long long)spec->message_rate);
+    }
+}
+
+static void explain_busiest(const struct sim *sim, struct result *r)
+{
+    unsigned direction = 0;
+    const struct nic_result *nic = busiest(r, &direction);
+    if (!nic || nic->busy_share[direction] < BUSY)
+        return;
+    struct text text;
+    FILE *out = text_open(&text);
+    fprintf(out, "bottleneck: the NIC of %s was busy %.0f %% of the time with packets %s: ", nic->at,
+            100 * nic->busy_share[direction],
+            direction == ADAPTER_SENDS ? "to send" : "that had arrived");
+    limit_text(sim, nic, direction, &sim->hosts.adapters->list[nic - r->nics], out);
+    result_reason(r, REASON_NIC, EXPLAIN_TIME - 1 + nic->busy_share[direction], -1,
+                  text_close(out, &text));
+}
+
+static void explain_buffers(struct result *r)
+{
+    const struct nic_result *most = NULL;
+    uint64_t pauses = 0;
+    size_t n = 0;
+    char held[UNIT_TEXT], buffer[UNIT_TEXT];
+    for (size_t i = 0; i < r->n_nics; i++) {
+        n += r->nics[i].pauses > 0;
+        pauses += r->nics[i].pauses;
+        if (!most || r->nics[i].max_held_bytes > most->max_held_bytes)
+            most = &r->nics[i];
+    }
+    if (n > 0)
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("%zu NIC%s paused %s link%s %llu times: packets arrived faster "
+                                   "than %s took them; receivers that grant credits at that rate, "
+                                   "or slots (transport.admission), avoid it",
+                                   n, n > 1 ? "s" : "", n > 1 ? "their" : "its", n > 1 ? "s" : "",
+                                   (unsigned long long)pauses, n > 1 ? "they" : "it"));
+    else if (most && most->max_held_bytes > 0)
+        result_explain(r, EXPLAIN_DETAIL,
+                       text_format("no NIC has paused its link: the buffer of %s held up to %s of %s",
+                                   most->at, human_bytes(most->max_held_bytes, held),
+                                   human_bytes(most->buffer_bytes, buffer)));
+}
+
+void sim_explain_nics(const struct sim *sim, struct result *r)
+{
+    explain_busiest(sim, r);
+    explain_buffers(r);
+}

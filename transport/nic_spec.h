@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The settings of the network adapters (NICs) of one dimension, as a scenario gives them: what a NIC may
+// limit beside its links.
+#pragma once
+
+#include "engine/param.h"
+
+enum bus_duplex { BUS_FULL_DUPLEX, BUS_HALF_DUPLEX };
+
+struct nic_preset;
+
+struct nic_spec {
+    const struct nic_preset *preset;
+    uint64_t message_rate;   // packets per second in each direction; 0 = no limit
+    uint64_t bus_rate_bps;   // of the bus to the host; 0 = no limit
+    int bus_duplex;          // enum bus_duplex
+    uint64_t burst_bytes;    // largest payload of a transaction on the bus
+    uint64_t burst_overhead; // bytes that a transaction takes beside its payload
+    uint64_t buffer_bytes;   // of packets that have arrived
+    uint64_t qp_cache;       // contexts of queue pairs that fit in it; 0 = all
+    ps_t qp_miss_ps;
+    ps_t doorbell_ps, completion_ps;
+};
+
+// A NIC as a set of values in place of the defaults of nic_params.
+struct nic_value {
+    const char *key, *value;
+};
+struct nic_preset {
+    const char *name, *doc, *source;
+    const struct nic_value *values; // ends with an empty key
+};
+
+extern const struct param nic_params[];
+extern const size_t n_nic_params;
+extern const struct nic_preset nic_presets[]; // the first is the default, the last has no name
+
+// Set all settings to those of a preset.
+void nic_spec_init(struct nic_spec *spec, const struct nic_preset *preset);
+
+// Whether packets wait for the NIC: for its packet rate, its bus, or contexts of queue pairs.
+static inline bool nic_spec_serves(const struct nic_spec *spec)
+{
+    return spec->message_rate > 0 || spec->bus_rate_bps > 0 ||
+           (spec->qp_cache > 0 && spec->qp_miss_ps > 0);
+}
+
+// Bytes that a payload takes on the bus.
+uint64_t nic_bus_bytes(const struct nic_spec *spec, uint32_t payload_bytes);
+
+// Time for which a packet with this payload, whose context is in the cache, occupies one direction of
+// the NIC.
+ps_t nic_packet_ps(const struct nic_spec *spec, uint32_t payload_bytes);
