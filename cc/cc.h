@@ -18,7 +18,7 @@
 #include "net/int_hop.h"
 
 // version of this contract; increased whenever a struct or the meaning of a field changes
-#define CC_VERSION 4
+#define CC_VERSION 5
 
 #define CC_UNLIMITED UINT64_MAX // for cwnd_bytes: no window
 #define CC_TIMERS 2
@@ -80,6 +80,10 @@ struct cc_ack {
     bool recovering; // a loss is being repaired, or a cut after ECN marks is being carried out:
                      // the window must not grow
     bool window_limited; // the flow used all of its window, so the window may grow (RFC 7661)
+    // Destination flow control (UEC): the receiver asks for a smaller window, 0 = not at all, 127 = about a
+    // packet per RTT; or it no longer holds packets up.
+    uint8_t penalty;
+    bool restore;
     const struct int_hop *hops;
     uint8_t n_hops;
     uint8_t pint; // digest of the path's utilization (net/int_hop.h), 0 = none

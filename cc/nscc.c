@@ -29,6 +29,9 @@ static const struct param nscc_param_table[] = {{.include = nscc_window_params, 
 
 static const struct cc_preset nscc_presets[] = {
     {.name = "uec", .doc = "as uet-htsim and UEC 1.0", .profile = {NSCC_PROFILE}},
+    {.name = "mrc",
+     .doc = "the same, but the last hop does not mark: MRC takes marks for uneven paths",
+     .profile = {NSCC_PROFILE, .spares_last_hop = true}},
 };
 
 extern const struct cc_ops cc_nscc;

@@ -149,6 +149,28 @@ static void delay_average(struct nscc *s, const struct nscc_params *p, ps_t samp
     s->mean_delay_ps = (ps_t)mean;
 }
 
+/* ---- destination flow control ---- */
+
+// Returns true if the receiver asks for a smaller window.
+static bool penalised(struct nscc *s, const struct cc_ack *ack, uint64_t bytes)
+{
+    if (ack->penalty == 0) {
+        if (ack->restore && s->saved_bytes > s->cwnd_bytes)
+            s->cwnd_bytes = s->saved_bytes;
+        s->saved_bytes = ack->restore ? 0 : s->saved_bytes;
+        return false;
+    }
+    uint64_t in_flight = wire_of(s, ack->inflight_bytes) + bytes;
+    uint64_t less = ack->penalty * bytes >> 7;
+    if (s->saved_bytes == 0)
+        s->saved_bytes = s->cwnd_bytes;
+    if (s->cwnd_bytes > in_flight)
+        s->cwnd_bytes = in_flight;
+    s->cwnd_bytes -= less < s->cwnd_bytes ? less : s->cwnd_bytes;
+    clamp(s);
+    return true;
+}
+
 /* ---- quick adapt ---- */
 
 // Returns true if the event is used up: it starts quick adapt, or belongs to packets sent before.
@@ -234,6 +256,7 @@ void nscc_window_ack(struct cc *cc, struct nscc *s, const struct nscc_params *p,
     s->achieved_bytes += bytes;
     s->received_bytes += bytes;
     s->ignored_bytes += bytes;
+    bool limited = penalised(s, ack, bytes);
     ps_t delay_ps = s->mean_delay_ps;
     if (ack->rtt_ps > 0) {
         base_rtt_lower(cc, s, p, ack->rtt_ps);
@@ -246,9 +269,9 @@ void nscc_window_ack(struct cc *cc, struct nscc *s, const struct nscc_params *p,
                      ack->now_ps)) {
         if (delay_ps >= s->target_ps && ack->ce)
             decrease(s, p, ack->now_ps);
-        else if (delay_ps >= s->target_ps)
+        else if (delay_ps >= s->target_ps && !limited)
             s->increase = (uint64_t)((double)s->increase + s->fi * (double)bytes);
-        else if (!ack->ce)
+        else if (!ack->ce && !limited)
             proportional_increase(s, p, bytes, delay_ps);
         clamp(s);
         fulfil(s, ack->now_ps);

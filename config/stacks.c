@@ -55,5 +55,6 @@ void stack_default_policy(struct reader *r, struct stack_spec *stack)
     const struct cc_ops *ops = cc_catalogue_find(r->policies, stack->transport.ops->default_cc);
     if (ops == NULL)
         ops = cc_find("none");
-    stack_set_policy(stack, ops, &ops->presets[0]);
+    const struct cc_preset *preset = cc_preset_find(ops, stack->transport.ops->default_preset);
+    stack_set_policy(stack, ops, preset != NULL ? preset : &ops->presets[0]);
 }

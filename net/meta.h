@@ -41,9 +41,12 @@ struct packet_meta {
     };
     bool int_enabled; // switches append INT records
     uint8_t int_hops; // INT records so far
-    uint8_t pint;     // PINT digest of the path so far
-    uint8_t n_sacks;  // SACK blocks that the packet carries (meta_sacks()). tcp: of its header;
-                      // uec, data: one, see transport/uec/send.c
+    union {
+        uint8_t pint;    // PINT digest of the path so far
+        uint8_t penalty; // uec, ack: destination flow control, bit 7: restore
+    };
+    uint8_t n_sacks; // SACK blocks that the packet carries (meta_sacks()). tcp: of its header;
+                     // uec, data: one, see transport/uec/send.c
     union {
         struct {
             uint8_t tcp_control; // tcp: control bits of the header beside ACK and ECE

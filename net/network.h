@@ -139,7 +139,7 @@ struct port_pfc {
                          // dark port
     bool dark;           // nothing may start: a circuit without light
     uint8_t pfc_ignored; // bit set of classes that ignore pauses
-    uint8_t held[2];     // [enum pfc_source] classes for which this port has sent XOFF, and no XON yet
+    uint8_t held[2]; // [enum pfc_source] classes for which this port has sent XOFF, and no XON yet
 };
 
 struct network;

@@ -97,6 +97,7 @@ static const struct metric uec_rows[] = {
     COUNTER("spurious_retransmits", "packets that had arrived before", spurious),
     COUNTER("grants", "packets by which receivers granted credits", grants),
     COUNTER("requests", "packets without payload that asked for credits", requests),
+    COUNTER("probes", "packets without payload on paths that had lost packets (spray mrc)", probes),
 };
 #undef COUNTER
 METRIC_TABLE(uec_table, uec_rows);

@@ -72,10 +72,14 @@ static char *difference(const json_t *a, const char *name_a, const json_t *b, co
 
 // The kinds of reasons that may stand behind a cause.
 static const char *const kinds_behind[PATH_CAUSES][3] = {
-    [PATH_COMPUTE] = {"straggler"},   [PATH_WINDOW] = {"cuts", "window"},
-    [PATH_PACE] = {"cuts"},           [PATH_PAUSED] = {"victims", "pfc"},
-    [PATH_TIMEOUT] = {"timeouts"},    [PATH_RESENDING] = {"timeouts"},
-    [PATH_QUEUED] = {"paths", "pfc", "nic"}, [PATH_HOST] = {"nic"},
+    [PATH_COMPUTE] = {"straggler"},
+    [PATH_WINDOW] = {"cuts", "window"},
+    [PATH_PACE] = {"cuts"},
+    [PATH_PAUSED] = {"victims", "pfc"},
+    [PATH_TIMEOUT] = {"timeouts"},
+    [PATH_RESENDING] = {"timeouts"},
+    [PATH_QUEUED] = {"paths", "pfc", "nic"},
+    [PATH_HOST] = {"nic"},
 };
 
 static const char *sentence_of(const json_t *reasons, const char *kind)

@@ -1,13 +1,75 @@
 // SPDX-License-Identifier: MIT
 // NICs that are not ideal: which ranks have one, and the thresholds of their buffers.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
 #include "net/credits.h"
+#include "sim/port_patterns.h"
 #include "sim/sim_internal.h"
 #include "transport/adapter.h"
+
+/* ---- which ranks ---- */
+
+struct found {
+    struct sim *sim;
+    uint32_t dim, n;
+};
+
+static void note_port(void *ctx, uint32_t port)
+{
+    struct found *found = ctx;
+    const struct graph *g = &found->sim->graph;
+    const struct graph_port *p = &g->ports[port];
+    if (p->dim != found->dim || p->node >= g->n_ranks)
+        return;
+    found->sim->nic_at[found->dim * g->n_ranks + p->node] = true;
+    found->n++;
+}
+
+// Find the ranks that the patterns of a dimension's NIC name.
+static void find_ranks(struct sim *sim, uint32_t dim, struct err *err)
+{
+    const char *at = sim->spec->dims[dim].nic.at;
+    char *copy = memory_text(at[0] == '\0' ? "rank*" : at), *rest = copy, *pattern;
+    while ((pattern = strsep(&rest, ",")) != NULL) {
+        struct found found = {.sim = sim, .dim = dim};
+        port_patterns_match(&sim->graph, pattern, note_port, &found);
+        if (found.n == 0 && at[0] != '\0')
+            err_add(err, "nic.at", "no rank with a port in dimension %u is called \"%s\"", dim,
+                    pattern);
+    }
+    free(copy);
+}
+
+static bool is_ideal(const struct nic_spec *nic)
+{
+    return !nic_spec_serves(nic) && nic->doorbell_ps == 0 && nic->completion_ps == 0;
+}
+
+void sim_nics_find(struct sim *sim, struct err *err)
+{
+    const struct spec *spec = sim->spec;
+    bool any = false;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        any |= !is_ideal(&spec->dims[d].nic);
+    if (!any)
+        return;
+    sim->nic_at = memory_zeroed((size_t)spec->n_dims * sim->graph.n_ranks, sizeof *sim->nic_at);
+    for (uint32_t d = 0; d < spec->n_dims; d++) {
+        if (!is_ideal(&spec->dims[d].nic))
+            find_ranks(sim, d, err);
+        for (uint32_t t = 0; t < sim->hosts.n_transports; t++)
+            hosts_dim(&sim->hosts, d, t)->has_nic = &sim->nic_at[(size_t)d * sim->graph.n_ranks];
+    }
+}
+
+/* ---- their adapters ---- */
 
 static bool has_adapter(const struct sim *sim, uint32_t rank, uint32_t dim, uint32_t *first,
                         uint32_t *n)
 {
-    if (!nic_spec_serves(&sim->spec->dims[dim].nic))
+    if (!nic_spec_serves(&sim->spec->dims[dim].nic) || !sim_has_nic(sim, rank, dim))
         return false;
     *n = graph_ports_in(&sim->graph, rank, dim, first);
     return *n > 0;
@@ -48,9 +110,9 @@ static void set_credits(struct sim *sim, uint32_t port, uint8_t classes)
 {
     uint32_t sender = sim->graph.ports[port].peer;
     if (!switch_of_port(&sim->switches, port))
-        network_set_credits(&sim->net, sender, classes,
-                        sim_credit_bytes(sim, port) / CREDIT_BLOCK_BYTES,
-                        credit_blocks(sim_largest_packets(sim, sim->graph.ports[port].dim).frame));
+        network_set_credits(
+            &sim->net, sender, classes, sim_credit_bytes(sim, port) / CREDIT_BLOCK_BYTES,
+            credit_blocks(sim_largest_packets(sim, sim->graph.ports[port].dim).frame));
     sim->net.credits[sender].by_nic = true;
 }
 
@@ -92,11 +154,13 @@ void sim_adapters_init(struct sim *sim, struct err *err)
             add(sim, rank, d, err);
 }
 
-ps_t sim_adapter_rtt_ps(const struct sim *sim, uint32_t dim, uint32_t transport)
+ps_t sim_adapter_rtt_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                        uint32_t transport)
 {
     const struct nic_spec *nic = &sim->spec->dims[dim].nic;
     const struct transport_dim *t = hosts_dim(&sim->hosts, dim, transport);
     if (!nic_spec_serves(nic))
         return 0;
-    return nic_packet_ps(nic, t->mtu_bytes) + nic_packet_ps(nic, 0);
+    return (sim_has_nic(sim, dst, dim) ? nic_packet_ps(nic, t->mtu_bytes) : 0) +
+           (sim_has_nic(sim, src, dim) ? nic_packet_ps(nic, 0) : 0);
 }

@@ -39,8 +39,10 @@ static void build_graph(struct sim *sim, struct err *err)
     }
     graph_seal(&sim->graph);
     sim_add_latencies(sim);
-    if (!sim_is_analytical(sim))
-        sim_routes_build(sim, err);
+    if (sim_is_analytical(sim))
+        return;
+    sim_nics_find(sim, err);
+    sim_routes_build(sim, err);
 }
 
 // The clock of a NIC deviates by up to clock_ppm.
@@ -133,7 +135,9 @@ static void prepare_transport(const struct spec *spec, uint32_t d, uint32_t t,
                                   .nic = &dim->nic,
                                   .cc = stack->cc,
                                   .cc_params = stack->cc_params,
-                                  .hash_connection = dim->sw.routing.hash == ROUTING_HASH_QP};
+                                  .hash_connection = dim->sw.routing.hash == ROUTING_HASH_QP,
+                                  .numbers_paths = dim->sw.routing.kind == ROUTING_SOURCE &&
+                                                   dim->sw.routing.source == SOURCE_ENTROPY};
     out->spec.int_bytes = sim_int_bytes(dim, t);
     out->trimmed = sim_trims(spec, d, t);
     transport_complete(&out->spec, stack->cc_preset);
@@ -289,6 +293,7 @@ void sim_free(struct sim *sim)
     free(sim->quality_timers);
     free(sim->fault_ports);
     free(sim->start_jitter_ps);
+    free(sim->nic_at);
     free(sim->flows);
     sim_jobs_free(sim);
     distribution_free(&sim->stats.fct_ns);

@@ -226,6 +226,7 @@ static void collect_uec(const struct sim *sim, struct result *r)
         sum->spurious += c->spurious;
         sum->grants += c->grants;
         sum->requests += c->requests;
+        sum->probes += c->probes;
     }
 }
 

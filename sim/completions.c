@@ -68,7 +68,7 @@ static void grow(struct completion_queue *q)
 
 ps_t sim_completion_ps(const struct sim *sim, uint32_t rank, uint32_t dim)
 {
-    return rank < sim->graph.n_ranks ? sim->spec->dims[dim].nic.completion_ps : 0;
+    return sim_has_nic(sim, rank, dim) ? sim->spec->dims[dim].nic.completion_ps : 0;
 }
 
 void sim_complete(struct sim *sim, uint32_t rank, uint32_t dim, struct completion c, ps_t now)

@@ -6,7 +6,7 @@
 #include "sim/sim_internal.h"
 #include "transport/adapter.h"
 
-#define BUSY 0.85      // use of a NIC from which it bounds the run
+#define BUSY 0.85       // use of a NIC from which it bounds the run
 #define MISSED_MIN 0.05 // share of the time from which missing contexts are named
 
 void sim_collect_nics(const struct sim *sim, struct result *r)
@@ -94,7 +94,8 @@ static void explain_busiest(const struct sim *sim, struct result *r)
         return;
     struct text text;
     FILE *out = text_open(&text);
-    fprintf(out, "bottleneck: the NIC of %s was busy %.0f %% of the time with packets %s: ", nic->at,
+    fprintf(out,
+            "bottleneck: the NIC of %s was busy %.0f %% of the time with packets %s: ", nic->at,
             100 * nic->busy_share[direction],
             direction == ADAPTER_SENDS ? "to send" : "that had arrived");
     limit_text(sim, nic, direction, &sim->hosts.adapters->list[nic - r->nics], out);
@@ -122,10 +123,11 @@ static void explain_buffers(struct result *r)
                                    n, n > 1 ? "s" : "", n > 1 ? "their" : "its", n > 1 ? "s" : "",
                                    (unsigned long long)pauses, n > 1 ? "they" : "it"));
     else if (most && most->max_held_bytes > 0)
-        result_explain(r, EXPLAIN_DETAIL,
-                       text_format("no NIC has paused its link: the buffer of %s held up to %s of %s",
-                                   most->at, human_bytes(most->max_held_bytes, held),
-                                   human_bytes(most->buffer_bytes, buffer)));
+        result_explain(
+            r, EXPLAIN_DETAIL,
+            text_format("no NIC has paused its link: the buffer of %s held up to %s of %s",
+                        most->at, human_bytes(most->max_held_bytes, held),
+                        human_bytes(most->buffer_bytes, buffer)));
 }
 
 void sim_explain_nics(const struct sim *sim, struct result *r)

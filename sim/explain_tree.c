@@ -115,13 +115,12 @@ static void explain_tree(const struct sim *sim, struct result *r, struct tree *t
     double share = result_share(r, PATH_PAUSED);
     count_victims(sim, r, tree);
     root_text(sim, r, tree->root, name, held);
-    result_reason(
-        r, REASON_PFC, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS, -1,
-        text_format("PFC began at %s (%s): it stopped %u port%s (%u of NICs), "
-                    "up to %u hop%s away%s",
-                    name, held, tree->ports, tree->ports > 1 ? "s" : "",
-                    tree->nics, tree->depth, tree->depth > 1 ? "s" : "",
-                    others ? "; other such trees are smaller" : ""));
+    result_reason(r, REASON_PFC, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS, -1,
+                  text_format("PFC began at %s (%s): it stopped %u port%s (%u of NICs), "
+                              "up to %u hop%s away%s",
+                              name, held, tree->ports, tree->ports > 1 ? "s" : "", tree->nics,
+                              tree->depth, tree->depth > 1 ? "s" : "",
+                              others ? "; other such trees are smaller" : ""));
     if (tree->victims > 0)
         result_reason(r, REASON_VICTIMS, share + EXPLAIN_LOSS, -1,
                       text_format("victims of %s: PFC stopped %u flow%s that %s not use it", name,

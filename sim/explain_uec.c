@@ -4,7 +4,10 @@
 
 #include "sim/sim_internal.h"
 
-bool sim_is_uec(const struct transport_dim *dim) { return strcmp(dim->ops->name, "uec") == 0; }
+bool sim_is_uec(const struct transport_dim *dim)
+{
+    return strcmp(dim->ops->name, "uec") == 0 || strcmp(dim->ops->name, "mrc") == 0;
+}
 
 void sim_explain_uec(struct result *r)
 {
@@ -22,6 +25,10 @@ void sim_explain_uec(struct result *r)
                        text_format("%llu of these packets had arrived before: a report took longer "
                                    "than transport.rto",
                                    (unsigned long long)u->spurious));
+    if (u->probes > 0)
+        result_explain(r, EXPLAIN_DETAIL,
+                       text_format("senders probed paths that had lost packets %llu times",
+                                   (unsigned long long)u->probes));
     if (u->requests > 0)
         result_explain(r, EXPLAIN_LOSS,
                        text_format("senders that had spent their credits with nothing in flight "

@@ -212,8 +212,7 @@ static void sent(void *ctx, uint64_t slot, ps_t now)
     const struct path *p = path_at(book, e.path);
     enum path_cause late = now - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
     entry_free(l, (uint32_t)slot);
-    struct completion c = {
-        .token = e.token, .path = e.path, .late = late, .kind = COMPLETION_SENT};
+    struct completion c = {.token = e.token, .path = e.path, .late = late, .kind = COMPLETION_SENT};
     sim_complete(l->sim, e.src, e.dim, c, now);
 }
 

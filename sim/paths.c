@@ -68,6 +68,7 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
     }
     if (n == 0) // routes that the scenario gives form a loop
         n = 1, ports[0] = first_port_of(sim, graph_owner(&sim->graph, src, dim), dim);
+    ps_t nics_ps = sim_adapter_rtt_ps(sim, src, dst, dim, transport);
     src = graph_owner(&sim->graph, src, dim);
     dst = graph_owner(&sim->graph, dst, dim);
     uint32_t data = sizes->full.wire, ack = sizes->ack.wire;
@@ -82,7 +83,7 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
         out.n_ports = routes_from(routes, src, dst, dim, &out.ports);
     if (stripe > 0)
         out.n_ports = sim_stripe_port(sim, src, dst, dim, stripe - 1, &out.ports, out.n_ports);
-    out.base_rtt_ps = sim_adapter_rtt_ps(sim, dim, transport);
+    out.base_rtt_ps = nics_ps;
     for (uint32_t h = 0; h < n; h++) {
         const struct graph_port *there = &sim->graph.ports[ports[h]];
         const struct graph_port *back = &sim->graph.ports[there->peer];

@@ -340,7 +340,7 @@ struct capture_result {
 
 // Counts over all connections of Ultra Ethernet (transport/transport.h).
 struct uec_result {
-    uint64_t retransmitted, nacks, timeouts, spurious, grants, requests;
+    uint64_t retransmitted, nacks, timeouts, spurious, grants, requests, probes;
 };
 
 // Counts over all TCP connections (transport/transport.h).

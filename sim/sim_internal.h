@@ -81,10 +81,11 @@ struct sim {
     struct transfer transfer;      // for messages between ranks that share a dimension
     struct transfer_client client; // of the upper layer; valid while the layers are being connected
     struct ledger *ledger;         // NULL if the network is analytical
+    bool *nic_at; // [dimension * n_ranks + rank] NICs that are not ideal; NULL = all are
     struct completions *completions; // between the ledger and its client
-    struct stripes *stripes;       // NULL if no message is striped
-    struct circuits *circuits;     // NULL if no dimension is a circuit switch
-    struct admission *admission;   // NULL if every message is sent at once
+    struct stripes *stripes;         // NULL if no message is striped
+    struct circuits *circuits;       // NULL if no dimension is a circuit switch
+    struct admission *admission;     // NULL if every message is sent at once
     struct reductions *reductions;
     struct relay *relay;       // NULL if relaying is off, so such messages are errors
     struct ideal_paths *ideal; // for the packet network
@@ -130,9 +131,19 @@ static inline bool sim_is_analytical(const struct sim *sim)
 void sim_ledger_init(struct sim *sim); // sets sim->transfer to the hosts', with records
 void sim_ledger_set_client(struct sim *sim, struct transfer_client client);
 void sim_ledger_free(struct sim *sim);
+// The ranks that have the NIC of their dimension: after the routes, before paths are needed.
+void sim_nics_find(struct sim *sim, struct err *err);
+// Whether the NIC of a rank or an aggregator is as `nic` of the dimension says, not ideal.
+static inline bool sim_has_nic(const struct sim *sim, uint32_t rank, uint32_t dim)
+{
+    const struct graph *g = &sim->graph;
+    return sim->nic_at && rank < g->n_ranks &&
+           sim->nic_at[dim * g->n_ranks + graph_owner(g, rank, dim)];
+}
 void sim_adapters_init(struct sim *sim, struct err *err); // after the hosts
-// Least time that a data packet and its ACK spend in the NICs of their receivers.
-ps_t sim_adapter_rtt_ps(const struct sim *sim, uint32_t dim, uint32_t transport);
+// Least time that a data packet from src to dst and its ACK spend in the NICs of their receivers.
+ps_t sim_adapter_rtt_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,
+                        uint32_t transport);
 void sim_completions_init(struct sim *sim, struct transfer_client client);
 bool sim_completions_pending(const struct sim *sim);
 void sim_completions_free(struct sim *sim);

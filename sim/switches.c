@@ -147,7 +147,7 @@ static void build_switch(struct sim *sim, uint32_t index, uint32_t first_port, u
     s->routing = (struct routing){.kind = (uint8_t)dim->sw.routing.kind,
                                   .spray = (uint8_t)dim->sw.routing.spray,
                                   .by_quality = dim->sw.routing.flowlet_choice == FLOWLET_QUALITY,
-                                  .in_turn = dim->sw.routing.source == SOURCE_ROUND_ROBIN,
+                                  .source = (uint8_t)dim->sw.routing.source,
                                   .quality = sim_link_quality(sim, d),
                                   .remote = dim->sw.routing.remote,
                                   .flowlet_gap_ps = dim->sw.routing.flowlet_gap_ps,

@@ -95,9 +95,10 @@ static uint32_t next_path(struct routing *r, const struct packet *p)
 static uint32_t segment(struct routing *r, uint32_t count, struct packet *p, bool from_source,
                         uint32_t hash)
 {
-    if (p->kind != PACKET_DATA || !r->in_turn)
+    bool in_turn = r->source == SOURCE_ROUND_ROBIN;
+    if (r->source == SOURCE_HASH || (in_turn && p->kind != PACKET_DATA))
         return (uint32_t)((uint64_t)hash * count >> 32);
-    if (from_source)
+    if (from_source && in_turn)
         p->entropy = next_path(r, p);
     uint32_t number = p->entropy;
     p->entropy = number / count;

@@ -22,7 +22,7 @@ struct routing {
     uint8_t kind;    // enum routing_kind
     uint8_t spray;   // enum spray_order
     bool by_quality; // flowlet: a new burst takes the best port
-    bool in_turn;    // source: packets of a flow take all paths in turn
+    uint8_t source;  // enum source_choice
     ps_t flowlet_gap_ps;
     /* state */
     uint32_t *paths; // source: [flow] number of the next path; allocated at first use

@@ -6,7 +6,7 @@ static const char *const routing_kinds[] = {"ecmp",   "spray",  "flowlet", "adap
                                             "static", "source", NULL};
 static const char *const spray_orders[] = {"round_robin", "random", NULL};
 static const char *const flowlet_choices[] = {"random", "quality", NULL};
-static const char *const source_choices[] = {"round_robin", "hash", NULL};
+static const char *const source_choices[] = {"round_robin", "hash", "entropy", NULL};
 static const char *const routing_weights[] = {"equal", "capacity", NULL};
 static const char *const routing_seeds[] = {"per_switch", "same", NULL};
 static const char *const routing_hashes[] = {"five_tuple", "dst_qp", NULL};
@@ -86,7 +86,9 @@ const struct param routing_params[] = {
      .offset = RO(source),
      .def = "round_robin",
      .choices = source_choices,
-     .help = "source: the packets of a flow take all paths in turn, or one by hash of its header",
+     .help = "source: the packets of a flow take all paths in turn, or one by hash of its header; "
+             "entropy: "
+             "a sprayed packet's entropy (transport.spray) is the number of its path",
      .source = "RFC 8986 (SRv6)"},
     {.name = "weights",
      .type = PARAM_ENUM,

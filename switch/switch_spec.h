@@ -65,7 +65,7 @@ enum spray_order { SPRAY_ROUND_ROBIN, SPRAY_RANDOM };
 enum routing_hash { ROUTING_HASH_TUPLE, ROUTING_HASH_QP };
 
 enum flowlet_choice { FLOWLET_RANDOM, FLOWLET_QUALITY };
-enum source_choice { SOURCE_ROUND_ROBIN, SOURCE_HASH };
+enum source_choice { SOURCE_ROUND_ROBIN, SOURCE_HASH, SOURCE_ENTROPY };
 enum routing_weights { WEIGHTS_EQUAL, WEIGHTS_CAPACITY };
 enum routing_seeds { SEEDS_PER_SWITCH, SEEDS_SAME };
 

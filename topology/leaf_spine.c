@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Two-tier Clos network: leaves hold consecutive ranks, and every leaf is linked to every spine by
-// parallel trunks.
+// parallel trunks. With several planes there are as many such networks beside each other, and every rank has
+// a port in each.
 #include "topology/kinds.h"
 
 struct leaf_spine_params {
-    uint64_t ranks_per_leaf, spines, trunks;
+    uint64_t ranks_per_leaf, spines, trunks, planes;
 };
 
 #define FIELD(f) offsetof(struct leaf_spine_params, f)
@@ -31,6 +32,14 @@ static const struct param params[] = {
      .max = "64",
      .help = "parallel links of each leaf to each spine",
      .source = "Clos 1953"},
+    {.name = "planes",
+     .type = PARAM_COUNT,
+     .offset = FIELD(planes),
+     .def = "1",
+     .min = "1",
+     .max = "64",
+     .help = "networks beside each other; every rank has one port to each",
+     .source = "Araujo et al., 2026 (arXiv 2605.04333): eight planes of 100 Gb/s"},
 };
 
 static void check(const void *p, uint32_t size, uint32_t ranks, const char *path, struct err *err)
@@ -48,20 +57,27 @@ static void check(const void *p, uint32_t size, uint32_t ranks, const char *path
                 (unsigned)(ranks / lp->ranks_per_leaf * lp->trunks));
 }
 
-static void build(struct graph *g, uint32_t dim, const void *p, const struct link_spec *links)
+static void build_plane(struct graph *g, uint32_t dim, uint32_t plane,
+                        const struct leaf_spine_params *lp, const struct link_spec *links)
 {
-    const struct leaf_spine_params *lp = p;
     uint32_t per_leaf = (uint32_t)lp->ranks_per_leaf, leaves = g->n_ranks / per_leaf;
     uint32_t spines = (uint32_t)lp->spines, first_leaf = g->n_nodes;
     for (uint32_t l = 0; l < leaves; l++)
-        graph_add_switch(g, NODE_LEAF, dim, l, 0);
+        graph_add_switch(g, NODE_LEAF, dim, l, plane);
     uint32_t first_spine = g->n_nodes;
     for (uint32_t s = 0; s < spines; s++)
-        graph_add_switch(g, NODE_SPINE, dim, s, 0);
+        graph_add_switch(g, NODE_SPINE, dim, s, plane);
     for (uint32_t r = 0; r < g->n_ranks; r++)
         graph_add_link(g, r, first_leaf + r / per_leaf, dim, &links[0]);
     graph_add_trunks(g, first_leaf, leaves, first_spine, spines, (uint32_t)lp->trunks, dim,
                      &links[1]);
+}
+
+static void build(struct graph *g, uint32_t dim, const void *p, const struct link_spec *links)
+{
+    const struct leaf_spine_params *lp = p;
+    for (uint32_t plane = 0; plane < lp->planes; plane++)
+        build_plane(g, dim, plane, lp, links);
 }
 
 static const char *const link_names[] = {"trunk", NULL};

@@ -58,9 +58,9 @@ struct adapter {
 struct adapter_port {
     struct adapter *adapter; // NULL = the NIC is ideal
     ps_t fetched_ps;         // its next packet may start
-    ps_t held_since_ps;      // it has a packet to send and waits for the fetch; PS_NEVER = it does not
-    ps_t held_ps;            // total of such waits
-    uint8_t xoff_sent;       // classes
+    ps_t held_since_ps; // it has a packet to send and waits for the fetch; PS_NEVER = it does not
+    ps_t held_ps;       // total of such waits
+    uint8_t xoff_sent;  // classes
     struct sim_timer refresh;
 };
 

@@ -11,6 +11,7 @@ struct nic_preset;
 
 struct nic_spec {
     const struct nic_preset *preset;
+    const char *at;          // patterns of ranks, with commas between them; "" = all ranks
     uint64_t message_rate;   // packets per second in each direction; 0 = no limit
     uint64_t bus_rate_bps;   // of the bus to the host; 0 = no limit
     int bus_duplex;          // enum bus_duplex

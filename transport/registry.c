@@ -4,11 +4,8 @@
 
 extern const struct transport_ops roce_transport;
 extern const struct transport_ops tcp_transport;
-extern const struct transport_ops uec_transport;
+extern const struct transport_ops uec_transport, mrc_transport;
 
 const struct transport_ops *const transport_registry[] = {
-    &roce_transport,
-    &tcp_transport,
-    &uec_transport,
-    NULL,
+    &roce_transport, &tcp_transport, &uec_transport, &mrc_transport, NULL,
 };

@@ -180,6 +180,9 @@ static uint32_t idle_rtos(const struct sender *s, ps_t now)
 // A message for a sender with nothing to send: the NIC learns of it by a doorbell.
 static void ring_doorbell(struct sender *s, ps_t now)
 {
+    const bool *has_nic = s->dim->has_nic;
+    if (!has_nic || !has_nic[sender_id(s)->src_node])
+        return;
     ps_t doorbell_ps = s->dim->nic->doorbell_ps;
     if (doorbell_ps == 0 || s->place != SENDER_IDLE || s->nxt < s->tail)
         return;

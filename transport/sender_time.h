@@ -32,7 +32,7 @@ struct sender_time_cold {
     struct sender_time mark; // the account when the last packet of the previous message was sent
     uint64_t mark_resent_bytes;
     ps_t mark_host_ps; // waited for the NIC
-    ps_t mark_ps; // and the time at which its transmission ended
+    ps_t mark_ps;      // and the time at which its transmission ended
     /* lowered rates and windows, over all messages */
     uint32_t cuts;
     ps_t first_cut_ps, last_cut_ps;

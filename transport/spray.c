@@ -15,7 +15,7 @@ enum {
 };
 #define FREEZE_PS (10 * PS_PER_MS)
 
-const char *const spray_words[] = {"none", "mixed", "oblivious", "bitmap", "reps", NULL};
+const char *const spray_words[] = {"none", "mixed", "oblivious", "bitmap", "reps", "mrc", NULL};
 
 void spray_init(struct spray *s, enum spray_kind kind, uint32_t n, uint64_t seed, uint64_t name)
 {
@@ -67,6 +67,59 @@ static void punish(struct spray *s, uint32_t entropy, unsigned penalty)
     unsigned sum = s->penalty[entropy] + penalty;
     s->n_penalties += s->penalty[entropy] == 0;
     s->penalty[entropy] = (uint8_t)(sum < PENALTY_MAX ? sum : PENALTY_MAX);
+}
+
+/* ---- MRC ---- */
+
+enum { ENTROPY_GOOD, ENTROPY_SKIP, ENTROPY_BAD }; // values of `penalty`
+
+// The next entropy that is in use: two rounds reach every one.
+static uint32_t walk_states(struct spray *s)
+{
+    uint32_t entropy = walk(s);
+    for (uint32_t tries = 0; s->penalty && s->penalty[entropy] != ENTROPY_GOOD && tries < 2 * s->n;
+         tries++) {
+        if (s->penalty[entropy] == ENTROPY_SKIP)
+            s->penalty[entropy] = ENTROPY_GOOD;
+        entropy = walk(s);
+    }
+    return entropy;
+}
+
+static void set_state(struct spray *s, uint32_t entropy, uint8_t state)
+{
+    if (!s->penalty && state == ENTROPY_GOOD)
+        return;
+    if (!s->penalty)
+        s->penalty = memory_zeroed(s->n, sizeof *s->penalty);
+    bool was_bad = s->penalty[entropy] == ENTROPY_BAD;
+    if (state == ENTROPY_BAD && !was_bad && s->n_penalties >= s->n - (s->n + 3) / 4)
+        return;
+    s->n_penalties += state == ENTROPY_BAD;
+    s->n_penalties -= was_bad;
+    s->penalty[entropy] = state;
+}
+
+static void mrc_report(struct spray *s, uint32_t entropy, enum spray_report report)
+{
+    if (report == SPRAY_GONE)
+        set_state(s, entropy, ENTROPY_BAD);
+    else if (report == SPRAY_MARKED || report == SPRAY_LOST)
+        set_state(s, entropy, ENTROPY_SKIP);
+    else if (report == SPRAY_GOOD && s->n_penalties > 0 && s->penalty[entropy] == ENTROPY_BAD)
+        set_state(s, entropy, ENTROPY_GOOD);
+}
+
+uint32_t spray_probe(struct spray *s, ps_t every_ps, ps_t now)
+{
+    if (s->kind != SPRAY_MRC || s->n_penalties == 0 || now < s->probe_due_ps)
+        return UINT32_MAX;
+    while (s->penalty[s->probed] != ENTROPY_BAD)
+        s->probed = (s->probed + 1) & (s->n - 1);
+    uint32_t entropy = s->probed;
+    s->probed = (s->probed + 1) & (s->n - 1);
+    s->probe_due_ps = now + every_ps;
+    return entropy;
 }
 
 /* ---- REPS ---- */
@@ -136,6 +189,8 @@ uint32_t spray_next(struct spray *s, ps_t now)
         return walk_good(s);
     case SPRAY_REPS:
         return reps(s, now);
+    case SPRAY_MRC:
+        return walk_states(s);
     case SPRAY_MIXED:
         return s->queue_count > 0 ? queue_take(s) : walk_good(s);
     default:
@@ -147,6 +202,8 @@ void spray_report(struct spray *s, uint32_t entropy, enum spray_report report, p
 {
     bool walks = s->kind == SPRAY_BITMAP || s->kind == SPRAY_MIXED;
     entropy &= s->n - 1;
+    if (s->kind == SPRAY_MRC)
+        mrc_report(s, entropy, report);
     if (walks && report == SPRAY_MARKED)
         punish(s, entropy, PENALTY_MARKED);
     else if (walks && report == SPRAY_LOST)

@@ -10,20 +10,31 @@
 // (a ring of 8); else one at random. After a timeout the ring is used again and again for 10 ms
 // ("frozen"), then 16 packets go at random.
 // mixed: as bitmap, but entropies whose packets came without a mark are used first.
+// mrc: the same order; an entropy is passed over once after a mark or a trimmed packet, and altogether after
+// a loss, until a probe on it is answered. A quarter of the entropies always stay in use.
 //
 // Sources: uet-htsim (commit 40ccb05), uec_mp.cpp; Bonato et al., "REPS: Recycled Entropy Packet
-// Spraying for Adaptive Load Balancing and Failure Mitigation", 2024.
+// Spraying for Adaptive Load Balancing and Failure Mitigation", 2024; mrc: Araujo et al., 2026
+// (arXiv 2605.04333), and docs/mrc.md.
 #pragma once
 
 #include <stdbool.h>
 
 #include "engine/rng.h"
 
-enum spray_kind { SPRAY_KIND_NONE, SPRAY_MIXED, SPRAY_OBLIVIOUS, SPRAY_BITMAP, SPRAY_REPS };
+enum spray_kind {
+    SPRAY_KIND_NONE,
+    SPRAY_MIXED,
+    SPRAY_OBLIVIOUS,
+    SPRAY_BITMAP,
+    SPRAY_REPS,
+    SPRAY_MRC
+};
 extern const char *const spray_words[]; // in the order of the enum, NULL at the end
 
-// What became of a packet. A timeout tells no entropy.
-enum spray_report { SPRAY_GOOD, SPRAY_MARKED, SPRAY_LOST, SPRAY_TIMEOUT };
+// What became of a packet: it came without a mark, or with one; it was trimmed; it is lost without a report.
+// A timeout tells no entropy.
+enum spray_report { SPRAY_GOOD, SPRAY_MARKED, SPRAY_LOST, SPRAY_GONE, SPRAY_TIMEOUT };
 
 #define SPRAY_RING 8
 #define SPRAY_ENTROPIES_MAX 16384
@@ -35,7 +46,9 @@ struct spray {
     /* walk */
     uint32_t at, mask;    // the next entropy is at xor mask
     uint8_t *penalty;     // bitmap and mixed: [entropy]; allocated at first use
-    uint32_t n_penalties; // entropies that have one
+    uint32_t n_penalties; // entropies that have one; mrc: entropies that are not used
+    uint32_t probed;      // mrc: the entropy after the last one that was probed
+    ps_t probe_due_ps;    // mrc: the next probe
     /* entropies to use again */
     uint16_t ring[SPRAY_RING]; // reps
     uint8_t ring_next;         // where the next one is written
@@ -64,3 +77,7 @@ uint32_t spray_next(struct spray *s, ps_t now);
 
 // Take note of what became of a packet with this entropy.
 void spray_report(struct spray *s, uint32_t entropy, enum spray_report report, ps_t now);
+
+// mrc: returns an entropy on which a probe is due, the next at the earliest after `every_ps`; UINT32_MAX if
+// none is.
+uint32_t spray_probe(struct spray *s, ps_t every_ps, ps_t now);

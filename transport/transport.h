@@ -35,6 +35,7 @@ struct transport_counters {
     uint64_t nacks;            // reports of trimmed packets that arrived at senders
     uint64_t grants;           // credits that receivers have sent
     uint64_t requests;         // packets without payload that ask for credits or an ACK
+    uint64_t probes;           // the same on a path that has lost packets
 };
 
 // Settings and derived values of the transport in one dimension of the network.
@@ -44,12 +45,14 @@ struct transport_dim {
     struct hosts *hosts;
     struct transport_spec spec;
     const struct nic_spec *nic;
+    const bool *has_nic; // [rank] its NIC is as `nic` says, else ideal; NULL = all are ideal
     const struct cc_ops *cc;
     const void *cc_params;
     bool trimmed;         // switches may trim its packets
     bool int_records;     // switches append INT records to data
     bool sprays;          // the sender chooses the path of each packet (set by ops->prepare)
     bool hash_connection; // switches hash the destination's connection number too
+    bool numbers_paths;   // the entropy of a sprayed packet is the number of its path (UEC)
     ps_t global_rtt_ps;   // largest base RTT of all pairs of ranks if the policy needs it, else 0
     /* filled by ops->prepare from spec */
     uint32_t mtu_bytes;             // payload of a full packet
@@ -92,9 +95,10 @@ struct transport_group {
 
 struct transport_ops {
     const char *name, *doc, *source;
-    unsigned provides;      // bits of enum cc_needs: a policy that needs more cannot run
-    const char *default_cc; // name of the policy of scenarios that give none
-    unsigned data_class;    // class of the data of jobs that give none
+    unsigned provides;          // bits of enum cc_needs: a policy that needs more cannot run
+    const char *default_cc;     // name of the policy of scenarios that give none
+    const char *default_preset; // its preset; NULL = the first
+    unsigned data_class;        // class of the data of jobs that give none
     /* settings: a struct of spec_bytes at transport_spec.own */
     const struct param *params;
     size_t n_params, spec_bytes;

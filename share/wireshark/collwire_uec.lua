@@ -35,6 +35,8 @@ local F = {
     mpr = ProtoField.uint8("uec.mpr", "MPR"),
     sack_psn = ProtoField.uint32("uec.sack.psn", "SACK base PSN"),
     sack = ProtoField.uint64("uec.sack.bitmap", "SACK bitmap", base.HEX),
+    restore = ProtoField.bool("uec.restore", "Window restored"),
+    penalty = ProtoField.uint8("uec.penalty", "Receiver window penalty (of 128)"),
     received = ProtoField.uint32("uec.received", "Received bytes (256 B)"),
     code = ProtoField.uint8("uec.nack.code", "NACK code", base.DEC, CODES),
     control = ProtoField.uint8("uec.control", "Control type", base.DEC, CONTROLS),
@@ -88,6 +90,8 @@ local function ack_put(tree, tvb)
     tree:add(F.mpr, tvb(13, 1))
     tree:add(F.sack_psn, tvb(14, 2), psn_after(cack, tvb(14, 2):uint()))
     tree:add(F.sack, tvb(16, 8))
+    tree:add(F.restore, tvb(26, 1), tvb(26, 1):uint() >= 128)
+    tree:add(F.penalty, tvb(26, 1), tvb(26, 1):uint() % 128)
     tree:add(F.received, tvb(27, 3))
     return string.format("CACK %u", cack)
 end

@@ -94,8 +94,37 @@ static void test_record(void **state)
     cc_flow_free(f);
 }
 
+// Destination flow control: a penalty of p in all ACKs of a window leaves 1 - p / 128 of it, to a packet, and
+// it does not grow; 127 leads to one packet; when the receiver takes packets at once, the window is back.
+static void test_penalty(void **state)
+{
+    (void)state;
+    static const uint8_t penalties[] = {32, 64, 96, 127};
+    for (size_t i = 0; i < sizeof penalties; i++) {
+        struct cc_flow *f = flow_new("nscc", 100 * G, true);
+        long first = wire_window(f);
+        struct cc_ack a = {.rtt_ps = 9348480, .acked_bytes = PAYLOAD, .penalty = penalties[i]};
+        for (long acked = 0; acked + PACKET <= first; acked += PACKET) {
+            a.now_ps += 100 * PS_PER_NS;
+            a.inflight_bytes = payload_of(wire_window(f)) - PAYLOAD;
+            cc_flow_ack(f, &a);
+        }
+        double want = (1 - penalties[i] / 128.) * (double)first;
+        assert_true(labs(wire_window(f) - (long)want) <= 2 * PACKET);
+        a.penalty = 0; // packets still wait at the receiver
+        a.rtt_ps = 9348480 * 3;
+        cc_flow_ack(f, &a);
+        assert_true(wire_window(f) < first / 2 + first / 3);
+        a.restore = true;
+        cc_flow_ack(f, &a);
+        assert_true(labs(wire_window(f) - first) < PACKET);
+        cc_flow_free(f);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_record)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_record),
+                                       cmocka_unit_test(test_penalty)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

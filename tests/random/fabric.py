@@ -47,6 +47,22 @@ def links(rng, made):
         made.setdefault("switch", {})["llr"] = True
 
 
+def nic(rng, made):
+    """NICs that limit: by a preset, by values, or both; little buffer makes them pause or drop."""
+    if rng.random() < 0.2:
+        made["nic"] = rng.choice(("ideal", "connectx6", "connectx7", "thor", "thor2"))
+        return
+    choices = {"preset": ("connectx6", "connectx7", "ideal"), "message_rate": (0, 1000000, 200000000),
+               "bus_rate": ("0bps", "5Gbps", "20Gbps", "50Gbps", "400Gbps"), "bus_duplex": ("full", "half"),
+               "burst": ("1B", "128B", "4KB"), "burst_overhead": ("0B", "24B", "1KB"),
+               "buffer": ("1KB", "100KB", "300KB", "1MB", "20MB"), "qp_cache": (0, 1, 2, 8, 100000),
+               "qp_miss": ("0ns", "1ns", "500ns", "20us"), "doorbell": ("0ns", "1ns", "700ns", "1ms"),
+               "completion": ("0ns", "1ns", "400ns", "1ms")}
+    made["nic"] = {key: rng.choice(values) for key, values in choices.items() if rng.random() < 0.5}
+    if "bus_rate" in made["nic"] and rng.random() < 0.7:
+        made["nic"]["buffer"] = rng.choice(("300KB", "1MB", "4MB"))
+
+
 def fabric(seed, made):
     """A share of the scenarios; the others stay as they are, since the draws are of its own."""
     rng = random.Random(f"fabric {seed}")
@@ -58,3 +74,5 @@ def fabric(seed, made):
         credits(rng, made)
     if made.get("faults") and rng.random() < 0.6:
         links(rng, made)
+    if rng.random() < 0.25:
+        nic(rng, made)

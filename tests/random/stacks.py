@@ -32,7 +32,8 @@ def tcp(rng):
 
 def uec(rng):
     """Settings of UEC; its switches trim in half of the scenarios."""
-    choices = {"mtu": ("64B", "1000B", "4096B", "9000B"), "spray": ("none", "mixed", "oblivious", "bitmap", "reps"),
+    choices = {"mtu": ("64B", "1000B", "4096B", "9000B"), "spray": ("none", "mixed", "oblivious", "bitmap", "reps", "mrc"),
+               "destination_control": (True, False), "probe_interval": ("1us", "25us", "1ms"),
                "entropies": (1, 2, 64, 16384), "ack_every": ("1B", "16384B", "1MB"), "rto": ("auto", "5us", "50us", "1ms"),
                "retry_limit": (0, 7, 1000), "stripe": (True, False), "class": ("auto", 0, 1, 3), "clock_ppm": (0, 100),
                "start_jitter": ("0ns", "50us"), "wire_overhead": ("ethernet", "none", {"data": "64B", "ack": "64B"}),

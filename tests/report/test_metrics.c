@@ -118,6 +118,15 @@ static struct port_result ports[] = {
 };
 static struct aggregator_result aggregators[] = {
     {.at = sw, .buffer_bytes = 62, .max_bytes = 63, .reduced_bytes = 64}};
+static struct nic_result nics[] = {{.at = sw,
+                                    .dim = 1,
+                                    .max_held_bytes = 190,
+                                    .pauses = 191,
+                                    .dropped_packets = 192,
+                                    .qp_lookups = 193,
+                                    .qp_misses = 194,
+                                    .busy_share = {0.11, 0.12},
+                                    .bus_share = {0.13, 0.14}}};
 static struct switch_result switches[] = {{.at = sw,
                                            .max_queue_bytes = 55,
                                            .max_buffer_bytes = 56,
@@ -127,7 +136,7 @@ static struct switch_result switches[] = {{.at = sw,
                                            .headroom_limit_bytes = 60,
                                            .mean_queue_bytes = 61.4}};
 static struct admission_result admission = {170, 171, 173, 172000};
-static struct uec_result uec = {180, 181, 182, 183, 184, 185};
+static struct uec_result uec = {180, 181, 182, 183, 184, 185, 186};
 static struct tcp_result tcp = {160, 161, 162, 163, 164, 165, 166, 167, 168};
 static struct link_change changes[] = {{62000, "c->d", "down"}};
 static struct training_pass_result passes[] = {{63000, 64000}, {-1, -1}};
@@ -280,6 +289,7 @@ static struct result whole(void)
                            .drops[DROP_LINK_DOWN] = 135,
                            .lost_pfc_frames = 139,
                            .drops[DROP_WATCHDOG] = 136,
+                           .drops[DROP_NIC_BUFFER] = 187,
                            .watchdog_fired = 137,
                            .changes = changes,
                            .n_changes = 1,
@@ -290,6 +300,8 @@ static struct result whole(void)
                            .n_ports = 2,
                            .switches = switches,
                            .n_switches = 1,
+                           .nics = nics,
+                           .n_nics = 1,
                            .aggregators = aggregators,
                            .n_aggregators = 1,
                            .explain = explain,
@@ -361,7 +373,7 @@ static const char *const of_the_run[][2] = {
             "\"timeouts\":163,\"tail_loss_probes\":164,\"window_probes\":165,"
             "\"duplicate_acks\":166,\"spurious_retransmits\":167,\"resets\":168}"},
     {"uec", "{\"retransmitted_packets\":180,\"nacks\":181,\"timeouts\":182,"
-            "\"spurious_retransmits\":183,\"grants\":184,\"requests\":185}"},
+            "\"spurious_retransmits\":183,\"grants\":184,\"requests\":185,\"probes\":186}"},
     {"admission", "{\"pieces\":170,\"held_pieces\":171,\"waited_ns\":172,\"grants\":173}"},
     {"cc_cuts", "127"},
     {"explain", "[\"says so\"]"},
@@ -468,7 +480,8 @@ static const char *const of_fabric[][2] = {
     {"drops",
      "{\"packets\":128,\"bytes\":129,\"by_reason\":{\"headroom\":130,\"lossy_threshold\":131,"
      "\"queue_limit\":158,\"control_limit\":160,\"red\":159,"
-     "\"no_route\":132,\"watchdog\":136,\"link_loss\":133,\"link_corruption\":134,"
+     "\"no_route\":132,\"watchdog\":136,\"nic_buffer\":187,\"link_loss\":133,\"link_corruption\":"
+     "134,"
      "\"link_down\":135},\"by_place\":[{\"at\":\"a->b\",\"packets\":47,\"bytes\":48}]}"},
     {"link_retry", "{\"packets\":166,\"retries\":167,\"waited_ns\":168,"
                    "\"links\":[{\"at\":\"a->b\",\"packets\":72,\"retries\":73,\"waited_ns\":74}]}"},
@@ -481,6 +494,9 @@ static const char *const of_fabric[][2] = {
      "\"max_bytes\":45,\"mean_bytes\":51,\"marked_packets\":46}]}"},
     {"aggregators",
      "[{\"at\":\"leaf7\",\"buffer_bytes\":62,\"max_bytes\":63,\"reduced_bytes\":64}]"},
+    {"nics", "[{\"at\":\"leaf7\",\"dim\":1,\"send_share\":0.11,\"receive_share\":0.12,"
+             "\"bus_read_share\":0.13,\"bus_write_share\":0.14,\"qp_lookups\":193,"
+             "\"qp_misses\":194,\"max_held_bytes\":190,\"pauses\":191,\"dropped_packets\":192}]"},
     {"links",
      "[{\"at\":\"a->b\",\"bytes\":43,\"packets\":44,\"utilization\":0.49},{\"at\":\"b->a\","
      "\"bytes\":51,\"packets\":52,\"utilization\":0.54}]"},
@@ -502,7 +518,7 @@ static void test_every_key(void **state)
     struct result r = whole();
     char *text = metrics_json(&r, "{\"key\": 7}");
     json_t *root = json_loads(text, 0, NULL);
-    assert_int_equal(json_object_size(root), 34); // all but the series
+    assert_int_equal(json_object_size(root), 35); // all but the series
     ASSERT_TEXTS(root, of_the_run);
     ASSERT_TEXTS(root, of_the_path);
     ASSERT_TEXTS(root, of_flows);

@@ -39,6 +39,7 @@ static void start_spec(struct fixture *f, const char *topology, uint32_t ranks,
     dim->links[0] = link;
     params_default(switch_params, n_switch_params, &dim->sw);
     params_default(queue_limit_params, n_queue_limit_params, &dim->sw.queue_limit);
+    params_default(trimming_params, n_trimming_params, &dim->sw.trimming);
     params_default(pfc_params, n_pfc_params, &dim->sw.pfc);
     params_default(ecn_params, n_ecn_params, &dim->sw.ecn);
     params_default(routing_params, n_routing_params, &dim->sw.routing);

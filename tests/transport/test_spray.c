@@ -157,12 +157,44 @@ static void test_freeze(void **state)
     spray_free(&s);
 }
 
+// mrc: a mark or a trimmed packet skips an entropy once; a loss leaves it out until a packet on it arrives,
+// for which probes are due at their interval; a quarter of the entropies is never left out.
+static void test_mrc(void **state)
+{
+    (void)state;
+    struct spray s = spray_new(SPRAY_MRC, 8);
+    int used[8] = {0};
+    spray_report(&s, 3, SPRAY_MARKED, 0);
+    spray_report(&s, 5, SPRAY_GONE, 0);
+    assert_int_equal(spray_probe(&s, 1000, 0), 5);
+    assert_int_equal(spray_probe(&s, 1000, 999), UINT32_MAX);
+    for (int i = 0; i < 6; i++) // the first round: without 3 and 5
+        used[spray_next(&s, 0)]++;
+    assert_int_equal(used[3] + used[5], 0);
+    for (int i = 0; i < 7 * 10; i++)
+        used[spray_next(&s, 0)]++;
+    assert_true(used[3] >= 9 && used[5] == 0);
+    assert_int_equal(spray_probe(&s, 1000, 1000), 5); // again, while it is the only one
+    spray_report(&s, 5, SPRAY_GOOD, 2000);
+    assert_int_equal(spray_probe(&s, 1000, 2000), UINT32_MAX);
+    for (int i = 0; i < 8 * 2; i++)
+        used[spray_next(&s, 0)]++;
+    assert_true(used[5] >= 1);
+    for (uint32_t e = 0; e < 8; e++)
+        spray_report(&s, e, SPRAY_GONE, 0);
+    assert_int_equal(s.n_penalties, 6);
+    for (int i = 0; i < 100; i++)
+        assert_true(spray_next(&s, 0) >= 6);
+    spray_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bitmap_record), cmocka_unit_test(test_reps_record),
         cmocka_unit_test(test_oblivious),     cmocka_unit_test(test_penalties),
-        cmocka_unit_test(test_mixed),         cmocka_unit_test(test_freeze),
+        cmocka_unit_test(test_mixed),         cmocka_unit_test(test_mrc),
+        cmocka_unit_test(test_freeze),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,6 +156,10 @@ size_t roce_check(const struct transport_spec *t, const struct transport_network
                                               "packets on several paths arrive in any order, which "
                                               "only recovery selective_repeat takes",
                                               true};
+    if (spec->spray == SPRAY_MRC)
+        out[n++] = (struct transport_finding){
+            "spray", "mrc needs to know by which path a packet was lost: transports mrc and uec do",
+            true};
     const char *fault = spray_count_fault(spec->entropies);
     if (fault)
         out[n++] = (struct transport_finding){"entropies", fault, true};

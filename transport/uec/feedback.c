@@ -15,7 +15,10 @@ static void tell_spray(struct uec_sender *u, uint32_t entropy, enum spray_report
 
 /* ---- ACK ---- */
 
-static void notify_ack(struct sender *s, uint64_t bytes, ps_t rtt_ps, bool ce, ps_t now)
+#define RESTORE_BIT 0x80
+
+static void notify_ack(struct sender *s, uint64_t bytes, ps_t rtt_ps, bool ce, uint8_t penalty,
+                       ps_t now)
 {
     const struct uec_sender *u = uec_of(s);
     const struct cc_ack ack = {
@@ -27,6 +30,8 @@ static void notify_ack(struct sender *s, uint64_t bytes, ps_t rtt_ps, bool ce, p
         .acked_bytes = (uint32_t)bytes,
         .ce_bytes = ce ? (uint32_t)bytes : 0,
         .ce = ce,
+        .penalty = penalty & (RESTORE_BIT - 1),
+        .restore = penalty & RESTORE_BIT,
         .inflight_bytes = u->in_flight_bytes,
         .window_limited = u->in_flight_bytes + bytes + s->dim->mtu_bytes >= s->cwnd_bytes,
     };
@@ -70,7 +75,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     tell_spray(u, meta.entropy, ce ? SPRAY_MARKED : SPRAY_GOOD, now);
     uec_credits_reported(s);
     if (s->cc_needs_acks)
-        notify_ack(s, bytes, sampled ? now - meta.sent_ps : 0, ce, now);
+        notify_ack(s, bytes, sampled ? now - meta.sent_ps : 0, ce, meta.penalty, now);
 }
 
 /* ---- NACK ---- */
@@ -129,6 +134,7 @@ static struct expired expire(struct sender *s, ps_t rto_ps, ps_t now)
         uint32_t payload = uec_payload_of(s, psn);
         psn_set_add(&u->flight.lost, s->una, psn);
         leave_flight(u, payload);
+        tell_spray(u, flight_entropy(&u->flight, psn), SPRAY_GONE, now);
         e.lost_bytes += payload;
         e.lost++;
     }
@@ -210,5 +216,7 @@ void uec_on_feedback(struct sender *s, struct packet *p, ps_t now)
     sender_apply_cc(s, now);
     uec_credits_backlog(s);
     uec_update(s);
+    if (s->una < s->tail)
+        uec_probe(s, now);
     sender_wake(s, now);
 }

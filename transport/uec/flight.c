@@ -11,6 +11,7 @@
 void flight_free(struct uec_flight *f)
 {
     free(f->sent_ps);
+    free(f->entropies);
     psn_set_free(&f->arrived);
     psn_set_free(&f->lost);
     *f = (struct uec_flight){0};
@@ -29,16 +30,21 @@ static void grow(struct uec_flight *f, uint64_t una, uint64_t psn)
     while (f->n_sent <= psn - una)
         f->n_sent *= 2;
     f->sent_ps = memory_zeroed(f->n_sent, sizeof *f->sent_ps);
-    for (uint64_t i = una; old.n_sent > 0 && i < una + old.n_sent; i++)
+    f->entropies = memory_zeroed(f->n_sent, sizeof *f->entropies);
+    for (uint64_t i = una; old.n_sent > 0 && i < una + old.n_sent; i++) {
         f->sent_ps[i & (f->n_sent - 1)] = flight_sent_ps(&old, i);
+        f->entropies[i & (f->n_sent - 1)] = (uint16_t)flight_entropy(&old, i);
+    }
     free(old.sent_ps);
+    free(old.entropies);
 }
 
-void flight_sent(struct uec_flight *f, uint64_t una, uint64_t psn, ps_t now)
+void flight_sent(struct uec_flight *f, uint64_t una, uint64_t psn, uint32_t entropy, ps_t now)
 {
     if (psn - una >= f->n_sent)
         grow(f, una, psn);
     f->sent_ps[psn & (f->n_sent - 1)] = now;
+    f->entropies[psn & (f->n_sent - 1)] = (uint16_t)entropy;
 }
 
 void flight_advance(struct uec_flight *f, uint64_t una, uint64_t cumulative)

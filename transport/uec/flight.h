@@ -7,8 +7,9 @@
 #include "transport/psn_set.h"
 
 struct uec_flight {
-    ps_t *sent_ps; // ring by packet number
-    size_t n_sent; // a power of two, or 0
+    ps_t *sent_ps;       // ring by packet number
+    uint16_t *entropies; // the same: by which each was sent
+    size_t n_sent;       // a power of two, or 0
     struct psn_set arrived;
     struct psn_set lost; // to be sent again
 };
@@ -16,8 +17,8 @@ struct uec_flight {
 void flight_free(struct uec_flight *f);
 void flight_clear(struct uec_flight *f);
 
-// Packet `psn` is sent; `una` is the oldest one in flight.
-void flight_sent(struct uec_flight *f, uint64_t una, uint64_t psn, ps_t now);
+// Packet `psn` is sent with an entropy; `una` is the oldest one in flight.
+void flight_sent(struct uec_flight *f, uint64_t una, uint64_t psn, uint32_t entropy, ps_t now);
 
 // Packets in [una, cumulative) are acknowledged in order.
 void flight_advance(struct uec_flight *f, uint64_t una, uint64_t cumulative);
@@ -34,4 +35,8 @@ static inline bool flight_is_open(const struct uec_flight *f, uint64_t psn)
 static inline ps_t flight_sent_ps(const struct uec_flight *f, uint64_t psn)
 {
     return f->sent_ps[psn & (f->n_sent - 1)];
+}
+static inline uint32_t flight_entropy(const struct uec_flight *f, uint64_t psn)
+{
+    return f->entropies[psn & (f->n_sent - 1)];
 }

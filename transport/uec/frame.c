@@ -14,8 +14,8 @@
 //  Control:                    as NACK, with the control type in "next" and an opaque field
 //  SES standard request:       44 bytes, see ses_put()
 //
-// Not public or not modelled, and zero here: service time, penalty, number of packets out of order,
-// resource index, generation. The units of MPR and received bytes are taken as 128 packets and 256 B.
+// Not public or not modelled, and zero here: service time, number of packets out of order, resource index,
+// generation. The units of MPR and received bytes are taken as 128 packets and 256 B.
 // The SYN flag is never set, since connections are not opened. A trimmed packet ends after
 // its headers, and its IP and UDP length fields are those of the shortened packet.
 #include "transport/uec/frame.h"
@@ -114,7 +114,7 @@ static uint8_t *ack_put(uint8_t *at, const struct frame_source *f)
     at = put16(at, (uint16_t)(base - (cumulative - 1)));
     at = put64(at, meta->sack_bits);
     at = put16(at, 0);
-    at = put8(at, 0);
+    at = put8(at, meta->penalty);
     at = put24(at, meta->received_bytes / RECEIVED_UNIT);
     return put16(at, 0);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "transport/adapter.h"
 #include "transport/uec/uec.h"
 
 /* ---- reports ---- */
@@ -17,11 +18,29 @@ void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32
 {
     struct network *net = r->base.dim->hosts->net;
     uint32_t entropy = meta_at(&net->meta, slot)->entropy;
-    uint32_t path = path_entropy(r->addresses, r->port_base | entropy, 0);
+    uint32_t path = r->base.dim->numbers_paths && r->n_entropies > 1
+                        ? entropy
+                        : path_entropy(r->addresses, r->port_base | entropy, 0);
     struct packet p = uec_control(r->base.flow, r->src_node, path, slot, size, now);
     p.kind = kind;
     p.flags = flags;
     port_enqueue(net, r->port, &p, now);
+}
+
+// Destination flow control: what the sender is asked for, by how far the packets that the NIC holds fill
+// its buffer up to the threshold at which it would pause the link. Nothing up to half of it, then in
+// proportion; the window is given back when nothing is held. (The rule of a receiver is not standardised.)
+static uint8_t penalty_of(const struct uec_receiver *r)
+{
+    enum { PENALTY_MAX = 127, RESTORE = 128 };
+    const struct adapter *a = adapter_of_port(r->base.dim->hosts, r->port);
+    if (!a || !uec_spec_const(&r->base.dim->spec)->destination_control)
+        return 0;
+    uint64_t half = a->xoff_bytes / 2, held = a->held_bytes;
+    if (held == 0)
+        return RESTORE;
+    uint64_t penalty = held > half ? PENALTY_MAX * (held - half) / (half + 1) : 0;
+    return (uint8_t)(penalty < PENALTY_MAX ? penalty : PENALTY_MAX);
 }
 
 // Send an ACK for packet `psn`, whose meta-data it takes over: start of transmission and entropy
@@ -40,6 +59,7 @@ static void send_ack(struct uec_receiver *r, struct packet *p, uint64_t psn, ps_
     meta->received_bytes = (uint32_t)r->received_bytes;
     meta->sack_bits = psn_set_bits(&r->early, uec_bitmap_base(psn, r->expected));
     meta->n_sacks = 0;
+    meta->penalty = penalty_of(r);
     r->since_ack_bytes = 0;
     uint32_t slot = p->meta;
     p->meta = 0;

@@ -83,6 +83,15 @@ static uint32_t next_entropy(struct uec_sender *u, ps_t now)
     return u->single_path ? 0 : spray_next(&u->spray, now);
 }
 
+// What switches choose the path by.
+static uint32_t path_of(const struct sender *s, uint32_t entropy)
+{
+    const struct uec_sender *u = uec_of(s);
+    return s->dim->numbers_paths && !u->single_path
+               ? entropy
+               : path_entropy(u->addresses, u->port_base | entropy, 0);
+}
+
 // Write packet `psn` of message `m` to *p and return its payload.
 static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, struct packet *p,
                             ps_t now)
@@ -95,7 +104,7 @@ static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, s
         payload == dim->mtu_bytes ? dim->full : uec_data_sizes(&dim->spec, payload, false);
     *p = (struct packet){.flow = s->flow,
                          .dst = s->dst_node,
-                         .entropy = path_entropy(u->addresses, u->port_base | entropy, 0),
+                         .entropy = path_of(s, entropy),
                          .meta = meta_alloc(pool),
                          .frame_bytes = (uint16_t)size.frame,
                          .wire_bytes = (uint16_t)size.wire,
@@ -114,7 +123,7 @@ static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, s
         p->flags |= PACKET_LAST;
     m->packets++;
     u->in_flight_bytes += payload;
-    flight_sent(&u->flight, s->una, psn, now);
+    flight_sent(&u->flight, s->una, psn, entropy, now);
     if (u->credits.on)
         uec_credits_spend(s, p->wire_bytes);
     return payload;
@@ -171,24 +180,38 @@ void uec_fill(struct sender *s, struct packet *p, ps_t now)
         sender_rto_restart(s, uec_of(s)->rto_ps, now);
 }
 
-void uec_send_request(struct sender *s, ps_t now)
+static void send_control(struct sender *s, uint32_t entropy, ps_t now)
 {
     const struct transport_dim *dim = s->dim;
     struct network *net = dim->hosts->net;
     struct uec_sender *u = uec_of(s);
     struct packet_sizes size = uec_control_sizes(&dim->spec);
-    uint32_t entropy = next_entropy(u, now);
     struct packet p =
-        uec_control(s->flow, s->dst_node, path_entropy(u->addresses, u->port_base | entropy, 0),
-                    meta_alloc(&net->meta), size, now);
+        uec_control(s->flow, s->dst_node, path_of(s, entropy), meta_alloc(&net->meta), size, now);
     p.kind = PACKET_DATA;
     p.flags = PACKET_ACKREQ;
     struct packet_meta *meta = meta_at(&net->meta, p.meta);
     *meta =
         (struct packet_meta){.sent_ps = now, .seq = (uint32_t)s->nxt, .entropy = (uint16_t)entropy};
     fill_request(s, meta, p.meta, 0);
-    uec_dim(dim)->counters.requests++;
     if (s->rto_state == RTO_OFF)
         sender_rto_restart(s, u->rto_ps, now);
     port_enqueue(net, s->port, &p, now);
+}
+
+void uec_send_request(struct sender *s, ps_t now)
+{
+    uec_dim(s->dim)->counters.requests++;
+    send_control(s, next_entropy(uec_of(s), now), now);
+}
+
+void uec_probe(struct sender *s, ps_t now)
+{
+    struct uec_sender *u = uec_of(s);
+    ps_t every_ps = uec_spec_const(&s->dim->spec)->probe_every_ps;
+    uint32_t entropy = u->single_path ? UINT32_MAX : spray_probe(&u->spray, every_ps, now);
+    if (entropy == UINT32_MAX)
+        return;
+    uec_dim(s->dim)->counters.probes++;
+    send_control(s, entropy, now);
 }

@@ -149,6 +149,8 @@ void uec_fill(struct sender *s, struct packet *p, ps_t now);
 // Send a control packet (no payload, control class). It makes the receiver send an ACK and, with RCCC,
 // tells it how many credits the sender could use.
 void uec_send_request(struct sender *s, ps_t now);
+// Send such a packet by a path that is not used, if a probe is due.
+void uec_probe(struct sender *s, ps_t now);
 // Returns the payload of a packet in flight.
 uint32_t uec_payload_of(const struct sender *s, uint64_t psn);
 

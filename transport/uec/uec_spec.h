@@ -8,6 +8,8 @@ struct uec_spec {
     int spray; // enum spray_kind
     uint64_t mtu_bytes, entropies, ack_every_bytes, retry_limit;
     ps_t rto_ps; // PARAM_AUTO_TIME = computed from the path
+    bool destination_control;
+    ps_t probe_every_ps;
 };
 _Static_assert(sizeof(struct uec_spec) <= TRANSPORT_OWN_BYTES, "UEC's settings fit");
 
