@@ -129,6 +129,9 @@ static void check_name(struct reader *r, const struct place *place)
 // Add an error for every object that requires a packet network.
 static void check_analytical(struct reader *r, const struct place *root)
 {
+    struct place nic = place_key(root, "nic");
+    if (nic.json != NULL)
+        place_warn(r->err, &nic, "the analytical network has no NICs beside their links");
     for (const struct object *const *o = objects; *o != NULL; o++) {
         struct place list = place_key(root, (*o)->key);
         if ((*o)->packets_only && json_array_size(list.json) > 0)

@@ -59,9 +59,16 @@ static void init_port(struct sim *sim, uint32_t port)
 
 void sim_credits_init(struct sim *sim, struct err *err)
 {
-    for (uint32_t d = 0; d < sim->spec->n_dims; d++)
+    bool wanted = false, used = false;
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++) {
+        wanted |= sim->spec->dims[d].sw.flow_control == FLOW_CONTROL_CREDIT;
+        used |= sim_uses_credits(sim, d);
         if (sim_uses_credits(sim, d))
             check_dim(sim, d, err);
+    }
+    if (wanted && !used)
+        err_warn(err, "switch.flow_control",
+                 "no link has credits: no class of data is lossless (pfc.enabled, classes)");
     for (uint32_t p = 0; p < sim->graph.n_ports; p++)
         init_port(sim, p);
 }

@@ -61,7 +61,7 @@ static void choose_port(struct sender *s, const struct transport_path *path)
 
 // Choose the port again, because failed links may have been repaired. Called with the
 // retransmission timer off, before the packets lost on the failed link are retransmitted.
-void hosts_try_other_port(struct hosts *hosts, struct sender *s)
+void hosts_try_other_port(struct hosts *hosts, struct sender *s, ps_t now)
 {
     const struct host_paths *paths = &hosts->paths;
     const struct flow_id *id = sender_id(s);
@@ -72,6 +72,7 @@ void hosts_try_other_port(struct hosts *hosts, struct sender *s)
     if (s->place != SENDER_IDLE)
         nic_remove(s->nic, s);
     choose_port(s, &path);
+    sender_catch_up(s, now); // what the new port has sent until now was without the sender
     s->time.paused_mark_ps = s->nic->paused_total_ps;
 }
 
@@ -93,7 +94,7 @@ static void choose_again(struct hosts *hosts, struct sender *s, ps_t now)
     bool armed = s->rto_state != RTO_OFF;
     ps_t left = armed ? s->rto_due_ps - nic_active_ps(s->nic, now) : 0;
     sender_rto_stop(s);
-    hosts_try_other_port(hosts, s);
+    hosts_try_other_port(hosts, s, now);
     if (armed)
         sender_rto_restart(s, left > 0 ? left : 0, now);
     sender_wake(s, now);
@@ -117,7 +118,7 @@ static void reroute(struct hosts *hosts, struct sender *s, ps_t now)
     s->cold->moved = true;
     sender_catch_up(s, now);
     sender_rto_stop(s);
-    hosts_try_other_port(hosts, s);
+    hosts_try_other_port(hosts, s, now);
     if (s->oldest == MESSAGE_NIL || s->una >= s->max)
         sender_wake(s, now);
     else if (s->dim->ops->on_path_lost)

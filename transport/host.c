@@ -17,7 +17,7 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
     if (s->cold->rechoose && s->oldest == MESSAGE_NIL) {
         s->cold->rechoose = false;
         if (!s->failed)
-            hosts_try_other_port(hosts, s);
+            hosts_try_other_port(hosts, s, now);
     }
     sender_post(s, request, now);
 }

@@ -50,9 +50,9 @@ static void run(const char *spray, uint64_t bytes, ps_t down_ps, ps_t up_ps)
     set("spray", spray);
     set("entropies", "32");
     set("rto", "30us");
-    f.jobs[0].cls = 0;
     for (uint32_t r = 0; r < RANKS; r++)
         fixture_flow(&f, r, (r + RANKS / 2) % RANKS, bytes, 0);
+    f.jobs[0].cls = 0; // lossy
     if (down_ps >= 0) {
         f.faults[0] = fixture_fault("leaf0->spine0");
         f.faults[0].down_ps = down_ps;

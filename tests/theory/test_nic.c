@@ -141,6 +141,40 @@ static void test_lossy_receiver(void **state)
     fixture_free(&f);
 }
 
+// Ultra Ethernet: a receiver that asks for smaller windows before its buffer is full loses less than half as
+// many packets in an incast; the window is not given away: the receiver is as busy.
+static void test_destination_control(void **state)
+{
+    (void)state;
+    extern const struct transport_ops uec_transport;
+    uint64_t lost[2];
+    for (int control = 0; control < 2; control++) {
+        struct nic_spec *nic = begin(16);
+        struct dim_spec *dim = &f.spec.dims[0];
+        nic->bus_rate_bps = RATE / 2;
+        nic->buffer_bytes = 200000;
+        transport_spec_init(&dim->transport, &uec_transport);
+        fixture_cc(&f, "nscc", NULL, NULL);
+        struct err err = {0};
+        struct param key =
+            param_find(uec_transport.params, uec_transport.n_params, "destination_control");
+        assert_int_equal(param_set(&key, dim->transport.own, control ? "true" : "false", "", &err),
+                         0);
+        key = param_find(uec_transport.params, uec_transport.n_params, "rto");
+        assert_int_equal(param_set(&key, dim->transport.own, "200us", "", &err), 0);
+        for (uint32_t s = 1; s < 9; s++)
+            fixture_flow(&f, s, 0, (uint64_t)N * MTU, 0);
+        f.jobs[0].cls = 0; // lossy
+        fixture_run(&f);
+        assert_int_equal(f.result->status, RUN_COMPLETED);
+        lost[control] = f.result->drops[DROP_NIC_BUFFER];
+        assert_true(nic_of(0)->busy_share[1] > 0.7);
+        fixture_free(&f);
+    }
+    assert_true(lost[0] > 20);
+    assert_true(2 * lost[1] < lost[0]);
+}
+
 // Two ranks that exchange messages: on a bus for both directions every packet of either takes its turn, so
 // N packets each way take 2 N S, and with a full-duplex bus N S.
 static void test_duplex(void **state)
@@ -257,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_slow_receiver),
         cmocka_unit_test(test_slow_receiver_with_credits),
         cmocka_unit_test(test_lossy_receiver),
+        cmocka_unit_test(test_destination_control),
         cmocka_unit_test(test_duplex),
         cmocka_unit_test(test_ports_share),
         cmocka_unit_test(test_message_rate),
