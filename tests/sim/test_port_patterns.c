@@ -18,7 +18,7 @@ static void build(struct graph *g)
 {
     struct link_spec links[2] = {{.rate_bps = 1000, .delay_ps = 1},
                                  {.rate_bps = 1000, .delay_ps = 1}};
-    const uint64_t planes = 1, leaf_spine[3] = {4, 2, 2};
+    const uint64_t planes = 1, leaf_spine[4] = {4, 2, 2, 1};
     graph_init(g, 2, (uint32_t[]){2, 6});
     topology_find("switch")->build(g, 0, &planes, links);
     g->dim_fabric[1] = true;

@@ -3,7 +3,7 @@
 //
 // A pull target tells the receiver up to which number of credits, counted in quanta since the flow
 // began, the sender could use them: its backlog, at most `max_bytes`, less what it has. Where several
-// flows of a port have backlog, each asks for its share of the port. It asks for all that it needs to
+// flows of a port are ready to send, each asks for its share of the port. It asks for all that it needs to
 // make a negative balance positive, because it could not send, nor ask again, with less.
 #include "transport/uec/uec.h"
 
@@ -12,9 +12,10 @@ static int64_t wire_of(const struct sender *s, uint64_t payload, uint64_t packet
     return (int64_t)(payload + packets * (s->dim->full.wire - s->dim->mtu_bytes));
 }
 
-static bool has_backlog(const struct sender *s)
+// Whether the flow waits for its NIC port alone.
+static bool is_ready(const struct sender *s)
 {
-    return !s->failed && (s->nxt < s->tail || uec_of(s)->flight.lost.n > 0);
+    return !s->failed && (s->special_due || (s->nxt < s->tail && s->window_bytes > 0));
 }
 
 // Wire bytes that wait to be sent, or to be sent again.
@@ -28,12 +29,12 @@ static int64_t backlog(const struct sender *s)
     return wire_of(s, payload, fresh) + (int64_t)(lost * s->dim->full.wire);
 }
 
-/* ---- flows of a port with backlog ---- */
+/* ---- flows of a port that are ready ---- */
 
-void uec_credits_backlog(struct sender *s)
+void uec_credits_count(struct sender *s)
 {
     struct uec_credits *c = &uec_of(s)->credits;
-    if (!c->on || has_backlog(s) == c->counted)
+    if (!c->on || is_ready(s) == c->counted)
         return;
     c->counted = !c->counted;
     if (c->counted)
@@ -94,7 +95,7 @@ uint32_t uec_pull_target(struct sender *s)
     }
     want = want < (int64_t)c->limits.max_bytes ? want : (int64_t)c->limits.max_bytes;
     bool any = want > 0;
-    uint32_t k = *uec_waiting_at(uec_dim(s->dim), s->port);
+    uint32_t k = *uec_waiting_at(uec_dim(s->dim), s->port) - (c->counted && c->port == s->port);
     int64_t debt = c->left < 0 ? -c->left : 0, more = want - (c->left > 0 ? c->left : 0);
     if (c->speculative && any && more < packet)
         more = packet;

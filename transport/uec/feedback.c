@@ -191,7 +191,7 @@ void uec_on_failed(struct sender *s, ps_t now)
 {
     (void)now;
     flight_clear(&uec_of(s)->flight);
-    uec_credits_backlog(s);
+    uec_credits_count(s);
     uec_of(s)->in_flight_bytes = 0;
     s->window_bytes = 0;
 }
@@ -214,8 +214,8 @@ void uec_on_feedback(struct sender *s, struct packet *p, ps_t now)
         sender_rto_stop(s);
     }
     sender_apply_cc(s, now);
-    uec_credits_backlog(s);
     uec_update(s);
+    uec_credits_count(s);
     if (s->una < s->tail)
         uec_probe(s, now);
     sender_wake(s, now);

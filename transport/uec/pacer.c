@@ -15,7 +15,7 @@ struct pull_list {
 struct pull_port {
     struct pull_list active, idle;
     struct sim_timer timer; // the next grant; stopped while no flow can be granted any
-    uint32_t waiting;       // as a sending port: flows with backlog
+    uint32_t waiting;       // as a sending port: flows that are ready to send
 };
 
 // The state that the flows of a dimension share.

@@ -53,8 +53,8 @@ void uec_on_window(struct sender *s, ps_t now)
 
 void uec_on_post(struct sender *s, ps_t now)
 {
-    uec_credits_backlog(s);
     uec_update(s);
+    uec_credits_count(s);
     if (uec_of(s)->credits.on && uec_of(s)->in_flight_bytes == 0 && s->window_bytes == 0 &&
         !s->special_due)
         uec_send_request(s, now);
@@ -174,8 +174,8 @@ void uec_fill(struct sender *s, struct packet *p, ps_t now)
         fill_lost(s, p, now);
     else
         fill_new(s, p, now);
-    uec_credits_backlog(s);
     uec_update(s);
+    uec_credits_count(s);
     if (s->rto_state == RTO_OFF)
         sender_rto_restart(s, uec_of(s)->rto_ps, now);
 }

@@ -29,7 +29,7 @@
 struct uec_credits {
     bool on;
     bool speculative; // the receiver has reported nothing yet
-    bool counted;     // it is one of the flows with backlog at its port
+    bool counted;     // it is one of the flows that are ready at its port
     int64_t left;     // may be negative by part of a packet
     uint32_t port;    // where it is counted
     uint32_t pulled;  // number of the last grant, in quanta
@@ -167,7 +167,7 @@ void uec_credits_spend(struct sender *s, uint32_t wire_bytes);
 void uec_credits_reported(struct sender *s); // the receiver has reported something
 void uec_credits_granted(struct sender *s, uint32_t pull);
 uint32_t uec_pull_target(struct sender *s);
-void uec_credits_backlog(struct sender *s); // it has, or has no longer, something to send
+void uec_credits_count(struct sender *s); // it may send now, or may no longer
 static inline bool uec_credits_open_gate(const struct uec_sender *u)
 {
     return !u->credits.on || u->credits.left > 0;
@@ -177,7 +177,7 @@ static inline bool uec_credits_open_gate(const struct uec_sender *u)
 // the target is not new, because the packet was trimmed or is a request.
 void uec_pull_asked(struct uec_receiver *r, uint32_t target, bool asked, ps_t now);
 void uec_pacers_open(struct transport_dim *dim);
-// Returns the number of flows with backlog that send by a port.
+// Returns the number of flows that wait for a port alone.
 uint32_t *uec_waiting_at(struct transport_dim *dim, uint32_t port);
 
 // The same dimension, for its counters and shared state.
