@@ -24,6 +24,15 @@ static void read_preset(struct reader *r, const struct place *place, struct nic_
         nic_spec_init(nic, &nic_presets[word]);
 }
 
+// A slower bus than any link is a mistake; its times would not fit.
+static void nic_finish(struct reader *r, const struct place *place, void *value)
+{
+    const struct nic_spec *nic = value;
+    struct place rate = place_key(place, "bus_rate");
+    if (place->json != NULL && nic->bus_rate_bps > 0 && nic->bus_rate_bps < 1000000)
+        place_error(r->err, &rate, "must be 0bps (no limit) or at least 1Mbps");
+}
+
 static void nic_read(struct reader *r, const struct place *place, void *value)
 {
     struct keys keys = {0};
@@ -98,6 +107,7 @@ const struct object nic_object = {
     .offset = offsetof(struct scenario, base.nic),
     .defaults = nic_defaults,
     .read = nic_read,
+    .finish = nic_finish,
     .write = nic_write,
     .schema = nic_schema,
     .entry = nic_entry,

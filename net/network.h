@@ -119,6 +119,10 @@ struct port_cold {
                                 // link
 };
 
+// Who pauses the far end of a link. A router and the NIC of its rank share ports: a class is resumed when
+// neither holds it.
+enum pfc_source { PFC_SWITCH, PFC_NIC, PFC_SOURCES };
+
 // State of received PFC pauses for one class of a port; rarely accessed.
 struct pause {
     ps_t until_ps;   // time of expiry
@@ -139,7 +143,7 @@ struct port_pfc {
                          // dark port
     bool dark;           // nothing may start: a circuit without light
     uint8_t pfc_ignored; // bit set of classes that ignore pauses
-    uint8_t held[2]; // [enum pfc_source] classes for which this port has sent XOFF, and no XON yet
+    uint8_t held[PFC_SOURCES]; // classes for which this port has sent XOFF, and no XON yet
 };
 
 struct network;
@@ -315,10 +319,6 @@ void port_ignore_pauses(struct network *net, uint32_t port, unsigned cls, bool i
 // Stop all transmissions of a port after the current packet, or let them go on: the port of a circuit
 // without light. Packets wait as in a pause, which is not counted as one.
 void port_set_dark(struct network *net, uint32_t port, bool dark, ps_t now);
-
-// Who pauses the far end of a link. A router and the NIC of its rank share ports: a class is resumed when
-// neither holds it.
-enum pfc_source { PFC_SWITCH, PFC_NIC, PFC_SOURCES };
 
 // Why a PFC frame is sent: by whom, and, for captures, what caused it.
 struct pfc_cause {

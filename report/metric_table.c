@@ -116,7 +116,7 @@ static const struct metric metrics_rows[] = {
     {"queues", METRIC_WORDS, "at switches", PART_OF(result, queues_table)},
     {"links", METRIC_WORDS, "every direction of every link",
      LIST(result, ports, n_ports, link_table)},
-    {"nics", METRIC_WORDS, "NICs that are not ideal (`nic`), by rank and dimension",
+    {"nics", METRIC_WORDS, "NICs that are not ideal (`nic`), by dimension and rank",
      LIST(result, nics, n_nics, nic_table)},
     {"aggregators", METRIC_WORDS, "reductions in switches, by aggregator",
      LIST(result, aggregators, n_aggregators, aggregator_table)},

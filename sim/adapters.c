@@ -23,19 +23,31 @@ static void note_port(void *ctx, uint32_t port)
     const struct graph_port *p = &g->ports[port];
     if (p->dim != found->dim || p->node >= g->n_ranks)
         return;
-    found->sim->nic_at[found->dim * g->n_ranks + p->node] = true;
+    found->sim->nic_at[found->dim * g->n_ends + p->node] = true;
     found->n++;
+}
+
+// The next pattern of a list with commas, without blanks around it; NULL at the end.
+static char *next_pattern(char **rest)
+{
+    char *pattern = strsep(rest, ",");
+    if (!pattern)
+        return NULL;
+    pattern += strspn(pattern, " ");
+    pattern[strcspn(pattern, " ")] = '\0';
+    return pattern;
 }
 
 // Find the ranks that the patterns of a dimension's NIC name.
 static void find_ranks(struct sim *sim, uint32_t dim, struct err *err)
 {
     const char *at = sim->spec->dims[dim].nic.at;
-    char *copy = memory_text(at[0] == '\0' ? "rank*" : at), *rest = copy, *pattern;
-    while ((pattern = strsep(&rest, ",")) != NULL) {
+    bool all = at[0] == '\0';
+    char *copy = memory_text(all ? "rank*" : at), *rest = copy, *pattern;
+    while ((pattern = next_pattern(&rest)) != NULL) {
         struct found found = {.sim = sim, .dim = dim};
         port_patterns_match(&sim->graph, pattern, note_port, &found);
-        if (found.n == 0 && at[0] != '\0')
+        if (found.n == 0 && !all)
             err_add(err, "nic.at", "no rank with a port in dimension %u is called \"%s\"", dim,
                     pattern);
     }
@@ -50,17 +62,17 @@ static bool is_ideal(const struct nic_spec *nic)
 void sim_nics_find(struct sim *sim, struct err *err)
 {
     const struct spec *spec = sim->spec;
+    uint32_t n_ends = sim->graph.n_ends;
     bool any = false;
     for (uint32_t d = 0; d < spec->n_dims; d++)
-        any |= !is_ideal(&spec->dims[d].nic);
+        any |= !is_ideal(&spec->dims[d].nic) || spec->dims[d].nic.at[0] != '\0';
     if (!any)
         return;
-    sim->nic_at = memory_zeroed((size_t)spec->n_dims * sim->graph.n_ranks, sizeof *sim->nic_at);
+    sim->nic_at = memory_zeroed((size_t)spec->n_dims * n_ends, sizeof *sim->nic_at);
     for (uint32_t d = 0; d < spec->n_dims; d++) {
-        if (!is_ideal(&spec->dims[d].nic))
-            find_ranks(sim, d, err);
+        find_ranks(sim, d, err);
         for (uint32_t t = 0; t < sim->hosts.n_transports; t++)
-            hosts_dim(&sim->hosts, d, t)->has_nic = &sim->nic_at[(size_t)d * sim->graph.n_ranks];
+            hosts_dim(&sim->hosts, d, t)->has_nic = &sim->nic_at[(size_t)d * n_ends];
     }
 }
 
@@ -92,7 +104,7 @@ static bool check(const struct sim *sim, uint32_t dim, uint64_t headroom, struct
     char have[UNIT_TEXT], need[UNIT_TEXT];
     if (nic->buffer_bytes >= least)
         return true;
-    err_add(err, "nic.buffer", "%s is less than %s and one packet need: %s",
+    err_add(err, "nic.buffer", "dimension %u: %s is less than %s and one packet need: %s", dim,
             human_bytes(nic->buffer_bytes, have),
             sim_uses_credits(sim, dim) ? "the credits of its ports" : "the headroom of its ports",
             human_bytes(least, need));
@@ -116,7 +128,8 @@ static void set_credits(struct sim *sim, uint32_t port, uint8_t classes)
     sim->net.credits[sender].by_nic = true;
 }
 
-static void add(struct sim *sim, uint32_t rank, uint32_t dim, struct err *err)
+// Returns false if the buffer is too small.
+static bool add(struct sim *sim, uint32_t rank, uint32_t dim, struct err *err)
 {
     const struct switch_spec *sw = &sim->spec->dims[dim].sw;
     struct adapter_config config = {.spec = &sim->spec->dims[dim].nic,
@@ -126,18 +139,17 @@ static void add(struct sim *sim, uint32_t rank, uint32_t dim, struct err *err)
                                     .xon_bytes = xon_bytes(sim, dim),
                                     .quanta = (uint16_t)sw->pfc.quanta};
     if (!has_adapter(sim, rank, dim, &config.first_port, &config.n_ports))
-        return;
+        return true;
     config.headroom_bytes = headroom_of(sim, dim, config.first_port, config.n_ports);
-    size_t errors = err->n_errors;
-    bool reported = rank > 0 && errors > 0; // ranks of a dimension are alike
-    if (reported || !check(sim, dim, config.headroom_bytes, err))
-        return;
+    if (!check(sim, dim, config.headroom_bytes, err))
+        return false;
     if (sim_uses_credits(sim, dim)) {
         config.credits = config.lossless;
         for (uint32_t p = config.first_port; p < config.first_port + config.n_ports; p++)
             set_credits(sim, p, config.credits);
     }
     adapter_add(&sim->hosts, &config);
+    return true;
 }
 
 void sim_adapters_init(struct sim *sim, struct err *err)
@@ -149,9 +161,10 @@ void sim_adapters_init(struct sim *sim, struct err *err)
     if (n == 0)
         return;
     adapters_attach(&sim->hosts, n);
-    for (uint32_t rank = 0; rank < sim->graph.n_ranks; rank++)
-        for (uint32_t d = 0; d < sim->spec->n_dims; d++)
-            add(sim, rank, d, err);
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++)
+        for (uint32_t rank = 0; rank < sim->graph.n_ranks; rank++)
+            if (!add(sim, rank, d, err)) // the others of the dimension are alike
+                break;
 }
 
 ps_t sim_adapter_rtt_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint32_t dim,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The queues of completions: one for each rank and dimension, in order, since the time is fixed.
+// The queues of completions: one for each rank and dimension, by the time when they are due.
 #include "sim/completions.h"
 
 #include <stdlib.h>
@@ -15,8 +15,9 @@ struct completion_queue {
 
 struct completions {
     struct transfer_client client;
-    struct completion_queue *queues; // [rank * n_dims + dimension]; NULL = all are at once
-    uint64_t n;                      // in all queues
+    struct completion_queue
+        *queues; // [rank or aggregator * n_dims + dimension]; NULL = all are at once
+    uint64_t n;  // in all queues
 };
 
 static void tell(struct sim *sim, const struct completion *c, ps_t now)
@@ -66,15 +67,25 @@ static void grow(struct completion_queue *q)
     q->first = 0;
 }
 
-ps_t sim_completion_ps(const struct sim *sim, uint32_t rank, uint32_t dim)
+ps_t sim_completion_due_ps(const struct sim *sim, uint32_t rank, uint32_t dim, ps_t now)
 {
-    return sim_has_nic(sim, rank, dim) ? sim->spec->dims[dim].nic.completion_ps : 0;
+    return sim_has_nic(sim, rank, dim) ? now + sim->spec->dims[dim].nic.completion_ps : now;
+}
+
+// Most are due after all others.
+static void insert(struct completion_queue *q, const struct completion *c)
+{
+    if (q->n == q->cap)
+        grow(q);
+    uint32_t at = q->n++, mask = q->cap - 1;
+    for (; at > 0 && q->items[(q->first + at - 1) & mask].due_ps > c->due_ps; at--)
+        q->items[(q->first + at) & mask] = q->items[(q->first + at - 1) & mask];
+    q->items[(q->first + at) & mask] = *c;
 }
 
 void sim_complete(struct sim *sim, uint32_t rank, uint32_t dim, struct completion c, ps_t now)
 {
-    ps_t wait_ps = sim_completion_ps(sim, rank, dim);
-    if (wait_ps == 0) {
+    if (c.due_ps == now) {
         tell(sim, &c, now);
         return;
     }
@@ -84,13 +95,9 @@ void sim_complete(struct sim *sim, uint32_t rank, uint32_t dim, struct completio
         c.late = PATH_OTHERS;
     }
     struct completion_queue *q = &sim->completions->queues[rank * sim->spec->n_dims + dim];
-    if (q->n == q->cap)
-        grow(q);
-    c.due_ps = now + wait_ps;
-    q->items[(q->first + q->n++) & (q->cap - 1)] = c;
+    insert(q, &c);
     sim->completions->n++;
-    if (q->n == 1)
-        sim_timer_start(&sim->engine, &q->timer, c.due_ps);
+    sim_timer_start(&sim->engine, &q->timer, q->items[q->first].due_ps);
 }
 
 bool sim_completions_pending(const struct sim *sim)
@@ -101,7 +108,7 @@ bool sim_completions_pending(const struct sim *sim)
 void sim_completions_init(struct sim *sim, struct transfer_client client)
 {
     struct completions *all = sim->completions = memory_zeroed(1, sizeof *all);
-    uint32_t n_dims = sim->spec->n_dims, n = sim->graph.n_ranks * n_dims;
+    uint32_t n_dims = sim->spec->n_dims, n = sim->graph.n_ends * n_dims;
     all->client = client;
     bool any = false;
     for (uint32_t d = 0; d < n_dims; d++)
@@ -118,7 +125,7 @@ void sim_completions_init(struct sim *sim, struct transfer_client client)
 void sim_completions_free(struct sim *sim)
 {
     struct completions *all = sim->completions;
-    for (uint32_t i = 0; all && all->queues && i < sim->graph.n_ranks * sim->spec->n_dims; i++)
+    for (uint32_t i = 0; all && all->queues && i < sim->graph.n_ends * sim->spec->n_dims; i++)
         free(all->queues[i].items);
     if (all)
         free(all->queues);

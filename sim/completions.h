@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Completions of messages that the NIC has ended and the program does not know of yet: `nic.completion`.
+// The program of the receiver learns of a message before that of the sender does, as by packets.
 #pragma once
 
 #include "sim/sim_internal.h"
@@ -14,9 +15,9 @@ struct completion {
     enum completion_kind kind;
 };
 
-// Tell the client about a message of `rank` in a dimension: at once, or when its NIC's completion is due.
-// Takes over the path.
+// Tell the client about a message of `rank` in a dimension at c.due_ps, or at once if that is now. Takes over
+// the path.
 void sim_complete(struct sim *sim, uint32_t rank, uint32_t dim, struct completion c, ps_t now);
 
-// The time that completions of a rank take.
-ps_t sim_completion_ps(const struct sim *sim, uint32_t rank, uint32_t dim);
+// When the program of `rank` learns of what its NIC knows now.
+ps_t sim_completion_due_ps(const struct sim *sim, uint32_t rank, uint32_t dim, ps_t now);

@@ -163,8 +163,10 @@ static void explain_imbalance(const struct sim *sim, struct result *r,
     ps_t least = r->last && result_bounded(r) ? spread_ps(r, worst, port) : 0;
     ps_t cost = r->last ? result_saving_ps(r, congestion_ps(r), least) : 0;
     if (bounds && cost > 0) {
-        snprintf(saving, sizeof saving, "; spread evenly (routing.kind spray) up to %s less",
-                 human_time(cost, less));
+        int kind = sim->spec->dims[sim->graph.ports[worst->port].dim].sw.routing.kind;
+        bool by_packet = kind == ROUTING_SPRAY || kind == ROUTING_SOURCE;
+        snprintf(saving, sizeof saving, "; spread evenly%s up to %s less",
+                 by_packet ? "" : " (routing.kind spray)", human_time(cost, less));
         weight = (double)cost / (double)r->last->critical.total_ps;
     }
     result_reason(

@@ -23,12 +23,9 @@ void sim_collect_nics(const struct sim *sim, struct result *r)
         struct nic_result *out = &r->nics[i];
         *out = (struct nic_result){.at = memory_text(graph_node_name(&sim->graph, a->node, name)),
                                    .dim = a->dim,
-                                   .buffer_bytes = a->spec->buffer_bytes,
                                    .max_held_bytes = a->max_held_bytes,
                                    .pauses = a->pauses,
-                                   .dropped_packets = a->dropped.packets,
-                                   .qp_lookups = a->cache.lookups,
-                                   .qp_misses = a->cache.misses};
+                                   .dropped_packets = a->dropped.packets};
         for (unsigned d = 0; d < ADAPTER_DIRECTIONS && time > 0; d++) {
             ps_t ahead = a->free_ps[d] > r->sim_time_ps ? a->free_ps[d] - r->sim_time_ps : 0;
             ps_t busy = a->busy_ps[d] > ahead ? a->busy_ps[d] - ahead : 0;
@@ -36,11 +33,14 @@ void sim_collect_nics(const struct sim *sim, struct result *r)
             out->bus_share[d] = (double)a->bus_busy_ps[d] / time;
             out->bus_share[d] = out->bus_share[d] < 1 ? out->bus_share[d] : 1;
             out->missed_share[d] = (double)a->missed_ps[d] / time;
+            out->qp_lookups[d] = a->lookups[d];
+            out->qp_misses[d] = a->misses[d];
         }
     }
 }
 
-// The NIC with the busiest pipeline.
+// The NIC with the busiest pipeline. Where it could not take what arrived it is the receiving one, for whose
+// packets others wait.
 static const struct nic_result *busiest(const struct result *r, unsigned *direction)
 {
     const struct nic_result *best = NULL;
@@ -50,6 +50,8 @@ static const struct nic_result *busiest(const struct result *r, unsigned *direct
                 best = &r->nics[i];
                 *direction = d;
             }
+    if (best && best->pauses + best->dropped_packets > 0)
+        *direction = ADAPTER_RECEIVES;
     return best;
 }
 
@@ -66,24 +68,24 @@ static void limit_text(const struct sim *sim, const struct nic_result *nic, unsi
                        const struct adapter *a, FILE *out)
 {
     const struct nic_spec *spec = a->spec;
+    uint32_t mtu = hosts_dim(&sim->hosts, a->dim, 0)->mtu_bytes;
+    double share = (double)mtu / (double)nic_bus_bytes(spec, mtu);
     char rate[UNIT_TEXT], links[UNIT_TEXT];
-    if (nic->missed_share[direction] >= MISSED_MIN) {
+    if (nic->missed_share[direction] >= MISSED_MIN)
         fprintf(out,
                 "contexts of queue pairs were missing for %llu of %llu packets, which took %.0f %% "
                 "of the time (nic.qp_cache %llu)",
-                (unsigned long long)nic->qp_misses, (unsigned long long)nic->qp_lookups,
-                100 * nic->missed_share[direction], (unsigned long long)spec->qp_cache);
-    } else if (nic->bus_share[direction] >= nic->busy_share[direction] / 2) {
-        uint32_t mtu = hosts_dim(&sim->hosts, a->dim, 0)->mtu_bytes;
-        double share = (double)mtu / (double)nic_bus_bytes(spec, mtu);
+                (unsigned long long)nic->qp_misses[direction],
+                (unsigned long long)nic->qp_lookups[direction], 100 * nic->missed_share[direction],
+                (unsigned long long)spec->qp_cache);
+    else if (nic_packet_ps(spec, mtu) > nic_packet_ps(spec, 0))
         fprintf(out, "its bus carries %s of payload%s, its links %s",
                 human_rate(share * (double)spec->bus_rate_bps, rate),
                 spec->bus_duplex == BUS_HALF_DUPLEX ? " in both directions together" : "",
                 human_rate((double)port_rates(sim, a), links));
-    } else {
+    else
         fprintf(out, "it handles %llu packets a second (nic.message_rate)",
                 (unsigned long long)spec->message_rate);
-    }
 }
 
 static void explain_busiest(const struct sim *sim, struct result *r)
@@ -92,46 +94,58 @@ static void explain_busiest(const struct sim *sim, struct result *r)
     const struct nic_result *nic = busiest(r, &direction);
     if (!nic || nic->busy_share[direction] < BUSY)
         return;
+    const struct port_result *link = result_busiest_link(r);
+    bool most = !link || nic->busy_share[direction] >= link->utilization;
     struct text text;
     FILE *out = text_open(&text);
-    fprintf(out,
-            "bottleneck: the NIC of %s was busy %.0f %% of the time with packets %s: ", nic->at,
-            100 * nic->busy_share[direction],
+    fprintf(out, "%sthe NIC of %s was busy %.0f %% of the time with packets %s: ",
+            most ? "bottleneck: " : "", nic->at, 100 * nic->busy_share[direction],
             direction == ADAPTER_SENDS ? "to send" : "that had arrived");
     limit_text(sim, nic, direction, &sim->hosts.adapters->list[nic - r->nics], out);
     result_reason(r, REASON_NIC, EXPLAIN_TIME - 1 + nic->busy_share[direction], -1,
                   text_close(out, &text));
 }
 
-static void explain_buffers(struct result *r)
+// The NIC that has held most; *n counts those that have paused links, *pauses how often.
+static const struct adapter *fullest(const struct sim *sim, size_t *n, uint64_t *pauses)
 {
-    const struct nic_result *most = NULL;
-    uint64_t pauses = 0;
-    size_t n = 0;
-    char held[UNIT_TEXT], buffer[UNIT_TEXT];
-    for (size_t i = 0; i < r->n_nics; i++) {
-        n += r->nics[i].pauses > 0;
-        pauses += r->nics[i].pauses;
-        if (!most || r->nics[i].max_held_bytes > most->max_held_bytes)
-            most = &r->nics[i];
+    const struct adapters *all = sim->hosts.adapters;
+    const struct adapter *most = NULL;
+    *n = 0;
+    *pauses = 0;
+    for (uint32_t i = 0; all && i < all->n; i++) {
+        *n += all->list[i].pauses > 0;
+        *pauses += all->list[i].pauses;
+        if (!most || all->list[i].max_held_bytes > most->max_held_bytes)
+            most = &all->list[i];
     }
+    return most;
+}
+
+static void explain_buffers(const struct sim *sim, struct result *r)
+{
+    size_t n;
+    uint64_t pauses;
+    const struct adapter *most = fullest(sim, &n, &pauses);
+    char held[UNIT_TEXT], buffer[UNIT_TEXT], name[GRAPH_NAME];
     if (n > 0)
         result_explain(r, EXPLAIN_LOSS,
-                       text_format("%zu NIC%s paused %s link%s %llu times: packets arrived faster "
+                       text_format("%zu NIC%s paused %s links %llu times: packets arrived faster "
                                    "than %s took them; receivers that grant credits at that rate, "
                                    "or slots (transport.admission), avoid it",
-                                   n, n > 1 ? "s" : "", n > 1 ? "their" : "its", n > 1 ? "s" : "",
+                                   n, n > 1 ? "s" : "", n > 1 ? "their" : "its",
                                    (unsigned long long)pauses, n > 1 ? "they" : "it"));
-    else if (most && most->max_held_bytes > 0)
+    else if (most && most->max_held_bytes > 0 && !most->credits)
         result_explain(
             r, EXPLAIN_DETAIL,
-            text_format("no NIC has paused its link: the buffer of %s held up to %s of %s",
-                        most->at, human_bytes(most->max_held_bytes, held),
-                        human_bytes(most->buffer_bytes, buffer)));
+            text_format("no NIC has paused its links: the buffer of %s held up to %s of %s",
+                        graph_node_name(&sim->graph, most->node, name),
+                        human_bytes(most->max_held_bytes, held),
+                        human_bytes(most->spec->buffer_bytes, buffer)));
 }
 
 void sim_explain_nics(const struct sim *sim, struct result *r)
 {
     explain_busiest(sim, r);
-    explain_buffers(r);
+    explain_buffers(sim, r);
 }

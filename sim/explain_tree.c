@@ -12,20 +12,23 @@
 #define TREE_TEXT (2 * GRAPH_NAME + UNIT_TEXT + 64)
 #define TREE_DEPTH_MAX 64 // limit, since routes with loops can form a cycle
 
-// A port of a NIC that may pause its link, which ends a chain of causes.
-static bool is_nic(const struct sim *sim, uint32_t port)
+// The NIC behind a port of a rank, if it has paused the link of that port; NULL = it has not.
+static const struct adapter *pausing_nic(const struct sim *sim, uint32_t port)
 {
-    return sim->graph.ports[port].node < sim->graph.n_ranks && adapter_of_port(&sim->hosts, port);
+    const struct adapters *all = sim->hosts.adapters;
+    bool of_rank = sim->graph.ports[port].node < sim->graph.n_ranks;
+    return all && of_rank && all->ports[port].pauses > 0 ? all->ports[port].adapter : NULL;
 }
 
-// The output port that caused most pauses of `port`, or the port of the NIC that paused it; NO_PORT if
-// nobody did.
-static uint32_t paused_for(const struct sim *sim, uint32_t port)
+// The output port that caused most pauses of `port`; NO_PORT if no switch has paused it. If a NIC has,
+// *nic is set, and the first port of the NIC stands for it.
+static uint32_t paused_for(const struct sim *sim, uint32_t port, const struct adapter **nic)
 {
     uint32_t peer = sim->graph.ports[port].peer; // the ingress that sent the pause
-    if (is_nic(sim, peer))
-        return sim->net.pfc[peer].tx_pause > 0 ? peer : NO_PORT;
     uint64_t pauses = 0;
+    *nic = pausing_nic(sim, peer);
+    if (*nic)
+        return (*nic)->first_port;
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         pauses += sim->net.pfc[port].cls[cls].pauses;
     if (pauses == 0 || sim->switches.ports[peer].xoff_votes == 0)
@@ -33,79 +36,87 @@ static uint32_t paused_for(const struct sim *sim, uint32_t port)
     return sim->switches.ports[peer].xoff_cause;
 }
 
-// Follow the causes to a port that was not paused; *depth counts the pauses on the way.
-static uint32_t root_of(const struct sim *sim, uint32_t port, unsigned *depth)
+// Where the pauses of a port began.
+struct root {
+    uint32_t port;             // one that was not paused, or the first of a NIC
+    const struct adapter *nic; // NULL = an output port of a switch
+    unsigned depth;            // pauses on the way
+};
+
+static struct root root_of(const struct sim *sim, uint32_t port)
 {
-    uint32_t next = port;
-    for (*depth = 0; *depth < TREE_DEPTH_MAX && (next = paused_for(sim, port)) != NO_PORT;) {
-        port = next;
-        ++*depth;
-        if (is_nic(sim, port))
+    struct root root = {.port = port};
+    while (root.depth < TREE_DEPTH_MAX && !root.nic) {
+        uint32_t next = paused_for(sim, root.port, &root.nic);
+        if (next == NO_PORT)
             break;
+        root.port = next;
+        root.depth++;
     }
-    return port;
+    return root;
 }
 
 struct tree {
-    uint32_t root;
-    unsigned ports, nics, depth, victims;
+    struct root root; // its depth is the largest
+    unsigned ports, nics, victims;
 };
 
-static struct tree *tree_at(struct tree **trees, size_t *n, uint32_t root)
+static bool same(const struct root *a, const struct root *b)
+{
+    return a->port == b->port && a->nic == b->nic;
+}
+
+static struct tree *tree_at(struct tree **trees, size_t *n, const struct root *root)
 {
     for (size_t i = 0; i < *n; i++)
-        if ((*trees)[i].root == root)
+        if (same(&(*trees)[i].root, root))
             return &(*trees)[i];
     *trees = memory_resize(*trees, *n + 1, sizeof **trees);
-    (*trees)[*n] = (struct tree){.root = root};
+    (*trees)[*n] = (struct tree){.root = *root};
     return &(*trees)[(*n)++];
 }
 
-// True if a shortest path from the port's switch to `dst` uses the port, or the NIC is that of `dst`.
-static bool on_shortest_path(const struct sim *sim, uint32_t port, uint32_t dst)
+// True if a shortest path to `dst` uses the root, or the NIC is that of `dst`.
+static bool is_used(const struct sim *sim, const struct root *root, uint32_t dst)
 {
     const uint16_t *ports;
-    uint32_t dim = sim->graph.ports[port].dim;
-    if (is_nic(sim, port))
-        return graph_owner(&sim->graph, dst, dim) == sim->graph.ports[port].node;
-    const struct switch_node *s = switch_of_port(&sim->switches, port);
-    dst = graph_owner(&sim->graph, dst, s->dim);
+    uint32_t dim = sim->graph.ports[root->port].dim;
+    dst = graph_owner(&sim->graph, dst, dim);
+    if (root->nic)
+        return dst == root->nic->node;
+    const struct switch_node *s = switch_of_port(&sim->switches, root->port);
     uint32_t n = routes_of_row(&sim->routes, s->row, s->dim, dst, &ports);
     for (uint32_t i = 0; i < n; i++)
-        if (ports[i] == sim->graph.ports[port].local)
+        if (ports[i] == sim->graph.ports[root->port].local)
             return true;
     return false;
 }
 
-// Count the flows whose NIC was paused because of a link that they do not use.
+// Count the flows whose NIC was paused because of a link, or a NIC, that they do not use.
 static void count_victims(const struct sim *sim, const struct result *r, struct tree *tree)
 {
     for (size_t i = 0; i < r->n_flows; i++) {
-        unsigned depth;
         const struct sender *s = sim->hosts.senders[sim->flow_order[r->flows[i].qp]];
-        if (root_of(sim, s->port, &depth) == tree->root && depth > 0 &&
-            !on_shortest_path(sim, tree->root, r->flows[i].dst))
+        struct root root = root_of(sim, s->port);
+        if (root.depth > 0 && same(&root, &tree->root) && !is_used(sim, &root, r->flows[i].dst))
             tree->victims++;
     }
 }
 
 // Writes where PFC began: at an output port, or at a NIC that is slower than its links.
-static void root_text(const struct sim *sim, const struct result *r, uint32_t root, char *name,
-                      char *held)
+static void root_text(const struct sim *sim, const struct result *r, const struct root *root,
+                      char *name, char *held)
 {
-    char queue[UNIT_TEXT];
-    if (is_nic(sim, root)) {
-        const struct adapter *a = adapter_of_port(&sim->hosts, root);
-        char node[GRAPH_NAME];
+    char queue[UNIT_TEXT], port[2 * GRAPH_NAME];
+    if (root->nic) {
         snprintf(name, TREE_TEXT, "the NIC of %s",
-                 graph_node_name(&sim->graph, sim->graph.ports[root].node, node));
+                 graph_node_name(&sim->graph, root->nic->node, port));
         snprintf(held, TREE_TEXT, "it held up to %s of received packets",
-                 human_bytes(a->max_held_bytes, queue));
+                 human_bytes(root->nic->max_held_bytes, queue));
         return;
     }
-    char port[2 * GRAPH_NAME];
-    uint64_t longest = port_stats(&sim->net, root, r->sim_time_ps).max_queued_bytes;
-    snprintf(name, TREE_TEXT, "%s", graph_port_name(&sim->graph, root, port));
+    uint64_t longest = port_stats(&sim->net, root->port, r->sim_time_ps).max_queued_bytes;
+    snprintf(name, TREE_TEXT, "%s", graph_port_name(&sim->graph, root->port, port));
     snprintf(held, TREE_TEXT, "queue up to %s", human_bytes(longest, queue));
 }
 
@@ -113,13 +124,14 @@ static void explain_tree(const struct sim *sim, struct result *r, struct tree *t
 {
     char name[TREE_TEXT], held[TREE_TEXT];
     double share = result_share(r, PATH_PAUSED);
+    unsigned depth = tree->root.depth;
     count_victims(sim, r, tree);
-    root_text(sim, r, tree->root, name, held);
+    root_text(sim, r, &tree->root, name, held);
     result_reason(r, REASON_PFC, share > EXPLAIN_LOSS ? share : EXPLAIN_LOSS, -1,
                   text_format("PFC began at %s (%s): it stopped %u port%s (%u of NICs), "
                               "up to %u hop%s away%s",
                               name, held, tree->ports, tree->ports > 1 ? "s" : "", tree->nics,
-                              tree->depth, tree->depth > 1 ? "s" : "",
+                              depth, depth > 1 ? "s" : "",
                               others ? "; other such trees are smaller" : ""));
     if (tree->victims > 0)
         result_reason(r, REASON_VICTIMS, share + EXPLAIN_LOSS, -1,
@@ -133,14 +145,13 @@ void sim_explain_tree(const struct sim *sim, struct result *r)
     struct tree *trees = NULL, *widest = NULL;
     size_t n = 0;
     for (uint32_t p = 0; p < sim->net.n_ports; p++) {
-        unsigned depth;
-        uint32_t root = root_of(sim, p, &depth);
-        if (depth == 0 || depth == TREE_DEPTH_MAX)
+        struct root root = root_of(sim, p);
+        if (root.depth == 0 || root.depth == TREE_DEPTH_MAX)
             continue;
-        struct tree *t = tree_at(&trees, &n, root);
+        struct tree *t = tree_at(&trees, &n, &root);
         t->ports++;
         t->nics += (sim->graph.ports[p].node < sim->graph.n_ranks);
-        t->depth = depth > t->depth ? depth : t->depth;
+        t->root.depth = root.depth > t->root.depth ? root.depth : t->root.depth;
     }
     for (size_t i = 0; i < n; i++)
         if (!widest || trees[i].ports > widest->ports)

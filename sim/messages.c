@@ -186,6 +186,18 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
 
 /* ---- callbacks of the hosts ---- */
 
+// When the sender's program learns that its message has ended: not before the receiver's does, but after it
+// by the time that the ACK took.
+static ps_t sender_knows_ps(const struct sim *sim, const struct entry *e, ps_t now)
+{
+    ps_t due_ps = sim_completion_due_ps(sim, e->src, e->dim, now);
+    if (e->delivered_ps == PS_NEVER)
+        return due_ps;
+    ps_t there_ps = sim_completion_due_ps(sim, e->dst, e->dim, e->delivered_ps);
+    ps_t after_ps = there_ps + (now - e->delivered_ps);
+    return due_ps > after_ps ? due_ps : after_ps;
+}
+
 static void delivered(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
@@ -198,6 +210,7 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
                            .bytes = e->bytes,
                            .path = path_hold(&l->sim->path_book, e->path),
                            .late = PATH_OTHERS,
+                           .due_ps = sim_completion_due_ps(l->sim, e->dst, e->dim, now),
                            .kind = COMPLETION_DELIVERED};
     sim_complete(l->sim, e->dst, e->dim, c, now);
 }
@@ -212,7 +225,11 @@ static void sent(void *ctx, uint64_t slot, ps_t now)
     const struct path *p = path_at(book, e.path);
     enum path_cause late = now - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
     entry_free(l, (uint32_t)slot);
-    struct completion c = {.token = e.token, .path = e.path, .late = late, .kind = COMPLETION_SENT};
+    struct completion c = {.token = e.token,
+                           .path = e.path,
+                           .late = late,
+                           .due_ps = sender_knows_ps(l->sim, &e, now),
+                           .kind = COMPLETION_SENT};
     sim_complete(l->sim, e.src, e.dim, c, now);
 }
 
@@ -221,7 +238,8 @@ static void failed(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
     struct entry *e = &l->entries[slot];
-    const struct completion c = {.token = e->token, .kind = COMPLETION_FAILED};
+    const struct completion c = {
+        .token = e->token, .due_ps = sender_knows_ps(l->sim, e, now), .kind = COMPLETION_FAILED};
     uint32_t src = e->src, dim = e->dim;
     e->failed = true;
     path_drop(&l->sim->path_book, e->path);
@@ -269,13 +287,15 @@ void sim_keep_record(struct sim *sim, const struct flow_record *record)
 }
 
 // The times of a message end when the programs of its ranks know.
-static void add_completion(const struct sim *sim, const struct entry *e, struct flow_record *record)
+static void add_completion(const struct sim *sim, const struct entry *e, struct flow_record *record,
+                           ps_t now)
 {
     if (record->fct_ps >= 0)
-        record->fct_ps += sim_completion_ps(sim, e->src, e->dim);
+        record->fct_ps += sender_knows_ps(sim, e, now) - now;
     if (record->delivered_ps < 0)
         return;
-    ps_t wait_ps = sim_completion_ps(sim, e->dst, e->dim);
+    ps_t at_ps = e->delivered_ps;
+    ps_t wait_ps = sim_completion_due_ps(sim, e->dst, e->dim, at_ps) - at_ps;
     record->delivered_ps += wait_ps;
     record->life_ps[PATH_HOST] += wait_ps;
 }
@@ -305,7 +325,7 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
         .status = m->status};
     if (is_delivered && e->path != 0)
         memcpy(record.life_ps, path_at(&sim->path_book, e->path)->life, sizeof record.life_ps);
-    add_completion(sim, e, &record);
+    add_completion(sim, e, &record, now);
     uint64_t token = e->token;
     if (!sim_stripes_record(sim, &token, &record) || !sim_admission_record(sim, token, &record))
         return;

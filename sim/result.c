@@ -20,6 +20,57 @@ static void critical_free(struct critical_result *c)
     free(c->places);
 }
 
+static void fabric_free(struct result *r)
+{
+    for (size_t i = 0; i < r->n_pfc_ports; i++)
+        free(r->pfc_ports[i].at);
+    for (size_t i = 0; i < r->n_credit_ports; i++)
+        free(r->credit_ports[i].at);
+    for (size_t i = 0; i < r->n_ports; i++)
+        free(r->ports[i].at);
+    for (size_t i = 0; i < r->n_switches; i++)
+        free(r->switches[i].at);
+    for (size_t i = 0; i < r->n_aggregators; i++)
+        free(r->aggregators[i].at);
+    for (size_t i = 0; i < r->n_nics; i++)
+        free(r->nics[i].at);
+    free(r->pfc_ports);
+    free(r->credit_ports);
+    free(r->ports);
+    free(r->switches);
+    free(r->aggregators);
+    free(r->nics);
+    free(r->tcp);
+    free(r->uec);
+    free(r->admission);
+}
+
+static void jobs_free(struct result *r)
+{
+    for (size_t i = 0; i < r->n_trainings; i++) {
+        free(r->trainings[i].passes);
+        free(r->trainings[i].layers);
+        free(r->trainings[i].phases);
+        free(r->trainings[i].use.share);
+        free(r->trainings[i].use.mean);
+    }
+    for (size_t i = 0; i < r->n_programs; i++) {
+        free(r->programs[i].uses);
+        free(r->programs[i].layers);
+        free(r->programs[i].late);
+    }
+    for (size_t i = 0; i < r->n_ranks; i++)
+        free(r->ranks[i].uses);
+    for (size_t i = 0; i < r->n_jobs; i++) {
+        free(r->jobs[i].servers ? r->jobs[i].servers->counts : NULL);
+        free(r->jobs[i].servers);
+    }
+    free(r->trainings);
+    free(r->programs);
+    free(r->ranks);
+    free(r->jobs);
+}
+
 void result_free(struct result *r)
 {
     if (!r)
@@ -28,15 +79,6 @@ void result_free(struct result *r)
     free_texts(r->waiting, r->n_waiting);
     free_texts(r->explain, r->n_explain);
     free_texts(r->deadlock, r->n_deadlock);
-    for (size_t i = 0; i < r->n_pfc_ports; i++)
-        free(r->pfc_ports[i].at);
-    for (size_t i = 0; i < r->n_ports; i++)
-        free(r->ports[i].at);
-    for (size_t i = 0; i < r->n_switches; i++)
-        free(r->switches[i].at);
-    for (size_t i = 0; i < r->n_aggregators; i++)
-        free(r->aggregators[i].at);
-    free(r->aggregators);
     for (size_t i = 0; i < r->n_collectives; i++) {
         free(r->collectives[i].algorithm);
         critical_free(&r->collectives[i].critical);
@@ -48,46 +90,14 @@ void result_free(struct result *r)
         free(r->slowest[i].layers);
         critical_free(&r->slowest[i].critical);
     }
+    fabric_free(r);
+    jobs_free(r);
     free(r->slowest);
-    free(r->tcp);
-    free(r->uec);
-    free(r->admission);
-    for (size_t i = 0; i < r->n_trainings; i++) {
-        free(r->trainings[i].passes);
-        free(r->trainings[i].layers);
-        free(r->trainings[i].phases);
-        free(r->trainings[i].use.share);
-        free(r->trainings[i].use.mean);
-    }
-    free(r->trainings);
-    for (size_t i = 0; i < r->n_programs; i++) {
-        free(r->programs[i].uses);
-        free(r->programs[i].layers);
-        free(r->programs[i].late);
-    }
-    free(r->programs);
-    for (size_t i = 0; i < r->n_ranks; i++)
-        free(r->ranks[i].uses);
-    free(r->ranks);
-    for (size_t i = 0; i < r->n_jobs; i++) {
-        free(r->jobs[i].servers ? r->jobs[i].servers->counts : NULL);
-        free(r->jobs[i].servers);
-    }
-    free(r->jobs);
     free(r->slices);
     free(r->flows);
     free(r->collectives);
     free(r->explain_weights);
     free(r->reasons);
-    free(r->pfc_ports);
-    for (size_t i = 0; i < r->n_credit_ports; i++)
-        free(r->credit_ports[i].at);
-    free(r->credit_ports);
-    for (size_t i = 0; i < r->n_nics; i++)
-        free(r->nics[i].at);
-    free(r->nics);
-    free(r->ports);
-    free(r->switches);
     free(r->captures);
     free(r);
 }

@@ -299,7 +299,7 @@ struct switch_result {
 struct nic_result {
     char *at; // its rank
     uint32_t dim;
-    uint64_t buffer_bytes, max_held_bytes, pauses, dropped_packets, qp_lookups, qp_misses;
+    uint64_t max_held_bytes, pauses, dropped_packets, qp_lookups[2], qp_misses[2];
     double busy_share[2], bus_share[2]; // of the time, its pipeline and its bus
     double missed_share[2];             // its pipeline waited for contexts
 };

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "sim/sim_internal.h"
+#include "transport/adapter.h"
 
 struct running {
     struct sim *sim;
@@ -20,7 +21,8 @@ static bool progress_pending(const struct sim *sim)
 {
     return sim_is_analytical(sim) || sim->workload.starts_pending > 0 ||
            sim_admission_copying(sim) || sim_completions_pending(sim) ||
-           sim->hosts.n_rto_armed > 0 || sim->switches.n_watchdogs_armed > 0;
+           adapters_busy(&sim->hosts, sim->engine.now_ps) || sim->hosts.n_rto_armed > 0 ||
+           sim->switches.n_watchdogs_armed > 0;
 }
 
 // The stall check: the run has stalled if the last delivery is limits.stall_ps ago and no pending

@@ -81,7 +81,7 @@ struct sim {
     struct transfer transfer;      // for messages between ranks that share a dimension
     struct transfer_client client; // of the upper layer; valid while the layers are being connected
     struct ledger *ledger;         // NULL if the network is analytical
-    bool *nic_at; // [dimension * n_ranks + rank] NICs that are not ideal; NULL = all are
+    bool *nic_at; // [dimension * n_ends + rank] NICs that are not ideal; NULL = all are
     struct completions *completions; // between the ledger and its client
     struct stripes *stripes;         // NULL if no message is striped
     struct circuits *circuits;       // NULL if no dimension is a circuit switch
@@ -138,7 +138,7 @@ static inline bool sim_has_nic(const struct sim *sim, uint32_t rank, uint32_t di
 {
     const struct graph *g = &sim->graph;
     return sim->nic_at && rank < g->n_ranks &&
-           sim->nic_at[dim * g->n_ranks + graph_owner(g, rank, dim)];
+           sim->nic_at[dim * g->n_ends + graph_owner(g, rank, dim)];
 }
 void sim_adapters_init(struct sim *sim, struct err *err); // after the hosts
 // Least time that a data packet from src to dst and its ACK spend in the NICs of their receivers.

@@ -18,9 +18,9 @@ const struct param routing_params[] = {
      .offset = RO(kind),
      .def = "ecmp",
      .choices = routing_kinds,
-     .help = "among equal paths: ecmp by hash; spray each packet; flowlet a burst; adaptive to the "
-             "best port; static by destination modulo ports; source: the source gives each packet "
-             "its whole path",
+     .help = "among equal paths: ecmp by hash; spray each packet; flowlet a burst; adaptive to the"
+             " best port; static by destination modulo ports; source: the source gives each packet"
+             " its whole path",
      .source = "RFC 2992; Vanini et al., NSDI 2017; Zahavi, CLUSTER 2010; RFC 8986 (SRv6)"},
     {.name = "spray",
      .type = PARAM_ENUM,
@@ -42,9 +42,8 @@ const struct param routing_params[] = {
      .offset = RO(hash),
      .def = "five_tuple",
      .choices = routing_hashes,
-     .help =
-         "ecmp and flowlet: hashed fields; dst_qp adds the destination queue pair, which separates "
-         "queue pairs where NICs use one UDP port for all (transport.entropy none)",
+     .help = "ecmp and flowlet: hashed fields; dst_qp adds the destination queue pair, which "
+             "separates queue pairs where NICs use one UDP port for all (transport.entropy none)",
      .source = "Gangidi et al., SIGCOMM 2024 (enhanced ECMP)"},
     {.name = "flowlet_choice",
      .type = PARAM_ENUM,
@@ -59,9 +58,8 @@ const struct param routing_params[] = {
      .def = "0ns",
      .min = "0ns",
      .max = "1s",
-     .help =
-         "adaptive and flowlet by quality: the quality of ports is measured in this interval; 0 "
-         "= the queue at this instant",
+     .help = "adaptive and flowlet by quality: the quality of ports is measured in this interval; "
+             "0 = the queue at this instant",
      .source = "Broadcom Dynamic Load Balancing (SAI port quality)"},
     {.name = "quality_bands",
      .type = PARAM_COUNT,
@@ -69,17 +67,15 @@ const struct param routing_params[] = {
      .def = "8",
      .min = "2",
      .max = "255",
-     .help =
-         "with state_interval: a port's quality, the mean of its load and of its queue's share of "
-         "what it sends in an interval, is rounded down to so many bands",
+     .help = "with state_interval: a port's quality, the mean of its load and of its queue's share"
+             " of what it sends in an interval, is rounded down to so many bands",
      .source = "Broadcom Dynamic Load Balancing: 8 quality bands"},
     {.name = "remote",
      .type = PARAM_BOOL,
      .offset = RO(remote),
      .def = "false",
      .help = "with state_interval: a port is no better than the best link by which its neighbour "
-             "goes on "
-             "to the destination, known after the delay of the link",
+             "goes on to the destination, known after the delay of the link",
      .source = "Broadcom Global Load Balancing"},
     {.name = "source",
      .type = PARAM_ENUM,
@@ -87,17 +83,15 @@ const struct param routing_params[] = {
      .def = "round_robin",
      .choices = source_choices,
      .help = "source: the packets of a flow take all paths in turn, or one by hash of its header; "
-             "entropy: "
-             "a sprayed packet's entropy (transport.spray) is the number of its path",
+             "entropy: a sprayed packet's entropy (transport.spray) is the number of its path",
      .source = "RFC 8986 (SRv6)"},
     {.name = "weights",
      .type = PARAM_ENUM,
      .offset = RO(weights),
      .def = "equal",
      .choices = routing_weights,
-     .help =
-         "capacity: equal paths of a switch are chosen in proportion to the capacity behind them, "
-         "which failed links lower",
+     .help = "capacity: equal paths of a switch are chosen in proportion to the capacity behind "
+             "them, which failed links lower",
      .source = "Zhou et al., EuroSys 2014 (WCMP)"},
     {.name = "seeds",
      .type = PARAM_ENUM,

@@ -17,11 +17,15 @@ static uint32_t payload_of(const struct adapter *a, const struct packet *p)
     return p->kind == PACKET_DATA ? meta_at(&net_of(a)->meta, p->meta)->payload_bytes : 0;
 }
 
-static bool finds_context(struct adapter *a, const struct packet *p, bool receives)
+static bool finds_context(struct adapter *a, unsigned direction, const struct packet *p,
+                          bool receives)
 {
     if (a->spec->qp_cache == 0 || a->spec->qp_miss_ps == 0)
         return true;
-    return qp_cache_use(&a->cache, &a->all->places, qp_context(p->flow, receives));
+    bool found = qp_cache_use(&a->cache, &a->all->places, qp_context(p->flow, receives));
+    a->lookups[direction]++;
+    a->misses[direction] += !found;
+    return found;
 }
 
 // Let a packet pass a pipeline from `now` on; returns when it leaves it.
@@ -31,7 +35,7 @@ static ps_t serve(struct adapter *a, unsigned direction, const struct packet *p,
     const struct nic_spec *spec = a->spec;
     uint32_t payload = payload_of(a, p);
     ps_t begin = now > a->free_ps[direction] ? now : a->free_ps[direction], start = begin;
-    if (!finds_context(a, p, receives)) {
+    if (!finds_context(a, direction, p, receives)) {
         start += spec->qp_miss_ps;
         a->missed_ps[direction] += spec->qp_miss_ps;
     }
@@ -89,7 +93,7 @@ static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, p
 
 ps_t adapter_held_ps(const struct hosts *hosts, uint32_t port, ps_t now)
 {
-    if (!hosts->adapters)
+    if (!adapter_of_port(hosts, port))
         return 0;
     const struct adapter_port *ap = &hosts->adapters->ports[port];
     return ap->held_ps + (ap->held_since_ps < now ? now - ap->held_since_ps : 0);
@@ -191,11 +195,22 @@ static uint32_t hint(void *ctx, uint32_t node, uint32_t local, struct packet *p)
     return all->nic.hint(all->nic.ctx, node, local, p);
 }
 
+bool adapters_busy(const struct hosts *hosts, ps_t now)
+{
+    const struct adapters *all = hosts->adapters;
+    for (uint32_t i = 0; all && i < all->n; i++)
+        if (all->list[i].busy || all->list[i].free_ps[ADAPTER_SENDS] > now)
+            return true;
+    return false;
+}
+
 uint64_t adapter_drain_bps(const struct hosts *hosts, uint32_t port, uint32_t wire_bytes,
                            uint32_t payload_bytes)
 {
     const struct adapter *a = adapter_of_port(hosts, port);
-    ps_t packet_ps = a ? nic_packet_ps(a->spec, payload_bytes) : 0;
+    ps_t packet_ps = a ? nic_packet_ps(a->spec, payload_bytes) * (ps_t)a->n_ports : 0;
+    if (a && a->spec->bus_duplex == BUS_HALF_DUPLEX)
+        packet_ps *= 2;
     return packet_ps > 0 ? wire_bytes * UINT64_C(8) * PS_PER_S / (uint64_t)packet_ps : UINT64_MAX;
 }
 

@@ -53,6 +53,7 @@ struct adapter {
     struct drops dropped;
     ps_t busy_ps[ADAPTER_DIRECTIONS], bus_busy_ps[ADAPTER_DIRECTIONS];
     ps_t missed_ps[ADAPTER_DIRECTIONS];
+    uint64_t lookups[ADAPTER_DIRECTIONS], misses[ADAPTER_DIRECTIONS]; // of contexts
 };
 
 struct adapter_port {
@@ -61,6 +62,7 @@ struct adapter_port {
     ps_t held_since_ps; // it has a packet to send and waits for the fetch; PS_NEVER = it does not
     ps_t held_ps;       // total of such waits
     uint8_t xoff_sent;  // classes
+    uint64_t pauses;    // times the NIC paused a class there
     struct sim_timer refresh;
 };
 
@@ -95,8 +97,11 @@ struct adapter *adapter_of_port(const struct hosts *hosts, uint32_t port);
 // Returns for how long packets to send by the port have waited for the NIC itself, until `now`.
 ps_t adapter_held_ps(const struct hosts *hosts, uint32_t port, ps_t now);
 
-// Returns the rate of wire bytes at which the NIC of a port writes full packets to its rank; UINT64_MAX =
-// no limit.
+// Whether any NIC fetches, or handles, a packet at `now`.
+bool adapters_busy(const struct hosts *hosts, ps_t now);
+
+// Returns the rate of wire bytes at which the NIC of a port writes full packets to its rank: the port's share of
+// its NIC, and of a half-duplex bus the half; UINT64_MAX = no limit.
 uint64_t adapter_drain_bps(const struct hosts *hosts, uint32_t port, uint32_t wire_bytes,
                            uint32_t payload_bytes);
 

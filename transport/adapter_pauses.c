@@ -31,6 +31,7 @@ void adapter_check_xoff(struct adapter *a, const struct packet *p, ps_t now)
         return;
     send(a, port, cls, a->quanta, (struct pfc_cause){.trigger = p}, now);
     a->pauses++;
+    ap->pauses++;
     if (ap->xoff_sent == 0)
         sim_timer_start(net_of(a)->engine, &ap->refresh, now + refresh_ps(a, port));
     ap->xoff_sent |= cls;

@@ -21,8 +21,7 @@ const struct param nic_params[] = {
      .def = "0",
      .max = "1000000000000",
      .help = "packets per second that the NIC handles in each direction, so messages of one "
-             "packet; 0 = "
-             "no limit",
+             "packet; 0 = no limit",
      .source = "data sheets: 215 million (ConnectX-6)"},
     {.name = "bus_rate",
      .type = PARAM_RATE,
@@ -30,8 +29,7 @@ const struct param nic_params[] = {
      .def = "0bps",
      .max = "100Tbps",
      .help = "rate at which the NIC reads payload from the memory of its rank and writes it there "
-             "(PCIe, "
-             "or memory), shared by all its ports; 0 = no limit",
+             "(PCIe, or memory), shared by all its ports; 0 = no limit",
      .source = "Neugebauer et al., SIGCOMM 2018 (PCIe); Agarwal et al., SIGCOMM 2023 (hostCC)"},
     {.name = "bus_duplex",
      .type = PARAM_ENUM,
@@ -62,8 +60,8 @@ const struct param nic_params[] = {
      .min = "1KB",
      .max = "4GB",
      .help = "packets that have arrived and wait for the NIC, with the headroom of its lossless "
-             "classes; "
-             "where it fills up, the NIC sends PFC, or packets of lossy classes are dropped",
+             "classes; where it fills up, the NIC sends PFC, or packets of lossy classes are "
+             "dropped",
      .source =
          "mlnx_qos: 0.26 MB on older cards, 4.15 MB on a ConnectX-7; between them the default"},
     {.name = "qp_cache",
@@ -72,8 +70,7 @@ const struct param nic_params[] = {
      .def = "0",
      .max = "100000000",
      .help = "contexts of queue pairs in the NIC's memory: one for each flow that starts or ends "
-             "here; a "
-             "missing one takes the place of a random one; 0 = all fit",
+             "here; a missing one takes the place of a random one; 0 = all fit",
      .source = "Wang et al., NSDI 2023 (SRNIC): throughput falls beyond some hundred connections"},
     {.name = "qp_miss",
      .type = PARAM_TIME,
@@ -87,9 +84,8 @@ const struct param nic_params[] = {
      .offset = NIC(doorbell_ps),
      .def = "0ns",
      .max = "1ms",
-     .help = "time from the post of a message to a queue pair with nothing to send until its first "
-             "packet "
-             "may start",
+     .help = "time from the post of a message to a queue pair with nothing to send until its first"
+             " packet may start",
      .source = "a write over PCIe, and reads of the request and the payload"},
     {.name = "completion",
      .type = PARAM_TIME,

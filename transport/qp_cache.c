@@ -29,10 +29,8 @@ bool qp_cache_use(struct qp_cache *c, struct qp_places *places, uint32_t context
 {
     places_reach(places, context); // a new context's place is 0, where another one is
     uint32_t place = places->at[context];
-    c->lookups++;
     if (place < c->n && c->held[place] == context)
         return true;
-    c->misses++;
     place = place_for_new(c);
     c->held[place] = context;
     places->at[context] = place;

@@ -18,7 +18,6 @@ struct qp_cache {
     size_t room;
     uint32_t n, limit; // places in use; all places
     struct rng rng;
-    uint64_t lookups, misses;
 };
 
 // The places of all contexts, in whichever cache they are.

@@ -45,7 +45,8 @@ struct transport_dim {
     struct hosts *hosts;
     struct transport_spec spec;
     const struct nic_spec *nic;
-    const bool *has_nic; // [rank] its NIC is as `nic` says, else ideal; NULL = all are ideal
+    const bool
+        *has_nic; // [rank or aggregator] its NIC is as `nic` says, else ideal; NULL = all are ideal
     const struct cc_ops *cc;
     const void *cc_params;
     bool trimmed;         // switches may trim its packets

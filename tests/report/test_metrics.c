@@ -123,8 +123,8 @@ static struct nic_result nics[] = {{.at = sw,
                                     .max_held_bytes = 190,
                                     .pauses = 191,
                                     .dropped_packets = 192,
-                                    .qp_lookups = 193,
-                                    .qp_misses = 194,
+                                    .qp_lookups = {193, 195},
+                                    .qp_misses = {194, 196},
                                     .busy_share = {0.11, 0.12},
                                     .bus_share = {0.13, 0.14}}};
 static struct switch_result switches[] = {{.at = sw,
@@ -495,8 +495,9 @@ static const char *const of_fabric[][2] = {
     {"aggregators",
      "[{\"at\":\"leaf7\",\"buffer_bytes\":62,\"max_bytes\":63,\"reduced_bytes\":64}]"},
     {"nics", "[{\"at\":\"leaf7\",\"dim\":1,\"send_share\":0.11,\"receive_share\":0.12,"
-             "\"bus_read_share\":0.13,\"bus_write_share\":0.14,\"qp_lookups\":193,"
-             "\"qp_misses\":194,\"max_held_bytes\":190,\"pauses\":191,\"dropped_packets\":192}]"},
+             "\"bus_read_share\":0.13,\"bus_write_share\":0.14,\"send_lookups\":193,\"send_"
+             "misses\":194,\"receive_lookups\":195,\"receive_misses\":196,\"max_held_bytes\":190,"
+             "\"pauses\":191,\"dropped_packets\":192}]"},
     {"links",
      "[{\"at\":\"a->b\",\"bytes\":43,\"packets\":44,\"utilization\":0.49},{\"at\":\"b->a\","
      "\"bytes\":51,\"packets\":52,\"utilization\":0.54}]"},

@@ -259,7 +259,7 @@ static void test_qp_cache(void **state)
         const struct nic_result *r = nic_of(0);
         if (fabs(seen / want - 1) > 0.03)
             print_message("n %u: %g us, expected %g; hits %g, expected %g\n", n, seen * 1e-6,
-                          want * 1e-6, 1 - (double)r->qp_misses / (double)r->qp_lookups, h);
+                          want * 1e-6, 1 - (double)r->qp_misses[0] / (double)r->qp_lookups[0], h);
         assert_true(fabs(seen / want - 1) < 0.03);
         fixture_free(&f);
     }

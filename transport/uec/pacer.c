@@ -153,7 +153,7 @@ static void find_limits(struct uec_receiver *r)
     uint64_t drain = adapter_drain_bps(dim->hosts, r->port, dim->full.wire, dim->mtu_bytes);
     if (drain < env.line_bps) // what the NIC writes to its rank is the slower link
         r->limits.rate_bps =
-            (uint64_t)((double)r->limits.rate_bps * (double)drain / (double)env.line_bps);
+            1 + (uint64_t)((double)r->limits.rate_bps * (double)drain / (double)env.line_bps);
 }
 
 // Leave the list of another port if the flow's packets now arrive by this one.
