@@ -80,8 +80,8 @@ def columns_missing():
 
 def sentences():
     """Format strings of explanations, reasons and descriptions of what waits."""
-    for name in ("explain.c", "explain_time.c", "explain_fabric.c", "explain_collectives.c", "collect.c"):
-        source = read(os.path.join(ROOT, "sim", name))
+    for path in [*sorted(glob.glob(os.path.join(ROOT, "sim", "explain*.c"))), os.path.join(ROOT, "sim", "collect.c")]:
+        source = read(path)
         for call in re.finditer(r'text_format\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', source):
             yield "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call.group(1)))
         for reason in re.findall(r'(?:return|\?|:) "([a-z][^"]{8,})"', source):
@@ -89,14 +89,17 @@ def sentences():
 
 
 def sentences_missing():
-    text = " ".join(read(path) for path in glob.glob(os.path.join(WANT, "*.txt")))
-    text = re.sub(r"\s+", " ", text)  # sentences are wrapped
+    texts = set()
     for path in glob.glob(os.path.join(WANT, "*", "metrics.json")):
-        text += " ".join(json.loads(read(path).rstrip().rstrip(",") + "}")["explain"])
+        metrics = json.loads(read(path).rstrip().rstrip(",") + "}")
+        texts |= {*metrics["explain"], *metrics["waiting"], metrics["reason"] or ""}
+    # sentences are wrapped there
+    texts |= {re.sub(r"\s+", " ", read(path)) for path in glob.glob(os.path.join(WANT, "*.txt"))}
     for sentence in sentences():
         words = "".join(re.escape(part) if i % 2 == 0 else ".{0,150}?" for i, part in enumerate(
             re.split(r"(%%|%(?:\.\d)?(?:llu|zu|[usgf]))", sentence)))
-        if sentence not in ELSEWHERE and not re.search(words.replace(r"\%\%", "%"), text):
+        pattern = re.compile(words.replace(r"\%\%", "%"))
+        if sentence not in ELSEWHERE and not any(pattern.search(text) for text in texts):
             yield f'sentence "{sentence}"'
 
 

@@ -57,7 +57,7 @@ def nic(rng, made):
                "burst": ("1B", "128B", "4KB"), "burst_overhead": ("0B", "24B", "1KB"),
                "buffer": ("1KB", "100KB", "300KB", "1MB", "20MB"), "qp_cache": (0, 1, 2, 8, 100000),
                "qp_miss": ("0ns", "1ns", "500ns", "20us"), "doorbell": ("0ns", "1ns", "700ns", "1ms"),
-               "completion": ("0ns", "1ns", "400ns", "1ms")}
+               "completion": ("0ns", "1ns", "400ns", "1ms"), "at": ("rank0", "rank1*", "rank0,rank1")}
     made["nic"] = {key: rng.choice(values) for key, values in choices.items() if rng.random() < 0.5}
     if "bus_rate" in made["nic"] and rng.random() < 0.7:
         made["nic"]["buffer"] = rng.choice(("300KB", "1MB", "4MB"))
@@ -76,3 +76,6 @@ def fabric(seed, made):
         links(rng, made)
     if rng.random() < 0.25:
         nic(rng, made)
+    for dim in made["topology"].get("dims", ()):
+        if dim.get("kind") == "leaf_spine" and rng.random() < 0.25:
+            dim["planes"] = rng.choice((2, 2, 3, 8))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""TCP and UEC in random scenarios: in place of RoCE, or beside it as one of two transports."""
+"""TCP, UEC and MRC in random scenarios: in place of RoCE, or beside it as one of two transports."""
 import random
 
 POLICIES = {"tcp": ("none", "window", "dctcp", "swift", "newreno", "cubic"),
             "uec": ("nscc", "nscc", "rccc", "nscc_rccc", "window", "swift")}
+POLICIES["mrc"] = POLICIES["uec"]
 
 
 def tcp(rng):
@@ -45,7 +46,12 @@ def uec(rng):
     return made
 
 
-SETTINGS = {"tcp": tcp, "uec": uec}
+def mrc(rng):
+    """The same settings with its defaults."""
+    return uec(rng) | {"kind": "mrc"}
+
+
+SETTINGS = {"tcp": tcp, "uec": uec, "mrc": mrc}
 
 
 def trimming(rng, made):
@@ -99,6 +105,7 @@ def stacks(draw, seed, made):
     other = "uec" if random.Random(f"other {seed}").random() < 0.4 else "tcp"
     if other == "uec":
         trimming(rng, made)
+        other = "mrc" if random.Random(f"mrc {seed}").random() < 0.35 else "uec"
     if chance > 0.1:
         beside(draw, rng, made, other)
         return
