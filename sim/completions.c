@@ -3,6 +3,7 @@
 #include "sim/completions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/memory.h"
 
@@ -13,8 +14,22 @@ struct completion_queue {
     struct sim_timer timer;   // of the first
 };
 
+// The record of a message that has ended at its NICs.
+struct held_record {
+    struct flow_record record;
+    bool of_pieces;
+};
+
+// Records by the time when they are to be kept: [first, n).
+struct held_records {
+    struct held_record *items;
+    size_t first, n, cap;
+    uint64_t cut_off; // by the end of the run, without those of pieces
+};
+
 struct completions {
     struct transfer_client client;
+    struct held_records held;
     struct completion_queue
         *queues; // [rank or aggregator * n_dims + dimension]; NULL = all are at once
     uint64_t n;  // in all queues
@@ -37,11 +52,72 @@ static void tell(struct sim *sim, const struct completion *c, ps_t now)
     path_leave(book, before);
 }
 
+/* ---- records ---- */
+
+static ps_t end_of(const struct held_record *h) { return h->record.start_ps + h->record.fct_ps; }
+
+// Keep the records of messages that have ended by now.
+static void keep_due(struct sim *sim, ps_t now)
+{
+    struct held_records *held = &sim->completions->held;
+    for (; held->first < held->n && end_of(&held->items[held->first]) <= now; held->first++)
+        sim_keep_record(sim, &held->items[held->first].record);
+    if (held->first > held->n / 2) { // so that the array does not grow with the run
+        held->n -= held->first;
+        memmove(held->items, held->items + held->first, held->n * sizeof *held->items);
+        held->first = 0;
+    }
+}
+
+void sim_completions_record(struct sim *sim, const struct flow_record *record, bool of_pieces)
+{
+    struct held_records *held = &sim->completions->held;
+    const struct held_record h = {*record, of_pieces};
+    if (record->status != MESSAGE_DONE || end_of(&h) <= sim->engine.now_ps) {
+        sim_keep_record(sim, record);
+        return;
+    }
+    if (held->n == held->cap)
+        held->items = memory_grow(held->items, &held->cap, sizeof *held->items);
+    size_t at = held->n++; // most end after all others
+    for (; at > held->first && end_of(&held->items[at - 1]) > end_of(&h); at--)
+        held->items[at] = held->items[at - 1];
+    held->items[at] = h;
+}
+
+void sim_completions_running(struct sim *sim)
+{
+    ps_t now = sim->engine.now_ps;
+    struct held_records *held = sim->completions ? &sim->completions->held : NULL;
+    if (!held)
+        return;
+    keep_due(sim, now);
+    for (; held->first < held->n; held->first++) {
+        struct flow_record r = held->items[held->first].record;
+        r.status = MESSAGE_RUNNING;
+        r.fct_ps = -1;
+        if (r.start_ps + r.delivered_ps > now) {
+            r.delivered_ps = -1;
+            memset(r.life_ps, 0, sizeof r.life_ps);
+        }
+        held->cut_off += !held->items[held->first].of_pieces;
+        sim_keep_record(sim, &r);
+    }
+}
+
+uint64_t sim_completions_cut_off(const struct sim *sim)
+{
+    return sim->completions ? sim->completions->held.cut_off : 0;
+}
+
+/* ---- queues ---- */
+
 static void on_due(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct completion_queue *q = timer->data;
     struct path_book *book = &q->sim->path_book;
+    keep_due(q->sim, e->now_ps);
     while (q->n > 0 && q->items[q->first].due_ps <= e->now_ps) {
         struct completion c = q->items[q->first];
         q->first = (q->first + 1) & (q->cap - 1);
@@ -127,7 +203,9 @@ void sim_completions_free(struct sim *sim)
     struct completions *all = sim->completions;
     for (uint32_t i = 0; all && all->queues && i < sim->graph.n_ends * sim->spec->n_dims; i++)
         free(all->queues[i].items);
-    if (all)
+    if (all) {
         free(all->queues);
+        free(all->held.items);
+    }
     free(all);
 }

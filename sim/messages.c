@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "sim/admission_internal.h"
 #include "sim/completions.h"
 
 struct entry {
@@ -331,7 +332,7 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
         return;
     const struct flow_id *id = sender_id(s);
     record.ideal_ps = sim_ideal_ps(sim, e->src, e->dst, id->dim, id->transport, record.bytes, NULL);
-    sim_keep_record(sim, &record);
+    sim_completions_record(sim, &record, sim->admission && admission_is_piece(token));
 }
 
 void sim_ledger_running(struct sim *sim)
@@ -342,6 +343,7 @@ void sim_ledger_running(struct sim *sim)
         for (uint32_t m = s->oldest; m != MESSAGE_NIL; m = hosts_message(hosts, m)->next)
             message_ended(sim->ledger, s, hosts_message(hosts, m), sim->engine.now_ps);
     }
+    sim_completions_running(sim);
 }
 
 uint32_t sim_ledger_count(struct sim *sim, uint32_t src)

@@ -146,6 +146,9 @@ ps_t sim_adapter_rtt_ps(const struct sim *sim, uint32_t src, uint32_t dst, uint3
                         uint32_t transport);
 void sim_completions_init(struct sim *sim, struct transfer_client client);
 bool sim_completions_pending(const struct sim *sim);
+// Makes records of messages that their NICs have ended, but of which their senders do not know yet.
+void sim_completions_running(struct sim *sim);
+uint64_t sim_completions_cut_off(const struct sim *sim); // their number, without those of pieces
 void sim_completions_free(struct sim *sim);
 // Keep what collective each message belongs to, for the notes of packets. To be called before the run.
 void sim_ledger_keep_origins(struct sim *sim);

@@ -100,6 +100,38 @@ static void test_record_of_late_receiver(void **state)
     fixture_free(&f);
 }
 
+// A run that ends between the end of a message at its NICs and its completion: the message is running, and
+// counted once, also in parts and in pieces.
+static void test_cut_off(void **state)
+{
+    (void)state;
+    for (int layer = 0; layer < 3; layer++) {
+        const uint64_t bytes = 30000; // fits into the slots
+        fixture_switch(&f, 3, RATE, DELAY);
+        if (layer == 1)
+            set_planes("4"), f.spec.dims[0].transport.stripe = true;
+        struct transport_spec *t = &f.spec.dims[0].transport;
+        if (layer == 2)
+            t->admission = ADMISSION_CTS, t->channels = 1, t->slots = 2, t->slot_bytes = 16384,
+            t->grant_bytes = 64;
+        f.spec.dims[0].nic.at = "rank0";
+        f.spec.dims[0].nic.completion_ps = PS_PER_MS;
+        f.spec.duration_ps = PS_PER_MS / 2;
+        fixture_flow(&f, 0, 1, bytes, 0);
+        fixture_flow(&f, 2, 1, bytes, 0);
+        fixture_run(&f);
+        const struct result *r = f.result;
+        assert_int_equal(r->n_flows, 2);
+        assert_int_equal(r->summary.running, 1);
+        assert_int_equal(r->flows[0].status, MESSAGE_RUNNING);
+        assert_int_equal(r->flows[0].fct_ps, -1);
+        assert_int_equal(r->flows[0].delivered_bytes, bytes);
+        assert_true(r->flows[0].delivered_ps > 0);
+        assert_int_equal(r->flows[1].status, MESSAGE_DONE);
+        fixture_free(&f);
+    }
+}
+
 // Three messages share an ideal NIC; that of another rank has nothing to do with it.
 static void test_time_of_ideal_nics(void **state)
 {
@@ -194,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_late_receivers),
         cmocka_unit_test(test_late_relay),
         cmocka_unit_test(test_record_of_late_receiver),
+        cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_time_of_ideal_nics),
         cmocka_unit_test(test_aggregators),
         cmocka_unit_test(test_roots),
