@@ -197,19 +197,50 @@ static void test_duplex(void **state)
     }
 }
 
-// A rank that sends by two ports: they share its bus equally.
+// A rank that sends by two ports: they share its bus equally, or its packet rate.
 static void test_ports_share(void **state)
 {
     (void)state;
-    fixture_direct(&f, "ring", 5, RATE, DELAY);
-    custom_sizes();
-    f.spec.dims[0].nic.bus_rate_bps = RATE / 2;
-    double s = on_bus(MTU, (double)RATE / 2);
-    fixture_flow(&f, 0, 1, (uint64_t)N * MTU, 0);
-    fixture_flow(&f, 0, 4, (uint64_t)N * MTU, 0);
-    run();
-    for (size_t i = 0; i < 2; i++)
-        assert_true(fabs((double)f.result->flows[i].fct_ps - 2 * N * s) < 6 * s);
+    for (int limit = 0; limit < 2; limit++) {
+        fixture_direct(&f, "ring", 5, RATE, DELAY);
+        custom_sizes();
+        double s = limit == 0 ? on_bus(MTU, (double)RATE / 2) : 1e6;
+        if (limit == 0)
+            f.spec.dims[0].nic.bus_rate_bps = RATE / 2;
+        else
+            f.spec.dims[0].nic.message_rate = 1000000;
+        roce_spec_of(&f.spec.dims[0].transport)->ack_interval = 10000; // ACKs take packet rate too
+        fixture_flow(&f, 0, 1, (uint64_t)N * MTU, 0);
+        fixture_flow(&f, 0, 4, (uint64_t)N * MTU, 0);
+        run();
+        for (size_t i = 0; i < 2; i++)
+            assert_true(fabs((double)f.result->flows[i].fct_ps - 2 * N * s) < 6 * s);
+        fixture_free(&f);
+    }
+}
+
+// A slow receiver whose buffer a lossy class has filled when a lossless one begins: the lossy one may not use
+// the headroom, so of the lossless one nothing is lost and sent again.
+static void test_headroom_is_kept(void **state)
+{
+    (void)state;
+    struct nic_spec *nic = begin(9);
+    nic->bus_rate_bps = RATE / 4;
+    nic->buffer_bytes = 150000;
+    roce_spec_of(&f.spec.dims[0].transport)->rto_ps = PS_PER_MS;
+    f.spec.dims[0].sw.classes[0].lossless = LOSSLESS_OFF;
+    for (uint32_t s = 1; s < 9; s++)
+        fixture_flow(&f, s, 0, (uint64_t)N / 4 * MTU, s < 5 ? 100 * PS_PER_US : 0);
+    fixture_flow_job(&f, 0, "lossless", 3, 0, 4);
+    fixture_flow_job(&f, 1, "lossy", 0, 4, 4);
+    f.spec.n_jobs = 2;
+    fixture_run(&f);
+    assert_true(f.result->drops[DROP_NIC_BUFFER] > 0);
+    for (size_t i = 0; i < f.result->n_flows; i++)
+        if (f.result->flows[i].job == 0) {
+            assert_int_equal(f.result->flows[i].status, MESSAGE_DONE);
+            assert_int_equal(f.result->flows[i].retransmitted, 0);
+        }
     fixture_free(&f);
 }
 
@@ -294,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_destination_control),
         cmocka_unit_test(test_duplex),
         cmocka_unit_test(test_ports_share),
+        cmocka_unit_test(test_headroom_is_kept),
         cmocka_unit_test(test_message_rate),
         cmocka_unit_test(test_qp_cache),
         cmocka_unit_test(test_doorbell_and_completion),
