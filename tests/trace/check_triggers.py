@@ -118,7 +118,7 @@ def check_mistakes(folder):
 
 def check_long_texts(folder):
     """Options hold 65535 bytes; longer texts are cut."""
-    place, words = "*" * 70000, "tcp or " * 12000 + "udp"
+    place, words = "*" * 70000, "udp" + " " * 70000
     scenario = folder / "long.json"
     with open(scenario, "w", encoding="utf-8") as f:
         json.dump(dict(SCENARIO, capture=[{"at": place, "filter": words, "file": "long.pcapng"}]), f)
