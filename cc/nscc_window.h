@@ -15,11 +15,11 @@
 // while packets were trimmed or delayed by more than 4 T, the window becomes what was delivered
 // ("quick adapt"), and marks of packets sent before are ignored.
 //
-// A receiver that holds packets up asks for less (destination flow control): with a penalty of p in every
-// ACK of an RTT the window shrinks to about 1 - p / 128 of itself and does not grow. When the receiver takes
-// packets at once again, the window is what it was before. The specification takes what is in flight after
-// the ACK as the window to shrink, by which any penalty would lead to one packet; here it is what was in
-// flight before it, so that a penalty of 64 halves the window per RTT, as its text says.
+// A receiver with a full NIC asks for a smaller window (destination flow control): with a penalty of p in
+// every ACK of an RTT the window shrinks to about 1 - p / 128 of itself and does not grow. When the
+// receiver takes packets at once again, the window is what it was before. The specification takes what is
+// in flight after the ACK as the window to shrink, by which any penalty would lead to one packet; here it
+// is what was in flight before it, so that a penalty of 64 halves the window per RTT, as its text says.
 //
 // The scale of all steps is a = BDP / 150,000 B, which is 1 at 100 Gb/s and 12 us; BDP and T refer
 // to the largest base RTT of the network, as the specification configures one base RTT for all.

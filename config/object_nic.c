@@ -86,7 +86,7 @@ static bool nic_entry(const struct cc_catalogue *policies, size_t i, struct obje
     return true;
 }
 
-// The keys with the values of the preset as their defaults.
+// Lists the keys of this kind of NIC; the default of each is its value in the preset.
 static void nic_keys(const struct object_entry *entry, const char *prefix,
                      const struct key_sink *to)
 {

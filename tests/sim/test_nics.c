@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // NICs of some ranks beside ideal ones: the order in which programs learn of a message, whose time is charged
-// to a NIC, where a congestion tree begins, and credits of a NIC with several ports.
+// to a NIC, where a congestion tree begins, credits of a NIC with several ports, and the presets.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,6 +27,24 @@ static void set_planes(const char *planes)
     assert_int_equal(param_set(&param, dim->params, planes, "planes", &err), 0);
 }
 
+// Messages are striped over four planes.
+static void in_parts(void)
+{
+    set_planes("4");
+    f.spec.dims[0].transport.stripe = true;
+}
+
+// Messages go in pieces of 16 KiB into two slots, which the receiver grants.
+static void in_pieces(void)
+{
+    struct transport_spec *t = &f.spec.dims[0].transport;
+    t->admission = ADMISSION_CTS;
+    t->channels = 1;
+    t->slots = 2;
+    t->slot_bytes = 16384;
+    t->grant_bytes = 64;
+}
+
 static void run(void)
 {
     fixture_run(&f);
@@ -50,11 +68,9 @@ static void test_late_receivers(void **state)
     for (int layer = 0; layer < 3; layer++) {
         fixture_leaf_spine(&f, 8, 4, 2, line, line);
         if (layer == 0)
-            set_planes("4"), f.spec.dims[0].transport.stripe = true;
-        struct transport_spec *t = &f.spec.dims[0].transport;
+            in_parts();
         if (layer == 1)
-            t->admission = ADMISSION_CTS, t->channels = 1, t->slots = 2, t->slot_bytes = 16384,
-            t->grant_bytes = 64;
+            in_pieces();
         f.spec.dims[0].nic.at = "rank1";
         f.spec.dims[0].nic.completion_ps = PS_PER_MS;
         fixture_collective(&f, COLL_ALL_REDUCE, "ring", 400000, 1);
@@ -109,11 +125,9 @@ static void test_cut_off(void **state)
         const uint64_t bytes = 30000; // fits into the slots
         fixture_switch(&f, 3, RATE, DELAY);
         if (layer == 1)
-            set_planes("4"), f.spec.dims[0].transport.stripe = true;
-        struct transport_spec *t = &f.spec.dims[0].transport;
+            in_parts();
         if (layer == 2)
-            t->admission = ADMISSION_CTS, t->channels = 1, t->slots = 2, t->slot_bytes = 16384,
-            t->grant_bytes = 64;
+            in_pieces();
         f.spec.dims[0].nic.at = "rank0";
         f.spec.dims[0].nic.completion_ps = PS_PER_MS;
         f.spec.duration_ps = PS_PER_MS / 2;
@@ -220,6 +234,21 @@ static void test_credits_of_ports(void **state)
     fixture_free(&f);
 }
 
+// Every value of every preset is one that a scenario could give.
+static void test_presets(void **state)
+{
+    (void)state;
+    for (const struct nic_preset *preset = nic_presets; preset->name; preset++) {
+        struct nic_spec spec;
+        params_default(nic_params, n_nic_params, &spec);
+        for (const struct nic_value *v = preset->values; v->key; v++) {
+            struct param param = param_find(nic_params, n_nic_params, v->key);
+            struct err err = {0};
+            assert_int_equal(param_set(&param, &spec, v->value, v->key, &err), 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_aggregators),
         cmocka_unit_test(test_roots),
         cmocka_unit_test(test_credits_of_ports),
+        cmocka_unit_test(test_presets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,9 +27,9 @@ void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32
     port_enqueue(net, r->port, &p, now);
 }
 
-// Destination flow control: what the sender is asked for, by how far the packets that the NIC holds fill
-// its buffer up to the threshold at which it would pause the link. Nothing up to half of it, then in
-// proportion; the window is given back when nothing is held. (The rule of a receiver is not standardised.)
+// Destination flow control: the penalty that the receiver writes into its ACKs. It is 0 until the packets
+// that the NIC holds reach half of the threshold at which it would pause the link, and grows in proportion
+// beyond; when nothing is held, the window is restored. (The rule of a receiver is not standardised.)
 static uint8_t penalty_of(const struct uec_receiver *r)
 {
     enum { PENALTY_MAX = 127, RESTORE = 128 };
