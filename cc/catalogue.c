@@ -20,8 +20,11 @@ struct cc_catalogue cc_catalogue_builtin(void)
 
 int cc_catalogue_add(struct cc_catalogue *c, const struct cc_ops *ops, struct err *err)
 {
-    if (cc_ops_check(ops, err) != 0)
-        return -1;
+    return cc_ops_check(ops, err) == 0 ? cc_catalogue_append(c, ops, err) : -1;
+}
+
+int cc_catalogue_append(struct cc_catalogue *c, const struct cc_ops *ops, struct err *err)
+{
     if (cc_catalogue_find(c, ops->name) != NULL)
         return err_add(err, ops->name, "there is already a policy of this name");
     if (c->n == CC_CATALOGUE_MAX)

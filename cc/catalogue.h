@@ -21,5 +21,8 @@ struct cc_catalogue cc_catalogue_builtin(void);
 // refuses the policy, if its name is taken or if the catalogue is full.
 int cc_catalogue_add(struct cc_catalogue *c, const struct cc_ops *ops, struct err *err);
 
+// The same for a policy that has been checked.
+int cc_catalogue_append(struct cc_catalogue *c, const struct cc_ops *ops, struct err *err);
+
 // Return the policy called `name`, or NULL.
 const struct cc_ops *cc_catalogue_find(const struct cc_catalogue *c, const char *name);

@@ -23,43 +23,8 @@ const struct cc_need_word cc_need_words[] = {
 
 // ---- rows of parameters ----
 
-const struct param cc_cap_params[] = {
-    {.name = "window_bdp",
-     .type = PARAM_RATIO,
-     .offset = offsetof(struct cc_cap, bdp),
-     .def = "0",
-     .min = "0",
-     .max = "1000",
-     .help = "window cap in bandwidth-delay products of the pair, 0 = none",
-     .source = "Khan et al., Hot Interconnects 2022"},
-    {.name = "window_bytes",
-     .type = PARAM_BYTES,
-     .offset = offsetof(struct cc_cap, bytes),
-     .def = "auto",
-     .min = "1B",
-     .max = "1PB",
-     .can_auto = true,
-     .help = "window cap of every pair, near or far; auto = window_bdp",
-     .source = "HPCC ns-3 sources: the largest BDP of the network"},
-    {.name = "window_scales",
-     .type = PARAM_BOOL,
-     .offset = offsetof(struct cc_cap, scales),
-     .def = "false",
-     .help = "the cap shrinks with rate / line rate",
-     .source = "HPCC ns-3 sources (var_win)"},
-    {.name = NULL},
-};
-
-const struct param cc_idle_restart_params[] = {
-    {.name = "idle_restart",
-     .type = PARAM_TIME,
-     .def = "auto",
-     .min = "1ns",
-     .can_auto = true,
-     .help = "a message after so long a pause finds the flow as new; auto = never",
-     .source = "no paper: here queue pairs outlive messages, as those of NICs do"},
-    {.name = NULL},
-};
+const struct param cc_cap_params[] = {CC_CAP_PARAMS};
+const struct param cc_idle_restart_params[] = {CC_IDLE_RESTART_PARAMS};
 
 // ---- a flow ----
 
@@ -114,25 +79,10 @@ uint64_t cc_cap_bytes(const struct cc_env *env, const struct cc_cap *cap, uint64
     return bytes > 0 ? bytes : 1;
 }
 
-enum cc_idle cc_idle_after(const struct cc *cc, ps_t idle_ps, ps_t idle_restart_ps)
-{
-    if (idle_ps >= idle_restart_ps) // PARAM_AUTO_TIME is longer than any idle time
-        return CC_IDLE_RESTART;
-    return idle_ps > cc->env->base_rtt_ps ? CC_IDLE_DROP_SAMPLES : CC_IDLE_KEEP;
-}
-
 uint64_t cc_line_rate_bps(const struct cc_env *env, struct line_rate rate)
 {
     uint64_t bps = line_rate_bps(rate, env->line_bps);
     return bps < 1 ? 1 : bps < env->line_bps ? bps : env->line_bps;
-}
-
-size_t cc_observe_values(const double *values, size_t n, double *out, size_t cap)
-{
-    size_t count = n < cap ? n : cap;
-    for (size_t i = 0; i < count; i++)
-        out[i] = values[i];
-    return count;
 }
 
 double cc_payload_share(const struct cc_env *env)
@@ -145,6 +95,33 @@ uint64_t cc_rate_of(const struct cc_env *env, double bytes, ps_t in_ps)
     double bps = bytes * 8e12 / (double)in_ps + 0.5;
     return bps >= (double)env->line_bps ? env->line_bps : bps >= 1 ? (uint64_t)bps : 1;
 }
+
+ps_t cc_packet_ps(const struct cc_env *env)
+{
+    return serialization_ps(env->full_wire_bytes, env->line_bps);
+}
+
+const struct cc_helpers cc_helpers = {.bytes = sizeof(struct cc_helpers),
+                                      .bdp_bytes = cc_bdp_bytes,
+                                      .window_bytes = cc_window_bytes,
+                                      .cap_bytes = cc_cap_bytes,
+                                      .line_rate_bps = cc_line_rate_bps,
+                                      .rate_of = cc_rate_of,
+                                      .payload_share = cc_payload_share,
+                                      .packet_ps = cc_packet_ps};
+
+struct cc_credits cc_credits_of(const struct cc_ops *ops, const void *params,
+                                const struct cc_env *env)
+{
+    struct cc_credits c = ops->credits(params, env);
+    if (c.rate_bps < 1)
+        c.rate_bps = 1;
+    if (c.grant_bytes < 1)
+        c.grant_bytes = 1;
+    return c;
+}
+
+// ---- presets ----
 
 const struct cc_preset *cc_preset_find(const struct cc_ops *ops, const char *name)
 {

@@ -36,6 +36,9 @@ static int contract_check(const struct cc_contract *c, struct err *err)
     size_check(where, "struct cc_preset", c->preset_bytes, ours.preset_bytes, err);
     size_check(where, "struct param", c->param_bytes, ours.param_bytes, err);
     size_check(where, "struct int_hop", c->hop_bytes, ours.hop_bytes, err);
+    size_check(where, "struct cc_growth", c->growth_bytes, ours.growth_bytes, err);
+    size_check(where, "struct cc_shift", c->shift_bytes, ours.shift_bytes, err);
+    size_check(where, "struct cc_helpers", c->helpers_bytes, ours.helpers_bytes, err);
     return err->n_errors == errors ? 0 : -1;
 }
 

@@ -15,7 +15,7 @@
 //            differs: W reaches W_max by rounding when C (K - t)^3 falls below 1, 1.36 s before K.
 #pragma once
 
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 enum cubic_form { CUBIC_LINUX, CUBIC_RFC9438 };
 

@@ -44,7 +44,7 @@
 //
 // Sources: Zhu et al., SIGCOMM 2015, sections 3 and 5, figure 7; IEEE 802.1Qau (QCN);
 // NVIDIA, "DCQCN parameters"; HPCC ns-3 sources; Khan et al., Hot Interconnects 2022.
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 enum { TIMER_INCREASE, TIMER_CUT };
 enum alpha_update { ALPHA_ON_CNP, ALPHA_ON_TICK };

@@ -32,7 +32,7 @@
 //
 // Sources: RFC 8257; Alizadeh et al., SIGCOMM 2010; HPCC ns-3 sources (rdma-hw.cc, run.py);
 // Khan et al., Hot Interconnects 2022.
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 enum mode { MODE_WINDOW, MODE_RATE };
 

@@ -40,7 +40,7 @@
 //
 // Sources: Li et al., SIGCOMM 2019, algorithm 1 and section 3.3; authors' ns-3 sources; Ben Basat et
 // al., SIGCOMM 2020 (PINT).
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 enum reference_rtt { RTT_PAIR, RTT_GLOBAL };
 

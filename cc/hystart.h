@@ -19,7 +19,7 @@
 // Linux 6; RFC 9406.
 #pragma once
 
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 enum hystart_kind { HYSTART_OFF, HYSTART_CLASSIC, HYSTART_RFC9406 };
 

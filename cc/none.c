@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // No congestion control: line rate, no window. Only PFC limits the senders.
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 // cc_begin() has already set line rate and no window.
 static void none_init(struct cc *cc, ps_t now)

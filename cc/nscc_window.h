@@ -35,7 +35,7 @@
 // holds.
 #pragma once
 
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 struct nscc_params {
     ps_t target_ps; // PARAM_AUTO_TIME: 0.75 RTT where switches trim, else 1 RTT

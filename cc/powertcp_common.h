@@ -31,7 +31,7 @@
 // the payload share of a full packet. Queues are frame bytes, without the inter-frame gap.
 #pragma once
 
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 struct power_params {
     double gamma, max_bdp;

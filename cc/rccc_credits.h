@@ -11,7 +11,7 @@
 // 1.0, section 3.6.14; the specification itself is authoritative.
 #pragma once
 
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 struct rccc_params {
     double rate, initial_bdp;

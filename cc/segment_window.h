@@ -11,7 +11,7 @@
 // RFC 2861 for idle time.
 #pragma once
 
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 #define SEGMENTS_UNLIMITED UINT32_MAX // slow-start threshold of a new flow
 #define SEGMENTS_MAX 1000000000

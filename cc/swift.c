@@ -39,7 +39,7 @@
 // paper does not give are those of csg-htsim, sim/swift.cpp.
 #include <math.h>
 
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 struct swift_params {
     double ai, ai_below, beta, max_mdf;
@@ -321,7 +321,7 @@ static void swift_init(struct cc *cc, ps_t now)
     struct swift *s = swift_of(cc);
     const struct swift_params *p = cc->params;
     const struct cc_env *env = cc->env;
-    ps_t packet_ps = serialization_ps(env->full_wire_bytes, env->line_bps);
+    ps_t packet_ps = cc_packet_ps(env);
     ps_t base_ps = time_or(p->base_target_ps, env->base_rtt_ps + 8 * packet_ps);
     double bdp = (double)cc_bdp_bytes(env) / env->mtu_bytes;
     *s = (struct swift){

@@ -125,7 +125,7 @@ void timely_begin(struct cc *cc, struct timely_state *s)
         .t_low_ps = from_ps + p->t_low_ps,
         .t_high_ps = from_ps + p->t_high_ps,
         .min_rtt_ps = min_rtt_of(p, env),
-        .packet_ps = serialization_ps(env->full_wire_bytes, env->line_bps),
+        .packet_ps = cc_packet_ps(env),
         .rtt_ps = PS_NEVER,
     };
     timely_rate_set(cc, s, (double)env->line_bps);

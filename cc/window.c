@@ -7,7 +7,7 @@
 // The initial window of a transport (TCP) does not apply, and a loss does not reduce the window.
 // Source: the window of the HPCC simulations (Li et al., SIGCOMM 2019, section 5) without its
 // adaptation; the "PFC" case of Khan et al. (Hot Interconnects 2022) may be this one.
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 struct window_params {
     double k;

@@ -141,8 +141,9 @@ static const char extcap_text[] =
     "  tshark -i collwire-incast\n"
     "  collwire extcap uninstall";
 
-static const char generate_text[] =
-    "Prints the manual page, or the completions for a shell: bash, zsh or fish.";
+static const char generate_text[] = "Prints the manual page, the completions for a shell (bash, "
+                                    "zsh or fish), or the JSON Schema of "
+                                    "scenarios, with the policies of --cc-plugin among them.";
 
 const struct command commands[] = {
     {"run", "simulate one scenario", "SCENARIO", run_text, command_run, COMPLETE_FILES, false},
@@ -171,8 +172,8 @@ const struct command commands[] = {
     {"extcap", "scenarios as interfaces of Wireshark", "install|uninstall", extcap_text,
      command_extcap, COMPLETE_NOTHING, false},
     {"help", "the page of a command", "[COMMAND]", "", command_help, COMPLETE_COMMANDS, false},
-    {"generate", "the manual page and completions", "man|bash|zsh|fish", generate_text,
-     command_generate, COMPLETE_NOTHING, true},
+    {"generate", "the manual page, completions and the schema", "man|bash|zsh|fish|schema",
+     generate_text, command_generate, COMPLETE_NOTHING, true},
 };
 const size_t n_commands = sizeof commands / sizeof *commands;
 

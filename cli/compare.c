@@ -17,7 +17,6 @@
 #include "cli/terminal.h"
 #include "engine/memory.h"
 #include "engine/text.h"
-#include "sim/sim.h"
 #include "study/pool.h"
 
 #define COST_FROM_S 5 // wall time: the estimate of a longer comparison is shown
@@ -25,20 +24,20 @@
 /* ---- the runs ---- */
 
 // Load the scenario of a run: the user's settings, then the seed, then the policy.
-static struct scenario *variant_load(const struct compare *c, const struct variant *one,
-                                     struct err *err)
+static struct collwire_scenario *variant_load(const struct compare *c, const struct variant *one,
+                                              struct err *err)
 {
     const struct options *o = c->options;
     const struct policy_choice *choice = one->choice;
-    struct config_set *sets = memory_zeroed(o->n_sets + choice->n_sets + 1, sizeof *sets);
+    struct collwire_setting *sets = memory_zeroed(o->n_sets + choice->n_sets + 1, sizeof *sets);
     size_t n = o->n_sets;
     char *seed = text_format("%llu", (unsigned long long)one->seed);
     if (n > 0)
         memcpy(sets, o->sets, n * sizeof *sets);
-    sets[n++] = (struct config_set){"seed", seed};
+    sets[n++] = (struct collwire_setting){"seed", seed};
     for (size_t i = 0; i < choice->n_sets; i++)
         sets[n++] = choice->sets[i];
-    struct scenario *scenario = scenario_load(one->of->path, sets, n, &o->policies, err);
+    struct collwire_scenario *scenario = scenario_open(o, one->of->path, sets, n, err);
     free(seed);
     free(sets);
     return scenario;
@@ -77,7 +76,7 @@ static void add_policy(struct compare *c, struct compared *of, const struct poli
     for (uint64_t k = 0; k < c->options->seeds; k++) {
         struct variant one = {.of = of, .choice = choice};
         struct err own = {0};
-        one.seed = scenario_spec(of->base)->seed + k;
+        one.seed = collwire_scenario_seed(of->base) + k;
         one.dir = dir_of(c, &one);
         if (k == 0)
             one.scenario = variant_load(c, &one, &own);
@@ -97,16 +96,16 @@ static void add_scenario(struct compare *c, struct compared *of, const char *pat
     const struct options *o = c->options;
     size_t errors = err->n_errors;
     of->path = path;
-    of->base = scenario_load(path, o->sets, o->n_sets, &o->policies, err);
+    of->base = scenario_open(o, path, o->sets, o->n_sets, err);
     if (!of->base)
         return;
-    of->name = scenario_spec(of->base)->name;
+    of->name = collwire_scenario_name(of->base);
     for (const struct compared *other = c->scenarios; other < of; other++)
         if (other->name && strcmp(other->name, of->name) == 0)
             err_add(err, path, "has the same name as %s: \"%s\"", other->path, of->name);
-    char *all = o->cc ? NULL : policy_choices_default(of->base);
+    char *all = o->cc ? NULL : policy_choices_default(scenario_of(of->base));
     of->n_choices =
-        policy_choices_read(o->cc ? o->cc : all, of->base, &o->policies, &of->choices, err);
+        policy_choices_read(o->cc ? o->cc : all, scenario_of(of->base), &of->choices, err);
     free(all);
     for (size_t i = 0; i < of->n_choices && err->n_errors == errors; i++)
         add_policy(c, of, &of->choices[i], err);
@@ -178,11 +177,12 @@ static double estimate_s(const struct compare *c)
 {
     struct err ignored = {0};
     char clock[CLOCK_TEXT];
-    struct sim *sim = sim_new(scenario_spec(c->list[0].scenario), &ignored);
+    struct collwire_cost cost;
+    struct collwire_sim *sim = simulation_build(c->list[0].scenario, &cost, &ignored);
     double jobs = (double)(c->options->jobs < c->n ? c->options->jobs : c->n), run_s = 0;
     if (sim)
-        run_s = sim_estimate(sim).wall_s;
-    sim_free(sim);
+        run_s = cost.wall_s;
+    collwire_sim_free(sim);
     err_free(&ignored);
     double all_s = run_s * (double)c->n / jobs;
     if (all_s > COST_FROM_S)
@@ -242,12 +242,12 @@ static void compare_free(struct compare *c)
     for (size_t i = 0; i < c->n; i++) {
         free(c->list[i].dir);
         free(c->list[i].failure);
-        scenario_free(c->list[i].scenario);
+        collwire_scenario_free(c->list[i].scenario);
     }
     free(c->list);
     for (size_t i = 0; i < c->n_scenarios; i++) {
         policy_choices_free(c->scenarios[i].choices, c->scenarios[i].n_choices);
-        scenario_free(c->scenarios[i].base);
+        collwire_scenario_free(c->scenarios[i].base);
     }
     free(c->scenarios);
     result_set_close(c->set);
@@ -278,11 +278,10 @@ static void prepare(struct compare *c, struct err *err)
     for (; c->n_scenarios < o->n_args; c->n_scenarios++) {
         struct compared *of = &c->scenarios[c->n_scenarios];
         if (!c->dir && o->n_args == 1 && !o->out) { // the name is needed for the directory
-            struct scenario *base =
-                scenario_load(o->args[0], o->sets, o->n_sets, &o->policies, err);
-            name = base ? scenario_spec(base)->name : "";
+            struct collwire_scenario *base = scenario_open(o, o->args[0], o->sets, o->n_sets, err);
+            name = base ? collwire_scenario_name(base) : "";
             c->dir = text_format("out/%s-compare", name);
-            scenario_free(base);
+            collwire_scenario_free(base);
             if (err->n_errors > 0)
                 return;
             err_free(err); // warnings are added again

@@ -11,7 +11,7 @@
 // A scenario that is compared.
 struct compared {
     const char *path, *name;
-    struct scenario *base;
+    struct collwire_scenario *base;
     struct policy_choice *choices;
     size_t n_choices;
 };
@@ -22,7 +22,7 @@ struct variant {
     const struct policy_choice *choice;
     uint64_t seed;
     char *dir;
-    struct scenario *scenario; // NULL = to be loaded by the worker
+    struct collwire_scenario *scenario; // NULL = to be loaded by the worker
     bool ran;
     int code;
     char id[33];   // of its set of files; "" = none

@@ -39,8 +39,7 @@ static int write_files(const struct compare *c, const char *json, const char *cs
     int status = result_set_write(c->set, "compare.json", json, &err);
     status |= result_set_write(c->set, "compare.csv", csv, &err);
     if (status == 0)
-        status = result_set_commit(
-            c->set, "{\"versions\": {\"collwire\": \"" COLLWIRE_VERSION "\"}}", &err);
+        status = result_set_commit(c->set, NULL, &err);
     errors_print(&err);
     return status;
 }
@@ -202,7 +201,7 @@ static void print_heading(const struct compare *c, const struct group *g, size_t
     }
     for (size_t i = 0; i < c->n_scenarios; i++)
         if (strcmp(c->scenarios[i].name, g->scenario) == 0) {
-            char *line = scenario_headline(scenario_resolved(c->scenarios[i].base));
+            char *line = scenario_headline(collwire_scenario_json(c->scenarios[i].base));
             char *text = text_format("%s: %s", g->scenario, line);
             terminal_wrap(stdout, text, 0, 2, width);
             free(line);

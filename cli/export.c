@@ -13,9 +13,9 @@ int command_export(const struct options *o)
                         "--help\n");
         return EXIT_BAD_USE;
     }
-    struct scenario *scenario = scenario_load(o->args[1], o->sets, o->n_sets, &o->policies, &err);
-    int result = scenario != NULL ? chakra_export(scenario, o->file, &err) : -1;
-    scenario_free(scenario);
+    struct collwire_scenario *scenario = scenario_open(o, o->args[1], o->sets, o->n_sets, &err);
+    int result = scenario != NULL ? chakra_export(scenario_of(scenario), o->file, &err) : -1;
+    collwire_scenario_free(scenario);
     errors_print(&err);
     if (result == 0)
         printf("traces: %s.*.et\nscenario: %s.json\n", o->file, o->file);

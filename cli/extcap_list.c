@@ -123,7 +123,7 @@ static void put_value(const char *key, const char *text)
 
 void extcap_interfaces(const struct extcap_scenarios *found)
 {
-    printf("extcap {version=%s}{display=collwire}\n", COLLWIRE_VERSION);
+    printf("extcap {version=%s}{display=collwire}\n", collwire_version());
     for (size_t i = 0; i < found->n; i++) {
         const struct extcap_scenario *scenario = &found->list[i];
         if (i > 0 && strcmp(scenario[-1].name, scenario->name) == 0)
@@ -136,13 +136,13 @@ void extcap_interfaces(const struct extcap_scenarios *found)
 
 void extcap_dlts(void) { puts("dlt {number=1}{name=EN10MB}{display=Ethernet}"); }
 
-static void put_policies(const struct scenario *scenario, const struct options *o)
+static void put_policies(const struct collwire_scenario *scenario, const struct options *o)
 {
     printf("value {arg=1}{value=" EXTCAP_SCENARIO
            "}{display=that of the scenario}{default=true}\n");
-    for (size_t i = 0; i < o->policies.n; i++) {
-        const struct cc_ops *policy = o->policies.policies[i];
-        if (scenario && !scenario_runs(scenario, policy))
+    for (size_t i = 0; i < options_catalogue(o)->n; i++) {
+        const struct cc_ops *policy = options_catalogue(o)->policies[i];
+        if (scenario && !scenario_runs(scenario_of(scenario), policy))
             continue;
         printf("value {arg=1}{value=%s}", policy->name);
         put_value("display", policy->name);
@@ -159,10 +159,10 @@ static double ranks_of(const struct spec *spec)
 }
 
 // Names of places of the scenario; "" if it has errors or is very large. To be freed.
-static char *place_names(const struct scenario *scenario, struct err *err)
+static char *place_names(const struct collwire_scenario *scenario, struct err *err)
 {
     struct sim *sim = NULL;
-    const struct spec *spec = scenario ? scenario_spec(scenario) : NULL;
+    const struct spec *spec = scenario ? scenario_spec(scenario_of(scenario)) : NULL;
     if (spec && ranks_of(spec) <= RANKS_MAX && spec->network == NETWORK_PACKET)
         sim = sim_new(spec, err);
     char *names = sim ? sim_place_names(sim) : text_format("%s", "");
@@ -171,9 +171,9 @@ static char *place_names(const struct scenario *scenario, struct err *err)
 }
 
 // The scenario's first captured place, or else the first that there is. To be freed.
-static char *default_place(const struct scenario *scenario, const char *names)
+static char *default_place(const struct collwire_scenario *scenario, const char *names)
 {
-    const struct spec *spec = scenario ? scenario_spec(scenario) : NULL;
+    const struct spec *spec = scenario ? scenario_spec(scenario_of(scenario)) : NULL;
     if (spec && spec->n_captures > 0)
         return text_format("%s", spec->captures[0].at);
     size_t n = strcspn(names, ",");
@@ -183,10 +183,10 @@ static char *default_place(const struct scenario *scenario, const char *names)
 char *extcap_default_place(const struct extcap_scenario *of, const struct options *o)
 {
     struct err err = {0};
-    struct scenario *scenario = scenario_load(of->path, NULL, 0, &o->policies, &err);
+    struct collwire_scenario *scenario = scenario_open(o, of->path, NULL, 0, &err);
     char *names = place_names(scenario, &err), *place = default_place(scenario, names);
     free(names);
-    scenario_free(scenario);
+    collwire_scenario_free(scenario);
     err_free(&err);
     return place;
 }
@@ -194,7 +194,7 @@ char *extcap_default_place(const struct extcap_scenario *of, const struct option
 void extcap_config(const struct extcap_scenario *of, const struct options *o)
 {
     struct err err = {0};
-    struct scenario *scenario = scenario_load(of->path, NULL, 0, &o->policies, &err);
+    struct collwire_scenario *scenario = scenario_open(o, of->path, NULL, 0, &err);
     char *names = place_names(scenario, &err), *place = default_place(scenario, names);
     char *which = text_format("places, such as %s%sleaf0->rank3, with commas between them", names,
                               *names != '\0' ? ", or " : "");
@@ -214,7 +214,7 @@ void extcap_config(const struct extcap_scenario *of, const struct options *o)
     free(place);
     free(names);
     free(which);
-    scenario_free(scenario);
+    collwire_scenario_free(scenario);
     err_free(&err);
 }
 

@@ -75,15 +75,15 @@ static int set_policy(struct options *run, const char *path, const char *policy,
     struct err err = {0};
     if (!policy || *policy == '\0' || strcmp(policy, EXTCAP_SCENARIO) == 0)
         return 0;
-    struct scenario *base = scenario_load(path, run->sets, run->n_sets, &run->policies, &err);
+    struct collwire_scenario *base = scenario_open(run, path, run->sets, run->n_sets, &err);
     if (base)
-        *n = policy_choices_read(policy, base, &run->policies, choices, &err);
+        *n = policy_choices_read(policy, scenario_of(base), choices, &err);
     if (base && err.n_errors == 0 && *n != 1)
         err_add(&err, "policy", "\"%s\" is not one policy", policy);
     for (size_t i = 0; i < *n && err.n_errors == 0; i++)
         for (size_t k = 0; k < (*choices)[i].n_sets; k++)
             options_set(run, (*choices)[i].sets[k].path, (*choices)[i].sets[k].value);
-    scenario_free(base);
+    collwire_scenario_free(base);
     int status = err.n_errors == 0 ? 0 : -1;
     errors_print(&err);
     return status;

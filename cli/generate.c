@@ -24,8 +24,8 @@ static char *words_of(const struct options *o, enum completion completes, const 
         fprintf(out, "%s%s", i > 0 ? " " : "", names[i]);
     for (size_t i = 0; completes == COMPLETE_WORDS && words[i]; i++)
         fprintf(out, "%s%s", i > 0 ? " " : "", words[i]);
-    for (size_t i = 0; completes == COMPLETE_POLICIES && i < o->policies.n; i++)
-        fprintf(out, "%s ", o->policies.policies[i]->name);
+    for (size_t i = 0; completes == COMPLETE_POLICIES && i < options_catalogue(o)->n; i++)
+        fprintf(out, "%s ", options_catalogue(o)->policies[i]->name);
     if (completes == COMPLETE_POLICIES)
         fputs("all", out);
     for (size_t i = 0; completes == COMPLETE_COMMANDS && i < n_commands; i++)
@@ -110,8 +110,8 @@ static void man_command(FILE *out, const struct command *command)
 static void generate_man(FILE *out, const struct options *o)
 {
     (void)o;
-    fputs(".TH COLLWIRE 1 \"\" \"collwire " COLLWIRE_VERSION "\" \"User Commands\"\n"
-          ".SH NAME\ncollwire \\- transports and congestion control under distributed training\n"
+    fprintf(out, ".TH COLLWIRE 1 \"\" \"collwire %s\" \"User Commands\"\n", collwire_version());
+    fputs(".SH NAME\ncollwire \\- transports and congestion control under distributed training\n"
           ".SH SYNOPSIS\n.B collwire\n.I COMMAND\n[\\fIARGUMENTS\\fR] [\\fIOPTIONS\\fR]\n"
           ".SH DESCRIPTION\n",
           out);
@@ -317,6 +317,16 @@ static void generate_fish(FILE *out, const struct options *o)
         fish_option(out, o, &option_rows[i]);
 }
 
+/* ---- the schema ---- */
+
+static void generate_schema(FILE *out, const struct options *o)
+{
+    char *text = collwire_policies_schema(o->policies);
+    fputs(text, out);
+    fputc('\n', out);
+    collwire_free(text);
+}
+
 /* ---- the command ---- */
 
 int command_generate(const struct options *o)
@@ -327,12 +337,13 @@ int command_generate(const struct options *o)
     } kinds[] = {{"man", generate_man},
                  {"bash", generate_bash},
                  {"zsh", generate_zsh},
-                 {"fish", generate_fish}};
+                 {"fish", generate_fish},
+                 {"schema", generate_schema}};
     for (size_t i = 0; o->n_args == 1 && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(o->args[0], kinds[i].name) == 0) {
             kinds[i].print(stdout, o);
             return EXIT_DONE;
         }
-    fputs("collwire: generate takes man, bash, zsh or fish\n", stderr);
+    fputs("collwire: generate takes man, bash, zsh, fish or schema\n", stderr);
     return EXIT_BAD_USE;
 }

@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/invocation.h"
 #include "cli/signals.h"
+#include "engine/loop.h"
 #include "engine/memory.h"
 
 bool progress_wanted(const struct options *o)
@@ -31,7 +32,7 @@ const char *scenario_argument(const struct options *o)
 static int dispatch(const struct options *o)
 {
     if (o->version) {
-        puts("collwire " COLLWIRE_VERSION);
+        printf("collwire %s\n", collwire_version());
         return EXIT_DONE;
     }
     if (!o->command) {
@@ -54,7 +55,10 @@ int main(int argc, char **argv)
     invocation_keep(argc, argv);
     signals_install();
     json_set_alloc_funcs(memory_bytes, free);
-    int status = options_parse(&options, argc, argv) == 0 ? dispatch(&options) : EXIT_BAD_USE;
+    loop_use_memory();
+    int status = EXIT_BAD_USE;
+    if (options_parse(&options, argc, argv) == 0 && options_load_plugins(&options) == 0)
+        status = dispatch(&options);
     options_free(&options);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "collwire: stdout could not be written\n");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/option_table.h"
+#include "cli/plugin_watch.h"
 #include "cli/terminal.h"
 #include "engine/memory.h"
 
@@ -217,8 +218,7 @@ int options_parse(struct options *o, int argc, char **argv)
     bool given[ROWS_MAX] = {false};
     int code;
     getopt_tables(table, letters);
-    *o = (struct options){
-        .seeds = 1, .passes = 1, .compute_scale = 1, .policies = cc_catalogue_builtin()};
+    *o = (struct options){.seeds = 1, .passes = 1, .compute_scale = 1};
     if (is_extcap_call(argc, argv)) {
         o->raw = true;
         optind = 1;
@@ -239,10 +239,34 @@ int options_parse(struct options *o, int argc, char **argv)
     return check_command(o, given) == 0 ? set_captures(o) : -1;
 }
 
+int options_load_plugins(struct options *o)
+{
+    struct err err = {0};
+    int status = 0;
+    o->policies = collwire_policies_new(plugin_loader());
+    collwire_policies_allow(o->policies, o->allow_plugins);
+    for (size_t i = 0; i < o->plugins.n; i++)
+        status |= collwire_policies_add(o->policies, o->plugins.list[i], messages_of(&err));
+    errors_print(&err);
+    return status;
+}
+
+struct collwire_scenario *scenario_open(const struct options *o, const char *path,
+                                        const struct collwire_setting *sets, size_t n_sets,
+                                        struct err *err)
+{
+    return collwire_scenario_load(path, sets, n_sets, o->policies, messages_of(err));
+}
+
+const struct cc_catalogue *options_catalogue(const struct options *o)
+{
+    return &policies_of(o->policies)->catalogue;
+}
+
 void options_set(struct options *o, const char *path, const char *value)
 {
     o->sets = memory_resize(o->sets, o->n_sets + 1, sizeof *o->sets);
-    o->sets[o->n_sets++] = (struct config_set){path, value};
+    o->sets[o->n_sets++] = (struct collwire_setting){path, value};
 }
 
 void options_jobs(struct options *o)
@@ -264,6 +288,8 @@ void options_free(struct options *o)
     free(o->places.list);
     free(o->files.list);
     free(o->capture);
+    free(o->plugins.list);
+    collwire_policies_free(o->policies);
 }
 
 void errors_print(struct err *err)

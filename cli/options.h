@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "config/scenario.h"
+#include "library/handles.h"
 
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 enum progress { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
@@ -27,9 +27,11 @@ struct options {
     struct texts places, files; // --capture and -w, in the order given
     char *capture;              // the scenario's `capture` made of them; owned
     double pace_ps;             // simulated time per second of wall time; 0 = as fast as possible
-    struct config_set *sets;    // --set and --seed in the order given
+    struct collwire_setting *sets; // --set and --seed in the order given
     size_t n_sets;
-    struct cc_catalogue policies;
+    struct collwire_policies *policies; // the built-in ones and those of --cc-plugin
+    struct texts plugins;
+    bool allow_plugins;
     uint64_t seeds, jobs;
     struct texts vary;         // for sweep
     const char *sizes, *shard; // for sweep
@@ -53,7 +55,17 @@ void options_jobs(struct options *o);
 
 // Parse the command line. Returns 0, or -1 after one message on stderr.
 int options_parse(struct options *o, int argc, char **argv);
+// Load the plugins that it names. Returns 0, or -1 after messages.
+int options_load_plugins(struct options *o);
 void options_free(struct options *o);
+
+// Load a scenario with the policies of the command line; errors are added to `err`.
+struct collwire_scenario *scenario_open(const struct options *o, const char *path,
+                                        const struct collwire_setting *sets, size_t n_sets,
+                                        struct err *err);
+
+// The policies of the command line.
+const struct cc_catalogue *options_catalogue(const struct options *o);
 
 // Append a setting to o->sets; the texts are borrowed.
 void options_set(struct options *o, const char *path, const char *value);

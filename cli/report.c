@@ -357,8 +357,7 @@ static int write_page(struct result_set *set, const struct page *page, struct er
     char *html = template ? page_html(page, template, path, err) : NULL;
     int status = html ? result_set_write(set, "report.html", html, err) : -1;
     if (status == 0)
-        status =
-            result_set_extend(set, "{\"versions\": {\"collwire\": \"" COLLWIRE_VERSION "\"}}", err);
+        status = result_set_extend(set, NULL, err);
     free(html);
     free(template);
     free(path);

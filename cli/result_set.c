@@ -17,6 +17,7 @@
 #include "cli/result_journal.h"
 #include "cli/result_owner.h"
 #include "cli/signals.h"
+#include "collwire/collwire.h"
 #include "config/output_name.h"
 #include "engine/memory.h"
 #include "sim/result.h"
@@ -236,10 +237,17 @@ static json_t *staged_files(const struct result_set *set, json_t *names, struct 
     return files;
 }
 
+// What run.json says besides the files; without a text: the program's version.
+static json_t *run_facts(const char *run_json)
+{
+    return run_json ? json_loads(run_json, 0, NULL)
+                    : json_pack("{s:{s:s}}", "versions", "collwire", collwire_version());
+}
+
 // Text of run.json for a new set. Takes the reference to `files`.
 static char *manifest(const struct result_set *set, const char *run_json, json_t *files)
 {
-    json_t *run = json_loads(run_json, 0, NULL), *command = json_string(invocation_text());
+    json_t *run = run_facts(run_json), *command = json_string(invocation_text());
     if (command) // text in UTF-8
         json_object_set_new(run, "command", command);
     json_object_set_new(run, "id", json_string(set->id));
@@ -253,7 +261,7 @@ static char *manifest(const struct result_set *set, const char *run_json, json_t
 static char *manifest_of_more(const struct result_set *set, const char *run_json, json_t *files)
 {
     char *earlier = folder_read(set->dir_fd, "run.json");
-    json_t *run = json_loads(earlier ? earlier : run_json, 0, NULL), *all = json_array();
+    json_t *run = run_facts(earlier ? earlier : run_json), *all = json_array();
     json_t *file;
     size_t i;
     json_array_foreach(json_object_get(run, "files"), i, file)

@@ -8,14 +8,15 @@
 #include "cli/signals.h"
 #include "cli/simulate.h"
 #include "cli/terminal.h"
+#include "engine/text.h"
 #include "report/rows.h"
-#include "sim/result.h"
 
 // The stream for results: stdout, unless a capture uses it.
-static FILE *results_to(const struct spec *spec)
+static FILE *results_to(const struct collwire_scenario *scenario)
 {
-    for (size_t c = 0; c < spec->n_captures; c++)
-        if (strcmp(spec->captures[c].file, "-") == 0)
+    const char *file;
+    for (size_t c = 0; (file = collwire_scenario_capture(scenario, c)) != NULL; c++)
+        if (strcmp(file, "-") == 0)
             return stderr;
     return stdout;
 }
@@ -48,36 +49,39 @@ static void print_table(FILE *out, const struct rows *rows, const char *dir)
     print_sentences(out, &rows->list[0], dir, width);
 }
 
-static void print_results(const struct options *o, const struct spec *spec, const char *dir,
-                          const struct simulated *run)
+static void print_results(const struct options *o, const struct collwire_scenario *scenario,
+                          const char *dir, const struct simulated *run)
 {
-    char policies[256];
     struct rows rows = {0};
-    struct row_source source = {.scenario = spec->name,
-                                .policy = spec_policy_names(spec, policies, sizeof policies),
-                                .seed = spec->seed,
+    const char *name = collwire_scenario_name(scenario);
+    char *policy = collwire_scenario_policy(scenario);
+    struct row_source source = {.scenario = name,
+                                .policy = policy,
+                                .seed = collwire_scenario_seed(scenario),
                                 .metrics = run->metrics};
-    FILE *out = results_to(spec);
+    FILE *out = results_to(scenario);
     rows_add(&rows, &source);
     if (o->format == FORMAT_TABLE) {
         print_table(out, &rows, dir);
         if (run->written)
             fprintf(out, "results: %s/metrics.json\n", dir);
     } else {
-        char *text = o->format == FORMAT_JSON ? rows_document(&rows, spec->name) : rows_csv(&rows);
+        char *text = o->format == FORMAT_JSON ? rows_document(&rows, name) : rows_csv(&rows);
         text_print(out, text);
         free(text);
         if (o->format == FORMAT_JSON)
             fputc('\n', out);
     }
     rows_free(&rows);
+    free(policy);
 }
 
 // Packets are not written to a terminal.
-static void check_terminal(const struct spec *spec, struct err *err)
+static void check_terminal(const struct collwire_scenario *scenario, struct err *err)
 {
-    for (size_t c = 0; c < spec->n_captures; c++)
-        if (strcmp(spec->captures[c].file, "-") == 0 && isatty(STDOUT_FILENO)) {
+    const char *file;
+    for (size_t c = 0; (file = collwire_scenario_capture(scenario, c)) != NULL; c++)
+        if (strcmp(file, "-") == 0 && isatty(STDOUT_FILENO)) {
             char path[48];
             snprintf(path, sizeof path, "capture[%zu].file", c);
             err_add(err, path,
@@ -93,25 +97,25 @@ int command_run(const struct options *o)
         return EXIT_BAD_USE;
     signals_phase("reading the scenario");
     signals_show(progress_wanted(o));
-    struct scenario *scenario = scenario_load(path, o->sets, o->n_sets, &o->policies, &err);
+    struct collwire_scenario *scenario = scenario_open(o, path, o->sets, o->n_sets, &err);
     signals_show(false);
     if (scenario)
-        check_terminal(scenario_spec(scenario), &err);
+        check_terminal(scenario, &err);
     bool good = scenario && err.n_errors == 0;
     errors_print(&err);
     if (!good) {
-        scenario_free(scenario);
+        collwire_scenario_free(scenario);
         return EXIT_BAD_USE;
     }
-    const struct spec *spec = scenario_spec(scenario);
-    char *dir = o->out ? text_format("%s", o->out) : text_format("out/%s", spec->name);
+    char *dir = o->out ? text_format("%s", o->out)
+                       : text_format("out/%s", collwire_scenario_name(scenario));
     struct simulation_options options = {
         .plain = o->plain, .show_progress = progress_wanted(o), .pace_ps = o->pace_ps};
     struct simulated run = simulate(scenario, dir, &options);
     if (run.metrics && options_print_results(o))
-        print_results(o, spec, dir, &run);
+        print_results(o, scenario, dir, &run);
     simulated_free(&run);
     free(dir);
-    scenario_free(scenario);
+    collwire_scenario_free(scenario);
     return run.code;
 }

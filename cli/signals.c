@@ -75,13 +75,38 @@ void signals_handle(void (*handler)(int number))
 }
 
 // SIGUSR1 outside of a simulation: print what the program does. While a simulation runs,
-// engine/loop.c handles the signal and prints its progress.
+// cli/simulate.c handles the signal and prints its progress.
 static void on_status(int number)
 {
     (void)number;
     put("collwire: ");
     put(phase);
     put("\n");
+}
+
+/* ---- during a simulation ---- */
+
+#define N_DURING (N_ENDING + 1)
+static struct sigaction before[N_DURING];
+
+static int during(size_t i) { return i < N_ENDING ? ending[i] : SIGUSR1; }
+
+void signals_during(void (*handler)(int number), void (*status)(int number))
+{
+    for (size_t i = 0; i < N_DURING; i++) {
+        struct sigaction action = {.sa_handler = i < N_ENDING ? handler : status,
+                                   .sa_flags = SA_RESTART};
+        sigemptyset(&action.sa_mask);
+        sigaction(during(i), NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(during(i), &action, NULL);
+    }
+}
+
+void signals_after(void)
+{
+    for (size_t i = 0; i < N_DURING; i++)
+        sigaction(during(i), &before[i], NULL);
 }
 
 void signals_install(void)

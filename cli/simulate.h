@@ -4,9 +4,7 @@
 
 #include <stdbool.h>
 
-#include "config/scenario.h"
-#include "sim/estimate.h"
-#include "sim/spec.h"
+#include "library/handles.h"
 
 struct simulated {
     int code;      // exit code
@@ -25,15 +23,12 @@ struct simulation_options {
 };
 
 // Simulate into `dir`. Prints errors.
-struct simulated simulate(const struct scenario *scenario, const char *dir,
+struct simulated simulate(const struct collwire_scenario *scenario, const char *dir,
                           const struct simulation_options *options);
 // Simulate without files: only the metrics are made. Prints errors.
-struct simulated simulate_in_memory(const struct scenario *scenario, bool plain);
-void simulated_free(struct simulated *run);
+struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bool plain);
+void simulated_free(struct simulated *made);
 
-// Bytes of memory that `limits.memory` allows on this machine; to be called before the network is
-// built.
-uint64_t simulate_memory_limit(const struct spec *spec);
-// Check the estimate against the limit. Returns 0, or -1 with an error that states what the run
-// needs.
-int simulate_check_memory(const struct estimate *e, uint64_t limit_bytes, struct err *err);
+// Build a simulation and estimate its cost; the processes of a pool share the memory. NULL with errors.
+struct collwire_sim *simulation_build(const struct collwire_scenario *scenario,
+                                      struct collwire_cost *cost, struct err *err);

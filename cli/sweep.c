@@ -24,7 +24,7 @@ static void note_done(void *ctx, const struct store_point *p)
 // Learn what a store that is there already has finished.
 static void store_look(struct sweep *s, struct err *err)
 {
-    struct store *store = store_open(s->dir, STORE_LOOK, COLLWIRE_VERSION, err);
+    struct store *store = store_open(s->dir, STORE_LOOK, collwire_version(), err);
     if (store)
         store_each(store, note_done, s, err);
     store_close(store);
@@ -73,8 +73,8 @@ static int store_prepare(struct sweep *s, struct err *err)
     const char **paths = memory_zeroed(n, sizeof *paths);
     for (size_t p = 0; p < n; p++)
         paths[p] = grid_path(&s->grid, p);
-    int status = store_describe(s->store, scenario_spec(s->base)->name, scenario_resolved(s->base),
-                                paths, n, err);
+    int status = store_describe(s->store, collwire_scenario_name(s->base),
+                                collwire_scenario_json(s->base), paths, n, err);
     free(paths);
     for (size_t i = 0; i < s->n && status == 0; i++) {
         struct point *point = &s->points[i];
@@ -99,7 +99,7 @@ static void sweep_free(struct sweep *s)
     store_close(s->store);
     result_set_close(s->set);
     policy_choices_free(s->choices, s->n_choices);
-    scenario_free(s->base);
+    collwire_scenario_free(s->base);
     grid_free(&s->grid);
     free(s->points);
     free(s->done);
@@ -115,7 +115,7 @@ static int sweep_open(struct sweep *s, struct err *err)
         result_set_claim(s->set, "sweep.json", err) != 0)
         return -1;
     signals_hold(true); // an interruption must not leave half of a store
-    s->store = store_open(s->dir, STORE_CREATE, COLLWIRE_VERSION, err);
+    s->store = store_open(s->dir, STORE_CREATE, collwire_version(), err);
     int status = s->store ? store_prepare(s, err) : -1;
     signals_hold(false);
     return status;

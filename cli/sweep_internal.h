@@ -23,7 +23,7 @@ struct point {
 struct sweep {
     const struct options *options;
     const char *path; // of the scenario
-    struct scenario *base;
+    struct collwire_scenario *base;
     struct grid grid;
     size_t n_grid; // points of the whole grid
     struct policy_choice *choices;
@@ -42,8 +42,8 @@ struct sweep {
 };
 
 // Load the scenario of a point; `wall_limit` replaces limits.wall, NULL = unchanged.
-struct scenario *sweep_load(const struct sweep *s, size_t position, const char *wall_limit,
-                            struct err *err);
+struct collwire_scenario *sweep_load(const struct sweep *s, size_t position, const char *wall_limit,
+                                     struct err *err);
 
 // The varied values of a point as a JSON object; to be freed.
 char *sweep_values(const struct sweep *s, size_t position);

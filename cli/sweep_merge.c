@@ -24,7 +24,7 @@ static void add_point(void *ctx, const struct store_point *p)
 
 static int add_store(struct merge *m, const char *dir)
 {
-    struct store *from = store_open(dir, STORE_READ, COLLWIRE_VERSION, m->err);
+    struct store *from = store_open(dir, STORE_READ, collwire_version(), m->err);
     if (!from)
         return -1;
     size_t n = store_paths(from);
@@ -43,7 +43,7 @@ static int add_store(struct merge *m, const char *dir)
 static int check_stores(const struct options *o, struct err *err)
 {
     for (size_t i = 0; i < o->n_args; i++)
-        store_close(store_open(o->args[i], STORE_READ, COLLWIRE_VERSION, err));
+        store_close(store_open(o->args[i], STORE_READ, collwire_version(), err));
     return err->n_errors == 0 ? 0 : -1;
 }
 
@@ -53,7 +53,7 @@ static int merge_into(const struct options *o, struct result_set *set, struct er
     if (result_set_claim(set, "sweep.csv", err) != 0 ||
         result_set_claim(set, "sweep.json", err) != 0)
         return -1;
-    m.to = store_open(o->out, STORE_CREATE, COLLWIRE_VERSION, err);
+    m.to = store_open(o->out, STORE_CREATE, collwire_version(), err);
     int status = m.to ? 0 : -1;
     for (size_t i = 0; i < o->n_args && status == 0; i++)
         status = add_store(&m, o->args[i]);

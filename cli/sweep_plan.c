@@ -12,7 +12,6 @@
 #include "cli/sweep_internal.h"
 #include "engine/memory.h"
 #include "engine/text.h"
-#include "sim/sim.h"
 #include "study/pool.h"
 
 const char sweep_policy[] = "policy", sweep_seed[] = "seed";
@@ -34,8 +33,8 @@ static void add_set(struct options *o, const char *path, const char *value)
     options_set(o, path, value);
 }
 
-struct scenario *sweep_load(const struct sweep *s, size_t position, const char *wall_limit,
-                            struct err *err)
+struct collwire_scenario *sweep_load(const struct sweep *s, size_t position, const char *wall_limit,
+                                     struct err *err)
 {
     struct options sets = {0};
     for (size_t i = 0; i < s->options->n_sets; i++)
@@ -53,8 +52,8 @@ struct scenario *sweep_load(const struct sweep *s, size_t position, const char *
     add_set(&sets, "capture", "[]");
     if (wall_limit)
         add_set(&sets, "limits.wall", wall_limit);
-    struct scenario *scenario =
-        scenario_load(s->path, sets.sets, sets.n_sets, &s->options->policies, err);
+    struct collwire_scenario *scenario =
+        scenario_open(s->options, s->path, sets.sets, sets.n_sets, err);
     free(sets.sets);
     return scenario;
 }
@@ -74,8 +73,8 @@ char *sweep_values(const struct sweep *s, size_t position)
 
 static void add_sizes(struct sweep *s, struct err *err)
 {
-    const struct spec *spec = scenario_spec(s->base);
-    json_t *resolved = json_loads(scenario_resolved(s->base), 0, NULL);
+    const struct spec *spec = scenario_spec(scenario_of(s->base));
+    json_t *resolved = json_loads(collwire_scenario_json(s->base), 0, NULL);
     bool listed = json_is_array(json_object_get(resolved, "workload"));
     json_decref(resolved);
     if (spec->n_jobs != 1 || strcmp(spec->jobs[0].kind->name, "collective") != 0)
@@ -98,7 +97,7 @@ static void add_policies(struct sweep *s, struct err *err)
     const struct options *o = s->options;
     if (varies(&s->grid, "cc") || varies(&s->grid, "cc.kind"))
         err_add(err, "--cc", "the policy is varied already, by --vary");
-    s->n_choices = policy_choices_read(o->cc, s->base, &o->policies, &s->choices, err);
+    s->n_choices = policy_choices_read(o->cc, scenario_of(s->base), &s->choices, err);
     const char **names = memory_zeroed(s->n_choices, sizeof *names);
     for (size_t i = 0; i < s->n_choices; i++)
         names[i] = s->choices[i].text;
@@ -117,7 +116,7 @@ static void add_seeds(struct sweep *s, struct err *err)
     }
     char **seeds = memory_zeroed(n, sizeof *seeds);
     for (uint64_t k = 0; k < n; k++)
-        seeds[k] = text_format("%llu", (unsigned long long)scenario_spec(s->base)->seed + k);
+        seeds[k] = text_format("%llu", (unsigned long long)collwire_scenario_seed(s->base) + k);
     grid_add(&s->grid, sweep_seed, (const char *const *)seeds, n, err);
     texts_free(seeds, n);
 }
@@ -141,7 +140,7 @@ void sweep_plan(struct sweep *s, struct err *err)
 {
     const struct options *o = s->options;
     size_t part, parts;
-    s->base = scenario_load(s->path, o->sets, o->n_sets, &o->policies, err);
+    s->base = scenario_open(o, s->path, o->sets, o->n_sets, err);
     read_shard(o->shard, &part, &parts, err);
     for (size_t i = 0; i < o->vary.n; i++)
         grid_vary(&s->grid, o->vary.list[i], err);
@@ -158,7 +157,7 @@ void sweep_plan(struct sweep *s, struct err *err)
     for (size_t at = part - 1; at < s->n_grid; at += parts)
         s->points[s->n++].position = at;
     s->dir =
-        o->out ? memory_text(o->out) : text_format("out/%s-sweep", scenario_spec(s->base)->name);
+        o->out ? memory_text(o->out) : text_format("out/%s-sweep", collwire_scenario_name(s->base));
 }
 
 /* ---- the check ---- */
@@ -171,16 +170,22 @@ static bool was_done(const struct sweep *s, const char *hash)
 }
 
 // Build the network of a point that has to run, for its errors and its estimate.
-static void build(const struct scenario *scenario, struct err *err, struct estimate *cost)
+static void build(const struct collwire_scenario *scenario, struct err *err,
+                  struct collwire_cost *cost)
 {
-    const struct spec *spec = scenario_spec(scenario);
-    uint64_t memory = simulate_memory_limit(spec);
-    struct sim *sim = sim_new(spec, err);
-    if (sim) {
-        *cost = sim_estimate(sim);
-        simulate_check_memory(cost, memory, err);
-    }
-    sim_free(sim);
+    collwire_sim_free(simulation_build(scenario, cost, err));
+}
+
+// What computes the results: this version, and the plugins of the command line by their digests. (Those
+// of the scenario are among the files that it names.)
+static char *program_text(const struct policies *p)
+{
+    struct text text;
+    FILE *out = text_open(&text);
+    fputs(collwire_version(), out);
+    for (size_t i = 0; i < p->n_plugins; i++)
+        fprintf(out, " %s", p->plugins[i]->sha256);
+    return text_close(out, &text);
 }
 
 // A line of JSON on what is known of a point.
@@ -188,14 +193,17 @@ static void check_point(const struct sweep *s, const struct point *point, FILE *
 {
     struct err err = {0};
     char hash[POINT_HASH] = "";
-    struct estimate cost = {0};
-    struct scenario *scenario = sweep_load(s, point->position, NULL, &err);
+    struct collwire_cost cost = {0};
+    struct collwire_scenario *scenario = sweep_load(s, point->position, NULL, &err);
     if (scenario) {
-        point_hash(scenario_resolved(scenario), scenario_dir(scenario), COLLWIRE_VERSION, hash);
+        char *program = program_text(policies_of(s->options->policies));
+        point_hash(collwire_scenario_json(scenario), scenario_dir(scenario_of(scenario)), program,
+                   hash);
+        free(program);
         if (!was_done(s, hash))
             build(scenario, &err, &cost);
     }
-    scenario_free(scenario);
+    collwire_scenario_free(scenario);
     json_t *errors = json_array();
     for (size_t i = 0; i < err.n_items; i++)
         json_array_append_new(errors, json_pack("[s, b]", err.items[i].text, err.items[i].warning));

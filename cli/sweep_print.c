@@ -85,8 +85,7 @@ int sweep_commit(struct result_set *set, struct store *store, struct err *err)
     if (status == 0)
         status = result_set_write(set, "sweep.json", json, err);
     if (status == 0)
-        status =
-            result_set_commit(set, "{\"versions\": {\"collwire\": \"" COLLWIRE_VERSION "\"}}", err);
+        status = result_set_commit(set, NULL, err);
     free(csv);
     free(json);
     return status;
@@ -240,7 +239,7 @@ static void print_results(const struct sweep *s, const struct collecting *c, con
         return;
     }
     if (s->options->format == FORMAT_JSON) {
-        char *text = rows_document(&c->rows, scenario_spec(s->base)->name);
+        char *text = rows_document(&c->rows, collwire_scenario_name(s->base));
         puts(text);
         free(text);
         return;
@@ -331,7 +330,7 @@ int sweep_list_store(const struct options *o)
 {
     struct err err = {0};
     size_t at = 0;
-    struct store *store = store_open(o->out, STORE_READ, COLLWIRE_VERSION, &err);
+    struct store *store = store_open(o->out, STORE_READ, collwire_version(), &err);
     if (store)
         store_each(store, list_point, &at, &err);
     store_close(store);

@@ -84,7 +84,7 @@ static void work(void *ctx, size_t task, int to_parent)
     if (s->set)
         result_set_leave(s->set);
     memory_share(s->options->jobs);
-    struct scenario *scenario = sweep_load(s, point->position, r->wall_limit, &err);
+    struct collwire_scenario *scenario = sweep_load(s, point->position, r->wall_limit, &err);
     if (!scenario) {
         errors_print(&err);
         _exit(EXIT_BAD_USE);

@@ -75,10 +75,11 @@ static int write_program(const struct options *o, struct err *err)
 {
     int code = EXIT_BAD_USE;
     unsigned streams = 0;
-    struct scenario *scenario = scenario_load(o->args[1], o->sets, o->n_sets, &o->policies, err);
+    struct collwire_scenario *scenario = scenario_open(o, o->args[1], o->sets, o->n_sets, err);
     if (scenario == NULL)
         return code;
-    struct program_output output = {program_of(scenario_spec(scenario)), &streams, err};
+    struct program_output output = {program_of(scenario_spec(scenario_of(scenario))), &streams,
+                                    err};
     if (output.program == NULL)
         err_add(err, "workload", "no job is a program: kind must be llm, for example");
     else
@@ -88,7 +89,7 @@ static int write_program(const struct options *o, struct err *err)
                 "use it as \"workload\": {\"kind\": \"program\", \"file\": \"%s\", "
                 "\"comm_streams\": %u%s}\n",
                 o->file, streams, output.program->in_order ? "" : ", \"order\": \"ready\"");
-    scenario_free(scenario);
+    collwire_scenario_free(scenario);
     return err->n_errors > 0 ? EXIT_BAD_USE : code;
 }
 

@@ -10,7 +10,7 @@ file(GLOB targets RELATIVE ${PROJECT_SOURCE_DIR}/tests/fuzz CONFIGURE_DEPENDS te
 foreach(target IN LISTS targets)
   cmake_path(GET target STEM target)
   add_executable(${target} tests/fuzz/${target}.c tests/fuzz/support.c)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} PRIVATE ${fuzzed} PkgConfig::jansson)
   target_link_options(${target} PRIVATE -fsanitize=fuzzer)
 endforeach()

@@ -4,7 +4,8 @@
 # An entry is a folder of ours, one header of ours, or a library's header (which no folder may
 # include that does not list it). Three things enforce the table:
 #  - a folder is compiled with an include tree, inc/FOLDER in the build directory, that holds links
-#    to nothing but its entries (and VIA: what the headers among them include in their turn);
+#    to nothing but its entries (and VIA: what the headers among them include in their turn) and the
+#    public headers, collwire/;
 #  - its sources name no other header of ours (VIA is not theirs to include), and
 #  - its archive refers to no symbol of another folder, except one that an entry declares
 # (both: cmake/check_layers.sh). A wrong include or call fails the build.
@@ -33,6 +34,8 @@ function(collwire_layer folder)
   add_library(${library} STATIC ${sources})
   target_include_directories(${library} PRIVATE ${tree})
   target_link_libraries(${library} PRIVATE ${arg_LIBS})
+  file(MAKE_DIRECTORY ${tree})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/collwire ${tree}/collwire SYMBOLIC)
   set(entries ${folder} ${arg_ALLOW} ${arg_VIA})
   foreach(entry IN LISTS entries)
     string(REGEX MATCH "^[^/]+" owner ${entry})
@@ -54,15 +57,19 @@ endfunction()
 
 file(REMOVE_RECURSE ${COLLWIRE_INCLUDE_TREES}) # links only: an entry taken out must not linger
 
-collwire_layer(engine ALLOW ev.h LIBS ev random123)
+collwire_layer(engine ALLOW collwire/types.h collwire/param.h ev.h LIBS ev random123)
 
-collwire_layer(net ALLOW engine)
+collwire_layer(net ALLOW engine collwire/int_hop.h)
 collwire_layer(wire ALLOW engine net zlib.h LIBS PkgConfig::zlib) # frames as bytes
 collwire_layer(topology ALLOW engine)
 collwire_layer(cc # pure: no clock, queue, packet, allocator
-  ALLOW engine/assert.h engine/err.h engine/param.h engine/units.h net/int_hop.h
+  ALLOW collwire engine/assert.h engine/err.h engine/param.h engine/units.h
   LIBS m) # sqrt
 collwire_layer(collective ALLOW engine)
+
+collwire_layer(plugin # policies of shared libraries
+  ALLOW engine cc collwire nettle/sha2.h
+  LIBS PkgConfig::nettle m) # isfinite
 
 collwire_layer(switch ALLOW engine net)
 collwire_layer(transport ALLOW engine net cc wire isa-l/crc.h LIBS PkgConfig::libisal) # ICRC
@@ -86,6 +93,7 @@ collwire_layer(report
 collwire_layer(config
   ALLOW engine topology cc collective switch/switch_spec.h transport/transport.h
         transport/nic_spec.h transport/transport_spec.h workload chakra goal sim/output_list.h sim/spec.h jansson.h yaml.h
+        plugin collwire/collwire.h collwire/loader.h
   VIA net wire comm # cc/cc.h, transport/transport.h, workload/program.h
   LIBS PkgConfig::jansson PkgConfig::yaml-0.1 m m) # llround
 
@@ -98,12 +106,20 @@ collwire_layer(study # pools of runs and what is made of their results
   LIBS ev PkgConfig::jansson PkgConfig::nettle PkgConfig::smartcols PkgConfig::sqlite3
        PkgConfig::zlib m)
 
-collwire_layer(cli
-  ALLOW engine trace sim report config replay study jansson.h nettle/sha2.h
+collwire_layer(library # collwire/collwire.h over the folders above
+  ALLOW engine collwire plugin config/scenario.h report/metrics.h sim
+  VIA cc net wire topology collective switch transport analytical comm workload # sim/spec.h
+  LIBS PkgConfig::jansson m)
+
+collwire_layer(cli # what the library offers it has from collwire/collwire.h
+  ALLOW engine collwire library config replay study jansson.h nettle/sha2.h dlfcn.h
+        report/csv.h report/headline.h report/metric.h report/page.h report/rows.h report/why.h
+        sim/result.h sim/sim.h # for extcap, which lists places
+        trace/filter.h
         # catalogues that list.c prints, and workloads from matrix products
-        cc/cc.h cc/catalogue.h collective/collective.h workload/gemm.h
-  VIA net wire topology cc collective switch transport analytical comm workload # sim/spec.h
-  LIBS PkgConfig::jansson PkgConfig::nettle m)
+        cc/cc.h cc/catalogue.h collective/collective.h plugin report/metric_table.h workload/gemm.h
+  VIA net wire topology cc collective switch transport analytical comm workload report sim # sim/spec.h
+  LIBS PkgConfig::jansson PkgConfig::nettle ${CMAKE_DL_LIBS} m)
 
 # ---- the check ----
 

@@ -30,7 +30,7 @@ endfunction()
 file(GLOB support CONFIGURE_DEPENDS tests/support/*.c) # what several tests share
 if(support)
   add_library(test_support STATIC ${support})
-  target_include_directories(test_support PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(test_support PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(test_support PRIVATE ${COLLWIRE_LAYERS} PkgConfig::cmocka m)
 endif()
 
@@ -46,7 +46,7 @@ foreach(test IN LISTS tests)
   set(target test_${folder}_${stem})
   file(GLOB more CONFIGURE_DEPENDS tests/${folder}/${stem}/*.c)
   add_executable(${target} tests/${test} ${more})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} PRIVATE
     $<TARGET_NAME_IF_EXISTS:test_support> ${COLLWIRE_LAYERS} PkgConfig::cmocka m)
   set_target_properties(${target} PROPERTIES

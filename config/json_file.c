@@ -66,17 +66,25 @@ char *file_read(const char *path, size_t *length, struct err *err)
     return text;
 }
 
+static json_t *parse(const char *text, size_t length, const char *name, struct err *err)
+{
+    json_error_t at;
+    json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &at);
+    if (json == NULL)
+        err_add(err, name, "line %d, column %d: not JSON: %s", at.line, at.column, at.text);
+    return json;
+}
+
+json_t *json_text_read(const char *text, const char *name, struct err *err)
+{
+    return parse(text, strlen(text), name, err);
+}
+
 json_t *json_file_read(const char *path, struct err *err)
 {
     size_t length = 0;
     char *text = file_read(path, &length, err);
-    if (text == NULL)
-        return NULL;
-    json_error_t at;
-    json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &at);
-    if (json == NULL)
-        err_add(err, file_name(path), "line %d, column %d: not JSON: %s", at.line, at.column,
-                at.text);
+    json_t *json = text ? parse(text, length, file_name(path), err) : NULL;
     free(text);
     return json;
 }

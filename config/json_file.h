@@ -12,5 +12,8 @@ char *path_from(const char *dir, const char *file);
 // All bytes of `path` ("-" = stdin), NUL-terminated; NULL with one error. free() it.
 char *file_read(const char *path, size_t *length, struct err *err);
 
+// The value in a text, which errors call `name`; NULL with one error. json_decref() it.
+json_t *json_text_read(const char *text, const char *name, struct err *err);
+
 // The value in `path`; NULL with one error. json_decref() it.
 json_t *json_file_read(const char *path, struct err *err);

@@ -97,6 +97,7 @@ static const struct object editor_object = {
 
 // ---- the scenario ----
 
+extern const struct object plugins_object;
 extern const struct object workload_object;
 extern const struct object faults_object;
 extern const struct object routes_object;
@@ -107,7 +108,7 @@ extern const struct object limits_object;
 // The objects in the order of the resolved form, one per line.
 // clang-format off
 static const struct object *const objects[] = {
-    &editor_object,  &topology_object, &switch_object, &nic_object, &transport_object,
+    &editor_object,  &plugins_object,  &topology_object, &switch_object, &nic_object, &transport_object,
     &cc_object,      &workload_object, &faults_object, &routes_object,
     &capture_object, &report_object,   &limits_object, NULL,
 };

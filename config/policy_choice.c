@@ -17,7 +17,7 @@ static const char option[] = "--cc";
 static void add_set(struct policy_choice *choice, char *path, char *value)
 {
     choice->sets = memory_resize(choice->sets, choice->n_sets + 1, sizeof *choice->sets);
-    choice->sets[choice->n_sets++] = (struct config_set){path, value};
+    choice->sets[choice->n_sets++] = (struct collwire_setting){path, value};
 }
 
 // The transport among those of the scenario that runs the policy.
@@ -171,9 +171,9 @@ static void add(struct choices *c, const char *text)
 }
 
 size_t policy_choices_read(const char *list, const struct scenario *base,
-                           const struct cc_catalogue *policies, struct policy_choice **choices,
-                           struct err *err)
+                           struct policy_choice **choices, struct err *err)
 {
+    const struct cc_catalogue *policies = &base->policies.catalogue;
     struct choices c = {.base = base, .policies = policies, .err = err};
     char **parts;
     size_t n = text_split(list, ',', &parts);

@@ -10,9 +10,9 @@
 #include "config/scenario.h"
 
 struct policy_choice {
-    char *text;              // as written
-    char *kind, *preset;     // preset: NULL = none is named
-    struct config_set *sets; // what changes the scenario, in order; the texts are owned
+    char *text;                    // as written
+    char *kind, *preset;           // preset: NULL = none is named
+    struct collwire_setting *sets; // what changes the scenario, in order; the texts are owned
     size_t n_sets;
 };
 
@@ -20,8 +20,7 @@ struct policy_choice {
 // the scenario runs. Adds an error for every mistake, each with the near miss. Returns the number
 // of policies in *choices, to be freed with policy_choices_free().
 size_t policy_choices_read(const char *list, const struct scenario *base,
-                           const struct cc_catalogue *policies, struct policy_choice **choices,
-                           struct err *err);
+                           struct policy_choice **choices, struct err *err);
 
 // The policies for a comparison whose user has named none: `none` and the scenario's own; if it has
 // no other, or several transports, "all". To be freed.

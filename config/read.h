@@ -6,6 +6,7 @@
 #include "cc/catalogue.h"
 #include "config/place.h"
 #include "config/tables.h"
+#include "plugin/policies.h"
 #include "topology/graph.h"
 
 enum override { OVERRIDE_SWITCH, OVERRIDE_NIC, OVERRIDE_TRANSPORT, OVERRIDE_CC, N_OVERRIDES };
@@ -26,6 +27,9 @@ struct scenario {
     bool jobs_listed;    // `workload` is a list
     json_t *root;        // the description borrows its strings
     char *dir, *resolved;
+    struct policies policies; // with those of its plugins
+    const char **plugins;     // [n_plugins] as written
+    size_t n_plugins;
 };
 
 struct reader {

@@ -21,24 +21,29 @@ static char *folder_of(const char *path)
     return dir;
 }
 
-struct scenario *scenario_load(const char *path, const struct config_set *sets, size_t n_sets,
-                               const struct cc_catalogue *policies, struct err *err)
+// Takes over `root` and `dir`.
+static struct scenario *build(json_t *root, char *dir, const char *path,
+                              const struct collwire_setting *sets, size_t n_sets,
+                              const struct policies *policies, struct err *err)
 {
     size_t errors = err->n_errors;
-    json_t *root = json_file_read(path, err);
-    if (root == NULL)
-        return NULL;
-    if (!json_is_object(root)) {
+    if (root != NULL && !json_is_object(root)) {
         err_add(err, path, "a scenario must be an object, not %s", json_noun(root));
         json_decref(root);
+        root = NULL;
+    }
+    if (root == NULL) {
+        free(dir);
         return NULL;
     }
     for (size_t i = 0; i < n_sets; i++)
         json_path_set(root, sets[i].path, sets[i].value, err);
     struct scenario *scenario = memory_zeroed(1, sizeof *scenario);
     scenario->root = root;
-    scenario->dir = folder_of(path);
-    struct reader reader = {.err = err, .scenario = scenario, .policies = policies};
+    scenario->dir = dir;
+    scenario->policies = policies_copy(policies);
+    struct reader reader = {
+        .err = err, .scenario = scenario, .policies = &scenario->policies.catalogue};
     struct place place = {.json = root};
     object_defaults(&scenario_object, scenario);
     object_read(&reader, &place, &scenario_object, scenario);
@@ -53,11 +58,26 @@ struct scenario *scenario_load(const char *path, const struct config_set *sets, 
     return scenario;
 }
 
+struct scenario *scenario_load(const char *path, const struct collwire_setting *sets, size_t n_sets,
+                               const struct policies *policies, struct err *err)
+{
+    return build(json_file_read(path, err), folder_of(path), path, sets, n_sets, policies, err);
+}
+
+struct scenario *scenario_parse(const char *text, const char *folder,
+                                const struct collwire_setting *sets, size_t n_sets,
+                                const struct policies *policies, struct err *err)
+{
+    return build(json_text_read(text, "scenario", err), memory_text(folder), "scenario", sets,
+                 n_sets, policies, err);
+}
+
 void scenario_free(struct scenario *scenario)
 {
     if (scenario == NULL)
         return;
     object_free(&scenario_object, scenario);
+    policies_free(&scenario->policies);
     json_decref(scenario->root);
     free(scenario->dir);
     free(scenario->resolved);
@@ -69,3 +89,8 @@ const struct spec *scenario_spec(const struct scenario *scenario) { return &scen
 const char *scenario_resolved(const struct scenario *scenario) { return scenario->resolved; }
 
 const char *scenario_dir(const struct scenario *scenario) { return scenario->dir; }
+
+const struct policies *scenario_policies(const struct scenario *scenario)
+{
+    return &scenario->policies;
+}

@@ -3,22 +3,22 @@
 // description of a run.
 #pragma once
 
-#include "cc/catalogue.h"
+#include "collwire/collwire.h"
 #include "engine/err.h"
+#include "plugin/policies.h"
 #include "sim/spec.h"
-
-// `--set path=value`: a dotted path with [i]; the value is JSON, or else taken as a string.
-struct config_set {
-    const char *path, *value;
-};
 
 struct scenario; // owns the description, its strings and the resolved text
 
-// Read `path` ("-" = stdin), apply the sets, check everything; `policies` are those that `cc` may
-// name. All errors and warnings are added to `err`, each with its path in the scenario; returns
+// Read `path` ("-" = stdin), apply the sets, check everything; `policies`, which must outlive the
+// scenario, are those that `cc` may name, with those of plugins that the scenario itself names. All errors and warnings are added to `err`, each with its path in the scenario; returns
 // NULL if there was an error.
-struct scenario *scenario_load(const char *path, const struct config_set *sets, size_t n_sets,
-                               const struct cc_catalogue *policies, struct err *err);
+struct scenario *scenario_load(const char *path, const struct collwire_setting *sets, size_t n_sets,
+                               const struct policies *policies, struct err *err);
+// The same for a scenario as text; files that it names are relative to `folder`.
+struct scenario *scenario_parse(const char *text, const char *folder,
+                                const struct collwire_setting *sets, size_t n_sets,
+                                const struct policies *policies, struct err *err);
 void scenario_free(struct scenario *scenario);
 
 // Borrowed; valid until scenario_free().
@@ -26,6 +26,8 @@ const struct spec *scenario_spec(const struct scenario *scenario);
 // The scenario with all defaults filled in, keys in a fixed order, as indented JSON. Loading this
 // text gives the same text again.
 const char *scenario_resolved(const struct scenario *scenario);
+// The policies that it may name.
+const struct policies *scenario_policies(const struct scenario *scenario);
 // True if exactly one of the scenario's transports can run the policy.
 bool scenario_runs(const struct scenario *scenario, const struct cc_ops *policy);
 // True if `transport` or `cc` is a list in the scenario.

@@ -5,7 +5,6 @@
 #include "engine/loop.h"
 
 #include <ev.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -77,13 +76,29 @@ static bool paced_batch(struct ev_loop *ev, size_t want)
     return more;
 }
 
+// Obey requests. Returns false if the run is to end.
+static bool requests_obey(struct ev_loop *ev)
+{
+    struct loop *loop = ev_userdata(ev);
+    struct loop_requests *requests = loop->hooks->requests;
+    if (!requests)
+        return true;
+    if (atomic_exchange(&requests->progress, false) && loop->hooks->progress)
+        loop->hooks->progress(loop->hooks->ctx);
+    if (!atomic_load(&requests->end))
+        return true;
+    loop_finish(ev, LOOP_INTERRUPTED);
+    return false;
+}
+
 static void on_pace(struct ev_loop *ev, ev_timer *w, int revents)
 {
     (void)revents;
     struct loop *loop = ev_userdata(ev);
     ev_timer_stop(ev, w);
     ev_timer_set(w, PACE_S, 0.);
-    ev_idle_start(ev, &loop->idle);
+    if (requests_obey(ev))
+        ev_idle_start(ev, &loop->idle);
 }
 
 static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
@@ -104,6 +119,8 @@ static void on_idle(struct ev_loop *ev, ev_idle *w, int revents)
     }
     if (loop->hooks->batch)
         loop->hooks->batch(loop->hooks->ctx);
+    if (!requests_obey(ev))
+        return;
     if (!more)
         loop_finish(ev, loop->limited ? LOOP_EVENT_LIMIT : LOOP_DONE);
     else if (loop->hooks->memory_low && loop->hooks->memory_low(loop->hooks->ctx))
@@ -123,64 +140,6 @@ static void on_wall_limit(struct ev_loop *ev, ev_timer *w, int revents)
     loop_finish(ev, LOOP_WALL_LIMIT);
 }
 
-static void on_interrupt(struct ev_loop *ev, ev_signal *w, int revents)
-{
-    (void)w, (void)revents;
-    loop_finish(ev, LOOP_INTERRUPTED);
-}
-
-static void on_status(struct ev_loop *ev, ev_signal *w, int revents)
-{
-    (void)w, (void)revents;
-    struct loop *loop = ev_userdata(ev);
-    if (loop->hooks->progress)
-        loop->hooks->progress(loop->hooks->ctx);
-}
-
-/* ---- signals ---- */
-
-static const int loop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-#define N_SIGNALS (sizeof loop_signals / sizeof *loop_signals)
-
-struct watched {
-    ev_signal watchers[N_SIGNALS];
-    struct sigaction before[N_SIGNALS];
-};
-
-static void signals_install(struct ev_loop *ev, struct watched *w)
-{
-    for (size_t i = 0; i < N_SIGNALS; i++) {
-        int number = loop_signals[i];
-        sigaction(number, NULL, &w->before[i]);
-        ev_signal_init(&w->watchers[i], number == SIGUSR1 ? on_status : on_interrupt, number);
-        if (w->before[i].sa_handler != SIG_IGN)
-            ev_signal_start(ev, &w->watchers[i]);
-    }
-}
-
-// Signals are blocked in between, because libev restores the default action, which would end the
-// program.
-static void signals_restore(struct ev_loop *ev, struct watched *w)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    for (size_t i = 0; i < N_SIGNALS; i++) {
-        ev_signal_stop(ev, &w->watchers[i]);
-        sigaction(loop_signals[i], &w->before[i], NULL);
-    }
-    sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
-// An allocator with the signature that libev expects, like realloc().
-static void *loop_memory(void *old, long size)
-{
-    if (size > 0)
-        return memory_resize(old, (size_t)size, 1);
-    free(old);
-    return NULL;
-}
-
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
                        const struct loop_hooks *hooks)
 {
@@ -188,27 +147,32 @@ enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
         return LOOP_EVENT_LIMIT;
     struct loop loop = {
         .engine = e, .limits = limits, .hooks = hooks, .began_s = monotonic_s(), .end = LOOP_DONE};
-    struct watched watched;
-    ev_set_allocator(loop_memory);
-    struct ev_loop *ev = ev_default_loop(0);
+    struct ev_loop *ev;
+    while ((ev = ev_loop_new(EVFLAG_NOENV)) == NULL)
+        memory_short(1 << 16);
     ev_set_userdata(ev, &loop);
-    ev_now_update(ev); // libev's clock still shows the previous loop, and timers are relative to it
     ev_timer progress, wall;
     ev_idle_init(&loop.idle, on_idle);
     ev_timer_init(&loop.pace, on_pace, PACE_S, 0.);
     ev_timer_init(&progress, on_progress, limits->progress_s, limits->progress_s);
     ev_timer_init(&wall, on_wall_limit, limits->wall_s, 0.);
     ev_idle_start(ev, &loop.idle);
-    signals_install(ev, &watched);
     if (limits->progress_s > 0 && hooks->progress)
         ev_timer_start(ev, &progress);
     if (limits->wall_s > 0)
         ev_timer_start(ev, &wall);
     ev_run(ev, 0);
-    ev_idle_stop(ev, &loop.idle);
-    ev_timer_stop(ev, &loop.pace);
-    signals_restore(ev, &watched);
-    ev_timer_stop(ev, &progress);
-    ev_timer_stop(ev, &wall);
+    ev_loop_destroy(ev);
     return loop.end;
 }
+
+// An allocator with the signature that libev expects, like realloc().
+static void *ev_memory(void *old, long size)
+{
+    if (size > 0)
+        return memory_resize(old, (size_t)size, 1);
+    free(old);
+    return NULL;
+}
+
+void loop_use_memory(void) { ev_set_allocator(ev_memory); }

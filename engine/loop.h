@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The main loop of the process: libev calls ev_idle, which processes the simulation in batches.
+// The main loop of a simulation: libev calls ev_idle, which processes the simulation in batches. Every
+// run has a loop of its own, and several may run in different threads.
 #pragma once
+
+#include <stdatomic.h>
 
 #include "engine/engine.h"
 
@@ -9,18 +12,25 @@ double monotonic_s(void);
 
 enum loop_end {
     LOOP_DONE,        // no event left, the horizon reached, or the engine stopped
-    LOOP_INTERRUPTED, // SIGINT, SIGTERM or SIGHUP
+    LOOP_INTERRUPTED, // struct loop_requests
     LOOP_WALL_LIMIT,
     LOOP_EVENT_LIMIT,
     LOOP_MEMORY_LIMIT,
 };
 
+// Requests to a running loop. May be set at any time, by another thread or by a signal handler; they
+// are obeyed after the current batch.
+struct loop_requests {
+    atomic_bool end;      // stop and return LOOP_INTERRUPTED
+    atomic_bool progress; // call the hook `progress` once
+};
+
 struct loop_hooks {
     void *ctx;
-    void (*progress)(void *ctx);   // called every progress_s of wall time and on SIGUSR1; may be
-                                   // NULL
-    void (*batch)(void *ctx);      // called after every batch, to flush captures; may be NULL
-    bool (*memory_low)(void *ctx); // called after every batch; true ends the run; may be NULL
+    void (*progress)(void *ctx); // called every progress_s of wall time and on request; may be NULL
+    void (*batch)(void *ctx);    // called after every batch, to flush captures; may be NULL
+    bool (*memory_low)(void *ctx);  // called after every batch; true ends the run; may be NULL
+    struct loop_requests *requests; // may be NULL
 };
 
 struct loop_limits {
@@ -30,8 +40,10 @@ struct loop_limits {
     double pace_ps;    // simulated time allowed per second of wall time; 0 = as fast as possible
 };
 
-// Run until one of the ends above and return it. Blocks. Only one loop may run per process, because
-// it installs handlers for SIGINT, SIGTERM and SIGHUP (unless they are ignored) and SIGUSR1. The
-// previous handlers are restored on return.
+// Run until one of the ends above and return it. Blocks. No signal handler is installed.
 enum loop_end loop_run(struct engine *e, const struct loop_limits *limits,
                        const struct loop_hooks *hooks);
+
+// Let libev allocate by engine/memory.h, whose functions do not fail. It holds for the whole process, so
+// it is for programs, not for libraries.
+void loop_use_memory(void);

@@ -364,8 +364,3 @@ const char *param_text(const struct param *param, const void *base, char *buf)
     }
     return buf;
 }
-
-uint64_t line_rate_bps(struct line_rate r, uint64_t line_bps)
-{
-    return r.divisor == 0 ? r.bps : line_bps / r.divisor;
-}

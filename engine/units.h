@@ -2,21 +2,11 @@
 // Units of the simulator: integer picoseconds, bytes and bit/s, with exact serialization times.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-typedef int64_t ps_t; // picoseconds of simulated time; the range is 106 days
+#include "collwire/types.h"
 
 // An exact sum of times over ranks or messages, so the result does not depend on the order of
 // addition.
 __extension__ typedef __int128 ps_sum_t;
-
-#define PS_NEVER INT64_MAX
-#define PS_PER_NS INT64_C(1000)
-#define PS_PER_US INT64_C(1000000)
-#define PS_PER_MS INT64_C(1000000000)
-#define PS_PER_S INT64_C(1000000000000)
 
 // The time of one byte on a link as a reduced fraction of picoseconds: num/den.
 struct byte_time {

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "net/int_hop.h"
+#include "collwire/int_hop.h"
 #include "net/note.h"
 
 struct packet_meta {

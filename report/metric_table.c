@@ -172,6 +172,12 @@ static const struct metric capture_rows[] = {
 };
 static METRIC_TABLE(capture_table, capture_rows);
 
+static const struct metric plugin_rows[] = {
+    {"file", METRIC_WORDS, "as named", TEXT(plugin_result, file)},
+    {"sha256", METRIC_WORDS, "of its bytes", TEXT(plugin_result, sha256)},
+};
+static METRIC_TABLE(plugin_table, plugin_rows);
+
 static const struct metric file_rows[] = {
     {"name", METRIC_WORDS, "in the output directory", .type = METRIC_CUSTOM},
     {"bytes", METRIC_BYTES, "its size", .type = METRIC_CUSTOM},
@@ -197,6 +203,8 @@ static const struct metric run_rows[] = {
      INTEGER(result, memory_limit_bytes)},
     {"captures", METRIC_WORDS, "captures written",
      LIST(result, captures, n_captures, capture_table)},
+    {"plugins", METRIC_WORDS, "files of policies that were loaded",
+     LIST(result, plugins, n_plugins, plugin_table)},
     {"command", METRIC_WORDS, "command line that wrote the set", .type = METRIC_CUSTOM},
     {"id", METRIC_WORDS, "of this run: every set of results has another", .type = METRIC_CUSTOM},
     {"files", METRIC_WORDS, "the other files of the set, as a list", .type = METRIC_CUSTOM,

@@ -157,8 +157,18 @@ static void prepare_hosts(struct sim *sim)
     hosts_prepare(hosts);
 }
 
+// A policy of a plugin has broken its contract.
+static void on_violation(void *ctx, const char *text)
+{
+    struct sim *sim = ctx;
+    sim->policy_failure = memory_text(text);
+    engine_stop(&sim->engine);
+}
+
 static void build_hosts(struct sim *sim)
 {
+    sim->cc_watch = (struct cc_watch){sim, on_violation, false};
+    sim->hosts.cc_watch = &sim->cc_watch;
     sim->hosts.paths = (struct host_paths){sim_joining_dim, sim_path, sim};
     hosts_init(&sim->hosts, &sim->net);
     if (sim->switches.n_routers > 0)
@@ -302,5 +312,6 @@ void sim_free(struct sim *sim)
     free(sim->flow_order);
     sim_free_captures(sim);
     free(sim->capture_failure);
+    free(sim->policy_failure);
     free(sim);
 }

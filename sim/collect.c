@@ -298,6 +298,8 @@ static void collect_status(const struct sim *sim, struct result *r)
     r->status = RUN_INCOMPLETE;
     if (sim->end == LOOP_INTERRUPTED)
         r->status = RUN_INTERRUPTED;
+    else if (sim->policy_failure)
+        r->reason = text_format("%s", sim->policy_failure);
     else if (sim->end == LOOP_WALL_LIMIT)
         r->reason = text_format("wall clock limit of %g s reached", limits->wall_s);
     else if (sim->end == LOOP_EVENT_LIMIT)

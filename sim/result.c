@@ -99,5 +99,6 @@ void result_free(struct result *r)
     free(r->explain_weights);
     free(r->reasons);
     free(r->captures);
+    free(r->plugins);
     free(r);
 }

@@ -338,6 +338,11 @@ struct capture_result {
     ps_t trigger_ps; // -1 = there is no trigger, or its event did not happen
 };
 
+// A plugin whose policies the run could use; the texts are borrowed.
+struct plugin_result {
+    const char *file, *sha256;
+};
+
 // Counts over all connections of Ultra Ethernet (transport/transport.h).
 struct uec_result {
     uint64_t retransmitted, nacks, timeouts, spurious, grants, requests, probes;
@@ -429,6 +434,8 @@ struct result {
     uint64_t events, packet_hops, peak_rss_bytes;
     struct capture_result *captures;
     size_t n_captures;
+    struct plugin_result *plugins;
+    size_t n_plugins;
 };
 
 void result_free(struct result *r);

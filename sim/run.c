@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs a simulation to its end: horizon, limits, the stall rule, progress.
+#define _GNU_SOURCE // RUSAGE_THREAD
+
 #include <sys/resource.h>
 
 #include "sim/sim_internal.h"
@@ -84,10 +86,14 @@ static bool memory_low(void *ctx)
 static double cpu_seconds(void)
 {
     struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
+    getrusage(RUSAGE_THREAD, &usage);
     return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
+
+void sim_cancel(struct sim *sim) { atomic_store(&sim->requests.end, true); }
+
+void sim_report_progress(struct sim *sim) { atomic_store(&sim->requests.progress, true); }
 
 void sim_run(struct sim *sim, const struct sim_watch *watch)
 {
@@ -109,7 +115,8 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     struct loop_hooks hooks = {.ctx = &run,
                                .progress = on_progress,
                                .batch = sim->captures ? on_batch : NULL,
-                               .memory_low = memory_low};
+                               .memory_low = memory_low,
+                               .requests = &sim->requests};
     double cpu = cpu_seconds(), wall = monotonic_s();
     if (!workload_done(&sim->workload))
         sim->end = loop_run(&sim->engine, &loop, &hooks);

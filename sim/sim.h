@@ -36,6 +36,11 @@ struct capture_output {
 // the folder as `shown`. Returns 0, or -1 with errors.
 int sim_open_captures(struct sim *sim, const struct capture_output *to, struct err *err);
 
+// Ask a simulation, also while it runs in another thread or from a signal handler, to end with its
+// results so far, or to report its progress once.
+void sim_cancel(struct sim *sim);
+void sim_report_progress(struct sim *sim);
+
 // Run to the end. `watch` may be NULL; progress is called every `progress_s` of wall time.
 struct sim_progress {
     double done; // share of the work, 0..1

@@ -113,6 +113,9 @@ struct sim {
     struct sampler *sampler;
     struct captures *captures; // NULL = not opened
     char *capture_failure; // set if a capture could not be written, which ends the run; else NULL
+    struct loop_requests requests;
+    struct cc_watch cc_watch;
+    char *policy_failure; // set if a policy of a plugin broke its contract, which ends the run
     double wall_s, cpu_s;
 };
 

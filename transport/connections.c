@@ -161,7 +161,9 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                             .mtu_bytes = dim->mtu_bytes,
                                             .full_wire_bytes = dim->full.wire,
                                             .hops = path.hops,
-                                            .trims = dim->trimmed},
+                                            .trims = dim->trimmed,
+                                            .helpers = &cc_helpers,
+                                            .watch = hosts->cc_watch},
                                     .cap_bytes = CC_UNLIMITED,
                                     .pace_cap_bps = UINT64_MAX};
     hosts->flows.ids[flow] = (struct flow_id){.frames = dim->ops->frames,

@@ -97,6 +97,7 @@ struct hosts {
     struct host_observer observer;
     struct path_book *path_book; // NULL = critical paths are not kept
     struct adapters *adapters;   // NULL = all NICs are ideal
+    struct cc_watch *cc_watch;   // of policies from plugins
     /* state */
     struct arriving arriving;
     struct sender **senders;     // [flow]

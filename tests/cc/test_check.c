@@ -102,6 +102,9 @@ static void test_other_contracts_are_refused(void **state)
         {offsetof(struct cc_contract, preset_bytes), "struct cc_preset of"},
         {offsetof(struct cc_contract, param_bytes), "struct param of"},
         {offsetof(struct cc_contract, hop_bytes), "struct int_hop of"},
+        {offsetof(struct cc_contract, growth_bytes), "struct cc_growth of"},
+        {offsetof(struct cc_contract, shift_bytes), "struct cc_shift of"},
+        {offsetof(struct cc_contract, helpers_bytes), "struct cc_helpers of"},
     };
     assert_int_equal((sizeof sizes / sizeof *sizes + 1) * sizeof(uint32_t),
                      sizeof(struct cc_contract));
@@ -114,7 +117,7 @@ static void test_other_contracts_are_refused(void **state)
     // a policy whose struct ends after the contract
     struct cc_contract alone = {.version = CC_VERSION + 1};
     struct cc_ops other = {.contract = alone};
-    assert_refused(&other, "version 6 of the contract, here it is version 5");
+    assert_refused(&other, "version 7 of the contract, here it is version 6");
     assert_int_equal(offsetof(struct cc_ops, contract.version), 0);
 }
 

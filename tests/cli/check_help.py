@@ -71,7 +71,7 @@ def mistakes():
                         (("run", "x", "--format", "cvs"), 'did you mean "csv"?'),
                         (("list", "cc", "dcqnc"), 'did you mean "dcqcn"?'),
                         (("list", "colective"), 'did you mean "collective"?'),
-                        (("generate", "tcsh"), "man, bash, zsh or fish")):
+                        (("generate", "tcsh"), "man, bash, zsh, fish or schema")):
         code, stdout, stderr = collwire(*args)
         expect(code == 2 and stdout == "" and words in stderr and len(stderr.splitlines()) == 1,
                f"{args}: {code}, {stderr!r}")

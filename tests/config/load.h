@@ -51,8 +51,8 @@ static void file_remove(const char *name)
     assert_int_equal(unlink(path), 0);
 }
 
-static struct scenario *load_with(const char *text, size_t n, const struct config_set *sets,
-                                  size_t n_sets, const struct cc_catalogue *policies,
+static struct scenario *load_with(const char *text, size_t n, const struct collwire_setting *sets,
+                                  size_t n_sets, const struct policies *policies,
                                   struct err *err)
 {
     char path[256];
@@ -63,10 +63,10 @@ static struct scenario *load_with(const char *text, size_t n, const struct confi
     return scenario;
 }
 
-static inline struct scenario *load_text(const char *text, size_t n, const struct config_set *sets,
+static inline struct scenario *load_text(const char *text, size_t n, const struct collwire_setting *sets,
                                          size_t n_sets, struct err *err)
 {
-    struct cc_catalogue policies = cc_catalogue_builtin();
+    struct policies policies = policies_builtin(NULL);
     return load_with(text, n, sets, n_sets, &policies, err);
 }
 

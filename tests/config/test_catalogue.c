@@ -59,7 +59,7 @@ static struct cc_catalogue catalogue_with_toy(void)
 }
 
 // A message of 1000 full packets.
-static struct scenario *toy_scenario(const char *extra, const struct cc_catalogue *policies,
+static struct scenario *toy_scenario(const char *extra, const struct cc_catalogue *catalogue,
                                      struct err *err)
 {
     char text[512];
@@ -69,7 +69,8 @@ static struct scenario *toy_scenario(const char *extra, const struct cc_catalogu
         "\"cc\":{\"kind\":\"toy\"%s},\"workload\":{\"kind\":\"flows\",\"flows\":[{\"src\":0,"
         "\"dst\":1,\"bytes\":\"4096000B\"}]}}",
         extra);
-    return load_with(text, (size_t)n, NULL, 0, policies, err);
+    const struct policies policies = {.catalogue = *catalogue};
+    return load_with(text, (size_t)n, NULL, 0, &policies, err);
 }
 
 // ---- tests ----

@@ -351,7 +351,7 @@ static void test_texts(void **state)
     }
     struct err err = {0};
     assert_null(load_text("{\"a\":\0}", 7, NULL, 0, &err));
-    struct cc_catalogue policies = cc_catalogue_builtin();
+    struct policies policies = policies_builtin(NULL);
     assert_null(scenario_load(folder, NULL, 0, &policies, &err));
     assert_said(&err, folder, "is a directory");
     assert_null(scenario_load("/nowhere/s.json", NULL, 0, &policies, &err));
@@ -407,7 +407,7 @@ static void test_set_mistakes(void **state)
 {
     (void)state;
     static const struct {
-        struct config_set set;
+        struct collwire_setting set;
         const char *want;
     } cases[] = {
         {{"", "1"}, "invalid path"},

@@ -12,7 +12,7 @@
 #include "workload/collective_job.h"
 #include "workload/flows.h"
 
-static struct scenario *load_good(const char *text, const struct config_set *sets, size_t n)
+static struct scenario *load_good(const char *text, const struct collwire_setting *sets, size_t n)
 {
     struct err err = {0};
     struct scenario *scenario = load_text(text, strlen(text), sets, n, &err);
@@ -68,7 +68,7 @@ static void test_buffer_words(void **state)
                  {"tomahawk3", "\"buffer\": \"64MB\"", 64000000},
                  {"spectrum4", "\"buffer\": \"160MB\"", 160000000}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct config_set set = {"switch.buffer", cases[i].word};
+        struct collwire_setting set = {"switch.buffer", cases[i].word};
         struct scenario *scenario = load_good(GOOD, &set, 1);
         assert_int_equal(scenario_spec(scenario)->dims[0].sw.buffer_bytes, cases[i].bytes);
         assert_non_null(strstr(scenario_resolved(scenario), cases[i].size));
@@ -354,7 +354,7 @@ static void test_notification_of_a_dimension(void **state)
 static void test_set(void **state)
 {
     (void)state;
-    static const struct config_set sets[] = {
+    static const struct collwire_setting sets[] = {
         {"cc.kind", "dcqcn"},      {"cc.rate_ai", "40Mbps"},       {"seed", "9"},
         {"switch.pfc.alpha", "2"}, {"topology.dims[0].size", "8"}, {"workload.bytes", "\"2MB\""},
         {"name", "other"},         {"switch.ecn", "{\"kmin\":1}"}, {"limits.sim_time", "1s"},

@@ -168,7 +168,8 @@ static void test_two_engines_do_not_meet(void **state)
 struct endless {
     struct engine engine;
     struct sim_timer timer;
-    int raise;
+    struct loop_requests requests;
+    bool ask_end, ask_progress;
     unsigned batches, calls;
 };
 
@@ -176,9 +177,12 @@ static void on_tick(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
     struct endless *w = timer->data;
-    if (w->raise && e->events > 100000) {
-        raise(w->raise);
-        w->raise = 0;
+    if (e->events > 100000) {
+        if (w->ask_end)
+            atomic_store(&w->requests.end, true);
+        if (w->ask_progress)
+            atomic_store(&w->requests.progress, true);
+        w->ask_progress = false;
     }
     sim_timer_start(e, timer, e->now_ps + 1);
 }
@@ -188,7 +192,7 @@ static void on_progress(void *ctx) { ((struct endless *)ctx)->calls++; }
 
 static enum loop_end loop_of(struct endless *w, struct loop_limits limits)
 {
-    struct loop_hooks hooks = {.ctx = w, .progress = on_progress, .batch = on_batch};
+    struct loop_hooks hooks = {.ctx = w, .progress = on_progress, .batch = on_batch, .requests = &w->requests};
     return loop_run(&w->engine, &limits, &hooks);
 }
 
@@ -218,14 +222,17 @@ static void test_loop_ends(void **state)
     engine_free(&w.engine);
 }
 
-static void test_loop_signals(void **state)
+static void test_loop_requests(void **state)
 {
     (void)state;
     struct endless w;
     endless_begin(&w);
-    w.raise = SIGTERM;
+    w.ask_end = true;
     assert_int_equal(loop_of(&w, (struct loop_limits){.wall_s = 20}), LOOP_INTERRUPTED);
-    w.raise = SIGUSR1;
+    assert_true(w.engine.events < 200000);
+    w.ask_end = false;
+    w.ask_progress = true;
+    atomic_store(&w.requests.end, false);
     assert_int_equal(loop_of(&w, (struct loop_limits){.events = 1000000}), LOOP_EVENT_LIMIT);
     assert_int_equal(w.calls, 1);
     engine_free(&w.engine);
@@ -265,7 +272,7 @@ int main(void)
         cmocka_unit_test(test_stop_ends_after_the_current_event),
         cmocka_unit_test(test_two_engines_do_not_meet),
         cmocka_unit_test(test_loop_ends),
-        cmocka_unit_test(test_loop_signals),
+        cmocka_unit_test(test_loop_requests),
         cmocka_unit_test(test_loop_wall_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ def copy_tree():
     shutil.rmtree(WORK / "tree", ignore_errors=True)
     tree = WORK / "tree"
     for folder in sorted(path for path in SOURCE.iterdir() if path.is_dir()):
-        if list(folder.glob("*.c")) or list(folder.glob("*.h")) or folder.name == "cmake":
+        if list(folder.glob("*.c")) or list(folder.glob("*.h")) or folder.name in ("cmake", "include"):
             shutil.copytree(folder, tree / folder.name)
     shutil.copy(SOURCE / "CMakeLists.txt", tree)
     return tree

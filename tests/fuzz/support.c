@@ -112,11 +112,11 @@ void fuzz_run(const char *name, const char *network)
 {
     char path[PATH_BYTES];
     struct err err = {0};
-    struct config_set sets[] = {{"limits.events", FUZZ_EVENTS}, {"network", network}};
+    struct collwire_setting sets[] = {{"limits.events", FUZZ_EVENTS}, {"network", network}};
     path_of(name, path);
     if (fuzz_many_ranks(name))
         return;
-    struct cc_catalogue policies = cc_catalogue_builtin();
+    struct policies policies = policies_builtin(NULL);
     struct scenario *scenario = scenario_load(path, sets, network ? 2 : 1, &policies, &err);
     if (scenario)
         run(scenario, &err);

@@ -130,7 +130,7 @@ MUTATIONS = [
     ("report/page/series.c", "v > *at : v < *at", "v > *at : v > *at"),
     ("report/page/links.c", "link->paused_ns += integer", "link->paused_ns = integer"),
     ("report/page/page.c", "*c == '<' || *c == '>'", "*c == '>'"),
-    ("cli/compare.c", "->seed + k;", "->seed;"),
+    ("cli/compare.c", "scenario_seed(of->base) + k;", "scenario_seed(of->base);"),
     ("cli/sweep.c", 'if (strcmp(p->status, "failed") == 0)', 'if (strcmp(p->status, "none") == 0)'),
     ("cli/sweep_plan.c", 'add_set(&sets, "capture", "[]");', ''),
     ("cli/sweep_plan.c", "at < s->n_grid; at += parts", "at < s->n_grid; at += 1"),

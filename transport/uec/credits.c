@@ -52,7 +52,7 @@ void uec_credits_open(struct sender *s)
     *c = (struct uec_credits){.on = cc->needs & CC_NEEDS_CREDITS};
     if (!c->on)
         return;
-    c->limits = cc->credits(s->dim->cc_params, &s->cold->env);
+    c->limits = cc_credits_of(cc, s->dim->cc_params, &s->cold->env);
     c->left = (int64_t)c->limits.initial_bytes;
     c->speculative = true;
 }

@@ -148,8 +148,9 @@ static void find_limits(struct uec_receiver *r)
     const struct cc_env env = {.line_bps = (uint64_t)(8e12 * (double)bt->den / (double)bt->num),
                                .global_rtt_ps = dim->global_rtt_ps,
                                .mtu_bytes = dim->mtu_bytes,
-                               .full_wire_bytes = dim->full.wire};
-    r->limits = dim->cc->credits(dim->cc_params, &env);
+                               .full_wire_bytes = dim->full.wire,
+                               .helpers = &cc_helpers};
+    r->limits = cc_credits_of(dim->cc, dim->cc_params, &env);
     uint64_t drain = adapter_drain_bps(dim->hosts, r->port, dim->full.wire, dim->mtu_bytes);
     if (drain < env.line_bps) // what the NIC writes to its rank is the slower link
         r->limits.rate_bps =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A policy for tests: the window is divided by `factor` when an ACK echoes a mark, at most once a round trip, and
 // grows by a packet a window of ACKs.
-#include "cc/cc.h"
+#include "collwire/cc.h"
 
 struct halving_params {
     double factor;

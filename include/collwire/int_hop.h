@@ -2,9 +2,7 @@
 // One hop of in-band network telemetry (INT), written by a switch when a transmission starts.
 #pragma once
 
-#include <stdbool.h>
-
-#include "engine/units.h"
+#include "collwire/types.h"
 
 struct int_hop {
     ps_t t_ps;            // transmission start at the egress port

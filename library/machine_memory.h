@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Memory of the machine and of the process, from /proc, the control group and the limits.
+#pragma once
+
+#include <stdint.h>
+
+// Bytes that a process may use if `limits.memory` is "auto": 80 % of what the machine, the control
+// group and the address-space limit leave, divided among `sharers` processes, plus what it uses already.
+uint64_t memory_available(uint64_t sharers);
+
+// Resident memory of the process in bytes.
+uint64_t memory_resident(void);

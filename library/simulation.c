@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// Simulations of the library, from the check of their cost to the texts of their results.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/loop.h"
+#include "engine/memory.h"
+#include "engine/text.h"
+#include "library/handles.h"
+#include "library/machine_memory.h"
+#include "library/plain_locale.h"
+#include "report/metrics.h"
+#include "sim/estimate.h"
+#include "sim/output_list.h"
+#include "sim/sim.h"
+
+struct collwire_sim {
+    const struct scenario *scenario;
+    struct sim *sim;
+    struct estimate cost;
+    uint64_t memory_limit_bytes;
+    struct result *result;          // NULL before the run
+    const struct collwire_run *run; // NULL = it does not run
+    double looked_s;                // when the memory was looked up
+};
+
+#define LOOK_EVERY_S 0.05
+
+static const struct spec *spec_of(const struct collwire_sim *s)
+{
+    return scenario_spec(s->scenario);
+}
+
+// A struct of the caller may be shorter, if the program was compiled for an earlier version.
+static void give(void *out, size_t room, const void *value, size_t bytes)
+{
+    size_t n = room < bytes ? room : bytes;
+    memcpy(out, value, n);
+    memcpy(out, &room, sizeof room);
+}
+
+/* ---- building ---- */
+
+static int check_memory(const struct collwire_sim *s, struct err *err)
+{
+    const struct estimate *e = &s->cost;
+    uint64_t all = estimate_bytes(e) + memory_resident();
+    enum estimate_part part = estimate_largest(e);
+    char need[UNIT_TEXT], most[UNIT_TEXT], limit[UNIT_TEXT];
+    if (all <= s->memory_limit_bytes)
+        return 0;
+    return err_add(err, "limits.memory",
+                   "the run needs up to %s, of which %s for %s, and %s are allowed",
+                   human_bytes(all, need), human_bytes(e->part_bytes[part], most),
+                   estimate_part_names[part], human_bytes(s->memory_limit_bytes, limit));
+}
+
+struct collwire_sim *collwire_sim_new(const struct collwire_scenario *scenario, uint64_t sharers,
+                                      struct collwire_messages *m)
+{
+    struct plain_locale locale = plain_locale_begin();
+    struct collwire_sim *s = memory_zeroed(1, sizeof *s);
+    s->scenario = scenario_of(scenario);
+    uint64_t wanted = spec_of(s)->limits.memory_bytes;
+    s->memory_limit_bytes = wanted > 0 ? wanted : memory_available(sharers > 0 ? sharers : 1);
+    s->sim = sim_new(spec_of(s), err_of(m));
+    bool good = s->sim && sim_check_captures(s->sim, err_of(m)) == 0;
+    if (good) {
+        s->cost = sim_estimate(s->sim);
+        good = check_memory(s, err_of(m)) == 0;
+    }
+    plain_locale_end(locale);
+    if (good)
+        return s;
+    collwire_sim_free(s);
+    return NULL;
+}
+
+void collwire_sim_free(struct collwire_sim *s)
+{
+    if (!s)
+        return;
+    struct err ignored = {0};
+    if (s->sim)
+        sim_close_captures(s->sim, &ignored);
+    err_free(&ignored);
+    result_free(s->result);
+    sim_free(s->sim);
+    free(s);
+}
+
+char *collwire_sim_describe(const struct collwire_sim *s)
+{
+    struct plain_locale locale = plain_locale_begin();
+    char *text = sim_describe(s->sim);
+    plain_locale_end(locale);
+    return text;
+}
+
+void collwire_sim_cost(const struct collwire_sim *s, struct collwire_cost *cost)
+{
+    struct collwire_cost c = {.memory_limit_bytes = s->memory_limit_bytes,
+                              .memory_bytes = estimate_bytes(&s->cost),
+                              .output_bytes = s->cost.output_bytes,
+                              .packet_hops = s->cost.packet_hops,
+                              .wall_s = s->cost.wall_s};
+    give(cost, cost->bytes, &c, sizeof c);
+}
+
+char *collwire_sim_cost_text(const struct collwire_sim *s, const char *prefix)
+{
+    struct plain_locale locale = plain_locale_begin();
+    char *text = estimate_text(&s->cost, prefix);
+    plain_locale_end(locale);
+    return text;
+}
+
+/* ---- captures ---- */
+
+int collwire_sim_open_captures(struct collwire_sim *s, const char *folder, const char *shown,
+                               struct collwire_messages *m)
+{
+    struct plain_locale locale = plain_locale_begin();
+    struct capture_output to = {
+        .folder = folder, .shown = shown, .program = "collwire " COLLWIRE_VERSION};
+    int status = sim_open_captures(s->sim, &to, err_of(m));
+    plain_locale_end(locale);
+    return status;
+}
+
+int collwire_sim_capture_failed(const struct collwire_sim *s, size_t i)
+{
+    return sim_capture_failed(s->sim, i);
+}
+
+int collwire_sim_write_flows(const struct collwire_sim *s, const char *file,
+                             struct collwire_messages *m)
+{
+    return sim_write_qpmap(s->sim, file, err_of(m));
+}
+
+/* ---- running ---- */
+
+static void on_progress(void *ctx, const struct sim_progress *p)
+{
+    struct collwire_sim *s = ctx;
+    struct collwire_progress shown = {p->done, p->now_ps, p->packet_hops, p->events};
+    if (s->run->progress(s->run->ctx, &shown) != 0)
+        sim_cancel(s->sim);
+}
+
+// The caller has no memory left, or the process uses more than its limit, which is looked up at most 20
+// times a second.
+static bool on_memory(void *ctx)
+{
+    struct collwire_sim *s = ctx;
+    double now_s = monotonic_s();
+    if (s->run->memory_low && s->run->memory_low(s->run->ctx) != 0)
+        return true;
+    if (now_s < s->looked_s + LOOK_EVERY_S)
+        return false;
+    s->looked_s = now_s;
+    return memory_resident() > s->memory_limit_bytes;
+}
+
+static enum collwire_status status_of(const struct result *r)
+{
+    if (r->status == RUN_INTERRUPTED)
+        return COLLWIRE_INTERRUPTED;
+    return r->status == RUN_COMPLETED ? COLLWIRE_COMPLETED : COLLWIRE_INCOMPLETE;
+}
+
+static void add_plugins(const struct collwire_sim *s, struct result *r)
+{
+    const struct policies *p = scenario_policies(s->scenario);
+    r->n_plugins = p->n_plugins;
+    r->plugins = memory_zeroed(p->n_plugins, sizeof *r->plugins);
+    for (size_t i = 0; i < p->n_plugins; i++)
+        r->plugins[i] = (struct plugin_result){p->plugins[i]->file, p->plugins[i]->sha256};
+}
+
+enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collwire_run *given,
+                                      struct collwire_messages *m)
+{
+    struct plain_locale locale = plain_locale_begin();
+    struct collwire_run run = {0};
+    if (given)
+        memcpy(&run, given, given->bytes < sizeof run ? given->bytes : sizeof run);
+    s->run = &run;
+    struct sim_watch watch = {.ctx = s,
+                              .progress = run.progress ? on_progress : NULL,
+                              .progress_s = run.progress_s,
+                              .pace_ps = run.pace_ps,
+                              .memory_low = on_memory};
+    if (run.plain)
+        sim_set_plain(s->sim);
+    if (!s->result) {
+        sim_run(s->sim, &watch);
+        sim_close_captures(s->sim, err_of(m));
+        s->result = sim_result(s->sim);
+        s->result->memory_limit_bytes = s->memory_limit_bytes;
+        add_plugins(s, s->result);
+        sim_packets_free(s->sim);
+    }
+    s->run = NULL;
+    plain_locale_end(locale);
+    return status_of(s->result);
+}
+
+void collwire_sim_cancel(struct collwire_sim *s) { sim_cancel(s->sim); }
+
+void collwire_sim_report(struct collwire_sim *s) { sim_report_progress(s->sim); }
+
+/* ---- results ---- */
+
+static bool spec_trains(const struct spec *spec)
+{
+    bool trains = false;
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        trains |= spec->jobs[j].kind->trains;
+    return trains;
+}
+
+const char *collwire_sim_file(const struct collwire_sim *s, size_t i)
+{
+    const struct spec *spec = spec_of(s);
+    const char *names[16] = {"metrics.json", "run.json"};
+    size_t n = 2;
+#define ADD(name, text, wanted)                                                                    \
+    if (wanted)                                                                                    \
+        names[n++] = name;
+    OUTPUT_LIST(ADD)
+#undef ADD
+    return i < n ? names[i] : NULL;
+}
+
+char *collwire_sim_result(struct collwire_sim *s, const char *file)
+{
+    const struct result *r = s->result;
+    char *text = NULL;
+    if (!r)
+        return NULL;
+    struct plain_locale locale = plain_locale_begin();
+    if (strcmp(file, "metrics.json") == 0)
+        text = metrics_json(r, scenario_resolved(s->scenario));
+    if (strcmp(file, "run.json") == 0)
+        text = run_json(r, COLLWIRE_VERSION);
+#define WRITE(name, write, wanted)                                                                 \
+    if (strcmp(file, name) == 0)                                                                   \
+        text = write(r);
+    OUTPUT_LIST(WRITE)
+#undef WRITE
+    plain_locale_end(locale);
+    return text;
+}
+
+void collwire_sim_summary(const struct collwire_sim *s, struct collwire_summary *out)
+{
+    static const char memory[] = "out of memory", wall[] = "wall clock";
+    const struct result *r = s->result;
+    struct collwire_summary summary = {.status = COLLWIRE_INCOMPLETE};
+    if (r)
+        summary = (struct collwire_summary){
+            .status = status_of(r),
+            .reason = r->reason,
+            .sim_time_ps = r->sim_time_ps,
+            .wall_s = r->wall_s,
+            .packet_hops = (double)r->packet_hops,
+            .ended_by_machine = r->reason && (strncmp(r->reason, memory, sizeof memory - 1) == 0 ||
+                                              strncmp(r->reason, wall, sizeof wall - 1) == 0)};
+    give(out, out->bytes, &summary, sizeof summary);
+}
