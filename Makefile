@@ -3,7 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: build report-assets install demo test test-long regen bench study-allreduce study-dlrm format lint clean
+.PHONY: build report-assets install uninstall deb demo test test-long regen bench study-allreduce study-dlrm format lint clean
 
 build:
 	@sh cmake/setup.sh
@@ -17,6 +17,14 @@ report-assets: build # the charts of `collwire report`, from npm
 
 install: build # PREFIX=/usr/local; DESTDIR is put before it
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+uninstall: # what the last `make install` of this build directory has installed
+	@sh cmake/uninstall.sh $(BUILD)
+
+deb: report-assets # a package for Debian, in the build directory
+	@sh cmake/setup.sh --package
+	@cd $(BUILD) && cpack
+	@ls $(BUILD)/*.deb
 
 demo: # builds the program and the charts, but no tests
 	@sh cmake/setup.sh --report

@@ -14,7 +14,7 @@
 #include "cli/signals.h"
 #include "engine/memory.h"
 
-#define HANGS_S 10 // time of CPU in one call
+#define HANGS_S 3 // time of CPU in one call, which takes nanoseconds otherwise
 
 static struct collwire_activity activity;
 static char files[512]; // names of the plugins, with commas between them; cut off if it is full
@@ -94,7 +94,7 @@ static void on_second(int number)
         calls = activity.calls;
         seconds = 0;
     } else if (++seconds >= HANGS_S) {
-        abandon("has not returned for 10 s of CPU time");
+        abandon("has not returned for 3 s of CPU time");
     }
 }
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The manual page and the completions of shells, which the program prints from its tables, and the rules
 # of `cmake --install`.
-include(GNUInstallDirs)
 set(share ${PROJECT_BINARY_DIR}/share)
 set(generated "")
 
@@ -26,6 +25,13 @@ collwire_generate(zsh zsh/site-functions/_collwire)
 collwire_generate(fish fish/vendor_completions.d/collwire.fish)
 add_custom_target(collwire_pages ALL DEPENDS ${generated})
 install(TARGETS collwire RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/collwire DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET collwire_shared)
+  install(TARGETS collwire_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${PROJECT_BINARY_DIR}/library/libcollwire.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${PROJECT_BINARY_DIR}/library/collwire.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/wireshark DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)
 # In the build tree they stand where an installation has them.
 file(MAKE_DIRECTORY ${share}/collwire)

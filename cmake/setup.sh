@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Install on Debian what is not there yet: to build; with --tests also what the tests use; with --ci
-# also the second compiler and the linters; with --report what bundles the charts of reports, and with
-# --browser what tests them.
+# also the second compiler and the linters; with --report what bundles the charts of reports, with
+# --browser what tests them, and with --package what makes a package for Debian.
 set -eu
 need="gcc libc6-dev cmake ninja-build pkg-config
       libev-dev libjansson-dev libpcap-dev libisal-dev zlib1g-dev libsmartcols-dev librandom123-dev nettle-dev libsqlite3-dev
@@ -13,8 +13,9 @@ for option; do
     # programs from another source than Debian are left as they are
     --report) command -v npm >/dev/null || need="$need nodejs npm" ;;
     --browser) command -v chromium >/dev/null || need="$need chromium fonts-dejavu-core" ;;
+    --package) need="$need dpkg-dev file" ;;
     --ci) need="$need clang libclang-rt-14-dev clang-format clang-tidy cppcheck" ;;
-    *) echo "usage: setup.sh [--tests] [--ci] [--report] [--browser]" >&2 && exit 2 ;;
+    *) echo "usage: setup.sh [--tests] [--ci] [--report] [--browser] [--package]" >&2 && exit 2 ;;
     esac
 done
 

@@ -143,7 +143,7 @@ MUTATIONS = [
     ("study/comparison.c", "s->ratio_interval.low > 1 ||", "s->ratio_interval.low > 0 ||"),
     ("study/comparison.c", "y[n++] = other->values[column];", "y[n++] = row->values[column];"),
     ("study/statistics.c", "struct rng rng = rng_init(1, RNG_BOOTSTRAP, (uint32_t)n);", "struct rng rng = rng_init(1, RNG_BOOTSTRAP, (uint32_t)n); n = 1;"),
-    ("cli/simulate.c", "return status == RUN_COMPLETED && good ?", "return status != RUN_INTERRUPTED && good ?"),
+    ("cli/simulate.c", "return status == COLLWIRE_COMPLETED && good ?", "return status != COLLWIRE_INTERRUPTED && good ?"),
     ("cli/simulate.c", "r->memory_limit_bytes = limit_bytes;", "r->memory_limit_bytes = limit_bytes / 2;"),
     ("cli/option_table.c", "AT(seeds)", "AT(jobs)"),
     # counters of switches, ports and the transport

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# libcollwire, shared and static, from the archives of the folders that it needs. Only the functions of
+# collwire/collwire.h can be seen from outside: all other symbols are hidden, and in the static library
+# local.
+if(COLLWIRE_SANITIZE OR COLLWIRE_TSAN)
+  return() # a program that uses the library would have to be built in the same way
+endif()
+set(library_folders ${COLLWIRE_LAYERS})
+list(REMOVE_ITEM library_folders collwire_cli collwire_study collwire_replay)
+set(library_map ${PROJECT_SOURCE_DIR}/library/symbols.map)
+
+set(library_objects "")
+foreach(folder IN LISTS library_folders ITEMS chakra_schema)
+  list(APPEND library_objects $<TARGET_OBJECTS:${folder}>)
+endforeach()
+add_library(collwire_shared SHARED ${library_objects})
+set_target_properties(collwire_shared PROPERTIES
+  LINKER_LANGUAGE C OUTPUT_NAME collwire VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/library LINK_DEPENDS ${library_map})
+target_link_libraries(collwire_shared PRIVATE
+  ev PkgConfig::jansson PkgConfig::libisal PkgConfig::libpcap PkgConfig::libprotobuf-c PkgConfig::zlib
+  PkgConfig::smartcols PkgConfig::nettle PkgConfig::yaml-0.1 m)
+target_link_options(collwire_shared PRIVATE
+  -Wl,--version-script=${library_map} -Wl,--no-undefined -Wl,--as-needed)
+
+set(static_library ${PROJECT_BINARY_DIR}/library/libcollwire.a)
+add_custom_command(
+  OUTPUT ${static_library}
+  COMMAND ${CMAKE_LINKER} -r -o collwire.o ${library_objects}
+  COMMAND ${CMAKE_OBJCOPY} --localize-hidden collwire.o
+  COMMAND ${CMAKE_COMMAND} -E rm -f libcollwire.a
+  COMMAND ${CMAKE_AR} rcs libcollwire.a collwire.o
+  DEPENDS ${library_folders} chakra_schema
+  WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/library
+  COMMENT "Joining libcollwire.a"
+  COMMAND_EXPAND_LISTS VERBATIM)
+add_custom_target(collwire_static ALL DEPENDS ${static_library})
+
+file(RELATIVE_PATH PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" PC_TO_PREFIX "${PC_TO_PREFIX}")
+configure_file(${PROJECT_SOURCE_DIR}/library/collwire.pc.in ${PROJECT_BINARY_DIR}/library/collwire.pc @ONLY)
