@@ -178,6 +178,21 @@ collwire_script_test(replay_runs unit python3 [[python3 -B "$@"]]
 collwire_script_test(mutate_list_is_current unit python3 [[python3 -B "$1" "$2" - --check]]
   ${PROJECT_SOURCE_DIR}/tests/mutate/mutate.py ${PROJECT_SOURCE_DIR})
 
+# Plugins and the library as installed, from outside of the tree.
+if(TARGET collwire_shared)
+  collwire_script_test(plugin_plugins unit "python3;make;pkg-config" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/plugin/check_plugins.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  collwire_script_test(library_installed unit "python3;pkg-config" [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/library/check_library.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  set_tests_properties(library_installed plugin_plugins PROPERTIES RESOURCE_LOCK install_manifest)
+  collwire_script_test(library_threads long "clang;ninja;cmake" [[
+    cmake -S "$1" -B "$2" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCOLLWIRE_TSAN=ON &&
+    cmake --build "$2" --target test_library_library && cd "$1" && "$2/tests/library/test_library"]]
+    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tsan)
+  collwire_script_test(library_package long "debootstrap;dpkg-deb;dpkg-shlibdeps" [[sh "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/library/check_package.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+endif()
+
 # Toys of tests/extend, built in a copy of the tree with the same compiler.
 collwire_script_test(extend_toys extend "python3;ninja;nm" [[python3 -B "$1" "$2" "$3"]]
   ${PROJECT_SOURCE_DIR}/tests/extend/check_extend.py ${PROJECT_SOURCE_DIR}

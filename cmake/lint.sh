@@ -6,11 +6,11 @@ set -eu
 build=$1
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
-folders="engine net wire topology cc collective switch transport analytical comm workload chakra goal trace sim report config replay study cli"
+folders="engine net wire topology cc plugin collective switch transport analytical comm workload chakra goal trace sim report config replay study library cli"
 
 find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 find $folders -name '*.c' -print0 |
     xargs -0 -P "$jobs" -n 8 clang-tidy --quiet -p "$build" 2>/dev/null
 cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
     -j "$jobs" -D_DEFAULT_SOURCE --suppress=missingInclude --suppress=unknownMacro \
-    --suppress=preprocessorErrorDirective -I . $folders
+    --suppress=preprocessorErrorDirective -I . -I include $folders

@@ -19,9 +19,9 @@ struct collwire_sim {
     struct sim *sim;
     struct estimate cost;
     uint64_t memory_limit_bytes;
-    struct result *result;          // NULL before the run
-    const struct collwire_run *run; // NULL = it does not run
-    double looked_s;                // when the memory was looked up
+    struct result *result; // NULL before the run
+    struct collwire_run run;
+    double looked_s; // when the memory was looked up
 };
 
 #define LOOK_EVERY_S 0.05
@@ -145,7 +145,7 @@ static void on_progress(void *ctx, const struct sim_progress *p)
 {
     struct collwire_sim *s = ctx;
     struct collwire_progress shown = {p->done, p->now_ps, p->packet_hops, p->events};
-    if (s->run->progress(s->run->ctx, &shown) != 0)
+    if (s->run.progress(s->run.ctx, &shown) != 0)
         sim_cancel(s->sim);
 }
 
@@ -155,7 +155,7 @@ static bool on_memory(void *ctx)
 {
     struct collwire_sim *s = ctx;
     double now_s = monotonic_s();
-    if (s->run->memory_low && s->run->memory_low(s->run->ctx) != 0)
+    if (s->run.memory_low && s->run.memory_low(s->run.ctx) != 0)
         return true;
     if (now_s < s->looked_s + LOOK_EVERY_S)
         return false;
@@ -183,16 +183,14 @@ enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collw
                                       struct collwire_messages *m)
 {
     struct plain_locale locale = plain_locale_begin();
-    struct collwire_run run = {0};
     if (given)
-        memcpy(&run, given, given->bytes < sizeof run ? given->bytes : sizeof run);
-    s->run = &run;
+        memcpy(&s->run, given, given->bytes < sizeof s->run ? given->bytes : sizeof s->run);
     struct sim_watch watch = {.ctx = s,
-                              .progress = run.progress ? on_progress : NULL,
-                              .progress_s = run.progress_s,
-                              .pace_ps = run.pace_ps,
+                              .progress = s->run.progress ? on_progress : NULL,
+                              .progress_s = s->run.progress_s,
+                              .pace_ps = s->run.pace_ps,
                               .memory_low = on_memory};
-    if (run.plain)
+    if (s->run.plain)
         sim_set_plain(s->sim);
     if (!s->result) {
         sim_run(s->sim, &watch);
@@ -202,7 +200,6 @@ enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collw
         add_plugins(s, s->result);
         sim_packets_free(s->sim);
     }
-    s->run = NULL;
     plain_locale_end(locale);
     return status_of(s->result);
 }
@@ -254,13 +251,13 @@ char *collwire_sim_result(struct collwire_sim *s, const char *file)
     return text;
 }
 
-void collwire_sim_summary(const struct collwire_sim *s, struct collwire_summary *out)
+void collwire_sim_summary(const struct collwire_sim *s, struct collwire_summary *summary)
 {
     static const char memory[] = "out of memory", wall[] = "wall clock";
     const struct result *r = s->result;
-    struct collwire_summary summary = {.status = COLLWIRE_INCOMPLETE};
+    struct collwire_summary now = {.status = COLLWIRE_INCOMPLETE};
     if (r)
-        summary = (struct collwire_summary){
+        now = (struct collwire_summary){
             .status = status_of(r),
             .reason = r->reason,
             .sim_time_ps = r->sim_time_ps,
@@ -268,5 +265,5 @@ void collwire_sim_summary(const struct collwire_sim *s, struct collwire_summary 
             .packet_hops = (double)r->packet_hops,
             .ended_by_machine = r->reason && (strncmp(r->reason, memory, sizeof memory - 1) == 0 ||
                                               strncmp(r->reason, wall, sizeof wall - 1) == 0)};
-    give(out, out->bytes, &summary, sizeof summary);
+    give(summary, summary->bytes, &now, sizeof now);
 }

@@ -171,7 +171,8 @@ struct collwire_summary {
     double wall_s, packet_hops;
     int ended_by_machine; // a limit of memory or wall time has ended the run
 };
-COLLWIRE_API void collwire_sim_summary(const struct collwire_sim *sim, struct collwire_summary *s);
+COLLWIRE_API void collwire_sim_summary(const struct collwire_sim *sim,
+                                       struct collwire_summary *summary);
 
 #ifdef __cplusplus
 }

@@ -52,8 +52,7 @@ static void file_remove(const char *name)
 }
 
 static struct scenario *load_with(const char *text, size_t n, const struct collwire_setting *sets,
-                                  size_t n_sets, const struct policies *policies,
-                                  struct err *err)
+                                  size_t n_sets, const struct policies *policies, struct err *err)
 {
     char path[256];
     in_folder(path, sizeof path, "s.json");
@@ -63,8 +62,9 @@ static struct scenario *load_with(const char *text, size_t n, const struct collw
     return scenario;
 }
 
-static inline struct scenario *load_text(const char *text, size_t n, const struct collwire_setting *sets,
-                                         size_t n_sets, struct err *err)
+static inline struct scenario *load_text(const char *text, size_t n,
+                                         const struct collwire_setting *sets, size_t n_sets,
+                                         struct err *err)
 {
     struct policies policies = policies_builtin(NULL);
     return load_with(text, n, sets, n_sets, &policies, err);

@@ -192,7 +192,8 @@ static void on_progress(void *ctx) { ((struct endless *)ctx)->calls++; }
 
 static enum loop_end loop_of(struct endless *w, struct loop_limits limits)
 {
-    struct loop_hooks hooks = {.ctx = w, .progress = on_progress, .batch = on_batch, .requests = &w->requests};
+    struct loop_hooks hooks = {
+        .ctx = w, .progress = on_progress, .batch = on_batch, .requests = &w->requests};
     return loop_run(&w->engine, &limits, &hooks);
 }
 
