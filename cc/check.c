@@ -84,6 +84,9 @@ static void preset_check(const struct cc_ops *ops, const struct cc_preset *prese
     char path[PATH_BYTES];
     size_t errors = err->n_errors;
     params_default(ops->params, ops->n_params, params);
+    if (preset->profile.kmax_bdp > 0 && !(ops->needs & CC_NEEDS_GLOBAL_RTT))
+        err_add(err, ops->name, "preset %s: marks by BDPs need the largest base RTT of all pairs",
+                preset->name);
     for (size_t i = 0; i < preset->n_values; i++) {
         struct param param = param_find(ops->params, ops->n_params, preset->values[i].param);
         path_of(ops, preset->values[i].param, path);

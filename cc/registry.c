@@ -14,6 +14,7 @@ extern const struct cc_ops cc_hpcc;
 extern const struct cc_ops cc_swift;
 extern const struct cc_ops cc_powertcp;
 extern const struct cc_ops cc_powertcp_delay;
+extern const struct cc_ops cc_tally;
 extern const struct cc_ops cc_newreno;
 extern const struct cc_ops cc_cubic;
 extern const struct cc_ops cc_nscc;
@@ -33,6 +34,7 @@ const struct cc_ops *const cc_registry[] = {
     &cc_swift,
     &cc_powertcp,
     &cc_powertcp_delay,
+    &cc_tally,
     &cc_newreno,
     &cc_cubic,
     &cc_nscc,

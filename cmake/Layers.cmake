@@ -59,7 +59,7 @@ file(REMOVE_RECURSE ${COLLWIRE_INCLUDE_TREES}) # links only: an entry taken out 
 
 collwire_layer(engine ALLOW collwire/types.h collwire/param.h ev.h LIBS ev random123)
 
-collwire_layer(net ALLOW engine collwire/int_hop.h)
+collwire_layer(net ALLOW engine collwire/hint.h collwire/int_hop.h)
 collwire_layer(wire ALLOW engine net zlib.h LIBS PkgConfig::zlib) # frames as bytes
 collwire_layer(topology ALLOW engine)
 collwire_layer(cc # pure: no clock, queue, packet, allocator

@@ -230,7 +230,32 @@ static void count(struct walk *walk, const struct coll_send *send, ps_t now)
                   run->instance->request.label, send->bytes);
 }
 
-static void post(struct walk *walk, const struct coll_send *send, ps_t now)
+// Number of phases that may run at once in this one's dimension over queue pairs of their own.
+static uint32_t phases_beside(const struct phase_run *run)
+{
+    const struct communicator *c = run->comm;
+    uint64_t beside = run->instance->n_chunks, active = c->schedule.active_chunks;
+    uint32_t channels = c->job->channels > 1 ? c->job->channels : 1;
+    if (active > 0 && active < beside)
+        beside = active;
+    return beside < channels ? (uint32_t)beside : channels;
+}
+
+// What the rank knows of the step: its own messages, those that the receiver waits for, and a number of
+// its own for each message. Phases of other chunks in the dimension, where they have channels of their
+// own, are taken to be as busy.
+static struct cc_hint hint_of(const struct walk *walk, const struct coll_send *send, uint32_t k,
+                              uint32_t n)
+{
+    const struct phase_run *run = walk->run;
+    uint32_t beside = phases_beside(run);
+    uint32_t received = run->algorithm->n_recvs(&run->shape, send->peer, send->peer_step);
+    return (struct cc_hint){.at_source = n * beside,
+                            .at_destination = received * beside,
+                            .turn = 1 + walk->member * n + k};
+}
+
+static void post(struct walk *walk, const struct coll_send *send, struct cc_hint hint, ps_t now)
 {
     struct phase_run *run = walk->run;
     const struct communicator *c = run->comm;
@@ -245,6 +270,7 @@ static void post(struct walk *walk, const struct coll_send *send, ps_t now)
         .cls = job->cls,
         .transport = job->transport,
         .token = token_of(walk, send->peer, send->peer_step) | (send->reduce ? TOKEN_REDUCE : 0),
+        .hint = hint,
         .origin = {.op = coll_op_name(run->instance->request.op),
                    .name = run->instance->request.name,
                    .communicator = c->index,
@@ -263,7 +289,7 @@ static void issue(struct walk *walk, ps_t now)
     uint32_t n = run->algorithm->n_sends(&run->shape, walk->member, walk->step);
     for (uint32_t k = 0; k < n; k++) {
         struct coll_send send = run->algorithm->send(&run->shape, walk->member, walk->step, k);
-        post(walk, &send, now);
+        post(walk, &send, hint_of(walk, &send, k, n), now);
     }
 }
 

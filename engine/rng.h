@@ -24,7 +24,8 @@ enum rng_use {
     RNG_SERVED,
     RNG_SPRAY,
     RNG_TRIM,
-    RNG_QP_CACHE
+    RNG_QP_CACHE,
+    RNG_HINT
 };
 
 struct rng {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "collwire/hint.h"
 #include "engine/units.h"
 
 // The part of a collective that a message belongs to.
@@ -29,6 +30,7 @@ struct transfer_request {
     uint32_t
         piece_of;   // 1 + number among the messages of src that this is a piece of; 0 = a message
     uint64_t token; // passed back to the client
+    struct cc_hint hint;
     struct message_origin origin;
 };
 

@@ -75,7 +75,7 @@ static void fire_timers(struct trial *t, ps_t until)
 
 static void post(struct trial *t, ps_t idle_ps)
 {
-    struct cc_post p = {.now_ps = t->now_ps, .idle_ps = idle_ps};
+    struct cc_post p = {.now_ps = t->now_ps, .bytes = 64 * t->env.mtu_bytes, .idle_ps = idle_ps};
     p.idle_rtos = t->env.initial_window_bytes > 0 ? (uint32_t)(idle_ps / PS_PER_MS) : 0;
     if (t->cc->ops->on_post)
         t->cc->ops->on_post(t->cc, &p);

@@ -56,6 +56,31 @@ static void entry_free(struct ledger *l, uint32_t slot)
     l->free_head = slot;
 }
 
+// A count of a hint as the scenario's error makes it.
+static uint32_t wrong_count(uint32_t count, double error, struct rng *rng)
+{
+    double wrong = count * (1 + error * (2 * rng_unit(rng) - 1)) + 0.5;
+    return count == 0 ? 0 : wrong >= 1 ? (uint32_t)wrong : 1;
+}
+
+// The hint that the transport gets.
+static struct cc_hint hint_of(const struct ledger *l, const struct transfer_request *request,
+                              uint32_t dim, uint32_t number)
+{
+    const struct sim *sim = l->sim;
+    const struct transport_spec *spec = &sim->spec->dims[dim].stacks[request->transport].transport;
+    struct cc_hint hint = request->hint;
+    if (!spec->hints)
+        return (struct cc_hint){0};
+    if (spec->hint_error > 0) {
+        uint64_t message = (uint64_t)request->src << 32 | number;
+        struct rng rng = rng_init(sim->spec->seed, RNG_HINT, (uint32_t)hash_mix(message));
+        hint.at_source = wrong_count(hint.at_source, spec->hint_error, &rng);
+        hint.at_destination = wrong_count(hint.at_destination, spec->hint_error, &rng);
+    }
+    return hint;
+}
+
 static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct ledger *l = net;
@@ -80,6 +105,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
         l->origins[slot] = request->origin;
     struct transfer_request below = *request;
     below.token = slot;
+    below.hint = hint_of(l, request, l->entries[slot].dim, number);
     hosts_post(&l->sim->hosts, &below, now);
 }
 

@@ -172,6 +172,11 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
         part.piece_of = number;
         part.of_dim = (uint8_t)(dim + 1);
         part.token = PART_BITS | slot;
+        if (split > 1) { // queue pairs share the ports; planes have ports of their own
+            part.hint.at_source *= split;
+            part.hint.at_destination *= split;
+            part.hint.turn = part.hint.turn > 0 ? (part.hint.turn - 1) * split + 1 + i / planes : 0;
+        }
         s->below.post(s->below.net, &part, now);
     }
 }

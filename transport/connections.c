@@ -45,6 +45,8 @@ static uint32_t new_flow(struct hosts *hosts)
 
 static void name_connection(struct hosts *hosts, struct sender *s)
 {
+    s->path = 0;
+    s->path_due = false;
     s->dim->ops->name_connection(s, hosts->n_named[sender_id(s)->src]++);
 }
 

@@ -20,6 +20,8 @@ static void apply_window(struct sender *s, ps_t now)
         s->dim->ops->on_window(s, now);
     else
         s->window_bytes = s->cwnd_bytes < s->cold->cap_bytes ? s->cwnd_bytes : s->cold->cap_bytes;
+    if (s->path_due)
+        s->window_bytes = 0;
 }
 
 void sender_restart(struct sender *s, ps_t now)
@@ -66,6 +68,18 @@ static void count_cut(const struct sender *s, ps_t now)
     t->cut_window_bytes = s->cc->cwnd_bytes;
 }
 
+// Take the path that the policy wants. Its packets could overtake those on the old one, so nothing may
+// be in flight: until then the window is closed.
+static void want_path(struct sender *s, ps_t now)
+{
+    s->path_due = s->nxt != s->una;
+    if (!s->path_due) {
+        s->path = s->cc->path;
+        s->dim->ops->change_path(s);
+    }
+    apply_window(s, now);
+}
+
 void sender_apply_cc(struct sender *s, ps_t now)
 {
     const struct cc *cc = s->cc;
@@ -76,6 +90,8 @@ void sender_apply_cc(struct sender *s, ps_t now)
         apply_window(s, now);
     if (cc->rate_bps != s->pace_rate_bps)
         apply_rate(s, now);
+    if (cc->path != s->path && s->dim->ops->change_path)
+        want_path(s, now);
     ps_t due = cc->timer_at_ps[0] < cc->timer_at_ps[1] ? cc->timer_at_ps[0] : cc->timer_at_ps[1];
     if (due != s->cc_timer.at_ps) {
         if (due == PS_NEVER)
@@ -204,8 +220,10 @@ void sender_post(struct sender *s, const struct transfer_request *request, ps_t 
     }
     if (s->cc->ops->on_post) {
         const struct cc_post post = {.now_ps = now,
+                                     .bytes = request->bytes,
                                      .idle_ps = idle ? now - s->cold->idle_since_ps : 0,
-                                     .idle_rtos = idle ? idle_rtos(s, now) : 0};
+                                     .idle_rtos = idle ? idle_rtos(s, now) : 0,
+                                     .hint = request->hint};
         s->cc->ops->on_post(s->cc, &post);
     }
     sender_apply_cc(s, now);

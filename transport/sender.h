@@ -75,6 +75,8 @@ struct sender {
     bool failed : 1;
     bool special_due : 1;   // a packet that the window does not limit is due (RoCE: a lost one)
     bool cc_needs_acks : 1; // the policy acts on ACKs
+    bool path_due : 1;      // the policy wants another path: nothing is sent until all has arrived
+    uint32_t path;          // struct cc, path
     uint64_t pace_rate_bps; // rate for which pace_q was computed
     uint64_t cwnd_bytes;    // the policy's window when it was last applied
     struct sim_timer rto;

@@ -139,6 +139,9 @@ struct transport_ops {
     // All packets in flight have gone into a failed link: send them again. NULL = on_timeout does.
     void (*on_path_lost)(struct sender *s, ps_t now);
     void (*on_failed)(struct sender *s, ps_t now); // may be NULL
+    // Number s->path has changed, and nothing is in flight: later packets take another path. NULL = the
+    // transport cannot do that.
+    void (*change_path)(struct sender *s);
     // The policy's window has changed (s->cwnd_bytes): set s->window_bytes. NULL = the smaller one
     // of the policy's window and s->cold->cap_bytes.
     void (*on_window)(struct sender *s, ps_t now);

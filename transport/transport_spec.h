@@ -24,6 +24,8 @@ struct transport_spec {
     double clock_ppm;
     int overhead;                         // enum overhead_mode
     uint64_t overhead_data, overhead_ack; // OVERHEAD_CUSTOM: bytes beyond the payload
+    bool hints;        // messages carry what their posters know (collwire/hint.h)
+    double hint_error; // their counts are wrong by a random share, at most this up or down
     /* admission */
     int admission; // enum admission_kind
     uint64_t channels, slots, slot_bytes, grant_bytes;

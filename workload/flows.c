@@ -13,6 +13,8 @@ struct flows_program {
     const struct flow_list *list;
     uint32_t *order;      // indices into the list by source, then start
     uint32_t *next, *end; // [rank] range in `order`: next to be posted, end
+    uint32_t *out, *in; // [rank] messages that it sends and receives, for hints; NULL = they do not
+                        // start at the same time, so ranks do not know how many there are at once
 };
 
 struct flow_key {
@@ -28,6 +30,20 @@ static int compare_keys(const void *a, const void *b)
     if (x->start_ps != y->start_ps)
         return x->start_ps < y->start_ps ? -1 : 1;
     return x->index < y->index ? -1 : 1;
+}
+
+static void count_ends(struct flows_program *p, uint32_t n_ranks)
+{
+    const struct flow_list *list = p->list;
+    for (size_t i = 1; i < list->n; i++)
+        if (list->flows[i].start_ps != list->flows[0].start_ps)
+            return;
+    p->out = memory_zeroed(n_ranks, sizeof *p->out);
+    p->in = memory_zeroed(n_ranks, sizeof *p->in);
+    for (size_t i = 0; i < list->n; i++) {
+        p->out[list->flows[i].src]++;
+        p->in[list->flows[i].dst]++;
+    }
 }
 
 static void *flows_new(struct job_run *job)
@@ -50,6 +66,7 @@ static void *flows_new(struct job_run *job)
         p->order[i] = keys[i].index;
     }
     free(keys);
+    count_ends(p, job->n_ranks);
     return p;
 }
 
@@ -57,6 +74,8 @@ static void flows_free(void *self)
 {
     struct flows_program *p = self;
     free(p->order);
+    free(p->out);
+    free(p->in);
     free(p->next);
     free(p->end);
     free(p);
@@ -88,6 +107,8 @@ static enum program_state flows_next(void *self, uint32_t rank, ps_t now, struct
                           .bytes = flow->bytes,
                           .detached = true,
                           .of_pair = p->list->connections == FLOW_OF_PAIR};
+    if (p->out)
+        step->hint = (struct cc_hint){p->out[rank], p->in[flow->dst], 1 + index};
     return PROGRAM_STEP;
 }
 

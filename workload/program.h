@@ -48,7 +48,8 @@ struct step {
     const struct comm_request *request; // copied when the step starts (comm_issue)
     bool numbered;                      // collective: it is `number` of the group, not the next one
     uint32_t number;
-    const char *name; // send: for captures; must stay valid during the run
+    const char *name;    // send: for captures; must stay valid during the run
+    struct cc_hint hint; // send: what the rank knows of messages beside this one
 };
 
 enum program_state {

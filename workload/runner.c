@@ -149,6 +149,7 @@ static void post(struct rank_run *r, const struct step *step, ps_t now)
                                        .transport = job->spec->transport,
                                        .own_connection = step->detached && !step->of_pair,
                                        .token = token,
+                                       .hint = step->hint,
                                        .origin = {.op = step->name != NULL ? "send" : NULL,
                                                   .name = step->name,
                                                   .step = step->tag}};

@@ -16,6 +16,7 @@
 
 #include <stdalign.h>
 
+#include "collwire/hint.h"
 #include "collwire/int_hop.h"
 #include "collwire/param.h"
 #include "collwire/types.h"
@@ -121,9 +122,11 @@ static inline bool cc_signal_is_loss(enum cc_signal_kind kind)
 // A message is posted to the flow.
 struct cc_post {
     ps_t now_ps;
+    uint64_t bytes; // of the message
     ps_t idle_ps; // time for which the flow had nothing in flight or waiting; 0 = the flow is busy
-    uint32_t idle_rtos; // the same in whole retransmission timeouts, if the transport restarts
-                        // slowly after idle time (RFC 5681, section 4.1); else 0
+    uint32_t idle_rtos;  // the same in whole retransmission timeouts, if the transport restarts
+                         // slowly after idle time (RFC 5681, section 4.1); else 0
+    struct cc_hint hint; // of the message's poster
 };
 
 // A policy's state for one flow. The transport allocates cc_bytes() for it.
@@ -135,9 +138,12 @@ struct cc {
     // output: window of payload bytes in flight, CC_UNLIMITED = none; below a packet, one packet is
     // sent at a time, so a rate below the line rate must then slow the flow
     uint64_t cwnd_bytes;
-    ps_t timer_at_ps
-        [CC_TIMERS]; // output: absolute times, at least CC_TIMER_LEAST_PS ahead; PS_NEVER =
-                     // off
+    // output: another number gives the flow's packets another path through the network (another UDP
+    // source port), as soon as nothing is in flight; 0 = the path that the flow has begun with.
+    // Transports that choose paths by packet, and TCP, ignore it.
+    uint32_t path;
+    // output: absolute times, at least CC_TIMER_LEAST_PS ahead; PS_NEVER = off
+    ps_t timer_at_ps[CC_TIMERS];
     alignas(max_align_t) unsigned char priv[]; // ops->priv_bytes, zeroed when the flow begins
 };
 

@@ -179,7 +179,7 @@ static const struct mistake mistakes[] = {
     {"\"transport\":{\"kind\":\"tcp\"},\"cc\":{\"kind\":\"dcqcn\"}", NULL, NULL,
      "cc.kind: dcqcn needs notifications (CNPs, or CE echoed on ACKs), which transport tcp does "
      "not "
-     "have; tcp runs: none, window, dctcp, swift, newreno, cubic"},
+     "have; tcp runs: none, window, dctcp, swift, tally, newreno, cubic"},
     {"\"transport\":{\"kind\":\"tcp\",\"mss\":\"8950B\"}", NULL, NULL,
      "transport.mss: with its headers (40 B, and 12 B of timestamps) exceeds the MTU of 9000 B"},
     {"\"transport\":{\"kind\":\"tcp\",\"receive_window\":\"1447B\"}", NULL, NULL,

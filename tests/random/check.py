@@ -148,7 +148,9 @@ def check_one(made, folder):
     scenario, out = folder / "scenario.json", folder / "out"
     valid, messages = call("validate", scenario, "--quiet")
     code, stderr, text = run(scenario, out)
-    if (valid == 0) != (code != 2) or valid == 1:
+    # a sanitizer's own memory differs from run to run, so near limits.memory both answers are right
+    near = os.environ.get("COLLWIRE_SANITIZED") == "ON" and "limits.memory" in messages + stderr
+    if ((valid == 0) != (code != 2) and not near) or valid == 1:
         raise Finding(f"validate ends with {valid}, run with {code}: {messages} {stderr}")
     if code == 2:
         refused(stderr, out, code)

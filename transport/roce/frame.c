@@ -115,7 +115,7 @@ struct roce_fields roce_fields_of(const struct packet *p, const struct packet_me
     switch (p->kind) {
     case PACKET_TRIMMED:
     case PACKET_DATA:
-        f.src_udp |= meta->entropy; // of a sprayed packet
+        f.src_udp ^= meta->entropy; // of a sprayed packet, or of another path
         f.opcode = data_opcode(p->flags);
         f.tos = tos_of(id->data_dscp, p->flags);
         f.psn = meta->seq;

@@ -44,6 +44,20 @@ void roce_name_connection(struct sender *s, uint32_t count)
     id->back_entropy = header_entropy(id->dst, id->src, id->dst_port, qpn ? id->src_conn : 0);
 }
 
+void roce_change_path(struct sender *s)
+{
+    const struct transport_dim *dim = s->dim;
+    const struct flow_id *id = sender_id(s);
+    uint16_t port = id->src_port ^ roce_path_bits(s->path);
+    if (s->path == 0)
+        s->entropy = id->entropy;
+    else if (dim->numbers_paths)
+        s->entropy = s->path - 1;
+    else
+        s->entropy =
+            header_entropy(id->src, id->dst, port, dim->hash_connection ? id->dst_conn : 0);
+}
+
 void roce_open_sender(struct sender *s, ps_t queueing_ps)
 {
     const struct transport_dim *dim = s->dim;

@@ -191,6 +191,7 @@ const struct transport_ops roce_transport = {
     .frames = &roce_frames,
     .receiver_bytes = sizeof(struct roce_receiver),
     .name_connection = roce_name_connection,
+    .change_path = roce_change_path,
     .open_sender = roce_open_sender,
     .close_sender = roce_close_sender,
     .fill = roce_fill,

@@ -82,6 +82,9 @@ ps_t roce_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps);
 size_t roce_check(const struct transport_spec *t, const struct transport_network *network,
                   struct transport_finding *out);
 void roce_name_connection(struct sender *s, uint32_t count);
+void roce_change_path(struct sender *s);
+// Bits of the UDP source port that stand for the number of a path.
+static inline uint16_t roce_path_bits(uint32_t path) { return path & 1023; }
 void roce_open_sender(struct sender *s, ps_t queueing_ps);
 void roce_close_sender(struct sender *s);
 void roce_on_failed(struct sender *s, ps_t now);

@@ -68,7 +68,8 @@ static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, s
     *meta = (struct packet_meta){.sent_ps = now,
                                  .token = m->token,
                                  .seq = (uint32_t)psn,
-                                 .payload_bytes = (uint16_t)payload};
+                                 .payload_bytes = (uint16_t)payload,
+                                 .entropy = roce_path_bits(s->path)};
     if (dim->int_records | dim->sprays)
         add_options(s, p, now);
     if (first) {
