@@ -3,7 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: build report-assets install uninstall deb demo test test-long regen bench study-allreduce study-dlrm format lint clean
+.PHONY: build report-assets install uninstall deb demo test test-long regen bench study-allreduce study-dlrm study-training-policy format lint clean
 
 build:
 	@sh cmake/setup.sh
@@ -55,6 +55,9 @@ study-allreduce: build
 
 study-dlrm: build
 	python3 studies/dlrm/run.py --collwire $(BUILD)/collwire $(STUDY_FLAGS)
+
+study-training-policy: build
+	python3 studies/training-policy/run.py --collwire $(BUILD)/collwire $(STUDY_FLAGS)
 
 format:
 	@find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format -i

@@ -83,6 +83,7 @@ struct tally {
     uint32_t quiet;     // round trips without marks
     bool lost;          // in this round trip
     bool settles;       // the share has changed a round trip ago
+    bool has_turn;      // a message has been posted
     bool path_due;      // another path is to be taken with the next message
     uint64_t end_bytes; // of the flow's messages so far
     uint64_t round_end; // byte whose ACK ends the round trip
@@ -155,10 +156,11 @@ static void tally_on_post(struct cc *cc, const struct cc_post *post)
     uint32_t n = count_of(cc->env, post);
     uint64_t left = s->end_bytes > s->round_end ? s->end_bytes - s->round_end : 0;
     s->end_bytes += post->bytes;
-    if (p->paths && cc->path == 0)
+    if (p->paths && !s->has_turn)
         cc->path = post->hint.turn;
     else if (s->path_due && post->idle_ps > 0)
         path_change(cc, s);
+    s->has_turn = true;
     if (post->idle_ps == 0 && (n == s->flows || post->bytes <= left))
         return; // the flow is busy with a larger message
     s->flows = n;

@@ -264,6 +264,13 @@ collwire_script_test(theory_tcp_incast theory python3 [[python3 -B "$@"]]
 collwire_script_test(props_tcp_runs props python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/props/check_tcp.py 1-40)
 
+collwire_script_test(props_tally_runs props python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/props/check_tally.py 1-100)
+collwire_script_test(props_tally_runs_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/props/check_tally.py 1-1000)
+collwire_script_test(theory_training_policy theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_training_policy.py ${PROJECT_SOURCE_DIR})
+
 # Random scenarios over all keys, and what holds for every run of them.
 set(random_some 1-300)
 set(random_all 1001-11000)

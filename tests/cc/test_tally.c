@@ -162,6 +162,13 @@ static void test_paths(void **state)
     f->cc->ops->on_signal(f->cc, &(struct cc_signal){.kind = CC_SIGNAL_TIMEOUT});
     assert_int_not_equal(f->cc->path, before);
     cc_flow_free(f);
+    // a flow without a turn too
+    f = flow_new();
+    post(f, 700000, 1, 0, 0, 0);
+    round_trip(f, 0, 0, 1000);
+    post(f, 700000, US, 0, 0, 0);
+    assert_int_not_equal(f->cc->path, 0);
+    cc_flow_free(f);
     // not at all
     static const struct cc_preset_value off[] = {{"paths", "false"}, {NULL, NULL}};
     f = cc_flow_new("tally", NULL, &env, off);
