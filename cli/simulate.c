@@ -132,6 +132,7 @@ static enum collwire_status run(struct collwire_sim *sim, struct collwire_run *h
     how->bytes = sizeof *how;
     how->memory_low = is_memory_low;
     running = sim;
+    signals_phase("simulating");
     plugin_watch_begin();
     signals_during(on_interrupt, on_status);
     enum collwire_status status = collwire_sim_run(sim, how, messages_of(err));

@@ -32,6 +32,15 @@ WAYS = {  # what the columns of the tables are called: overrides
     "no hints": [cc("tally"), "transport.hints=false"],
     "no paths": [cc("tally", paths=False)],
 }
+TCP = ['transport={"kind":"tcp","mss":"4096B","rto_min":"1ms","start_jitter":"1us"}']
+OTHERS = {
+    "timely_patched": [cc("timely_patched")],
+    "powertcp_delay": [cc("powertcp_delay")],
+    "rccc": [*UEC, cc("rccc")],
+    "nscc_rccc": [*UEC, cc("nscc_rccc")],
+    "newreno": [*TCP, cc("newreno")],
+    "cubic": [*TCP, cc("cubic")],
+}
 ERRORS = {"exact": [], "10 %": ["transport.hint_error=0.1"], "25 %": ["transport.hint_error=0.25"],
           "50 %": ["transport.hint_error=0.5"], "missing": ["transport.hints=false"]}
 HINTED = ["incast", "alltoall", "alltoall-window", "allreduce-tree", "moe", "dlrm", "lossy"]
@@ -64,6 +73,7 @@ TABLES = {
     "times": [run(s, w, seed) for s in SCENARIOS for w in WAYS.values() for seed in SEEDS],
     "hints": [run(s, [cc("tally"), *e], seed) for s in HINTED for e in ERRORS.values() for seed in SEEDS],
 }
+TABLES["others"] = [run(s, w, seed) for s in SCENARIOS for w in OTHERS.values() for seed in SEEDS]
 TABLES["queues"] = TABLES["pauses"] = TABLES["best"] = TABLES["times"]
 
 
@@ -72,20 +82,20 @@ def values(cache, scenario, overrides, key, scale):
     return None if None in results else [result[key] / scale for result in results]
 
 
-def cells(cache, key, scale, digits):
-    """A row a scenario: mean and interval over the seeds, the smallest mean in bold."""
+def cells(cache, key, scale, intervals=False, ways=None):
+    """A row a scenario: mean and interval over the seeds, the smallest mean of WAYS in bold."""
     rows = []
     for scenario in SCENARIOS:
-        all_values = {way: values(cache, scenario, overrides, key, scale) for way, overrides in WAYS.items()}
+        all_values = {way: values(cache, scenario, overrides, key, scale) for way, overrides in (ways or WAYS).items()}
         if None in all_values.values():
             return None
         main = [mean(v) for way, v in all_values.items() if not way.startswith("no ")]
         row = [scenario]
         for v in all_values.values():
-            text = spread(v, digits) if digits else f"{mean(v):.0f}"
-            row.append(f"**{text}**" if mean(v) == min(main) else text)
+            text = spread(v, 0) if intervals else f"{mean(v):.0f}"
+            row.append(f"**{text}**" if mean(v) == min(main) and not ways else text)
         rows.append(row)
-    return runner.markdown(["scenario", *WAYS], rows, words=1)
+    return runner.markdown(["scenario", *(ways or WAYS)], rows, words=1)
 
 
 def hints(cache):
@@ -118,8 +128,8 @@ def best(cache):
 
 
 def texts(chosen, cache):
-    made = {"times": lambda: cells(cache, "time_ns", 1e3, 0), "queues": lambda: cells(cache, "queue", 1e3, 0),
-            "pauses": lambda: cells(cache, "paused_ns", 1e3, 0), "hints": lambda: hints(cache), "best": lambda: best(cache)}
+    made = {"times": lambda: cells(cache, "time_ns", 1e3, True), "queues": lambda: cells(cache, "queue", 1e3),
+            "others": lambda: cells(cache, "time_ns", 1e3, True, OTHERS), "pauses": lambda: cells(cache, "paused_ns", 1e3), "hints": lambda: hints(cache), "best": lambda: best(cache)}
     return {name: made[name]() for name in chosen}
 
 
