@@ -110,10 +110,44 @@ const struct cc_helpers cc_helpers = {.bytes = sizeof(struct cc_helpers),
                                       .payload_share = cc_payload_share,
                                       .packet_ps = cc_packet_ps};
 
+static void enter(const struct cc_ops *ops, const char *hook)
+{
+    if (ops->host != NULL)
+        ops->host->enter(ops->host, hook);
+}
+
+static void leave(const struct cc_ops *ops)
+{
+    if (ops->host != NULL)
+        ops->host->leave(ops->host);
+}
+
+const char *cc_check_params(const struct cc_ops *ops, const void *params)
+{
+    if (ops->check == NULL)
+        return NULL;
+    enter(ops, "check");
+    const char *why = ops->check(params);
+    leave(ops);
+    return why;
+}
+
+bool cc_wants_pint(const struct cc_ops *ops, const void *params)
+{
+    if (ops->wants_pint == NULL)
+        return false;
+    enter(ops, "wants_pint");
+    bool wants = ops->wants_pint(params);
+    leave(ops);
+    return wants;
+}
+
 struct cc_credits cc_credits_of(const struct cc_ops *ops, const void *params,
                                 const struct cc_env *env)
 {
+    enter(ops, "credits");
     struct cc_credits c = ops->credits(params, env);
+    leave(ops);
     if (c.rate_bps < 1)
         c.rate_bps = 1;
     if (c.grant_bytes < 1)

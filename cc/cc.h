@@ -35,6 +35,16 @@ int cc_params_init(const struct cc_ops *ops, const char *preset, void *params);
 // Return the preset called `name` (NULL = the first), or NULL.
 const struct cc_preset *cc_preset_find(const struct cc_ops *ops, const char *name);
 
+// Called around the hooks of a guarded policy that have no flow.
+struct cc_host {
+    void (*enter)(const struct cc_host *host, const char *hook);
+    void (*leave)(const struct cc_host *host);
+};
+
+// ops->check: a message if the parameters contradict each other, else NULL.
+const char *cc_check_params(const struct cc_ops *ops, const void *params);
+// ops->wants_pint.
+bool cc_wants_pint(const struct cc_ops *ops, const void *params);
 // Credits of a flow, by ops->credits, within what receivers can grant.
 struct cc_credits cc_credits_of(const struct cc_ops *ops, const void *params,
                                 const struct cc_env *env);

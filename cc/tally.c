@@ -76,17 +76,17 @@ static const struct param tally_param_table[] = {
 };
 
 struct tally {
-    double scale, step; // s, and its next growth
-    uint32_t flows;     // n
-    uint32_t attempts;  // at another path, in a row
-    uint32_t hold;      // round trips until the next one
-    uint32_t quiet;     // round trips without marks
-    bool lost;          // in this round trip
-    bool settles;       // the share has changed a round trip ago
-    bool has_turn;      // a message has been posted
-    bool path_due;      // another path is to be taken with the next message
-    uint64_t end_bytes; // of the flow's messages so far
-    uint64_t round_end; // byte whose ACK ends the round trip
+    double scale, step;  // s, and its next growth
+    uint32_t flows;      // n
+    uint32_t attempts;   // at another path, in a row
+    uint32_t hold;       // round trips until the next one
+    uint32_t quiet;      // round trips without marks
+    bool lost;           // in this round trip
+    bool settles;        // the share has changed a round trip ago
+    bool has_turn;       // a message has been posted
+    bool path_due;       // another path is to be taken with the next message
+    uint64_t left_bytes; // of its messages that are not acknowledged
+    uint64_t round_end;  // byte whose ACK ends the round trip
     uint64_t acked_bytes, marked_bytes;
     ps_t lowest_rtt_ps; // PS_NEVER = no sample
 };
@@ -133,17 +133,18 @@ static void tally_init(struct cc *cc, ps_t now)
 
 // Flows that share the ports. A step that brings each port less than four BDPs is over before anything
 // could queue for long, and waiting for a share would cost it a round trip: every flow has all.
-static uint32_t count_of(const struct cc_env *env, const struct cc_post *post)
+static uint32_t count_of(const struct cc_env *env, const struct cc_hint *hint, uint64_t bytes)
 {
-    const struct cc_hint *hint = &post->hint;
     uint32_t n = hint->at_source > hint->at_destination ? hint->at_source : hint->at_destination;
-    return n > 0 && post->bytes > 4 * cc_bdp_bytes(env) / n ? n : 1;
+    return n > 0 && bytes > 4 * cc_bdp_bytes(env) / n ? n : 1;
 }
 
 // Another number, spread over all that a transport tells apart; never 0.
 static void path_change(struct cc *cc, struct tally *s)
 {
-    cc->path = (cc->path * 1664525 + 1013904223 + s->attempts) >> 3 | 1;
+    cc->path = (cc->path * 1664525 + 1013904223 + s->attempts) >> 3;
+    if (cc->path == 0)
+        cc->path = 1;
     s->attempts += s->attempts < HOLD_MOST;
     s->hold = 1u << s->attempts;
     s->path_due = false;
@@ -153,15 +154,15 @@ static void tally_on_post(struct cc *cc, const struct cc_post *post)
 {
     const struct tally_params *p = cc->params;
     struct tally *s = tally_of(cc);
-    uint32_t n = count_of(cc->env, post);
-    uint64_t left = s->end_bytes > s->round_end ? s->end_bytes - s->round_end : 0;
-    s->end_bytes += post->bytes;
+    uint64_t left = post->idle_ps > 0 ? 0 : s->left_bytes;
+    s->left_bytes = left + post->bytes;
+    uint32_t n = count_of(cc->env, &post->hint, s->left_bytes);
     if (p->paths && !s->has_turn)
         cc->path = post->hint.turn;
     else if (s->path_due && post->idle_ps > 0)
         path_change(cc, s);
     s->has_turn = true;
-    if (post->idle_ps == 0 && (n == s->flows || post->bytes <= left))
+    if (post->idle_ps == 0 && (n == s->flows || post->bytes < left))
         return; // the flow is busy with a larger message
     s->flows = n;
     s->scale = 1;
@@ -170,12 +171,12 @@ static void tally_on_post(struct cc *cc, const struct cc_post *post)
 }
 
 // A change in the middle of a message costs a round trip, in which the flow drains; it must be worth that.
-static bool path_pays(const struct cc *cc, const struct tally *s, uint64_t next)
+static bool path_pays(const struct cc *cc, const struct tally *s, uint64_t inflight)
 {
-    return s->end_bytes > next && s->end_bytes - next > 8 * cc_bdp_bytes(cc->env);
+    return s->left_bytes > inflight && s->left_bytes - inflight > 8 * cc_bdp_bytes(cc->env);
 }
 
-static void path_round(struct cc *cc, struct tally *s, uint64_t next)
+static void path_round(struct cc *cc, struct tally *s, uint64_t inflight)
 {
     const struct tally_params *p = cc->params;
     bool shared = 2 * s->marked_bytes > s->acked_bytes;
@@ -184,7 +185,7 @@ static void path_round(struct cc *cc, struct tally *s, uint64_t next)
         s->attempts = 0;
     if (s->hold > 0)
         s->hold--;
-    else if (shared && p->paths && path_pays(cc, s, next))
+    else if (shared && p->paths && path_pays(cc, s, inflight))
         path_change(cc, s);
     else if (p->paths)
         s->path_due = shared;
@@ -226,9 +227,10 @@ static void tally_on_ack(struct cc *cc, const struct cc_ack *ack)
         s->lowest_rtt_ps = ack->rtt_ps;
     s->acked_bytes += ack->acked_bytes;
     s->marked_bytes += ack->ce_bytes;
+    s->left_bytes -= ack->acked_bytes < s->left_bytes ? ack->acked_bytes : s->left_bytes;
     if (ack->seq < s->round_end)
         return;
-    path_round(cc, s, ack->snd_nxt);
+    path_round(cc, s, ack->inflight_bytes);
     scale_round(cc, s, ack->window_limited);
     apply(cc, s);
     round_begin(s, ack->snd_nxt);
@@ -238,12 +240,12 @@ static void tally_on_signal(struct cc *cc, const struct cc_signal *signal)
 {
     const struct tally_params *p = cc->params;
     struct tally *s = tally_of(cc);
+    if (signal->kind == CC_SIGNAL_TIMEOUT && p->paths)
+        path_change(cc, s);
     if (!cc_signal_is_loss(signal->kind) || s->lost)
         return;
     s->lost = true;
     s->scale = s->scale / 2 > SCALE_LEAST ? s->scale / 2 : SCALE_LEAST;
-    if (signal->kind == CC_SIGNAL_TIMEOUT && p->paths)
-        path_change(cc, s);
     apply(cc, s);
 }
 

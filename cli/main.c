@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/invocation.h"
+#include "cli/plugin_watch.h"
 #include "cli/signals.h"
 #include "engine/loop.h"
 #include "engine/memory.h"
@@ -64,5 +65,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "collwire: stdout could not be written\n");
         status = status == EXIT_DONE ? EXIT_NOT_COMPLETED : status;
     }
+    plugin_watch_end();
     return status;
 }

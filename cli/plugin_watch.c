@@ -18,7 +18,7 @@
 
 static struct collwire_activity activity;
 static char files[512]; // names of the plugins, with commas between them; cut off if it is full
-static bool watches;
+static bool watches, ends;
 
 /* ---- what is said ---- */
 
@@ -101,9 +101,11 @@ static void on_second(int number)
 // A plugin that calls exit() must not look like a run that has ended.
 static void on_exit_call(void)
 {
-    if (activity.file)
+    if (!ends)
         abandon("called exit()");
 }
+
+void plugin_watch_end(void) { ends = true; }
 
 void plugin_watch_begin(void)
 {

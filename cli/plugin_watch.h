@@ -8,5 +8,8 @@
 // The loader of this program. The first plugin installs handlers of crashes and a watchdog.
 const struct collwire_loader *plugin_loader(void);
 
+// The program itself is about to end: an exit before this call is one of a plugin.
+void plugin_watch_end(void);
+
 // To be called in a process that has been forked: it has no watchdog of its own yet.
 void plugin_watch_begin(void);

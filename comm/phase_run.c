@@ -249,10 +249,13 @@ static struct cc_hint hint_of(const struct walk *walk, const struct coll_send *s
 {
     const struct phase_run *run = walk->run;
     uint32_t beside = phases_beside(run);
-    uint32_t received = run->algorithm->n_recvs(&run->shape, send->peer, send->peer_step);
+    // children have ports of their own at an aggregator
+    bool shared = send->peer < run->n_members;
+    uint32_t received =
+        shared ? run->algorithm->n_recvs(&run->shape, send->peer, send->peer_step) : 1;
     return (struct cc_hint){.at_source = n * beside,
                             .at_destination = received * beside,
-                            .turn = 1 + walk->member * n + k};
+                            .turn = 1 + walk->member + k * run->n_walks};
 }
 
 static void post(struct walk *walk, const struct coll_send *send, struct cc_hint hint, ps_t now)

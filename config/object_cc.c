@@ -59,8 +59,7 @@ static void read_one(struct reader *r, const struct place *place, struct stack_s
     keys_add(&keys, "preset");
     read_params(r, place, &keys, ops->params, ops->n_params, stack->cc_params);
     keys_check(r, place, &keys);
-    const char *why =
-        ops->check != NULL && r->err->n_errors == errors ? ops->check(stack->cc_params) : NULL;
+    const char *why = r->err->n_errors == errors ? cc_check_params(ops, stack->cc_params) : NULL;
     if (why != NULL)
         place_error(r->err, place, "%s", why);
 }

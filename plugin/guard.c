@@ -47,6 +47,22 @@ static void leave(struct guarded *g)
         g->activity->file = NULL;
 }
 
+static struct guarded *guard_of_host(const struct cc_host *host)
+{
+    return (struct guarded *)((uintptr_t)host - offsetof(struct guarded, host));
+}
+
+static void on_enter(const struct cc_host *host, const char *hook)
+{
+    enter(guard_of_host(host), hook);
+}
+
+static void on_leave(const struct cc_host *host) { leave(guard_of_host(host)); }
+
+void guard_enter(const struct cc_ops *ops, const char *hook) { ops->host->enter(ops->host, hook); }
+
+void guard_leave(const struct cc_ops *ops) { ops->host->leave(ops->host); }
+
 /* ---- violations ---- */
 
 static void report(struct guarded *g, struct cc_watch *watch, const char *hook, ps_t now_ps,
@@ -243,7 +259,9 @@ static struct cc_growth guarded_growth(const struct cc *cc)
 void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file,
                 struct collwire_activity *activity)
 {
-    *g = (struct guarded){*policy, policy, file, activity};
+    *g = (struct guarded){.ops = *policy, .policy = policy, .file = file, .activity = activity};
+    g->host = (struct cc_host){on_enter, on_leave};
+    g->ops.host = &g->host;
     g->ops.priv_bytes = policy->priv_bytes + CANARY_BYTES;
     g->ops.init = guarded_init;
 #define GUARD(hook) g->ops.hook = policy->hook ? guarded_##hook : NULL

@@ -11,9 +11,14 @@
 struct guarded {
     struct cc_ops ops; // of the catalogue; the first member
     const struct cc_ops *policy;
+    struct cc_host host;
     const char *file;                   // of the plugin
     struct collwire_activity *activity; // NULL = not noted
 };
+
+// Code of the guarded policy is about to run, or has ended.
+void guard_enter(const struct cc_ops *ops, const char *hook);
+void guard_leave(const struct cc_ops *ops);
 
 // Set up a guard for a policy that cc_ops_check() has accepted. All texts and tables are borrowed.
 void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file,

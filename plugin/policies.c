@@ -105,6 +105,7 @@ static const struct cc_plugin *open_file(const struct policies *p, const char *p
     const struct cc_plugin *exported =
         p->loader->symbol(p->loader->ctx, folded, CC_PLUGIN_SYMBOL, why, sizeof why);
     note(activity, NULL);
+    why[sizeof why - 1] = '\0';
     if (!exported) {
         err_add(err, path, "%s: cannot be loaded: %s", file, why);
         return NULL;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "plugin/guard.h"
 
 #define ROUNDS 60
 #define IDLE_ROUND 40
@@ -147,7 +148,7 @@ static void signal_all(struct trial *t, unsigned round)
 
 static void look(const struct trial *t)
 {
-    double values[8];
+    double values[CC_OBSERVED_MAX];
     if (t->cc->ops->observe)
         t->cc->ops->observe(t->cc, values, sizeof values / sizeof *values);
     if (t->cc->ops->growth)
@@ -184,7 +185,9 @@ static void check_credits(struct trial *t, const void *params)
 {
     if (!t->cc->ops->credits)
         return;
+    guard_enter(t->cc->ops, "credits");
     struct cc_credits c = t->cc->ops->credits(params, &t->env);
+    guard_leave(t->cc->ops);
     if (c.rate_bps == 0 || c.grant_bytes == 0 || c.max_bytes == 0)
         err_add(t->err, t->path,
                 "refused in a trial: credits() of policy %s returned a rate, a grant or a "

@@ -9,7 +9,7 @@
 #include "sim/port_patterns.h"
 #include "sim/sim_internal.h"
 
-#define OBSERVE_MAX 8
+#define OBSERVE_MAX CC_OBSERVED_MAX
 
 static struct series_line *line_add(struct sampler *s, enum series_kind kind, char *key,
                                     const char *field)

@@ -19,7 +19,7 @@ enum int_mode sim_int_mode(const struct dim_spec *dim)
     bool needed = stack->cc->needs & CC_NEEDS_INT;
     if (dim->sw.telemetry == TELEMETRY_OFF || (dim->sw.telemetry == TELEMETRY_AUTO && !needed))
         return INT_OFF;
-    if (stack->cc->wants_pint && stack->cc->wants_pint(stack->cc_params))
+    if (cc_wants_pint(stack->cc, stack->cc_params))
         return INT_PINT;
     return dim->sw.int_encoding == INT_ENCODING_HPCC64 ? INT_HPCC64 : INT_EXACT;
 }

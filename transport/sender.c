@@ -70,14 +70,19 @@ static void count_cut(const struct sender *s, ps_t now)
 
 // Take the path that the policy wants. Its packets could overtake those on the old one, so nothing may
 // be in flight: until then the window is closed.
-static void want_path(struct sender *s, ps_t now)
+static void take_path(struct sender *s, ps_t now)
 {
-    s->path_due = s->nxt != s->una;
-    if (!s->path_due) {
+    s->path_due = false;
+    if (s->path != s->cc->path) {
         s->path = s->cc->path;
         s->dim->ops->change_path(s);
     }
     apply_window(s, now);
+}
+
+static bool wants_path(const struct sender *s)
+{
+    return (s->cc->path != s->path || s->path_due) && s->dim->ops->change_path && !s->dim->sprays;
 }
 
 void sender_apply_cc(struct sender *s, ps_t now)
@@ -90,8 +95,13 @@ void sender_apply_cc(struct sender *s, ps_t now)
         apply_window(s, now);
     if (cc->rate_bps != s->pace_rate_bps)
         apply_rate(s, now);
-    if (cc->path != s->path && s->dim->ops->change_path)
-        want_path(s, now);
+    if (wants_path(s)) {
+        s->path_due = s->nxt != s->una && cc->path != s->path;
+        if (s->path_due)
+            apply_window(s, now);
+        else
+            take_path(s, now);
+    }
     ps_t due = cc->timer_at_ps[0] < cc->timer_at_ps[1] ? cc->timer_at_ps[0] : cc->timer_at_ps[1];
     if (due != s->cc_timer.at_ps) {
         if (due == PS_NEVER)
@@ -133,6 +143,9 @@ bool sender_signal(struct sender *s, enum cc_signal_kind kind, bool again, ps_t 
                                      .again = again,
                                      .inflight_bytes = s->nxt_bytes - s->una_bytes};
     s->cc->ops->on_signal(s->cc, &signal);
+    // After a timeout what was in flight counts as lost, and its path may lead nowhere.
+    if (kind == CC_SIGNAL_TIMEOUT && wants_path(s))
+        take_path(s, now);
     return true;
 }
 

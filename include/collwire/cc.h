@@ -29,6 +29,7 @@
 #define CC_PRIV_BYTES_MAX 4096      // limit of a policy's private state per flow
 #define CC_PARAMS_BYTES_MAX 512     // limit of a policy's parameters
 #define CC_TIMER_LEAST_PS PS_PER_NS // a timer must be at least this far ahead
+#define CC_OBSERVED_MAX 8           // values of observe()
 #define CC_INT_HOPS 8               // switches on a path whose INT records a policy can use
 
 // What the transport must deliver for the policy to work; checked once when the simulation is
@@ -52,6 +53,7 @@ enum cc_needs {
 };
 
 struct cc_helpers;
+struct cc_host;
 struct cc_watch;
 
 // The environment of a flow; constant for its life.
@@ -265,6 +267,7 @@ struct cc_ops {
     void (*shift)(struct cc *cc, const struct cc_shift *by);
     // How fast the flow regains rate or window where it does not grow faster by other rules.
     struct cc_growth (*growth)(const struct cc *cc);
+    const struct cc_host *host; // of this program; not for policies
 };
 
 // What a plugin exports: `collwire_plugin`, whose first two members are the same in every version.

@@ -36,6 +36,7 @@ static void round_trip(struct cc_flow *f, unsigned number, ps_t delay_ps, uint32
                                .snd_una = (number + 1) * UINT64_C(1000),
                                .snd_nxt = (number + 2) * UINT64_C(1000),
                                .acked_bytes = 1000,
+                               .inflight_bytes = 1000,
                                .ce_bytes = marked,
                                .window_limited = true};
     cc_flow_ack(f, &ack);
@@ -178,13 +179,29 @@ static void test_paths(void **state)
     cc_flow_free(f);
 }
 
+// Every residue of a path's number is reached, so every path where the number is one.
+static void test_paths_are_spread(void **state)
+{
+    (void)state;
+    unsigned seen[4] = {0};
+    struct cc_flow *f = flow_new();
+    post(f, UINT64_C(1000000000), 1, 1, 1, 5);
+    for (unsigned i = 0; i < 64; i++) {
+        f->cc->ops->on_signal(f->cc, &(struct cc_signal){.kind = CC_SIGNAL_TIMEOUT});
+        assert_int_not_equal(f->cc->path, 0);
+        seen[f->cc->path % 4]++;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        assert_in_range(seen[i], 6, 28);
+    cc_flow_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares_of_hints),
-        cmocka_unit_test(test_which_hint_holds),
-        cmocka_unit_test(test_corrections),
-        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_shares_of_hints),  cmocka_unit_test(test_which_hint_holds),
+        cmocka_unit_test(test_corrections),      cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_paths_are_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

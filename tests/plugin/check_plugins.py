@@ -140,18 +140,19 @@ static int recurse(volatile int n) { volatile char room[4096]; room[0] = (char)n
 static void init(struct cc *cc, ps_t now) { (void)now; cc->cwnd_bytes = cc_window_bytes(cc->env, 2); }
 static void on_ack(struct cc *cc, const struct cc_ack *ack) { (void)cc; (void)ack; (void)in_run; (void)recurse; counter++; ACK }
 static void on_timer(struct cc *cc, unsigned t, ps_t now) { (void)cc; (void)t; (void)now; }
-static const char *const names[] = {"x", NULL};
+static const char *const names[] = {SEEN, NULL};
+static const char *check(const void *p) { (void)p; (void)exit; CHECK return NULL; }
 static size_t observe(const struct cc *cc, double *out, size_t cap) { (void)cc; out[0] = OBSERVE; return cap > 0; }
 static const struct cc_preset_value values[] = {{PARAM, "0.5"}};
-static const struct cc_preset presets[] = {{.name = "default", .doc = "the only one", .values = values, .n_values = 1}};
+static const struct cc_preset presets[] = {{.name = "default", .doc = "the only one", .values = values, .n_values = 1 PRESET}};
 static const struct cc_ops ops = {.contract = CONTRACT, .name = NAME, .doc = "for tests", .paper = "none",
     .params = rows, .n_params = 1, .params_bytes = sizeof(struct params), .priv_bytes = PRIV, .presets = presets, .n_presets = 1,
-    .init = INIT, .on_ack = on_ack, .on_timer = on_timer, .observe = observe, .observed = names};
+    .init = INIT, .on_ack = on_ack, .on_timer = on_timer, .observe = observe, .observed = names, .check = check};
 MORE
 EXPORT
 """
 DEFAULTS = {"DEF": '"0.5"', "ACK": "", "OBSERVE": "1", "PARAM": '"share"', "CONTRACT": "CC_CONTRACT", "NAME": '"bad"',
-            "PRIV": "16", "INIT": "init", "MORE": "", "EXPORT": "COLLWIRE_PLUGIN(&ops);"}
+            "PRIV": "16", "INIT": "init", "SEEN": '"x"', "CHECK": "", "PRESET": "", "MORE": "", "EXPORT": "COLLWIRE_PLUGIN(&ops);"}
 
 # what is changed, what the message says, and the exit code: of validate, or of run where validate accepts it
 REFUSED = [
@@ -172,6 +173,12 @@ REFUSED = [
     ("bad_name", {"NAME": '"Bad Name"'}, "its name must be lower-case letters", 2),
     ("default_out_of_range", {"DEF": '"2"'}, "bad.share: 2 is above the maximum", 2),
     ("unknown_in_preset", {"PARAM": '"shore"'}, "preset default sets an unknown parameter", 2),
+    ("bad_scope", {"PRESET": ", .notification = {.scope = 77}"}, "preset default: its notification is not sound", 2),
+    ("bad_marks", {"PRESET": ", .profile = {.ecn = true, .kmin_bytes = 5, .kmax_bytes = 4, .pmax = 1}"}, "marks need kmin up to kmax", 2),
+    ("bad_observed", {"SEEN": '"a,b"'}, "names of observed values must be words", 2),
+    ("no_preset_name", {"PRESET": ", .name = NULL"}, "a preset needs a name", 2),
+    ("exits_in_check", {"CHECK": "exit(0);"}, "called exit() when it was loaded", 1),
+    ("crash_in_check", {"CHECK": "*(volatile int *)8 = 1;"}, "crashed (segmentation fault)", 1),
     ("no_init", {"INIT": "NULL", "MORE": "void *use_init(void); void *use_init(void) { return (void *)init; }"}, "has no init()", 2),
     ("large_state", {"PRIV": "5000"}, "5000 bytes of state a flow are more than 4096", 2),
     ("rate_zero", {"ACK": "cc->rate_bps = 0;"}, "refused in a trial: policy bad of plugin", 2),
@@ -192,6 +199,7 @@ REFUSED = [
 IN_RUN = [
     ("run_rate_zero", {"ACK": "if (in_run(cc)) cc->rate_bps = 0;"}, "on_ack() set a rate of 0, at ", True),
     ("run_timer", {"ACK": "if (in_run(cc)) cc->timer_at_ps[1] = ack->now_ps;"}, "on_ack() set timer 1 to ", True),
+    ("run_check", {"CHECK": "if (*(const double *)p < 0.3) exit(0);"}, "policy bad called exit() in check()", False),
     ("run_crash", {"ACK": "if (in_run(cc)) *(volatile int *)8 = 1;"}, "policy bad crashed (segmentation fault) in on_ack()", False),
     ("run_exit", {"ACK": "if (in_run(cc)) exit(0);"}, "policy bad called exit() in on_ack()", False),
     ("run_hang", {"ACK": "while (in_run(cc)) counter++;"}, "policy bad has not returned for 3 s", False),
@@ -222,7 +230,7 @@ def check_broken():
         out = WORK / f"out-{name}"
         code, _, stderr = collwire("run", scenario, "--out", out, "--quiet")
         before = (out / "metrics.json").read_bytes()
-        code, stdout, stderr = collwire("run", scenario, "--cc-plugin", broken(name, changes), "--set", "cc.kind=bad", "--out", out)
+        code, stdout, stderr = collwire("run", scenario, "--cc-plugin", broken(name, changes), "--set", 'cc={"kind":"bad","share":0.2}', "--out", out)
         if has_results:
             metrics = json.loads((out / "metrics.json").read_text())
             expect(code == 1 and metrics["status"] == "incomplete" and says in metrics["reason"] and name in metrics["reason"]

@@ -212,7 +212,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         sender_notify_ack(s, p, acked, now);
         cc_notified = true;
     }
-    if (cc_notified)
+    if (cc_notified || s->path_due) // what drains may have arrived
         sender_apply_cc(s, now);
     if (advanced && s->una == s->tail)
         hosts_connection_idle(sender_hosts(s), s);
