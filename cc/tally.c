@@ -13,9 +13,10 @@
 //     d < E               s = min(n, s + step); the step is `growth`, and doubles from time to time
 //     else                s = min(n, s + growth / 8)
 //   a loss                s = max(1/4, s / 2), once per round trip
-// s grows only while the flow uses all of its window. A step that brings each port less than four BDPs
-// (n bytes < 4 BDP) is over before a share could be corrected: n is then taken as 1. A flow that is busy
-// keeps its n unless a larger message than what is left is posted; a flow that was idle begins with s = 1.
+// s grows only while the flow uses all of its window. A step that brings each port at most four BDPs
+// (n times what the flow has left) is over before a share could be corrected: n is then taken as 1. A flow
+// that is busy keeps its n unless a message is posted that is at least as large as what is left; a flow
+// that was idle begins with s = 1.
 //
 // While all n flows of a destination send with s = 1, the sum of their windows is max(n packets,
 // (1 + margin) BDP), so its queue stays below max(n packets, margin BDP), whatever the fabric;
@@ -26,8 +27,8 @@
 // can mend but another path can. A flow begins with the path of its turn in the step, which separates the
 // flows of a step where an entropy names a path (routing.source entropy). If more than half of a round
 // trip's bytes are marked it takes another path: at once if more than 8 BDPs are left, since it drains for
-// a round trip first, else with its next message. Then it waits 2, 4, 8, ... 64 round trips for the next
-// attempt, since links that are too few stay full, and begins anew after 16 without marks. After a timeout
+// a round trip first, else when a message finds it idle. Then it waits 2, 4, 8, ... 64 round trips for the next
+// attempt, since links that are too few stay full, and begins anew after 16 with fewer marks. After a timeout
 // it takes another path too.
 //
 // Source: none; the question is that of Khan et al., Hot Interconnects 2022, section VI. The ideas it
@@ -131,7 +132,7 @@ static void tally_init(struct cc *cc, ps_t now)
     apply(cc, s);
 }
 
-// Flows that share the ports. A step that brings each port less than four BDPs is over before anything
+// Flows that share the ports. A step that brings each port at most four BDPs is over before anything
 // could queue for long, and waiting for a share would cost it a round trip: every flow has all.
 static uint32_t count_of(const struct cc_env *env, const struct cc_hint *hint, uint64_t bytes)
 {
