@@ -153,11 +153,11 @@ MUTATIONS = [
     ("plugin/policies.c", "        p->catalogue = before;\n", ""),
     ("plugin/policies.c", "if (!p->loader)", "if (0)"),
     ("cc/tally.c", "delay < empty && window_limited", "delay < target && window_limited"),
-    ("cc/tally.c", "post->bytes <= left", "post->bytes > left"),
+    ("cc/tally.c", "post->bytes < left", "post->bytes > left"),
     ("cc/tally.c", "2 * s->marked_bytes > s->acked_bytes", "2 * s->marked_bytes >= s->acked_bytes"),
     ("comm/phase_run.c", ".at_destination = received * beside", ".at_destination = n * beside"),
     ("sim/messages.c", "if (!spec->hints)", "if (0)"),
-    ("transport/sender.c", "s->path_due = s->nxt != s->una;", "s->path_due = false;"),
+    ("transport/sender.c", "s->path_due = s->nxt != s->una && cc->path != s->path;", "s->path_due = false;"),
     ("cli/option_table.c", "AT(seeds)", "AT(jobs)"),
     # counters of switches, ports and the transport
     ("net/setup.c", "drops->bytes += p->frame_bytes;", "drops->bytes += 1;"),
