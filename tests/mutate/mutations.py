@@ -152,7 +152,7 @@ MUTATIONS = [
     ("plugin/guard.c", "g->ops.priv_bytes = policy->priv_bytes + CANARY_BYTES;", "g->ops.priv_bytes = policy->priv_bytes + 2 * CANARY_BYTES;"),
     ("plugin/policies.c", "        p->catalogue = before;\n", ""),
     ("plugin/policies.c", "if (!p->loader)", "if (0)"),
-    ("cc/tally.c", "delay < empty && window_limited", "delay < target && window_limited"),
+    ("cc/tally.c", "delay < empty && window_limited", "delay < empty || window_limited"),
     ("cc/tally.c", "post->bytes < left", "post->bytes > left"),
     ("cc/tally.c", "2 * s->marked_bytes > s->acked_bytes", "2 * s->marked_bytes >= s->acked_bytes"),
     ("comm/phase_run.c", ".at_destination = received * beside", ".at_destination = n * beside"),
