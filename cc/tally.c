@@ -15,8 +15,8 @@
 //   a loss                s = max(1/4, s / 2), once per round trip
 // s grows only while the flow uses all of its window. A step that brings each port at most four BDPs
 // (n times what the flow has left) is over before a share could be corrected: n is then taken as 1. A flow
-// that is busy keeps its n unless a message is posted that is at least as large as what is left; a flow
-// that was idle begins with s = 1.
+// with unacknowledged bytes keeps its n unless a message is posted that is at least as large as those; a
+// flow that was idle begins with s = 1.
 //
 // While all n flows of a destination send with s = 1, the sum of their windows is max(n packets,
 // (1 + margin) BDP), so its queue stays below max(n packets, margin BDP), whatever the fabric;

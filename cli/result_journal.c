@@ -13,6 +13,7 @@
 #include "cli/folder.h"
 #include "config/output_name.h"
 #include "engine/memory.h"
+#include "engine/text.h"
 
 int result_journal_write(int own_fd, json_t *install, json_t *remove)
 {
@@ -126,8 +127,7 @@ int result_hash(int fd, const char *name, char text[RESULT_HASH_TEXT])
     while (got > 0 && (got = read(file, buffer, CHUNK)) > 0)
         sha256_update(&sha, (size_t)got, buffer);
     sha256_digest(&sha, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    text_hex(digest, sizeof digest, text);
     // captures are not synced when they are written
     if (got == 0 && fsync(file) != 0 && errno != EINVAL)
         got = -1;

@@ -20,6 +20,7 @@
 #include "collwire/collwire.h"
 #include "config/output_name.h"
 #include "engine/memory.h"
+#include "engine/text.h"
 #include "sim/result.h"
 
 struct result_set {
@@ -99,8 +100,7 @@ static void id_make(char id[33])
     unsigned char bytes[16];
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
         memset(bytes, 0, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+    text_hex(bytes, sizeof bytes, id);
 }
 
 // Register what an interruption must remove; removal is in reverse order.

@@ -10,9 +10,10 @@
 
 struct scenario; // owns the description, its strings and the resolved text
 
-// Read `path` ("-" = stdin), apply the sets, check everything; `policies`, which must outlive the
-// scenario, are those that `cc` may name, with those of plugins that the scenario itself names. All errors and warnings are added to `err`, each with its path in the scenario; returns
-// NULL if there was an error.
+// Read `path` ("-" = stdin), apply the sets, check everything. `cc` may name the policies of
+// `policies`, which must outlive the scenario, and those of the plugins that the scenario lists. All
+// errors and warnings are added to `err`, each with its path in the scenario; returns NULL if there was
+// an error.
 struct scenario *scenario_load(const char *path, const struct collwire_setting *sets, size_t n_sets,
                                const struct policies *policies, struct err *err);
 // The same for a scenario as text; files that it names are relative to `folder`.

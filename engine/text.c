@@ -93,3 +93,10 @@ void texts_free(char **parts, size_t n)
         free(parts[i]);
     free(parts);
 }
+
+void text_hex(const uint8_t *bytes, size_t n, char *hex)
+{
+    hex[0] = '\0';
+    for (size_t i = 0; i < n; i++)
+        snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct text {
@@ -23,3 +24,6 @@ __attribute__((format(printf, 1, 2))) char *text_format(const char *format, ...)
 // least 1; *parts is to be freed with texts_free().
 size_t text_split(const char *text, char separator, char ***parts);
 void texts_free(char **parts, size_t n);
+
+// Write `n` bytes as 2 * n hexadecimal digits and a zero byte.
+void text_hex(const uint8_t *bytes, size_t n, char *hex);

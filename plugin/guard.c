@@ -59,10 +59,6 @@ static void on_enter(const struct cc_host *host, const char *hook)
 
 static void on_leave(const struct cc_host *host) { leave(guard_of_host(host)); }
 
-void guard_enter(const struct cc_ops *ops, const char *hook) { ops->host->enter(ops->host, hook); }
-
-void guard_leave(const struct cc_ops *ops) { ops->host->leave(ops->host); }
-
 /* ---- violations ---- */
 
 static void report(struct guarded *g, struct cc_watch *watch, const char *hook, ps_t now_ps,

@@ -16,10 +16,6 @@ struct guarded {
     struct collwire_activity *activity; // NULL = not noted
 };
 
-// Code of the guarded policy is about to run, or has ended.
-void guard_enter(const struct cc_ops *ops, const char *hook);
-void guard_leave(const struct cc_ops *ops);
-
 // Set up a guard for a policy that cc_ops_check() has accepted. All texts and tables are borrowed.
 void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file,
                 struct collwire_activity *activity);

@@ -3,14 +3,13 @@
 #include "plugin/policies.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <nettle/sha2.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "engine/memory.h"
+#include "engine/text.h"
 #include "plugin/guard.h"
 #include "plugin/trial.h"
 
@@ -47,15 +46,6 @@ void policies_free(struct policies *p)
     *p = (struct policies){0};
 }
 
-const struct plugin *policies_plugin(const struct policies *p, const struct cc_ops *ops)
-{
-    for (size_t i = 0; i < p->n_plugins; i++)
-        for (size_t k = 0; k < p->plugins[i]->n; k++)
-            if (&p->plugins[i]->guards[k].ops == ops)
-                return p->plugins[i];
-    return NULL;
-}
-
 /* ---- the file ---- */
 
 // The digest of a file's bytes as text; "" if it cannot be read.
@@ -74,8 +64,7 @@ static void digest_file(const char *path, char text[PLUGIN_DIGEST])
     if (got < 0)
         return;
     sha256_digest(&sha, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    text_hex(digest, sizeof digest, text);
 }
 
 static bool loaded(const struct policies *p, const char *folded)

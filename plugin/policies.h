@@ -40,7 +40,4 @@ struct policies policies_copy(const struct policies *from);
 // -1 with errors at `path`, and then adds none of them.
 int policies_load(struct policies *p, const char *path, const char *file, struct err *err);
 
-// The plugin of a policy; NULL = it is built in.
-const struct plugin *policies_plugin(const struct policies *p, const struct cc_ops *ops);
-
 void policies_free(struct policies *p);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "engine/memory.h"
-#include "plugin/guard.h"
 
 #define ROUNDS 60
 #define IDLE_ROUND 40
@@ -67,7 +66,7 @@ static void fire_timers(struct trial *t, ps_t until)
         cc->timer_at_ps[first] = PS_NEVER;
         cc->ops->on_timer(cc, first, at);
     }
-    // those that are left over fire with the others later
+    // Of a policy that sets timers without end, those that are due now fire in the next round.
     for (unsigned i = 0; i < CC_TIMERS; i++)
         if (cc->timer_at_ps[i] <= until)
             cc->timer_at_ps[i] = until + CC_TIMER_LEAST_PS;
@@ -185,9 +184,10 @@ static void check_credits(struct trial *t, const void *params)
 {
     if (!t->cc->ops->credits)
         return;
-    guard_enter(t->cc->ops, "credits");
-    struct cc_credits c = t->cc->ops->credits(params, &t->env);
-    guard_leave(t->cc->ops);
+    const struct cc_ops *ops = t->cc->ops;
+    ops->host->enter(ops->host, "credits"); // cc_credits_of() would hide values of 0
+    struct cc_credits c = ops->credits(params, &t->env);
+    ops->host->leave(ops->host);
     if (c.rate_bps == 0 || c.grant_bytes == 0 || c.max_bytes == 0)
         err_add(t->err, t->path,
                 "refused in a trial: credits() of policy %s returned a rate, a grant or a "

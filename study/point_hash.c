@@ -66,6 +66,5 @@ void point_hash(const char *resolved, const char *dir, const char *version, char
     add_files(&sha, dir, json);
     sha256_digest(&sha, sizeof digest, digest);
     json_decref(json);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(hash + 2 * i, 3, "%02x", digest[i]);
+    text_hex(digest, sizeof digest, hash);
 }
