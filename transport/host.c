@@ -167,11 +167,12 @@ static void pause_changed(void *ctx, uint32_t port, unsigned cls, bool paused, p
         return;
     }
     nic->paused_total_ps += now - nic->paused_since_ps;
-    for (uint32_t i = 0; nic->n_parked > 0 && i < hosts->flows.n; i++) {
-        struct sender *s = hosts->senders[i];
+    for (uint32_t i = 0; i < nic->n_parked; i++) {
+        struct sender *s = nic->parked[i];
         if (s->nic == nic && s->rto_state == RTO_PARKED)
             sender_rto_resumed(s, now);
     }
+    nic->n_parked = 0;
 }
 
 /* ---- memory hints ---- */

@@ -7,7 +7,21 @@
 #include "engine/memory.h"
 #include "transport/host.h"
 
-void nic_free(struct nic *nic) { free(nic->paced); }
+void nic_free(struct nic *nic)
+{
+    free(nic->paced);
+    free(nic->parked);
+}
+
+void nic_park(struct nic *nic, struct sender *s)
+{
+    if (nic->n_parked == nic->cap_parked) {
+        size_t cap = nic->cap_parked;
+        nic->parked = memory_grow(nic->parked, &cap, sizeof(struct sender *));
+        nic->cap_parked = (uint32_t)cap;
+    }
+    nic->parked[nic->n_parked++] = s;
+}
 
 // Break ties by the flow's name (source rank, number), because ranks may share a NIC and handles
 // depend on the order of opening.

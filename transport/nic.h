@@ -14,15 +14,21 @@ struct nic {
     uint32_t n_paced, cap_paced;
     /* PFC of the class */
     ps_t paused_since_ps, paused_total_ps;
-    uint32_t n_parked; // number of retransmission timers that are stopped by the pause
     /* several classes on the port */
     int32_t credit_bytes; // negative = it has exceeded its share by part of a packet
     uint32_t quantum_bytes;
     uint8_t turn; // in the first class of a port: index of the class whose turn it is
     bool paused;
     bool needs_credit; // the class is stopped by a lack of credit, not by PFC
+    /* second cache line */
+    alignas(64) uint32_t n_parked, cap_parked;
+    struct sender **parked; // senders whose retransmission timers the pause has stopped; an entry whose
+                            // timer is no longer parked is void
 };
-_Static_assert(sizeof(struct nic) == 64, "struct nic is a cache line");
+_Static_assert(offsetof(struct nic, n_parked) == 64, "what is accessed for every packet is a cache line");
+
+// Note that the pause has stopped the retransmission timer of a sender.
+void nic_park(struct nic *nic, struct sender *s);
 
 void nic_free(struct nic *nic);
 

@@ -9,8 +9,8 @@ static void set_state(struct sender *s, enum rto_state state)
     struct hosts *hosts = sender_hosts(s);
     hosts->n_rto_armed -= s->rto_state == RTO_ARMED;
     hosts->n_rto_armed += state == RTO_ARMED;
-    s->nic->n_parked -= s->rto_state == RTO_PARKED;
-    s->nic->n_parked += state == RTO_PARKED;
+    if (state == RTO_PARKED && s->rto_state != RTO_PARKED)
+        nic_park(s->nic, s);
     s->rto_state = (uint8_t)state;
 }
 

@@ -54,28 +54,6 @@ static ps_t interval_ps(const struct roce_receiver *r)
     return roce_spec_const(&r->base.dim->spec)->cnp_interval_ps;
 }
 
-void roce_notify_mark(struct roce_receiver *r, const struct packet *marked, uint32_t psn, ps_t now)
-{
-    const struct packet_note *note = meta_note(&r->base.dim->hosts->net->meta, marked->meta);
-    struct note_mark mark = {0}; // a copy, because the memory of notes moves when it grows
-    if (note && note->set & NOTE_MARK)
-        mark = note->mark;
-    struct np_window *np = r->np;
-    if (r->port_scope)
-        np = &((struct roce_shared *)r->base.dim->shared)->ports[r->port];
-    if (!np || np->marked)
-        return;
-    if (now < np->end_ps) {
-        np->marked = r;
-        np->marked_psn = psn;
-        np->mark = mark;
-        sim_timer_start(r->base.dim->hosts->net->engine, &np->timer, np->end_ps);
-        return;
-    }
-    np->end_ps = now + interval_ps(r);
-    send_cnp(r, psn, mark, now);
-}
-
 static void on_window_end(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;
@@ -89,6 +67,38 @@ static void on_window_end(struct engine *e, struct sim_timer *timer, int revents
 static void window_init(const struct hosts *hosts, struct np_window *np, uint32_t rank)
 {
     sim_timer_init(hosts->net->engine, &np->timer, rank, on_window_end, np);
+}
+
+static struct np_window *open_own_window(struct roce_receiver *r)
+{
+    const struct hosts *hosts = r->base.dim->hosts;
+    r->np = memory_zeroed(1, sizeof *r->np);
+    window_init(hosts, r->np, hosts->flows.ids[r->base.flow].dst);
+    return r->np;
+}
+
+void roce_notify_mark(struct roce_receiver *r, const struct packet *marked, uint32_t psn, ps_t now)
+{
+    const struct packet_note *note = meta_note(&r->base.dim->hosts->net->meta, marked->meta);
+    struct note_mark mark = {0}; // a copy, because the memory of notes moves when it grows
+    if (note && note->set & NOTE_MARK)
+        mark = note->mark;
+    struct np_window *np = r->np;
+    if (r->port_scope)
+        np = &((struct roce_shared *)r->base.dim->shared)->ports[r->port];
+    else if (!np && r->own_window)
+        np = open_own_window(r);
+    if (!np || np->marked)
+        return;
+    if (now < np->end_ps) {
+        np->marked = r;
+        np->marked_psn = psn;
+        np->mark = mark;
+        sim_timer_start(r->base.dim->hosts->net->engine, &np->timer, np->end_ps);
+        return;
+    }
+    np->end_ps = now + interval_ps(r);
+    send_cnp(r, psn, mark, now);
 }
 
 static struct roce_shared *shared_of(struct transport_dim *dim)
@@ -141,19 +151,13 @@ void roce_notify_open(struct roce_receiver *r)
     } else if (spec->cnp_scope == CNP_SCOPE_DESTINATION) {
         r->np = window_of_address(dim, id);
     } else {
-        r->np = memory_zeroed(1, sizeof *r->np);
-        window_init(hosts, r->np, id->dst);
+        r->own_window = true;
     }
-}
-
-static bool has_own_window(const struct roce_receiver *r)
-{
-    return r->np && roce_spec_const(&r->base.dim->spec)->cnp_scope == CNP_SCOPE_QP;
 }
 
 void roce_notify_restart(struct roce_receiver *r)
 {
-    if (!has_own_window(r))
+    if (!r->own_window || !r->np)
         return;
     r->np->end_ps = 0;
     r->np->marked = NULL;
@@ -162,7 +166,7 @@ void roce_notify_restart(struct roce_receiver *r)
 
 void roce_notify_close(struct roce_receiver *r)
 {
-    if (has_own_window(r))
+    if (r->own_window)
         free(r->np);
 }
 
