@@ -41,7 +41,7 @@ three="none dcqcn hpcc"
 # Calls $1 with each scenario, its policies, and the bytes of the two runs under callgrind.
 scenarios() {
     "$1" ring16 "$three" 1MB 500KB
-    "$1" a2a16 "$("$collwire" list cc | sed -n 's/^  \([a-z_0-9]*\) .*/\1/p' | grep -v -e newreno -e cubic | tr '\n' ' ')" 1600KB 800KB
+    "$1" a2a16 "$("$collwire" list cc | sed -n 's/^  \([a-z_0-9]*\) .*/\1/p' | grep -v -e newreno -e cubic -e nscc -e rccc | tr '\n' ' ')" 1600KB 800KB
     "$1" perm128 "$three" 400KB 200KB
     "$1" perm1024 "$three dctcp" 100KB 50KB
     "$1" hoti128 "$three" 400KB 200KB

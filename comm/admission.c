@@ -101,6 +101,7 @@ struct instance *admission_open(struct communicator *c, uint32_t number, uint32_
     int64_t order = c->schedule.newest_first ? number : -(int64_t)number;
     in->number = number;
     in->opener = member;
+    in->first_issue = engine_order(engine_home(c->job->engine, comm_rank(c, member)));
     in->priority = request->priority != 0 ? request->priority * PRIORITY : order;
     if (in->n_phases > 0)
         recorder_open(c, in, request);
@@ -143,7 +144,7 @@ void admission_ready(struct phase_run *run, ps_t now)
     struct communicator *c = run->comm;
     struct dim_queue *queue = admission_queue(run);
     run->n_ready++;
-    run->ready_ps += now - run->instance->start_ps;
+    run->ready_ps += now;
     if (!c->queued || run->n_ready < run->n_members)
         return;
     if (queue->n == 0)

@@ -47,7 +47,7 @@ struct phase_run {
     uint32_t n_walks;   // members of the algorithm: ranks and aggregators
     /* state */
     uint32_t n_ready, n_done;
-    ps_sum_t ready_ps;      // sum over ready members of the time since the start of the collective
+    ps_sum_t ready_ps;      // sum over ready members of the time when they were
     struct sim_timer timer; // end of a phase in closed form
     ps_t ends_ps;           // time of that end, PS_NEVER = not in closed form
     uint32_t path;          // critical path up to the start in closed form
@@ -108,15 +108,6 @@ void phase_runs_free(struct communicator *c);
 // A member begins its steps, after the endpoint delay if the communicator has timers.
 void walk_begin(struct walk *walk, ps_t now);
 
-/* recorder.c */
-void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request);
-void recorder_start(struct phase_run *run, ps_t now); // the first member of the run begins
-void recorder_end(struct phase_run *run, ps_t now);
-// the last member has ended its part, at the end of `path`
-void recorder_path(struct collective_record *record, const struct path *path);
-// a member has ended its part
-void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now);
-
 static inline struct collective_record *record_of(const struct phase_run *run)
 {
     return &run->comm->job->recorder->records[run->instance->record];
@@ -128,6 +119,35 @@ static inline struct phase_record *phase_record_of(const struct phase_run *run)
     return &record_of(run)
                 ->phases[in->record_phase[(size_t)run->chunk * in->n_phases + run->index]];
 }
+
+// A run's place in its collective, which remains known after the run has ended.
+struct run_place {
+    struct instance *in;
+    size_t phase;  // chunk * n_phases + index
+    uint32_t slot; // in `runs`
+    uint32_t dim, group;
+};
+
+static inline struct run_place run_place(const struct phase_run *run)
+{
+    size_t phase = (size_t)run->chunk * run->instance->n_phases + run->index;
+    return (struct run_place){.in = run->instance,
+                              .phase = phase,
+                              .slot = run->instance->first_run[phase] + run->group,
+                              .dim = run->dim,
+                              .group = run->group};
+}
+
+/* recorder.c; what needs the order of events is deferred where parts run at the same time */
+void recorder_open(struct communicator *c, struct instance *in, const struct comm_request *request);
+void recorder_opener(const struct communicator *c, const struct instance *in); // it has changed
+// the first member of the run begins; the last one has ended its part
+void recorder_start(struct communicator *c, const struct run_place *place, ps_t now);
+void recorder_end(struct communicator *c, const struct run_place *place, ps_t now);
+// a member has ended its part, at the end of `path`
+void recorder_path(struct collective_record *record, const struct path *path);
+// a member has ended its part
+void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now);
 
 /* scheduler.c */
 

@@ -73,6 +73,8 @@ static void plan_chunks(struct instance *in, struct coll_planner *planner, ps_t 
         }
     }
     in->runs = memory_zeroed(runs, sizeof(struct phase_run *));
+    in->members_begun = memory_zeroed(runs, sizeof *in->members_begun);
+    in->members_over = memory_zeroed(runs, sizeof *in->members_over);
 }
 
 // Bytes of a vector after conversion to the precision in which it is sent, at least one.
@@ -117,6 +119,8 @@ void instance_free(struct instance *in)
     free(in->record_phase);
     free(in->first_run);
     free(in->runs);
+    free(in->members_begun);
+    free(in->members_over);
     free(in->at);
     free(in->chunks_left);
     free(in->tickets);

@@ -5,6 +5,7 @@
 #include "collective/grid.h"
 #include "collective/plan.h"
 #include "comm/communicator.h"
+#include "engine/engine.h"
 
 struct phase_run;
 
@@ -32,8 +33,10 @@ struct instance {
     uint8_t *at;             // [chunk * ranks + rank] its current phase
     uint32_t *chunks_left;   // [rank]
     uint32_t *tickets;       // [rank] as issued
+    uint32_t *members_begun, *members_over; // [as runs] ranks that have begun and ended the phase
     uint32_t ranks_left, runs_open;
-    ps_t last_issue_ps; // by last_member
+    event_order first_issue, last_issue; // places in the order of events
+    ps_t last_issue_ps;                  // by last_member
     uint32_t last_member;
     struct busy *busy; // [first_group of dim + group]
 };

@@ -51,8 +51,6 @@ static struct phase_run **run_slot(struct instance *in, uint32_t chunk, uint32_t
     return &in->runs[in->first_run[(size_t)chunk * in->n_phases + i] + group];
 }
 
-static void walk_timers_init(struct phase_run *run);
-
 struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint32_t chunk,
                                uint32_t i, uint32_t group)
 {
@@ -77,7 +75,6 @@ struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint
         run->walks[m].begun = true;
     }
     run->ends_ps = run->began_ps = PS_NEVER;
-    walk_timers_init(run);
     in->runs_open++;
     return run;
 }
@@ -96,12 +93,8 @@ void phase_run_end(struct phase_run *run)
     struct communicator *c = run->comm;
     *run_slot(run->instance, run->chunk, run->index, run->group) = NULL;
     sim_timer_end(c->job->engine, &run->timer);
-    for (uint32_t m = 0; m < run->n_walks; m++) {
-        if (c->timed && m < run->n_members)
-            sim_timer_end(c->job->engine, &run->walks[m].timer);
+    for (uint32_t m = 0; m < run->n_walks; m++)
         walk_reset(&run->walks[m]);
-    }
-    run->instance->runs_open--;
     run->n_ready = run->n_done = 0;
     run->ready_ps = 0;
     run->next_free = c->free[run->dim];
@@ -222,7 +215,8 @@ static void count(struct walk *walk, const struct coll_send *send, ps_t now)
     struct phase_record *record = phase_record_of(run);
     record->bytes += send->bytes;
     record->messages++;
-    record->network_ps -= now - run->instance->start_ps;
+    record->network_ps -= now;
+    record->on_the_way++;
     record_of(run)->dims[run->dim].bytes += send->bytes;
     const struct comm_job *job = run->comm->job;
     if (job->sent != NULL)
@@ -301,11 +295,11 @@ static ps_t reduction_ps(const struct coll_schedule *s, uint64_t bytes)
     return s->reduce_bps ? serialization_ps(bytes, s->reduce_bps) : 0;
 }
 
-static void delay(struct walk *walk, ps_t at)
+static void delay(struct walk *walk, ps_t at, ps_t now)
 {
     const struct comm_job *job = walk->run->comm->job;
     walk->delayed = true;
-    walk->path = path_take(job->path_book, job->engine->now_ps);
+    walk->path = path_take(job->path_book, now);
     (*job->delays)++;
     sim_timer_start(job->engine, &walk->timer, at);
 }
@@ -327,8 +321,18 @@ static bool leaves_step(struct walk *walk, ps_t now)
     ps_t wait = s->endpoint_ps + reduction_ps(s, walk->now.reduce_bytes);
     walk_next_step(walk);
     if (wait > 0)
-        delay(walk, now + wait);
+        delay(walk, now + wait, now);
     return wait == 0;
+}
+
+static void walk_end(struct walk *walk, ps_t now)
+{
+    const struct communicator *c = walk->run->comm;
+    if (is_aggregator(walk))
+        return;
+    if (c->timed)
+        sim_timer_end(c->job->engine, &walk->timer);
+    scheduler_member_done(walk->run, walk->member, now);
 }
 
 // Issue the current step, and continue as long as nothing has to be waited for.
@@ -336,8 +340,7 @@ static void walk_on(struct walk *walk, ps_t now)
 {
     do {
         if (walk->step == walk->steps) {
-            if (!is_aggregator(walk))
-                scheduler_member_done(walk->run, walk->member, now);
+            walk_end(walk, now);
             return;
         }
         issue(walk, now);
@@ -358,14 +361,6 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     path_leave(job->path_book, before);
 }
 
-static void walk_timers_init(struct phase_run *run)
-{
-    const struct communicator *c = run->comm;
-    for (uint32_t m = 0; m < run->n_members && c->timed; m++)
-        sim_timer_init(c->job->engine, &run->walks[m].timer, comm_rank(c, run_member(run, m)),
-                       on_timer, &run->walks[m]);
-}
-
 // A rank may send only from its own events. So a phase that is admitted in another rank's event is
 // started by a timer, even if the delay is 0.
 void walk_begin(struct walk *walk, ps_t now)
@@ -373,7 +368,10 @@ void walk_begin(struct walk *walk, ps_t now)
     const struct communicator *c = walk->run->comm;
     walk->begun = true;
     if (c->timed)
-        delay(walk, now + c->schedule.endpoint_ps);
+        sim_timer_init_locked(c->job->engine, &walk->timer,
+                              comm_rank(c, run_member(walk->run, walk->member)), on_timer, walk);
+    if (c->timed)
+        delay(walk, now + c->schedule.endpoint_ps, now);
     else
         walk_on(walk, now);
 }
@@ -395,7 +393,8 @@ void comm_delivered(struct comm_job *job, uint64_t token, uint64_t bytes, ps_t n
         arrivals->reduce_bytes += bytes;
     if (is_aggregator(walk))
         slot_take(walk, arrivals, bytes);
-    phase_record_of(run)->network_ps += now - run->instance->start_ps;
+    phase_record_of(run)->network_ps += now;
+    phase_record_of(run)->on_the_way--;
     if (walk->begun && !walk->delayed && step == walk->step && leaves_step(walk, now))
         walk_on(walk, now);
 }

@@ -151,7 +151,6 @@ static void set_end(struct stream_set *set, ps_t now)
     uint32_t member = set->member;
     free(set);
     scheduler_rank_done(c, in, member, now);
-    admission_close(c, in);
 }
 
 static void stream_next(struct stream *s, ps_t now)
@@ -160,7 +159,7 @@ static void stream_next(struct stream *s, ps_t now)
     struct stream_queue *left = queue_of(s);
     struct phase_record *record = phase_record(s);
     record->open--;
-    record->end_ps = now;
+    record->end_ps = record->end_ps == PS_NEVER || record->end_ps < now ? now : record->end_ps;
     queue_remove(s);
     if (++s->at < s->n_phases) {
         queue_add(s, now);
@@ -213,10 +212,11 @@ void stream_wait(struct stream *s, enum stream_event event, ps_t delay_ps)
     struct stream_wait *wait = wait_take(job->streams);
     wait->stream = s;
     wait->event = event;
-    wait->path = path_take(job->path_book, job->engine->now_ps);
+    ps_t now = engine_home(job->engine, stream_rank(s))->now_ps;
+    wait->path = path_take(job->path_book, now);
     (*job->delays)++;
-    sim_timer_init(job->engine, &wait->timer, stream_rank(s), on_wait, wait);
-    sim_timer_start(job->engine, &wait->timer, job->engine->now_ps + delay_ps);
+    sim_timer_init_locked(job->engine, &wait->timer, stream_rank(s), on_wait, wait);
+    sim_timer_start(job->engine, &wait->timer, now + delay_ps);
 }
 
 // The memory is written once and read twice, each rounded down to nanoseconds.

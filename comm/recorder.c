@@ -110,28 +110,43 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
     }
 }
 
-static struct busy *busy_of(const struct phase_run *run)
+void recorder_opener(const struct communicator *c, const struct instance *in)
 {
-    return &run->instance->busy[run->comm->first_group[run->dim] + run->group];
+    struct collective_record *r = &c->job->recorder->records[in->record];
+    r->opener = comm_rank(c, in->opener);
+    r->start_ps = in->start_ps;
 }
 
-void recorder_start(struct phase_run *run, ps_t now)
+static struct phase_record *phase_at(const struct communicator *c, const struct run_place *place)
 {
-    struct phase_record *record = phase_record_of(run);
+    const struct instance *in = place->in;
+    return &c->job->recorder->records[in->record].phases[in->record_phase[place->phase]];
+}
+
+static struct busy *busy_of(const struct communicator *c, const struct run_place *place)
+{
+    return &place->in->busy[c->first_group[place->dim] + place->group];
+}
+
+void recorder_start(struct communicator *c, const struct run_place *place, ps_t now)
+{
+    struct phase_record *record = phase_at(c, place);
+    struct busy *busy = busy_of(c, place);
     if (record->start_ps > now)
         record->start_ps = now;
     record->open++;
-    if (busy_of(run)->running++ == 0)
-        busy_of(run)->since_ps = now;
+    if (busy->running++ == 0)
+        busy->since_ps = now;
 }
 
-void recorder_end(struct phase_run *run, ps_t now)
+void recorder_end(struct communicator *c, const struct run_place *place, ps_t now)
 {
-    struct busy *busy = busy_of(run);
-    phase_record_of(run)->end_ps = now;
-    phase_record_of(run)->open--;
+    struct busy *busy = busy_of(c, place);
+    phase_at(c, place)->end_ps = now;
+    phase_at(c, place)->open--;
     if (--busy->running == 0)
-        record_of(run)->dims[run->dim].busy_ps += now - busy->since_ps;
+        c->job->recorder->records[place->in->record].dims[place->dim].busy_ps +=
+            now - busy->since_ps;
 }
 
 void recorder_slice(const struct phase_run *run, uint32_t rank, ps_t now)
@@ -214,6 +229,17 @@ void timeline_add(struct timeline *t, const struct timeline_slice *slice)
     if (t->n == t->cap)
         t->slices = memory_grow(t->slices, &t->cap, sizeof *t->slices);
     t->slices[t->n++] = *slice;
+}
+
+void recorder_settle(const struct recorder *recorder)
+{
+    for (size_t i = 0; i < recorder->n; i++)
+        for (uint32_t p = 0; p < recorder->records[i].n_phases; p++) {
+            struct phase_record *phase = &recorder->records[i].phases[p];
+            phase->network_ps +=
+                (ps_sum_t)recorder->records[i].start_ps * (ps_sum_t)phase->on_the_way;
+            phase->on_the_way = 0;
+        }
 }
 
 // Before the path began, its first rank had not issued the collective, or another collective had the

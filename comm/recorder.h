@@ -20,6 +20,7 @@ struct phase_record {
     ps_sum_t queueing_ps; // sum over ranks and chunks of the time from ready to start
     uint64_t waits;       // number of terms in queueing_ps
     ps_sum_t network_ps;  // sum over messages of the time from post to delivery
+    uint64_t on_the_way;  // messages posted and not delivered; of them network_ps has only the post
 };
 
 struct dim_record {
@@ -70,6 +71,9 @@ struct recorder {
     struct name_pool names;
 };
 void recorder_free(struct recorder *recorder);
+
+// Count messages that are still on their way from the start of the collective. To be called after the run.
+void recorder_settle(const struct recorder *recorder);
 
 // Sort the records by start, then by opener, job, communicator and number, so that the order does
 // not depend on the order of simultaneous events. To be called after the run, since open

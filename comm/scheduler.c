@@ -125,15 +125,23 @@ void scheduler_start(struct phase_run *run, ps_t now)
     uint32_t before;
     bool entered = enter_path(run, now, &before);
     run->began_ps = now;
-    recorder_start(run, now);
+    struct run_place place = run_place(run);
+    recorder_start(run->comm, &place, now);
     record->waits += run->n_members;
-    record->queueing_ps +=
-        (ps_sum_t)(now - run->instance->start_ps) * run->n_members - run->ready_ps;
+    record->queueing_ps += (ps_sum_t)now * run->n_members - run->ready_ps;
     uint32_t members = closed_form(run, now) ? 0 : run->n_members;
     for (uint32_t m = 0; m < members; m++)
         walk_begin(&run->walks[m], now);
     if (entered)
         path_leave(book, before);
+}
+
+// A member begins a phase that waits for no others.
+static void member_begun(void *ctx, const void *note, ps_t now)
+{
+    const struct run_place *place = note;
+    if (place->in->members_begun[place->slot]++ == 0)
+        recorder_start(ctx, place, now);
 }
 
 // A rank is ready for its current phase.
@@ -146,39 +154,72 @@ static void enter(struct communicator *c, struct instance *in, uint32_t chunk, u
     admission_ready(run, now);
     if (c->queued)
         return; // the rank begins when the phase gets a place, possibly in this call
-    if (run->n_ready == 1)
-        recorder_start(run, now);
+    struct run_place place = run_place(run);
+    engine_defer(engine_home(c->job->engine, comm_rank(c, rank)), member_begun, c, &place,
+                 sizeof place);
     walk_begin(&run->walks[coll_member_of(&c->schedule, dim, rank)], now);
+}
+
+// A member has ended its part of a collective.
+struct rank_over {
+    struct instance *in;
+    uint32_t path;
+};
+
+static void rank_over(void *ctx, const void *note, ps_t now)
+{
+    struct communicator *c = ctx;
+    const struct rank_over *over = note;
+    struct collective_record *record = &c->job->recorder->records[over->in->record];
+    record->ranks_done++;
+    if (--over->in->ranks_left == 0) {
+        record->end_ps = now;
+        recorder_path(record, path_at(c->job->path_book, over->path));
+    }
+    path_drop(c->job->path_book, over->path);
+    admission_close(c, over->in);
 }
 
 void scheduler_rank_done(struct communicator *c, struct instance *in, uint32_t rank, ps_t now)
 {
-    struct collective_record *record = &c->job->recorder->records[in->record];
     struct path_book *book = c->job->path_book;
     uint32_t ticket = in->tickets[rank], path = path_take(book, now);
-    record->ranks_done++;
-    if (--in->ranks_left == 0) {
-        record->end_ps = now;
-        recorder_path(record, path_at(book, path));
-    }
+    struct comm_ending ending = {in->request.op, in->last_member, in->last_issue_ps};
+    struct rank_over over = {in, path_hold(book, path)};
+    engine_defer(engine_home(c->job->engine, comm_rank(c, rank)), rank_over, c, &over, sizeof over);
     uint32_t before = path_enter(book, path_join(book, path));
-    c->ending = (struct comm_ending){in->request.op, in->last_member, in->last_issue_ps};
+    c->ending = ending;
     c->done(c->ctx, rank, ticket, now);
     path_leave(book, before);
+}
+
+// A member has ended its part of a phase.
+struct member_over {
+    struct run_place place;
+    uint32_t n_members;
+};
+
+static void member_over(void *ctx, const void *note, ps_t now)
+{
+    struct communicator *c = ctx;
+    const struct member_over *over = note;
+    struct instance *in = over->place.in;
+    if (++in->members_over[over->place.slot] == over->n_members) {
+        recorder_end(c, &over->place, now);
+        in->runs_open--;
+    }
+    admission_close(c, in);
 }
 
 static void run_end(struct phase_run *run, ps_t now)
 {
     struct communicator *c = run->comm;
-    struct instance *in = run->instance;
     struct dim_queue *queue = admission_queue(run);
-    recorder_end(run, now);
     if (c->queued)
         admission_leave(run, now);
     phase_run_end(run);
     if (c->queued)
         admission_next(c, queue, now);
-    admission_close(c, in);
 }
 
 void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
@@ -186,6 +227,7 @@ void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
     struct communicator *c = run->comm;
     struct instance *in = run->instance;
     uint32_t rank = run_member(run, member), chunk = run->chunk;
+    struct member_over over = {run_place(run), run->n_members};
     bool last = ++run->n_done == run->n_members;
     if (timeline_wants(c->timeline, rank) && run->began_ps != PS_NEVER)
         recorder_slice(run, rank, now);
@@ -195,6 +237,7 @@ void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
         scheduler_rank_done(c, in, rank, now);
     if (last)
         run_end(run, now);
+    engine_defer(engine_home(c->job->engine, comm_rank(c, rank)), member_over, c, &over, sizeof over);
 }
 
 // A rank's part of a collective has no phases.
@@ -210,6 +253,23 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
                 uint32_t ticket, ps_t now)
 {
     return comm_issue_numbered(c, c->issued[member]++, member, request, ticket, now);
+}
+
+// Where parts run at the same time, members may come here in another order than that of their events.
+static void note_issue(const struct communicator *c, struct instance *in, uint32_t member, ps_t now)
+{
+    event_order order = engine_order(engine_home(c->job->engine, comm_rank(c, member)));
+    if (order >= in->last_issue) {
+        in->last_issue = order;
+        in->last_issue_ps = now;
+        in->last_member = member;
+    }
+    if (order < in->first_issue) {
+        in->first_issue = order;
+        in->start_ps = now;
+        in->opener = member;
+        recorder_opener(c, in);
+    }
 }
 
 bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,
@@ -228,8 +288,7 @@ bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t membe
                               (uint32_t)in->record + 1, in->request.label, now);
     uint32_t before = path_enter(book, path);
     in->tickets[member] = ticket;
-    in->last_issue_ps = now;
-    in->last_member = member;
+    note_issue(c, in, member, now);
     in->runs_open++; // keeps the collective alive while chunks begin
     bool begun = true;
     if (c->schedule.streams.enabled)

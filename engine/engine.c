@@ -53,6 +53,7 @@ size_t engine_drain(struct engine *e, size_t max)
         }
         SIM_ASSERT(e, event_node(event.key), event.at_ps >= e->now_ps);
         e->now_ps = event.at_ps;
+        e->now_key = event.key;
         done++;
         if (e->queue.ahead > 0) {
             event_queue_scout(&e->queue);

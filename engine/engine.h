@@ -7,6 +7,7 @@
 #include "engine/event_queue.h"
 
 struct engine;
+struct partition;
 struct sim_timer;
 
 typedef void (*event_handler)(void *ctx, uint64_t key);
@@ -29,11 +30,14 @@ struct engine {
     void (*hint)(void *ctx, const struct event *next);
     /* state */
     ps_t now_ps;
+    uint64_t now_key; // key of the event that is being processed
     ps_t horizon_ps; // events after this time stay pending; PS_NEVER = none
     struct event_queue queue;
     struct timer_table *timers; // [node]
     uint32_t n_timer_nodes;
     bool stopped;
+    struct partition *partition; // engine/partition.h; NULL = the simulation has one part
+    uint32_t lock_depth;
     /* counters */
     uint64_t events;
     // Events in `events` that are not part of the model: departures, stale timer entries and
@@ -63,6 +67,9 @@ static inline void engine_set_hint(struct engine *e,
     e->queue.ahead = hint ? EVENT_AHEAD : 0;
 }
 
+// Make room in the table of timers for nodes below `n`.
+void engine_reserve_timers(struct engine *e, uint32_t n);
+
 // Process at most `max` events in order and return their number. A result below `max` means that no
 // event is left before the horizon or that engine_stop() was called.
 size_t engine_drain(struct engine *e, size_t max);
@@ -73,4 +80,46 @@ static inline void engine_stop(struct engine *e) { e->stopped = true; }
 static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)
 {
     event_queue_push(&e->queue, (struct event){at_ps, key});
+}
+
+// Hold the lock of what the parts of a simulation share, if they run at the same time. The event that is
+// being processed must be the engine's. Calls may be nested.
+void engine_lock_parts(struct engine *e);
+void engine_unlock_parts(struct engine *e);
+static inline void engine_lock(struct engine *e)
+{
+    if (e->partition)
+        engine_lock_parts(e);
+}
+static inline void engine_unlock(struct engine *e)
+{
+    if (e->partition)
+        engine_unlock_parts(e);
+}
+
+// What an event leaves for the end of the window where parts run at the same time, since it needs the order
+// of all events; else it is done at once. `note` is copied; `now` is the time of the event.
+typedef void (*engine_deferred)(void *ctx, const void *note, ps_t now);
+void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const void *note,
+                        size_t bytes);
+static inline void engine_defer(struct engine *e, engine_deferred done, void *ctx,
+                                const void *note, size_t bytes)
+{
+    if (e->partition)
+        engine_defer_parts(e, done, ctx, note, bytes);
+    else
+        done(ctx, note, e->now_ps);
+}
+
+// The engine of a node, which is `e` itself unless the simulation has parts.
+struct engine *engine_home_of(const struct engine *e, uint32_t node);
+static inline struct engine *engine_home(struct engine *e, uint32_t node)
+{
+    return e->partition ? engine_home_of(e, node) : e;
+}
+
+// The place of the present event in the order of all events.
+static inline event_order engine_order(const struct engine *e)
+{
+    return event_order_of((struct event){e->now_ps, e->now_key});
 }

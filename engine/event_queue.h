@@ -139,6 +139,18 @@ static inline bool event_queue_pop(struct event_queue *q, struct event *out)
     return true;
 }
 
+// Returns the first event without removing it, or one at PS_NEVER if there is none.
+static inline struct event event_queue_first(struct event_queue *q)
+{
+    if (q->n == 0)
+        return (struct event){PS_NEVER, UINT64_MAX};
+    if (q->reach == 0 && q->tail == q->head)
+        return q->heap[0];
+    if (q->tail - q->head <= q->ahead)
+        event_queue_refill(q);
+    return q->current[q->head];
+}
+
 // The EVENT_AHEAD events that follow the one just popped. Valid only if `ahead` is set; zeros are
 // not known yet.
 static inline const struct event *event_queue_ahead(const struct event_queue *q)

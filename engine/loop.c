@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "engine/memory.h"
+#include "engine/partition.h"
 
 #define LOOP_BATCH 4096
 #define LOOP_CHUNK 512    // events between two readings of the clock
@@ -40,11 +41,23 @@ double monotonic_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// Process windows of a simulation in parts until the engine has processed `events` events, or the wall time
+// of a batch is used up.
+static bool drain_windows(const struct engine *e, uint64_t events, double until)
+{
+    while (e->events < events && monotonic_s() < until)
+        if (!partition_step(e->partition))
+            return false;
+    return true;
+}
+
 // Process at most `max` events, in chunks until the wall time of a batch is used up. Returns false
 // when no event is left.
 static bool drain_batch(struct engine *e, size_t max)
 {
     double until = monotonic_s() + LOOP_BATCH_S;
+    if (e->partition)
+        return drain_windows(e, e->events + max, until);
     for (size_t done = 0; done < max;) {
         size_t want = max - done < LOOP_CHUNK ? max - done : LOOP_CHUNK;
         if (engine_drain(e, want) < want)

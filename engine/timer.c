@@ -5,16 +5,28 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "engine/partition.h"
+
+void engine_reserve_timers(struct engine *e, uint32_t n)
+{
+    if (n <= e->n_timer_nodes)
+        return;
+    e->timers = memory_resize(e->timers, n, sizeof *e->timers);
+    memset(e->timers + e->n_timer_nodes, 0, (n - e->n_timer_nodes) * sizeof *e->timers);
+    e->n_timer_nodes = n;
+}
 
 static struct timer_table *table_of(struct engine *e, uint32_t node)
 {
-    if (node >= e->n_timer_nodes) {
-        uint32_t n = node + 1 > 2 * e->n_timer_nodes ? node + 1 : 2 * e->n_timer_nodes;
-        e->timers = memory_resize(e->timers, n, sizeof *e->timers);
-        memset(e->timers + e->n_timer_nodes, 0, (n - e->n_timer_nodes) * sizeof *e->timers);
-        e->n_timer_nodes = n;
-    }
+    if (node >= e->n_timer_nodes)
+        engine_reserve_timers(e, node + 1 > 2 * e->n_timer_nodes ? node + 1 : 2 * e->n_timer_nodes);
     return &e->timers[node];
+}
+
+// The engine of the timer's node.
+static struct engine *home_of(struct engine *e, const struct sim_timer *timer)
+{
+    return e->partition ? partition_engine(e->partition, timer->node) : e;
 }
 
 static void *grow(void *list, uint32_t *cap, size_t size)
@@ -28,7 +40,7 @@ void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
 {
     struct timer_table *table = table_of(e, node);
     *timer = (struct sim_timer){
-        .cb = cb, .data = data, .at_ps = PS_NEVER, .queued_ps = PS_NEVER, .node = node};
+        .cb = cb, .data = data, .at_ps = PS_NEVER, .queued_ps = PS_NEVER, .node = node & 0x7fffffffu};
     if (table->n_free > 0) {
         timer->id = table->free[--table->n_free];
     } else {
@@ -39,13 +51,20 @@ void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
     table->slots[timer->id] = timer;
 }
 
+void sim_timer_init_locked(struct engine *e, struct sim_timer *timer, uint32_t node,
+                           void (*cb)(struct engine *, struct sim_timer *, int), void *data)
+{
+    sim_timer_init(e, timer, node, cb, data);
+    timer->locks = true;
+}
+
 void sim_timer_start(struct engine *e, struct sim_timer *timer, ps_t at_ps)
 {
     timer->at_ps = at_ps;
     if (at_ps < timer->queued_ps) { // otherwise the pending entry is earlier and will re-arm the
                                     // timer
         timer->queued_ps = at_ps;
-        engine_push(e, at_ps, event_timer_key(timer->node, timer->id));
+        engine_push(home_of(e, timer), at_ps, event_timer_key(timer->node, timer->id));
     }
 }
 
@@ -82,5 +101,11 @@ void sim_timer_due(struct engine *e, struct sim_timer *timer)
     }
     e->internal--; // a timer that fires is a model event
     timer->at_ps = PS_NEVER;
-    timer->cb(e, timer, SIM_TIMER);
+    if (!timer->locks) {
+        timer->cb(e, timer, SIM_TIMER);
+        return;
+    }
+    engine_lock(e);
+    timer->cb(e, timer, SIM_TIMER); // may free the timer
+    engine_unlock(e);
 }

@@ -16,13 +16,19 @@ struct sim_timer {
     ps_t at_ps;     // deadline; PS_NEVER = stopped
     ps_t queued_ps; // time of the current entry in the event queue; PS_NEVER = none
     ps_t repeat_ps; // for sim_timer_again
-    uint32_t id, node;
+    uint32_t id;
+    uint32_t node : 31;
+    uint32_t locks : 1; // the callback touches what parts share: it holds the lock (engine_lock)
 };
 
 // Initialise a timer. `node` is the node whose state the callback changes; it orders the timer
 // among simultaneous events.
 void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
                     void (*cb)(struct engine *, struct sim_timer *, int), void *data);
+
+// Like sim_timer_init, for a callback that holds the lock of what parts share.
+void sim_timer_init_locked(struct engine *e, struct sim_timer *timer, uint32_t node,
+                           void (*cb)(struct engine *, struct sim_timer *, int), void *data);
 
 // Set the deadline to `at_ps` >= now, replacing any other. A timer that fires is stopped.
 void sim_timer_start(struct engine *e, struct sim_timer *timer, ps_t at_ps);

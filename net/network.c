@@ -3,6 +3,7 @@
 #include "net/network.h"
 
 #include "net/credits.h"
+#include "net/crossing.h"
 #include "net/drr.h"
 
 static void on_arrival(void *ctx, uint64_t key);
@@ -85,9 +86,10 @@ static ps_t retry(struct network *net, uint32_t index, const struct packet *p, p
     return waited_ps;
 }
 
-// The steps that only some ports need when a transmission starts. Returns the time of arrival.
+// The steps that only some ports need when a transmission starts. Returns the time of arrival, PS_NEVER if
+// the packet has gone to another part.
 __attribute__((noinline)) static ps_t special_transmission(struct network *net, uint32_t index,
-                                                           const struct packet *p, ps_t now)
+                                                           struct packet *p, ps_t now)
 {
     struct port *port = &net->ports[index];
     const struct link *link = port_link(net, index);
@@ -100,7 +102,12 @@ __attribute__((noinline)) static ps_t special_transmission(struct network *net, 
         net->tap.seen(net->tap.ctx, index, p, now + waited_ps, port->busy_until_ps);
     if (net->cold[index].special & SPECIAL_CREDITS)
         credits_take(net, index, p, now);
-    return arrives_ps + waited_ps;
+    arrives_ps += waited_ps;
+    if (net->cold[index].special & SPECIAL_CROSSES) {
+        crossing_send(net, index, p, arrives_ps);
+        return PS_NEVER;
+    }
+    return arrives_ps;
 }
 
 // Start the transmission of the packet at `now`: compute its end and its arrival.
@@ -116,8 +123,11 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
     port->tx_bytes += p->wire_bytes;
     port->tx_packets++;
     net->packet_hops++;
-    if (port->flags & PORT_SPECIAL)
+    if (port->flags & PORT_SPECIAL) {
         arrives_ps = special_transmission(net, index, p, now);
+        if (arrives_ps == PS_NEVER)
+            return;
+    }
     if (port->flight.count == 0)
         engine_push(net->engine, arrives_ps,
                     event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
@@ -437,6 +447,7 @@ __attribute__((noinline)) static bool is_lost(struct network *net, uint32_t send
     ps_t flight_ps = link_flight_ps(link, p->wire_bytes);
     enum drop_reason reason;
     const struct packet_meta *meta = meta_at(&net->meta, p->meta);
+    sender = network_real_port(net, sender);
     if (!fault_hits(&net->faults[sender], p, meta, p->arrives_ps - flight_ps, &reason))
         return false;
     if (net->cold[sender].special & SPECIAL_CREDITS && p->kind != PACKET_PFC)

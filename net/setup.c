@@ -4,6 +4,7 @@
 
 #include "engine/memory.h"
 #include "net/credits.h"
+#include "net/crossing.h"
 #include "net/network.h"
 
 void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, uint32_t n_nodes,
@@ -132,13 +133,14 @@ void network_change_rate(struct network *net, uint32_t index, uint64_t rate_bps,
     struct port_cold *cold = &net->cold[index];
     const struct link *link = port_link(net, index);
     double byte_ps = (double)link->byte_time.num / (double)link->byte_time.den;
-    port_catch_up(net, index, now);
+    port_catch_up(network_of_port(net, index), index, now);
     cold->earlier_ps += (double)(port->tx_bytes - cold->earlier_bytes) * byte_ps;
     cold->earlier_bytes = port->tx_bytes;
     port->link = link_index(net, rate_bps, link->delay_ps, header_bytes) & 0x7fffu;
     port->carry = 0;
     if (header_bytes > 0)
         network_make_special(net, index, SPECIAL_EARLY);
+    network_parts_update(net);
 }
 
 void network_set_quantum(struct network *net, uint32_t port, unsigned cls, uint32_t bytes)
@@ -156,22 +158,25 @@ void network_set_control_share(struct network *net, uint32_t port, double share)
 
 void network_undecide(struct network *net)
 {
-    for (uint32_t p = 0; p < net->n_ports; p++) {
+    for (uint32_t p = 0; p < net->n_ports + network_ghosts(net); p++) {
         const struct ring *flight = &net->ports[p].flight;
+        const struct ring_pool *rings = &network_of_port(net, p)->rings;
         for (uint32_t i = 0; i < flight->count; i++)
-            ring_at(&net->rings, flight, i)->onward = PACKET_UNDECIDED;
+            ring_at(rings, flight, i)->onward = PACKET_UNDECIDED;
     }
 }
 
 void network_catch_up(struct network *net, ps_t now)
 {
     for (uint32_t p = 0; p < net->n_ports; p++)
-        port_catch_up(net, p, now);
+        port_catch_up(network_of_port(net, p), p, now);
 }
 
 uint64_t network_held(const struct network *net)
 {
     uint64_t n = 0;
+    for (uint32_t g = 0; g < network_ghosts(net); g++)
+        n += net->ports[net->n_ports + g].flight.count;
     for (uint32_t p = 0; p < net->n_ports; p++) {
         n += net->ports[p].flight.count + net->pfc[p].pending.count;
         for (unsigned slot = 0; slot < net->n_slots; slot++)

@@ -49,7 +49,7 @@ static struct admission_pair *pair_new(struct admission *a, const struct transfe
         p->free_slots[c] = (uint32_t)spec->slots;
     if (spec->slot_copy_ps > 0) {
         p->copies = memory_zeroed(spec->channels * spec->slots, sizeof *p->copies);
-        sim_timer_init(&a->sim->engine, &p->copied, r->dst, on_copied, p);
+        sim_timer_init_locked(&a->sim->engine, &p->copied, r->dst, on_copied, p);
     }
     if (a->n_pairs == a->cap_pairs)
         a->pairs = memory_grow(a->pairs, &a->cap_pairs, sizeof(struct admission_pair *));

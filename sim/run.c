@@ -125,4 +125,5 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
     if (sim->end == LOOP_DONE && !sim->engine.stopped && sim->engine.queue.n > 0)
         sim->engine.now_ps = end; // the horizon ended it
     network_catch_up(&sim->net, sim->engine.now_ps);
+    recorder_settle(&sim->workload.recorder);
 }

@@ -32,15 +32,37 @@ static uint64_t pair_channel(uint32_t channel, uint32_t dim)
 
 static uint32_t new_flow(struct hosts *hosts)
 {
-    struct flow_ids *flows = &hosts->flows;
-    if (flows->n == hosts->cap_flows) {
-        hosts->senders = memory_grow(hosts->senders, &hosts->cap_flows, sizeof(struct sender *));
-        size_t cap = hosts->cap_flows;
-        hosts->receivers = memory_resize(hosts->receivers, cap, sizeof(struct receiver *));
-        flows->ids = memory_resize(flows->ids, cap, sizeof *flows->ids);
-    }
-    hosts->receivers[flows->n] = NULL;
+    struct flow_ids *flows = &hosts->whole->flows;
+    if (flows->n == flows->cap)
+        memory_exhausted(flows->n, sizeof *flows->ids);
     return flows->n++;
+}
+
+#define FLOWS_MAX (UINT32_C(1) << 27) // 10 GB of addresses; only what is used takes memory
+
+static void *reserve(size_t *bytes, size_t size, uint32_t *cap)
+{
+    *bytes = FLOWS_MAX * size;
+    void *table = memory_reserve(bytes);
+    *cap = *bytes / size < *cap ? (uint32_t)(*bytes / size) : *cap;
+    return table;
+}
+
+void hosts_flows_init(struct hosts *hosts)
+{
+    uint32_t *cap = &hosts->flows.cap;
+    *cap = FLOWS_MAX;
+    hosts->senders = reserve(&hosts->reserved_bytes[0], sizeof *hosts->senders, cap);
+    hosts->receivers = reserve(&hosts->reserved_bytes[1], sizeof *hosts->receivers, cap);
+    hosts->flows.ids = reserve(&hosts->reserved_bytes[2], sizeof *hosts->flows.ids, cap);
+    hosts->whole = hosts;
+}
+
+void hosts_flows_free(struct hosts *hosts)
+{
+    memory_release(hosts->senders, hosts->reserved_bytes[0]);
+    memory_release(hosts->receivers, hosts->reserved_bytes[1]);
+    memory_release(hosts->flows.ids, hosts->reserved_bytes[2]);
 }
 
 static void name_connection(struct hosts *hosts, struct sender *s)

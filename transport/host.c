@@ -86,8 +86,12 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
         sender_time_gap(s, now);
     s->dim->ops->fill(s, p, now);
     s->time.sent_bytes += p->wire_bytes;
-    if (p->flags & (PACKET_LAST | PACKET_RETX))
+    if (p->flags & (PACKET_LAST | PACKET_RETX)) {
+        struct engine *engine = sender_hosts(s)->net->engine;
+        engine_lock(engine); // of the paths
         sender_time_sent(s, p, now);
+        engine_unlock(engine);
+    }
     if (s->dim->hosts->net->meta.keeps_notes)
         note_sent(s, p);
     sender_sent(s, p->wire_bytes, now);
@@ -270,6 +274,7 @@ void hosts_prepare(struct hosts *hosts)
 void hosts_init(struct hosts *hosts, struct network *net)
 {
     hosts->net = net;
+    hosts_flows_init(hosts);
     uint32_t n_ports = net->first_port[net->n_ranks];
     hosts->nics_per_port = net->n_data + hosts->pulls_control;
     hosts->n_nics = n_ports * hosts->nics_per_port;
@@ -329,9 +334,7 @@ void hosts_free(struct hosts *hosts)
         pairs_free(hosts->pairs);
     free(hosts->pairs);
     free(hosts->dims);
-    free(hosts->senders);
-    free(hosts->receivers);
-    free(hosts->flows.ids);
+    hosts_flows_free(hosts);
     free(hosts->nics);
     free(hosts->n_opened);
     free(hosts->n_named);

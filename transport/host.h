@@ -100,10 +100,11 @@ struct hosts {
     struct cc_watch *cc_watch;   // of policies from plugins
     /* state */
     struct arriving arriving;
-    struct sender **senders;     // [flow]
+    struct sender **senders;     // [flow]; this array and the next two never move
     struct receiver **receivers; // [flow]; NULL until the first packet of the flow arrives
     struct flow_ids flows;       // [flow]
-    size_t cap_flows;
+    size_t reserved_bytes[3];    // of them
+    struct hosts *whole; // whose flows.n counts: itself, or of a part the hosts of all parts
     struct nic *nics; // [port of a rank * nics_per_port + index of the class]; the data classes in
                       // use, then the control class if it is pulled
     uint32_t n_nics, nics_per_port;
@@ -208,7 +209,17 @@ static inline uint64_t seq_restore(uint32_t seq, uint64_t near)
     return near + (uint64_t)(int64_t)(int32_t)(seq - (uint32_t)near);
 }
 
+// Call the client: a message has been delivered.
+static inline void hosts_deliver(const struct hosts *hosts, uint64_t token, ps_t now)
+{
+    engine_lock(hosts->net->engine);
+    hosts->client.delivered(hosts->client.ctx, token, now);
+    engine_unlock(hosts->net->engine);
+}
+
 /* Between the files of this folder */
+void hosts_flows_init(struct hosts *hosts);
+void hosts_flows_free(struct hosts *hosts);
 struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_request *request,
                                     ps_t now);
 void hosts_connection_idle(struct hosts *hosts, struct sender *s); // called when all messages of

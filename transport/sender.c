@@ -257,12 +257,15 @@ static void end_oldest(struct sender *s, enum message_status status, ps_t now)
         s->cold->newest = MESSAGE_NIL;
     m->status = (uint8_t)status;
     hosts->n_running -= s->cls != NET_CLASS_CONTROL;
+    struct engine *engine = hosts->net->engine;
+    engine_lock(engine);
     hosts->observer.message_ended(hosts->observer.ctx, s, m, now);
     message_free(&hosts->messages, slot);
     if (status == MESSAGE_DONE)
         hosts->client.sent(hosts->client.ctx, token, now);
     else
         hosts->client.failed(hosts->client.ctx, token, now);
+    engine_unlock(engine);
 }
 
 // Returns the offset in the flow's payload of sequence number `seq`, which must not exceed `tail`.

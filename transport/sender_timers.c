@@ -67,8 +67,11 @@ void sender_count_timeout(struct sender *s)
     struct hosts *hosts = sender_hosts(s);
     ps_t now = hosts->net->engine->now_ps;
     sender_time_timeout(s, now);
-    if (hosts->path_book)
+    if (hosts->path_book) {
+        engine_lock(hosts->net->engine);
         hosts->observer.timed_out(hosts->observer.ctx, s, now);
+        engine_unlock(hosts->net->engine);
+    }
     s->cold->timeouts++;
     hosts->counters.timeouts++;
     if (s->oldest != MESSAGE_NIL)

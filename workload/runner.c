@@ -400,7 +400,7 @@ static void init_ranks(struct job_run *job)
                                          .speed = 1}};
         if (after == PS_NEVER)
             continue;
-        sim_timer_init(e, &r->timer, job_rank(job->spec, i), on_start, r);
+        sim_timer_init_locked(e, &r->timer, job_rank(job->spec, i), on_start, r);
         sim_timer_start(e, &r->timer, job_start_ps(job, i) + after);
         job->workload->starts_pending++;
         job->units_left++;
@@ -438,7 +438,7 @@ void workload_init(struct workload *w, const struct job_spec *jobs, size_t n_job
 {
     w->n_jobs = w->jobs_left = n_jobs;
     w->jobs = memory_zeroed(n_jobs, sizeof *w->jobs);
-    sim_timer_init(w->engine, &w->dry, w->n_ranks, on_dry, w);
+    sim_timer_init_locked(w->engine, &w->dry, w->n_ranks, on_dry, w);
     for (size_t j = 0; j < n_jobs; j++) {
         struct job_run *job = &w->jobs[j];
         *job = (struct job_run){.workload = w, .spec = &jobs[j], .index = (uint32_t)j};

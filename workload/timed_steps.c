@@ -58,7 +58,7 @@ static struct timed_step *step_take(struct timed_steps *t)
     s->owner = t;
     s->next = t->steps;
     t->steps = s;
-    sim_timer_init(t->engine, &s->timer, t->node, on_end, s);
+    sim_timer_init_locked(t->engine, &s->timer, t->node, on_end, s);
     return s;
 }
 

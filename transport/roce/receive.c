@@ -47,7 +47,7 @@ static void progress(const struct roce_receiver *r, const struct packet *p, ps_t
 static void deliver(const struct roce_receiver *r, uint64_t token, ps_t now)
 {
     const struct hosts *hosts = r->base.dim->hosts;
-    hosts->client.delivered(hosts->client.ctx, token, now);
+    hosts_deliver(hosts, token, now);
 }
 
 /* ---- packets after the next expected one ---- */

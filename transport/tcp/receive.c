@@ -172,7 +172,7 @@ static void drop_recent(struct tcp_early *early, uint64_t expected)
 
 static void deliver(const struct tcp_receiver *r, uint64_t token, ps_t now)
 {
-    hosts_of(r)->client.delivered(hosts_of(r)->client.ctx, token, now);
+    hosts_deliver(hosts_of(r), token, now);
 }
 
 // Deliver the messages that data out of order had completed before. The callbacks may post

@@ -177,7 +177,7 @@ void uec_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t no
     if (due(r, p, before))
         send_ack(r, p, psn, now);
     if (complete)
-        hosts->client.delivered(hosts->client.ctx, meta.token, now);
+        hosts_deliver(hosts, meta.token, now);
 }
 
 void uec_on_trimmed(struct receiver *base, uint32_t port, struct packet *p, ps_t now)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// A simulation cut into parts, each with its nodes, engine and thread.
+//
+// What happens at a node of one part reaches another part not before `lookahead_ps` later, and only by
+// mail (engine/mailbox.h). So all parts process the events of a window of this length without hearing of
+// each other; then each reads its mail. Events of no part (samples, faults, the stall rule) are in the common
+// engine; they end a window, and are processed while the parts rest.
+//
+// What several parts decide together at one instant needs the order of events. The owner of the partition
+// (`alone`) tells before each window whether such a decision is possible in it; then one thread processes
+// the events of all parts, in order. What parts share otherwise, and what does not depend on order, is
+// behind one lock: engine_lock().
+//
+// The results are therefore the same, byte for byte, for any number of parts.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/mailbox.h"
+
+#define PARTS_MAX 64
+
+struct partition_counts {
+    uint64_t windows, alone;     // all; those that one thread processed
+    uint64_t events;             // in windows
+    uint64_t together_events;    // of those in windows of several threads
+    uint64_t largest_sum;        // sum over the latter of the events of the busiest part
+    uint64_t crossings;          // letters
+    double wait_s, together_s;   // waited for other parts, sum over threads; wall time of the windows
+    double lock_waits;           // times that a thread found the lock taken
+};
+
+struct partition_hooks {
+    // Read the mail of a part: mailboxes [*][part].
+    void (*receive)(void *ctx, uint32_t part);
+    // Returns true if events before `until_ps` may need their order across parts.
+    bool (*alone)(void *ctx, ps_t until_ps);
+    void *ctx;
+};
+
+struct threads; // partition.c
+struct deferral;
+
+struct partition {
+    uint32_t n;
+    const uint16_t *part_of; // [node], and behind the last node the number of parts
+    struct engine **engines; // [part], then the common one
+    struct mailbox *boxes;   // [from * n + to]
+    struct mailbox *logs;    // [part] what its events have deferred in the present window
+    ps_t lookahead_ps;
+    struct partition_hooks hooks;
+    bool parallel; // a window of several threads is being processed
+    struct threads *threads;
+    struct deferral *deferred; // of the window that has ended
+    size_t cap_deferred;
+    struct partition_counts counts;
+};
+
+// Cut the events and timers of `common` into `n` engines, one per part, with handlers to be set by the
+// caller. part_of is the partition's from now on.
+struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *part_of,
+                                uint32_t n_nodes, ps_t lookahead_ps,
+                                const struct partition_hooks *hooks);
+
+// End the threads. The engines of the parts are empty afterwards.
+void partition_free(struct partition *p);
+
+// Process the next window, or the next event of the common engine. Returns false if there is none before
+// the horizon of the common engine, or if it has been stopped and its last instant is over.
+bool partition_step(struct partition *p);
+
+// Returns the number of pending events in all engines.
+size_t partition_pending(const struct partition *p);
+
+static inline struct mailbox *partition_box(const struct partition *p, uint32_t from, uint32_t to)
+{
+    return &p->boxes[from * p->n + to];
+}
+
+static inline struct engine *partition_engine(const struct partition *p, uint32_t node)
+{
+    return p->engines[p->part_of[node]];
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// The letters of packets that cross, and the cut of a network.
+#include "net/crossing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+
+struct letter {
+    struct packet packet;
+    struct packet_meta meta;
+    uint32_t ghost;
+    bool has_waits; // struct meta_waits follows, then SACK blocks, then INT records
+    bool has_hops;
+};
+
+static bool carries_waits(const struct packet *p) { return p->flags & (PACKET_LAST | PACKET_RETX); }
+
+void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t arrives_ps)
+{
+    const struct network_parts *parts = net->parts;
+    const struct meta_pool *pool = &net->meta;
+    struct packet_meta *meta = meta_at(pool, p->meta);
+    bool any = p->meta != 0;
+    bool waits = any && carries_waits(p) && p->meta < pool->n_wait_slots;
+    size_t sacks = any && meta->n_sacks > 0 && p->meta < pool->n_sack_slots
+                       ? META_SACKS * sizeof(struct sack_block)
+                       : 0;
+    size_t hops = any && meta->int_enabled ? pool->per_slot * sizeof(struct int_hop) : 0;
+    struct mailbox *box = partition_box(parts->partition, net->part,
+                                        parts->partition->part_of[net->ports[port].peer_node]);
+    struct letter *letter =
+        mailbox_put(box, sizeof *letter + (waits ? sizeof(struct meta_waits) : 0) + sacks + hops);
+    *letter = (struct letter){.packet = *p,
+                              .meta = *meta,
+                              .ghost = parts->ghost_of[port],
+                              .has_waits = waits,
+                              .has_hops = hops > 0};
+    letter->packet.arrives_ps = arrives_ps;
+    char *more = (char *)(letter + 1);
+    if (waits) {
+        memcpy(more, &pool->waits[p->meta], sizeof(struct meta_waits));
+        more += sizeof(struct meta_waits);
+    }
+    if (sacks > 0)
+        memcpy(more, &pool->sacks[(size_t)p->meta * META_SACKS], sacks);
+    if (hops > 0)
+        memcpy(more + sacks, &pool->hops[(size_t)p->meta * pool->per_slot], hops);
+    packet_end(net, p);
+}
+
+// Give the packet of a letter a slot of meta-data with what came along.
+static uint32_t unpack_meta(struct meta_pool *pool, const struct letter *letter)
+{
+    const char *more = (const char *)(letter + 1);
+    uint32_t slot = meta_alloc(pool);
+    *meta_at(pool, slot) = letter->meta;
+    if (letter->has_waits) {
+        meta_keep_waits(pool, slot);
+        memcpy(&pool->waits[slot], more, sizeof(struct meta_waits));
+        more += sizeof(struct meta_waits);
+    }
+    if (letter->meta.n_sacks > 0) {
+        memcpy(meta_sacks(pool, slot), more, META_SACKS * sizeof(struct sack_block));
+        more += META_SACKS * sizeof(struct sack_block);
+    }
+    if (letter->has_hops) {
+        meta_enable_int(pool, slot);
+        memcpy(&pool->hops[(size_t)slot * pool->per_slot], more,
+               pool->per_slot * sizeof(struct int_hop));
+    }
+    return slot;
+}
+
+static void unpack(struct network *net, const struct letter *letter)
+{
+    struct port *ghost = &net->ports[letter->ghost];
+    if (ghost->flight.count == 0)
+        engine_push(net->engine, letter->packet.arrives_ps,
+                    event_key(ghost->peer_node, EVENT_ARRIVAL, ghost->peer_local, letter->ghost));
+    struct packet *place = ring_push(&net->rings, &ghost->flight);
+    *place = letter->packet;
+    place->onward = PACKET_UNDECIDED;
+    if (place->meta != 0)
+        place->meta = unpack_meta(&net->meta, letter);
+}
+
+void crossing_receive(struct network *net)
+{
+    const struct partition *partition = net->parts->partition;
+    for (uint32_t from = 0; from < partition->n; from++) {
+        struct mailbox *box = partition_box(partition, from, net->part);
+        size_t at = 0;
+        for (const void *letter; (letter = mailbox_next(box, &at)) != NULL;)
+            unpack(net, letter);
+        mailbox_clear(box);
+    }
+}
+
+/* ---- the cut ---- */
+
+// Add a ghost for each port whose link leaves its part.
+static void add_ghosts(struct network *net, const uint16_t *part_of)
+{
+    struct network_parts *parts = net->parts;
+    uint32_t n = net->n_ports;
+    for (uint32_t p = 0; p < n; p++)
+        if (part_of[net->ports[p].node] != part_of[net->ports[p].peer_node])
+            parts->ghost_of[p] = n + parts->n_ghosts++;
+    struct port *ports = memory_zeroed_lines(n + parts->n_ghosts, sizeof *ports);
+    memcpy(ports, net->ports, n * sizeof *ports);
+    free(net->ports);
+    net->ports = ports;
+    net->cold = memory_resize(net->cold, n + parts->n_ghosts, sizeof *net->cold);
+    parts->real_of = memory_zeroed(parts->n_ghosts + 1, sizeof *parts->real_of);
+    for (uint32_t p = 0; p < n; p++) {
+        uint32_t ghost = parts->ghost_of[p];
+        if (ghost == 0)
+            continue;
+        parts->real_of[ghost - n] = p;
+        network_make_special(net, p, SPECIAL_CROSSES);
+        port_pin_departure_events(net, p);
+        net->ports[ghost] = net->ports[p];
+        net->ports[ghost].flags = net->ports[p].flags & PORT_FAULTY;
+        net->ports[ghost].wake_ps = PS_NEVER;
+        net->cold[ghost] = net->cold[p];
+        net->cold[ghost].special = 0;
+    }
+}
+
+struct network_parts *network_divide(struct network *net, uint32_t n, const uint16_t *part_of)
+{
+    struct network_parts *parts = net->parts = memory_zeroed(1, sizeof *parts);
+    parts->ghost_of = memory_zeroed(net->n_ports, sizeof *parts->ghost_of);
+    add_ghosts(net, part_of);
+    parts->nets = memory_zeroed(n, sizeof *parts->nets);
+    for (uint32_t i = 0; i < n; i++) {
+        struct network *part = &parts->nets[i];
+        *part = *net;
+        part->part = i;
+        ring_pool_init(&part->rings);
+        fifo_pool_init(&part->pool);
+        meta_pool_init(&part->meta);
+        part->meta.per_slot = net->meta.per_slot;
+        part->packet_hops = 0;
+        memset(part->drops, 0, sizeof part->drops);
+    }
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        net->pfc[p].expiry.data = &parts->nets[part_of[net->ports[p].node]];
+    return parts;
+}
+
+void network_parts_update(struct network *net)
+{
+    const struct network_parts *parts = net->parts;
+    for (uint32_t i = 0; parts && i < parts->partition->n; i++) {
+        parts->nets[i].links = net->links;
+        parts->nets[i].n_links = net->n_links;
+    }
+}
+
+void network_unite(struct network *net)
+{
+    struct network_parts *parts = net->parts;
+    if (!parts)
+        return;
+    for (uint32_t i = 0; i < parts->partition->n; i++) {
+        struct network *part = &parts->nets[i];
+        net->packet_hops += part->packet_hops;
+        for (unsigned r = 0; r < DROP_REASONS; r++) {
+            net->drops[r].packets += part->drops[r].packets;
+            net->drops[r].bytes += part->drops[r].bytes;
+        }
+        network_free_packets(part);
+    }
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        net->pfc[p].expiry.data = net;
+    free(parts->nets);
+    free(parts->ghost_of);
+    free(parts->real_of);
+    free(parts);
+    net->parts = NULL;
+}

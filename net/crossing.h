@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// A network in parts (engine/partition.h): packets that cross from one part to another.
+//
+// The parts share the arrays of ports, links and faults, since each entry belongs to one part. Each part has a
+// struct network of its own with its engine, its pools of packets, and its counters. A link between two parts
+// has two ports: the real one, from which its part sends, and a ghost, an entry behind the last port, at
+// whose link the packets are in flight for the part that receives them.
+#pragma once
+
+#include "engine/partition.h"
+#include "net/network.h"
+
+struct network_parts {
+    struct partition *partition;
+    struct network *nets;  // [part]
+    uint32_t *ghost_of;    // [port] 0 = its link does not leave the part
+    uint32_t *real_of;     // [ghost - n_ports]
+    uint32_t n_ghosts;
+};
+
+// Cut a network whose ports are set and which holds no packet. Departures of ports whose links leave their
+// part become events. The nets have copies of the operations, whose contexts the caller replaces.
+// The partition may be set afterwards.
+struct network_parts *network_divide(struct network *net, uint32_t n, const uint16_t *part_of);
+
+// Add the counters of the parts to those of the network, and forget the parts.
+void network_unite(struct network *net);
+
+// Copy what has changed in the network and belongs to all parts.
+void network_parts_update(struct network *net);
+
+// A packet leaves by a port whose far end belongs to another part. Its meta-data goes along.
+void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t arrives_ps);
+
+// Put the packets that have been sent to a part on their links.
+void crossing_receive(struct network *net);
+
+static inline uint32_t network_ghosts(const struct network *net)
+{
+    return net->parts ? net->parts->n_ghosts : 0;
+}
+
+// The port that a ghost stands for; another port stands for itself.
+static inline uint32_t network_real_port(const struct network *net, uint32_t port)
+{
+    return port < net->n_ports ? port : net->parts->real_of[port - net->n_ports];
+}
+
+// The network of the part to which a port belongs, a ghost to the part that receives.
+static inline struct network *network_of_port(struct network *net, uint32_t port)
+{
+    if (!net->parts)
+        return net;
+    const struct port *p = &net->ports[port];
+    uint32_t node = port < net->n_ports ? p->node : p->peer_node;
+    return &net->parts->nets[net->parts->partition->part_of[node]];
+}
