@@ -32,7 +32,7 @@ struct options {
     struct collwire_policies *policies; // the built-in ones and those of --cc-plugin
     struct texts plugins;
     bool allow_plugins;
-    uint64_t seeds, jobs;
+    uint64_t seeds, jobs, threads;
     struct texts vary;         // for sweep
     const char *sizes, *shard; // for sweep
     bool list, dry_run, merge; // for sweep

@@ -222,7 +222,8 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
                                    .progress = show_progress,
                                    .progress_s = progress ? PROGRESS_EVERY_S : 0,
                                    .pace_ps = options->pace_ps,
-                                   .plain = options->plain};
+                                   .plain = options->plain,
+                                   .threads = options->threads};
         enum collwire_status status = run(sim, &how, &err);
         if (line.shown)
             fputs("\r\033[K", stderr);
@@ -235,14 +236,15 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
     return made;
 }
 
-struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bool plain)
+struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bool plain,
+                                    unsigned threads)
 {
     struct simulated made = {.code = EXIT_BAD_USE};
     struct err err = {0};
     struct collwire_cost cost;
     struct collwire_sim *sim = simulation_build(scenario, &cost, &err);
     if (sim) {
-        struct collwire_run how = {.plain = plain};
+        struct collwire_run how = {.plain = plain, .threads = threads};
         struct collwire_summary summary = {.bytes = sizeof summary};
         enum collwire_status status = run(sim, &how, &err);
         collwire_sim_summary(sim, &summary);

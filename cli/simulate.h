@@ -19,6 +19,7 @@ struct simulated {
 struct simulation_options {
     bool plain;         // with the reference engine
     bool show_progress; // on stderr
+    unsigned threads;   // 0 = 1
     double pace_ps;     // simulated time per second of wall time; 0 = as fast as possible
 };
 
@@ -26,7 +27,8 @@ struct simulation_options {
 struct simulated simulate(const struct collwire_scenario *scenario, const char *dir,
                           const struct simulation_options *options);
 // Simulate without files: only the metrics are made. Prints errors.
-struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bool plain);
+struct simulated simulate_in_memory(const struct collwire_scenario *scenario, bool plain,
+                                    unsigned threads);
 void simulated_free(struct simulated *made);
 
 // Build a simulation and estimate its cost; the processes of a pool share the memory. NULL with errors.

@@ -212,7 +212,7 @@ void stream_wait(struct stream *s, enum stream_event event, ps_t delay_ps)
     struct stream_wait *wait = wait_take(job->streams);
     wait->stream = s;
     wait->event = event;
-    ps_t now = engine_home(job->engine, stream_rank(s))->now_ps;
+    ps_t now = engine_current(job->engine)->now_ps;
     wait->path = path_take(job->path_book, now);
     (*job->delays)++;
     sim_timer_init_locked(job->engine, &wait->timer, stream_rank(s), on_wait, wait);

@@ -155,7 +155,7 @@ static void enter(struct communicator *c, struct instance *in, uint32_t chunk, u
     if (c->queued)
         return; // the rank begins when the phase gets a place, possibly in this call
     struct run_place place = run_place(run);
-    engine_defer(engine_home(c->job->engine, comm_rank(c, rank)), member_begun, c, &place,
+    engine_defer(c->job->engine, member_begun, c, &place,
                  sizeof place);
     walk_begin(&run->walks[coll_member_of(&c->schedule, dim, rank)], now);
 }
@@ -186,7 +186,7 @@ void scheduler_rank_done(struct communicator *c, struct instance *in, uint32_t r
     uint32_t ticket = in->tickets[rank], path = path_take(book, now);
     struct comm_ending ending = {in->request.op, in->last_member, in->last_issue_ps};
     struct rank_over over = {in, path_hold(book, path)};
-    engine_defer(engine_home(c->job->engine, comm_rank(c, rank)), rank_over, c, &over, sizeof over);
+    engine_defer(c->job->engine, rank_over, c, &over, sizeof over);
     uint32_t before = path_enter(book, path_join(book, path));
     c->ending = ending;
     c->done(c->ctx, rank, ticket, now);
@@ -237,7 +237,7 @@ void scheduler_member_done(struct phase_run *run, uint32_t member, ps_t now)
         scheduler_rank_done(c, in, rank, now);
     if (last)
         run_end(run, now);
-    engine_defer(engine_home(c->job->engine, comm_rank(c, rank)), member_over, c, &over, sizeof over);
+    engine_defer(c->job->engine, member_over, c, &over, sizeof over);
 }
 
 // A rank's part of a collective has no phases.
@@ -258,7 +258,7 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
 // Where parts run at the same time, members may come here in another order than that of their events.
 static void note_issue(const struct communicator *c, struct instance *in, uint32_t member, ps_t now)
 {
-    event_order order = engine_order(engine_home(c->job->engine, comm_rank(c, member)));
+    event_order order = engine_order(engine_current(c->job->engine));
     if (order >= in->last_issue) {
         in->last_issue = order;
         in->last_issue_ps = now;

@@ -97,8 +97,17 @@ static inline void engine_unlock(struct engine *e)
         engine_unlock_parts(e);
 }
 
+// The engine whose event is being processed: `e` itself unless the simulation has parts. While parts run at
+// the same time, for the holder of the lock only.
+struct engine *engine_current_part(const struct engine *e);
+static inline struct engine *engine_current(struct engine *e)
+{
+    return e->partition ? engine_current_part(e) : e;
+}
+
 // What an event leaves for the end of the window where parts run at the same time, since it needs the order
-// of all events; else it is done at once. `note` is copied; `now` is the time of the event.
+// of all events; else it is done at once. `note` is copied; `now` is the time of the event. The caller holds
+// the lock.
 typedef void (*engine_deferred)(void *ctx, const void *note, ps_t now);
 void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const void *note,
                         size_t bytes);
@@ -109,13 +118,6 @@ static inline void engine_defer(struct engine *e, engine_deferred done, void *ct
         engine_defer_parts(e, done, ctx, note, bytes);
     else
         done(ctx, note, e->now_ps);
-}
-
-// The engine of a node, which is `e` itself unless the simulation has parts.
-struct engine *engine_home_of(const struct engine *e, uint32_t node);
-static inline struct engine *engine_home(struct engine *e, uint32_t node)
-{
-    return e->partition ? engine_home_of(e, node) : e;
 }
 
 // The place of the present event in the order of all events.

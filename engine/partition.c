@@ -66,6 +66,7 @@ void engine_lock_parts(struct engine *e)
         return;
     for (unsigned spins = 0; atomic_flag_test_and_set_explicit(&p->threads->taken, memory_order_acquire); spins++)
         relax(spins);
+    p->current = e;
 }
 
 void engine_unlock_parts(struct engine *e)
@@ -95,13 +96,14 @@ void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const
                         size_t bytes)
 {
     struct partition *p = e->partition;
+    const struct engine *current = p->current;
     if (!p->parallel) {
-        done(ctx, note, e->now_ps);
+        done(ctx, note, current->now_ps);
         return;
     }
-    uint32_t part = p->part_of[event_node(e->now_key)];
+    uint32_t part = p->part_of[event_node(current->now_key)];
     struct deferral_head *head = mailbox_put(&p->logs[part], sizeof *head + bytes);
-    *head = (struct deferral_head){{e->now_ps, e->now_key}, done, ctx};
+    *head = (struct deferral_head){{current->now_ps, current->now_key}, done, ctx};
     memcpy(head + 1, note, bytes);
 }
 
@@ -137,10 +139,7 @@ static void catch_up(struct partition *p)
         mailbox_clear(&p->logs[i]);
 }
 
-struct engine *engine_home_of(const struct engine *e, uint32_t node)
-{
-    return partition_engine(e->partition, node);
-}
+struct engine *engine_current_part(const struct engine *e) { return e->partition->current; }
 
 /* ---- windows of several threads ---- */
 
@@ -230,9 +229,11 @@ static void threads_start(struct partition *p)
             memory_short(1 << 20);
 }
 
-static void threads_end(struct partition *p)
+void partition_rest(struct partition *p)
 {
     struct threads *t = p->threads;
+    if (!t)
+        return;
     t->quit = true;
     begin_window(t);
     for (uint32_t i = 1; i < p->n; i++)
@@ -241,6 +242,7 @@ static void threads_end(struct partition *p)
     pthread_mutex_destroy(&t->mutex);
     free(t->of);
     free(t);
+    p->threads = NULL;
 }
 
 static void together(struct partition *p, ps_t until_ps)
@@ -269,6 +271,7 @@ static void together(struct partition *p, ps_t until_ps)
 static void one_event(struct partition *p, struct engine *e, ps_t at_ps)
 {
     p->engines[p->n]->now_ps = at_ps;
+    p->current = e;
     e->horizon_ps = at_ps;
     engine_drain(e, 1);
 }
@@ -335,6 +338,7 @@ bool partition_step(struct partition *p)
     if (shared.at_ps < first.at_ps) {
         for (uint32_t i = 0; i < p->n; i++)
             p->engines[i]->now_ps = shared.at_ps;
+        p->current = common;
         engine_drain(common, 1);
         for (uint32_t i = 0; i < p->n; i++)
             p->hooks.receive(p->hooks.ctx, i);
@@ -351,6 +355,7 @@ bool partition_step(struct partition *p)
     else
         together(p, until_ps);
     sum_up(p);
+    p->current = common;
     return true;
 }
 
@@ -398,7 +403,7 @@ struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *par
         e->partition = p;
         event_queue_shape(&e->queue, common->queue.shift);
     }
-    p->engines[n] = common;
+    p->engines[n] = p->current = common;
     common->partition = p;
     distribute(p);
     threads_start(p);
@@ -409,7 +414,7 @@ void partition_free(struct partition *p)
 {
     if (!p)
         return;
-    threads_end(p);
+    partition_rest(p);
     for (uint32_t i = 0; i < p->n; i++) {
         struct engine *e = p->engines[i];
         e->timers = NULL; // the common engine's

@@ -48,6 +48,8 @@ struct partition {
     struct mailbox *logs;    // [part] what its events have deferred in the present window
     ps_t lookahead_ps;
     struct partition_hooks hooks;
+    struct engine *current; // whose event is being processed; in a window of several threads, by the holder
+                            // of the lock
     bool parallel; // a window of several threads is being processed
     struct threads *threads;
     struct deferral *deferred; // of the window that has ended
@@ -61,7 +63,10 @@ struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *par
                                 uint32_t n_nodes, ps_t lookahead_ps,
                                 const struct partition_hooks *hooks);
 
-// End the threads. The engines of the parts are empty afterwards.
+// End the threads. No further step may follow; counters and engines remain.
+void partition_rest(struct partition *p);
+
+// Free a partition. The engines of the parts are empty afterwards.
 void partition_free(struct partition *p);
 
 // Process the next window, or the next event of the common engine. Returns false if there is none before

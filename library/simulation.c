@@ -192,6 +192,7 @@ enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collw
                               .memory_low = on_memory};
     if (s->run.plain)
         sim_set_plain(s->sim);
+    sim_set_threads(s->sim, s->run.threads);
     if (!s->result) {
         sim_run(s->sim, &watch);
         sim_close_captures(s->sim, err_of(m));

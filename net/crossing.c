@@ -76,6 +76,7 @@ static uint32_t unpack_meta(struct meta_pool *pool, const struct letter *letter)
 static void unpack(struct network *net, const struct letter *letter)
 {
     struct port *ghost = &net->ports[letter->ghost];
+    SIM_ASSERT(net->engine, ghost->peer_node, letter->packet.arrives_ps > net->engine->now_ps);
     if (ghost->flight.count == 0)
         engine_push(net->engine, letter->packet.arrives_ps,
                     event_key(ghost->peer_node, EVENT_ARRIVAL, ghost->peer_local, letter->ghost));
@@ -132,6 +133,7 @@ static void add_ghosts(struct network *net, const uint16_t *part_of)
 struct network_parts *network_divide(struct network *net, uint32_t n, const uint16_t *part_of)
 {
     struct network_parts *parts = net->parts = memory_zeroed(1, sizeof *parts);
+    parts->n = n;
     parts->ghost_of = memory_zeroed(net->n_ports, sizeof *parts->ghost_of);
     add_ghosts(net, part_of);
     parts->nets = memory_zeroed(n, sizeof *parts->nets);
@@ -162,9 +164,7 @@ void network_parts_update(struct network *net)
 
 void network_unite(struct network *net)
 {
-    struct network_parts *parts = net->parts;
-    if (!parts)
-        return;
+    const struct network_parts *parts = net->parts;
     for (uint32_t i = 0; i < parts->partition->n; i++) {
         struct network *part = &parts->nets[i];
         net->packet_hops += part->packet_hops;
@@ -172,10 +172,16 @@ void network_unite(struct network *net)
             net->drops[r].packets += part->drops[r].packets;
             net->drops[r].bytes += part->drops[r].bytes;
         }
-        network_free_packets(part);
     }
-    for (uint32_t p = 0; p < net->n_ports; p++)
-        net->pfc[p].expiry.data = net;
+}
+
+void network_parts_free(struct network *net)
+{
+    struct network_parts *parts = net->parts;
+    if (!parts)
+        return;
+    for (uint32_t i = 0; i < parts->n; i++)
+        network_free_packets(&parts->nets[i]);
     free(parts->nets);
     free(parts->ghost_of);
     free(parts->real_of);

@@ -13,6 +13,7 @@
 struct network_parts {
     struct partition *partition;
     struct network *nets;  // [part]
+    uint32_t n;
     uint32_t *ghost_of;    // [port] 0 = its link does not leave the part
     uint32_t *real_of;     // [ghost - n_ports]
     uint32_t n_ghosts;
@@ -23,8 +24,9 @@ struct network_parts {
 // The partition may be set afterwards.
 struct network_parts *network_divide(struct network *net, uint32_t n, const uint16_t *part_of);
 
-// Add the counters of the parts to those of the network, and forget the parts.
+// Add the counters of the parts to those of the network; call when the run has ended.
 void network_unite(struct network *net);
+void network_parts_free(struct network *net);
 
 // Copy what has changed in the network and belongs to all parts.
 void network_parts_update(struct network *net);

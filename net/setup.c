@@ -38,7 +38,7 @@ void network_init(struct network *net, struct engine *engine, uint32_t n_ranks, 
     network_handle_events(net);
 }
 
-bool network_pools_low(const struct network *net)
+static bool pools_low(const struct network *net)
 {
     const struct ring_pool *rings = &net->rings;
     const struct fifo_pool *fifos = &net->pool;
@@ -46,6 +46,14 @@ bool network_pools_low(const struct network *net)
     return rings->n_units > rings->cap_units - rings->cap_units / 16 ||
            fifos->n_chunks > fifos->cap_chunks - fifos->cap_chunks / 16 ||
            meta->n_slots > meta->cap_slots - meta->cap_slots / 16;
+}
+
+bool network_pools_low(const struct network *net)
+{
+    bool low = pools_low(net);
+    for (uint32_t i = 0; net->parts && i < net->parts->n; i++)
+        low |= pools_low(&net->parts->nets[i]);
+    return low;
 }
 
 void network_free_packets(struct network *net)
@@ -57,6 +65,7 @@ void network_free_packets(struct network *net)
 
 void network_free(struct network *net)
 {
+    network_parts_free(net);
     network_free_packets(net);
     free(net->ports);
     free(net->cold);

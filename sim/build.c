@@ -5,6 +5,7 @@
 
 #include "engine/memory.h"
 #include "sim/ideal.h"
+#include "sim/parts.h"
 #include "sim/port_patterns.h"
 #include "sim/reduction.h"
 #include "sim/sim_internal.h"
@@ -273,6 +274,8 @@ void sim_set_plain(struct sim *sim)
     network_set_reference(&sim->net);
 }
 
+void sim_set_threads(struct sim *sim, uint32_t n) { sim->threads = n; }
+
 void sim_packets_free(struct sim *sim) { network_free_packets(&sim->net); }
 
 void sim_free(struct sim *sim)
@@ -291,6 +294,7 @@ void sim_free(struct sim *sim)
     hosts_free(&sim->hosts);
     analytical_free(&sim->analytical);
     switches_free(&sim->switches);
+    sim_parts_free(sim);
     network_free(&sim->net);
     routes_free(&sim->routes);
     routes_free(&sim->first_routes);

@@ -69,11 +69,12 @@ static void keep_due(struct sim *sim, ps_t now)
     }
 }
 
-void sim_completions_record(struct sim *sim, const struct flow_record *record, bool of_pieces)
+void sim_completions_record(struct sim *sim, const struct flow_record *record, bool of_pieces,
+                            ps_t now)
 {
     struct held_records *held = &sim->completions->held;
     const struct held_record h = {*record, of_pieces};
-    if (record->status != MESSAGE_DONE || end_of(&h) <= sim->engine.now_ps) {
+    if (record->status != MESSAGE_DONE || end_of(&h) <= now) {
         sim_keep_record(sim, record);
         return;
     }

@@ -11,6 +11,7 @@
 #include "engine/memory.h"
 #include "sim/admission_internal.h"
 #include "sim/completions.h"
+#include "sim/parts.h"
 
 struct entry {
     uint64_t token; // token of the client
@@ -81,6 +82,14 @@ static struct cc_hint hint_of(const struct ledger *l, const struct transfer_requ
     return hint;
 }
 
+// What a message takes on an empty network.
+static ps_t least_ps(const struct sim *sim, const struct transfer_request *r)
+{
+    ps_t ideal_ps =
+        sim_ideal_ps(sim, r->src, r->dst, sim_request_dim(sim, r), r->transport, r->bytes, NULL);
+    return ideal_ps - ideal_ps / 64; // for what is rounded
+}
+
 static void post(void *net, const struct transfer_request *request, ps_t now)
 {
     struct ledger *l = net;
@@ -106,7 +115,9 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     struct transfer_request below = *request;
     below.token = slot;
     below.hint = hint_of(l, request, l->entries[slot].dim, number);
-    hosts_post(&l->sim->hosts, &below, now);
+    if (l->sim->parts && !request->control)
+        sim_quiet_posted(l->sim, now + least_ps(l->sim, request));
+    hosts_post(sim_hosts_of(l->sim, request->src), &below, now);
 }
 
 static void note(void *ctx, uint64_t slot, struct packet_note *note)
@@ -182,7 +193,7 @@ static void spend(struct path *p, enum path_cause cause, ps_t ps, enum path_plac
 // spent in queues at unknown places.
 static void arrive(const struct ledger *l, struct entry *e, ps_t now)
 {
-    const struct hosts *hosts = &l->sim->hosts;
+    const struct hosts *hosts = sim_hosts_of(l->sim, e->dst);
     struct path *p = path_at(&l->sim->path_book, e->path);
     const struct arriving *by = &hosts->arriving;
     uint32_t flow = p->flow;
@@ -269,6 +280,8 @@ static void failed(void *ctx, uint64_t slot, ps_t now)
         .token = e->token, .due_ps = sender_knows_ps(l->sim, e, now), .kind = COMPLETION_FAILED};
     uint32_t src = e->src, dim = e->dim;
     e->failed = true;
+    if (l->sim->parts)
+        sim_quiet_failed(l->sim);
     path_drop(&l->sim->path_book, e->path);
     path_drop(&l->sim->path_book, e->posted);
     e->path = e->posted = 0;
@@ -296,8 +309,11 @@ static void keep_stats(struct sim *sim, const struct flow_record *f)
     sums->goodput_square += goodput * goodput;
 }
 
-void sim_keep_record(struct sim *sim, const struct flow_record *record)
+static void keep_record(void *ctx, const void *note, ps_t now)
 {
+    struct sim *sim = ctx;
+    const struct flow_record *record = note;
+    (void)now;
     sim_jobs_record(sim, record);
     if (record->status == MESSAGE_DONE)
         keep_stats(sim, record);
@@ -311,6 +327,12 @@ void sim_keep_record(struct sim *sim, const struct flow_record *record)
     if (sim->n_flows == sim->cap_flows)
         sim->flows = memory_grow(sim->flows, &sim->cap_flows, sizeof *sim->flows);
     sim->flows[sim->n_flows++] = *record;
+}
+
+// Records are kept in the order in which messages end.
+void sim_keep_record(struct sim *sim, const struct flow_record *record)
+{
+    engine_defer(&sim->engine, keep_record, sim, record, sizeof *record);
 }
 
 // The times of a message end when the programs of its ranks know.
@@ -358,7 +380,7 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
         return;
     const struct flow_id *id = sender_id(s);
     record.ideal_ps = sim_ideal_ps(sim, e->src, e->dst, id->dim, id->transport, record.bytes, NULL);
-    sim_completions_record(sim, &record, sim->admission && admission_is_piece(token));
+    sim_completions_record(sim, &record, sim->admission && admission_is_piece(token), now);
 }
 
 void sim_ledger_running(struct sim *sim)
@@ -366,8 +388,9 @@ void sim_ledger_running(struct sim *sim)
     const struct hosts *hosts = &sim->hosts;
     for (uint32_t i = 0; i < hosts->flows.n; i++) {
         const struct sender *s = hosts->senders[sim->flow_order[i]];
-        for (uint32_t m = s->oldest; m != MESSAGE_NIL; m = hosts_message(hosts, m)->next)
-            message_ended(sim->ledger, s, hosts_message(hosts, m), sim->engine.now_ps);
+        const struct hosts *own = sender_hosts(s);
+        for (uint32_t m = s->oldest; m != MESSAGE_NIL; m = hosts_message(own, m)->next)
+            message_ended(sim->ledger, s, hosts_message(own, m), sim->engine.now_ps);
     }
     sim_completions_running(sim);
 }

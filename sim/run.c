@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-#include "sim/sim_internal.h"
+#include "sim/parts.h"
 #include "transport/adapter.h"
 
 struct running {
@@ -12,19 +12,45 @@ struct running {
     const struct sim_watch *watch;
 };
 
-bool sim_only_housekeeping(const struct sim *sim)
+size_t sim_pending(const struct sim *sim)
 {
-    return sim->engine.queue.n <= sim->housekeeping;
+    return sim->parts ? partition_pending(sim->parts->partition) : sim->engine.queue.n;
+}
+
+bool sim_only_housekeeping(const struct sim *sim) { return sim_pending(sim) <= sim->housekeeping; }
+
+// Sums over the parts, or the state of the whole.
+struct sums {
+    uint64_t delivered_bytes, packet_hops;
+    ps_t last_delivery_ps;
+    uint32_t n_rto_armed, n_watchdogs_armed;
+};
+
+static struct sums sums_of(const struct sim *sim)
+{
+    struct sums s = {0};
+    uint32_t n = sim->parts ? sim->parts->partition->n : 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct hosts *hosts = sim->parts ? &sim->parts->hosts[i] : &sim->hosts;
+        s.delivered_bytes += hosts->counters.delivered_bytes;
+        s.packet_hops += hosts->net->packet_hops;
+        s.n_rto_armed += hosts->n_rto_armed;
+        if (hosts->last_delivery_ps > s.last_delivery_ps)
+            s.last_delivery_ps = hosts->last_delivery_ps;
+        s.n_watchdogs_armed += sim->parts ? sim->parts->switches[i].n_watchdogs_armed
+                                          : sim->switches.n_watchdogs_armed;
+    }
+    return s;
 }
 
 // True if a pending event will make progress without a packet: a start, a retransmission, a
 // watchdog. In closed form every pending event makes progress.
-static bool progress_pending(const struct sim *sim)
+static bool progress_pending(const struct sim *sim, const struct sums *sums)
 {
     return sim_is_analytical(sim) || sim->workload.starts_pending > 0 ||
            sim_admission_copying(sim) || sim_completions_pending(sim) ||
-           adapters_busy(&sim->hosts, sim->engine.now_ps) || sim->hosts.n_rto_armed > 0 ||
-           sim->switches.n_watchdogs_armed > 0;
+           adapters_busy(&sim->hosts, sim->engine.now_ps) || sums->n_rto_armed > 0 ||
+           sums->n_watchdogs_armed > 0;
 }
 
 // The stall check: the run has stalled if the last delivery is limits.stall_ps ago and no pending
@@ -43,7 +69,8 @@ static void on_stall(struct engine *e, struct sim_timer *timer, int revents)
     if (!sim_is_analytical(sim)) // a departure that is due may arm a retransmission timer
         network_catch_up(&sim->net, e->now_ps);
     ps_t stall = sim->spec->limits.stall_ps;
-    ps_t last = progress_pending(sim) ? e->now_ps : sim->hosts.last_delivery_ps;
+    struct sums sums = sums_of(sim);
+    ps_t last = progress_pending(sim, &sums) ? e->now_ps : sums.last_delivery_ps;
     if (e->now_ps - last >= stall) {
         sim->stalled = true;
         engine_stop(e);
@@ -60,11 +87,11 @@ static void on_progress(void *ctx)
     if (!run->watch || !run->watch->progress)
         return;
     double total = (double)sim->workload.total_bytes;
-    double delivered =
-        (double)(sim->hosts.counters.delivered_bytes + sim->analytical.delivered_bytes);
+    struct sums sums = sums_of(sim);
+    double delivered = (double)(sums.delivered_bytes + sim->analytical.delivered_bytes);
     struct sim_progress p = {.done = total > 0 ? delivered / total : 0,
                              .now_ps = sim->engine.now_ps,
-                             .packet_hops = sim->net.packet_hops,
+                             .packet_hops = sums.packet_hops,
                              .events = sim->engine.events};
     if (sim->spec->duration_ps != PS_NEVER) {
         double by_time = (double)sim->engine.now_ps / (double)sim->spec->duration_ps;
@@ -117,13 +144,16 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
                                .batch = sim->captures ? on_batch : NULL,
                                .memory_low = memory_low,
                                .requests = &sim->requests};
+    if (sim->threads > 1)
+        sim_divide(sim, sim->why);
     double cpu = cpu_seconds(), wall = monotonic_s();
     if (!workload_done(&sim->workload))
         sim->end = loop_run(&sim->engine, &loop, &hooks);
     sim->cpu_s = cpu_seconds() - cpu;
     sim->wall_s = monotonic_s() - wall;
-    if (sim->end == LOOP_DONE && !sim->engine.stopped && sim->engine.queue.n > 0)
+    if (sim->end == LOOP_DONE && !sim->engine.stopped && sim_pending(sim) > 0)
         sim->engine.now_ps = end; // the horizon ended it
     network_catch_up(&sim->net, sim->engine.now_ps);
+    sim_unite(sim);
     recorder_settle(&sim->workload.recorder);
 }

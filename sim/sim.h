@@ -21,6 +21,9 @@ void sim_free(struct sim *sim);
 // Use the reference engine, in which every departure is an event. To be called before sim_run().
 void sim_set_plain(struct sim *sim);
 
+// Run on up to `n` threads; the results are the same. To be called before sim_run().
+void sim_set_threads(struct sim *sim, uint32_t n);
+
 // Check that the captures' places exist and that their filters are valid. Returns 0, or -1 with
 // errors; opens no file.
 int sim_check_captures(const struct sim *sim, struct err *err);

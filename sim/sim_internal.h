@@ -114,6 +114,9 @@ struct sim {
     struct captures *captures; // NULL = not opened
     char *capture_failure; // set if a capture could not be written, which ends the run; else NULL
     struct loop_requests requests;
+    struct sim_parts *parts; // sim/parts.h; NULL = the simulation runs on one thread
+    uint32_t threads;        // wanted
+    char why[160];           // why there are fewer
     struct cc_watch cc_watch;
     char *policy_failure; // set if a policy of a plugin broke its contract, which ends the run
     double wall_s, cpu_s;
@@ -127,6 +130,8 @@ struct capture_count sim_capture_count(const struct sim *sim, size_t c);
 uint32_t sim_capture_ports(const struct sim *sim, size_t c);
 // bytes in its file of a packet whose frame has this length, about
 uint64_t sim_capture_packet_bytes(const struct capture_spec *spec, uint64_t frame_bytes);
+// The hosts of a rank's part.
+struct hosts *sim_hosts_of(struct sim *sim, uint32_t rank);
 static inline bool sim_is_analytical(const struct sim *sim)
 {
     return sim->spec->network == NETWORK_ANALYTICAL;

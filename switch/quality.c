@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/crossing.h"
 #include "switch/switch.h"
 
 #define KEPT_MAX                                                                                   \
@@ -57,7 +58,7 @@ void quality_measure(struct link_quality *q, const struct switches *sw, uint32_t
     for (uint32_t i = 0; i < sw->n_switches + sw->n_routers; i++) {
         const struct switch_node *s = &sw->nodes[i];
         for (uint32_t p = s->first_port; s->dim == dim && p < s->first_port + s->n_ports; p++) {
-            port_catch_up(net, p, now);
+            port_catch_up(network_of_port(net, p), p, now);
             bands[p] = band_of(q, net, p, now);
             q->tx_bytes[p] = net->ports[p].tx_bytes;
         }

@@ -97,6 +97,12 @@ struct switches {
 void switches_init(struct switches *sw, struct network *net, uint32_t n_routers);
 void switches_free(struct switches *sw);
 
+// The switches of a network in parts (net/crossing.h): [part] with the part's network, and all else shared.
+// Free the array after the switches, and call switches_unite() before.
+struct switches *switches_divide(struct switches *sw);
+// Add the counters of the parts to those of all switches.
+void switches_unite(struct switches *sw, const struct switches *parts);
+
 // Release the buffer of a packet that leaves a switch, and send an XON if that is due.
 void switch_release(struct switches *sw, struct switch_node *s, const struct packet *p, ps_t now);
 

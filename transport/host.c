@@ -289,6 +289,9 @@ void hosts_init(struct hosts *hosts, struct network *net)
     hosts->n_named = memory_zeroed(net->n_ranks, sizeof *hosts->n_named);
     hosts->pairs = memory_zeroed(1, sizeof *hosts->pairs);
     message_pool_init(&hosts->messages);
+    for (uint32_t d = 0; d < hosts->n_dims; d++)
+        if (hosts->dims[d].ops->open_dim)
+            hosts->dims[d].ops->open_dim(&hosts->dims[d]);
     bool shared = net->n_data > 1, control = hosts->pulls_control;
     net->ops[NET_RANK] = (struct node_ops){.arrive = arrive,
                                            .pull = control  ? control_pull

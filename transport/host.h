@@ -75,7 +75,7 @@ struct arriving {
     ps_t sent_ps; // start of its transmission
 };
 
-// Sums over all flows. They are integers, so the order of addition does not matter.
+// Sums over all flows of the whole or a part. They are integers, so the order of addition does not matter.
 struct host_counters {
     uint64_t delivered_bytes, posted_bytes;
     uint64_t cnps_sent, echoed_marks, naks, timeouts, retransmitted;
@@ -115,6 +115,7 @@ struct hosts {
     struct message_pool messages;
     uint64_t n_running; // messages that have neither ended nor failed
     uint32_t n_rto_armed;
+    uint32_t n_retrying; // senders whose last retransmission timeout was not followed by progress
     uint32_t large_bytes; // what the state of a transport adds to senders and receivers; 0 = little
     ps_t last_delivery_ps;
     struct host_counters counters;
@@ -216,6 +217,14 @@ static inline void hosts_deliver(const struct hosts *hosts, uint64_t token, ps_t
     hosts->client.delivered(hosts->client.ctx, token, now);
     engine_unlock(hosts->net->engine);
 }
+
+// The hosts of a network in parts (net/crossing.h): [part] with the part's network, its messages, the memory of
+// its flows and its counters, and all else shared.
+struct hosts *hosts_divide(struct hosts *hosts);
+// Add the counters of the parts to those of all hosts; call when the run has ended.
+void hosts_unite(struct hosts *hosts, const struct hosts *parts);
+// Free the hosts of `n` parts, after those of the whole.
+void hosts_parts_free(struct hosts *parts, uint32_t n);
 
 /* Between the files of this folder */
 void hosts_flows_init(struct hosts *hosts);

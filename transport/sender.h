@@ -134,6 +134,15 @@ void sender_rto_stop(struct sender *s);
 // Count a retransmission timeout of the oldest message.
 void sender_count_timeout(struct sender *s);
 
+// Count a timeout without progress; returns their number before it. And progress.
+uint32_t sender_retry(struct sender *s);
+void sender_end_retries(struct sender *s);
+static inline void sender_progress(struct sender *s)
+{
+    if (s->retries > 0)
+        sender_end_retries(s);
+}
+
 // Fail all its messages, and every message posted later.
 void sender_fail(struct sender *s, ps_t now);
 

@@ -78,6 +78,18 @@ void sender_count_timeout(struct sender *s)
         hosts_message(hosts, s->oldest)->timeouts++;
 }
 
+uint32_t sender_retry(struct sender *s)
+{
+    sender_hosts(s)->n_retrying += s->retries == 0;
+    return s->retries++;
+}
+
+void sender_end_retries(struct sender *s)
+{
+    sender_hosts(s)->n_retrying--;
+    s->retries = 0;
+}
+
 static void on_cc_timer(struct engine *e, struct sim_timer *timer, int revents)
 {
     (void)revents;

@@ -160,6 +160,10 @@ struct transport_ops {
     // the NULL-terminated list `observed` names, at most 8. Both may be NULL.
     const char *const *observed;
     void (*observe)(const struct sender *s, double *out);
+    // Makes dim->shared, once the network's ports are set. May be NULL.
+    void (*open_dim)(struct transport_dim *dim);
+    // Makes dim->shared of a part, for which it is a copy of the whole's. NULL if there is nothing shared.
+    void (*divide_dim)(struct transport_dim *part, const struct transport_dim *whole);
     void (*close_dim)(struct transport_dim *dim); // frees dim->shared; may be NULL
     // Returns the bytes of a message that have been received in order, for reports.
     uint64_t (*received_bytes)(const struct receiver *r, const struct message *m);

@@ -50,15 +50,29 @@ static void stop_if_done(struct workload *w)
 }
 
 // A rank or a detached message has ended.
-static void unit_ended(struct job_run *job, uint32_t rank, ps_t now)
+struct unit_over {
+    uint32_t rank, path;
+};
+
+static void unit_over(void *ctx, const void *note, ps_t now)
 {
+    struct job_run *job = ctx;
+    const struct unit_over *over = note;
+    struct path_book *book = job->workload->path_book;
     if (--job->units_left == 0) {
         job->workload->jobs_left--;
-        job->path = path_take(job->workload->path_book, now);
+        job->path = path_hold(book, over->path);
         job->end_ps = now;
-        job->end_rank = rank;
+        job->end_rank = over->rank;
     }
+    path_drop(book, over->path);
     stop_if_done(job->workload);
+}
+
+static void unit_ended(struct job_run *job, uint32_t rank, ps_t now)
+{
+    struct unit_over over = {rank, path_take(job->workload->path_book, now)};
+    engine_defer(job->workload->engine, unit_over, job, &over, sizeof over);
 }
 
 static void step_ended(struct rank_run *r, uint32_t id, ps_t now)
@@ -395,13 +409,17 @@ static void init_ranks(struct job_run *job)
                                          .path_book = job->workload->path_book,
                                          .node = job_rank(job->spec, i),
                                          .pending = &job->workload->starts_pending,
+                                         .busy_until_ps = &job->workload->busy_until_ps,
                                          .ended = on_timed,
                                          .ctx = r,
                                          .speed = 1}};
         if (after == PS_NEVER)
             continue;
         sim_timer_init_locked(e, &r->timer, job_rank(job->spec, i), on_start, r);
-        sim_timer_start(e, &r->timer, job_start_ps(job, i) + after);
+        ps_t start_ps = job_start_ps(job, i) + after;
+        sim_timer_start(e, &r->timer, start_ps);
+        if (start_ps > job->workload->busy_until_ps)
+            job->workload->busy_until_ps = start_ps;
         job->workload->starts_pending++;
         job->units_left++;
     }
@@ -425,7 +443,8 @@ static void init_job(struct job_run *job)
                                   .token = (uint64_t)job->index << TOKEN_JOB_SHIFT,
                                   .messages = &w->messages_open,
                                   .failure = &w->failure,
-                                  .delays = &w->starts_pending};
+                                  .delays = &w->starts_pending,
+                                  .takes_order = &w->takes_order};
     job->self = spec->kind->new (job);
     w->reads_ahead = w->reads_ahead || spec->kind->program->read_on != NULL;
     init_ranks(job);

@@ -82,7 +82,9 @@ void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step
     s->running = true;
     s->path = path_take(t->path_book, now);
     (*t->pending)++;
-    sim_timer_start(t->engine, &s->timer, now + rest_ps(s));
+    ps_t end_ps = now + rest_ps(s);
+    *t->busy_until_ps = end_ps > *t->busy_until_ps ? end_ps : *t->busy_until_ps;
+    sim_timer_start(t->engine, &s->timer, end_ps);
 }
 
 void timed_steps_speed(struct timed_steps *t, double speed, ps_t now)
@@ -97,6 +99,7 @@ void timed_steps_speed(struct timed_steps *t, double speed, ps_t now)
         s->since_ps = now;
     }
     t->speed = speed;
+    *t->busy_until_ps = 0; // it may be earlier now
     for (struct timed_step *s = t->steps; s != NULL; s = s->next)
         if (s->running && slows(s))
             sim_timer_start(t->engine, &s->timer, now + rest_ps(s));

@@ -57,6 +57,8 @@ struct workload {
     struct sim_timer dry;    // fires when nothing is left to happen at this instant
     bool reads_ahead;        // a program may read further ahead
     uint32_t starts_pending; // armed timers that start ranks or end delays
+    ps_t busy_until_ps;      // a step of a rank, or the wait for its start, ends not before
+    bool takes_order; // ranks decide together: they queue for dimensions, or share resources
     struct recorder recorder;
     /* counters */
     uint64_t total_bytes; // sum over all jobs of the bytes they will send

@@ -134,6 +134,7 @@ struct collwire_run {
     int (*memory_low)(void *ctx);
     double pace_ps; // simulated time allowed per second of wall time; 0 = as fast as possible
     int plain;      // by the reference engine, which gives the same results more slowly
+    unsigned threads; // run on up to so many threads, which gives the same results; 0 = 1
 };
 
 enum collwire_status {

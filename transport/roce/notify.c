@@ -17,6 +17,7 @@ struct roce_shared {
     uint32_t n_windows;
     size_t cap_windows;
     struct np_window *ports; // scope "port": [global port of a rank]
+    bool borrowed;           // a part has those of the whole
 };
 
 // `mark`: of the packet that the CNP reports, with a probability of 0 if it is not known.
@@ -129,8 +130,6 @@ static void open_port_windows(struct transport_dim *dim)
     struct roce_shared *shared = shared_of(dim);
     const struct network *net = dim->hosts->net;
     const uint32_t *first = net->first_port;
-    if (shared->ports)
-        return;
     shared->ports = memory_zeroed(first[net->n_ranks], sizeof *shared->ports);
     for (uint32_t rank = 0; rank < net->n_ranks; rank++)
         for (uint32_t p = first[rank]; p < first[rank + 1]; p++)
@@ -147,12 +146,28 @@ void roce_notify_open(struct roce_receiver *r)
         return;
     if (spec->cnp_scope == CNP_SCOPE_PORT) {
         r->port_scope = true;
-        open_port_windows(dim);
     } else if (spec->cnp_scope == CNP_SCOPE_DESTINATION) {
         r->np = window_of_address(dim, id);
     } else {
         r->own_window = true;
     }
+}
+
+void roce_notify_open_dim(struct transport_dim *dim)
+{
+    const struct roce_spec *spec = roce_spec_const(&dim->spec);
+    if (dim->cc->needs & CC_NEEDS_CNP && spec->cnp == CNP_NP_TIMER &&
+        spec->cnp_scope == CNP_SCOPE_PORT)
+        open_port_windows(dim);
+}
+
+void roce_notify_divide_dim(struct transport_dim *part, const struct transport_dim *whole)
+{
+    if (!whole->shared)
+        return;
+    part->shared = NULL;
+    shared_of(part)->ports = ((const struct roce_shared *)whole->shared)->ports;
+    shared_of(part)->borrowed = true;
 }
 
 void roce_notify_restart(struct roce_receiver *r)
@@ -179,6 +194,7 @@ void roce_notify_close_dim(struct transport_dim *dim)
         free(shared->windows[i]);
     free(shared->windows);
     pairs_free(&shared->addresses);
-    free(shared->ports);
+    if (!shared->borrowed)
+        free(shared->ports);
     free(shared);
 }

@@ -202,6 +202,8 @@ const struct transport_ops roce_transport = {
     .close_receiver = roce_close_receiver,
     .on_data = roce_on_data,
     .on_trimmed = roce_on_trimmed,
+    .open_dim = roce_notify_open_dim,
+    .divide_dim = roce_notify_divide_dim,
     .close_dim = roce_notify_close_dim,
     .received_bytes = roce_received_bytes,
 };

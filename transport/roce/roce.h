@@ -113,6 +113,8 @@ void roce_on_trimmed(struct receiver *r, uint32_t port, struct packet *p, ps_t n
 
 void roce_notify_open(struct roce_receiver *r);
 void roce_notify_restart(struct roce_receiver *r); // a fresh connection starts
+void roce_notify_open_dim(struct transport_dim *dim);
+void roce_notify_divide_dim(struct transport_dim *part, const struct transport_dim *whole);
 void roce_notify_close_dim(struct transport_dim *dim);
 void roce_notify_close(struct roce_receiver *r);
 // Handles the arrival of packet `psn` with a CE mark.

@@ -145,7 +145,7 @@ void roce_on_timeout(struct sender *s, ps_t now)
     const struct roce_spec *spec = spec_of(s);
     sender_count_timeout(s);
     s->cold->resends = RESEND_TIMEOUT;
-    if (s->retries++ >= spec->retry_limit) {
+    if (sender_retry(s) >= spec->retry_limit) {
         sender_fail(s, now);
         return;
     }
@@ -196,7 +196,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         cc_notified = true;
     }
     if (advanced) {
-        s->retries = 0;
+        sender_progress(s);
         if (s->una == s->max)
             sender_rto_stop(s);
         else

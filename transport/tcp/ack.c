@@ -264,7 +264,7 @@ static void on_ack(struct sender *s, const struct packet *p, const struct packet
         t->n_seen = 0;
     acknowledge(s, ack, facts, now);
     if (facts->advanced)
-        s->retries = 0;
+        sender_progress(s);
     sample_rtt(s, meta, facts, now);
     if (t->tlp_end > 0)
         end_probe(s, facts, now);

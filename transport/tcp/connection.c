@@ -63,7 +63,7 @@ static void connection_reset(struct sender *s, uint32_t count)
         .linger_ps = linger_ps,
         .shortest_timer_ps = shortest_ps,
     };
-    s->retries = 0;
+    sender_progress(s);
 }
 
 void tcp_name_connection(struct sender *s, uint32_t count)
@@ -163,7 +163,7 @@ static void on_syn_ack(struct sender *s, const struct packet_meta *meta, ps_t no
             t->min_rtt_ps = now - t->control_ps;
             tcp_rtt_sample(s, t->min_rtt_ps);
         }
-        s->retries = 0;
+        sender_progress(s);
         tcp_arm_for_window(s, now);
     }
     tcp_send_control(s, 0, s->nxt_bytes, now);
@@ -237,7 +237,7 @@ void tcp_connection_timeout(struct sender *s, ps_t now)
     tcp_counters(s)->timeouts++;
     bool opening = t->phase == TCP_SYN_SENT;
     t->backoff++;
-    if (s->retries++ < (opening ? spec->syn_retries : spec->retries)) {
+    if (sender_retry(s) < (opening ? spec->syn_retries : spec->retries)) {
         if (opening)
             send_syn(s, now);
         else

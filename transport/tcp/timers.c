@@ -112,7 +112,7 @@ static void on_rto(struct sender *s, ps_t now)
     struct tcp_sender *t = tcp_of(s);
     sender_count_timeout(s);
     tcp_counters(s)->timeouts++;
-    if (s->retries++ >= tcp_sender_spec(s)->retries) {
+    if (sender_retry(s) >= tcp_sender_spec(s)->retries) {
         sender_fail(s, now);
         return;
     }

@@ -57,8 +57,6 @@ void uec_open_sender(struct sender *s, ps_t queueing_ps)
     s->ackreq_end = UINT64_MAX; // sender_may_send() need not send only to request an ACK
     u->rto_ps = rto_of(s, queueing_ps);
     u->single_path = uec_spec_const(&s->dim->spec)->spray == SPRAY_KIND_NONE;
-    if (s->dim->cc->needs & CC_NEEDS_CREDITS)
-        uec_pacers_open(uec_dim(s->dim));
     uec_credits_open(s);
 }
 

@@ -78,7 +78,7 @@ void uec_credits_granted(struct sender *s, uint32_t pull)
     if (!c->on || quanta <= 0) // a later grant has overtaken it
         return;
     c->pulled = pull;
-    s->retries = 0;
+    sender_progress(s);
     c->left += (int64_t)quanta * UEC_QUANTUM_BYTES;
     if (c->left > (int64_t)c->limits.max_bytes)
         c->left = (int64_t)c->limits.max_bytes;

@@ -69,7 +69,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     note_arrived(s, uec_bitmap_base(psn, cumulative), meta.sack_bits);
     if (cumulative > una) {
         flight_advance(&u->flight, una, cumulative);
-        s->retries = 0;
+        sender_progress(s);
         sender_acknowledge(s, cumulative, now);
     }
     tell_spray(u, meta.entropy, ce ? SPRAY_MARKED : SPRAY_GOOD, now);
@@ -172,7 +172,7 @@ static void time_out(struct sender *s, ps_t rto_ps, ps_t now)
     bool waits = s->una < s->tail, asks = waits && u->credits.on && u->credits.left <= 0;
     // A request that nobody answers counts like a packet that nobody acknowledges.
     if ((e.lost > 0 || (asks && e.open == 0)) &&
-        s->retries++ >= uec_spec_const(&s->dim->spec)->retry_limit) {
+        sender_retry(s) >= uec_spec_const(&s->dim->spec)->retry_limit) {
         sender_fail(s, now);
         return;
     }

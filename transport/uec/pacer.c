@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "net/crossing.h"
 #include "transport/adapter.h"
 #include "transport/uec/uec.h"
 
@@ -21,6 +22,7 @@ struct pull_port {
 // The state that the flows of a dimension share.
 struct uec_shared {
     struct pull_port *ports; // [port of a rank]
+    bool borrowed;           // a part has those of the whole
 };
 
 static struct pull_port *port_at(struct transport_dim *dim, uint32_t port)
@@ -186,10 +188,10 @@ void uec_pull_asked(struct uec_receiver *r, uint32_t target, bool asked, ps_t no
         serve(dim, r->port, now);
 }
 
-void uec_pacers_open(struct transport_dim *dim)
+void uec_open_dim(struct transport_dim *dim)
 {
     const struct network *net = dim->hosts->net;
-    if (dim->shared)
+    if (!(dim->cc->needs & CC_NEEDS_CREDITS))
         return;
     struct uec_shared *shared = dim->shared = memory_zeroed(1, sizeof *shared);
     shared->ports = memory_zeroed(net->first_port[net->n_ranks], sizeof *shared->ports);
@@ -198,11 +200,25 @@ void uec_pacers_open(struct transport_dim *dim)
             sim_timer_init(net->engine, &shared->ports[p].timer, rank, on_timer, dim);
 }
 
+void uec_divide_dim(struct transport_dim *part, const struct transport_dim *whole)
+{
+    const struct network *net = part->hosts->net;
+    if (!whole->shared)
+        return;
+    struct uec_shared *shared = part->shared = memory_zeroed(1, sizeof *shared);
+    shared->ports = ((const struct uec_shared *)whole->shared)->ports;
+    shared->borrowed = true;
+    for (uint32_t p = 0; p < net->first_port[net->n_ranks]; p++)
+        if (network_of_port(part->hosts->whole->net, p) == net)
+            shared->ports[p].timer.data = part;
+}
+
 void uec_close_dim(struct transport_dim *dim)
 {
     struct uec_shared *shared = dim->shared;
     if (!shared)
         return;
-    free(shared->ports);
+    if (!shared->borrowed)
+        free(shared->ports);
     free(shared);
 }

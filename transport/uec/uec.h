@@ -176,7 +176,8 @@ static inline bool uec_credits_open_gate(const struct uec_sender *u)
 // Credits at the receiver: a packet with a pull target has arrived. `asked`: the flow gets a grant even if
 // the target is not new, because the packet was trimmed or is a request.
 void uec_pull_asked(struct uec_receiver *r, uint32_t target, bool asked, ps_t now);
-void uec_pacers_open(struct transport_dim *dim);
+void uec_open_dim(struct transport_dim *dim);
+void uec_divide_dim(struct transport_dim *part, const struct transport_dim *whole);
 // Returns the number of flows that wait for a port alone.
 uint32_t *uec_waiting_at(struct transport_dim *dim, uint32_t port);
 

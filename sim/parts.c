@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Divides a simulation among threads, and puts its results together.
+#include "sim/parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "net/crossing.h"
+
+// What keeps a simulation on one thread, or NULL.
+static const char *obstacle(const struct sim *sim)
+{
+    const struct spec *spec = sim->spec;
+    if (sim_is_analytical(sim))
+        return "a network in closed form has no packets to share out";
+    if (sim->engine.queue.shift == 0)
+        return "the reference engine has one thread";
+    if (sim->captures)
+        return "captures are written in the order of packets";
+    if (spec->limits.events > 0)
+        return "limits.events is counted in the order of events";
+    if (spec->report.timeline)
+        return "the timeline is recorded in the order of events";
+    if (sim->nic_at)
+        return "NICs that are not ideal need the order of events";
+    if (sim->net.credits)
+        return "credits of a link reach its sender without delay of a packet";
+    if (sim->circuits)
+        return "circuits change the light of ports everywhere at once";
+    if (sim->admission)
+        return "clear-to-send admission needs the order of events";
+    if (sim->workload.takes_order)
+        return "ranks queue for dimensions or share resources, which they decide together";
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        for (uint32_t t = 0; t < spec->dims[d].n_stacks; t++)
+            if (spec->dims[d].stacks[t].cc->host)
+                return "a policy of a plugin is watched on one thread";
+    return NULL;
+}
+
+struct hosts *sim_hosts_of(struct sim *sim, uint32_t rank)
+{
+    return sim->parts ? &sim->parts->hosts[sim->parts->partition->part_of[rank]] : &sim->hosts;
+}
+
+/* ---- hooks of the partition ---- */
+
+static void receive(void *ctx, uint32_t part)
+{
+    const struct sim *sim = ctx;
+    crossing_receive(&sim->net.parts->nets[part]);
+}
+
+static bool alone(void *ctx, ps_t until_ps) { return sim_may_be_quiet(ctx, until_ps); }
+
+/* ---- division ---- */
+
+// Each part's engine calls the handlers with the part's network.
+static void set_handlers(struct sim *sim)
+{
+    const struct partition *p = sim->parts->partition;
+    for (uint32_t i = 0; i < p->n; i++) {
+        struct network *net = &sim->net.parts->nets[i];
+        net->engine = p->engines[i];
+        network_handle_events(net);
+        if (sim->engine.hint)
+            network_set_hints(net, true);
+    }
+}
+
+void sim_divide(struct sim *sim, char why[SIM_WHY])
+{
+    const char *text = obstacle(sim);
+    why[0] = '\0';
+    if (text) {
+        snprintf(why, SIM_WHY, "%s", text);
+        return;
+    }
+    uint32_t n_nodes = sim->graph.n_nodes;
+    uint16_t *part_of = memory_zeroed(n_nodes + 1, sizeof *part_of);
+    ps_t lookahead_ps;
+    uint32_t n = sim_cut(sim, sim->threads, part_of, &lookahead_ps);
+    if (n < sim->threads)
+        snprintf(why, SIM_WHY, "the network has %u part%s with delays between them", n,
+                 n == 1 ? "" : "s");
+    if (n < 2) {
+        free(part_of);
+        return;
+    }
+    part_of[n_nodes] = (uint16_t)n;
+    sim->parts = memory_zeroed(1, sizeof *sim->parts);
+    struct network_parts *nets = network_divide(&sim->net, n, part_of);
+    struct partition_hooks hooks = {.receive = receive, .alone = alone, .ctx = sim};
+    nets->partition = sim->parts->partition =
+        partition_new(&sim->engine, n, part_of, n_nodes, lookahead_ps, &hooks);
+    set_handlers(sim);
+    sim->parts->switches = switches_divide(&sim->switches);
+    sim->parts->hosts = hosts_divide(&sim->hosts);
+}
+
+void sim_unite(struct sim *sim)
+{
+    if (!sim->parts)
+        return;
+    hosts_unite(&sim->hosts, sim->parts->hosts);
+    switches_unite(&sim->switches, sim->parts->switches);
+    network_unite(&sim->net);
+    partition_rest(sim->parts->partition);
+}
+
+void sim_parts_free(struct sim *sim)
+{
+    if (!sim->parts)
+        return;
+    uint32_t n = sim->parts->partition->n;
+    hosts_parts_free(sim->parts->hosts, n);
+    free(sim->parts->switches);
+    partition_free(sim->parts->partition);
+    free(sim->parts);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// The hosts of a network in parts. A rank belongs to one part. Flows have their places in the tables of the
+// whole; a sender is of the part of its source, a receiver of that of its destination.
+#include <stdlib.h>
+
+#include "engine/memory.h"
+#include "net/crossing.h"
+#include "transport/host.h"
+
+static struct transport_dim *dims_divide(struct hosts *part, const struct hosts *hosts)
+{
+    struct transport_dim *dims = memory_zeroed(hosts->n_dims, sizeof *dims);
+    for (uint32_t d = 0; d < hosts->n_dims; d++) {
+        dims[d] = hosts->dims[d];
+        dims[d].hosts = part;
+        dims[d].senders = dims[d].receivers = (struct slab){0};
+        if (dims[d].ops->divide_dim)
+            dims[d].ops->divide_dim(&dims[d], &hosts->dims[d]);
+    }
+    return dims;
+}
+
+struct hosts *hosts_divide(struct hosts *hosts)
+{
+    const struct network_parts *parts = hosts->net->parts;
+    uint32_t n = parts->partition->n;
+    struct hosts *of = memory_zeroed(n, sizeof *of);
+    for (uint32_t i = 0; i < n; i++) {
+        struct hosts *part = &of[i];
+        *part = *hosts;
+        part->net = &parts->nets[i];
+        part->net->ops[NET_RANK].ctx = part;
+        part->dims = dims_divide(part, hosts);
+        message_pool_init(&part->messages);
+    }
+    return of;
+}
+
+static void add_counters(struct host_counters *sum, const struct host_counters *c)
+{
+    sum->delivered_bytes += c->delivered_bytes;
+    sum->posted_bytes += c->posted_bytes;
+    sum->cnps_sent += c->cnps_sent;
+    sum->echoed_marks += c->echoed_marks;
+    sum->naks += c->naks;
+    sum->timeouts += c->timeouts;
+    sum->retransmitted += c->retransmitted;
+    sum->moved += c->moved;
+    sum->cc_cuts += c->cc_cuts;
+}
+
+static void add_transport_counters(struct transport_counters *sum,
+                                   const struct transport_counters *c)
+{
+    sum->connections += c->connections;
+    sum->retransmitted += c->retransmitted;
+    sum->fast_retransmits += c->fast_retransmits;
+    sum->timeouts += c->timeouts;
+    sum->loss_probes += c->loss_probes;
+    sum->window_probes += c->window_probes;
+    sum->duplicate_acks += c->duplicate_acks;
+    sum->spurious += c->spurious;
+    sum->resets += c->resets;
+    sum->nacks += c->nacks;
+    sum->grants += c->grants;
+    sum->requests += c->requests;
+    sum->probes += c->probes;
+}
+
+void hosts_unite(struct hosts *hosts, const struct hosts *parts)
+{
+    for (uint32_t i = 0; i < hosts->net->parts->partition->n; i++) {
+        const struct hosts *part = &parts[i];
+        add_counters(&hosts->counters, &part->counters);
+        hosts->n_running += part->n_running;
+        if (part->last_delivery_ps > hosts->last_delivery_ps)
+            hosts->last_delivery_ps = part->last_delivery_ps;
+        for (uint32_t d = 0; d < hosts->n_dims; d++)
+            add_transport_counters(&hosts->dims[d].counters, &part->dims[d].counters);
+    }
+}
+
+void hosts_parts_free(struct hosts *parts, uint32_t n)
+{
+    for (uint32_t i = 0; parts && i < n; i++) {
+        struct hosts *part = &parts[i];
+        for (uint32_t d = 0; d < part->n_dims; d++) {
+            if (part->dims[d].ops->close_dim && part->dims[d].shared)
+                part->dims[d].ops->close_dim(&part->dims[d]);
+            slab_free(&part->dims[d].senders);
+            slab_free(&part->dims[d].receivers);
+        }
+        free(part->dims);
+        message_pool_free(&part->messages);
+    }
+    free(parts);
+}
