@@ -25,6 +25,7 @@ struct thread {
     struct partition *p;
     uint32_t part;
     pthread_t id;
+    double cpu_s;              // when it has ended
     alignas(64) double wait_s; // in the present window
     uint64_t events;
 };
@@ -199,9 +200,13 @@ static void *work(void *arg)
     for (unsigned window = 0;;) {
         window = next_window(t, window);
         if (t->quit)
-            return NULL;
+            break;
         process(thread->p, thread->part, window);
     }
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    thread->cpu_s = (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+    return NULL;
 }
 
 static unsigned begin_window(struct threads *t)
@@ -236,8 +241,10 @@ void partition_rest(struct partition *p)
         return;
     t->quit = true;
     begin_window(t);
-    for (uint32_t i = 1; i < p->n; i++)
+    for (uint32_t i = 1; i < p->n; i++) {
         pthread_join(t->of[i].id, NULL);
+        p->counts.cpu_s += t->of[i].cpu_s;
+    }
     pthread_cond_destroy(&t->wake);
     pthread_mutex_destroy(&t->mutex);
     free(t->of);

@@ -26,7 +26,7 @@ struct partition_counts {
     uint64_t largest_sum;        // sum over the latter of the events of the busiest part
     uint64_t crossings;          // letters
     double wait_s, together_s;   // waited for other parts, sum over threads; wall time of the windows
-    double lock_waits;           // times that a thread found the lock taken
+    double cpu_s;                // of the threads but the first; known when they have ended
 };
 
 struct partition_hooks {

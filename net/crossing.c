@@ -180,8 +180,7 @@ void network_parts_free(struct network *net)
     struct network_parts *parts = net->parts;
     if (!parts)
         return;
-    for (uint32_t i = 0; i < parts->n; i++)
-        network_free_packets(&parts->nets[i]);
+    network_free_packets(net);
     free(parts->nets);
     free(parts->ghost_of);
     free(parts->real_of);

@@ -49,11 +49,15 @@ static inline uint32_t network_real_port(const struct network *net, uint32_t por
 }
 
 // The network of the part to which a port belongs, a ghost to the part that receives.
-static inline struct network *network_of_port(struct network *net, uint32_t port)
+static inline const struct network *network_at_port(const struct network *net, uint32_t port)
 {
     if (!net->parts)
         return net;
     const struct port *p = &net->ports[port];
     uint32_t node = port < net->n_ports ? p->node : p->peer_node;
     return &net->parts->nets[net->parts->partition->part_of[node]];
+}
+static inline struct network *network_of_port(struct network *net, uint32_t port)
+{
+    return net->parts ? &net->parts->nets[network_at_port(net, port)->part] : net;
 }

@@ -58,6 +58,12 @@ bool network_pools_low(const struct network *net)
 
 void network_free_packets(struct network *net)
 {
+    for (uint32_t i = 0; net->parts && i < net->parts->n; i++) {
+        struct network *part = &net->parts->nets[i];
+        ring_pool_free(&part->rings);
+        fifo_pool_free(&part->pool);
+        meta_pool_free(&part->meta);
+    }
     ring_pool_free(&net->rings);
     fifo_pool_free(&net->pool);
     meta_pool_free(&net->meta);

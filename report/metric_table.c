@@ -185,6 +185,32 @@ static const struct metric file_rows[] = {
 };
 static METRIC_TABLE(file_table, file_rows);
 
+static bool has_parts(const void *record)
+{
+    return ((const struct threads_result *)record)->used > 1;
+}
+
+static const struct metric threads_rows[] = {
+    {"used", METRIC_COUNT, "threads of the run", INTEGER(threads_result, used)},
+    {"fewer", METRIC_WORDS, "why there were fewer than --threads; null = there were not",
+     TEXT(threads_result, why)},
+    {"windows", METRIC_COUNT, "windows of time, at whose ends the threads met",
+     INTEGER(threads_result, windows), .known = has_parts},
+    {"window_ns", METRIC_NS, "length of a window at most: the least time between two parts",
+     TIME(threads_result, lookahead_ps), .known = has_parts},
+    {"events_per_window", METRIC_COUNT, "events by windows",
+     REAL(threads_result, events_per_window), .known = has_parts},
+    {"parallel", METRIC_RATIO, "share of the windows that the threads processed together",
+     REAL(threads_result, parallel), .known = has_parts},
+    {"waiting", METRIC_RATIO, "share of these windows' time in which threads waited for others",
+     REAL(threads_result, waiting), .known = has_parts},
+    {"imbalance", METRIC_RATIO, "in them, events of the busiest part by those of the mean part",
+     REAL(threads_result, imbalance), .known = has_parts},
+    {"crossings", METRIC_COUNT, "packets that went from one part to another",
+     INTEGER(threads_result, crossings), .known = has_parts},
+};
+static METRIC_TABLE(threads_table, threads_rows);
+
 // cli/result_set.c adds command, id and files when all files have been written.
 static const struct metric run_rows[] = {
     {"versions", METRIC_WORDS, "of the program and what it was built with",
@@ -201,6 +227,8 @@ static const struct metric run_rows[] = {
      INTEGER(result, peak_rss_bytes)},
     {"memory_limit_bytes", METRIC_BYTES, "memory at which the run would have ended",
      INTEGER(result, memory_limit_bytes)},
+    {"threads", METRIC_WORDS, "how the run was shared out among threads",
+     OBJECT(result, threads, threads_table)},
     {"captures", METRIC_WORDS, "captures written",
      LIST(result, captures, n_captures, capture_table)},
     {"plugins", METRIC_WORDS, "files of policies that were loaded",

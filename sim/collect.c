@@ -6,6 +6,7 @@
 #include "engine/memory.h"
 #include "net/credits.h"
 #include "sim/reduction.h"
+#include "sim/parts.h"
 #include "sim/sim_internal.h"
 
 // Order by time of posting, and at one time by source and number, so that the order of simultaneous
@@ -282,6 +283,7 @@ static void collect_machine(const struct sim *sim, struct result *r)
     getrusage(RUSAGE_SELF, &usage);
     r->wall_s = sim->wall_s;
     r->cpu_s = sim->cpu_s;
+    r->threads = sim_threads_result(sim);
     r->events = sim->engine.events;
     r->packet_hops = sim->net.packet_hops;
     r->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;

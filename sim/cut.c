@@ -40,9 +40,11 @@ static ps_t least_ps(const struct sim *sim, uint32_t port)
     uint32_t least = sim->net.pfc_wire_bytes;
     for (uint32_t d = 0; d < sim->hosts.n_dims; d++) {
         const struct transport_dim *t = &sim->hosts.dims[d];
+        uint32_t data = t->ops->data_sizes(&t->spec, 1, false).wire;
         least = t->ack.wire < least ? t->ack.wire : least;
+        least = data < least ? data : least;
     }
-    return link_flight_ps(port_link(&sim->net, port), least / 2); // for what is smaller than an ACK
+    return link_flight_ps(port_link(&sim->net, port), least / 2); // for other kinds of packets
 }
 
 static double rate_of(const struct sim *sim, uint32_t port)

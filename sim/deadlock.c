@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "net/crossing.h"
 #include "sim/sim_internal.h"
 
 enum { UNSEEN, ON_PATH, DONE };
@@ -52,7 +53,7 @@ static bool follow(struct search *s, uint32_t port, uint32_t *first)
     uint32_t ingress = b ? net->cold[port].peer - b->first_port : 0;
     for (uint32_t q = b ? b->first_port : 0; b && q < b->first_port + b->n_ports; q++) {
         if (s->state[q] == DONE || !is_stuck(net, q, s->slot) ||
-            !holds_from(net, q, s->slot, ingress))
+            !holds_from(network_at_port(net, q), q, s->slot, ingress))
             continue;
         if (s->state[q] == ON_PATH) {
             for (*first = 0; s->path[*first] != q;)

@@ -82,12 +82,13 @@ static struct cc_hint hint_of(const struct ledger *l, const struct transfer_requ
     return hint;
 }
 
-// What a message takes on an empty network.
+// What a message takes at least until it is delivered.
 static ps_t least_ps(const struct sim *sim, const struct transfer_request *r)
 {
-    ps_t ideal_ps =
-        sim_ideal_ps(sim, r->src, r->dst, sim_request_dim(sim, r), r->transport, r->bytes, NULL);
-    return ideal_ps - ideal_ps / 64; // for what is rounded
+    ps_t delivered_ps;
+    sim_ideal_ps(sim, r->src, r->dst, sim_request_dim(sim, r), r->transport, r->bytes,
+                 &delivered_ps);
+    return delivered_ps - delivered_ps / 64; // for what is rounded
 }
 
 static void post(void *net, const struct transfer_request *request, ps_t now)

@@ -107,6 +107,29 @@ void sim_unite(struct sim *sim)
     switches_unite(&sim->switches, sim->parts->switches);
     network_unite(&sim->net);
     partition_rest(sim->parts->partition);
+    sim->cpu_s += sim->parts->partition->counts.cpu_s;
+}
+
+struct threads_result sim_threads_result(const struct sim *sim)
+{
+    struct threads_result r = {.used = 1, .why = sim->why[0] != '\0' ? sim->why : NULL};
+    if (!sim->parts)
+        return r;
+    const struct partition *p = sim->parts->partition;
+    const struct partition_counts *c = &p->counts;
+    double together_s = c->together_s * p->n;
+    r.used = p->n;
+    r.windows = c->windows;
+    r.lookahead_ps = p->lookahead_ps;
+    r.events_per_window = c->windows > 0 ? (double)c->events / (double)c->windows : 0;
+    r.parallel = c->windows > 0 ? (double)(c->windows - c->alone) / (double)c->windows : 0;
+    r.waiting = together_s > 0 ? c->wait_s / together_s : 0;
+    r.imbalance = c->together_events > 0
+                      ? (double)c->largest_sum * p->n / (double)c->together_events
+                      : 1;
+    for (uint32_t i = 0; i < p->n * p->n; i++)
+        r.crossings += p->boxes[i].letters;
+    return r;
 }
 
 void sim_parts_free(struct sim *sim)

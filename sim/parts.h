@@ -34,6 +34,9 @@ void sim_divide(struct sim *sim, char why[SIM_WHY]);
 void sim_unite(struct sim *sim);
 void sim_parts_free(struct sim *sim); // after the hosts and the network
 
+// What the threads did; sim_unite() has been called.
+struct threads_result sim_threads_result(const struct sim *sim);
+
 // sim/cut.c: cut the graph into at most `n` parts; part_of has n_nodes + 1 entries. Returns the number of parts,
 // and the least time that anything takes from one to another.
 uint32_t sim_cut(const struct sim *sim, uint32_t n, uint16_t *part_of, ps_t *lookahead_ps);

@@ -354,6 +354,19 @@ struct tcp_result {
         duplicate_acks, spurious, resets;
 };
 
+// How a run was shared out among threads (engine/partition.h).
+struct threads_result {
+    uint32_t used;   // 1 = the simulation had one part
+    const char *why; // why there were fewer than wanted; NULL = there were not
+    /* of several threads */
+    uint64_t windows;
+    ps_t lookahead_ps;
+    double events_per_window, parallel; // parallel: share of the windows that all threads processed
+    double waiting;                     // share of their time in which threads waited for others
+    double imbalance;                   // events of the busiest part by those of the mean part, in them
+    uint64_t crossings;                 // packets that went from one part to another
+};
+
 struct result {
     const char *name;
     char policy[256]; // or policies, joined by "+"
@@ -430,6 +443,7 @@ struct result {
     struct series *series; // NULL = not requested
     /* machine */
     double wall_s, cpu_s;
+    struct threads_result threads;
     uint64_t memory_limit_bytes; // the limit that applied to the run
     uint64_t events, packet_hops, peak_rss_bytes;
     struct capture_result *captures;

@@ -33,7 +33,7 @@ static struct sums sums_of(const struct sim *sim)
     for (uint32_t i = 0; i < n; i++) {
         const struct hosts *hosts = sim->parts ? &sim->parts->hosts[i] : &sim->hosts;
         s.delivered_bytes += hosts->counters.delivered_bytes;
-        s.packet_hops += hosts->net->packet_hops;
+        s.packet_hops += hosts->net ? hosts->net->packet_hops : 0;
         s.n_rto_armed += hosts->n_rto_armed;
         if (hosts->last_delivery_ps > s.last_delivery_ps)
             s.last_delivery_ps = hosts->last_delivery_ps;

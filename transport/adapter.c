@@ -120,7 +120,7 @@ static void start(struct adapter *a, ps_t now)
 static void release(struct adapter *a, const struct packet *p, ps_t now)
 {
     struct network *net = net_of(a);
-    uint32_t sender = net->cold[a->first_port + p->ingress].peer;
+    uint32_t sender = net->cold[node_port(net, a->node, p->ingress)].peer;
     if (p->cls == NET_CLASS_CONTROL)
         return;
     a->held_bytes -= p->frame_bytes;
@@ -141,7 +141,7 @@ static void on_end(struct engine *engine, struct sim_timer *timer, int revents)
     release(a, &p, now);
     start(a, now);
     if (p.flags & (PACKET_LAST | PACKET_RETX) && now > p.arrives_ps)
-        meta_add_wait(&net->meta, p.meta, META_WAIT_NIC | (a->first_port + p.ingress),
+        meta_add_wait(&net->meta, p.meta, META_WAIT_NIC | node_port(net, a->node, p.ingress),
                       now - p.arrives_ps);
     a->all->nic.arrive(a->all->nic.ctx, a->node, p.ingress, &p, now);
 }

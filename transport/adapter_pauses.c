@@ -24,7 +24,7 @@ static void send(struct adapter *a, uint32_t port, uint8_t classes, uint16_t qua
 
 void adapter_check_xoff(struct adapter *a, const struct packet *p, ps_t now)
 {
-    uint32_t port = a->first_port + p->ingress;
+    uint32_t port = node_port(net_of(a), a->node, p->ingress);
     struct adapter_port *ap = &a->all->ports[port];
     uint8_t cls = (uint8_t)(1u << p->cls);
     if (a->held_bytes < a->xoff_bytes || !(a->lossless & ~a->credits & cls) || ap->xoff_sent & cls)

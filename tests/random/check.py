@@ -5,8 +5,8 @@
 usage: check.py [--no-ideals] [--jobs N] [--keep FOLDER] SEED|FIRST-LAST ...
 with the executable in $COLLWIRE. A scenario that `validate` calls valid runs to exit 0 or 1; one that
 is refused ends with 2, a message that names a path, and writes nothing. Metrics keep the invariants
-of invariants.py, and are the same bytes by the reference engine, and without captures and samples
-(or a second time, where the scenario has none). --no-ideals leaves out slowdown >= 1 and
+of invariants.py, and are the same bytes by the reference engine, with two to seven threads (all files),
+and without captures and samples (or a second time, where the scenario has none). --no-ideals leaves out slowdown >= 1 and
 efficiency <= 1.
 """
 import argparse
@@ -102,6 +102,15 @@ def same(scenario, folder, code, text, made):
     if got != code or plain != text:
         raise Finding(f"--plain: exit {got}, not {code}; " +
                       ("" if plain is None else first_difference(metrics, json.loads(plain))))
+    threads = 2 + len(text) % 6
+    got, _, shared = run(scenario, folder / "threads", "--threads", threads)
+    if got != code or shared != text:
+        raise Finding(f"--threads {threads}: exit {got}, not {code}; " +
+                      ("" if shared is None else first_difference(metrics, json.loads(shared))))
+    for path in (folder / "out").iterdir():
+        if path.is_file() and path.name not in ("run.json", "metrics.json"):
+            if path.read_bytes() != (folder / "threads" / path.name).read_bytes():
+                raise Finding(f"--threads {threads}: {path.name} differs")
     watched = made.get("capture") or made.get("report")
     flows_max = made.get("report", {}).get("flows_max", 10000)
     more = ("--set", "capture=[]", "--set", f'report={{"flows_max":{flows_max}}}') if watched else ()

@@ -63,7 +63,7 @@ static uint32_t fill_packet(struct sender *s, struct message *m, uint64_t psn, s
                          .wire_bytes = (uint16_t)size.wire,
                          .kind = PACKET_DATA,
                          .cls = s->cls,
-                         .flags = PACKET_ECT};
+                         .flags = s->cls == NET_CLASS_CONTROL ? 0 : PACKET_ECT};
     struct packet_meta *meta = meta_at(pool, p->meta);
     *meta = (struct packet_meta){.sent_ps = now,
                                  .token = m->token,

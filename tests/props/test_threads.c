@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// The same bytes of metrics.json and of the series, whatever the number of threads, on random scenarios.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/metrics.h"
+#include "sim/parts.h"
+#include "tests/support/random.h"
+
+#define SCENARIOS 600
+
+struct outcome {
+    char *metrics;
+    bool divided;
+    struct partition_counts counts;
+};
+
+static void make(struct fixture *f, uint64_t seed)
+{
+    if (seed % 3 == 0)
+        random_bounds(f, seed);
+    else
+        random_any(f, seed);
+}
+
+static struct outcome run(uint64_t seed, uint32_t threads)
+{
+    struct fixture *f = malloc(sizeof *f);
+    struct err err = {0};
+    make(f, seed);
+    f->sim = sim_new(&f->spec, &err);
+    assert_non_null(f->sim);
+    err_free(&err); // warnings
+    sim_set_threads(f->sim, threads);
+    sim_run(f->sim, NULL);
+    struct result *r = f->result = sim_result(f->sim);
+    struct outcome o = {.metrics = metrics_json(r, "{}"), .divided = f->sim->parts != NULL};
+    if (o.divided)
+        o.counts = f->sim->parts->partition->counts;
+    fixture_free(f);
+    free(f);
+    return o;
+}
+
+// Shows where the metrics begin to differ.
+static void report(uint64_t seed, uint32_t threads, const char *one, const char *more)
+{
+    size_t at = 0, line = 0;
+    for (; one[at] == more[at]; at++)
+        line = one[at] == '\n' ? at : line;
+    print_error("seed %llu, %u threads:\n%.300s\n...%.300s\n", (unsigned long long)seed, threads,
+                one + line, more + line);
+}
+
+static uint64_t scenarios(void)
+{
+    const char *n = getenv("COLLWIRE_RANDOM");
+    return n ? strtoull(n, NULL, 10) : SCENARIOS;
+}
+
+static void test_same_bytes(void **state)
+{
+    static const uint32_t threads[] = {2, 3, 4, 7};
+    unsigned differ = 0;
+    uint64_t n = scenarios(), divided = 0, windows = 0, alone = 0;
+    (void)state;
+    const char *only = getenv("COLLWIRE_SEED");
+    uint64_t first = only ? strtoull(only, NULL, 10) : 1;
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        if (only)
+            fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+        struct outcome one = run(seed, 1), more = run(seed, threads[seed / 3 % 4]);
+        if (strcmp(one.metrics, more.metrics) != 0)
+            report(seed, threads[seed / 3 % 4], one.metrics, more.metrics);
+        differ += strcmp(one.metrics, more.metrics) != 0;
+        divided += more.divided;
+        windows += more.counts.windows;
+        alone += more.counts.alone;
+        free(one.metrics);
+        free(more.metrics);
+    }
+    print_message("%llu of %llu divided, %llu windows, %llu on one thread\n",
+                  (unsigned long long)divided, (unsigned long long)n, (unsigned long long)windows,
+                  (unsigned long long)alone);
+    assert_int_equal(differ, 0);
+    assert_true(divided > n / 3);
+    assert_true(alone < windows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bytes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
