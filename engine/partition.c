@@ -166,11 +166,12 @@ static void process(struct partition *p, uint32_t part, unsigned window)
     struct engine *e = p->engines[part];
     uint64_t before = e->events;
     drain(e, p->threads->until_ps);
+    p->hooks.send(p->hooks.ctx, part, p->threads->until_ps);
     thread->events = e->events - before;
     double done_s = seconds();
     meet(p, 2 * window - 1);
     thread->wait_s = seconds() - done_s;
-    p->hooks.receive(p->hooks.ctx, part);
+    p->next_ps[part] = p->hooks.receive(p->hooks.ctx, part);
     meet(p, 2 * window);
 }
 
@@ -275,6 +276,14 @@ static void together(struct partition *p, ps_t until_ps)
 
 /* ---- windows of one thread ---- */
 
+static void exchange(struct partition *p, ps_t until_ps)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        p->hooks.send(p->hooks.ctx, i, until_ps);
+    for (uint32_t i = 0; i < p->n; i++)
+        p->next_ps[i] = p->hooks.receive(p->hooks.ctx, i);
+}
+
 static void one_event(struct partition *p, struct engine *e, ps_t at_ps)
 {
     p->engines[p->n]->now_ps = at_ps;
@@ -311,8 +320,7 @@ static void alone(struct partition *p, ps_t until_ps)
             break;
         one_event(p, p->engines[part], first.at_ps);
     }
-    for (uint32_t i = 0; i < p->n; i++)
-        p->hooks.receive(p->hooks.ctx, i);
+    exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1 : until_ps);
     p->counts.alone++;
 }
 
@@ -338,6 +346,8 @@ bool partition_step(struct partition *p)
     struct engine *common = p->engines[p->n];
     struct event first, shared = event_queue_first(&common->queue);
     first_part(p, &first);
+    for (uint32_t i = 0; i < p->n; i++)
+        first.at_ps = p->next_ps[i] < first.at_ps ? p->next_ps[i] : first.at_ps;
     ps_t at_ps = first.at_ps < shared.at_ps ? first.at_ps : shared.at_ps;
     if (at_ps == PS_NEVER || at_ps > common->horizon_ps ||
         (common->stopped && at_ps > common->now_ps))
@@ -347,8 +357,7 @@ bool partition_step(struct partition *p)
             p->engines[i]->now_ps = shared.at_ps;
         p->current = common;
         engine_drain(common, 1);
-        for (uint32_t i = 0; i < p->n; i++)
-            p->hooks.receive(p->hooks.ctx, i);
+        exchange(p, shared.at_ps + 1);
         return true;
     }
     ps_t until_ps = at_ps + p->lookahead_ps;
@@ -400,6 +409,9 @@ struct partition *partition_new(struct engine *common, uint32_t n, uint16_t *par
     p->engines = memory_zeroed(n + 1, sizeof(struct engine *));
     p->boxes = memory_zeroed((size_t)n * n, sizeof *p->boxes);
     p->logs = memory_zeroed(n, sizeof *p->logs);
+    p->next_ps = memory_zeroed(n, sizeof *p->next_ps);
+    for (uint32_t i = 0; i < n; i++)
+        p->next_ps[i] = PS_NEVER;
     engine_reserve_timers(common, n_nodes + 1);
     for (uint32_t i = 0; i < n; i++) {
         struct engine *e = p->engines[i] = memory_zeroed_lines(1, sizeof *e);
@@ -436,6 +448,7 @@ void partition_free(struct partition *p)
     p->engines[p->n]->partition = NULL;
     free(p->deferred);
     free(p->logs);
+    free(p->next_ps);
     free(p->boxes);
     free(p->engines);
     free((void *)(uintptr_t)p->part_of);

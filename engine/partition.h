@@ -30,8 +30,11 @@ struct partition_counts {
 };
 
 struct partition_hooks {
-    // Read the mail of a part: mailboxes [*][part].
-    void (*receive)(void *ctx, uint32_t part);
+    // The events of a part before `until_ps` have been processed: send what belongs to the window.
+    void (*send)(void *ctx, uint32_t part, ps_t until_ps);
+    // Read the mail of a part: mailboxes [*][part]. Returns when the part has something to send that is not an
+    // event, or PS_NEVER.
+    ps_t (*receive)(void *ctx, uint32_t part);
     // Returns true if events before `until_ps` may need their order across parts.
     bool (*alone)(void *ctx, ps_t until_ps);
     void *ctx;
@@ -47,6 +50,7 @@ struct partition {
     struct mailbox *boxes;   // [from * n + to]
     struct mailbox *logs;    // [part] what its events have deferred in the present window
     ps_t lookahead_ps;
+    ps_t *next_ps; // [part] as hooks.receive has returned it
     struct partition_hooks hooks;
     struct engine *current; // whose event is being processed; in a window of several threads, by the holder
                             // of the lock

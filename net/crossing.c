@@ -87,6 +87,24 @@ static void unpack(struct network *net, const struct letter *letter)
         place->meta = unpack_meta(&net->meta, letter);
 }
 
+void crossing_depart(struct network *net, ps_t until_ps)
+{
+    const struct network_parts *parts = net->parts;
+    for (uint32_t i = parts->first[net->part]; i < parts->first[net->part + 1]; i++)
+        port_catch_up(net, parts->borders[i], until_ps);
+}
+
+ps_t crossing_next_ps(const struct network *net)
+{
+    const struct network_parts *parts = net->parts;
+    ps_t next_ps = PS_NEVER;
+    for (uint32_t i = parts->first[net->part]; i < parts->first[net->part + 1]; i++) {
+        ps_t wake_ps = net->ports[parts->borders[i]].wake_ps;
+        next_ps = wake_ps < next_ps ? wake_ps : next_ps;
+    }
+    return next_ps;
+}
+
 void crossing_receive(struct network *net)
 {
     const struct partition *partition = net->parts->partition;
@@ -121,7 +139,7 @@ static void add_ghosts(struct network *net, const uint16_t *part_of)
             continue;
         parts->real_of[ghost - n] = p;
         network_make_special(net, p, SPECIAL_CROSSES);
-        port_pin_departure_events(net, p);
+        net->ports[p].flags |= PORT_CROSSES;
         net->ports[ghost] = net->ports[p];
         net->ports[ghost].flags = net->ports[p].flags & PORT_FAULTY;
         net->ports[ghost].wake_ps = PS_NEVER;
@@ -130,12 +148,27 @@ static void add_ghosts(struct network *net, const uint16_t *part_of)
     }
 }
 
+static void list_borders(struct network *net, uint32_t n_parts, const uint16_t *part_of)
+{
+    struct network_parts *parts = net->parts;
+    uint32_t n = 0;
+    parts->borders = memory_zeroed(parts->n_ghosts + 1, sizeof *parts->borders);
+    for (uint32_t part = 0; part < n_parts; part++) {
+        parts->first[part] = n;
+        for (uint32_t p = 0; p < net->n_ports; p++)
+            if (parts->ghost_of[p] > 0 && part_of[net->ports[p].node] == part)
+                parts->borders[n++] = p;
+    }
+    parts->first[n_parts] = n;
+}
+
 struct network_parts *network_divide(struct network *net, uint32_t n, const uint16_t *part_of)
 {
     struct network_parts *parts = net->parts = memory_zeroed(1, sizeof *parts);
     parts->n = n;
     parts->ghost_of = memory_zeroed(net->n_ports, sizeof *parts->ghost_of);
     add_ghosts(net, part_of);
+    list_borders(net, n, part_of);
     parts->nets = memory_zeroed(n, sizeof *parts->nets);
     for (uint32_t i = 0; i < n; i++) {
         struct network *part = &parts->nets[i];
@@ -184,6 +217,7 @@ void network_parts_free(struct network *net)
     free(parts->nets);
     free(parts->ghost_of);
     free(parts->real_of);
+    free(parts->borders);
     free(parts);
     net->parts = NULL;
 }

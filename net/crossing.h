@@ -17,10 +17,11 @@ struct network_parts {
     uint32_t *ghost_of;    // [port] 0 = its link does not leave the part
     uint32_t *real_of;     // [ghost - n_ports]
     uint32_t n_ghosts;
+    uint32_t *borders; // ports whose links leave their part, by part
+    uint32_t first[PARTS_MAX + 1]; // [part] index into borders
 };
 
-// Cut a network whose ports are set and which holds no packet. Departures of ports whose links leave their
-// part become events. The nets have copies of the operations, whose contexts the caller replaces.
+// Cut a network whose ports are set and which holds no packet. The nets have copies of the operations, whose contexts the caller replaces.
 // The partition may be set afterwards.
 struct network_parts *network_divide(struct network *net, uint32_t n, const uint16_t *part_of);
 
@@ -36,6 +37,12 @@ void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t ar
 
 // Put the packets that have been sent to a part on their links.
 void crossing_receive(struct network *net);
+
+// Let the ports of a part whose links leave it compute what they have sent until `until_ps`.
+void crossing_depart(struct network *net, ps_t until_ps);
+
+// Returns the time of the next departure of these ports, which may have no event, or PS_NEVER.
+ps_t crossing_next_ps(const struct network *net);
 
 static inline uint32_t network_ghosts(const struct network *net)
 {

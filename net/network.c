@@ -248,14 +248,15 @@ __attribute__((noinline)) static void push_departure(struct network *net, uint32
 
 // Schedule a departure at `at_ps` unless one is pending earlier. While a packet is in flight no
 // event is needed: a packet that starts at `at_ps` arrives after the one in flight, whose delivery
-// lets the port catch up first.
+// lets the port catch up first. Nor is one where the end of a window does that (PORT_CROSSES).
 static inline void wake_at(struct network *net, uint32_t index, ps_t at_ps)
 {
     struct port *port = &net->ports[index];
     if (port->wake_ps <= at_ps)
         return;
     port->wake_ps = at_ps;
-    if (port->flags & PORT_DEPARTURE_EVENTS || port->flight.count == 0)
+    if (port->flags & PORT_DEPARTURE_EVENTS ||
+        (port->flight.count == 0 && !(port->flags & PORT_CROSSES)))
         push_departure(net, index);
 }
 

@@ -36,6 +36,7 @@ enum port_flag {
     PORT_DEPARTURE_EVENTS = 4, // its departures are scheduled as events
     PORT_FAULTY = 8,           // its link has an entry in `faults`
     PORT_ROUTES = 16,          // port of a router: alternates between queued and pulled packets
+    PORT_CROSSES = 32,         // catches up at the end of a window: its link leaves its part
 };
 
 // What else a transmission needs.
@@ -87,8 +88,8 @@ struct port {
     /* hot config */
     uint32_t node, peer_node;
     unsigned peer_local : 12;
-    unsigned flags : 5; // enum port_flag
-    unsigned link : 15; // index of its struct link
+    unsigned flags : 6; // enum port_flag
+    unsigned link : 14; // index of its struct link
     uint16_t waiting;   // state: bit set of slots that hold packets
     uint16_t paused;    // state: bit set of slots that PFC has paused
     /* state where packets wait */

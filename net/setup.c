@@ -109,7 +109,7 @@ static uint32_t link_index(struct network *net, uint64_t rate_bps, ps_t delay_ps
             l->header_bytes == header_bytes)
             return i;
     }
-    SIM_ASSERT(net->engine, -1, net->n_links < 1u << 15);
+    SIM_ASSERT(net->engine, -1, net->n_links < 1u << 14);
     if (net->n_links == net->cap_links)
         net->links = memory_grow(net->links, &net->cap_links, sizeof *net->links);
     net->links[net->n_links] = (struct link){bt, delay_ps, header_bytes};
@@ -124,7 +124,7 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
         .node = config->node,
         .peer_node = config->peer_node,
         .peer_local = config->peer_local & 0xfff,
-        .link = link_index(net, config->rate_bps, config->delay_ps, config->header_bytes) & 0x7fffu,
+        .link = link_index(net, config->rate_bps, config->delay_ps, config->header_bytes) & 0x3fffu,
     };
     net->cold[port] = (struct port_cold){.peer = config->peer,
                                          .local = (uint16_t)config->local,
@@ -151,7 +151,7 @@ void network_change_rate(struct network *net, uint32_t index, uint64_t rate_bps,
     port_catch_up(network_of_port(net, index), index, now);
     cold->earlier_ps += (double)(port->tx_bytes - cold->earlier_bytes) * byte_ps;
     cold->earlier_bytes = port->tx_bytes;
-    port->link = link_index(net, rate_bps, link->delay_ps, header_bytes) & 0x7fffu;
+    port->link = link_index(net, rate_bps, link->delay_ps, header_bytes) & 0x3fffu;
     port->carry = 0;
     if (header_bytes > 0)
         network_make_special(net, index, SPECIAL_EARLY);

@@ -46,10 +46,18 @@ struct hosts *sim_hosts_of(struct sim *sim, uint32_t rank)
 
 /* ---- hooks of the partition ---- */
 
-static void receive(void *ctx, uint32_t part)
+static void send(void *ctx, uint32_t part, ps_t until_ps)
 {
     const struct sim *sim = ctx;
-    crossing_receive(&sim->net.parts->nets[part]);
+    crossing_depart(&sim->net.parts->nets[part], until_ps - 1);
+}
+
+static ps_t receive(void *ctx, uint32_t part)
+{
+    const struct sim *sim = ctx;
+    struct network *net = &sim->net.parts->nets[part];
+    crossing_receive(net);
+    return crossing_next_ps(net);
 }
 
 static bool alone(void *ctx, ps_t until_ps) { return sim_may_be_quiet(ctx, until_ps); }
@@ -91,7 +99,7 @@ void sim_divide(struct sim *sim, char why[SIM_WHY])
     part_of[n_nodes] = (uint16_t)n;
     sim->parts = memory_zeroed(1, sizeof *sim->parts);
     struct network_parts *nets = network_divide(&sim->net, n, part_of);
-    struct partition_hooks hooks = {.receive = receive, .alone = alone, .ctx = sim};
+    struct partition_hooks hooks = {.send = send, .receive = receive, .alone = alone, .ctx = sim};
     nets->partition = sim->parts->partition =
         partition_new(&sim->engine, n, part_of, n_nodes, lookahead_ps, &hooks);
     set_handlers(sim);
