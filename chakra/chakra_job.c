@@ -112,7 +112,11 @@ static const struct node_program *nodes(const struct job_spec *job)
 
 static void *chakra_new(struct job_run *job)
 {
-    job->contention = ((const struct chakra_settings *)job->spec->settings)->params.contention;
+    const struct chakra_params *params =
+        &((const struct chakra_settings *)job->spec->settings)->params;
+    job->contention = params->contention;
+    if (params->remote_share > 1) // ranks share what memory is remote
+        job->workload->takes_order = true;
     return node_run_new(job);
 }
 

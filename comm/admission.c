@@ -101,7 +101,6 @@ struct instance *admission_open(struct communicator *c, uint32_t number, uint32_
     int64_t order = c->schedule.newest_first ? number : -(int64_t)number;
     in->number = number;
     in->opener = member;
-    in->first_issue = engine_order(engine_current(c->job->engine));
     in->priority = request->priority != 0 ? request->priority * PRIORITY : order;
     if (in->n_phases > 0)
         recorder_open(c, in, request);

@@ -74,6 +74,7 @@ struct communicator {
     struct dim_use *use;
     /* state */
     uint32_t *issued; // [member] number of collectives issued
+    enum coll_op ending_op;
     struct comm_ending ending;
     struct phase_run *runs, *free[COLL_MAX_DIMS + 1]; // all runs; [dim] runs that are free
     struct volume volumes[VOLUMES_KEPT];              // cached sizes of phases in closed form

@@ -154,6 +154,8 @@ void comm_watch(struct communicator *c, struct timeline *timeline, struct dim_us
     c->use = use;
 }
 
+enum coll_op comm_ending_op(const struct communicator *c) { return c->ending_op; }
+
 const struct comm_ending *comm_ending(const struct communicator *c) { return &c->ending; }
 
 bool comm_offloaded(const struct communicator *c, enum coll_op op)

@@ -113,10 +113,10 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
 bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,
                          const struct comm_request *request, uint32_t ticket, ps_t now);
 
-// The collective that calls `done`: its operation, and when and by which member it was issued last so
-// far.
+// Of the collective that calls `done`: its operation; and, for what the callee defers (engine_defer), when and by
+// which member it was issued last so far.
+enum coll_op comm_ending_op(const struct communicator *c);
 struct comm_ending {
-    enum coll_op op;
     uint32_t last_member;
     ps_t last_issue_ps;
 };

@@ -5,7 +5,6 @@
 #include "collective/grid.h"
 #include "collective/plan.h"
 #include "comm/communicator.h"
-#include "engine/engine.h"
 
 struct phase_run;
 
@@ -29,16 +28,15 @@ struct instance {
     uint32_t span;               // ranks of a group that takes part together
     size_t record;               // index in the recorder
     /* state */
-    struct phase_run **runs; // NULL = not begun or ended
-    uint8_t *at;             // [chunk * ranks + rank] its current phase
-    uint32_t *chunks_left;   // [rank]
-    uint32_t *tickets;       // [rank] as issued
+    struct phase_run **runs;                // NULL = not begun or ended
+    uint8_t *at;                            // [chunk * ranks + rank] its current phase
+    uint32_t *chunks_left;                  // [rank]
+    uint32_t *tickets;                      // [rank] as issued
     uint32_t *members_begun, *members_over; // [as runs] ranks that have begun and ended the phase
     uint32_t ranks_left, runs_open;
-    event_order first_issue, last_issue; // places in the order of events
-    ps_t last_issue_ps;                  // by last_member
-    uint32_t last_member;
-    struct busy *busy; // [first_group of dim + group]
+    uint32_t n_issued, last_member;
+    ps_t last_issue_ps; // by last_member
+    struct busy *busy;  // [first_group of dim + group]
 };
 
 // Create a collective and plan all its chunks; n_phases is 0 if there is nothing to do.

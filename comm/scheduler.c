@@ -155,8 +155,7 @@ static void enter(struct communicator *c, struct instance *in, uint32_t chunk, u
     if (c->queued)
         return; // the rank begins when the phase gets a place, possibly in this call
     struct run_place place = run_place(run);
-    engine_defer(c->job->engine, member_begun, c, &place,
-                 sizeof place);
+    engine_defer(c->job->engine, member_begun, c, &place, sizeof place);
     walk_begin(&run->walks[coll_member_of(&c->schedule, dim, rank)], now);
 }
 
@@ -177,6 +176,7 @@ static void rank_over(void *ctx, const void *note, ps_t now)
         recorder_path(record, path_at(c->job->path_book, over->path));
     }
     path_drop(c->job->path_book, over->path);
+    c->ending = (struct comm_ending){over->in->last_member, over->in->last_issue_ps};
     admission_close(c, over->in);
 }
 
@@ -184,11 +184,11 @@ void scheduler_rank_done(struct communicator *c, struct instance *in, uint32_t r
 {
     struct path_book *book = c->job->path_book;
     uint32_t ticket = in->tickets[rank], path = path_take(book, now);
-    struct comm_ending ending = {in->request.op, in->last_member, in->last_issue_ps};
+    enum coll_op op = in->request.op;
     struct rank_over over = {in, path_hold(book, path)};
     engine_defer(c->job->engine, rank_over, c, &over, sizeof over);
     uint32_t before = path_enter(book, path_join(book, path));
-    c->ending = ending;
+    c->ending_op = op;
     c->done(c->ctx, rank, ticket, now);
     path_leave(book, before);
 }
@@ -255,21 +255,25 @@ bool comm_issue(struct communicator *c, uint32_t member, const struct comm_reque
     return comm_issue_numbered(c, c->issued[member]++, member, request, ticket, now);
 }
 
-// Where parts run at the same time, members may come here in another order than that of their events.
-static void note_issue(const struct communicator *c, struct instance *in, uint32_t member, ps_t now)
+// A member has issued a collective. Where parts run at the same time, members may do so in another order than
+// that of their events.
+struct issue {
+    struct instance *in;
+    uint32_t member;
+};
+
+static void issued(void *ctx, const void *note, ps_t now)
 {
-    event_order order = engine_order(engine_current(c->job->engine));
-    if (order >= in->last_issue) {
-        in->last_issue = order;
-        in->last_issue_ps = now;
-        in->last_member = member;
-    }
-    if (order < in->first_issue) {
-        in->first_issue = order;
-        in->start_ps = now;
-        in->opener = member;
-        recorder_opener(c, in);
-    }
+    const struct communicator *c = ctx;
+    const struct issue *issue = note;
+    struct instance *in = issue->in;
+    in->last_issue_ps = now;
+    in->last_member = issue->member;
+    if (in->n_issued++ > 0)
+        return;
+    in->start_ps = now;
+    in->opener = issue->member;
+    recorder_opener(c, in);
 }
 
 bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t member,
@@ -288,7 +292,8 @@ bool comm_issue_numbered(struct communicator *c, uint32_t number, uint32_t membe
                               (uint32_t)in->record + 1, in->request.label, now);
     uint32_t before = path_enter(book, path);
     in->tickets[member] = ticket;
-    note_issue(c, in, member, now);
+    struct issue issue = {in, member};
+    engine_defer(c->job->engine, issued, c, &issue, sizeof issue);
     in->runs_open++; // keeps the collective alive while chunks begin
     bool begun = true;
     if (c->schedule.streams.enabled)

@@ -263,8 +263,10 @@ void hosts_connection_idle(struct hosts *hosts, struct sender *s)
         s->cc->timer_at_ps[t] = PS_NEVER;
     sim_timer_stop(&s->cc_timer);
     const struct flow_id *id = sender_id(s);
+    engine_lock(hosts->net->engine);
     struct pair *pair =
         pairs_get(hosts->pairs, id->src, id->dst, id->job, pair_channel(s->cold->channel, id->dim));
     s->cold->next_idle = pair->flow;
     pair->flow = s->flow;
+    engine_unlock(hosts->net->engine);
 }

@@ -144,6 +144,53 @@ static void fail(struct node_run *p, struct err *err)
     engine_stop(w->engine);
 }
 
+/* ---- the account, in the order of events ---- */
+
+struct account_note {
+    uint32_t rank, layer;
+    uint64_t node; // that ended last
+    ps_t takes_ps;
+};
+
+static void on_compute(void *ctx, const void *note, ps_t now)
+{
+    const struct account_note *n = note;
+    account_compute(ctx, n->rank, n->node, now);
+}
+
+static void on_computed(void *ctx, const void *note, ps_t now)
+{
+    const struct account_note *n = note;
+    account_computed(ctx, n->rank, n->layer, n->takes_ps, now);
+}
+
+static void on_finish(void *ctx, const void *note, ps_t now)
+{
+    const struct account_note *n = note;
+    account_finish(ctx, n->rank, n->node, now);
+}
+
+struct ended_note {
+    uint32_t rank;
+    struct ended_node node; // without its peers
+};
+
+static void on_ended(void *ctx, const void *note, ps_t now)
+{
+    struct node_run *p = ctx;
+    const struct ended_note *n = note;
+    struct ended_node node = n->node;
+    (void)now;
+    node.peers_ps = p->job->peers.ready_ps;
+    node.late_rank = p->job->peers.rank;
+    account_ended(&p->account, n->rank, &node);
+}
+
+static void account_later(struct node_run *p, engine_deferred what, struct account_note note)
+{
+    engine_defer(p->job->workload->engine, what, &p->account, &note, sizeof note);
+}
+
 static enum program_state run_next(void *self, uint32_t rank, ps_t now, struct step *step)
 {
     struct node_run *p = self;
@@ -163,7 +210,7 @@ static enum program_state run_next(void *self, uint32_t rank, ps_t now, struct s
             continue;
         }
         if (computes(&n->node))
-            account_compute(&p->account, rank, n->cause, now);
+            account_later(p, on_compute, (struct account_note){.rank = rank, .node = n->cause});
         if (n->node.kind == NODE_SEND)
             p->account.ranks[rank].sent_bytes[n->node.use] += n->node.bytes;
         *step = step_of(p, slot, &n->node);
@@ -171,7 +218,7 @@ static enum program_state run_next(void *self, uint32_t rank, ps_t now, struct s
     }
     if (!w->source_ended || w->n_held > 0)
         return PROGRAM_WAIT;
-    account_finish(&p->account, rank, w->last_id, now);
+    account_later(p, on_finish, (struct account_note){.rank = rank, .node = w->last_id});
     return PROGRAM_END;
 }
 
@@ -200,18 +247,19 @@ static void run_done(void *self, uint32_t rank, uint32_t id, ps_t now)
     const struct window_node *n = window_at(w, id);
     note(p, rank, n, now);
     if (computes(&n->node)) {
-        account_computed(&p->account, rank, n->node.layer, now - n->start_ps, now);
+        account_later(p, on_computed,
+                      (struct account_note){
+                          .rank = rank, .layer = n->node.layer, .takes_ps = now - n->start_ps});
     } else {
-        struct ended_node ended = {.id = n->node.id,
-                                   .cause = n->cause,
-                                   .start_ps = n->start_ps,
-                                   .peers_ps = p->job->peers.ready_ps,
-                                   .end_ps = now,
-                                   .layer = n->node.layer,
-                                   .late_rank = p->job->peers.rank,
-                                   .use = n->node.use,
-                                   .communicates = n->node.kind >= NODE_SEND};
-        account_ended(&p->account, rank, &ended);
+        struct ended_note ended = {.rank = rank};
+        ended.node = (struct ended_node){.id = n->node.id,
+                                         .cause = n->cause,
+                                         .start_ps = n->start_ps,
+                                         .end_ps = now,
+                                         .layer = n->node.layer,
+                                         .use = n->node.use,
+                                         .communicates = n->node.kind >= NODE_SEND};
+        engine_defer(p->job->workload->engine, on_ended, p, &ended, sizeof ended);
     }
     window_end(w, id, now);
 }

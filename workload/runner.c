@@ -171,6 +171,13 @@ static void post(struct rank_run *r, const struct step *step, ps_t now)
     w->transfer.post(w->transfer.net, &request, now);
 }
 
+static void set_peers(void *ctx, const void *note, ps_t now)
+{
+    struct job_run *job = ctx;
+    (void)now;
+    job->peers = *(const struct peers *)note;
+}
+
 static struct job_run *job_of(struct workload *w, uint64_t token)
 {
     return &w->jobs[token >> TOKEN_JOB_SHIFT];
@@ -184,7 +191,9 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
         comm_delivered(&job->comm, token, bytes, now);
     else if ((token & TOKEN_DETACHED) == 0 &&
              matching_delivered(&job->matching, (uint32_t)token, &rank, &step)) {
-        job->peers.ready_ps = matching_posted_ps(&job->matching, (uint32_t)token, &job->peers.rank);
+        struct peers peers;
+        peers.ready_ps = matching_posted_ps(&job->matching, (uint32_t)token, &peers.rank);
+        engine_defer(job->workload->engine, set_peers, job, &peers, sizeof peers);
         step_ended(&job->ranks[rank], step, now);
     }
 }
@@ -245,17 +254,24 @@ static void contention_update(struct rank_run *r, bool offloaded, int change, ps
         timed_steps_speed(&r->timed, 1 - share, now);
 }
 
+static void peers_of_collective(void *ctx, const void *note, ps_t now)
+{
+    const struct job_group *group = ctx;
+    const struct comm_ending *ending = comm_ending(group->comm);
+    uint32_t last = ending->last_member;
+    (void)note, (void)now;
+    group->job->peers =
+        (struct peers){ending->last_issue_ps, group->ranks != NULL ? group->ranks[last] : last};
+}
+
 static void collective_ended(void *ctx, uint32_t member, uint32_t ticket, ps_t now)
 {
     const struct job_group *group = ctx;
     struct job_run *job = group->job;
     struct rank_run *r = &job->ranks[group->ranks != NULL ? group->ranks[member] : member];
     const struct program_ops *program = job->spec->kind->program;
-    const struct comm_ending *ending = comm_ending(group->comm);
-    job->peers.ready_ps = ending->last_issue_ps;
-    job->peers.rank =
-        group->ranks != NULL ? group->ranks[ending->last_member] : ending->last_member;
-    contention_update(r, comm_offloaded(group->comm, ending->op), -1, now);
+    engine_defer(job->workload->engine, peers_of_collective, ctx, NULL, 0);
+    contention_update(r, comm_offloaded(group->comm, comm_ending_op(group->comm)), -1, now);
     if (program->completion_delay_ps == NULL) {
         step_ended(r, ticket, now);
         check_dry(job->workload, now);
@@ -339,8 +355,8 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
         post(r, step, now);
         return false;
     case STEP_RECV:
-        job->peers.ready_ps = 0;
-        job->peers.rank = UINT32_MAX;
+        engine_defer(job->workload->engine, set_peers, job, &(struct peers){0, UINT32_MAX},
+                     sizeof(struct peers));
         return matching_receive(&job->matching, step->peer, r->rank, step->tag, step->id);
     case STEP_COLLECTIVE:
         break;

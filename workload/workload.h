@@ -24,9 +24,9 @@ struct job_run {
     /* state */
     struct rank_run *ranks;
     uint64_t units_left; // ranks that have not ended, and detached messages in flight
-    struct {             // of the receive or collective that ends in this event
-        ps_t ready_ps;   // time when its peers had done their part
-        uint32_t rank;   // the last one of them, of the job; UINT32_MAX = none
+    struct peers {     // of the receive or collective that ends in this event; for what is deferred
+        ps_t ready_ps; // time when its peers had done their part
+        uint32_t rank; // the last one of them, of the job; UINT32_MAX = none
     } peers;
     struct contention_params contention;
     uint32_t path;     // critical path of what ended last; 0 = the job has not ended
@@ -58,7 +58,7 @@ struct workload {
     bool reads_ahead;        // a program may read further ahead
     uint32_t starts_pending; // armed timers that start ranks or end delays
     ps_t busy_until_ps;      // a step of a rank, or the wait for its start, ends not before
-    bool takes_order; // ranks decide together: they queue for dimensions, or share resources
+    bool takes_order;        // ranks decide together: they queue for dimensions, or share resources
     struct recorder recorder;
     /* counters */
     uint64_t total_bytes; // sum over all jobs of the bytes they will send
