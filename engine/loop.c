@@ -46,7 +46,7 @@ double monotonic_s(void)
 static bool drain_windows(const struct engine *e, uint64_t events, double until)
 {
     while (e->events < events && monotonic_s() < until)
-        if (!partition_step(e->partition))
+        if (!partition_step(e->partition, events - e->events))
             return false;
     return true;
 }

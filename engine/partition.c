@@ -278,7 +278,7 @@ static void together(struct partition *p, ps_t until_ps)
 
 static void exchange(struct partition *p, ps_t until_ps)
 {
-    for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t i = 0; i < p->n && until_ps > 0; i++)
         p->hooks.send(p->hooks.ctx, i, until_ps);
     for (uint32_t i = 0; i < p->n; i++)
         p->next_ps[i] = p->hooks.receive(p->hooks.ctx, i);
@@ -308,8 +308,8 @@ static uint32_t first_part(const struct partition *p, struct event *first)
 }
 
 // An event may create others at its own instant in any part, and in the common engine, whose events are
-// the last of an instant.
-static void alone(struct partition *p, ps_t until_ps)
+// the last of an instant. If `max` events end the window early, what has been sent without an event waits.
+static void alone(struct partition *p, ps_t until_ps, size_t max)
 {
     const struct engine *common = p->engines[p->n];
     struct event first;
@@ -318,6 +318,10 @@ static void alone(struct partition *p, ps_t until_ps)
         if (first.at_ps >= until_ps || (common->stopped && first.at_ps > common->now_ps) ||
             event_queue_first(&p->engines[p->n]->queue).at_ps < first.at_ps)
             break;
+        if (max-- == 0) {
+            until_ps = 0;
+            break;
+        }
         one_event(p, p->engines[part], first.at_ps);
     }
     exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1 : until_ps);
@@ -341,7 +345,7 @@ static void sum_up(struct partition *p)
     }
 }
 
-bool partition_step(struct partition *p)
+bool partition_step(struct partition *p, size_t max)
 {
     struct engine *common = p->engines[p->n];
     struct event first, shared = event_queue_first(&common->queue);
@@ -367,7 +371,7 @@ bool partition_step(struct partition *p)
         until_ps = common->horizon_ps + 1;
     p->counts.windows++;
     if (common->stopped || p->hooks.alone(p->hooks.ctx, until_ps))
-        alone(p, until_ps);
+        alone(p, until_ps, max);
     else
         together(p, until_ps);
     sum_up(p);

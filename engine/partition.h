@@ -75,7 +75,8 @@ void partition_free(struct partition *p);
 
 // Process the next window, or the next event of the common engine. Returns false if there is none before
 // the horizon of the common engine, or if it has been stopped and its last instant is over.
-bool partition_step(struct partition *p);
+// A window that one thread processes ends after `max` events.
+bool partition_step(struct partition *p, size_t max);
 
 // Returns the number of pending events in all engines.
 size_t partition_pending(const struct partition *p);

@@ -18,8 +18,6 @@ static const char *obstacle(const struct sim *sim)
         return "the reference engine has one thread";
     if (sim->captures)
         return "captures are written in the order of packets";
-    if (spec->limits.events > 0)
-        return "limits.events is counted in the order of events";
     if (spec->report.timeline)
         return "the timeline is recorded in the order of events";
     if (sim->nic_at)
@@ -65,6 +63,17 @@ static bool alone(void *ctx, ps_t until_ps) { return sim_may_be_quiet(ctx, until
 /* ---- division ---- */
 
 // Each part's engine calls the handlers with the part's network.
+static uint64_t frames_per_window(const struct sim *sim, ps_t window_ps)
+{
+    uint64_t n = 0;
+    for (uint32_t p = 0; p < sim->net.n_ports; p++) {
+        const struct byte_time *bt = &port_link(&sim->net, p)->byte_time;
+        ps_t frame_ps = byte_time_span(bt, NET_PFC_FRAME_BYTES / 8);
+        n += (uint64_t)(window_ps / (frame_ps > 0 ? frame_ps : 1)) + 2;
+    }
+    return n;
+}
+
 static void set_handlers(struct sim *sim)
 {
     const struct partition *p = sim->parts->partition;
@@ -103,6 +112,7 @@ void sim_divide(struct sim *sim, char why[SIM_WHY])
     nets->partition = sim->parts->partition =
         partition_new(&sim->engine, n, part_of, n_nodes, lookahead_ps, &hooks);
     set_handlers(sim);
+    sim->parts->frames_per_window = frames_per_window(sim, lookahead_ps);
     sim->parts->switches = switches_divide(&sim->switches);
     sim->parts->hosts = hosts_divide(&sim->hosts);
 }

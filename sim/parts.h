@@ -22,6 +22,7 @@ struct sim_parts {
     struct hosts *hosts;       // [part]
     ps_t ends_ps;     // a message that has been posted ends not before; 0 = not known
     uint32_t witness; // a flow that had something to send when it was last looked at
+    uint64_t frames_per_window; // most frames that all ports can send
     uint64_t look_at; // look for another witness when so many events have been processed
 };
 

@@ -4,7 +4,8 @@
 //
 // They cannot, if there is a computation or a start after the window; a message that takes longer even on an
 // empty network; or a sender with data not yet sent, which needs a round trip. A flow fails after several
-// retransmission timeouts, so while one has had a timeout, events are processed in order.
+// retransmission timeouts, so while one has had a timeout, events are processed in order. So are they where
+// limits.events may be reached.
 #include "sim/parts.h"
 #include "transport/host.h"
 
@@ -39,9 +40,22 @@ static bool any_witness(struct sim *sim, ps_t until_ps)
     return false;
 }
 
+// More events than a window can have: on each port the smallest frames back to back, and pauses; every timer of a
+// flow or a rank as often as timers may fire.
+static uint64_t most_events(const struct sim *sim)
+{
+    const struct sim_parts *parts = sim->parts;
+    uint64_t window_ns = (uint64_t)(parts->partition->lookahead_ps / PS_PER_NS) + 2;
+    return window_ns * (4 * (uint64_t)sim->hosts.flows.n + 4 * (uint64_t)sim->graph.n_ends) +
+           4 * parts->frames_per_window;
+}
+
 bool sim_may_be_quiet(struct sim *sim, ps_t until_ps)
 {
     const struct sim_parts *parts = sim->parts;
+    uint64_t limit = sim->spec->limits.events;
+    if (limit > 0 && limit < engine_model_events(&sim->engine) + most_events(sim))
+        return true;
     uint32_t retrying = 0;
     for (uint32_t i = 0; i < parts->partition->n; i++)
         retrying += parts->hosts[i].n_retrying;
