@@ -318,12 +318,13 @@ static void alone(struct partition *p, ps_t until_ps, size_t max)
         if (first.at_ps >= until_ps || (common->stopped && first.at_ps > common->now_ps) ||
             event_queue_first(&p->engines[p->n]->queue).at_ps < first.at_ps)
             break;
-        if (max-- == 0) {
-            until_ps = 0;
+        if (max == 0)
             break;
-        }
         one_event(p, p->engines[part], first.at_ps);
+        max--;
     }
+    if (max == 0)
+        until_ps = 0;
     exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1 : until_ps);
     p->counts.alone++;
 }

@@ -11,8 +11,7 @@ struct letter {
     struct packet packet;
     struct packet_meta meta;
     uint32_t ghost;
-    bool has_waits; // struct meta_waits follows, then SACK blocks, then INT records
-    bool has_hops;
+    bool has_waits, has_sacks, has_hops; // struct meta_waits, SACK blocks and INT records follow
 };
 
 static bool carries_waits(const struct packet *p) { return p->flags & (PACKET_LAST | PACKET_RETX); }
@@ -36,6 +35,7 @@ void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t ar
                               .meta = *meta,
                               .ghost = parts->ghost_of[port],
                               .has_waits = waits,
+                              .has_sacks = sacks > 0,
                               .has_hops = hops > 0};
     letter->packet.arrives_ps = arrives_ps;
     char *more = (char *)(letter + 1);
@@ -61,7 +61,7 @@ static uint32_t unpack_meta(struct meta_pool *pool, const struct letter *letter)
         memcpy(&pool->waits[slot], more, sizeof(struct meta_waits));
         more += sizeof(struct meta_waits);
     }
-    if (letter->meta.n_sacks > 0) {
+    if (letter->has_sacks) {
         memcpy(meta_sacks(pool, slot), more, META_SACKS * sizeof(struct sack_block));
         more += META_SACKS * sizeof(struct sack_block);
     }

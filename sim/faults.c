@@ -219,6 +219,12 @@ static void on_change(struct engine *e, struct sim_timer *timer, int revents)
     }
 }
 
+void sim_faults_prepare(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->n_fault_ports; i++)
+        network_fault(&sim->net, sim->fault_ports[i]);
+}
+
 static void schedule(struct sim *sim, const struct fault_spec *fault, struct fault_ports ports,
                      enum change change, ps_t at_ps)
 {

@@ -207,7 +207,7 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
     }
     ps_t left = now - p->end_ps;
     if (by->timed) {
-        const struct meta_waits *waits = &hosts->net->meta.waits[by->meta];
+        const struct meta_waits *waits = &by->waits;
         for (uint32_t i = 0; i < waits->n; i++) {
             ps_t wait = waits->wait_ps[i] < left ? waits->wait_ps[i] : left;
             spend(p, waits->port[i] & META_WAIT_NIC ? PATH_HOST : PATH_QUEUED, wait, PLACE_PORT,

@@ -8,6 +8,14 @@
 #include "engine/memory.h"
 #include "net/crossing.h"
 
+static bool retries(const struct sim *sim)
+{
+    for (uint32_t p = 0; p < sim->net.n_ports; p++)
+        if (sim->net.cold[p].special & SPECIAL_RETRY)
+            return true;
+    return false;
+}
+
 // What keeps a simulation on one thread, or NULL.
 static const char *obstacle(const struct sim *sim)
 {
@@ -24,6 +32,8 @@ static const char *obstacle(const struct sim *sim)
         return "NICs that are not ideal need the order of events";
     if (sim->net.credits)
         return "credits of a link reach its sender without delay of a packet";
+    if (retries(sim))
+        return "link-level retry knows at one end of a link what is lost at the other";
     if (sim->circuits)
         return "circuits change the light of ports everywhere at once";
     if (sim->admission)
@@ -106,6 +116,7 @@ void sim_divide(struct sim *sim, char why[SIM_WHY])
         return;
     }
     part_of[n_nodes] = (uint16_t)n;
+    sim_faults_prepare(sim);
     sim->parts = memory_zeroed(1, sizeof *sim->parts);
     struct network_parts *nets = network_divide(&sim->net, n, part_of);
     struct partition_hooks hooks = {.send = send, .receive = receive, .alone = alone, .ctx = sim};

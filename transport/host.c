@@ -30,8 +30,11 @@ static inline void note_arrival(struct hosts *hosts, const struct packet *p)
     hosts->arriving.timed = p->flags & (PACKET_LAST | PACKET_RETX);
     if (!hosts->arriving.timed)
         return;
-    hosts->arriving.meta = p->meta;
-    hosts->arriving.sent_ps = meta_at(&hosts->net->meta, p->meta)->sent_ps;
+    const struct meta_pool *pool = &hosts->net->meta;
+    hosts->arriving.sent_ps = meta_at(pool, p->meta)->sent_ps;
+    hosts->arriving.waits.n = pool->waits[p->meta].n;
+    if (hosts->arriving.waits.n > 0)
+        hosts->arriving.waits = pool->waits[p->meta];
 }
 
 static struct receiver *receiver_of(struct hosts *hosts, uint32_t flow)

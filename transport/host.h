@@ -70,9 +70,9 @@ struct host_observer {
 
 // The data packet that is arriving, for who hears of the messages that it completes.
 struct arriving {
-    bool timed; // its waits in queues are in the pool of meta-data; the others are not set if not
-    uint32_t meta;
+    bool timed;   // its times are known; the others are not set if not
     ps_t sent_ps; // start of its transmission
+    struct meta_waits waits; // a copy, since its acknowledgement takes over the packet's meta-data
 };
 
 // Sums over all flows of the whole or a part. They are integers, so the order of addition does not matter.
