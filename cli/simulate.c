@@ -227,6 +227,10 @@ struct simulated simulate(const struct collwire_scenario *scenario, const char *
         enum collwire_status status = run(sim, &how, &err);
         if (line.shown)
             fputs("\r\033[K", stderr);
+        struct collwire_summary summary = {.bytes = sizeof summary};
+        collwire_sim_summary(sim, &summary);
+        if (options->note_threads && summary.threads_note)
+            err_warn(&err, "--threads", "%s", summary.threads_note);
         memcpy(made.id, result_set_id(set), sizeof made.id);
         finish(sim, set, scenario, status, &made, &err);
     }

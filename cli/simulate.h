@@ -20,6 +20,7 @@ struct simulation_options {
     bool plain;         // with the reference engine
     bool show_progress; // on stderr
     unsigned threads;   // 0 = 1
+    bool note_threads;  // warn if there are fewer, or what they cost
     double pace_ps;     // simulated time per second of wall time; 0 = as fast as possible
 };
 

@@ -31,7 +31,7 @@ struct engine {
     /* state */
     ps_t now_ps;
     uint64_t now_key; // key of the event that is being processed
-    ps_t horizon_ps; // events after this time stay pending; PS_NEVER = none
+    ps_t horizon_ps;  // events after this time stay pending; PS_NEVER = none
     struct event_queue queue;
     struct timer_table *timers; // [node]
     uint32_t n_timer_nodes;
@@ -111,8 +111,8 @@ static inline struct engine *engine_current(struct engine *e)
 typedef void (*engine_deferred)(void *ctx, const void *note, ps_t now);
 void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const void *note,
                         size_t bytes);
-static inline void engine_defer(struct engine *e, engine_deferred done, void *ctx,
-                                const void *note, size_t bytes)
+static inline void engine_defer(struct engine *e, engine_deferred done, void *ctx, const void *note,
+                                size_t bytes)
 {
     if (e->partition)
         engine_defer_parts(e, done, ctx, note, bytes);

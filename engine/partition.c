@@ -65,7 +65,8 @@ void engine_lock_parts(struct engine *e)
     struct partition *p = e->partition;
     if (!p->parallel || e->lock_depth++ > 0)
         return;
-    for (unsigned spins = 0; atomic_flag_test_and_set_explicit(&p->threads->taken, memory_order_acquire); spins++)
+    for (unsigned spins = 0;
+         atomic_flag_test_and_set_explicit(&p->threads->taken, memory_order_acquire); spins++)
         relax(spins);
     p->current = e;
 }
@@ -155,7 +156,8 @@ static void meet(struct partition *p, unsigned times)
 {
     struct threads *t = p->threads;
     atomic_fetch_add_explicit(&t->met, 1, memory_order_acq_rel);
-    for (unsigned spins = 0; atomic_load_explicit(&t->met, memory_order_acquire) - times * p->n > UINT32_MAX / 2;
+    for (unsigned spins = 0;
+         atomic_load_explicit(&t->met, memory_order_acquire) - times * p->n > UINT32_MAX / 2;
          spins++)
         relax(spins);
 }
@@ -346,6 +348,60 @@ static void sum_up(struct partition *p)
     }
 }
 
+// Whether several threads are faster than one depends on how many events a window has, how many packets cross,
+// and the machine. So both are tried on some windows, and the faster one has the next ones.
+#define TRY_TOGETHER 192
+#define TRY_ALONE 64
+#define TRIAL_WINDOWS 16384
+
+static double pace_of(const struct pace *pace)
+{
+    return pace->events > 0 ? pace->s / (double)pace->events : 0;
+}
+
+static bool wants_alone(const struct partition *p)
+{
+    if (p->trial < TRY_TOGETHER || p->no_trials)
+        return false;
+    return p->trial < TRY_TOGETHER + TRY_ALONE || p->alone_is_faster;
+}
+
+static uint64_t events_of(const struct partition *p)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->n; i++)
+        n += p->engines[i]->events;
+    return n;
+}
+
+static void end_trial(struct partition *p, bool together, double s)
+{
+    struct pace *pace = &p->paces[together];
+    pace->s += s;
+    pace->events += events_of(p); // those of earlier windows have been counted (sum_up)
+    if (++p->trial == TRY_TOGETHER + TRY_ALONE)
+        p->alone_is_faster = pace_of(&p->paces[0]) < pace_of(&p->paces[1]);
+    if (p->trial < TRIAL_WINDOWS)
+        return;
+    p->trial = 0;
+    p->paces[0] = p->paces[1] = (struct pace){0, 0};
+}
+
+static void window(struct partition *p, ps_t until_ps, size_t max)
+{
+    bool must = p->engines[p->n]->stopped || p->hooks.alone(p->hooks.ctx, until_ps);
+    bool chosen = !must && wants_alone(p);
+    double began_s = seconds();
+    p->counts.windows++;
+    p->counts.chosen += chosen;
+    if (must || chosen)
+        alone(p, until_ps, max);
+    else
+        together(p, until_ps);
+    if (!must)
+        end_trial(p, !chosen, seconds() - began_s);
+}
+
 bool partition_step(struct partition *p, size_t max)
 {
     struct engine *common = p->engines[p->n];
@@ -370,11 +426,7 @@ bool partition_step(struct partition *p, size_t max)
         until_ps = shared.at_ps + 1;
     if (common->horizon_ps < until_ps)
         until_ps = common->horizon_ps + 1;
-    p->counts.windows++;
-    if (common->stopped || p->hooks.alone(p->hooks.ctx, until_ps))
-        alone(p, until_ps, max);
-    else
-        together(p, until_ps);
+    window(p, until_ps, max);
     sum_up(p);
     p->current = common;
     return true;

@@ -20,13 +20,14 @@
 #define PARTS_MAX 64
 
 struct partition_counts {
-    uint64_t windows, alone;     // all; those that one thread processed
-    uint64_t events;             // in windows
-    uint64_t together_events;    // of those in windows of several threads
-    uint64_t largest_sum;        // sum over the latter of the events of the busiest part
-    uint64_t crossings;          // letters
-    double wait_s, together_s;   // waited for other parts, sum over threads; wall time of the windows
-    double cpu_s;                // of the threads but the first; known when they have ended
+    uint64_t windows, alone;   // all; those that one thread processed
+    uint64_t chosen;           // of these, because that was faster
+    uint64_t events;           // in windows
+    uint64_t together_events;  // of those in windows of several threads
+    uint64_t largest_sum;      // sum over the latter of the events of the busiest part
+    uint64_t crossings;        // letters
+    double wait_s, together_s; // waited for other parts, sum over threads; wall time of the windows
+    double cpu_s;              // of the threads but the first; known when they have ended
 };
 
 struct partition_hooks {
@@ -50,10 +51,18 @@ struct partition {
     struct mailbox *boxes;   // [from * n + to]
     struct mailbox *logs;    // [part] what its events have deferred in the present window
     ps_t lookahead_ps;
-    ps_t *next_ps; // [part] as hooks.receive has returned it
+    struct pace {
+        double s;
+        uint64_t events;
+    } paces[2];           // of windows of one thread and of several, in the present trial
+    uint32_t trial;       // windows since it began
+    bool alone_is_faster; // as the last trial has found
+    bool no_trials;       // several threads process every window that they may
+    ps_t *next_ps;        // [part] as hooks.receive has returned it
     struct partition_hooks hooks;
-    struct engine *current; // whose event is being processed; in a window of several threads, by the holder
-                            // of the lock
+    struct engine
+        *current;  // whose event is being processed; in a window of several threads, by the holder
+                   // of the lock
     bool parallel; // a window of several threads is being processed
     struct threads *threads;
     struct deferral *deferred; // of the window that has ended

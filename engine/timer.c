@@ -39,8 +39,11 @@ void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
                     void (*cb)(struct engine *, struct sim_timer *, int), void *data)
 {
     struct timer_table *table = table_of(e, node);
-    *timer = (struct sim_timer){
-        .cb = cb, .data = data, .at_ps = PS_NEVER, .queued_ps = PS_NEVER, .node = node & 0x7fffffffu};
+    *timer = (struct sim_timer){.cb = cb,
+                                .data = data,
+                                .at_ps = PS_NEVER,
+                                .queued_ps = PS_NEVER,
+                                .node = node & 0x7fffffffu};
     if (table->n_free > 0) {
         timer->id = table->free[--table->n_free];
     } else {

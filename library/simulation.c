@@ -264,6 +264,8 @@ void collwire_sim_summary(const struct collwire_sim *s, struct collwire_summary 
             .sim_time_ps = r->sim_time_ps,
             .wall_s = r->wall_s,
             .packet_hops = (double)r->packet_hops,
+            .threads = r->threads.used,
+            .threads_note = r->threads.note,
             .ended_by_machine = r->reason && (strncmp(r->reason, memory, sizeof memory - 1) == 0 ||
                                               strncmp(r->reason, wall, sizeof wall - 1) == 0)};
     give(summary, summary->bytes, &now, sizeof now);

@@ -12,12 +12,12 @@
 
 struct network_parts {
     struct partition *partition;
-    struct network *nets;  // [part]
+    struct network *nets; // [part]
     uint32_t n;
-    uint32_t *ghost_of;    // [port] 0 = its link does not leave the part
-    uint32_t *real_of;     // [ghost - n_ports]
+    uint32_t *ghost_of; // [port] 0 = its link does not leave the part
+    uint32_t *real_of;  // [ghost - n_ports]
     uint32_t n_ghosts;
-    uint32_t *borders; // ports whose links leave their part, by part
+    uint32_t *borders;             // ports whose links leave their part, by part
     uint32_t first[PARTS_MAX + 1]; // [part] index into borders
 };
 

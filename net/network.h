@@ -41,10 +41,10 @@ enum port_flag {
 
 // What else a transmission needs.
 enum port_special {
-    SPECIAL_TAPPED = 1,  // calls net->tap for each packet that it starts
-    SPECIAL_EARLY = 2,   // the far end forwards by cut-through: link.header_bytes
-    SPECIAL_CREDITS = 4, // needs credit of the far end (net/credits.h)
-    SPECIAL_RETRY = 8,   // the link sends again what a fault loses (fault_retry)
+    SPECIAL_TAPPED = 1,   // calls net->tap for each packet that it starts
+    SPECIAL_EARLY = 2,    // the far end forwards by cut-through: link.header_bytes
+    SPECIAL_CREDITS = 4,  // needs credit of the far end (net/credits.h)
+    SPECIAL_RETRY = 8,    // the link sends again what a fault loses (fault_retry)
     SPECIAL_CROSSES = 16, // the far end belongs to another part (net/crossing.h)
 };
 
@@ -177,8 +177,8 @@ struct network {
     struct tap tap;
     struct network_parts *parts; // net/crossing.h; NULL = the simulation has one part
     uint32_t part;               // whose network this is
-    uint32_t hinted_port; // output port of the packet of the next event, as returned by
-                          // node_ops.hint
+    uint32_t hinted_port;        // output port of the packet of the next event, as returned by
+                                 // node_ops.hint
     uint64_t packet_hops;
     struct drops drops[DROP_REASONS];
 };

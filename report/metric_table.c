@@ -192,8 +192,9 @@ static bool has_parts(const void *record)
 
 static const struct metric threads_rows[] = {
     {"used", METRIC_COUNT, "threads of the run", INTEGER(threads_result, used)},
-    {"fewer", METRIC_WORDS, "why there were fewer than --threads; null = there were not",
-     TEXT(threads_result, why)},
+    {"note", METRIC_WORDS,
+     "why there were fewer than --threads, or what the cut costs; null = nothing to say",
+     TEXT(threads_result, note)},
     {"windows", METRIC_COUNT, "windows of time, at whose ends the threads met",
      INTEGER(threads_result, windows), .known = has_parts},
     {"window_ns", METRIC_NS, "length of a window at most: the least time between two parts",

@@ -14,9 +14,9 @@
 
 struct cut {
     const struct sim *sim;
-    uint32_t *group;  // [node] the group's lowest node, by way of others
-    double *weight;   // [node that names a group]
-    bool *has_ranks;  // [same]
+    uint32_t *group; // [node] the group's lowest node, by way of others
+    double *weight;  // [node that names a group]
+    bool *has_ranks; // [same]
     double total;
 };
 
@@ -126,7 +126,8 @@ static double ranks_weight(const struct cut *c, double *heaviest)
 #define NO_PART UINT16_MAX
 
 // Divide the groups with ranks, in the order of their lowest nodes, into runs of equal weight.
-static uint32_t assign_ranks(struct cut *c, uint32_t n, double sum, uint16_t *part_of, double *loads)
+static uint32_t assign_ranks(struct cut *c, uint32_t n, double sum, uint16_t *part_of,
+                             double *loads)
 {
     double before = 0;
     uint32_t used = 0;
@@ -146,8 +147,8 @@ static uint32_t assign_ranks(struct cut *c, uint32_t n, double sum, uint16_t *pa
 }
 
 // Bandwidth from a group to each part; returns true if there is any.
-static bool pulls_of(struct cut *c, uint32_t group, const uint32_t *ports, size_t n_ports, uint32_t n,
-                     const uint16_t *part_of, double *pull)
+static bool pulls_of(struct cut *c, uint32_t group, const uint32_t *ports, size_t n_ports,
+                     uint32_t n, const uint16_t *part_of, double *pull)
 {
     const struct graph *g = &c->sim->graph;
     bool any = false;
@@ -260,9 +261,10 @@ static ps_t lookahead(const struct sim *sim, const uint16_t *part_of)
     return least;
 }
 
-uint32_t sim_cut(const struct sim *sim, uint32_t n, uint16_t *part_of, ps_t *lookahead_ps)
+struct cut_result sim_cut(const struct sim *sim, uint32_t n, uint16_t *part_of)
 {
-    uint32_t n_nodes = sim->graph.n_nodes, parts = 1;
+    uint32_t n_nodes = sim->graph.n_nodes;
+    struct cut_result r = {.parts = 1, .lookahead_ps = PS_NEVER};
     struct cut c = {.sim = sim};
     c.group = memory_zeroed(n_nodes, sizeof *c.group);
     c.weight = memory_zeroed(n_nodes, sizeof *c.weight);
@@ -270,12 +272,18 @@ uint32_t sim_cut(const struct sim *sim, uint32_t n, uint16_t *part_of, ps_t *loo
     ps_t *list;
     uint32_t n_thresholds = thresholds(sim, &list);
     n = n < PARTS_MAX ? n : PARTS_MAX;
-    for (uint32_t i = 0; i < n_thresholds && parts < n; i++)
-        parts = try_cut(&c, n, list[i], i + 1 == n_thresholds, part_of);
-    *lookahead_ps = parts > 1 ? lookahead(sim, part_of) : PS_NEVER;
+    for (uint32_t i = 0; i < n_thresholds && r.parts < n; i++) {
+        if (r.parts > 1 && r.longer == 0) {
+            r.longer = r.parts;
+            r.longer_ps = list[i - 1];
+        }
+        r.parts = try_cut(&c, n, list[i], i + 1 == n_thresholds, part_of);
+    }
+    if (r.parts > 1)
+        r.lookahead_ps = lookahead(sim, part_of);
     free(list);
     free(c.group);
     free(c.weight);
     free(c.has_ranks);
-    return parts;
+    return r;
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "engine/memory.h"
 #include "net/crossing.h"
@@ -96,6 +97,25 @@ static void set_handlers(struct sim *sim)
     }
 }
 
+static void note_cut(const struct sim *sim, const struct cut_result *cut, char why[SIM_WHY])
+{
+    char now[UNIT_TEXT], longer[UNIT_TEXT];
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    if (cut->parts < sim->threads && cut->parts < 2)
+        snprintf(why, SIM_WHY, "no link with a delay divides the network");
+    else if (cut->parts < sim->threads)
+        snprintf(why, SIM_WHY, "links with a delay divide the network into %u parts", cut->parts);
+    else if (cut->longer > 0)
+        snprintf(
+            why, SIM_WHY,
+            "%u parts are joined by links that take %s, so threads meet that often; with %u it "
+            "would be every %s",
+            cut->parts, human_time(cut->lookahead_ps, now), cut->longer,
+            human_time(cut->longer_ps, longer));
+    else if (cpus > 0 && sim->threads > (uint32_t)cpus)
+        snprintf(why, SIM_WHY, "the machine has %ld processors: threads wait for each other", cpus);
+}
+
 void sim_divide(struct sim *sim, char why[SIM_WHY])
 {
     const char *text = obstacle(sim);
@@ -106,11 +126,9 @@ void sim_divide(struct sim *sim, char why[SIM_WHY])
     }
     uint32_t n_nodes = sim->graph.n_nodes;
     uint16_t *part_of = memory_zeroed(n_nodes + 1, sizeof *part_of);
-    ps_t lookahead_ps;
-    uint32_t n = sim_cut(sim, sim->threads, part_of, &lookahead_ps);
-    if (n < sim->threads)
-        snprintf(why, SIM_WHY, "the network has %u part%s with delays between them", n,
-                 n == 1 ? "" : "s");
+    struct cut_result cut = sim_cut(sim, sim->threads, part_of);
+    uint32_t n = cut.parts;
+    note_cut(sim, &cut, why);
     if (n < 2) {
         free(part_of);
         return;
@@ -121,9 +139,10 @@ void sim_divide(struct sim *sim, char why[SIM_WHY])
     struct network_parts *nets = network_divide(&sim->net, n, part_of);
     struct partition_hooks hooks = {.send = send, .receive = receive, .alone = alone, .ctx = sim};
     nets->partition = sim->parts->partition =
-        partition_new(&sim->engine, n, part_of, n_nodes, lookahead_ps, &hooks);
+        partition_new(&sim->engine, n, part_of, n_nodes, cut.lookahead_ps, &hooks);
+    sim->parts->partition->no_trials = sim->always_together;
     set_handlers(sim);
-    sim->parts->frames_per_window = frames_per_window(sim, lookahead_ps);
+    sim->parts->frames_per_window = frames_per_window(sim, cut.lookahead_ps);
     sim->parts->switches = switches_divide(&sim->switches);
     sim->parts->hosts = hosts_divide(&sim->hosts);
 }
@@ -141,11 +160,13 @@ void sim_unite(struct sim *sim)
 
 struct threads_result sim_threads_result(const struct sim *sim)
 {
-    struct threads_result r = {.used = 1, .why = sim->why[0] != '\0' ? sim->why : NULL};
+    struct threads_result r = {.used = 1, .note = sim->why[0] != '\0' ? sim->why : NULL};
     if (!sim->parts)
         return r;
     const struct partition *p = sim->parts->partition;
     const struct partition_counts *c = &p->counts;
+    if (2 * c->chosen > c->windows)
+        r.note = "for most windows one thread was faster than several";
     double together_s = c->together_s * p->n;
     r.used = p->n;
     r.windows = c->windows;
@@ -153,9 +174,8 @@ struct threads_result sim_threads_result(const struct sim *sim)
     r.events_per_window = c->windows > 0 ? (double)c->events / (double)c->windows : 0;
     r.parallel = c->windows > 0 ? (double)(c->windows - c->alone) / (double)c->windows : 0;
     r.waiting = together_s > 0 ? c->wait_s / together_s : 0;
-    r.imbalance = c->together_events > 0
-                      ? (double)c->largest_sum * p->n / (double)c->together_events
-                      : 1;
+    r.imbalance =
+        c->together_events > 0 ? (double)c->largest_sum * p->n / (double)c->together_events : 1;
     for (uint32_t i = 0; i < p->n * p->n; i++)
         r.crossings += p->boxes[i].letters;
     return r;

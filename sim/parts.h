@@ -18,17 +18,17 @@
 
 struct sim_parts {
     struct partition *partition;
-    struct switches *switches; // [part]
-    struct hosts *hosts;       // [part]
-    ps_t ends_ps;     // a message that has been posted ends not before; 0 = not known
-    uint32_t witness; // a flow that had something to send when it was last looked at
+    struct switches *switches;  // [part]
+    struct hosts *hosts;        // [part]
+    ps_t ends_ps;               // a message that has been posted ends not before; 0 = not known
+    uint32_t witness;           // a flow that had something to send when it was last looked at
     uint64_t frames_per_window; // most frames that all ports can send
-    uint64_t look_at; // look for another witness when so many events have been processed
+    uint64_t look_at;           // look for another witness when so many events have been processed
 };
 
 // Divide a simulation that has not begun among its threads. Writes to `why` what limits their number, if
 // there are fewer than wanted.
-#define SIM_WHY 160
+#define SIM_WHY 200
 void sim_divide(struct sim *sim, char why[SIM_WHY]);
 
 // Put the results of the parts together, and end the threads.
@@ -38,9 +38,15 @@ void sim_parts_free(struct sim *sim); // after the hosts and the network
 // What the threads did; sim_unite() has been called.
 struct threads_result sim_threads_result(const struct sim *sim);
 
-// sim/cut.c: cut the graph into at most `n` parts; part_of has n_nodes + 1 entries. Returns the number of parts,
-// and the least time that anything takes from one to another.
-uint32_t sim_cut(const struct sim *sim, uint32_t n, uint16_t *part_of, ps_t *lookahead_ps);
+// sim/cut.c: cut the graph into at most `n` parts.
+struct cut_result {
+    uint32_t parts;
+    ps_t lookahead_ps; // the least time that anything takes from one part to another
+    uint32_t
+        longer; // fewer parts would leave more links uncut, of longer_ps at least; 0 = they would not
+    ps_t longer_ps;
+};
+struct cut_result sim_cut(const struct sim *sim, uint32_t n, uint16_t *part_of); // [n_nodes + 1]
 
 // sim/quiet.c: true if all messages may have ended before `until_ps`, or if a flow may fail.
 bool sim_may_be_quiet(struct sim *sim, ps_t until_ps);

@@ -16,8 +16,8 @@ static bool is_witness(const struct sim *sim, uint32_t flow, ps_t until_ps)
     const struct network *net = &sim->net;
     if (s->nxt >= s->tail || s->failed || s->cls == NET_CLASS_CONTROL)
         return false;
-    ps_t way_ps = port_link(net, s->port)->delay_ps +
-                  port_link(net, net->cold[s->port].peer)->delay_ps;
+    ps_t way_ps =
+        port_link(net, s->port)->delay_ps + port_link(net, net->cold[s->port].peer)->delay_ps;
     return sim->engine.now_ps + way_ps >= until_ps;
 }
 

@@ -356,8 +356,8 @@ struct tcp_result {
 
 // How a run was shared out among threads (engine/partition.h).
 struct threads_result {
-    uint32_t used;   // 1 = the simulation had one part
-    const char *why; // why there were fewer than wanted; NULL = there were not
+    uint32_t used;    // 1 = the simulation had one part
+    const char *note; // why there were fewer than wanted, or what the parts cost; NULL = nothing to say
     /* of several threads */
     uint64_t windows;
     ps_t lookahead_ps;

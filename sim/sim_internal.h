@@ -116,7 +116,8 @@ struct sim {
     struct loop_requests requests;
     struct sim_parts *parts; // sim/parts.h; NULL = the simulation runs on one thread
     uint32_t threads;        // wanted
-    char why[160];           // why there are fewer
+    bool always_together;    // for tests: however few events a window has
+    char why[200];           // why there are fewer, or what they cost
     struct cc_watch cc_watch;
     char *policy_failure; // set if a policy of a plugin broke its contract, which ends the run
     double wall_s, cpu_s;

@@ -70,8 +70,8 @@ struct host_observer {
 
 // The data packet that is arriving, for who hears of the messages that it completes.
 struct arriving {
-    bool timed;   // its times are known; the others are not set if not
-    ps_t sent_ps; // start of its transmission
+    bool timed;              // its times are known; the others are not set if not
+    ps_t sent_ps;            // start of its transmission
     struct meta_waits waits; // a copy, since its acknowledgement takes over the packet's meta-data
 };
 
@@ -115,7 +115,7 @@ struct hosts {
     struct message_pool messages;
     uint64_t n_running; // messages that have neither ended nor failed
     uint32_t n_rto_armed;
-    uint32_t n_retrying; // senders whose last retransmission timeout was not followed by progress
+    uint32_t n_retrying;  // senders whose last retransmission timeout was not followed by progress
     uint32_t large_bytes; // what the state of a transport adds to senders and receivers; 0 = little
     ps_t last_delivery_ps;
     struct host_counters counters;

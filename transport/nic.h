@@ -22,10 +22,12 @@ struct nic {
     bool needs_credit; // the class is stopped by a lack of credit, not by PFC
     /* second cache line */
     alignas(64) uint32_t n_parked, cap_parked;
-    struct sender **parked; // senders whose retransmission timers the pause has stopped; an entry whose
-                            // timer is no longer parked is void
+    struct sender *
+        *parked; // senders whose retransmission timers the pause has stopped; an entry whose
+                 // timer is no longer parked is void
 };
-_Static_assert(offsetof(struct nic, n_parked) == 64, "what is accessed for every packet is a cache line");
+_Static_assert(offsetof(struct nic, n_parked) == 64,
+               "what is accessed for every packet is a cache line");
 
 // Note that the pause has stopped the retransmission timer of a sender.
 void nic_park(struct nic *nic, struct sender *s);

@@ -171,6 +171,8 @@ struct collwire_summary {
     int64_t sim_time_ps;
     double wall_s, packet_hops;
     int ended_by_machine; // a limit of memory or wall time has ended the run
+    unsigned threads;         // on which it ran
+    const char *threads_note; // why they were fewer than wanted, or what they cost; NULL = nothing
 };
 COLLWIRE_API void collwire_sim_summary(const struct collwire_sim *sim,
                                        struct collwire_summary *summary);

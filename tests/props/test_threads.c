@@ -39,6 +39,7 @@ static struct outcome run(uint64_t seed, uint32_t threads)
     assert_non_null(f->sim);
     err_free(&err); // warnings
     sim_set_threads(f->sim, threads);
+    f->sim->always_together = seed % 4 != 0;
     sim_run(f->sim, NULL);
     struct result *r = f->result = sim_result(f->sim);
     struct outcome o = {.metrics = metrics_json(r, "{}"), .divided = f->sim->parts != NULL};

@@ -59,8 +59,8 @@ struct roce_receiver {
     struct receiver base;
     uint32_t msn; // number of completed messages
     uint64_t expected_psn;
-    struct np_window *np; // its own, or shared by address; NULL = no CNPs, shared by port
-                          // (port_scope), or none has been needed yet (own_window)
+    struct np_window *np;     // its own, or shared by address; NULL = no CNPs, shared by port
+                              // (port_scope), or none has been needed yet (own_window)
     struct roce_early *early; // NULL until a packet arrives out of order
     uint32_t src_node;        // node to which ACKs and CNPs are sent
     uint32_t entropy;         // packet.entropy of ACKs and CNPs
