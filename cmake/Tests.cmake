@@ -192,6 +192,12 @@ if(TARGET collwire_shared)
     cmake -S "$1" -B "$2" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCOLLWIRE_TSAN=ON &&
     cmake --build "$2" --target test_library_library && cd "$1" && "$2/tests/library/test_library"]]
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tsan)
+  collwire_script_test(props_threads_race long "clang;ninja;cmake" [[
+    cmake -S "$1" -B "$2" -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCOLLWIRE_TSAN=ON &&
+    cmake --build "$2" --target test_props_threads test_engine_partition && "$2/tests/engine/test_partition" &&
+    COLLWIRE_RANDOM=120 "$2/tests/props/test_threads"]]
+    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tsan)
+  set_tests_properties(library_threads props_threads_race PROPERTIES RESOURCE_LOCK tsan_build TIMEOUT 3600)
   collwire_script_test(library_package long "debootstrap;dpkg-deb;dpkg-shlibdeps" [[sh "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/library/check_package.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 endif()
@@ -286,6 +292,10 @@ collwire_script_test(random_some props python3 [[python3 -B "$@"]]
 collwire_script_test(random_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${random_all})
 set_tests_properties(random_all PROPERTIES TIMEOUT 14400)
+
+collwire_script_test(props_threads_all long "" [[COLLWIRE_RANDOM=3000 "$1"]]
+  ${PROJECT_BINARY_DIR}/tests/props/test_threads)
+set_tests_properties(props_threads_all PROPERTIES TIMEOUT 3600)
 
 # Fuzz targets of every reader, in a build of their own.
 if(NOT COLLWIRE_SANITIZE)

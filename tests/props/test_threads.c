@@ -14,7 +14,7 @@
 #include "sim/parts.h"
 #include "tests/support/random.h"
 
-#define SCENARIOS 600
+#define SCENARIOS 160
 
 struct outcome {
     char *metrics;

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// Partitions, on a toy model: tokens walk over nodes by arrivals, at random delays of at least the lookahead
+// between parts; each visit is logged through engine_defer. The log must be the same for any number of parts.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/memory.h"
+#include "engine/partition.h"
+#include "engine/rng.h"
+#include "engine/timer.h"
+
+#define NODES 12
+#define TOKENS 40
+#define HOPS 60
+#define LOOKAHEAD 1000
+#define LOG_MAX (TOKENS * HOPS + 1000)
+
+struct letter {
+    ps_t at_ps;
+    uint64_t key;
+};
+
+struct visit {
+    ps_t at_ps;
+    uint32_t node, token, sum, zero; // sum: of what the node has seen so far
+};
+
+struct world {
+    struct engine engine;
+    struct partition *partition; // NULL = one part
+    uint32_t hops[TOKENS];
+    uint32_t seen[NODES];
+    struct visit log[LOG_MAX];
+    size_t n;
+    struct sim_timer common; // fires now and then
+    uint32_t commons, n_alone;
+    bool always_alone;
+};
+
+struct handler { // of a part's engine
+    struct world *world;
+    uint32_t part;
+};
+
+static struct handler handlers[PARTS_MAX];
+
+static void log_visit(void *ctx, const void *note, ps_t now)
+{
+    struct world *w = ctx;
+    const struct visit *v = note;
+    assert_int_equal(v->at_ps, now);
+    assert_true(w->n < LOG_MAX);
+    w->log[w->n++] = *v;
+}
+
+// The token's next place and time, which depend on its history alone.
+static void move(struct handler *h, uint32_t node, uint32_t token, ps_t now)
+{
+    struct world *w = h->world;
+    struct rng rng = rng_init(7, 0, token * HOPS + w->hops[token]);
+    uint32_t next = (uint32_t)rng_below(&rng, NODES);
+    ps_t at_ps = now + LOOKAHEAD + (ps_t)rng_below(&rng, 3) * 500;
+    uint64_t key = event_key(next, EVENT_ARRIVAL, token, token);
+    uint32_t to = w->partition ? w->partition->part_of[next] : 0;
+    (void)node;
+    if (w->hops[token]++ == HOPS)
+        return;
+    if (!w->partition) {
+        engine_push(&w->engine, at_ps, key);
+    } else if (to == h->part) {
+        engine_push(w->partition->engines[to], at_ps, key);
+    } else {
+        struct letter *letter =
+            mailbox_put(partition_box(w->partition, h->part, to), sizeof *letter);
+        *letter = (struct letter){at_ps, key};
+    }
+}
+
+static void on_arrival(void *ctx, uint64_t key)
+{
+    struct handler *h = ctx;
+    struct world *w = h->world;
+    uint32_t node = event_node(key), token = event_payload(key);
+    struct engine *e = w->partition ? w->partition->engines[h->part] : &w->engine;
+    w->seen[node] += token;
+    engine_lock(e);
+    engine_lock(e); // calls may be nested
+    struct visit v = {engine_current(&w->engine)->now_ps, node, token, w->seen[node], 0};
+    engine_defer(&w->engine, log_visit, w, &v, sizeof v);
+    engine_unlock(e);
+    engine_unlock(e);
+    move(h, node, token, v.at_ps);
+}
+
+// Sees the state after all events of its instant.
+static void on_common(struct engine *e, struct sim_timer *timer, int revents)
+{
+    struct world *w = timer->data;
+    (void)revents;
+    struct visit v = {e->now_ps, NODES, 0, 0, 0};
+    for (uint32_t node = 0; node < NODES; node++)
+        v.sum += w->seen[node];
+    w->log[w->n++] = v;
+    if (++w->commons < 20)
+        sim_timer_start(e, timer, e->now_ps + 3 * LOOKAHEAD + 500);
+}
+
+static void hook_send(void *ctx, uint32_t part, ps_t until_ps)
+{
+    (void)ctx, (void)part, (void)until_ps;
+}
+
+static ps_t hook_receive(void *ctx, uint32_t part)
+{
+    const struct world *w = ctx;
+    for (uint32_t from = 0; from < w->partition->n; from++) {
+        struct mailbox *box = partition_box(w->partition, from, part);
+        size_t at = 0;
+        for (const struct letter *l; (l = mailbox_next(box, &at)) != NULL;) {
+            assert_true(l->at_ps > w->partition->engines[part]->now_ps);
+            engine_push(w->partition->engines[part], l->at_ps, l->key);
+        }
+        mailbox_clear(box);
+    }
+    return PS_NEVER;
+}
+
+static bool hook_alone(void *ctx, ps_t until_ps)
+{
+    struct world *w = ctx;
+    (void)until_ps;
+    return w->always_alone || w->n_alone++ % 5 == 4;
+}
+
+static void begin(struct world *w)
+{
+    *w = (struct world){0};
+    engine_init(&w->engine, 1);
+    engine_shape(&w->engine, 64, 4 * LOOKAHEAD);
+    for (uint32_t token = 0; token < TOKENS; token++)
+        engine_push(&w->engine, 500 * (token % 4),
+                    event_key(token % NODES, EVENT_ARRIVAL, token, token));
+    sim_timer_init(&w->engine, &w->common, NODES, on_common, w);
+    sim_timer_start(&w->engine, &w->common, 2 * LOOKAHEAD);
+}
+
+static void run(struct world *w, uint32_t parts, bool alone)
+{
+    begin(w);
+    w->always_alone = alone;
+    handlers[0] = (struct handler){w, 0};
+    w->engine.handlers[EVENT_ARRIVAL] = on_arrival;
+    w->engine.handler_ctx = &handlers[0];
+    if (parts == 0) {
+        engine_drain(&w->engine, SIZE_MAX);
+        engine_free(&w->engine);
+        return;
+    }
+    uint16_t *part_of = memory_zeroed(NODES + 1, sizeof *part_of);
+    for (uint32_t node = 0; node < NODES; node++)
+        part_of[node] = (uint16_t)(node * parts / NODES);
+    part_of[NODES] = (uint16_t)parts;
+    struct partition_hooks hooks = {hook_send, hook_receive, hook_alone, w};
+    w->partition = partition_new(&w->engine, parts, part_of, NODES, LOOKAHEAD, &hooks);
+    for (uint32_t i = 0; i < parts; i++) {
+        handlers[i] = (struct handler){w, i};
+        w->partition->engines[i]->handlers[EVENT_ARRIVAL] = on_arrival;
+        w->partition->engines[i]->handler_ctx = &handlers[i];
+    }
+    while (partition_step(w->partition, 1 + w->n % 7))
+        continue;
+    assert_int_equal(partition_pending(w->partition), 0);
+    partition_rest(w->partition);
+    partition_free(w->partition);
+    engine_free(&w->engine);
+}
+
+static void test_same_log(void **state)
+{
+    struct world *one = malloc(sizeof *one), *more = malloc(sizeof *more);
+    (void)state;
+    run(one, 0, false);
+    assert_int_equal(one->n, TOKENS * (HOPS + 1) + 20);
+    for (uint32_t parts = 1; parts <= 6; parts++)
+        for (int alone = 0; alone < 2; alone++) {
+            run(more, parts, alone);
+            assert_int_equal(more->n, one->n);
+            for (size_t i = 0; i < one->n; i++)
+                assert_memory_equal(&one->log[i], &more->log[i], sizeof one->log[i]);
+            assert_int_equal(one->engine.events, more->engine.events);
+        }
+    free(one);
+    free(more);
+}
+
+static void test_counts(void **state)
+{
+    struct world *w = malloc(sizeof *w);
+    (void)state;
+    begin(w);
+    uint16_t *part_of = memory_zeroed(NODES + 1, sizeof *part_of);
+    part_of[NODES] = 1;
+    struct partition_hooks hooks = {hook_send, hook_receive, hook_alone, w};
+    handlers[0] = (struct handler){w, 0};
+    struct partition *p = w->partition =
+        partition_new(&w->engine, 1, part_of, NODES, LOOKAHEAD, &hooks);
+    p->engines[0]->handlers[EVENT_ARRIVAL] = on_arrival;
+    p->engines[0]->handler_ctx = &handlers[0];
+    w->engine.horizon_ps = 5 * LOOKAHEAD; // an event at the horizon is processed, later ones stay
+    while (partition_step(p, SIZE_MAX))
+        continue;
+    assert_true(w->engine.now_ps <= 5 * LOOKAHEAD);
+    assert_true(partition_pending(p) > 0);
+    assert_int_equal(p->counts.events + w->commons, w->engine.events);
+    assert_true(p->counts.alone < p->counts.windows);
+    partition_free(p);
+    engine_free(&w->engine);
+    free(w);
+}
+
+static void test_mailbox(void **state)
+{
+    struct mailbox box = {0};
+    (void)state;
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 1; i < 100; i++)
+            memset(mailbox_put(&box, i), (int)i, i);
+        size_t at = 0;
+        const unsigned char *letter;
+        for (unsigned i = 1; i < 100; i++) {
+            letter = mailbox_next(&box, &at);
+            assert_non_null(letter);
+            assert_int_equal((uintptr_t)letter % 8, 0);
+            for (unsigned k = 0; k < i; k++)
+                assert_int_equal(letter[k], i);
+        }
+        assert_null(mailbox_next(&box, &at));
+        mailbox_clear(&box);
+    }
+    assert_int_equal(box.letters, 3 * 99);
+    mailbox_free(&box);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_log),
+                                       cmocka_unit_test(test_counts),
+                                       cmocka_unit_test(test_mailbox)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
