@@ -272,7 +272,8 @@ void options_set(struct options *o, const char *path, const char *value)
 void options_jobs(struct options *o)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t threads = o->threads > 0 ? o->threads : 1, most = cpus > 0 ? (uint64_t)cpus / threads : 1;
+    uint64_t threads = o->threads > 0 ? o->threads : 1,
+             most = cpus > 0 ? (uint64_t)cpus / threads : 1;
     if (o->jobs == 0)
         o->jobs = most > 0 ? most : 1;
 }

@@ -109,8 +109,11 @@ int command_run(const struct options *o)
     }
     char *dir = o->out ? text_format("%s", o->out)
                        : text_format("out/%s", collwire_scenario_name(scenario));
-    struct simulation_options options = {
-        .plain = o->plain, .threads = (unsigned)o->threads, .note_threads = true, .show_progress = progress_wanted(o), .pace_ps = o->pace_ps};
+    struct simulation_options options = {.plain = o->plain,
+                                         .threads = (unsigned)o->threads,
+                                         .note_threads = true,
+                                         .show_progress = progress_wanted(o),
+                                         .pace_ps = o->pace_ps};
     struct simulated run = simulate(scenario, dir, &options);
     if (run.metrics && options_print_results(o))
         print_results(o, scenario, dir, &run);

@@ -89,7 +89,8 @@ static void work(void *ctx, size_t task, int to_parent)
         errors_print(&err);
         _exit(EXIT_BAD_USE);
     }
-    struct simulated run = simulate_in_memory(scenario, s->options->plain, (unsigned)s->options->threads);
+    struct simulated run =
+        simulate_in_memory(scenario, s->options->plain, (unsigned)s->options->threads);
     bool told = run.metrics && answer(to_parent, &run) == 0;
     _exit(told ? EXIT_DONE : EXIT_NOT_COMPLETED);
 }

@@ -5,8 +5,8 @@
 
 #include "engine/memory.h"
 #include "net/credits.h"
-#include "sim/reduction.h"
 #include "sim/parts.h"
+#include "sim/reduction.h"
 #include "sim/sim_internal.h"
 
 // Order by time of posting, and at one time by source and number, so that the order of simultaneous

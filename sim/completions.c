@@ -195,7 +195,8 @@ void sim_completions_init(struct sim *sim, struct transfer_client client)
     all->queues = memory_zeroed(n, sizeof *all->queues);
     for (uint32_t i = 0; i < n; i++) {
         all->queues[i].sim = sim;
-        sim_timer_init_locked(&sim->engine, &all->queues[i].timer, i / n_dims, on_due, &all->queues[i]);
+        sim_timer_init_locked(&sim->engine, &all->queues[i].timer, i / n_dims, on_due,
+                              &all->queues[i]);
     }
 }
 

@@ -112,7 +112,8 @@ static void storm(struct sim *sim, uint32_t port, const struct fault_spec *fault
     if (classes == 0)
         classes = (uint8_t)(sim_classes_in_use(sim) & data);
     if (sim->graph.ports[port].node < sim->graph.n_ranks)
-        port_send_pfc(network_of_port(&sim->net, port), port, classes, UINT16_MAX, NULL, sim->engine.now_ps);
+        port_send_pfc(network_of_port(&sim->net, port), port, classes, UINT16_MAX, NULL,
+                      sim->engine.now_ps);
 }
 
 static void on_storm(struct change_timer *c, ps_t now)

@@ -356,15 +356,16 @@ struct tcp_result {
 
 // How a run was shared out among threads (engine/partition.h).
 struct threads_result {
-    uint32_t used;    // 1 = the simulation had one part
-    const char *note; // why there were fewer than wanted, or what the parts cost; NULL = nothing to say
+    uint32_t used; // 1 = the simulation had one part
+    const char
+        *note; // why there were fewer than wanted, or what the parts cost; NULL = nothing to say
     /* of several threads */
     uint64_t windows;
     ps_t lookahead_ps;
     double events_per_window, parallel; // parallel: share of the windows that all threads processed
     double waiting;                     // share of their time in which threads waited for others
-    double imbalance;                   // events of the busiest part by those of the mean part, in them
-    uint64_t crossings;                 // packets that went from one part to another
+    double imbalance;   // events of the busiest part by those of the mean part, in them
+    uint64_t crossings; // packets that went from one part to another
 };
 
 struct result {

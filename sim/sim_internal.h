@@ -295,7 +295,8 @@ void sim_relay_init(struct sim *sim); // after the workload, before the transpor
 void sim_relay_free(struct sim *sim);
 uint64_t sim_port_rate(const struct sim *sim, uint32_t port); // of its clock
 void sim_faults_init(struct sim *sim, struct err *err);
-void sim_faults_prepare(struct sim *sim); // make the faults of all ports that will have one       // after the network
+void sim_faults_prepare(
+    struct sim *sim); // make the faults of all ports that will have one       // after the network
 // rebuilds the routes without links that are down
 void sim_routes_build(struct sim *sim, struct err *err);
 // routes of the network without faults: for ideals

@@ -18,8 +18,8 @@ struct timed_steps {
     /* config */
     struct engine *engine;
     struct path_book *path_book;
-    uint32_t node;     // rank of the network
-    uint32_t *pending; // counter of armed timers
+    uint32_t node;       // rank of the network
+    uint32_t *pending;   // counter of armed timers
     ps_t *busy_until_ps; // largest time at which a timer has been set to end, 0 = not known
     void (*ended)(void *ctx, uint32_t step, ps_t now);
     void *ctx;

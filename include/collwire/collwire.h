@@ -132,8 +132,8 @@ struct collwire_run {
     double progress_s;
     // Called some 100 times a second; a result other than 0 ends the run as out of memory. May be NULL.
     int (*memory_low)(void *ctx);
-    double pace_ps; // simulated time allowed per second of wall time; 0 = as fast as possible
-    int plain;      // by the reference engine, which gives the same results more slowly
+    double pace_ps;   // simulated time allowed per second of wall time; 0 = as fast as possible
+    int plain;        // by the reference engine, which gives the same results more slowly
     unsigned threads; // run on up to so many threads, which gives the same results; 0 = 1
 };
 
@@ -170,7 +170,7 @@ struct collwire_summary {
     const char *reason; // why it is incomplete; NULL = it is not
     int64_t sim_time_ps;
     double wall_s, packet_hops;
-    int ended_by_machine; // a limit of memory or wall time has ended the run
+    int ended_by_machine;     // a limit of memory or wall time has ended the run
     unsigned threads;         // on which it ran
     const char *threads_note; // why they were fewer than wanted, or what they cost; NULL = nothing
 };
