@@ -310,8 +310,9 @@ static uint32_t first_part(const struct partition *p, struct event *first)
 }
 
 // An event may create others at its own instant in any part, and in the common engine, whose events are
-// the last of an instant. If `max` events end the window early, what has been sent without an event waits.
-static void alone(struct partition *p, ps_t until_ps, size_t max)
+// the last of an instant. If `max` events end the window early, what has been sent without an event waits, and
+// the result is false.
+static bool alone(struct partition *p, ps_t until_ps, size_t max)
 {
     const struct engine *common = p->engines[p->n];
     struct event first;
@@ -328,7 +329,7 @@ static void alone(struct partition *p, ps_t until_ps, size_t max)
     if (max == 0)
         until_ps = 0;
     exchange(p, common->stopped && common->now_ps < until_ps ? common->now_ps + 1 : until_ps);
-    p->counts.alone++;
+    return until_ps > 0;
 }
 
 /* ---- steps ---- */
@@ -349,21 +350,28 @@ static void sum_up(struct partition *p)
 }
 
 // Whether several threads are faster than one depends on how many events a window has, how many packets cross,
-// and the machine. So both are tried on some windows, and the faster one has the next ones.
-#define TRY_TOGETHER 192
-#define TRY_ALONE 64
-#define TRIAL_WINDOWS 16384
+// and the machine. So a trial gives some windows to each, in turn, and the faster one has the next ones. The
+// first windows of all, in which flows are opened, do not count.
+#define TRIAL_FROM 64
+#define TRIAL_TO 320
+#define TRIAL_TURN 16 // windows, of which one thread has the last
+#define TRIAL_AGAIN 8192
 
 static double pace_of(const struct pace *pace)
 {
     return pace->events > 0 ? pace->s / (double)pace->events : 0;
 }
 
+static bool in_trial(const struct partition *p)
+{
+    return p->trial >= TRIAL_FROM && p->trial < TRIAL_TO;
+}
+
 static bool wants_alone(const struct partition *p)
 {
-    if (p->trial < TRY_TOGETHER || p->no_trials)
+    if (p->no_trials)
         return false;
-    return p->trial < TRY_TOGETHER + TRY_ALONE || p->alone_is_faster;
+    return in_trial(p) ? p->trial % TRIAL_TURN == TRIAL_TURN - 1 : p->alone_is_faster;
 }
 
 static uint64_t events_of(const struct partition *p)
@@ -374,32 +382,36 @@ static uint64_t events_of(const struct partition *p)
     return n;
 }
 
-static void end_trial(struct partition *p, bool together, double s)
+static void note_pace(struct partition *p, bool together, double s)
 {
     struct pace *pace = &p->paces[together];
-    pace->s += s;
-    pace->events += events_of(p); // those of earlier windows have been counted (sum_up)
-    if (++p->trial == TRY_TOGETHER + TRY_ALONE)
+    if (in_trial(p)) {
+        pace->s += s;
+        pace->events += events_of(p); // those of earlier windows have been counted (sum_up)
+    }
+    if (++p->trial == TRIAL_TO)
         p->alone_is_faster = pace_of(&p->paces[0]) < pace_of(&p->paces[1]);
-    if (p->trial < TRIAL_WINDOWS)
+    if (p->trial < TRIAL_AGAIN)
         return;
-    p->trial = 0;
+    p->trial = TRIAL_FROM;
     p->paces[0] = p->paces[1] = (struct pace){0, 0};
 }
 
 static void window(struct partition *p, ps_t until_ps, size_t max)
 {
+    struct partition_counts *c = &p->counts;
     bool must = p->engines[p->n]->stopped || p->hooks.alone(p->hooks.ctx, until_ps);
-    bool chosen = !must && wants_alone(p);
+    bool chosen = !must && wants_alone(p), whole = true;
     double began_s = seconds();
-    p->counts.windows++;
-    p->counts.chosen += chosen;
     if (must || chosen)
-        alone(p, until_ps, max);
+        whole = alone(p, until_ps, max);
     else
         together(p, until_ps);
+    c->windows += whole;
+    c->alone += whole && (must || chosen);
+    c->chosen += whole && chosen;
     if (!must)
-        end_trial(p, !chosen, seconds() - began_s);
+        note_pace(p, !chosen, seconds() - began_s);
 }
 
 bool partition_step(struct partition *p, size_t max)

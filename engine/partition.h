@@ -55,7 +55,7 @@ struct partition {
         double s;
         uint64_t events;
     } paces[2];           // of windows of one thread and of several, in the present trial
-    uint32_t trial;       // windows since it began
+    uint32_t trial;       // windows since the beginning, or since the last trial
     bool alone_is_faster; // as the last trial has found
     bool no_trials;       // several threads process every window that they may
     ps_t *next_ps;        // [part] as hooks.receive has returned it

@@ -41,6 +41,9 @@ static const char *obstacle(const struct sim *sim)
         return "clear-to-send admission needs the order of events";
     if (sim->workload.takes_order)
         return "ranks queue for dimensions or share resources, which they decide together";
+    for (uint32_t d = 0; d < sim->hosts.n_dims; d++)
+        if (sim->hosts.dims[d].fails_at_once)
+            return "a flow fails at its first timeout (recovery, retry_limit, retries)";
     for (uint32_t d = 0; d < spec->n_dims; d++)
         for (uint32_t t = 0; t < spec->dims[d].n_stacks; t++)
             if (spec->dims[d].stacks[t].cc->host)

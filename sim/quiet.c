@@ -9,16 +9,49 @@
 #include "sim/parts.h"
 #include "transport/host.h"
 
-// True if what the sender has not sent yet cannot be acknowledged before `until_ps`: twice the first link.
+// The least time from the start of a packet of a sender to its acknowledgement: twice the way between parts,
+// or twice the first link, and the last one if that is another.
+static ps_t round_ps(const struct sim *sim, const struct sender *s)
+{
+    const struct partition *p = sim->parts->partition;
+    const struct network *net = &sim->net;
+    const struct flow_id *id = sender_id(s);
+    if (p->part_of[id->src_node] != p->part_of[id->dst_node])
+        return 2 * p->lookahead_ps;
+    ps_t first_ps =
+        port_link(net, s->port)->delay_ps + port_link(net, net->cold[s->port].peer)->delay_ps;
+    return first_ps;
+}
+
+// Most bytes that the ports of a node can receive in a time.
+static double receivable(const struct sim *sim, uint32_t node, ps_t time_ps)
+{
+    const struct network *net = &sim->net;
+    double bytes = 0;
+    for (uint32_t p = net->first_port[node]; p < net->first_port[node + 1]; p++) {
+        const struct byte_time *bt = &port_first_link(net, net->cold[p].peer)->byte_time;
+        bytes += (double)time_ps * (double)bt->den / (double)bt->num;
+    }
+    return bytes;
+}
+
+// True if a flow cannot end before `until_ps`: it has something to send, which takes a round trip, or its
+// receiver, which takes packets in order only, lacks more than its links can bring.
 static bool is_witness(const struct sim *sim, uint32_t flow, ps_t until_ps)
 {
     const struct sender *s = sim->hosts.senders[flow];
-    const struct network *net = &sim->net;
-    if (s->nxt >= s->tail || s->failed || s->cls == NET_CLASS_CONTROL)
+    ps_t window_ps = until_ps - sim->engine.now_ps;
+    if (s->failed || s->cls == NET_CLASS_CONTROL || s->oldest == MESSAGE_NIL)
         return false;
-    ps_t way_ps =
-        port_link(net, s->port)->delay_ps + port_link(net, net->cold[s->port].peer)->delay_ps;
-    return sim->engine.now_ps + way_ps >= until_ps;
+    if (s->nxt < s->tail && round_ps(sim, s) >= window_ps)
+        return true;
+    if (!s->dim->in_order)
+        return false;
+    const struct hosts *hosts = sender_hosts(s);
+    const struct message *m = hosts_message(hosts, s->oldest);
+    uint64_t received = hosts_delivered_bytes(hosts, s, m);
+    double lacks = m->bytes > received ? (double)(m->bytes - received) : 0;
+    return lacks > receivable(sim, sender_id(s)->dst_node, window_ps) + 2 * s->dim->mtu_bytes;
 }
 
 static bool any_witness(struct sim *sim, ps_t until_ps)

@@ -63,6 +63,8 @@ struct transport_dim {
     uint32_t parts_per_message;     // connections over which each message is split; 0 = 1
     bool fresh_connections;         // every message uses a new connection
     bool retransmits;               // lost packets are retransmitted
+    bool fails_at_once;             // at the first retransmission timeout
+    bool in_order;                  // receivers discard packets that arrive out of order
     bool echoes_marks;              // ACKs echo CE marks; otherwise notifications are separate
                                     // packets
     uint32_t empty_bytes;           // payload that stands for a message without bytes

@@ -136,6 +136,8 @@ void roce_prepare(struct transport_dim *dim)
     dim->fresh_connections = spec->qp == QP_PER_MESSAGE;
     dim->retransmits = spec->recovery != RECOVERY_NONE;
     dim->sprays = spec->spray != SPRAY_KIND_NONE;
+    dim->in_order = spec->recovery == RECOVERY_GO_BACK_N && !dim->sprays;
+    dim->fails_at_once = spec->retry_limit == 0 || spec->recovery == RECOVERY_NONE;
     dim->echoes_marks = spec->cnp == CNP_PER_ACK;
     dim->full = roce_data_sizes(&dim->spec, dim->mtu_bytes, false);
     dim->first = roce_data_sizes(&dim->spec, dim->mtu_bytes, true);

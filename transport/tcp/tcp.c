@@ -243,6 +243,7 @@ void tcp_prepare(struct transport_dim *dim)
 {
     const struct tcp_spec *spec = tcp_spec_const(&dim->spec);
     dim->mtu_bytes = dim->seq_bytes = (uint32_t)spec->mss_bytes;
+    dim->fails_at_once = spec->retries == 0 || spec->syn_retries == 0;
     dim->packets_per_ack = (uint32_t)spec->delack_segments;
     dim->connections_per_pair = (uint32_t)spec->connections_per_pair;
     dim->fresh_connections = spec->connections == TCP_PER_MESSAGE;

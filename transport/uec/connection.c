@@ -70,6 +70,7 @@ void uec_prepare(struct transport_dim *dim)
 {
     const struct uec_spec *spec = uec_spec_const(&dim->spec);
     dim->mtu_bytes = dim->seq_bytes = (uint32_t)spec->mtu_bytes;
+    dim->fails_at_once = spec->retry_limit == 0;
     dim->full = dim->first = uec_data_sizes(&dim->spec, dim->mtu_bytes, false);
     dim->ack = uec_ack_sizes(&dim->spec);
     uint64_t per_ack = (spec->ack_every_bytes + dim->full.wire - 1) / dim->full.wire;
