@@ -47,6 +47,9 @@ scenarios() {
     "$1" hoti128 "$three" 400KB 200KB
     "$1" tcp-a2a16 dctcp 1600KB 800KB
     "$1" tcp-perm1024 dctcp 100KB 50KB
+    "$1" ft16384 dcqcn 20KB 10KB
+    "$1" a2a1024 dcqcn 1024KB 512KB
+    "$1" pfc-a2a512 none 512KB 256KB
 }
 
 # One run of each: the machine's bad minutes fall on all of them.

@@ -106,7 +106,8 @@ void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const
     uint32_t part = p->part_of[event_node(current->now_key)];
     struct deferral_head *head = mailbox_put(&p->logs[part], sizeof *head + bytes);
     *head = (struct deferral_head){{current->now_ps, current->now_key}, done, ctx};
-    memcpy(head + 1, note, bytes);
+    if (bytes > 0)
+        memcpy(head + 1, note, bytes);
 }
 
 static int by_order(const void *a, const void *b)
