@@ -161,6 +161,9 @@ collwire_script_test(cli_results unit python3 [[python3 "$@"]]
 collwire_script_test(cli_compare unit python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_compare.py ${PROJECT_SOURCE_DIR}/scenarios)
 
+collwire_script_test(cli_threads unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/cli/check_threads.py ${PROJECT_SOURCE_DIR}/bench)
+
 collwire_script_test(cli_sweep unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/cli/check_sweep.py ${PROJECT_SOURCE_DIR}/scenarios 6)
 collwire_script_test(cli_sweep_killed long python3 [[python3 -B "$@"]]

@@ -1,281 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The windows of a partition, and the threads that process them.
-//
-// The first part runs on the thread of the caller. A window has two halves: all parts process their
-// events, then all read their mail. The threads meet after each half, spinning, because a window takes
-// microseconds; between windows they spin for a while, and then sleep.
-#define _GNU_SOURCE
-#include "engine/partition.h"
-
-#include <pthread.h>
-#include <sched.h>
-#include <stdalign.h>
-#include <stdatomic.h>
+// The windows of a partition, and their order.
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "engine/memory.h"
-#include "engine/timer.h"
-
-#define SPINS 2000         // before a thread lets others run
-#define SPINS_ASLEEP 20000 // before a thread that waits for the next window sleeps
-
-struct thread {
-    struct partition *p;
-    uint32_t part;
-    pthread_t id;
-    double cpu_s;              // when it has ended
-    alignas(64) double wait_s; // in the present window
-    uint64_t events;
-};
-
-struct threads {
-    struct thread *of; // [part]
-    ps_t until_ps;
-    atomic_uint window;            // number of the window that may begin
-    alignas(64) atomic_uint met;   // threads that have reached the end of a half, over all windows
-    alignas(64) atomic_flag taken; // the lock of what parts share
-    alignas(64) atomic_uint asleep;
-    pthread_mutex_t mutex; // of those asleep
-    pthread_cond_t wake;
-    bool quit;
-};
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static inline void relax(unsigned spins)
-{
-    if (spins % SPINS == SPINS - 1)
-        sched_yield(); // there may be more threads than free cores
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
-/* ---- the lock ---- */
-
-void engine_lock_parts(struct engine *e)
-{
-    struct partition *p = e->partition;
-    if (!p->parallel || e->lock_depth++ > 0)
-        return;
-    for (unsigned spins = 0;
-         atomic_flag_test_and_set_explicit(&p->threads->taken, memory_order_acquire); spins++)
-        relax(spins);
-    p->current = e;
-}
-
-void engine_unlock_parts(struct engine *e)
-{
-    struct partition *p = e->partition;
-    if (p->parallel && --e->lock_depth == 0)
-        atomic_flag_clear_explicit(&p->threads->taken, memory_order_release);
-}
-
-/* ---- what is deferred ---- */
-
-struct deferral {
-    event_order order;
-    engine_deferred done;
-    void *ctx;
-    const void *note;
-};
-
-// What a letter of a log begins with.
-struct deferral_head {
-    struct event event;
-    engine_deferred done;
-    void *ctx;
-};
-
-void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const void *note,
-                        size_t bytes)
-{
-    struct partition *p = e->partition;
-    const struct engine *current = p->current;
-    if (!p->parallel) {
-        done(ctx, note, current->now_ps);
-        return;
-    }
-    uint32_t part = p->part_of[event_node(current->now_key)];
-    struct deferral_head *head = mailbox_put(&p->logs[part], sizeof *head + bytes);
-    *head = (struct deferral_head){{current->now_ps, current->now_key}, done, ctx};
-    if (bytes > 0)
-        memcpy(head + 1, note, bytes);
-}
-
-static int by_order(const void *a, const void *b)
-{
-    const struct deferral *x = a, *y = b;
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    return (x->note > y->note) - (x->note < y->note); // of one event, and so in one log
-}
-
-// Do what has been deferred, in the order of events.
-static void catch_up(struct partition *p)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < p->n; i++) {
-        size_t at = 0;
-        for (const struct deferral_head *head; (head = mailbox_next(&p->logs[i], &at)) != NULL;) {
-            if (n == p->cap_deferred)
-                p->deferred = memory_grow(p->deferred, &p->cap_deferred, sizeof *p->deferred);
-            p->deferred[n++] =
-                (struct deferral){event_order_of(head->event), head->done, head->ctx, head + 1};
-        }
-    }
-    if (n == 0)
-        return;
-    qsort(p->deferred, n, sizeof *p->deferred, by_order);
-    for (size_t i = 0; i < n; i++) {
-        const struct deferral *d = &p->deferred[i];
-        d->done(d->ctx, d->note, (ps_t)(d->order >> 64));
-    }
-    for (uint32_t i = 0; i < p->n; i++)
-        mailbox_clear(&p->logs[i]);
-}
-
-struct engine *engine_current_part(const struct engine *e) { return e->partition->current; }
-
-/* ---- windows of several threads ---- */
-
-static void drain(struct engine *e, ps_t until_ps)
-{
-    e->horizon_ps = until_ps - 1;
-    engine_drain(e, SIZE_MAX);
-}
-
-// Wait until all threads have come here `times` times.
-static void meet(struct partition *p, unsigned times)
-{
-    struct threads *t = p->threads;
-    atomic_fetch_add_explicit(&t->met, 1, memory_order_acq_rel);
-    for (unsigned spins = 0;
-         atomic_load_explicit(&t->met, memory_order_acquire) - times * p->n > UINT32_MAX / 2;
-         spins++)
-        relax(spins);
-}
-
-static void process(struct partition *p, uint32_t part, unsigned window)
-{
-    struct thread *thread = &p->threads->of[part];
-    struct engine *e = p->engines[part];
-    uint64_t before = e->events;
-    drain(e, p->threads->until_ps);
-    p->hooks.send(p->hooks.ctx, part, p->threads->until_ps);
-    thread->events = e->events - before;
-    double done_s = seconds();
-    meet(p, 2 * window - 1);
-    thread->wait_s = seconds() - done_s;
-    p->next_ps[part] = p->hooks.receive(p->hooks.ctx, part);
-    meet(p, 2 * window);
-}
-
-// Wait for a window after number `last`.
-static unsigned next_window(struct threads *t, unsigned last)
-{
-    unsigned now;
-    for (unsigned spins = 0; spins < SPINS_ASLEEP; spins++) {
-        now = atomic_load_explicit(&t->window, memory_order_acquire);
-        if (now != last)
-            return now;
-        relax(spins);
-    }
-    pthread_mutex_lock(&t->mutex);
-    atomic_fetch_add(&t->asleep, 1);
-    while ((now = atomic_load(&t->window)) == last)
-        pthread_cond_wait(&t->wake, &t->mutex);
-    atomic_fetch_sub(&t->asleep, 1);
-    pthread_mutex_unlock(&t->mutex);
-    return now;
-}
-
-static void *work(void *arg)
-{
-    struct thread *thread = arg;
-    struct threads *t = thread->p->threads;
-    for (unsigned window = 0;;) {
-        window = next_window(t, window);
-        if (t->quit)
-            break;
-        process(thread->p, thread->part, window);
-    }
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    thread->cpu_s = (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
-    return NULL;
-}
-
-static unsigned begin_window(struct threads *t)
-{
-    unsigned window = atomic_fetch_add(&t->window, 1) + 1;
-    if (atomic_load(&t->asleep) > 0) {
-        pthread_mutex_lock(&t->mutex);
-        pthread_cond_broadcast(&t->wake);
-        pthread_mutex_unlock(&t->mutex);
-    }
-    return window;
-}
-
-static void threads_start(struct partition *p)
-{
-    struct threads *t = p->threads = memory_zeroed_lines(1, sizeof *p->threads);
-    t->of = memory_zeroed_lines(p->n, sizeof *t->of);
-    atomic_flag_clear(&t->taken);
-    pthread_mutex_init(&t->mutex, NULL);
-    pthread_cond_init(&t->wake, NULL);
-    for (uint32_t i = 0; i < p->n; i++)
-        t->of[i] = (struct thread){.p = p, .part = i};
-    for (uint32_t i = 1; i < p->n; i++)
-        while (pthread_create(&t->of[i].id, NULL, work, &t->of[i]) != 0)
-            memory_short(1 << 20);
-}
-
-void partition_rest(struct partition *p)
-{
-    struct threads *t = p->threads;
-    if (!t)
-        return;
-    t->quit = true;
-    begin_window(t);
-    for (uint32_t i = 1; i < p->n; i++) {
-        pthread_join(t->of[i].id, NULL);
-        p->counts.cpu_s += t->of[i].cpu_s;
-    }
-    pthread_cond_destroy(&t->wake);
-    pthread_mutex_destroy(&t->mutex);
-    free(t->of);
-    free(t);
-    p->threads = NULL;
-}
-
-static void together(struct partition *p, ps_t until_ps)
-{
-    struct partition_counts *c = &p->counts;
-    double began_s = seconds();
-    uint64_t most = 0, all = 0;
-    p->threads->until_ps = until_ps;
-    p->parallel = true;
-    process(p, 0, begin_window(p->threads));
-    p->parallel = false;
-    catch_up(p);
-    for (uint32_t i = 0; i < p->n; i++) {
-        const struct thread *t = &p->threads->of[i];
-        c->wait_s += t->wait_s;
-        all += t->events;
-        most = t->events > most ? t->events : most;
-    }
-    c->together_events += all;
-    c->largest_sum += most;
-    c->together_s += seconds() - began_s;
-}
+#include "engine/partition_internal.h"
 
 /* ---- windows of one thread ---- */
 
@@ -350,31 +78,7 @@ static void sum_up(struct partition *p)
     }
 }
 
-// Whether several threads are faster than one depends on how many events a window has, how many packets cross,
-// and the machine. So a trial gives some windows to each, in turn, and the faster one has the next ones. The
-// first windows of all, in which flows are opened, do not count.
-#define TRIAL_FROM 64
-#define TRIAL_TO 320
-#define TRIAL_TURN 16 // windows, of which one thread has the last
-#define TRIAL_AGAIN 8192
-
-static double pace_of(const struct pace *pace)
-{
-    return pace->events > 0 ? pace->s / (double)pace->events : 0;
-}
-
-static bool in_trial(const struct partition *p)
-{
-    return p->trial >= TRIAL_FROM && p->trial < TRIAL_TO;
-}
-
-static bool wants_alone(const struct partition *p)
-{
-    if (p->no_trials)
-        return false;
-    return in_trial(p) ? p->trial % TRIAL_TURN == TRIAL_TURN - 1 : p->alone_is_faster;
-}
-
+// Those of earlier windows have been counted (sum_up).
 static uint64_t events_of(const struct partition *p)
 {
     uint64_t n = 0;
@@ -383,36 +87,21 @@ static uint64_t events_of(const struct partition *p)
     return n;
 }
 
-static void note_pace(struct partition *p, bool together, double s)
-{
-    struct pace *pace = &p->paces[together];
-    if (in_trial(p)) {
-        pace->s += s;
-        pace->events += events_of(p); // those of earlier windows have been counted (sum_up)
-    }
-    if (++p->trial == TRIAL_TO)
-        p->alone_is_faster = pace_of(&p->paces[0]) < pace_of(&p->paces[1]);
-    if (p->trial < TRIAL_AGAIN)
-        return;
-    p->trial = TRIAL_FROM;
-    p->paces[0] = p->paces[1] = (struct pace){0, 0};
-}
-
 static void window(struct partition *p, ps_t until_ps, size_t max)
 {
     struct partition_counts *c = &p->counts;
     bool must = p->engines[p->n]->stopped || p->hooks.alone(p->hooks.ctx, until_ps);
-    bool chosen = !must && wants_alone(p), whole = true;
-    double began_s = seconds();
+    bool chosen = !must && trial_wants_alone(&p->trial), whole = true;
+    double began_s = monotonic_s();
     if (must || chosen)
         whole = alone(p, until_ps, max);
     else
-        together(p, until_ps);
+        threads_window(p, until_ps);
     c->windows += whole;
     c->alone += whole && (must || chosen);
     c->chosen += whole && chosen;
     if (!must)
-        note_pace(p, !chosen, seconds() - began_s);
+        trial_note(&p->trial, !chosen, monotonic_s() - began_s, events_of(p));
 }
 
 bool partition_step(struct partition *p, size_t max)

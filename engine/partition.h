@@ -41,7 +41,18 @@ struct partition_hooks {
     void *ctx;
 };
 
-struct threads; // partition.c
+// Trials of one thread against several (trial.c).
+struct trial {
+    struct pace {
+        double s;
+        uint64_t events;
+    } paces[2];           // of windows of one thread and of several, in the present trial
+    uint32_t windows;     // since the beginning, or since the last trial
+    bool alone_is_faster; // as the last trial has found
+    bool never;           // several threads process every window that they may
+};
+
+struct threads; // part_threads.c
 struct deferral;
 
 struct partition {
@@ -51,14 +62,8 @@ struct partition {
     struct mailbox *boxes;   // [from * n + to]
     struct mailbox *logs;    // [part] what its events have deferred in the present window
     ps_t lookahead_ps;
-    struct pace {
-        double s;
-        uint64_t events;
-    } paces[2];           // of windows of one thread and of several, in the present trial
-    uint32_t trial;       // windows since the beginning, or since the last trial
-    bool alone_is_faster; // as the last trial has found
-    bool no_trials;       // several threads process every window that they may
-    ps_t *next_ps;        // [part] as hooks.receive has returned it
+    struct trial trial;
+    ps_t *next_ps; // [part] as hooks.receive has returned it
     struct partition_hooks hooks;
     struct engine
         *current;  // whose event is being processed; in a window of several threads, by the holder

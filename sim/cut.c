@@ -73,7 +73,7 @@ static void group_nodes(struct cut *c, ps_t threshold_ps)
     for (uint32_t node = 0; node < g->n_nodes; node++)
         c->group[node] = node;
     for (uint32_t p = 0; p < g->n_ports; p++)
-        if (least_ps(c->sim, p) < threshold_ps)
+        if (g->ports[p].delay_ps == 0 || least_ps(c->sim, p) < threshold_ps)
             join(c, g->ports[p].node, g->ports[g->ports[p].peer].node);
     for (uint32_t a = g->n_ranks; a < g->n_ends; a++)
         join(c, a, graph_switch_of(g, a));
@@ -226,7 +226,7 @@ static uint32_t thresholds(const struct sim *sim, ps_t **list)
     uint32_t n = 0, all = sim->graph.n_ports;
     *list = memory_zeroed(all + 1, sizeof **list);
     for (uint32_t p = 0; p < all; p++)
-        (*list)[p] = least_ps(sim, p);
+        (*list)[p] = sim->graph.ports[p].delay_ps > 0 ? least_ps(sim, p) : 0;
     qsort(*list, all, sizeof **list, descending);
     for (uint32_t i = 0; i < all; i++)
         if ((*list)[i] > 0 && (n == 0 || (*list)[i] != (*list)[n - 1]))

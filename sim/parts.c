@@ -143,7 +143,7 @@ void sim_divide(struct sim *sim, char why[SIM_WHY])
     struct partition_hooks hooks = {.send = send, .receive = receive, .alone = alone, .ctx = sim};
     nets->partition = sim->parts->partition =
         partition_new(&sim->engine, n, part_of, n_nodes, cut.lookahead_ps, &hooks);
-    sim->parts->partition->no_trials = sim->always_together;
+    sim->parts->partition->trial.never = sim->always_together;
     set_handlers(sim);
     sim->parts->frames_per_window = frames_per_window(sim, cut.lookahead_ps);
     sim->parts->switches = switches_divide(&sim->switches);

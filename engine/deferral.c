@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// What events defer to the end of a window in which parts run at the same time: each part has a log, and the logs
+// are merged in the order of events.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "engine/partition_internal.h"
+
+struct deferral {
+    event_order order;
+    engine_deferred done;
+    void *ctx;
+    const void *note;
+};
+
+// What a letter of a log begins with.
+struct deferral_head {
+    struct event event;
+    engine_deferred done;
+    void *ctx;
+};
+
+void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const void *note,
+                        size_t bytes)
+{
+    struct partition *p = e->partition;
+    const struct engine *current = p->current;
+    if (!p->parallel) {
+        done(ctx, note, current->now_ps);
+        return;
+    }
+    uint32_t part = p->part_of[event_node(current->now_key)];
+    struct deferral_head *head = mailbox_put(&p->logs[part], sizeof *head + bytes);
+    *head = (struct deferral_head){{current->now_ps, current->now_key}, done, ctx};
+    if (bytes > 0)
+        memcpy(head + 1, note, bytes);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct deferral *x = a, *y = b;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    return (x->note > y->note) - (x->note < y->note); // of one event, and so in one log
+}
+
+void deferral_catch_up(struct partition *p)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < p->n; i++) {
+        size_t at = 0;
+        for (const struct deferral_head *head; (head = mailbox_next(&p->logs[i], &at)) != NULL;) {
+            if (n == p->cap_deferred)
+                p->deferred = memory_grow(p->deferred, &p->cap_deferred, sizeof *p->deferred);
+            p->deferred[n++] =
+                (struct deferral){event_order_of(head->event), head->done, head->ctx, head + 1};
+        }
+    }
+    if (n == 0)
+        return;
+    qsort(p->deferred, n, sizeof *p->deferred, by_order);
+    for (size_t i = 0; i < n; i++) {
+        const struct deferral *d = &p->deferred[i];
+        d->done(d->ctx, d->note, (ps_t)(d->order >> 64));
+    }
+    for (uint32_t i = 0; i < p->n; i++)
+        mailbox_clear(&p->logs[i]);
+}
+
+struct engine *engine_current_part(const struct engine *e) { return e->partition->current; }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Between the files of a partition: threads (part_threads.c), deferred decisions (deferral.c), trials (trial.c).
+#pragma once
+
+#include "engine/loop.h"
+#include "engine/partition.h"
+
+/* part_threads.c */
+void threads_start(struct partition *p);
+// Process a window on all threads.
+void threads_window(struct partition *p, ps_t until_ps);
+
+/* deferral.c */
+// Do what has been deferred, in the order of events.
+void deferral_catch_up(struct partition *p);
+
+/* trial.c */
+bool trial_wants_alone(const struct trial *t);
+// A window that may be processed either way took `s` for its events.
+void trial_note(struct trial *t, bool together, double s, uint64_t events);
