@@ -127,3 +127,31 @@ uint64_t coll_bytes_sent(const struct coll_algorithm *a, const struct coll_shape
     }
     return bytes;
 }
+
+uint64_t coll_bytes_of_all(const struct coll_algorithm *a, const struct coll_shape *s)
+{
+    uint64_t bytes = a->total && !s->uneven ? a->total(s) : COLL_SUM;
+    if (bytes != COLL_SUM)
+        return bytes;
+    bytes = 0;
+    for (uint32_t m = 0; m < coll_members(a, s); m++)
+        bytes += coll_bytes_sent(a, s, m);
+    return bytes;
+}
+
+uint64_t coll_total_by_segments(const struct coll_shape *shape)
+{
+    uint64_t others = shape->ranks - 1;
+    switch (shape->op) {
+    case COLL_REDUCE_SCATTER:
+    case COLL_ALL_GATHER:
+    case COLL_ALL_TO_ALL:
+    case COLL_BROADCAST:
+    case COLL_REDUCE:
+        return others * shape->bytes;
+    case COLL_ALL_REDUCE:
+        return 2 * others * shape->bytes;
+    default:
+        return COLL_SUM;
+    }
+}

@@ -83,6 +83,8 @@ struct coll_block {
     uint32_t origin;  // all-to-all: the rank that the segment comes from
 };
 
+#define COLL_SUM UINT64_MAX
+
 struct coll_algorithm {
     const char *name, *doc, *source;
     const char *astra; // its name in system files of ASTRA-sim; NULL = none
@@ -100,6 +102,8 @@ struct coll_algorithm {
     // The b-th segment of a message, b < send.blocks; NULL if all messages are ranges.
     struct coll_block (*block)(const struct coll_shape *shape, uint32_t rank, uint32_t step,
                                uint32_t k, uint32_t b);
+    // Bytes that all members send, or COLL_SUM where their sum must be made. NULL = COLL_SUM.
+    uint64_t (*total)(const struct coll_shape *shape);
     /* members beside the ranks, as aggregators in switches: `rank` above is then any member */
     // Number of members, ranks included. NULL = the ranks only.
     uint32_t (*members)(const struct coll_shape *shape);
@@ -143,3 +147,10 @@ uint32_t coll_member_steps(const struct coll_algorithm *a, const struct coll_sha
 
 // Total bytes that member r sends, summed over the steps of the algorithm.
 uint64_t coll_bytes_sent(const struct coll_algorithm *a, const struct coll_shape *s, uint32_t rank);
+
+// The same for all members.
+uint64_t coll_bytes_of_all(const struct coll_algorithm *a, const struct coll_shape *s);
+
+// coll_algorithm.total of algorithms in which each rank sends every segment of the others, or its own to each of them,
+// once.
+uint64_t coll_total_by_segments(const struct coll_shape *shape);

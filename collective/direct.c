@@ -163,4 +163,5 @@ const struct coll_algorithm coll_direct = {
     .n_sends = direct_n_sends,
     .send = direct_send,
     .n_recvs = direct_n_recvs,
+    .total = coll_total_by_segments,
 };

@@ -201,4 +201,5 @@ const struct coll_algorithm coll_ring = {
     .n_sends = ring_n_sends,
     .send = ring_send,
     .n_recvs = ring_n_recvs,
+    .total = coll_total_by_segments,
 };

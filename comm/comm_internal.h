@@ -53,7 +53,8 @@ struct phase_run {
     uint32_t path;          // critical path up to the start in closed form
     ps_t began_ps;          // time of the start in its dimension; PS_NEVER = not started
     struct phase_run *next_free, *next;
-    struct walk walks[]; // n_members + extra of the dimension
+    struct walk *walks; // [n_members + extra of the dimension]; NULL = none has been needed
+    bool walking;       // they are set up for this phase
 };
 
 struct communicator {
@@ -105,6 +106,9 @@ struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint
                                uint32_t i, uint32_t group);
 void phase_run_end(struct phase_run *run); // the run is free for another phase
 void phase_runs_free(struct communicator *c);
+
+// Set up the walks of a run, unless that has been done. A phase in closed form needs none.
+void walks_prepare(struct phase_run *run);
 
 // A member begins its steps, after the endpoint delay if the communicator has timers.
 void walk_begin(struct walk *walk, ps_t now);

@@ -138,7 +138,5 @@ uint64_t volume_of(const struct coll_schedule *s, const struct coll_phase *phase
         shape->uneven == NULL)
         return slot->bytes;
     *slot = (struct volume){{phase->dim, phase->op, shape->bytes}, shape->reduction, 0};
-    for (uint32_t m = 0; m < coll_members(a, shape); m++)
-        slot->bytes += coll_bytes_sent(a, shape, m);
-    return slot->bytes;
+    return slot->bytes = coll_bytes_of_all(a, shape);
 }

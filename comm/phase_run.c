@@ -29,21 +29,43 @@ static struct phase_run *run_take(struct communicator *c, uint32_t dim, uint32_t
         c->free[dim] = run->next_free;
         return run;
     }
-    uint32_t walks = members + c->extra[dim];
-    run = memory_zeroed(1, sizeof *run + walks * sizeof *run->walks);
+    run = memory_zeroed(1, sizeof *run);
     run->comm = c;
     run->dim = dim;
     run->n_members = members;
-    run->first_walk = (uint32_t)c->job->n_walks;
-    for (uint32_t m = 0; m < walks; m++) {
-        run->walks[m].run = run;
-        run->walks[m].member = m;
-        token_add(c->job, &run->walks[m]);
-    }
-    SIM_ASSERT(c->job->engine, 0, c->job->n_walks >> TOKEN_WALK_BITS == 0);
     run->next = c->runs;
     c->runs = run;
     return run;
+}
+
+static void walks_make(struct phase_run *run)
+{
+    struct comm_job *job = run->comm->job;
+    uint32_t walks = run->n_members + run->comm->extra[run->dim];
+    run->walks = memory_zeroed(walks, sizeof *run->walks);
+    run->first_walk = (uint32_t)job->n_walks;
+    for (uint32_t m = 0; m < walks; m++) {
+        run->walks[m].run = run;
+        run->walks[m].member = m;
+        token_add(job, &run->walks[m]);
+    }
+    SIM_ASSERT(job->engine, 0, job->n_walks >> TOKEN_WALK_BITS == 0);
+}
+
+void walks_prepare(struct phase_run *run)
+{
+    if (run->walking)
+        return;
+    run->walking = true;
+    if (run->walks == NULL)
+        walks_make(run);
+    uint32_t steps = run->algorithm->steps(&run->shape);
+    for (uint32_t m = 0; m < run->n_members; m++)
+        run->walks[m].steps = steps;
+    for (uint32_t m = run->n_members; m < run->n_walks; m++) { // aggregators are always ready
+        run->walks[m].steps = coll_member_steps(run->algorithm, &run->shape, m);
+        run->walks[m].begun = true;
+    }
 }
 
 static struct phase_run **run_slot(struct instance *in, uint32_t chunk, uint32_t i, uint32_t group)
@@ -67,13 +89,6 @@ struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint
     run->shape = instance_shape(&c->schedule, in, chunk, i, group);
     run->n_walks = coll_members(run->algorithm, &run->shape);
     SIM_ASSERT(c->job->engine, group, run->n_walks <= run->n_members + c->extra[run->dim]);
-    uint32_t steps = run->algorithm->steps(&run->shape);
-    for (uint32_t m = 0; m < run->n_members; m++)
-        run->walks[m].steps = steps;
-    for (uint32_t m = run->n_members; m < run->n_walks; m++) { // aggregators are always ready
-        run->walks[m].steps = coll_member_steps(run->algorithm, &run->shape, m);
-        run->walks[m].begun = true;
-    }
     run->ends_ps = run->began_ps = PS_NEVER;
     in->runs_open++;
     return run;
@@ -93,8 +108,9 @@ void phase_run_end(struct phase_run *run)
     struct communicator *c = run->comm;
     *run_slot(run->instance, run->chunk, run->index, run->group) = NULL;
     sim_timer_end(c->job->engine, &run->timer);
-    for (uint32_t m = 0; m < run->n_walks; m++)
+    for (uint32_t m = 0; run->walking && m < run->n_walks; m++)
         walk_reset(&run->walks[m]);
+    run->walking = false;
     run->n_ready = run->n_done = 0;
     run->ready_ps = 0;
     run->next_free = c->free[run->dim];
@@ -105,8 +121,9 @@ void phase_runs_free(struct communicator *c)
 {
     for (struct phase_run *run = c->runs, *next; run != NULL; run = next) {
         next = run->next;
-        for (uint32_t m = 0; m < run->n_members + c->extra[run->dim]; m++)
+        for (uint32_t m = 0; run->walks && m < run->n_members + c->extra[run->dim]; m++)
             free(run->walks[m].early);
+        free(run->walks);
         free(run);
     }
 }

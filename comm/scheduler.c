@@ -130,6 +130,8 @@ void scheduler_start(struct phase_run *run, ps_t now)
     record->waits += run->n_members;
     record->queueing_ps += (ps_sum_t)now * run->n_members - run->ready_ps;
     uint32_t members = closed_form(run, now) ? 0 : run->n_members;
+    if (members > 0)
+        walks_prepare(run);
     for (uint32_t m = 0; m < members; m++)
         walk_begin(&run->walks[m], now);
     if (entered)
@@ -156,6 +158,7 @@ static void enter(struct communicator *c, struct instance *in, uint32_t chunk, u
         return; // the rank begins when the phase gets a place, possibly in this call
     struct run_place place = run_place(run);
     engine_defer(c->job->engine, member_begun, c, &place, sizeof place);
+    walks_prepare(run);
     walk_begin(&run->walks[coll_member_of(&c->schedule, dim, rank)], now);
 }
 

@@ -60,6 +60,29 @@ static void test_support_is_as_documented(void **state)
     }
 }
 
+// The closed form of all bytes sent against their sum.
+static void test_total_is_the_sum(void **state)
+{
+    unsigned closed = 0;
+    (void)state;
+    for (size_t a = 0; coll_registry[a] != NULL; a++)
+        for (unsigned op = 0; op < COLL_OPS; op++)
+            for (uint32_t ranks = 1; ranks <= 9; ranks++)
+                for (uint64_t bytes = 0; bytes <= 1000; bytes += 37) {
+                    struct coll_shape shape = {
+                        .op = (enum coll_op)op, .ranks = ranks, .bytes = bytes, .root = ranks / 2};
+                    const char *why;
+                    if (!coll_registry[a]->total || !coll_registry[a]->supports(&shape, &why))
+                        continue;
+                    uint64_t sum = 0;
+                    for (uint32_t r = 0; r < ranks; r++)
+                        sum += coll_bytes_sent(coll_registry[a], &shape, r);
+                    assert_int_equal(coll_bytes_of_all(coll_registry[a], &shape), sum);
+                    closed += coll_registry[a]->total(&shape) != COLL_SUM;
+                }
+    assert_true(closed > 1000);
+}
+
 static void test_shapes_that_no_algorithm_takes(void **state)
 {
     (void)state;
@@ -160,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_algorithm_has_a_row),
         cmocka_unit_test(test_support_is_as_documented),
+        cmocka_unit_test(test_total_is_the_sum),
         cmocka_unit_test(test_shapes_that_no_algorithm_takes),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_segments_and_factors),
