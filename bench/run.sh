@@ -80,6 +80,8 @@ done
 printf '%-9s %-14s %12s %8s %8s %10s %9s %10s %8s\n' \
     scenario cc packet-hops ev/hop ns/hop M-hops/s peak-MB instr/hop change
 scenarios row
+"$collwire" run bench/analytical-65536.json --quiet --out "$out/closed"
+echo "analytical-65536: $(value "$out/closed" wall_s) s, $(value "$out/closed" peak_rss_bytes) bytes of memory"
 awk '$2 == "dcqcn" {ns[$1] = $5}
      END {printf "ns/hop of perm1024 over ring16, dcqcn: %.2f\n", ns["perm1024"] / ns["ring16"]}' \
     "$out/table"
