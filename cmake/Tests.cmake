@@ -58,6 +58,9 @@ foreach(test IN LISTS tests)
   set_tests_properties(${folder}_${stem} PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endforeach()
 
+# Threads that meet after each window wait for each other where other tests take their cores.
+set_tests_properties(props_threads PROPERTIES RUN_SERIAL TRUE)
+
 # collwire_script_test(NAME LABEL NEEDS SCRIPT ARGUMENT...): a line of sh with its $1, $2 ...; skipped
 # where one of the programs NEEDS is not installed. (A semicolon in SCRIPT would split it.)
 function(collwire_script_test name label needs script)
@@ -298,7 +301,7 @@ set_tests_properties(random_all PROPERTIES TIMEOUT 14400)
 
 collwire_script_test(props_threads_all long "" [[COLLWIRE_RANDOM=3000 "$1"]]
   ${PROJECT_BINARY_DIR}/tests/props/test_threads)
-set_tests_properties(props_threads_all PROPERTIES TIMEOUT 3600)
+set_tests_properties(props_threads_all PROPERTIES TIMEOUT 3600 RUN_SERIAL TRUE)
 
 # Fuzz targets of every reader, in a build of their own.
 if(NOT COLLWIRE_SANITIZE)

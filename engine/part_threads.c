@@ -15,8 +15,8 @@
 #include "engine/memory.h"
 #include "engine/partition_internal.h"
 
-#define SPINS 2000         // before a thread lets others run
-#define SPINS_ASLEEP 20000 // before a thread that waits for the next window sleeps
+#define SPINS 200         // before a thread lets others run
+#define SPINS_ASLEEP 8000 // before a thread that waits for the next window sleeps
 
 struct thread {
     struct partition *p;
