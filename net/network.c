@@ -444,9 +444,9 @@ void port_send_pfc(struct network *net, uint32_t index, uint8_t classes, uint16_
 __attribute__((noinline)) static bool is_lost(struct network *net, uint32_t sender,
                                               struct packet *p)
 {
-    sender = network_real_port(net, sender);
     const struct link *link = port_link(net, sender);
     ps_t flight_ps = link_flight_ps(link, p->wire_bytes);
+    sender = network_real_port(net, sender);
     enum drop_reason reason;
     const struct packet_meta *meta = meta_at(&net->meta, p->meta);
     if (!fault_hits(&net->faults[sender], p, meta, p->arrives_ps - flight_ps, &reason))

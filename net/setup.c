@@ -155,6 +155,8 @@ void network_change_rate(struct network *net, uint32_t index, uint64_t rate_bps,
     port->carry = 0;
     if (header_bytes > 0)
         network_make_special(net, index, SPECIAL_EARLY);
+    if (net->parts && net->parts->ghost_of[index] > 0)
+        net->ports[net->parts->ghost_of[index]].link = port->link;
     network_parts_update(net);
 }
 
