@@ -118,13 +118,6 @@ static inline struct collective_record *record_of(const struct phase_run *run)
     return &run->comm->job->recorder->records[run->instance->record];
 }
 
-static inline struct phase_record *phase_record_of(const struct phase_run *run)
-{
-    const struct instance *in = run->instance;
-    return &record_of(run)
-                ->phases[in->record_phase[(size_t)run->chunk * in->n_phases + run->index]];
-}
-
 // A run's place in its collective, which remains known after the run has ended.
 struct run_place {
     struct instance *in;
@@ -141,6 +134,19 @@ static inline struct run_place run_place(const struct phase_run *run)
                               .slot = run->instance->first_run[phase] + run->group,
                               .dim = run->dim,
                               .group = run->group};
+}
+
+static inline struct phase_record *phase_record_at(const struct communicator *c,
+                                                   const struct run_place *place)
+{
+    const struct instance *in = place->in;
+    return &c->job->recorder->records[in->record].phases[in->record_phase[place->phase]];
+}
+
+static inline struct phase_record *phase_record_of(const struct phase_run *run)
+{
+    struct run_place place = run_place(run);
+    return phase_record_at(run->comm, &place);
 }
 
 /* recorder.c; what needs the order of events is deferred where parts run at the same time */

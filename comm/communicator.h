@@ -54,7 +54,7 @@ struct comm_job {
     uint64_t *messages; // counter of posted messages
     char **failure;     // set, and the engine stopped, when members issue different collectives
     uint32_t *delays;   // counter of armed timers that will post messages
-    bool *takes_order;  // set if members decide together; NULL = nobody asks
+    bool *takes_order;  // set to true if collectives start when all members are ready; may be NULL
     // Called with the bytes that a rank of the network sends for a collective; NULL = not needed.
     void (*sent)(void *ctx, uint32_t rank, uint32_t label, uint64_t bytes);
     void *sent_ctx;

@@ -117,12 +117,6 @@ void recorder_opener(const struct communicator *c, const struct instance *in)
     r->start_ps = in->start_ps;
 }
 
-static struct phase_record *phase_at(const struct communicator *c, const struct run_place *place)
-{
-    const struct instance *in = place->in;
-    return &c->job->recorder->records[in->record].phases[in->record_phase[place->phase]];
-}
-
 static struct busy *busy_of(const struct communicator *c, const struct run_place *place)
 {
     return &place->in->busy[c->first_group[place->dim] + place->group];
@@ -130,7 +124,7 @@ static struct busy *busy_of(const struct communicator *c, const struct run_place
 
 void recorder_start(struct communicator *c, const struct run_place *place, ps_t now)
 {
-    struct phase_record *record = phase_at(c, place);
+    struct phase_record *record = phase_record_at(c, place);
     struct busy *busy = busy_of(c, place);
     if (record->start_ps > now)
         record->start_ps = now;
@@ -142,8 +136,8 @@ void recorder_start(struct communicator *c, const struct run_place *place, ps_t 
 void recorder_end(struct communicator *c, const struct run_place *place, ps_t now)
 {
     struct busy *busy = busy_of(c, place);
-    phase_at(c, place)->end_ps = now;
-    phase_at(c, place)->open--;
+    phase_record_at(c, place)->end_ps = now;
+    phase_record_at(c, place)->open--;
     if (--busy->running == 0)
         c->job->recorder->records[place->in->record].dims[place->dim].busy_ps +=
             now - busy->since_ps;

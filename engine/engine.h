@@ -119,9 +119,3 @@ static inline void engine_defer(struct engine *e, engine_deferred done, void *ct
     else
         done(ctx, note, e->now_ps);
 }
-
-// The place of the present event in the order of all events.
-static inline event_order engine_order(const struct engine *e)
-{
-    return event_order_of((struct event){e->now_ps, e->now_key});
-}

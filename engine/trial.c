@@ -6,7 +6,7 @@
 
 #define TRIAL_FROM 64
 #define TRIAL_TO 320
-#define TRIAL_TURN 16 // windows, of which one thread has the last
+#define TRIAL_TURN 16 // in a trial one thread processes every 16th window, all threads the others
 #define TRIAL_AGAIN 8192
 
 static double pace_of(const struct pace *pace)

@@ -18,6 +18,7 @@ struct cut {
     double *weight;  // [node that names a group]
     bool *has_ranks; // [same]
     double total;
+    uint32_t frame_bytes; // a frame is not shorter
 };
 
 static uint32_t group_of(struct cut *c, uint32_t node)
@@ -34,8 +35,8 @@ static void join(struct cut *c, uint32_t a, uint32_t b)
     c->group[a > b ? a : b] = a > b ? b : a;
 }
 
-// The least time from the start of a transmission to its arrival.
-static ps_t least_ps(const struct sim *sim, uint32_t port)
+// Half of the smallest ACK, data packet or pause: other kinds of packets are not smaller.
+static uint32_t least_frame_bytes(const struct sim *sim)
 {
     uint32_t least = sim->net.pfc_wire_bytes;
     for (uint32_t d = 0; d < sim->hosts.n_dims; d++) {
@@ -44,7 +45,13 @@ static ps_t least_ps(const struct sim *sim, uint32_t port)
         least = t->ack.wire < least ? t->ack.wire : least;
         least = data < least ? data : least;
     }
-    return link_flight_ps(port_link(&sim->net, port), least / 2); // for other kinds of packets
+    return least / 2;
+}
+
+// The least time from the start of a transmission to its arrival.
+static ps_t least_ps(const struct cut *c, uint32_t port)
+{
+    return link_flight_ps(port_link(&c->sim->net, port), c->frame_bytes);
 }
 
 static double rate_of(const struct sim *sim, uint32_t port)
@@ -73,7 +80,7 @@ static void group_nodes(struct cut *c, ps_t threshold_ps)
     for (uint32_t node = 0; node < g->n_nodes; node++)
         c->group[node] = node;
     for (uint32_t p = 0; p < g->n_ports; p++)
-        if (g->ports[p].delay_ps == 0 || least_ps(c->sim, p) < threshold_ps)
+        if (g->ports[p].delay_ps == 0 || least_ps(c, p) < threshold_ps)
             join(c, g->ports[p].node, g->ports[g->ports[p].peer].node);
     for (uint32_t a = g->n_ranks; a < g->n_ends; a++)
         join(c, a, graph_switch_of(g, a));
@@ -163,8 +170,8 @@ static bool pulls_of(struct cut *c, uint32_t group, const uint32_t *ports, size_
     return any;
 }
 
-// The part with the most bandwidth of `pull`, and of equal ones with the least load, among those that are
-// not too full.
+// Returns the part to which most bandwidth leads (pull[part]), among those whose load is below `most`. Of parts
+// with equal bandwidth it is the one with the least load.
 static uint32_t best_part(const double *pull, const double *loads, uint32_t n, double most)
 {
     uint32_t best = 0;
@@ -221,12 +228,13 @@ static int descending(const void *a, const void *b)
 }
 
 // The delays of links, from the longest to the shortest, each once. Returns their number.
-static uint32_t thresholds(const struct sim *sim, ps_t **list)
+static uint32_t thresholds(const struct cut *c, ps_t **list)
 {
+    const struct sim *sim = c->sim;
     uint32_t n = 0, all = sim->graph.n_ports;
     *list = memory_zeroed(all + 1, sizeof **list);
     for (uint32_t p = 0; p < all; p++)
-        (*list)[p] = sim->graph.ports[p].delay_ps > 0 ? least_ps(sim, p) : 0;
+        (*list)[p] = sim->graph.ports[p].delay_ps > 0 ? least_ps(c, p) : 0;
     qsort(*list, all, sizeof **list, descending);
     for (uint32_t i = 0; i < all; i++)
         if ((*list)[i] > 0 && (n == 0 || (*list)[i] != (*list)[n - 1]))
@@ -250,14 +258,14 @@ static uint32_t try_cut(struct cut *c, uint32_t n, ps_t threshold_ps, bool last,
     return used;
 }
 
-static ps_t lookahead(const struct sim *sim, const uint16_t *part_of)
+static ps_t lookahead(const struct cut *c, const uint16_t *part_of)
 {
-    const struct graph *g = &sim->graph;
+    const struct graph *g = &c->sim->graph;
     ps_t least = PS_NEVER;
     for (uint32_t p = 0; p < g->n_ports; p++)
         if (part_of[g->ports[p].node] != part_of[g->ports[g->ports[p].peer].node] &&
-            least_ps(sim, p) < least)
-            least = least_ps(sim, p);
+            least_ps(c, p) < least)
+            least = least_ps(c, p);
     return least;
 }
 
@@ -265,12 +273,12 @@ struct cut_result sim_cut(const struct sim *sim, uint32_t n, uint16_t *part_of)
 {
     uint32_t n_nodes = sim->graph.n_nodes;
     struct cut_result r = {.parts = 1, .lookahead_ps = PS_NEVER};
-    struct cut c = {.sim = sim};
+    struct cut c = {.sim = sim, .frame_bytes = least_frame_bytes(sim)};
     c.group = memory_zeroed(n_nodes, sizeof *c.group);
     c.weight = memory_zeroed(n_nodes, sizeof *c.weight);
     c.has_ranks = memory_zeroed(n_nodes, sizeof *c.has_ranks);
     ps_t *list;
-    uint32_t n_thresholds = thresholds(sim, &list);
+    uint32_t n_thresholds = thresholds(&c, &list);
     n = n < PARTS_MAX ? n : PARTS_MAX;
     for (uint32_t i = 0; i < n_thresholds && r.parts < n; i++) {
         if (r.parts > 1 && r.longer == 0) {
@@ -280,7 +288,7 @@ struct cut_result sim_cut(const struct sim *sim, uint32_t n, uint16_t *part_of)
         r.parts = try_cut(&c, n, list[i], i + 1 == n_thresholds, part_of);
     }
     if (r.parts > 1)
-        r.lookahead_ps = lookahead(sim, part_of);
+        r.lookahead_ps = lookahead(&c, part_of);
     free(list);
     free(c.group);
     free(c.weight);

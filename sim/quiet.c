@@ -9,8 +9,8 @@
 #include "sim/parts.h"
 #include "transport/host.h"
 
-// The least time from the start of a packet of a sender to its acknowledgement: twice the way between parts,
-// or twice the first link, and the last one if that is another.
+// A lower bound of the time from the start of a packet of a sender to its acknowledgement: twice the least time
+// between two parts, or within a part the first link in both directions.
 static ps_t round_ps(const struct sim *sim, const struct sender *s)
 {
     const struct partition *p = sim->parts->partition;
@@ -18,9 +18,7 @@ static ps_t round_ps(const struct sim *sim, const struct sender *s)
     const struct flow_id *id = sender_id(s);
     if (p->part_of[id->src_node] != p->part_of[id->dst_node])
         return 2 * p->lookahead_ps;
-    ps_t first_ps =
-        port_link(net, s->port)->delay_ps + port_link(net, net->cold[s->port].peer)->delay_ps;
-    return first_ps;
+    return port_link(net, s->port)->delay_ps + port_link(net, net->cold[s->port].peer)->delay_ps;
 }
 
 // Most bytes that the ports of a node can receive in a time.
