@@ -62,14 +62,14 @@ struct dcqcn_params {
 
 struct dcqcn {
     /* config, resolved for this line */
-    uint64_t ai_bps, hai_bps, min_bps;
+    uint64_t min_bps;
     /* state; Rc is cc->rate_bps */
     uint64_t target_bps; // Rt
     ps_t start_ps;       // time of the first notification, PS_NEVER before it
     ps_t alpha_at_ps;    // alpha includes all updates up to this time
     double alpha;
     uint64_t bytes_left;              // until the next byte-counter event; UINT64_MAX = off
-    uint64_t timer_stage, byte_stage; // number of increase events since the last cut
+    uint32_t timer_stage, byte_stage; // number of increase events since the last cut
     bool noted; // ALPHA_ON_TICK: a notification has arrived since the last tick
 };
 
@@ -317,16 +317,18 @@ static void increase_restart(struct cc *cc, ps_t now)
 }
 
 // Increase of Rt: eq. 3 to 5, by the stages including the current event.
-static uint64_t target_step(const struct dcqcn *s, const struct dcqcn_params *p)
+static uint64_t target_step(struct cc *cc)
 {
+    const struct dcqcn *s = dcqcn_of(cc);
+    const struct dcqcn_params *p = cc->params;
     bool timer_leads = s->timer_stage > s->byte_stage;
     uint64_t lead = timer_leads ? s->timer_stage : s->byte_stage;
     uint64_t lag = timer_leads ? s->byte_stage : s->timer_stage;
     if (lead <= p->f)
         return 0;
-    if (p->hyper == HYPER_LEADING_STAGE)
-        return lead == p->f + 1 ? s->ai_bps : s->hai_bps;
-    return lag > p->f ? (lag - p->f) * s->hai_bps : s->ai_bps;
+    bool hyper = p->hyper == HYPER_LEADING_STAGE ? lead > p->f + 1 : lag > p->f;
+    uint64_t step_bps = line_rate_bps(hyper ? p->rate_hai : p->rate_ai, cc->env->line_bps);
+    return hyper && p->hyper == HYPER_BOTH_STAGES ? (lag - p->f) * step_bps : step_bps;
 }
 
 // One increase event: add the step to Rt, then Rc = (Rt + Rc) / 2.
@@ -334,7 +336,7 @@ static void rate_increase(struct cc *cc)
 {
     struct dcqcn *s = dcqcn_of(cc);
     uint64_t room_bps = cc->env->line_bps - s->target_bps;
-    uint64_t step_bps = target_step(s, cc->params);
+    uint64_t step_bps = target_step(cc);
     s->target_bps += step_bps < room_bps ? step_bps : room_bps;
     cc->rate_bps = (s->target_bps + cc->rate_bps + 1) / 2;
     window_follow(cc);
@@ -443,8 +445,6 @@ static void dcqcn_init(struct cc *cc, ps_t now)
     const struct dcqcn_params *p = cc->params;
     uint64_t line_bps = cc->env->line_bps;
     *dcqcn_of(cc) = (struct dcqcn){
-        .ai_bps = line_rate_bps(p->rate_ai, line_bps),
-        .hai_bps = line_rate_bps(p->rate_hai, line_bps),
         .min_bps = cc_line_rate_bps(cc->env, p->min_rate),
         .target_bps = line_bps,
         .start_ps = PS_NEVER,
@@ -470,9 +470,9 @@ static size_t dcqcn_observe(const struct cc *cc, double *out, size_t cap)
 // Additive increase by the timer; the byte counter is slower at the low rates after a cut.
 static struct cc_growth dcqcn_growth(const struct cc *cc)
 {
-    const struct dcqcn *s = (const struct dcqcn *)(const void *)cc->priv;
     const struct dcqcn_params *p = cc->params;
-    return (struct cc_growth){.step_bps = s->ai_bps, .every_ps = p->rate_timer_ps};
+    return (struct cc_growth){.step_bps = line_rate_bps(p->rate_ai, cc->env->line_bps),
+                              .every_ps = p->rate_timer_ps};
 }
 
 extern const struct cc_ops cc_dcqcn;

@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 
+#include "collective/reduction.h"
 #include "engine/assert.h"
 #include "engine/memory.h"
+#include "engine/partition.h"
 #include "engine/text.h"
 
 #define PRIORITY (INT64_C(1) << 40) // larger than any number of a collective
@@ -37,6 +39,7 @@ void admission_free(struct communicator *c)
     free(c->open);
     free(c->queues);
     free(c->used_since);
+    free(c->spans);
 }
 
 /* ---- collectives ---- */
@@ -138,13 +141,55 @@ void admission_next(struct communicator *c, struct dim_queue *queue, ps_t now)
         scheduler_start(run, now);
 }
 
-void admission_ready(struct phase_run *run, ps_t now)
+// Whether the nodes of a group are in several parts.
+static bool group_spans(const struct communicator *c, uint32_t dim, uint32_t group)
 {
-    struct communicator *c = run->comm;
+    const struct partition *p = c->job->engine->partition;
+    uint32_t first = comm_rank(c, coll_rank_of(&c->schedule, dim, group, 0));
+    bool spans = false;
+    for (uint32_t m = 1; m < coll_group_size(&c->schedule, dim); m++)
+        spans |=
+            partition_divides(p, first, comm_rank(c, coll_rank_of(&c->schedule, dim, group, m)));
+    const struct coll_reduction *r =
+        c->reductions ? c->reductions[c->first_group[dim] + group] : NULL;
+    for (uint32_t a = 0; r && a < r->n_members - r->n_ranks; a++)
+        spans |= partition_divides(p, first, r->places[a].endpoint);
+    return spans;
+}
+
+bool admission_spans(struct communicator *c, const struct dim_queue *queue)
+{
+    if (c->job->engine->partition == NULL)
+        return false;
+    if (c->spans == NULL) {
+        uint32_t n_dims = c->schedule.n_dims;
+        c->spans = memory_zeroed(c->first_group[n_dims] + 1, sizeof *c->spans);
+        for (uint32_t d = 0; d <= n_dims; d++)
+            for (uint32_t g = 0; g < coll_n_groups(&c->schedule, d); g++)
+                c->spans[c->first_group[d] + g] = group_spans(c, d, g);
+    }
+    return c->spans[queue - c->queues];
+}
+
+bool admission_phases_left(const struct communicator *c, uint32_t dim, uint32_t group)
+{
+    for (size_t i = 0; i < c->n_open; i++) {
+        const struct instance *in = c->open[i].instance;
+        if (in && in->n_phases > 0 &&
+            in->busy[c->first_group[dim] + group].begun < in->phases_of[dim])
+            return true;
+    }
+    return false;
+}
+
+// A member has become ready at `now`.
+static void on_ready(void *ctx, const void *note, ps_t now)
+{
+    struct communicator *c = ctx;
+    struct phase_run *run = *(struct phase_run *const *)note;
     struct dim_queue *queue = admission_queue(run);
-    run->n_ready++;
     run->ready_ps += now;
-    if (!c->queued || run->n_ready < run->n_members)
+    if (++run->n_ready < run->n_members)
         return;
     if (queue->n == 0)
         c->used_since[queue - c->queues] = now;
@@ -152,6 +197,17 @@ void admission_ready(struct phase_run *run, ps_t now)
                      instance_phase(run->instance, run->chunk, run->index),
                      run->instance->n_phases - run->index - 1);
     admission_next(c, queue, now);
+}
+
+void admission_ready(struct phase_run *run, ps_t now)
+{
+    struct communicator *c = run->comm;
+    if (!c->queued)
+        return;
+    if (admission_spans(c, admission_queue(run)))
+        engine_defer(c->job->engine, on_ready, c, &run, sizeof run);
+    else
+        on_ready(c, &run, now);
 }
 
 static void note_use(struct communicator *c, uint32_t dim, const struct dim_queue *queue, ps_t now)

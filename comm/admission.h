@@ -12,8 +12,10 @@
 // phase enters the queue in the event in which its last member becomes ready. If phases in closed
 // form end at the same time in one queue, the one that began first ends first.
 //
-// The decisions take no simulated time. If the ranks of one communicator were simulated in several
-// partitions, one coordinator would have to take these decisions in the order given here.
+// The decisions take no simulated time. Where a simulation has parts (engine/partition.h), a group
+// within one part decides at once. For a group of several parts, ranks become ready at the end of the window, in
+// the order of their events, since a window in which a phase of such a group may start or end runs on one
+// thread (comm/foresight.h).
 #pragma once
 
 #include "comm/comm_internal.h"
@@ -36,6 +38,13 @@ void admission_ready(struct phase_run *run, ps_t now);
 void admission_leave(struct phase_run *run, ps_t now);
 struct dim_queue *admission_queue(const struct phase_run *run);
 void admission_next(struct communicator *c, struct dim_queue *queue, ps_t now);
+
+// True if the members of the queue's group, or the aggregators of its phases, are in several parts of the
+// simulation.
+bool admission_spans(struct communicator *c, const struct dim_queue *queue);
+
+// True if an open collective has a phase in a group that has not begun.
+bool admission_phases_left(const struct communicator *c, uint32_t dim, uint32_t group);
 
 // Add phases that have begun and not ended to the use of the dimensions.
 void admission_use_flush(struct communicator *c, ps_t now);

@@ -51,6 +51,7 @@ struct phase_run {
     struct sim_timer timer; // end of a phase in closed form
     ps_t ends_ps;           // time of that end, PS_NEVER = not in closed form
     uint32_t path;          // critical path up to the start in closed form
+    uint32_t late;          // member that had a message on its way when it was last asked
     ps_t began_ps;          // time of the start in its dimension; PS_NEVER = not started
     struct phase_run *next_free, *next;
     struct walk *walks; // [n_members + extra of the dimension]; NULL = none has been needed
@@ -69,9 +70,10 @@ struct communicator {
     uint32_t first_group[COLL_MAX_DIMS + 2];  // [dim] index into `queues`
     const struct coll_reduction **reductions; // those of the schedule, NULL = none
     uint32_t extra[COLL_MAX_DIMS + 1];        // [dim] limit of the aggregators' walks of a phase
-    bool queued;               // a phase waits for all ranks of its group and then in a queue
-    bool timed;                // walks have timers
-    struct timeline *timeline; // NULL = not recorded
+    bool queued; // a phase waits for all ranks of its group and then in a queue
+    struct communicator *next_queued; // of those with queues
+    bool timed;                       // walks have timers
+    struct timeline *timeline;        // NULL = not recorded
     struct dim_use *use;
     /* state */
     uint32_t *issued; // [member] number of collectives issued
@@ -86,6 +88,9 @@ struct communicator {
     struct dim_queue *queues; // [first_group of dim + group]
     struct inboxes *inboxes;  // [member] of streams (comm/stream_internal.h)
     ps_t *used_since;         // [queue] time since which it has not been empty
+    bool *spans;              // [queue] its group is in several parts; NULL = not known yet
+    uint32_t held;            // a member that issued nothing when members were last asked
+    uint32_t looked_at; // the queue whose phases might have ended when they were last looked at
 };
 
 // The rank of the network that a member of the communicator is.
@@ -112,6 +117,9 @@ void walks_prepare(struct phase_run *run);
 
 // A member begins its steps, after the endpoint delay if the communicator has timers.
 void walk_begin(struct walk *walk, ps_t now);
+
+// The message of a member's step, without hint and origin.
+struct transfer_request walk_request(const struct walk *walk, const struct coll_send *send);
 
 static inline struct collective_record *record_of(const struct phase_run *run)
 {

@@ -121,8 +121,12 @@ struct communicator *comm_new(struct comm_job *job, const uint32_t *ranks,
     c->queued =
         c->schedule.active_chunks > 0 || (job->transfer->phase != NULL && !c->schedule.stepwise);
     c->timed = c->queued || schedule->endpoint_ps > 0 || schedule->reduce_bps > 0;
-    if (job->takes_order != NULL && (c->queued || schedule->order == COLL_THEMIS))
+    if (job->takes_order != NULL && schedule->order == COLL_THEMIS)
         *job->takes_order = true;
+    if (job->queued != NULL && c->queued) {
+        c->next_queued = *job->queued;
+        *job->queued = c;
+    }
     c->issued = memory_zeroed(c->n_ranks, sizeof *c->issued);
     if (schedule->order == COLL_THEMIS)
         measure_dims(c);

@@ -35,6 +35,12 @@ struct comm_reduce_request {
     uint64_t trees;         // PARAM_AUTO = one in each plane
 };
 
+enum comm_issuer {
+    COMM_ISSUES, // it may, or this is not known
+    COMM_RESTS,  // it does not
+    COMM_AWAITS  // it does not before all its collectives with *ticket have ended
+};
+
 // What all communicators of a job share: network, messages, records, counters.
 struct comm_job {
     /* config */
@@ -54,7 +60,12 @@ struct comm_job {
     uint64_t *messages; // counter of posted messages
     char **failure;     // set, and the engine stopped, when members issue different collectives
     uint32_t *delays;   // counter of armed timers that will post messages
-    bool *takes_order;  // set to true if collectives start when all members are ready; may be NULL
+    bool
+        *takes_order; // set to true if collectives are planned by when they are issued; may be NULL
+    // Whether a member issues no collective before `until_ps`. Called with the `ctx` of comm_new().
+    enum comm_issuer (*issuer)(const void *ctx, uint32_t member, ps_t until_ps, uint32_t *ticket);
+    struct communicator *
+        *queued; // list of communicators with queues (comm/foresight.h); may be NULL
     // Called with the bytes that a rank of the network sends for a collective; NULL = not needed.
     void (*sent)(void *ctx, uint32_t rank, uint32_t label, uint64_t bytes);
     void *sent_ctx;

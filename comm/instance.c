@@ -69,6 +69,7 @@ static void plan_chunks(struct instance *in, struct coll_planner *planner, ps_t 
             size_t at = (size_t)c * in->n_phases + i;
             in->phases[at] = phases[i];
             in->first_run[at] = runs;
+            in->phases_of[phases[i].dim]++;
             runs += coll_n_groups(s, phases[i].dim);
         }
     }

@@ -8,8 +8,8 @@
 
 struct phase_run;
 
-struct busy { // use of a dimension by one group
-    uint32_t running;
+struct busy {                // use of a dimension by one group
+    uint32_t running, begun; // phases
     ps_t since_ps;
 };
 
@@ -20,13 +20,14 @@ struct instance {
     uint32_t number, opener;
     int64_t priority;
     ps_t start_ps;
-    uint64_t bytes;              // of the request, as they are sent
-    uint32_t n_chunks, n_phases; // phases of each chunk
-    struct coll_phase *phases;   // [chunk * n_phases + i]
-    uint8_t *record_phase;       // [same] index of the record's phase
-    uint32_t *first_run;         // [same] first of its groups in `runs`
-    uint32_t span;               // ranks of a group that takes part together
-    size_t record;               // index in the recorder
+    uint64_t bytes;                        // of the request, as they are sent
+    uint32_t n_chunks, n_phases;           // phases of each chunk
+    struct coll_phase *phases;             // [chunk * n_phases + i]
+    uint8_t *record_phase;                 // [same] index of the record's phase
+    uint32_t *first_run;                   // [same] first of its groups in `runs`
+    uint32_t phases_of[COLL_MAX_DIMS + 1]; // [dim] sum over all chunks
+    uint32_t span;                         // ranks of a group that takes part together
+    size_t record;                         // index in the recorder
     /* state */
     struct phase_run **runs;                // NULL = not begun or ended
     uint8_t *at;                            // [chunk * ranks + rank] its current phase

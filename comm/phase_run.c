@@ -269,13 +269,11 @@ static struct cc_hint hint_of(const struct walk *walk, const struct coll_send *s
                             .turn = 1 + walk->member + k * run->n_walks};
 }
 
-static void post(struct walk *walk, const struct coll_send *send, struct cc_hint hint, ps_t now)
+struct transfer_request walk_request(const struct walk *walk, const struct coll_send *send)
 {
-    struct phase_run *run = walk->run;
-    const struct communicator *c = run->comm;
-    const struct comm_job *job = c->job;
-    count(walk, send, now);
-    struct transfer_request request = {
+    const struct phase_run *run = walk->run;
+    const struct comm_job *job = run->comm->job;
+    return (struct transfer_request){
         .src = node_of(run, walk->member),
         .dst = node_of(run, send->peer),
         .bytes = send->bytes,
@@ -284,15 +282,24 @@ static void post(struct walk *walk, const struct coll_send *send, struct cc_hint
         .cls = job->cls,
         .transport = job->transport,
         .token = token_of(walk, send->peer, send->peer_step) | (send->reduce ? TOKEN_REDUCE : 0),
-        .hint = hint,
-        .origin = {.op = coll_op_name(run->instance->request.op),
-                   .name = run->instance->request.name,
-                   .communicator = c->index,
-                   .collective = run->instance->number,
-                   .chunk = run->chunk,
-                   .phase = run->index,
-                   .step = walk->step},
     };
+}
+
+static void post(struct walk *walk, const struct coll_send *send, struct cc_hint hint, ps_t now)
+{
+    const struct phase_run *run = walk->run;
+    const struct communicator *c = run->comm;
+    const struct comm_job *job = c->job;
+    count(walk, send, now);
+    struct transfer_request request = walk_request(walk, send);
+    request.hint = hint;
+    request.origin = (struct message_origin){.op = coll_op_name(run->instance->request.op),
+                                             .name = run->instance->request.name,
+                                             .communicator = c->index,
+                                             .collective = run->instance->number,
+                                             .chunk = run->chunk,
+                                             .phase = run->index,
+                                             .step = walk->step};
     (*job->messages)++;
     job->transfer->post(job->transfer->net, &request, now);
 }

@@ -129,6 +129,7 @@ void recorder_start(struct communicator *c, const struct run_place *place, ps_t 
     if (record->start_ps > now)
         record->start_ps = now;
     record->open++;
+    busy->begun++;
     if (busy->running++ == 0)
         busy->since_ps = now;
 }

@@ -118,6 +118,9 @@ static bool enter_path(const struct phase_run *run, ps_t now, uint32_t *before)
     return true;
 }
 
+// All members begin a phase.
+static void phase_begun(void *ctx, const void *note, ps_t now) { recorder_start(ctx, note, now); }
+
 void scheduler_start(struct phase_run *run, ps_t now)
 {
     struct path_book *book = run->comm->job->path_book;
@@ -126,7 +129,7 @@ void scheduler_start(struct phase_run *run, ps_t now)
     bool entered = enter_path(run, now, &before);
     run->began_ps = now;
     struct run_place place = run_place(run);
-    recorder_start(run->comm, &place, now);
+    engine_defer(run->comm->job->engine, phase_begun, run->comm, &place, sizeof place);
     record->waits += run->n_members;
     record->queueing_ps += (ps_sum_t)now * run->n_members - run->ready_ps;
     uint32_t members = closed_form(run, now) ? 0 : run->n_members;

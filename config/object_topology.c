@@ -179,7 +179,8 @@ static void check_whole(struct reader *r, const struct place *dims)
         else if ((dim->kind->fabric ? ranks : dim->size) % dim->ranks_per_port != 0)
             place_error(r->err, &share, "%u ranks are not a multiple of %u per NIC",
                         dim->kind->fabric ? (unsigned)ranks : dim->size, dim->ranks_per_port);
-        if (dim->kind->check != NULL)
+        // closed forms have no switches with ports, nor routes
+        if (dim->kind->check != NULL && spec->network != NETWORK_ANALYTICAL)
             dim->kind->check(dim->params, dim->size, (uint32_t)ranks, place_text(&place, path),
                              r->err);
     }

@@ -16,7 +16,7 @@ struct deferral {
 
 // What a letter of a log begins with.
 struct deferral_head {
-    struct event event;
+    struct event event; // with the key of its order (engine_order_key)
     engine_deferred done;
     void *ctx;
 };
@@ -32,7 +32,7 @@ void engine_defer_parts(struct engine *e, engine_deferred done, void *ctx, const
     }
     uint32_t part = p->part_of[event_node(current->now_key)];
     struct deferral_head *head = mailbox_put(&p->logs[part], sizeof *head + bytes);
-    *head = (struct deferral_head){{current->now_ps, current->now_key}, done, ctx};
+    *head = (struct deferral_head){{current->now_ps, engine_order_key(current)}, done, ctx};
     if (bytes > 0)
         memcpy(head + 1, note, bytes);
 }
@@ -42,7 +42,7 @@ static int by_order(const void *a, const void *b)
     const struct deferral *x = a, *y = b;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
-    return (x->note > y->note) - (x->note < y->note); // of one event, and so in one log
+    return (x->note > y->note) - (x->note < y->note); // in one log
 }
 
 void deferral_catch_up(struct partition *p)

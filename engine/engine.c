@@ -8,7 +8,7 @@
 
 void engine_init(struct engine *e, uint64_t seed)
 {
-    *e = (struct engine){.seed = seed, .horizon_ps = PS_NEVER};
+    *e = (struct engine){.seed = seed, .horizon_ps = PS_NEVER, .late_ps = -1};
 }
 
 void engine_free(struct engine *e)
@@ -20,6 +20,15 @@ void engine_free(struct engine *e)
     }
     free(e->timers);
     *e = (struct engine){0};
+}
+
+void engine_note_late(struct engine *e, uint64_t key)
+{
+    uint64_t largest = engine_order_key(e);
+    if (key > largest)
+        return;
+    e->late_ps = e->now_ps;
+    e->late_key = largest;
 }
 
 #define SLOT_EVENTS 3

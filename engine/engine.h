@@ -31,7 +31,11 @@ struct engine {
     /* state */
     ps_t now_ps;
     uint64_t now_key; // key of the event that is being processed
-    ps_t horizon_ps;  // events after this time stay pending; PS_NEVER = none
+    // At the instant late_ps an event of late_key has made events of the same instant that precede it by their
+    // keys.
+    ps_t late_ps;
+    uint64_t late_key;
+    ps_t horizon_ps; // events after this time stay pending; PS_NEVER = none
     struct event_queue queue;
     struct timer_table *timers; // [node]
     uint32_t n_timer_nodes;
@@ -77,9 +81,21 @@ size_t engine_drain(struct engine *e, size_t max);
 // End the run after all events of the current instant.
 static inline void engine_stop(struct engine *e) { e->stopped = true; }
 
+// Note that the present event makes another one of its own instant.
+void engine_note_late(struct engine *e, uint64_t key);
 static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)
 {
+    if (at_ps == e->now_ps)
+        engine_note_late(e, key);
     event_queue_push(&e->queue, (struct event){at_ps, key});
+}
+
+// The key by which what the present event defers is ordered among what events of its instant defer in all parts:
+// the largest of the part's events so far. For the next event of an instant is the least of those that are
+// pending, and an event that others have made at their own instant comes right after them.
+static inline uint64_t engine_order_key(const struct engine *e)
+{
+    return e->late_ps == e->now_ps && e->late_key > e->now_key ? e->late_key : e->now_key;
 }
 
 // Hold the lock of what the parts of a simulation share, if they run at the same time. The event that is

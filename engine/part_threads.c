@@ -73,6 +73,7 @@ void engine_unlock_parts(struct engine *e)
 static void drain(struct engine *e, ps_t until_ps)
 {
     e->horizon_ps = until_ps - 1;
+    e->late_ps = -1;
     engine_drain(e, SIZE_MAX);
 }
 

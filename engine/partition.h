@@ -100,6 +100,12 @@ static inline struct mailbox *partition_box(const struct partition *p, uint32_t 
     return &p->boxes[from * p->n + to];
 }
 
+// True if two nodes are in different parts; `p` may be NULL.
+static inline bool partition_divides(const struct partition *p, uint32_t a, uint32_t b)
+{
+    return p && p->part_of[a] != p->part_of[b];
+}
+
 static inline struct engine *partition_engine(const struct partition *p, uint32_t node)
 {
     return p->engines[p->part_of[node]];

@@ -35,23 +35,33 @@ static void *grow(void *list, uint32_t *cap, size_t size)
     return memory_resize(list, *cap, size);
 }
 
-void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
-                    void (*cb)(struct engine *, struct sim_timer *, int), void *data)
+uint32_t sim_timer_reserve(struct engine *e, uint32_t node)
 {
     struct timer_table *table = table_of(e, node);
+    if (table->n_free > 0)
+        return table->free[--table->n_free];
+    if (table->n == table->cap)
+        table->slots = grow(table->slots, &table->cap, sizeof(struct sim_timer *));
+    table->slots[table->n] = NULL;
+    return table->n++;
+}
+
+void sim_timer_init_reserved(struct engine *e, struct sim_timer *timer, uint32_t node, uint32_t id,
+                             void (*cb)(struct engine *, struct sim_timer *, int), void *data)
+{
     *timer = (struct sim_timer){.cb = cb,
                                 .data = data,
                                 .at_ps = PS_NEVER,
                                 .queued_ps = PS_NEVER,
+                                .id = id,
                                 .node = node & 0x7fffffffu};
-    if (table->n_free > 0) {
-        timer->id = table->free[--table->n_free];
-    } else {
-        if (table->n == table->cap)
-            table->slots = grow(table->slots, &table->cap, sizeof(struct sim_timer *));
-        timer->id = table->n++;
-    }
-    table->slots[timer->id] = timer;
+    e->timers[node].slots[id] = timer;
+}
+
+void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
+                    void (*cb)(struct engine *, struct sim_timer *, int), void *data)
+{
+    sim_timer_init_reserved(e, timer, node, sim_timer_reserve(e, node), cb, data);
 }
 
 void sim_timer_init_locked(struct engine *e, struct sim_timer *timer, uint32_t node,
@@ -72,11 +82,6 @@ void sim_timer_start(struct engine *e, struct sim_timer *timer, ps_t at_ps)
 }
 
 void sim_timer_stop(struct sim_timer *timer) { timer->at_ps = PS_NEVER; }
-
-void sim_timer_again(struct engine *e, struct sim_timer *timer)
-{
-    sim_timer_start(e, timer, e->now_ps + timer->repeat_ps);
-}
 
 void sim_timer_end(struct engine *e, struct sim_timer *timer)
 {

@@ -15,7 +15,6 @@ struct sim_timer {
     void *data;
     ps_t at_ps;     // deadline; PS_NEVER = stopped
     ps_t queued_ps; // time of the current entry in the event queue; PS_NEVER = none
-    ps_t repeat_ps; // for sim_timer_again
     uint32_t id;
     uint32_t node : 31;
     uint32_t locks : 1; // the callback touches what parts share: it holds the lock (engine_lock)
@@ -30,12 +29,15 @@ void sim_timer_init(struct engine *e, struct sim_timer *timer, uint32_t node,
 void sim_timer_init_locked(struct engine *e, struct sim_timer *timer, uint32_t node,
                            void (*cb)(struct engine *, struct sim_timer *, int), void *data);
 
+// Take an id at a node for a timer that is initialised later, if it is ever needed: timers of one node that
+// expire at one time do so in the order of their ids.
+uint32_t sim_timer_reserve(struct engine *e, uint32_t node);
+void sim_timer_init_reserved(struct engine *e, struct sim_timer *timer, uint32_t node, uint32_t id,
+                             void (*cb)(struct engine *, struct sim_timer *, int), void *data);
+
 // Set the deadline to `at_ps` >= now, replacing any other. A timer that fires is stopped.
 void sim_timer_start(struct engine *e, struct sim_timer *timer, ps_t at_ps);
 void sim_timer_stop(struct sim_timer *timer);
-
-// Set the deadline to now + repeat_ps.
-void sim_timer_again(struct engine *e, struct sim_timer *timer);
 
 // Release the timer's id, after which its memory may be freed. Safe on a zeroed timer.
 void sim_timer_end(struct engine *e, struct sim_timer *timer);

@@ -147,21 +147,21 @@ static const struct critical_place *held_back(const struct critical_result *c)
 // grow back after its last cut; "" if the policy does not say.
 static void growth_text(const struct sender *s, char *text, size_t size)
 {
-    const struct sender_time_cold *t = &s->cold->time;
-    const struct cc_env *env = &s->cold->env;
+    const struct sender_cuts *cuts = &sender_rare(s)->cuts;
+    const struct cc_env *env = sender_env(s);
     char step[UNIT_TEXT], every[UNIT_TEXT], takes[UNIT_TEXT];
     text[0] = '\0';
     if (!s->cc->ops->growth)
         return;
     struct cc_growth g = s->cc->ops->growth(s->cc);
     uint64_t bdp = cc_bdp_bytes(env);
-    if (g.step_bps > 0 && t->cut_rate_bps < env->line_bps) {
-        ps_t all = (ps_t)((env->line_bps - t->cut_rate_bps) / g.step_bps) * g.every_ps;
+    if (g.step_bps > 0 && cuts->rate_bps < env->line_bps) {
+        ps_t all = (ps_t)((env->line_bps - cuts->rate_bps) / g.step_bps) * g.every_ps;
         snprintf(text, size, "; by steps of %s each %s it takes %s to the line rate",
                  human_rate((double)g.step_bps, step), human_time(g.every_ps, every),
                  human_time(all, takes));
-    } else if (g.step_bytes > 0 && t->cut_window_bytes < bdp) {
-        ps_t all = (ps_t)((bdp - t->cut_window_bytes) / g.step_bytes) * g.every_ps;
+    } else if (g.step_bytes > 0 && cuts->window_bytes < bdp) {
+        ps_t all = (ps_t)((bdp - cuts->window_bytes) / g.step_bytes) * g.every_ps;
         snprintf(
             text, size, "; by steps of %s each %s it takes %s to a window of bandwidth times RTT",
             human_bytes(g.step_bytes, step), human_time(g.every_ps, every), human_time(all, takes));
@@ -170,17 +170,17 @@ static void growth_text(const struct sender *s, char *text, size_t size)
 
 static void explain_cuts(struct result *r, const struct sender *s, const char *flow, ps_t saving)
 {
-    const struct sender_time_cold *t = &s->cold->time;
+    const struct sender_cuts *cuts = &sender_rare(s)->cuts;
     const struct port_result *link = result_busiest_link(r);
     char first[UNIT_TEXT], last[UNIT_TEXT], left[UNIT_TEXT], wait[UNIT_TEXT], growth[256], idle[96];
     char when[96];
-    bool paced = t->cut_rate_bps < s->cold->env.line_bps;
+    bool paced = cuts->rate_bps < sender_env(s)->line_bps;
     growth_text(s, growth, sizeof growth);
-    if (t->cuts == 1)
-        snprintf(when, sizeof when, "once, at %s", human_time(t->last_cut_ps, last));
+    if (cuts->n == 1)
+        snprintf(when, sizeof when, "once, at %s", human_time(cuts->last_ps, last));
     else
-        snprintf(when, sizeof when, "%u times between %s and %s", t->cuts,
-                 human_time(t->first_cut_ps, first), human_time(t->last_cut_ps, last));
+        snprintf(when, sizeof when, "%u times between %s and %s", cuts->n,
+                 human_time(cuts->first_ps, first), human_time(cuts->last_ps, last));
     idle[0] = '\0';
     if (link && link->utilization < BUSY)
         snprintf(idle, sizeof idle, "; the busiest link was idle %.0f %% of the time",
@@ -188,8 +188,8 @@ static void explain_cuts(struct result *r, const struct sender *s, const char *f
     result_reason(r, REASON_CUTS, share_of(r, saving), saving,
                   text_format("%s cut %s %s, to %s: up to %s less without cuts%s%s",
                               s->cc->ops->name, flow, when,
-                              paced ? human_rate((double)t->cut_rate_bps, left)
-                                    : human_bytes(t->cut_window_bytes, left),
+                              paced ? human_rate((double)cuts->rate_bps, left)
+                                    : human_bytes(cuts->window_bytes, left),
                               human_time(saving, wait), idle, growth));
 }
 
@@ -197,7 +197,7 @@ static void explain_window(struct result *r, const struct sender *s,
                            const struct critical_place *flow, ps_t saving)
 {
     char window[UNIT_TEXT], bdp[UNIT_TEXT], wait[UNIT_TEXT], less[UNIT_TEXT];
-    uint64_t bytes = s->cold->cap_bytes < s->cwnd_bytes ? s->cold->cap_bytes : s->cwnd_bytes;
+    uint64_t bytes = s->cold.cap_bytes < s->cwnd_bytes ? s->cold.cap_bytes : s->cwnd_bytes;
     if (bytes == CC_UNLIMITED)
         return;
     result_reason(
@@ -205,17 +205,17 @@ static void explain_window(struct result *r, const struct sender *s,
         text_format("%s waited %s for its window (%s at the end; bandwidth times base RTT "
                     "of its path: %s): up to %s less with a larger one",
                     flow->at, human_time(flow->ps, wait), human_bytes(bytes, window),
-                    human_bytes(cc_bdp_bytes(&s->cold->env), bdp), human_time(saving, less)));
+                    human_bytes(cc_bdp_bytes(sender_env(s)), bdp), human_time(saving, less)));
 }
 
 // Whether cuts hold the flow back: the last one left it well below the line rate and the window that
 // fills its path.
 static bool was_cut(const struct sender *s)
 {
-    const struct sender_time_cold *t = &s->cold->time;
-    const struct cc_env *env = &s->cold->env;
-    return t->cuts > 0 && ((double)t->cut_rate_bps < GENTLE * (double)env->line_bps ||
-                           (double)t->cut_window_bytes < GENTLE * (double)cc_bdp_bytes(env));
+    const struct sender_cuts *cuts = &sender_rare(s)->cuts;
+    const struct cc_env *env = sender_env(s);
+    return cuts->n > 0 && ((double)cuts->rate_bps < GENTLE * (double)env->line_bps ||
+                           (double)cuts->window_bytes < GENTLE * (double)cc_bdp_bytes(env));
 }
 
 static void explain_policy(const struct sim *sim, struct result *r)
@@ -248,8 +248,8 @@ static void explain_timeouts(const struct sim *sim, struct result *r)
                               "(expired %llu time%s): up to %s less with shorter timers",
                               human_time(parts[PATH_TIMEOUT], wait),
                               human_time(r->last->critical.total_ps, total), flow->at,
-                              human_time(flow->ps, of_flow), (unsigned long long)s->cold->timeouts,
-                              s->cold->timeouts > 1 ? "s" : "", human_time(saving, less)));
+                              human_time(flow->ps, of_flow), (unsigned long long)s->cold.timeouts,
+                              s->cold.timeouts > 1 ? "s" : "", human_time(saving, less)));
 }
 
 /* ---- training ---- */

@@ -16,15 +16,17 @@
 struct entry {
     uint64_t token; // token of the client
     uint64_t bytes;
-    uint32_t job, src, dst, next_free;
-    uint32_t number;              // index among the messages of src
+    uint32_t src, dst;
+    uint32_t number; // index among the messages of src; of a free entry: the next free one
+    uint16_t job;
+    bool failed : 1, control : 1;
+    uint8_t dim;
     ps_t posted_ps, delivered_ps; // PS_NEVER = not delivered
     ps_t timeout_ps; // waited for the retransmission timer since the last packet was first sent
     uint32_t posted; // critical path up to the post, until the last packet is sent
     uint32_t path;   // 0 = the last packet has not been sent
-    bool failed, control;
-    uint8_t dim;
 };
+_Static_assert(sizeof(struct entry) == 64, "an entry is as large as a cache line");
 
 struct ledger {
     struct sim *sim;
@@ -40,7 +42,7 @@ static uint32_t entry_alloc(struct ledger *l)
 {
     if (l->free_head != UINT32_MAX) {
         uint32_t slot = l->free_head;
-        l->free_head = l->entries[slot].next_free;
+        l->free_head = l->entries[slot].number;
         return slot;
     }
     if (l->n == l->cap) {
@@ -53,7 +55,7 @@ static uint32_t entry_alloc(struct ledger *l)
 
 static void entry_free(struct ledger *l, uint32_t slot)
 {
-    l->entries[slot].next_free = l->free_head;
+    l->entries[slot].number = l->free_head;
     l->free_head = slot;
 }
 
@@ -82,8 +84,12 @@ static struct cc_hint hint_of(const struct ledger *l, const struct transfer_requ
     return hint;
 }
 
-// What a message takes at least until it is delivered.
-static ps_t least_ps(const struct sim *sim, const struct transfer_request *r)
+bool sim_message_is(const struct sim *sim, uint64_t slot, uint64_t token)
+{
+    return sim->ledger->entries[slot].token == token;
+}
+
+ps_t sim_least_ps(const struct sim *sim, const struct transfer_request *r)
 {
     ps_t delivered_ps;
     sim_ideal_ps(sim, r->src, r->dst, sim_request_dim(sim, r), r->transport, r->bytes,
@@ -102,7 +108,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     uint32_t number = request->piece_of ? request->piece_of : l->n_posted[request->src];
     l->entries[slot] = (struct entry){.token = request->token,
                                       .bytes = request->bytes,
-                                      .job = request->job,
+                                      .job = (uint16_t)request->job,
                                       .src = request->src,
                                       .dst = request->dst,
                                       .number = number - 1,
@@ -117,7 +123,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     below.token = slot;
     below.hint = hint_of(l, request, l->entries[slot].dim, number);
     if (l->sim->parts && !request->control)
-        sim_quiet_posted(l->sim, now + least_ps(l->sim, request));
+        sim_quiet_posted(l->sim, now + sim_least_ps(l->sim, request));
     hosts_post(sim_hosts_of(l->sim, request->src), &below, now);
 }
 

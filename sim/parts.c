@@ -40,7 +40,7 @@ static const char *obstacle(const struct sim *sim)
     if (sim->admission)
         return "clear-to-send admission needs the order of events";
     if (sim->workload.takes_order)
-        return "ranks queue for dimensions or share resources, which they decide together";
+        return "collectives are planned by when they are issued, or ranks share resources";
     for (uint32_t d = 0; d < sim->hosts.n_dims; d++)
         if (sim->hosts.dims[d].fails_at_once)
             return "a flow fails at its first timeout (recovery, retry_limit, retries)";

@@ -50,6 +50,11 @@ struct cut_result sim_cut(const struct sim *sim, uint32_t n, uint16_t *part_of);
 
 // sim/quiet.c: true if all messages may have ended before `until_ps`, or if a flow may fail.
 bool sim_may_be_quiet(struct sim *sim, ps_t until_ps);
+// sim/messages.c: a lower bound of the time from the post of a message to its delivery; whether the message with
+// this token of the ledger is the one with the client's token.
+ps_t sim_least_ps(const struct sim *sim, const struct transfer_request *request);
+bool sim_message_is(const struct sim *sim, uint64_t slot, uint64_t token);
+
 // A message has been posted, or has failed.
 void sim_quiet_posted(struct sim *sim, ps_t ends_ps);
 void sim_quiet_failed(struct sim *sim);

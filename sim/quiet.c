@@ -5,9 +5,18 @@
 // They cannot, if there is a computation or a start after the window; a message that takes longer even on an
 // empty network; or a sender with data not yet sent, which needs a round trip. A flow fails after several
 // retransmission timeouts, so while one has had a timeout, events are processed in order. So are they where
-// limits.events may be reached.
+// limits.events may be reached, and where ranks of several parts may begin a phase for which they queue
+// (comm/foresight.h).
+#include "comm/foresight.h"
 #include "sim/parts.h"
 #include "transport/host.h"
+
+// A time that no event of the window precedes.
+static ps_t begin_ps(const struct sim *sim, ps_t until_ps)
+{
+    ps_t now = sim->engine.now_ps, whole = until_ps - sim->parts->partition->lookahead_ps;
+    return now > whole ? now : whole;
+}
 
 // A lower bound of the time from the start of a packet of a sender to its acknowledgement: twice the least time
 // between two parts, or within a part the first link in both directions.
@@ -38,7 +47,7 @@ static double receivable(const struct sim *sim, uint32_t node, ps_t time_ps)
 static bool is_witness(const struct sim *sim, uint32_t flow, ps_t until_ps)
 {
     const struct sender *s = sim->hosts.senders[flow];
-    ps_t window_ps = until_ps - sim->engine.now_ps;
+    ps_t window_ps = until_ps - begin_ps(sim, until_ps);
     if (s->failed || s->cls == NET_CLASS_CONTROL || s->oldest == MESSAGE_NIL)
         return false;
     if (s->nxt < s->tail && round_ps(sim, s) >= window_ps)
@@ -81,6 +90,57 @@ static uint64_t most_events(const struct sim *sim)
            4 * parts->frames_per_window;
 }
 
+/* ---- what queues of dimensions need to know ---- */
+
+// The least time that a packet takes from a sender to its destination.
+static ps_t one_way_ps(const struct sim *sim, const struct sender *s)
+{
+    const struct partition *p = sim->parts->partition;
+    const struct flow_id *id = sender_id(s);
+    return p->part_of[id->src_node] != p->part_of[id->dst_node]
+               ? p->lookahead_ps
+               : port_link(&sim->net, s->port)->delay_ps;
+}
+
+static ps_t least_ps(void *ctx, const struct transfer_request *request)
+{
+    const struct sim *sim = ctx;
+    const struct partition *p = sim->parts->partition;
+    if (sim->relay == NULL)
+        return sim_least_ps(sim, request);
+    return partition_divides(p, request->src, request->dst) ? p->lookahead_ps : 0;
+}
+
+// True if the message has data to send, which takes its time, or lacks more than its receiver's links can bring.
+static bool late(void *ctx, const struct transfer_request *request, ps_t until_ps)
+{
+    const struct sim *sim = ctx;
+    const struct sender *s = hosts_only_connection(&sim->hosts, request);
+    if (s == NULL || s->failed)
+        return false;
+    const struct hosts *hosts = sender_hosts(s);
+    ps_t window_ps = until_ps - begin_ps(sim, until_ps);
+    for (uint32_t i = s->oldest; i != MESSAGE_NIL; i = hosts_message(hosts, i)->next) {
+        const struct message *m = hosts_message(hosts, i);
+        if (!sim_message_is(sim, m->token, request->token))
+            continue;
+        if (s->max < message_end_seq(m) && one_way_ps(sim, s) >= window_ps)
+            return true;
+        if (!s->dim->in_order)
+            return false;
+        uint64_t received = hosts_delivered_bytes(hosts, s, m);
+        double lacks = m->bytes > received ? (double)(m->bytes - received) : 0;
+        return lacks > receivable(sim, sender_id(s)->dst_node, window_ps) + 2 * s->dim->mtu_bytes;
+    }
+    return false;
+}
+
+static bool may_start(struct sim *sim, ps_t until_ps)
+{
+    const struct comm_network_view view = {.least_ps = least_ps, .late = late, .ctx = sim};
+    return comm_may_start(sim->workload.queued, &view, begin_ps(sim, until_ps), until_ps);
+}
+
 bool sim_may_be_quiet(struct sim *sim, ps_t until_ps)
 {
     const struct sim_parts *parts = sim->parts;
@@ -91,6 +151,8 @@ bool sim_may_be_quiet(struct sim *sim, ps_t until_ps)
     for (uint32_t i = 0; i < parts->partition->n; i++)
         retrying += parts->hosts[i].n_retrying;
     if (retrying > 0 || sim->workload.takes_order)
+        return true;
+    if (may_start(sim, until_ps))
         return true;
     return sim->workload.busy_until_ps < until_ps && parts->ends_ps < until_ps &&
            !any_witness(sim, until_ps);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "transport/envs.h"
 #include "transport/host.h"
 #include "transport/pairs.h"
 
@@ -20,8 +21,8 @@ static size_t sender_bytes(const struct transport_dim *dim)
 
 size_t hosts_flow_bytes(const struct transport_dim *dim)
 {
-    return sender_bytes(dim) + sizeof(struct sender_cold) + dim->ops->receiver_bytes +
-           sizeof(struct flow_id) + 2 * sizeof(void *);
+    return sender_bytes(dim) + dim->ops->receiver_bytes + sizeof(struct flow_id) +
+           2 * sizeof(void *);
 }
 
 // The key of a pair's first connection for a channel in a dimension; its other connections follow.
@@ -75,7 +76,7 @@ static void name_connection(struct hosts *hosts, struct sender *s)
 static void choose_port(struct sender *s, const struct transport_path *path)
 {
     struct network *net = sender_hosts(s)->net;
-    struct sender_cold *cold = s->cold;
+    struct sender_cold *cold = &s->cold;
     uint32_t local =
         path->n_ports > 0 ? path->ports[cold->path_turn % path->n_ports] : path->shared_port;
     s->port = node_port(net, sender_id(s)->src_node, local);
@@ -90,7 +91,7 @@ void hosts_try_other_port(struct hosts *hosts, struct sender *s, ps_t now)
     const struct host_paths *paths = &hosts->paths;
     const struct flow_id *id = sender_id(s);
     struct transport_path path =
-        paths->path(paths->ctx, id->src, id->dst, id->dim, id->transport, s->cold->stripe);
+        paths->path(paths->ctx, id->src, id->dst, id->dim, id->transport, s->cold.stripe);
     if (path.cut_off)
         return;
     if (s->place != SENDER_IDLE)
@@ -130,16 +131,16 @@ static void reroute(struct hosts *hosts, struct sender *s, ps_t now)
     const struct flow_id *id = sender_id(s);
     struct transport_path path =
         paths->path(paths->ctx, id->src, id->dst, id->dim, id->transport, 0);
-    s->cold->rechoose = true;
+    s->cold.rechoose = true;
     if (path.cut_off || s->failed)
         return;
     if (port_leads(s, &path)) {
-        if (s->cold->moved)
+        if (s->cold.moved)
             choose_again(hosts, s, now);
         return;
     }
     hosts->counters.moved++;
-    s->cold->moved = true;
+    s->cold.moved = true;
     sender_catch_up(s, now);
     sender_rto_stop(s);
     hosts_try_other_port(hosts, s, now);
@@ -155,6 +156,23 @@ void hosts_reroute(struct hosts *hosts, ps_t now)
 {
     for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
         reroute(hosts, hosts->senders[flow], now);
+}
+
+// What the policy knows of a path, one copy for all flows that know the same.
+static const struct cc_env *env_of(const struct hosts *hosts, const struct transport_dim *dim,
+                                   const struct transport_path *path)
+{
+    const struct cc_env env = {.line_bps = path->line_bps,
+                               .base_rtt_ps = path->base_rtt_ps,
+                               .global_rtt_ps = dim->global_rtt_ps,
+                               .mtu_bytes = dim->mtu_bytes,
+                               .full_wire_bytes = dim->full.wire,
+                               .hops = path->hops,
+                               .initial_window_bytes = dim->initial_window_bytes,
+                               .trims = dim->trimmed,
+                               .helpers = &cc_helpers,
+                               .watch = hosts->cc_watch};
+    return cc_envs_keep(hosts->envs, &env);
 }
 
 static struct sender *open_flow(struct hosts *hosts, const struct transfer_request *request,
@@ -174,22 +192,12 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
     s->cls = (request->control ? NET_CLASS_CONTROL : (unsigned)cls) & 7;
     s->sending = s->oldest = MESSAGE_NIL;
     s->until_ackreq = dim->packets_per_ack;
-    s->cold = memory_zeroed(1, sizeof *s->cold);
-    *s->cold = (struct sender_cold){.channel = request->channel,
-                                    .newest = MESSAGE_NIL,
-                                    .stripe = request->stripe,
-                                    .next_idle = FLOW_NIL,
-                                    .env = {.line_bps = path.line_bps,
-                                            .base_rtt_ps = path.base_rtt_ps,
-                                            .global_rtt_ps = dim->global_rtt_ps,
-                                            .mtu_bytes = dim->mtu_bytes,
-                                            .full_wire_bytes = dim->full.wire,
-                                            .hops = path.hops,
-                                            .trims = dim->trimmed,
-                                            .helpers = &cc_helpers,
-                                            .watch = hosts->cc_watch},
-                                    .cap_bytes = CC_UNLIMITED,
-                                    .pace_cap_bps = UINT64_MAX};
+    s->cold = (struct sender_cold){.channel = request->channel,
+                                   .newest = MESSAGE_NIL,
+                                   .stripe = (uint8_t)request->stripe,
+                                   .next_idle = FLOW_NIL,
+                                   .cap_bytes = CC_UNLIMITED,
+                                   .pace_cap_bps = UINT64_MAX};
     hosts->flows.ids[flow] = (struct flow_id){.frames = dim->ops->frames,
                                               .src = request->src,
                                               .dst = request->dst,
@@ -202,9 +210,10 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                               .cls = (uint8_t)s->cls,
                                               .int_bytes = (uint16_t)dim->spec.int_bytes};
     sender_init_timers(s);
+    s->cc->env = env_of(hosts, dim, &path);
     dim->ops->open_sender(s, path.queueing_ps);
     name_connection(hosts, s);
-    s->cold->path_turn = s->entropy;
+    s->cold.path_turn = s->entropy;
     choose_port(s, &path);
     sender_restart(s, now);
     return s;
@@ -226,7 +235,7 @@ struct receiver *hosts_open_receiver(struct hosts *hosts, uint32_t flow)
 static struct sender *reopen(struct hosts *hosts, struct pair *pair, ps_t now)
 {
     struct sender *s = hosts->senders[pair->flow];
-    pair->flow = s->cold->next_idle;
+    pair->flow = s->cold.next_idle;
     if (hosts->net->tap.seen) // captured packets that are still to be computed need the old name
         network_catch_up(hosts->net, now);
     name_connection(hosts, s);
@@ -255,18 +264,30 @@ struct sender *hosts_connection_for(struct hosts *hosts, const struct transfer_r
     return s;
 }
 
+const struct sender *hosts_only_connection(const struct hosts *hosts,
+                                           const struct transfer_request *r)
+{
+    uint32_t d = hosts->paths.joining_dim(hosts->paths.ctx, r);
+    if (d == UINT32_MAX)
+        return NULL;
+    const struct transport_dim *dim = hosts_dim(hosts, d, r->transport);
+    if (r->own_connection || dim->fresh_connections || dim->connections_per_pair > 1)
+        return NULL;
+    const struct pair *pair =
+        pairs_find(hosts->pairs, r->src, r->dst, r->job, pair_channel(r->channel, d));
+    return pair && pair->flow != FLOW_NIL ? hosts->senders[pair->flow] : NULL;
+}
+
 void hosts_connection_idle(struct hosts *hosts, struct sender *s)
 {
     if (!s->dim->fresh_connections)
         return;
-    for (unsigned t = 0; t < CC_TIMERS; t++)
-        s->cc->timer_at_ps[t] = PS_NEVER;
-    sim_timer_stop(&s->cc_timer);
+    sender_stop_policy(s);
     const struct flow_id *id = sender_id(s);
     engine_lock(hosts->net->engine);
     struct pair *pair =
-        pairs_get(hosts->pairs, id->src, id->dst, id->job, pair_channel(s->cold->channel, id->dim));
-    s->cold->next_idle = pair->flow;
+        pairs_get(hosts->pairs, id->src, id->dst, id->job, pair_channel(s->cold.channel, id->dim));
+    s->cold.next_idle = pair->flow;
     pair->flow = s->flow;
     engine_unlock(hosts->net->engine);
 }

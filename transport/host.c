@@ -2,6 +2,7 @@
 // Ranks as nodes of the network: arriving packets go to the senders and receivers of their flows,
 // and NIC ports pull packets from senders.
 #include "transport/host.h"
+#include "transport/envs.h"
 
 #include <stdlib.h>
 
@@ -14,8 +15,8 @@ void hosts_post(void *ctx, const struct transfer_request *request, ps_t now)
     struct hosts *hosts = ctx;
     struct sender *s = hosts_connection_for(hosts, request, now);
     sender_catch_up(s, now);
-    if (s->cold->rechoose && s->oldest == MESSAGE_NIL) {
-        s->cold->rechoose = false;
+    if (s->cold.rechoose && s->oldest == MESSAGE_NIL) {
+        s->cold.rechoose = false;
         if (!s->failed)
             hosts_try_other_port(hosts, s, now);
     }
@@ -75,7 +76,7 @@ static void note_sent(const struct sender *s, const struct packet *p)
     struct packet_note *note = meta_note(pool, p->meta);
     note->window_bytes = s->cc->cwnd_bytes == CC_UNLIMITED ? NOTE_UNLIMITED : s->cc->cwnd_bytes;
     note->rate_bps = s->cc->rate_bps;
-    note->resend = (enum note_resend)s->cold->resends;
+    note->resend = (enum note_resend)s->cold.resends;
     note->set |= NOTE_SENT;
     hosts->observer.note(hosts->observer.ctx, meta_at(pool, p->meta)->token, note);
 }
@@ -291,6 +292,7 @@ void hosts_init(struct hosts *hosts, struct network *net)
     hosts->n_opened = memory_zeroed(net->n_ranks, sizeof *hosts->n_opened);
     hosts->n_named = memory_zeroed(net->n_ranks, sizeof *hosts->n_named);
     hosts->pairs = memory_zeroed(1, sizeof *hosts->pairs);
+    hosts->envs = memory_zeroed(1, sizeof *hosts->envs);
     message_pool_init(&hosts->messages);
     for (uint32_t d = 0; d < hosts->n_dims; d++)
         if (hosts->dims[d].ops->open_dim)
@@ -318,8 +320,8 @@ static void flow_free(const struct hosts *hosts, uint32_t flow)
         ops->close_receiver(r);
     if (ops->close_sender)
         ops->close_sender(s);
-    free(s->cold->own);
-    free(s->cold);
+    free(s->cold.own);
+    free(s->cold.rare);
 }
 
 void hosts_free(struct hosts *hosts)
@@ -339,6 +341,9 @@ void hosts_free(struct hosts *hosts)
     if (hosts->pairs)
         pairs_free(hosts->pairs);
     free(hosts->pairs);
+    if (hosts->envs)
+        cc_envs_free(hosts->envs);
+    free(hosts->envs);
     free(hosts->dims);
     hosts_flows_free(hosts);
     free(hosts->nics);

@@ -84,6 +84,7 @@ struct host_counters {
 };
 
 struct adapters;   // transport/adapter.h
+struct cc_envs;    // transport/envs.h
 struct pair_table; // transport/pairs.h
 
 struct hosts {
@@ -112,6 +113,7 @@ struct hosts {
     uint32_t *n_opened; // [rank] flows that it has opened
     uint32_t *n_named;  // [rank] connections that it has named
     struct pair_table *pairs;
+    struct cc_envs *envs;
     struct message_pool messages;
     uint64_t n_running; // messages that have neither ended nor failed
     uint32_t n_rto_armed;
@@ -225,6 +227,10 @@ struct hosts *hosts_divide(struct hosts *hosts);
 void hosts_unite(struct hosts *hosts, const struct hosts *parts);
 // Free the hosts of `n` parts, after those of the whole.
 void hosts_parts_free(struct hosts *parts, uint32_t n);
+
+// The sender that has the messages of such requests, or NULL if none does yet or if several may.
+const struct sender *hosts_only_connection(const struct hosts *hosts,
+                                           const struct transfer_request *r);
 
 /* Between the files of this folder */
 void hosts_flows_init(struct hosts *hosts);

@@ -16,12 +16,14 @@ struct message {
     uint64_t start_byte, bytes; // offset in the flow's payload, and length
     uint64_t token;             // token of the client
     /* counters */
-    uint64_t packets, retransmitted;
+    uint32_t packets, retransmitted;
     uint32_t cnps, timeouts;
     /* state */
     uint32_t next;  // next message of the same flow, or of the free list
     uint8_t status; // enum message_status
 };
+
+_Static_assert(sizeof(struct message) == 64, "a message is as large as a cache line");
 
 // Pool of messages by index; freed messages are reused.
 struct message_pool {

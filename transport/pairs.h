@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A hash table of the flows of each (source, destination, job, channel). Not used for every packet.
+// The flows of each (source, destination, job, channel). Not used for every packet.
 #pragma once
 
 #include <stddef.h>
@@ -7,19 +7,23 @@
 
 struct pair {
     uint32_t src, dst, job;
-    uint64_t channel;
     uint32_t flow; // its flow; if connections are fresh, the first idle flow
+    uint64_t channel;
     uint32_t turn; // several connections per pair: counter for the next one
 };
 
 struct pair_table {
-    struct pair *slots;
-    uint8_t *used;
-    size_t cap, n; // cap is a power of two
+    struct pair *pairs; // [n]
+    size_t n, cap_pairs;
+    uint32_t *slots; // a hash table: 1 + index of a pair, 0 = free
+    size_t cap;      // of slots, a power of two, or 0
 };
 
 // Returns the entry of the key, created with flow = UINT32_MAX if it does not exist. Valid until
 // the next call.
 struct pair *pairs_get(struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
                        uint64_t channel);
+// Returns the entry of the key, or NULL.
+const struct pair *pairs_find(const struct pair_table *t, uint32_t src, uint32_t dst, uint32_t job,
+                              uint64_t channel);
 void pairs_free(struct pair_table *t);

@@ -19,31 +19,32 @@ static void apply_window(struct sender *s, ps_t now)
     if (s->dim->ops->on_window)
         s->dim->ops->on_window(s, now);
     else
-        s->window_bytes = s->cwnd_bytes < s->cold->cap_bytes ? s->cwnd_bytes : s->cold->cap_bytes;
+        s->window_bytes = s->cwnd_bytes < s->cold.cap_bytes ? s->cwnd_bytes : s->cold.cap_bytes;
     if (s->path_due)
         s->window_bytes = 0;
 }
 
 void sender_restart(struct sender *s, ps_t now)
 {
-    cc_begin(s->cc, s->dim->cc, s->dim->cc_params, &s->cold->env, now);
+    cc_begin(s->cc, s->dim->cc, s->dim->cc_params, s->cc->env, now);
     s->pace_q = s->pace_rate_bps = 0;
     apply_window(s, now);
-    s->next_send_ps = now > s->cold->ready_ps ? now : s->cold->ready_ps;
+    ps_t ready_ps = sender_rare(s)->ready_ps;
+    s->next_send_ps = now > ready_ps ? now : ready_ps;
 }
 
 static void apply_rate(struct sender *s, ps_t now)
 {
     uint64_t rate_bps = s->pace_rate_bps = s->cc->rate_bps;
-    if (s->cold->pace_cap_bps < rate_bps)
-        rate_bps = s->cold->pace_cap_bps;
+    if (s->cold.pace_cap_bps < rate_bps)
+        rate_bps = s->cold.pace_cap_bps;
     s->pace_q =
-        rate_bps >= s->cold->env.line_bps
+        rate_bps >= sender_env(s)->line_bps
             ? 0
             : (uint64_t)(((UINT64_C(8000000000000) << PACE_SHIFT) + rate_bps / 2) / rate_bps);
     s->next_send_ps = s->last_start_ps + pace_gap(s, s->last_wire_bytes);
-    if (s->next_send_ps < s->cold->ready_ps)
-        s->next_send_ps = s->cold->ready_ps;
+    if (s->cold.rare && s->next_send_ps < s->cold.rare->ready_ps)
+        s->next_send_ps = s->cold.rare->ready_ps;
     if (s->place == SENDER_PACED) {
         nic_repace(s->nic, s);
         port_kick(sender_hosts(s)->net, s->port, now);
@@ -52,20 +53,20 @@ static void apply_rate(struct sender *s, ps_t now)
 
 void sender_cap_pace(struct sender *s, uint64_t cap_bps, ps_t now)
 {
-    s->cold->pace_cap_bps = cap_bps;
+    s->cold.pace_cap_bps = cap_bps;
     apply_rate(s, now);
 }
 
 // The policy has lowered its rate or its window.
-static void count_cut(const struct sender *s, ps_t now)
+static void count_cut(struct sender *s, ps_t now)
 {
-    struct sender_time_cold *t = &s->cold->time;
+    struct sender_cuts *cuts = &sender_rare_make(s)->cuts;
     sender_hosts(s)->counters.cc_cuts++;
-    if (t->cuts++ == 0)
-        t->first_cut_ps = now;
-    t->last_cut_ps = now;
-    t->cut_rate_bps = s->cc->rate_bps;
-    t->cut_window_bytes = s->cc->cwnd_bytes;
+    if (cuts->n++ == 0)
+        cuts->first_ps = now;
+    cuts->last_ps = now;
+    cuts->rate_bps = s->cc->rate_bps;
+    cuts->window_bytes = s->cc->cwnd_bytes;
 }
 
 // Take the path that the policy wants. Its packets could overtake those on the old one, so nothing may
@@ -103,11 +104,12 @@ void sender_apply_cc(struct sender *s, ps_t now)
             take_path(s, now);
     }
     ps_t due = cc->timer_at_ps[0] < cc->timer_at_ps[1] ? cc->timer_at_ps[0] : cc->timer_at_ps[1];
-    if (due != s->cc_timer.at_ps) {
+    if (due != sender_rare(s)->cc_timer.at_ps) {
+        struct sim_timer *timer = &sender_rare_make(s)->cc_timer;
         if (due == PS_NEVER)
-            sim_timer_stop(&s->cc_timer);
+            sim_timer_stop(timer);
         else
-            sim_timer_start(hosts->net->engine, &s->cc_timer, due);
+            sim_timer_start(hosts->net->engine, timer, due);
     }
 }
 
@@ -180,7 +182,7 @@ static void append(struct sender *s, const struct transfer_request *request)
     uint32_t slot = message_alloc(&hosts->messages), per_seq = s->dim->seq_bytes;
     struct message *m = hosts_message(hosts, slot);
     struct message *last =
-        s->cold->newest == MESSAGE_NIL ? NULL : hosts_message(hosts, s->cold->newest);
+        s->cold.newest == MESSAGE_NIL ? NULL : hosts_message(hosts, s->cold.newest);
     m->first_seq = s->tail;
     m->bytes = request->bytes ? request->bytes : s->dim->empty_bytes;
     m->n_seq = m->bytes ? (m->bytes + per_seq - 1) / per_seq : 1;
@@ -195,7 +197,7 @@ static void append(struct sender *s, const struct transfer_request *request)
         last->next = slot;
     else
         s->oldest = slot;
-    s->cold->newest = slot;
+    s->cold.newest = slot;
     if (s->sending == MESSAGE_NIL)
         s->sending = slot;
 }
@@ -215,15 +217,15 @@ static void ring_doorbell(struct sender *s, ps_t now)
     ps_t doorbell_ps = s->dim->nic->doorbell_ps;
     if (doorbell_ps == 0 || s->place != SENDER_IDLE || s->nxt < s->tail)
         return;
-    s->cold->ready_ps = now + doorbell_ps;
-    if (s->next_send_ps < s->cold->ready_ps)
-        s->next_send_ps = s->cold->ready_ps;
+    ps_t ready_ps = sender_rare_make(s)->ready_ps = now + doorbell_ps;
+    if (s->next_send_ps < ready_ps)
+        s->next_send_ps = ready_ps;
 }
 
 void sender_post(struct sender *s, const struct transfer_request *request, ps_t now)
 {
     bool idle = s->oldest == MESSAGE_NIL;
-    if (s->cold->time.path == 0)
+    if (s->cold.time_path == 0)
         sender_time_begin(s, now);
     ring_doorbell(s, now);
     append(s, request);
@@ -234,7 +236,7 @@ void sender_post(struct sender *s, const struct transfer_request *request, ps_t 
     if (s->cc->ops->on_post) {
         const struct cc_post post = {.now_ps = now,
                                      .bytes = request->bytes,
-                                     .idle_ps = idle ? now - s->cold->idle_since_ps : 0,
+                                     .idle_ps = idle ? now - s->cold.idle_since_ps : 0,
                                      .idle_rtos = idle ? idle_rtos(s, now) : 0,
                                      .hint = request->hint};
         s->cc->ops->on_post(s->cc, &post);
@@ -254,7 +256,7 @@ static void end_oldest(struct sender *s, enum message_status status, ps_t now)
     uint64_t token = m->token;
     s->oldest = m->next;
     if (s->oldest == MESSAGE_NIL)
-        s->cold->newest = MESSAGE_NIL;
+        s->cold.newest = MESSAGE_NIL;
     m->status = (uint8_t)status;
     hosts->n_running -= s->cls != NET_CLASS_CONTROL;
     struct engine *engine = hosts->net->engine;
@@ -305,7 +307,7 @@ uint64_t sender_acknowledge(struct sender *s, uint64_t seq, ps_t now)
     // A callback may post another message, so the end is checked again for each message.
     while (s->oldest != MESSAGE_NIL && message_end_seq(hosts_message(hosts, s->oldest)) <= seq) {
         if (hosts_message(hosts, s->oldest)->next == MESSAGE_NIL)
-            s->cold->idle_since_ps = now;
+            s->cold.idle_since_ps = now;
         end_oldest(s, MESSAGE_DONE, now);
     }
     return acked;
@@ -318,9 +320,7 @@ void sender_fail(struct sender *s, ps_t now)
     if (s->dim->ops->on_failed)
         s->dim->ops->on_failed(s, now);
     sender_rto_stop(s);
-    for (unsigned t = 0; t < CC_TIMERS; t++)
-        s->cc->timer_at_ps[t] = PS_NEVER;
-    sim_timer_stop(&s->cc_timer);
+    sender_stop_policy(s);
     s->sending = MESSAGE_NIL;
     while (s->oldest != MESSAGE_NIL)
         end_oldest(s, MESSAGE_FAILED, now);

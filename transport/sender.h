@@ -21,26 +21,36 @@ enum rto_state { RTO_OFF, RTO_ARMED, RTO_PARKED }; // parked: stopped while PFC 
 
 struct nic;
 
+// What only some senders need, made on demand.
+struct sender_rare {
+    struct sim_timer cc_timer; // of the policy
+    ps_t ready_ps;             // the NIC knows of what was posted: struct nic_spec.doorbell_ps
+    struct sender_time_mark mark;
+    struct sender_cuts cuts;
+};
+
 // The fields that are not accessed for every packet.
 struct sender_cold {
     uint32_t channel;
     uint32_t newest;    // newest message that is not completely acknowledged
     uint32_t path_turn; // selects one of the equal-cost ports to the destination
-    uint32_t stripe;    // part of split messages that it carries (1, 2, ...); 0 = whole messages
     uint32_t next_idle; // fresh connections: next idle flow of the pair
-    uint8_t resends;    // enum note_resend: why it has last gone back, or sent a packet again
-    bool moved;         // its own port led nowhere at some time: it uses another one
-    bool rechoose;      // routes have changed: choose the port again when nothing is in flight
-    bool cut_off;       // no port led to the destination when the port was chosen
-    struct cc_env env;
+    uint32_t cc_timer;  // id of rare->cc_timer
+    uint32_t timeouts;
+    uint32_t
+        time_path;   // path that began the busy period (sender_time.h); 0 = nothing is left to send
+    uint8_t stripe;  // part of split messages that it carries (1, 2, ...); 0 = whole messages
+    uint8_t resends; // enum note_resend: why it has last gone back, or sent a packet again
+    bool moved : 1;  // its own port led nowhere at some time: it uses another one
+    bool rechoose : 1;     // routes have changed: choose the port again when nothing is in flight
+    bool cut_off : 1;      // no port led to the destination when the port was chosen
+    bool marked : 1;       // rare->mark is of this busy period
     ps_t idle_since_ps;    // time when its last message was acknowledged
-    ps_t ready_ps;         // the NIC knows of what was posted: struct nic_spec.doorbell_ps
     uint64_t cap_bytes;    // limit on payload in flight, in addition to the policy's window
     uint64_t pace_cap_bps; // limit on the pace, in addition to the policy's rate
+    uint64_t resent_bytes; // wire bytes of retransmissions in the busy period
     void *own;             // state of the transport; NULL = none
-    struct sender_time_cold time;
-    /* counters */
-    uint64_t cnps, timeouts;
+    struct sender_rare *rare; // NULL = none has been needed
 };
 
 struct sender {
@@ -80,10 +90,23 @@ struct sender {
     uint64_t pace_rate_bps; // rate for which pace_q was computed
     uint64_t cwnd_bytes;    // the policy's window when it was last applied
     struct sim_timer rto;
-    struct sim_timer cc_timer;
-    struct sender_cold *cold;
     struct sender_time time;
+    struct sender_cold cold;
 };
+
+// A policy of at most 64 bytes beside struct cc follows on two lines.
+_Static_assert(sizeof(struct sender) == 384, "struct sender has six cache lines");
+
+// What the policy knows of the path.
+static inline const struct cc_env *sender_env(const struct sender *s) { return s->cc->env; }
+
+// The rare fields for reading, zero if there are none; and for writing.
+extern const struct sender_rare sender_no_rare;
+static inline const struct sender_rare *sender_rare(const struct sender *s)
+{
+    return s->cold.rare ? s->cold.rare : &sender_no_rare;
+}
+struct sender_rare *sender_rare_make(struct sender *s);
 
 static inline bool sender_window_open(const struct sender *s)
 {
@@ -151,3 +174,4 @@ void sender_rto_resumed(struct sender *s, ps_t now); // PFC resumes the NIC; the
 void sender_sent(struct sender *s, uint32_t wire_bytes, ps_t now); // called when a transmission has
                                                                    // started
 void sender_init_timers(struct sender *s);
+void sender_stop_policy(struct sender *s); // its timers are off

@@ -23,23 +23,22 @@ static ps_t uncounted_since(const struct sender *s)
 // Time since the beginning for which the NIC itself held the sender's port up, and doorbells the sender.
 static ps_t host_ps(const struct sender *s, ps_t now)
 {
-    const struct sender_time_cold *cold = &s->cold->time;
-    ps_t held = adapter_held_ps(sender_hosts(s), s->port, now) - cold->held_before_ps;
-    return cold->doorbell_ps + (held > 0 ? held : 0); // it may have another port now
+    const struct sender_time_mark *mark = &sender_rare(s)->mark;
+    ps_t held = adapter_held_ps(sender_hosts(s), s->port, now) - mark->held_before_ps;
+    return mark->doorbell_ps + (held > 0 ? held : 0); // it may have another port now
 }
 
 void sender_time_begin(struct sender *s, ps_t now)
 {
-    struct sender_time_cold *cold = &s->cold->time;
     struct path_book *book = sender_hosts(s)->path_book;
+    ps_t held_ps = adapter_held_ps(sender_hosts(s), s->port, now);
     s->time = (struct sender_time){
         .begin_ps = now, .counted_ps = now, .paused_mark_ps = s->nic->paused_total_ps};
-    cold->mark = s->time;
-    cold->mark_ps = now;
-    cold->resent_bytes = cold->mark_resent_bytes = 0;
-    cold->doorbell_ps = cold->mark_host_ps = 0;
-    cold->held_before_ps = adapter_held_ps(sender_hosts(s), s->port, now);
-    cold->path = book ? path_take(book, now) : 0;
+    s->cold.marked = false;
+    s->cold.resent_bytes = 0;
+    if (s->cold.rare || held_ps > 0)
+        sender_rare_make(s)->mark = (struct sender_time_mark){.held_before_ps = held_ps};
+    s->cold.time_path = book ? path_take(book, now) : 0;
 }
 
 static void count_wait(struct sender *s, ps_t *sum, ps_t now)
@@ -64,9 +63,9 @@ void sender_time_gap(struct sender *s, ps_t now)
 {
     struct sender_time *t = &s->time;
     ps_t since = uncounted_since(s), paced = s->next_send_ps < now ? s->next_send_ps : now;
-    ps_t ready = s->cold->ready_ps < now ? s->cold->ready_ps : now;
+    ps_t ready = sender_rare(s)->ready_ps < now ? sender_rare(s)->ready_ps : now;
     if (ready > since) {
-        s->cold->time.doorbell_ps += ready - since;
+        s->cold.rare->mark.doorbell_ps += ready - since;
         since = ready;
     }
     if (paced > since) {
@@ -85,7 +84,7 @@ static void split(const struct sender *s, const struct sender_time *from, uint64
                   ps_t from_host_ps, ps_t from_ps, ps_t parts[PATH_CAUSES], ps_t now)
 {
     const struct sender_time *t = &s->time;
-    uint64_t resent = s->cold->time.resent_bytes - from_resent;
+    uint64_t resent = s->cold.resent_bytes - from_resent;
     ps_t left = now - from_ps;
     const struct {
         enum path_cause cause;
@@ -108,47 +107,66 @@ static void split(const struct sender *s, const struct sender_time *from, uint64
     parts[PATH_NIC] = left;
 }
 
-// The account at the start of the last packet of message `token`, which is pulled for the first
-// time.
-static void message_sent(struct sender *s, const struct packet *p, ps_t now)
+// A message's path up to now.
+static uint32_t path_of(struct sender *s, ps_t now)
 {
-    struct hosts *hosts = sender_hosts(s);
-    struct sender_time_cold *cold = &s->cold->time;
-    struct path_book *book = hosts->path_book;
-    uint64_t token = meta_at(&hosts->net->meta, p->meta)->token;
-    ps_t parts[PATH_CAUSES] = {0}, posted = hosts->observer.posted(hosts->observer.ctx, token);
-    uint32_t id = path_own(book, path_hold(book, cold->path));
+    struct path_book *book = sender_hosts(s)->path_book;
+    ps_t parts[PATH_CAUSES] = {0};
+    uint32_t id = path_own(book, path_hold(book, s->cold.time_path));
     struct path *path = path_at(book, id);
-    s->time.sent_bytes -= p->wire_bytes; // this packet's transmission is part of its transit
     split(s, &(struct sender_time){0}, 0, 0, s->time.begin_ps, parts, now);
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
         path_add(path, (enum path_cause)cause, parts[cause], PLACE_FLOW, s->flow);
     path->end_ps = now;
     path->flow = s->flow;
-    path->transit_ps = s->cold->env.base_rtt_ps / 2;
-    ps_t since = posted > cold->mark_ps ? posted : cold->mark_ps < now ? cold->mark_ps : now;
+    path->transit_ps = sender_env(s)->base_rtt_ps / 2;
+    return id;
+}
+
+// Where the time of a message went that was posted at a time: since then, or since the previous one was sent.
+static void split_life(const struct sender *s, struct path *path, ps_t posted, ps_t now)
+{
+    const struct sender_time_mark *mark = s->cold.marked ? &s->cold.rare->mark : NULL;
+    ps_t mark_ps = mark ? mark->at_ps : s->time.begin_ps;
+    ps_t since = posted > mark_ps ? posted : mark_ps < now ? mark_ps : now;
     for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
         path->life[cause] = 0;
-    split(s, &cold->mark, cold->mark_resent_bytes, cold->mark_host_ps, since, path->life, now);
+    split(s, mark ? &mark->time : &(struct sender_time){0}, mark ? mark->resent_bytes : 0,
+          mark ? mark->host_ps : 0, since, path->life, now);
     path->life[PATH_BEHIND] = since - posted;
+}
+
+// The account at the start of the last packet of a message, which is pulled for the first time.
+static void message_sent(struct sender *s, const struct packet *p, ps_t now)
+{
+    struct hosts *hosts = sender_hosts(s);
+    uint64_t token = meta_at(&hosts->net->meta, p->meta)->token;
+    ps_t posted = hosts->observer.posted(hosts->observer.ctx, token);
+    s->time.sent_bytes -= p->wire_bytes; // this packet's transmission is part of its transit
+    uint32_t id = path_of(s, now);
+    split_life(s, path_at(hosts->path_book, id), posted, now);
     s->time.sent_bytes += p->wire_bytes;
-    cold->mark = s->time;
-    cold->mark_resent_bytes = cold->resent_bytes;
-    cold->mark_host_ps = host_ps(s, now);
-    cold->mark_ps = now + link_ps(s, p->wire_bytes);
+    if (s->nxt < s->tail) {
+        struct sender_time_mark *mark = &sender_rare_make(s)->mark;
+        mark->time = s->time;
+        mark->resent_bytes = s->cold.resent_bytes;
+        mark->host_ps = host_ps(s, now);
+        mark->at_ps = now + link_ps(s, p->wire_bytes);
+        s->cold.marked = true;
+    }
     hosts->observer.last_packet(hosts->observer.ctx, token, id);
 }
 
 void sender_time_sent(struct sender *s, const struct packet *p, ps_t now)
 {
-    struct sender_time_cold *cold = &s->cold->time;
+    struct sender_cold *cold = &s->cold;
     meta_keep_waits(&sender_hosts(s)->net->meta, p->meta);
     if (p->flags & PACKET_RETX)
         cold->resent_bytes += p->wire_bytes;
-    else if (cold->path != 0)
+    else if (cold->time_path != 0)
         message_sent(s, p, now);
-    if (s->nxt == s->tail && cold->path != 0) {
-        path_drop(sender_hosts(s)->path_book, cold->path);
-        cold->path = 0;
+    if (s->nxt == s->tail && cold->time_path != 0) {
+        path_drop(sender_hosts(s)->path_book, cold->time_path);
+        cold->time_path = 0;
     }
 }

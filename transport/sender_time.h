@@ -23,20 +23,22 @@ struct sender_time {
 };
 _Static_assert(sizeof(struct sender_time) == 64, "struct sender_time is a cache line");
 
-// The fields that are not accessed for every packet; part of struct sender_cold.
-struct sender_time_cold {
-    uint32_t path;           // the path that began the busy period; 0 = nothing is left to send
-    uint64_t resent_bytes;   // wire bytes of retransmissions
-    ps_t doorbell_ps;        // waited for doorbells
-    ps_t held_before_ps;     // adapter_held_ps() of its port at the beginning
-    struct sender_time mark; // the account when the last packet of the previous message was sent
-    uint64_t mark_resent_bytes;
-    ps_t mark_host_ps; // waited for the NIC
-    ps_t mark_ps;      // and the time at which its transmission ended
-    /* lowered rates and windows, over all messages */
-    uint32_t cuts;
-    ps_t first_cut_ps, last_cut_ps;
-    uint64_t cut_rate_bps, cut_window_bytes; // after the last cut
+// The account when the last packet of the previous message of the busy period was sent, and what only NICs that
+// are not ideal make; part of struct sender_rare.
+struct sender_time_mark {
+    struct sender_time time;
+    uint64_t resent_bytes;
+    ps_t host_ps;        // waited for the NIC
+    ps_t at_ps;          // when the transmission of that packet ended
+    ps_t doorbell_ps;    // waited for doorbells, in the busy period
+    ps_t held_before_ps; // adapter_held_ps() of its port at the beginning
+};
+
+// Lowered rates and windows, over all messages; part of struct sender_rare.
+struct sender_cuts {
+    uint32_t n;
+    ps_t first_ps, last_ps;
+    uint64_t rate_bps, window_bytes; // after the last cut
 };
 
 // A message is posted to a sender that has nothing to send.

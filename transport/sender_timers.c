@@ -2,6 +2,7 @@
 // Timers of senders: the retransmission timer, and those of the policy. The clock of a
 // retransmission timer stops while PFC pauses the sender's class at the NIC, because a pause is not
 // a loss.
+#include "engine/memory.h"
 #include "transport/host.h"
 
 static void set_state(struct sender *s, enum rto_state state)
@@ -57,7 +58,7 @@ static void on_rto(struct engine *e, struct sim_timer *timer, int revents)
         return;
     }
     set_state(s, RTO_OFF); // the timer has fired
-    if (s->cold->cut_off)
+    if (s->cold.cut_off)
         hosts_try_other_port(hosts, s, e->now_ps);
     s->dim->ops->on_timeout(s, e->now_ps);
 }
@@ -72,7 +73,7 @@ void sender_count_timeout(struct sender *s)
         hosts->observer.timed_out(hosts->observer.ctx, s, now);
         engine_unlock(hosts->net->engine);
     }
-    s->cold->timeouts++;
+    s->cold.timeouts++;
     hosts->counters.timeouts++;
     if (s->oldest != MESSAGE_NIL)
         hosts_message(hosts, s->oldest)->timeouts++;
@@ -110,5 +111,25 @@ void sender_init_timers(struct sender *s)
     struct engine *engine = sender_hosts(s)->net->engine;
     uint32_t rank = sender_id(s)->src;
     sim_timer_init(engine, &s->rto, rank, on_rto, s);
-    sim_timer_init(engine, &s->cc_timer, rank, on_cc_timer, s);
+    s->cold.cc_timer = sim_timer_reserve(engine, rank);
+}
+
+void sender_stop_policy(struct sender *s)
+{
+    for (unsigned t = 0; t < CC_TIMERS; t++)
+        s->cc->timer_at_ps[t] = PS_NEVER;
+    if (s->cold.rare)
+        sim_timer_stop(&s->cold.rare->cc_timer);
+}
+
+const struct sender_rare sender_no_rare = {.cc_timer = {.at_ps = PS_NEVER}};
+
+struct sender_rare *sender_rare_make(struct sender *s)
+{
+    if (!s->cold.rare) {
+        s->cold.rare = memory_zeroed(1, sizeof *s->cold.rare);
+        sim_timer_init_reserved(sender_hosts(s)->net->engine, &s->cold.rare->cc_timer,
+                                sender_id(s)->src, s->cold.cc_timer, on_cc_timer, s);
+    }
+    return s->cold.rare;
 }

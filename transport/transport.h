@@ -61,6 +61,7 @@ struct transport_dim {
     uint32_t packets_per_ack;       // upper limit
     uint32_t connections_per_pair;  // the messages of a pair use its connections in turn
     uint32_t parts_per_message;     // connections over which each message is split; 0 = 1
+    uint32_t initial_window_bytes;  // struct cc_env
     bool fresh_connections;         // every message uses a new connection
     bool retransmits;               // lost packets are retransmitted
     bool fails_at_once;             // at the first retransmission timeout
@@ -131,7 +132,7 @@ struct transport_ops {
     // and before each message if connections are fresh.
     void (*name_connection)(struct sender *s, uint32_t count);
     void (*open_sender)(struct sender *s, ps_t queueing_ps);
-    void (*close_sender)(struct sender *s); // called before s->cold->own is freed; may be NULL
+    void (*close_sender)(struct sender *s); // called before s->cold.own is freed; may be NULL
     // Writes the next packet of a sender that may send to *p.
     void (*fill)(struct sender *s, struct packet *p, ps_t now);
     // Handles a packet other than data that arrives for the sender.
@@ -145,7 +146,7 @@ struct transport_ops {
     // transport cannot do that.
     void (*change_path)(struct sender *s);
     // The policy's window has changed (s->cwnd_bytes): set s->window_bytes. NULL = the smaller one
-    // of the policy's window and s->cold->cap_bytes.
+    // of the policy's window and s->cold.cap_bytes.
     void (*on_window)(struct sender *s, ps_t now);
     // Returns for how many retransmission timeouts the flow has sent nothing. NULL = the transport
     // does not restart slowly after idle time.

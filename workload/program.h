@@ -73,6 +73,9 @@ struct program_ops {
     // Nothing more happens in the run: read further ahead for this rank. Returns false if that is not
     // possible. Optional.
     bool (*read_on)(void *self, uint32_t rank);
+    // For jobs with one group: the id of the collective steps without whose end the rank starts no further
+    // step; UINT32_MAX = none, or not known. Optional.
+    uint32_t (*awaits)(const void *self, uint32_t rank);
     // Total bytes of all messages of all ranks; called before the run.
     uint64_t (*bytes)(const void *self);
     // Text saying what an unfinished rank waits for, to be freed; NULL = not known. Optional.

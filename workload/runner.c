@@ -20,7 +20,9 @@ struct rank_run {
     struct job_run *job;
     uint32_t rank;
     uint32_t blocking_step; // the step that `blocked` waits for
-    uint32_t open;          // number of steps started and not ended
+    enum step_kind blocking_kind;
+    uint32_t blocking_group; // of a collective
+    uint32_t open;           // number of steps started and not ended
     bool blocked, pulling, ended;
     struct timed_steps timed;
     uint32_t kernels, offloaded; // open collectives that the GPU runs, and that switches reduce
@@ -281,6 +283,26 @@ static void collective_ended(void *ctx, uint32_t member, uint32_t ticket, ps_t n
     timed_step_start(&r->timed, TIMED_FIXED, ticket, 0, delay, now);
 }
 
+static enum comm_issuer issuer(const void *ctx, uint32_t member, ps_t until_ps, uint32_t *ticket)
+{
+    const struct job_group *group = ctx;
+    const struct job_run *job = group->job;
+    const struct program_ops *program = job->spec->kind->program;
+    const struct rank_run *r = &job->ranks[group->ranks != NULL ? group->ranks[member] : member];
+    *ticket = r->blocking_step;
+    if (r->ended)
+        return COMM_RESTS;
+    if (r->blocked && r->blocking_kind == STEP_COLLECTIVE)
+        return job->groups[r->blocking_group] == group ? COMM_AWAITS : COMM_ISSUES;
+    if (r->blocked && r->blocking_kind <= STEP_DELAY)
+        return timed_step_end_ps(&r->timed, r->blocking_step) >= until_ps ? COMM_RESTS
+                                                                          : COMM_ISSUES;
+    if (r->blocked || program->awaits == NULL || job->n_groups > 1)
+        return COMM_ISSUES;
+    *ticket = program->awaits(job->self, r->rank);
+    return *ticket != UINT32_MAX ? COMM_AWAITS : COMM_ISSUES;
+}
+
 uint32_t job_group_new(struct job_run *job, const uint32_t *ranks,
                        const struct coll_schedule *schedule)
 {
@@ -395,6 +417,8 @@ static void pull(struct rank_run *r, ps_t now)
         r->open++;
         r->blocked = step.blocks;
         r->blocking_step = step.id;
+        r->blocking_kind = step.kind;
+        r->blocking_group = step.group;
         if (step_start(r, &step, now))
             step_ended(r, step.id, now);
     }
@@ -460,7 +484,9 @@ static void init_job(struct job_run *job)
                                   .messages = &w->messages_open,
                                   .failure = &w->failure,
                                   .delays = &w->starts_pending,
-                                  .takes_order = &w->takes_order};
+                                  .takes_order = &w->takes_order,
+                                  .issuer = issuer,
+                                  .queued = &w->queued};
     job->self = spec->kind->new (job);
     w->reads_ahead = w->reads_ahead || spec->kind->program->read_on != NULL;
     init_ranks(job);

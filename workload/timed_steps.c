@@ -105,6 +105,15 @@ void timed_steps_speed(struct timed_steps *t, double speed, ps_t now)
             sim_timer_start(t->engine, &s->timer, now + rest_ps(s));
 }
 
+ps_t timed_step_end_ps(const struct timed_steps *t, uint32_t step)
+{
+    ps_t least = PS_NEVER;
+    for (const struct timed_step *s = t->steps; s != NULL; s = s->next)
+        if (s->running && s->id == step && s->since_ps + s->left_ps < least)
+            least = s->since_ps + s->left_ps;
+    return least < PS_NEVER ? least : 0;
+}
+
 void timed_steps_free(struct timed_steps *t)
 {
     for (struct timed_step *s = t->steps, *next; s != NULL; s = next) {

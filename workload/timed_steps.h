@@ -33,6 +33,9 @@ struct timed_steps {
 void timed_step_start(struct timed_steps *t, enum timed_kind kind, uint32_t step, uint32_t label,
                       ps_t takes_ps, ps_t now);
 
+// Returns a time before which no running step with this id ends; 0 = there is none.
+ps_t timed_step_end_ps(const struct timed_steps *t, uint32_t step);
+
 // Change the speed of computations, 0 < speed <= 1.
 void timed_steps_speed(struct timed_steps *t, double speed, ps_t now);
 

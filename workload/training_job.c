@@ -293,11 +293,17 @@ static uint64_t training_bytes(const void *self)
     return sum * t->passes;
 }
 
+static uint32_t training_awaits(const void *self, uint32_t rank)
+{
+    return ((const struct training_job *)self)->ranks[rank].waiting;
+}
+
 static const struct program_ops training_program = {
     .next = training_next_step,
     .done = training_step_done,
     .completion_delay_ps = training_completion_delay_ps,
     .bytes = training_bytes,
+    .awaits = training_awaits,
     .free = training_job_free,
 };
 

@@ -53,12 +53,13 @@ struct workload {
     struct job_run *jobs;
     size_t n_jobs;
     uint64_t jobs_left, messages_open;
-    char *failure;           // why the programs cannot go on; NULL = they can
-    struct sim_timer dry;    // fires when nothing is left to happen at this instant
-    bool reads_ahead;        // a program may read further ahead
-    uint32_t starts_pending; // armed timers that start ranks or end delays
-    ps_t busy_until_ps;      // a step of a rank, or the wait for its start, ends not before
-    bool takes_order;        // ranks decide together: they queue for dimensions, or share resources
+    char *failure;               // why the programs cannot go on; NULL = they can
+    struct sim_timer dry;        // fires when nothing is left to happen at this instant
+    bool reads_ahead;            // a program may read further ahead
+    uint32_t starts_pending;     // armed timers that start ranks or end delays
+    ps_t busy_until_ps;          // a step of a rank, or the wait for its start, ends not before
+    bool takes_order;            // ranks decide together: plans of collectives, shared resources
+    struct communicator *queued; // list of communicators whose ranks queue for dimensions
     struct recorder recorder;
     /* counters */
     uint64_t total_bytes; // sum over all jobs of the bytes they will send

@@ -172,7 +172,7 @@ static void test_stop(void **state)
 static void three_times(struct engine *e, struct sim_timer *timer)
 {
     if (((struct log *)timer->data)->n < 3)
-        sim_timer_again(e, timer);
+        sim_timer_start(e, timer, e->now_ps + 100);
 }
 
 static void test_again(void **state)
@@ -181,9 +181,8 @@ static void test_again(void **state)
     struct world w;
     world_begin(&w);
     w.log.then = three_times;
-    w.timer.repeat_ps = 100;
     w.engine.now_ps = 50;
-    sim_timer_again(&w.engine, &w.timer);
+    sim_timer_start(&w.engine, &w.timer, 150);
     world_expect(&w, 3, (ps_t[]){150, 250, 350});
 }
 
@@ -236,7 +235,6 @@ static void test_many_at_one_instant(void **state)
     engine_init(&e, 1);
     for (uint32_t i = 0; i < FIRED_MAX; i++) {
         sim_timer_init(&e, &timers[i], i * 29 % FIRED_MAX, on_fire, &log);
-        timers[i].repeat_ps = 0;
     }
     for (uint32_t i = 0; i < FIRED_MAX; i++) // some of them are first started with an earlier
                                              // deadline

@@ -176,7 +176,7 @@ static void test_timeout(void **state)
     const ps_t *life = f.result->flows[0].life_ps;
     assert_int_equal(f.result->flows[0].timeouts, 1);
     // The timer is restarted by each ACK, so it expires 1 ms after the ACK of the packet before.
-    ps_t wait = PS_PER_MS, rtt = f.sim->hosts.senders[0]->cold->env.base_rtt_ps;
+    ps_t wait = PS_PER_MS, rtt = sender_env(f.sim->hosts.senders[0])->base_rtt_ps;
     assert_in_range((uint64_t)life[PATH_TIMEOUT], (uint64_t)(wait - D), (uint64_t)(wait + 2 * rtt));
     assert_sums();
     fixture_free(&f);

@@ -62,7 +62,7 @@ static void check(const struct point *pt)
     bool pint = strcmp(pt->preset, "pint") == 0;
     uint32_t telemetry = pint ? 1 : INT_BYTES;
     double frame = MTU + 62 + telemetry, wire = frame + 20; // headers, ICRC, FCS; preamble and gap
-    const struct cc_env *env = &f.sim->hosts.senders[0]->cold->env;
+    const struct cc_env *env = sender_env(f.sim->hosts.senders[0]);
     double rtt = (double)env->base_rtt_ps, bdp = (double)pt->line_bps / 8e12 * rtt;
     // Before the first ACK every flow sends one BDP, in full packets, while one BDP leaves.
     double bound = (pt->flows * ceil(bdp / wire) - floor(bdp / wire) + pt->flows) * frame;

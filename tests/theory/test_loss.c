@@ -115,16 +115,16 @@ static void test_go_back_n_alone(void **state)
         f.spec.duration_ps = (ps_t)(ms * 1e9);
         fixture_run(&f);
         const struct sender *s = f.sim->hosts.senders[0];
-        double wire = s->cold->env.full_wire_bytes, t_us = wire * 8e-3 / points[i].gbps;
-        double w = (double)s->cold->env.base_rtt_ps * 1e-6 / t_us + 1;
+        double wire = sender_env(s)->full_wire_bytes, t_us = wire * 8e-3 / points[i].gbps;
+        double w = (double)sender_env(s)->base_rtt_ps * 1e-6 / t_us + 1;
         double expected = 1 / (1 + p * w + p * p * points[i].rto_us / t_us);
         double got = (double)f.result->flows[0].delivered_bytes / points[i].mtu * t_us / (ms * 1e3);
         print_message(
             "go-back-N alone at %3.0fG, MTU %u, p %.2f %%, RTO %.0f us, W %.0f: %.3f of the "
             "line, theory %.3f (%+.1f %%), without the timer %.3f; %llu timeouts\n",
             points[i].gbps, points[i].mtu, 100 * p, points[i].rto_us, w, got, expected,
-            100 * (got / expected - 1), 1 / (1 + p * w), (unsigned long long)s->cold->timeouts);
-        assert_true(s->cold->timeouts > 40);
+            100 * (got / expected - 1), 1 / (1 + p * w), (unsigned long long)s->cold.timeouts);
+        assert_true(s->cold.timeouts > 40);
         assert_true(fabs(got / expected - 1) < 0.04);
         fixture_free(&f);
     }

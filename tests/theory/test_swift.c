@@ -87,7 +87,7 @@ static void check(const struct point *pt)
         mean += queue / (double)(s->n_samples - from);
         high = queue > high ? queue : high;
     }
-    const struct cc_env *env = &f.sim->hosts.senders[0]->cold->env;
+    const struct cc_env *env = sender_env(f.sim->hosts.senders[0]);
     struct swift_path p = {(double)env->base_rtt_ps * 1e-6, env->full_wire_bytes * 8e-3 / pt->gbps,
                            pt->flows, pt->gbps * 1e3 / 8, env->full_wire_bytes};
     double d = equilibrium_us(&p), c = window_at(&p, d),

@@ -33,8 +33,8 @@ static void check(double gbps, uint32_t mtu, unsigned flows, const char *k)
     fixture_run(&f);
     const struct series *s = f.result->series;
     const struct sender *sender = f.sim->hosts.senders[0];
-    double wire = sender->cold->env.full_wire_bytes, mean = 0;
-    double bdp = gbps * 1e3 / 8 * (double)sender->cold->env.base_rtt_ps * 1e-6;
+    double wire = sender_env(sender)->full_wire_bytes, mean = 0;
+    double bdp = gbps * 1e3 / 8 * (double)sender_env(sender)->base_rtt_ps * 1e-6;
     double packets = ceil((double)sender->cc->cwnd_bytes / mtu),
            expected = flows * packets * wire - bdp;
     size_t from = s->n_samples / 2;

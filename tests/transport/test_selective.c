@@ -62,11 +62,11 @@ static void test_the_last_one_waits_for_the_short_timeout(void **state)
     assert_int_equal(hosts->counters.timeouts, 1);
     assert_int_equal(lab_count(&lab, lab_is_retx), 1);
     const struct sender *s = hosts->senders[0];
-    assert_int_equal(roce_selective_of(s)->rto_low_ps, 2 * s->cold->env.base_rtt_ps);
+    assert_int_equal(roce_selective_of(s)->rto_low_ps, 2 * sender_env(s)->base_rtt_ps);
     ps_t first = lab_nth(&lab, lab_is_data, 19)->at_ps,
          again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
     assert_true(again - first >= roce_selective_of(s)->rto_low_ps);
-    assert_true(again - first < roce_selective_of(s)->rto_low_ps + s->cold->env.base_rtt_ps);
+    assert_true(again - first < roce_selective_of(s)->rto_low_ps + sender_env(s)->base_rtt_ps);
     lab_end(&lab);
 }
 
@@ -141,7 +141,7 @@ static void test_bdp_cap(void **state)
     lab_post(&lab, 0, 2, 1000 * LAB_MTU, 0);
     lab_post(&lab, 1, 2, 1000 * LAB_MTU, 1);
     lab_run(&lab);
-    uint64_t bdp = cc_bdp_bytes(&hosts->senders[0]->cold->env);
+    uint64_t bdp = cc_bdp_bytes(sender_env(hosts->senders[0]));
     assert_true(lab.max_inflight >= bdp && lab.max_inflight < bdp + LAB_MTU);
     lab_end(&lab);
 }

@@ -29,7 +29,7 @@ struct roce_selective {
 
 static inline struct roce_selective *roce_selective_of(const struct sender *s)
 {
-    return s->cold->own;
+    return s->cold.own;
 }
 
 /* ---- receiver ---- */

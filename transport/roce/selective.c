@@ -22,11 +22,11 @@
 void roce_selective_open(struct sender *s, ps_t queueing_ps)
 {
     const struct roce_spec *spec = roce_spec_const(&s->dim->spec);
-    struct sender_cold *cold = s->cold;
-    ps_t base_rtt_ps = cold->env.base_rtt_ps, low = spec->rto_low_ps, high = spec->rto_high_ps;
+    struct sender_cold *cold = &s->cold;
+    ps_t base_rtt_ps = sender_env(s)->base_rtt_ps, low = spec->rto_low_ps, high = spec->rto_high_ps;
     struct roce_selective *r = cold->own = memory_zeroed(1, sizeof *r);
     if (spec->bdp_cap)
-        cold->cap_bytes = cc_bdp_bytes(&cold->env);
+        cold->cap_bytes = cc_bdp_bytes(sender_env(s));
     // Trimmed packets are reported, so that the timeout only serves for losses on links. It covers the
     // data and the headers that precede a packet, of which the control class may hold twice as much.
     ps_t waiting_ps = s->dim->trimmed ? 6 * queueing_ps : queueing_ps;
@@ -85,7 +85,7 @@ bool roce_selective_ack(struct sender *s, const struct packet *p, uint64_t una)
             psn_set_add(&r->sacked, s->una, early);
         if (early > s->una + reorder && early < s->max)
             r->lost_end = later(r->lost_end, early - reorder);
-        s->cold->resends = RESEND_NAK;
+        s->cold.resends = RESEND_NAK;
     }
     find_loss(s);
     if (s->special_due && r->recover_psn == 0)
@@ -102,7 +102,7 @@ bool roce_selective_trimmed(struct sender *s, uint64_t psn)
     r->trim_next = r->trimmed.n == 0 || psn < r->trim_next ? psn : r->trim_next;
     psn_set_add(&r->trimmed, s->una, psn);
     s->special_due = true;
-    s->cold->resends = RESEND_TRIM;
+    s->cold.resends = RESEND_TRIM;
     if (!recovering)
         r->recover_psn = s->max;
     return !recovering;

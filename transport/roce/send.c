@@ -144,7 +144,7 @@ void roce_on_timeout(struct sender *s, ps_t now)
 {
     const struct roce_spec *spec = spec_of(s);
     sender_count_timeout(s);
-    s->cold->resends = RESEND_TIMEOUT;
+    s->cold.resends = RESEND_TIMEOUT;
     if (sender_retry(s) >= spec->retry_limit) {
         sender_fail(s, now);
         return;
@@ -204,7 +204,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     }
     if (nak && recovery == RECOVERY_GO_BACK_N) {
         go_back(s);
-        s->cold->resends = RESEND_NAK;
+        s->cold.resends = RESEND_NAK;
         sender_signal(s, CC_SIGNAL_NACK, false, now);
         cc_notified = true;
     }
@@ -236,7 +236,6 @@ static bool is_of_closed(const struct sender *s, const struct packet *p)
 // that case no message counts it.
 static void on_cnp(struct sender *s, const struct packet *p, ps_t now)
 {
-    s->cold->cnps++;
     if (s->failed || is_of_closed(s, p))
         return;
     if (s->oldest != MESSAGE_NIL)

@@ -28,7 +28,7 @@ static uint8_t window_scale(uint64_t bytes)
 // 6 MB, Linux's limit of autotuning (net.ipv4.tcp_rmem).
 static uint64_t receive_window(const struct sender *s)
 {
-    uint64_t bytes = tcp_sender_spec(s)->window_bytes, bdp = cc_bdp_bytes(&s->cold->env);
+    uint64_t bytes = tcp_sender_spec(s)->window_bytes, bdp = cc_bdp_bytes(sender_env(s));
     if (bytes == PARAM_AUTO)
         bytes = 2 * bdp > TCP_WINDOW_AUTO ? 2 * bdp : TCP_WINDOW_AUTO;
     uint64_t max = (uint64_t)TCP_FIELD_MAX << TCP_SCALE_MAX;
@@ -90,9 +90,7 @@ void tcp_name_connection(struct sender *s, uint32_t count)
 
 void tcp_open_sender(struct sender *s, ps_t queueing_ps)
 {
-    const struct tcp_spec *spec = tcp_sender_spec(s);
-    struct cc_env *env = &s->cold->env;
-    env->initial_window_bytes = (uint32_t)spec->initial_window * s->dim->mtu_bytes;
+    const struct cc_env *env = sender_env(s);
     tcp_of(s)->linger_ps = env->base_rtt_ps + queueing_ps;
     tcp_of(s)->shortest_timer_ps = s->dim->ops->shortest_timer_ps(&s->dim->spec, env->base_rtt_ps);
     s->ackreq_end = UINT64_MAX; // ACKs need no request

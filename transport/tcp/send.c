@@ -130,7 +130,7 @@ static void fill_again(struct sender *s, uint64_t number, struct packet *p, ps_t
     struct message *m = hosts_message(hosts, slot);
     fill_segment(s, m, number, p, now);
     segment_resend(&tcp_of(s)->segs, number, now);
-    s->cold->resends = tcp_of(s)->state == TCP_LOSS ? RESEND_TIMEOUT : RESEND_LOST;
+    s->cold.resends = tcp_of(s)->state == TCP_LOSS ? RESEND_TIMEOUT : RESEND_LOST;
     p->flags |= PACKET_RETX;
     if (tcp_sender_spec(s)->ect && s->dim->cc->needs & CC_NEEDS_CE_SHARE)
         p->flags |= PACKET_ECT;
@@ -152,7 +152,7 @@ static void fill_probe(struct sender *s, struct packet *p, ps_t now)
     else
         fill_new(s, p, now);
     t->tlp_end = s->nxt;
-    s->cold->resends = RESEND_PROBE;
+    s->cold.resends = RESEND_PROBE;
     tcp_counters(s)->loss_probes++;
     tcp_arm(s, TCP_TIMER_RTO, tcp_rto_ps(s), now);
 }

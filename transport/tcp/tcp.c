@@ -246,6 +246,7 @@ void tcp_prepare(struct transport_dim *dim)
     dim->fails_at_once = spec->retries == 0 || spec->syn_retries == 0;
     dim->packets_per_ack = (uint32_t)spec->delack_segments;
     dim->connections_per_pair = (uint32_t)spec->connections_per_pair;
+    dim->initial_window_bytes = (uint32_t)spec->initial_window * dim->mtu_bytes;
     dim->fresh_connections = spec->connections == TCP_PER_MESSAGE;
     dim->retransmits = true;
     dim->echoes_marks = true;

@@ -42,11 +42,11 @@ void uec_name_connection(struct sender *s, uint32_t count)
 static ps_t rto_of(const struct sender *s, ps_t queueing_ps)
 {
     const struct uec_spec *spec = uec_spec_const(&s->dim->spec);
-    uint32_t switches = s->cold->env.hops > 1 ? s->cold->env.hops - 1 : 1;
+    uint32_t switches = sender_env(s)->hops > 1 ? sender_env(s)->hops - 1 : 1;
     if (spec->rto_ps != PARAM_AUTO_TIME)
         return spec->rto_ps;
     ps_t rto_ps = 15 * PS_PER_US + 6 * (queueing_ps / switches);
-    ps_t least_ps = 2 * s->cold->env.base_rtt_ps;
+    ps_t least_ps = 2 * sender_env(s)->base_rtt_ps;
     return rto_ps > least_ps ? rto_ps : least_ps;
 }
 

@@ -23,7 +23,7 @@ static int64_t backlog(const struct sender *s)
 {
     uint64_t lost = uec_of(s)->flight.lost.n, fresh = s->tail - s->nxt, payload = 0;
     if (fresh > 0) {
-        const struct message *last = hosts_message(sender_hosts(s), s->cold->newest);
+        const struct message *last = hosts_message(sender_hosts(s), s->cold.newest);
         payload = last->start_byte + last->bytes - s->nxt_bytes;
     }
     return wire_of(s, payload, fresh) + (int64_t)(lost * s->dim->full.wire);
@@ -52,7 +52,7 @@ void uec_credits_open(struct sender *s)
     *c = (struct uec_credits){.on = cc->needs & CC_NEEDS_CREDITS};
     if (!c->on)
         return;
-    c->limits = cc_credits_of(cc, s->dim->cc_params, &s->cold->env);
+    c->limits = cc_credits_of(cc, s->dim->cc_params, sender_env(s));
     c->left = (int64_t)c->limits.initial_bytes;
     c->speculative = true;
 }

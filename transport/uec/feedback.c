@@ -102,7 +102,7 @@ static void on_nack(struct sender *s, const struct packet *p, ps_t now)
                                      .last_hop = last_hop};
     psn_set_add(&u->flight.lost, s->una, psn);
     leave_flight(u, bytes);
-    s->cold->resends = RESEND_NAK;
+    s->cold.resends = RESEND_NAK;
     if (s->cc->ops->on_signal)
         s->cc->ops->on_signal(s->cc, &signal);
 }
@@ -163,7 +163,7 @@ static void time_out(struct sender *s, ps_t rto_ps, ps_t now)
     if (e.lost > 0) {
         sender_count_timeout(s);
         uec_dim(s->dim)->counters.timeouts++;
-        s->cold->resends = RESEND_TIMEOUT;
+        s->cold.resends = RESEND_TIMEOUT;
         tell_spray(u, 0, SPRAY_TIMEOUT, now);
         signal_timeout(s, e.lost_bytes, now);
     }
