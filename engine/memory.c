@@ -113,6 +113,20 @@ void *memory_reserve(size_t *bytes)
     memory_exhausted(1, *bytes);
 }
 
+void *memory_extend(void *p, size_t *bytes, size_t to)
+{
+    void *moved;
+    if (to <= *bytes)
+        return p;
+    while ((moved = mmap(NULL, to, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) == MAP_FAILED)
+        reclaim(1, to);
+    memcpy(moved, p, *bytes);
+    memory_release(p, *bytes);
+    *bytes = to;
+    return moved;
+}
+
 void memory_release(void *p, size_t bytes)
 {
     if (p)

@@ -28,4 +28,6 @@ void memory_short(size_t bytes);
 // translation. *bytes is halved until the system accepts it and until it is at most a sixteenth of
 // what RLIMIT_AS leaves. Release with memory_release().
 void *memory_reserve(size_t *bytes);
+// Make a reservation of *bytes larger; returns its new place.
+void *memory_extend(void *p, size_t *bytes, size_t to);
 void memory_release(void *p, size_t bytes);

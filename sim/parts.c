@@ -25,6 +25,8 @@ static const char *obstacle(const struct sim *sim)
         return "a network in closed form has no packets to share out";
     if (sim->engine.queue.shift == 0)
         return "the reference engine has one thread";
+    if (sim->hosts.flows.cap < HOSTS_FLOWS_MAX)
+        return "address space is limited (ulimit -v)";
     if (sim->captures)
         return "captures are written in the order of packets";
     if (spec->report.timeline)

@@ -31,19 +31,31 @@ static uint64_t pair_channel(uint32_t channel, uint32_t dim)
     return (uint64_t)dim << 40 | (uint64_t)channel << 8;
 }
 
+// Address space is limited (ulimit -v): the tables move to a larger place, which they may as long as the hosts
+// have no parts.
+static void flows_extend(struct hosts *hosts)
+{
+    struct flow_ids *flows = &hosts->flows;
+    if (flows->cap == HOSTS_FLOWS_MAX || hosts->net->parts)
+        memory_exhausted(flows->n, sizeof *flows->ids);
+    flows->cap = 2 * flows->cap < HOSTS_FLOWS_MAX ? 2 * flows->cap : HOSTS_FLOWS_MAX;
+    size_t *bytes = hosts->reserved_bytes, n = flows->cap;
+    hosts->senders = memory_extend(hosts->senders, &bytes[0], n * sizeof *hosts->senders);
+    hosts->receivers = memory_extend(hosts->receivers, &bytes[1], n * sizeof *hosts->receivers);
+    flows->ids = memory_extend(flows->ids, &bytes[2], n * sizeof *flows->ids);
+}
+
 static uint32_t new_flow(struct hosts *hosts)
 {
     struct flow_ids *flows = &hosts->whole->flows;
     if (flows->n == flows->cap)
-        memory_exhausted(flows->n, sizeof *flows->ids);
+        flows_extend(hosts->whole);
     return flows->n++;
 }
 
-#define FLOWS_MAX (UINT32_C(1) << 27) // 10 GB of addresses; only what is used takes memory
-
 static void *reserve(size_t *bytes, size_t size, uint32_t *cap)
 {
-    *bytes = FLOWS_MAX * size;
+    *bytes = HOSTS_FLOWS_MAX * size;
     void *table = memory_reserve(bytes);
     *cap = *bytes / size < *cap ? (uint32_t)(*bytes / size) : *cap;
     return table;
@@ -52,7 +64,7 @@ static void *reserve(size_t *bytes, size_t size, uint32_t *cap)
 void hosts_flows_init(struct hosts *hosts)
 {
     uint32_t *cap = &hosts->flows.cap;
-    *cap = FLOWS_MAX;
+    *cap = HOSTS_FLOWS_MAX;
     hosts->senders = reserve(&hosts->reserved_bytes[0], sizeof *hosts->senders, cap);
     hosts->receivers = reserve(&hosts->reserved_bytes[1], sizeof *hosts->receivers, cap);
     hosts->flows.ids = reserve(&hosts->reserved_bytes[2], sizeof *hosts->flows.ids, cap);

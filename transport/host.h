@@ -87,6 +87,10 @@ struct adapters;   // transport/adapter.h
 struct cc_envs;    // transport/envs.h
 struct pair_table; // transport/pairs.h
 
+// 10 GB of addresses; only what is used takes memory. Where address space is limited (ulimit -v) there is
+// room for fewer at first.
+#define HOSTS_FLOWS_MAX (UINT32_C(1) << 27)
+
 struct hosts {
     /* config */
     struct network *net;

@@ -199,7 +199,7 @@ MUTATIONS = [
     ("trace/trigger.c", 'strcmp(word, "stop") == 0;', 'strcmp(word, "stop") != 0;'),
     ("sim/captures.c", "pause->ended_ps > w->last_start_ps[p->cls]", "true"),
     ("sim/capture_places.c", "if (f->taken[port] != 1)", "if (f->taken[port] == 0)"),
-    ("transport/roce/send.c", "s->cold->resends = RESEND_NAK;", "s->cold->resends = RESEND_LOST;"),
+    ("transport/roce/send.c", "s->cold.resends = RESEND_NAK;", "s->cold.resends = RESEND_LOST;"),
     ("net/network.c", "cause->renews ? NOTE_RENEWS : 0", "0"),
     ("switch/switch.c", "level.bytes + p->frame_bytes", "level.bytes"),
     ("comm/phase_run.c", ".step = walk->step", ".step = 0"),
