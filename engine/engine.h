@@ -81,8 +81,15 @@ size_t engine_drain(struct engine *e, size_t max);
 // End the run after all events of the current instant.
 static inline void engine_stop(struct engine *e) { e->stopped = true; }
 
+// Add an event that is later than the present one.
+static inline void engine_push_later(struct engine *e, ps_t at_ps, uint64_t key)
+{
+    event_queue_push(&e->queue, (struct event){at_ps, key});
+}
+
 // Note that the present event makes another one of its own instant.
 void engine_note_late(struct engine *e, uint64_t key);
+// Add an event.
 static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)
 {
     if (at_ps == e->now_ps)

@@ -129,8 +129,8 @@ __attribute__((always_inline)) static inline void transmit(struct network *net, 
             return;
     }
     if (port->flight.count == 0)
-        engine_push(net->engine, arrives_ps,
-                    event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
+        engine_push_later(net->engine, arrives_ps,
+                          event_key(port->peer_node, EVENT_ARRIVAL, port->peer_local, index));
     struct packet *place = ring_push(&net->rings, &port->flight);
     *place = *p;
     place->arrives_ps = arrives_ps;
@@ -470,7 +470,7 @@ static void on_arrival(void *ctx, uint64_t key)
     ring_drop_head(&net->rings, &link->flight);
     if (link->flight.count > 0) {
         const struct packet *next = ring_head(&net->rings, &link->flight);
-        engine_push(net->engine, next->arrives_ps, key);
+        engine_push_later(net->engine, next->arrives_ps, key);
         uint32_t meta = next->meta & -(uint32_t)node_is_rank(net, link->peer_node);
         __builtin_prefetch(meta_at(&net->meta, meta), 1);
     } else if (link->wake_ps != PS_NEVER && !(link->flags & PORT_DEPARTURE_EVENTS))
