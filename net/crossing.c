@@ -11,7 +11,8 @@ struct letter {
     struct packet packet;
     struct packet_meta meta;
     uint32_t ghost;
-    bool has_waits, has_sacks, has_hops; // struct meta_waits, SACK blocks and INT records follow
+    // struct meta_waits, SACK blocks, INT records and the note follow
+    bool has_waits, has_sacks, has_hops, has_note;
 };
 
 static bool carries_waits(const struct packet *p) { return p->flags & (PACKET_LAST | PACKET_RETX); }
@@ -27,16 +28,19 @@ void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t ar
                        ? META_SACKS * sizeof(struct sack_block)
                        : 0;
     size_t hops = any && meta->int_enabled ? pool->per_slot * sizeof(struct int_hop) : 0;
+    const struct packet_note *note = meta_note(pool, p->meta);
     struct mailbox *box = partition_box(parts->partition, net->part,
                                         parts->partition->part_of[net->ports[port].peer_node]);
     struct letter *letter =
-        mailbox_put(box, sizeof *letter + (waits ? sizeof(struct meta_waits) : 0) + sacks + hops);
+        mailbox_put(box, sizeof *letter + (waits ? sizeof(struct meta_waits) : 0) + sacks + hops +
+                             (note ? sizeof *note : 0));
     *letter = (struct letter){.packet = *p,
                               .meta = *meta,
                               .ghost = parts->ghost_of[port],
                               .has_waits = waits,
                               .has_sacks = sacks > 0,
-                              .has_hops = hops > 0};
+                              .has_hops = hops > 0,
+                              .has_note = note != NULL};
     letter->packet.arrives_ps = arrives_ps;
     char *more = (char *)(letter + 1);
     if (waits) {
@@ -47,6 +51,8 @@ void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t ar
         memcpy(more, &pool->sacks[(size_t)p->meta * META_SACKS], sacks);
     if (hops > 0)
         memcpy(more + sacks, &pool->hops[(size_t)p->meta * pool->per_slot], hops);
+    if (note)
+        memcpy(more + sacks + hops, note, sizeof *note);
     packet_end(net, p);
 }
 
@@ -69,7 +75,10 @@ static uint32_t unpack_meta(struct meta_pool *pool, const struct letter *letter)
         meta_enable_int(pool, slot);
         memcpy(&pool->hops[(size_t)slot * pool->per_slot], more,
                pool->per_slot * sizeof(struct int_hop));
+        more += pool->per_slot * sizeof(struct int_hop);
     }
+    if (letter->has_note)
+        memcpy(meta_note(pool, slot), more, sizeof(struct packet_note));
     return slot;
 }
 
@@ -178,6 +187,7 @@ struct network_parts *network_divide(struct network *net, uint32_t n, const uint
         fifo_pool_init(&part->pool);
         meta_pool_init(&part->meta);
         part->meta.per_slot = net->meta.per_slot;
+        part->meta.keeps_notes = net->meta.keeps_notes;
         part->packet_hops = 0;
         memset(part->drops, 0, sizeof part->drops);
     }

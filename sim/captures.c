@@ -6,6 +6,7 @@
 
 #include "engine/memory.h"
 #include "engine/text.h"
+#include "net/crossing.h"
 #include "sim/capture_places.h"
 #include "trace/capture.h"
 
@@ -18,8 +19,15 @@ struct watched_port {
     ps_t busy_ps, free_ps; // begin and end of the last transmissions without a gap between them
 };
 
+// What the taps of a network, or of a part of it, are called with.
+struct tapped {
+    struct captures *all;
+    struct network *net;
+};
+
 struct captures {
     struct sim *sim;
+    struct tapped whole, *parts; // [part], NULL = the simulation has none
     size_t n;
     struct capture **list; // [n]; NULL = not open
     struct capture_count *counts;
@@ -53,12 +61,15 @@ static ps_t held_ps(const struct network *net, uint32_t port, const struct packe
     return waited ? pause->ended_ps - pause->since_ps : 0;
 }
 
+// The files of captures are shared by all parts of a simulation, so taps hold the lock. The order of records
+// in a file does not depend on the order of calls for different ports (trace/record_heap.h).
 static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t start_ps, ps_t end_ps)
 {
-    const struct captures *all = ctx;
-    const struct network *net = &all->sim->net;
+    const struct captures *all = ((struct tapped *)ctx)->all;
+    const struct network *net = ((struct tapped *)ctx)->net;
     struct watched_port *w = &all->watched[all->watched_of[port]];
     struct capture_packet report = {.packet = packet,
+                                    .meta = &net->meta,
                                     .start_ps = start_ps,
                                     .end_ps = end_ps,
                                     .held_ps = held_ps(net, port, packet, start_ps, w),
@@ -67,27 +78,37 @@ static void seen(void *ctx, uint32_t port, const struct packet *packet, ps_t sta
         w->last_start_ps[packet->cls] = start_ps;
     w->busy_ps = start_ps == w->free_ps ? w->busy_ps : start_ps;
     w->free_ps = end_ps;
+    engine_lock(net->engine);
     for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++) {
         report.source = all->members[i].source;
         capture_seen(all->list[all->members[i].capture], &report);
     }
+    engine_unlock(net->engine);
 }
 
 static void dropped(void *ctx, uint32_t port, const struct packet *packet, enum drop_reason reason,
                     struct drop_level level, ps_t now)
 {
-    const struct captures *all = ctx;
-    for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
-        capture_dropped(all->list[all->members[i].capture], all->members[i].source, packet, reason,
-                        level, now);
+    const struct captures *all = ((struct tapped *)ctx)->all;
+    const struct network *net = ((struct tapped *)ctx)->net;
+    struct capture_packet report = {.packet = packet, .meta = &net->meta, .start_ps = now};
+    engine_lock(net->engine);
+    for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++) {
+        report.source = all->members[i].source;
+        capture_dropped(all->list[all->members[i].capture], &report, reason, level);
+    }
+    engine_unlock(net->engine);
 }
 
 static void paused(void *ctx, uint32_t port, unsigned cls, ps_t length_ps, ps_t now)
 {
     (void)cls;
-    const struct captures *all = ctx;
+    const struct captures *all = ((struct tapped *)ctx)->all;
+    const struct network *net = ((struct tapped *)ctx)->net;
+    engine_lock(net->engine);
     for (uint32_t i = all->first[port]; i < all->first[port + 1]; i++)
         capture_paused(all->list[all->members[i].capture], length_ps, now);
+    engine_unlock(net->engine);
 }
 
 static void watched_init(struct watched_port *w, uint32_t port)
@@ -125,7 +146,21 @@ static void watch_ports(struct captures *all, const struct capture_places *place
             all->members[all->first[p] + at[p]++] = (struct member){(uint32_t)c, (uint32_t)i};
         }
     free(at);
-    all->sim->net.tap = (struct tap){seen, dropped, paused, all};
+    all->whole = (struct tapped){all, &all->sim->net};
+    all->sim->net.tap = (struct tap){seen, dropped, paused, &all->whole};
+}
+
+void sim_divide_captures(struct sim *sim)
+{
+    struct captures *all = sim->captures;
+    uint32_t n = sim->net.parts->n;
+    if (!all)
+        return;
+    all->parts = memory_zeroed(n, sizeof *all->parts);
+    for (uint32_t i = 0; i < n; i++) {
+        all->parts[i] = (struct tapped){all, &sim->net.parts->nets[i]};
+        sim->net.parts->nets[i].tap.ctx = &all->parts[i];
+    }
 }
 
 /* ---- opening ---- */
@@ -205,8 +240,7 @@ static struct capture_config config_of(struct sim *sim, const struct capture_spe
                                             .names = places->names,
                                             .n_names = places->n_names},
                                    .names = {port_name, peer_name, same_node, sim},
-                                   .flows = &sim->hosts.flows,
-                                   .meta = &sim->net.meta};
+                                   .flows = &sim->hosts.flows};
 }
 
 static int open_one(struct captures *all, size_t c, const struct capture_output *to,
@@ -306,7 +340,8 @@ void sim_advance_captures(struct sim *sim)
     const struct captures *all = sim->captures;
     ps_t now = sim->engine.now_ps;
     for (uint32_t w = 0; w < all->n_watched; w++)
-        port_catch_up(&sim->net, all->watched[w].port, now);
+        port_catch_up(sim_net_of(sim, sim->graph.ports[all->watched[w].port].node),
+                      all->watched[w].port, now);
     for (size_t c = 0; c < all->n; c++) {
         if (!all->list[c])
             continue;
@@ -357,6 +392,7 @@ void sim_free_captures(struct sim *sim)
     free(all->members);
     free(all->watched_of);
     free(all->watched);
+    free(all->parts);
     free(all);
 }
 

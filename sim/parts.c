@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cc/registry.h"
 #include "engine/memory.h"
 #include "net/crossing.h"
 
@@ -14,6 +15,18 @@ static bool retries(const struct sim *sim)
     for (uint32_t p = 0; p < sim->net.n_ports; p++)
         if (sim->net.cold[p].special & SPECIAL_RETRY)
             return true;
+    return false;
+}
+
+// Whether the numbers or ports of a flow may change while it has packets on their way: captures show those of
+// the flow's description.
+static bool names_change(const struct sim *sim)
+{
+    for (uint32_t d = 0; d < sim->hosts.n_dims; d++) {
+        const struct transport_dim *dim = &sim->hosts.dims[d];
+        if (dim->fresh_connections || (dim->ops->change_path && cc_moves_flows(dim->cc)))
+            return true;
+    }
     return false;
 }
 
@@ -27,8 +40,8 @@ static const char *obstacle(const struct sim *sim)
         return "the reference engine has one thread";
     if (sim->hosts.flows.cap < HOSTS_FLOWS_MAX)
         return "address space is limited (ulimit -v)";
-    if (sim->captures)
-        return "captures are written in the order of packets";
+    if (sim->captures && names_change(sim))
+        return "captures with transports or policies that give flows other names";
     if (spec->report.timeline)
         return "the timeline is recorded in the order of events";
     if (sim->nic_at)
@@ -51,6 +64,11 @@ static const char *obstacle(const struct sim *sim)
             if (spec->dims[d].stacks[t].cc->host)
                 return "a policy of a plugin is watched on one thread";
     return NULL;
+}
+
+struct network *sim_net_of(struct sim *sim, uint32_t node)
+{
+    return sim->parts ? &sim->net.parts->nets[sim->parts->partition->part_of[node]] : &sim->net;
 }
 
 struct hosts *sim_hosts_of(struct sim *sim, uint32_t rank)
@@ -147,6 +165,7 @@ void sim_divide(struct sim *sim, char why[SIM_WHY])
         partition_new(&sim->engine, n, part_of, n_nodes, cut.lookahead_ps, &hooks);
     sim->parts->partition->trial.never = sim->always_together;
     set_handlers(sim);
+    sim_divide_captures(sim);
     sim->parts->frames_per_window = frames_per_window(sim, cut.lookahead_ps);
     sim->parts->switches = switches_divide(&sim->switches);
     sim->parts->hosts = hosts_divide(&sim->hosts);

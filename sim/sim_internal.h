@@ -124,6 +124,7 @@ struct sim {
 };
 
 // Write the packets of all captures whose order is final; ends the run if a file cannot be written.
+void sim_divide_captures(struct sim *sim); // the network has been divided
 void sim_advance_captures(struct sim *sim);
 void sim_free_captures(struct sim *sim);
 struct capture_count sim_capture_count(const struct sim *sim, size_t c);
@@ -131,7 +132,8 @@ struct capture_count sim_capture_count(const struct sim *sim, size_t c);
 uint32_t sim_capture_ports(const struct sim *sim, size_t c);
 // bytes in its file of a packet whose frame has this length, about
 uint64_t sim_capture_packet_bytes(const struct capture_spec *spec, uint64_t frame_bytes);
-// The hosts of a rank's part.
+// The network of a node's part, and the hosts of a rank's part.
+struct network *sim_net_of(struct sim *sim, uint32_t node);
 struct hosts *sim_hosts_of(struct sim *sim, uint32_t rank);
 static inline bool sim_is_analytical(const struct sim *sim)
 {

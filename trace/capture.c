@@ -99,9 +99,10 @@ static const struct flow_id *flow_of(const struct capture *c, const struct packe
     return p->kind == PACKET_PFC ? NULL : &c->config.flows->ids[p->flow];
 }
 
-static void encode(struct capture *c, const struct capture_port *port, const struct packet *p)
+static void encode(struct capture *c, const struct capture_port *port, const struct packet *p,
+                   const struct meta_pool *pool)
 {
-    const struct packet_meta *meta = meta_at(c->config.meta, p->meta);
+    const struct packet_meta *meta = meta_at(pool, p->meta);
     const struct flow_id *id = flow_of(c, p);
     uint8_t trailer[INT_TRAILER_MAX];
     if (!id) {
@@ -109,12 +110,12 @@ static void encode(struct capture *c, const struct capture_port *port, const str
         return;
     }
     if (id->int_bytes > 0)
-        int_trailer_put(trailer, id->int_bytes, meta, meta_hops(c->config.meta, p->meta));
+        int_trailer_put(trailer, id->int_bytes, meta, meta_hops(pool, p->meta));
     struct frame_source from = {
         .packet = p,
         .meta = meta,
         .flow = id,
-        .sacks = meta->n_sacks > 0 ? &c->config.meta->sacks[(size_t)p->meta * META_SACKS] : NULL,
+        .sacks = meta->n_sacks > 0 ? &pool->sacks[(size_t)p->meta * META_SACKS] : NULL,
         .trailer = id->int_bytes > 0 ? trailer : NULL};
     id->frames->encode(&from, &c->frame);
 }
@@ -145,10 +146,10 @@ static void add(struct capture *c, uint32_t source, uint32_t interface, ps_t tim
 }
 
 static struct facts_source facts_of(const struct capture *c, const struct capture_port *port,
-                                    const struct packet *p)
+                                    const struct packet *p, const struct meta_pool *pool)
 {
-    const struct packet_meta *meta = meta_at(c->config.meta, p->meta);
-    const struct packet_note *note = meta_note(c->config.meta, p->meta);
+    const struct packet_meta *meta = meta_at(pool, p->meta);
+    const struct packet_note *note = meta_note(pool, p->meta);
     bool triggered = p->kind == PACKET_PFC && note && note->set & NOTE_TRIGGER;
     return (struct facts_source){.port = port->port,
                                  .outbound = !port->far_end,
@@ -192,10 +193,9 @@ static void check_trigger(struct capture *c, const struct capture_packet *seen, 
 
 // The memory of a packet's note, which nothing else reads on the way, is fetched while the packet is
 // encoded.
-__attribute__((always_inline)) static inline void prefetch_note(const struct capture *c,
-                                                                const struct packet *p)
+__attribute__((always_inline)) static inline void prefetch_note(const struct capture_packet *seen)
 {
-    const struct packet_note *note = meta_note(c->config.meta, p->meta);
+    const struct packet_note *note = meta_note(seen->meta, seen->packet->meta);
     if (!note)
         return;
     __builtin_prefetch(note);
@@ -207,38 +207,39 @@ void capture_seen(struct capture *c, const struct capture_packet *seen)
     const struct capture_port *port = &c->ports[seen->source];
     if (c->ended)
         return;
-    prefetch_note(c, seen->packet);
+    prefetch_note(seen);
     ps_t time_ps = c->config.stamp == CAPTURE_LAST_BIT ? seen->end_ps : seen->start_ps;
     time_ps += port->far_end ? port->delay_ps : 0;
     check_trigger(c, seen, time_ps);
-    encode(c, port, seen->packet);
+    encode(c, port, seen->packet, seen->meta);
     if (c->filter && !filter_accepts(c->filter, &c->frame))
         return;
-    struct facts_source facts = facts_of(c, port, seen->packet);
+    struct facts_source facts = facts_of(c, port, seen->packet, seen->meta);
     facts.start_ps = seen->start_ps;
     facts.held_ps = seen->held_ps;
     add(c, seen->source, seen->source, time_ps, c->pcap ? NULL : &facts);
 }
 
-void capture_dropped(struct capture *c, uint32_t source, const struct packet *packet,
-                     enum drop_reason reason, struct drop_level level, ps_t now)
+void capture_dropped(struct capture *c, const struct capture_packet *seen, enum drop_reason reason,
+                     struct drop_level level)
 {
-    const struct capture_port *port = &c->ports[source];
+    const struct capture_port *port = &c->ports[seen->source];
+    ps_t now = seen->start_ps;
     if (c->ended)
         return;
     if (c->config.trigger.event == TRIGGER_DROP)
         trigger_at(c, now);
     if (c->pcap)
         return;
-    encode(c, port, packet);
+    encode(c, port, seen->packet, seen->meta);
     if (c->filter && !filter_accepts(c->filter, &c->frame))
         return;
-    struct facts_source facts = facts_of(c, port, packet);
+    struct facts_source facts = facts_of(c, port, seen->packet, seen->meta);
     facts.start_ps = now;
     facts.dropped = true;
     facts.reason = reason;
     facts.level = level;
-    add(c, source + (uint32_t)c->n_ports, port->drops, now, &facts);
+    add(c, seen->source + (uint32_t)c->n_ports, port->drops, now, &facts);
 }
 
 /* ---- writing ---- */

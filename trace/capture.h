@@ -39,13 +39,13 @@ struct capture_config {
     struct capture_file_config file; // interfaces and names
     struct facts_names names;
     const struct flow_ids *flows; // borrowed; may grow while the capture is open
-    const struct meta_pool *meta; // borrowed; meta-data of the packets
 };
 
-// A packet that a port has started.
+// A packet that a port has started, or that has been dropped at start_ps.
 struct capture_packet {
     uint32_t source; // index into the capture's ports
     const struct packet *packet;
+    const struct meta_pool *meta; // of its meta-data
     ps_t start_ps, end_ps;
     ps_t held_ps;         // it is the first of its class after a pause that it waited for; else 0
     uint64_t queue_bytes; // behind it at the port
@@ -63,8 +63,8 @@ struct capture *capture_open(const struct capture_config *config, struct err *er
 void capture_seen(struct capture *c, const struct capture_packet *seen);
 
 // Record a dropped packet (see net/tap.h). Only pcapng files have them.
-void capture_dropped(struct capture *c, uint32_t source, const struct packet *packet,
-                     enum drop_reason reason, struct drop_level level, ps_t now);
+void capture_dropped(struct capture *c, const struct capture_packet *seen, enum drop_reason reason,
+                     struct drop_level level);
 
 // A class of one of its ports has been paused for this time (see net/tap.h).
 void capture_paused(struct capture *c, ps_t length_ps, ps_t now);

@@ -78,7 +78,9 @@ static void note_sent(const struct sender *s, const struct packet *p)
     note->rate_bps = s->cc->rate_bps;
     note->resend = (enum note_resend)s->cold.resends;
     note->set |= NOTE_SENT;
+    engine_lock(hosts->net->engine);
     hosts->observer.note(hosts->observer.ctx, meta_at(pool, p->meta)->token, note);
+    engine_unlock(hosts->net->engine);
 }
 
 static bool pull_from(struct nic *nic, struct packet *p, ps_t now)

@@ -53,7 +53,8 @@ def notes(tmp):
     """A run that cannot be shared out, or only among fewer threads, says why and gives the same results."""
     out, one = os.path.join(tmp, "notes"), os.path.join(tmp, "one")
     small = ["--set", "workload.bytes=20KB", "--quiet"]
-    cases = ((["--set", "capture=[{\"at\":\"rank0->*\",\"file\":\"a.pcapng\"}]"], 4, 1, "captures"),
+    cases = ((["--set", "transport.qp=per_message", "--set", "capture=[{\"at\":\"rank0->*\",\"file\":\"a.pcapng\"}]"],
+              4, 1, "captures"),
              (["--plain"], 2, 1, "reference engine"), (["--set", "network=analytical"], 2, 1, "closed form"),
              ([], 30, 16, "16 parts"))
     for more, wanted, used, words in cases:
@@ -67,6 +68,23 @@ def notes(tmp):
     layer = ["--set", "limits.sim_time=30us", "--quiet", "--out", out]
     _, said = call("run", bench("llama-layer"), "--threads", "64", *layer)
     expect("processors" in said or said == "", f"64 servers: {said}")
+
+
+CAPTURES = [{"at": "rank0,leaf0,rank5", "file": "a.pcapng"}, {"at": "leaf1", "file": "b.pcap.gz"},
+            {"at": "*", "file": "c.pcapng", "trigger": "start at queue > 20KB", "ring": "200KB"},
+            {"at": "spine0", "file": "d.pcapng", "trigger": "stop at drop", "filter": "udp"}]
+
+
+def captures(tmp):
+    """Captures of several parts are the same bytes."""
+    one, more = os.path.join(tmp, "captures1"), os.path.join(tmp, "captures")
+    base = ["run", bench("hoti128"), "--set", "workload.bytes=200KB", "--set", "capture=" + json.dumps(CAPTURES),
+            "--quiet"]
+    code, said = call(*base, "--out", one)
+    expect(code == 0 and os.path.getsize(os.path.join(one, "c.pcapng")) > 100000, f"captures: {code} {said}")
+    for threads in (2, 3):
+        call(*base, "--threads", str(threads), "--out", more)
+        expect(threads_of(more)["used"] == threads and same(one, more), f"captures with {threads} threads")
 
 
 def commands(tmp):
@@ -99,7 +117,7 @@ def interrupted(tmp):
 
 def main():
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (numbers, notes, commands, interrupted):
+        for part in (numbers, notes, captures, commands, interrupted):
             part(tmp)
     print("failed" if failures else "all as expected")
     return bool(failures)

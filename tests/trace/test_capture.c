@@ -97,8 +97,7 @@ static struct capture_config config_of(const struct file *f)
                                    .to_ps = PS_NEVER,
                                    .ports = ports,
                                    .n_ports = 3,
-                                   .flows = &flows,
-                                   .meta = &meta};
+                                   .flows = &flows};
 }
 
 static const uint32_t order[] = {0, 1};
@@ -112,8 +111,11 @@ static struct packet data(uint32_t psn, uint16_t bytes)
 static void seen(struct capture *c, uint32_t port, const struct packet *p, ps_t start_ps,
                  ps_t end_ps)
 {
-    struct capture_packet report = {
-        .source = (port - 5) / 2, .packet = p, .start_ps = start_ps, .end_ps = end_ps};
+    struct capture_packet report = {.source = (port - 5) / 2,
+                                    .packet = p,
+                                    .meta = &meta,
+                                    .start_ps = start_ps,
+                                    .end_ps = end_ps};
     capture_seen(c, &report);
 }
 
@@ -375,8 +377,7 @@ static int sample_write(const char *path, uint32_t snaplen, uint32_t int_bytes)
                                     .to_ps = PS_NEVER,
                                     .ports = ports,
                                     .n_ports = 3,
-                                    .flows = &flows,
-                                    .meta = &meta};
+                                    .flows = &flows};
     struct int_hop hops[2 * 5] = {0};
     ids[0].int_bytes = ids[1].int_bytes = (uint16_t)int_bytes;
     for (unsigned h = 0; h < 3; h++)
