@@ -283,12 +283,26 @@ def escaped(tmp):
            f"escapes: {stderr!r}")
 
 
+def trimmed_class_of_tcp(tmp):
+    """A transport that brings its own class into one that is trimmed, and does not take trimmed packets, is refused."""
+    name, out = os.path.join(tmp, "trim.json"), os.path.join(tmp, "trim")
+    with open(name, "w", encoding="utf-8") as f:
+        json.dump({"name": "trim", "topology": {"dims": [{"kind": "switch", "size": 4}]},
+                   "switch": {"trimming": {"enabled": True}, "pfc": {"enabled": False}},
+                   "transport": [{"kind": "roce", "recovery": "selective_repeat", "ack_class": "control"},
+                                 {"kind": "tcp", "class": 3}],
+                   "workload": [{"kind": "incast", "receiver": 0, "bytes": "1MB", "transport": "tcp"},
+                                {"kind": "permutation", "shift": 1, "bytes": "1MB", "transport": "roce"}]}, f)
+    code, stderr = run(name, out)
+    expect(code == 2 and "class 3 also carries packets" in stderr and not os.path.exists(out), f"trimming: {code} {stderr!r}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         for part in (crashes, link_comes_back, event_limit, samples_are_no_events,
                      last_event_ends_the_work, sampling_is_bounded, samples_of_nothing,
                      unlisted_flows_wait, late_flow_is_null, flow_file_blanks, fifos, long_validation,
-                     memory, memory_ends, escaped):
+                     memory, memory_ends, escaped, trimmed_class_of_tcp):
             part(tmp)
     print("failed" if failures else "all as expected")
     return bool(failures)
