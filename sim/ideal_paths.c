@@ -70,9 +70,13 @@ void ideal_paths_free(struct ideal_paths *paths)
     free(paths);
 }
 
+// Whether packets of one flow may take different paths: switches or a transport choose by packet.
 static bool parts_ways(const struct sim *sim, uint32_t dim)
 {
     int kind = sim->spec->dims[dim].sw.routing.kind;
+    for (uint32_t t = 0; t < sim->hosts.n_transports; t++)
+        if (hosts_dim(&sim->hosts, dim, t)->sprays)
+            return true;
     return kind == ROUTING_SPRAY || kind == ROUTING_FLOWLET || kind == ROUTING_ADAPTIVE ||
            kind == ROUTING_SOURCE;
 }

@@ -76,6 +76,7 @@ void uec_prepare(struct transport_dim *dim)
     uint64_t per_ack = (spec->ack_every_bytes + dim->full.wire - 1) / dim->full.wire;
     dim->packets_per_ack = per_ack > 0 ? (uint32_t)per_ack : 1;
     dim->connections_per_pair = 1;
+    dim->sprays = spec->entropies > 1;
     dim->retransmits = true;
     dim->echoes_marks = true;
     dim->uses_control_class = true;
