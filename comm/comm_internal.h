@@ -52,6 +52,7 @@ struct phase_run {
     ps_t ends_ps;           // time of that end, PS_NEVER = not in closed form
     uint32_t path;          // critical path up to the start in closed form
     uint32_t late;          // member that had a message on its way when it was last asked
+    uint32_t held;          // member that does not end its part before this message arrives
     ps_t began_ps;          // time of the start in its dimension; PS_NEVER = not started
     struct phase_run *next_free, *next;
     struct walk *walks; // [n_members + extra of the dimension]; NULL = none has been needed

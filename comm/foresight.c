@@ -10,11 +10,11 @@ struct look {
 };
 
 // True if a message of a step reaches another member after the window: it has been posted and is on its way
-// (`posted`), or will be at `from_ps` or later.
+// (`posted`), or will be at `from_ps` or later. So that member does not end its part before.
 static bool step_is_late(const struct look *look, const struct walk *walk, uint32_t step,
                          bool posted, ps_t from_ps)
 {
-    const struct phase_run *run = walk->run;
+    struct phase_run *run = walk->run;
     uint32_t n = run->algorithm->n_sends(&run->shape, walk->member, step);
     for (uint32_t k = 0; k < n; k++) {
         struct coll_send send = run->algorithm->send(&run->shape, walk->member, step, k);
@@ -22,8 +22,10 @@ static bool step_is_late(const struct look *look, const struct walk *walk, uint3
             continue; // an aggregator
         struct transfer_request request = walk_request(walk, &send);
         if (posted ? look->view->late(look->view->ctx, &request, look->until_ps)
-                   : from_ps + look->view->least_ps(look->view->ctx, &request) >= look->until_ps)
+                   : from_ps + look->view->least_ps(look->view->ctx, &request) >= look->until_ps) {
+            run->held = send.peer;
             return true;
+        }
     }
     return false;
 }
@@ -34,8 +36,10 @@ static bool member_is_late(const struct look *look, const struct walk *walk)
     const struct phase_run *run = walk->run;
     bool waits = !walk->begun || walk->delayed;
     ps_t from_ps = walk->delayed ? walk->timer.at_ps : look->now;
-    if (walk->delayed && from_ps >= look->until_ps)
+    if (walk->delayed && from_ps >= look->until_ps) {
+        walk->run->held = walk->member;
         return true;
+    }
     for (uint32_t step = waits ? walk->step : walk->step + 1; step < walk->steps; step++)
         if (run->algorithm->n_sends(&run->shape, walk->member, step) > 0)
             return step_is_late(look, walk, step, false, from_ps);
@@ -66,31 +70,27 @@ static bool all_are_late(const struct look *look, const struct dim_queue *queue)
     return true;
 }
 
-// True if a member takes part in a phase that ends after the window, of a collective with this ticket.
-static bool takes_part(struct communicator *c, uint32_t member, uint32_t ticket)
+// True if a member of the group, whose part in the run of a phase ends after the window, issues no collective before.
+static bool run_holds(struct communicator *c, const struct phase_run *run, uint32_t dim,
+                      uint32_t group, ps_t until_ps)
 {
-    for (uint32_t d = 0; d <= c->schedule.n_dims; d++) {
-        const struct dim_queue *queue =
-            &c->queues[c->first_group[d] + coll_group_of(&c->schedule, d, member)];
-        if (!admission_spans(c, queue))
-            continue;
-        for (size_t i = 0; i < queue->n_active; i++) {
-            const struct phase_run *run = queue->entries[i].run;
-            if (run->instance->tickets[member] == ticket)
-                return true;
-        }
-    }
-    return false;
+    uint32_t member = run_member(run, run->held), ticket;
+    return coll_group_of(&c->schedule, dim, member) == group &&
+           c->job->issuer(c->ctx, member, until_ps, &ticket) == COMM_AWAITS &&
+           run->instance->tickets[member] == ticket;
 }
 
-// True if a member of the group issues no collective within the window.
+// True if a member of the group issues no collective within the window; running phases of all queues end after it.
 static bool member_is_held(struct communicator *c, uint32_t dim, uint32_t group, ps_t until_ps)
 {
-    uint32_t n = coll_group_size(&c->schedule, dim);
+    uint32_t n = coll_group_size(&c->schedule, dim), ticket;
+    for (uint32_t q = 0; q <= c->first_group[c->schedule.n_dims]; q++)
+        for (size_t i = 0; i < c->queues[q].n_active && admission_spans(c, &c->queues[q]); i++)
+            if (run_holds(c, c->queues[q].entries[i].run, dim, group, until_ps))
+                return true;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t m = coll_rank_of(&c->schedule, dim, group, (c->held + i) % n), ticket;
-        enum comm_issuer issuer = c->job->issuer(c->ctx, m, until_ps, &ticket);
-        if (issuer == COMM_RESTS || (issuer == COMM_AWAITS && takes_part(c, m, ticket))) {
+        uint32_t m = coll_rank_of(&c->schedule, dim, group, (c->held + i) % n);
+        if (c->job->issuer(c->ctx, m, until_ps, &ticket) == COMM_RESTS) {
             c->held = (c->held + i) % n;
             return true;
         }

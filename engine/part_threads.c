@@ -201,3 +201,16 @@ void threads_window(struct partition *p, ps_t until_ps)
     c->largest_sum += most;
     c->together_s += monotonic_s() - began_s;
 }
+
+void threads_window_alone(struct partition *p, ps_t until_ps)
+{
+    p->parallel = true;
+    for (uint32_t i = 0; i < p->n; i++) {
+        drain(p->engines[i], until_ps);
+        p->hooks.send(p->hooks.ctx, i, until_ps);
+    }
+    p->parallel = false;
+    for (uint32_t i = 0; i < p->n; i++)
+        p->next_ps[i] = p->hooks.receive(p->hooks.ctx, i);
+    deferral_catch_up(p);
+}

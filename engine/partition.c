@@ -93,8 +93,10 @@ static void window(struct partition *p, ps_t until_ps, size_t max)
     bool must = p->engines[p->n]->stopped || p->hooks.alone(p->hooks.ctx, until_ps);
     bool chosen = !must && trial_wants_alone(&p->trial), whole = true;
     double began_s = monotonic_s();
-    if (must || chosen)
+    if (must)
         whole = alone(p, until_ps, max);
+    else if (chosen)
+        threads_window_alone(p, until_ps);
     else
         threads_window(p, until_ps);
     c->windows += whole;

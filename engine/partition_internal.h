@@ -9,6 +9,8 @@
 void threads_start(struct partition *p);
 // Process a window on all threads.
 void threads_window(struct partition *p, ps_t until_ps);
+// The same on the calling thread: the parts in turn.
+void threads_window_alone(struct partition *p, ps_t until_ps);
 
 /* deferral.c */
 // Do what has been deferred, in the order of events.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Whether several threads are faster than one depends on how many events a window has, how many packets cross,
 // and the machine. So a trial gives some windows to each, in turn, and the faster one has the next ones. The
-// first windows of all, in which flows are opened, do not count.
+// first windows of all, in which flows are opened, do not count, nor those in which the caches of another
+// processor still have the data.
 #include "engine/partition_internal.h"
 
 #define TRIAL_FROM 64
 #define TRIAL_TO 320
-#define TRIAL_TURN 16 // in a trial one thread processes every 16th window, all threads the others
+#define TRIAL_TURN 64 // in a trial one thread processes the last TRIAL_ALONE of so many windows
+#define TRIAL_ALONE 16
+#define TRIAL_COLD 2 // windows after a change that do not count
 #define TRIAL_AGAIN 8192
 
 static double pace_of(const struct pace *pace)
@@ -23,13 +26,14 @@ bool trial_wants_alone(const struct trial *t)
 {
     if (t->never)
         return false;
-    return is_on(t) ? t->windows % TRIAL_TURN == TRIAL_TURN - 1 : t->alone_is_faster;
+    return is_on(t) ? t->windows % TRIAL_TURN >= TRIAL_TURN - TRIAL_ALONE : t->alone_is_faster;
 }
 
 void trial_note(struct trial *t, bool together, double s, uint64_t events)
 {
     struct pace *pace = &t->paces[together];
-    if (is_on(t)) {
+    uint32_t turn = t->windows % TRIAL_TURN, since = turn % (TRIAL_TURN - TRIAL_ALONE);
+    if (is_on(t) && since >= TRIAL_COLD) {
         pace->s += s;
         pace->events += events;
     }

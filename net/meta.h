@@ -70,6 +70,8 @@ struct sack_block {
 #define META_WAITS 6             // later waits of a packet are added to the last
 struct meta_waits {
     uint32_t n;
+    ps_t
+        timeout_ps; // of a retransmission: waited for the timer since the last packet was first sent
     uint32_t port[META_WAITS];
     ps_t wait_ps[META_WAITS];
 };
@@ -166,6 +168,7 @@ static inline void meta_keep_waits(struct meta_pool *pool, uint32_t slot)
     if (slot >= pool->n_wait_slots)
         meta_pool_grow_waits(pool);
     pool->waits[slot].n = 0;
+    pool->waits[slot].timeout_ps = 0;
 }
 
 // Returns the note of a packet that has a slot, or NULL if notes are not kept.

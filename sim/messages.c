@@ -187,6 +187,12 @@ static void timed_out(void *ctx, const struct sender *s, ps_t now)
         e->timeout_ps = now - path_at(&l->sim->path_book, e->path)->end_ps;
 }
 
+// The packets carry it to the destination, which must not know of timeouts after they were sent.
+static ps_t timeout_ps(void *ctx, uint64_t slot)
+{
+    return ((const struct ledger *)ctx)->entries[slot].timeout_ps;
+}
+
 static void spend(struct path *p, enum path_cause cause, ps_t ps, enum path_place_kind kind,
                   uint32_t place)
 {
@@ -206,7 +212,7 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
     uint32_t flow = p->flow;
     if (by->timed && by->sent_ps > p->end_ps) {
         ps_t again = by->sent_ps - p->end_ps;
-        ps_t timeout = e->timeout_ps < again ? e->timeout_ps : again;
+        ps_t timeout = by->waits.timeout_ps < again ? by->waits.timeout_ps : again;
         spend(p, PATH_TIMEOUT, timeout, PLACE_FLOW, flow);
         spend(p, PATH_RESENDING, again - timeout, PLACE_FLOW, flow);
         p->end_ps = by->sent_ps;
@@ -426,6 +432,7 @@ void sim_ledger_init(struct sim *sim)
                                                  .last_packet = last_packet,
                                                  .note = note,
                                                  .timed_out = timed_out,
+                                                 .timeout_ps = timeout_ps,
                                                  .message_ended = message_ended,
                                                  .ctx = l};
     sim->hosts.path_book = &sim->path_book;

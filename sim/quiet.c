@@ -3,7 +3,7 @@
 // decide that nothing is left to happen, and both need the order of events across parts.
 //
 // They cannot, if there is a computation or a start after the window; a message that takes longer even on an
-// empty network; or a sender with data not yet sent, which needs a round trip. A flow fails after several
+// empty network; or a sender with data never sent, which needs a round trip. A flow fails after several
 // retransmission timeouts, so while one has had a timeout, events are processed in order. So are they where
 // limits.events may be reached, and where ranks of several parts may begin a phase for which they queue
 // (comm/foresight.h).
@@ -42,7 +42,8 @@ static double receivable(const struct sim *sim, uint32_t node, ps_t time_ps)
     return bytes;
 }
 
-// True if a flow cannot end before `until_ps`: it has something to send, which takes a round trip, or its
+// True if a flow cannot end before `until_ps`: it has something that it never sent, which takes a round trip (what
+// is sent again may have arrived before), or its
 // receiver, which takes packets in order only, lacks more than its links can bring.
 static bool is_witness(const struct sim *sim, uint32_t flow, ps_t until_ps)
 {
@@ -50,7 +51,7 @@ static bool is_witness(const struct sim *sim, uint32_t flow, ps_t until_ps)
     ps_t window_ps = until_ps - begin_ps(sim, until_ps);
     if (s->failed || s->cls == NET_CLASS_CONTROL || s->oldest == MESSAGE_NIL)
         return false;
-    if (s->nxt < s->tail && round_ps(sim, s) >= window_ps)
+    if (s->max < s->tail && round_ps(sim, s) >= window_ps)
         return true;
     if (!s->dim->in_order)
         return false;

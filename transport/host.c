@@ -34,6 +34,7 @@ static inline void note_arrival(struct hosts *hosts, const struct packet *p)
     const struct meta_pool *pool = &hosts->net->meta;
     hosts->arriving.sent_ps = meta_at(pool, p->meta)->sent_ps;
     hosts->arriving.waits.n = pool->waits[p->meta].n;
+    hosts->arriving.waits.timeout_ps = pool->waits[p->meta].timeout_ps;
     if (hosts->arriving.waits.n > 0)
         hosts->arriving.waits = pool->waits[p->meta];
 }

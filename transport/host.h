@@ -63,6 +63,8 @@ struct host_observer {
     void (*note)(void *ctx, uint64_t token, struct packet_note *note);
     // The retransmission timer of the sender has expired.
     void (*timed_out)(void *ctx, const struct sender *s, ps_t now);
+    // Returns for how long a message has waited for that since its last packet was first sent.
+    ps_t (*timeout_ps)(void *ctx, uint64_t token);
     // Called when a message is done or has failed, before it is freed.
     void (*message_ended)(void *ctx, const struct sender *s, const struct message *m, ps_t now);
     void *ctx;

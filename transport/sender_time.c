@@ -157,12 +157,22 @@ static void message_sent(struct sender *s, const struct packet *p, ps_t now)
     hosts->observer.last_packet(hosts->observer.ctx, token, id);
 }
 
+static void resent(struct sender *s, const struct packet *p)
+{
+    const struct hosts *hosts = sender_hosts(s);
+    const struct meta_pool *pool = &hosts->net->meta;
+    s->cold.resent_bytes += p->wire_bytes;
+    if (hosts->path_book)
+        pool->waits[p->meta].timeout_ps =
+            hosts->observer.timeout_ps(hosts->observer.ctx, meta_at(pool, p->meta)->token);
+}
+
 void sender_time_sent(struct sender *s, const struct packet *p, ps_t now)
 {
     struct sender_cold *cold = &s->cold;
     meta_keep_waits(&sender_hosts(s)->net->meta, p->meta);
     if (p->flags & PACKET_RETX)
-        cold->resent_bytes += p->wire_bytes;
+        resent(s, p);
     else if (cold->time_path != 0)
         message_sent(s, p, now);
     if (s->nxt == s->tail && cold->time_path != 0) {
