@@ -6,9 +6,9 @@
 #include "engine/partition_internal.h"
 
 #define TRIAL_FROM 64
-#define TRIAL_TO 320
+#define TRIAL_TO 192
 #define TRIAL_TURN 64 // in a trial one thread processes the last TRIAL_ALONE of so many windows
-#define TRIAL_ALONE 16
+#define TRIAL_ALONE 8
 #define TRIAL_COLD 2 // windows after a change that do not count
 #define TRIAL_AGAIN 8192
 

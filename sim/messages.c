@@ -123,7 +123,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     below.token = slot;
     below.hint = hint_of(l, request, l->entries[slot].dim, number);
     if (l->sim->parts && !request->control)
-        sim_quiet_posted(l->sim, now + sim_least_ps(l->sim, request));
+        sim_quiet_posted(l->sim, request, now);
     hosts_post(sim_hosts_of(l->sim, request->src), &below, now);
 }
 

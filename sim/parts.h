@@ -56,5 +56,5 @@ ps_t sim_least_ps(const struct sim *sim, const struct transfer_request *request)
 bool sim_message_is(const struct sim *sim, uint64_t slot, uint64_t token);
 
 // A message has been posted, or has failed.
-void sim_quiet_posted(struct sim *sim, ps_t ends_ps);
+void sim_quiet_posted(struct sim *sim, const struct transfer_request *request, ps_t now);
 void sim_quiet_failed(struct sim *sim);

@@ -159,10 +159,17 @@ bool sim_may_be_quiet(struct sim *sim, ps_t until_ps)
            !any_witness(sim, until_ps);
 }
 
-void sim_quiet_posted(struct sim *sim, ps_t ends_ps)
+// As long as a message is known that ends some windows later, no other one is asked.
+#define WINDOWS_KNOWN 4
+
+void sim_quiet_posted(struct sim *sim, const struct transfer_request *request, ps_t now)
 {
-    if (ends_ps > sim->parts->ends_ps)
-        sim->parts->ends_ps = ends_ps;
+    struct sim_parts *parts = sim->parts;
+    if (parts->ends_ps > now + WINDOWS_KNOWN * parts->partition->lookahead_ps)
+        return;
+    ps_t ends_ps = now + sim_least_ps(sim, request);
+    if (ends_ps > parts->ends_ps)
+        parts->ends_ps = ends_ps;
 }
 
 void sim_quiet_failed(struct sim *sim) { sim->parts->ends_ps = 0; }
