@@ -51,9 +51,9 @@ struct phase_run {
     struct sim_timer timer; // end of a phase in closed form
     ps_t ends_ps;           // time of that end, PS_NEVER = not in closed form
     uint32_t path;          // critical path up to the start in closed form
-    uint32_t late;          // member that had a message on its way when it was last asked
-    uint32_t held;          // member that does not end its part before this message arrives
-    ps_t began_ps;          // time of the start in its dimension; PS_NEVER = not started
+    uint32_t late; // a member whose last message had not arrived when comm/foresight.c last looked
+    uint32_t held; // the receiver of that message, which cannot end its part before
+    ps_t began_ps; // time of the start in its dimension; PS_NEVER = not started
     struct phase_run *next_free, *next;
     struct walk *walks; // [n_members + extra of the dimension]; NULL = none has been needed
     bool walking;       // they are set up for this phase
@@ -90,8 +90,9 @@ struct communicator {
     struct inboxes *inboxes;  // [member] of streams (comm/stream_internal.h)
     ps_t *used_since;         // [queue] time since which it has not been empty
     bool *spans;              // [queue] its group is in several parts; NULL = not known yet
-    uint32_t held;            // a member that issued nothing when members were last asked
-    uint32_t looked_at; // the queue whose phases might have ended when they were last looked at
+    uint32_t
+        held; // where foresight.c last found a member that issues no collective: looked at first
+    uint32_t looked_at; // where foresight.c last found a phase that may end: looked at first
 };
 
 // The rank of the network that a member of the communicator is.

@@ -9,8 +9,8 @@ struct look {
     ps_t now, until_ps;
 };
 
-// True if a message of a step reaches another member after the window: it has been posted and is on its way
-// (`posted`), or will be at `from_ps` or later. So that member does not end its part before.
+// True if a message of a step reaches another member after the window, so that this member cannot end its part
+// within the window. The message has been posted (`posted`), or will be posted at `from_ps` or later.
 static bool step_is_late(const struct look *look, const struct walk *walk, uint32_t step,
                          bool posted, ps_t from_ps)
 {

@@ -97,9 +97,9 @@ static inline void engine_push(struct engine *e, ps_t at_ps, uint64_t key)
     event_queue_push(&e->queue, (struct event){at_ps, key});
 }
 
-// The key by which what the present event defers is ordered among what events of its instant defer in all parts:
-// the largest of the part's events so far. For the next event of an instant is the least of those that are
-// pending, and an event that others have made at their own instant comes right after them.
+// The key by which deferred work of the present event is sorted among that of all parts at the same time: the
+// largest key that the part has processed at this time. With one thread, an event that is created for the present
+// time runs next if its key is smaller than all pending ones, and so directly after the event that created it.
 static inline uint64_t engine_order_key(const struct engine *e)
 {
     return e->late_ps == e->now_ps && e->late_key > e->now_key ? e->late_key : e->now_key;

@@ -20,10 +20,10 @@
 #define PARTS_MAX 64
 
 struct partition_counts {
-    uint64_t windows;          // all of them
-    uint64_t alone;            // windows that one thread processed
-    uint64_t chosen;           // of these, those that several could have, where one was faster
-    uint64_t events;           // in windows
+    uint64_t windows; // all of them
+    uint64_t alone;   // windows that one thread processed
+    uint64_t chosen; // of `alone`: several threads were allowed, but one had been faster in a trial
+    uint64_t events; // in windows
     uint64_t together_events;  // of those in windows of several threads
     uint64_t largest_sum;      // sum over the latter of the events of the busiest part
     double wait_s, together_s; // waited for other parts, sum over threads; wall time of the windows

@@ -70,8 +70,8 @@ struct sack_block {
 #define META_WAITS 6             // later waits of a packet are added to the last
 struct meta_waits {
     uint32_t n;
-    ps_t
-        timeout_ps; // of a retransmission: waited for the timer since the last packet was first sent
+    // Of a retransmission: waited for the timer since the message's last packet was first sent.
+    ps_t timeout_ps;
     uint32_t port[META_WAITS];
     ps_t wait_ps[META_WAITS];
 };

@@ -25,7 +25,7 @@ static ps_t round_ps(const struct sim *sim, const struct sender *s)
     const struct partition *p = sim->parts->partition;
     const struct network *net = &sim->net;
     const struct flow_id *id = sender_id(s);
-    if (p->part_of[id->src_node] != p->part_of[id->dst_node])
+    if (partition_divides(p, id->src_node, id->dst_node))
         return 2 * p->lookahead_ps;
     return port_link(net, s->port)->delay_ps + port_link(net, net->cold[s->port].peer)->delay_ps;
 }
@@ -42,6 +42,18 @@ static double receivable(const struct sim *sim, uint32_t node, ps_t time_ps)
     return bytes;
 }
 
+// True if a message lacks more bytes at its receiver than the receiver's links can bring in a time. It is only known
+// of receivers that take packets in order.
+static bool lacks_more(const struct sim *sim, const struct sender *s, const struct message *m,
+                       ps_t time_ps)
+{
+    if (!s->dim->in_order)
+        return false;
+    uint64_t received = hosts_delivered_bytes(sender_hosts(s), s, m);
+    double lacks = m->bytes > received ? (double)(m->bytes - received) : 0;
+    return lacks > receivable(sim, sender_id(s)->dst_node, time_ps) + 2 * s->dim->mtu_bytes;
+}
+
 // True if a flow cannot end before `until_ps`: it has something that it never sent, which takes a round trip (what
 // is sent again may have arrived before), or its
 // receiver, which takes packets in order only, lacks more than its links can bring.
@@ -53,13 +65,7 @@ static bool is_witness(const struct sim *sim, uint32_t flow, ps_t until_ps)
         return false;
     if (s->max < s->tail && round_ps(sim, s) >= window_ps)
         return true;
-    if (!s->dim->in_order)
-        return false;
-    const struct hosts *hosts = sender_hosts(s);
-    const struct message *m = hosts_message(hosts, s->oldest);
-    uint64_t received = hosts_delivered_bytes(hosts, s, m);
-    double lacks = m->bytes > received ? (double)(m->bytes - received) : 0;
-    return lacks > receivable(sim, sender_id(s)->dst_node, window_ps) + 2 * s->dim->mtu_bytes;
+    return lacks_more(sim, s, hosts_message(sender_hosts(s), s->oldest), window_ps);
 }
 
 static bool any_witness(struct sim *sim, ps_t until_ps)
@@ -98,7 +104,7 @@ static ps_t one_way_ps(const struct sim *sim, const struct sender *s)
 {
     const struct partition *p = sim->parts->partition;
     const struct flow_id *id = sender_id(s);
-    return p->part_of[id->src_node] != p->part_of[id->dst_node]
+    return partition_divides(p, id->src_node, id->dst_node)
                ? p->lookahead_ps
                : port_link(&sim->net, s->port)->delay_ps;
 }
@@ -127,11 +133,7 @@ static bool late(void *ctx, const struct transfer_request *request, ps_t until_p
             continue;
         if (s->max < message_end_seq(m) && one_way_ps(sim, s) >= window_ps)
             return true;
-        if (!s->dim->in_order)
-            return false;
-        uint64_t received = hosts_delivered_bytes(hosts, s, m);
-        double lacks = m->bytes > received ? (double)(m->bytes - received) : 0;
-        return lacks > receivable(sim, sender_id(s)->dst_node, window_ps) + 2 * s->dim->mtu_bytes;
+        return lacks_more(sim, s, m, window_ps);
     }
     return false;
 }
@@ -159,7 +161,8 @@ bool sim_may_be_quiet(struct sim *sim, ps_t until_ps)
            !any_witness(sim, until_ps);
 }
 
-// As long as a message is known that ends some windows later, no other one is asked.
+// If a posted message is known to end later than so many windows from now, the ideal times of further messages are
+// not computed.
 #define WINDOWS_KNOWN 4
 
 void sim_quiet_posted(struct sim *sim, const struct transfer_request *request, ps_t now)

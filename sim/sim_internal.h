@@ -132,6 +132,8 @@ struct capture_count sim_capture_count(const struct sim *sim, size_t c);
 uint32_t sim_capture_ports(const struct sim *sim, size_t c);
 // bytes in its file of a packet whose frame has this length, about
 uint64_t sim_capture_packet_bytes(const struct capture_spec *spec, uint64_t frame_bytes);
+// The class of a job's data in a dimension: its transport's own, or the job's.
+unsigned sim_job_class(const struct spec *spec, uint32_t dim, size_t job);
 // The network of a node's part, and the hosts of a rank's part.
 struct network *sim_net_of(struct sim *sim, uint32_t node);
 struct hosts *sim_hosts_of(struct sim *sim, uint32_t rank);

@@ -21,13 +21,17 @@ struct largest_packets sim_largest_packets(const struct sim *sim, uint32_t dim)
     return most;
 }
 
+unsigned sim_job_class(const struct spec *spec, uint32_t dim, size_t job)
+{
+    uint64_t own = spec->dims[dim].stacks[spec->jobs[job].transport].transport.cls;
+    return (unsigned)(own != PARAM_AUTO ? own : spec->jobs[job].cls);
+}
+
 // True if a job sends data of this class over transport number `t`.
 static bool carries(const struct sim *sim, uint32_t dim, uint32_t t, unsigned cls)
 {
-    uint64_t own = hosts_dim(&sim->hosts, dim, t)->spec.cls;
     for (size_t j = 0; j < sim->spec->n_jobs; j++) {
-        const struct job_spec *job = &sim->spec->jobs[j];
-        if (job->transport == t && (own != PARAM_AUTO ? own : job->cls) == cls)
+        if (sim->spec->jobs[j].transport == t && sim_job_class(sim->spec, dim, j) == cls)
             return true;
     }
     return false;

@@ -7,13 +7,6 @@
 
 static bool takes_trimmed(const struct transport_dim *dim) { return dim->ops->on_trimmed != NULL; }
 
-// The class of a job's data in a dimension: the transport's own, or the job's.
-static unsigned class_of(const struct spec *spec, uint32_t d, size_t j)
-{
-    uint64_t own = spec->dims[d].stacks[spec->jobs[j].transport].transport.cls;
-    return (unsigned)(own != PARAM_AUTO ? own : spec->jobs[j].cls);
-}
-
 // Whether a job's messages may travel by a dimension is not known before it runs, so every job counts
 // in every dimension.
 static uint8_t job_classes(const struct sim *sim, uint32_t d, bool taking)
@@ -22,7 +15,7 @@ static uint8_t job_classes(const struct sim *sim, uint32_t d, bool taking)
     uint8_t classes = 0;
     for (size_t j = 0; j < spec->n_jobs; j++)
         if (takes_trimmed(hosts_dim(&sim->hosts, d, spec->jobs[j].transport)) == taking)
-            classes |= (uint8_t)(1u << class_of(spec, d, j));
+            classes |= (uint8_t)(1u << sim_job_class(spec, d, j));
     return classes;
 }
 
@@ -36,7 +29,8 @@ bool sim_trims(const struct spec *spec, uint32_t d, uint32_t t)
     const struct dim_spec *dim = &spec->dims[d];
     bool lossy = false;
     for (size_t j = 0; j < spec->n_jobs; j++)
-        lossy |= spec->jobs[j].transport == t && !sim_is_lossless(&dim->sw, class_of(spec, d, j));
+        lossy |=
+            spec->jobs[j].transport == t && !sim_is_lossless(&dim->sw, sim_job_class(spec, d, j));
     return dim->sw.trimming.enabled && lossy && dim->stacks[t].transport.ops->on_trimmed;
 }
 
@@ -100,7 +94,7 @@ static void check_dim(const struct sim *sim, uint32_t d, struct err *err)
     bool checked[SPEC_MAX_STACKS] = {false};
     for (size_t j = 0; j < spec->n_jobs; j++) {
         uint32_t t = spec->jobs[j].transport;
-        if (checked[t] || !(takes >> class_of(spec, d, j) & 1))
+        if (checked[t] || !(takes >> sim_job_class(spec, d, j) & 1))
             continue;
         checked[t] = true;
         check_transport(hosts_dim(&sim->hosts, d, t), err);

@@ -43,8 +43,8 @@ static void apply_rate(struct sender *s, ps_t now)
             ? 0
             : (uint64_t)(((UINT64_C(8000000000000) << PACE_SHIFT) + rate_bps / 2) / rate_bps);
     s->next_send_ps = s->last_start_ps + pace_gap(s, s->last_wire_bytes);
-    if (s->cold.rare && s->next_send_ps < s->cold.rare->ready_ps)
-        s->next_send_ps = s->cold.rare->ready_ps;
+    if (s->next_send_ps < sender_rare(s)->ready_ps)
+        s->next_send_ps = sender_rare(s)->ready_ps;
     if (s->place == SENDER_PACED) {
         nic_repace(s->nic, s);
         port_kick(sender_hosts(s)->net, s->port, now);

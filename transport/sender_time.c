@@ -123,7 +123,8 @@ static uint32_t path_of(struct sender *s, ps_t now)
     return id;
 }
 
-// Where the time of a message went that was posted at a time: since then, or since the previous one was sent.
+// Split the time that a message has taken by cause, from its post or, if that is later, from the end of the
+// transmission of the message before it.
 static void split_life(const struct sender *s, struct path *path, ps_t posted, ps_t now)
 {
     const struct sender_time_mark *mark = s->cold.marked ? &s->cold.rare->mark : NULL;
