@@ -80,9 +80,6 @@ static int list_read(const struct grid *grid, struct axis *axis, const char *tex
         if (values[i][0] == '\0')
             status = err_add(err, "--vary", "%s: %s", path,
                              n == 1 ? "the list of values is empty" : "a value is empty");
-        for (size_t k = 0; k < i && status == 0; k++)
-            if (strcmp(values[i], values[k]) == 0 && axis->n_paths == 0)
-                status = err_add(err, "--vary", "%s: the value %s is named twice", path, values[i]);
     }
     if (status == 0)
         status = axis_add(grid, axis, path, values, n, err);
@@ -92,15 +89,36 @@ static int list_read(const struct grid *grid, struct axis *axis, const char *tex
     return status;
 }
 
+static bool same_values(const struct axis *axis, size_t i, size_t k)
+{
+    for (size_t p = 0; p < axis->n_paths; p++)
+        if (strcmp(axis->values[p][i], axis->values[p][k]) != 0)
+            return false;
+    return true;
+}
+
+// Where lists advance together, a value may occur again, but not all of them at once.
+static int axis_check(const struct axis *axis, struct err *err)
+{
+    for (size_t i = 0; i < axis->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (same_values(axis, i, k))
+                return err_add(err, "--vary", "%s: the value %s is named twice%s", axis->paths[0],
+                               axis->values[0][i],
+                               axis->n_paths > 1 ? " with the same other values" : "");
+    return 0;
+}
+
 int grid_vary(struct grid *grid, const char *text, struct err *err)
 {
     struct axis axis = {0};
     char **lists;
     size_t n = text_split(text, ';', &lists);
     int status = 0;
-    // Where lists advance together, a value may occur again.
     for (size_t i = 0; i < n && status == 0; i++)
         status = list_read(grid, &axis, lists[i], err);
+    if (status == 0)
+        status = axis_check(&axis, err);
     texts_free(lists, n);
     return grid_keep(grid, &axis, status);
 }

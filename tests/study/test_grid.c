@@ -38,6 +38,7 @@ static void test_combinations(void **state)
     char *label = grid_label(&grid, 0, "a");
     assert_string_equal(label, "b[0].c={\"x\":[1,2]}, d=7, seed=1");
     free(label);
+    assert_int_equal(grid_vary(&grid, "e=5,5;f=1,2", &err), 0);
     assert_int_equal(err.n_errors, 0);
     grid_free(&grid);
 }
@@ -84,6 +85,7 @@ static void test_mistakes(void **state)
                 {"b=", "the list of values is empty"},
                 {"b=1,,2", "a value is empty"},
                 {"b=1,2,1", "the value 1 is named twice"},
+                {"b=1,2,1;c=3,4,3", "the value 1 is named twice with the same other values"},
                 {"a=3", "a is varied twice"},
                 {"b=1;b=2", "b is varied twice"},
                 {"b=1,2;c=1", "c has 1 values"}};

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""What the all-reduce study runs: one factor at a time around two centres, then the interactions that matter.
+
+The centres are scenarios/studies/allreduce-2022.json and allreduce-2026.json. Their comments say why.
+"""
+import re
+
+from sweeps import NO_AXIS, Axis, Sweep, Way
+
+CENTRES = ("2022", "2026")
+# Seeds whose fullest uplink has 3, 4 and 5 of 8 flows under ECMP; the classes have these probabilities (tables.largest_load).
+SEEDS = {"2022": {3: (3, 5, 7, 8), 4: (1, 2, 6, 9), 5: (4, 11)}, "2026": {3: (1, 3, 4, 5), 4: (2, 9, 10, 11), 5: (8, 17)}}
+
+
+def ten(centre):
+    return tuple(seed for seeds in SEEDS[centre].values() for seed in seeds)
+
+
+def three(centre):
+    return tuple(seeds[0] for seeds in SEEDS[centre].values())
+
+
+def dcqcn(preset, **values):
+    return Way({"kind": "dcqcn", "preset": preset, **values})
+
+
+NONE, WINDOW = Way({"kind": "none"}), Way({"kind": "window"})
+DCQCN = {
+    "dcqcn khan2022": dcqcn("khan2022", window_bdp=0),
+    "dcqcn scaled": dcqcn("scaled"),
+    "dcqcn paper": dcqcn("paper"),
+    "dcqcn nic": dcqcn("nic"),
+}
+WINDOWED = {f"{name} + window": dcqcn(way.cc["preset"], window_bdp=1) for name, way in DCQCN.items()}
+# What the factors are varied with: each policy with the gains that the study of 2022 (or its authors) gave it.
+CORE = {
+    "2022": {"none": NONE, "window": WINDOW, "dcqcn khan2022 + window": WINDOWED["dcqcn khan2022 + window"], "dcqcn nic": DCQCN["dcqcn nic"],
+             "dctcp": Way({"kind": "dctcp", "preset": "khan2022"}), "timely": Way({"kind": "timely", "window_bdp": 1}),
+             "hpcc": Way({"kind": "hpcc", "preset": "khan2022"}), "swift": Way({"kind": "swift"})},
+    "2026": {"none": NONE, "window": WINDOW, "dcqcn scaled": DCQCN["dcqcn scaled"], "dcqcn nic": DCQCN["dcqcn nic"],
+             "dctcp": Way({"kind": "dctcp"}), "timely": Way({"kind": "timely"}), "hpcc": Way({"kind": "hpcc"}), "swift": Way({"kind": "swift"})},
+}
+MORE = {
+    "timely, gain 0.02": Way({"kind": "timely", "alpha": 0.02}),
+    "powertcp": Way({"kind": "powertcp"}),
+    "tally": Way({"kind": "tally"}),
+}
+INSIDE = (("topology.dims[0].transport", {"kind": "roce", "mtu": "4096B", "ack_interval": 16}), ("topology.dims[0].cc", {"kind": "none"}))
+
+
+def others(bdp, inside=INSIDE, fabric="topology.dims[1].switch"):
+    """Clear to send, Ultra Ethernet and TCP. `bdp`: of the longest path, the queue limit of Ultra Ethernet's authors."""
+    cts = (("transport.admission", "cts"), ("transport.slots", 8), ("transport.slot_bytes", "512KB"))
+    uec = (*inside, ("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "1us"}),
+           (fabric, {"trimming": {"enabled": True}, "queue_limit": {"bytes": bdp}}))
+    tcp = (*inside, ("transport", {"kind": "tcp", "mss": "8948B", "rto_min": "1ms", "delayed_ack": {"timeout": "500us"}, "start_jitter": "1us"}),
+           (fabric, {"pfc": {"enabled": False}}))
+    return {
+        "clear to send": Way({"kind": "none"}, "cts", cts),
+        "uec nscc": Way({"kind": "nscc"}, "uec", uec),
+        "uec rccc": Way({"kind": "rccc"}, "uec", uec),
+        "tcp cubic": Way({"kind": "cubic"}, "tcp", tcp),
+        "tcp dctcp": Way({"kind": "dctcp"}, "tcp", tcp),
+    }
+
+
+OTHERS = {"2022": others("1750KB"), "2026": others("250KB")}
+
+FABRIC = "topology.dims[1]"
+IN_ORDER = {"transport.recovery": "go_back_n", "transport.reorder": 0}
+ANY_ORDER = {"transport.recovery": "selective_repeat", "transport.reorder": 256}
+
+
+def levels(path, *values):
+    return {str(value): {path: value} for value in values}
+
+
+AXES = {
+    "fibre": Axis("fibre, leaf to spine", {
+        name: {f"{FABRIC}.link.delay": link, f"{FABRIC}.trunk.delay": trunk}
+        for name, link, trunk in (("100 m", "500ns", "500ns"), ("400 m", "2us", "2us"), ("1 km", "5us", "5us"), ("2.5 km", "5us", "12.5us"))}),
+    "ack": Axis("packets per ACK", levels("transport.ack_interval", 1, 4, 16, 64)),
+    "mtu": Axis("payload of a packet", levels("transport.mtu", "1000B", "4096B", "9000B")),
+    "chunks": Axis("chunks, active at once", {f"{n}, {active}": {"workload.chunks": n, "workload.active_chunks": active}
+                                              for n, active in ((1, 1), (4, 1), (4, 4), (8, 8))}),
+    "qps": Axis("queue pairs a pair, hashed by E-ECMP", {str(n): {"transport.qps_per_pair": n, "transport.qp_scaling": "split", "switch.routing.hash": "dst_qp"}
+                                                        for n in (1, 2, 4, 8)}),
+    "routing": Axis("routing", {
+        "static": {"switch.routing.kind": "static", **IN_ORDER}, "ECMP": {"switch.routing.kind": "ecmp", **IN_ORDER},
+        "flowlets": {"switch.routing.kind": "flowlet", **IN_ORDER}, "adaptive": {"switch.routing.kind": "adaptive", **ANY_ORDER},
+        "spray": {"switch.routing.kind": "spray", **ANY_ORDER}}),
+    "spines": Axis("uplinks of a leaf (16 ranks)", levels(f"{FABRIC}.spines", 16, 8, 4)),
+    "rate": Axis("rate of the fabric", {rate: {f"{FABRIC}.link.rate": rate, f"{FABRIC}.trunk.rate": rate} for rate in ("100Gbps", "200Gbps", "400Gbps", "800Gbps")}),
+    "buffer": Axis("buffer of a switch", levels("switch.buffer", "16MB", "32MB", "64MB", "128MB")),
+    "memory": Axis("queue pairs", {"persistent": {"transport.qp": "persistent"}, "per message": {"transport.qp": "per_message"}}),
+    "bytes": Axis("vector of a GPU", levels("workload.bytes", "4MB", "16MB", "64MB")),
+    "algorithm": Axis("algorithm", {"1D ring": {"workload.algorithm": "ring"}, "2D rings": {"workload.algorithm": ["ring", "ring"]}}),
+}
+# Rings stay as they are with more servers: messages keep their size.
+SCALE = Axis("GPUs", {str(8 * n): {f"{FABRIC}.size": n, "workload.bytes": f"{4 * n}MB"} for n in (16, 32, 64)})
+SCALE_LARGE = Axis("GPUs", {"1024": {f"{FABRIC}.size": 128, "workload.bytes": "512MB"}})
+
+PFC_CASES = ("victim", "storage", "two-jobs", "slow-receiver", "skew", "degraded")
+
+
+def pick(ways, *names):
+    return {name: ways[name] for name in names}
+
+
+def sweeps(reduced):
+    return [small(sweep) for sweep in all_sweeps() if sweep.name in REDUCED] if reduced else all_sweeps()
+
+
+def all_sweeps():
+    made = []
+    for centre in CENTRES:
+        scenario, core = f"studies/allreduce-{centre}", CORE[centre]
+        made.append(Sweep(f"centre-{centre}", scenario, {**core, **DCQCN, **WINDOWED, **MORE, **OTHERS[centre]}, ten(centre)))
+        for name, axis in AXES.items():
+            # Headroom for 800G over 2.5 km takes more than the 32 MB of the first centre.
+            sets = (("switch.buffer", "64MB"),) if name == "rate" else ()
+            made.append(Sweep(f"{name}-{centre}", scenario, core, three(centre), axis, sets))
+        presets = {"none": NONE, **DCQCN, **WINDOWED}
+        made.append(Sweep(f"presets-fibre-{centre}", scenario, presets, three(centre), AXES["fibre"]))
+        if centre == "2022":
+            made.append(Sweep("presets-ack-2022", scenario, presets, three(centre), AXES["ack"], (("workload.algorithm", "ring"),)))
+    today, core, more = "studies/allreduce-2026", CORE["2026"], {**MORE, **OTHERS["2026"]}
+    for name in ("routing", "spines", "rate"):
+        ways = pick(more, "tally", "uec nscc", "uec rccc") if name != "routing" else pick(more, "tally")
+        made.append(Sweep(f"{name}-others-2026", today, ways, three("2026"), AXES[name]))
+    scaled = {**pick(core, "none", "window", "dcqcn scaled", "dcqcn nic", "hpcc", "swift"), **pick(more, "tally", "uec nscc")}
+    made.append(Sweep("scale-2026", today, scaled, three("2026"), SCALE))
+    made.append(Sweep("scale-large-2026", today, scaled, (1, 2), SCALE_LARGE))
+    harmed = {**core, **pick(MORE, "tally"), **others("250KB", (), "switch")}
+    for case in PFC_CASES:
+        made.append(Sweep(f"pfc-{case}", f"studies/pfc-{case}", harmed, (1, 2, 3, 4, 5)))
+    for case in ("victim", "storage", "two-jobs"):
+        made.append(Sweep(f"pfc-{case}-alone", f"studies/pfc-{case}", pick(core, "none"), (1, 2, 3, 4, 5), NO_AXIS, (("workload[1].start", "50ms"),)))
+    return made
+
+
+# Claims are checked on these, with a fourth of the servers and as long messages.
+REDUCED = {*(f"centre-{c}" for c in CENTRES), *(f"presets-fibre-{c}" for c in CENTRES), "presets-ack-2022", "memory-2022", "routing-2026", "qps-2026",
+           *(f"pfc-{case}" for case in PFC_CASES), *(f"pfc-{case}-alone" for case in ("victim", "storage", "two-jobs"))}
+
+
+def small(sweep):
+    if sweep.name.startswith("pfc-"):
+        return sweep._replace(seeds=(1, 2))
+    vector = "8MB" if sweep.scenario.endswith("2022") else "16MB"
+    return sweep._replace(seeds=(1, 2, 3, 4), sets=((f"{FABRIC}.size", 4), ("workload.bytes", vector), *sweep.sets))
+
+
+def fullest_uplink(metrics):
+    """Bytes of the fullest uplink of any leaf over the mean of its uplinks."""
+    uplinks = {}
+    for link in metrics["links"]:
+        at = re.match(r"(leaf\d+)->spine", link["at"])
+        if at:
+            uplinks.setdefault(at[1], []).append(link["bytes"])
+    shares = [max(sent) * len(sent) / sum(sent) for sent in uplinks.values() if sum(sent)]
+    return round(max(shares), 3) if shares else ""
+
+
+PARTS = ("sending", "nic", "window", "pace", "paused", "network", "queued", "timeout", "resending")
+
+
+def measures(metrics):
+    jobs = metrics["jobs"]
+    parts = metrics["slowest"]["parts"] if metrics["slowest"] else {}
+    return {
+        "status": metrics["status"],
+        "time_ns": jobs[0]["time_ns"],
+        "other_ns": jobs[1]["time_ns"] if len(jobs) > 1 else "",
+        "uplink": fullest_uplink(metrics),
+        "queue": metrics["queues"]["max_bytes"],
+        "marks": metrics["ecn"]["marked_packets"],
+        "cuts": metrics["cc_cuts"],
+        "pauses": metrics["pfc"]["pause_frames"],
+        "paused_ns": metrics["pfc"]["paused_ns"],
+        "drops": metrics["drops"]["packets"],
+        **{part: parts.get(f"{part}_ns", 0) for part in PARTS},
+    }
