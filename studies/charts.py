@@ -15,9 +15,10 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator  # noqa:
 
 PICTURES = pathlib.Path(__file__).resolve().parents[1] / "docs" / "pictures"
 THEMES = {"": {"ink": "#1f2328", "faint": "#d0d7de", "page": "#ffffff", "swap": {}},
-          "-dark": {"ink": "#e6edf3", "faint": "#3d444d", "page": "#0d1117", "swap": {"#000000": "#ffffff", "#0072b2": "#56a8f5"}}}
+          "-dark": {"ink": "#e6edf3", "faint": "#3d444d", "page": "#0d1117", "swap": {"#000000": "#ffffff", "#0072b2": "#56a8f5", "#004b7a": "#8cc4ff"}}}
 STYLES = [  # how a label starts: colour, marker, dash
-    ("none", "#000000", "o", "-"), ("window", "#8a8a8a", "s", "-"), ("dcqcn nic", "#56b4e9", "v", "--"), ("dcqcn", "#0072b2", "D", "-"),
+    ("none", "#000000", "o", "-"), ("window", "#8a8a8a", "s", "-"), ("dcqcn nic", "#56b4e9", "v", "--"), ("dcqcn khan2022", "#004b7a", "s", ":"),
+    ("dcqcn paper", "#4a8fd0", "o", "--"), ("dcqcn", "#0072b2", "D", "-"),
     ("dctcp", "#009e73", "^", "-"), ("timely", "#e69f00", "P", "-."), ("hpcc", "#d55e00", "X", "-"), ("swift", "#cc79a7", "*", "-"),
     ("powertcp", "#b8860b", "<", "--"), ("tally", "#7b3294", "h", ":"), ("clear to send", "#8a8a8a", "d", ":"), ("uec", "#a0522d", ">", "-"), ("tcp", "#708090", "p", ":")]
 HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "++", "oo", "--", "**"]
@@ -42,7 +43,7 @@ def draw(name, width, height, rows, columns, paint, **grid):
         with plt.rc_context(settings):
             figure, axes = plt.subplots(rows, columns, figsize=(width, height), squeeze=False, constrained_layout=True, **grid)
             paint(figure, axes.flatten(), theme)
-            figure.savefig(PICTURES / f"{name}{suffix}.svg", metadata={"Date": None, "Creator": None})
+            figure.savefig(PICTURES / f"{name}{suffix}.svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight", pad_inches=0.08)
             plt.close(figure)
 
 
@@ -66,6 +67,15 @@ def colour_of(theme, colour):
     return theme["swap"].get(colour, colour)
 
 
+def legend(figure, handles):
+    figure.legend(handles.values(), handles.keys(), loc="upper center", ncol=min(len(handles), 7), bbox_to_anchor=(0.5, 0))
+
+
+def order(way):
+    """Of a way in a chart: as in STYLES, then by name."""
+    return next((place for place, (start, *_) in enumerate(STYLES) if way.startswith(start.split(" ")[0])), len(STYLES)), way
+
+
 def dots(name, panels, label, width=9.6, row=0.235):
     """`panels`: title -> {way: ([values], mean)}. A dot a seed, a bar the mean; the line is 1."""
     most = max(len(ways) for ways in panels.values())
@@ -73,14 +83,16 @@ def dots(name, panels, label, width=9.6, row=0.235):
     def paint(figure, axes, theme):
         for axis, (title, ways) in zip(axes, panels.items()):
             axis.set_xscale("log")
-            for y, (way, (values, mean)) in enumerate(ways.items()):
+            ordered = sorted(ways, key=order)
+            for y, way in enumerate(ordered):
+                values, mean = ways[way]
                 colour, marker, _ = style(way)
                 colour = colour_of(theme, colour)
                 axis.plot(values, [y] * len(values), marker, color=colour, markersize=4, alpha=0.75, linestyle="none", markeredgewidth=0)
                 axis.plot([mean, mean], [y - 0.36, y + 0.36], color=theme["ink"], linewidth=2)
                 axis.annotate(f"{mean:.2f}", (1.0, y), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
             axis.axvline(1, color=theme["ink"], linewidth=0.8)
-            axis.set_yticks(range(len(ways)), list(ways))
+            axis.set_yticks(range(len(ordered)), ordered)
             axis.set_ylim(len(ways) - 0.4, -0.6)
             axis.set_title(title, loc="left")
             axis.grid(True, axis="x")
@@ -107,7 +119,7 @@ def lines(name, panels, label, columns=3, width=9.6, height=2.5, log=True):
                 span = [[mean - low for mean, low, _ in series.values()], [high - mean for mean, _, high in series.values()]]
                 axis.errorbar(x, means, span, color=colour, linestyle="none", elinewidth=0.8, alpha=0.6)
                 handles[way], = axis.plot(x, means, color=colour, marker=marker, linestyle=dash, markersize=5, linewidth=1.3, label=way)
-            axis.set_xticks(range(len(names)), [textwrap.fill(level, 9) for level in names])
+            axis.set_xticks(range(len(names)), [textwrap.fill(level, 10) for level in names])
             axis.set_xlim(-0.3, len(names) - 0.7)
             axis.set_title(title, loc="left")
             axis.grid(True, axis="y")
@@ -117,8 +129,8 @@ def lines(name, panels, label, columns=3, width=9.6, height=2.5, log=True):
             axis.set_visible(False)
         for axis in axes[::columns]:
             axis.set_ylabel(label)
-        figure.legend(handles.values(), handles.keys(), loc="outside upper center" if False else "lower center", ncol=min(len(handles), 6), bbox_to_anchor=(0.5, -0.02 - 0.12 / rows))
-    draw(name, width, height * rows, rows, columns, paint)
+        legend(figure, handles)
+    draw(name, width, height * rows, rows, columns, paint, sharey=True)
 
 
 def stacks(name, bars, label, width=9.6, row=0.3):
@@ -157,7 +169,7 @@ def scatter(name, panels, x_label, y_label, width=9.6, height=3.2):
             axis.grid(True)
             ratios(axis.yaxis)
         axes[0].set_ylabel(y_label)
-        figure.legend(handles.values(), handles.keys(), loc="lower center", ncol=6, bbox_to_anchor=(0.5, -0.2))
+        legend(figure, handles)
     draw(name, width, height, 1, len(panels), paint)
 
 
@@ -173,5 +185,5 @@ def curves(name, rows, width=9.6, height=1.5):
             axis.set_ylabel(label)
             axis.grid(True, axis="y")
         axes[-1].set_xlabel("time, us")
-        figure.legend(handles.values(), handles.keys(), loc="lower center", ncol=6, bbox_to_anchor=(0.5, -0.09))
+        legend(figure, handles)
     draw(name, width, height * len(rows) + 0.4, len(rows), 1, paint, sharex=True)

@@ -19,6 +19,8 @@ def collect(sweeps, measures, out):
     """A row for each point of all sweeps."""
     rows = []
     for sweep in sweeps:
+        if sweep.name.startswith("timeline"):
+            continue
         for level, way, seed, metrics in sweep.results(out):
             rows.append({"sweep": sweep.name, "level": level, "way": way, "seed": seed, **measures(metrics)})
     return rows
@@ -49,7 +51,7 @@ def main(name, doc, design, claims, write_page):
     parser.add_argument("--out", type=pathlib.Path, help="folder of the stores")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time")
     parser.add_argument("--only", action="append", help="this sweep (repeatable); no page")
-    parser.add_argument("--reduced", action="store_true", help="small networks, in a minute: checks the claims, no page")
+    parser.add_argument("--reduced", action="store_true", help="only what the claims need, in minutes: checks them, no page")
     parser.add_argument("--shard", metavar="I/N", help="every Nth point, for several machines; no page")
     parser.add_argument("--merge", nargs="+", metavar="DIR", help="join the stores of shards into --out first")
     parser.add_argument("--page", action="store_true", help="the page from data.csv, without runs")
@@ -75,6 +77,8 @@ def main(name, doc, design, claims, write_page):
         if options.reduced:
             return 1 if judge(claims, rows) else 0
         tables.write(data, rows)
+        if hasattr(design, "timeline"):
+            tables.write(data.with_name("timeline.csv"), list(design.timeline(options.out)))
     rows = tables.read(data)
     failed = judge(claims, rows)
     write_page(rows)

@@ -72,7 +72,12 @@ ANY_ORDER = {"transport.recovery": "selective_repeat", "transport.reorder": 256}
 
 
 def levels(path, *values):
-    return {str(value): {path: value} for value in values}
+    return {spaced(str(value)): {path: value} for value in values}
+
+
+def spaced(value):
+    """400Gbps as 400 Gb/s."""
+    return re.sub(r"(?<=\d)(?=[A-Z])", " ", value).replace("bps", "b/s")
 
 
 AXES = {
@@ -90,7 +95,7 @@ AXES = {
         "flowlets": {"switch.routing.kind": "flowlet", **IN_ORDER}, "adaptive": {"switch.routing.kind": "adaptive", **ANY_ORDER},
         "spray": {"switch.routing.kind": "spray", **ANY_ORDER}}),
     "spines": Axis("uplinks of a leaf (16 ranks)", levels(f"{FABRIC}.spines", 16, 8, 4)),
-    "rate": Axis("rate of the fabric", {rate: {f"{FABRIC}.link.rate": rate, f"{FABRIC}.trunk.rate": rate} for rate in ("100Gbps", "200Gbps", "400Gbps", "800Gbps")}),
+    "rate": Axis("rate of the fabric", {spaced(rate): {f"{FABRIC}.link.rate": rate, f"{FABRIC}.trunk.rate": rate} for rate in ("100Gbps", "200Gbps", "400Gbps", "800Gbps")}),
     "buffer": Axis("buffer of a switch", levels("switch.buffer", "16MB", "32MB", "64MB", "128MB")),
     "memory": Axis("queue pairs", {"persistent": {"transport.qp": "persistent"}, "per message": {"transport.qp": "per_message"}}),
     "bytes": Axis("vector of a GPU", levels("workload.bytes", "8MB", "32MB", "64MB")),
@@ -101,6 +106,22 @@ SCALE = Axis("GPUs", {str(8 * n): {f"{FABRIC}.size": n, "workload.bytes": f"{4 *
 SCALE_LARGE = Axis("GPUs", {"1024": {f"{FABRIC}.size": 128, "workload.bytes": "512MB"}})
 
 PFC_CASES = ("victim", "storage", "two-jobs", "slow-receiver", "skew", "degraded")
+
+
+# One uplink with five flows (seed 4): its queue, and the slowest rate of any flow between servers.
+TIMELINE = Sweep("timeline-2022", "studies/allreduce-2022",
+                 {way: {**CORE["2022"], **DCQCN}[way] for way in ("none", "dcqcn khan2022", "dcqcn nic", "timely", "hpcc", "swift")}, (4,), NO_AXIS,
+                 (("report.sample", "20us"), ("report.sample_at", ["leaf2->spine5", "rank*->rank*"])))
+
+
+def timeline(out):
+    """Rows of timeline.csv."""
+    for _, way, _, metrics in TIMELINE.results(out):
+        series = metrics["series"]
+        between = [rates for rates in series["rate_bps"].values() if max(rate or 0 for rate in rates) <= 200e9]
+        for index, time in enumerate(series["t_ns"]):
+            rates = [rates[index] for rates in between if rates[index] is not None]
+            yield {"way": way, "t_us": time // 1000, "queue_bytes": series["queue_bytes"]["leaf2->spine5"][index], "least_rate_bps": min(rates, default="")}
 
 
 def pick(ways, *names):
@@ -135,19 +156,27 @@ def all_sweeps():
         made.append(Sweep(f"pfc-{case}", f"studies/pfc-{case}", harmed, (1, 2, 3, 4, 5)))
     for case in ("victim", "storage", "two-jobs"):
         made.append(Sweep(f"pfc-{case}-alone", f"studies/pfc-{case}", pick(core, "none"), (1, 2, 3, 4, 5), NO_AXIS, (("workload[1].start", "50ms"),)))
-    return made
+    return [*made, TIMELINE]
 
 
-# Claims are checked on these, with a fourth of the servers and as long messages.
-REDUCED = {*(f"centre-{c}" for c in CENTRES), *(f"presets-fibre-{c}" for c in CENTRES), "presets-ack-2022", "memory-2022", "routing-2026", "qps-2026",
-           *(f"pfc-{case}" for case in PFC_CASES), *(f"pfc-{case}-alone" for case in ("victim", "storage", "two-jobs"))}
+# The claims need no more than this: sweep -> ways, levels (None = all), seeds.
+SOME = ("none", "window", "dcqcn nic", "hpcc", "swift")
+REDUCED = {
+    "centre-2026": (("none", "window", "dcqcn scaled", "dcqcn nic", "dctcp", "timely", "dcqcn khan2022 + window", "dcqcn scaled + window", "uec nscc"), None, (1, 2)),
+    "routing-2026": (("none", "dcqcn scaled", "dcqcn nic", "dctcp", "timely", "hpcc", "swift", "window"), ("static", "spray", "ECMP"), (1,)),
+    "qps-2026": (("none",), ("1", "8"), (1, 2)),
+    "presets-fibre-2026": (("none", "dcqcn khan2022 + window"), ("100 m", "1 km"), (1, 2)),
+    "presets-fibre-2022": (("none", "dcqcn khan2022 + window"), ("100 m", "1 km"), (3, 1)),
+    "presets-ack-2022": (("none", "dcqcn khan2022"), ("1", "16"), (3,)),
+    "memory-2022": (tuple(CORE["2022"]), None, (1,)),
+    **{f"pfc-{case}": (None, None, (1, 2)) for case in ("victim", "slow-receiver", "storage", "two-jobs")},
+}
 
 
 def small(sweep):
-    if sweep.name.startswith("pfc-"):
-        return sweep._replace(seeds=(1, 2))
-    vector = "8MB" if sweep.scenario.endswith("2022") else "16MB"
-    return sweep._replace(seeds=(1, 2, 3, 4), sets=((f"{FABRIC}.size", 4), ("workload.bytes", vector), *sweep.sets))
+    ways, kept, seeds = REDUCED[sweep.name]
+    axis = sweep.axis._replace(levels={level: sets for level, sets in sweep.axis.levels.items() if kept is None or level in kept})
+    return sweep._replace(seeds=seeds, axis=axis, ways={way: of for way, of in sweep.ways.items() if ways is None or way in ways})
 
 
 def fullest_uplink(metrics):

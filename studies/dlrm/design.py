@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""What the DLRM study runs: policies and routes on 64 GPUs, the way from closed forms to packets, 16 to 1024 GPUs, and
+flat and hierarchical all-reduces by the buffer of the global switch.
+
+The centre is scenarios/studies/dlrm.json.
+"""
+import re
+
+from sweeps import NO_AXIS, Axis, Sweep, Way
+
+CENTRE, FABRIC = "studies/dlrm", "topology.dims[1]"
+TWENTY, FIVE = tuple(range(1, 21)), tuple(range(1, 6))
+NONE = Way({"kind": "none"})
+CORE = {
+    "none": NONE, "window": Way({"kind": "window"}), "dcqcn scaled": Way({"kind": "dcqcn", "preset": "scaled"}),
+    "dcqcn nic": Way({"kind": "dcqcn", "preset": "nic"}), "dctcp": Way({"kind": "dctcp"}), "timely": Way({"kind": "timely"}),
+    "hpcc": Way({"kind": "hpcc"}), "swift": Way({"kind": "swift"}),
+}
+MORE = {
+    "dcqcn scaled + window": Way({"kind": "dcqcn", "preset": "scaled", "window_bdp": 1}),
+    "timely + window": Way({"kind": "timely", "window_bdp": 1}),
+    "powertcp": Way({"kind": "powertcp"}),
+    "tally": Way({"kind": "tally"}),
+    "clear to send": Way({"kind": "none"}, "cts", (("transport.admission", "cts"), ("transport.slots", 8), ("transport.slot_bytes", "512KB"))),
+}
+LOSSY = (f"{FABRIC}.switch", {"pfc": {"enabled": False}})
+# The queue limit is the bandwidth-delay product between leaves.
+UEC = (("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "1us"}),
+       (f"{FABRIC}.switch", {"trimming": {"enabled": True}, "queue_limit": {"bytes": "120KB"}}))
+TCP = (("transport", {"kind": "tcp", "mss": "8948B", "rto_min": "1ms", "delayed_ack": {"timeout": "500us"}, "start_jitter": "1us"}), LOSSY)
+OTHERS = {
+    "uec nscc": Way({"kind": "nscc"}, "uec", UEC),
+    "uec rccc": Way({"kind": "rccc"}, "uec", UEC),
+    "tcp cubic": Way({"kind": "cubic"}, "tcp", TCP),
+    "tcp dctcp": Way({"kind": "dctcp"}, "tcp", TCP),
+}
+STATIC = (("switch.routing.kind", "static"),)
+IN_ORDER = {"transport.recovery": "go_back_n", "transport.reorder": 0}
+ANY_ORDER = {"transport.recovery": "selective_repeat", "transport.reorder": 256}
+ROUTING = Axis("routing", {
+    "static": {"switch.routing.kind": "static", **IN_ORDER}, "ECMP": {"switch.routing.kind": "ecmp", **IN_ORDER},
+    "flowlets": {"switch.routing.kind": "flowlet", **IN_ORDER}, "adaptive": {"switch.routing.kind": "adaptive", **ANY_ORDER},
+    "spray": {"switch.routing.kind": "spray", **ANY_ORDER}})
+QPS = Axis("queue pairs a pair, hashed by E-ECMP", {str(n): {"transport.qps_per_pair": n, "transport.qp_scaling": "split", "switch.routing.hash": "dst_qp"}
+                                                    for n in (1, 2, 4)})
+ACKS = Axis("packets per ACK", {str(n): {"transport.ack_interval": n} for n in (1, 4, 16)})
+LINK = {"rate": "200Gbps", "delay": "500ns"}
+
+
+def one_switch(servers, **link):
+    return (FABRIC, {"kind": "switch", "size": servers, "link": {**LINK, **link}})
+
+
+ONE_SWITCH = ((f"{FABRIC}.ranks_per_leaf", 64), (f"{FABRIC}.spines", 1))
+# From the closed form to ECMP, one cause at a time. Static routes give each uplink one flow.
+STEPS = {
+    "closed form, no latency": (("network", "analytical"), one_switch(8, delay="0ns"), ("topology.dims[0].link.delay", "0ns")),
+    "closed form": (("network", "analytical"), one_switch(8)),
+    "packets, one switch": ONE_SWITCH,
+    "one switch, links of 1 us": (*ONE_SWITCH, (f"{FABRIC}.link.delay", "1us")),
+    "two tiers, trunks of 10 Tb/s, no delay": (*STATIC, (f"{FABRIC}.trunk", {"rate": "10Tbps", "delay": "0ns"})),
+    "two tiers, trunks of 10 Tb/s": (*STATIC, (f"{FABRIC}.trunk", {"rate": "10Tbps", "delay": "500ns"})),
+    "two tiers, 1:1": (*STATIC, (f"{FABRIC}.spines", 16)),
+    "two tiers, 2:1": STATIC,
+}
+SHARDINGS = {"table": ("table", 1000000), "column": ("column", 1000000), "row": ("row", 1000000), "copies": ("data", 100000)}
+SMALL = (("workload.iterations", 1), ("workload.dlrm.batch", 64))
+
+
+def scale(*servers):
+    return Axis("GPUs, sharding", {f"{8 * n}, {name}": {f"{FABRIC}.size": n, "workload.dlrm.sharding": kind, "workload.dlrm.rows": rows}
+                                   for n in servers for name, (kind, rows) in SHARDINGS.items() if n < 64 or name in ("table", "column")})
+
+
+def scale_closed(*servers):
+    return Axis("GPUs, sharding", {f"{8 * n}, {name}": {FABRIC: {"kind": "switch", "size": n, "link": LINK}, "workload.dlrm.sharding": kind, "workload.dlrm.rows": rows}
+                                   for n in servers for name, (kind, rows) in SHARDINGS.items() if n < 64 or name in ("table", "column")})
+
+
+DENSE = (("workload.dlrm.sharding", "data"), ("workload.dlrm.rows", 1))  # all-reduces, and nothing beside them
+STARTS = (("transport.start_jitter", "10us"), ("transport.clock_ppm", 100))
+ALL_REDUCES = {"flat, direct": "oneDirect", "flat, ring": "oneRing", "hierarchical": "ring_ring"}
+GLOBAL = f"{FABRIC}.switch.buffer"
+FABRICS = {  # sets, buffers
+    "lossless": ((), ("4MB", "8MB", "16MB", "32MB")),
+    "go-back-N": (((f"{FABRIC}.switch.pfc.enabled", False), ("transport.rto", "4194304ns")), ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB")),
+    "selective repeat": (((f"{FABRIC}.switch.pfc.enabled", False), ("transport.recovery", "selective_repeat")), ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB")),
+    "TCP": ((), ("500KB", "1MB", "2MB", "4MB", "8MB", "16MB", "32MB")),
+}
+UEC_BUFFER = (("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "10us", "clock_ppm": 100}),
+              (f"{FABRIC}.switch", {"trimming": {"enabled": True}, "queue_limit": {"bytes": "120KB"}, "reserve": "1KB"}))
+
+
+def buffers(values):
+    return Axis("all-reduce, buffer of the global switch", {f"{name}, {size}": {"workload.system.all-reduce-implementation": kind, GLOBAL: size}
+                                                            for name, kind in ALL_REDUCES.items() for size in values})
+
+
+def buffer_sweeps(fabric, seeds):
+    sets, values = FABRICS[fabric]
+    scenario = "dlrm/dlrm-global-buffer" + ("-tcp" if fabric == "TCP" else "")
+    way = {"cubic": Way({"kind": "cubic"})} if fabric == "TCP" else {"none": NONE}
+    name = fabric.replace(" ", "-")
+    return [Sweep(f"buffer-{what}-{name}", scenario, way, seeds, buffers(values), (*STARTS, *sets, *more))
+            for what, more in (("dense", DENSE), ("model", ()))]
+
+
+def sweeps(reduced):
+    return [small(sweep) for sweep in all_sweeps() if sweep.name in REDUCED] if reduced else all_sweeps()
+
+
+def all_sweeps():
+    made = [Sweep("ecmp", CENTRE, {**CORE, **MORE, **OTHERS}, TWENTY),
+            Sweep("static", CENTRE, {**CORE, **MORE}, FIVE[:3], NO_AXIS, STATIC),
+            Sweep("routing", CENTRE, CORE, FIVE, ROUTING),
+            Sweep("qps", CENTRE, CORE, FIVE, QPS),
+            Sweep("acks-ecmp", CENTRE, CORE, FIVE, ACKS),
+            Sweep("acks-static", CENTRE, CORE, FIVE[:1], ACKS, STATIC),
+            Sweep("big-buffer", CENTRE, {"none": NONE}, TWENTY, NO_AXIS, (("switch.buffer", "1GB"),))]
+    for name, sets in STEPS.items():
+        made.append(Sweep(f"step: {name}", CENTRE, {"none": NONE}, (1,), NO_AXIS, sets))
+    made += [Sweep("scale-closed", CENTRE, {"none": NONE}, (1,), scale_closed(2, 8, 32, 128), (*SMALL, ("network", "analytical"), one_switch(8))),
+             Sweep("scale-static", CENTRE, {"none": NONE}, (1,), scale(2, 8, 32), (*SMALL, *STATIC)),
+             Sweep("scale-ecmp", CENTRE, {**{way: CORE[way] for way in ("none", "dcqcn nic")}, "uec nscc": OTHERS["uec nscc"]}, FIVE[:2], scale(2, 8, 32), SMALL),
+             Sweep("scale-large", CENTRE, {"none": NONE, "dcqcn nic": CORE["dcqcn nic"]}, (1,), scale(128), SMALL)]
+    for fabric in FABRICS:
+        made += buffer_sweeps(fabric, FIVE[:2])
+    made.append(Sweep("buffer-model-uec", "dlrm/dlrm-global-buffer", {"uec nscc": Way({"kind": "nscc"})}, FIVE[:2], buffers(FABRICS["TCP"][1]), UEC_BUFFER))
+    return made
+
+
+REDUCED = {"ecmp", "static", *(f"step: {name}" for name in STEPS), "buffer-dense-TCP", "buffer-model-TCP", "buffer-dense-lossless", "buffer-model-lossless"}
+
+
+def small(sweep):
+    if sweep.name.startswith("buffer"):
+        kept = {level: sets for level, sets in sweep.axis.levels.items() if level.split(", ")[-1] in ("1MB", "4MB", "32MB")}
+        return sweep._replace(seeds=(1,), axis=sweep.axis._replace(levels=kept))
+    return sweep._replace(seeds=sweep.seeds[:4])
+
+
+def fullest_uplink(metrics):
+    """Bytes of the fullest uplink of any leaf over the mean of its uplinks."""
+    uplinks = {}
+    for link in metrics["links"]:
+        at = re.match(r"(leaf\d+)->spine", link["at"])
+        if at:
+            uplinks.setdefault(at[1], []).append(link["bytes"])
+    shares = [max(sent) * len(sent) / sum(sent) for sent in uplinks.values() if sum(sent)]
+    return round(max(shares), 3) if shares else ""
+
+
+PARTS = ("compute", "sending", "nic", "window", "pace", "paused", "network", "queued", "behind", "timeout", "resending")
+
+
+def measures(metrics):
+    training, parts = metrics["training"], metrics["slowest"]["parts"] if metrics["slowest"] else {}
+    passes = len(training["iterations"])
+    embedding = sum(layer[part]["exposed_ns"] for layer in training["layers"] if layer["name"] == "embedding" for part in ("fwd", "ig", "wg"))
+    return {
+        "status": metrics["status"],
+        "time_ns": training["total_ns"] // passes,
+        "exposed_ns": training["exposed_comm_ns"] // passes,
+        "embedding_ns": embedding // passes,
+        "uplink": fullest_uplink(metrics),
+        "queue": metrics["queues"]["max_bytes"],
+        "marks": metrics["ecn"]["marked_packets"],
+        "pauses": metrics["pfc"]["pause_frames"],
+        "drops": metrics["drops"]["packets"],
+        "timeouts": metrics["recovery"]["timeouts"] + ((metrics["tcp"] or {}).get("timeouts") or 0),
+        **{part: parts.get(f"{part}_ns", 0) // passes for part in PARTS},
+    }

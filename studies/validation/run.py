@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes docs/validation.md: measured collectives and RDMA transfers beside the simulator.
+
+The points, machines and assumptions were committed before any was simulated.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+import model  # noqa: E402
+import tables  # noqa: E402
+
+COLUMNS = ("id", "case", "simulated_us")
+
+
+def points():
+    return json.loads((HERE / "points.json").read_text())
+
+
+def simulate(binary, point, case):
+    """Time of a case in us, with its base time."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "scenario.json"
+        file.write_text(json.dumps(case.scenario))
+        done = subprocess.run([str(binary), "run", str(file), "--quiet", "--out", f"{folder}/out"], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{point['id']}, {case.name}: {done.stderr}")
+        metrics = json.loads((pathlib.Path(folder) / "out/metrics.json").read_text())
+    return round(model.time_us(point, metrics) + case.base_us, 3)
+
+
+def rows(binary, jobs, most_bytes):
+    machines = json.loads((HERE / "machines.json").read_text())
+    wanted = [(point, case) for point in points() if point["bytes"] <= most_bytes for case in model.cases(point, machines[point["machine"]])]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        times = pool.map(lambda pair: simulate(binary, *pair), wanted)
+        return [dict(zip(COLUMNS, (point["id"], case.name, time))) for (point, case), time in zip(wanted, times)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--collwire", type=pathlib.Path, default=os.environ.get("COLLWIRE", ROOT / "build/collwire"))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--page", action="store_true", help="the page from data.csv, without runs")
+    parser.add_argument("--check", action="store_true", help="points up to 1 MiB must have the times of data.csv; writes nothing")
+    options = parser.parse_args()
+    binary, data = pathlib.Path(options.collwire).resolve(), HERE / "data.csv"
+    if options.check:
+        stored = {(row["id"], row["case"]): row["simulated_us"] for row in tables.read(data)}
+        different = [row for row in rows(binary, options.jobs, 1 << 20) if stored.get((row["id"], row["case"])) != row["simulated_us"]]
+        print("\n".join(f"{row['id']}, {row['case']}: {row['simulated_us']} us, not {stored.get((row['id'], row['case']))}" for row in different))
+        return 1 if different else 0
+    if not options.page:
+        tables.write(data, rows(binary, options.jobs, 1 << 60))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
