@@ -58,7 +58,15 @@ uint32_t analytical_hops(const struct analytical *a, uint32_t src, uint32_t dst)
 
 double analytical_bandwidth(const struct analytical *a, uint32_t src, uint32_t dst)
 {
-    return way_between(a, src, dst).bytes_per_ns;
+    for (uint32_t d = 0; d < a->n_dims; d++) {
+        const struct analytical_dim *dim = &a->dims[d];
+        if (src % dim->size != dst % dim->size)
+            return dim->bytes_per_ns *
+                   (dim->shape == SHAPE_FULLY_CONNECTED ? (double)(dim->size - 1) : 1);
+        src /= dim->size;
+        dst /= dim->size;
+    }
+    return 0;
 }
 
 ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t dst, uint64_t bytes)

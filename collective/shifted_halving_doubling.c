@@ -15,8 +15,8 @@
 // use. g is the largest of 1, 2, 4, 16, 256 (2^2^i) with g <= ranks per server and 2^g <= servers.
 // The bytes are those of halving_doubling, (p-1)/p of the vector in each of halving and doubling (p
 // = all ranks).
-// Source of the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5. The shifted order
-// is described by no publication that we know of; it is defined above.
+// Source of the exchange: Thakur, Rabenseifner, Gropp, IJHPCA 2005, section 4.5. The shifted order is
+// that of the function allreduce_ntt_shd in the public repository TruongThaoNguyen/allreduce_simulate.
 #include "collective/collective.h"
 #include "collective/settings.h"
 

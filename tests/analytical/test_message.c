@@ -49,6 +49,20 @@ static void test_times(void **state)
     assert_true(analytical_message_ps(&a, 0, 1, UINT64_MAX) < PS_NEVER / 2);
 }
 
+// What a rank sends in a dimension: over a fully connected one by its links to all others at once.
+static void test_bandwidth(void **state)
+{
+    (void)state;
+    struct analytical a = {0};
+    network_add(&a, SHAPE_FULLY_CONNECTED, 8, 500, 25);
+    network_add(&a, SHAPE_SWITCH, 4, 500, 175);
+    network_add(&a, SHAPE_RING, 4, 500, 50);
+    assert_true(analytical_bandwidth(&a, 0, 5) == 7 * 25);
+    assert_true(analytical_bandwidth(&a, 0, 8) == 175);
+    assert_true(analytical_bandwidth(&a, 0, 32) == 50);
+    assert_true(analytical_bandwidth(&a, 3, 3) == 0);
+}
+
 struct seen {
     struct analytical *a;
     uint64_t tokens[16];
@@ -158,8 +172,8 @@ static void test_pool(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hops), cmocka_unit_test(test_times),
-                                       cmocka_unit_test(test_deliveries),
-                                       cmocka_unit_test(test_pool)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hops), cmocka_unit_test(test_times), cmocka_unit_test(test_bandwidth),
+        cmocka_unit_test(test_deliveries), cmocka_unit_test(test_pool)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

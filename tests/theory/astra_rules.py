@@ -19,17 +19,17 @@ FWD, IG, WG = 0, 1, 2
 
 
 class Dim:
-    """A dimension: kind, ranks, latency (ns), bytes per ns of one message."""
+    """A dimension: kind, ranks, latency (ns), bytes per ns of one message, and of all links of a rank together."""
 
     def __init__(self, kind, n, links, latency, bandwidth):
         self.kind, self.n, self.latency = kind, n, latency
-        self.rate = bandwidth * GB / 1e9 * links
+        self.rate = self.total = bandwidth * GB / 1e9 * links
         if kind == "FullyConnected" and n > 1:
             self.rate /= n - 1
 
     def half(self, n):
         part = Dim(self.kind, n, 1, self.latency, 1)
-        part.rate = self.rate
+        part.rate, part.total = self.rate, self.total
         return part
 
     def message(self, size, distance=1):
@@ -104,12 +104,12 @@ class Themis:
         else:
             apart, first = max(load) - load[chosen[0]], chosen[0]
             share = (dims[first].n - 1) / dims[first].n
-        uneven = apart * dims[first].rate / dims[0].rate / share * 2**20
+        uneven = apart * dims[first].total / dims[0].total / share * 2**20
         order = usual if int(uneven) < chunk // 16 else chosen
         for d in order:
             n = dims[d].n
             share = n - 1 if gather else (n - 1) / n
-            load[d] += chunk / 2**20 * share * dims[0].rate / dims[d].rate
+            load[d] += chunk / 2**20 * share * dims[0].total / dims[d].total
             chunk = chunk * n if gather else chunk // n
         return order
 
