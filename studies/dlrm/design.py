@@ -77,6 +77,12 @@ def scale_closed(*servers):
                                    for n in servers for name, (kind, rows) in SHARDINGS.items() if n < 64 or name in ("table", "column")})
 
 
+MODELS = {  # scenario, sets: rings where each link has one flow, in closed form and over packets
+    "ResNet-50, 64 GPUs": ("resnet50-64", ()), "VGG-16, like a DGX-2": ("vgg16-dgx2", ()),
+    "the same, one chunk a layer": ("vgg16-dgx2", (("workload.system.preferred-dataset-splits", 1),)),
+    "VGG-16, like a TPU": ("vgg16-tpu", ()), "Transformer, 64 GPUs": ("transformer-64", ()), "GPT-3, 3 layers, 64 GPUs": ("gpt3-64", ()),
+}
+NETWORKS = Axis("network", {"closed form": {"network": "analytical"}, "packets": {"network": "packet"}})
 DENSE = (("workload.dlrm.sharding", "data"), ("workload.dlrm.rows", 1))  # all-reduces, and nothing beside them
 STARTS = (("transport.start_jitter", "10us"), ("transport.clock_ppm", 100))
 ALL_REDUCES = {"flat, direct": "oneDirect", "flat, ring": "oneRing", "hierarchical": "ring_ring"}
@@ -123,6 +129,7 @@ def all_sweeps():
              Sweep("scale-static", CENTRE, {"none": NONE}, (1,), scale(2, 8, 32), (*SMALL, *STATIC)),
              Sweep("scale-ecmp", CENTRE, {**{way: CORE[way] for way in ("none", "dcqcn nic")}, "uec nscc": OTHERS["uec nscc"]}, FIVE[:2], scale(2, 8, 32), SMALL),
              Sweep("scale-large", CENTRE, {"none": NONE, "dcqcn nic": CORE["dcqcn nic"]}, (1,), scale(128), SMALL)]
+    made += [Sweep(f"model: {name}", f"models/{file}", {"none": NONE}, (1,), NETWORKS, sets) for name, (file, sets) in MODELS.items()]
     for fabric in FABRICS:
         made += buffer_sweeps(fabric, FIVE[:2])
     made.append(Sweep("buffer-model-uec", "dlrm/dlrm-global-buffer", {"uec nscc": Way({"kind": "nscc"})}, FIVE[:2], buffers(FABRICS["TCP"][1]), UEC_BUFFER))
@@ -160,6 +167,7 @@ def measures(metrics):
     return {
         "status": metrics["status"],
         "time_ns": training["total_ns"] // passes,
+        "compute_ns": training["compute_ns"] // passes,
         "exposed_ns": training["exposed_comm_ns"] // passes,
         "embedding_ns": embedding // passes,
         "uplink": fullest_uplink(metrics),

@@ -83,7 +83,9 @@ def cases(point, machine):
         dims = dimensions(machine, NVLINK_HOP["ring"][0], NETWORK_HOP["ring"][0])
         return [Case("direct", scenario(machine, dims, collective("all_to_all", "direct", total)), base)]
     made = []
-    for algorithm in ("ring", "tree") if point["algorithm"] == "auto" and machine["nodes"] > 1 else ("ring",) if point["algorithm"] == "auto" else (point["algorithm"],):
+    trees = point["algorithm"] == "auto" and machine["nodes"] > 1 and op == "all_reduce"
+    algorithms = ("ring", "tree") if trees else ("ring",) if point["algorithm"] == "auto" else (point["algorithm"],)
+    for algorithm in algorithms:
         for number, protocol in enumerate(PROTOCOLS):
             if size <= LARGE or protocol == "Simple":
                 made.append(nccl_case(point, machine, algorithm, number))

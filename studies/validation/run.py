@@ -61,6 +61,8 @@ def main():
         return 1 if different else 0
     if not options.page:
         tables.write(data, rows(binary, options.jobs, 1 << 60))
+    import page  # Matplotlib is not needed to check
+    (ROOT / "docs/validation.md").write_text(page.text(points(), tables.read(data)))
     return 0
 
 

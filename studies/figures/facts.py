@@ -1,0 +1,3 @@
+from results import Results
+def claims(rows): return []
+def values(rows): return {}

@@ -1,0 +1,23 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes docs/published-figures.md: published figures redone, each from scenarios of this repository."""
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+import design  # noqa: E402
+import facts  # noqa: E402
+import study  # noqa: E402
+import tables  # noqa: E402
+from results import fill  # noqa: E402
+
+
+def write_page(rows):
+    import figures  # Matplotlib is not needed to run and to check
+    values = {**facts.values(rows), **figures.make(facts.Results(rows), tables.read(HERE / "timeline.csv"))}
+    (study.ROOT / "docs/published-figures.md").write_text(fill((HERE / "page.md").read_text(), values))
+
+
+if __name__ == "__main__":
+    sys.exit(study.main("figures", __doc__, design, facts.claims, write_page))
