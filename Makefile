@@ -2,8 +2,9 @@
 # Short names for common errands; CMake does the work.
 BUILD ?= build
 PREFIX ?= /usr/local
+PYTHON ?= python3
 
-.PHONY: build report-assets install uninstall deb demo test test-long regen bench study-allreduce study-dlrm study-training-policy format lint clean
+.PHONY: build report-assets install uninstall deb demo test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint clean
 
 build:
 	@sh cmake/setup.sh
@@ -50,14 +51,13 @@ regen: # all generated files: schema, pages of docs/, golden runs
 bench: build
 	@COLLWIRE=$(BUILD)/collwire sh bench/run.sh $(BENCH_FLAGS)
 
-study-allreduce: build
-	python3 studies/allreduce/run.py --collwire $(BUILD)/collwire $(STUDY_FLAGS)
-
-study-dlrm: build
-	python3 studies/dlrm/run.py --collwire $(BUILD)/collwire $(STUDY_FLAGS)
+# Runs of a study that have finished are kept in out/; STUDY_FLAGS=--reduced checks its claims in minutes.
+study-allreduce study-dlrm study-figures study-validation: study-%: build
+	@sh cmake/setup.sh --studies
+	$(PYTHON) studies/$*/run.py --collwire $(BUILD)/collwire $(STUDY_FLAGS)
 
 study-training-policy: build
-	python3 studies/training-policy/run.py --collwire $(BUILD)/collwire $(STUDY_FLAGS)
+	$(PYTHON) studies/training-policy/run.py --collwire $(BUILD)/collwire $(STUDY_FLAGS)
 
 format:
 	@find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format -i

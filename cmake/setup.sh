@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Install on Debian what is not there yet: to build; with --tests also what the tests use; with --ci
 # also the second compiler and the linters; with --report what bundles the charts of reports, with
-# --browser what tests them, and with --package what makes a package for Debian.
+# --browser what tests them, with --studies what draws the charts of studies, and with --package what
+# makes a package for Debian.
 set -eu
 need="gcc libc6-dev cmake ninja-build pkg-config
       libev-dev libjansson-dev libpcap-dev libisal-dev zlib1g-dev libsmartcols-dev librandom123-dev nettle-dev libsqlite3-dev
@@ -13,9 +14,10 @@ for option; do
     # programs from another source than Debian are left as they are
     --report) command -v npm >/dev/null || need="$need nodejs npm" ;;
     --browser) command -v chromium >/dev/null || need="$need chromium fonts-dejavu-core" ;;
+    --studies) need="$need python3 python3-matplotlib" ;;
     --package) need="$need dpkg-dev file" ;;
     --ci) need="$need clang libclang-rt-14-dev clang-format clang-tidy cppcheck" ;;
-    *) echo "usage: setup.sh [--tests] [--ci] [--report] [--browser] [--package]" >&2 && exit 2 ;;
+    *) echo "usage: setup.sh [--tests] [--ci] [--report] [--browser] [--studies] [--package]" >&2 && exit 2 ;;
     esac
 done
 

@@ -7,12 +7,7 @@ The same rows give the same bytes with the same release of Matplotlib; a page's 
 import pathlib
 import textwrap
 
-import matplotlib
-
-matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator  # noqa: E402
-
+enabled = True  # False: pages are made without their pictures, and without Matplotlib
 PICTURES = pathlib.Path(__file__).resolve().parents[1] / "docs" / "pictures"
 THEMES = {"": {"ink": "#1f2328", "faint": "#d0d7de", "page": "#ffffff", "swap": {}},
           "-dark": {"ink": "#e6edf3", "faint": "#3d444d", "page": "#0d1117", "swap": {"#000000": "#ffffff", "#0072b2": "#56a8f5", "#004b7a": "#8cc4ff"}}}
@@ -34,6 +29,11 @@ def style(label):
 
 def draw(name, width, height, rows, columns, paint, **grid):
     """Calls paint(figure, axes, theme) once for each theme and writes docs/pictures/NAME.svg and NAME-dark.svg."""
+    if not enabled:
+        return
+    import matplotlib
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
     for suffix, theme in THEMES.items():
         settings = {"svg.hashsalt": "collwire", "svg.fonttype": "none", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"],
                     "font.size": 9, "axes.titlesize": 9, "axes.titleweight": "bold", "axes.spines.top": False, "axes.spines.right": False,
@@ -55,6 +55,7 @@ def embed(name, words, width=860):
 
 def ratios(axis):
     """Labels such as 1, 1.5, 2 of a logarithmic axis of ratios."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
     low, high = axis.get_view_interval()
     steps = (0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 50, 100) if high / low > 2.2 else (0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4, 1.6, 1.8, 2)
     axis.set_ticks([step for step in steps if low <= step <= high])

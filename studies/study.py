@@ -8,9 +8,9 @@ import argparse
 import os
 import pathlib
 import shlex
-import sys
 import time
 
+import charts
 import tables
 from sweeps import ROOT
 
@@ -44,8 +44,8 @@ def judge(claims, rows):
     return failed
 
 
-def main(name, doc, design, claims, write_page):
-    """`claims(rows)`: (sentence, whether it holds, what was seen); `write_page(rows)`: writes the page and its pictures."""
+def main(name, doc, design, claims, text, page=None):
+    """`claims(rows)`: (sentence, whether it holds, what was seen); `text(rows)`: the text of docs/PAGE.md, and draws its pictures."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--collwire", type=pathlib.Path, help="the program", default=os.environ.get("COLLWIRE", ROOT / "build/collwire"))
     parser.add_argument("--out", type=pathlib.Path, help="folder of the stores")
@@ -55,6 +55,7 @@ def main(name, doc, design, claims, write_page):
     parser.add_argument("--shard", metavar="I/N", help="every Nth point, for several machines; no page")
     parser.add_argument("--merge", nargs="+", metavar="DIR", help="join the stores of shards into --out first")
     parser.add_argument("--page", action="store_true", help="the page from data.csv, without runs")
+    parser.add_argument("--check", action="store_true", help="whether data.csv shows the claims and makes the page; writes nothing")
     parser.add_argument("--show", action="store_true", help="print every sweep as a command line, run nothing")
     options = parser.parse_args()
     options.collwire = pathlib.Path(options.collwire).resolve()
@@ -66,8 +67,8 @@ def main(name, doc, design, claims, write_page):
                 print(shlex.join([*words, "--out", str(folder)]))
         return 0
 
-    data = ROOT / "studies" / name / "data.csv"
-    if not options.page:
+    data, page = ROOT / "studies" / name / "data.csv", ROOT / "docs" / (page or f"study-{name}.md")
+    if not options.page and not options.check:
         for sweep in sweeps if options.merge else []:
             sweep.merge(options.collwire, options.merge, options.out)
         run(sweeps, options)
@@ -81,9 +82,12 @@ def main(name, doc, design, claims, write_page):
             tables.write(data.with_name("timeline.csv"), list(design.timeline(options.out)))
     rows = tables.read(data)
     failed = judge(claims, rows)
-    write_page(rows)
+    charts.enabled = not options.check
+    made = text(rows)
+    if options.check:
+        if page.read_text() != made:
+            failed += 1
+            print(f"FAIL {page.relative_to(ROOT)} is not what data.csv makes: run.py --page")
+    else:
+        page.write_text(made)
     return 1 if failed else 0
-
-
-def fail(message):
-    sys.exit(f"study: {message}")

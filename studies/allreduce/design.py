@@ -67,8 +67,8 @@ def others(bdp, inside=INSIDE, fabric="topology.dims[1].switch"):
 OTHERS = {"2022": others("1750KB"), "2026": others("250KB")}
 
 FABRIC = "topology.dims[1]"
-IN_ORDER = {"transport.recovery": "go_back_n", "transport.reorder": 0}
-ANY_ORDER = {"transport.recovery": "selective_repeat", "transport.reorder": 256}
+IN_ORDER = {"transport.recovery": "go_back_n", "transport.reorder": 0, "transport.bdp_cap": True}
+ANY_ORDER = {"transport.recovery": "selective_repeat", "transport.reorder": 256, "transport.bdp_cap": False}
 
 
 def levels(path, *values):

@@ -40,9 +40,12 @@ def make(d, timeline):
     routes["by queue pairs a pair"] = {way: {level: (d.mean("qps-2026", way, level) / base,) * 3 for level in d.levels("qps-2026")}
                                        for way in routes["by routing"]}
     figure("routes", "Time by routing and by queue pairs, over that of static routes and of one queue pair", lines, routes, "time over no policy, first level", 2)
-    collided = {f"{centre}": {way: [(row["uplink"], row["time_ns"] / d.mean(f"routing-{centre}", "none", "static"))
-                                    for row in d.rows(f"centre-{centre}", way)]
-                              for way in ("none", "window", facts.RATE_BASED[centre][0], "dcqcn nic", "hpcc", "swift")} for centre in ("2026", "2022")}
+    collided = {}
+    for centre in ("2026", "2022"):
+        base, fullest = d.mean(f"routing-{centre}", "none", "static"), {seed: c for c, seeds in design.SEEDS[centre].items() for seed in seeds}
+        ways = ("none", "window", facts.RATE_BASED[centre], "dcqcn nic", "hpcc", "swift")
+        collided[centre] = {way: [(fullest[row["seed"]] + 0.07 * (place - 2.5), row["time_ns"] / base) for row in d.rows(f"centre-{centre}", way)]
+                            for place, way in enumerate(ways)}
     figure("collisions", "Time over that of collision-free routes against the flows on the fullest uplink", scatter, collided,
            "flows on the fullest uplink", "time over collision-free routes")
     pauses = {"2026, buffers of 16 to 128 MB": {way: [(row["pauses"] / 1e3, row["time_ns"] / d.mean("buffer-2026", "none", str(row["level"])))

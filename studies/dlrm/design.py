@@ -35,8 +35,8 @@ OTHERS = {
     "tcp dctcp": Way({"kind": "dctcp"}, "tcp", TCP),
 }
 STATIC = (("switch.routing.kind", "static"),)
-IN_ORDER = {"transport.recovery": "go_back_n", "transport.reorder": 0}
-ANY_ORDER = {"transport.recovery": "selective_repeat", "transport.reorder": 256}
+IN_ORDER = {"transport.recovery": "go_back_n", "transport.reorder": 0, "transport.bdp_cap": True}
+ANY_ORDER = {"transport.recovery": "selective_repeat", "transport.reorder": 256, "transport.bdp_cap": False}
 ROUTING = Axis("routing", {
     "static": {"switch.routing.kind": "static", **IN_ORDER}, "ECMP": {"switch.routing.kind": "ecmp", **IN_ORDER},
     "flowlets": {"switch.routing.kind": "flowlet", **IN_ORDER}, "adaptive": {"switch.routing.kind": "adaptive", **ANY_ORDER},

@@ -23,7 +23,7 @@ TIMELY_FLOWS = (2, 4, 10, 20, 30, 40, 50, 64)
 
 def timely(kind, flows):
     """A way for each number of flows, whose window is twice what they need at rest."""
-    return {str(n): Way({"kind": kind, "preset": "paper", "window_bytes": f"{round(125000 * (1 / n + 1 / 8))}B"}, f"flows-{n}", (("workload.senders", n),)) for n in flows}
+    return {f"{n} flows": Way({"kind": kind, "preset": "paper", "window_bytes": f"{round(125000 * (1 / n + 1 / 8))}B"}, f"flows-{n}", (("workload.senders", n),)) for n in flows}
 
 
 # HPCC (SIGCOMM 2019); the window is 100 Gb/s times 13 us
@@ -107,8 +107,8 @@ REDUCED = {
     "dcqcn-unfairness": (None, None, SEEDS[:6], ()),
     **{f"dcqcn-victim-{n}": (None, None, SEEDS[:6], ()) for n in range(3)},
     **{f"stability-40g-{loop}-us": (None, ("2", "10", "64"), (1,), ()) for loop in (4, 85)},
-    "timely-patched": (("10", "40"), None, (1,), ()),
-    "timely-original": (("10",), None, (1,), ()),
+    "timely-patched": (("10 flows", "40 flows"), None, (1,), ()),
+    "timely-original": (("10 flows",), None, (1,), ()),
     "hpcc-hadoop-50": (("hpcc", "dcqcn", "dcqcn + window"), None, (1,), (("workload[0].duration", "1ms"),)),
     "irn": (tuple(way for way in IRN if not way.startswith("timely")), None, (1,), (("workload[0].duration", "5ms"),)),
     "powertcp-incast-10": (("powertcp", "hpcc", "timely"), SOME_ENDS, (1,), ()),

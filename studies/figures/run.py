@@ -8,6 +8,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import design  # noqa: E402
 import facts  # noqa: E402
+import numbers  # noqa: E402
 import study  # noqa: E402
 import tables  # noqa: E402
 from results import fill  # noqa: E402
