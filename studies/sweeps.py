@@ -83,7 +83,7 @@ class Sweep(typing.NamedTuple):
                       for label, level in self.axis.levels.items()}
             store = pathlib.Path(out) / self.name / family / "results.sqlite"
             base = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-            rows = base.execute("select varied, metrics from points where position is not null order by position")
+            rows = base.execute("select varied, metrics from points where varied <> '{}' order by position")
             for varied, packed in rows:
                 varied = json.loads(varied)
                 way, seed = ways[varied.pop("cc")], int(varied.pop("seed"))

@@ -81,7 +81,7 @@ def spaced(value):
 
 
 AXES = {
-    "fibre": Axis("fibre, leaf to spine", {
+    "fibre": Axis("fibre (base RTT 4 to 70 us)", {
         name: {f"{FABRIC}.link.delay": link, f"{FABRIC}.trunk.delay": trunk}
         for name, link, trunk in (("100 m", "500ns", "500ns"), ("400 m", "2us", "2us"), ("1 km", "5us", "5us"), ("2.5 km", "5us", "12.5us"))}),
     "ack": Axis("packets per ACK", levels("transport.ack_interval", 1, 4, 16, 64)),

@@ -8,7 +8,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import design  # noqa: E402
 import facts  # noqa: E402
-import numbers  # noqa: E402
+import quoted  # noqa: E402
 import study  # noqa: E402
 import tables  # noqa: E402
 from results import fill  # noqa: E402
@@ -16,7 +16,7 @@ from results import fill  # noqa: E402
 
 def write_page(rows):
     import figures  # Matplotlib is not needed to run and to check
-    values = {**facts.values(rows), **figures.make(facts.Results(rows), tables.read(HERE / "timeline.csv"))}
+    values = {**quoted.values(rows), **figures.make(facts.Results(rows), tables.read(HERE / "timeline.csv"))}
     (study.ROOT / "docs/published-figures.md").write_text(fill((HERE / "page.md").read_text(), values))
 
 
