@@ -167,6 +167,7 @@ def scatter(name, panels, x_label, y_label, width=9.6, height=3.2):
                 handles[way], = axis.plot(*zip(*points), marker, color=colour_of(theme, colour), markersize=5, linestyle="none", alpha=0.85, label=way)
             axis.set_title(title, loc="left")
             axis.set_xlabel(x_label)
+            axis.locator_params(axis="x", integer=True, nbins=6)
             axis.grid(True)
             ratios(axis.yaxis)
         axes[0].set_ylabel(y_label)

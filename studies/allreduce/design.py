@@ -160,16 +160,16 @@ def all_sweeps():
 
 
 # The claims need no more than this: sweep -> ways, levels (None = all), seeds.
-SOME = ("none", "window", "dcqcn nic", "hpcc", "swift")
+HELPED = ("none", "window", "dcqcn nic", "dctcp", "hpcc", "swift", "uec nscc")
 REDUCED = {
-    "centre-2026": (("none", "window", "dcqcn scaled", "dcqcn nic", "dctcp", "timely", "dcqcn khan2022 + window", "dcqcn scaled + window", "uec nscc"), None, (1, 2)),
-    "routing-2026": (("none", "dcqcn scaled", "dcqcn nic", "dctcp", "timely", "hpcc", "swift", "window"), ("static", "spray", "ECMP"), (1,)),
+    "centre-2026": (("none", "window", "dcqcn scaled", "dcqcn nic", "dctcp", "timely", "dcqcn khan2022 + window", "dcqcn scaled + window", "uec nscc"), None, (1,)),
+    "routing-2026": (("none", "dcqcn scaled", "timely", "swift"), ("static", "spray", "ECMP"), (1,)),
     "qps-2026": (("none",), ("1", "8"), (1, 2)),
-    "presets-fibre-2026": (("none", "dcqcn khan2022 + window"), ("100 m", "1 km"), (1, 2)),
-    "presets-fibre-2022": (("none", "dcqcn khan2022 + window"), ("100 m", "1 km"), (3, 1)),
+    "presets-fibre-2026": (("none", "dcqcn khan2022 + window"), ("100 m", "1 km"), (1,)),
+    "presets-fibre-2022": (("none", "dcqcn khan2022 + window"), ("100 m", "1 km"), (1,)),
     "presets-ack-2022": (("none", "dcqcn khan2022"), ("1", "16"), (3,)),
-    "memory-2022": (tuple(CORE["2022"]), None, (1,)),
-    **{f"pfc-{case}": (None, None, (1, 2)) for case in ("victim", "slow-receiver", "storage", "two-jobs")},
+    "memory-2022": (("none", "dcqcn khan2022 + window", "timely"), None, (1,)),
+    **{f"pfc-{case}": (HELPED, None, (1,)) for case in ("victim", "slow-receiver", "storage", "two-jobs")},
 }
 
 

@@ -46,7 +46,7 @@ def claims(rows):
     ecmp = d.mean("routing-2026", "none", "ECMP")
     claim("2026: ECMP takes more than 1.5 times as long as routes without collisions, under no policy", ecmp > 1.5 * static, ecmp / static)
     claim("2026: spraying packets takes at most 0.7 of ECMP's time", sprayed < 0.7 * ecmp, sprayed / ecmp)
-    free = [at("routing-2026", way, "spray") for way in design.CORE["2026"] if way not in ("window", "hpcc")]
+    free = [at("routing-2026", way, "spray") for way in d.ways("routing-2026") if way not in ("window", "hpcc")]
     claim("2026: with sprayed packets no policy but a window and HPCC is more than 5 % from no policy", all(abs(ratio - 1) < 0.05 for ratio in free), *free)
     windowed = ("window", "dcqcn khan2022 + window", "dcqcn scaled + window", "dctcp")
     claim("2026: with a window of one BDP, DCQCN and DCTCP are within 8 % of no policy", all(abs(at("centre-2026", way) - 1) < 0.08 for way in windowed),
@@ -58,7 +58,7 @@ def claims(rows):
     for centre, way in (("2026", "dcqcn khan2022 + window"), ("2022", "dcqcn khan2022 + window")):
         near, far = at(f"presets-fibre-{centre}", way, "100 m"), at(f"presets-fibre-{centre}", way, "1 km")
         claim(f"{centre}: DCQCN with a window is within 8 % of no policy over 100 m of fibre and costs more than 25 % over 1 km", near < 1.08 and far > 1.25, near, far)
-    forgetting = [at("memory-2022", way, "per message") for way in design.CORE["2022"] if way != "hpcc"]
+    forgetting = [at("memory-2022", way, "per message") for way in d.ways("memory-2022") if way != "hpcc"]
     claim("2022: where queue pairs forget between messages, all policies but HPCC are within 8 % of no policy", all(abs(ratio - 1) < 0.08 for ratio in forgetting), *forgetting)
     claim("2022: where they remember, DCQCN with its window costs more than 10 %", at("memory-2022", "dcqcn khan2022 + window", "persistent") > 1.1,
           at("memory-2022", "dcqcn khan2022 + window", "persistent"))
@@ -68,7 +68,7 @@ def claims(rows):
     claim("2026: eight queue pairs a pair take at most 0.9 of one's time", spread_over < 0.9, spread_over)
     claim("2026: Ultra Ethernet takes at most 0.7 of the time of RoCE without a policy", at("centre-2026", "uec nscc") < 0.7, at("centre-2026", "uec nscc"))
     fastest = min(lone(d))
-    claim("no rate or window control of RoCE makes a lone all-reduce more than 6 % faster than PFC alone, in any sweep", fastest > 0.94, fastest)
+    claim("no rate or window control of RoCE makes a lone all-reduce more than 8 % faster than PFC alone, in any sweep", fastest > 0.92, fastest)
     victim = {way: at("pfc-victim", way) for way in ("window", "dctcp", "hpcc", "swift", "dcqcn nic")}
     claim("a flow beside an incast: a window, DCTCP, HPCC and Swift take at most half of the time under PFC alone",
           all(victim[way] < 0.5 for way in ("window", "dctcp", "hpcc", "swift")), *victim.values())

@@ -54,11 +54,12 @@ def testbed(name, d):
         handles = {}
         for axis, (title, names, of, (low, high)) in zip(axes, panels):
             for shift, (way, label) in zip((-0.1, 0.1), (("none", "PFC alone"), ("dcqcn paper", "DCQCN"))):
-                colour, marker, _ = style(way)
+                colour, marker, _ = style(way.split()[0])
                 seen = [of(way, x) for x in names]
                 middle = [statistics.median(values) for values in seen]
                 span = [[each - observe.percentile(values, low) for each, values in zip(middle, seen)], [observe.percentile(values, high) - each for each, values in zip(middle, seen)]]
-                handles[label] = axis.errorbar([x + shift for x in range(len(names))], middle, span, color=colour_of(theme, colour), marker=marker, markersize=6, linestyle="none", capsize=4, linewidth=1.3)
+                handles[label] = axis.errorbar([x + shift for x in range(len(names))], middle, span, color=colour_of(theme, colour), marker=marker, markersize=6,
+                                               linestyle="none", capsize=4, linewidth=1.3)
             axis.set_xticks(range(len(names)), names)
             axis.set_xlim(-0.5, len(names) - 0.5)
             axis.set_ylim(0, None)
@@ -79,11 +80,12 @@ def queues(name, curves):
             axis.plot([x / 1e3 - 190 for x in xs], ys, color=colour_of(theme, colour), linewidth=0.9)
             axis.set_title(f"{count} flows, {loop}", loc="left")
             axis.grid(True, axis="y")
-            axis.set_ylim(0, None)
             if index >= 3:
                 axis.set_xlabel("time, ms")
         for axis in axes[::3]:
             axis.set_ylabel("queue, KB")
+        for axis in axes[:3]:
+            axis.set_ylim(0, None)
     draw(name, 9.6, 3.6, 2, 3, paint, sharex=True, sharey="col")
 
 
@@ -130,9 +132,10 @@ def hpcc(name, curves):
                                           markerfacecolor="none" if "window" in way else None)
             axis.set_xscale("log")
             axis.set_yscale("log")
+            axis.set_ylim(1, None)
             axis.grid(True)
             plain(axis.yaxis)
-            axis.set_title(f"{titles[load]}" if index < 4 else "", loc="left")
+            axis.set_title(titles[load] if index < 4 else "", loc="left")
             if index >= 4:
                 axis.set_xlabel("flow, bytes")
         axes[0].set_ylabel("slowdown, p95")
@@ -146,7 +149,7 @@ def irn(name, d):
 
     def paint(figure, axes, theme):
         handles = {}
-        for axis, (key, scale, title) in zip(axes, (("slowdown", 1, "mean slowdown"), ("fct_mean_ns", 1e6, "mean completion time, ms"))):
+        for axis, (key, scale, least, title) in zip(axes, (("slowdown", 1, 1, "mean slowdown"), ("fct_mean_ns", 1e6, 0.5, "mean completion time, ms"))):
             for place, label in enumerate(labels):
                 sweep = "irn" if label in design.IRN_FAMILIES else "irn-lossy"
                 heights = [facts.mean(d, sweep, f"{policy}, {label}", key) / scale for policy in design.IRN_POLICIES]
@@ -155,6 +158,7 @@ def irn(name, d):
                 for x, height in zip(xs, heights):
                     axis.annotate(f"{height:.3g}", (x, height), xytext=(0, 1), textcoords="offset points", ha="center", fontsize=6.5)
             axis.set_yscale("log")
+            axis.set_ylim(least, None)
             plain(axis.yaxis)
             axis.set_xticks(range(len(design.IRN_POLICIES)), ["no congestion control", "TIMELY", "DCQCN"])
             axis.set_title(title, loc="left")
@@ -181,6 +185,7 @@ def powertcp(name, d, curves, flows):
             other.set_ylim(0, max(200, 1.08 * max(ys)))
             axis.set_title(way.replace("theta", "theta-PowerTCP").replace("powertcp", "PowerTCP"), loc="left")
             axis.grid(True)
+            axis.set_axisbelow(True)
             right.append(other)
         for place, axis in enumerate(axes):
             axis.set_xlim(4.8, design.END_MS)
@@ -241,7 +246,8 @@ def shd(name, d):
         handles = {}
         for sweep, way, colour, marker, dash in SHD_LINES:
             times = [facts.mean(d, sweep, way, "time_ns", level) / 1e3 for level in design.SHD_BYTES.levels]
-            handles[f"{'loop network' if sweep == 'shd-loop' else 'leaf-spine'}, {way}"], = axes[0].plot(sizes, times, color=colour_of(theme, colour), marker=marker, linestyle=dash, markersize=5, linewidth=1.3)
+            label = f"{'loop network' if sweep == 'shd-loop' else 'leaf-spine'}, {way}"
+            handles[label], = axes[0].plot(sizes, times, color=colour_of(theme, colour), marker=marker, linestyle=dash, markersize=5, linewidth=1.3)
         axes[0].set_xscale("log")
         axes[0].set_yscale("log")
         axes[0].set_xticks(sizes, list(design.SHD_BYTES.levels))

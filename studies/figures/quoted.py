@@ -131,8 +131,9 @@ def powertcp(d):
             row, = d.rows(sweep, way, "7.6 ms")
             least, average = facts.burst(d, sweep, way)
             drained = f"{row['drain_ns'] / 1e3:.0f}" if row["drain_ns"] != "" else "never"
-            made.update({f"{flows} {way} peak": kb(row["queue_peak"]), f"{flows} {way} drained": drained, f"{flows} {way} least": f"{least:.1f}", f"{flows} {way} mean": f"{average:.1f}", f"{flows} {way} rest": kb(row["queue_rest"], 1)})
-            cells += [kb(row["queue_peak"]), drained, f"{least:.1f}", f"{average:.1f}"] + ([kb(row["queue_rest"], 1)] if flows == 10 else [])
+            texts = {"peak": kb(row["queue_peak"]), "drained": drained, "least": f"{least:.1f}", "mean": f"{average:.1f}", "rest": kb(row["queue_rest"], 1)}
+            made.update({f"{flows} {way} {name}": text for name, text in texts.items()})
+            cells += [text for name, text in texts.items() if name != "rest" or flows == 10]
         rows.append([way, *cells])
     head = ["10:1: peak, KB", "below 20 KB after, us", "least, Gb/s", "mean, Gb/s", "rest, KB", "255:1: peak, KB", "below 20 KB after, us", "least, Gb/s", "mean, Gb/s"]
     made["table powertcp"] = markdown(["way", *head], rows)
