@@ -9,13 +9,38 @@ import textwrap
 
 enabled = True  # False: pages are made without their pictures, and without Matplotlib
 PICTURES = pathlib.Path(__file__).resolve().parents[1] / "docs" / "pictures"
-THEMES = {"": {"ink": "#1f2328", "faint": "#d0d7de", "page": "#ffffff", "swap": {}},
-          "-dark": {"ink": "#e6edf3", "faint": "#3d444d", "page": "#0d1117", "swap": {"#000000": "#ffffff", "#0072b2": "#56a8f5", "#004b7a": "#8cc4ff"}}}
+THEMES = {
+    "": {"ink": "#1f2328", "faint": "#d0d7de", "page": "#ffffff", "swap": {}},
+    "-dark": {
+        "ink": "#e6edf3",
+        "faint": "#3d444d",
+        "page": "#0d1117",
+        "swap": {"#000000": "#ffffff", "#0072b2": "#56a8f5", "#004b7a": "#8cc4ff"},
+    },
+}
 STYLES = [  # how a label starts: colour, marker, dash
-    ("none", "#000000", "o", "-"), ("window", "#8a8a8a", "s", "-"), ("dcqcn nic", "#56b4e9", "v", "--"), ("dcqcn khan2022", "#004b7a", "s", ":"),
-    ("dcqcn paper", "#4a8fd0", "o", "--"), ("dcqcn", "#0072b2", "D", "-"),
-    ("dctcp", "#009e73", "^", "-"), ("timely", "#e69f00", "P", "-."), ("hpcc", "#d55e00", "X", "-"), ("swift", "#cc79a7", "*", "-"),
-    ("powertcp", "#b8860b", "<", "--"), ("tally", "#7b3294", "h", ":"), ("clear to send", "#8a8a8a", "d", ":"), ("uec", "#a0522d", ">", "-"), ("tcp", "#708090", "p", ":")]
+    ("none", "#000000", "o", "-"),
+    ("window", "#8a8a8a", "s", "-"),
+    ("dcqcn nic", "#56b4e9", "v", "--"),
+    ("dcqcn khan2022", "#004b7a", "s", ":"),
+    ("dcqcn paper", "#4a8fd0", "o", "--"),
+    ("dcqcn", "#0072b2", "D", "-"),
+    ("dctcp", "#009e73", "^", "-"),
+    ("timely", "#e69f00", "P", "-."),
+    ("hpcc", "#d55e00", "X", "-"),
+    ("swift", "#cc79a7", "*", "-"),
+    ("powertcp", "#b8860b", "<", "--"),
+    ("tally", "#7b3294", "h", ":"),
+    ("clear to send", "#8a8a8a", "d", ":"),
+    ("uec", "#a0522d", ">", "-"),
+    ("tcp", "#708090", "p", ":"),
+    ("closed form", "#8a8a8a", "s", ":"),
+    ("static routes", "#009e73", "^", "--"),
+    ("ECMP", "#d55e00", "X", "-"),
+    ("flat, direct", "#d55e00", "X", "-"),
+    ("flat, ring", "#0072b2", "s", "--"),
+    ("hierarchical", "#009e73", "^", ":"),
+]
 HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "++", "oo", "--", "**"]
 FILLS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#f0e442", "#0072b2", "#999999", "#b0b0b0"]
 
@@ -32,32 +57,66 @@ def draw(name, width, height, rows, columns, paint, **grid):
     if not enabled:
         return
     import matplotlib
+
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
+
     for suffix, theme in THEMES.items():
-        settings = {"svg.hashsalt": "collwire", "svg.fonttype": "none", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"],
-                    "font.size": 9, "axes.titlesize": 9, "axes.titleweight": "bold", "axes.spines.top": False, "axes.spines.right": False,
-                    "text.color": theme["ink"], "axes.labelcolor": theme["ink"], "axes.edgecolor": theme["ink"], "xtick.color": theme["ink"],
-                    "ytick.color": theme["ink"], "figure.facecolor": theme["page"], "axes.facecolor": theme["page"], "savefig.facecolor": theme["page"],
-                    "grid.color": theme["faint"], "grid.linewidth": 0.6, "legend.frameon": False, "hatch.linewidth": 0.5}
+        settings = {
+            "svg.hashsalt": "collwire",
+            "svg.fonttype": "none",
+            "font.family": "sans-serif",
+            "font.sans-serif": ["DejaVu Sans"],
+            "font.size": 9,
+            "axes.titlesize": 9,
+            "axes.titleweight": "bold",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "text.color": theme["ink"],
+            "axes.labelcolor": theme["ink"],
+            "axes.edgecolor": theme["ink"],
+            "xtick.color": theme["ink"],
+            "ytick.color": theme["ink"],
+            "figure.facecolor": theme["page"],
+            "axes.facecolor": theme["page"],
+            "savefig.facecolor": theme["page"],
+            "grid.color": theme["faint"],
+            "grid.linewidth": 0.6,
+            "legend.frameon": False,
+            "hatch.linewidth": 0.5,
+        }
         with plt.rc_context(settings):
-            figure, axes = plt.subplots(rows, columns, figsize=(width, height), squeeze=False, constrained_layout=True, **grid)
+            figure, axes = plt.subplots(
+                rows, columns, figsize=(width, height), squeeze=False, constrained_layout=True, **grid
+            )
             paint(figure, axes.flatten(), theme)
-            figure.savefig(PICTURES / f"{name}{suffix}.svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight", pad_inches=0.08)
+            figure.savefig(
+                PICTURES / f"{name}{suffix}.svg",
+                metadata={"Date": None, "Creator": None},
+                bbox_inches="tight",
+                pad_inches=0.08,
+            )
             plt.close(figure)
 
 
 def embed(name, words, width=860):
     """The Markdown of a chart; `words` say what it shows to those who cannot see it."""
-    return (f'<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="pictures/{name}-dark.svg">\n'
-            f'  <img src="pictures/{name}.svg" width="{width}" alt="{words}">\n</picture>')
+    return (
+        f'<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="pictures/{name}-dark.svg">\n'
+        f'  <img src="pictures/{name}.svg" width="{width}" alt="{words}">\n</picture>'
+    )
 
 
 def ratios(axis):
     """Labels such as 1, 1.5, 2 of a logarithmic axis of ratios."""
     from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
     low, high = axis.get_view_interval()
-    steps = (0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 50, 100) if high / low > 2.2 else (0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4, 1.6, 1.8, 2)
+    steps = (
+        (0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 50, 100)
+        if high / low > 2.2
+        else (0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4, 1.6, 1.8, 2)
+    )
     axis.set_ticks([step for step in steps if low <= step <= high])
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())
@@ -69,12 +128,17 @@ def colour_of(theme, colour):
 
 
 def legend(figure, handles):
-    figure.legend(handles.values(), handles.keys(), loc="upper center", ncol=min(len(handles), 7), bbox_to_anchor=(0.5, 0))
+    figure.legend(
+        handles.values(), handles.keys(), loc="upper center", ncol=min(len(handles), 7), bbox_to_anchor=(0.5, 0)
+    )
 
 
 def order(way):
     """Of a way in a chart: as in STYLES, then by name."""
-    return next((place for place, (start, *_) in enumerate(STYLES) if way.startswith(start.split(" ")[0])), len(STYLES)), way
+    return (
+        next((place for place, (start, *_) in enumerate(STYLES) if way.startswith(start.split(" ")[0])), len(STYLES)),
+        way,
+    )
 
 
 def dots(name, panels, label, width=9.6, row=0.235):
@@ -89,9 +153,26 @@ def dots(name, panels, label, width=9.6, row=0.235):
                 values, mean = ways[way]
                 colour, marker, _ = style(way)
                 colour = colour_of(theme, colour)
-                axis.plot(values, [y] * len(values), marker, color=colour, markersize=4, alpha=0.75, linestyle="none", markeredgewidth=0)
+                axis.plot(
+                    values,
+                    [y] * len(values),
+                    marker,
+                    color=colour,
+                    markersize=4,
+                    alpha=0.75,
+                    linestyle="none",
+                    markeredgewidth=0,
+                )
                 axis.plot([mean, mean], [y - 0.36, y + 0.36], color=theme["ink"], linewidth=2)
-                axis.annotate(f"{mean:.2f}", (1.0, y), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+                axis.annotate(
+                    f"{mean:.2f}",
+                    (1.0, y),
+                    xycoords=("axes fraction", "data"),
+                    xytext=(4, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=8,
+                )
             axis.axvline(1, color=theme["ink"], linewidth=0.8)
             axis.set_yticks(range(len(ordered)), ordered)
             axis.set_ylim(len(ways) - 0.4, -0.6)
@@ -99,6 +180,7 @@ def dots(name, panels, label, width=9.6, row=0.235):
             axis.grid(True, axis="x")
             axis.set_xlabel(label)
             ratios(axis.xaxis)
+
     draw(name, width, 0.9 + row * most, 1, len(panels), paint)
 
 
@@ -117,33 +199,49 @@ def lines(name, panels, label, columns=3, width=9.6, height=2.5, log=True):
                 colour = colour_of(theme, colour)
                 x = [names.index(level) for level in series]
                 means = [value[0] for value in series.values()]
-                span = [[mean - low for mean, low, _ in series.values()], [high - mean for mean, _, high in series.values()]]
+                span = [
+                    [mean - low for mean, low, _ in series.values()],
+                    [high - mean for mean, _, high in series.values()],
+                ]
                 axis.errorbar(x, means, span, color=colour, linestyle="none", elinewidth=0.8, alpha=0.6)
-                handles[way], = axis.plot(x, means, color=colour, marker=marker, linestyle=dash, markersize=5, linewidth=1.3, label=way)
+                (handles[way],) = axis.plot(
+                    x, means, color=colour, marker=marker, linestyle=dash, markersize=5, linewidth=1.3, label=way
+                )
             axis.set_xticks(range(len(names)), [textwrap.fill(level, 10) for level in names])
             axis.set_xlim(-0.3, len(names) - 0.7)
             axis.set_title(title, loc="left")
             axis.grid(True, axis="y")
             if log:
                 ratios(axis.yaxis)
-        for axis in axes[len(panels):]:
+        for axis in axes[len(panels) :]:
             axis.set_visible(False)
         for axis in axes[::columns]:
             axis.set_ylabel(label)
         legend(figure, handles)
+
     draw(name, width, height * rows, rows, columns, paint, sharey=True)
 
 
 def stacks(name, bars, label, width=9.6, row=0.3):
     """`bars`: label -> {part: value}, drawn one below the other; the total stands at the end."""
-    parts = list(dict.fromkeys(part for bar in bars.values() for part in bar))
+    largest = max(sum(bar.values()) for bar in bars.values())
+    parts = [part for part in next(iter(bars.values())) if max(bar[part] for bar in bars.values()) > 0.005 * largest]
 
     def paint(figure, axes, theme):
         axis = axes[0]
         for number, part in enumerate(parts):
             left = [sum(bar.get(other, 0) for other in parts[:number]) for bar in bars.values()]
-            axis.barh(range(len(bars)), [bar.get(part, 0) for bar in bars.values()], left=left, color=FILLS[number % len(FILLS)],
-                      hatch=HATCHES[number % len(HATCHES)], edgecolor="#1f2328", linewidth=0.4, height=0.72, label=part)
+            axis.barh(
+                range(len(bars)),
+                [bar.get(part, 0) for bar in bars.values()],
+                left=left,
+                color=FILLS[number % len(FILLS)],
+                hatch=HATCHES[number % len(HATCHES)],
+                edgecolor="#1f2328",
+                linewidth=0.4,
+                height=0.72,
+                label=part,
+            )
         for y, bar in enumerate(bars.values()):
             axis.annotate(f" {sum(bar.values()):.2f}", (sum(bar.values()), y), va="center", fontsize=8)
         axis.set_yticks(range(len(bars)), list(bars))
@@ -152,6 +250,7 @@ def stacks(name, bars, label, width=9.6, row=0.3):
         axis.grid(True, axis="x")
         axis.set_axisbelow(True)
         axis.legend(loc="upper center", bbox_to_anchor=(0.4, -0.55 / (row * len(bars) + 0.4)), ncol=5)
+
     draw(name, width, 1.5 + row * len(bars), 1, 1, paint)
 
 
@@ -164,14 +263,24 @@ def scatter(name, panels, x_label, y_label, width=9.6, height=3.2):
             axis.set_yscale("log")
             for way, points in ways.items():
                 colour, marker, _ = style(way)
-                handles[way], = axis.plot(*zip(*points), marker, color=colour_of(theme, colour), markersize=5, linestyle="none", alpha=0.85, label=way)
+                (handles[way],) = axis.plot(
+                    *zip(*points),
+                    marker,
+                    color=colour_of(theme, colour),
+                    markersize=5,
+                    linestyle="none",
+                    alpha=0.85,
+                    label=way,
+                )
             axis.set_title(title, loc="left")
             axis.set_xlabel(x_label)
-            axis.locator_params(axis="x", integer=True, nbins=6)
+            if max(x for points in ways.values() for x, _ in points) < 9:
+                axis.set_xticks(sorted({round(x) for points in ways.values() for x, _ in points}))
             axis.grid(True)
             ratios(axis.yaxis)
         axes[0].set_ylabel(y_label)
         legend(figure, handles)
+
     draw(name, width, height, 1, len(panels), paint)
 
 
@@ -183,9 +292,12 @@ def curves(name, rows, width=9.6, height=1.5):
         for axis, (label, ways) in zip(axes, rows):
             for way, (xs, ys) in ways.items():
                 colour, _, dash = style(way)
-                handles[way], = axis.plot(xs, ys, color=colour_of(theme, colour), linestyle=dash, linewidth=1.2, label=way)
+                (handles[way],) = axis.plot(
+                    xs, ys, color=colour_of(theme, colour), linestyle=dash, linewidth=1.2, label=way
+                )
             axis.set_ylabel(label)
             axis.grid(True, axis="y")
         axes[-1].set_xlabel("time, us")
         legend(figure, handles)
+
     draw(name, width, height * len(rows) + 0.4, len(rows), 1, paint, sharex=True)

@@ -4,6 +4,8 @@ import re
 
 from tables import markdown, mean
 
+OTHER_PATHS = ("uec", "tcp", "clear to send", "tally")
+
 
 class Results:
     """`weights`: sweep, level, seed -> weight of that draw, 1 unless classes of draws have known probabilities."""
@@ -15,7 +17,11 @@ class Results:
             self.sweeps.setdefault(row["sweep"], []).append(row)
 
     def rows(self, sweep, way=None, level=""):
-        return [row for row in self.sweeps[sweep] if (way is None or row["way"] == way) and (level is None or str(row["level"]) == level)]
+        return [
+            row
+            for row in self.sweeps[sweep]
+            if (way is None or row["way"] == way) and (level is None or str(row["level"]) == level)
+        ]
 
     def levels(self, sweep):
         return list(dict.fromkeys(str(row["level"]) for row in self.sweeps[sweep]))
@@ -35,14 +41,16 @@ class Results:
     def mean(self, sweep, way, level="", key="time_ns"):
         return self.average(sweep, self.of(sweep, way, level, key), level)
 
-    def over(self, sweep, way, level="", base="none", base_sweep=None, key="time_ns"):
-        """seed -> value over that of `base` with the same seed; of the mean where `base` has not that seed."""
-        below = self.of(base_sweep or sweep, base, level, key)
-        rest = mean(below.values())
-        return {seed: value / below.get(seed, rest) for seed, value in self.of(sweep, way, level, key).items()}
+    def over(self, sweep, way, level="", base="none"):
+        """seed -> time over that of `base` with the same seed."""
+        below = self.of(sweep, base, level)
+        return {seed: value / below[seed] for seed, value in self.of(sweep, way, level).items()}
 
-    def ratio(self, sweep, way, level="", **base):
-        return self.average(sweep, self.over(sweep, way, level, **base), level)
+    def ratio(self, sweep, way, level="", base="none"):
+        """Mean of the ratios to `base` with the same seed; of a way that draws other paths with it, the ratio of means."""
+        if way.startswith(OTHER_PATHS):
+            return self.mean(sweep, way, level) / self.mean(sweep, base, level)
+        return self.average(sweep, self.over(sweep, way, level, base), level)
 
     def table(self, sweep, words, base="none"):
         """Mean time and ratio to `base` of each level and way; largest queue, pauses and drops of all seeds."""
@@ -53,10 +61,32 @@ class Results:
                 if not got:
                     continue
                 ratios = self.over(sweep, way, level, base=base) if base in self.ways(sweep) else {}
-                span = f"{self.average(sweep, ratios, level):.2f} ({min(ratios.values()):.2f} to {max(ratios.values()):.2f})" if ratios else ""
-                rows.append(([level] if words else []) + [way, f"{self.mean(sweep, way, level) / 1e6:.3f}", span, size(max(row["queue"] for row in got)),
-                                                          f"{mean(row['pauses'] for row in got):.0f}", f"{mean(row['drops'] for row in got):.0f}", str(len(got))])
-        head = ([words] if words else []) + ["way", "time, ms", f"over {base} (least to most)", "longest queue", "pauses", "drops", "seeds"]
+                span = (
+                    f"{self.ratio(sweep, way, level, base):.2f} ({min(ratios.values()):.2f} to {max(ratios.values()):.2f})"
+                    if ratios
+                    else ""
+                )
+                rows.append(
+                    ([level] if words else [])
+                    + [
+                        way,
+                        f"{self.mean(sweep, way, level) / 1e6:.3f}",
+                        span,
+                        size(max(row["queue"] for row in got)),
+                        f"{mean(row['pauses'] for row in got):.0f}",
+                        f"{mean(row['drops'] for row in got):.0f}",
+                        str(len(got)),
+                    ]
+                )
+        head = ([words] if words else []) + [
+            "way",
+            "time, ms",
+            f"over {base} (least to most)",
+            "longest queue",
+            "pauses",
+            "drops",
+            "seeds",
+        ]
         return markdown(head, rows, len(head) - 6)
 
 

@@ -47,15 +47,21 @@ def judge(claims, rows):
 def main(name, doc, design, claims, text, page=None):
     """`claims(rows)`: (sentence, whether it holds, what was seen); `text(rows)`: the text of docs/PAGE.md, and draws its pictures."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
-    parser.add_argument("--collwire", type=pathlib.Path, help="the program", default=os.environ.get("COLLWIRE", ROOT / "build/collwire"))
+    parser.add_argument(
+        "--collwire", type=pathlib.Path, help="the program", default=os.environ.get("COLLWIRE", ROOT / "build/collwire")
+    )
     parser.add_argument("--out", type=pathlib.Path, help="folder of the stores")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time")
     parser.add_argument("--only", action="append", help="this sweep (repeatable); no page")
-    parser.add_argument("--reduced", action="store_true", help="only what the claims need, in minutes: checks them, no page")
+    parser.add_argument(
+        "--reduced", action="store_true", help="only what the claims need, in minutes: checks them, no page"
+    )
     parser.add_argument("--shard", metavar="I/N", help="every Nth point, for several machines; no page")
     parser.add_argument("--merge", nargs="+", metavar="DIR", help="join the stores of shards into --out first")
     parser.add_argument("--page", action="store_true", help="the page from data.csv, without runs")
-    parser.add_argument("--check", action="store_true", help="whether data.csv shows the claims and makes the page; writes nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="whether data.csv shows the claims and makes the page; writes nothing"
+    )
     parser.add_argument("--show", action="store_true", help="print every sweep as a command line, run nothing")
     options = parser.parse_args()
     options.collwire = pathlib.Path(options.collwire).resolve()

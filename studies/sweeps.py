@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 class Way(typing.NamedTuple):
     """`cc`: the policy; `family`: name of the settings that go with it; `sets`: path -> value."""
+
     cc: dict
     family: str = "roce"
     sets: tuple = ()
@@ -25,6 +26,7 @@ class Way(typing.NamedTuple):
 
 class Axis(typing.NamedTuple):
     """A factor. `levels`: label -> {path: value}, the same paths in each."""
+
     title: str
     levels: dict
 
@@ -55,9 +57,16 @@ class Sweep(typing.NamedTuple):
                 words += ["--set", f"{path}={text(value)}"]
             levels = list(self.axis.levels.values())
             if levels[0]:
-                words += ["--vary", ";".join(f"{path}={','.join(text(level[path]) for level in levels)}" for path in levels[0])]
-            words += ["--vary", "seed=" + ",".join(map(str, self.seeds)),
-                      "--vary", "cc=" + ",".join(text(self.ways[label].cc) for label in labels)]
+                words += [
+                    "--vary",
+                    ";".join(f"{path}={','.join(text(level[path]) for level in levels)}" for path in levels[0]),
+                ]
+            words += [
+                "--vary",
+                "seed=" + ",".join(map(str, self.seeds)),
+                "--vary",
+                "cc=" + ",".join(text(self.ways[label].cc) for label in labels),
+            ]
             yield words, pathlib.Path(out) / self.name / family
 
     def points(self):
@@ -67,20 +76,26 @@ class Sweep(typing.NamedTuple):
         for words, folder in self.commands(binary, out):
             extra = ["--jobs", str(jobs), "--out", str(folder), "--quiet"] + (["--shard", shard] if shard else [])
             done = subprocess.run(words + extra, cwd=ROOT, capture_output=True, text=True)
-            if done.returncode != 0:
+            if done.returncode != 0 and not all_ended(folder):
                 raise RuntimeError(f"{shlex.join(words)}\n{done.stderr}")
 
     def merge(self, binary, parts, out):
         for family in self.families():
             folders = [str(pathlib.Path(part) / self.name / family) for part in parts]
-            subprocess.run([str(binary), "sweep", "--merge", *folders, "--out", str(pathlib.Path(out) / self.name / family)], cwd=ROOT, check=True)
+            subprocess.run(
+                [str(binary), "sweep", "--merge", *folders, "--out", str(pathlib.Path(out) / self.name / family)],
+                cwd=ROOT,
+                check=True,
+            )
 
     def results(self, out):
         """(level, way, seed, metrics) of each point, in the order of the sweep."""
         for family, labels in self.families().items():
             ways = {text(self.ways[label].cc): label for label in labels}
-            levels = {json.dumps({path: text(value) for path, value in level.items()}, sort_keys=True): label
-                      for label, level in self.axis.levels.items()}
+            levels = {
+                json.dumps({path: text(value) for path, value in level.items()}, sort_keys=True): label
+                for label, level in self.axis.levels.items()
+            }
             store = pathlib.Path(out) / self.name / family / "results.sqlite"
             base = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
             rows = base.execute("select varied, metrics from points where varied <> '{}' order by position")
@@ -89,6 +104,17 @@ class Sweep(typing.NamedTuple):
                 way, seed = ways[varied.pop("cc")], int(varied.pop("seed"))
                 yield levels[json.dumps(varied, sort_keys=True)], way, seed, json.loads(zlib.decompress(packed))
             base.close()
+
+
+def all_ended(folder):
+    """Whether all points of a sweep have a result; one that is incomplete (a message whose retries were used up) is a result too."""
+    store = folder / "results.sqlite"
+    if not store.exists():
+        return False
+    base = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    states = {status for status, in base.execute("select status from runs")}
+    base.close()
+    return states <= {"completed", "incomplete"}
 
 
 def text(value):

@@ -48,6 +48,6 @@ def largest_load_at_most(balls, bins, most):
 
 def largest_load(balls, bins, groups):
     """{c: probability that the fullest bin of all groups holds c balls}, exact (multinomial)."""
-    total = bins ** balls
+    total = bins**balls
     below = {most: (largest_load_at_most(balls, bins, most) / total) ** groups for most in range(balls + 1)}
     return {c: below[c] - below[c - 1] for c in range(1, balls + 1)}

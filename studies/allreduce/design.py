@@ -9,7 +9,10 @@ from sweeps import NO_AXIS, Axis, Sweep, Way
 
 CENTRES = ("2026", "2022")
 # Seeds whose fullest uplink has 3, 4 and 5 of 8 flows under ECMP; the classes have these probabilities (tables.largest_load).
-SEEDS = {"2022": {3: (3, 5, 7, 8), 4: (1, 2, 6, 9), 5: (4, 11)}, "2026": {3: (1, 3, 4, 5), 4: (2, 9, 10, 11), 5: (8, 17)}}
+SEEDS = {
+    "2022": {3: (3, 5, 7, 8), 4: (1, 2, 6, 9), 5: (4, 11)},
+    "2026": {3: (1, 3, 4, 5), 4: (2, 9, 10, 11), 5: (8, 17)},
+}
 
 
 def ten(centre):
@@ -34,27 +37,60 @@ DCQCN = {
 WINDOWED = {f"{name} + window": dcqcn(way.cc["preset"], window_bdp=1) for name, way in DCQCN.items()}
 # What the factors are varied with: each policy with the gains that the study of 2022 (or its authors) gave it.
 CORE = {
-    "2022": {"none": NONE, "window": WINDOW, "dcqcn khan2022 + window": WINDOWED["dcqcn khan2022 + window"], "dcqcn nic": DCQCN["dcqcn nic"],
-             "dctcp": Way({"kind": "dctcp", "preset": "khan2022"}), "timely": Way({"kind": "timely", "window_bdp": 1}),
-             "hpcc": Way({"kind": "hpcc", "preset": "khan2022"}), "swift": Way({"kind": "swift"})},
-    "2026": {"none": NONE, "window": WINDOW, "dcqcn scaled": DCQCN["dcqcn scaled"], "dcqcn nic": DCQCN["dcqcn nic"],
-             "dctcp": Way({"kind": "dctcp"}), "timely": Way({"kind": "timely"}), "hpcc": Way({"kind": "hpcc"}), "swift": Way({"kind": "swift"})},
+    "2022": {
+        "none": NONE,
+        "window": WINDOW,
+        "dcqcn khan2022 + window": WINDOWED["dcqcn khan2022 + window"],
+        "dcqcn nic": DCQCN["dcqcn nic"],
+        "dctcp": Way({"kind": "dctcp", "preset": "khan2022"}),
+        "timely": Way({"kind": "timely", "window_bdp": 1}),
+        "hpcc": Way({"kind": "hpcc", "preset": "khan2022"}),
+        "swift": Way({"kind": "swift"}),
+    },
+    "2026": {
+        "none": NONE,
+        "window": WINDOW,
+        "dcqcn scaled": DCQCN["dcqcn scaled"],
+        "dcqcn nic": DCQCN["dcqcn nic"],
+        "dctcp": Way({"kind": "dctcp"}),
+        "timely": Way({"kind": "timely"}),
+        "hpcc": Way({"kind": "hpcc"}),
+        "swift": Way({"kind": "swift"}),
+    },
 }
 MORE = {
     "timely, gain 0.02": Way({"kind": "timely", "alpha": 0.02}),
     "powertcp": Way({"kind": "powertcp"}),
     "tally": Way({"kind": "tally"}),
 }
-INSIDE = (("topology.dims[0].transport", {"kind": "roce", "mtu": "4096B", "ack_interval": 16}), ("topology.dims[0].cc", {"kind": "none"}))
+INSIDE = (
+    ("topology.dims[0].transport", {"kind": "roce", "mtu": "4096B", "ack_interval": 16}),
+    ("topology.dims[0].cc", {"kind": "none"}),
+)
 
 
 def others(bdp, inside=INSIDE, fabric="topology.dims[1].switch"):
     """Clear to send, Ultra Ethernet and TCP. `bdp`: of the longest path, the queue limit of Ultra Ethernet's authors."""
     cts = (("transport.admission", "cts"), ("transport.slots", 8), ("transport.slot_bytes", "512KB"))
-    uec = (*inside, ("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "1us"}),
-           (fabric, {"trimming": {"enabled": True}, "queue_limit": {"bytes": bdp}}))
-    tcp = (*inside, ("transport", {"kind": "tcp", "mss": "8948B", "rto_min": "1ms", "delayed_ack": {"timeout": "500us"}, "start_jitter": "1us"}),
-           (fabric, {"pfc": {"enabled": False}}))
+    uec = (
+        *inside,
+        ("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "1us"}),
+        (fabric, {"trimming": {"enabled": True}, "queue_limit": {"bytes": bdp}}),
+    )
+    tcp = (
+        *inside,
+        (
+            "transport",
+            {
+                "kind": "tcp",
+                "mss": "8948B",
+                "rto_min": "1ms",
+                "delayed_ack": {"timeout": "500us"},
+                "start_jitter": "1us",
+            },
+        ),
+        (fabric, {"pfc": {"enabled": False}}),
+    )
     return {
         "clear to send": Way({"kind": "none"}, "cts", cts),
         "uec nscc": Way({"kind": "nscc"}, "uec", uec),
@@ -81,25 +117,60 @@ def spaced(value):
 
 
 AXES = {
-    "fibre": Axis("fibre (base RTT 4 to 70 us)", {
-        name: {f"{FABRIC}.link.delay": link, f"{FABRIC}.trunk.delay": trunk}
-        for name, link, trunk in (("100 m", "500ns", "500ns"), ("400 m", "2us", "2us"), ("1 km", "5us", "5us"), ("2.5 km", "5us", "12.5us"))}),
+    "fibre": Axis(
+        "fibre (base RTT 4 to 70 us)",
+        {
+            name: {f"{FABRIC}.link.delay": link, f"{FABRIC}.trunk.delay": trunk}
+            for name, link, trunk in (
+                ("100 m", "500ns", "500ns"),
+                ("400 m", "2us", "2us"),
+                ("1 km", "5us", "5us"),
+                ("2.5 km", "5us", "12.5us"),
+            )
+        },
+    ),
     "ack": Axis("packets per ACK", levels("transport.ack_interval", 1, 4, 16, 64)),
     "mtu": Axis("payload of a packet", levels("transport.mtu", "1000B", "4096B", "9000B")),
-    "chunks": Axis("chunks, active at once", {f"{n}, {active}": {"workload.chunks": n, "workload.active_chunks": active}
-                                              for n, active in ((1, 1), (4, 1), (4, 4), (8, 8))}),
-    "qps": Axis("queue pairs a pair, hashed by E-ECMP", {str(n): {"transport.qps_per_pair": n, "transport.qp_scaling": "split", "switch.routing.hash": "dst_qp"}
-                                                        for n in (1, 2, 4, 8)}),
-    "routing": Axis("routing", {
-        "static": {"switch.routing.kind": "static", **IN_ORDER}, "ECMP": {"switch.routing.kind": "ecmp", **IN_ORDER},
-        "flowlets": {"switch.routing.kind": "flowlet", **IN_ORDER}, "adaptive": {"switch.routing.kind": "adaptive", **ANY_ORDER},
-        "spray": {"switch.routing.kind": "spray", **ANY_ORDER}}),
+    "chunks": Axis(
+        "chunks, active at once",
+        {
+            f"{n}, {active}": {"workload.chunks": n, "workload.active_chunks": active}
+            for n, active in ((1, 1), (4, 1), (4, 4), (8, 8))
+        },
+    ),
+    "qps": Axis(
+        "queue pairs a pair, hashed by E-ECMP",
+        {
+            str(n): {"transport.qps_per_pair": n, "transport.qp_scaling": "split", "switch.routing.hash": "dst_qp"}
+            for n in (1, 2, 4, 8)
+        },
+    ),
+    "routing": Axis(
+        "routing",
+        {
+            "static": {"switch.routing.kind": "static", **IN_ORDER},
+            "ECMP": {"switch.routing.kind": "ecmp", **IN_ORDER},
+            "flowlets": {"switch.routing.kind": "flowlet", **IN_ORDER},
+            "adaptive": {"switch.routing.kind": "adaptive", **ANY_ORDER},
+            "spray": {"switch.routing.kind": "spray", **ANY_ORDER},
+        },
+    ),
     "spines": Axis("uplinks of a leaf (16 ranks)", levels(f"{FABRIC}.spines", 16, 8, 4)),
-    "rate": Axis("rate of the fabric", {spaced(rate): {f"{FABRIC}.link.rate": rate, f"{FABRIC}.trunk.rate": rate} for rate in ("100Gbps", "200Gbps", "400Gbps", "800Gbps")}),
+    "rate": Axis(
+        "rate of the fabric",
+        {
+            spaced(rate): {f"{FABRIC}.link.rate": rate, f"{FABRIC}.trunk.rate": rate}
+            for rate in ("100Gbps", "200Gbps", "400Gbps", "800Gbps")
+        },
+    ),
     "buffer": Axis("buffer of a switch", levels("switch.buffer", "16MB", "32MB", "64MB", "128MB")),
-    "memory": Axis("queue pairs", {"persistent": {"transport.qp": "persistent"}, "per message": {"transport.qp": "per_message"}}),
+    "memory": Axis(
+        "queue pair", {"persistent": {"transport.qp": "persistent"}, "per message": {"transport.qp": "per_message"}}
+    ),
     "bytes": Axis("vector of a GPU", levels("workload.bytes", "8MB", "32MB", "64MB")),
-    "algorithm": Axis("algorithm", {"1D ring": {"workload.algorithm": "ring"}, "2D rings": {"workload.algorithm": ["ring", "ring"]}}),
+    "algorithm": Axis(
+        "algorithm", {"1D ring": {"workload.algorithm": "ring"}, "2D rings": {"workload.algorithm": ["ring", "ring"]}}
+    ),
 }
 # Rings stay as they are with more servers: messages keep their size.
 SCALE = Axis("GPUs", {str(8 * n): {f"{FABRIC}.size": n, "workload.bytes": f"{4 * n}MB"} for n in (16, 32, 64)})
@@ -109,9 +180,14 @@ PFC_CASES = ("victim", "storage", "two-jobs", "slow-receiver", "skew", "degraded
 
 
 # One uplink with five flows (seed 4): its queue, and the slowest rate of any flow between servers.
-TIMELINE = Sweep("timeline-2022", "studies/allreduce-2022",
-                 {way: {**CORE["2022"], **DCQCN}[way] for way in ("none", "dcqcn khan2022", "dcqcn nic", "timely", "hpcc", "swift")}, (4,), NO_AXIS,
-                 (("report.sample", "20us"), ("report.sample_at", ["leaf2->spine5", "rank*->rank*"])))
+TIMELINE = Sweep(
+    "timeline-2022",
+    "studies/allreduce-2022",
+    {way: {**CORE["2022"], **DCQCN}[way] for way in ("none", "dcqcn khan2022", "dcqcn nic", "hpcc")},
+    (4,),
+    NO_AXIS,
+    (("report.sample", "20us"), ("report.sample_at", ["leaf2->spine5", "rank*->rank*"])),
+)
 
 
 def timeline(out):
@@ -121,7 +197,12 @@ def timeline(out):
         between = [rates for rates in series["rate_bps"].values() if max(rate or 0 for rate in rates) <= 200e9]
         for index, time in enumerate(series["t_ns"]):
             rates = [rates[index] for rates in between if rates[index] is not None]
-            yield {"way": way, "t_us": time // 1000, "queue_bytes": series["queue_bytes"]["leaf2->spine5"][index], "least_rate_bps": min(rates, default="")}
+            yield {
+                "way": way,
+                "t_us": time // 1000,
+                "queue_bytes": series["queue_bytes"]["leaf2->spine5"][index],
+                "least_rate_bps": min(rates, default=""),
+            }
 
 
 def pick(ways, *names):
@@ -136,33 +217,68 @@ def all_sweeps():
     made = []
     for centre in CENTRES:
         scenario, core = f"studies/allreduce-{centre}", CORE[centre]
-        made.append(Sweep(f"centre-{centre}", scenario, {**core, **DCQCN, **WINDOWED, **MORE, **OTHERS[centre]}, ten(centre)))
+        made.append(
+            Sweep(f"centre-{centre}", scenario, {**core, **DCQCN, **WINDOWED, **MORE, **OTHERS[centre]}, ten(centre))
+        )
         for name, axis in AXES.items():
-            if centre == "2026" or name not in ("rate", "buffer"):  # nothing pauses there, and 800G over 2.5 km has no headroom
+            if centre == "2026" or name not in (
+                "rate",
+                "buffer",
+            ):  # nothing pauses there, and 800G over 2.5 km has no headroom
                 made.append(Sweep(f"{name}-{centre}", scenario, core, three(centre), axis))
         presets = {"none": NONE, **DCQCN, **WINDOWED}
         made.append(Sweep(f"presets-fibre-{centre}", scenario, presets, three(centre), AXES["fibre"]))
         if centre == "2022":
-            made.append(Sweep("presets-ack-2022", scenario, presets, three(centre), AXES["ack"], (("workload.algorithm", "ring"),)))
+            made.append(
+                Sweep(
+                    "presets-ack-2022", scenario, presets, three(centre), AXES["ack"], (("workload.algorithm", "ring"),)
+                )
+            )
     today, core, more = "studies/allreduce-2026", CORE["2026"], {**MORE, **OTHERS["2026"]}
     for name in ("routing", "spines", "rate"):
         ways = pick(more, "tally", "uec nscc", "uec rccc") if name != "routing" else pick(more, "tally")
         made.append(Sweep(f"{name}-others-2026", today, ways, three("2026"), AXES[name]))
-    scaled = {**pick(core, "none", "window", "dcqcn scaled", "dcqcn nic", "hpcc", "swift"), **pick(more, "tally", "uec nscc")}
+    scaled = {
+        **pick(core, "none", "window", "dcqcn scaled", "dcqcn nic", "hpcc", "swift"),
+        **pick(more, "tally", "uec nscc"),
+    }
     made.append(Sweep("scale-2026", today, scaled, three("2026"), SCALE))
     made.append(Sweep("scale-large-2026", today, scaled, (1, 2), SCALE_LARGE))
     harmed = {**core, **pick(MORE, "tally"), **others("250KB", (), "switch")}
     for case in PFC_CASES:
         made.append(Sweep(f"pfc-{case}", f"studies/pfc-{case}", harmed, (1, 2, 3, 4, 5)))
     for case in ("victim", "storage", "two-jobs"):
-        made.append(Sweep(f"pfc-{case}-alone", f"studies/pfc-{case}", pick(core, "none"), (1, 2, 3, 4, 5), NO_AXIS, (("workload[1].start", "50ms"),)))
+        made.append(
+            Sweep(
+                f"pfc-{case}-alone",
+                f"studies/pfc-{case}",
+                pick(core, "none"),
+                (1, 2, 3, 4, 5),
+                NO_AXIS,
+                (("workload[1].start", "50ms"),),
+            )
+        )
     return [*made, TIMELINE]
 
 
 # The claims need no more than this: sweep -> ways, levels (None = all), seeds.
 HELPED = ("none", "window", "dcqcn nic", "dctcp", "hpcc", "swift", "uec nscc")
 REDUCED = {
-    "centre-2026": (("none", "window", "dcqcn scaled", "dcqcn nic", "dctcp", "timely", "dcqcn khan2022 + window", "dcqcn scaled + window", "uec nscc"), None, (1,)),
+    "centre-2026": (
+        (
+            "none",
+            "window",
+            "dcqcn scaled",
+            "dcqcn nic",
+            "dctcp",
+            "timely",
+            "dcqcn khan2022 + window",
+            "dcqcn scaled + window",
+            "uec nscc",
+        ),
+        None,
+        (1,),
+    ),
     "routing-2026": (("none", "dcqcn scaled", "timely", "swift"), ("static", "spray", "ECMP"), (1,)),
     "qps-2026": (("none",), ("1", "8"), (1, 2)),
     "presets-fibre-2026": (("none", "dcqcn khan2022 + window"), ("100 m", "1 km"), (1,)),
@@ -175,19 +291,27 @@ REDUCED = {
 
 def small(sweep):
     ways, kept, seeds = REDUCED[sweep.name]
-    axis = sweep.axis._replace(levels={level: sets for level, sets in sweep.axis.levels.items() if kept is None or level in kept})
-    return sweep._replace(seeds=seeds, axis=axis, ways={way: of for way, of in sweep.ways.items() if ways is None or way in ways})
+    axis = sweep.axis._replace(
+        levels={level: sets for level, sets in sweep.axis.levels.items() if kept is None or level in kept}
+    )
+    return sweep._replace(
+        seeds=seeds, axis=axis, ways={way: of for way, of in sweep.ways.items() if ways is None or way in ways}
+    )
 
 
 def fullest_uplink(metrics):
-    """Bytes of the fullest uplink of any leaf over the mean of its uplinks."""
+    """Bytes of the fullest uplink of any leaf over the mean of its uplinks, and the share of time in which it sent."""
     uplinks = {}
     for link in metrics["links"]:
         at = re.match(r"(leaf\d+)->spine", link["at"])
         if at:
-            uplinks.setdefault(at[1], []).append(link["bytes"])
-    shares = [max(sent) * len(sent) / sum(sent) for sent in uplinks.values() if sum(sent)]
-    return round(max(shares), 3) if shares else ""
+            uplinks.setdefault(at[1], []).append((link["bytes"], link["utilization"]))
+    shares = [
+        (max(links)[0] * len(links) / sum(sent for sent, _ in links), max(links)[1])
+        for links in uplinks.values()
+        if sum(sent for sent, _ in links)
+    ]
+    return (round(max(shares)[0], 3), round(max(shares)[1], 4)) if shares else ("", "")
 
 
 PARTS = ("sending", "nic", "window", "pace", "paused", "network", "queued", "timeout", "resending")
@@ -195,12 +319,14 @@ PARTS = ("sending", "nic", "window", "pace", "paused", "network", "queued", "tim
 
 def measures(metrics):
     jobs = metrics["jobs"]
+    uplink, busy = fullest_uplink(metrics)
     parts = metrics["slowest"]["parts"] if metrics["slowest"] else {}
     return {
         "status": metrics["status"],
         "time_ns": jobs[0]["time_ns"],
         "other_ns": jobs[1]["time_ns"] if len(jobs) > 1 else "",
-        "uplink": fullest_uplink(metrics),
+        "uplink": uplink,
+        "busy": busy,
         "queue": metrics["queues"]["max_bytes"],
         "marks": metrics["ecn"]["marked_packets"],
         "cuts": metrics["cc_cuts"],

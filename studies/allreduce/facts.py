@@ -11,17 +11,23 @@ def weights():
     """Exact probabilities of how full the fullest of 8 leaves' uplinks is, divided among the seeds of its class."""
     exact = tables.largest_load(8, 8, 8)
     classes = {3: exact[1] + exact[2] + exact[3], 4: exact[4], 5: sum(exact[c] for c in (5, 6, 7, 8))}
-    of = {centre: {seed: (c, len(seeds)) for c, seeds in design.SEEDS[centre].items() for seed in seeds} for centre in design.CENTRES}
+    of = {
+        centre: {seed: (c, len(seeds)) for c, seeds in design.SEEDS[centre].items() for seed in seeds}
+        for centre in design.CENTRES
+    }
     first = {centre: {seeds[0]: c for c, seeds in design.SEEDS[centre].items()} for centre in design.CENTRES}
 
     def weight(sweep, level, seed):
         centre = sweep.rsplit("-", 1)[-1]
-        if centre not in of or any(name in sweep for name in ("spines", "qps", "memory", "algorithm", "scale")):
+        if centre not in of or any(name in sweep for name in ("spines", "qps", "algorithm", "scale")):
+            return 1
+        if sweep.startswith("memory") and level == "per message":
             return 1
         if sweep.startswith("centre"):
             c, count = of[centre][seed]
             return classes[c] / count
         return classes[first[centre][seed]]
+
     return weight
 
 
@@ -33,54 +39,85 @@ def results(rows):
 def claims(rows):
     """(sentence, whether it holds, what was seen). They hold for the full study and for the reduced one."""
     d = results(rows)
-    made = []
+    every = [("every run has completed", all(row["status"] == "completed" for row in rows), [len(rows)])]
+    every += [*routes(d), *pod(d), *window(d), *platform(d), *harmed(d)]
+    return [(sentence, bool(holds), ", ".join(f"{value:.3f}" for value in seen)) for sentence, holds, seen in every]
 
-    def claim(sentence, holds, *seen):
-        made.append((sentence, bool(holds), ", ".join(f"{value:.3f}" for value in seen)))
 
-    def at(sweep, way, level="", **base):
-        return d.ratio(sweep, way, level, **base)
-
-    claim("every run has completed", all(row["status"] == "completed" for row in rows), len(rows))
-    static, sprayed = d.mean("routing-2026", "none", "static"), d.mean("routing-2026", "none", "spray")
-    ecmp = d.mean("routing-2026", "none", "ECMP")
-    claim("2026: ECMP takes more than 1.5 times as long as routes without collisions, under no policy", ecmp > 1.5 * static, ecmp / static)
-    claim("2026: spraying packets takes at most 0.7 of ECMP's time", sprayed < 0.7 * ecmp, sprayed / ecmp)
-    free = [at("routing-2026", way, "spray") for way in d.ways("routing-2026") if way not in ("window", "hpcc")]
-    claim("2026: with sprayed packets no policy but a window and HPCC is more than 5 % from no policy", all(abs(ratio - 1) < 0.05 for ratio in free), *free)
-    windowed = ("window", "dcqcn khan2022 + window", "dcqcn scaled + window", "dctcp")
-    claim("2026: with a window of one BDP, DCQCN and DCTCP are within 8 % of no policy", all(abs(at("centre-2026", way) - 1) < 0.08 for way in windowed),
-          *(at("centre-2026", way) for way in windowed))
-    for way in ("dcqcn scaled", "timely"):
-        claim(f"2026: {way} without a window takes at least 1.4 times as long as no policy", at("centre-2026", way) > 1.4, at("centre-2026", way))
-    claim("2026: DCQCN with the gains of NICs is within 10 % of no policy where scaled gains cost more than 40 %",
-          at("centre-2026", "dcqcn nic") < 1.1 and at("centre-2026", "dcqcn scaled") > 1.4, at("centre-2026", "dcqcn nic"), at("centre-2026", "dcqcn scaled"))
-    for centre, way in (("2026", "dcqcn khan2022 + window"), ("2022", "dcqcn khan2022 + window")):
-        near, far = at(f"presets-fibre-{centre}", way, "100 m"), at(f"presets-fibre-{centre}", way, "1 km")
-        claim(f"{centre}: DCQCN with a window is within 8 % of no policy over 100 m of fibre and costs more than 25 % over 1 km", near < 1.08 and far > 1.25, near, far)
-    forgetting = [at("memory-2022", way, "per message") for way in d.ways("memory-2022") if way != "hpcc"]
-    claim("2022: where queue pairs forget between messages, all policies but HPCC are within 8 % of no policy", all(abs(ratio - 1) < 0.08 for ratio in forgetting), *forgetting)
-    claim("2022: where they remember, DCQCN with its window costs more than 10 %", at("memory-2022", "dcqcn khan2022 + window", "persistent") > 1.1,
-          at("memory-2022", "dcqcn khan2022 + window", "persistent"))
-    one, sixteen = (at("presets-ack-2022", "dcqcn khan2022", level) for level in ("1", "16"))
-    claim("2022, 1D: DCQCN without a window costs more than 20 % with an ACK a packet and less than 5 % with one for 16", one > 1.2 and sixteen < 1.05, one, sixteen)
-    spread_over = d.mean("qps-2026", "none", "8") / d.mean("qps-2026", "none", "1")
-    claim("2026: eight queue pairs a pair take at most 0.9 of one's time", spread_over < 0.9, spread_over)
-    claim("2026: Ultra Ethernet takes at most 0.7 of the time of RoCE without a policy", at("centre-2026", "uec nscc") < 0.7, at("centre-2026", "uec nscc"))
+def routes(d):
+    static, ecmp, sprayed = (d.mean("routing-2026", "none", level) for level in ("static", "ECMP", "spray"))
+    sentence = "2026: without a policy ECMP takes more than 1.5 times as long as routes without collisions"
+    yield sentence, ecmp > 1.5 * static, [ecmp / static]
+    yield "2026: sprayed packets take at most 0.7 of ECMP's time", sprayed < 0.7 * ecmp, [sprayed / ecmp]
+    ways = [way for way in d.ways("routing-2026") if way not in ("window", "hpcc")]
+    free = [d.ratio("routing-2026", way, "spray") for way in ways]
+    sentence = "2026: with sprayed packets no policy but a window and HPCC is more than 5 % from no policy"
+    yield sentence, all(abs(ratio - 1) < 0.05 for ratio in free), free
+    eight = d.mean("qps-2026", "none", "8") / d.mean("qps-2026", "none", "1")
+    yield "2026: eight queue pairs a pair take at most 0.9 of one's time", eight < 0.9, [eight]
+    uec = d.ratio("centre-2026", "uec nscc")
+    yield "2026: Ultra Ethernet takes at most 0.7 of the time of RoCE without a policy", uec < 0.7, [uec]
     fastest = min(lone(d))
-    claim("no rate or window control of RoCE makes a lone all-reduce more than 8 % faster than PFC alone, in any sweep", fastest > 0.92, fastest)
-    victim = {way: at("pfc-victim", way) for way in ("window", "dctcp", "hpcc", "swift", "dcqcn nic")}
-    claim("a flow beside an incast: a window, DCTCP, HPCC and Swift take at most half of the time under PFC alone",
-          all(victim[way] < 0.5 for way in ("window", "dctcp", "hpcc", "swift")), *victim.values())
-    claim("the same: DCQCN with the gains of NICs does not help it", victim["dcqcn nic"] > 0.9, victim["dcqcn nic"])
-    slow = [at("pfc-slow-receiver", way) for way in ("window", "dctcp", "hpcc", "swift")]
-    claim("flows beside a slow receiver: the same four take at most half of the time", all(ratio < 0.5 for ratio in slow), *slow)
-    storage = [at("pfc-storage", way) for way in ("dctcp", "swift", "uec nscc")]
-    claim("an all-reduce beside checkpoints: DCTCP, Swift and Ultra Ethernet save at least 10 %", all(ratio < 0.9 for ratio in storage), *storage)
-    jobs = [at("pfc-two-jobs", way) for way in ("window", "dcqcn nic", "dctcp", "hpcc", "swift")]
-    claim("a ring beside an all-to-all: no policy of RoCE but tally saves more than 5 %", all(ratio > 0.95 for ratio in jobs), *jobs)
-    claim("the same: Ultra Ethernet saves at least 20 %", at("pfc-two-jobs", "uec nscc") < 0.8, at("pfc-two-jobs", "uec nscc"))
-    return made
+    sentence = (
+        "no rate or window control of RoCE makes a lone all-reduce more than 8 % faster than PFC alone, in any sweep"
+    )
+    yield sentence, fastest > 0.92, [fastest]
+
+
+def pod(d):
+    ways = ("window", "dcqcn khan2022 + window", "dcqcn scaled + window", "dctcp")
+    windowed = [d.ratio("centre-2026", way) for way in ways]
+    sentence = "2026: with a window of one BDP, DCQCN and DCTCP are within 8 % of no policy"
+    yield sentence, all(abs(ratio - 1) < 0.08 for ratio in windowed), windowed
+    scaled, nic, timely = (d.ratio("centre-2026", way) for way in ("dcqcn scaled", "dcqcn nic", "timely"))
+    yield "2026: DCQCN with scaled gains, without a window, costs more than 40 %", scaled > 1.4, [scaled]
+    yield "2026: so does TIMELY", timely > 1.4, [timely]
+    yield "2026: DCQCN with the gains of NICs is within 10 % of no policy", nic < 1.1, [nic]
+
+
+def window(d):
+    busy = [d.mean("centre-2026", way, key="busy") for way in ("none", "dcqcn scaled")]
+    sentence = "2026: the fullest uplink is busy for less than two thirds as much of the time under scaled DCQCN as under PFC alone"
+    yield sentence, busy[1] < busy[0] * 2 / 3, busy
+    for centre in design.CENTRES:
+        near, far = (
+            d.ratio(f"presets-fibre-{centre}", "dcqcn khan2022 + window", level) for level in ("100 m", "1 km")
+        )
+        sentence = f"{centre}: DCQCN with a window is within 8 % of no policy over 100 m of fibre and costs more than 25 % over 1 km"
+        yield sentence, near < 1.08 and far > 1.25, [near, far]
+
+
+def platform(d):
+    ways = [way for way in d.ways("memory-2022") if way != "hpcc"]
+    forgetting = [d.ratio("memory-2022", way, "per message") for way in ways]
+    sentence = "2022: where queue pairs forget between messages, all policies but HPCC are within 8 % of no policy"
+    yield sentence, all(abs(ratio - 1) < 0.08 for ratio in forgetting), forgetting
+    kept = d.ratio("memory-2022", "dcqcn khan2022 + window", "persistent")
+    yield "2022: where they remember, DCQCN with its window costs more than 10 %", kept > 1.1, [kept]
+    one, sixteen = (d.ratio("presets-ack-2022", "dcqcn khan2022", level) for level in ("1", "16"))
+    sentence = (
+        "2022, 1D: DCQCN without a window costs more than 20 % with an ACK a packet, less than 5 % with one for 16"
+    )
+    yield sentence, one > 1.2 and sixteen < 1.05, [one, sixteen]
+
+
+def harmed(d):
+    def of(case, *ways):
+        return [d.ratio(f"pfc-{case}", way) for way in ways]
+
+    bounded = ("window", "dctcp", "hpcc", "swift")
+    victim, slow, nic = of("victim", *bounded), of("slow-receiver", *bounded), of("victim", "dcqcn nic")
+    sentence = "a flow beside an incast: a window, DCTCP, HPCC and Swift take at most half of the time under PFC alone"
+    yield sentence, max(victim) < 0.5, victim
+    yield "the same: DCQCN with the gains of NICs does not help it", nic[0] > 0.9, nic
+    yield "flows beside a slow receiver: the same four take at most half of the time", max(slow) < 0.5, slow
+    storage = of("storage", "dctcp", "swift", "uec nscc")
+    yield "an all-reduce beside checkpoints: DCTCP, Swift and Ultra Ethernet save at least 10 %", max(
+        storage
+    ) < 0.9, storage
+    jobs, uec = of("two-jobs", *bounded, "dcqcn nic"), of("two-jobs", "uec nscc")
+    yield "a ring beside an all-to-all: no policy of RoCE but tally saves more than 5 %", min(jobs) > 0.95, jobs
+    yield "the same: Ultra Ethernet saves at least 20 %", uec[0] < 0.8, uec
 
 
 def lone(d):
@@ -89,7 +126,11 @@ def lone(d):
     for sweep in d.sweeps:
         if not sweep.startswith("pfc") and "none" in d.ways(sweep):
             for level in d.levels(sweep):
-                yield from (d.ratio(sweep, way, level) for way in d.ways(sweep) if not way.startswith(spread) and d.rows(sweep, way, level))
+                yield from (
+                    d.ratio(sweep, way, level)
+                    for way in d.ways(sweep)
+                    if not way.startswith(spread) and d.rows(sweep, way, level)
+                )
 
 
 def dots(d, sweep, ways):
@@ -101,7 +142,9 @@ def lines(d, sweep):
     for way in d.ways(sweep):
         if way != "none":
             series = {level: list(d.over(sweep, way, level).values()) for level in d.levels(sweep)}
-            made[way] = {level: (d.ratio(sweep, way, level), min(values), max(values)) for level, values in series.items()}
+            made[way] = {
+                level: (d.ratio(sweep, way, level), min(values), max(values)) for level, values in series.items()
+            }
     return made
 
 
@@ -121,14 +164,20 @@ def values(rows):
         "odds": ", ".join(f"{c} flows {100 * p:.1f} %" for c, p in exact.items() if p > 5e-3),
         "odds of one leaf": ", ".join(f"{c} flows {100 * p:.1f} %" for c, p in one.items() if p > 5e-3),
         "fastest": two(min(lone(d))),
-        "spray window": ratio("routing-2026", "window", "spray"), "spray hpcc": ratio("routing-2026", "hpcc", "spray"),
-        "static ms": ms("routing-2026", "none", "static"), "ecmp ms": ms("routing-2026", "none", "ECMP"),
+        "spray window": ratio("routing-2026", "window", "spray"),
+        "spray hpcc": ratio("routing-2026", "hpcc", "spray"),
+        "static ms": ms("routing-2026", "none", "static"),
+        "ecmp ms": ms("routing-2026", "none", "ECMP"),
     }
     for centre in design.CENTRES:
         for way in d.ways(f"centre-{centre}"):
             made[f"{centre} {way}"] = ratio(f"centre-{centre}", way)
         for level in d.levels(f"fibre-{centre}"):
-            made[f"{centre} dcqcn khan2022 + window {level}"] = ratio(f"presets-fibre-{centre}", "dcqcn khan2022 + window", level)
+            made[f"{centre} dcqcn khan2022 + window {level}"] = ratio(
+                f"presets-fibre-{centre}", "dcqcn khan2022 + window", level
+            )
+        for way in ("none", "hpcc", "dcqcn nic", RATE_BASED[centre]):
+            made[f"{centre} {way} busy"] = f"{100 * d.mean(f'centre-{centre}', way, key='busy'):.0f}"
         for level in ("1", "4", "16", "64"):
             made[f"{centre} hpcc ack {level}"] = ratio(f"ack-{centre}", "hpcc", level)
     for way in ("dcqcn khan2022", "dcqcn khan2022 + window", "dcqcn nic", "dcqcn scaled", "none"):
@@ -137,6 +186,15 @@ def values(rows):
     for level in ("persistent", "per message"):
         for way in design.CORE["2022"]:
             made[f"{level} {way}"] = ratio("memory-2022", way, level)
+    for level in ("persistent", "per message"):
+        made[f"{level} busy"] = f"{100 * d.mean('memory-2022', 'none', level, 'busy'):.0f}"
+        made[f"{level} marks"] = f"{d.mean('memory-2022', 'dcqcn khan2022 + window', level, 'marks'):,.0f}"
+    for way in ("window", "hpcc"):
+        made[f"2026 1D {way}"] = ratio("algorithm-2026", way, "1D ring")
+    made["static window"], made["static hpcc"] = ratio("routing-2026", "window", "static"), ratio(
+        "routing-2026", "hpcc", "static"
+    )
+    made["eight over static"] = two(d.mean("qps-2026", "none", "8") / d.mean("routing-2026", "none", "static"))
     for case in design.PFC_CASES:
         for way in d.ways(f"pfc-{case}"):
             made[f"{case} {way}"] = ratio(f"pfc-{case}", way)

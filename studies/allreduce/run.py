@@ -16,8 +16,13 @@ from results import fill  # noqa: E402
 
 def text(rows):
     d = facts.results(rows)
-    values = {**facts.values(rows), **figures.report_tables(d), **figures.make(d, tables.read(HERE / "timeline.csv")),
-              "table design": figures.design_table(design.sweeps(False)), "table ways": figures.ways_table()}
+    values = {
+        **facts.values(rows),
+        **figures.report_tables(d),
+        **figures.make(d, tables.read(HERE / "timeline.csv")),
+        "table design": figures.design_table(design.sweeps(False)),
+        "table ways": figures.ways_table(),
+    }
     return fill((HERE / "page.md").read_text(), values)
 
 

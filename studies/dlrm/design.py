@@ -12,22 +12,39 @@ CENTRE, FABRIC = "studies/dlrm", "topology.dims[1]"
 TWENTY, FIVE = tuple(range(1, 21)), tuple(range(1, 6))
 NONE = Way({"kind": "none"})
 CORE = {
-    "none": NONE, "window": Way({"kind": "window"}), "dcqcn scaled": Way({"kind": "dcqcn", "preset": "scaled"}),
-    "dcqcn nic": Way({"kind": "dcqcn", "preset": "nic"}), "dctcp": Way({"kind": "dctcp"}), "timely": Way({"kind": "timely"}),
-    "hpcc": Way({"kind": "hpcc"}), "swift": Way({"kind": "swift"}),
+    "none": NONE,
+    "window": Way({"kind": "window"}),
+    "dcqcn scaled": Way({"kind": "dcqcn", "preset": "scaled"}),
+    "dcqcn nic": Way({"kind": "dcqcn", "preset": "nic"}),
+    "dctcp": Way({"kind": "dctcp"}),
+    "timely": Way({"kind": "timely"}),
+    "hpcc": Way({"kind": "hpcc"}),
+    "swift": Way({"kind": "swift"}),
 }
 MORE = {
     "dcqcn scaled + window": Way({"kind": "dcqcn", "preset": "scaled", "window_bdp": 1}),
     "timely + window": Way({"kind": "timely", "window_bdp": 1}),
     "powertcp": Way({"kind": "powertcp"}),
     "tally": Way({"kind": "tally"}),
-    "clear to send": Way({"kind": "none"}, "cts", (("transport.admission", "cts"), ("transport.slots", 8), ("transport.slot_bytes", "512KB"))),
+    "clear to send": Way(
+        {"kind": "none"},
+        "cts",
+        (("transport.admission", "cts"), ("transport.slots", 8), ("transport.slot_bytes", "512KB")),
+    ),
 }
 LOSSY = (f"{FABRIC}.switch", {"pfc": {"enabled": False}})
 # The queue limit is the bandwidth-delay product between leaves.
-UEC = (("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "1us"}),
-       (f"{FABRIC}.switch", {"trimming": {"enabled": True}, "queue_limit": {"bytes": "120KB"}}))
-TCP = (("transport", {"kind": "tcp", "mss": "8948B", "rto_min": "1ms", "delayed_ack": {"timeout": "500us"}, "start_jitter": "1us"}), LOSSY)
+UEC = (
+    ("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "1us"}),
+    (f"{FABRIC}.switch", {"trimming": {"enabled": True}, "queue_limit": {"bytes": "120KB"}}),
+)
+TCP = (
+    (
+        "transport",
+        {"kind": "tcp", "mss": "8948B", "rto_min": "1ms", "delayed_ack": {"timeout": "500us"}, "start_jitter": "1us"},
+    ),
+    LOSSY,
+)
 OTHERS = {
     "uec nscc": Way({"kind": "nscc"}, "uec", UEC),
     "uec rccc": Way({"kind": "rccc"}, "uec", UEC),
@@ -37,12 +54,23 @@ OTHERS = {
 STATIC = (("switch.routing.kind", "static"),)
 IN_ORDER = {"transport.recovery": "go_back_n", "transport.reorder": 0, "transport.bdp_cap": True}
 ANY_ORDER = {"transport.recovery": "selective_repeat", "transport.reorder": 256, "transport.bdp_cap": False}
-ROUTING = Axis("routing", {
-    "static": {"switch.routing.kind": "static", **IN_ORDER}, "ECMP": {"switch.routing.kind": "ecmp", **IN_ORDER},
-    "flowlets": {"switch.routing.kind": "flowlet", **IN_ORDER}, "adaptive": {"switch.routing.kind": "adaptive", **ANY_ORDER},
-    "spray": {"switch.routing.kind": "spray", **ANY_ORDER}})
-QPS = Axis("queue pairs a pair, hashed by E-ECMP", {str(n): {"transport.qps_per_pair": n, "transport.qp_scaling": "split", "switch.routing.hash": "dst_qp"}
-                                                    for n in (1, 2, 4)})
+ROUTING = Axis(
+    "routing",
+    {
+        "static": {"switch.routing.kind": "static", **IN_ORDER},
+        "ECMP": {"switch.routing.kind": "ecmp", **IN_ORDER},
+        "flowlets": {"switch.routing.kind": "flowlet", **IN_ORDER},
+        "adaptive": {"switch.routing.kind": "adaptive", **ANY_ORDER},
+        "spray": {"switch.routing.kind": "spray", **ANY_ORDER},
+    },
+)
+QPS = Axis(
+    "queue pairs a pair, hashed by E-ECMP",
+    {
+        str(n): {"transport.qps_per_pair": n, "transport.qp_scaling": "split", "switch.routing.hash": "dst_qp"}
+        for n in (1, 2, 4)
+    },
+)
 ACKS = Axis("packets per ACK", {str(n): {"transport.ack_interval": n} for n in (1, 4, 16)})
 LINK = {"rate": "200Gbps", "delay": "500ns"}
 
@@ -54,7 +82,11 @@ def one_switch(servers, **link):
 ONE_SWITCH = ((f"{FABRIC}.ranks_per_leaf", 64), (f"{FABRIC}.spines", 1))
 # From the closed form to ECMP, one cause at a time. Static routes give each uplink one flow.
 STEPS = {
-    "closed form, no latency": (("network", "analytical"), one_switch(8, delay="0ns"), ("topology.dims[0].link.delay", "0ns")),
+    "closed form, no latency": (
+        ("network", "analytical"),
+        one_switch(8, delay="0ns"),
+        ("topology.dims[0].link.delay", "0ns"),
+    ),
     "closed form": (("network", "analytical"), one_switch(8)),
     "packets, one switch": ONE_SWITCH,
     "one switch, links of 1 us": (*ONE_SWITCH, (f"{FABRIC}.link.delay", "1us")),
@@ -63,24 +95,50 @@ STEPS = {
     "two tiers, 1:1": (*STATIC, (f"{FABRIC}.spines", 16)),
     "two tiers, 2:1": STATIC,
 }
-SHARDINGS = {"table": ("table", 1000000), "column": ("column", 1000000), "row": ("row", 1000000), "copies": ("data", 100000)}
+SHARDINGS = {
+    "table": ("table", 1000000),
+    "column": ("column", 1000000),
+    "row": ("row", 1000000),
+    "copies": ("data", 100000),
+}
 SMALL = (("workload.iterations", 1), ("workload.dlrm.batch", 64))
 
 
 def scale(*servers):
-    return Axis("GPUs, sharding", {f"{8 * n}, {name}": {f"{FABRIC}.size": n, "workload.dlrm.sharding": kind, "workload.dlrm.rows": rows}
-                                   for n in servers for name, (kind, rows) in SHARDINGS.items() if n < 64 or name in ("table", "column")})
+    return Axis(
+        "GPUs, sharding",
+        {
+            f"{8 * n}, {name}": {f"{FABRIC}.size": n, "workload.dlrm.sharding": kind, "workload.dlrm.rows": rows}
+            for n in servers
+            for name, (kind, rows) in SHARDINGS.items()
+            if n < 64 or name in ("table", "column")
+        },
+    )
 
 
 def scale_closed(*servers):
-    return Axis("GPUs, sharding", {f"{8 * n}, {name}": {FABRIC: {"kind": "switch", "size": n, "link": LINK}, "workload.dlrm.sharding": kind, "workload.dlrm.rows": rows}
-                                   for n in servers for name, (kind, rows) in SHARDINGS.items() if n < 64 or name in ("table", "column")})
+    return Axis(
+        "GPUs, sharding",
+        {
+            f"{8 * n}, {name}": {
+                FABRIC: {"kind": "switch", "size": n, "link": LINK},
+                "workload.dlrm.sharding": kind,
+                "workload.dlrm.rows": rows,
+            }
+            for n in servers
+            for name, (kind, rows) in SHARDINGS.items()
+            if n < 64 or name in ("table", "column")
+        },
+    )
 
 
 MODELS = {  # scenario, sets: rings where each link has one flow, in closed form and over packets
-    "ResNet-50, 64 GPUs": ("resnet50-64", ()), "VGG-16, like a DGX-2": ("vgg16-dgx2", ()),
+    "ResNet-50, 64 GPUs": ("resnet50-64", ()),
+    "VGG-16, like a DGX-2": ("vgg16-dgx2", ()),
     "the same, one chunk a layer": ("vgg16-dgx2", (("workload.system.preferred-dataset-splits", 1),)),
-    "VGG-16, like a TPU": ("vgg16-tpu", ()), "Transformer, 64 GPUs": ("transformer-64", ()), "GPT-3, 3 layers, 64 GPUs": ("gpt3-64", ()),
+    "VGG-16, like a TPU": ("vgg16-tpu", ()),
+    "Transformer, 64 GPUs": ("transformer-64", ()),
+    "GPT-3, 3 layers, 64 GPUs": ("gpt3-64", ()),
 }
 NETWORKS = Axis("network", {"closed form": {"network": "analytical"}, "packets": {"network": "packet"}})
 DENSE = (("workload.dlrm.sharding", "data"), ("workload.dlrm.rows", 1))  # all-reduces, and nothing beside them
@@ -89,17 +147,39 @@ ALL_REDUCES = {"flat, direct": "oneDirect", "flat, ring": "oneRing", "hierarchic
 GLOBAL = f"{FABRIC}.switch.buffer"
 FABRICS = {  # sets, buffers
     "lossless": ((), ("4MB", "8MB", "16MB", "32MB")),
-    "go-back-N": (((f"{FABRIC}.switch.pfc.enabled", False), ("transport.rto", "4194304ns")), ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB")),
-    "selective repeat": (((f"{FABRIC}.switch.pfc.enabled", False), ("transport.recovery", "selective_repeat")), ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB")),
+    "go-back-N": (
+        ((f"{FABRIC}.switch.pfc.enabled", False), ("transport.rto", "4194304ns")),
+        ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB"),
+    ),
+    "selective repeat": (  # the timer of its authors; the cap of one bandwidth-delay product is on
+        (
+            (f"{FABRIC}.switch.pfc.enabled", False),
+            ("transport.recovery", "selective_repeat"),
+            ("transport.rto_low", "100us"),
+        ),
+        ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB"),
+    ),
+    "automatic timers": (
+        ((f"{FABRIC}.switch.pfc.enabled", False), ("transport.recovery", "selective_repeat")),
+        ("1MB", "4MB", "32MB"),
+    ),
     "TCP": ((), ("500KB", "1MB", "2MB", "4MB", "8MB", "16MB", "32MB")),
 }
-UEC_BUFFER = (("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "10us", "clock_ppm": 100}),
-              (f"{FABRIC}.switch", {"trimming": {"enabled": True}, "queue_limit": {"bytes": "120KB"}, "reserve": "1KB"}))
+UEC_BUFFER = (
+    ("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "10us", "clock_ppm": 100}),
+    (f"{FABRIC}.switch", {"trimming": {"enabled": True}, "queue_limit": {"bytes": "120KB"}, "reserve": "1KB"}),
+)
 
 
 def buffers(values):
-    return Axis("all-reduce, buffer of the global switch", {f"{name}, {size}": {"workload.system.all-reduce-implementation": kind, GLOBAL: size}
-                                                            for name, kind in ALL_REDUCES.items() for size in values})
+    return Axis(
+        "all-reduce, buffer of the global switch",
+        {
+            f"{name}, {size}": {"workload.system.all-reduce-implementation": kind, GLOBAL: size}
+            for name, kind in ALL_REDUCES.items()
+            for size in values
+        },
+    )
 
 
 def buffer_sweeps(fabric, seeds):
@@ -107,8 +187,10 @@ def buffer_sweeps(fabric, seeds):
     scenario = "dlrm/dlrm-global-buffer" + ("-tcp" if fabric == "TCP" else "")
     way = {"cubic": Way({"kind": "cubic"})} if fabric == "TCP" else {"none": NONE}
     name = fabric.replace(" ", "-")
-    return [Sweep(f"buffer-{what}-{name}", scenario, way, seeds, buffers(values), (*STARTS, *sets, *more))
-            for what, more in (("dense", DENSE), ("model", ()))]
+    return [
+        Sweep(f"buffer-{what}-{name}", scenario, way, seeds, buffers(values), (*STARTS, *sets, *more))
+        for what, more in (("dense", DENSE), ("model", ()))
+    ]
 
 
 def sweeps(reduced):
@@ -116,32 +198,72 @@ def sweeps(reduced):
 
 
 def all_sweeps():
-    made = [Sweep("ecmp", CENTRE, {**CORE, **MORE, **OTHERS}, TWENTY),
-            Sweep("static", CENTRE, {**CORE, **MORE}, FIVE[:3], NO_AXIS, STATIC),
-            Sweep("routing", CENTRE, CORE, FIVE, ROUTING),
-            Sweep("qps", CENTRE, CORE, FIVE, QPS),
-            Sweep("acks-ecmp", CENTRE, CORE, FIVE, ACKS),
-            Sweep("acks-static", CENTRE, CORE, FIVE[:1], ACKS, STATIC),
-            Sweep("big-buffer", CENTRE, {"none": NONE}, TWENTY, NO_AXIS, (("switch.buffer", "1GB"),))]
+    made = [
+        Sweep("ecmp", CENTRE, {**CORE, **MORE, **OTHERS}, TWENTY),
+        Sweep("static", CENTRE, {**CORE, **MORE}, FIVE[:3], NO_AXIS, STATIC),
+        Sweep("routing", CENTRE, CORE, FIVE, ROUTING),
+        Sweep("qps", CENTRE, CORE, FIVE, QPS),
+        Sweep("acks-ecmp", CENTRE, CORE, FIVE, ACKS),
+        Sweep("acks-static", CENTRE, CORE, FIVE[:1], ACKS, STATIC),
+        Sweep("big-buffer", CENTRE, {"none": NONE}, TWENTY, NO_AXIS, (("switch.buffer", "1GB"),)),
+    ]
     for name, sets in STEPS.items():
         made.append(Sweep(f"step: {name}", CENTRE, {"none": NONE}, (1,), NO_AXIS, sets))
-    made += [Sweep("scale-closed", CENTRE, {"none": NONE}, (1,), scale_closed(2, 8, 32, 128), (*SMALL, ("network", "analytical"), one_switch(8))),
-             Sweep("scale-static", CENTRE, {"none": NONE}, (1,), scale(2, 8, 32), (*SMALL, *STATIC)),
-             Sweep("scale-ecmp", CENTRE, {**{way: CORE[way] for way in ("none", "dcqcn nic")}, "uec nscc": OTHERS["uec nscc"]}, FIVE[:2], scale(2, 8, 32), SMALL),
-             Sweep("scale-large", CENTRE, {"none": NONE, "dcqcn nic": CORE["dcqcn nic"]}, (1,), scale(128), SMALL)]
-    made += [Sweep(f"model: {name}", f"models/{file}", {"none": NONE}, (1,), NETWORKS, sets) for name, (file, sets) in MODELS.items()]
+    made += [
+        Sweep(
+            "scale-closed",
+            CENTRE,
+            {"none": NONE},
+            (1,),
+            scale_closed(2, 8, 32, 128),
+            (*SMALL, ("network", "analytical"), one_switch(8)),
+        ),
+        Sweep("scale-static", CENTRE, {"none": NONE}, (1,), scale(2, 8, 32), (*SMALL, *STATIC)),
+        Sweep(
+            "scale-ecmp",
+            CENTRE,
+            {**{way: CORE[way] for way in ("none", "dcqcn nic")}, "uec nscc": OTHERS["uec nscc"]},
+            FIVE[:2],
+            scale(2, 8, 32),
+            SMALL,
+        ),
+        Sweep("scale-large", CENTRE, {"none": NONE, "dcqcn nic": CORE["dcqcn nic"]}, (1,), scale(128), SMALL),
+    ]
+    made += [
+        Sweep(f"model: {name}", f"models/{file}", {"none": NONE}, (1,), NETWORKS, sets)
+        for name, (file, sets) in MODELS.items()
+    ]
     for fabric in FABRICS:
         made += buffer_sweeps(fabric, FIVE[:2])
-    made.append(Sweep("buffer-model-uec", "dlrm/dlrm-global-buffer", {"uec nscc": Way({"kind": "nscc"})}, FIVE[:2], buffers(FABRICS["TCP"][1]), UEC_BUFFER))
+    made.append(
+        Sweep(
+            "buffer-model-uec",
+            "dlrm/dlrm-global-buffer",
+            {"uec nscc": Way({"kind": "nscc"})},
+            FIVE[:2],
+            buffers(FABRICS["TCP"][1]),
+            UEC_BUFFER,
+        )
+    )
     return made
 
 
-REDUCED = {"ecmp", "static", *(f"step: {name}" for name in STEPS), "buffer-dense-TCP", "buffer-model-TCP", "buffer-dense-lossless", "buffer-model-lossless"}
+REDUCED = {
+    "ecmp",
+    "static",
+    *(f"step: {name}" for name in STEPS),
+    "buffer-dense-TCP",
+    "buffer-model-TCP",
+    "buffer-dense-lossless",
+    "buffer-model-lossless",
+}
 
 
 def small(sweep):
     if sweep.name.startswith("buffer"):
-        kept = {level: sets for level, sets in sweep.axis.levels.items() if level.split(", ")[-1] in ("1MB", "4MB", "32MB")}
+        kept = {
+            level: sets for level, sets in sweep.axis.levels.items() if level.split(", ")[-1] in ("1MB", "4MB", "32MB")
+        }
         return sweep._replace(seeds=(1,), axis=sweep.axis._replace(levels=kept))
     return sweep._replace(seeds=sweep.seeds[:4])
 
@@ -162,13 +284,18 @@ PARTS = ("compute", "sending", "nic", "window", "pace", "paused", "network", "qu
 
 def measures(metrics):
     training, parts = metrics["training"], metrics["slowest"]["parts"] if metrics["slowest"] else {}
-    passes = len(training["iterations"])
-    embedding = sum(layer[part]["exposed_ns"] for layer in training["layers"] if layer["name"] == "embedding" for part in ("fwd", "ig", "wg"))
+    passes = max(1, len(training["iterations"]))
+    embedding = sum(
+        layer[part]["exposed_ns"]
+        for layer in training["layers"]
+        if layer["name"] == "embedding"
+        for part in ("fwd", "ig", "wg")
+    )
     return {
         "status": metrics["status"],
-        "time_ns": training["total_ns"] // passes,
-        "compute_ns": training["compute_ns"] // passes,
-        "exposed_ns": training["exposed_comm_ns"] // passes,
+        "time_ns": (training["total_ns"] or metrics["sim_time_ns"]) // passes,
+        "compute_ns": (training["compute_ns"] or 0) // passes,
+        "exposed_ns": (training["exposed_comm_ns"] or 0) // passes,
         "embedding_ns": embedding // passes,
         "uplink": fullest_uplink(metrics),
         "queue": metrics["queues"]["max_bytes"],

@@ -37,35 +37,74 @@ def claims(rows):
     def claim(sentence, holds, *seen):
         made.append((sentence, bool(holds), ", ".join(f"{value:.3f}" for value in seen)))
 
-    lossy = {"completed"} | ({"incomplete"} if any("go-back-N" in row["sweep"] or "selective" in row["sweep"] for row in rows) else set())
+    lossy = {"completed"} | (
+        {"incomplete"} if any("go-back-N" in row["sweep"] or "selective" in row["sweep"] for row in rows) else set()
+    )
     claim("every run has completed", all(row["status"] in lossy for row in rows), len(rows))
     time = {name: d.mean(f"step: {name}", "none") for name in design.STEPS}
     ecmp = d.mean("ecmp", "none")
-    claim("each step from the closed form to ECMP takes longer, and 2:1 trunks without collisions cost less than ECMP's collisions",
-          time["closed form, no latency"] < time["closed form"] < time["packets, one switch"] < time["two tiers, 2:1"] < ecmp
-          and time["two tiers, 2:1"] - time["packets, one switch"] < ecmp - time["two tiers, 2:1"],
-          *(value / 1e6 for value in (*time.values(), ecmp)))
-    claim("two more hops without less bandwidth make up at least a third of what two tiers cost over one switch",
-          (time["one switch, links of 1 us"] - time["packets, one switch"]) > (time["two tiers, 2:1"] - time["packets, one switch"]) / 3,
-          (time["one switch, links of 1 us"] - time["packets, one switch"]) / 1e6, (time["two tiers, 2:1"] - time["packets, one switch"]) / 1e6)
-    static = [d.ratio("static", way) for way in ("window", "dcqcn scaled", "dcqcn nic", "dctcp", "timely", "swift")]
-    claim("on collision-free routes no policy but HPCC is more than 12 % from no policy", all(abs(ratio - 1) < 0.12 for ratio in static), *static)
+    claim(
+        "each step from the closed form to ECMP takes longer, and 2:1 trunks without collisions cost less than ECMP's collisions",
+        time["closed form, no latency"]
+        < time["closed form"]
+        < time["packets, one switch"]
+        < time["two tiers, 2:1"]
+        < ecmp
+        and time["two tiers, 2:1"] - time["packets, one switch"] < ecmp - time["two tiers, 2:1"],
+        *(value / 1e6 for value in (*time.values(), ecmp)),
+    )
+    latency = time["two tiers, trunks of 10 Tb/s"] - time["packets, one switch"]
+    tiers = time["two tiers, 2:1"] - time["packets, one switch"]
+    claim(
+        "the latency of two more hops is a third to two thirds of what two tiers cost over one switch",
+        1 / 3 < latency / tiers < 2 / 3,
+        latency / tiers,
+    )
+    static = [d.ratio("static", way) for way in ("window", "dcqcn scaled", "dcqcn nic", "dctcp", "swift")]
+    claim(
+        "on collision-free routes no policy but HPCC and TIMELY is more than 12 % from no policy",
+        all(abs(ratio - 1) < 0.12 for ratio in static),
+        *static,
+    )
     windowed = [d.ratio("ecmp", way) for way in ("window", "dcqcn scaled + window", "dcqcn nic", "dctcp")]
-    claim("ECMP: a window, DCQCN with a window, DCQCN with the gains of NICs and DCTCP are within 10 % of no policy", all(abs(ratio - 1) < 0.1 for ratio in windowed), *windowed)
-    claim("ECMP: DCQCN with scaled gains and TIMELY cost more than 10 %", d.ratio("ecmp", "dcqcn scaled") > 1.1 and d.ratio("ecmp", "timely") > 1.1,
-          d.ratio("ecmp", "dcqcn scaled"), d.ratio("ecmp", "timely"))
-    claim("ECMP: Ultra Ethernet takes at most 0.9 of the time of no policy", d.ratio("ecmp", "uec nscc") < 0.9, d.ratio("ecmp", "uec nscc"))
+    claim(
+        "ECMP: a window, DCQCN with a window, DCQCN with the gains of NICs and DCTCP are within 10 % of no policy",
+        all(abs(ratio - 1) < 0.1 for ratio in windowed),
+        *windowed,
+    )
+    claim(
+        "ECMP: DCQCN with scaled gains and TIMELY cost more than 10 %",
+        d.ratio("ecmp", "dcqcn scaled") > 1.1 and d.ratio("ecmp", "timely") > 1.1,
+        d.ratio("ecmp", "dcqcn scaled"),
+        d.ratio("ecmp", "timely"),
+    )
+    claim(
+        "ECMP: Ultra Ethernet takes at most 0.9 of the time of no policy",
+        d.ratio("ecmp", "uec nscc") < 0.9,
+        d.ratio("ecmp", "uec nscc"),
+    )
 
     def buffer(what, fabric, name, size, way="none"):
         return d.mean(f"buffer-{what}-{fabric}", way, f"{name}, {size}")
+
     tcp = lambda what, name, size: buffer(what, "TCP", name, size, "cubic")  # noqa: E731
-    claim("TCP, all-reduces alone: the flat direct one depends on the buffer by more than a factor of 3, the hierarchical one by less than 5 %",
-          tcp("dense", "flat, direct", "1MB") > 3 * tcp("dense", "flat, direct", "32MB") and tcp("dense", "hierarchical", "1MB") < 1.05 * tcp("dense", "hierarchical", "32MB"),
-          tcp("dense", "flat, direct", "1MB") / tcp("dense", "flat, direct", "32MB"), tcp("dense", "hierarchical", "1MB") / tcp("dense", "hierarchical", "32MB"))
-    claim("TCP, whole model: the hierarchical one depends on it too, by more than a factor of 3", tcp("model", "hierarchical", "1MB") > 3 * tcp("model", "hierarchical", "32MB"),
-          tcp("model", "hierarchical", "1MB") / tcp("model", "hierarchical", "32MB"))
-    claim("lossless, whole model: a buffer of 4 MB is as good as one of 32 MB", buffer("model", "lossless", "hierarchical", "4MB") < 1.05 * buffer("model", "lossless", "hierarchical", "32MB"),
-          buffer("model", "lossless", "hierarchical", "4MB") / buffer("model", "lossless", "hierarchical", "32MB"))
+    claim(
+        "TCP, all-reduces alone: the flat direct one depends on the buffer by more than a factor of 3, the hierarchical one by less than 5 %",
+        tcp("dense", "flat, direct", "1MB") > 3 * tcp("dense", "flat, direct", "32MB")
+        and tcp("dense", "hierarchical", "1MB") < 1.05 * tcp("dense", "hierarchical", "32MB"),
+        tcp("dense", "flat, direct", "1MB") / tcp("dense", "flat, direct", "32MB"),
+        tcp("dense", "hierarchical", "1MB") / tcp("dense", "hierarchical", "32MB"),
+    )
+    claim(
+        "TCP, whole model: the hierarchical one depends on it too, by more than a factor of 3",
+        tcp("model", "hierarchical", "1MB") > 3 * tcp("model", "hierarchical", "32MB"),
+        tcp("model", "hierarchical", "1MB") / tcp("model", "hierarchical", "32MB"),
+    )
+    claim(
+        "lossless, whole model: a buffer of 4 MB is as good as one of 32 MB",
+        buffer("model", "lossless", "hierarchical", "4MB") < 1.05 * buffer("model", "lossless", "hierarchical", "32MB"),
+        buffer("model", "lossless", "hierarchical", "4MB") / buffer("model", "lossless", "hierarchical", "32MB"),
+    )
     return made
 
 
@@ -73,8 +112,12 @@ def values(rows):
     """name in page.md -> text."""
     d = results(rows)
     two = "{:.2f}".format
-    made = {"runs": f"{len(rows):,}", "big buffer": two(d.mean("big-buffer", "none") / d.mean("ecmp", "none")),
-            "odds": ", ".join(f"{c} flows {100 * p:.1f} %" for c, p in weights().items() if p > 5e-3)}
+    made = {
+        "runs": f"{len(rows):,}",
+        "latency share": f"{100 * (d.mean('step: two tiers, trunks of 10 Tb/s', 'none') - d.mean('step: packets, one switch', 'none')) / (d.mean('step: two tiers, 2:1', 'none') - d.mean('step: packets, one switch', 'none')):.0f}",
+        "big buffer": two(d.mean("big-buffer", "none") / d.mean("ecmp", "none")),
+        "odds": ", ".join(f"{c} flows {100 * p:.1f} %" for c, p in weights().items() if p > 5e-3),
+    }
     for name in design.STEPS:
         made[f"ms {name}"] = two(d.mean(f"step: {name}", "none") / 1e6)
     made["ms ECMP"] = two(d.mean("ecmp", "none") / 1e6)
@@ -90,17 +133,33 @@ def values(rows):
             for fabric in design.FABRICS:
                 way, sizes = ("cubic" if fabric == "TCP" else "none"), design.FABRICS[fabric][1]
                 sweep = f"buffer-{what}-{fabric.replace(' ', '-')}"
-                made[f"{what} {fabric} {name}"] = two(d.mean(sweep, way, f"{name}, {sizes[0]}") / d.mean(sweep, way, f"{name}, 32MB"))
+                made[f"{what} {fabric} {name}"] = two(
+                    d.mean(sweep, way, f"{name}, {sizes[0]}") / d.mean(sweep, way, f"{name}, 32MB")
+                )
                 made[f"{what} {fabric} {name} ms"] = two(d.mean(sweep, way, f"{name}, 32MB") / 1e6)
-    made["uec hierarchical"] = two(d.mean("buffer-model-uec", "uec nscc", "hierarchical, 500KB") / d.mean("buffer-model-uec", "uec nscc", "hierarchical, 32MB"))
+    flat = (
+        d.mean(f"buffer-dense-{fabric}", "none", "flat, direct, 32MB")
+        for fabric in ("automatic-timers", "selective-repeat")
+    )
+    made["automatic"] = two(next(flat) / next(flat))
+    made["uec hierarchical"] = two(
+        d.mean("buffer-model-uec", "uec nscc", "hierarchical, 500KB")
+        / d.mean("buffer-model-uec", "uec nscc", "hierarchical, 32MB")
+    )
     made["uec hierarchical ms"] = two(d.mean("buffer-model-uec", "uec nscc", "hierarchical, 500KB") / 1e6)
     for gpus in ("16", "64", "256"):
         for name in design.SHARDINGS:
             level = f"{gpus}, {name}"
-            made[f"scale {level} static"] = two(d.mean("scale-static", "none", level) / d.mean("scale-closed", "none", level))
-            made[f"scale {level} ECMP"] = two(d.mean("scale-ecmp", "none", level) / d.mean("scale-closed", "none", level))
+            made[f"scale {level} static"] = two(
+                d.mean("scale-static", "none", level) / d.mean("scale-closed", "none", level)
+            )
+            made[f"scale {level} ECMP"] = two(
+                d.mean("scale-ecmp", "none", level) / d.mean("scale-closed", "none", level)
+            )
     for name in ("table", "column"):
-        made[f"scale 1024, {name} ECMP"] = two(d.mean("scale-large", "none", f"1024, {name}") / d.mean("scale-closed", "none", f"1024, {name}"))
+        made[f"scale 1024, {name} ECMP"] = two(
+            d.mean("scale-large", "none", f"1024, {name}") / d.mean("scale-closed", "none", f"1024, {name}")
+        )
         made[f"ms 1024, {name}"] = two(d.mean("scale-large", "none", f"1024, {name}") / 1e6)
     made["qps 4"] = two(d.mean("qps", "none", "4") / d.mean("qps", "none", "1"))
     made["routing spray"] = two(d.mean("routing", "none", "spray") / d.mean("routing", "none", "ECMP"))

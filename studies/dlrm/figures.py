@@ -5,15 +5,28 @@ from charts import dots, embed, lines, stacks
 from results import size
 from tables import markdown, mean
 
-NAMES = {"compute": "computing", "sending": "transmitting", "nic": "NIC busy with other packets", "window": "window or ACK", "pace": "pace", "paused": "PFC",
-         "network": "propagation and switches", "queued": "queues of switches", "behind": "behind own messages"}
-OVER = "time over that of no policy"
+NAMES = {
+    "compute": "computing",
+    "sending": "transmitting",
+    "nic": "NIC busy with other packets",
+    "window": "window or ACK",
+    "pace": "pace",
+    "paused": "PFC",
+    "network": "propagation and switches",
+    "queued": "queues of switches",
+    "behind": "behind own messages",
+}
+OVER = "time over that of PFC alone"
 
 
 def parts(rows):
     """Mean of each part of the critical path, in ms; what takes less than 1 % of all is left to the largest."""
     sums = {part: mean(row[part] for row in rows) / 1e6 for part in design.PARTS}
     return {NAMES[part]: value for part, value in sums.items() if part in NAMES}
+
+
+def megabytes(size_):
+    return "0.5" if size_ == "500KB" else size_.removesuffix("MB")
 
 
 def make(d):
@@ -24,44 +37,96 @@ def make(d):
         draw(f"dlrm-{name}", *rest)
         made[f"figure {name}"] = embed(f"dlrm-{name}", words)
 
-    ratios = lambda sweep: {way: (list(d.over(sweep, way).values()), d.ratio(sweep, way)) for way in d.ways(sweep)}  # noqa: E731
-    figure("policies", "Iteration over that of no policy, by policy, under ECMP and on static routes", dots,
-           {"ECMP, 20 draws": ratios("ecmp"), "static routes": ratios("static")}, OVER)
+    ratios = lambda sweep: {
+        way: (list(d.over(sweep, way).values()), d.ratio(sweep, way)) for way in d.ways(sweep)
+    }  # noqa: E731
+    figure(
+        "policies",
+        "Iteration over that of no policy, by policy, under ECMP and on static routes",
+        dots,
+        {"ECMP, 20 draws": ratios("ecmp"), "static routes": ratios("static")},
+        OVER,
+    )
     bars = {name: parts(d.rows(f"step: {name}", "none")) for name in design.STEPS}
     bars["two tiers, 2:1, ECMP (20 draws)"] = parts(d.rows("ecmp", "none"))
-    figure("steps", "Iteration in ms by part of its critical path, from the closed form to ECMP", stacks, bars, "iteration, ms")
+    figure(
+        "steps",
+        "Iteration in ms by part of its critical path, from the closed form to ECMP",
+        stacks,
+        bars,
+        "iteration, ms",
+    )
     ways = ("none", "dctcp", "dcqcn nic", "dcqcn scaled", "timely", "hpcc", "swift", "uec nscc", "tcp dctcp")
-    figure("paths", "Iteration under ECMP in ms by part of its critical path, by policy", stacks, {way: parts(d.rows("ecmp", way)) for way in ways}, "iteration, ms")
+    figure(
+        "paths",
+        "Iteration under ECMP in ms by part of its critical path, by policy",
+        stacks,
+        {way: parts(d.rows("ecmp", way)) for way in ways},
+        "iteration, ms",
+    )
     span = lambda values: (mean(values), min(values), max(values))  # noqa: E731
     scaled = {}
     for name in design.SHARDINGS:
         series = {"closed form": {}, "static routes": {}, "ECMP": {}, "uec nscc": {}}
         for gpus in ("16", "64", "256", "1024"):
             level = f"{gpus}, {name}"
-            for label, sweep, way in (("closed form", "scale-closed", "none"), ("static routes", "scale-static", "none"), ("ECMP", "scale-ecmp", "none"),
-                                      ("uec nscc", "scale-ecmp", "uec nscc"), ("ECMP", "scale-large", "none")):
+            for label, sweep, way in (
+                ("closed form", "scale-closed", "none"),
+                ("static routes", "scale-static", "none"),
+                ("ECMP", "scale-ecmp", "none"),
+                ("uec nscc", "scale-ecmp", "uec nscc"),
+                ("ECMP", "scale-large", "none"),
+            ):
                 got = [row["time_ns"] / 1e6 for row in d.rows(sweep, way, level)]
                 if got:
                     series[label][gpus] = span(got)
         scaled[f"{name}"] = {label: values for label, values in series.items() if values}
     figure("scale", "Iteration in ms against the number of GPUs, for four shardings", lines, scaled, "iteration, ms", 4)
     panels = {}
-    for what, title in (("dense", "all-reduces alone"), ("model", "whole model")):
-        for fabric in design.FABRICS:
+    for what, title in (("dense", "reduces"), ("model", "model")):
+        for fabric in ("lossless", "go-back-N", "selective repeat", "TCP"):
             sweep, way = f"buffer-{what}-{fabric.replace(' ', '-')}", "cubic" if fabric == "TCP" else "none"
-            panels[f"{fabric}: {title}"] = {name: {size_: span([row["time_ns"] / 1e6 for row in d.rows(sweep, way, f"{name}, {size_}")])
-                                                  for size_ in design.FABRICS[fabric][1]} for name in design.ALL_REDUCES}
-    figure("buffer", "Iteration in ms against the buffer of the global switch, for three all-reduces, by transport", lines, panels, "iteration, ms", 4)
-    factors = {title: {way: {level: span(list(d.over(sweep, way, level).values())) for level in d.levels(sweep)} for way in d.ways(sweep) if way != "none"}
-               for title, sweep in (("routing", "routing"), ("queue pairs a pair", "qps"), ("packets per ACK, ECMP", "acks-ecmp"))}
+            panels[f"{fabric}: {title}"] = {
+                name: {
+                    megabytes(size_): span([row["time_ns"] / 1e6 for row in d.rows(sweep, way, f"{name}, {size_}")])
+                    for size_ in design.FABRICS[fabric][1]
+                }
+                for name in design.ALL_REDUCES
+            }
+    figure(
+        "buffer",
+        "Iteration in ms against the buffer of the global switch, for three all-reduces, by transport",
+        lines,
+        panels,
+        "iteration, ms",
+        4,
+    )
+    factors = {
+        title: {
+            way: {level: span(list(d.over(sweep, way, level).values())) for level in d.levels(sweep)}
+            for way in d.ways(sweep)
+            if way != "none"
+        }
+        for title, sweep in (
+            ("routing", "routing"),
+            ("queue pairs a pair", "qps"),
+            ("packets per ACK, ECMP", "acks-ecmp"),
+        )
+    }
     figure("factors", "Iteration over that of no policy against routing, queue pairs and ACKs", lines, factors, OVER)
     return made
 
 
 def report_tables(d):
     made = {f"table {name}": d.table(name, None) for name in ("ecmp", "static")}
-    for name, words in (("routing", "routing"), ("qps", "queue pairs"), ("acks-ecmp", "packets per ACK"), ("acks-static", "packets per ACK"), ("scale-ecmp", "GPUs, sharding"),
-                        ("scale-large", "GPUs, sharding")):
+    for name, words in (
+        ("routing", "routing"),
+        ("qps", "queue pairs"),
+        ("acks-ecmp", "packets per ACK"),
+        ("acks-static", "packets per ACK"),
+        ("scale-ecmp", "GPUs, sharding"),
+        ("scale-large", "GPUs, sharding"),
+    ):
         made[f"table {name}"] = d.table(name, words)
     made["table steps"] = steps(d)
     made["table scale"] = scale(d)
@@ -74,10 +139,28 @@ def steps(d):
     rows, before = [], None
     for name in design.STEPS:
         row = d.rows(f"step: {name}", "none")[0]
-        shown = [name, f"{row['time_ns'] / 1e6:.3f}", "" if before is None else f"{(row['time_ns'] - before) / 1e6:+.3f}", f"{row['embedding_ns'] / 1e6:.3f}"]
+        shown = [
+            name,
+            f"{row['time_ns'] / 1e6:.3f}",
+            "" if before is None else f"{(row['time_ns'] - before) / 1e6:+.3f}",
+            f"{row['embedding_ns'] / 1e6:.3f}",
+        ]
         rows.append(shown + [f"{row[part] / 1e6:.3f}" for part in ("compute", "sending", "nic", "network", "queued")])
         before = row["time_ns"]
-    return markdown(["network", "iteration, ms", "more than the line above", "exposed all-to-all", "computing", "transmitting", "NIC busy", "propagation and switches", "queues"], rows)
+    return markdown(
+        [
+            "network",
+            "iteration, ms",
+            "more than the line above",
+            "exposed all-to-all",
+            "computing",
+            "transmitting",
+            "NIC busy",
+            "propagation and switches",
+            "queues",
+        ],
+        rows,
+    )
 
 
 def scale(d):
@@ -85,7 +168,14 @@ def scale(d):
     for level in d.levels("scale-closed"):
         closed = d.mean("scale-closed", "none", level)
         shown = [level, f"{closed / 1e6:.3f}"]
-        for sweep, way in (("scale-static", "none"), ("scale-ecmp", "none"), ("scale-large", "none"), ("scale-ecmp", "dcqcn nic"), ("scale-large", "dcqcn nic"), ("scale-ecmp", "uec nscc")):
+        for sweep, way in (
+            ("scale-static", "none"),
+            ("scale-ecmp", "none"),
+            ("scale-large", "none"),
+            ("scale-ecmp", "dcqcn nic"),
+            ("scale-large", "dcqcn nic"),
+            ("scale-ecmp", "uec nscc"),
+        ):
             got = d.rows(sweep, way, level)
             shown.append(f"{mean(row['time_ns'] for row in got) / 1e6:.3f}" if got else "")
         rows.append(shown[:3] + [shown[3] or shown[4], shown[5] or shown[6], shown[7]])
@@ -96,7 +186,15 @@ def models(d):
     rows = []
     for name in design.MODELS:
         closed, packets = (d.rows(f"model: {name}", "none", level)[0] for level in ("closed form", "packets"))
-        rows.append([name, f"{packets['compute_ns'] / 1e6:.3f}", f"{closed['time_ns'] / 1e6:.3f}", f"{packets['time_ns'] / 1e6:.3f}", f"{packets['time_ns'] / closed['time_ns']:.3f}"])
+        rows.append(
+            [
+                name,
+                f"{packets['compute_ns'] / 1e6:.3f}",
+                f"{closed['time_ns'] / 1e6:.3f}",
+                f"{packets['time_ns'] / 1e6:.3f}",
+                f"{packets['time_ns'] / closed['time_ns']:.3f}",
+            ]
+        )
     return markdown(["model", "compute, ms", "closed form, ms", "packets, ms", "ratio"], rows)
 
 
@@ -112,5 +210,14 @@ def buffer(d, what):
             for got in cells:
                 failed = any(row["status"] != "completed" for row in got)
                 shown.append("fails" if failed else f"{mean(row['time_ns'] for row in got) / 1e6:.2f}" if got else "")
-            rows.append(shown + [f"{mean(row['drops'] for row in least):.0f}", f"{mean(row['timeouts'] for row in least):.0f}", size(max(row["queue"] for row in cells[-1]))])
-    return markdown(["", "global switch", "all-reduce", *sizes, "drops, smallest", "timeouts, smallest", "queue, 32MB"], rows, 3)
+            rows.append(
+                shown
+                + [
+                    f"{mean(row['drops'] for row in least):.0f}",
+                    f"{mean(row['timeouts'] for row in least):.0f}",
+                    size(max(row["queue"] for row in cells[-1])),
+                ]
+            )
+    return markdown(
+        ["", "global switch", "all-reduce", *sizes, "drops, smallest", "timeouts, smallest", "queue, 32MB"], rows, 3
+    )

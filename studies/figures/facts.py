@@ -3,7 +3,6 @@
 import statistics
 
 import design
-import observe
 import tables
 from results import Results
 

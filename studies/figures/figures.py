@@ -8,7 +8,6 @@ import facts
 import observe
 import tables
 from charts import FILLS, HATCHES, colour_of, draw, legend, style
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 LOOPS_40G = {"4 us": ("#000000", "o", "-"), "85 us": ("#d55e00", "X", "--")}
 LIMITS = (("#000000", "o", "-"), ("#8a8a8a", "s", "-"), ("#009e73", "^", "-."), ("#0072b2", "D", "--"), ("#d55e00", "X", ":"))
@@ -30,7 +29,7 @@ def make(d, points):
             ("hpcc", "Slowdown at the 95th and 99th percentile by the size of flows, for two loads and two distributions of sizes", lambda name: hpcc(name, curves)),
             ("irn", "Mean slowdown and completion time by policy, recovery and PFC", lambda name: irn(name, d)),
             ("powertcp-10", "Throughput and queue of the receiver's port over time in an incast of ten flows, by policy", lambda name: powertcp(name, d, curves, 10)),
-            ("powertcp-255", "The same for 254 short flows", lambda name: powertcp(name, d, curves, 255)),
+            ("powertcp-255", "Throughput and queue of the receiver's port over time when 254 short flows begin beside a long one, by policy", lambda name: powertcp(name, d, curves, 255)),
             ("many", "Mean queue by the number of flows, by how often a NIC may send notifications", lambda name: many(name, d)),
             ("themis", "Utilization on six networks for the baseline and Themis", lambda name: themis(name, d)),
             ("shd", "Time of an all-reduce by its bytes on a loop network and on leaf-spine", lambda name: shd(name, d)),
@@ -42,8 +41,8 @@ def make(d, points):
 
 def plain(axis):
     """Labels such as 0.1, 1, 10 of a logarithmic axis."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter("")
 
 
 def testbed(name, d):
@@ -230,7 +229,7 @@ def themis(name, d):
             for x, height in zip(xs, heights):
                 axis.annotate(f"{height:.2f}", (x, height), xytext=(0, 2), textcoords="offset points", ha="center", fontsize=7)
             handles["published mean"], = axis.plot([xs[-1] - 0.12, xs[-1] + 0.12], [facts.PUBLISHED_THEMIS[way]] * 2, color="#d55e00", linewidth=3, solid_capstyle="butt")
-        axis.set_xticks(range(len(names)), [each.replace("_SW_SW_SW", "_SW_SW_SW\n").replace("-", "\n", 1).replace("\n_", "\n") for each in names])
+        axis.set_xticks(range(len(names)), [each.replace("-", "\n", 1).replace("_h", "\nh") for each in names])
         axis.set_ylim(0, 1.08)
         axis.set_ylabel("utilization")
         axis.grid(True, axis="y")

@@ -71,7 +71,7 @@ def stability(d):
     for way in d.ways("timely-patched"):
         row, = d.rows("timely-patched", way)
         made[f"timely {way}"], made[f"timely sd {way}"] = kb(row["queue_mean"]), kb(row["queue_sd"])
-        made[f"formula {way}"] = f"{facts.timely_queue(int(way.split()[0])):.0f}"
+        made[f"formula {way}"] = f"{facts.timely_queue(int(way.split()[0])):.1f}"
         rows.append([way, made[f"timely {way}"], made[f"timely sd {way}"], made[f"formula {way}"]])
     made["table timely"] = markdown(["", "mean queue, KB", "deviation, KB", "formula, KB"], rows)
     row, = d.rows("timely-original", "10 flows")

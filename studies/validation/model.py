@@ -16,6 +16,7 @@ PACKET = 4096
 
 class Case(typing.NamedTuple):
     """`base_us` is added to what the scenario takes."""
+
     name: str
     scenario: dict
     base_us: float
@@ -29,11 +30,23 @@ def delay(us):
 def dimensions(machine, nvlink_us, network_us):
     made = []
     if machine["gpus"] > 1:
-        made.append({"kind": "switch", "size": machine["gpus"], "link": {"rate": f"{machine['nvlink_GBps'] * 8}Gbps", "delay": delay(nvlink_us)},
-                     "transport": {"kind": "roce", "mtu": f"{PACKET}B", "ack_interval": 16, "wire_overhead": "none"}})
+        made.append(
+            {
+                "kind": "switch",
+                "size": machine["gpus"],
+                "link": {"rate": f"{machine['nvlink_GBps'] * 8}Gbps", "delay": delay(nvlink_us)},
+                "transport": {"kind": "roce", "mtu": f"{PACKET}B", "ack_interval": 16, "wire_overhead": "none"},
+            }
+        )
     if machine["nodes"] > 1:
-        made.append({"kind": "switch", "size": machine["nodes"], "planes": machine.get("nics_per_gpu", 1),
-                     "link": {"rate": f"{machine['nic_gbps']}Gbps", "delay": delay(network_us)}})
+        made.append(
+            {
+                "kind": "switch",
+                "size": machine["nodes"],
+                "planes": machine.get("nics_per_gpu", 1),
+                "link": {"rate": f"{machine['nic_gbps']}Gbps", "delay": delay(network_us)},
+            }
+        )
     return made
 
 
@@ -41,8 +54,15 @@ def scenario(machine, dims, workload):
     transport = {"kind": "roce", "mtu": f"{machine.get('mtu', PACKET)}B", "ack_interval": 16}
     if "header_bytes" in machine:
         transport["wire_overhead"] = {key: f"{machine['header_bytes']}B" for key in ("data", "ack")}
-    return {"name": "validation", "topology": {"dims": dims}, "switch": {"buffer": "1GB", "routing": {"relay": True}}, "transport": transport, "cc": {"kind": "none"},
-            "workload": workload, "report": {"flows_max": 1, "collectives_max": 64}}
+    return {
+        "name": "validation",
+        "topology": {"dims": dims},
+        "switch": {"buffer": "1GB", "routing": {"relay": True}},
+        "transport": transport,
+        "cc": {"kind": "none"},
+        "workload": workload,
+        "report": {"flows_max": 1, "collectives_max": 64},
+    }
 
 
 def ring_orders(machine):
@@ -66,7 +86,14 @@ def ring_orders(machine):
 
 
 def collective(op, algorithm, size, ranks=None, **more):
-    return {"kind": "collective", "op": op, "algorithm": algorithm, "bytes": f"{max(1, math.ceil(size))}B", **({"ranks": ranks} if ranks else {}), **more}
+    return {
+        "kind": "collective",
+        "op": op,
+        "algorithm": algorithm,
+        "bytes": f"{max(1, math.ceil(size))}B",
+        **({"ranks": ranks} if ranks else {}),
+        **more,
+    }
 
 
 def cases(point, machine):

@@ -33,7 +33,9 @@ def simulate(binary, point, case):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "scenario.json"
         file.write_text(json.dumps(case.scenario))
-        done = subprocess.run([str(binary), "run", str(file), "--quiet", "--out", f"{folder}/out"], capture_output=True, text=True)
+        done = subprocess.run(
+            [str(binary), "run", str(file), "--quiet", "--out", f"{folder}/out"], capture_output=True, text=True
+        )
         if done.returncode != 0:
             raise RuntimeError(f"{point['id']}, {case.name}: {done.stderr}")
         metrics = json.loads((pathlib.Path(folder) / "out/metrics.json").read_text())
@@ -42,7 +44,12 @@ def simulate(binary, point, case):
 
 def rows(binary, jobs, most_bytes):
     machines = json.loads((HERE / "machines.json").read_text())
-    wanted = [(point, case) for point in points() if point["bytes"] <= most_bytes for case in model.cases(point, machines[point["machine"]])]
+    wanted = [
+        (point, case)
+        for point in points()
+        if point["bytes"] <= most_bytes
+        for case in model.cases(point, machines[point["machine"]])
+    ]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         times = pool.map(lambda pair: simulate(binary, *pair), wanted)
         return [dict(zip(COLUMNS, (point["id"], case.name, time))) for (point, case), time in zip(wanted, times)]
@@ -53,13 +60,26 @@ def main():
     parser.add_argument("--collwire", type=pathlib.Path, default=os.environ.get("COLLWIRE", ROOT / "build/collwire"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--page", action="store_true", help="the page from data.csv, without runs")
-    parser.add_argument("--check", action="store_true", help="points up to 1 MiB must have the times of data.csv, and the page must be theirs; writes nothing")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="points up to 1 MiB must have the times of data.csv, and the page must be theirs; writes nothing",
+    )
     options = parser.parse_args()
     binary, data = pathlib.Path(options.collwire).resolve(), HERE / "data.csv"
     if options.check:
         stored = {(row["id"], row["case"]): row["simulated_us"] for row in tables.read(data)}
-        different = [row for row in rows(binary, options.jobs, 1 << 20) if stored.get((row["id"], row["case"])) != row["simulated_us"]]
-        print("\n".join(f"{row['id']}, {row['case']}: {row['simulated_us']} us, not {stored.get((row['id'], row['case']))}" for row in different))
+        different = [
+            row
+            for row in rows(binary, options.jobs, 1 << 20)
+            if stored.get((row["id"], row["case"])) != row["simulated_us"]
+        ]
+        print(
+            "\n".join(
+                f"{row['id']}, {row['case']}: {row['simulated_us']} us, not {stored.get((row['id'], row['case']))}"
+                for row in different
+            )
+        )
         charts.enabled = False
         same = (ROOT / "docs/validation.md").read_text() == page.text(points(), tables.read(data))
         print("" if same else "docs/validation.md is not what data.csv makes: run.py --page")
