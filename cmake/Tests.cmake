@@ -253,7 +253,8 @@ collwire_script_test(theory_reasons_series_all long python3 [[python3 -B "$@"]]
 # Studies: the claims of each on a part of its runs, and its page against its data.
 foreach(study allreduce dlrm figures)
   collwire_script_test(study_${study} theory python3
-    [[out=$(mktemp -d); trap 'rm -rf "$out"' EXIT
+    [[out=$(mktemp -d)
+      trap 'rm -rf "$out"' EXIT
       python3 -B "$1/studies/$2/run.py" --reduced --jobs 2 --out "$out" && python3 -B "$1/studies/$2/run.py" --check]]
     ${PROJECT_SOURCE_DIR} ${study})
 endforeach()
@@ -357,7 +358,7 @@ collwire_script_test(goal_programs unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/goal/check_goal.py)
 
 # The seconds of the longest tests: CTest starts them first, so that both cores are busy to the end.
-set(longest linux_tcp 40 report_browser 36 theory_reasons_series 37 props_plain 13 random_some 30 study_allreduce 80 study_dlrm 60 study_figures 40
+set(longest linux_tcp 40 report_browser 36 theory_reasons_series 37 props_plain 13 random_some 30 study_allreduce 55 study_dlrm 30 study_figures 50
     extend_toys 21 trace_wireshark 20 trace_captures 18 trace_tcp_wireshark 17 cli_results 15 cli_sweep 15
     theory_papers 14 theory_ns3 14 theory_ns3_hoti128 12 cli_findings 12 cli_extcap 11 theory_dlrm 10)
 while(longest)

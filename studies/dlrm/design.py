@@ -261,11 +261,27 @@ REDUCED = {
 
 def small(sweep):
     if sweep.name.startswith("buffer"):
+        sizes = ("4MB", "32MB") if "lossless" in sweep.name else ("1MB", "32MB")
         kept = {
-            level: sets for level, sets in sweep.axis.levels.items() if level.split(", ")[-1] in ("1MB", "4MB", "32MB")
+            level: of
+            for level, of in sweep.axis.levels.items()
+            if level.split(", ")[-1] in sizes and "ring" not in level
         }
         return sweep._replace(seeds=(1,), axis=sweep.axis._replace(levels=kept))
-    return sweep._replace(seeds=sweep.seeds[:4])
+    kept = (
+        "none",
+        "window",
+        "dcqcn scaled",
+        "dcqcn scaled + window",
+        "dcqcn nic",
+        "dctcp",
+        "timely",
+        "swift",
+        "uec nscc",
+    )
+    if sweep.name == "static":
+        kept = [way for way in kept if way not in ("timely", "dcqcn scaled + window")]
+    return sweep._replace(seeds=sweep.seeds[:2], ways={way: of for way, of in sweep.ways.items() if way in kept})
 
 
 def fullest_uplink(metrics):
