@@ -1,37 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What the rows of the DLRM study show: its claims, each a test, and the numbers of its page."""
 import design
-import tables
 from results import Results
-
-TOTAL = "buffer-{}-{}"
-
-
-def weights():
-    """Exact probabilities of the fullest of 4 leaves' uplinks (8 rings on 8 uplinks), shared among the seeds of a class."""
-    return tables.largest_load(8, 8, 4)
-
-
-def results(rows):
-    """Draws of ECMP by exact weights where the 20 draws have every class; else plain means."""
-    d = Results(rows)
-    if "ecmp" not in d.sweeps:
-        return d
-    fullest = {row["seed"]: round(row["uplink"]) for row in d.rows("ecmp", "none")}
-    if len(fullest) < 20:
-        return d
-    exact = weights()
-    present = sorted(set(fullest.values()))
-    of = {c: 0.0 for c in present}
-    for c, probability in exact.items():  # a class that no seed drew counts with the nearest
-        of[min(present, key=lambda seen: abs(seen - c))] += probability
-    share = {seed: of[c] / list(fullest.values()).count(c) for seed, c in fullest.items()}
-    return Results(rows, lambda sweep, level, seed: share[seed] if sweep in ("ecmp", "big-buffer") else 1)
 
 
 def claims(rows):
     """(sentence, whether it holds, what was seen). They hold for the full study and for the reduced one."""
-    d = results(rows)
+    d = Results(rows)
     made = []
 
     def claim(sentence, holds, *seen):
@@ -110,13 +85,20 @@ def claims(rows):
 
 def values(rows):
     """name in page.md -> text."""
-    d = results(rows)
+    d = Results(rows)
     two = "{:.2f}".format
     made = {
         "runs": f"{len(rows):,}",
         "latency share": f"{100 * (d.mean('step: two tiers, trunks of 10 Tb/s', 'none') - d.mean('step: packets, one switch', 'none')) / (d.mean('step: two tiers, 2:1', 'none') - d.mean('step: packets, one switch', 'none')):.0f}",
         "big buffer": two(d.mean("big-buffer", "none") / d.mean("ecmp", "none")),
-        "odds": ", ".join(f"{c} flows {100 * p:.1f} %" for c, p in weights().items() if p > 5e-3),
+        "least": two(min(d.of("ecmp", "none").values()) / 1e6),
+        "most": two(max(d.of("ecmp", "none").values()) / 1e6),
+        "closed static": two(d.mean("step: two tiers, 2:1", "none") / d.mean("step: closed form", "none")),
+        "closed ECMP": two(d.mean("ecmp", "none") / d.mean("step: closed form", "none")),
+        "uec flat": two(
+            d.mean("buffer-model-uec", "uec nscc", "flat, direct, 500KB")
+            / d.mean("buffer-model-uec", "uec nscc", "flat, direct, 32MB")
+        ),
     }
     for name in design.STEPS:
         made[f"ms {name}"] = two(d.mean(f"step: {name}", "none") / 1e6)
@@ -161,6 +143,13 @@ def values(rows):
             d.mean("scale-large", "none", f"1024, {name}") / d.mean("scale-closed", "none", f"1024, {name}")
         )
         made[f"ms 1024, {name}"] = two(d.mean("scale-large", "none", f"1024, {name}") / 1e6)
+    for way in ("timely", "hpcc", "swift"):
+        made[f"spray {way}"] = two(d.ratio("routing", way, "spray"))
+    for level in ("64, table", "256, table", "256, row", "256, copies"):
+        made[f"collisions {level}"] = two(d.mean("scale-ecmp", "none", level) / d.mean("scale-static", "none", level))
+        made[f"uec {level}"] = two(d.mean("scale-ecmp", "uec nscc", level) / d.mean("scale-ecmp", "none", level))
+    made["late"] = two(d.mean("buffer-model-go-back-N", "none", "hierarchical, 16MB") / 1e6)
+    made["late flat"] = two(d.mean("buffer-model-go-back-N", "none", "flat, direct, 16MB") / 1e6)
     made["qps 4"] = two(d.mean("qps", "none", "4") / d.mean("qps", "none", "1"))
     made["routing spray"] = two(d.mean("routing", "none", "spray") / d.mean("routing", "none", "ECMP"))
     parts = {part: sum(row[part] for row in d.rows("ecmp", "none")) for part in design.PARTS}

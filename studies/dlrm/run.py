@@ -14,7 +14,7 @@ from results import fill  # noqa: E402
 
 
 def text(rows):
-    d = facts.results(rows)
+    d = facts.Results(rows)
     values = {**facts.values(rows), **figures.report_tables(d), **figures.make(d)}
     return fill((HERE / "page.md").read_text(), values)
 
