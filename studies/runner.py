@@ -18,6 +18,8 @@ import sys
 import tempfile
 import typing
 
+from tables import markdown, mean  # noqa: F401
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
@@ -81,10 +83,6 @@ def execute(binary, run, summary, folder):
 STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
 
 
-def mean(values):
-    return sum(values) / len(values)
-
-
 def interval(values):
     """Half of the 95 % confidence interval of their mean."""
     n, centre = len(values), mean(values)
@@ -96,23 +94,6 @@ def spread(values, digits):
     if len(values) == 1:
         return f"{values[0]:.{digits}f}"
     return f"{mean(values):.{digits}f} ± {interval(values):.{digits}f}"
-
-
-def size(value):
-    return "-" if value is None else f"{value / 1e3:.0f} KB" if value < 999.5e3 else f"{value / 1e6:.2f} MB"
-
-
-def example(title, scenario, overrides, rest=""):
-    """Lines of a shell block."""
-    sets = [word for override in overrides for word in ("--set", override)]
-    command = shlex.join(["build/collwire", "run", f"scenarios/{scenario}.json", *sets])
-    return [f"# {title}", f"{command} {rest}".rstrip()]
-
-
-def markdown(head, rows, words=2):
-    """A table whose first columns hold words, the others numbers."""
-    lines = [f"| {' | '.join(head)} |", "|---" * words + "|" + "---:|" * (len(head) - words)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
 
 
 def fill(page, name, text):

@@ -5,6 +5,7 @@ The centres are scenarios/studies/allreduce-2022.json and allreduce-2026.json. T
 """
 import re
 
+from fabric import ROUTING, fullest_uplink, queue_pairs
 from sweeps import NO_AXIS, Axis, Sweep, Way
 
 CENTRES = ("2026", "2022")
@@ -103,8 +104,6 @@ def others(bdp, inside=INSIDE, fabric="topology.dims[1].switch"):
 OTHERS = {"2022": others("1750KB"), "2026": others("250KB")}
 
 FABRIC = "topology.dims[1]"
-IN_ORDER = {"transport.recovery": "go_back_n", "transport.reorder": 0, "transport.bdp_cap": True}
-ANY_ORDER = {"transport.recovery": "selective_repeat", "transport.reorder": 256, "transport.bdp_cap": False}
 
 
 def levels(path, *values):
@@ -138,23 +137,8 @@ AXES = {
             for n, active in ((1, 1), (4, 1), (4, 4), (8, 8))
         },
     ),
-    "qps": Axis(
-        "queue pairs a pair, hashed by E-ECMP",
-        {
-            str(n): {"transport.qps_per_pair": n, "transport.qp_scaling": "split", "switch.routing.hash": "dst_qp"}
-            for n in (1, 2, 4, 8)
-        },
-    ),
-    "routing": Axis(
-        "routing",
-        {
-            "static": {"switch.routing.kind": "static", **IN_ORDER},
-            "ECMP": {"switch.routing.kind": "ecmp", **IN_ORDER},
-            "flowlets": {"switch.routing.kind": "flowlet", **IN_ORDER},
-            "adaptive": {"switch.routing.kind": "adaptive", **ANY_ORDER},
-            "spray": {"switch.routing.kind": "spray", **ANY_ORDER},
-        },
-    ),
+    "qps": queue_pairs(1, 2, 4, 8),
+    "routing": ROUTING,
     "spines": Axis("uplinks of a leaf (16 ranks)", levels(f"{FABRIC}.spines", 16, 8, 4)),
     "rate": Axis(
         "rate of the fabric",
@@ -297,21 +281,6 @@ def small(sweep):
     return sweep._replace(
         seeds=seeds, axis=axis, ways={way: of for way, of in sweep.ways.items() if ways is None or way in ways}
     )
-
-
-def fullest_uplink(metrics):
-    """Bytes of the fullest uplink of any leaf over the mean of its uplinks, and the share of time in which it sent."""
-    uplinks = {}
-    for link in metrics["links"]:
-        at = re.match(r"(leaf\d+)->spine", link["at"])
-        if at:
-            uplinks.setdefault(at[1], []).append((link["bytes"], link["utilization"]))
-    shares = [
-        (max(links)[0] * len(links) / sum(sent for sent, _ in links), max(links)[1])
-        for links in uplinks.values()
-        if sum(sent for sent, _ in links)
-    ]
-    return (round(max(shares)[0], 3), round(max(shares)[1], 4)) if shares else ("", "")
 
 
 PARTS = ("sending", "nic", "window", "pace", "paused", "network", "queued", "timeout", "resending")

@@ -4,8 +4,7 @@ flat and hierarchical all-reduces by the buffer of the global switch.
 
 The centre is scenarios/studies/dlrm.json.
 """
-import re
-
+from fabric import ROUTING, fullest_uplink, queue_pairs
 from sweeps import NO_AXIS, Axis, Sweep, Way
 
 CENTRE, FABRIC = "studies/dlrm", "topology.dims[1]"
@@ -52,25 +51,7 @@ OTHERS = {
     "tcp dctcp": Way({"kind": "dctcp"}, "tcp", TCP),
 }
 STATIC = (("switch.routing.kind", "static"),)
-IN_ORDER = {"transport.recovery": "go_back_n", "transport.reorder": 0, "transport.bdp_cap": True}
-ANY_ORDER = {"transport.recovery": "selective_repeat", "transport.reorder": 256, "transport.bdp_cap": False}
-ROUTING = Axis(
-    "routing",
-    {
-        "static": {"switch.routing.kind": "static", **IN_ORDER},
-        "ECMP": {"switch.routing.kind": "ecmp", **IN_ORDER},
-        "flowlets": {"switch.routing.kind": "flowlet", **IN_ORDER},
-        "adaptive": {"switch.routing.kind": "adaptive", **ANY_ORDER},
-        "spray": {"switch.routing.kind": "spray", **ANY_ORDER},
-    },
-)
-QPS = Axis(
-    "queue pairs a pair, hashed by E-ECMP",
-    {
-        str(n): {"transport.qps_per_pair": n, "transport.qp_scaling": "split", "switch.routing.hash": "dst_qp"}
-        for n in (1, 2, 4)
-    },
-)
+QPS = queue_pairs(1, 2, 4)
 ACKS = Axis("packets per ACK", {str(n): {"transport.ack_interval": n} for n in (1, 4, 16)})
 LINK = {"rate": "200Gbps", "delay": "500ns"}
 
@@ -284,17 +265,6 @@ def small(sweep):
     return sweep._replace(seeds=sweep.seeds[:2], ways={way: of for way, of in sweep.ways.items() if way in kept})
 
 
-def fullest_uplink(metrics):
-    """Bytes of the fullest uplink of any leaf over the mean of its uplinks."""
-    uplinks = {}
-    for link in metrics["links"]:
-        at = re.match(r"(leaf\d+)->spine", link["at"])
-        if at:
-            uplinks.setdefault(at[1], []).append(link["bytes"])
-    shares = [max(sent) * len(sent) / sum(sent) for sent in uplinks.values() if sum(sent)]
-    return round(max(shares), 3) if shares else ""
-
-
 PARTS = ("compute", "sending", "nic", "window", "pace", "paused", "network", "queued", "behind", "timeout", "resending")
 
 
@@ -313,7 +283,7 @@ def measures(metrics):
         "compute_ns": (training["compute_ns"] or 0) // passes,
         "exposed_ns": (training["exposed_comm_ns"] or 0) // passes,
         "embedding_ns": embedding // passes,
-        "uplink": fullest_uplink(metrics),
+        "uplink": fullest_uplink(metrics)[0],
         "queue": metrics["queues"]["max_bytes"],
         "marks": metrics["ecn"]["marked_packets"],
         "pauses": metrics["pfc"]["pause_frames"],

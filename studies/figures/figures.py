@@ -208,13 +208,18 @@ def many(name, d):
         axes[0].set_xscale("log", base=2)
         axes[0].set_yscale("log")
         axes[0].set_xticks([32, 64, 96, 128, 160, 192, 256, 320, 480, 640], ["32", "64", "96", "128", "160", "192", "256", "320", "480", "640"])
-        axes[0].minorticks_off()
-        plain(axes[0].yaxis)
-        axes[0].grid(True)
-        axes[0].set_xlabel("flows")
-        axes[0].set_ylabel("mean queue, KB")
-        axes[0].legend(handles.values(), handles.keys(), loc="center left", bbox_to_anchor=(1.01, 0.5))
+        finish(axes[0], "flows", "mean queue, KB", handles)
     draw(name, 8.6, 3.0, 1, 1, paint)
+
+
+def finish(axis, x_label, y_label, handles):
+    """What charts over logarithmic axes share: plain labels, and the legend at the right."""
+    axis.minorticks_off()
+    plain(axis.yaxis)
+    axis.grid(True)
+    axis.set_xlabel(x_label)
+    axis.set_ylabel(y_label)
+    axis.legend(handles.values(), handles.keys(), loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def themis(name, d):
@@ -250,12 +255,7 @@ def shd(name, d):
         axes[0].set_xscale("log")
         axes[0].set_yscale("log")
         axes[0].set_xticks(sizes, list(design.SHD_BYTES.levels))
-        axes[0].minorticks_off()
-        plain(axes[0].yaxis)
-        axes[0].grid(True)
-        axes[0].set_xlabel("bytes of the all-reduce")
-        axes[0].set_ylabel("time, us")
-        axes[0].legend(handles.values(), handles.keys(), loc="center left", bbox_to_anchor=(1.01, 0.5))
+        finish(axes[0], "bytes of the all-reduce", "time, us", handles)
     draw(name, 8.6, 3.0, 1, 1, paint)
 
 
