@@ -132,17 +132,9 @@ FABRICS = {  # sets, buffers
         ((f"{FABRIC}.switch.pfc.enabled", False), ("transport.rto", "4194304ns")),
         ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB"),
     ),
-    "selective repeat": (  # the timer of its authors; the cap of one bandwidth-delay product is on
-        (
-            (f"{FABRIC}.switch.pfc.enabled", False),
-            ("transport.recovery", "selective_repeat"),
-            ("transport.rto_low", "100us"),
-        ),
-        ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB"),
-    ),
-    "automatic timers": (
+    "selective repeat": (  # with the timers and the cap of one bandwidth-delay product of its authors
         ((f"{FABRIC}.switch.pfc.enabled", False), ("transport.recovery", "selective_repeat")),
-        ("1MB", "4MB", "32MB"),
+        ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB"),
     ),
     "TCP": ((), ("500KB", "1MB", "2MB", "4MB", "8MB", "16MB", "32MB")),
 }

@@ -119,11 +119,6 @@ def values(rows):
                     d.mean(sweep, way, f"{name}, {sizes[0]}") / d.mean(sweep, way, f"{name}, 32MB")
                 )
                 made[f"{what} {fabric} {name} ms"] = two(d.mean(sweep, way, f"{name}, 32MB") / 1e6)
-    flat = (
-        d.mean(f"buffer-dense-{fabric}", "none", "flat, direct, 32MB")
-        for fabric in ("automatic-timers", "selective-repeat")
-    )
-    made["automatic"] = two(next(flat) / next(flat))
     made["uec hierarchical"] = two(
         d.mean("buffer-model-uec", "uec nscc", "hierarchical, 500KB")
         / d.mean("buffer-model-uec", "uec nscc", "hierarchical, 32MB")

@@ -49,25 +49,30 @@ static void test_only_the_lost_one(void **state)
     lab_end(&lab);
 }
 
-// No packet follows the last one to reveal its loss. The short timeout of 2 base RTTs recovers it.
+// No packet follows the last one to reveal its loss. The short timeout recovers it: 100 us, but not
+// longer than the timeout that covers the buffers of the path and not shorter than two base RTTs.
 static void test_the_last_one_waits_for_the_short_timeout(void **state)
 {
     (void)state;
-    begin();
-    lab.lose_psn = 19;
-    lab.lose_times = 1;
-    struct hosts *hosts = lab_build(&lab);
-    lab_post(&lab, 0, 1, 20 * LAB_MTU, 0);
-    lab_run(&lab);
-    assert_int_equal(hosts->counters.timeouts, 1);
-    assert_int_equal(lab_count(&lab, lab_is_retx), 1);
-    const struct sender *s = hosts->senders[0];
-    assert_int_equal(roce_selective_of(s)->rto_low_ps, 2 * sender_env(s)->base_rtt_ps);
-    ps_t first = lab_nth(&lab, lab_is_data, 19)->at_ps,
-         again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
-    assert_true(again - first >= roce_selective_of(s)->rto_low_ps);
-    assert_true(again - first < roce_selective_of(s)->rto_low_ps + sender_env(s)->base_rtt_ps);
-    lab_end(&lab);
+    const ps_t high[] = {PARAM_AUTO_TIME, 50 * PS_PER_US, 6 * PS_PER_US};
+    for (size_t i = 0; i < 3; i++) {
+        begin()->rto_high_ps = high[i];
+        lab.lose_psn = 19;
+        lab.lose_times = 1;
+        struct hosts *hosts = lab_build(&lab);
+        lab_post(&lab, 0, 1, 20 * LAB_MTU, 0);
+        lab_run(&lab);
+        const struct sender *s = hosts->senders[0];
+        ps_t base = sender_env(s)->base_rtt_ps;
+        const ps_t want[] = {100 * PS_PER_US, 50 * PS_PER_US, 2 * base};
+        assert_int_equal(hosts->counters.timeouts, 1);
+        assert_int_equal(lab_count(&lab, lab_is_retx), 1);
+        assert_int_equal(roce_selective_of(s)->rto_low_ps, want[i]);
+        ps_t first = lab_nth(&lab, lab_is_data, 19)->at_ps,
+             again = lab_nth(&lab, lab_is_retx, 0)->at_ps;
+        assert_true(again - first >= want[i] && again - first < want[i] + base);
+        lab_end(&lab);
+    }
 }
 
 // A packet lost again waits for a timeout. No packet that has arrived is retransmitted.
@@ -163,22 +168,27 @@ static void test_gives_up(void **state)
     lab_end(&lab);
 }
 
-// 32 senders of three packets each meet at a queue that is longer than eight short timeouts.
-// Nothing is lost, so no flow may fail.
+// 32 senders of three packets each meet at a queue that drains in 31 us. The automatic short timeout
+// covers it. With one of 1 us it is longer than eight short timeouts; nothing is lost, so no flow may fail.
 static void test_a_queue_is_no_loss(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_switch(&f, 33, UINT64_C(100000000000), 100 * PS_PER_NS);
-    roce_spec_of(&f.spec.dims[0].transport)->recovery = RECOVERY_SELECTIVE_REPEAT;
-    f.spec.dims[0].sw.pfc.enabled = false;
-    for (uint32_t r = 0; r < 32; r++)
-        fixture_flow(&f, r, 32, 12000, 0);
-    fixture_run(&f);
-    assert_int_equal(f.result->status, RUN_COMPLETED);
-    assert_int_equal(f.result->dropped_packets, 0);
-    assert_true(f.result->timeouts > 0); // the short timeout did expire
-    fixture_free(&f);
+    for (int set = 0; set < 2; set++) {
+        struct fixture f;
+        fixture_switch(&f, 33, UINT64_C(100000000000), 100 * PS_PER_NS);
+        struct roce_spec *roce = roce_spec_of(&f.spec.dims[0].transport);
+        roce->recovery = RECOVERY_SELECTIVE_REPEAT;
+        if (set)
+            roce->rto_low_ps = PS_PER_US;
+        f.spec.dims[0].sw.pfc.enabled = false;
+        for (uint32_t r = 0; r < 32; r++)
+            fixture_flow(&f, r, 32, 12000, 0);
+        fixture_run(&f);
+        assert_int_equal(f.result->status, RUN_COMPLETED);
+        assert_int_equal(f.result->dropped_packets, 0);
+        assert_int_equal(f.result->timeouts > 0, set);
+        fixture_free(&f);
+    }
 }
 
 int main(void)

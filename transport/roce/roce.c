@@ -94,8 +94,8 @@ static const struct param params[] = {
      .min = "1us",
      .max = "100s",
      .can_auto = true,
-     .help = "selective_repeat: timeout with at most 3 packets in flight; auto = 2 base RTTs, or "
-             "rto_high where switches trim packets",
+     .help = "selective_repeat: timeout with at most 3 packets in flight; auto = 100us, at least 2 "
+             "base RTTs and at most rto_high, which it is where switches trim packets",
      .source = "Mittal et al., SIGCOMM 2018: 100 us on its 40G network"},
     {.name = "rto_high",
      .type = PARAM_TIME,

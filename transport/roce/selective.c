@@ -18,6 +18,20 @@
 #include "transport/roce/roce.h"
 
 #define FEW_PACKETS 3
+#define SHORT_TIMEOUT_PS (100 * PS_PER_US) // section 4.1 there: RTO_low of a 40G network
+
+static ps_t longer(ps_t a, ps_t b) { return a > b ? a : b; }
+static ps_t shorter(ps_t a, ps_t b) { return a < b ? a : b; }
+
+// A timeout of a few base RTTs takes each queue for a loss: in an incast of 63 senders every window of
+// three packets waits for the packets of the others. The authors' value covers such queues where the
+// buffers on the path hold them at all.
+static ps_t short_timeout_ps(const struct sender *s, ps_t high_ps)
+{
+    if (s->dim->trimmed)
+        return high_ps;
+    return longer(2 * sender_env(s)->base_rtt_ps, shorter(SHORT_TIMEOUT_PS, high_ps));
+}
 
 void roce_selective_open(struct sender *s, ps_t queueing_ps)
 {
@@ -31,9 +45,7 @@ void roce_selective_open(struct sender *s, ps_t queueing_ps)
     // data and the headers that precede a packet, of which the control class may hold twice as much.
     ps_t waiting_ps = s->dim->trimmed ? 6 * queueing_ps : queueing_ps;
     r->rto_high_ps = high == PARAM_AUTO_TIME ? base_rtt_ps + waiting_ps : high;
-    r->rto_low_ps = low != PARAM_AUTO_TIME ? low
-                    : s->dim->trimmed      ? r->rto_high_ps
-                                           : 2 * base_rtt_ps;
+    r->rto_low_ps = low == PARAM_AUTO_TIME ? short_timeout_ps(s, r->rto_high_ps) : low;
 }
 
 // After a short timeout without progress the queue on the path may simply be longer than the
