@@ -36,7 +36,7 @@ STYLES = [  # how a label starts: colour, marker, dash
     ("tcp", "#708090", "p", ":"),
     ("closed form", "#8a8a8a", "s", ":"),
     ("static routes", "#009e73", "^", "--"),
-    ("ECMP", "#d55e00", "X", "-"),
+    ("ECMP", "#0072b2", "X", "-"),
     ("flat, direct", "#d55e00", "X", "-"),
     ("flat, ring", "#0072b2", "s", "--"),
     ("hierarchical", "#009e73", "^", ":"),
@@ -141,15 +141,24 @@ def order(way):
     )
 
 
-def dots(name, panels, label, width=9.6, row=0.235):
-    """`panels`: title -> {way: ([values], mean)}. A dot a seed, a bar the mean; the line is 1."""
+def dots(name, panels, label, width=9.6, row=0.235, same=False):
+    """`panels`: title -> {way: ([values], mean)}. A dot a seed, a bar the mean; the line is 1.
+
+    `same`: all panels have the rows of the first, and one scale.
+    """
     most = max(len(ways) for ways in panels.values())
+    rows_of = (lambda ways: next(iter(panels.values()))) if same else (lambda ways: ways)
 
     def paint(figure, axes, theme):
         for axis, (title, ways) in zip(axes, panels.items()):
             axis.set_xscale("log")
-            ordered = sorted(ways, key=order)
+            ordered = sorted(rows_of(ways), key=order)
             for y, way in enumerate(ordered):
+                if way not in ways:
+                    axis.annotate(
+                        "not run", (1.0, y), xycoords=("axes fraction", "data"), ha="right", va="center", fontsize=8
+                    )
+                    continue
                 values, mean = ways[way]
                 colour, marker, _ = style(way)
                 colour = colour_of(theme, colour)
@@ -175,16 +184,17 @@ def dots(name, panels, label, width=9.6, row=0.235):
                 )
             axis.axvline(1, color=theme["ink"], linewidth=0.8)
             axis.set_yticks(range(len(ordered)), ordered)
-            axis.set_ylim(len(ways) - 0.4, -0.6)
+            axis.set_ylim(len(ordered) - 0.4, -0.6)
             axis.set_title(title, loc="left")
             axis.grid(True, axis="x")
             axis.set_xlabel(label)
+        for axis in axes:
             ratios(axis.xaxis)
 
-    draw(name, width, 0.9 + row * most, 1, len(panels), paint)
+    draw(name, width, 0.9 + row * most, 1, len(panels), paint, sharex=same)
 
 
-def lines(name, panels, label, columns=3, width=9.6, height=2.5, log=True):
+def lines(name, panels, label, columns=3, width=9.6, height=2.5, log=True, x_label=""):
     """`panels`: title -> {way: {level: (mean, low, high)}}, levels in order. Lines join means, bars span the seeds."""
     rows = -(-len(panels) // columns)
 
@@ -217,6 +227,8 @@ def lines(name, panels, label, columns=3, width=9.6, height=2.5, log=True):
             axis.set_visible(False)
         for axis in axes[::columns]:
             axis.set_ylabel(label)
+        for axis in axes[len(panels) - min(columns, len(panels)) : len(panels)]:
+            axis.set_xlabel(x_label)
         legend(figure, handles)
 
     draw(name, width, height * rows, rows, columns, paint, sharey=True)

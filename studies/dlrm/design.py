@@ -4,6 +4,8 @@ flat and hierarchical all-reduces by the buffer of the global switch.
 
 The centre is scenarios/studies/dlrm.json.
 """
+from typing import NamedTuple
+
 from fabric import ROUTING, fullest_uplink, queue_pairs
 from sweeps import NO_AXIS, Axis, Sweep, Way
 
@@ -76,6 +78,12 @@ STEPS = {
     "two tiers, 1:1": (*STATIC, (f"{FABRIC}.spines", 16)),
     "two tiers, 2:1": STATIC,
 }
+BESIDE = (  # not on the way: one property changed
+    "one switch, links of 1 us",
+    "two tiers, trunks of 10 Tb/s, no delay",
+    "two tiers, trunks of 10 Tb/s",
+    "two tiers, 1:1",
+)
 SHARDINGS = {
     "table": ("table", 1000000),
     "column": ("column", 1000000),
@@ -126,22 +134,39 @@ DENSE = (("workload.dlrm.sharding", "data"), ("workload.dlrm.rows", 1))  # all-r
 STARTS = (("transport.start_jitter", "10us"), ("transport.clock_ppm", 100))
 ALL_REDUCES = {"flat, direct": "oneDirect", "flat, ring": "oneRing", "hierarchical": "ring_ring"}
 GLOBAL = f"{FABRIC}.switch.buffer"
-FABRICS = {  # sets, buffers
-    "lossless": ((), ("4MB", "8MB", "16MB", "32MB")),
-    "go-back-N": (
-        ((f"{FABRIC}.switch.pfc.enabled", False), ("transport.rto", "4194304ns")),
-        ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB"),
+SIZES = ("500KB", "1MB", "2MB", "4MB", "8MB", "16MB", "32MB")
+
+
+class Fabric(NamedTuple):
+    way: str
+    sets: tuple = ()
+    sizes: tuple = SIZES[1:]
+    scenario: str = "dlrm/dlrm-global-buffer"
+    cc: dict = {"kind": "none"}
+
+
+NO_PFC = (f"{FABRIC}.switch.pfc.enabled", False)
+FABRICS = {
+    "lossless": Fabric("none", sizes=SIZES[3:]),
+    "go-back-N": Fabric("none", (NO_PFC, ("transport.rto", "4194304ns"))),
+    # With the timers and the cap of one bandwidth-delay product of its authors.
+    "selective repeat": Fabric("none", (NO_PFC, ("transport.recovery", "selective_repeat"))),
+    "TCP": Fabric("cubic", (), SIZES, "dlrm/dlrm-global-buffer-tcp", {"kind": "cubic"}),
+    "Ultra Ethernet": Fabric(
+        "uec nscc",
+        (
+            ("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "10us", "clock_ppm": 100}),
+            (f"{FABRIC}.switch", {"trimming": {"enabled": True}, "queue_limit": {"bytes": "120KB"}, "reserve": "1KB"}),
+        ),
+        SIZES,
+        cc={"kind": "nscc"},
     ),
-    "selective repeat": (  # with the timers and the cap of one bandwidth-delay product of its authors
-        ((f"{FABRIC}.switch.pfc.enabled", False), ("transport.recovery", "selective_repeat")),
-        ("1MB", "2MB", "4MB", "8MB", "16MB", "32MB"),
-    ),
-    "TCP": ((), ("500KB", "1MB", "2MB", "4MB", "8MB", "16MB", "32MB")),
 }
-UEC_BUFFER = (
-    ("transport", {"kind": "uec", "mtu": "4096B", "start_jitter": "10us", "clock_ppm": 100}),
-    (f"{FABRIC}.switch", {"trimming": {"enabled": True}, "queue_limit": {"bytes": "120KB"}, "reserve": "1KB"}),
-)
+
+
+def buffer_sweep(what, fabric):
+    """Name and way of the sweep over buffers for `what` (dense, model)."""
+    return f"buffer-{what}-{fabric.replace(' ', '-')}", FABRICS[fabric].way
 
 
 def buffers(values):
@@ -156,12 +181,16 @@ def buffers(values):
 
 
 def buffer_sweeps(fabric, seeds):
-    sets, values = FABRICS[fabric]
-    scenario = "dlrm/dlrm-global-buffer" + ("-tcp" if fabric == "TCP" else "")
-    way = {"cubic": Way({"kind": "cubic"})} if fabric == "TCP" else {"none": NONE}
-    name = fabric.replace(" ", "-")
+    of = FABRICS[fabric]
     return [
-        Sweep(f"buffer-{what}-{name}", scenario, way, seeds, buffers(values), (*STARTS, *sets, *more))
+        Sweep(
+            buffer_sweep(what, fabric)[0],
+            of.scenario,
+            {of.way: Way(of.cc)},
+            seeds,
+            buffers(of.sizes),
+            (*STARTS, *of.sets, *more),
+        )
         for what, more in (("dense", DENSE), ("model", ()))
     ]
 
@@ -208,16 +237,6 @@ def all_sweeps():
     ]
     for fabric in FABRICS:
         made += buffer_sweeps(fabric, FIVE[:2])
-    made.append(
-        Sweep(
-            "buffer-model-uec",
-            "dlrm/dlrm-global-buffer",
-            {"uec nscc": Way({"kind": "nscc"})},
-            FIVE[:2],
-            buffers(FABRICS["TCP"][1]),
-            UEC_BUFFER,
-        )
-    )
     return made
 
 

@@ -96,8 +96,8 @@ def values(rows):
         "closed static": two(d.mean("step: two tiers, 2:1", "none") / d.mean("step: closed form", "none")),
         "closed ECMP": two(d.mean("ecmp", "none") / d.mean("step: closed form", "none")),
         "uec flat": two(
-            d.mean("buffer-model-uec", "uec nscc", "flat, direct, 500KB")
-            / d.mean("buffer-model-uec", "uec nscc", "flat, direct, 32MB")
+            d.mean("buffer-model-Ultra-Ethernet", "uec nscc", "flat, direct, 500KB")
+            / d.mean("buffer-model-Ultra-Ethernet", "uec nscc", "flat, direct, 32MB")
         ),
     }
     for name in design.STEPS:
@@ -113,17 +113,16 @@ def values(rows):
     for what in ("dense", "model"):
         for name in design.ALL_REDUCES:
             for fabric in design.FABRICS:
-                way, sizes = ("cubic" if fabric == "TCP" else "none"), design.FABRICS[fabric][1]
-                sweep = f"buffer-{what}-{fabric.replace(' ', '-')}"
+                (sweep, way), sizes = design.buffer_sweep(what, fabric), design.FABRICS[fabric].sizes
                 made[f"{what} {fabric} {name}"] = two(
                     d.mean(sweep, way, f"{name}, {sizes[0]}") / d.mean(sweep, way, f"{name}, 32MB")
                 )
                 made[f"{what} {fabric} {name} ms"] = two(d.mean(sweep, way, f"{name}, 32MB") / 1e6)
     made["uec hierarchical"] = two(
-        d.mean("buffer-model-uec", "uec nscc", "hierarchical, 500KB")
-        / d.mean("buffer-model-uec", "uec nscc", "hierarchical, 32MB")
+        d.mean("buffer-model-Ultra-Ethernet", "uec nscc", "hierarchical, 500KB")
+        / d.mean("buffer-model-Ultra-Ethernet", "uec nscc", "hierarchical, 32MB")
     )
-    made["uec hierarchical ms"] = two(d.mean("buffer-model-uec", "uec nscc", "hierarchical, 500KB") / 1e6)
+    made["uec hierarchical ms"] = two(d.mean("buffer-model-Ultra-Ethernet", "uec nscc", "hierarchical, 500KB") / 1e6)
     for gpus in ("16", "64", "256"):
         for name in design.SHARDINGS:
             level = f"{gpus}, {name}"

@@ -16,13 +16,35 @@ NAMES = {
     "queued": "queues of switches",
     "behind": "behind own messages",
 }
+STEP_PARTS = (
+    "computing",
+    "transmitting",
+    "collective in closed form",
+    "NIC busy with other packets",
+    "behind own messages",
+    "propagation and switches",
+    "queues of switches",
+)
 OVER = "time over that of PFC alone"
 
 
 def parts(rows):
-    """Mean of each part of the critical path, in ms; what takes less than 1 % of all is left to the largest."""
+    """Mean of each part of the critical path, in ms. A collective in closed form is one part."""
     sums = {part: mean(row[part] for row in rows) / 1e6 for part in design.PARTS}
-    return {NAMES[part]: value for part, value in sums.items() if part in NAMES}
+    made = {NAMES[part]: value for part, value in sums.items() if part in NAMES}
+    if rows[0]["sweep"].startswith("step: closed form"):
+        made["collective in closed form"], made[NAMES["network"]] = made[NAMES["network"]], 0
+    return made
+
+
+def networks(d):
+    """(name, rows) of the way from the closed form to ECMP, then of the runs beside it with one property changed."""
+    for name in design.STEPS:
+        if name not in design.BESIDE:
+            yield name, d.rows(f"step: {name}", "none")
+    yield "two tiers, 2:1, ECMP (20 draws)", d.rows("ecmp", "none")
+    for name in design.BESIDE:
+        yield f"beside: {name}", d.rows(f"step: {name}", "none")
 
 
 def megabytes(size_):
@@ -46,9 +68,11 @@ def make(d):
         dots,
         {"ECMP, 20 draws": ratios("ecmp"), "static routes": ratios("static")},
         OVER,
+        9.6,
+        0.235,
+        True,
     )
-    bars = {name: parts(d.rows(f"step: {name}", "none")) for name in design.STEPS}
-    bars["two tiers, 2:1, ECMP (20 draws)"] = parts(d.rows("ecmp", "none"))
+    bars = {name: parts(rows) for name, rows in networks(d)}
     figure(
         "steps",
         "Iteration in ms by part of its critical path, from the closed form to ECMP",
@@ -67,29 +91,40 @@ def make(d):
     span = lambda values: (mean(values), min(values), max(values))  # noqa: E731
     scaled = {}
     for name in design.SHARDINGS:
-        series = {"closed form": {}, "static routes": {}, "ECMP": {}, "uec nscc": {}}
+        series = {"static routes": {}, "ECMP": {}, "uec nscc": {}}
         for gpus in ("16", "64", "256", "1024"):
             level = f"{gpus}, {name}"
             for label, sweep, way in (
-                ("closed form", "scale-closed", "none"),
                 ("static routes", "scale-static", "none"),
                 ("ECMP", "scale-ecmp", "none"),
                 ("uec nscc", "scale-ecmp", "uec nscc"),
                 ("ECMP", "scale-large", "none"),
             ):
-                got = [row["time_ns"] / 1e6 for row in d.rows(sweep, way, level)]
+                got = d.rows(sweep, way, level)
                 if got:
-                    series[label][gpus] = span(got)
-        scaled[f"{name}"] = {label: values for label, values in series.items() if values}
-    figure("scale", "Iteration in ms against the number of GPUs, for four shardings", lines, scaled, "iteration, ms", 4)
+                    closed = d.mean("scale-closed", "none", level)
+                    series[label][gpus] = span([row["time_ns"] / closed for row in got])
+        scaled[name] = {label: values for label, values in series.items() if values}
+    figure(
+        "scale",
+        "Iteration over that in closed form against the number of GPUs, for four shardings",
+        lines,
+        scaled,
+        "time over closed form",
+        4,
+        9.6,
+        2.6,
+        True,
+        "GPUs",
+    )
     panels = {}
     for what, title in (("dense", "reduces"), ("model", "model")):
-        for fabric in ("lossless", "go-back-N", "selective repeat", "TCP"):
-            sweep, way = f"buffer-{what}-{fabric.replace(' ', '-')}", "cubic" if fabric == "TCP" else "none"
+        for fabric in design.FABRICS:
+            sweep, way = design.buffer_sweep(what, fabric)
             panels[f"{fabric}: {title}"] = {
                 name: {
                     megabytes(size_): span([row["time_ns"] / 1e6 for row in d.rows(sweep, way, f"{name}, {size_}")])
-                    for size_ in design.FABRICS[fabric][1]
+                    for size_ in design.FABRICS[fabric].sizes
                 }
                 for name in design.ALL_REDUCES
             }
@@ -99,7 +134,11 @@ def make(d):
         lines,
         panels,
         "iteration, ms",
-        4,
+        5,
+        11.0,
+        2.5,
+        True,
+        "buffer, MB",
     )
     factors = {
         title: {
@@ -136,31 +175,18 @@ def report_tables(d):
 
 
 def steps(d):
-    rows, before = [], None
-    for name in design.STEPS:
-        row = d.rows(f"step: {name}", "none")[0]
-        shown = [
-            name,
-            f"{row['time_ns'] / 1e6:.3f}",
-            "" if before is None else f"{(row['time_ns'] - before) / 1e6:+.3f}",
-            f"{row['embedding_ns'] / 1e6:.3f}",
-        ]
-        rows.append(shown + [f"{row[part] / 1e6:.3f}" for part in ("compute", "sending", "nic", "network", "queued")])
-        before = row["time_ns"]
-    return markdown(
-        [
-            "network",
-            "iteration, ms",
-            "more than the line above",
-            "exposed all-to-all",
-            "computing",
-            "transmitting",
-            "NIC busy",
-            "propagation and switches",
-            "queues",
-        ],
-        rows,
-    )
+    shown, before = [], None
+    for name, rows in networks(d):
+        time = mean(row["time_ns"] for row in rows) / 1e6
+        beside = name.startswith("beside")
+        made = parts(rows)
+        shown.append(
+            [name, f"{time:.3f}", "" if before is None or beside else f"{time - before:+.3f}"]
+            + [f"{mean(row['embedding_ns'] for row in rows) / 1e6:.3f}"]
+            + [f"{made[part]:.3f}" if made.get(part) else "" for part in STEP_PARTS]
+        )
+        before = time
+    return markdown(["network", "iteration, ms", "more than the line above", "exposed all-to-all", *STEP_PARTS], shown)
 
 
 def scale(d):
@@ -199,10 +225,10 @@ def models(d):
 
 
 def buffer(d, what):
-    sizes = design.FABRICS["TCP"][1]
+    sizes = design.SIZES
     rows = []
     for fabric in design.FABRICS:
-        sweep, way = f"buffer-{what}-{fabric.replace(' ', '-')}", "cubic" if fabric == "TCP" else "none"
+        sweep, way = design.buffer_sweep(what, fabric)
         for name in design.ALL_REDUCES:
             cells = [d.rows(sweep, way, f"{name}, {size_}") for size_ in sizes]
             least = next(got for got in cells if got)
