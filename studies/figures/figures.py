@@ -39,6 +39,11 @@ def make(d, points):
     return made
 
 
+def size(count):
+    """Bytes with three digits at most."""
+    return f"{count:.0f} B" if count < 1e3 else f"{count / 1e3:.3g} KB" if count < 1e6 else f"{count / 1e6:.3g} MB"
+
+
 def plain(axis):
     """Labels such as 0.1, 1, 10 of a logarithmic axis."""
     axis.set_major_formatter("{x:g}")
@@ -127,16 +132,16 @@ def hpcc(name, curves):
             for way in sorted(design.HPCC, key=charts.order):
                 colour, marker, dash = style(way)
                 xs, ys = zip(*curves[f"hpcc-{load} p{part}", way])
-                handles[way], = axis.plot(xs, ys, color=colour_of(theme, colour), marker=marker, markersize=4, markevery=2, linestyle=":" if "window" in way else dash, linewidth=1.2,
+                handles[way], = axis.plot(range(len(xs)), ys, color=colour_of(theme, colour), marker=marker, markersize=4, markevery=2, linestyle=":" if "window" in way else dash, linewidth=1.2,
                                           markerfacecolor="none" if "window" in way else None)
-            axis.set_xscale("log")
+            axis.set_xticks(range(1, len(xs), 6), [size(x) for x in xs[1::6]])
             axis.set_yscale("log")
             axis.set_ylim(1, None)
             axis.grid(True)
             plain(axis.yaxis)
             axis.set_title(titles[load] if index < 4 else "", loc="left")
             if index >= 4:
-                axis.set_xlabel("flow, bytes")
+                axis.set_xlabel("flows up to")
         axes[0].set_ylabel("slowdown, p95")
         axes[4].set_ylabel("slowdown, p99")
         legend(figure, handles)
