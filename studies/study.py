@@ -8,11 +8,12 @@ import argparse
 import os
 import pathlib
 import shlex
+import sys
 import time
 
 import charts
 import tables
-from sweeps import ROOT
+from sweeps import ROOT, Failed
 
 
 def collect(sweeps, measures, out):
@@ -35,6 +36,16 @@ def run(sweeps, options):
         print(f"[{done}/{total} points, {time.monotonic() - begin:.0f} s] {sweep.name}", flush=True)
 
 
+def needs_matplotlib():
+    """Says before the runs what would fail after them."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise Failed(
+            "the charts need Matplotlib for this Python: sh cmake/setup.sh --studies, or PYTHON=/usr/bin/python3"
+        )
+
+
 def judge(claims, rows):
     """Prints every claim and whether the rows show it; how many they do not."""
     failed = 0
@@ -44,7 +55,19 @@ def judge(claims, rows):
     return failed
 
 
-def main(name, doc, design, claims, text, page=None):
+def main(*what):
+    """The command line of a study, see study(); returns the exit code."""
+    try:
+        return study(*what)
+    except (Failed, OSError) as error:
+        print(f"study: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("study: interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def study(name, doc, design, claims, text, page=None):
     """`claims(rows)`: (sentence, whether it holds, what was seen); `text(rows)`: the text of docs/PAGE.md, and draws its pictures."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument(
@@ -66,13 +89,19 @@ def main(name, doc, design, claims, text, page=None):
     options = parser.parse_args()
     options.collwire = pathlib.Path(options.collwire).resolve()
     options.out = (options.out or ROOT / "out" / f"study-{name}{'-reduced' if options.reduced else ''}").resolve()
-    sweeps = [sweep for sweep in design.sweeps(options.reduced) if not options.only or sweep.name in options.only]
+    sweeps = design.sweeps(options.reduced)
+    unknown = sorted(set(options.only or ()) - {sweep.name for sweep in sweeps})
+    if unknown:
+        raise Failed(f"--only: no sweep {', '.join(unknown)}; there are {', '.join(sweep.name for sweep in sweeps)}")
+    sweeps = [sweep for sweep in sweeps if not options.only or sweep.name in options.only]
     if options.show:
         for sweep in sweeps:
             for words, folder in sweep.commands("build/collwire", f"out/study-{name}"):
                 print(shlex.join([*words, "--out", str(folder)]))
         return 0
 
+    if not (options.check or options.reduced or options.only or options.shard):
+        needs_matplotlib()
     data, page = ROOT / "studies" / name / "data.csv", ROOT / "docs" / (page or f"study-{name}.md")
     if not options.page and not options.check:
         for sweep in sweeps if options.merge else []:

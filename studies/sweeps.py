@@ -14,6 +14,11 @@ import typing
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+USAGE = 2  # exit code of collwire for what it does not accept
+
+
+class Failed(Exception):
+    """What a user of the study has to read; no fault of the study itself."""
 
 
 class Way(typing.NamedTuple):
@@ -76,17 +81,16 @@ class Sweep(typing.NamedTuple):
         for words, folder in self.commands(binary, out):
             extra = ["--jobs", str(jobs), "--out", str(folder), "--quiet"] + (["--shard", shard] if shard else [])
             done = subprocess.run(words + extra, cwd=ROOT, capture_output=True, text=True)
-            if done.returncode != 0 and not all_ended(folder):
-                raise RuntimeError(f"{shlex.join(words)}\n{done.stderr}")
+            if done.returncode == USAGE or done.returncode != 0 and not all_ended(folder):
+                raise Failed(f"{done.stderr.rstrip()}\nfrom: {shlex.join(words + extra)}")
 
     def merge(self, binary, parts, out):
         for family in self.families():
             folders = [str(pathlib.Path(part) / self.name / family) for part in parts]
-            subprocess.run(
-                [str(binary), "sweep", "--merge", *folders, "--out", str(pathlib.Path(out) / self.name / family)],
-                cwd=ROOT,
-                check=True,
-            )
+            words = [str(binary), "sweep", "--merge", *folders, "--out", str(pathlib.Path(out) / self.name / family)]
+            done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+            if done.returncode != 0:
+                raise Failed(f"{done.stderr.rstrip()}\nfrom: {shlex.join(words)}")
 
     def results(self, out):
         """(level, way, seed, metrics) of each point, in the order of the sweep."""
