@@ -6,16 +6,22 @@ from results import Results
 
 def claims(rows):
     """(sentence, whether it holds, what was seen). They hold for the full study and for the reduced one."""
-    d = Results(rows)
-    made = []
+    d, made = Results(rows), []
 
     def claim(sentence, holds, *seen):
         made.append((sentence, bool(holds), ", ".join(f"{value:.3f}" for value in seen)))
 
-    lossy = {"completed"} | (
-        {"incomplete"} if any("go-back-N" in row["sweep"] or "selective" in row["sweep"] for row in rows) else set()
-    )
-    claim("every run has completed", all(row["status"] in lossy for row in rows), len(rows))
+    lossy = ("go-back-N", "selective")
+    may_fail = any(name in row["sweep"] for row in rows for name in lossy)
+    ended = {"completed", "incomplete"} if may_fail else {"completed"}
+    claim("every run has completed", all(row["status"] in ended for row in rows), len(rows))
+    claim_steps(d, claim)
+    claim_policies(d, claim)
+    claim_buffers(d, claim)
+    return made
+
+
+def claim_steps(d, claim):
     time = {name: d.mean(f"step: {name}", "none") for name in design.STEPS}
     ecmp = d.mean("ecmp", "none")
     claim(
@@ -35,6 +41,9 @@ def claims(rows):
         1 / 3 < latency / tiers < 2 / 3,
         latency / tiers,
     )
+
+
+def claim_policies(d, claim):
     static = [d.ratio("static", way) for way in ("window", "dcqcn scaled", "dcqcn nic", "dctcp", "swift")]
     claim(
         "on collision-free routes no policy but HPCC and TIMELY is more than 12 % from no policy",
@@ -59,6 +68,8 @@ def claims(rows):
         d.ratio("ecmp", "uec nscc"),
     )
 
+
+def claim_buffers(d, claim):
     def buffer(what, fabric, name, size, way="none"):
         return d.mean(f"buffer-{what}-{fabric}", way, f"{name}, {size}")
 
@@ -80,73 +91,88 @@ def claims(rows):
         buffer("model", "lossless", "hierarchical", "4MB") < 1.05 * buffer("model", "lossless", "hierarchical", "32MB"),
         buffer("model", "lossless", "hierarchical", "4MB") / buffer("model", "lossless", "hierarchical", "32MB"),
     )
-    return made
 
 
 def values(rows):
     """name in page.md -> text."""
     d = Results(rows)
-    two = "{:.2f}".format
-    made = {
-        "runs": f"{len(rows):,}",
-        "latency share": f"{100 * (d.mean('step: two tiers, trunks of 10 Tb/s', 'none') - d.mean('step: packets, one switch', 'none')) / (d.mean('step: two tiers, 2:1', 'none') - d.mean('step: packets, one switch', 'none')):.0f}",
-        "big buffer": two(d.mean("big-buffer", "none") / d.mean("ecmp", "none")),
-        "least": two(min(d.of("ecmp", "none").values()) / 1e6),
-        "most": two(max(d.of("ecmp", "none").values()) / 1e6),
-        "closed static": two(d.mean("step: two tiers, 2:1", "none") / d.mean("step: closed form", "none")),
-        "closed ECMP": two(d.mean("ecmp", "none") / d.mean("step: closed form", "none")),
-        "uec flat": two(
-            d.mean("buffer-model-Ultra-Ethernet", "uec nscc", "flat, direct, 500KB")
-            / d.mean("buffer-model-Ultra-Ethernet", "uec nscc", "flat, direct, 32MB")
-        ),
+    made = {"runs": f"{len(rows):,}"}
+    for part in (step_values, policy_values, buffer_values, scale_values):
+        made.update(part(d))
+    return made
+
+
+def two(value):
+    return f"{value:.2f}"
+
+
+def milliseconds(d, sweep, way="none", level=""):
+    return two(d.mean(sweep, way, level) / 1e6)
+
+
+def factor(d, sweep, base, level=""):
+    """Time without a policy over that of another sweep."""
+    return two(d.mean(sweep, "none", level) / d.mean(base, "none", level))
+
+
+def step_values(d):
+    made = {f"ms {name}": milliseconds(d, f"step: {name}") for name in design.STEPS}
+    time = {name: d.mean(f"step: {name}", "none") for name in design.STEPS}
+    switch = time["packets, one switch"]
+    latency = (time["two tiers, trunks of 10 Tb/s"] - switch) / (time["two tiers, 2:1"] - switch)
+    parts = {part: sum(row[part] for row in d.rows("ecmp", "none")) for part in design.PARTS}
+    for part in ("queued", "network", "sending", "compute"):
+        made[f"share {part}"] = f"{100 * parts[part] / sum(parts.values()):.0f}"
+    draws = d.of("ecmp", "none").values()
+    return {
+        **made,
+        "ms ECMP": milliseconds(d, "ecmp"),
+        "latency share": f"{100 * latency:.0f}",
+        "least": two(min(draws) / 1e6),
+        "most": two(max(draws) / 1e6),
+        "big buffer": factor(d, "big-buffer", "ecmp"),
+        "closed static": factor(d, "step: two tiers, 2:1", "step: closed form"),
+        "closed ECMP": factor(d, "ecmp", "step: closed form"),
     }
-    for name in design.STEPS:
-        made[f"ms {name}"] = two(d.mean(f"step: {name}", "none") / 1e6)
-    made["ms ECMP"] = two(d.mean("ecmp", "none") / 1e6)
-    for way in d.ways("ecmp"):
-        made[f"ecmp {way}"] = two(d.ratio("ecmp", way))
-    for way in d.ways("static"):
-        made[f"static {way}"] = two(d.ratio("static", way))
-    for way in ("window", "hpcc", "swift"):
-        for level in ("1", "4", "16"):
+
+
+def policy_values(d):
+    made = {f"{sweep} {way}": two(d.ratio(sweep, way)) for sweep in ("ecmp", "static") for way in d.ways(sweep)}
+    for way in ("window", "hpcc"):
+        for level in ("1", "16"):
             made[f"acks {way} {level}"] = two(d.ratio("acks-static", way, level))
+    for way in ("timely", "hpcc", "swift"):
+        made[f"spray {way}"] = two(d.ratio("routing", way, "spray"))
+    made["qps 4"] = two(d.mean("qps", "none", "4") / d.mean("qps", "none", "1"))
+    made["routing spray"] = two(d.mean("routing", "none", "spray") / d.mean("routing", "none", "ECMP"))
+    return made
+
+
+def buffer_values(d):
+    made = {}
     for what in ("dense", "model"):
         for name in design.ALL_REDUCES:
             for fabric in design.FABRICS:
                 (sweep, way), sizes = design.buffer_sweep(what, fabric), design.FABRICS[fabric].sizes
-                made[f"{what} {fabric} {name}"] = two(
-                    d.mean(sweep, way, f"{name}, {sizes[0]}") / d.mean(sweep, way, f"{name}, 32MB")
-                )
-                made[f"{what} {fabric} {name} ms"] = two(d.mean(sweep, way, f"{name}, 32MB") / 1e6)
-    made["uec hierarchical"] = two(
-        d.mean("buffer-model-Ultra-Ethernet", "uec nscc", "hierarchical, 500KB")
-        / d.mean("buffer-model-Ultra-Ethernet", "uec nscc", "hierarchical, 32MB")
-    )
-    made["uec hierarchical ms"] = two(d.mean("buffer-model-Ultra-Ethernet", "uec nscc", "hierarchical, 500KB") / 1e6)
+                least, most = (d.mean(sweep, way, f"{name}, {size}") for size in (sizes[0], sizes[-1]))
+                made[f"{what} {fabric} {name}"] = two(least / most)
+                made[f"{what} {fabric} {name} ms"] = two(most / 1e6)
+    made["late"] = milliseconds(d, "buffer-model-go-back-N", "none", "hierarchical, 16MB")
+    made["late flat"] = milliseconds(d, "buffer-model-go-back-N", "none", "flat, direct, 16MB")
+    return made
+
+
+def scale_values(d):
+    made = {}
     for gpus in ("16", "64", "256"):
         for name in design.SHARDINGS:
             level = f"{gpus}, {name}"
-            made[f"scale {level} static"] = two(
-                d.mean("scale-static", "none", level) / d.mean("scale-closed", "none", level)
-            )
-            made[f"scale {level} ECMP"] = two(
-                d.mean("scale-ecmp", "none", level) / d.mean("scale-closed", "none", level)
-            )
+            made[f"scale {level} static"] = factor(d, "scale-static", "scale-closed", level)
+            made[f"scale {level} ECMP"] = factor(d, "scale-ecmp", "scale-closed", level)
+            made[f"collisions {level}"] = factor(d, "scale-ecmp", "scale-static", level)
+            made[f"uec {level}"] = two(d.mean("scale-ecmp", "uec nscc", level) / d.mean("scale-ecmp", "none", level))
     for name in ("table", "column"):
-        made[f"scale 1024, {name} ECMP"] = two(
-            d.mean("scale-large", "none", f"1024, {name}") / d.mean("scale-closed", "none", f"1024, {name}")
-        )
-        made[f"ms 1024, {name}"] = two(d.mean("scale-large", "none", f"1024, {name}") / 1e6)
-    for way in ("timely", "hpcc", "swift"):
-        made[f"spray {way}"] = two(d.ratio("routing", way, "spray"))
-    for level in ("64, table", "256, table", "256, row", "256, copies"):
-        made[f"collisions {level}"] = two(d.mean("scale-ecmp", "none", level) / d.mean("scale-static", "none", level))
-        made[f"uec {level}"] = two(d.mean("scale-ecmp", "uec nscc", level) / d.mean("scale-ecmp", "none", level))
-    made["late"] = two(d.mean("buffer-model-go-back-N", "none", "hierarchical, 16MB") / 1e6)
-    made["late flat"] = two(d.mean("buffer-model-go-back-N", "none", "flat, direct, 16MB") / 1e6)
-    made["qps 4"] = two(d.mean("qps", "none", "4") / d.mean("qps", "none", "1"))
-    made["routing spray"] = two(d.mean("routing", "none", "spray") / d.mean("routing", "none", "ECMP"))
-    parts = {part: sum(row[part] for row in d.rows("ecmp", "none")) for part in design.PARTS}
-    for part in ("queued", "network", "sending", "compute"):
-        made[f"share {part}"] = f"{100 * parts[part] / sum(parts.values()):.0f}"
+        level = f"1024, {name}"
+        made[f"scale {level} ECMP"] = factor(d, "scale-large", "scale-closed", level)
+        made[f"ms {level}"] = milliseconds(d, "scale-large", "none", level)
     return made

@@ -16,10 +16,11 @@ NAMES = {
     "queued": "queues of switches",
     "behind": "behind own messages",
 }
+CLOSED = "collective in closed form"
 STEP_PARTS = (
     "computing",
     "transmitting",
-    "collective in closed form",
+    CLOSED,
     "NIC busy with other packets",
     "behind own messages",
     "propagation and switches",
@@ -32,9 +33,9 @@ def parts(rows):
     """Mean of each part of the critical path, in ms. A collective in closed form is one part."""
     sums = {part: mean(row[part] for row in rows) / 1e6 for part in design.PARTS}
     made = {NAMES[part]: value for part, value in sums.items() if part in NAMES}
-    if rows[0]["sweep"].startswith("step: closed form"):
-        made["collective in closed form"], made[NAMES["network"]] = made[NAMES["network"]], 0
-    return made
+    closed = made[NAMES["network"]] if rows[0]["sweep"].startswith("step: closed form") else 0
+    made[NAMES["network"]] -= closed
+    return {**made, CLOSED: closed}
 
 
 def networks(d):

@@ -191,6 +191,29 @@ static void test_a_queue_is_no_loss(void **state)
     }
 }
 
+// One NIC sends to 40 ranks in turn, and requests an ACK with every 16th packet: 215 us after the first
+// one of a flow. The timer of 50 us begins with that request, so that none expires.
+static void test_waiting_for_the_nic_is_no_loss(void **state)
+{
+    (void)state;
+    for (int go_back_n = 0; go_back_n < 2; go_back_n++) {
+        struct fixture f;
+        fixture_switch(&f, 41, UINT64_C(100000000000), 100 * PS_PER_NS);
+        struct roce_spec *roce = roce_spec_of(&f.spec.dims[0].transport);
+        roce->recovery = go_back_n ? RECOVERY_GO_BACK_N : RECOVERY_SELECTIVE_REPEAT;
+        roce->bdp_cap = false;
+        roce->ack_interval = 16;
+        roce->rto_ps = roce->rto_low_ps = roce->rto_high_ps = 50 * PS_PER_US;
+        for (uint32_t r = 1; r < 41; r++)
+            fixture_flow(&f, 0, r, 262144, 0);
+        fixture_run(&f);
+        assert_int_equal(f.result->status, RUN_COMPLETED);
+        assert_true(f.result->sim_time_ps > 16 * 50 * PS_PER_US);
+        assert_int_equal(f.result->timeouts, 0);
+        fixture_free(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_bdp_cap),
         cmocka_unit_test(test_gives_up),
         cmocka_unit_test(test_a_queue_is_no_loss),
+        cmocka_unit_test(test_waiting_for_the_nic_is_no_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,7 +152,7 @@ ps_t roce_shortest_timer_ps(const struct transport_spec *t, ps_t base_rtt_ps)
     ps_t low = spec->rto_low_ps, high = spec->rto_high_ps;
     if (spec->recovery != RECOVERY_SELECTIVE_REPEAT)
         return spec->rto_ps;
-    // roce_selective_open() computes the automatic values.
+    // The automatic values are at least these (transport/roce/selective.c).
     if (low == PARAM_AUTO_TIME)
         low = 2 * base_rtt_ps;
     if (high == PARAM_AUTO_TIME)

@@ -95,7 +95,7 @@ static const struct param params[] = {
      .max = "100s",
      .can_auto = true,
      .help = "selective_repeat: timeout with at most 3 packets in flight; auto = 100us, at least 2 "
-             "base RTTs and at most rto_high, which it is where switches trim packets",
+             "base RTTs and at most rto_high; rto_high where switches trim packets",
      .source = "Mittal et al., SIGCOMM 2018: 100 us on its 40G network"},
     {.name = "rto_high",
      .type = PARAM_TIME,
@@ -105,8 +105,8 @@ static const struct param params[] = {
      .max = "100s",
      .can_auto = true,
      .help = "selective_repeat: timeout with more in flight; auto = base RTT and the time in which "
-             "every switch of the path drains its whole buffer, or its queue_limit; six times that "
-             "where switches trim packets",
+             "every switch of the path drains its whole buffer, or its queue_limit, at least 100us "
+             "and 2 base RTTs; six times the drain where switches trim packets",
      .source = "Mittal et al., SIGCOMM 2018: 320 us on its 40G network"},
     {.name = "reorder",
      .type = PARAM_COUNT,

@@ -23,29 +23,33 @@
 static ps_t longer(ps_t a, ps_t b) { return a > b ? a : b; }
 static ps_t shorter(ps_t a, ps_t b) { return a < b ? a : b; }
 
-// A timeout of a few base RTTs takes each queue for a loss: in an incast of 63 senders every window of
-// three packets waits for the packets of the others. The authors' value covers such queues where the
-// buffers on the path hold them at all.
-static ps_t short_timeout_ps(const struct sender *s, ps_t high_ps)
+// Sets both timeouts. A timeout of a few base RTTs takes each queue for a loss: in an incast of 63
+// senders every window of three packets waits for the packets of the others, and with a small buffer
+// retries are used up in a moment. The authors' value covers such queues; the longer timeout is never
+// shorter. Trimmed packets are reported, so that timeouts only serve for losses on links; they cover
+// the data and the headers that precede a packet, of which the control class may hold twice as much.
+static void set_timeouts(const struct sender *s, ps_t queueing_ps)
 {
-    if (s->dim->trimmed)
-        return high_ps;
-    return longer(2 * sender_env(s)->base_rtt_ps, shorter(SHORT_TIMEOUT_PS, high_ps));
+    const struct roce_spec *spec = roce_spec_const(&s->dim->spec);
+    struct roce_selective *r = roce_selective_of(s);
+    ps_t base_rtt_ps = sender_env(s)->base_rtt_ps, low = spec->rto_low_ps, high = spec->rto_high_ps;
+    bool trimmed = s->dim->trimmed;
+    ps_t least_ps = longer(2 * base_rtt_ps, SHORT_TIMEOUT_PS);
+    ps_t drained_ps = base_rtt_ps + (trimmed ? 6 * queueing_ps : queueing_ps);
+    if (high == PARAM_AUTO_TIME)
+        high = trimmed ? drained_ps : longer(drained_ps, least_ps);
+    if (low == PARAM_AUTO_TIME)
+        low = trimmed ? high : longer(2 * base_rtt_ps, shorter(SHORT_TIMEOUT_PS, high));
+    r->rto_low_ps = low;
+    r->rto_high_ps = high;
 }
 
 void roce_selective_open(struct sender *s, ps_t queueing_ps)
 {
-    const struct roce_spec *spec = roce_spec_const(&s->dim->spec);
-    struct sender_cold *cold = &s->cold;
-    ps_t base_rtt_ps = sender_env(s)->base_rtt_ps, low = spec->rto_low_ps, high = spec->rto_high_ps;
-    struct roce_selective *r = cold->own = memory_zeroed(1, sizeof *r);
-    if (spec->bdp_cap)
-        cold->cap_bytes = cc_bdp_bytes(sender_env(s));
-    // Trimmed packets are reported, so that the timeout only serves for losses on links. It covers the
-    // data and the headers that precede a packet, of which the control class may hold twice as much.
-    ps_t waiting_ps = s->dim->trimmed ? 6 * queueing_ps : queueing_ps;
-    r->rto_high_ps = high == PARAM_AUTO_TIME ? base_rtt_ps + waiting_ps : high;
-    r->rto_low_ps = low == PARAM_AUTO_TIME ? short_timeout_ps(s, r->rto_high_ps) : low;
+    s->cold.own = memory_zeroed(1, sizeof(struct roce_selective));
+    if (roce_spec_const(&s->dim->spec)->bdp_cap)
+        s->cold.cap_bytes = cc_bdp_bytes(sender_env(s));
+    set_timeouts(s, queueing_ps);
 }
 
 // After a short timeout without progress the queue on the path may simply be longer than the

@@ -7,6 +7,10 @@ static const struct roce_spec *spec_of(const struct sender *s)
     return roce_spec_const(&s->dim->spec);
 }
 
+// The timer runs while an ACK has been requested and has not come (InfiniBand 9.7.6.1.3): packets that
+// wait for others of their NIC before one of them requests an ACK are not late. A sender without such a
+// request always has a packet to send, which requests one at the latest when it is the last
+// (sender_may_send).
 static void restart_rto(struct sender *s, ps_t now)
 {
     const struct roce_spec *spec = spec_of(s);
@@ -124,7 +128,7 @@ void roce_fill(struct sender *s, struct packet *p, ps_t now)
         fill_lost(s, p, now);
     else
         fill_new(s, p, now);
-    if (s->rto_state == RTO_OFF)
+    if (s->rto_state == RTO_OFF && p->flags & PACKET_ACKREQ)
         restart_rto(s, now);
 }
 
@@ -197,7 +201,7 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
     }
     if (advanced) {
         sender_progress(s);
-        if (s->una == s->max)
+        if (s->una >= s->ackreq_end)
             sender_rto_stop(s);
         else
             restart_rto(s, now);
