@@ -35,8 +35,6 @@ static uint64_t message_bytes(const struct coll_phase_call *call)
     return call->op == COLL_ALL_GATHER ? call->bytes : call->bytes / call->n;
 }
 
-static ps_t longer(ps_t a, ps_t b) { return a > b ? a : b; }
-
 // Products and sums of times, limited to ANALYTICAL_LONGEST_PS.
 static ps_t times(uint64_t n, ps_t each)
 {
@@ -56,8 +54,8 @@ static bool ring_phase(const struct analytical *a, const struct coll_phase_call 
     uint64_t n = call->n;
     ps_t time = 0, delay = call->endpoint_ps, adding = add_ps(bytes);
     for (uint32_t i = 0; i < call->n; i++)
-        time = longer(time, analytical_message_ps(a, call->members[i],
-                                                  call->members[(i + 1) % call->n], bytes));
+        time = ps_longer(time, analytical_message_ps(a, call->members[i],
+                                                     call->members[(i + 1) % call->n], bytes));
     switch (call->op) {
     case COLL_ALL_REDUCE:
         *duration_ps =
@@ -98,7 +96,7 @@ static ps_t slowest_pair(const struct analytical *a, const struct coll_phase_cal
     for (uint32_t i = 0; i < (alike ? 1 : call->n); i++)
         for (uint32_t j = alike ? 1 : 0; j < call->n; j++)
             if (i != j)
-                time = longer(time, analytical_message_ps(a, at[i], at[j], bytes));
+                time = ps_longer(time, analytical_message_ps(a, at[i], at[j], bytes));
     return time;
 }
 
@@ -132,8 +130,8 @@ static ps_t exchange_ps(const struct analytical *a, const struct coll_phase_call
 {
     ps_t time = 0;
     for (uint32_t i = 0; i < call->n; i++)
-        time = longer(time,
-                      analytical_message_ps(a, call->members[i], call->members[i ^ mask], bytes));
+        time = ps_longer(
+            time, analytical_message_ps(a, call->members[i], call->members[i ^ mask], bytes));
     return time;
 }
 
@@ -188,7 +186,7 @@ static bool in_network_phase(const struct analytical *a, const struct coll_phase
     ps_t latency = plus(analytical_message_ps(a, from, to, 0), times(2, r->latency_ps));
     ps_t empty = analytical_message_ps(a, from, to, 0);
     ps_t loop = plus(latency, analytical_message_ps(a, from, to, 2 * each) - empty);
-    ps_t round = longer(loop, analytical_message_ps(a, from, to, window) - empty);
+    ps_t round = ps_longer(loop, analytical_message_ps(a, from, to, window) - empty);
     ps_t last = plus(times(rounds, round), analytical_message_ps(a, from, to, rest * each) - empty);
     *duration_ps = plus(times(2, call->endpoint_ps), plus(last, loop));
     return true;

@@ -4,6 +4,9 @@
 
 #include "collwire/types.h"
 
+static inline ps_t ps_longer(ps_t a, ps_t b) { return a > b ? a : b; }
+static inline ps_t ps_shorter(ps_t a, ps_t b) { return a < b ? a : b; }
+
 // An exact sum of times over ranks or messages, so the result does not depend on the order of
 // addition.
 __extension__ typedef __int128 ps_sum_t;

@@ -147,12 +147,12 @@ def dots(name, panels, label, width=9.6, row=0.235, same=False):
     `same`: all panels have the rows of the first, and one scale.
     """
     most = max(len(ways) for ways in panels.values())
-    rows_of = (lambda ways: next(iter(panels.values()))) if same else (lambda ways: ways)
+    first = next(iter(panels.values()))
 
     def paint(figure, axes, theme):
         for axis, (title, ways) in zip(axes, panels.items()):
             axis.set_xscale("log")
-            ordered = sorted(rows_of(ways), key=order)
+            ordered = sorted(first if same else ways, key=order)
             for y, way in enumerate(ordered):
                 if way not in ways:
                     axis.annotate(

@@ -55,16 +55,20 @@ def judge(claims, rows):
     return failed
 
 
-def main(*what):
-    """The command line of a study, see study(); returns the exit code."""
+def reported(work, *what):
+    """What `work(*what)` returns, an exit code; what a user has to know is one message and the code 2."""
     try:
-        return study(*what)
+        return work(*what)
     except (Failed, OSError) as error:
         print(f"study: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("study: interrupted; the same command goes on from here", file=sys.stderr)
         return 130
+
+
+def main(*what):
+    return reported(study, *what)
 
 
 def study(name, doc, design, claims, text, page=None):

@@ -80,17 +80,13 @@ class Sweep(typing.NamedTuple):
     def run(self, binary, out, jobs, shard=None):
         for words, folder in self.commands(binary, out):
             extra = ["--jobs", str(jobs), "--out", str(folder), "--quiet"] + (["--shard", shard] if shard else [])
-            done = subprocess.run(words + extra, cwd=ROOT, capture_output=True, text=True)
-            if done.returncode == USAGE or done.returncode != 0 and not all_ended(folder):
-                raise Failed(f"{done.stderr.rstrip()}\nfrom: {shlex.join(words + extra)}")
+            call(words + extra, lambda: all_ended(folder))
 
     def merge(self, binary, parts, out):
         for family in self.families():
             folders = [str(pathlib.Path(part) / self.name / family) for part in parts]
             words = [str(binary), "sweep", "--merge", *folders, "--out", str(pathlib.Path(out) / self.name / family)]
-            done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
-            if done.returncode != 0:
-                raise Failed(f"{done.stderr.rstrip()}\nfrom: {shlex.join(words)}")
+            call(words)
 
     def results(self, out):
         """(level, way, seed, metrics) of each point, in the order of the sweep."""
@@ -108,6 +104,13 @@ class Sweep(typing.NamedTuple):
                 way, seed = ways[varied.pop("cc")], int(varied.pop("seed"))
                 yield levels[json.dumps(varied, sort_keys=True)], way, seed, json.loads(zlib.decompress(packed))
             base.close()
+
+
+def call(words, accepts=lambda: False):
+    """Runs collwire; `accepts`: whether what it left will do although it failed, unless it did not accept the words."""
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode == USAGE or done.returncode != 0 and not accepts():
+        raise Failed(f"{done.stderr.rstrip()}\nfrom: {shlex.join(words)}")
 
 
 def all_ended(folder):

@@ -17,15 +17,12 @@ NAMES = {
     "behind": "behind own messages",
 }
 CLOSED = "collective in closed form"
-STEP_PARTS = (
-    "computing",
-    "transmitting",
+STEP_PARTS = [
+    NAMES["compute"],
+    NAMES["sending"],
     CLOSED,
-    "NIC busy with other packets",
-    "behind own messages",
-    "propagation and switches",
-    "queues of switches",
-)
+    *(NAMES[part] for part in ("nic", "behind", "network", "queued")),
+]
 OVER = "time over that of PFC alone"
 
 
@@ -56,8 +53,8 @@ def make(d):
     """Draws all figures; name -> Markdown."""
     made = {}
 
-    def figure(name, words, draw, *rest):
-        draw(f"dlrm-{name}", *rest)
+    def figure(name, words, draw, *rest, **options):
+        draw(f"dlrm-{name}", *rest, **options)
         made[f"figure {name}"] = embed(f"dlrm-{name}", words)
 
     ratios = lambda sweep: {
@@ -69,9 +66,7 @@ def make(d):
         dots,
         {"ECMP, 20 draws": ratios("ecmp"), "static routes": ratios("static")},
         OVER,
-        9.6,
-        0.235,
-        True,
+        same=True,
     )
     bars = {name: parts(rows) for name, rows in networks(d)}
     figure(
@@ -112,11 +107,9 @@ def make(d):
         lines,
         scaled,
         "time over closed form",
-        4,
-        9.6,
-        2.6,
-        True,
-        "GPUs",
+        columns=4,
+        height=2.6,
+        x_label="GPUs",
     )
     panels = {}
     for what, title in (("dense", "reduces"), ("model", "model")):
@@ -135,11 +128,9 @@ def make(d):
         lines,
         panels,
         "iteration, ms",
-        5,
-        11.0,
-        2.5,
-        True,
-        "buffer, MB",
+        columns=5,
+        width=11.0,
+        x_label="buffer, MB",
     )
     factors = {
         title: {

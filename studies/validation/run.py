@@ -19,7 +19,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import charts  # noqa: E402
 import model  # noqa: E402
 import page  # noqa: E402
+import study  # noqa: E402
 import tables  # noqa: E402
+from sweeps import Failed  # noqa: E402
 
 COLUMNS = ("id", "case", "simulated_us")
 
@@ -37,7 +39,7 @@ def simulate(binary, point, case):
             [str(binary), "run", str(file), "--quiet", "--out", f"{folder}/out"], capture_output=True, text=True
         )
         if done.returncode != 0:
-            raise RuntimeError(f"{point['id']}, {case.name}: {done.stderr}")
+            raise Failed(f"{point['id']}, {case.name}: {done.stderr}")
         metrics = json.loads((pathlib.Path(folder) / "out/metrics.json").read_text())
     return round(model.time_us(point, metrics) + case.base_us, 3)
 
@@ -84,6 +86,7 @@ def main():
         same = (ROOT / "docs/validation.md").read_text() == page.text(points(), tables.read(data))
         print("" if same else "docs/validation.md is not what data.csv makes: run.py --page")
         return 0 if same and not different else 1
+    study.needs_matplotlib()
     if not options.page:
         tables.write(data, rows(binary, options.jobs, 1 << 60))
     (ROOT / "docs/validation.md").write_text(page.text(points(), tables.read(data)))
@@ -91,4 +94,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(study.reported(main))

@@ -168,7 +168,8 @@ MUTATIONS = [
      "in->max_headroom_bytes = bytes;\n    // An ingress"),
     ("switch/watchdog.c", "    w->fired++;\n", "    w->fired = 1;\n"),
     ("net/network.c", "port->wait_byte_ps += (double)p->frame_bytes *", "port->wait_byte_ps += (double)p->wire_bytes *"),
-    ("transport/roce/selective.c", "shorter(SHORT_TIMEOUT_PS, high)", "shorter(2 * SHORT_TIMEOUT_PS, high)"),
+    ("transport/roce/selective.c", "ps_shorter(SHORT_TIMEOUT_PS, high)",
+     "ps_shorter(2 * SHORT_TIMEOUT_PS, high)"),
     ("transport/roce/send.c", "s->rto_state == RTO_OFF && p->flags & PACKET_ACKREQ", "s->rto_state == RTO_OFF"),
     # transport/: flows, messages, names
     ("transport/roce/qp.c", "FIRST_QPN + 2 * count", "FIRST_QPN + count"),

@@ -168,15 +168,21 @@ static void test_gives_up(void **state)
     lab_end(&lab);
 }
 
-// 32 senders of three packets each meet at a queue that drains in 31 us. The automatic short timeout
-// covers it. With one of 1 us it is longer than eight short timeouts; nothing is lost, so no flow may fail.
+// Ranks below a switch of 100 Gb/s.
+static struct roce_spec *begin_switch(struct fixture *f, uint32_t ranks)
+{
+    fixture_switch(f, ranks, UINT64_C(100000000000), 100 * PS_PER_NS);
+    return roce_spec_of(&f->spec.dims[0].transport);
+}
+
+// 32 senders of three packets each meet at a queue that drains in 31 us. The automatic short timeout covers
+// it. A short timeout of 1 us does not and expires, but no packet is lost, so no flow may fail.
 static void test_a_queue_is_no_loss(void **state)
 {
     (void)state;
     for (int set = 0; set < 2; set++) {
         struct fixture f;
-        fixture_switch(&f, 33, UINT64_C(100000000000), 100 * PS_PER_NS);
-        struct roce_spec *roce = roce_spec_of(&f.spec.dims[0].transport);
+        struct roce_spec *roce = begin_switch(&f, 33);
         roce->recovery = RECOVERY_SELECTIVE_REPEAT;
         if (set)
             roce->rto_low_ps = PS_PER_US;
@@ -191,15 +197,14 @@ static void test_a_queue_is_no_loss(void **state)
     }
 }
 
-// One NIC sends to 40 ranks in turn, and requests an ACK with every 16th packet: 215 us after the first
-// one of a flow. The timer of 50 us begins with that request, so that none expires.
+// One NIC sends to 40 ranks in turn, and every 16th packet of a flow requests an ACK: it leaves 215 us after
+// the first packet of the flow. The timer of 50 us starts with that request, so it does not expire.
 static void test_waiting_for_the_nic_is_no_loss(void **state)
 {
     (void)state;
     for (int go_back_n = 0; go_back_n < 2; go_back_n++) {
         struct fixture f;
-        fixture_switch(&f, 41, UINT64_C(100000000000), 100 * PS_PER_NS);
-        struct roce_spec *roce = roce_spec_of(&f.spec.dims[0].transport);
+        struct roce_spec *roce = begin_switch(&f, 41);
         roce->recovery = go_back_n ? RECOVERY_GO_BACK_N : RECOVERY_SELECTIVE_REPEAT;
         roce->bdp_cap = false;
         roce->ack_interval = 16;

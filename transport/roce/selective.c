@@ -18,28 +18,29 @@
 #include "transport/roce/roce.h"
 
 #define FEW_PACKETS 3
-#define SHORT_TIMEOUT_PS (100 * PS_PER_US) // section 4.1 there: RTO_low of a 40G network
+#define SHORT_TIMEOUT_PS (100 * PS_PER_US) // RTO_low of the authors, on a 40G network
 
-static ps_t longer(ps_t a, ps_t b) { return a > b ? a : b; }
-static ps_t shorter(ps_t a, ps_t b) { return a < b ? a : b; }
-
-// Sets both timeouts. A timeout of a few base RTTs takes each queue for a loss: in an incast of 63
-// senders every window of three packets waits for the packets of the others, and with a small buffer
-// retries are used up in a moment. The authors' value covers such queues; the longer timeout is never
-// shorter. Trimmed packets are reported, so that timeouts only serve for losses on links; they cover
-// the data and the headers that precede a packet, of which the control class may hold twice as much.
+// Sets both timeouts.
+//
+// A timeout of a few base RTTs would take a queue for a loss: in an incast of 63 senders, three packets
+// wait for those of all others, and while the queue of a small buffer drains, all retries would be used up.
+// The authors' value is therefore the least of both.
+//
+// Where switches trim, packets that find no room are reported, so that timeouts only serve for losses on
+// links. They cover the queues of the class of data and of the control class, in which headers of
+// trimmed packets may wait twice as long.
 static void set_timeouts(const struct sender *s, ps_t queueing_ps)
 {
     const struct roce_spec *spec = roce_spec_const(&s->dim->spec);
     struct roce_selective *r = roce_selective_of(s);
-    ps_t base_rtt_ps = sender_env(s)->base_rtt_ps, low = spec->rto_low_ps, high = spec->rto_high_ps;
-    bool trimmed = s->dim->trimmed;
-    ps_t least_ps = longer(2 * base_rtt_ps, SHORT_TIMEOUT_PS);
-    ps_t drained_ps = base_rtt_ps + (trimmed ? 6 * queueing_ps : queueing_ps);
+    ps_t low = spec->rto_low_ps, high = spec->rto_high_ps;
+    ps_t base_rtt_ps = sender_env(s)->base_rtt_ps, rtts_ps = 2 * base_rtt_ps;
     if (high == PARAM_AUTO_TIME)
-        high = trimmed ? drained_ps : longer(drained_ps, least_ps);
+        high = s->dim->trimmed
+                   ? base_rtt_ps + 6 * queueing_ps
+                   : ps_longer(base_rtt_ps + queueing_ps, ps_longer(rtts_ps, SHORT_TIMEOUT_PS));
     if (low == PARAM_AUTO_TIME)
-        low = trimmed ? high : longer(2 * base_rtt_ps, shorter(SHORT_TIMEOUT_PS, high));
+        low = s->dim->trimmed ? high : ps_longer(rtts_ps, ps_shorter(SHORT_TIMEOUT_PS, high));
     r->rto_low_ps = low;
     r->rto_high_ps = high;
 }

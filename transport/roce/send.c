@@ -7,10 +7,10 @@ static const struct roce_spec *spec_of(const struct sender *s)
     return roce_spec_const(&s->dim->spec);
 }
 
-// The timer runs while an ACK has been requested and has not come (InfiniBand 9.7.6.1.3): packets that
-// wait for others of their NIC before one of them requests an ACK are not late. A sender without such a
-// request always has a packet to send, which requests one at the latest when it is the last
-// (sender_may_send).
+// The timer runs while an ACK is outstanding that a packet has requested, as in Linux's drivers qib and
+// hfi1: with an ACK for many packets, and with many senders at one NIC, the first of these packets may
+// leave long before the one that requests the ACK. Where none is requested the sender always has a packet
+// to send (sender_may_send), and the last packet of a message requests one.
 static void restart_rto(struct sender *s, ps_t now)
 {
     const struct roce_spec *spec = spec_of(s);
