@@ -48,8 +48,8 @@ scenarios() {
     "$1" tcp-a2a16 dctcp 1600KB 800KB
     "$1" tcp-perm1024 dctcp 100KB 50KB
     "$1" ft16384 dcqcn 20KB 10KB
-    "$1" a2a1024 dcqcn 1024KB 512KB
-    "$1" pfc-a2a512 none 512KB 256KB
+    "$1" a2a1024 dcqcn 2048KB 1024KB
+    "$1" pfc-a2a512 none 1024KB 512KB
 }
 
 # One run of each: the machine's bad minutes fall on all of them.
