@@ -51,6 +51,28 @@ void engine_shape(struct engine *e, size_t pending, ps_t span_ps)
     event_queue_shape(&e->queue, shift);
 }
 
+__attribute__((always_inline)) static inline void process(struct engine *e, struct event event)
+{
+    if (event_kind(event.key) == EVENT_TIMER) {
+        const struct timer_table *table = &e->timers[event_node(event.key)];
+        struct sim_timer *timer = table->slots[event_timer_id(event.key)];
+        if (timer)
+            sim_timer_due(e, timer);
+        else
+            e->internal++;
+    } else {
+        e->handlers[event_kind(event.key)](e->handler_ctx, event.key);
+    }
+}
+
+void engine_process(struct engine *e, struct event event)
+{
+    e->now_ps = event.at_ps;
+    e->now_key = event.key;
+    e->events++;
+    process(e, event);
+}
+
 size_t engine_drain(struct engine *e, size_t max)
 {
     size_t done = 0;
@@ -68,16 +90,7 @@ size_t engine_drain(struct engine *e, size_t max)
             event_queue_scout(&e->queue);
             e->hint(e->handler_ctx, event_queue_ahead(&e->queue));
         }
-        if (event_kind(event.key) == EVENT_TIMER) {
-            const struct timer_table *table = &e->timers[event_node(event.key)];
-            struct sim_timer *timer = table->slots[event_timer_id(event.key)];
-            if (timer)
-                sim_timer_due(e, timer);
-            else
-                e->internal++;
-        } else {
-            e->handlers[event_kind(event.key)](e->handler_ctx, event.key);
-        }
+        process(e, event);
     }
     e->events += done;
     return done;

@@ -185,6 +185,21 @@ static void note_earliest(void *ctx, struct event e)
 
 static void push_into(void *ctx, struct event e) { event_queue_push(ctx, e); }
 
+// An empty queue whose wheel begins at `from_ps`.
+static struct event_queue fresh(unsigned shift, uint32_t ahead, ps_t from_ps)
+{
+    struct event_queue q = {
+        .shift = shift, .free_node = WHEEL_NIL, .scout = WHEEL_NIL, .ahead = ahead};
+    if (shift == 0)
+        return q;
+    q.slots = memory_zeroed(WHEEL_SLOTS, sizeof *q.slots);
+    q.reach = WHEEL_SLOTS - 1;
+    memset(q.slots, 0xff, WHEEL_SLOTS * sizeof *q.slots);
+    q.occupied = memory_zeroed(WHEEL_SLOTS / 64, sizeof *q.occupied);
+    q.cursor = (from_ps >> shift) - 1;
+    return q;
+}
+
 // Two passes over the pending events: the first finds the earliest time, the second moves them. The
 // new cursor is one slot before the earliest event, so that the wheel holds as many events as it
 // can reach.
@@ -193,16 +208,25 @@ void event_queue_shape(struct event_queue *q, unsigned shift)
     struct event_queue old = *q;
     ps_t earliest_ps = INT64_MAX;
     each_pending(&old, note_earliest, &earliest_ps);
-    *q = (struct event_queue){
-        .shift = shift, .free_node = WHEEL_NIL, .scout = WHEEL_NIL, .ahead = old.ahead};
-    if (shift > 0) {
-        q->slots = memory_zeroed(WHEEL_SLOTS, sizeof *q->slots);
-        q->reach = WHEEL_SLOTS - 1;
-        memset(q->slots, 0xff, WHEEL_SLOTS * sizeof *q->slots);
-        q->occupied = memory_zeroed(WHEEL_SLOTS / 64, sizeof *q->occupied);
-        q->cursor = old.n > 0 ? (earliest_ps >> shift) - 1 : 0;
-    }
+    *q = fresh(shift, old.ahead, old.n > 0 ? earliest_ps : (ps_t)1 << shift);
     each_pending(&old, push_into, q);
+    event_queue_free(&old);
+}
+
+static void copy_to(void *ctx, struct event e) { *(*(struct event **)ctx)++ = e; }
+
+void event_queue_copy(const struct event_queue *q, struct event *out)
+{
+    each_pending(q, copy_to, &out);
+}
+
+void event_queue_replace(struct event_queue *q, const struct event *events, size_t n, ps_t from_ps)
+{
+    struct event_queue old = *q;
+    *q = fresh(old.shift, old.ahead, from_ps);
+    q->tuning = old.tuning;
+    for (size_t i = 0; i < n; i++)
+        event_queue_push(q, events[i]);
     event_queue_free(&old);
 }
 

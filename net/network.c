@@ -174,6 +174,15 @@ __attribute__((noinline)) static bool arbitrate(struct network *net, uint32_t in
     return false;
 }
 
+// Count the wait of a packet that leaves its queue.
+static inline void add_wait(struct network *net, uint32_t index, uint32_t frame_bytes, ps_t wait_ps)
+{
+    struct port *port = &net->ports[index];
+    if (__builtin_add_overflow(port->wait_byte_ps, frame_bytes * (uint64_t)wait_ps,
+                               &port->wait_byte_ps))
+        net->cold[index].wait_wraps++;
+}
+
 // Remove the first packet of a slot from the counts of its queue. Returns the bytes that the queue
 // held, this packet included.
 __attribute__((always_inline)) static inline uint64_t
@@ -188,7 +197,7 @@ unqueue(struct network *net, uint32_t index, unsigned slot, const struct packet 
     queue->bytes -= p->frame_bytes;
     port->queued_bytes -= p->frame_bytes;
     ps_t wait_ps = now - p->arrives_ps;
-    port->wait_byte_ps += (double)p->frame_bytes * (double)wait_ps;
+    add_wait(net, index, p->frame_bytes, wait_ps);
     if (p->flags & (PACKET_LAST | PACKET_RETX) && wait_ps > 0)
         meta_add_wait(&net->meta, p->meta, index, wait_ps);
     return held;
@@ -234,7 +243,7 @@ void port_replace_last(struct network *net, uint32_t index, unsigned slot, const
     port->queued_bytes += (uint64_t)p->frame_bytes - last->frame_bytes;
     if (port->queued_bytes > port->max_queued_bytes)
         port->max_queued_bytes = port->queued_bytes;
-    port->wait_byte_ps += (double)last->frame_bytes * (double)wait_ps;
+    add_wait(net, index, last->frame_bytes, wait_ps);
     if (last->flags & (PACKET_LAST | PACKET_RETX) && wait_ps > 0)
         meta_add_wait(&net->meta, last->meta, index, wait_ps);
 }

@@ -96,8 +96,8 @@ struct port {
     struct queue queue;    // queue of the first data class
     uint64_t queued_bytes; // frame bytes of all classes, without PFC frames
     uint64_t max_queued_bytes;
-    double wait_byte_ps; // sum of frame bytes * waiting time
-    uint64_t carry;      // sub-picosecond remainder of the current busy period
+    uint64_t wait_byte_ps; // sum of frame bytes * waiting time, modulo 2^64: port_cold.wait_wraps
+    uint64_t carry;        // sub-picosecond remainder of the current busy period
 };
 _Static_assert(sizeof(struct port) == 128 && offsetof(struct port, queue) == 64,
                "struct port is two cache lines");
@@ -119,6 +119,7 @@ struct port_cold {
     double control_debt; // wire bytes of data that are due before the control class sends again
     struct drops dropped, lost; // packets that should have left by the port; packets lost on its
                                 // link
+    uint64_t wait_wraps;        // high 64 bits of port.wait_byte_ps
 };
 
 // Who pauses the far end of a link. A router and the NIC of its rank share ports: a class is resumed when

@@ -9,7 +9,7 @@
 #include "engine/memory.h"
 #include "net/crossing.h"
 #include "sim/port_patterns.h"
-#include "sim/sim_internal.h"
+#include "sim/skip.h"
 
 enum change { LINK_DOWN, LINK_UP, REROUTE, STORM, LANES_LOST, LANES_BACK, FLAP, FLAP_REROUTE };
 #define CHANGES_MAX 9 // timers of one fault
@@ -196,6 +196,8 @@ static void on_change(struct engine *e, struct sim_timer *timer, int revents)
     struct change_timer *c = timer->data;
     struct sim *sim = c->sim;
     sim->housekeeping--;
+    if (sim->skip)
+        sim_skip_spoil(sim->skip, "a fault begins or ends (`faults`)");
     if (c->change == STORM) {
         on_storm(c, sim->engine.now_ps);
         return;

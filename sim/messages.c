@@ -12,6 +12,7 @@
 #include "sim/admission_internal.h"
 #include "sim/completions.h"
 #include "sim/parts.h"
+#include "sim/skip.h"
 
 struct entry {
     uint64_t token; // token of the client
@@ -124,7 +125,10 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     below.hint = hint_of(l, request, l->entries[slot].dim, number);
     if (l->sim->parts && !request->control)
         sim_quiet_posted(l->sim, request, now);
-    hosts_post(sim_hosts_of(l->sim, request->src), &below, now);
+    if (l->sim->skip)
+        sim_skip_post(l->sim->skip, &below, now);
+    else
+        hosts_post(sim_hosts_of(l->sim, request->src), &below, now);
 }
 
 static void note(void *ctx, uint64_t slot, struct packet_note *note)
@@ -138,12 +142,6 @@ static void note(void *ctx, uint64_t slot, struct packet_note *note)
 }
 
 /* ---- critical paths ---- */
-
-static ps_t posted_ps(void *ctx, uint64_t slot)
-{
-    const struct ledger *l = ctx;
-    return l->entries[slot].posted_ps;
-}
 
 // Path of a message that waited behind messages of another collective: it goes on from its post, so
 // that it is part of its own collective.
@@ -162,11 +160,52 @@ static uint32_t path_from_post(struct path_book *book, uint32_t posted, uint32_t
     return id;
 }
 
-static void last_packet(void *ctx, uint64_t slot, uint32_t path)
+static uint32_t busy(void *ctx, uint32_t flow, ps_t now)
+{
+    (void)flow;
+    return path_take(&((const struct ledger *)ctx)->sim->path_book, now);
+}
+
+static void idle(void *ctx, uint32_t flow, uint32_t path)
+{
+    (void)flow;
+    path_drop(&((const struct ledger *)ctx)->sim->path_book, path);
+}
+
+// A message's path up to the start of its last packet.
+static uint32_t path_of(struct path_book *book, const struct sender_account *a, ps_t now)
+{
+    ps_t parts[PATH_CAUSES] = {0};
+    uint32_t id = path_own(book, path_hold(book, a->path));
+    struct path *path = path_at(book, id);
+    sender_account_split(a, &(struct sender_totals){0}, a->now.at_ps, parts, now);
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        path_add(path, (enum path_cause)cause, parts[cause], PLACE_FLOW, a->flow);
+    path->end_ps = now;
+    path->flow = a->flow;
+    path->transit_ps = a->transit_ps;
+    return id;
+}
+
+// Split the time that a message has taken by cause, from its post or, if that is later, from the end of the
+// transmission of the message before it.
+static void split_life(const struct sender_account *a, struct path *path, ps_t posted, ps_t now)
+{
+    ps_t mark_ps = a->marked ? a->mark.at_ps : a->now.at_ps;
+    ps_t since = posted > mark_ps ? posted : mark_ps < now ? mark_ps : now;
+    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
+        path->life[cause] = 0;
+    sender_account_split(a, &a->mark, since, path->life, now); // all 0 unless marked
+    path->life[PATH_BEHIND] = since - posted;
+}
+
+static void last_packet(void *ctx, uint64_t slot, const struct sender_account *account, ps_t now)
 {
     const struct ledger *l = ctx;
     struct path_book *book = &l->sim->path_book;
     struct entry *e = &l->entries[slot];
+    uint32_t path = path_of(book, account, now);
+    split_life(account, path_at(book, path), e->posted_ps, now);
     if (path_at(book, path)->owner != path_at(book, e->posted)->owner)
         path = path_from_post(book, e->posted, path);
     else
@@ -414,6 +453,14 @@ uint32_t sim_ledger_count(struct sim *sim, uint32_t src)
     return ++sim->ledger->n_posted[src];
 }
 
+struct ledger_message sim_ledger_message(const struct sim *sim, uint64_t token)
+{
+    const struct entry *e = &sim->ledger->entries[token];
+    return (struct ledger_message){e->src, e->dst, e->bytes, e->posted_ps};
+}
+
+uint32_t sim_ledger_entries(const struct sim *sim) { return sim->ledger->n; }
+
 uint64_t sim_ledger_messages(const struct sim *sim)
 {
     return sim->ledger ? sim->ledger->n_messages : 0;
@@ -428,14 +475,14 @@ void sim_ledger_init(struct sim *sim)
     l->free_head = UINT32_MAX;
     l->n_posted = memory_zeroed(sim->graph.n_ends, sizeof *l->n_posted);
     sim->hosts.client = (struct host_client){delivered, sent, failed, l};
-    sim->hosts.observer = (struct host_observer){.posted = posted_ps,
+    sim->hosts.observer = (struct host_observer){.busy = busy,
                                                  .last_packet = last_packet,
+                                                 .idle = idle,
                                                  .note = note,
                                                  .timed_out = timed_out,
                                                  .timeout_ps = timeout_ps,
                                                  .message_ended = message_ended,
                                                  .ctx = l};
-    sim->hosts.path_book = &sim->path_book;
     sim->transfer = (struct transfer){.post = post, .net = l};
 }
 

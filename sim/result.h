@@ -368,10 +368,22 @@ struct threads_result {
     uint64_t crossings; // packets that went from one part to another
 };
 
+// What was skipped because it repeats.
+struct skip_result {
+    bool tried;         // the scenario asks for it
+    uint64_t stretches; // times that a period was found
+    uint64_t periods;   // repetitions that were skipped, of all of them
+    ps_t skipped_ps;    // simulated time of these
+    uint64_t hops;      // of packets in these
+    uint64_t candidates, snapshots;
+    char why[200]; // why not more, as far as it is known
+};
+
 struct result {
     const char *name;
     char policy[256]; // or policies, joined by "+"
     uint64_t seed;
+    struct skip_result skipped;
     enum run_status status;
     char *reason;   // why the run is incomplete
     char **waiting; // which ranks, messages and ports wait for what

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "sim/parts.h"
+#include "sim/skip.h"
 #include "transport/adapter.h"
 
 struct running {
@@ -88,6 +89,8 @@ static void on_progress(void *ctx)
         return;
     double total = (double)sim->workload.total_bytes;
     struct sums sums = sums_of(sim);
+    if (sim->skip)
+        sim_skip_ahead(sim->skip, &sums.packet_hops, &sums.delivered_bytes);
     double delivered = (double)(sums.delivered_bytes + sim->analytical.delivered_bytes);
     struct sim_progress p = {.done = total > 0 ? delivered / total : 0,
                              .now_ps = sim->engine.now_ps,
@@ -144,11 +147,13 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
                                .batch = sim->captures ? on_batch : NULL,
                                .memory_low = memory_low,
                                .requests = &sim->requests};
+    sim_skip_init(sim);
     if (sim->threads > 1)
         sim_divide(sim, sim->why);
     double cpu = cpu_seconds(), wall = monotonic_s();
     if (!workload_done(&sim->workload))
         sim->end = loop_run(&sim->engine, &loop, &hooks);
+    sim_skip_finish(sim);
     sim->cpu_s = cpu_seconds() - cpu;
     sim->wall_s = monotonic_s() - wall;
     if (sim->end == LOOP_DONE && !sim->engine.stopped && sim_pending(sim) > 0)

@@ -49,6 +49,7 @@ struct ledger;
 struct ideal_paths;
 struct reductions;
 struct relay;
+struct skip;
 struct stripes;
 
 // Limit of values in a series: when it is reached, every other sample is dropped and the step
@@ -121,6 +122,8 @@ struct sim {
     struct cc_watch cc_watch;
     char *policy_failure; // set if a policy of a plugin broke its contract, which ends the run
     double wall_s, cpu_s;
+    struct skip *skip; // sim/skip.h; NULL = everything is simulated
+    struct skip_result skipped;
 };
 
 // Write the packets of all captures whose order is final; ends the run if a file cannot be written.
@@ -167,6 +170,14 @@ void sim_completions_free(struct sim *sim);
 void sim_ledger_keep_origins(struct sim *sim);
 void sim_ledger_running(struct sim *sim); // makes records of unfinished messages
 uint64_t sim_ledger_messages(const struct sim *sim);
+// A message by its token below the ledger, and the number of tokens.
+struct ledger_message {
+    uint32_t src, dst;
+    uint64_t bytes;
+    ps_t posted_ps;
+};
+struct ledger_message sim_ledger_message(const struct sim *sim, uint64_t token);
+uint32_t sim_ledger_entries(const struct sim *sim);
 // Count a message that is posted in pieces; returns transfer_request.piece_of of all of them.
 uint32_t sim_ledger_count(struct sim *sim, uint32_t src);
 // Store and count a message that has finished or that the end of the run has cut off.

@@ -108,6 +108,9 @@ struct limits_spec {
 enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };
 enum analytical_route { ANALYTICAL_ALL_DIMS, ANALYTICAL_FIRST_DIM, ANALYTICAL_LINKS };
 
+// What of a run is skipped.
+enum fast_forward { FAST_FORWARD_OFF, FAST_FORWARD_EXACT };
+
 struct spec {
     const char *name, *description, *source;
     uint64_t seed;
@@ -126,6 +129,7 @@ struct spec {
     size_t n_routes;
     struct report_spec report;
     struct limits_spec limits;
+    int fast_forward; // enum fast_forward
 };
 
 // The names of the policies of the outermost dimension, joined by "+", truncated if necessary;

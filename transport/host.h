@@ -54,11 +54,14 @@ struct host_client {
     void *ctx;
 };
 
+// A function that is NULL is not called; `busy`, `last_packet` and `idle` go together.
 struct host_observer {
-    // Returns when the message was posted.
-    ps_t (*posted)(void *ctx, uint64_t token);
-    // The last packet of the message starts for the first time; `path` ends now and is the observer's.
-    void (*last_packet)(void *ctx, uint64_t token, uint32_t path);
+    // A message is posted to a flow that has nothing to send. Returns the path that ends now, not 0.
+    uint32_t (*busy)(void *ctx, uint32_t flow, ps_t now);
+    // The last packet of the message starts for the first time.
+    void (*last_packet)(void *ctx, uint64_t token, const struct sender_account *account, ps_t now);
+    // The flow has nothing to send any more: its path is not needed.
+    void (*idle)(void *ctx, uint32_t flow, uint32_t path);
     // A data packet of the message is about to start: describe the message in its note.
     void (*note)(void *ctx, uint64_t token, struct packet_note *note);
     // The retransmission timer of the sender has expired.
@@ -102,7 +105,6 @@ struct hosts {
     struct host_paths paths;
     struct host_client client;
     struct host_observer observer;
-    struct path_book *path_book; // NULL = critical paths are not kept
     struct adapters *adapters;   // NULL = all NICs are ideal
     struct cc_watch *cc_watch;   // of policies from plugins
     /* state */

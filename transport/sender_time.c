@@ -5,11 +5,15 @@
 #include "transport/adapter.h"
 #include "transport/host.h"
 
+static ps_t bytes_ps(const struct byte_time *bt, uint64_t bytes)
+{
+    return bt->den == 1 ? (ps_t)(bytes * bt->num) : byte_time_span(bt, bytes);
+}
+
 // Time that `bytes` take on the link of the sender's port.
 static ps_t link_ps(const struct sender *s, uint64_t bytes)
 {
-    const struct byte_time *bt = &port_link(sender_hosts(s)->net, s->port)->byte_time;
-    return bt->den == 1 ? (ps_t)(bytes * bt->num) : byte_time_span(bt, bytes);
+    return bytes_ps(&port_link(sender_hosts(s)->net, s->port)->byte_time, bytes);
 }
 
 // End of the sender's last transmission, or the time until which waits are counted if that is
@@ -30,7 +34,7 @@ static ps_t host_ps(const struct sender *s, ps_t now)
 
 void sender_time_begin(struct sender *s, ps_t now)
 {
-    struct path_book *book = sender_hosts(s)->path_book;
+    const struct host_observer *observer = &sender_hosts(s)->observer;
     ps_t held_ps = adapter_held_ps(sender_hosts(s), s->port, now);
     s->time = (struct sender_time){
         .begin_ps = now, .counted_ps = now, .paused_mark_ps = s->nic->paused_total_ps};
@@ -38,7 +42,7 @@ void sender_time_begin(struct sender *s, ps_t now)
     s->cold.resent_bytes = 0;
     if (s->cold.rare || held_ps > 0)
         sender_rare_make(s)->mark = (struct sender_time_mark){.held_before_ps = held_ps};
-    s->cold.time_path = book ? path_take(book, now) : 0;
+    s->cold.time_path = observer->busy ? observer->busy(observer->ctx, s->flow, now) : 0;
 }
 
 static void count_wait(struct sender *s, ps_t *sum, ps_t now)
@@ -78,13 +82,11 @@ void sender_time_gap(struct sender *s, ps_t now)
         t->paused_ps += paused < now - since ? paused : now - since;
 }
 
-// Write the time between `from` and the account's state at `now`, by cause. It adds up to
-// now - from_ps.
-static void split(const struct sender *s, const struct sender_time *from, uint64_t from_resent,
-                  ps_t from_host_ps, ps_t from_ps, ps_t parts[PATH_CAUSES], ps_t now)
+void sender_account_split(const struct sender_account *a, const struct sender_totals *from,
+                          ps_t from_ps, ps_t parts[PATH_CAUSES], ps_t now)
 {
-    const struct sender_time *t = &s->time;
-    uint64_t resent = s->cold.resent_bytes - from_resent;
+    const struct sender_totals *t = &a->now;
+    uint64_t resent = t->resent_bytes - from->resent_bytes;
     ps_t left = now - from_ps;
     const struct {
         enum path_cause cause;
@@ -92,11 +94,11 @@ static void split(const struct sender *s, const struct sender_time *from, uint64
     } waits[] = {
         {PATH_WINDOW, t->window_ps - from->window_ps},
         {PATH_PACE, t->pace_ps - from->pace_ps},
-        {s->nic->needs_credit ? PATH_CREDIT : PATH_PAUSED, t->paused_ps - from->paused_ps},
+        {a->needs_credit ? PATH_CREDIT : PATH_PAUSED, t->paused_ps - from->paused_ps},
         {PATH_TIMEOUT, t->timeout_ps - from->timeout_ps},
-        {PATH_RESENDING, link_ps(s, resent)},
-        {PATH_SENDING, link_ps(s, t->sent_bytes - from->sent_bytes - resent)},
-        {PATH_HOST, host_ps(s, now) - from_host_ps},
+        {PATH_RESENDING, bytes_ps(&a->byte_time, resent)},
+        {PATH_SENDING, bytes_ps(&a->byte_time, t->sent_bytes - from->sent_bytes - resent)},
+        {PATH_HOST, t->host_ps - from->host_ps},
     };
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
         ps_t part = waits[i].ps < left ? waits[i].ps : left;
@@ -107,55 +109,46 @@ static void split(const struct sender *s, const struct sender_time *from, uint64
     parts[PATH_NIC] = left;
 }
 
-// A message's path up to now.
-static uint32_t path_of(struct sender *s, ps_t now)
+static struct sender_totals totals(const struct sender_time *t, uint64_t resent_bytes, ps_t host_ps,
+                                   ps_t at_ps)
 {
-    struct path_book *book = sender_hosts(s)->path_book;
-    ps_t parts[PATH_CAUSES] = {0};
-    uint32_t id = path_own(book, path_hold(book, s->cold.time_path));
-    struct path *path = path_at(book, id);
-    split(s, &(struct sender_time){0}, 0, 0, s->time.begin_ps, parts, now);
-    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
-        path_add(path, (enum path_cause)cause, parts[cause], PLACE_FLOW, s->flow);
-    path->end_ps = now;
-    path->flow = s->flow;
-    path->transit_ps = sender_env(s)->base_rtt_ps / 2;
-    return id;
+    return (struct sender_totals){.at_ps = at_ps,
+                                  .window_ps = t->window_ps,
+                                  .pace_ps = t->pace_ps,
+                                  .paused_ps = t->paused_ps,
+                                  .timeout_ps = t->timeout_ps,
+                                  .host_ps = host_ps,
+                                  .sent_bytes = t->sent_bytes,
+                                  .resent_bytes = resent_bytes};
 }
 
-// Split the time that a message has taken by cause, from its post or, if that is later, from the end of the
-// transmission of the message before it.
-static void split_life(const struct sender *s, struct path *path, ps_t posted, ps_t now)
-{
-    const struct sender_time_mark *mark = s->cold.marked ? &s->cold.rare->mark : NULL;
-    ps_t mark_ps = mark ? mark->at_ps : s->time.begin_ps;
-    ps_t since = posted > mark_ps ? posted : mark_ps < now ? mark_ps : now;
-    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
-        path->life[cause] = 0;
-    split(s, mark ? &mark->time : &(struct sender_time){0}, mark ? mark->resent_bytes : 0,
-          mark ? mark->host_ps : 0, since, path->life, now);
-    path->life[PATH_BEHIND] = since - posted;
-}
-
-// The account at the start of the last packet of a message, which is pulled for the first time.
+// The last packet of a message is pulled for the first time.
 static void message_sent(struct sender *s, const struct packet *p, ps_t now)
 {
     struct hosts *hosts = sender_hosts(s);
     uint64_t token = meta_at(&hosts->net->meta, p->meta)->token;
-    ps_t posted = hosts->observer.posted(hosts->observer.ctx, token);
-    s->time.sent_bytes -= p->wire_bytes; // this packet's transmission is part of its transit
-    uint32_t id = path_of(s, now);
-    split_life(s, path_at(hosts->path_book, id), posted, now);
-    s->time.sent_bytes += p->wire_bytes;
+    const struct sender_time_mark *before = s->cold.marked ? &s->cold.rare->mark : NULL;
+    ps_t host = host_ps(s, now);
+    struct sender_account account = {
+        .path = s->cold.time_path,
+        .flow = s->flow,
+        .marked = s->cold.marked,
+        .needs_credit = s->nic->needs_credit,
+        .byte_time = port_link(hosts->net, s->port)->byte_time,
+        .transit_ps = sender_env(s)->base_rtt_ps / 2,
+        .now = totals(&s->time, s->cold.resent_bytes, host, s->time.begin_ps)};
+    account.now.sent_bytes -= p->wire_bytes; // this packet's transmission is part of its transit
+    if (before)
+        account.mark = totals(&before->time, before->resent_bytes, before->host_ps, before->at_ps);
     if (s->nxt < s->tail) {
         struct sender_time_mark *mark = &sender_rare_make(s)->mark;
         mark->time = s->time;
         mark->resent_bytes = s->cold.resent_bytes;
-        mark->host_ps = host_ps(s, now);
+        mark->host_ps = host;
         mark->at_ps = now + link_ps(s, p->wire_bytes);
         s->cold.marked = true;
     }
-    hosts->observer.last_packet(hosts->observer.ctx, token, id);
+    hosts->observer.last_packet(hosts->observer.ctx, token, &account, now);
 }
 
 static void resent(struct sender *s, const struct packet *p)
@@ -163,7 +156,7 @@ static void resent(struct sender *s, const struct packet *p)
     const struct hosts *hosts = sender_hosts(s);
     const struct meta_pool *pool = &hosts->net->meta;
     s->cold.resent_bytes += p->wire_bytes;
-    if (hosts->path_book)
+    if (hosts->observer.timeout_ps)
         pool->waits[p->meta].timeout_ps =
             hosts->observer.timeout_ps(hosts->observer.ctx, meta_at(pool, p->meta)->token);
 }
@@ -177,7 +170,8 @@ void sender_time_sent(struct sender *s, const struct packet *p, ps_t now)
     else if (cold->time_path != 0)
         message_sent(s, p, now);
     if (s->nxt == s->tail && cold->time_path != 0) {
-        path_drop(sender_hosts(s)->path_book, cold->time_path);
+        const struct host_observer *observer = &sender_hosts(s)->observer;
+        observer->idle(observer->ctx, s->flow, cold->time_path);
         cold->time_path = 0;
     }
 }

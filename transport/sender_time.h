@@ -53,6 +53,28 @@ void sender_time_timeout(struct sender *s, ps_t now);
 // A packet is about to start after a wait for the pace or a pause.
 void sender_time_gap(struct sender *s, ps_t now);
 
+// Totals since the beginning of a busy period.
+struct sender_totals {
+    ps_t at_ps; // of the whole account: the beginning; of a mark: when the transmission ended
+    ps_t window_ps, pace_ps, paused_ps, timeout_ps, host_ps;
+    uint64_t sent_bytes, resent_bytes; // wire bytes
+};
+
+// The account of a message at the start of its last packet, whose own transmission it does not have.
+struct sender_account {
+    uint32_t path, flow; // of the busy period
+    bool marked;         // `mark` is of this busy period
+    bool needs_credit;   // what stops the sender is a lack of credit, not PFC
+    struct byte_time byte_time;
+    ps_t transit_ps;           // least time from here to the receiver
+    struct sender_totals now;  // up to the present
+    struct sender_totals mark; // up to the last packet of the message before
+};
+
+// Write the time from `from_ps`, when the totals were `from`, to `now` by cause. It adds up.
+void sender_account_split(const struct sender_account *a, const struct sender_totals *from,
+                          ps_t from_ps, ps_t parts[PATH_CAUSES], ps_t now);
+
 // A retransmission, or the last packet of a message for the first time, has been pulled. For the
-// latter the observer of the hosts gets the message's path up to now.
+// latter the observer of the hosts gets the account.
 void sender_time_sent(struct sender *s, const struct packet *p, ps_t now);

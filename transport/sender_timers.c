@@ -68,7 +68,7 @@ void sender_count_timeout(struct sender *s)
     struct hosts *hosts = sender_hosts(s);
     ps_t now = hosts->net->engine->now_ps;
     sender_time_timeout(s, now);
-    if (hosts->path_book) {
+    if (hosts->observer.timed_out) {
         engine_lock(hosts->net->engine);
         hosts->observer.timed_out(hosts->observer.ctx, s, now);
         engine_unlock(hosts->net->engine);

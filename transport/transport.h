@@ -20,6 +20,7 @@ struct hosts;
 struct sender;
 struct receiver;
 struct message;
+struct transport_state;
 
 // Counts over all flows of a dimension, for transports whose events hosts.counters does not cover.
 struct transport_counters {
@@ -168,6 +169,8 @@ struct transport_ops {
     // Makes dim->shared of a part, for which it is a copy of the whole's. NULL if there is nothing shared.
     void (*divide_dim)(struct transport_dim *part, const struct transport_dim *whole);
     void (*close_dim)(struct transport_dim *dim); // frees dim->shared; may be NULL
+    // What repeats (transport/state.h). NULL = its flows are always simulated in full.
+    const struct transport_state *state;
     // Returns the bytes of a message that have been received in order, for reports.
     uint64_t (*received_bytes)(const struct receiver *r, const struct message *m);
 };

@@ -155,7 +155,6 @@ struct hosts *lab_build(struct lab *l)
         network_tap_port(net, p);
     l->sim->hosts.client = (struct host_client){on_delivered, on_sent, on_failed, l};
     l->sim->hosts.observer = (struct host_observer){.message_ended = on_message_ended, .ctx = l};
-    l->sim->hosts.path_book = NULL;
     for (size_t t = 0; t < LAB_TOKENS; t++)
         l->delivered_ps[t] = l->sent_ps[t] = l->failed_ps[t] = -1;
     return &l->sim->hosts;

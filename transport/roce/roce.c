@@ -206,4 +206,5 @@ const struct transport_ops roce_transport = {
     .divide_dim = roce_notify_divide_dim,
     .close_dim = roce_notify_close_dim,
     .received_bytes = roce_received_bytes,
+    .state = &roce_state,
 };

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+// Finds a period: saves the network's state at two moments and compares.
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/memory.h"
+#include "sim/skip_internal.h"
+#include "switch/state.h"
+
+/* ---- budget ---- */
+
+// A snapshot may cost as much as the handling of this many bytes per hop of a packet.
+#define BYTES_PER_HOP 40
+#define SHARE 0.01      // of the work may be spent on snapshots
+#define FAILURES_MAX 3  // in a row, then the pause before the next try doubles
+#define CALLS_MAX 8000000 // of a period
+
+static double hops(const struct skip *s) { return (double)s->sim->net.packet_hops; }
+
+// The hops of the whole run, by the share of the bytes that have been delivered.
+static double expected_hops(const struct skip *s)
+{
+    double total = (double)s->sim->workload.total_bytes;
+    double done = (double)s->sim->hosts.counters.delivered_bytes;
+    return done > 0 && total > done ? hops(s) * total / done : hops(s);
+}
+
+static bool affordable(const struct skip *s)
+{
+    double next = (double)(s->second.state.n + s->second.state.n_counts * 8) / BYTES_PER_HOP;
+    return s->spent + 2 * next <= SHARE * expected_hops(s) && hops(s) >= (double)s->patience;
+}
+
+/* ---- snapshots ---- */
+
+void skip_snapshot_free(struct skip_snapshot *snapshot)
+{
+    state_free(&snapshot->state);
+    free(snapshot->flows);
+    free(snapshot->tokens);
+    *snapshot = (struct skip_snapshot){0};
+}
+
+void skip_visit(struct skip *s, struct state *st)
+{
+    hosts_visit(&s->visit, st);
+    if (!st->refused)
+        switches_visit(&s->sim->switches, st);
+}
+
+// Name the messages that exist, in the order of flows.
+static void number_messages(struct skip *s, struct skip_snapshot *shot)
+{
+    const struct hosts *hosts = &s->sim->hosts;
+    uint32_t n = sim_ledger_entries(s->sim);
+    if (n > s->n_names) {
+        s->names = memory_resize(s->names, 2 * (size_t)n, sizeof *s->names);
+        s->numbers = memory_resize(s->numbers, 2 * (size_t)n, sizeof *s->numbers);
+        memset(s->names + s->n_names, 0xff, (2 * (size_t)n - s->n_names) * sizeof *s->names);
+        s->n_names = 2 * n;
+    }
+    memset(s->numbers, 0xff, s->n_names * sizeof *s->numbers);
+    shot->n_tokens = 0;
+    for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
+        for (uint32_t m = hosts->senders[flow]->oldest; m != MESSAGE_NIL;
+             m = hosts_message(hosts, m)->next) {
+            if (shot->n_tokens == shot->cap_tokens)
+                shot->tokens = memory_grow(shot->tokens, &shot->cap_tokens, sizeof *shot->tokens);
+            uint64_t token = hosts_message(hosts, m)->token;
+            s->numbers[token] = shot->n_tokens;
+            shot->tokens[shot->n_tokens++] = token;
+        }
+}
+
+static void take(struct skip *s, struct skip_snapshot *shot)
+{
+    struct engine *e = &s->sim->engine;
+    const struct hosts *hosts = &s->sim->hosts;
+    network_catch_up(&s->sim->net, e->now_ps);
+    number_messages(s, shot);
+    state_clear(&shot->state);
+    shot->state.mode = STATE_SAVE;
+    shot->state.now_ps = e->now_ps;
+    shot->state.tokens = s->numbers;
+    shot->state.n_tokens = s->n_names;
+    shot->at_ps = e->now_ps;
+    shot->key = e->now_key;
+    shot->hops = s->sim->net.packet_hops;
+    shot->bytes = hosts->counters.delivered_bytes;
+    skip_visit(s, &shot->state);
+    s->spent += (double)(shot->state.n + 8 * shot->state.n_counts) / BYTES_PER_HOP;
+    if (shot->state.refused)
+        return;
+    shot->flows = memory_resize(shot->flows, hosts->flows.n + 1, sizeof *shot->flows);
+    memcpy(shot->flows, s->visit.flows, (hosts->flows.n + 1) * sizeof *shot->flows);
+    shot->n_flows = hosts->flows.n;
+}
+
+/* ---- comparison ---- */
+
+static void why(struct skip *s, const char *text)
+{
+    snprintf(s->result.why, sizeof s->result.why, "%s", text);
+}
+
+// The place of the first difference between both saved forms in [at, end); false if there is none.
+static bool differs(struct skip *s, size_t at, size_t end)
+{
+    const unsigned char *a = s->first.state.bytes, *b = s->second.state.bytes;
+    if (memcmp(a + at, b + at, end - at) == 0)
+        return false;
+    while (a[at] == b[at])
+        at++;
+    char name[96];
+    state_name(&s->second.state, at, name, sizeof name);
+    snprintf(s->result.why, sizeof s->result.why, "what repeats at a rank does not in the network: %s",
+             name);
+    return true;
+}
+
+static bool count_differs(struct skip *s, size_t count)
+{
+    const struct state *st = &s->second.state;
+    uint64_t growth = st->counts[count] - s->first.state.counts[count];
+    uint64_t length = (uint64_t)(s->second.at_ps - s->first.at_ps);
+    if (!st->stamps[count] || growth == 0 || growth == length)
+        return false;
+    char name[96];
+    state_count_name(st, count, name, sizeof name);
+    snprintf(s->result.why, sizeof s->result.why, "what repeats at a rank does not in the network: %s",
+             name);
+    return true;
+}
+
+// The totals of an account may only grow where it has not begun again.
+static bool account_differs(struct skip *s, uint32_t flow)
+{
+    size_t at = s->second.flows[flow].account_at;
+    const uint64_t *a = s->first.state.counts + at, *b = s->second.state.counts + at;
+    if (at == STATE_NO_ACCOUNT || a[ACCOUNT_BEGIN] == b[ACCOUNT_BEGIN])
+        return false;
+    for (unsigned i = ACCOUNT_BEGIN + 1; i < ACCOUNT_COUNTS; i++)
+        if (a[i] != b[i]) {
+            why(s, "a flow's account does not repeat");
+            return true;
+        }
+    return false;
+}
+
+// A flow that has taken no part in the period; s->una is among the first counts.
+static bool is_dormant(const struct skip *s, uint32_t flow)
+{
+    return s->first.flows[flow].dormant && s->second.flows[flow].dormant &&
+           s->first.state.counts[flow] == s->second.state.counts[flow];
+}
+
+static bool flow_differs(struct skip *s, uint32_t flow)
+{
+    const struct flow_state *a = &s->first.flows[flow], *b = &s->second.flows[flow];
+    if (is_dormant(s, flow))
+        return false;
+    if (differs(s, b[0].at, b[1].at))
+        return true;
+    for (size_t c = b[0].count_at; c < b[1].count_at; c++)
+        if (count_differs(s, c))
+            return true;
+    if (a->account_at != b->account_at) {
+        why(s, "a flow's account does not repeat");
+        return true;
+    }
+    return account_differs(s, flow);
+}
+
+// True if the state has returned.
+static bool returned(struct skip *s)
+{
+    const struct skip_snapshot *a = &s->first, *b = &s->second;
+    if (a->key != b->key || a->n_flows != b->n_flows || a->state.n != b->state.n ||
+        a->state.n_counts != b->state.n_counts || a->n_tokens != b->n_tokens || s->log.n == 0 ||
+        a->at_ps == b->at_ps) {
+        why(s, "what repeats at a rank does not in the network: packets or messages");
+        return false;
+    }
+    for (uint32_t flow = 0; flow <= a->n_flows; flow++)
+        if (a->flows[flow].at != b->flows[flow].at ||
+            a->flows[flow].count_at != b->flows[flow].count_at) {
+            why(s, "what repeats at a rank does not in the network: messages of a flow");
+            return false;
+        }
+    if (differs(s, 0, b->flows[0].at) || differs(s, b->flows[b->n_flows].at, b->state.n))
+        return false;
+    for (size_t c = b->n_flows; c < b->flows[0].count_at; c++)
+        if (count_differs(s, c))
+            return false;
+    for (size_t c = b->flows[b->n_flows].count_at; c < b->state.n_counts; c++)
+        if (count_differs(s, c))
+            return false;
+    for (uint32_t flow = 0; flow < b->n_flows; flow++)
+        if (flow_differs(s, flow))
+            return false;
+    return true;
+}
+
+/* ---- the network rests ---- */
+
+struct sim_timer *skip_timer(const struct engine *e, struct event event)
+{
+    return event_kind(event.key) == EVENT_TIMER
+               ? e->timers[event_node(event.key)].slots[event_timer_id(event.key)]
+               : NULL;
+}
+
+// Events of the network: packets, and timers that are neither of what is above nor of the simulation itself.
+static bool is_network_event(const struct sim *sim, struct event event)
+{
+    const struct sim_timer *timer = skip_timer(&sim->engine, event);
+    if (event_kind(event.key) != EVENT_TIMER)
+        return true;
+    return timer && !timer->locks && timer->node < sim->graph.n_nodes;
+}
+
+// Take the network's events out of the queue.
+static void rest(struct skip *s)
+{
+    struct engine *e = &s->sim->engine;
+    struct skip_period *p = &s->period;
+    size_t n = e->queue.n, n_above = 0;
+    p->events = memory_resize(p->events, n + 1, sizeof *p->events);
+    struct event *above = memory_zeroed(n + 1, sizeof *above);
+    event_queue_copy(&e->queue, p->events);
+    p->n_events = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct event event = p->events[i];
+        if (is_network_event(s->sim, event))
+            p->events[p->n_events++] = event;
+        else
+            above[n_above++] = event;
+    }
+    event_queue_replace(&e->queue, above, n_above, e->now_ps);
+    free(above);
+}
+
+static void describe_flows(struct skip *s)
+{
+    struct skip_period *p = &s->period;
+    const struct state *a = &s->first.state, *b = &s->second.state;
+    size_t n = s->second.n_flows;
+    p->dormant = memory_resize(p->dormant, n + 1, sizeof *p->dormant);
+    p->spanning = memory_resize(p->spanning, n + 1, sizeof *p->spanning);
+    p->paths = memory_resize(p->paths, n + 1, sizeof *p->paths);
+    for (uint32_t flow = 0; flow < n; flow++) {
+        size_t account = s->second.flows[flow].account_at;
+        p->dormant[flow] = is_dormant(s, flow);
+        p->spanning[flow] = !p->dormant[flow] && account != STATE_NO_ACCOUNT &&
+                            a->counts[account] == b->counts[account];
+        p->paths[flow] = s->sim->hosts.senders[flow]->cold.time_path;
+    }
+}
+
+static void begin_repeating(struct skip *s)
+{
+    struct skip_period *p = &s->period;
+    const struct state *a = &s->first.state, *b = &s->second.state;
+    size_t n_messages = s->n_start + s->log.n_posts;
+    p->length_ps = s->second.at_ps - s->first.at_ps;
+    p->base_ps = s->second.at_ps;
+    p->times = p->at = p->n_posted = p->n_extra = 0;
+    p->differs = p->within = false;
+    p->growth = memory_resize(p->growth, b->n_counts + 1, sizeof *p->growth);
+    for (size_t c = 0; c < b->n_counts; c++)
+        p->growth[c] = b->counts[c] - a->counts[c];
+    p->carry = memory_resize(p->carry, s->n_start + 1, sizeof *p->carry);
+    p->tokens = memory_resize(p->tokens, n_messages + 1, sizeof *p->tokens);
+    p->next = memory_resize(p->next, n_messages + 1, sizeof *p->next);
+    for (uint32_t i = 0; i < s->n_start; i++) {
+        p->carry[i] = s->names[s->second.tokens[i]];
+        p->tokens[i] = s->second.tokens[i];
+    }
+    describe_flows(s);
+    rest(s);
+    s->mode = SKIP_REPEAT;
+    s->result.stretches++;
+}
+
+/* ---- moments ---- */
+
+static void begin_recording(struct skip *s)
+{
+    memcpy(s->names, s->numbers, s->n_names * sizeof *s->names);
+    s->n_start = s->first.n_tokens;
+    skip_log_clear(&s->log);
+    s->spoiled = false;
+    s->tried_until = s->watch.n + s->tried;
+    s->mode = SKIP_RECORD;
+}
+
+// Look for something else, not at once.
+static void give_up(struct skip *s)
+{
+    s->mode = SKIP_WATCH;
+    uint32_t doublings = s->failures < 40 ? s->failures : 40;
+    s->patience = s->sim->net.packet_hops +
+                  (uint64_t)((double)(s->second.hops > s->first.hops ? s->second.hops - s->first.hops : 1)) *
+                      (UINT64_C(1) << doublings);
+}
+
+static void swap_snapshots(struct skip *s)
+{
+    struct skip_snapshot shot = s->first;
+    s->first = s->second;
+    s->second = shot;
+}
+
+void skip_boundary(struct skip *s)
+{
+    bool recorded = s->mode == SKIP_RECORD;
+    struct skip_snapshot *shot = recorded ? &s->second : &s->first;
+    s->result.snapshots++;
+    take(s, shot);
+    if (shot->state.refused) {
+        why(s, shot->state.refused);
+        s->failures++;
+        give_up(s);
+        return;
+    }
+    if (!recorded) {
+        begin_recording(s);
+        return;
+    }
+    if (!s->spoiled && returned(s)) {
+        s->failures = 0;
+        begin_repeating(s);
+        return;
+    }
+    if (++s->failures % FAILURES_MAX != 0 && affordable(s)) {
+        swap_snapshots(s);
+        begin_recording(s);
+    } else {
+        give_up(s);
+    }
+}
+
+/* ---- deliveries ---- */
+
+static void request_boundary(struct skip *s)
+{
+    s->due = true;
+    s->sim->engine.horizon_ps = INT64_MIN; // which ends engine_drain() after this event
+}
+
+static bool note(struct skip *s, uint64_t token, ps_t now)
+{
+    struct ledger_message m = sim_ledger_message(s->sim, token);
+    return skip_watch_note(&s->watch, m.dst, m.src, m.bytes, now);
+}
+
+void skip_note_repeated(struct skip *s, uint64_t token, ps_t now) { note(s, token, now); }
+
+void skip_note_delivery(struct skip *s, uint64_t token, ps_t now)
+{
+    if (!note(s, token, now) || s->due)
+        return;
+    if (s->mode == SKIP_RECORD) {
+        if (!skip_watch_repeats(&s->watch, s->tried) || s->log.n > CALLS_MAX || s->spoiled) {
+            if (!s->spoiled)
+                why(s, "what had repeated at a rank changed");
+            s->failures++;
+            give_up(s);
+        } else if (s->watch.n >= s->tried_until) {
+            request_boundary(s);
+        }
+        return;
+    }
+    s->tried = skip_watch_period(&s->watch);
+    if (s->tried > 0)
+        s->result.candidates++;
+    if (s->tried > 0 && affordable(s))
+        request_boundary(s);
+}
+
+void skip_spoil(struct skip *s, const char *reason)
+{
+    if (s->mode != SKIP_RECORD || s->spoiled)
+        return;
+    s->spoiled = true;
+    why(s, reason);
+}
+
+void sim_skip_spoil(struct skip *s, const char *reason) { skip_spoil(s, reason); }
+
+void skip_name_post(struct skip *s, uint64_t token)
+{
+    while (token >= s->n_names) {
+        uint32_t n = s->n_names > 0 ? 2 * s->n_names : 1024;
+        s->names = memory_resize(s->names, n, sizeof *s->names);
+        s->numbers = memory_resize(s->numbers, n, sizeof *s->numbers);
+        memset(s->names + s->n_names, 0xff, (n - s->n_names) * sizeof *s->names);
+        memset(s->numbers + s->n_names, 0xff, (n - s->n_names) * sizeof *s->numbers);
+        s->n_names = n;
+    }
+    s->names[token] = s->n_start + (uint32_t)s->log.n_posts;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Finds candidates for a period.
+#include "sim/skip_watch.h"
+
+#include <string.h>
+
+#include "engine/rng.h"
+
+#define ELSEWHERE_MAX 65536 // then another rank is watched
+
+static void follow(struct skip_watch *w, uint64_t sign)
+{
+    struct skip_candidate *worst = &w->candidates[0];
+    uint64_t before = w->seen[sign % WATCH_SIGNS];
+    uint32_t period = before > 0 && w->n - before < WATCH_SIGNS / 2 ? (uint32_t)(w->n - before) : 0;
+    for (unsigned i = 0; i < WATCH_CANDIDATES; i++) {
+        struct skip_candidate *c = &w->candidates[i];
+        if (c->period > 0 && w->signs[(w->n - c->period) % WATCH_SIGNS] == sign)
+            c->repeated++;
+        else
+            c->period = 0;
+        if (c->period > 0 && c->period == period)
+            period = 0; // it is followed already
+        if (c->period == 0 || (worst->period > 0 && c->repeated < worst->repeated))
+            worst = c;
+    }
+    if (period > 0)
+        *worst = (struct skip_candidate){period, 1};
+}
+
+bool skip_watch_note(struct skip_watch *w, uint32_t rank, uint32_t src, uint64_t bytes, ps_t now)
+{
+    if (rank != w->rank) {
+        if (w->n > 0 && ++w->elsewhere < ELSEWHERE_MAX)
+            return false;
+        memset(w, 0, sizeof *w);
+        w->rank = rank;
+    }
+    w->elsewhere = 0;
+    w->n++;
+    uint64_t sign = hash_mix(hash_mix((uint64_t)(now - w->last_ps)) + bytes * 64 + src) | 1;
+    w->last_ps = now;
+    w->signs[w->n % WATCH_SIGNS] = sign;
+    follow(w, sign);
+    w->seen[sign % WATCH_SIGNS] = w->n;
+    return true;
+}
+
+uint32_t skip_watch_period(const struct skip_watch *w)
+{
+    uint32_t best = 0;
+    for (unsigned i = 0; i < WATCH_CANDIDATES; i++) {
+        const struct skip_candidate *c = &w->candidates[i];
+        uint64_t enough = c->period < WATCH_CONVINCED ? c->period : WATCH_CONVINCED;
+        if (c->period > 0 && c->repeated > enough && (best == 0 || c->period < best))
+            best = c->period;
+    }
+    return best;
+}
+
+bool skip_watch_repeats(const struct skip_watch *w, uint32_t period)
+{
+    return w->n > period &&
+           w->signs[w->n % WATCH_SIGNS] == w->signs[(w->n - period) % WATCH_SIGNS];
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Looks for a repetition where one rank's messages are delivered: the sizes, the senders and the
+// picoseconds between two deliveries. It costs a few instructions for each message.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/units.h"
+
+#define WATCH_SIGNS 4096     // the longest period, in deliveries at the rank, is half of it
+#define WATCH_CANDIDATES 4   // periods that are followed at one time
+#define WATCH_CONVINCED 64   // repeated deliveries after which a longer period is believed
+
+struct skip_watch {
+    uint32_t rank;
+    uint32_t elsewhere;   // deliveries at other ranks since the last one here
+    uint64_t n;           // deliveries here
+    ps_t last_ps;
+    uint64_t signs[WATCH_SIGNS]; // [n modulo WATCH_SIGNS] gap, sender and size, hashed
+    uint64_t seen[WATCH_SIGNS];  // [hash] n of the last delivery with this sign
+    struct skip_candidate {
+        uint32_t period;   // in deliveries; 0 = none
+        uint64_t repeated; // deliveries that were as one period before
+    } candidates[WATCH_CANDIDATES];
+};
+
+// Note a delivery. Returns true if it is at the watched rank.
+bool skip_watch_note(struct skip_watch *w, uint32_t rank, uint32_t src, uint64_t bytes, ps_t now);
+
+// The shortest period that is believed, in deliveries at the watched rank; 0 = none.
+uint32_t skip_watch_period(const struct skip_watch *w);
+
+// True if the last delivery is as the one a period before.
+bool skip_watch_repeats(const struct skip_watch *w, uint32_t period);
