@@ -475,6 +475,13 @@ static struct cc_growth dcqcn_growth(const struct cc *cc)
                               .every_ps = p->rate_timer_ps};
 }
 
+static void dcqcn_shift(struct cc *cc, const struct cc_shift *by)
+{
+    struct dcqcn *s = dcqcn_of(cc);
+    cc_shift_time(&s->start_ps, by);
+    cc_shift_time(&s->alpha_at_ps, by);
+}
+
 extern const struct cc_ops cc_dcqcn;
 const struct cc_ops cc_dcqcn = {
     .contract = CC_CONTRACT,
@@ -496,4 +503,5 @@ const struct cc_ops cc_dcqcn = {
     .observe = dcqcn_observe,
     .observed = dcqcn_observed,
     .growth = dcqcn_growth,
+    .shift = dcqcn_shift,
 };

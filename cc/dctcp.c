@@ -358,6 +358,14 @@ static struct cc_growth dctcp_growth(const struct cc *cc)
     return (struct cc_growth){.step_bytes = cc->env->mtu_bytes, .every_ps = cc->env->base_rtt_ps};
 }
 
+static void dctcp_shift(struct cc *cc, const struct cc_shift *by)
+{
+    struct dctcp *s = dctcp_of(cc);
+    s->sent_bytes += by->bytes;
+    s->end += s->observing ? by->bytes : 0;
+    s->cut_end += s->reduced ? by->bytes : 0;
+}
+
 extern const struct cc_ops cc_dctcp;
 const struct cc_ops cc_dctcp = {
     .contract = CC_CONTRACT,
@@ -378,4 +386,5 @@ const struct cc_ops cc_dctcp = {
     .observe = dctcp_observe,
     .observed = dctcp_observed,
     .growth = dctcp_growth,
+    .shift = dctcp_shift,
 };

@@ -370,6 +370,11 @@ static struct cc_growth swift_growth(const struct cc *cc)
                               .every_ps = cc->env->base_rtt_ps};
 }
 
+static void swift_shift(struct cc *cc, const struct cc_shift *by)
+{
+    cc_shift_time(&swift_of(cc)->decreased_ps, by);
+}
+
 extern const struct cc_ops cc_swift;
 const struct cc_ops cc_swift = {
     .contract = CC_CONTRACT,
@@ -390,4 +395,5 @@ const struct cc_ops cc_swift = {
     .observed = swift_observed,
     .check = swift_check,
     .growth = swift_growth,
+    .shift = swift_shift,
 };

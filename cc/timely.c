@@ -188,6 +188,11 @@ static size_t timely_observe(const struct cc *cc, double *out, size_t cap)
     return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
+static void timely_move(struct cc *cc, const struct cc_shift *by)
+{
+    timely_shift(cc, &timely_of(cc)->common, by);
+}
+
 extern const struct cc_ops cc_timely;
 const struct cc_ops cc_timely = {
     .contract = CC_CONTRACT,
@@ -207,4 +212,5 @@ const struct cc_ops cc_timely = {
     .observe = timely_observe,
     .observed = timely_observed,
     .check = timely_check,
+    .shift = timely_move,
 };

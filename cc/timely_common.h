@@ -83,5 +83,8 @@ void timely_rate_set(struct cc *cc, const struct timely_state *s, double bps);
 // The last sample in us for time series, 0 = none.
 double timely_rtt_us(const struct timely_state *s);
 
+// For ops->shift of both policies.
+void timely_shift(const struct cc *cc, struct timely_state *s, const struct cc_shift *by);
+
 // ops->check of both policies.
 const char *timely_check(const void *params);

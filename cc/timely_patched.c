@@ -115,6 +115,11 @@ static size_t patched_observe(const struct cc *cc, double *out, size_t cap)
     return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
+static void patched_shift(struct cc *cc, const struct cc_shift *by)
+{
+    timely_shift(cc, &((struct timely_patched *)(void *)cc->priv)->common, by);
+}
+
 extern const struct cc_ops cc_timely_patched;
 const struct cc_ops cc_timely_patched = {
     .contract = CC_CONTRACT,
@@ -134,4 +139,5 @@ const struct cc_ops cc_timely_patched = {
     .observe = patched_observe,
     .observed = patched_observed,
     .check = timely_check,
+    .shift = patched_shift,
 };

@@ -252,6 +252,16 @@ static struct cc_growth guarded_growth(const struct cc *cc)
     return growth;
 }
 
+static void guarded_shift(struct cc *cc, const struct cc_shift *by)
+{
+    struct guarded *g = guard_of(cc);
+    if (failed(cc))
+        return;
+    enter(g, "shift");
+    g->policy->shift(cc, by);
+    leave(g);
+}
+
 void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file,
                 struct collwire_activity *activity)
 {
@@ -268,5 +278,6 @@ void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file
     GUARD(on_timer);
     GUARD(observe);
     GUARD(growth);
+    GUARD(shift);
 #undef GUARD
 }

@@ -376,7 +376,7 @@ struct skip_result {
     ps_t skipped_ps;    // simulated time of these
     uint64_t hops;      // of packets in these
     uint64_t candidates, snapshots;
-    char why[200]; // why not more, as far as it is known
+    const char *note; // why not more; NULL = nothing to say
 };
 
 struct result {

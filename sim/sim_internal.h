@@ -124,6 +124,7 @@ struct sim {
     double wall_s, cpu_s;
     struct skip *skip; // sim/skip.h; NULL = everything is simulated
     struct skip_result skipped;
+    char skip_why[200]; // why not more was skipped
 };
 
 // Write the packets of all captures whose order is final; ends the run if a file cannot be written.

@@ -66,7 +66,7 @@ void sim_skip_init(struct sim *sim)
     sim->skipped.tried = true;
     const char *why = hindrance(sim);
     if (why) {
-        snprintf(sim->skipped.why, sizeof sim->skipped.why, "%s", why);
+        snprintf(sim->skip_why, sizeof sim->skip_why, "%s", why);
         return;
     }
     struct skip *s = sim->skip = memory_zeroed(1, sizeof *s);
@@ -127,7 +127,7 @@ void sim_skip_finish(struct sim *sim)
     sim->engine.driver = NULL;
     sim->skipped = s->result;
     if (sim->skipped.candidates == 0)
-        snprintf(sim->skipped.why, sizeof sim->skipped.why, "%s",
+        snprintf(sim->skip_why, sizeof sim->skip_why, "%s",
                  "nothing repeated where messages were delivered");
     skip_free(s);
     sim->skip = NULL;

@@ -100,7 +100,7 @@ static void take(struct skip *s, struct skip_snapshot *shot)
 
 static void why(struct skip *s, const char *text)
 {
-    snprintf(s->result.why, sizeof s->result.why, "%s", text);
+    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, "%s", text);
 }
 
 // The place of the first difference between both saved forms in [at, end); false if there is none.
@@ -113,7 +113,7 @@ static bool differs(struct skip *s, size_t at, size_t end)
         at++;
     char name[96];
     state_name(&s->second.state, at, name, sizeof name);
-    snprintf(s->result.why, sizeof s->result.why, "what repeats at a rank does not in the network: %s",
+    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, "what repeats at a rank does not in the network: %s",
              name);
     return true;
 }
@@ -127,7 +127,7 @@ static bool count_differs(struct skip *s, size_t count)
         return false;
     char name[96];
     state_count_name(st, count, name, sizeof name);
-    snprintf(s->result.why, sizeof s->result.why, "what repeats at a rank does not in the network: %s",
+    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, "what repeats at a rank does not in the network: %s",
              name);
     return true;
 }

@@ -214,6 +214,13 @@ struct cc_shift {
     uint64_t bytes;
 };
 
+// Move a time, unless it is PS_NEVER.
+static inline void cc_shift_time(ps_t *time, const struct cc_shift *by)
+{
+    if (*time != PS_NEVER)
+        *time += by->time_ps;
+}
+
 // What a policy was compiled against: the contract's version and the size of every struct passed
 // between policy and host. These are compared once, when a policy is added, so no struct has to
 // carry its size in every event.
@@ -261,9 +268,10 @@ struct cc_ops {
     bool (*wants_pint)(const void *params);
     // With CC_NEEDS_CREDITS: the credits of flows in this environment.
     struct cc_credits (*credits)(const void *params, const struct cc_env *env);
-    // Reserved for skipping what repeats, which no version does yet. Move the absolute times of `priv`
-    // by `by->time_ps` and its sequence numbers by `by->bytes`; a policy without this hook will always
-    // be simulated in full.
+    // For skipping what repeats (engine.fast_forward). Move the absolute times of `priv` by
+    // `by->time_ps`, which may be negative, and its sequence numbers by `by->bytes`, modulo 2^64. All else in
+    // `priv` must be equal for the flow's future to be the same. A policy with private state and without
+    // this hook is always simulated in full.
     void (*shift)(struct cc *cc, const struct cc_shift *by);
     // How fast the flow regains rate or window where it does not grow faster by other rules.
     struct cc_growth (*growth)(const struct cc *cc);
