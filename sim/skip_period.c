@@ -11,7 +11,8 @@
 
 // A snapshot may cost as much as the handling of this many bytes per hop of a packet.
 #define BYTES_PER_HOP 40
-#define SHARE 0.01      // of the work may be spent on snapshots
+#define SHARE 0.01      // of the work may be spent on snapshots,
+#define FREE_HOPS 20000 // and this much in any run
 #define FAILURES_MAX 3  // in a row, then the pause before the next try doubles
 #define CALLS_MAX 8000000 // of a period
 
@@ -28,7 +29,7 @@ static double expected_hops(const struct skip *s)
 static bool affordable(const struct skip *s)
 {
     double next = (double)(s->second.state.n + s->second.state.n_counts * 8) / BYTES_PER_HOP;
-    return s->spent + 2 * next <= SHARE * expected_hops(s) && hops(s) >= (double)s->patience;
+    return s->spent + 2 * next <= FREE_HOPS + SHARE * expected_hops(s) && hops(s) >= (double)s->patience;
 }
 
 /* ---- snapshots ---- */
@@ -98,6 +99,8 @@ static void take(struct skip *s, struct skip_snapshot *shot)
 
 /* ---- comparison ---- */
 
+#define CHANGES "what repeats at a rank does not repeat in the network: "
+
 static void why(struct skip *s, const char *text)
 {
     snprintf(s->sim->skip_why, sizeof s->sim->skip_why, "%s", text);
@@ -113,7 +116,7 @@ static bool differs(struct skip *s, size_t at, size_t end)
         at++;
     char name[96];
     state_name(&s->second.state, at, name, sizeof name);
-    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, "what repeats at a rank does not in the network: %s",
+    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, CHANGES "%s",
              name);
     return true;
 }
@@ -127,7 +130,7 @@ static bool count_differs(struct skip *s, size_t count)
         return false;
     char name[96];
     state_count_name(st, count, name, sizeof name);
-    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, "what repeats at a rank does not in the network: %s",
+    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, CHANGES "%s",
              name);
     return true;
 }
@@ -175,16 +178,26 @@ static bool flow_differs(struct skip *s, uint32_t flow)
 static bool returned(struct skip *s)
 {
     const struct skip_snapshot *a = &s->first, *b = &s->second;
-    if (a->key != b->key || a->n_flows != b->n_flows || a->state.n != b->state.n ||
-        a->state.n_counts != b->state.n_counts || a->n_tokens != b->n_tokens || s->log.n == 0 ||
-        a->at_ps == b->at_ps) {
-        why(s, "what repeats at a rank does not in the network: packets or messages");
-        return false;
-    }
+    const struct {
+        bool differs;
+        const char *what;
+    } sums[] = {
+        {a->n_flows != b->n_flows, "flows have been opened"},
+        {a->n_tokens != b->n_tokens, "the number of messages"},
+        {a->key != b->key, "the event at which messages are delivered"},
+        {a->state.n != b->state.n, "the number of packets"},
+        {a->state.n_counts != b->state.n_counts, "flows with something to send"},
+        {s->log.n == 0 || a->at_ps == b->at_ps, "no time has passed"},
+    };
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        if (sums[i].differs) {
+            snprintf(s->sim->skip_why, sizeof s->sim->skip_why, CHANGES "%s", sums[i].what);
+            return false;
+        }
     for (uint32_t flow = 0; flow <= a->n_flows; flow++)
         if (a->flows[flow].at != b->flows[flow].at ||
             a->flows[flow].count_at != b->flows[flow].count_at) {
-            why(s, "what repeats at a rank does not in the network: messages of a flow");
+            why(s, CHANGES "the messages of a flow");
             return false;
         }
     if (differs(s, 0, b->flows[0].at) || differs(s, b->flows[b->n_flows].at, b->state.n))
