@@ -414,6 +414,8 @@ static void dcqcn_on_send(struct cc *cc, uint32_t wire_bytes, ps_t now)
     (void)now;
     struct dcqcn *s = dcqcn_of(cc);
     uint64_t sent = wire_bytes;
+    if (s->bytes_left == UINT64_MAX)
+        return;
     while (sent >= s->bytes_left) {
         const struct dcqcn_params *p = cc->params;
         sent -= s->bytes_left;
@@ -482,6 +484,17 @@ static void dcqcn_shift(struct cc *cc, const struct cc_shift *by)
     cc_shift_time(&s->alpha_at_ps, by);
 }
 
+// Sending reads the byte counter alone, and its stage where the counter runs.
+static void dcqcn_forget(struct cc *cc)
+{
+    struct dcqcn *s = dcqcn_of(cc);
+    s->start_ps = s->alpha_at_ps = PS_NEVER;
+    s->alpha = 1;
+    s->noted = false;
+    if (s->bytes_left == UINT64_MAX)
+        s->timer_stage = s->byte_stage = 0;
+}
+
 extern const struct cc_ops cc_dcqcn;
 const struct cc_ops cc_dcqcn = {
     .contract = CC_CONTRACT,
@@ -504,4 +517,5 @@ const struct cc_ops cc_dcqcn = {
     .observed = dcqcn_observed,
     .growth = dcqcn_growth,
     .shift = dcqcn_shift,
+    .forget = dcqcn_forget,
 };

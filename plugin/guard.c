@@ -262,6 +262,16 @@ static void guarded_shift(struct cc *cc, const struct cc_shift *by)
     leave(g);
 }
 
+static void guarded_forget(struct cc *cc)
+{
+    struct guarded *g = guard_of(cc);
+    if (failed(cc))
+        return;
+    enter(g, "forget");
+    g->policy->forget(cc);
+    leave(g);
+}
+
 void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file,
                 struct collwire_activity *activity)
 {
@@ -279,5 +289,6 @@ void guard_init(struct guarded *g, const struct cc_ops *policy, const char *file
     GUARD(observe);
     GUARD(growth);
     GUARD(shift);
+    GUARD(forget);
 #undef GUARD
 }

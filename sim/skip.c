@@ -104,6 +104,7 @@ static void skip_free(struct skip *s)
     skip_log_free(&s->log);
     free(p->growth);
     free(p->dormant);
+    free(p->at_rest);
     free(p->spanning);
     free(p->carry);
     free(p->tokens);

@@ -77,6 +77,7 @@ struct skip_period {
     uint64_t times;          // repetitions that are complete
     uint64_t *growth;        // [count]
     bool *dormant;           // [flow]
+    bool *at_rest;           // [flow] its policy has heard of nothing
     bool *spanning;          // [flow] it has something to send for longer than a period
     uint32_t *carry;         // [message] name in the period before of what is called so now
     uint64_t *tokens, *next; // [name] of the present repetition

@@ -157,12 +157,30 @@ static bool is_dormant(const struct skip *s, uint32_t flow)
            s->first.state.counts[flow] == s->second.state.counts[flow];
 }
 
+static bool same_bytes(const struct skip *s, size_t at, size_t end)
+{
+    return memcmp(s->first.state.bytes + at, s->second.state.bytes + at, end - at) == 0;
+}
+
+// The private state of the flow's policy differs, but not in what is read when there is no congestion.
+static bool policy_rests(const struct skip *s, uint32_t flow)
+{
+    const struct flow_state *f = &s->second.flows[flow];
+    return !same_bytes(s, f->policy_at, f->policy_end) && !f->stirred &&
+           f->rest_end > f->policy_end && same_bytes(s, f->policy_end, f->rest_end);
+}
+
 static bool flow_differs(struct skip *s, uint32_t flow)
 {
     const struct flow_state *a = &s->first.flows[flow], *b = &s->second.flows[flow];
     if (is_dormant(s, flow))
         return false;
-    if (differs(s, b[0].at, b[1].at))
+    if (b->hidden && b->stirred) {
+        why(s, CHANGES "a policy changes a flow that has nothing to send");
+        return true;
+    }
+    if (differs(s, b[0].at, b->policy_at) || differs(s, b->rest_end, b[1].at) ||
+        (!policy_rests(s, flow) && differs(s, b->policy_at, b->policy_end)))
         return true;
     for (size_t c = b[0].count_at; c < b[1].count_at; c++)
         if (count_differs(s, c))
@@ -259,11 +277,13 @@ static void describe_flows(struct skip *s)
     const struct state *a = &s->first.state, *b = &s->second.state;
     size_t n = s->second.n_flows;
     p->dormant = memory_resize(p->dormant, n + 1, sizeof *p->dormant);
+    p->at_rest = memory_resize(p->at_rest, n + 1, sizeof *p->at_rest);
     p->spanning = memory_resize(p->spanning, n + 1, sizeof *p->spanning);
     p->paths = memory_resize(p->paths, n + 1, sizeof *p->paths);
     for (uint32_t flow = 0; flow < n; flow++) {
         size_t account = s->second.flows[flow].account_at;
         p->dormant[flow] = is_dormant(s, flow);
+        p->at_rest[flow] = !p->dormant[flow] && policy_rests(s, flow);
         p->spanning[flow] = !p->dormant[flow] && account != STATE_NO_ACCOUNT &&
                             a->counts[account] == b->counts[account];
         p->paths[flow] = s->sim->hosts.senders[flow]->cold.time_path;

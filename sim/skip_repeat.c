@@ -145,6 +145,7 @@ static void shift_state(struct skip *s)
     st->tokens = s->names;
     st->n_tokens = n_tokens;
     s->visit.dormant = p->dormant;
+    s->visit.at_rest = p->at_rest;
     skip_visit(s, st);
     st->mode = STATE_SAVE;
 }
@@ -178,6 +179,18 @@ static struct event *swap_events(struct skip *s, size_t *n_above)
                              (struct event){timer->at_ps, event_timer_key(timer->node, timer->id)});
     }
     return above;
+}
+
+// Add events to the queue. The queue is built anew, because looking for the network's next event may have
+// moved its wheel far ahead.
+static void join_events(struct engine *e, const struct event *more, size_t n_more)
+{
+    size_t n = e->queue.n;
+    struct event *all = memory_zeroed(n + n_more + 1, sizeof *all);
+    event_queue_copy(&e->queue, all);
+    memcpy(all + n, more, n_more * sizeof *all);
+    event_queue_replace(&e->queue, all, n + n_more, e->now_ps);
+    free(all);
 }
 
 // From now on calls are made again.
@@ -274,8 +287,7 @@ void skip_rejoin(struct skip *s)
     e->late_key = late_key;
     if (s->mode == SKIP_REJOIN)
         feed_extra(s);
-    for (size_t i = 0; i < n_above; i++)
-        event_queue_push(&e->queue, above[i]);
+    join_events(e, above, n_above);
     free(above);
     skip_count(s);
 }

@@ -20,8 +20,8 @@ static const struct state_field sender_fields[] = {
     F(nxt_bytes, BY_HAND),
     F(window_bytes, PLAIN),
     F(ackreq_end, BY_HAND),
-    F(next_send_ps, TIME),
-    F(last_start_ps, TIME),
+    F(next_send_ps, BY_HAND), // void once a flow has nothing to send
+    F(last_start_ps, BY_HAND),
     F(pace_q, PLAIN),
     F(rto_due_ps, BY_HAND),
     F(ready_next, BY_HAND), // with its NIC
@@ -63,7 +63,7 @@ static const struct state_field cold_fields[] = {
     F(time_path, BY_HAND),
     F(stripe, CONFIG),
     F(resends, PLAIN),
-    STATE_BETWEEN(struct sender_cold, "moved rechoose cut_off marked", resends, idle_since_ps,
+    STATE_BETWEEN(struct sender_cold, "moved rechoose cut_off marked stirred", resends, idle_since_ps,
                   PLAIN),
     F(idle_since_ps, BY_HAND), // void while it has messages
     F(cap_bytes, PLAIN),
@@ -203,6 +203,30 @@ STATE_TABLE(cc_table, struct cc, cc_fields);
 
 /* ---- policies ---- */
 
+static void save_policy(struct hosts_visit *v, struct state *st, const struct cc *cc, uint32_t flow,
+                        struct state_base bytes)
+{
+    const struct cc_ops *ops = cc->ops;
+    const struct cc_shift origin = {-st->now_ps, UINT64_C(0) - bytes.from};
+    size_t size = cc_bytes(ops);
+    if (size > v->scratch_bytes) {
+        v->scratch = memory_resize(v->scratch, size, 1);
+        v->scratch_bytes = size;
+    }
+    struct cc *copy = v->scratch;
+    memcpy(copy, cc, size);
+    v->flows[flow].policy_at = st->n;
+    ops->shift(copy, &origin);
+    state_plain(st, copy->priv, ops->priv_bytes);
+    v->flows[flow].policy_end = st->n;
+    if (ops->forget) {
+        memcpy(copy, cc, size);
+        ops->forget(copy);
+        state_plain(st, copy->priv, ops->priv_bytes);
+    }
+    v->flows[flow].rest_end = st->n;
+}
+
 static void visit_policy(struct hosts_visit *v, struct state *st, struct sender *s,
                          struct state_base bytes)
 {
@@ -211,26 +235,17 @@ static void visit_policy(struct hosts_visit *v, struct state *st, struct sender 
     state_visit(st, &cc_table, cc, s->flow);
     for (unsigned t = 0; t < CC_TIMERS; t++)
         state_time(st, &cc->timer_at_ps[t]);
+    struct flow_state *f = &v->flows[s->flow];
+    f->policy_at = f->policy_end = f->rest_end = st->n;
     if (ops->priv_bytes == 0)
         return;
-    if (!ops->shift) {
+    const struct cc_shift by = {st->shift_ps, bytes.moved};
+    if (!ops->shift)
         state_refuse(st, "the policy does not declare its state (cc_ops.shift)");
-        return;
-    }
-    if (st->mode == STATE_SHIFT) {
-        const struct cc_shift by = {st->shift_ps, bytes.moved};
+    else if (st->mode == STATE_SAVE)
+        save_policy(v, st, cc, s->flow, bytes);
+    else if (!v->at_rest[s->flow])
         ops->shift(cc, &by);
-        return;
-    }
-    size_t size = cc_bytes(ops);
-    if (size > v->scratch_bytes) {
-        v->scratch = memory_resize(v->scratch, size, 1);
-        v->scratch_bytes = size;
-    }
-    memcpy(v->scratch, cc, size);
-    const struct cc_shift origin = {-st->now_ps, UINT64_C(0) - bytes.from};
-    ops->shift(v->scratch, &origin);
-    state_plain(st, ((struct cc *)v->scratch)->priv, ops->priv_bytes);
 }
 
 /* ---- senders ---- */
@@ -280,6 +295,22 @@ static void visit_rare(struct state *st, struct sender *s)
     state_timer(st, &s->cold.rare->cc_timer);
 }
 
+// When the last packet was sent, and when the next one may be, has no effect on a flow that has nothing to send,
+// is not paced, and has sent its last packet completely, unless its policy changes the rate.
+static void visit_last_packet(struct hosts_visit *v, struct state *st, struct sender *s)
+{
+    const struct port *port = &v->hosts->net->ports[s->port];
+    bool hidden = s->oldest == MESSAGE_NIL && s->pace_q == 0 && s->next_send_ps <= st->now_ps &&
+                  port->busy_until_ps <= st->now_ps;
+    if (st->mode == STATE_SHIFT || !hidden) {
+        state_time(st, &s->next_send_ps);
+        state_time(st, &s->last_start_ps);
+    }
+    if (st->mode == STATE_SAVE)
+        v->flows[s->flow].hidden = hidden;
+    state_value(st, hidden);
+}
+
 static void visit_messages(struct hosts_visit *v, struct state *st, struct sender *s,
                            struct state_base seq, struct state_base bytes)
 {
@@ -301,6 +332,9 @@ static void visit_sender(struct hosts_visit *v, struct state *st, struct sender 
                          struct state_base seq)
 {
     const struct transport_state *ops = s->dim->ops->state;
+    if (st->mode == STATE_SAVE)
+        v->flows[s->flow].stirred = s->cold.stirred;
+    s->cold.stirred = false;
     state_visit(st, &sender_table, s, s->flow);
     state_visit(st, &cold_table, &s->cold, s->flow);
     state_from(st, &s->nxt, seq);
@@ -310,8 +344,9 @@ static void visit_sender(struct hosts_visit *v, struct state *st, struct sender 
     state_from(st, &s->nxt_bytes, bytes);
     state_value(st, s->ackreq_end > seq.from ? s->ackreq_end - seq.from : 0);
     s->ackreq_end += seq.moved;
-    if (s->oldest == MESSAGE_NIL)
+    if (s->oldest == MESSAGE_NIL && s->cc->ops->on_post)
         state_time(st, &s->cold.idle_since_ps);
+    visit_last_packet(v, st, s);
     visit_account(v, st, s);
     visit_rto(v, st, s);
     visit_rare(st, s);

@@ -22,7 +22,11 @@ struct transport_state {
 struct flow_state {
     size_t at, count_at; // where it begins
     size_t account_at;   // its account in the counts, STATE_NO_ACCOUNT = it has nothing to send
+    size_t policy_at, policy_end; // its policy's private state in the bytes; then,
+    size_t rest_end;              // to here, the same without what only congestion concerns
     bool dormant;
+    bool stirred; // since the last visit the policy has heard of congestion
+    bool hidden;  // the times of its last packet have been left out, since it has nothing to send
 };
 #define STATE_NO_ACCOUNT SIZE_MAX
 
@@ -34,7 +38,8 @@ struct hosts_visit {
     struct hosts *hosts;
     ps_t (*posted_ps)(void *ctx, uint64_t token); // when a message was posted
     void *ctx;
-    const bool *dormant; // [flow] STATE_SHIFT: flows that are left as they are
+    const bool *dormant; // [flow] STATE_SHIFT: flows that are left as they are,
+    const bool *at_rest; // and those of which only the policy's private state is
     struct flow_state *flows; // [flow], and an entry for the end
     struct state_base *seqs;  // [flow]
     uint64_t *paused_moved;   // [nic]

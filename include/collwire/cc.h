@@ -22,7 +22,7 @@
 #include "collwire/types.h"
 
 // version of this contract; increased whenever a struct or the meaning of a field changes
-#define CC_VERSION 6
+#define CC_VERSION 7
 
 #define CC_UNLIMITED UINT64_MAX // for cwnd_bytes: no window
 #define CC_TIMERS 2
@@ -273,6 +273,10 @@ struct cc_ops {
     // `priv` must be equal for the flow's future to be the same. A policy with private state and without
     // this hook is always simulated in full.
     void (*shift)(struct cc *cc, const struct cc_shift *by);
+    // For the same, and not required: set what of `priv` is read and written by on_signal, on_timer, and on_ack with
+    // ce_bytes > 0 only to a constant, in a copy. All that `shift` moves must be among it. A flow that hears of
+    // no congestion then repeats, although it has heard of some long ago.
+    void (*forget)(struct cc *cc);
     // How fast the flow regains rate or window where it does not grow faster by other rules.
     struct cc_growth (*growth)(const struct cc *cc);
     const struct cc_host *host; // of this program; not for policies
