@@ -147,6 +147,7 @@ static void shift_state(struct skip *s)
     s->visit.dormant = p->dormant;
     s->visit.at_rest = p->at_rest;
     skip_visit(s, st);
+    SIM_ASSERT(&s->sim->engine, -1, st->at == st->n_counts);
     st->mode = STATE_SAVE;
 }
 

@@ -236,7 +236,8 @@ static void visit_policy(struct hosts_visit *v, struct state *st, struct sender 
     for (unsigned t = 0; t < CC_TIMERS; t++)
         state_time(st, &cc->timer_at_ps[t]);
     struct flow_state *f = &v->flows[s->flow];
-    f->policy_at = f->policy_end = f->rest_end = st->n;
+    if (st->mode == STATE_SAVE)
+        f->policy_at = f->policy_end = f->rest_end = st->n;
     if (ops->priv_bytes == 0)
         return;
     const struct cc_shift by = {st->shift_ps, bytes.moved};
@@ -257,7 +258,8 @@ static void visit_account(struct hosts_visit *v, struct state *st, struct sender
     const struct nic *nic = s->nic;
     uint64_t paused_moved = v->paused_moved[nic - v->hosts->nics];
     state_value(st, s->cold.time_path != 0);
-    v->flows[s->flow].account_at = s->cold.time_path != 0 ? st->n_counts : STATE_NO_ACCOUNT;
+    if (st->mode == STATE_SAVE && s->cold.time_path != 0)
+        v->flows[s->flow].account_at = st->n_counts;
     if (s->cold.time_path == 0)
         return; // the next busy period begins with another one
     state_visit(st, &time_table, t, s->flow);
@@ -479,8 +481,10 @@ void hosts_visit(struct hosts_visit *v, struct state *st)
         visit_nic(v, st, i);
     for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
         visit_flow(v, st, flow);
+    struct flow_state *end = &v->flows[hosts->flows.n];
     if (st->mode == STATE_SAVE)
-        v->flows[hosts->flows.n] = (struct flow_state){.at = st->n, .count_at = st->n_counts};
+        *end = (struct flow_state){.at = st->n, .count_at = st->n_counts};
+    st->at = end->count_at;
 }
 
 void hosts_visit_free(struct hosts_visit *v)

@@ -28,8 +28,9 @@ COLLWIRE = os.environ.get("COLLWIRE", "build/collwire")
 SECONDS = 120
 OPTIONS = argparse.Namespace(general=False, keep=None)
 
-POLICIES = ({"kind": "none"}, {"kind": "none"}, {"kind": "window"}, {"kind": "dcqcn"}, {"kind": "dctcp"}, {"kind": "timely"},
-            {"kind": "swift"}, {"kind": "hpcc"}, {"kind": "timely_patched"}, {"kind": "powertcp"}, {"kind": "tally"})
+POLICIES = tuple({"kind": kind} for kind in (
+    "none", "none", "none", "none", "dcqcn", "dcqcn", "window", "window", "swift", "swift", "dctcp", "timely", "hpcc",
+    "timely_patched", "powertcp", "tally"))
 
 
 def topology(rng):
@@ -62,7 +63,7 @@ def layer(rng, number):
 def steps(rng, ranks):
     """A program in which every rank computes and sends to the next, again and again."""
     nodes = []
-    n, size, compute = rng.choice((10, 40)), rng.choice((1000, 30000, 200000)), f"{rng.choice((1, 7, 30))}us"
+    n, size, compute = rng.choice((20, 60)), rng.choice((1000, 30000, 200000)), f"{rng.choice((1, 7, 30))}us"
     for rank in range(ranks):
         for i in range(n):
             after = [3 * i - 1, 3 * i - 2] if i else []
@@ -75,20 +76,20 @@ def steps(rng, ranks):
 def job(rng, dims, ranks):
     """Work that repeats itself: steps of collectives, long flows, iterations."""
     form = rng.randrange(10)
-    size = f"{rng.choice((64, 200, 512, 1000, 2000, 4000))}KB"
-    if form <= 5 or ranks < 3:
+    size = f"{rng.choice((512, 1000, 2000, 4000, 8000))}KB"
+    if form <= 4 or ranks < 3:
         op = rng.choice(("all_reduce", "all_reduce", "all_gather", "reduce_scatter", "all_to_all"))
         trees = ("halving_doubling", "tree") if op == "all_reduce" else ()
         made = {"kind": "collective", "op": op, "bytes": size,
-                "algorithm": rng.choice(("ring", "ring", "ring", "direct", *trees))}
+                "algorithm": rng.choice(("ring", "ring", "ring", "ring", "ring", "direct", *trees))}
         if rng.random() < 0.4:
             made["chunks"] = rng.choice((1, 2, 3, 8))
         return made
-    if form == 6:  # neighbours in the innermost dimension
+    if form == 5:  # neighbours in the innermost dimension
         return {"kind": "permutation", "shift": 1, "bytes": size}
-    if form == 7:
+    if form <= 7:
         return steps(rng, ranks)
-    return {"kind": "training", "iterations": rng.choice((4, 8, 20)), "parallelism": "DATA",
+    return {"kind": "training", "iterations": rng.choice((8, 20, 40)), "parallelism": "DATA",
             "layers": [layer(rng, i) for i in range(rng.choice((1, 3)))]}
 
 
@@ -183,9 +184,7 @@ def compare(seed, folder):
     if got != full:
         raise ValueError(f"exit {got}, not {full}: {skipped if isinstance(skipped, str) else ''}")
     if full not in (0, 1):
-        if OPTIONS.general:
-            return "refused"
-        raise ValueError(why)
+        return "refused"
     for name, content in files.items():
         if repeated.get(name) != content:
             raise ValueError(f"{name} differs: {difference(content, repeated.get(name))} {json.dumps(skipped)}")
