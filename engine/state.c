@@ -34,10 +34,16 @@ void state_refuse(struct state *st, const char *why)
 
 /* ---- values ---- */
 
-static void append(struct state *st, const void *value, size_t bytes)
+// Make room for more bytes.
+static void reserve(struct state *st, size_t bytes)
 {
     while (st->n + bytes > st->cap)
         st->bytes = memory_grow(st->bytes, &st->cap, 1);
+}
+
+static void append(struct state *st, const void *value, size_t bytes)
+{
+    reserve(st, bytes);
     memcpy(st->bytes + st->n, value, bytes);
     st->n += bytes;
 }
@@ -156,35 +162,71 @@ static uint64_t load(const unsigned char *at, size_t bytes)
     return value;
 }
 
+static void visit_count(struct state *st, unsigned char *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 8) {
+        size_t n = bytes < 8 ? bytes : 8;
+        uint64_t count = load(at + i, n);
+        state_count(st, &count);
+        memcpy(at + i, &count, n);
+    }
+}
+
 static void visit_field(struct state *st, const struct state_field *f, unsigned char *at)
 {
     ps_t time;
-    uint64_t count;
     switch ((enum state_kind)f->kind) {
     case STATE_PLAIN:
         state_plain(st, at, f->bytes);
         break;
     case STATE_TIME:
+        memcpy(&time, at, sizeof time);
+        state_time(st, &time);
+        memcpy(at, &time, sizeof time);
+        break;
     case STATE_PAST:
+        memcpy(&time, at, sizeof time);
+        state_past(st, &time);
+        memcpy(at, &time, sizeof time);
+        break;
     case STATE_STAMP:
         memcpy(&time, at, sizeof time);
-        (f->kind == STATE_TIME   ? state_time
-         : f->kind == STATE_PAST ? state_past
-                                 : state_stamp)(st, &time);
+        state_stamp(st, &time);
         memcpy(at, &time, sizeof time);
         break;
     case STATE_COUNT:
-        for (size_t i = 0; i < f->bytes; i += 8) {
-            size_t bytes = f->bytes < 8 ? f->bytes : 8;
-            count = load(at + i, bytes);
-            state_count(st, &count);
-            memcpy(at + i, &count, bytes);
-        }
+        visit_count(st, at, f->bytes);
         break;
     case STATE_CONFIG:
     case STATE_SCRATCH:
     case STATE_BY_HAND:
         break;
+    }
+}
+
+#define STRUCT_BYTES 1024 // more than a struct takes in the canonical form
+
+// Saving is what costs: plain fields, for which there is room, are copied at once.
+static void save_fields(struct state *st, const struct state_table *table, unsigned char *object)
+{
+    reserve(st, STRUCT_BYTES);
+    for (size_t i = 0; i < table->n; i++) {
+        const struct state_field *f = &table->fields[i];
+        if (f->kind == STATE_CONFIG || f->kind >= STATE_SCRATCH)
+            continue;
+        if (f->kind != STATE_PLAIN) {
+            visit_field(st, f, object + f->at);
+            continue;
+        }
+        unsigned char *to = st->bytes + st->n;
+        const unsigned char *from = object + f->at;
+        st->n += f->bytes;
+        if (f->bytes == 4)
+            memcpy(to, from, 4);
+        else if (f->bytes == 8)
+            memcpy(to, from, 8);
+        else
+            memcpy(to, from, f->bytes);
     }
 }
 
@@ -194,6 +236,8 @@ void state_visit(struct state *st, const struct state_table *table, void *object
         if (st->n_marks == st->cap_marks)
             st->marks = memory_grow(st->marks, &st->cap_marks, sizeof *st->marks);
         st->marks[st->n_marks++] = (struct state_mark){st->n, st->n_counts, table, index};
+        save_fields(st, table, object);
+        return;
     }
     for (size_t i = 0; i < table->n; i++)
         visit_field(st, &table->fields[i], (unsigned char *)object + table->fields[i].at);

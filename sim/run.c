@@ -148,7 +148,9 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
                                .memory_low = memory_low,
                                .requests = &sim->requests};
     sim_skip_init(sim);
-    if (sim->threads > 1)
+    if (sim->threads > 1 && sim->skip)
+        snprintf(sim->why, sizeof sim->why, "engine.fast_forward skips on one thread");
+    else if (sim->threads > 1)
         sim_divide(sim, sim->why);
     double cpu = cpu_seconds(), wall = monotonic_s();
     if (!workload_done(&sim->workload))

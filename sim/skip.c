@@ -37,8 +37,6 @@ static const char *hindrance(const struct sim *sim)
 {
     if (sim_is_analytical(sim))
         return "the network is in closed form";
-    if (sim->threads > 1)
-        return "the run has several threads";
     if (sim->captures)
         return "packets are captured (`captures`)";
     if (sim->sampler)
@@ -57,25 +55,6 @@ static const char *hindrance(const struct sim *sim)
 static ps_t posted_ps(void *ctx, uint64_t token)
 {
     return sim_ledger_message(ctx, token).posted_ps;
-}
-
-void sim_skip_init(struct sim *sim)
-{
-    if (!sim->spec->fast_forward)
-        return;
-    sim->skipped.tried = true;
-    const char *why = hindrance(sim);
-    if (why) {
-        snprintf(sim->skip_why, sizeof sim->skip_why, "%s", why);
-        return;
-    }
-    struct skip *s = sim->skip = memory_zeroed(1, sizeof *s);
-    s->sim = sim;
-    s->driver = (struct engine_driver){drain, s};
-    s->visit = (struct hosts_visit){.hosts = &sim->hosts, .posted_ps = posted_ps, .ctx = sim};
-    s->result.tried = true;
-    skip_attach(s);
-    sim->engine.driver = &s->driver;
 }
 
 void skip_count(struct skip *s)
@@ -115,6 +94,46 @@ static void skip_free(struct skip *s)
     free(s->names);
     free(s->numbers);
     free(s);
+}
+
+// What the network has that is not declared, or keeps state that cannot repeat; NULL = nothing.
+static const char *undeclared(struct skip *s)
+{
+    s->first.state.mode = STATE_SAVE;
+    skip_visit(s, &s->first.state);
+    return s->first.state.refused;
+}
+
+static struct skip *skip_new(struct sim *sim)
+{
+    struct skip *s = memory_zeroed(1, sizeof *s);
+    s->sim = sim;
+    s->driver = (struct engine_driver){drain, s};
+    s->visit = (struct hosts_visit){.hosts = &sim->hosts, .posted_ps = posted_ps, .ctx = sim};
+    s->result.tried = true;
+    return s;
+}
+
+void sim_skip_init(struct sim *sim)
+{
+    if (sim->spec->fast_forward == FAST_FORWARD_OFF)
+        return;
+    sim->skipped.tried = true;
+    const char *why = hindrance(sim);
+    struct skip *s = why ? NULL : skip_new(sim);
+    if (s)
+        why = undeclared(s);
+    if (why) {
+        snprintf(sim->skip_why, sizeof sim->skip_why, "%s", why);
+        if (s)
+            skip_free(s);
+        return;
+    }
+    sim->skip = s;
+    s->client = sim->hosts.client;
+    s->observer = sim->hosts.observer;
+    skip_attach(s, false);
+    sim->engine.driver = &s->driver;
 }
 
 void sim_skip_finish(struct sim *sim)

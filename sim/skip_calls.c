@@ -150,20 +150,21 @@ void sim_skip_post(struct skip *s, const struct transfer_request *request, ps_t 
     call_end(s, call);
 }
 
-void skip_attach(struct skip *s)
+// The ledger hears directly of what only matters to a record.
+void skip_attach(struct skip *s, bool records)
 {
     struct hosts *hosts = &s->sim->hosts;
-    s->client = hosts->client;
-    s->observer = hosts->observer;
     hosts->client = (struct host_client){delivered, sent, failed, s};
-    hosts->observer = (struct host_observer){.busy = busy,
-                                             .last_packet = last_packet,
-                                             .idle = idle,
-                                             .note = NULL, // captures are refused
-                                             .timed_out = timed_out,
-                                             .timeout_ps = timeout_ps,
-                                             .message_ended = message_ended,
-                                             .ctx = s};
+    hosts->observer = s->observer;
+    if (records)
+        hosts->observer = (struct host_observer){.busy = busy,
+                                                 .last_packet = last_packet,
+                                                 .idle = idle,
+                                                 .note = NULL, // captures are refused
+                                                 .timed_out = timed_out,
+                                                 .timeout_ps = timeout_ps,
+                                                 .message_ended = message_ended,
+                                                 .ctx = s};
 }
 
 void skip_detach(struct skip *s)

@@ -130,14 +130,16 @@ struct skip {
     struct skip_result result;
 };
 
-// Put the calls of the network through here: skip_calls.c.
-void skip_attach(struct skip *s);
+// Put the calls of the network through here, or only those that are needed to look for a period:
+// skip_calls.c.
+void skip_attach(struct skip *s, bool records);
 void skip_detach(struct skip *s);
 // A message is posted while the network rests: skip_repeat.c.
 void skip_repeat_post(struct skip *s, const struct transfer_request *request, ps_t now);
 
 // A moment between two events at which a snapshot is due: skip_period.c.
 void skip_boundary(struct skip *s);
+void skip_set_mode(struct skip *s, enum skip_mode mode);
 void skip_snapshot_free(struct skip_snapshot *snapshot);
 // A message is delivered in an event of the network.
 void skip_note_delivery(struct skip *s, uint64_t token, ps_t now);

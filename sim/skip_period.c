@@ -9,10 +9,10 @@
 
 /* ---- budget ---- */
 
-// A snapshot may cost as much as the handling of this many bytes per hop of a packet.
-#define BYTES_PER_HOP 40
+// A hop of a packet costs as much as so many bytes of a snapshot (both about 90 instructions).
+#define BYTES_PER_HOP 10
 #define SHARE 0.01      // of the work may be spent on snapshots,
-#define FREE_HOPS 20000 // and this much in any run
+#define FREE_HOPS 50000 // and this much in any run
 #define FAILURES_MAX 3  // in a row, then the pause before the next try doubles
 #define CALLS_MAX 8000000 // of a period
 
@@ -311,8 +311,14 @@ static void begin_repeating(struct skip *s)
     }
     describe_flows(s);
     rest(s);
-    s->mode = SKIP_REPEAT;
+    skip_set_mode(s, SKIP_REPEAT);
     s->result.stretches++;
+}
+
+void skip_set_mode(struct skip *s, enum skip_mode mode)
+{
+    s->mode = mode;
+    skip_attach(s, mode != SKIP_WATCH);
 }
 
 /* ---- moments ---- */
@@ -324,13 +330,13 @@ static void begin_recording(struct skip *s)
     skip_log_clear(&s->log);
     s->spoiled = false;
     s->tried_until = s->watch.n + s->tried;
-    s->mode = SKIP_RECORD;
+    skip_set_mode(s, SKIP_RECORD);
 }
 
 // Look for something else, not at once.
 static void give_up(struct skip *s)
 {
-    s->mode = SKIP_WATCH;
+    skip_set_mode(s, SKIP_WATCH);
     uint32_t doublings = s->failures < 40 ? s->failures : 40;
     s->patience = s->sim->net.packet_hops +
                   (uint64_t)((double)(s->second.hops > s->first.hops ? s->second.hops - s->first.hops : 1)) *

@@ -201,7 +201,7 @@ static void go_on(struct skip *s)
     for (uint32_t flow = 0; flow < hosts->flows.n; flow++)
         if (hosts->senders[flow]->cold.time_path != 0)
             hosts->senders[flow]->cold.time_path = s->period.paths[flow];
-    s->mode = SKIP_WATCH;
+    skip_set_mode(s, SKIP_WATCH);
 }
 
 // Post again what has been posted while the network rested.

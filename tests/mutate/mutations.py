@@ -167,7 +167,7 @@ MUTATIONS = [
     ("switch/mmu.c", "in->max_headroom_bytes = in->headroom_bytes;\n    // An ingress",
      "in->max_headroom_bytes = bytes;\n    // An ingress"),
     ("switch/watchdog.c", "    w->fired++;\n", "    w->fired = 1;\n"),
-    ("net/network.c", "port->wait_byte_ps += (double)p->frame_bytes *", "port->wait_byte_ps += (double)p->wire_bytes *"),
+    ("net/network.c", "add_wait(net, index, p->frame_bytes, wait_ps);", "add_wait(net, index, p->wire_bytes, wait_ps);"),
     ("transport/roce/selective.c", "ps_shorter(SHORT_TIMEOUT_PS, high)",
      "ps_shorter(2 * SHORT_TIMEOUT_PS, high)"),
     ("transport/roce/send.c", "s->rto_state == RTO_OFF && p->flags & PACKET_ACKREQ", "s->rto_state == RTO_OFF"),

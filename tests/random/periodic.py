@@ -22,7 +22,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import generate  # pylint: disable=wrong-import-position
+# pylint: disable=wrong-import-position
+import check
+import generate
 
 COLLWIRE = os.environ.get("COLLWIRE", "build/collwire")
 SECONDS = 120
@@ -176,8 +178,11 @@ def compare(seed, folder):
         made.get("limits", {}).pop("events", None)
     if made.get("limits", {}).get("wall"):
         made["limits"].pop("wall")
-    path.write_text(json.dumps(made), encoding="utf-8")
-    full, files, why = run(path, folder / "off", "off")
+    for _ in range(check.REPAIRS if OPTIONS.general else 1):
+        path.write_text(json.dumps(made), encoding="utf-8")
+        full, files, why = run(path, folder / "off", "off")
+        if full != 2 or not check.repaired(made, why):
+            break
     if full is None:
         return "slow"
     got, repeated, skipped = run(path, folder / "exact", "exact")
