@@ -34,6 +34,7 @@ struct ledger {
     struct entry *entries;
     size_t cap;
     uint32_t n, free_head;
+    uint32_t watched; // rank of whose deliveries sim/skip.h hears; UINT32_MAX = none
     struct message_origin *origins; // [entry]; NULL unless packets have notes
     uint32_t *n_posted;             // [rank or aggregator]
     uint64_t n_messages;
@@ -125,7 +126,7 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
     below.hint = hint_of(l, request, l->entries[slot].dim, number);
     if (l->sim->parts && !request->control)
         sim_quiet_posted(l->sim, request, now);
-    if (l->sim->skip)
+    if (l->sim->skip_posts)
         sim_skip_post(l->sim->skip, &below, now);
     else
         hosts_post(sim_hosts_of(l->sim, request->src), &below, now);
@@ -294,6 +295,8 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
     struct entry *e = &l->entries[slot];
     if (e->failed) // the sender has reported failure already
         return;
+    if (e->dst == l->watched || l->watched == LEDGER_WATCHES_ALL)
+        sim_skip_delivered(l->sim->skip, e->dst, e->src, e->bytes, now);
     e->delivered_ps = now;
     arrive(l, e, now);
     struct completion c = {.token = e->token,
@@ -453,6 +456,8 @@ uint32_t sim_ledger_count(struct sim *sim, uint32_t src)
     return ++sim->ledger->n_posted[src];
 }
 
+void sim_ledger_watch(struct sim *sim, uint32_t rank) { sim->ledger->watched = rank; }
+
 struct ledger_message sim_ledger_message(const struct sim *sim, uint64_t token)
 {
     const struct entry *e = &sim->ledger->entries[token];
@@ -473,6 +478,7 @@ void sim_ledger_init(struct sim *sim)
     struct ledger *l = sim->ledger = memory_zeroed(1, sizeof *l);
     l->sim = sim;
     l->free_head = UINT32_MAX;
+    l->watched = LEDGER_WATCHES_NONE;
     l->n_posted = memory_zeroed(sim->graph.n_ends, sizeof *l->n_posted);
     sim->hosts.client = (struct host_client){delivered, sent, failed, l};
     sim->hosts.observer = (struct host_observer){.busy = busy,

@@ -123,6 +123,7 @@ struct sim {
     char *policy_failure; // set if a policy of a plugin broke its contract, which ends the run
     double wall_s, cpu_s;
     struct skip *skip; // sim/skip.h; NULL = everything is simulated
+    bool skip_posts;   // it takes messages that are posted
     struct skip_result skipped;
     char skip_why[200]; // why not more was skipped
 };
@@ -179,6 +180,10 @@ struct ledger_message {
 };
 struct ledger_message sim_ledger_message(const struct sim *sim, uint64_t token);
 uint32_t sim_ledger_entries(const struct sim *sim);
+// Pass deliveries at this rank to sim/skip.h.
+#define LEDGER_WATCHES_NONE UINT32_MAX
+#define LEDGER_WATCHES_ALL (UINT32_MAX - 1)
+void sim_ledger_watch(struct sim *sim, uint32_t rank);
 // Count a message that is posted in pieces; returns transfer_request.piece_of of all of them.
 uint32_t sim_ledger_count(struct sim *sim, uint32_t src);
 // Store and count a message that has finished or that the end of the run has cut off.

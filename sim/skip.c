@@ -14,6 +14,7 @@ static size_t drain(void *ctx, size_t max)
     struct engine *e = &s->sim->engine;
     size_t done = 0;
     s->horizon_ps = e->horizon_ps;
+    skip_look_elsewhere(s);
     while (done < max) {
         if (s->mode == SKIP_REPEAT) {
             done += skip_repeat(s, max - done);
@@ -132,7 +133,7 @@ void sim_skip_init(struct sim *sim)
     sim->skip = s;
     s->client = sim->hosts.client;
     s->observer = sim->hosts.observer;
-    skip_attach(s, false);
+    sim_ledger_watch(sim, LEDGER_WATCHES_ALL);
     sim->engine.driver = &s->driver;
 }
 
@@ -144,6 +145,7 @@ void sim_skip_finish(struct sim *sim)
     if (s->mode == SKIP_REPEAT)
         skip_rejoin(s);
     skip_detach(s);
+    sim_ledger_watch(sim, LEDGER_WATCHES_NONE);
     sim->engine.driver = NULL;
     sim->skipped = s->result;
     if (sim->skipped.candidates == 0)

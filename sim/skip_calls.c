@@ -39,7 +39,6 @@ static void delivered(void *ctx, uint64_t token, ps_t now)
         *arriving = s->sim->hosts.arriving;
         arriving->sent_ps -= s->first.at_ps;
     }
-    skip_note_delivery(s, token, now);
     s->client.delivered(s->client.ctx, token, now);
     call_end(s, call);
 }
@@ -150,25 +149,24 @@ void sim_skip_post(struct skip *s, const struct transfer_request *request, ps_t 
     call_end(s, call);
 }
 
-// The ledger hears directly of what only matters to a record.
-void skip_attach(struct skip *s, bool records)
+void skip_attach(struct skip *s)
 {
     struct hosts *hosts = &s->sim->hosts;
+    s->sim->skip_posts = true;
     hosts->client = (struct host_client){delivered, sent, failed, s};
-    hosts->observer = s->observer;
-    if (records)
-        hosts->observer = (struct host_observer){.busy = busy,
-                                                 .last_packet = last_packet,
-                                                 .idle = idle,
-                                                 .note = NULL, // captures are refused
-                                                 .timed_out = timed_out,
-                                                 .timeout_ps = timeout_ps,
-                                                 .message_ended = message_ended,
-                                                 .ctx = s};
+    hosts->observer = (struct host_observer){.busy = busy,
+                                             .last_packet = last_packet,
+                                             .idle = idle,
+                                             .note = NULL, // captures are refused
+                                             .timed_out = timed_out,
+                                             .timeout_ps = timeout_ps,
+                                             .message_ended = message_ended,
+                                             .ctx = s};
 }
 
 void skip_detach(struct skip *s)
 {
+    s->sim->skip_posts = false;
     s->sim->hosts.client = s->client;
     s->sim->hosts.observer = s->observer;
 }

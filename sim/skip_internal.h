@@ -107,6 +107,8 @@ struct skip {
     struct host_client client; // the ledger's
     struct host_observer observer;
     struct skip_watch watch;
+    uint64_t watched_before; // watch.n when it was last looked at
+    uint64_t quiet_until_bytes; // delivered to all ranks, before another rank is watched
     struct hosts_visit visit;
     struct skip_log log;
     struct skip_snapshot first, second;
@@ -130,9 +132,8 @@ struct skip {
     struct skip_result result;
 };
 
-// Put the calls of the network through here, or only those that are needed to look for a period:
-// skip_calls.c.
-void skip_attach(struct skip *s, bool records);
+// Put the calls between the network and what is above through here, or not: skip_calls.c.
+void skip_attach(struct skip *s);
 void skip_detach(struct skip *s);
 // A message is posted while the network rests: skip_repeat.c.
 void skip_repeat_post(struct skip *s, const struct transfer_request *request, ps_t now);
@@ -141,10 +142,8 @@ void skip_repeat_post(struct skip *s, const struct transfer_request *request, ps
 void skip_boundary(struct skip *s);
 void skip_set_mode(struct skip *s, enum skip_mode mode);
 void skip_snapshot_free(struct skip_snapshot *snapshot);
-// A message is delivered in an event of the network.
-void skip_note_delivery(struct skip *s, uint64_t token, ps_t now);
-// The same while the network rests.
-void skip_note_repeated(struct skip *s, uint64_t token, ps_t now);
+// Watch another rank if nothing is delivered at this one any more; called now and then.
+void skip_look_elsewhere(struct skip *s);
 // Give the message of a post that is recorded its name.
 void skip_name_post(struct skip *s, uint64_t token);
 // What is recorded cannot be repeated.

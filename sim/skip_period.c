@@ -318,7 +318,10 @@ static void begin_repeating(struct skip *s)
 void skip_set_mode(struct skip *s, enum skip_mode mode)
 {
     s->mode = mode;
-    skip_attach(s, mode != SKIP_WATCH);
+    if (mode == SKIP_WATCH)
+        skip_detach(s);
+    else
+        skip_attach(s);
 }
 
 /* ---- moments ---- */
@@ -381,23 +384,37 @@ void skip_boundary(struct skip *s)
 
 /* ---- deliveries ---- */
 
+#define QUIET_SHARES 16 // the other ranks have got so many messages each since the last one at the watched rank
+
 static void request_boundary(struct skip *s)
 {
     s->due = true;
     s->sim->engine.horizon_ps = INT64_MIN; // which ends engine_drain() after this event
 }
 
-static bool note(struct skip *s, uint64_t token, ps_t now)
+void skip_look_elsewhere(struct skip *s)
 {
-    struct ledger_message m = sim_ledger_message(s->sim, token);
-    return skip_watch_note(&s->watch, m.dst, m.src, m.bytes, now);
+    const uint64_t *delivered = &s->sim->hosts.counters.delivered_bytes;
+    if (s->watch.n != s->watched_before) {
+        s->watched_before = s->watch.n;
+        s->quiet_until_bytes = *delivered + QUIET_SHARES * s->sim->net.n_ranks * s->watch.bytes;
+    } else if (*delivered > s->quiet_until_bytes) {
+        sim_ledger_watch(s->sim, LEDGER_WATCHES_ALL); // the next one that hears something
+    }
 }
 
-void skip_note_repeated(struct skip *s, uint64_t token, ps_t now) { note(s, token, now); }
-
-void skip_note_delivery(struct skip *s, uint64_t token, ps_t now)
+static void watch_rank(struct skip *s, uint32_t rank)
 {
-    if (!note(s, token, now) || s->due)
+    skip_watch_begin(&s->watch, rank);
+    sim_ledger_watch(s->sim, rank);
+}
+
+void sim_skip_delivered(struct skip *s, uint32_t rank, uint32_t src, uint64_t bytes, ps_t now)
+{
+    if (s->watch.n == 0 || rank != s->watch.rank)
+        watch_rank(s, rank);
+    skip_watch_note(&s->watch, src, bytes, now);
+    if (s->due || s->mode == SKIP_REPEAT)
         return;
     if (s->mode == SKIP_RECORD) {
         if (!skip_watch_repeats(&s->watch, s->tried) || s->log.n > CALLS_MAX || s->spoiled) {

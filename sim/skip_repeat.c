@@ -14,7 +14,6 @@ static void repeat_delivered(struct skip *s, const struct skip_call *call, ps_t 
     uint64_t token = s->period.tokens[call->message];
     hosts->arriving = s->log.arrivals[call->detail];
     hosts->arriving.sent_ps += s->period.base_ps;
-    skip_note_repeated(s, token, now);
     s->client.delivered(s->client.ctx, token, now);
 }
 

@@ -6,8 +6,6 @@
 
 #include "engine/rng.h"
 
-#define ELSEWHERE_MAX 65536 // then another rank is watched
-
 static void follow(struct skip_watch *w, uint64_t sign)
 {
     struct skip_candidate *worst = &w->candidates[0];
@@ -28,22 +26,21 @@ static void follow(struct skip_watch *w, uint64_t sign)
         *worst = (struct skip_candidate){period, 1};
 }
 
-bool skip_watch_note(struct skip_watch *w, uint32_t rank, uint32_t src, uint64_t bytes, ps_t now)
+void skip_watch_begin(struct skip_watch *w, uint32_t rank)
 {
-    if (rank != w->rank) {
-        if (w->n > 0 && ++w->elsewhere < ELSEWHERE_MAX)
-            return false;
-        memset(w, 0, sizeof *w);
-        w->rank = rank;
-    }
-    w->elsewhere = 0;
+    memset(w, 0, sizeof *w);
+    w->rank = rank;
+}
+
+void skip_watch_note(struct skip_watch *w, uint32_t src, uint64_t bytes, ps_t now)
+{
     w->n++;
     uint64_t sign = hash_mix(hash_mix((uint64_t)(now - w->last_ps)) + bytes * 64 + src) | 1;
     w->last_ps = now;
+    w->bytes = bytes;
     w->signs[w->n % WATCH_SIGNS] = sign;
     follow(w, sign);
     w->seen[sign % WATCH_SIGNS] = w->n;
-    return true;
 }
 
 uint32_t skip_watch_period(const struct skip_watch *w)

@@ -14,9 +14,9 @@
 
 struct skip_watch {
     uint32_t rank;
-    uint32_t elsewhere;   // deliveries at other ranks since the last one here
     uint64_t n;           // deliveries here
     ps_t last_ps;
+    uint64_t bytes; // of the last one
     uint64_t signs[WATCH_SIGNS]; // [n modulo WATCH_SIGNS] gap, sender and size, hashed
     uint64_t seen[WATCH_SIGNS];  // [hash] n of the last delivery with this sign
     struct skip_candidate {
@@ -25,8 +25,11 @@ struct skip_watch {
     } candidates[WATCH_CANDIDATES];
 };
 
-// Note a delivery. Returns true if it is at the watched rank.
-bool skip_watch_note(struct skip_watch *w, uint32_t rank, uint32_t src, uint64_t bytes, ps_t now);
+// Begin to watch a rank.
+void skip_watch_begin(struct skip_watch *w, uint32_t rank);
+
+// Note a delivery at it.
+void skip_watch_note(struct skip_watch *w, uint32_t src, uint64_t bytes, ps_t now);
 
 // The shortest period that is believed, in deliveries at the watched rank; 0 = none.
 uint32_t skip_watch_period(const struct skip_watch *w);
