@@ -11,7 +11,8 @@ static const struct param engine_params[] = {
      .offset = offsetof(struct spec, fast_forward),
      .def = "off",
      .choices = modes,
-     .help = "exact: where the whole state of the network returns, what follows is repeated instead of simulated; "
+     .help = "exact: where the whole state of the network returns, what follows is repeated "
+             "instead of simulated; "
              "no byte of the results changes",
      .source = "docs/fast-forward.md"},
 };

@@ -46,7 +46,7 @@ struct engine {
     struct timer_table *timers; // [node]
     uint32_t n_timer_nodes;
     bool stopped;
-    struct partition *partition; // engine/partition.h; NULL = the simulation has one part
+    struct partition *partition;        // engine/partition.h; NULL = the simulation has one part
     const struct engine_driver *driver; // NULL = engine_drain()
     uint32_t lock_depth;
     /* counters */

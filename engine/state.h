@@ -82,8 +82,8 @@ struct state {
     /* shift */
     const uint64_t *growth; // [count] per period
     uint64_t periods;
-    ps_t shift_ps; // of all periods
-    size_t at;     // next count
+    ps_t shift_ps;             // of all periods
+    size_t at;                 // next count
     struct sim_timer **timers; // those visited
     size_t n_timers, cap_timers;
     /* names of messages: [token] number in the canonical form, or with STATE_SHIFT another token */

@@ -177,9 +177,8 @@ __attribute__((noinline)) static bool arbitrate(struct network *net, uint32_t in
 // Count the wait of a packet that leaves its queue.
 static inline void add_wait(struct network *net, uint32_t index, uint32_t frame_bytes, ps_t wait_ps)
 {
-    struct port *port = &net->ports[index];
-    if (__builtin_add_overflow(port->wait_byte_ps, frame_bytes * (uint64_t)wait_ps,
-                               &port->wait_byte_ps))
+    uint64_t *sum = &net->ports[index].wait_byte_ps;
+    if (__builtin_add_overflow(*sum, frame_bytes * (uint64_t)wait_ps, sum))
         net->cold[index].wait_wraps++;
 }
 

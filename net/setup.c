@@ -289,6 +289,6 @@ struct port_stats port_stats(const struct network *net, uint32_t index, ps_t now
                                .busy_ps = ahead <= 0     ? busy
                                           : ahead < busy ? busy - ahead
                                                          : 0,
-                               .queued_byte_ps = 0x1p64 * (double)cold->wait_wraps +
-                                                 (double)port->wait_byte_ps};
+                               .queued_byte_ps =
+                                   0x1p64 * (double)cold->wait_wraps + (double)port->wait_byte_ps};
 }

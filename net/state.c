@@ -37,20 +37,11 @@ STATE_TABLE(queue_table, struct queue, queue_fields);
 
 #define F(member, kind) STATE_FIELD(struct port_cold, member, kind)
 static const struct state_field cold_fields[] = {
-    F(peer, CONFIG),
-    F(local, CONFIG),
-    F(pinned, CONFIG),
-    F(first_link, CONFIG),
-    F(earlier_bytes, CONFIG), // of changes of the rate, which come from outside
-    F(earlier_ps, CONFIG),
-    F(special, CONFIG),
-    F(own_turn, PLAIN),
-    F(turn, PLAIN),
-    F(control_yield, CONFIG),
-    F(control_debt, PLAIN),
-    F(dropped, COUNT),
-    F(lost, COUNT),
-    F(wait_wraps, BY_HAND),
+    F(peer, CONFIG),       F(local, CONFIG),         F(pinned, CONFIG),
+    F(first_link, CONFIG), F(earlier_bytes, CONFIG), // of changes of the rate, which come from outside
+    F(earlier_ps, CONFIG), F(special, CONFIG),       F(own_turn, PLAIN),
+    F(turn, PLAIN),        F(control_yield, CONFIG), F(control_debt, PLAIN),
+    F(dropped, COUNT),     F(lost, COUNT),           F(wait_wraps, BY_HAND),
 };
 STATE_TABLE(cold_table, struct port_cold, cold_fields);
 #undef F
@@ -58,9 +49,7 @@ STATE_TABLE(cold_table, struct port_cold, cold_fields);
 #define F(member, kind) STATE_FIELD(struct pause, member, kind)
 static const struct state_field pause_fields[] = {
     F(until_ps, BY_HAND), // void unless the class is stopped
-    F(since_ps, BY_HAND),
-    F(total_ps, COUNT),
-    F(ended_ps, STAMP), // for captures
+    F(since_ps, BY_HAND), F(total_ps, COUNT), F(ended_ps, STAMP), // for captures
     F(pauses, COUNT),
 };
 STATE_TABLE(pause_table, struct pause, pause_fields);
@@ -68,17 +57,9 @@ STATE_TABLE(pause_table, struct pause, pause_fields);
 
 #define F(member, kind) STATE_FIELD(struct port_pfc, member, kind)
 static const struct state_field pfc_fields[] = {
-    F(cls, BY_HAND),
-    F(expiry, BY_HAND),
-    F(response_ps, CONFIG),
-    F(pending, BY_HAND),
-    F(tx_pause, COUNT),
-    F(tx_resume, COUNT),
-    F(rx_frames, COUNT),
-    F(stopped, PLAIN),
-    F(dark, PLAIN),
-    F(pfc_ignored, PLAIN),
-    F(held, PLAIN),
+    F(cls, BY_HAND),    F(expiry, BY_HAND),    F(response_ps, CONFIG), F(pending, BY_HAND),
+    F(tx_pause, COUNT), F(tx_resume, COUNT),   F(rx_frames, COUNT),    F(stopped, PLAIN),
+    F(dark, PLAIN),     F(pfc_ignored, PLAIN), F(held, PLAIN),
 };
 STATE_TABLE(pfc_table, struct port_pfc, pfc_fields);
 #undef F
@@ -112,53 +93,33 @@ STATE_TABLE(waits_table, struct meta_waits, waits_fields);
 #undef F
 
 #define F(member, kind) STATE_FIELD(struct fault, member, kind)
-static const struct state_field fault_fields[] = {
-    F(loss, CONFIG),        F(corruption, CONFIG),
-    F(hits_pfc, CONFIG),    F(list, CONFIG),
-    F(retries, CONFIG),     F(down, PLAIN),
-    F(up_since_ps, BY_HAND), // void once all packets in flight are younger
-    F(rng, BY_HAND),        // faults that draw are refused
-    F(given_up, BY_HAND),   F(retry, COUNT),
-    F(pfc_frames, COUNT),
+static const struct state_field
+    fault_fields
+        [] =
+            {
+                F(loss, CONFIG),         F(corruption, CONFIG), F(hits_pfc, CONFIG),
+                F(list, CONFIG),         F(retries, CONFIG),    F(down, PLAIN),
+                F(up_since_ps, BY_HAND), // void once all packets in flight are younger
+                F(rng, BY_HAND),         // faults that draw are refused
+                F(given_up, BY_HAND),    F(retry, COUNT),       F(pfc_frames, COUNT),
 };
 STATE_TABLE(fault_table, struct fault, fault_fields);
 #undef F
 
 #define F(member, kind) STATE_FIELD(struct network, member, kind)
 static const struct state_field network_fields[] = {
-    F(engine, CONFIG),
-    F(ops, CONFIG),
-    F(kinds, CONFIG),
-    F(rings, BY_HAND),
-    F(pool, BY_HAND),
-    F(meta, BY_HAND),
-    F(ports, BY_HAND),
-    F(cold, BY_HAND),
-    F(links, CONFIG),
-    F(n_links, CONFIG),
-    F(cap_links, CONFIG),
-    F(queues, BY_HAND),
-    F(pfc, BY_HAND),
-    F(credits, CONFIG), // refused
-    F(faults, BY_HAND),
-    F(first_port, CONFIG),
-    F(n_ranks, CONFIG),
-    F(n_nodes, CONFIG),
-    F(n_ports, CONFIG),
-    F(n_slots, CONFIG),
-    F(slot_of_class, CONFIG),
-    F(class_of_slot, CONFIG),
-    F(n_data, CONFIG),
-    F(data_slot, CONFIG),
-    F(shared_slots, CONFIG),
-    F(arbitrates, CONFIG),
-    F(pfc_wire_bytes, CONFIG),
-    F(tap, CONFIG), // refused
-    F(parts, CONFIG),
-    F(part, CONFIG),
-    F(hinted_port, SCRATCH),
-    F(packet_hops, COUNT),
-    F(drops, COUNT),
+    F(engine, CONFIG),         F(ops, CONFIG),           F(kinds, CONFIG),
+    F(rings, BY_HAND),         F(pool, BY_HAND),         F(meta, BY_HAND),
+    F(ports, BY_HAND),         F(cold, BY_HAND),         F(links, CONFIG),
+    F(n_links, CONFIG),        F(cap_links, CONFIG),     F(queues, BY_HAND),
+    F(pfc, BY_HAND),           F(credits, CONFIG), // refused
+    F(faults, BY_HAND),        F(first_port, CONFIG),    F(n_ranks, CONFIG),
+    F(n_nodes, CONFIG),        F(n_ports, CONFIG),       F(n_slots, CONFIG),
+    F(slot_of_class, CONFIG),  F(class_of_slot, CONFIG), F(n_data, CONFIG),
+    F(data_slot, CONFIG),      F(shared_slots, CONFIG),  F(arbitrates, CONFIG),
+    F(pfc_wire_bytes, CONFIG), F(tap, CONFIG), // refused
+    F(parts, CONFIG),          F(part, CONFIG),          F(hinted_port, SCRATCH),
+    F(packet_hops, COUNT),     F(drops, COUNT),
 };
 STATE_TABLE(network_table, struct network, network_fields);
 #undef F

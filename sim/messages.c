@@ -11,6 +11,7 @@
 #include "engine/memory.h"
 #include "sim/admission_internal.h"
 #include "sim/completions.h"
+#include "sim/message_path.h"
 #include "sim/parts.h"
 #include "sim/skip.h"
 
@@ -34,7 +35,7 @@ struct ledger {
     struct entry *entries;
     size_t cap;
     uint32_t n, free_head;
-    uint32_t watched; // rank of whose deliveries sim/skip.h hears; UINT32_MAX = none
+    uint32_t watched;               // rank of whose deliveries sim/skip.h hears; UINT32_MAX = none
     struct message_origin *origins; // [entry]; NULL unless packets have notes
     uint32_t *n_posted;             // [rank or aggregator]
     uint64_t n_messages;
@@ -144,23 +145,6 @@ static void note(void *ctx, uint64_t slot, struct packet_note *note)
 
 /* ---- critical paths ---- */
 
-// Path of a message that waited behind messages of another collective: it goes on from its post, so
-// that it is part of its own collective.
-static uint32_t path_from_post(struct path_book *book, uint32_t posted, uint32_t path)
-{
-    uint32_t id = path_own(book, posted);
-    const struct path *by_sender = path_at(book, path);
-    struct path *p = path_at(book, id);
-    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
-        path_add(p, (enum path_cause)cause, by_sender->life[cause], PLACE_FLOW, by_sender->flow);
-    memcpy(p->life, by_sender->life, sizeof p->life);
-    p->end_ps = by_sender->end_ps;
-    p->transit_ps = by_sender->transit_ps;
-    p->flow = by_sender->flow;
-    path_drop(book, path);
-    return id;
-}
-
 static uint32_t busy(void *ctx, uint32_t flow, ps_t now)
 {
     (void)flow;
@@ -173,44 +157,12 @@ static void idle(void *ctx, uint32_t flow, uint32_t path)
     path_drop(&((const struct ledger *)ctx)->sim->path_book, path);
 }
 
-// A message's path up to the start of its last packet.
-static uint32_t path_of(struct path_book *book, const struct sender_account *a, ps_t now)
-{
-    ps_t parts[PATH_CAUSES] = {0};
-    uint32_t id = path_own(book, path_hold(book, a->path));
-    struct path *path = path_at(book, id);
-    sender_account_split(a, &(struct sender_totals){0}, a->now.at_ps, parts, now);
-    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
-        path_add(path, (enum path_cause)cause, parts[cause], PLACE_FLOW, a->flow);
-    path->end_ps = now;
-    path->flow = a->flow;
-    path->transit_ps = a->transit_ps;
-    return id;
-}
-
-// Split the time that a message has taken by cause, from its post or, if that is later, from the end of the
-// transmission of the message before it.
-static void split_life(const struct sender_account *a, struct path *path, ps_t posted, ps_t now)
-{
-    ps_t mark_ps = a->marked ? a->mark.at_ps : a->now.at_ps;
-    ps_t since = posted > mark_ps ? posted : mark_ps < now ? mark_ps : now;
-    for (unsigned cause = 0; cause < PATH_CAUSES; cause++)
-        path->life[cause] = 0;
-    sender_account_split(a, &a->mark, since, path->life, now); // all 0 unless marked
-    path->life[PATH_BEHIND] = since - posted;
-}
-
 static void last_packet(void *ctx, uint64_t slot, const struct sender_account *account, ps_t now)
 {
     const struct ledger *l = ctx;
     struct path_book *book = &l->sim->path_book;
     struct entry *e = &l->entries[slot];
-    uint32_t path = path_of(book, account, now);
-    split_life(account, path_at(book, path), e->posted_ps, now);
-    if (path_at(book, path)->owner != path_at(book, e->posted)->owner)
-        path = path_from_post(book, e->posted, path);
-    else
-        path_drop(book, e->posted);
+    uint32_t path = message_path(book, account, e->posted, e->posted_ps, now);
     e->posted = 0;
     e->path = path;
 }

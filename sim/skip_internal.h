@@ -85,11 +85,11 @@ struct skip_period {
     struct event *events;    // pending in the network at its beginning
     size_t n_events;
     /* where the repetition is */
-    size_t at;       // next call
-    size_t call;     // the call that is being made
-    size_t n_posted; // posts
-    bool within;     // in a call, not in an event above the network
-    bool differs;    // what is above has not posted what it did in the period
+    size_t at;                // next call
+    size_t call;              // the call that is being made
+    size_t n_posted;          // posts
+    bool within;              // in a call, not in an event above the network
+    bool differs;             // what is above has not posted what it did in the period
     struct skip_extra *extra; // posts that differ, until the network gets them
     size_t n_extra, cap_extra;
 };
@@ -107,20 +107,20 @@ struct skip {
     struct host_client client; // the ledger's
     struct host_observer observer;
     struct skip_watch watch;
-    uint64_t watched_before; // watch.n when it was last looked at
+    uint64_t watched_before;    // watch.n when it was last looked at
     uint64_t quiet_until_bytes; // delivered to all ranks, before another rank is watched
     struct hosts_visit visit;
     struct skip_log log;
     struct skip_snapshot first, second;
     struct skip_period period;
     /* looking */
-    ps_t horizon_ps;     // of the engine, while `due` is set
-    bool due;            // a snapshot is to be taken after this event
-    uint32_t tried;      // period that is tried, in deliveries at the watched rank
+    ps_t horizon_ps;      // of the engine, while `due` is set
+    bool due;             // a snapshot is to be taken after this event
+    uint32_t tried;       // period that is tried, in deliveries at the watched rank
     uint64_t tried_until; // watch.n at its end
-    uint32_t failures;   // tries in a row that found a difference
-    uint64_t patience;   // model of the work after which the next try is worth it, in hops
-    double spent;        // on snapshots, in hops
+    uint32_t failures;    // tries in a row that found a difference
+    uint64_t patience;    // model of the work after which the next try is worth it, in hops
+    double spent;         // on snapshots, in hops
     /* recording */
     uint32_t *names;   // [token] name of the message in the period
     uint32_t *numbers; // [token] in a snapshot

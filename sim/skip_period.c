@@ -11,9 +11,9 @@
 
 // A hop of a packet costs as much as so many bytes of a snapshot (both about 90 instructions).
 #define BYTES_PER_HOP 10
-#define SHARE 0.01      // of the work may be spent on snapshots,
-#define FREE_HOPS 50000 // and this much in any run
-#define FAILURES_MAX 3  // in a row, then the pause before the next try doubles
+#define SHARE 0.01        // of the work may be spent on snapshots,
+#define FREE_HOPS 50000   // and this much in any run
+#define FAILURES_MAX 3    // in a row, then the pause before the next try doubles
 #define CALLS_MAX 8000000 // of a period
 
 static double hops(const struct skip *s) { return (double)s->sim->net.packet_hops; }
@@ -29,7 +29,8 @@ static double expected_hops(const struct skip *s)
 static bool affordable(const struct skip *s)
 {
     double next = (double)(s->second.state.n + s->second.state.n_counts * 8) / BYTES_PER_HOP;
-    return s->spent + 2 * next <= FREE_HOPS + SHARE * expected_hops(s) && hops(s) >= (double)s->patience;
+    return s->spent + 2 * next <= FREE_HOPS + SHARE * expected_hops(s) &&
+           hops(s) >= (double)s->patience;
 }
 
 /* ---- snapshots ---- */
@@ -116,8 +117,7 @@ static bool differs(struct skip *s, size_t at, size_t end)
         at++;
     char name[96];
     state_name(&s->second.state, at, name, sizeof name);
-    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, CHANGES "%s",
-             name);
+    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, CHANGES "%s", name);
     return true;
 }
 
@@ -130,8 +130,7 @@ static bool count_differs(struct skip *s, size_t count)
         return false;
     char name[96];
     state_count_name(st, count, name, sizeof name);
-    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, CHANGES "%s",
-             name);
+    snprintf(s->sim->skip_why, sizeof s->sim->skip_why, CHANGES "%s", name);
     return true;
 }
 
@@ -341,9 +340,10 @@ static void give_up(struct skip *s)
 {
     skip_set_mode(s, SKIP_WATCH);
     uint32_t doublings = s->failures < 40 ? s->failures : 40;
-    s->patience = s->sim->net.packet_hops +
-                  (uint64_t)((double)(s->second.hops > s->first.hops ? s->second.hops - s->first.hops : 1)) *
-                      (UINT64_C(1) << doublings);
+    s->patience =
+        s->sim->net.packet_hops +
+        (uint64_t)((double)(s->second.hops > s->first.hops ? s->second.hops - s->first.hops : 1)) *
+            (UINT64_C(1) << doublings);
 }
 
 static void swap_snapshots(struct skip *s)
@@ -384,7 +384,8 @@ void skip_boundary(struct skip *s)
 
 /* ---- deliveries ---- */
 
-#define QUIET_SHARES 16 // the other ranks have got so many messages each since the last one at the watched rank
+#define QUIET_SHARES                                                                               \
+    16 // the other ranks have got so many messages each since the last one at the watched rank
 
 static void request_boundary(struct skip *s)
 {

@@ -20,7 +20,7 @@ static void repeat_delivered(struct skip *s, const struct skip_call *call, ps_t 
 // Totals of an account that goes on for longer than a period.
 static void grow_totals(const struct skip *s, uint32_t flow, struct sender_totals *t)
 {
-    const uint64_t *growth = &s->period.growth[s->second.flows[flow].account_at];
+    const uint64_t *growth = s->period.growth + s->second.flows[flow].account_at;
     uint64_t times = s->period.times + 1; // since the period was recorded
     t->window_ps += (ps_t)(times * growth[ACCOUNT_WINDOW]);
     t->pace_ps += (ps_t)(times * growth[ACCOUNT_PACE]);

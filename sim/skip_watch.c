@@ -57,6 +57,5 @@ uint32_t skip_watch_period(const struct skip_watch *w)
 
 bool skip_watch_repeats(const struct skip_watch *w, uint32_t period)
 {
-    return w->n > period &&
-           w->signs[w->n % WATCH_SIGNS] == w->signs[(w->n - period) % WATCH_SIGNS];
+    return w->n > period && w->signs[w->n % WATCH_SIGNS] == w->signs[(w->n - period) % WATCH_SIGNS];
 }

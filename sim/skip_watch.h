@@ -8,15 +8,15 @@
 
 #include "engine/units.h"
 
-#define WATCH_SIGNS 4096     // the longest period, in deliveries at the rank, is half of it
-#define WATCH_CANDIDATES 4   // periods that are followed at one time
-#define WATCH_CONVINCED 64   // repeated deliveries after which a longer period is believed
+#define WATCH_SIGNS 4096   // the longest period, in deliveries at the rank, is half of it
+#define WATCH_CANDIDATES 4 // periods that are followed at one time
+#define WATCH_CONVINCED 64 // repeated deliveries after which a longer period is believed
 
 struct skip_watch {
     uint32_t rank;
-    uint64_t n;           // deliveries here
+    uint64_t n; // deliveries here
     ps_t last_ps;
-    uint64_t bytes; // of the last one
+    uint64_t bytes;              // of the last one
     uint64_t signs[WATCH_SIGNS]; // [n modulo WATCH_SIGNS] gap, sender and size, hashed
     uint64_t seen[WATCH_SIGNS];  // [hash] n of the last delivery with this sign
     struct skip_candidate {

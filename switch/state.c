@@ -33,23 +33,18 @@ STATE_TABLE(node_table, struct switch_node, node_fields);
 
 #define F(member, kind) STATE_FIELD(struct switch_port, member, kind)
 static const struct state_field port_fields[] = {
-    F(marked, COUNT),
-    F(rng, PLAIN), // a port that draws does not repeat
-    F(refresh, BY_HAND),
-    F(xoff_sent, PLAIN),
-    F(refresh_every_ps, CONFIG),
-    F(rate_bps, CONFIG),
-    F(xoff_cause, PLAIN),
-    F(xoff_votes, PLAIN),
+    F(marked, COUNT),    F(rng, PLAIN), // a port that draws does not repeat
+    F(refresh, BY_HAND), F(xoff_sent, PLAIN),  F(refresh_every_ps, CONFIG),
+    F(rate_bps, CONFIG), F(xoff_cause, PLAIN), F(xoff_votes, PLAIN),
 };
 STATE_TABLE(port_table, struct switch_port, port_fields);
 #undef F
 
 #define F(member, kind) STATE_FIELD(struct mmu, member, kind)
 static const struct state_field mmu_fields[] = {
-    F(ingress, BY_HAND),    F(shared_used, PLAIN),  F(max_shared_used, PLAIN), F(n_xoff, PLAIN),
-    F(n_classes, CONFIG),   F(limited, CONFIG),     F(shared_bytes, CONFIG),   F(config, CONFIG),
-    F(limit, CONFIG),       F(alpha, CONFIG),
+    F(ingress, BY_HAND),  F(shared_used, PLAIN), F(max_shared_used, PLAIN), F(n_xoff, PLAIN),
+    F(n_classes, CONFIG), F(limited, CONFIG),    F(shared_bytes, CONFIG),   F(config, CONFIG),
+    F(limit, CONFIG),     F(alpha, CONFIG),
 };
 STATE_TABLE(mmu_table, struct mmu, mmu_fields);
 #undef F
@@ -63,12 +58,15 @@ STATE_TABLE(ingress_table, struct mmu_ingress, ingress_fields);
 #undef F
 
 #define F(member, kind) STATE_FIELD(struct routing, member, kind)
-static const struct state_field routing_fields[] = {
-    F(quality, CONFIG), F(remote, CONFIG),         F(kind, CONFIG),
-    F(spray, CONFIG),   F(by_quality, CONFIG),     F(source, CONFIG),
-    F(paths, BY_HAND), // refused, with all that follow
-    F(n_paths, BY_HAND), F(flowlet_gap_ps, CONFIG), F(turn, PLAIN),
-    F(rng, PLAIN),      F(flowlets, BY_HAND),
+static const struct state_field
+    routing_fields
+        [] =
+            {
+                F(quality, CONFIG),  F(remote, CONFIG),         F(kind, CONFIG),
+                F(spray, CONFIG),    F(by_quality, CONFIG),     F(source, CONFIG),
+                F(paths, BY_HAND), // refused, with all that follow
+                F(n_paths, BY_HAND), F(flowlet_gap_ps, CONFIG), F(turn, PLAIN),
+                F(rng, PLAIN),       F(flowlets, BY_HAND),
 };
 STATE_TABLE(routing_table, struct routing, routing_fields);
 #undef F
@@ -83,12 +81,18 @@ STATE_TABLE(marking_table, struct marking, marking_fields);
 
 #define F(member, kind) STATE_FIELD(struct switches, member, kind)
 static const struct state_field switches_fields[] = {
-    F(net, CONFIG),       F(nodes, BY_HAND),
-    F(n_switches, CONFIG), F(n_routers, CONFIG),
-    F(router_at, CONFIG), F(ports, BY_HAND),
-    F(markings, BY_HAND), F(watchdogs, CONFIG), // refused
-    F(n_watchdogs_armed, PLAIN), F(trims, CONFIG),
-    F(qualities, CONFIG), F(n_qualities, CONFIG),
+    F(net, CONFIG),
+    F(nodes, BY_HAND),
+    F(n_switches, CONFIG),
+    F(n_routers, CONFIG),
+    F(router_at, CONFIG),
+    F(ports, BY_HAND),
+    F(markings, BY_HAND),
+    F(watchdogs, CONFIG), // refused
+    F(n_watchdogs_armed, PLAIN),
+    F(trims, CONFIG),
+    F(qualities, CONFIG),
+    F(n_qualities, CONFIG),
     F(pints, CONFIG),
 };
 STATE_TABLE(switches_table, struct switches, switches_fields);

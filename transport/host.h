@@ -105,8 +105,8 @@ struct hosts {
     struct host_paths paths;
     struct host_client client;
     struct host_observer observer;
-    struct adapters *adapters;   // NULL = all NICs are ideal
-    struct cc_watch *cc_watch;   // of policies from plugins
+    struct adapters *adapters; // NULL = all NICs are ideal
+    struct cc_watch *cc_watch; // of policies from plugins
     /* state */
     struct arriving arriving;
     struct sender **senders;     // [flow]; this array and the next two never move

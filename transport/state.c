@@ -63,8 +63,8 @@ static const struct state_field cold_fields[] = {
     F(time_path, BY_HAND),
     F(stripe, CONFIG),
     F(resends, PLAIN),
-    STATE_BETWEEN(struct sender_cold, "moved rechoose cut_off marked stirred", resends, idle_since_ps,
-                  PLAIN),
+    STATE_BETWEEN(struct sender_cold, "moved rechoose cut_off marked stirred", resends,
+                  idle_since_ps, PLAIN),
     F(idle_since_ps, BY_HAND), // void while it has messages
     F(cap_bytes, PLAIN),
     F(pace_cap_bps, PLAIN),
@@ -87,9 +87,9 @@ STATE_TABLE(rare_table, struct sender_rare, rare_fields);
 
 #define F(member, kind) STATE_FIELD(struct sender_time, member, kind)
 static const struct state_field time_fields[] = {
-    F(begin_ps, STAMP),  F(window_ps, COUNT),      F(pace_ps, COUNT),         F(paused_ps, COUNT),
-    F(timeout_ps, COUNT), F(counted_ps, BY_HAND), // void before last_start_ps
-    F(paused_mark_ps, BY_HAND), // counted from nic.paused_total_ps
+    F(begin_ps, STAMP),         F(window_ps, COUNT),    F(pace_ps, COUNT), F(paused_ps, COUNT),
+    F(timeout_ps, COUNT),       F(counted_ps, BY_HAND), // void before last_start_ps
+    F(paused_mark_ps, BY_HAND),                         // counted from nic.paused_total_ps
     F(sent_bytes, COUNT),
 };
 STATE_TABLE(time_table, struct sender_time, time_fields);
@@ -97,8 +97,8 @@ STATE_TABLE(time_table, struct sender_time, time_fields);
 
 #define F(member, kind) STATE_FIELD(struct sender_time_mark, member, kind)
 static const struct state_field mark_fields[] = {
-    F(time, BY_HAND), F(resent_bytes, COUNT),  F(host_ps, PLAIN),
-    F(at_ps, TIME),   F(doorbell_ps, PLAIN),   F(held_before_ps, PLAIN),
+    F(time, BY_HAND), F(resent_bytes, COUNT), F(host_ps, PLAIN),
+    F(at_ps, TIME),   F(doorbell_ps, PLAIN),  F(held_before_ps, PLAIN),
 };
 STATE_TABLE(mark_table, struct sender_time_mark, mark_fields);
 #undef F
@@ -121,9 +121,9 @@ STATE_TABLE(cuts_table, struct sender_cuts, cuts_fields);
 
 #define F(member, kind) STATE_FIELD(struct message, member, kind)
 static const struct state_field message_fields[] = {
-    F(first_seq, BY_HAND), F(n_seq, PLAIN),         F(start_byte, BY_HAND), F(bytes, PLAIN),
-    F(token, BY_HAND),     F(packets, PLAIN),       F(retransmitted, PLAIN), F(cnps, PLAIN),
-    F(timeouts, PLAIN),    F(next, BY_HAND),        F(status, PLAIN),
+    F(first_seq, BY_HAND), F(n_seq, PLAIN),   F(start_byte, BY_HAND),  F(bytes, PLAIN),
+    F(token, BY_HAND),     F(packets, PLAIN), F(retransmitted, PLAIN), F(cnps, PLAIN),
+    F(timeouts, PLAIN),    F(next, BY_HAND),  F(status, PLAIN),
 };
 STATE_TABLE(message_table, struct message, message_fields);
 #undef F
@@ -187,16 +187,16 @@ STATE_TABLE(hosts_table, struct hosts, hosts_fields);
 
 #define F(member, kind) STATE_FIELD(struct pair, member, kind)
 static const struct state_field pair_fields[] = {
-    F(src, CONFIG),  F(dst, CONFIG),     F(job, CONFIG),
-    F(flow, PLAIN),  F(channel, CONFIG), F(turn, BY_HAND),
+    F(src, CONFIG), F(dst, CONFIG),     F(job, CONFIG),
+    F(flow, PLAIN), F(channel, CONFIG), F(turn, BY_HAND),
 };
 STATE_TABLE(pair_table, struct pair, pair_fields);
 #undef F
 
 #define F(member, kind) STATE_FIELD(struct cc, member, kind)
 static const struct state_field cc_fields[] = {
-    F(ops, CONFIG),      F(params, CONFIG), F(env, CONFIG),          F(rate_bps, PLAIN),
-    F(cwnd_bytes, PLAIN), F(path, PLAIN),   F(timer_at_ps, BY_HAND), // cc_ops.shift does `priv`
+    F(ops, CONFIG),       F(params, CONFIG), F(env, CONFIG),          F(rate_bps, PLAIN),
+    F(cwnd_bytes, PLAIN), F(path, PLAIN),    F(timer_at_ps, BY_HAND), // cc_ops.shift does `priv`
 };
 STATE_TABLE(cc_table, struct cc, cc_fields);
 #undef F
@@ -281,8 +281,7 @@ static void visit_rto(struct hosts_visit *v, struct state *st, struct sender *s)
         if (st->mode == STATE_SAVE)
             state_value(st, (uint64_t)(s->rto_due_ps - nic_active_ps(s->nic, st->now_ps)));
         else
-            s->rto_due_ps +=
-                st->shift_ps - (ps_t)v->paused_moved[s->nic - v->hosts->nics];
+            s->rto_due_ps += st->shift_ps - (ps_t)v->paused_moved[s->nic - v->hosts->nics];
     }
     state_early_timer(st, &s->rto);
 }

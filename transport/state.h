@@ -31,15 +31,23 @@ struct flow_state {
 #define STATE_NO_ACCOUNT SIZE_MAX
 
 // The counts of an account: a stamp, and totals that grow where the stamp stays.
-enum { ACCOUNT_BEGIN, ACCOUNT_WINDOW, ACCOUNT_PACE, ACCOUNT_PAUSED, ACCOUNT_TIMEOUT, ACCOUNT_SENT,
-       ACCOUNT_RESENT, ACCOUNT_COUNTS };
+enum {
+    ACCOUNT_BEGIN,
+    ACCOUNT_WINDOW,
+    ACCOUNT_PACE,
+    ACCOUNT_PAUSED,
+    ACCOUNT_TIMEOUT,
+    ACCOUNT_SENT,
+    ACCOUNT_RESENT,
+    ACCOUNT_COUNTS
+};
 
 struct hosts_visit {
     struct hosts *hosts;
     ps_t (*posted_ps)(void *ctx, uint64_t token); // when a message was posted
     void *ctx;
-    const bool *dormant; // [flow] STATE_SHIFT: flows that are left as they are,
-    const bool *at_rest; // and those of which only the policy's private state is
+    const bool *dormant;      // [flow] STATE_SHIFT: flows that are left as they are,
+    const bool *at_rest;      // and those of which only the policy's private state is
     struct flow_state *flows; // [flow], and an entry for the end
     struct state_base *seqs;  // [flow]
     uint64_t *paused_moved;   // [nic]

@@ -21,9 +21,11 @@ struct thing {
 };
 #define F(member, kind) STATE_FIELD(struct thing, member, kind)
 static const struct state_field thing_fields[] = {
-    F(constant, CONFIG),   F(due_ps, TIME), F(free_ps, PAST), F(reported_ps, STAMP),
-    F(sent, COUNT),        F(level, PLAIN), F(cached, SCRATCH),
-    STATE_BETWEEN(struct thing, "a b", cached, drops, PLAIN), F(drops, COUNT),
+    F(constant, CONFIG), F(due_ps, TIME),
+    F(free_ps, PAST),    F(reported_ps, STAMP),
+    F(sent, COUNT),      F(level, PLAIN),
+    F(cached, SCRATCH),  STATE_BETWEEN(struct thing, "a b", cached, drops, PLAIN),
+    F(drops, COUNT),
 };
 STATE_TABLE(thing_table, struct thing, thing_fields);
 
@@ -70,9 +72,9 @@ static void test_what_may_differ(void **state)
     assert_true(returns(&later));
     later.sent += 123; // counts may grow
     later.drops += 1;
-    later.cached = 99;     // has no meaning
-    later.free_ps = 1999;  // past both times
-    later.constant = 8;    // not state
+    later.cached = 99;    // has no meaning
+    later.free_ps = 1999; // past both times
+    later.constant = 8;   // not state
     later.reported_ps = 1040;
     assert_true(returns(&later));
 }
@@ -192,8 +194,10 @@ static void test_names_of_differences(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_may_differ),           cmocka_unit_test(test_what_must_be_equal),
-        cmocka_unit_test(test_shift_by_three_periods),    cmocka_unit_test(test_numbers_tokens_and_timers),
+        cmocka_unit_test(test_what_may_differ),
+        cmocka_unit_test(test_what_must_be_equal),
+        cmocka_unit_test(test_shift_by_three_periods),
+        cmocka_unit_test(test_numbers_tokens_and_timers),
         cmocka_unit_test(test_names_of_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

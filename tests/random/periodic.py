@@ -30,15 +30,35 @@ COLLWIRE = os.environ.get("COLLWIRE", "build/collwire")
 SECONDS = 120
 OPTIONS = argparse.Namespace(general=False, keep=None)
 
-POLICIES = tuple({"kind": kind} for kind in (
-    "none", "none", "none", "none", "dcqcn", "dcqcn", "window", "window", "swift", "swift", "dctcp", "timely", "hpcc",
-    "timely_patched", "powertcp", "tally"))
+POLICIES = tuple(
+    {"kind": kind}
+    for kind in (
+        "none",
+        "none",
+        "none",
+        "none",
+        "dcqcn",
+        "dcqcn",
+        "window",
+        "window",
+        "swift",
+        "swift",
+        "dctcp",
+        "timely",
+        "hpcc",
+        "timely_patched",
+        "powertcp",
+        "tally",
+    )
+)
 
 
 def topology(rng):
     """Dimensions of a network in which all ranks are alike, and their number."""
-    link = {"rate": rng.choice(("100Gbps", "200Gbps", "400Gbps", "70Gbps")),
-            "delay": rng.choice(("500ns", "1us", "2us"))}
+    link = {
+        "rate": rng.choice(("100Gbps", "200Gbps", "400Gbps", "70Gbps")),
+        "delay": rng.choice(("500ns", "1us", "2us")),
+    }
     form = rng.randrange(6)
     if form <= 1:
         n = rng.choice((2, 4, 8, 16, 16, 32))
@@ -47,19 +67,33 @@ def topology(rng):
         n = rng.choice((4, 6, 8, 16))
         return [{"kind": rng.choice(("ring", "fully_connected", "mesh")), "size": n, "link": link}], n
     if form == 3:
-        return [{"kind": "leaf_spine", "size": 8, "ranks_per_leaf": 4, "spines": rng.choice((1, 2, 4)),
-                 "link": link, "trunk": link}], 8
+        return [
+            {
+                "kind": "leaf_spine",
+                "size": 8,
+                "ranks_per_leaf": 4,
+                "spines": rng.choice((1, 2, 4)),
+                "link": link,
+                "trunk": link,
+            }
+        ], 8
     a, b = rng.choice(((2, 4), (4, 4), (4, 2)))
     kinds = ("switch", "ring", "fully_connected")
-    return [{"kind": rng.choice(kinds), "size": a, "link": link},
-            {"kind": rng.choice(kinds), "size": b, "link": dict(link, rate="100Gbps")}], a * b
+    return [
+        {"kind": rng.choice(kinds), "size": a, "link": link},
+        {"kind": rng.choice(kinds), "size": b, "link": dict(link, rate="100Gbps")},
+    ], a * b
 
 
 def layer(rng, number):
     """A layer of a data-parallel network."""
     size = rng.choice(("64KB", "500KB"))
-    return {"name": f"layer{number}", "fwd": {"compute": f"{rng.choice((1, 5, 20))}us"}, "ig": {"compute": "3us"},
-            "wg": {"compute": "2us", "op": "all_reduce", "bytes": size}}
+    return {
+        "name": f"layer{number}",
+        "fwd": {"compute": f"{rng.choice((1, 5, 20))}us"},
+        "ig": {"compute": "3us"},
+        "wg": {"compute": "2us", "op": "all_reduce", "bytes": size},
+    }
 
 
 def steps(rng, ranks):
@@ -69,9 +103,18 @@ def steps(rng, ranks):
     for rank in range(ranks):
         for i in range(n):
             after = [3 * i - 1, 3 * i - 2] if i else []
-            nodes += [{"rank": rank, "id": 3 * i, "kind": "compute", "time": compute, "after": after},
-                      {"rank": rank, "id": 3 * i + 1, "kind": "send", "to": (rank + 1) % ranks, "bytes": size, "after": [3 * i]},
-                      {"rank": rank, "id": 3 * i + 2, "kind": "recv", "from": (rank - 1) % ranks, "after": [3 * i]}]
+            nodes += [
+                {"rank": rank, "id": 3 * i, "kind": "compute", "time": compute, "after": after},
+                {
+                    "rank": rank,
+                    "id": 3 * i + 1,
+                    "kind": "send",
+                    "to": (rank + 1) % ranks,
+                    "bytes": size,
+                    "after": [3 * i],
+                },
+                {"rank": rank, "id": 3 * i + 2, "kind": "recv", "from": (rank - 1) % ranks, "after": [3 * i]},
+            ]
     return {"kind": "program", "nodes": nodes}
 
 
@@ -82,8 +125,12 @@ def job(rng, dims, ranks):
     if form <= 4 or ranks < 3:
         op = rng.choice(("all_reduce", "all_reduce", "all_gather", "reduce_scatter", "all_to_all"))
         trees = ("halving_doubling", "tree") if op == "all_reduce" else ()
-        made = {"kind": "collective", "op": op, "bytes": size,
-                "algorithm": rng.choice(("ring", "ring", "ring", "ring", "ring", "direct", *trees))}
+        made = {
+            "kind": "collective",
+            "op": op,
+            "bytes": size,
+            "algorithm": rng.choice(("ring", "ring", "ring", "ring", "ring", "direct", *trees)),
+        }
         if rng.random() < 0.4:
             made["chunks"] = rng.choice((1, 2, 3, 8))
         return made
@@ -91,8 +138,12 @@ def job(rng, dims, ranks):
         return {"kind": "permutation", "shift": 1, "bytes": size}
     if form <= 7:
         return steps(rng, ranks)
-    return {"kind": "training", "iterations": rng.choice((8, 20, 40)), "parallelism": "DATA",
-            "layers": [layer(rng, i) for i in range(rng.choice((1, 3)))]}
+    return {
+        "kind": "training",
+        "iterations": rng.choice((8, 20, 40)),
+        "parallelism": "DATA",
+        "layers": [layer(rng, i) for i in range(rng.choice((1, 3)))],
+    }
 
 
 def listed(made):
@@ -103,20 +154,45 @@ def listed(made):
 
 def trap(rng, made, ranks):
     """Something that spoils the repetition, at the beginning or in the middle."""
-    kind = rng.choice(("none", "none", "none", "none", "jitter", "flow", "clock", "fault", "loss", "timer", "duration", "job", "ack", "cnp",
-                       "qps", "selective"))
+    kind = rng.choice(
+        (
+            "none",
+            "none",
+            "none",
+            "none",
+            "jitter",
+            "flow",
+            "clock",
+            "fault",
+            "loss",
+            "timer",
+            "duration",
+            "job",
+            "ack",
+            "cnp",
+            "qps",
+            "selective",
+        )
+    )
     transport = made.setdefault("transport", {})
     at = f"{rng.choice((3, 20, 50, 120, 300))}us"
     if kind == "jitter":
         transport["start_jitter"] = rng.choice(("1ps", "1ns", "3us"))
     elif kind == "flow":
-        made["workload"] = [*listed(made), {"kind": "flows", "name": f"job{len(listed(made))}", "flows": [
-            {"src": 0, "dst": 1, "bytes": rng.choice(("1B", "100KB")), "start": at}]}]
+        made["workload"] = [
+            *listed(made),
+            {
+                "kind": "flows",
+                "name": f"job{len(listed(made))}",
+                "flows": [{"src": 0, "dst": 1, "bytes": rng.choice(("1B", "100KB")), "start": at}],
+            },
+        ]
     elif kind == "clock":
         transport["clock_ppm"] = rng.choice((1, 0.001, 100))
     elif kind == "fault":
-        made["faults"] = [{"at": f"rank{rng.randrange(ranks)}->*", "down": at,
-                           "up": f"{rng.choice((301, 320, 400))}us"}]
+        made["faults"] = [
+            {"at": f"rank{rng.randrange(ranks)}->*", "down": at, "up": f"{rng.choice((301, 320, 400))}us"}
+        ]
     elif kind == "loss":
         made["faults"] = [{"at": f"rank{rng.randrange(ranks)}->*", "packets": [rng.choice((20, 150))]}]
         transport["rto"] = "300us"
@@ -126,7 +202,10 @@ def trap(rng, made, ranks):
     elif kind == "duration":
         made["duration"] = at
     elif kind == "job":
-        made["workload"] = [*listed(made), dict(job(rng, made["topology"]["dims"], ranks), name=f"job{len(listed(made))}", start=at)]
+        made["workload"] = [
+            *listed(made),
+            dict(job(rng, made["topology"]["dims"], ranks), name=f"job{len(listed(made))}", start=at),
+        ]
     elif kind == "ack":
         transport["ack_interval"] = rng.choice((2, 7, 16))
         transport["ack_class"] = rng.choice(("data", "control"))
@@ -141,8 +220,15 @@ def trap(rng, made, ranks):
 def periodic(seed):
     rng = random.Random(seed)
     dims, ranks = topology(rng)
-    made = {"name": f"periodic{seed}", "seed": seed, "topology": {"dims": dims}, "workload": job(rng, dims, ranks), "switch": {"routing": {"relay": True}} if len(dims) > 1 else {},
-            "cc": dict(rng.choice(POLICIES)), "transport": {"mtu": rng.choice(("1000B", "4096B", "1500B"))}}
+    made = {
+        "name": f"periodic{seed}",
+        "seed": seed,
+        "topology": {"dims": dims},
+        "workload": job(rng, dims, ranks),
+        "switch": {"routing": {"relay": True}} if len(dims) > 1 else {},
+        "cc": dict(rng.choice(POLICIES)),
+        "transport": {"mtu": rng.choice(("1000B", "4096B", "1500B"))},
+    }
     if rng.random() < 0.2:
         made["switch"]["buffer"] = rng.choice(("6MB", "16MB"))
     trap(rng, made, ranks)

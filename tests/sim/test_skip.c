@@ -35,9 +35,8 @@ static void ring(struct fixture *f, const char *policy, uint64_t bytes)
 static void look(struct fixture *f, struct seen *seen)
 {
     *seen = (struct seen){.end_ps = f->result->sim_time_ps,
-                          .took_ps = f->result->n_collectives > 0
-                                         ? f->result->collectives[0].end_ps
-                                         : -1,
+                          .took_ps =
+                              f->result->n_collectives > 0 ? f->result->collectives[0].end_ps : -1,
                           .hops = f->result->packet_hops,
                           .cuts = f->result->cc_cuts,
                           .marked = f->result->marked_packets,
@@ -149,8 +148,8 @@ static void test_fault_in_the_middle(void **state)
 static void build_flow(struct fixture *f)
 {
     ring(f, "none", 8000000);
-    f->flows[0] = (struct raw_flow){
-        .src = 1, .dst = 9, .bytes = 100000, .start_ps = 600 * PS_PER_US};
+    f->flows[0] =
+        (struct raw_flow){.src = 1, .dst = 9, .bytes = 100000, .start_ps = 600 * PS_PER_US};
     fixture_flow_job(f, 1, "more", NET_CLASS_DATA, 0, 1);
 }
 static void test_one_more_flow(void **state)

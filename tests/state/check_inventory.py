@@ -11,11 +11,42 @@ import re
 import sys
 
 # Structs of the network whose contents change in a run.
-STRUCTS = ("port", "queue", "port_cold", "pause", "port_pfc", "packet", "packet_meta", "meta_waits", "fault", "network",
-           "switch_node", "switch_port", "mmu", "mmu_ingress", "routing", "marking", "switches",
-           "sender", "sender_cold", "sender_rare", "sender_time", "sender_time_mark", "sender_cuts", "message", "nic",
-           "hosts", "pair", "cc", "roce_selective", "roce_receiver", "np_window")
-TABLE = re.compile(r"static const struct state_field (\w+)\[\] = \{(.*?)\n\};\s*STATE_TABLE\(\w+, struct (\w+), (\w+)\);", re.S)
+STRUCTS = (
+    "port",
+    "queue",
+    "port_cold",
+    "pause",
+    "port_pfc",
+    "packet",
+    "packet_meta",
+    "meta_waits",
+    "fault",
+    "network",
+    "switch_node",
+    "switch_port",
+    "mmu",
+    "mmu_ingress",
+    "routing",
+    "marking",
+    "switches",
+    "sender",
+    "sender_cold",
+    "sender_rare",
+    "sender_time",
+    "sender_time_mark",
+    "sender_cuts",
+    "message",
+    "nic",
+    "hosts",
+    "pair",
+    "cc",
+    "roce_selective",
+    "roce_receiver",
+    "np_window",
+)
+TABLE = re.compile(
+    r"static const struct state_field (\w+)\[\] = \{(.*?)\n\};\s*STATE_TABLE\(\w+, struct (\w+), (\w+)\);", re.S
+)
 FLEXIBLE = {"cc": {"priv"}}  # cc_ops.shift moves what it declares
 
 
@@ -32,7 +63,7 @@ def body(text, name):
     while depth:
         depth += {"{": 1, "}": -1}.get(text[at], 0)
         at += 1
-    return text[match.end():at - 1]
+    return text[match.end() : at - 1]
 
 
 def pieces(text):
@@ -50,7 +81,7 @@ def members(text):
     names = []
     for piece in pieces(text):
         if "{" in piece:
-            inner, declared = piece[piece.index("{") + 1:piece.rindex("}")], piece[piece.rindex("}") + 1:]
+            inner, declared = piece[piece.index("{") + 1 : piece.rindex("}")], piece[piece.rindex("}") + 1 :]
             if declared.strip(" *\n"):
                 names += re.findall(r"\w+", re.sub(r"\[[^\]]*\]", "", declared))
             else:
@@ -95,23 +126,32 @@ def findings(found, headers):
         want = [member for member in members(text) if member not in FLEXIBLE.get(name, ())]
         for declared in lists:
             wrong += [f"struct {name}: {member} is not declared" for member in want if member not in declared]
-            wrong += [f"struct {name}: {member} is declared, and is no member" for member in declared if member not in want]
-            wrong += [f"struct {name}: {member} is declared twice" for member in set(declared) if declared.count(member) > 1]
+            wrong += [
+                f"struct {name}: {member} is declared, and is no member" for member in declared if member not in want
+            ]
+            wrong += [
+                f"struct {name}: {member} is declared twice" for member in set(declared) if declared.count(member) > 1
+            ]
     return wrong
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    headers = "\n".join(without_comments(path.read_text(encoding="utf-8"))
-                        for pattern in ("*/*.h", "*/*/*.h") for path in sorted(folder.glob(pattern))
-                        if path.relative_to(folder).parts[0] not in ("build", "out", "tests"))
+    headers = "\n".join(
+        without_comments(path.read_text(encoding="utf-8"))
+        for pattern in ("*/*.h", "*/*/*.h")
+        for path in sorted(folder.glob(pattern))
+        if path.relative_to(folder).parts[0] not in ("build", "out", "tests")
+    )
     found = tables(folder)
     wrong = findings(found, headers)
     for name in STRUCTS:  # a new member is found
         more = re.sub(rf"\bstruct {name} \{{", f"struct {name} {{ unsigned news : 1;", headers, count=1)
         if f"struct {name}: news is not declared" not in findings(found, more):
             wrong.append(f"struct {name}: a new member would not be noticed")
-    print("\n".join(wrong) if wrong else f"{len(found)} structs, {sum(len(lists[0]) for lists in found.values())} members")
+    print(
+        "\n".join(wrong) if wrong else f"{len(found)} structs, {sum(len(lists[0]) for lists in found.values())} members"
+    )
     return 1 if wrong else 0
 
 

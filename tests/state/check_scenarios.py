@@ -24,8 +24,18 @@ NO_SCENARIO = ("schema.json", "study.json")
 
 def run(path, out, mode, seconds):
     """Exit code, files without the scenario, and what was skipped; None if it takes too long."""
-    command = [COLLWIRE, "run", str(path), "--quiet", "--out", str(out), "--set", f"engine.fast_forward={mode}",
-               "--set", "capture=[]"]
+    command = [
+        COLLWIRE,
+        "run",
+        str(path),
+        "--quiet",
+        "--out",
+        str(out),
+        "--set",
+        f"engine.fast_forward={mode}",
+        "--set",
+        "capture=[]",
+    ]
     try:
         done = subprocess.run(command, capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
@@ -65,8 +75,12 @@ def main():
     arguments = parser.parse_args()
     OPTIONS.seconds = arguments.seconds
     folder = pathlib.Path(arguments.folder)
-    paths = [path for name in ("scenarios", "bench") for path in sorted((folder / name).rglob("*.json"))
-             if path.name not in NO_SCENARIO]
+    paths = [
+        path
+        for name in ("scenarios", "bench")
+        for path in sorted((folder / name).rglob("*.json"))
+        if path.name not in NO_SCENARIO
+    ]
     counts = collections.Counter()
     with multiprocessing.Pool(arguments.jobs) as pool:
         for path, word, text in pool.imap_unordered(compare, paths):

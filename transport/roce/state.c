@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: MIT
 // What changes in queue pairs while events are processed, and how it repeats.
-#include "transport/roce/roce.h"
 #include "transport/state.h"
+#include "transport/roce/roce.h"
 
 #define F(member, kind) STATE_FIELD(struct roce_selective, member, kind)
 static const struct state_field selective_fields[] = {
-    F(sacked, BY_HAND), // empty, as the other sets
+    F(sacked, BY_HAND),   // empty, as the other sets
     F(lost_end, SCRATCH), // at most una, as long as nothing is lost
-    F(retx_next, SCRATCH),
-    F(recover_psn, BY_HAND),
-    F(rto_low_ps, CONFIG),
-    F(rto_high_ps, CONFIG),
-    F(trimmed, BY_HAND),
-    F(resent, BY_HAND),
-    F(trim_next, SCRATCH),
-    F(spray, CONFIG), // refused
+    F(retx_next, SCRATCH),  F(recover_psn, BY_HAND), F(rto_low_ps, CONFIG),
+    F(rto_high_ps, CONFIG), F(trimmed, BY_HAND),     F(resent, BY_HAND),
+    F(trim_next, SCRATCH),  F(spray, CONFIG), // refused
 };
 STATE_TABLE(selective_table, struct roce_selective, selective_fields);
 #undef F
@@ -38,36 +33,23 @@ STATE_TABLE(receiver_table, struct roce_receiver, receiver_fields);
 
 #define F(member, kind) STATE_FIELD(struct np_window, member, kind)
 static const struct state_field window_fields[] = {
-    F(end_ps, PAST), F(marked, BY_HAND), F(marked_psn, BY_HAND), F(mark, SCRATCH),
-    F(timer, BY_HAND),
+    F(end_ps, PAST),  F(marked, BY_HAND), F(marked_psn, BY_HAND),
+    F(mark, SCRATCH), F(timer, BY_HAND),
 };
 STATE_TABLE(window_table, struct np_window, window_fields);
 #undef F
 
 #define F(member, kind) STATE_FIELD(struct packet_meta, member, kind)
 static const struct state_field meta_fields[] = {
-    F(sent_ps, TIME),
-    F(token, BY_HAND), // data
-    F(msn, BY_HAND),   // feedback, as sack_seq
-    F(sack_seq, BY_HAND),
-    F(window_bytes, CONFIG), // other transports
-    F(sack_bits, CONFIG),
-    F(next, CONFIG),
-    F(seq, BY_HAND),
-    F(message_bytes, PLAIN),
-    F(clock_ms, CONFIG), // the same bytes, as those that follow
-    F(place, CONFIG),
-    F(received_bytes, CONFIG),
-    F(payload_bytes, PLAIN),
-    F(acked, CONFIG),
-    F(int_enabled, PLAIN),
-    F(int_hops, PLAIN),
-    F(pint, PLAIN),
-    F(penalty, CONFIG),
-    F(n_sacks, PLAIN),
-    F(tcp_control, CONFIG),
-    F(connection, CONFIG),
-    F(entropy, PLAIN),
+    F(sent_ps, TIME),        F(token, BY_HAND),       // data
+    F(msn, BY_HAND),                                  // feedback, as sack_seq
+    F(sack_seq, BY_HAND),    F(window_bytes, CONFIG), // other transports
+    F(sack_bits, CONFIG),    F(next, CONFIG),           F(seq, BY_HAND),
+    F(message_bytes, PLAIN), F(clock_ms, CONFIG), // the same bytes, as those that follow
+    F(place, CONFIG),        F(received_bytes, CONFIG), F(payload_bytes, PLAIN),
+    F(acked, CONFIG),        F(int_enabled, PLAIN),     F(int_hops, PLAIN),
+    F(pint, PLAIN),          F(penalty, CONFIG),        F(n_sacks, PLAIN),
+    F(tcp_control, CONFIG),  F(connection, CONFIG),     F(entropy, PLAIN),
 };
 STATE_TABLE(meta_table, struct packet_meta, meta_fields);
 #undef F
