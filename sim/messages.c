@@ -248,7 +248,7 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
     if (e->failed) // the sender has reported failure already
         return;
     if (e->dst == l->watched || l->watched == LEDGER_WATCHES_ALL)
-        sim_skip_delivered(l->sim->skip, e->dst, e->src, e->bytes, now);
+        sim_skip_delivered(l->sim->skip, e->dst, e->src, e->bytes, now - e->posted_ps, now);
     e->delivered_ps = now;
     arrive(l, e, now);
     struct completion c = {.token = e->token,

@@ -20,8 +20,9 @@ void sim_skip_init(struct sim *sim);
 // Bring the network to the present; when the run ends, whatever the reason.
 void sim_skip_finish(struct sim *sim);
 
-// A message has been delivered at a rank that is watched.
-void sim_skip_delivered(struct skip *skip, uint32_t rank, uint32_t src, uint64_t bytes, ps_t now);
+// A message has been delivered at a rank that is watched, `age_ps` after its post.
+void sim_skip_delivered(struct skip *skip, uint32_t rank, uint32_t src, uint64_t bytes, ps_t age_ps,
+                        ps_t now);
 
 // Post a message to the hosts.
 void sim_skip_post(struct skip *skip, const struct transfer_request *request, ps_t now);

@@ -107,7 +107,11 @@ struct skip {
     struct host_client client; // the ledger's
     struct host_observer observer;
     struct skip_watch watch;
-    uint64_t watched_before;    // watch.n when it was last looked at
+    uint64_t watched_before; // watch.n when it was last looked at
+    struct skip_load {       // of the network, when the watched rank heard of a message
+        uint64_t hops;
+        uint32_t packets; // with meta-data
+    } loads[WATCH_SIGNS];
     uint64_t quiet_until_bytes; // delivered to all ranks, before another rank is watched
     struct hosts_visit visit;
     struct skip_log log;

@@ -11,7 +11,8 @@
 
 // A hop of a packet costs as much as so many bytes of a snapshot (both about 90 instructions).
 #define BYTES_PER_HOP 10
-#define SHARE 0.01        // of the work may be spent on snapshots,
+#define SHARE 0.015       // of the work may be spent on snapshots,
+#define LAST_TRY 0.05     // the last try waits for this share of the work
 #define FREE_HOPS 50000   // and this much in any run
 #define FAILURES_MAX 3    // in a row, then the pause before the next try doubles
 #define CALLS_MAX 8000000 // of a period
@@ -26,11 +27,14 @@ static double expected_hops(const struct skip *s)
     return done > 0 && total > done ? hops(s) * total / done : hops(s);
 }
 
+// A try is two snapshots. The last one that can be afforded waits until what is new at the beginning has passed.
 static bool affordable(const struct skip *s)
 {
-    double next = (double)(s->second.state.n + s->second.state.n_counts * 8) / BYTES_PER_HOP;
-    return s->spent + 2 * next <= FREE_HOPS + SHARE * expected_hops(s) &&
-           hops(s) >= (double)s->patience;
+    double expected = expected_hops(s), budget = FREE_HOPS + SHARE * expected - s->spent;
+    double try = 2 * (double)(s->first.state.n + s->first.state.n_counts * 8) / BYTES_PER_HOP;
+    bool is_last = 2 * try > budget;
+    return try <= budget && hops(s) >= (double)s->patience &&
+           (!is_last || hops(s) >= LAST_TRY * expected);
 }
 
 /* ---- snapshots ---- */
@@ -410,11 +414,29 @@ static void watch_rank(struct skip *s, uint32_t rank)
     sim_ledger_watch(s->sim, rank);
 }
 
-void sim_skip_delivered(struct skip *s, uint32_t rank, uint32_t src, uint64_t bytes, ps_t now)
+static struct skip_load *load_before(struct skip *s, uint64_t deliveries)
+{
+    return &s->loads[(s->watch.n - deliveries) % WATCH_SIGNS];
+}
+
+// True if the last two periods had the same number of hops and ended with the same number of packets. This costs
+// nothing, and spares tries that would fail. After a success the numbers of skipped periods are missing.
+static bool is_steady(struct skip *s, uint32_t period)
+{
+    const struct skip_load *now = load_before(s, 0), *a = load_before(s, period),
+                           *b = load_before(s, 2 * (uint64_t)period);
+    return s->watch.n > 2 * (uint64_t)period && 2 * period < WATCH_SIGNS &&
+           now->hops - a->hops == a->hops - b->hops && now->packets == a->packets &&
+           now->packets == b->packets;
+}
+
+void sim_skip_delivered(struct skip *s, uint32_t rank, uint32_t src, uint64_t bytes, ps_t age_ps,
+                        ps_t now)
 {
     if (s->watch.n == 0 || rank != s->watch.rank)
         watch_rank(s, rank);
-    skip_watch_note(&s->watch, src, bytes, now);
+    skip_watch_note(&s->watch, src, bytes, age_ps, now);
+    *load_before(s, 0) = (struct skip_load){s->sim->net.packet_hops, s->sim->net.meta.n_used};
     if (s->due || s->mode == SKIP_REPEAT)
         return;
     if (s->mode == SKIP_RECORD) {
@@ -431,7 +453,8 @@ void sim_skip_delivered(struct skip *s, uint32_t rank, uint32_t src, uint64_t by
     s->tried = skip_watch_period(&s->watch);
     if (s->tried > 0)
         s->result.candidates++;
-    if (s->tried > 0 && affordable(s))
+    bool succeeds = s->result.stretches > 0 && s->failures == 0;
+    if (s->tried > 0 && (succeeds || is_steady(s, s->tried)) && affordable(s))
         request_boundary(s);
 }
 

@@ -32,10 +32,11 @@ void skip_watch_begin(struct skip_watch *w, uint32_t rank)
     w->rank = rank;
 }
 
-void skip_watch_note(struct skip_watch *w, uint32_t src, uint64_t bytes, ps_t now)
+void skip_watch_note(struct skip_watch *w, uint32_t src, uint64_t bytes, ps_t age_ps, ps_t now)
 {
     w->n++;
-    uint64_t sign = hash_mix(hash_mix((uint64_t)(now - w->last_ps)) + bytes * 64 + src) | 1;
+    uint64_t times = hash_mix(hash_mix((uint64_t)(now - w->last_ps)) + (uint64_t)age_ps);
+    uint64_t sign = hash_mix(times + bytes * 64 + src) | 1;
     w->last_ps = now;
     w->bytes = bytes;
     w->signs[w->n % WATCH_SIGNS] = sign;

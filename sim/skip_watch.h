@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Looks for a repetition where one rank's messages are delivered: the sizes, the senders and the
+// Looks for a repetition where one rank's messages are delivered: sizes, senders, ages, and the
 // picoseconds between two deliveries. It costs a few instructions for each message.
 #pragma once
 
@@ -17,7 +17,7 @@ struct skip_watch {
     uint64_t n; // deliveries here
     ps_t last_ps;
     uint64_t bytes;              // of the last one
-    uint64_t signs[WATCH_SIGNS]; // [n modulo WATCH_SIGNS] gap, sender and size, hashed
+    uint64_t signs[WATCH_SIGNS]; // [n modulo WATCH_SIGNS] gap, age, sender and size, hashed
     uint64_t seen[WATCH_SIGNS];  // [hash] n of the last delivery with this sign
     struct skip_candidate {
         uint32_t period;   // in deliveries; 0 = none
@@ -28,8 +28,8 @@ struct skip_watch {
 // Begin to watch a rank.
 void skip_watch_begin(struct skip_watch *w, uint32_t rank);
 
-// Note a delivery at it.
-void skip_watch_note(struct skip_watch *w, uint32_t src, uint64_t bytes, ps_t now);
+// Note a delivery at it, `age_ps` after the message's post.
+void skip_watch_note(struct skip_watch *w, uint32_t src, uint64_t bytes, ps_t age_ps, ps_t now);
 
 // The shortest period that is believed, in deliveries at the watched rank; 0 = none.
 uint32_t skip_watch_period(const struct skip_watch *w);

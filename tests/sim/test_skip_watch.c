@@ -15,7 +15,7 @@ static ps_t deliver(ps_t now, const ps_t *gaps, size_t period, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         now += gaps[i % period];
-        skip_watch_note(&w, 7, 1000, now);
+        skip_watch_note(&w, 7, 1000, 50, now);
     }
     return now;
 }
@@ -51,18 +51,19 @@ static void test_long_periods(void **state)
     assert_int_equal(skip_watch_period(&w), 0);
 }
 
-// One delivery that is 1 ps late, of another size, or from another rank ends the repetition.
+// One delivery that is 1 ps late, of another size or age, or from another rank ends the repetition.
 static void test_what_is_near(void **state)
 {
     (void)state;
     static const ps_t gap = 100;
-    for (int what = 0; what < 4; what++) {
+    for (int what = 0; what < 5; what++) {
         skip_watch_begin(&w, 3);
         ps_t now = deliver(0, &gap, 1, 10);
         assert_int_equal(skip_watch_period(&w), 1);
-        skip_watch_note(&w, what == 1 ? 8 : 7, what == 2 ? 999 : 1000, now + gap + (what == 0));
-        assert_int_equal(skip_watch_repeats(&w, 1), what == 3);
-        assert_int_equal(skip_watch_period(&w), what == 3);
+        skip_watch_note(&w, what == 1 ? 8 : 7, what == 2 ? 999 : 1000, what == 3 ? 51 : 50,
+                        now + gap + (what == 0));
+        assert_int_equal(skip_watch_repeats(&w, 1), what == 4);
+        assert_int_equal(skip_watch_period(&w), what == 4);
     }
 }
 
