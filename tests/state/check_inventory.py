@@ -45,7 +45,7 @@ STRUCTS = (
     "np_window",
 )
 TABLE = re.compile(
-    r"static const struct state_field (\w+)\[\] = \{(.*?)\n\};\s*STATE_TABLE\(\w+, struct (\w+), (\w+)\);", re.S
+    r"static const struct state_field (\w+)\[\] = \{(.*?)\};\s*STATE_TABLE\(\w+, struct (\w+), (\w+)\);", re.S
 )
 FLEXIBLE = {"cc": {"priv"}}  # cc_ops.shift moves what it declares
 
