@@ -93,16 +93,21 @@ STATE_TABLE(waits_table, struct meta_waits, waits_fields);
 #undef F
 
 #define F(member, kind) STATE_FIELD(struct fault, member, kind)
-static const struct state_field
-    fault_fields
-        [] =
-            {
-                F(loss, CONFIG),         F(corruption, CONFIG), F(hits_pfc, CONFIG),
-                F(list, CONFIG),         F(retries, CONFIG),    F(down, PLAIN),
-                F(up_since_ps, BY_HAND), // void once all packets in flight are younger
-                F(rng, BY_HAND),         // faults that draw are refused
-                F(given_up, BY_HAND),    F(retry, COUNT),       F(pfc_frames, COUNT),
+// clang-format off
+static const struct state_field fault_fields[] = {
+    F(loss, CONFIG),
+    F(corruption, CONFIG),
+    F(hits_pfc, CONFIG),
+    F(list, CONFIG),
+    F(retries, CONFIG),
+    F(down, PLAIN),
+    F(up_since_ps, BY_HAND), // void once all packets in flight are younger
+    F(rng, BY_HAND), // faults that draw are refused
+    F(given_up, BY_HAND),
+    F(retry, COUNT),
+    F(pfc_frames, COUNT),
 };
+// clang-format on
 STATE_TABLE(fault_table, struct fault, fault_fields);
 #undef F
 

@@ -58,16 +58,22 @@ STATE_TABLE(ingress_table, struct mmu_ingress, ingress_fields);
 #undef F
 
 #define F(member, kind) STATE_FIELD(struct routing, member, kind)
-static const struct state_field
-    routing_fields
-        [] =
-            {
-                F(quality, CONFIG),  F(remote, CONFIG),         F(kind, CONFIG),
-                F(spray, CONFIG),    F(by_quality, CONFIG),     F(source, CONFIG),
-                F(paths, BY_HAND), // refused, with all that follow
-                F(n_paths, BY_HAND), F(flowlet_gap_ps, CONFIG), F(turn, PLAIN),
-                F(rng, PLAIN),       F(flowlets, BY_HAND),
+// clang-format off
+static const struct state_field routing_fields[] = {
+    F(quality, CONFIG),
+    F(remote, CONFIG),
+    F(kind, CONFIG),
+    F(spray, CONFIG),
+    F(by_quality, CONFIG),
+    F(source, CONFIG),
+    F(paths, BY_HAND),  // refused, with all that follow
+    F(n_paths, BY_HAND),
+    F(flowlet_gap_ps, CONFIG),
+    F(turn, PLAIN),
+    F(rng, PLAIN),
+    F(flowlets, BY_HAND),
 };
+// clang-format on
 STATE_TABLE(routing_table, struct routing, routing_fields);
 #undef F
 
