@@ -317,12 +317,14 @@ collwire_script_test(random_periodic_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/periodic.py --least 0.1 1001-11000)
 collwire_script_test(random_periodic_general long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/periodic.py --general 1-3000)
-collwire_script_test(state_scenarios props python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/state/check_scenarios.py --seconds 0.5 ${PROJECT_SOURCE_DIR})
-collwire_script_test(state_scenarios_all long python3 [[python3 -B "$@"]]
-  ${PROJECT_SOURCE_DIR}/tests/state/check_scenarios.py ${PROJECT_SOURCE_DIR})
-set_tests_properties(random_periodic_all random_periodic_general state_scenarios_all PROPERTIES
-  TIMEOUT 14400)
+if(NOT COLLWIRE_SANITIZE) # which has the time for few of them
+  collwire_script_test(state_scenarios props python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/state/check_scenarios.py --seconds 0.5 ${PROJECT_SOURCE_DIR})
+  collwire_script_test(state_scenarios_all long python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/state/check_scenarios.py ${PROJECT_SOURCE_DIR})
+  set_tests_properties(state_scenarios_all PROPERTIES TIMEOUT 14400)
+endif()
+set_tests_properties(random_periodic_all random_periodic_general PROPERTIES TIMEOUT 14400)
 
 collwire_script_test(props_threads_all long "" [[COLLWIRE_RANDOM=3000 "$1"]]
   ${PROJECT_BINARY_DIR}/tests/props/test_threads)

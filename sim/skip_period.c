@@ -142,8 +142,10 @@ static bool count_differs(struct skip *s, size_t count)
 static bool account_differs(struct skip *s, uint32_t flow)
 {
     size_t at = s->second.flows[flow].account_at;
+    if (at == STATE_NO_ACCOUNT)
+        return false;
     const uint64_t *a = s->first.state.counts + at, *b = s->second.state.counts + at;
-    if (at == STATE_NO_ACCOUNT || a[ACCOUNT_BEGIN] == b[ACCOUNT_BEGIN])
+    if (a[ACCOUNT_BEGIN] == b[ACCOUNT_BEGIN])
         return false;
     for (unsigned i = ACCOUNT_BEGIN + 1; i < ACCOUNT_COUNTS; i++)
         if (a[i] != b[i]) {

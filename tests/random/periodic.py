@@ -246,6 +246,8 @@ def run(path, out, mode, *more):
     if done.returncode not in (0, 1):
         return done.returncode, {}, done.stderr.decode(errors="replace")
     files = {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()}
+    if "run.json" not in files:
+        return "crashed", {}, done.stderr.decode(errors="replace")
     machine = json.loads(files.pop("run.json"))
     metrics = json.loads(files["metrics.json"])
     metrics.pop("scenario")
