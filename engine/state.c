@@ -23,6 +23,7 @@ void state_free(struct state *st)
 void state_clear(struct state *st)
 {
     st->n = st->n_counts = st->n_marks = st->n_timers = st->at = 0;
+    st->shift_ps = 0; // of an earlier move; saving moves nothing
     st->refused = NULL;
 }
 

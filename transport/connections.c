@@ -156,12 +156,14 @@ static void reroute(struct hosts *hosts, struct sender *s, ps_t now)
     sender_catch_up(s, now);
     sender_rto_stop(s);
     hosts_try_other_port(hosts, s, now);
-    if (s->oldest == MESSAGE_NIL || s->una >= s->max)
-        sender_wake(s, now);
-    else if (s->dim->ops->on_path_lost)
-        s->dim->ops->on_path_lost(s, now);
-    else
-        s->dim->ops->on_timeout(s, now);
+    sender_begin(s);
+    if (s->oldest != MESSAGE_NIL && s->una < s->max) {
+        if (s->dim->ops->on_path_lost)
+            s->dim->ops->on_path_lost(s, now);
+        else
+            s->dim->ops->on_timeout(s, now);
+    }
+    sender_end(s, now);
 }
 
 void hosts_reroute(struct hosts *hosts, ps_t now)

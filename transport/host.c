@@ -62,8 +62,7 @@ static void arrive(void *ctx, uint32_t node, uint32_t local, struct packet *p, p
     } else if (p->kind == PACKET_TRIMMED) {
         arrive_trimmed(hosts, node_port(hosts->net, node, local), p, now);
     } else {
-        struct sender *s = hosts->senders[p->flow];
-        s->dim->ops->on_feedback(s, p, now);
+        sender_feedback(hosts->senders[p->flow], p, now);
     }
     packet_end(hosts->net, p);
 }
@@ -91,6 +90,7 @@ static bool pull_from(struct nic *nic, struct packet *p, ps_t now)
         return false;
     if (s->next_send_ps > s->last_start_ps || nic->paused_total_ps != s->time.paused_mark_ps)
         sender_time_gap(s, now);
+    SIM_ASSERT(sender_hosts(s)->net->engine, sender_id(s)->src_node, !s->busy);
     s->dim->ops->fill(s, p, now);
     s->time.sent_bytes += p->wire_bytes;
     if (p->flags & (PACKET_LAST | PACKET_RETX)) {

@@ -152,6 +152,7 @@ static void refresh(struct nic *nic, ps_t now)
         if (sender_may_send(s) && s->next_send_ps <= now)
             break;
         struct sender *head = ready_pop(nic);
+        head->displaced |= head->busy;  // sender_end() enters it again
         if (sender_may_send(head)) // its rate was lowered while it waited
             nic_add(nic, head, now);
     }

@@ -33,7 +33,7 @@ void sender_restart(struct sender *s, ps_t now)
     s->next_send_ps = now > ready_ps ? now : ready_ps;
 }
 
-static void apply_rate(struct sender *s, ps_t now)
+static void apply_rate(struct sender *s)
 {
     uint64_t rate_bps = s->pace_rate_bps = s->cc->rate_bps;
     if (s->cold.pace_cap_bps < rate_bps)
@@ -47,14 +47,14 @@ static void apply_rate(struct sender *s, ps_t now)
         s->next_send_ps = sender_rare(s)->ready_ps;
     if (s->place == SENDER_PACED) {
         nic_repace(s->nic, s);
-        port_kick(sender_hosts(s)->net, s->port, now);
+        s->repaced = true; // sender_wake() kicks the port, when the sender is consistent again
     }
 }
 
-void sender_cap_pace(struct sender *s, uint64_t cap_bps, ps_t now)
+void sender_cap_pace(struct sender *s, uint64_t cap_bps)
 {
     s->cold.pace_cap_bps = cap_bps;
-    apply_rate(s, now);
+    apply_rate(s);
 }
 
 // The policy has lowered its rate or its window.
@@ -95,7 +95,7 @@ void sender_apply_cc(struct sender *s, ps_t now)
     if (cc->cwnd_bytes != s->cwnd_bytes)
         apply_window(s, now);
     if (cc->rate_bps != s->pace_rate_bps)
-        apply_rate(s, now);
+        apply_rate(s);
     if (wants_path(s)) {
         s->path_due = s->nxt != s->una && cc->path != s->path;
         if (s->path_due)
@@ -157,11 +157,39 @@ bool sender_signal(struct sender *s, enum cc_signal_kind kind, bool again, ps_t 
 
 void sender_wake(struct sender *s, ps_t now)
 {
-    if (s->place != SENDER_IDLE || !sender_may_send(s))
+    bool enters = s->place == SENDER_IDLE && sender_may_send(s);
+    if (!enters && !s->repaced)
         return;
-    sender_time_woken(s, now);
-    nic_add(s->nic, s, now);
+    if (enters) {
+        if (!s->displaced)
+            sender_time_woken(s, now);
+        nic_add(s->nic, s, now);
+    }
+    s->repaced = false;
     port_kick(sender_hosts(s)->net, s->port, now);
+}
+
+/* ---- events ---- */
+
+void sender_begin(struct sender *s)
+{
+    SIM_ASSERT(sender_hosts(s)->net->engine, sender_id(s)->src_node, !s->busy);
+    s->busy = true;
+}
+
+void sender_end(struct sender *s, ps_t now)
+{
+    s->busy = false;
+    sender_wake(s, now);
+    s->displaced = false;
+}
+
+void sender_feedback(struct sender *s, struct packet *p, ps_t now)
+{
+    sender_catch_up(s, now);
+    sender_begin(s);
+    s->dim->ops->on_feedback(s, p, now);
+    sender_end(s, now);
 }
 
 void sender_sent(struct sender *s, uint32_t wire_bytes, ps_t now)

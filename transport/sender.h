@@ -84,9 +84,12 @@ struct sender {
     uint8_t rto_state; // enum rto_state
     unsigned cls : 3;
     bool failed : 1;
+    bool busy : 1; // an event of the sender is being handled: nothing may be pulled from it yet
     bool special_due : 1;   // a packet that the window does not limit is due (RoCE: a lost one)
     bool cc_needs_acks : 1; // the policy acts on ACKs
     bool path_due : 1;      // the policy wants another path: nothing is sent until all has arrived
+    bool repaced : 1;       // next_send_ps has changed since its port has been kicked
+    bool displaced : 1;     // it left its NIC's list only because it was busy
     uint32_t path;          // struct cc, path
     uint64_t pace_rate_bps; // rate for which pace_q was computed
     uint64_t cwnd_bytes;    // the policy's window when it was last applied
@@ -118,8 +121,9 @@ static inline bool sender_may_send(const struct sender *s)
 {
     // If no ACK is outstanding (the window has shrunk below the bytes in flight), one packet may be
     // sent to request one.
-    return !s->failed && (s->special_due ||
-                          (s->nxt < s->tail && (sender_window_open(s) || s->ackreq_end <= s->una)));
+    return !s->failed && !s->busy &&
+           (s->special_due ||
+            (s->nxt < s->tail && (sender_window_open(s) || s->ackreq_end <= s->una)));
 }
 
 static inline struct hosts *sender_hosts(const struct sender *s) { return s->dim->hosts; }
@@ -134,10 +138,21 @@ void sender_restart(struct sender *s, ps_t now);
 void sender_apply_cc(struct sender *s, ps_t now);
 
 // Limit the pace in addition to the policy's rate (bit/s of wire bytes).
-void sender_cap_pace(struct sender *s, uint64_t cap_bps, ps_t now);
+void sender_cap_pace(struct sender *s, uint64_t cap_bps);
 
-// Enter the sender at its NIC if it may send.
+// Enter the sender at its NIC if it may send, and let its port start what is due.
 void sender_wake(struct sender *s, ps_t now);
+
+// Begin to handle an event of the sender: an ACK or another report, or a timeout. Until sender_end() its
+// state is between two consistent ones (sequence numbers have advanced, but the lists of lost packets have not),
+// and callbacks for messages that end may let the port send; nothing is pulled from the sender meanwhile.
+// Neither function nests. The sender's port must have caught up.
+void sender_begin(struct sender *s);
+void sender_end(struct sender *s, ps_t now);
+
+// Handle a packet that the receiver has sent: catch up, and call the transport between sender_begin() and
+// sender_end().
+void sender_feedback(struct sender *s, struct packet *p, ps_t now);
 
 // Handle the acknowledgement of all sequence numbers before `seq`: move the window, then end the
 // completed messages, whose callbacks may post further ones. Returns the number of bytes newly

@@ -60,7 +60,9 @@ static void on_rto(struct engine *e, struct sim_timer *timer, int revents)
     set_state(s, RTO_OFF); // the timer has fired
     if (s->cold.cut_off)
         hosts_try_other_port(hosts, s, e->now_ps);
+    sender_begin(s);
     s->dim->ops->on_timeout(s, e->now_ps);
+    sender_end(s, e->now_ps);
 }
 
 void sender_count_timeout(struct sender *s)

@@ -40,7 +40,7 @@ static const struct state_field sender_fields[] = {
     F(retries, PLAIN),
     F(place, PLAIN),
     F(rto_state, PLAIN),
-    STATE_BETWEEN(struct sender, "cls failed special_due cc_needs_acks path_due", rto_state, path,
+    STATE_BETWEEN(struct sender, "cls failed busy special_due cc_needs_acks path_due repaced displaced", rto_state, path,
                   PLAIN),
     F(path, PLAIN),
     F(pace_rate_bps, PLAIN),
@@ -251,6 +251,18 @@ static void visit_policy(struct hosts_visit *v, struct state *st, struct sender 
 
 /* ---- senders ---- */
 
+// The next message's account is what has been counted since the mark, so it must be equal, though the totals grow.
+static void visit_since_mark(struct state *st, const struct sender_time *t, uint64_t resent_bytes,
+                             const struct sender_time_mark *mark)
+{
+    state_value(st, (uint64_t)(t->window_ps - mark->time.window_ps));
+    state_value(st, (uint64_t)(t->pace_ps - mark->time.pace_ps));
+    state_value(st, (uint64_t)(t->paused_ps - mark->time.paused_ps));
+    state_value(st, (uint64_t)(t->timeout_ps - mark->time.timeout_ps));
+    state_value(st, t->sent_bytes - mark->time.sent_bytes);
+    state_value(st, resent_bytes - mark->resent_bytes);
+}
+
 // Where its time went in the busy period. ACCOUNT_BEGIN and so on are the order of the counts.
 static void visit_account(struct hosts_visit *v, struct state *st, struct sender *s)
 {
@@ -272,6 +284,7 @@ static void visit_account(struct hosts_visit *v, struct state *st, struct sender
         return;
     state_visit(st, &mark_table, &s->cold.rare->mark, s->flow);
     state_visit(st, &mark_time_table, &s->cold.rare->mark.time, s->flow);
+    visit_since_mark(st, t, s->cold.resent_bytes, &s->cold.rare->mark);
 }
 
 // The timer's clock stops while the NIC is paused. The timer itself may fire earlier than it is due.

@@ -136,7 +136,8 @@ struct transport_ops {
     void (*close_sender)(struct sender *s); // called before s->cold.own is freed; may be NULL
     // Writes the next packet of a sender that may send to *p.
     void (*fill)(struct sender *s, struct packet *p, ps_t now);
-    // Handles a packet other than data that arrives for the sender.
+    // Handles a packet other than data that arrives for the sender. It is called, as on_timeout and
+    // on_path_lost are, between sender_begin() and sender_end(), which enters the sender at its NIC.
     void (*on_feedback)(struct sender *s, struct packet *p, ps_t now);
     // Handles a retransmission timeout of a sender that has not failed.
     void (*on_timeout)(struct sender *s, ps_t now);

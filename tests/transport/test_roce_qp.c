@@ -83,7 +83,7 @@ static void test_rate_change_while_waiting(void **state)
         lab_run_to(&l, cut);
         assert_int_equal(lab_count(&l, lab_is_data), 1);
         struct packet cnp = {.kind = PACKET_CNP};
-        roce_on_feedback(hosts->senders[0], &cnp, cut);
+        sender_feedback(hosts->senders[0], &cnp, cut);
         lab_run(&l);
         ps_t due = (ps_t)((LAB_WIRE + 16) * 8e12 / (double)cases[c].after_bps);
         due = cases[c].after_bps == LAB_LINE ? 0 : due; // in the past: at once
@@ -107,7 +107,7 @@ static void test_rate_cut_while_paused(void **state)
     lab_run_to(&l, PS_PER_US);
     assert_int_equal(lab_count(&l, lab_is_data), 1);
     struct packet cnp = {.kind = PACKET_CNP};
-    roce_on_feedback(hosts->senders[0], &cnp, lab_now(&l));
+    sender_feedback(hosts->senders[0], &cnp, lab_now(&l));
     lab_run_to(&l, 5 * PS_PER_US);
     lab_pause(&l, 0);
     lab_run(&l);
@@ -142,7 +142,7 @@ static void test_cnp_while_idle(void **state)
         lab_run(&l);
         struct packet cnp = {.kind = PACKET_CNP};
         assert_true(l.sent_ps[0] > 0);
-        roce_on_feedback(l.sim->hosts.senders[0], &cnp, lab_now(&l));
+        sender_feedback(l.sim->hosts.senders[0], &cnp, lab_now(&l));
         bool persistent = qp == QP_PERSISTENT;
         assert_int_equal(lab_stub.cnps, persistent ? 2 : 1);
         lab_post(&l, 0, 1, 2 * LAB_MTU, 1);

@@ -162,7 +162,6 @@ void roce_on_timeout(struct sender *s, ps_t now)
     if (sender_signal(s, CC_SIGNAL_TIMEOUT, false, now))
         sender_apply_cc(s, now);
     restart_rto(s, now);
-    sender_wake(s, now);
 }
 
 /* ---- feedback ---- */
@@ -181,7 +180,6 @@ static void on_trim_report(struct sender *s, const struct packet *p, ps_t now)
         sender_apply_cc(s, now);
     if (s->rto_state != RTO_OFF)
         restart_rto(s, now);
-    sender_wake(s, now);
 }
 
 static void on_ack(struct sender *s, const struct packet *p, ps_t now)
@@ -220,8 +218,6 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         sender_apply_cc(s, now);
     if (advanced && s->una == s->tail)
         hosts_connection_idle(sender_hosts(s), s);
-    else
-        sender_wake(s, now);
 }
 
 // Returns true if the marked packet belonged to an earlier, closed connection on this sender's
@@ -250,7 +246,6 @@ static void on_cnp(struct sender *s, const struct packet *p, ps_t now)
 
 void roce_on_feedback(struct sender *s, struct packet *p, ps_t now)
 {
-    sender_catch_up(s, now);
     if (p->kind == PACKET_ACK && (p->flags & PACKET_TRIM_REPORT))
         on_trim_report(s, p, now);
     else if (p->kind == PACKET_ACK)

@@ -203,7 +203,7 @@ static void notify_policy(struct sender *s, const struct tcp_ack_facts *facts, p
 
 // Pace at a multiple of the window per round trip: 2 in slow start, and 1.2 later, as Linux does
 // with its fair queue (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio).
-static void set_pace(struct sender *s, ps_t now)
+static void set_pace(struct sender *s)
 {
     const struct tcp_sender *t = tcp_of(s);
     if (t->srtt_ps == 0 || t->cwnd == UINT32_MAX)
@@ -211,7 +211,7 @@ static void set_pace(struct sender *s, ps_t now)
     double ratio = t->cwnd < t->ssthresh / 2 ? 2 : 1.2;
     double bits = ratio * t->cwnd * s->dim->full.wire * 8;
     double bps = bits * (double)PS_PER_S / (double)t->srtt_ps + 1;
-    sender_cap_pace(s, bps < 1e18 ? (uint64_t)bps : UINT64_MAX, now);
+    sender_cap_pace(s, bps < 1e18 ? (uint64_t)bps : UINT64_MAX);
 }
 
 static void set_timer(struct sender *s, const struct tcp_ack_facts *facts, ps_t now)
@@ -273,13 +273,12 @@ static void on_ack(struct sender *s, const struct packet *p, const struct packet
     notify_policy(s, facts, now);
     set_timer(s, facts, now);
     if (tcp_sender_spec(s)->pacing)
-        set_pace(s, now);
+        set_pace(s);
 }
 
 void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
-    sender_catch_up(s, now);
     const struct packet_meta meta = *meta_at(&sender_hosts(s)->net->meta, p->meta);
     if (s->failed || meta.connection != t->connection)
         return;
@@ -288,7 +287,6 @@ void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
             tcp_on_peer_fin(s, now);
         return;
     }
-    t->busy = true;
     struct tcp_ack_facts facts = {
         .first_rtt_ps = -1, .last_rtt_ps = -1, .sack_rtt_ps = -1, .ece = p->flags & PACKET_ECHO_CE};
     if (!(meta.tcp_control & TCP_SYN))
@@ -299,7 +297,5 @@ void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
         tcp_on_peer_fin(s, now);
     if (t->phase == TCP_ESTABLISHED && s->una == s->tail)
         tcp_finish(s, now);
-    t->busy = false;
     tcp_update(s);
-    sender_wake(s, now);
 }

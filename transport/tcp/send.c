@@ -36,7 +36,7 @@ void tcp_update(struct sender *s)
 {
     struct tcp_sender *t = tcp_of(s);
     uint32_t in_flight = tcp_in_flight(s);
-    bool may = !t->busy && t->phase == TCP_ESTABLISHED, room = may && in_flight < t->cwnd;
+    bool may = t->phase == TCP_ESTABLISHED, room = may && in_flight < t->cwnd;
     t->probe_due = t->probe_due && s->una < s->nxt; // an ACK may come while the probe waits
     s->special_due = may && (t->probe_due || (room && t->segs.pending > 0));
     bool fits = room && tcp_fits_receiver(s) && !(t->burst > 1 && defers_burst(s, in_flight));
@@ -50,7 +50,7 @@ void tcp_on_window(struct sender *s, ps_t now)
     if (t->state == TCP_REDUCING || t->state == TCP_RECOVERY)
         return; // the reduction moves the window towards the policy's
     t->cwnd = tcp_policy_window(s);
-    if (!t->busy) // else the event that is being handled calls tcp_update() at its end
+    if (!s->busy) // else the event that is being handled calls tcp_update() at its end
         tcp_update(s);
 }
 

@@ -65,7 +65,6 @@ struct tcp_sender {
     uint8_t state;      // enum tcp_congestion
     uint8_t timer;      // enum tcp_timer
     uint8_t connection; // low bits of the number of the connection
-    bool busy;          // an event is being handled: nothing may be sent yet
     bool probe_due;     // a tail loss probe must be sent now, whatever the window
     bool cwr_due;       // the next new segment carries CWR
     bool limited;       // the window was full since the data before usage_end was sent

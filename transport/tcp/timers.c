@@ -124,7 +124,6 @@ static void on_rto(struct sender *s, ps_t now)
 void tcp_on_timeout(struct sender *s, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
-    t->busy = true;
     if (t->phase != TCP_ESTABLISHED)
         tcp_connection_timeout(s, now);
     else if (t->timer == TCP_TIMER_WINDOW)
@@ -135,9 +134,7 @@ void tcp_on_timeout(struct sender *s, ps_t now)
         on_reorder_timeout(s, now);
     else
         on_rto(s, now);
-    t->busy = false;
     tcp_update(s);
-    sender_wake(s, now);
 }
 
 // Idle time counts from the last data sent (RFC 5681, section 4.1).

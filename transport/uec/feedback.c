@@ -180,7 +180,6 @@ static void time_out(struct sender *s, ps_t rto_ps, ps_t now)
         uec_send_request(s, now);
     if (waits && s->rto_state == RTO_OFF)
         sender_rto_restart(s, e.next_ps < u->rto_ps ? e.next_ps : u->rto_ps, now);
-    sender_wake(s, now);
 }
 
 void uec_on_timeout(struct sender *s, ps_t now) { time_out(s, uec_of(s)->rto_ps, now); }
@@ -200,7 +199,6 @@ void uec_on_failed(struct sender *s, ps_t now)
 
 void uec_on_feedback(struct sender *s, struct packet *p, ps_t now)
 {
-    sender_catch_up(s, now);
     if (s->failed)
         return;
     if (p->kind == PACKET_CREDIT)
@@ -218,5 +216,4 @@ void uec_on_feedback(struct sender *s, struct packet *p, ps_t now)
     uec_credits_count(s);
     if (s->una < s->tail)
         uec_probe(s, now);
-    sender_wake(s, now);
 }

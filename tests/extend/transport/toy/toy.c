@@ -154,7 +154,6 @@ static void fill(struct sender *s, struct packet *p, ps_t now)
 
 static void on_feedback(struct sender *s, struct packet *p, ps_t now)
 {
-    sender_catch_up(s, now);
     uint64_t seq = seq_restore(meta_at(&sender_hosts(s)->net->meta, p->meta)->seq, s->una);
     if (s->failed || seq <= s->una || seq > s->max)
         return;
@@ -168,7 +167,6 @@ static void on_feedback(struct sender *s, struct packet *p, ps_t now)
         sender_notify_ack(s, p, acked, now);
         sender_apply_cc(s, now);
     }
-    sender_wake(s, now);
 }
 
 static void on_timeout(struct sender *s, ps_t now)
@@ -182,7 +180,6 @@ static void on_timeout(struct sender *s, ps_t now)
     s->nxt_bytes = s->una_bytes;
     s->sending = s->oldest;
     sender_rto_restart(s, spec_of(s->dim)->timeout_ps, now);
-    sender_wake(s, now);
 }
 
 /* ---- receiver ---- */
