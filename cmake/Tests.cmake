@@ -304,6 +304,11 @@ if(COLLWIRE_SANITIZE)
 endif()
 collwire_script_test(random_some props python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${random_some})
+collwire_script_test(random_aimed props python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check.py --aimed ${random_some})
+collwire_script_test(random_aimed_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/random/check.py --aimed ${random_all})
+set_tests_properties(random_aimed_all PROPERTIES TIMEOUT 14400)
 collwire_script_test(random_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check.py ${random_all})
 set_tests_properties(random_all PROPERTIES TIMEOUT 14400)

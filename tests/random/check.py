@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Random scenarios (generate.py) against properties that hold for all of them.
 
-usage: check.py [--no-ideals] [--jobs N] [--keep FOLDER] SEED|FIRST-LAST ...
+usage: check.py [--aimed] [--no-ideals] [--jobs N] [--keep FOLDER] SEED|FIRST-LAST ...
 with the executable in $COLLWIRE. A scenario that `validate` calls valid runs to exit 0 or 1; one that
 is refused ends with 2, a message that names a path, and writes nothing. Metrics keep the invariants
 of invariants.py, and are the same bytes by the reference engine, with two to seven threads (all files),
 and without captures and samples (or a second time, where the scenario has none). --no-ideals leaves out slowdown >= 1 and
-efficiency <= 1.
+efficiency <= 1. --aimed: scenarios of aimed.py, in which ACKs, timers and rates meet in every order.
 """
 import argparse
 import collections
@@ -24,6 +24,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "trace")]
 # pylint: disable=wrong-import-position
+import aimed
 import generate
 import invariants
 import pcapng
@@ -34,7 +35,7 @@ SECONDS = 60
 REPAIRS = 6
 REQUIRED = {"kind", "size", "bytes", "op", "dims", "topology", "workload", "at", "file", "ranks_per_leaf",
             "spines", "gpus_per_server", "global_links", "src", "dst", "cdf", "load", "duration"}
-OPTIONS = argparse.Namespace(ideals=True, keep=None)
+OPTIONS = argparse.Namespace(ideals=True, keep=None, aimed=False)
 
 
 class Finding(Exception):
@@ -144,7 +145,7 @@ def repaired(made, messages):
 
 def check(seed, folder):
     """The run's end as a word; raises Finding. A refused scenario is repaired by its errors."""
-    made = generate.scenario(seed, folder)
+    made = (aimed if OPTIONS.aimed else generate).scenario(seed, folder)
     for attempt in range(REPAIRS + 1):
         end, why = check_one(made, folder)
         if end != "refused" or attempt == REPAIRS or not repaired(made, why):
@@ -196,6 +197,7 @@ def seeds_of(words):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--aimed", action="store_true")
     parser.add_argument("--no-ideals", dest="ideals", action="store_false")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep")
