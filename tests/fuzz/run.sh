@@ -3,7 +3,8 @@
 # Build the fuzz targets in folder BUILD (COLLWIRE_FUZZ=ON) and run them for a number of inputs in all.
 # usage: run.sh BUILD INPUTS [SEED] [READER...]
 #
-# Half of the inputs are scenarios; the other readers share the rest. A finding is stored in
+# Targets are the readers of files, and the transports over a hostile network. A quarter of the inputs are
+# scenarios, a quarter go to transports; the other readers share the rest. A finding is stored in
 # BUILD/fuzz/READER-*; once the defect is fixed, move it to tests/fuzz/corpus/READER. Inputs that reach new code are in
 # BUILD/fuzz/corpus/READER.
 set -eu
@@ -11,7 +12,7 @@ set -eu
 build=$1 inputs=$2 seed=${3:-1}
 shift $(($# < 3 ? $# : 3))
 here=$(cd "$(dirname "$0")" && pwd)
-readers=${*:-scenario flows cdf graph astra_network astra_system astra_workload import gemm replay chakra goal}
+readers=${*:-scenario flows cdf graph astra_network astra_system astra_workload import gemm replay chakra goal roce tcp uec mrc}
 cmake -S "$here/../.." -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
     -DCOLLWIRE_FUZZ=ON >/dev/null
 cmake --build "$build" >"$build/build.log" || { tail -n 40 "$build/build.log"; exit 1; }
@@ -22,8 +23,9 @@ for reader in $readers; do
     found=$build/fuzz/corpus/$reader
     mkdir -p "$found"
     case $reader in
-    scenario) runs=$((inputs / 2)) ;;
-    *) runs=$((inputs / 16)) ;;
+    scenario) runs=$((inputs / 4)) ;;
+    roce | tcp | uec | mrc) runs=$((inputs / 16)) ;;
+    *) runs=$((inputs * 3 / 64)) ;;
     esac
     begin=$(date +%s)
     if ! "$build/fuzz_$reader" -runs="$runs" -seed="$seed" -timeout=20 -rss_limit_mb=3000 \

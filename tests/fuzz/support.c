@@ -25,6 +25,13 @@ static void path_of(const char *name, char path[PATH_BYTES])
     snprintf(path, PATH_BYTES, "%.200s/%.40s", fuzz_folder(), name);
 }
 
+const char *fuzz_path(const char *name)
+{
+    static char path[PATH_BYTES];
+    path_of(name, path);
+    return path;
+}
+
 static void remove_folder(void)
 {
     char path[PATH_BYTES];

@@ -23,6 +23,9 @@ const char *fuzz_folder(void);
 void fuzz_write(const char *name, const uint8_t *data, size_t n);
 void fuzz_write_text(const char *name, const char *text);
 
+// The path of a file of the folder, until the next call.
+const char *fuzz_path(const char *name);
+
 // True if the JSON file has more than FUZZ_RANKS ranks.
 bool fuzz_many_ranks(const char *name);
 

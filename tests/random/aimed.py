@@ -43,7 +43,7 @@ def transport(rng, kind):
             made.update(rto_low=rng.choice(TIMERS[:3]), rto_high=rng.choice(TIMERS[2:]))
         made["ack_interval"] = rng.choice((1, 2, 16))
         if rng.random() < 0.2:
-            made["connections"] = "per_message"
+            made["qp"] = "per_message"
     for key in ("class", "start_jitter", "clock_ppm"):
         made.pop(key, None)
     if made.get("admission") is None and rng.random() < 0.3:
