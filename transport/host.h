@@ -194,6 +194,25 @@ static inline void sender_catch_up(const struct sender *s, ps_t now)
     port_catch_up(sender_hosts(s)->net, s->port, now);
 }
 
+// Begin to handle an event of the sender: an ACK or another report, or a timeout. Until sender_end() its
+// state is between two consistent ones (sequence numbers have advanced, but the lists of lost packets have not),
+// and callbacks for messages that end may let the port send; nothing is pulled from the sender meanwhile.
+// Neither function nests. The sender's port must have caught up.
+static inline void sender_begin(struct sender *s)
+{
+    SIM_ASSERT(sender_hosts(s)->net->engine, s->dst_node, !s->busy);
+    s->busy = true;
+}
+
+// Handle a packet that the receiver has sent.
+static inline void sender_feedback(struct sender *s, struct packet *p, ps_t now)
+{
+    sender_catch_up(s, now);
+    sender_begin(s);
+    s->dim->ops->on_feedback(s, p, now);
+    sender_end(s, now);
+}
+
 // The part of header_entropy() that is the same for all packets from src to dst.
 static inline uint64_t address_hash(uint32_t src, uint32_t dst)
 {

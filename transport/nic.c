@@ -149,11 +149,12 @@ static void refresh(struct nic *nic, ps_t now)
     }
     while (nic->ready_head != NULL) {
         const struct sender *s = nic->ready_head;
-        if (sender_may_send(s) && s->next_send_ps <= now)
+        if (!s->busy && sender_may_send(s) && s->next_send_ps <= now)
             break;
         struct sender *head = ready_pop(nic);
-        head->displaced |= head->busy;  // sender_end() enters it again
-        if (sender_may_send(head)) // its rate was lowered while it waited
+        if (head->busy)
+            head->displaced = true;     // sender_end() enters it again
+        else if (sender_may_send(head)) // its rate was lowered while it waited
             nic_add(nic, head, now);
     }
 }

@@ -155,13 +155,14 @@ bool sender_signal(struct sender *s, enum cc_signal_kind kind, bool again, ps_t 
 
 /* ---- sending ---- */
 
-void sender_wake(struct sender *s, ps_t now)
+// `displaced`: it was in the NIC's list when the event began.
+static void enter(struct sender *s, bool displaced, ps_t now)
 {
     bool enters = s->place == SENDER_IDLE && sender_may_send(s);
     if (!enters && !s->repaced)
         return;
     if (enters) {
-        if (!s->displaced)
+        if (!displaced)
             sender_time_woken(s, now);
         nic_add(s->nic, s, now);
     }
@@ -169,27 +170,17 @@ void sender_wake(struct sender *s, ps_t now)
     port_kick(sender_hosts(s)->net, s->port, now);
 }
 
-/* ---- events ---- */
-
-void sender_begin(struct sender *s)
+void sender_wake(struct sender *s, ps_t now)
 {
-    SIM_ASSERT(sender_hosts(s)->net->engine, sender_id(s)->src_node, !s->busy);
-    s->busy = true;
+    if (!s->busy) // else sender_end() does it
+        enter(s, false, now);
 }
 
 void sender_end(struct sender *s, ps_t now)
 {
-    s->busy = false;
-    sender_wake(s, now);
-    s->displaced = false;
-}
-
-void sender_feedback(struct sender *s, struct packet *p, ps_t now)
-{
-    sender_catch_up(s, now);
-    sender_begin(s);
-    s->dim->ops->on_feedback(s, p, now);
-    sender_end(s, now);
+    bool displaced = s->displaced;
+    s->busy = s->displaced = false;
+    enter(s, displaced, now);
 }
 
 void sender_sent(struct sender *s, uint32_t wire_bytes, ps_t now)

@@ -117,13 +117,13 @@ static inline bool sender_window_open(const struct sender *s)
     return s->nxt_bytes - s->una_bytes < s->window_bytes;
 }
 
+// Not to be called while an event of the sender is being handled.
 static inline bool sender_may_send(const struct sender *s)
 {
     // If no ACK is outstanding (the window has shrunk below the bytes in flight), one packet may be
     // sent to request one.
-    return !s->failed && !s->busy &&
-           (s->special_due ||
-            (s->nxt < s->tail && (sender_window_open(s) || s->ackreq_end <= s->una)));
+    return !s->failed && (s->special_due ||
+                          (s->nxt < s->tail && (sender_window_open(s) || s->ackreq_end <= s->una)));
 }
 
 static inline struct hosts *sender_hosts(const struct sender *s) { return s->dim->hosts; }
@@ -142,17 +142,6 @@ void sender_cap_pace(struct sender *s, uint64_t cap_bps);
 
 // Enter the sender at its NIC if it may send, and let its port start what is due.
 void sender_wake(struct sender *s, ps_t now);
-
-// Begin to handle an event of the sender: an ACK or another report, or a timeout. Until sender_end() its
-// state is between two consistent ones (sequence numbers have advanced, but the lists of lost packets have not),
-// and callbacks for messages that end may let the port send; nothing is pulled from the sender meanwhile.
-// Neither function nests. The sender's port must have caught up.
-void sender_begin(struct sender *s);
-void sender_end(struct sender *s, ps_t now);
-
-// Handle a packet that the receiver has sent: catch up, and call the transport between sender_begin() and
-// sender_end().
-void sender_feedback(struct sender *s, struct packet *p, ps_t now);
 
 // Handle the acknowledgement of all sequence numbers before `seq`: move the window, then end the
 // completed messages, whose callbacks may post further ones. Returns the number of bytes newly
@@ -184,6 +173,9 @@ static inline void sender_progress(struct sender *s)
 
 // Fail all its messages, and every message posted later.
 void sender_fail(struct sender *s, ps_t now);
+
+// End the handling of an event that sender_begin() (transport/host.h) has begun: what is due is sent.
+void sender_end(struct sender *s, ps_t now);
 
 /* Between the files of this folder */
 void sender_rto_resumed(struct sender *s, ps_t now); // PFC resumes the NIC; the timer is parked
