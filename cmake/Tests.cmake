@@ -280,6 +280,8 @@ collwire_script_test(theory_uec_all long python3 [[python3 -B "$@"]]
 collwire_script_test(theory_tcp theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp.py)
 
+collwire_script_test(theory_tcp_ends theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp_ends.py)
 collwire_script_test(theory_tcp_incast theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp_incast.py ${PROJECT_SOURCE_DIR}/scenarios/tcp/incast.json)
 

@@ -281,6 +281,7 @@ struct transfer_request walk_request(const struct walk *walk, const struct coll_
         .channel = job->channels > 1 ? run->chunk % job->channels : 0,
         .cls = job->cls,
         .transport = job->transport,
+        .joined = true,
         .token = token_of(walk, send->peer, send->peer_step) | (send->reduce ? TOKEN_REDUCE : 0),
     };
 }

@@ -274,6 +274,7 @@ void stream_send(struct stream *s, uint32_t peer, uint64_t bytes, ps_t now)
         .job = job->job,
         .cls = job->cls,
         .transport = job->transport,
+        .joined = true,
         .token = job->token | at,
         .origin = {.op = coll_op_name(in->request.op),
                    .name = in->request.name,

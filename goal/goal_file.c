@@ -275,11 +275,43 @@ static void node_add(struct goal_reader *g, const struct operation *o, const uin
     node_list_add(g->list, g->rank, &node);
 }
 
+static int compare_ends(const void *a, const void *b)
+{
+    const struct operation *x = *(struct operation *const *)a, *y = *(struct operation *const *)b;
+    if (x->node.kind != y->node.kind)
+        return x->node.kind < y->node.kind ? -1 : 1;
+    if (x->node.peer != y->node.peer)
+        return x->node.peer < y->node.peer ? -1 : 1;
+    if (x->node.tag != y->node.tag)
+        return x->node.tag < y->node.tag ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+// Number the sends, and the receives, of each peer and tag: the n-th of both match, whenever they start.
+static void number_ends(struct goal_reader *g)
+{
+    struct operation **ends = memory_zeroed(g->n_operations + 1, sizeof *ends);
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_operations; i++)
+        if (g->operations[i].node.kind != NODE_COMPUTE)
+            ends[n++] = &g->operations[i];
+    qsort(ends, n, sizeof *ends, compare_ends);
+    for (size_t i = 0; i < n; i++) {
+        struct node *node = &ends[i]->node;
+        const struct node *before = i > 0 ? &ends[i - 1]->node : NULL;
+        bool goes_on = before && before->kind == node->kind && before->peer == node->peer &&
+                       before->tag == node->tag;
+        node->order = goes_on ? before->order + 1 : 1;
+    }
+    free(ends);
+}
+
 // Add the rank's operations as nodes.
 static void rank_add(struct goal_reader *g)
 {
     uint64_t *after = memory_zeroed(g->n_dependencies + 1, sizeof *after);
     size_t d = 0;
+    number_ends(g);
     if (g->n_dependencies > 0)
         qsort(g->dependencies, g->n_dependencies, sizeof *g->dependencies, compare_dependencies);
     for (size_t i = 0; i < g->n_dependencies; i++)

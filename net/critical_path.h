@@ -34,6 +34,10 @@
       "waiting for other packets of the NIC port")                                                 \
     X(WINDOW, "window", "the sender waited for its window, or an acknowledgement",                 \
       "waiting for the window or an acknowledgement")                                              \
+    X(ACK_DELAY, "ack_delay",                                                                      \
+      "the sender waited for an acknowledgement that the receiver's timer held back "              \
+      "(transport.delayed_ack, sack_compression)",                                                 \
+      "waiting for a delayed acknowledgement")                                                     \
     X(PACE, "pace", "the sender waited for its pace", "waiting for the pace")                      \
     X(PAUSED, "paused", "PFC had stopped the sender", "stopped by PFC")                            \
     X(CREDIT, "credit",                                                                            \
@@ -109,6 +113,8 @@ struct path_book {
     bool keep_steps;      // lists are not folded
     uint32_t current;     // path of the event that is being handled; 0 = unknown
     enum path_cause late; // cause of the time between the end of `current` and the present
+    ps_t
+        held_ps; // a message has ended this long before the present, since its last ACK was held back
 };
 
 void path_book_init(struct path_book *b);

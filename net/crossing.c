@@ -15,7 +15,11 @@ struct letter {
     bool has_waits, has_sacks, has_hops, has_note;
 };
 
-static bool carries_waits(const struct packet *p) { return p->flags & (PACKET_LAST | PACKET_RETX); }
+static bool carries_waits(const struct packet *p)
+{
+    return p->flags & (PACKET_LAST | PACKET_RETX) ||
+           (p->kind == PACKET_ACK && (p->flags & (PACKET_HELD | PACKET_NAK)) == PACKET_HELD);
+}
 
 void crossing_send(struct network *net, uint32_t port, struct packet *p, ps_t arrives_ps)
 {

@@ -171,6 +171,27 @@ static inline void meta_keep_waits(struct meta_pool *pool, uint32_t slot)
     pool->waits[slot].timeout_ps = 0;
 }
 
+// Of an ACK that the receiver has held back.
+struct meta_held {
+    ps_t owed_ps; // the oldest data in order arrived that no earlier ACK covers
+    ps_t made_ps; // the ACK was made; 0 = it was not held
+    bool timer;   // because the receiver's timer had expired
+};
+
+// Keep or read that of an ACK with PACKET_HELD; it takes the place of waits, which ACKs do not have.
+static inline void meta_keep_held(struct meta_pool *pool, uint32_t slot, struct meta_held held)
+{
+    meta_keep_waits(pool, slot);
+    pool->waits[slot].wait_ps[0] = held.owed_ps;
+    pool->waits[slot].wait_ps[1] = held.made_ps;
+    pool->waits[slot].timeout_ps = held.timer;
+}
+static inline struct meta_held meta_held(const struct meta_pool *pool, uint32_t slot)
+{
+    const struct meta_waits *w = &pool->waits[slot];
+    return (struct meta_held){w->wait_ps[0], w->wait_ps[1], w->timeout_ps != 0};
+}
+
 // Returns the note of a packet that has a slot, or NULL if notes are not kept.
 static inline struct packet_note *meta_note(const struct meta_pool *pool, uint32_t slot)
 {

@@ -30,8 +30,9 @@ enum packet_flag {
     PACKET_ECHO_CE = 64, // ack: the acknowledged packet carried CE
     PACKET_RETX = 128,   // data: retransmission
     // the same bits with another meaning, in packets that do not use the first one
-    PACKET_LAST_HOP = 32,     // trimmed: by the switch to which the destination is attached
-    PACKET_TRIM_REPORT = 4,   // ack with PACKET_NAK: a packet arrived without its payload
+    PACKET_LAST_HOP = 32,   // trimmed: by the switch to which the destination is attached
+    PACKET_TRIM_REPORT = 4, // ack with PACKET_NAK: a packet arrived without its payload
+    PACKET_HELD = 16, // ack of tcp without PACKET_NAK: made later than it was owed, meta_held()
     PACKET_NAK_LAST_HOP = 16, // ack with PACKET_TRIM_REPORT: as PACKET_LAST_HOP
 };
 

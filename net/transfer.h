@@ -26,6 +26,7 @@ struct transfer_request {
     uint32_t cls;    // class of its data packets
     uint32_t transport;  // number of the transport that carries it; 0 = the default
     bool own_connection; // use a connection of its own (raw flows)
+    bool joined;         // the job's ranks have connected before it starts (collectives, programs)
     bool control;        // of the network itself: in the control class, in no record, not counted
     uint32_t
         piece_of;   // 1 + number among the messages of src that this is a piece of; 0 = a message
@@ -39,6 +40,10 @@ struct transfer_request {
 struct transfer_client {
     // The last byte of the message has arrived at the receiver; `bytes` is its size.
     void (*delivered)(void *ctx, uint64_t token, uint64_t bytes, ps_t now);
+    // The last byte has entered the send buffer of the connection, so that the sender's program may go on. Only
+    // transports with a send buffer (TCP) call it, before all others, and also within post(). May be
+    // NULL: then programs go on when the message is sent.
+    void (*entered)(void *ctx, uint64_t token, ps_t now);
     // The last ACK has arrived at the sender.
     void (*sent)(void *ctx, uint64_t token, ps_t now);
     // The transport has given up. Neither of the others follows.

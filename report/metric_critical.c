@@ -92,8 +92,9 @@ static const struct metric slowest_rows[] = {
 };
 METRIC_TABLE(slowest_table, slowest_rows);
 
-static const char *const reason_words[] = {"cuts",    "window", "timeouts", "paths",     "pfc",
-                                           "victims", "planes", "layers",   "straggler", "nic"};
+static const char *const reason_words[] = {"cuts",      "window",  "timeouts", "paths",
+                                           "pfc",       "victims", "planes",   "layers",
+                                           "straggler", "nic",     "ack_delay"};
 static const struct metric cost_rows[] = {
     {"kind", METRIC_WORDS,
      "cuts, window, timeouts, paths, pfc, victims, planes, layers, straggler or nic",

@@ -74,6 +74,7 @@ static char *difference(const json_t *a, const char *name_a, const json_t *b, co
 static const char *const kinds_behind[PATH_CAUSES][3] = {
     [PATH_COMPUTE] = {"straggler"},
     [PATH_WINDOW] = {"cuts", "window"},
+    [PATH_ACK_DELAY] = {"ack_delay"},
     [PATH_PACE] = {"cuts"},
     [PATH_PAUSED] = {"victims", "pfc"},
     [PATH_TIMEOUT] = {"timeouts"},

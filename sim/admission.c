@@ -350,7 +350,8 @@ void sim_admission_init(struct sim *sim)
     a->free_head = NIL;
     a->client = sim->client;
     a->ledger = sim->transfer;
-    sim->client = (struct transfer_client){delivered, sent, failed, a};
+    sim->client = (struct transfer_client){
+        .delivered = delivered, .sent = sent, .failed = failed, .ctx = a};
 }
 
 void sim_admission_attach(struct sim *sim)

@@ -338,13 +338,19 @@ static void collect_status(const struct sim *sim, struct result *r)
         r->reason = text_format("stalled: nothing is left to happen, but the work is not done");
 }
 
+// When the last message ends, what follows may be an ACK that the receiver holds back: no part of the run.
+static ps_t end_ps(const struct sim *sim)
+{
+    return workload_done(&sim->workload) ? sim->workload.over_ps : sim->engine.now_ps;
+}
+
 struct result *sim_result(struct sim *sim)
 {
     struct result *r = memory_zeroed(1, sizeof *r);
     r->name = sim->spec->name;
     spec_policy_names(sim->spec, r->policy, sizeof r->policy);
     r->seed = sim->spec->seed;
-    r->sim_time_ps = sim->engine.now_ps;
+    r->sim_time_ps = end_ps(sim);
     sim->flow_order = hosts_flows_in_order(&sim->hosts);
     collect_flows(sim, r);
     sim_collect_collectives(sim, r);

@@ -192,7 +192,7 @@ void sim_collect_slowest(const struct sim *sim, struct result *r)
     r->slowest = memory_zeroed(w->n_jobs, sizeof *r->slowest);
     for (size_t j = 0; j < w->n_jobs; j++) {
         const struct job_run *job = &w->jobs[j];
-        if (job->path == 0)
+        if (job->units_left > 0)
             continue;
         const struct path *path = path_at(&sim->path_book, job->path);
         struct slowest_result *s = &r->slowest[r->n_slowest++];

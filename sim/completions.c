@@ -45,10 +45,28 @@ static void tell(struct sim *sim, const struct completion *c, ps_t now)
     }
     uint32_t before = path_enter(book, c->path);
     book->late = c->late;
+    book->held_ps = c->held_ps;
     if (c->kind == COMPLETION_DELIVERED)
         client->delivered(client->ctx, c->token, c->bytes, now);
     else
         client->sent(client->ctx, c->token, now);
+    book->held_ps = 0;
+    path_leave(book, before);
+}
+
+void sim_complete_entered(struct sim *sim, uint64_t token, uint32_t path, ps_t now)
+{
+    struct path_book *book = &sim->path_book;
+    const struct transfer_client *client = &sim->completions->client;
+    if (!client->entered) {
+        path_drop(book, path);
+        return;
+    }
+    uint32_t before = path_enter(book, path);
+    enum path_cause late = book->late;
+    book->late = PATH_WINDOW;
+    client->entered(client->ctx, token, now);
+    book->late = late; // the poster goes on, where the message has entered within its post
     path_leave(book, before);
 }
 

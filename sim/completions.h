@@ -12,12 +12,16 @@ struct completion {
     uint64_t token, bytes; // of the client
     uint32_t path;         // of the message; 0 = none
     enum path_cause late;  // cause of the time between the end of the path and now
+    ps_t held_ps;          // sent: the receiver held back the last ACK for so long
     enum completion_kind kind;
 };
 
 // Tell the client about a message of `rank` in a dimension at c.due_ps, or at once if that is now. Takes over
 // the path.
 void sim_complete(struct sim *sim, uint32_t rank, uint32_t dim, struct completion c, ps_t now);
+
+// Tell the client that a message has entered its connection's send buffer. Takes over the path up to the post.
+void sim_complete_entered(struct sim *sim, uint64_t token, uint32_t path, ps_t now);
 
 // When the program of `rank` learns of what its NIC knows now.
 ps_t sim_completion_due_ps(const struct sim *sim, uint32_t rank, uint32_t dim, ps_t now);

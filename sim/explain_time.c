@@ -109,7 +109,8 @@ static void explain_parts(const struct sim *sim, struct result *r)
         const struct critical_place *at = place_of(&s->critical, cause);
         bool named = at &&
                      (cause == PATH_QUEUED || cause == PATH_PAUSED || cause == PATH_CREDIT ||
-                      cause == PATH_PACE || cause == PATH_WINDOW || cause == PATH_TIMEOUT) &&
+                      cause == PATH_PACE || cause == PATH_WINDOW || cause == PATH_TIMEOUT ||
+                      cause == PATH_ACK_DELAY) &&
                      s->kind != SLOWEST_FLOW;
         fprintf(out, "%s %.0f %% %s%s%s%s", i == 0 ? ":" : ",", 100 * share, phrase(sim, cause),
                 named ? " (most at " : "", named ? at->at : "", named ? ")" : "");
@@ -232,6 +233,21 @@ static void explain_policy(const struct sim *sim, struct result *r)
         explain_window(r, s, flow, saving);
 }
 
+/* ---- acknowledgements ---- */
+
+static void explain_ack_delay(struct result *r)
+{
+    const struct critical_place *flow = place_of(&r->last->critical, PATH_ACK_DELAY);
+    ps_t saving = saving_ps(r, r->last->critical.parts[PATH_ACK_DELAY]);
+    char wait[UNIT_TEXT], less[UNIT_TEXT];
+    if (!flow || share_of(r, saving) < POLICY_MIN)
+        return;
+    result_reason(r, REASON_ACK_DELAY, share_of(r, saving), saving,
+                  text_format("%s waited %s for acknowledgements that the receiver's timer held back: up to %s less "
+                              "with an ACK for each segment (transport.delayed_ack)",
+                              flow->at, human_time(flow->ps, wait), human_time(saving, less)));
+}
+
 /* ---- timeouts ---- */
 
 static void explain_timeouts(const struct sim *sim, struct result *r)
@@ -346,5 +362,6 @@ void sim_explain_time(const struct sim *sim, struct result *r)
         return;
     explain_bottleneck(r);
     explain_policy(sim, r);
+    explain_ack_delay(r);
     explain_timeouts(sim, r);
 }

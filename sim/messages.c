@@ -229,6 +229,15 @@ static void arrive(const struct ledger *l, struct entry *e, ps_t now)
 
 /* ---- callbacks of the hosts ---- */
 
+// For how long the receiver has held back the ACK that ends a message, after the message was delivered: time of
+// which neither program knows.
+static ps_t held_ps(const struct sim *sim, const struct entry *e)
+{
+    const struct meta_held *held = &sim_hosts_of((struct sim *)(uintptr_t)sim, e->src)->acking;
+    bool waited = held->made_ps > 0 && e->delivered_ps != PS_NEVER;
+    return waited && e->delivered_ps >= held->owed_ps ? held->made_ps - e->delivered_ps : 0;
+}
+
 // When the sender's program learns that its message has ended: not before the receiver's does, but after it
 // by the time that the ACK took.
 static ps_t sender_knows_ps(const struct sim *sim, const struct entry *e, ps_t now)
@@ -260,19 +269,30 @@ static void delivered(void *ctx, uint64_t slot, ps_t now)
     sim_complete(l->sim, e->dst, e->dim, c, now);
 }
 
-// The time from delivery to the last ACK is that of the network, unless the receiver delayed the ACK or
-// it was lost.
+// The program of the sender may go on. Where the buffer was full, it has waited for acknowledgements.
+static void entered(void *ctx, uint64_t slot, ps_t now)
+{
+    const struct ledger *l = ctx;
+    const struct entry *e = &l->entries[slot];
+    if (!e->control)
+        sim_complete_entered(l->sim, e->token, path_hold(&l->sim->path_book, e->posted), now);
+}
+
+// The time from delivery to the last ACK, without that for which the receiver held it, is that of the network,
+// unless the ACK was lost.
 static void sent(void *ctx, uint64_t slot, ps_t now)
 {
     struct ledger *l = ctx;
     struct path_book *book = &l->sim->path_book;
     const struct entry e = l->entries[slot]; // a copy, since the client may post
     const struct path *p = path_at(book, e.path);
-    enum path_cause late = now - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
+    ps_t ended_ps = now - held_ps(l->sim, &e);
+    enum path_cause late = ended_ps - p->end_ps > 2 * p->transit_ps ? PATH_WINDOW : PATH_NETWORK;
     entry_free(l, (uint32_t)slot);
     struct completion c = {.token = e.token,
                            .path = e.path,
                            .late = late,
+                           .held_ps = now - ended_ps,
                            .due_ps = sender_knows_ps(l->sim, &e, now),
                            .kind = COMPLETION_SENT};
     sim_complete(l->sim, e.src, e.dim, c, now);
@@ -376,7 +396,7 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
         .cnps = m->cnps,
         .timeouts = m->timeouts,
         .start_ps = e->posted_ps,
-        .fct_ps = m->status == MESSAGE_DONE ? now - e->posted_ps : -1,
+        .fct_ps = m->status == MESSAGE_DONE ? now - held_ps(sim, e) - e->posted_ps : -1,
         .delivered_ps = is_delivered ? e->delivered_ps - e->posted_ps : -1,
         .status = m->status};
     if (is_delivered && e->path != 0)
@@ -432,7 +452,8 @@ void sim_ledger_init(struct sim *sim)
     l->free_head = UINT32_MAX;
     l->watched = LEDGER_WATCHES_NONE;
     l->n_posted = memory_zeroed(sim->graph.n_ends, sizeof *l->n_posted);
-    sim->hosts.client = (struct host_client){delivered, sent, failed, l};
+    sim->hosts.client = (struct host_client){
+        .delivered = delivered, .entered = entered, .sent = sent, .failed = failed, .ctx = l};
     sim->hosts.observer = (struct host_observer){.busy = busy,
                                                  .last_packet = last_packet,
                                                  .idle = idle,

@@ -142,7 +142,8 @@ void sim_relay_init(struct sim *sim)
     r->sim = sim;
     r->free_head = UINT32_MAX;
     r->client = sim->client;
-    sim->client = (struct transfer_client){delivered, sent, failed, r};
+    sim->client = (struct transfer_client){
+        .delivered = delivered, .sent = sent, .failed = failed, .ctx = r};
     sim->workload.transfer = (struct transfer){.post = relay_post, .net = r};
 }
 

@@ -73,7 +73,8 @@ enum reason_kind {
     REASON_PLANES,
     REASON_LAYERS,
     REASON_STRAGGLER,
-    REASON_NIC
+    REASON_NIC,
+    REASON_ACK_DELAY
 };
 struct reason_result {
     uint8_t kind; // enum reason_kind

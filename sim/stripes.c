@@ -310,7 +310,8 @@ void sim_stripes_init(struct sim *sim)
     s->free_head = UINT32_MAX;
     s->client = sim->client;
     s->below = sim->transfer;
-    sim->client = (struct transfer_client){delivered, sent, failed, s};
+    sim->client = (struct transfer_client){
+        .delivered = delivered, .sent = sent, .failed = failed, .ctx = s};
     sim->transfer = (struct transfer){.post = post, .net = s};
 }
 

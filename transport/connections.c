@@ -219,6 +219,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                               .dst_node = path.dst_node,
                                               .number = hosts->n_opened[request->src]++,
                                               .job = (uint16_t)request->job,
+                                              .joined = request->joined,
                                               .dim = (uint16_t)d,
                                               .transport = (uint8_t)request->transport,
                                               .cls = (uint8_t)s->cls,

@@ -49,6 +49,7 @@ struct host_paths {
 // does not know.
 struct host_client {
     void (*delivered)(void *ctx, uint64_t token, ps_t now);
+    void (*entered)(void *ctx, uint64_t token, ps_t now); // may be NULL
     void (*sent)(void *ctx, uint64_t token, ps_t now);
     void (*failed)(void *ctx, uint64_t token, ps_t now);
     void *ctx;
@@ -109,6 +110,7 @@ struct hosts {
     struct cc_watch *cc_watch; // of policies from plugins
     /* state */
     struct arriving arriving;
+    struct meta_held acking;     // of the ACK that is being handled
     struct sender **senders;     // [flow]; this array and the next two never move
     struct receiver **receivers; // [flow]; NULL until the first packet of the flow arrives
     struct flow_ids flows;       // [flow]

@@ -57,6 +57,17 @@ static void count_wait(struct sender *s, ps_t *sum, ps_t now)
 
 void sender_time_woken(struct sender *s, ps_t now) { count_wait(s, &s->time.window_ps, now); }
 
+void sender_time_ack_held(struct sender *s, ps_t held_ps, ps_t now)
+{
+    ps_t wait_ps = now - uncounted_since(s);
+    if (s->place != SENDER_IDLE || !sender_may_send(s) || wait_ps <= 0)
+        return;
+    ps_t part_ps = held_ps < wait_ps ? held_ps : wait_ps;
+    sender_rare_make(s)->mark.ack_delay_ps += part_ps;
+    s->time.window_ps -= part_ps; // count_wait() adds all of it
+    count_wait(s, &s->time.window_ps, now);
+}
+
 void sender_time_timeout(struct sender *s, ps_t now)
 {
     if (s->place == SENDER_IDLE)
@@ -93,6 +104,7 @@ void sender_account_split(const struct sender_account *a, const struct sender_to
         ps_t ps;
     } waits[] = {
         {PATH_WINDOW, t->window_ps - from->window_ps},
+        {PATH_ACK_DELAY, t->ack_delay_ps - from->ack_delay_ps},
         {PATH_PACE, t->pace_ps - from->pace_ps},
         {a->needs_credit ? PATH_CREDIT : PATH_PAUSED, t->paused_ps - from->paused_ps},
         {PATH_TIMEOUT, t->timeout_ps - from->timeout_ps},
@@ -110,7 +122,7 @@ void sender_account_split(const struct sender_account *a, const struct sender_to
 }
 
 static struct sender_totals totals(const struct sender_time *t, uint64_t resent_bytes, ps_t host_ps,
-                                   ps_t at_ps)
+                                   ps_t ack_delay_ps, ps_t at_ps)
 {
     return (struct sender_totals){.at_ps = at_ps,
                                   .window_ps = t->window_ps,
@@ -118,6 +130,7 @@ static struct sender_totals totals(const struct sender_time *t, uint64_t resent_
                                   .paused_ps = t->paused_ps,
                                   .timeout_ps = t->timeout_ps,
                                   .host_ps = host_ps,
+                                  .ack_delay_ps = ack_delay_ps,
                                   .sent_bytes = t->sent_bytes,
                                   .resent_bytes = resent_bytes};
 }
@@ -128,7 +141,7 @@ static void message_sent(struct sender *s, const struct packet *p, ps_t now)
     struct hosts *hosts = sender_hosts(s);
     uint64_t token = meta_at(&hosts->net->meta, p->meta)->token;
     const struct sender_time_mark *before = s->cold.marked ? &s->cold.rare->mark : NULL;
-    ps_t host = host_ps(s, now);
+    ps_t host = host_ps(s, now), ack_delay = sender_rare(s)->mark.ack_delay_ps;
     struct sender_account account = {
         .path = s->cold.time_path,
         .flow = s->flow,
@@ -136,15 +149,17 @@ static void message_sent(struct sender *s, const struct packet *p, ps_t now)
         .needs_credit = s->nic->needs_credit,
         .byte_time = port_link(hosts->net, s->port)->byte_time,
         .transit_ps = sender_env(s)->base_rtt_ps / 2,
-        .now = totals(&s->time, s->cold.resent_bytes, host, s->time.begin_ps)};
+        .now = totals(&s->time, s->cold.resent_bytes, host, ack_delay, s->time.begin_ps)};
     account.now.sent_bytes -= p->wire_bytes; // this packet's transmission is part of its transit
     if (before)
-        account.mark = totals(&before->time, before->resent_bytes, before->host_ps, before->at_ps);
+        account.mark = totals(&before->time, before->resent_bytes, before->host_ps, before->ack_delay_mark_ps,
+                              before->at_ps);
     if (s->nxt < s->tail) {
         struct sender_time_mark *mark = &sender_rare_make(s)->mark;
         mark->time = s->time;
         mark->resent_bytes = s->cold.resent_bytes;
         mark->host_ps = host;
+        mark->ack_delay_mark_ps = ack_delay;
         mark->at_ps = now + link_ps(s, p->wire_bytes);
         s->cold.marked = true;
     }

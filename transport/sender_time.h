@@ -28,10 +28,13 @@ _Static_assert(sizeof(struct sender_time) == 64, "struct sender_time is a cache 
 struct sender_time_mark {
     struct sender_time time;
     uint64_t resent_bytes;
-    ps_t host_ps;        // waited for the NIC
-    ps_t at_ps;          // when the transmission of that packet ended
-    ps_t doorbell_ps;    // waited for doorbells, in the busy period
-    ps_t held_before_ps; // adapter_held_ps() of its port at the beginning
+    ps_t host_ps;     // waited for the NIC
+    ps_t at_ps;       // when the transmission of that packet ended
+    ps_t doorbell_ps; // waited for doorbells, in the busy period
+    ps_t
+        ack_delay_ps; // waited for acknowledgements that the receiver's timer held, in the busy period
+    ps_t ack_delay_mark_ps; // the same, when that packet was sent
+    ps_t held_before_ps;    // adapter_held_ps() of its port at the beginning
 };
 
 // Lowered rates and windows, over all messages; part of struct sender_rare.
@@ -47,6 +50,10 @@ void sender_time_begin(struct sender *s, ps_t now);
 // The sender may send again after it could not.
 void sender_time_woken(struct sender *s, ps_t now);
 
+// The receiver has held back the ACK that has arrived for `held_ps` until its timer expired: of the wait that
+// the ACK ends, that part is the timer's. To be called when the sender's state is up to date.
+void sender_time_ack_held(struct sender *s, ps_t held_ps, ps_t now);
+
 // The retransmission timer has expired.
 void sender_time_timeout(struct sender *s, ps_t now);
 
@@ -56,7 +63,7 @@ void sender_time_gap(struct sender *s, ps_t now);
 // Totals since the beginning of a busy period.
 struct sender_totals {
     ps_t at_ps; // of the whole account: the beginning; of a mark: when the transmission ended
-    ps_t window_ps, pace_ps, paused_ps, timeout_ps, host_ps;
+    ps_t window_ps, pace_ps, paused_ps, timeout_ps, host_ps, ack_delay_ps;
     uint64_t sent_bytes, resent_bytes; // wire bytes
 };
 

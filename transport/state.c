@@ -40,8 +40,9 @@ static const struct state_field sender_fields[] = {
     F(retries, PLAIN),
     F(place, PLAIN),
     F(rto_state, PLAIN),
-    STATE_BETWEEN(struct sender, "cls failed busy special_due cc_needs_acks path_due repaced displaced", rto_state, path,
-                  PLAIN),
+    STATE_BETWEEN(struct sender,
+                  "cls failed busy special_due cc_needs_acks path_due repaced displaced", rto_state,
+                  path, PLAIN),
     F(path, PLAIN),
     F(pace_rate_bps, PLAIN),
     F(cwnd_bytes, PLAIN),
@@ -97,8 +98,9 @@ STATE_TABLE(time_table, struct sender_time, time_fields);
 
 #define F(member, kind) STATE_FIELD(struct sender_time_mark, member, kind)
 static const struct state_field mark_fields[] = {
-    F(time, BY_HAND), F(resent_bytes, COUNT), F(host_ps, PLAIN),
-    F(at_ps, TIME),   F(doorbell_ps, PLAIN),  F(held_before_ps, PLAIN),
+    F(time, BY_HAND),       F(resent_bytes, COUNT),      F(host_ps, PLAIN),
+    F(at_ps, TIME),         F(doorbell_ps, PLAIN),       F(held_before_ps, PLAIN),
+    F(ack_delay_ps, PLAIN), F(ack_delay_mark_ps, PLAIN), // of TCP, which is refused
 };
 STATE_TABLE(mark_table, struct sender_time_mark, mark_fields);
 #undef F

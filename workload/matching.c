@@ -25,6 +25,7 @@ struct matched_message {
     uint64_t number;        // number of the send in its channel
     ps_t posted_ps;
     uint32_t next_free;
+    bool step_over; // the sender's step has ended
 };
 
 void matching_free(struct matching *m)
@@ -108,10 +109,14 @@ static void channel_slide(struct channel *c)
 
 /* ---- messages ---- */
 
-uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step,
-                       ps_t now)
+static uint64_t number_of(const struct matching_key *key, uint64_t *next)
 {
-    uint32_t channel = channel_of(m, src, dst, tag), at = m->free_message;
+    return key->number == MATCHING_NEXT ? (*next)++ : key->number;
+}
+
+uint32_t matching_send(struct matching *m, struct matching_key key, uint32_t step, ps_t now)
+{
+    uint32_t channel = channel_of(m, key.src, key.dst, key.tag), at = m->free_message;
     if (at > 0) {
         m->free_message = m->messages[at - 1].next_free;
     } else {
@@ -119,18 +124,19 @@ uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t 
             m->messages = memory_grow(m->messages, &m->cap_messages, sizeof *m->messages);
         at = (uint32_t)++m->n_messages;
     }
-    m->messages[at - 1] = (struct matched_message){.channel = channel,
-                                                   .step = step,
-                                                   .posted_ps = now,
-                                                   .number = m->channels[channel].n_sends++};
+    m->messages[at - 1] =
+        (struct matched_message){.channel = channel,
+                                 .step = step,
+                                 .posted_ps = now,
+                                 .number = number_of(&key, &m->channels[channel].n_sends)};
     return at - 1;
 }
 
-bool matching_receive(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step)
+bool matching_receive(struct matching *m, struct matching_key key, uint32_t step)
 {
-    uint32_t channel = channel_of(m, src, dst, tag);
+    uint32_t channel = channel_of(m, key.src, key.dst, key.tag);
     struct channel *c = &m->channels[channel];
-    struct pairing *p = pairing_at(c, c->n_receives++);
+    struct pairing *p = pairing_at(c, number_of(&key, &c->n_receives));
     bool over = p->delivered;
     p->received = true;
     p->step = step;
@@ -158,11 +164,20 @@ ps_t matching_posted_ps(const struct matching *m, uint32_t message, uint32_t *sr
     return m->messages[message].posted_ps;
 }
 
-void matching_sent(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step)
+void matching_entered(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step)
+{
+    struct matched_message *entered = &m->messages[message];
+    *rank = m->channels[entered->channel].src;
+    *step = entered->step;
+    entered->step_over = true;
+}
+
+bool matching_sent(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step)
 {
     struct matched_message *sent = &m->messages[message];
     *rank = m->channels[sent->channel].src;
     *step = sent->step;
     sent->next_free = m->free_message;
     m->free_message = message + 1;
+    return !sent->step_over;
 }

@@ -22,12 +22,19 @@ struct matching {
 
 void matching_free(struct matching *m);
 
-// A message is posted. Returns its number, which matching_delivered() and matching_sent() take.
-uint32_t matching_send(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step,
-                       ps_t now);
+// The pair of ranks and the tag of a send or a receive, and its number among them. A channel has either given
+// numbers only, or none.
+#define MATCHING_NEXT UINT64_MAX // the next one
+struct matching_key {
+    uint32_t src, dst, tag;
+    uint64_t number;
+};
+
+// A message is posted. Returns the name which matching_delivered() and matching_sent() take.
+uint32_t matching_send(struct matching *m, struct matching_key key, uint32_t step, ps_t now);
 
 // A receive is posted. Returns true if its message has arrived already, so the receive has ended.
-bool matching_receive(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag, uint32_t step);
+bool matching_receive(struct matching *m, struct matching_key key, uint32_t step);
 
 // The message has arrived. Returns true if `*rank` had posted the receive as its step `*step`.
 bool matching_delivered(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step);
@@ -35,5 +42,9 @@ bool matching_delivered(struct matching *m, uint32_t message, uint32_t *rank, ui
 // The source of a message that has not ended, and the time of its post.
 ps_t matching_posted_ps(const struct matching *m, uint32_t message, uint32_t *src);
 
-// The sender's step `*step` of `*rank` has ended; the message's number may be used again.
-void matching_sent(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step);
+// The sender's step `*step` of `*rank` has ended, and the message has not.
+void matching_entered(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step);
+
+// The message has ended; its number may be used again. Returns true if the sender's step `*step` of `*rank` has not
+// ended before.
+bool matching_sent(struct matching *m, uint32_t message, uint32_t *rank, uint32_t *step);

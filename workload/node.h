@@ -25,7 +25,7 @@
 enum node_kind {
     NODE_COMPUTE,    // the rank computes for takes_ps
     NODE_WAIT,       // time passes without computing: memory copies, fixed delays
-    NODE_SEND,       // ends when the last byte is acknowledged
+    NODE_SEND,       // ends as STEP_SEND does
     NODE_RECV,       // ends when the k-th message of (peer, rank, tag) has arrived
     NODE_COLLECTIVE, // ends when the rank's part has ended
     NODE_EMPTY,      // takes no time; joins what it is after
@@ -53,12 +53,16 @@ struct node {
     uint32_t shared; // wait: number of what ranks of the job share, one node at a time; 0 = nothing
     uint32_t peer;   // send, recv: the other rank of the job
     uint32_t tag;    // send, recv
+    uint32_t
+        order; // send, recv: 1 + its number among those of its pair and tag in the source, by which they match;
+        // 0 = they match in the order in which they start
     uint32_t group;  // collective: index into node_program.groups
     uint32_t root;   // collective with a root: member of the group
     uint32_t dims;   // collective: bit set of the dimensions of the group's schedule
     enum coll_op op; // collective
     uint32_t number; // collective: set by the run, see node_program.in_order
-    uint64_t bytes;  // send; collective: the largest per-rank buffer (collective/collective.h)
+    uint64_t
+        bytes; // send, and recv with an order; collective: the largest per-rank buffer (collective/collective.h)
     const struct coll_uneven *uneven; // all-to-all with vectors of different sizes, or NULL
     const char *name;                 // for records and messages; NULL = none
 };

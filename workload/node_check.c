@@ -24,8 +24,8 @@ struct link {
 
 struct channel_end { // a send or a receive
     uint32_t src, dst, tag, rank;
-    uint64_t node;
-    bool sends;
+    uint64_t node, bytes;
+    bool sends, ordered;
 };
 
 struct issued { // a collective of a member, in the order of the source
@@ -86,7 +86,9 @@ static void check_peer(struct check *c, uint32_t rank, const struct node *node)
                                                 .tag = node->tag,
                                                 .rank = rank,
                                                 .node = node->id,
-                                                .sends = sends};
+                                                .bytes = node->bytes,
+                                                .sends = sends,
+                                                .ordered = node->order > 0};
 }
 
 static void check_collective(struct check *c, uint32_t rank, const struct node *node)
@@ -277,6 +279,21 @@ static bool same_channel(const struct channel_end *a, const struct channel_end *
     return a->src == b->src && a->dst == b->dst && a->tag == b->tag;
 }
 
+// The sends, then as many receives, of a channel whose k-th ones match: their sizes must be equal.
+static void check_sizes(struct check *c, const struct channel_end *ends, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct channel_end *send = &ends[i], *receive = &ends[n + i];
+        if (send->ordered && receive->ordered && send->bytes != receive->bytes)
+            add(c,
+                "rank %u, node %llu: receives %llu bytes, but the message that it matches, node "
+                "%llu of rank %u, "
+                "has %llu",
+                receive->rank, wide(receive->node), wide(receive->bytes), wide(send->node),
+                send->rank, wide(send->bytes));
+    }
+}
+
 static void check_channels(struct check *c)
 {
     if (c->n_ends > 0)
@@ -286,8 +303,10 @@ static void check_channels(struct check *c)
         for (end = i; end < c->n_ends && same_channel(&c->ends[i], &c->ends[end]); end++)
             sends += c->ends[end].sends;
         size_t receives = end - i - sends;
-        if (sends == receives)
+        if (sends == receives) {
+            check_sizes(c, &c->ends[i], sends);
             continue;
+        }
         const struct channel_end *extra =
             sends > receives ? &c->ends[i + receives] : &c->ends[i + sends + sends];
         add(c,

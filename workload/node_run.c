@@ -100,6 +100,10 @@ static struct step step_of(struct node_run *p, uint32_t slot, const struct node 
                         .bytes = node->bytes,
                         .group = node->group,
                         .request = &p->request};
+    if (node->order > 0) {
+        step.numbered = true;
+        step.number = node->order - 1;
+    }
     switch ((enum node_kind)node->kind) {
     case NODE_COMPUTE:
         step.kind = STEP_COMPUTE;

@@ -20,9 +20,10 @@ struct job_run;
 enum step_kind {
     STEP_COMPUTE, // the rank computes for takes_ps
     STEP_DELAY,   // waits for takes_ps without computing
-    STEP_SEND,    // ends when the last byte is acknowledged
+    // Ends when the last byte is in the send buffer (TCP), or acknowledged where there is none (RDMA).
+    STEP_SEND,
     // Ends when the message with this tag has arrived: the k-th receive of a pair of ranks and a tag
-    // takes the k-th send with the same pair and tag.
+    // takes the k-th send with the same pair and tag, by `number` or in the order in which they start.
     STEP_RECV,
     STEP_COLLECTIVE, // ends when the rank's own part of the collective has ended
 };
@@ -46,7 +47,8 @@ struct step {
     uint64_t bytes;                     // send
     uint32_t group;                     // collective: number from job_group_new()
     const struct comm_request *request; // copied when the step starts (comm_issue)
-    bool numbered;                      // collective: it is `number` of the group, not the next one
+    bool
+        numbered; // collective: it is `number` of the group; send, recv: of its pair and tag; not the next one
     uint32_t number;
     const char *name;    // send: for captures; must stay valid during the run
     struct cc_hint hint; // send: what the rank knows of messages beside this one

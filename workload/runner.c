@@ -51,9 +51,15 @@ static void stop_if_done(struct workload *w)
         engine_stop(w->engine);
 }
 
-// A rank or a detached message has ended.
+static void note_end(struct workload *w, ps_t ended_ps)
+{
+    w->over_ps = ended_ps > w->over_ps ? ended_ps : w->over_ps;
+}
+
+// A rank or a detached message has ended. The end of a message may be known later, in another order.
 struct unit_over {
     uint32_t rank, path;
+    ps_t ended_ps;
 };
 
 static void unit_over(void *ctx, const void *note, ps_t now)
@@ -61,19 +67,24 @@ static void unit_over(void *ctx, const void *note, ps_t now)
     struct job_run *job = ctx;
     const struct unit_over *over = note;
     struct path_book *book = job->workload->path_book;
-    if (--job->units_left == 0) {
-        job->workload->jobs_left--;
+    (void)now;
+    if (over->ended_ps >= job->end_ps) {
+        path_drop(book, job->path);
         job->path = path_hold(book, over->path);
-        job->end_ps = now;
+        job->end_ps = over->ended_ps;
         job->end_rank = over->rank;
     }
     path_drop(book, over->path);
+    job->workload->jobs_left -= --job->units_left == 0;
+    note_end(job->workload, over->ended_ps);
     stop_if_done(job->workload);
 }
 
 static void unit_ended(struct job_run *job, uint32_t rank, ps_t now)
 {
-    struct unit_over over = {rank, path_take(job->workload->path_book, now)};
+    struct path_book *book = job->workload->path_book;
+    ps_t ended_ps = now - book->held_ps;
+    struct unit_over over = {rank, path_take(book, ended_ps), ended_ps};
     engine_defer(job->workload->engine, unit_over, job, &over, sizeof over);
 }
 
@@ -148,6 +159,12 @@ static void on_timed(void *ctx, uint32_t step, ps_t now)
 
 /* ---- messages ---- */
 
+static struct matching_key key_of(const struct step *step, uint32_t src, uint32_t dst)
+{
+    return (struct matching_key){src, dst, step->tag,
+                                 step->numbered ? step->number : MATCHING_NEXT};
+}
+
 static void post(struct rank_run *r, const struct step *step, ps_t now)
 {
     struct job_run *job = r->job;
@@ -156,7 +173,7 @@ static void post(struct rank_run *r, const struct step *step, ps_t now)
     if (step->detached)
         token |= TOKEN_DETACHED | step->id;
     else
-        token |= matching_send(&job->matching, r->rank, step->peer, step->tag, step->id, now);
+        token |= matching_send(&job->matching, key_of(step, r->rank, step->peer), step->id, now);
     struct transfer_request request = {.src = job_rank(job->spec, r->rank),
                                        .dst = job_rank(job->spec, step->peer),
                                        .bytes = step->bytes,
@@ -164,6 +181,7 @@ static void post(struct rank_run *r, const struct step *step, ps_t now)
                                        .cls = (uint32_t)job->spec->cls,
                                        .transport = job->spec->transport,
                                        .own_connection = step->detached && !step->of_pair,
+                                       .joined = !step->detached,
                                        .token = token,
                                        .hint = step->hint,
                                        .origin = {.op = step->name != NULL ? "send" : NULL,
@@ -200,19 +218,36 @@ static void on_delivered(void *ctx, uint64_t token, uint64_t bytes, ps_t now)
     }
 }
 
+// The message is in the send buffer: its send has ended, though nothing may have left yet.
+static void on_entered(void *ctx, uint64_t token, ps_t now)
+{
+    struct workload *w = ctx;
+    struct job_run *job = job_of(w, token);
+    if ((token & TOKEN_OWN) == 0 || (token & TOKEN_DETACHED) != 0)
+        return;
+    uint32_t rank, step;
+    matching_entered(&job->matching, (uint32_t)token, &rank, &step);
+    step_ended(&job->ranks[rank], step, now);
+    check_dry(w, now);
+}
+
 static void on_sent(void *ctx, uint64_t token, ps_t now)
 {
     struct workload *w = ctx;
     struct job_run *job = job_of(w, token);
     uint32_t rank, step;
     w->messages_open--;
+    note_end(w, now - w->path_book->held_ps);
     if ((token & TOKEN_OWN) == 0) {
         stop_if_done(w);
     } else if ((token & TOKEN_DETACHED) != 0) {
         unit_ended(job, UINT32_MAX, now);
     } else {
-        matching_sent(&job->matching, (uint32_t)token, &rank, &step);
-        step_ended(&job->ranks[rank], step, now);
+        bool ends = matching_sent(&job->matching, (uint32_t)token, &rank, &step);
+        if (ends)
+            step_ended(&job->ranks[rank], step, now);
+        else
+            stop_if_done(w);
     }
     check_dry(w, now);
 }
@@ -221,8 +256,11 @@ static void on_failed(void *ctx, uint64_t token, ps_t now) { on_sent(ctx, token,
 
 struct transfer_client workload_client(struct workload *w)
 {
-    return (struct transfer_client){
-        .delivered = on_delivered, .sent = on_sent, .failed = on_failed, .ctx = w};
+    return (struct transfer_client){.delivered = on_delivered,
+                                    .entered = on_entered,
+                                    .sent = on_sent,
+                                    .failed = on_failed,
+                                    .ctx = w};
 }
 
 /* ---- groups ---- */
@@ -379,7 +417,7 @@ static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
     case STEP_RECV:
         engine_defer(job->workload->engine, set_peers, job, &(struct peers){0, UINT32_MAX},
                      sizeof(struct peers));
-        return matching_receive(&job->matching, step->peer, r->rank, step->tag, step->id);
+        return matching_receive(&job->matching, key_of(step, step->peer, r->rank), step->id);
     case STEP_COLLECTIVE:
         break;
     }

@@ -29,7 +29,7 @@ struct job_run {
         uint32_t rank; // the last one of them, of the job; UINT32_MAX = none
     } peers;
     struct contention_params contention;
-    uint32_t path;     // critical path of what ended last; 0 = the job has not ended
+    uint32_t path;     // critical path of what has ended last; 0 = nothing has
     uint32_t end_rank; // of the job; UINT32_MAX = a message ended last
     ps_t end_ps;
     struct matching matching;
@@ -40,6 +40,7 @@ struct job_run {
 struct workload {
     /* config */
     struct engine *engine;
+    ps_t over_ps; // the last end of a message or a rank, which may be known later
     struct path_book *path_book;
     struct transfer transfer;
     uint32_t n_ranks;

@@ -152,7 +152,8 @@ static void on_failed(void *ctx, uint64_t token, ps_t now)
 static void watch(struct sim *sim, struct deliveries *d)
 {
     *d = (struct deliveries){.client = sim->hosts.client};
-    sim->hosts.client = (struct host_client){on_delivered, on_sent, on_failed, d};
+    sim->hosts.client = (struct host_client){
+        .delivered = on_delivered, .sent = on_sent, .failed = on_failed, .ctx = d};
 }
 
 // Messages of a pair that share a connection arrive in the order of their start.

@@ -153,7 +153,8 @@ struct hosts *lab_build(struct lab *l)
     net->tap = (struct tap){.seen = on_tap, .ctx = l};
     for (uint32_t p = 0; p < l->sim->hosts.n_nics; p++)
         network_tap_port(net, p);
-    l->sim->hosts.client = (struct host_client){on_delivered, on_sent, on_failed, l};
+    l->sim->hosts.client = (struct host_client){
+        .delivered = on_delivered, .sent = on_sent, .failed = on_failed, .ctx = l};
     l->sim->hosts.observer = (struct host_observer){.message_ended = on_message_ended, .ctx = l};
     for (size_t t = 0; t < LAB_TOKENS; t++)
         l->delivered_ps[t] = l->sent_ps[t] = l->failed_ps[t] = -1;

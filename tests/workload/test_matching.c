@@ -43,7 +43,8 @@ static void end_pair(uint32_t src, uint32_t dst, uint32_t tag, uint32_t number)
 static void send(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag)
 {
     uint32_t number = counts[src][dst][tag].sent++;
-    uint32_t message = matching_send(m, src, dst, tag, number + 1000, 0);
+    uint32_t message =
+        matching_send(m, (struct matching_key){src, dst, tag, MATCHING_NEXT}, number + 1000, 0);
     for (uint32_t i = 0; i < n_on_way; i++)
         assert_int_not_equal(on_way[i].message, message);
     on_way[n_on_way++] = (struct on_way){message, src, dst, tag, number, false};
@@ -53,7 +54,7 @@ static void receive(struct matching *m, uint32_t src, uint32_t dst, uint32_t tag
 {
     struct counts *c = &counts[src][dst][tag];
     uint32_t number = c->received++;
-    bool over = matching_receive(m, src, dst, tag, number);
+    bool over = matching_receive(m, (struct matching_key){src, dst, tag, MATCHING_NEXT}, number);
     assert_int_equal(over, c->arrived[number]);
     if (over)
         end_pair(src, dst, tag, number);

@@ -139,8 +139,10 @@ static void acknowledge(struct sender *s, uint64_t ack, struct tcp_ack_facts *fa
         t->segs.retx_from = number;
     if (!sack)
         count_duplicates(s, acked, facts);
-    if (acked > 0)
+    if (acked > 0) {
         sender_acknowledge(s, number, now);
+        tcp_buffer_update(s, now);
+    }
 }
 
 // The rule of packet analysers: an ACK without data that repeats number and window of the last one,
@@ -287,6 +289,9 @@ void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
             tcp_on_peer_fin(s, now);
         return;
     }
+    struct hosts *hosts = sender_hosts(s);
+    if (p->flags & PACKET_HELD)
+        hosts->acking = meta_held(&hosts->net->meta, p->meta);
     struct tcp_ack_facts facts = {
         .first_rtt_ps = -1, .last_rtt_ps = -1, .sack_rtt_ps = -1, .ece = p->flags & PACKET_ECHO_CE};
     if (!(meta.tcp_control & TCP_SYN))
@@ -298,4 +303,7 @@ void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
     if (t->phase == TCP_ESTABLISHED && s->una == s->tail)
         tcp_finish(s, now);
     tcp_update(s);
+    if (hosts->acking.timer)
+        sender_time_ack_held(s, hosts->acking.made_ps - hosts->acking.owed_ps, now);
+    hosts->acking = (struct meta_held){0};
 }

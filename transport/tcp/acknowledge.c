@@ -117,6 +117,13 @@ void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now)
                          .cls = r->cls,
                          .flags = control & TCP_SYN ? 0 : echo(r),
                          .arrives_ps = now};
+    if (r->owes && r->shows_hold && now > r->owed_ps) {
+        bool timer = r->shows_hold == TCP_HOLD_TIMER;
+        meta_keep_held(&net->meta, slot, (struct meta_held){r->owed_ps, now, timer});
+        ack.flags |= PACKET_HELD;
+    }
+    r->owes = false;
+    r->shows_hold = TCP_HOLD_HIDDEN;
     r->acked = r->expected;
     r->held = r->compressed = 0;
     if (control & TCP_FIN) {
@@ -130,6 +137,13 @@ void tcp_reply(struct tcp_receiver *r, uint8_t control, ps_t now)
 
 /* ---- time ---- */
 
+static void hold(struct tcp_receiver *r, ps_t now)
+{
+    if (!r->owes)
+        r->owed_ps = now;
+    r->owes = true;
+}
+
 static void compress(struct tcp_receiver *r, ps_t now)
 {
     ps_t longest_ps = spec_of(r)->sack_compression_ps, share_ps = r->rtt_ps / COMPRESSION_SHARE;
@@ -140,6 +154,7 @@ static void compress(struct tcp_receiver *r, ps_t now)
         return;
     }
     r->compressed++;
+    hold(r, now);
     if (!sim_timer_active(&r->timer))
         sim_timer_start(engine_of(r), &r->timer,
                         now + (share_ps < longest_ps ? share_ps : longest_ps) +
@@ -152,10 +167,12 @@ static void delay(struct tcp_receiver *r, ps_t now)
     if (r->quick > 0 || ++r->held >= spec->delack_segments) {
         r->quick -= r->quick > 0;
         tcp_reply(r, 0, now);
-    } else if (!sim_timer_active(&r->timer)) {
+        return;
+    }
+    hold(r, now);
+    if (!sim_timer_active(&r->timer))
         sim_timer_start(engine_of(r), &r->timer,
                         now + tcp_tick_delay(spec->tick_ps, spec->delack_ps, now));
-    }
 }
 
 void tcp_acknowledge(struct tcp_receiver *r, enum tcp_ack_kind kind, ps_t now)
@@ -173,6 +190,7 @@ static void on_timer(struct engine *e, struct sim_timer *timer, int revents)
     (void)revents;
     struct tcp_receiver *r = timer->data;
     if (!r->closed) {
+        r->shows_hold = TCP_HOLD_TIMER;
         tcp_reply(r, 0, e->now_ps);
     } else if (!r->fin_acked && r->fin_tries < spec_of(r)->retries) {
         r->fin_tries++;

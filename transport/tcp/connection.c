@@ -3,7 +3,8 @@
 //
 // A pooled connection is opened by its first message and stays open. With a connection per message
 // both sides close when the message is complete: the receiver once it has all bytes, the sender once
-// all are acknowledged, so their FINs usually cross. The memory of a closed connection is used again
+// all are acknowledged, so their FINs usually cross. A connection that is established before the run has
+// neither. The memory of a closed connection is used again
 // when no packet of it can be left in the network.
 #include "transport/tcp/tcp.h"
 
@@ -55,6 +56,7 @@ static void connection_reset(struct sender *s, uint32_t count)
         .edge = s->una_bytes,
         .ssthresh = UINT32_MAX,
         .cwnd = 1,
+        .entering = MESSAGE_NIL,
         .usage_end = s->una,
         .min_rtt_ps = PS_NEVER,
         .rto_ps = spec->rto_initial_ps,
@@ -64,6 +66,18 @@ static void connection_reset(struct sender *s, uint32_t count)
         .shortest_timer_ps = shortest_ps,
     };
     sender_progress(s);
+}
+
+// The connection is open before the run, and no data has been sent: what the handshake would have left.
+static void establish(struct sender *s, const struct flow_id *id)
+{
+    struct tcp_sender *t = tcp_of(s);
+    uint32_t window = id->window_bytes < TCP_FIELD_MAX ? id->window_bytes : TCP_FIELD_MAX;
+    t->phase = TCP_ESTABLISHED;
+    t->edge = t->base_byte + window; // the window of a SYN is not scaled
+    t->last_ack = (uint32_t)t->base_byte;
+    t->last_window_bytes = window;
+    tcp_rtt_sample(s, sender_env(s)->base_rtt_ps);
 }
 
 void tcp_name_connection(struct sender *s, uint32_t count)
@@ -81,10 +95,14 @@ void tcp_name_connection(struct sender *s, uint32_t count)
     id->sack = spec->sack;
     id->timestamps = spec->timestamps;
     id->ecn = spec->ect;
+    id->established = spec->connections == TCP_CONNECTED ||
+                      (spec->connections == TCP_CONNECTIONS_AUTO && id->joined);
     uint32_t ports = (uint32_t)id->src_port << 16 | id->dst_port;
     id->entropy = s->entropy = header_entropy(id->src, id->dst, ports, 0);
     id->back_entropy = header_entropy(id->dst, id->src, ports << 16 | ports >> 16, 0);
     connection_reset(s, count);
+    if (id->established)
+        establish(s, id);
     tcp_counters(s)->connections++;
 }
 
@@ -143,6 +161,7 @@ void tcp_on_post(struct sender *s, ps_t now)
         send_syn(s, now);
     else if (tcp_of(s)->phase == TCP_ESTABLISHED)
         tcp_arm_for_window(s, now);
+    tcp_buffer_post(s, now);
     tcp_update(s);
 }
 
@@ -255,5 +274,6 @@ void tcp_on_failed(struct sender *s, ps_t now)
     tcp_send_control(s, TCP_RST, s->nxt_bytes, now);
     tcp_counters(s)->resets++;
     t->phase = TCP_CLOSED;
+    t->entering = MESSAGE_NIL;
     segments_free(&t->segs);
 }

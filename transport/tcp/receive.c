@@ -12,6 +12,19 @@ static struct hosts *hosts_of(const struct tcp_receiver *r) { return r->base.dim
 
 /* ---- life ---- */
 
+// The connection is open before the run: what a handshake would have left.
+static void establish(struct tcp_receiver *r, const struct flow_id *id)
+{
+    const struct hosts *hosts = hosts_of(r);
+    const struct host_paths *paths = &hosts->paths;
+    r->open = true;
+    r->connection = (uint8_t)id->src_conn;
+    r->edge = r->expected + (id->window_bytes >> id->window_scale << id->window_scale);
+    r->rtt_ps = paths->path(paths->ctx, id->src, id->dst, id->dim, id->transport, 0).base_rtt_ps;
+    r->entropy = id->back_entropy;
+    r->quick = (uint32_t)tcp_spec_const(&r->base.dim->spec)->quick_ack;
+}
+
 void tcp_open_receiver(struct receiver *base)
 {
     struct tcp_receiver *r = (struct tcp_receiver *)base;
@@ -21,6 +34,8 @@ void tcp_open_receiver(struct receiver *base)
     r->cls = id->cls & 7;
     r->exact_marks = dim->cc->needs & CC_NEEDS_CE_SHARE;
     tcp_receiver_timers_init(r);
+    if (id->established)
+        establish(r, id);
 }
 
 static void early_free(struct tcp_receiver *r)
@@ -61,6 +76,8 @@ static void on_syn(struct tcp_receiver *r, const struct packet_meta *meta, ps_t 
         r->fin_tries = 0;
         r->closed = r->fin_received = r->fin_acked = r->ce = r->echoes = false;
         r->sack_acks = r->held = r->compressed = 0;
+        r->owes = false;
+        r->shows_hold = TCP_HOLD_HIDDEN;
         r->duplicate = (struct byte_range){0};
     }
     r->echo_ps = meta->sent_ps;
@@ -233,6 +250,8 @@ static void in_order(struct tcp_receiver *r, const struct packet *p, struct byte
     } else {
         tcp_acknowledge(r, fills || at_once ? TCP_ACK_NOW : TCP_ACK_DELAYED, now);
     }
+    if (ends && r->owes)
+        r->shows_hold = TCP_HOLD_END;
     if (last)
         deliver(r, token, now);
     if (fills)

@@ -10,11 +10,13 @@ static uint32_t next_payload(const struct sender *s)
     return left < s->dim->mtu_bytes ? (uint32_t)left : s->dim->mtu_bytes;
 }
 
-// Segments are never cut to fit into the receive window (silly window avoidance, RFC 9293, section
+// The next segment must be in the send buffer too. Segments are never cut to fit into the receive window (silly window avoidance, RFC 9293, section
 // 3.8.6.2).
 bool tcp_fits_receiver(const struct sender *s)
 {
-    uint64_t edge = tcp_of(s)->edge;
+    const struct tcp_sender *t = tcp_of(s);
+    uint64_t buffered = s->una_bytes + t->buffer_bytes;
+    uint64_t edge = t->edge < buffered ? t->edge : buffered;
     if (s->nxt_bytes + s->dim->mtu_bytes <= edge)
         return true;
     return s->nxt < s->tail && s->nxt_bytes + next_payload(s) <= edge;

@@ -4,7 +4,8 @@
 
 #include "transport/tcp/frame.h"
 
-static const char *const connection_modes[] = {"pooled", "per_message", NULL};
+static const char *const connection_modes[] = {"auto", "pooled", "established", "per_message",
+                                               NULL};
 static const char *const ecn_modes[] = {"auto", "on", "off", NULL};
 static const char *const off[] = {"off", "0B", NULL};
 
@@ -95,6 +96,17 @@ static const struct param params[] = {
          "receive buffer, whole segments, at least one; auto = two bandwidth-delay products, at "
          "least 6 MiB",
      .source = "RFC 7323; Linux tcp_rmem"},
+    {.name = "send_buffer",
+     .type = PARAM_BYTES,
+     .offset = TC(send_buffer_bytes),
+     .def = "auto",
+     .min = "64B",
+     .max = "1073725440B",
+     .can_auto = true,
+     .help = "payload that is written and not acknowledged, at least a segment: sends of programs "
+             "end when their "
+             "last byte is in it; auto = twice the window, as it grows",
+     .source = "Linux tcp_wmem, tcp_sndbuf_expand()"},
     {.name = "slow_start_after_idle",
      .type = PARAM_BOOL,
      .offset = TC(slow_start_after_idle),
@@ -119,11 +131,15 @@ static const struct param params[] = {
     {.name = "connections",
      .type = PARAM_ENUM,
      .offset = TC(connections),
-     .def = "pooled",
+     .def = "auto",
      .choices = connection_modes,
-     .help = "pooled: the messages of a pair share connections, which stay open; per_message: each "
-             "message has a handshake and a close",
-     .source = "NCCL sockets; remote procedure calls"},
+     .help = "pooled: the messages of a pair share connections, which their first message opens "
+             "and which stay "
+             "open; established: the same, but they are open before the start; per_message: each "
+             "message has a "
+             "handshake and a close; auto = established for collectives, training and programs, "
+             "else pooled",
+     .source = "NCCL and MPI connect at initialisation; remote procedure calls"},
     {.name = "connections_per_pair",
      .type = PARAM_COUNT,
      .offset = TC(connections_per_pair),

@@ -60,21 +60,23 @@ enum tcp_timer { TCP_TIMER_RTO, TCP_TIMER_PROBE, TCP_TIMER_REORDER, TCP_TIMER_WI
 
 struct tcp_sender {
     struct tcp_segments segs;
-    uint32_t cwnd;      // window in segments
-    uint8_t phase;      // enum tcp_phase
-    uint8_t state;      // enum tcp_congestion
-    uint8_t timer;      // enum tcp_timer
-    uint8_t connection; // low bits of the number of the connection
-    bool probe_due;     // a tail loss probe must be sent now, whatever the window
-    bool cwr_due;       // the next new segment carries CWR
-    bool limited;       // the window was full since the data before usage_end was sent
-    uint64_t cwr_end;   // DCTCP: segment number after which CWR may be set again
-    uint64_t edge;      // bytes of the stream before it fit into the receive window
-    uint64_t usage_end; // segment number
-    uint32_t max_out;   // most segments outstanding since then
-    uint32_t ssthresh;  // target of the reduction, in segments
-    uint64_t high;      // highest segment number when the state was entered
-    ps_t last_sent_ps;  // of data
+    uint32_t cwnd;         // window in segments
+    uint8_t phase;         // enum tcp_phase
+    uint8_t state;         // enum tcp_congestion
+    uint32_t entering;     // first message whose last byte has not entered the send buffer
+    uint64_t buffer_bytes; // of the send buffer
+    uint8_t timer;         // enum tcp_timer
+    uint8_t connection;    // low bits of the number of the connection
+    bool probe_due;        // a tail loss probe must be sent now, whatever the window
+    bool cwr_due;          // the next new segment carries CWR
+    bool limited;          // the window was full since the data before usage_end was sent
+    uint64_t cwr_end;      // DCTCP: segment number after which CWR may be set again
+    uint64_t edge;         // bytes of the stream before it fit into the receive window
+    uint64_t usage_end;    // segment number
+    uint32_t max_out;      // most segments outstanding since then
+    uint32_t ssthresh;     // target of the reduction, in segments
+    uint64_t high;         // highest segment number when the state was entered
+    ps_t last_sent_ps;     // of data
     /* RTT (RFC 6298) */
     ps_t srtt_ps, mdev_ps, mdev_max_ps, rttvar_ps, min_rtt_ps;
     ps_t rto_ps;      // without backoff
@@ -171,6 +173,13 @@ struct tcp_early {
     size_t n_ends, cap_ends;
 };
 
+// Whether the next ACK says for how long it was held: if something may have waited for it.
+enum tcp_hold {
+    TCP_HOLD_HIDDEN,
+    TCP_HOLD_END,   // a message has ended meanwhile
+    TCP_HOLD_TIMER, // the timer has expired
+};
+
 struct tcp_receiver {
     struct receiver base;
     uint64_t expected;       // number of the next byte in order
@@ -181,6 +190,7 @@ struct tcp_receiver {
     ps_t echo_ps;            // transmission of the segment whose timestamp the next ACK echoes
     ps_t rtt_ps;             // RTT of the handshake; 0 = unknown
     ps_t syn_ack_ps;
+    ps_t owed_ps; // with `owes`: data arrived that no ACK covers yet
     uint32_t src_node, entropy, port;
     uint32_t quick;      // segments that are still acknowledged at once
     uint32_t sack_acks;  // ACKs sent for segments out of order since `expected` has advanced
@@ -190,7 +200,9 @@ struct tcp_receiver {
     uint16_t fin_tries;
     unsigned cls : 4;
     uint8_t connection;
-    bool open, closed; // SYN received; own FIN sent
+    bool open, closed;  // SYN received; own FIN sent
+    bool owes;          // an ACK is held back
+    uint8_t shows_hold; // enum tcp_hold
     bool fin_received, fin_acked;
     bool ce;                // the segments not yet acknowledged carried CE
     bool echoes;            // ECE is echoed until CWR arrives (RFC 3168)
@@ -223,6 +235,13 @@ void tcp_on_window(struct sender *s, ps_t now);
 // Compute what the sender may send now. Call after every change of its state.
 void tcp_update(struct sender *s);
 bool tcp_fits_receiver(const struct sender *s); // the next new segment fits into the window
+
+/* buffer.c */
+// Acknowledgements, a larger window or a post have changed the send buffer: let it grow, and report messages
+// whose last byte has entered it. The callbacks may post.
+void tcp_buffer_update(struct sender *s, ps_t now);
+// A message has been posted.
+void tcp_buffer_post(struct sender *s, ps_t now);
 
 /* ack.c, recovery.c, rack.c */
 void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now);

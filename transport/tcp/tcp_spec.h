@@ -4,15 +4,16 @@
 
 #include "transport/transport_spec.h"
 
-enum tcp_connections { TCP_POOLED, TCP_PER_MESSAGE };
+enum tcp_connections { TCP_CONNECTIONS_AUTO, TCP_POOLED, TCP_CONNECTED, TCP_PER_MESSAGE };
 
 struct tcp_spec {
     uint64_t mss_bytes; // payload of a full segment
     uint64_t initial_window, retries, syn_retries, connections_per_pair, quick_ack;
-    uint64_t window_bytes;    // receive buffer; PARAM_AUTO = computed from the path
-    uint64_t offload_bytes;   // largest burst of segmentation offload; 0 = off
-    uint64_t delack_segments; // an ACK is due after so many full segments
-    ps_t delack_ps;           // or after this time
+    uint64_t window_bytes;      // receive buffer; PARAM_AUTO = computed from the path
+    uint64_t send_buffer_bytes; // PARAM_AUTO = as it grows with the window
+    uint64_t offload_bytes;     // largest burst of segmentation offload; 0 = off
+    uint64_t delack_segments;   // an ACK is due after so many full segments
+    ps_t delack_ps;             // or after this time
     ps_t rto_min_ps, rto_initial_ps;
     ps_t tick_ps;                      // granularity of the timers; 0 = exact
     ps_t sack_compression_ps;          // 0 = off
