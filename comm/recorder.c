@@ -106,7 +106,7 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
     for (size_t i = 0; i < (size_t)in->n_chunks * in->n_phases; i++) {
         const struct coll_phase *phase = &in->phases[i];
         in->record_phase[i] =
-            record_phase(r, phase, c->schedule.choice[phase->op][phase->dim].algorithm);
+            record_phase(r, phase, coll_choice_at(&c->schedule, request->op, phase)->algorithm);
     }
 }
 

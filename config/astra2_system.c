@@ -131,7 +131,7 @@ static void implementation_read(struct reader *r, const struct place *root, stru
         return;
     }
     s->single[op] = n == 1;
-    c->streams.op_dims[op] = (UINT32_C(1) << n) - 1;
+    c->op_dims[op] = (UINT32_C(1) << n) - 1;
     for (uint32_t d = 0; d < n; d++) {
         struct place at = place_item(&list, d);
         uint64_t window;
@@ -144,7 +144,7 @@ static void implementation_read(struct reader *r, const struct place *root, stru
             ((struct coll_direct_params *)(void *)choice.params)->in_flight = window;
         if (flat) {
             c->flat[op] = true;
-            c->streams.op_dims[op] = (UINT32_C(1) << c->n_dims) - 1;
+            c->op_dims[op] = (UINT32_C(1) << c->n_dims) - 1;
             c->choice[op][c->n_dims] = choice;
             if (n > 1)
                 place_error(r->err, &list, "an algorithm over all ranks at once must be alone");
@@ -158,7 +158,7 @@ static void defaults(struct astra2_system *s)
 {
     struct coll_schedule *c = &s->whole;
     for (unsigned op = 0; op < COLL_OPS; op++) {
-        c->streams.op_dims[op] = (UINT32_C(1) << c->n_dims) - 1;
+        c->op_dims[op] = (UINT32_C(1) << c->n_dims) - 1;
         for (uint32_t d = 0; d <= c->n_dims; d++)
             c->choice[op][d] = coll_choice_of(coll_find("ring"));
     }
@@ -232,7 +232,7 @@ struct coll_schedule astra2_group_schedule(const struct astra2_system *s, uint32
     for (unsigned op = 0; op < COLL_OPS; op++) {
         uint32_t from = s->whole.flat[op] ? s->whole.n_dims : 0;
         c.flat[op] = false;
-        c.streams.op_dims[op] = 1;
+        c.op_dims[op] = 1;
         c.choice[op][0] =
             s->single[op] ? s->whole.choice[op][from] : coll_choice_of(coll_find("ring"));
         c.choice[op][1] = c.choice[op][0];

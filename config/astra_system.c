@@ -173,6 +173,7 @@ static bool choice_of(struct system *s, const char *value, bool flat, struct col
         if (!word_is(value, coll_registry[i], flat, &window))
             continue;
         *choice = coll_choice_of(coll_registry[i]);
+        coll_choice_set(choice, "alternating", "true");
         if (window > 0)
             direct_of(choice)->in_flight = window;
         return true;
@@ -185,7 +186,7 @@ static bool choice_of(struct system *s, const char *value, bool flat, struct col
 }
 
 // The list may be longer than the network has dimensions, since one file is used with several
-// networks.
+// networks. If it is shorter, the operation's collectives leave out the dimensions beyond it.
 static bool set_implementation(struct system *s, const char *value)
 {
     struct coll_schedule *c = s->schedule;
@@ -206,8 +207,7 @@ static bool set_implementation(struct system *s, const char *value)
             c->choice[op][n] = choice;
         n++;
     }
-    if (n < c->n_dims)
-        return wrong(s, "\"%.40s\" lists %u algorithms for %u dimensions", value, n, c->n_dims);
+    c->op_dims[op] = n < c->n_dims ? (UINT32_C(1) << n) - 1 : UINT32_MAX;
     return true;
 }
 
@@ -235,9 +235,11 @@ static struct system system_begin(struct coll_schedule *c)
     struct system s = {.schedule = c};
     for (int op = 0; op < 4; op++) {
         c->flat[op] = false;
+        c->op_dims[op] = UINT32_MAX;
         for (uint32_t d = 0; d <= c->n_dims; d++)
             c->choice[op][d] = coll_choice_of(coll_find("ring"));
     }
+    c->by_operation = true;
     c->chunks = c->active_chunks = 1;
     c->phases = COLL_BASELINE;
     c->order = COLL_ASCENDING;

@@ -57,8 +57,11 @@ static bool split_dims(const struct training_spec *t, struct coll_schedule *s)
             for (unsigned op = 0; op < COLL_OPS; op++)
                 s->choice[op][at + 1] = s->choice[op][at];
         }
-        for (unsigned op = 0; op < COLL_OPS; op++)
+        uint32_t below = (UINT32_C(2) << d) - 1;
+        for (unsigned op = 0; op < COLL_OPS; op++) {
             s->choice[op][d + 1] = s->choice[op][d];
+            s->op_dims[op] = (s->op_dims[op] & below) | (s->op_dims[op] & ~(below >> 1)) << 1;
+        }
         s->dim_size[d + 1] /= (uint32_t)left;
         s->dim_size[d] = (uint32_t)left;
         left = 1;
