@@ -217,7 +217,7 @@ collwire_script_test(theory_papers theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_papers.py ${PROJECT_SOURCE_DIR})
 
 # Training loops over the analytical network against a restatement of the rules, and against ASTRA-sim.
-foreach(part IN ITEMS small random rows samples)
+foreach(part IN ITEMS small random rows columns samples)
   collwire_script_test(theory_astra_${part} theory python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/theory/check_astra.py ${part})
 endforeach()

@@ -5,6 +5,7 @@
     check_astra.py small            our own small inputs, with numbers derived by hand
     check_astra.py random [N SEED]  N seeded random inputs against the restatement of astra_rules.py
     check_astra.py rows             inputs of ASTRA-sim 1.0 with the times measured on it
+    check_astra.py columns          EndToEnd.csv and detailed.csv of ASTRA-sim 1.0, cell by cell
     check_astra.py samples          every input of tests/data/astra-sim is read as what it says
 
 The restatement of astra_rules.py is by the same hands as the program: it guards against regressions, not
@@ -14,6 +15,7 @@ What the rules leave open is not compared: a queue that two sources change in on
 phases of two dimensions, or the loop), rings split by a model-parallel group, initiating layers that
 are checkpoints themselves, DLRM exchanges other than layer 0's, fewer bytes than chunks.
 """
+import csv
 import json
 import os
 import random
@@ -296,6 +298,66 @@ def check_rows():
             folder, kind + "s", stem, data))
 
 
+# Cells of the files that ASTRA-sim 1.0 (tag tutorial-isca2022) writes for ResNet-50 on the torus, in us.
+# Columns as it names them; "wg exposed comm" only of the first layer, since it leaves what the last pass
+# waits for at its end to that layer.
+CELLS = {
+    "EndToEnd.csv": {
+        "conv1": {"fwd compute": 26.006, "wg compute": 64.582, "ig compute": 0, "wg exposed comm": 17.364,
+                  "wg total comm": 17.366, "ig total comm": 0, "workload finished at": 4875.201},
+        "layer_64_1_conv4": {"fwd compute": 6.912, "wg total comm": 4.796},
+        "layer_64_1_conv1": {"wg total comm": 27.08},
+        "layer_64_1_conv2": {"wg total comm": 47.906},
+    },
+    "detailed.csv": {
+        "conv1": {"queuing delay phase 0": 0, "queuing delay phase 1": 1.8795,
+                  "queuing delay phase 2": 0.5455, "queuing delay phase 3": 0,
+                  "queuing delay phase 4": 0.137, "queuing delay phase 5": 2.3575,
+                  "network delay phase 1": 0.035, "network delay phase 2": 0.018,
+                  "network delay phase 3": 0.005, "network delay phase 4": 0.018,
+                  "network delay phase 5": 0.035, "avg chunk delay dimension 1": 5.160194,
+                  "avg chunk delay dimension 2": 2.582556, "avg chunk delay dimension 3": 1.298667},
+        "layer_64_1_conv2": {"queuing delay phase 1": 6.8005, "queuing delay phase 2": 2.5125,
+                             "queuing delay phase 3": 1.2645, "queuing delay phase 4": 3.2625,
+                             "queuing delay phase 5": 6.7425, "network delay phase 1": 0.135,
+                             "network delay phase 2": 0.068, "network delay phase 3": 0.017},
+    },
+}
+# Messages of all ranks and both passes, 4 chunks, 64 ranks: 3 along a ring of 4, twice for an all-reduce.
+MESSAGES = {"reduce_scatter": 2 * 4 * 64 * 3, "all_reduce": 2 * 4 * 64 * 6, "all_gather": 2 * 4 * 64 * 3}
+
+
+def csv_rows(folder, name):
+    with open(os.path.join(folder, "out", name), newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def check_columns():
+    data, wrong = astra_files.figures(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        files = [astra_files.write_file(folder, kind, stem, data) for kind, stem in
+                 (("networks", "sample_Torus3D"), ("systems", "torus_LIFO"),
+                  ("workloads", "Resnet50_DataParallel"))]
+        collwire(folder, *files, 2, 1)
+        for name, layers in CELLS.items():
+            rows = {row["layer"]: row for row in csv_rows(folder, name)}
+            for layer, cells in layers.items():
+                for column, want in cells.items():
+                    got = rows[layer].get(column)
+                    if not got or abs(float(got) - want) > 1e-6:
+                        wrong += 1
+                        print(f"{name}: {column} of {layer} is {got}, in ASTRA-sim {want}")
+        for row in csv_rows(folder, "EndToEnd.csv"):
+            if float(row["wg exposed comm"]) > float(row["wg total comm"]):
+                wrong += 1
+                print(f"{row['layer']}: more exposed than total communication")
+        for row in csv_rows(folder, "phases.csv"):
+            if int(row["messages"]) != MESSAGES[row["op"]]:
+                wrong += 1
+                print(f"phases.csv: {row['messages']} messages of {row['op']} of {row['layer']}")
+    return wrong
+
+
 def imported(folder, network, system, workload):
     """The scenario that `collwire import astra` makes, after validation; its errors as text."""
     path = os.path.join(folder, "s.json")
@@ -363,6 +425,8 @@ def main():
     mode = sys.argv[1]
     if mode == "rows":
         sys.exit(check_rows() > 0)
+    if mode == "columns":
+        sys.exit(check_columns() > 0)
     if mode == "samples":
         sys.exit(check_samples() > 0)
     if mode == "small":
