@@ -217,6 +217,27 @@ static void test_fewer_dimensions(void **state)
     err_free(&err);
 }
 
+// boost-mode has no effect, and one warning names it and the file; a copy does not have it.
+static void test_without_effect(void **state)
+{
+    (void)state;
+    struct coll_schedule s = {.n_dims = 1};
+    struct err err = {0};
+    json_t *copy = json_object();
+    const char *text = "boost-mode: 1\nendpoint-delay: 3\n";
+    file_write("sys.txt", text, strlen(text));
+    assert_int_equal(astra_system_read(folder, "sys.txt", "system", &s, copy, &err), 0);
+    assert_int_equal(err.n_errors, 0);
+    assert_int_equal(err.n_items, 1);
+    assert_true(err.items[0].warning);
+    assert_string_equal(err.items[0].text,
+                        "system: sys.txt: these keys have no effect: boost-mode");
+    assert_null(json_object_get(copy, "boost-mode"));
+    assert_int_equal(json_integer_value(json_object_get(copy, "endpoint-delay")), 3);
+    json_decref(copy);
+    err_free(&err);
+}
+
 // A copy has the same keys.
 static void test_copy(void **state)
 {
@@ -243,9 +264,9 @@ static void test_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_keys), cmocka_unit_test(test_defaults_and_words),
-        cmocka_unit_test(test_mistakes), cmocka_unit_test(test_all_at_once),
-        cmocka_unit_test(test_object),   cmocka_unit_test(test_fewer_dimensions),
-        cmocka_unit_test(test_copy)};
+        cmocka_unit_test(test_all_keys),       cmocka_unit_test(test_defaults_and_words),
+        cmocka_unit_test(test_mistakes),       cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_object),         cmocka_unit_test(test_fewer_dimensions),
+        cmocka_unit_test(test_without_effect), cmocka_unit_test(test_copy)};
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
