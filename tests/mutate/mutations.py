@@ -145,7 +145,7 @@ MUTATIONS = [
     ("study/statistics.c", "struct rng rng = rng_init(1, RNG_BOOTSTRAP, (uint32_t)n);", "struct rng rng = rng_init(1, RNG_BOOTSTRAP, (uint32_t)n); n = 1;"),
     ("cli/simulate.c", "return status == COLLWIRE_COMPLETED && good ?", "return status != COLLWIRE_INTERRUPTED && good ?"),
     ("library/simulation.c", "memory_limit_bytes = s->memory_limit_bytes;", "memory_limit_bytes = s->memory_limit_bytes / 2;"),
-    ("library/simulation.c", "if (s->run.progress(s->run.ctx, &shown) != 0)", "if (s->run.progress(s->run.ctx, &shown) > 1)"),
+    ("library/simulation.c", "s->run.progress(s->run.ctx, &shown) == 0", "s->run.progress(s->run.ctx, &shown) <= 1"),
     ("library/simulation.c", "size_t n = room < bytes ? room : bytes;", "size_t n = bytes;"),
     ("plugin/guard.c", "cc->rate_bps > cc->env->line_bps", "cc->rate_bps > 2 * cc->env->line_bps"),
     ("plugin/guard.c", "due < c->now_ps + CC_TIMER_LEAST_PS", "due < c->now_ps"),
