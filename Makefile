@@ -4,14 +4,14 @@ BUILD ?= build
 PREFIX ?= /usr/local
 PYTHON ?= python3
 
-.PHONY: build report-assets install uninstall deb demo test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint clean
+.PHONY: build report-assets install uninstall deb demo check test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint clean
 
 build:
 	@sh cmake/setup.sh
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
 	@cmake --build $(BUILD)
 
-report-assets: build # the charts of `collwire report`, from npm
+report-assets: build # after a change of report/web: its charts anew, from npm, to be committed
 	@sh cmake/setup.sh --report
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
 	@cmake --build $(BUILD) --target report-assets
@@ -22,21 +22,26 @@ install: build # PREFIX=/usr/local; DESTDIR is put before it
 uninstall: # what the last `make install` of this build directory has installed
 	@sh cmake/uninstall.sh $(BUILD)
 
-deb: report-assets # a package for Debian, in the build directory
+deb: build # a package for Debian, in the build directory
 	@sh cmake/setup.sh --package
 	@cd $(BUILD) && cpack
 	@ls $(BUILD)/*.deb
 
-demo: # builds the program and the charts, but no tests
-	@sh cmake/setup.sh --report
+demo: # builds the program, but no tests
+	@sh cmake/setup.sh
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
-	@cmake --build $(BUILD) --target collwire report-assets
+	@cmake --build $(BUILD) --target collwire
 	@sh cmake/demo.sh $(BUILD)/collwire
 
 test:
 	@sh cmake/setup.sh --tests
 	@$(MAKE) --no-print-directory build
 	ctest --test-dir $(BUILD) -j2 -LE '^long$$' --output-on-failure
+
+check: # a part of the tests: about a minute
+	@sh cmake/setup.sh --tests
+	@$(MAKE) --no-print-directory build
+	ctest --test-dir $(BUILD) -j2 -L '^smoke$$' --output-on-failure
 
 test-long: # mutations of the sources: each must fail a test
 	@sh cmake/setup.sh --tests

@@ -23,7 +23,8 @@ static uint32_t hops_between(const struct analytical_dim *dim, uint32_t from, ui
     }
 }
 
-// The path between two ranks, over all dimensions in which they differ, or over the first of them.
+// The path between two ranks, over all dimensions in which they differ, or over the first or the last
+// of them.
 struct way {
     uint32_t hops;
     ps_t latency_ps;
@@ -41,6 +42,8 @@ static struct way way_between(const struct analytical *a, uint32_t src, uint32_t
         if (from == to)
             continue;
         uint32_t hops = hops_between(dim, from, to);
+        if (a->last_dim)
+            way = (struct way){0};
         way.hops += hops;
         way.latency_ps += hops * dim->latency_ps;
         if (way.bytes_per_ns <= 0 || dim->bytes_per_ns < way.bytes_per_ns)

@@ -39,8 +39,9 @@ struct analytical {
     struct path_book *path_book;
     struct analytical_dim dims[COLL_MAX_DIMS]; // innermost first
     uint32_t n_dims;
-    bool links;     // links serve one message at a time (analytical/links.h)
-    bool first_dim; // a message takes the first dimension in which the ranks differ, and no other
+    bool links; // links serve one message at a time (analytical/links.h)
+    // a message takes the first, or the last, dimension in which the ranks differ, and no other
+    bool first_dim, last_dim;
     struct transfer_client client;
     void (*ended)(void *ctx, const struct analytical_message *m); // called when a message has
                                                                   // arrived; may be NULL
@@ -68,8 +69,8 @@ void analytical_free(struct analytical *a);
 uint32_t analytical_hops(const struct analytical *a, uint32_t src, uint32_t dst);
 
 // Returns the time of a message in ps, a whole number of nanoseconds. Ranks that differ in several
-// dimensions are reached through one dimension after the other, at the lowest of their bandwidths
-// (ASTRA-sim sends along one dimension only).
+// dimensions are reached through one dimension after the other, at the lowest of their bandwidths,
+// unless first_dim (as in ASTRA-sim 2) or last_dim (as in ASTRA-sim 1.0).
 ps_t analytical_message_ps(const struct analytical *a, uint32_t src, uint32_t dst, uint64_t bytes);
 
 // Returns the bytes per ns that a rank sends in the innermost dimension in which two ranks differ, to all
@@ -79,9 +80,10 @@ double analytical_bandwidth(const struct analytical *a, uint32_t src, uint32_t d
 // The function transfer.post. When the message arrives, `delivered` is called, then `sent`.
 void analytical_post(void *analytical, const struct transfer_request *request, ps_t now);
 
-// The function transfer.phase: computes the duration of a phase that all members start at once.
-// Returns false if it has no closed form.
-bool analytical_phase(void *analytical, const struct coll_phase_call *call, ps_t *duration_ps);
+// The function transfer.phase: computes the cost of a phase that all members start at once. Returns
+// false if it has no closed form.
+bool analytical_phase(void *analytical, const struct coll_phase_call *call,
+                      struct coll_phase_cost *cost);
 
 // Returns the message interface of this network.
 struct transfer analytical_transfer(struct analytical *a);

@@ -214,7 +214,7 @@ static void collective_add(const struct writer *w, const struct node *node, stru
     const struct coll_schedule *s = &w->p->groups[node->group].schedule;
     uint64_t bytes = node->bytes, ranks = coll_ranks(s), span = ranks;
     if (s->streams.enabled && !s->flat[node->op])
-        span = coll_span(s, node->dims & s->streams.op_dims[node->op]);
+        span = coll_span(s, node->dims & s->op_dims[node->op]);
     bool parts = node->op == COLL_ALL_GATHER || node->op == COLL_GATHER;
     snprintf(group, 16, "%u", node->group + 1);
     number_add(a, TRACE_COMM_TYPE, types[node->op]);

@@ -67,7 +67,7 @@ static const char report_text[] =
     "Writes DIR/report.html for the results of run, compare or sweep: one file with charts and "
     "tables "
     "that opens in any browser without a network. Results that are made anew remove the old page. "
-    "`make report-assets` builds the charts once; it needs nodejs and npm.\n\n"
+    "\n\n"
     "  collwire compare scenarios/incast.json --cc none,dcqcn --out out/incast\n"
     "  collwire report out/incast";
 

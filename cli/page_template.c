@@ -33,6 +33,6 @@ char *page_template(char **path, struct err *err)
         return text;
     }
     free(found);
-    err_add(err, NULL, "no report.html: `make report-assets` first (it needs nodejs and npm)");
+    err_add(err, NULL, "no report.html: share/collwire/" TEMPLATE " is missing beside the program");
     return NULL;
 }

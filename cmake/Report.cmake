@@ -1,12 +1,34 @@
 # SPDX-License-Identifier: MIT
-# The charts of reports: `cmake --build DIR --target report-assets` bundles report/web into one
-# template. It needs node and npm, and a network the first time; no other target needs it.
+# The charts of reports: one template, which the build copies from report/web/built beside the program.
+# `cmake --build DIR --target report-assets` bundles report/web anew and writes it there, to be
+# committed. It needs node and npm, and a network the first time; no other target needs it.
 set(report_web ${PROJECT_SOURCE_DIR}/report/web)
 set(report_work ${PROJECT_BINARY_DIR}/report-assets)
-set(report_template ${PROJECT_BINARY_DIR}/share/collwire/report-template.html)
+set(report_built ${report_web}/built)
+set(report_share ${PROJECT_BINARY_DIR}/share/collwire)
 find_program(NODE_PROGRAM NAMES node nodejs)
 find_program(NPM_PROGRAM npm)
 mark_as_advanced(NODE_PROGRAM NPM_PROGRAM)
+
+set(report_copies)
+foreach(name IN ITEMS report-template.html LICENCES.txt)
+  set(copy ${report_share}/${name})
+  if(name STREQUAL LICENCES.txt)
+    set(copy ${report_share}/report-LICENCES.txt)
+  endif()
+  add_custom_command(
+    OUTPUT ${copy}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${report_share}
+    COMMAND ${CMAKE_COMMAND} -E copy ${report_built}/${name} ${copy}
+    DEPENDS ${report_built}/${name}
+    COMMENT "Copying ${name} of reports"
+    VERBATIM)
+  list(APPEND report_copies ${copy})
+endforeach()
+add_custom_target(report-template ALL DEPENDS ${report_copies})
+if(TARGET collwire)
+  add_dependencies(collwire report-template)
+endif()
 
 if(NODE_PROGRAM AND NPM_PROGRAM)
   # The packages of package-lock.json, in the build folder; scripts of packages do not run.
@@ -22,20 +44,30 @@ if(NODE_PROGRAM AND NPM_PROGRAM)
     VERBATIM)
   file(GLOB report_sources CONFIGURE_DEPENDS ${report_web}/src/*.js ${report_web}/*.css ${report_web}/*.html)
   add_custom_command(
-    OUTPUT ${report_template}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/share/collwire
-    COMMAND ${NODE_PROGRAM} ${report_web}/build.mjs ${report_work}/node_modules ${report_template}
+    OUTPUT ${report_work}/report-template.html ${report_work}/LICENCES.txt
+    COMMAND ${NODE_PROGRAM} ${report_web}/build.mjs ${report_work}/node_modules
+            ${report_work}/report-template.html ${report_work}/LICENCES.txt
     DEPENDS ${report_work}/installed ${report_web}/build.mjs ${report_sources}
     COMMENT "Bundling the charts of reports"
     VERBATIM)
-  add_custom_target(report-assets DEPENDS ${report_template})
-else()
+  # What npm's packages make, without a change of the sources: tests/report/check_template.py compares it.
+  add_custom_target(report-bundle DEPENDS ${report_work}/report-template.html ${report_work}/LICENCES.txt)
   add_custom_target(report-assets
-    COMMAND ${CMAKE_COMMAND} -E echo
-            "report-assets: node and npm are not installed: sh cmake/setup.sh --report installs them, then configure again"
-    COMMAND ${CMAKE_COMMAND} -E false
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${report_work}/report-template.html
+            ${report_work}/LICENCES.txt ${report_built}
+    COMMAND ${CMAKE_COMMAND} -E copy ${report_built}/report-template.html ${report_share}
+    COMMAND ${CMAKE_COMMAND} -E copy ${report_built}/LICENCES.txt ${report_share}/report-LICENCES.txt
     VERBATIM)
+  add_dependencies(report-assets report-bundle report-template)
+else()
+  foreach(target IN ITEMS report-bundle report-assets)
+    add_custom_target(${target}
+      COMMAND ${CMAKE_COMMAND} -E echo
+              "${target}: node and npm are not installed: sh cmake/setup.sh --report installs them, then configure again"
+      COMMAND ${CMAKE_COMMAND} -E false
+      VERBATIM)
+  endforeach()
 endif()
 
 include(GNUInstallDirs)
-install(FILES ${report_template} DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire OPTIONAL)
+install(FILES ${report_copies} DESTINATION ${CMAKE_INSTALL_DATADIR}/collwire)

@@ -3,7 +3,8 @@
 # and the CTest test FOLDER_STEM. It runs in the source root, so it writes to temporary files only.
 # Scripts are listed below; they run in the build tree.
 # Labels: the folder's name for theory, props, golden and generated; wire for tshark; page for Chromium; long
-# for what `make test` leaves out; unit for all the rest.
+# for what `make test` leaves out; unit for all the rest. smoke, besides, for what `make check` runs: unit tests
+# in C, golden runs, and the scripts listed at the end.
 pkg_check_modules(cmocka IMPORTED_TARGET cmocka)
 if(NOT cmocka_FOUND)
   message(STATUS "cmocka is not installed: no tests (cmake/setup.sh --tests installs it)")
@@ -217,7 +218,7 @@ collwire_script_test(theory_papers theory python3 [[python3 "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_papers.py ${PROJECT_SOURCE_DIR})
 
 # Training loops over the analytical network against a restatement of the rules, and against ASTRA-sim.
-foreach(part IN ITEMS small random rows samples)
+foreach(part IN ITEMS small random rows columns samples)
   collwire_script_test(theory_astra_${part} theory python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/theory/check_astra.py ${part})
 endforeach()
@@ -237,7 +238,13 @@ collwire_script_test(theory_reasons theory python3 [[python3 -B "$@"]]
 collwire_script_test(report_command unit python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/report/check_report.py ${PROJECT_SOURCE_DIR}/scenarios)
 
-# Reports in a browser: where Chromium and the charts (`make report-assets`) are there.
+# The template of reports is that of its sources; and, where npm has bundled them, has the same bytes.
+collwire_script_test(report_template unit python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/report/check_template.py ${PROJECT_SOURCE_DIR} sources)
+collwire_script_test(report_template_bundle page python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/report/check_template.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/report-assets)
+
+# Reports in a browser: where Chromium is there.
 if(NOT COLLWIRE_SANITIZE)
   collwire_script_test(report_browser page python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/report/check_page.py ${PROJECT_SOURCE_DIR}/scenarios
@@ -394,3 +401,14 @@ while(longest)
     set_tests_properties(${name} PROPERTIES COST ${seconds})
   endif()
 endwhile()
+
+# ---- `make check` ----
+
+get_property(all DIRECTORY PROPERTY TESTS)
+set(smoke_scripts cli_readme report_template theory_astra_rows theory_astra_columns chakra_astra2)
+foreach(test IN LISTS all)
+  get_test_property(${test} LABELS labels)
+  if((labels STREQUAL unit AND TARGET test_${test}) OR labels STREQUAL golden OR test IN_LIST smoke_scripts)
+    set_tests_properties(${test} PROPERTIES LABELS "${labels};smoke")
+  endif()
+endforeach()

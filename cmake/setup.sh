@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Install on Debian what is not there yet: to build; with --tests also what the tests use; with --ci
-# also the second compiler and the linters; with --report what bundles the charts of reports, with
+# also the second compiler and the linters; with --report what bundles the charts of reports anew, with
 # --browser what tests them, with --studies what draws the charts of studies, and with --package what
 # makes a package for Debian.
 set -eu

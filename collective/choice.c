@@ -29,6 +29,12 @@ struct coll_choice coll_choice_of(const struct coll_algorithm *algorithm)
     return choice;
 }
 
+const struct coll_choice *coll_choice_at(const struct coll_schedule *s, enum coll_op op,
+                                         const struct coll_phase *phase)
+{
+    return &s->choice[s->by_operation ? op : phase->op][phase->dim];
+}
+
 bool coll_choice_set(struct coll_choice *choice, const char *key, const char *text)
 {
     const struct coll_algorithm *a = choice->algorithm;

@@ -56,7 +56,7 @@ struct coll_shape {
     const struct coll_uneven *uneven;
     // the aggregators of the group, for an algorithm that has members beside the ranks; NULL = none
     const struct coll_reduction *reduction;
-    uint32_t chunk, chunks; // part `chunk` of `chunks` of uneven vectors (0 = not cut)
+    uint32_t chunk, chunks; // it is chunk `chunk` of `chunks` of a collective (0 = not cut)
 };
 
 struct coll_reduction; // collective/reduction.h
@@ -89,6 +89,8 @@ struct coll_algorithm {
     const char *name, *doc, *source;
     const char *astra; // its name in system files of ASTRA-sim; NULL = none
     bool offloaded;    // switches reduce, not the ranks
+    bool never_splits; // it moves whole vectors, so it has no reduce-scatter and no all-gather
+    bool by_chunk;     // its messages depend on whether shape.chunk is odd
     /* settings: a struct of at most COLL_PARAMS_BYTES; keys of one name mean the same everywhere */
     const struct param *params;
     size_t n_params, params_bytes;

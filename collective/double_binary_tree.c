@@ -7,6 +7,9 @@
 // and of an all-reduce 2n/G, with a latency proportional to log2 p instead of p. Broadcast and
 // reduce: the root is above both trees, which span the other ranks. All-reduce: each half is summed
 // at the root of its own tree.
+// `alternating` is the double tree of ASTRA-sim, where every chunk of an all-reduce passes whole over
+// each edge of one tree: even chunks go through a tree below the last rank, odd ones through a tree
+// below the first. It takes about twice the time of the two halves.
 // Sources: Sanders, Speck, Traeff, Parallel Computing 35 (2009); NCCL 2.4 (Jeaugey, "Massively
 // scale your deep learning training with NCCL 2.4", 2019). The root of NCCL's trees has one child,
 // so with an odd number of ranks rank 0 is an inner node of both trees; here no rank ever is.
@@ -14,12 +17,19 @@
 #include "collective/tree_pipeline.h"
 
 static const struct param tree_params[] = {
-    {.include = coll_pieces_params, .offset = offsetof(struct coll_tree_params, pieces)},
+    {.include = coll_pieces_params, .offset = offsetof(struct coll_double_tree_params, pieces)},
+    {.name = "alternating",
+     .type = PARAM_BOOL,
+     .offset = offsetof(struct coll_double_tree_params, alternating),
+     .def = "false",
+     .help =
+         "as in ASTRA-sim: a chunk of an all-reduce goes whole through one of the trees, the next "
+         "chunk through the other"},
 };
 
 static uint32_t pieces_of(const struct coll_shape *shape)
 {
-    const struct coll_tree_params *p = shape->params;
+    const struct coll_double_tree_params *p = shape->params;
     return p != NULL && p->pieces != PARAM_AUTO ? (uint32_t)p->pieces : 1;
 }
 
@@ -33,8 +43,22 @@ static bool dbt_supports(const struct coll_shape *shape, const char **why)
     return false;
 }
 
+static bool alternates(const struct coll_shape *shape)
+{
+    const struct coll_double_tree_params *p = shape->params;
+    return p != NULL && p->alternating && shape->op == COLL_ALL_REDUCE;
+}
+
 static struct tree_pipeline pipeline_of(const struct coll_shape *shape)
 {
+    if (alternates(shape))
+        return (struct tree_pipeline){.ranks = shape->ranks,
+                                      .top = shape->chunk % 2 == 0 ? shape->ranks - 1 : 0,
+                                      .bytes = shape->bytes,
+                                      .pieces = pieces_of(shape),
+                                      .n_trees = 1,
+                                      .up = true,
+                                      .down = true};
     return (struct tree_pipeline){
         .ranks = shape->ranks,
         .top = coll_op_rooted(shape->op) ? shape->root : PIPELINE_NO_TOP,
@@ -79,7 +103,9 @@ const struct coll_algorithm coll_double_binary_tree = {
     .astra = "doubleBinaryTree",
     .params = tree_params,
     .n_params = sizeof tree_params / sizeof *tree_params,
-    .params_bytes = sizeof(struct coll_tree_params),
+    .params_bytes = sizeof(struct coll_double_tree_params),
+    .never_splits = true,
+    .by_chunk = true,
     .supports = dbt_supports,
     .steps = dbt_steps,
     .n_sends = dbt_n_sends,

@@ -16,6 +16,13 @@ struct coll_phase {
     uint64_t bytes;
 };
 
+// What a network in closed form says of a phase.
+struct coll_phase_cost {
+    ps_t duration_ps;
+    uint64_t messages;    // of all members
+    ps_sum_t messages_ps; // the sum of their times
+};
+
 // A phase that all its members begin at the same time, as passed to a network in closed form.
 struct coll_phase_call {
     enum coll_op op;
@@ -26,4 +33,5 @@ struct coll_phase_call {
     uint64_t bytes;                         // as in coll_phase
     const struct coll_reduction *reduction; // of the group, NULL = none
     ps_t endpoint_ps; // delay of a rank before each message and after its last one
+    uint32_t chunk;   // as in coll_shape
 };

@@ -7,13 +7,16 @@
 // rotates that order by one dimension for every chunk. Themis reduce-scatters over all dimensions,
 // the least loaded first, and all-gathers in reverse; if loads differ by less than a sixteenth of a
 // chunk it keeps the ascending order.
+// In a schedule by_operation, as in ASTRA-sim, an algorithm that moves only whole vectors takes the place of
+// the reduce-scatter or all-gather of an all-reduce by an all-reduce of the same bytes.
 // Sources: Rashidi et al., ISPASS 2020 (ASTRA-sim: baseline, bandwidth-aware); Rashidi et al., ISCA
 // 2022 (Themis, algorithm 1). Sizes are divided without rounding, as there.
 #include "collective/plan.h"
 
 #define MIB 1048576.0
 
-struct chain { // phases under construction
+struct chain {          // phases under construction
+    enum coll_op whole; // of the collective
     struct coll_phase *out;
     uint32_t n;
     uint64_t bytes;
@@ -22,7 +25,11 @@ struct chain { // phases under construction
 
 static void add(struct chain *c, enum coll_op op, uint32_t dim)
 {
-    c->out[c->n++] = (struct coll_phase){(uint8_t)dim, (uint8_t)op, c->bytes};
+    struct coll_phase phase = {(uint8_t)dim, (uint8_t)op, c->bytes};
+    if (c->whole == COLL_ALL_REDUCE && c->schedule->by_operation &&
+        coll_choice_at(c->schedule, c->whole, &phase)->algorithm->never_splits)
+        phase.op = (uint8_t)(op = COLL_ALL_REDUCE);
+    c->out[c->n++] = phase;
     uint32_t size = c->schedule->dim_size[dim];
     if (op == COLL_REDUCE_SCATTER)
         c->bytes /= size;
@@ -144,7 +151,7 @@ uint32_t coll_plan(struct coll_planner *p, enum coll_op op, uint32_t dims, uint6
                    struct coll_phase out[COLL_MAX_PHASES])
 {
     const struct coll_schedule *s = p->schedule;
-    struct chain chain = {.out = out, .bytes = bytes, .schedule = s};
+    struct chain chain = {.whole = op, .out = out, .bytes = bytes, .schedule = s};
     uint8_t order[COLL_MAX_DIMS];
     bool in[COLL_MAX_DIMS] = {false}, all = true;
     for (uint32_t d = 0; d < s->n_dims; d++) {

@@ -40,11 +40,10 @@ bool coll_choice_set(struct coll_choice *choice, const char *key, const char *te
 // (comm/rank_streams.h).
 struct coll_streams {
     bool enabled;
-    bool local;                 // a group of fewer ranks than the system has
-    uint32_t queues;            // of a rank for each dimension
-    uint64_t least_chunk;       // bytes of a chunk, unless of an all-gather
-    uint32_t op_dims[COLL_OPS]; // bit set of the dimensions that an operation's collectives use
-    double memory_bytes;        // per second, when a rank adds; 0 = infinitely fast
+    bool local;           // a group of fewer ranks than the system has
+    uint32_t queues;      // of a rank for each dimension
+    uint64_t least_chunk; // bytes of a chunk, unless of an all-gather
+    double memory_bytes;  // per second, when a rank adds; 0 = infinitely fast
 };
 
 struct coll_schedule {
@@ -54,7 +53,11 @@ struct coll_schedule {
     double dim_bandwidth[COLL_MAX_DIMS]; // per rank, in any unit; for Themis
     // [op][dim]; [n_dims] = over all ranks at once
     struct coll_choice choice[COLL_OPS][COLL_MAX_DIMS + 1];
-    bool flat[COLL_OPS];         // [op] true: one phase over all ranks at once
+    bool flat[COLL_OPS]; // [op] true: one phase over all ranks at once
+    // As in ASTRA-sim: all phases of a collective run the algorithms of its operation (else each phase
+    // those of its own operation), and only in the dimensions that the operation has algorithms for.
+    bool by_operation;
+    uint32_t op_dims[COLL_OPS];  // [op] bit set of these dimensions, where by_operation or streams
     uint64_t chunks;             // parts of a collective
     uint64_t active_chunks;      // phases that run at once in a dimension, 0 = no limit
     int phases, order, queueing; // enums above
@@ -66,3 +69,7 @@ struct coll_schedule {
     ps_t endpoint_ps;    // delay of a rank before each message and after its last one
     uint64_t reduce_bps; // rate at which a rank adds received data, 0 = infinitely fast
 };
+
+// The algorithm of a phase of a collective whose operation is `op`.
+const struct coll_choice *coll_choice_at(const struct coll_schedule *s, enum coll_op op,
+                                         const struct coll_phase *phase);

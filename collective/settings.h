@@ -14,7 +14,11 @@ struct coll_direct_params {
     uint64_t in_flight; // messages of a rank at once; auto = one to every other rank
 };
 
-// for tree and double_binary_tree
+struct coll_double_tree_params {
+    uint64_t pieces;  // auto = 1
+    bool alternating; // a chunk goes whole through one tree, the next one through the other
+};
+
 struct coll_tree_params {
     uint64_t pieces; // auto = 1
 };

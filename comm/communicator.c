@@ -172,7 +172,7 @@ void comm_use_flush(struct communicator *c, ps_t now) { admission_use_flush(c, n
 uint64_t comm_bytes(const struct communicator *c, const struct comm_request *request)
 {
     struct coll_planner planner;
-    struct volume kept[VOLUMES_KEPT] = {{{0, 0, 0}, NULL, 0}};
+    struct volume kept[VOLUMES_KEPT] = {{.bytes = 0}};
     uint64_t sum = 0;
     coll_planner_init(&planner, &c->schedule);
     struct instance *in = instance_new(&planner, request, 0);
@@ -181,7 +181,8 @@ uint64_t comm_bytes(const struct communicator *c, const struct comm_request *req
             const struct coll_phase *phase = instance_phase(in, chunk, i);
             for (uint32_t g = 0; g < coll_n_groups(&c->schedule, phase->dim); g++) {
                 struct coll_shape shape = instance_shape(&c->schedule, in, chunk, i, g);
-                sum += volume_of(&c->schedule, phase, &shape, kept);
+                sum += volume_of(coll_choice_at(&c->schedule, request->op, phase)->algorithm, phase,
+                                 &shape, kept);
             }
         }
     instance_free(in);
@@ -231,7 +232,7 @@ double comm_queue_pairs(const struct coll_schedule *s, enum coll_op op, uint32_t
     coll_planner_begin(&planner, 0);
     uint32_t n = coll_plan(&planner, op, dims, bytes, phases);
     for (uint32_t i = 0; i < n; i++) {
-        struct coll_choice choice = s->choice[phases[i].op][phases[i].dim];
+        struct coll_choice choice = *coll_choice_at(s, op, &phases[i]);
         coll_choice_set(&choice, "pieces", "1"); // more pieces use the same queue pairs
         struct coll_shape shape = {.op = phases[i].op,
                                    .ranks = coll_group_size(s, phases[i].dim),

@@ -32,7 +32,7 @@ struct coll_shape instance_shape(const struct coll_schedule *s, const struct ins
                                .bytes = range.end - range.first,
                                .root = in->request.root,
                                .inner = in->request.inner,
-                               .params = s->choice[phase->op][phase->dim].params,
+                               .params = coll_choice_at(s, in->request.op, phase)->params,
                                .uneven = exchange ? in->request.uneven : NULL,
                                .reduction = coll_reduction_of(s, phase->dim, group),
                                .chunk = chunk,
@@ -129,15 +129,14 @@ void instance_free(struct instance *in)
     free(in);
 }
 
-uint64_t volume_of(const struct coll_schedule *s, const struct coll_phase *phase,
+uint64_t volume_of(const struct coll_algorithm *a, const struct coll_phase *phase,
                    const struct coll_shape *shape, struct volume *kept)
 {
     struct volume *slot = &kept[(shape->bytes + phase->dim * 7 + phase->op * 17) % VOLUMES_KEPT];
-    const struct coll_algorithm *a = s->choice[phase->op][phase->dim].algorithm;
-    if (slot->phase.bytes == shape->bytes && slot->reduction == shape->reduction &&
-        slot->phase.dim == phase->dim && slot->phase.op == phase->op && slot->bytes > 0 &&
-        shape->uneven == NULL)
+    if (slot->algorithm == a && slot->phase.bytes == shape->bytes &&
+        slot->reduction == shape->reduction && slot->phase.dim == phase->dim &&
+        slot->phase.op == phase->op && slot->bytes > 0 && shape->uneven == NULL)
         return slot->bytes;
-    *slot = (struct volume){{phase->dim, phase->op, shape->bytes}, shape->reduction, 0};
+    *slot = (struct volume){a, {phase->dim, phase->op, shape->bytes}, shape->reduction, 0};
     return slot->bytes = coll_bytes_of_all(a, shape);
 }

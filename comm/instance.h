@@ -62,9 +62,10 @@ static inline const struct coll_phase *instance_phase(const struct instance *in,
 // with the same arguments. `kept`: [VOLUMES_KEPT], zeroed at first.
 #define VOLUMES_KEPT 64
 struct volume { // a phase, the bytes of its vector and the result
+    const struct coll_algorithm *algorithm;
     struct coll_phase phase;
     const struct coll_reduction *reduction;
     uint64_t bytes;
 };
-uint64_t volume_of(const struct coll_schedule *s, const struct coll_phase *phase,
+uint64_t volume_of(const struct coll_algorithm *a, const struct coll_phase *phase,
                    const struct coll_shape *shape, struct volume *kept);

@@ -85,7 +85,7 @@ struct phase_run *phase_run_of(struct communicator *c, struct instance *in, uint
     run->chunk = chunk;
     run->index = i;
     run->group = group;
-    run->algorithm = c->schedule.choice[phase->op][phase->dim].algorithm;
+    run->algorithm = coll_choice_at(&c->schedule, in->request.op, phase)->algorithm;
     run->shape = instance_shape(&c->schedule, in, chunk, i, group);
     run->n_walks = coll_members(run->algorithm, &run->shape);
     SIM_ASSERT(c->job->engine, group, run->n_walks <= run->n_members + c->extra[run->dim]);

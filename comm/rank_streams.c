@@ -91,7 +91,7 @@ static struct phase_record *phase_record(const struct stream *s)
     struct collective_record *r = &s->set->comm->job->recorder->records[s->set->instance->record];
     const struct stream_phase *p = stream_phase(s);
     struct coll_phase phase = {p->dim, p->op, p->bytes};
-    uint8_t i = record_phase(r, &phase, p->choice->algorithm); // may move the phases
+    uint8_t i = record_phase(r, &phase, 0, p->choice->algorithm); // may move the phases
     return &r->phases[i];
 }
 

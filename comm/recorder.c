@@ -10,16 +10,18 @@
 
 #include "engine/memory.h"
 
-uint8_t record_phase(struct collective_record *r, const struct coll_phase *phase,
+uint8_t record_phase(struct collective_record *r, const struct coll_phase *phase, uint32_t place,
                      const struct coll_algorithm *algorithm)
 {
     uint32_t i = 0;
-    while (i < r->n_phases && (r->phases[i].dim != phase->dim || r->phases[i].op != phase->op))
+    while (i < r->n_phases && (r->phases[i].dim != phase->dim || r->phases[i].op != phase->op ||
+                               r->phases[i].place != place))
         i++;
     if (i == r->n_phases) {
         r->phases = memory_resize(r->phases, ++r->n_phases, sizeof *r->phases);
         r->phases[i] = (struct phase_record){.dim = phase->dim,
                                              .op = phase->op,
+                                             .place = (uint8_t)place,
                                              .algorithm = algorithm,
                                              .start_ps = PS_NEVER,
                                              .end_ps = PS_NEVER};
@@ -34,6 +36,25 @@ void phase_record_add(struct phase_record *sum, const struct phase_record *p)
     sum->queueing_ps += p->queueing_ps;
     sum->waits += p->waits;
     sum->network_ps += p->network_ps;
+    sum->running_ps += p->running_ps;
+    sum->ended += p->ended;
+}
+
+void record_kinds(const struct collective_record *r, struct collective_record *kinds)
+{
+    for (uint32_t i = 0; i < r->n_phases; i++) {
+        const struct phase_record *p = &r->phases[i];
+        struct coll_phase phase = {.dim = p->dim, .op = p->op};
+        uint8_t at = record_phase(kinds, &phase, 0, p->algorithm); // may move the phases
+        struct phase_record *kind = &kinds->phases[at];
+        phase_record_add(kind, p);
+        kind->open += p->open;
+        if (p->start_ps < kind->start_ps)
+            kind->start_ps = p->start_ps;
+        bool ended = p->end_ps != PS_NEVER;
+        if (ended && (kind->end_ps == PS_NEVER || p->end_ps > kind->end_ps))
+            kind->end_ps = p->end_ps;
+    }
 }
 
 ps_t phase_record_queueing_ps(const struct phase_record *p)
@@ -106,7 +127,8 @@ void recorder_open(struct communicator *c, struct instance *in, const struct com
     for (size_t i = 0; i < (size_t)in->n_chunks * in->n_phases; i++) {
         const struct coll_phase *phase = &in->phases[i];
         in->record_phase[i] =
-            record_phase(r, phase, c->schedule.choice[phase->op][phase->dim].algorithm);
+            record_phase(r, phase, (uint32_t)(i % in->n_phases),
+                         coll_choice_at(&c->schedule, request->op, phase)->algorithm);
     }
 }
 
@@ -129,6 +151,7 @@ void recorder_start(struct communicator *c, const struct run_place *place, ps_t 
     if (record->start_ps > now)
         record->start_ps = now;
     record->open++;
+    record->running_ps -= now;
     busy->begun++;
     if (busy->running++ == 0)
         busy->since_ps = now;
@@ -137,8 +160,11 @@ void recorder_start(struct communicator *c, const struct run_place *place, ps_t 
 void recorder_end(struct communicator *c, const struct run_place *place, ps_t now)
 {
     struct busy *busy = busy_of(c, place);
-    phase_record_at(c, place)->end_ps = now;
-    phase_record_at(c, place)->open--;
+    struct phase_record *record = phase_record_at(c, place);
+    record->end_ps = now;
+    record->open--;
+    record->running_ps += now;
+    record->ended++;
     if (--busy->running == 0)
         c->job->recorder->records[place->in->record].dims[place->dim].busy_ps +=
             now - busy->since_ps;

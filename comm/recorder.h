@@ -10,9 +10,10 @@
 #include "engine/names.h"
 #include "net/critical_path.h"
 
-// All phases of one operation along one dimension, over all chunks.
+// All phases of one operation along one dimension that have the same place in their chunk's order.
 struct phase_record {
     uint8_t dim, op; // as in coll_phase
+    uint8_t place;   // number of the chunk's phases before it
     const struct coll_algorithm *algorithm;
     ps_t start_ps, end_ps; // first start, last end; PS_NEVER = not known yet
     uint32_t open;         // phases now running
@@ -21,6 +22,8 @@ struct phase_record {
     uint64_t waits;       // number of terms in queueing_ps
     ps_sum_t network_ps;  // sum over messages of the time from post to delivery
     uint64_t on_the_way;  // messages posted and not delivered; of them network_ps has only the post
+    ps_sum_t running_ps;  // sum over phases that have ended of the time from their start
+    uint64_t ended;       // number of terms in running_ps
 };
 
 struct dim_record {
@@ -52,8 +55,12 @@ struct collective_record {
 };
 
 // Index of a phase among the record's phases; adds it if it is new.
-uint8_t record_phase(struct collective_record *r, const struct coll_phase *phase,
+uint8_t record_phase(struct collective_record *r, const struct coll_phase *phase, uint32_t place,
                      const struct coll_algorithm *algorithm);
+
+// Add the record's phases to those of `kinds`, of which there is one for each operation along each
+// dimension, whatever its place. `kinds` is zeroed at first; record_free() frees it.
+void record_kinds(const struct collective_record *r, struct collective_record *kinds);
 
 // Add bytes, messages and sums of times of `p` to `sum`.
 void phase_record_add(struct phase_record *sum, const struct phase_record *p);

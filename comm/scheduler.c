@@ -44,7 +44,7 @@ static void on_closed_form(struct engine *e, struct sim_timer *timer, int revent
     }
 }
 
-static bool closed_form_ps(const struct phase_run *run, ps_t *duration_ps)
+static bool closed_form_cost(const struct phase_run *run, struct coll_phase_cost *cost)
 {
     const struct communicator *c = run->comm;
     const struct transfer *transfer = c->job->transfer;
@@ -61,8 +61,9 @@ static bool closed_form_ps(const struct phase_run *run, ps_t *duration_ps)
                                    .n = run->n_members,
                                    .bytes = phase->bytes,
                                    .reduction = run->shape.reduction,
-                                   .endpoint_ps = c->schedule.endpoint_ps};
-    bool known = transfer->phase(transfer->net, &call, duration_ps);
+                                   .endpoint_ps = c->schedule.endpoint_ps,
+                                   .chunk = run->chunk};
+    bool known = transfer->phase(transfer->net, &call, cost);
     free(members);
     return known;
 }
@@ -81,19 +82,20 @@ static bool closed_form(struct phase_run *run, ps_t now)
 {
     struct communicator *c = run->comm;
     struct engine *e = c->job->engine;
-    ps_t duration;
-    if (!closed_form_ps(run, &duration))
+    struct coll_phase_cost cost;
+    if (!closed_form_cost(run, &cost))
         return false;
     sim_timer_init(e, &run->timer, comm_rank(c, run_member(run, 0)), on_closed_form, run);
-    run->ends_ps = now + duration;
+    run->ends_ps = now + cost.duration_ps;
     run->path = path_take(c->job->path_book, now);
     sim_timer_start(e, &run->timer, run->ends_ps);
     (*c->job->delays)++;
     struct phase_record *record = phase_record_of(run);
-    record->network_ps += (ps_sum_t)duration * run->n_members;
-    record->messages += run->n_members;
-    uint64_t bytes = volume_of(&c->schedule, instance_phase(run->instance, run->chunk, run->index),
-                               &run->shape, c->volumes);
+    record->network_ps += cost.messages_ps;
+    record->messages += cost.messages;
+    uint64_t bytes =
+        volume_of(run->algorithm, instance_phase(run->instance, run->chunk, run->index),
+                  &run->shape, c->volumes);
     record->bytes += bytes;
     record_of(run)->dims[run->dim].bytes += bytes;
     note_sent(run);

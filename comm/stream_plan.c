@@ -14,7 +14,7 @@ static uint32_t dims_of(const struct communicator *c, const struct comm_request 
     for (uint32_t d = 0; d < s->n_dims; d++)
         if (s->dim_size[d] > 1)
             dims |= UINT32_C(1) << d;
-    return dims & request->dims & s->streams.op_dims[request->op];
+    return dims & request->dims & s->op_dims[request->op];
 }
 
 uint64_t stream_chunks(const struct communicator *c, const struct comm_request *request,
@@ -24,9 +24,8 @@ uint64_t stream_chunks(const struct communicator *c, const struct comm_request *
     bool gathers = request->op == COLL_ALL_GATHER;
     uint64_t size = request->bytes, least = s->streams.least_chunk;
     if (gathers)
-        size /= s->flat[COLL_ALL_GATHER]
-                    ? coll_ranks(s)
-                    : coll_span(s, request->dims & s->streams.op_dims[request->op]);
+        size /= s->flat[COLL_ALL_GATHER] ? coll_ranks(s)
+                                         : coll_span(s, request->dims & s->op_dims[request->op]);
     uint64_t chunk = size / s->chunks;
     if (!gathers && chunk < least) {
         chunk = least;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Keys that ASTRA-sim 2 ignores, or that change only what it prints, are allowed and have no effect
-// here either. What it has and collwire has not is an error.
+// here either; a warning names them. What it has and collwire has not is an error.
 // Source: ASTRA-sim 2 (Won et al., ISPASS 2023), astra-sim/system/Sys.cc.
 #include "config/astra2_system.h"
 
@@ -9,6 +9,7 @@
 
 #include "collective/grid.h"
 #include "collective/settings.h"
+#include "config/ignored_keys.h"
 
 #define DELAY_NS_MAX 1000000000
 #define COUNT_MAX 1000000
@@ -28,6 +29,7 @@ static const char *const ignored[] = {
     "seprate-log", // as the key is spelled in public files
     "trace-enabled",
     "track-local-mem",
+    NULL,
 };
 
 static const char *const unsupported[][2] = {
@@ -131,7 +133,7 @@ static void implementation_read(struct reader *r, const struct place *root, stru
         return;
     }
     s->single[op] = n == 1;
-    c->streams.op_dims[op] = (UINT32_C(1) << n) - 1;
+    c->op_dims[op] = (UINT32_C(1) << n) - 1;
     for (uint32_t d = 0; d < n; d++) {
         struct place at = place_item(&list, d);
         uint64_t window;
@@ -144,7 +146,7 @@ static void implementation_read(struct reader *r, const struct place *root, stru
             ((struct coll_direct_params *)(void *)choice.params)->in_flight = window;
         if (flat) {
             c->flat[op] = true;
-            c->streams.op_dims[op] = (UINT32_C(1) << c->n_dims) - 1;
+            c->op_dims[op] = (UINT32_C(1) << c->n_dims) - 1;
             c->choice[op][c->n_dims] = choice;
             if (n > 1)
                 place_error(r->err, &list, "an algorithm over all ranks at once must be alone");
@@ -158,7 +160,7 @@ static void defaults(struct astra2_system *s)
 {
     struct coll_schedule *c = &s->whole;
     for (unsigned op = 0; op < COLL_OPS; op++) {
-        c->streams.op_dims[op] = (UINT32_C(1) << c->n_dims) - 1;
+        c->op_dims[op] = (UINT32_C(1) << c->n_dims) - 1;
         for (uint32_t d = 0; d <= c->n_dims; d++)
             c->choice[op][d] = coll_choice_of(coll_find("ring"));
     }
@@ -211,7 +213,7 @@ void astra2_system_read(struct reader *r, const struct place *place, struct astr
     if (!read_object(r, place))
         return;
     keys_of(r, place, &keys, s);
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+    for (size_t i = 0; ignored[i] != NULL; i++)
         keys_add(&keys, ignored[i]);
     for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++) {
         struct place at = place_key(place, unsupported[i][0]);
@@ -220,6 +222,14 @@ void astra2_system_read(struct reader *r, const struct place *place, struct astr
             place_error(r->err, &at, "%s are not supported", unsupported[i][1]);
     }
     keys_check(r, place, &keys);
+    char path[PLACE_TEXT];
+    ignored_keys_warn(r->err, place_text(place, path), "", place->json, ignored);
+}
+
+void astra2_system_strip(json_t *system)
+{
+    for (size_t i = 0; ignored[i] != NULL; i++)
+        json_object_del(system, ignored[i]);
 }
 
 struct coll_schedule astra2_group_schedule(const struct astra2_system *s, uint32_t n)
@@ -232,7 +242,7 @@ struct coll_schedule astra2_group_schedule(const struct astra2_system *s, uint32
     for (unsigned op = 0; op < COLL_OPS; op++) {
         uint32_t from = s->whole.flat[op] ? s->whole.n_dims : 0;
         c.flat[op] = false;
-        c.streams.op_dims[op] = 1;
+        c.op_dims[op] = 1;
         c.choice[op][0] =
             s->single[op] ? s->whole.choice[op][from] : coll_choice_of(coll_find("ring"));
         c.choice[op][1] = c.choice[op][0];

@@ -12,8 +12,12 @@ struct astra2_system {
     double peak_ops, memory_bytes; // per second
 };
 
-// Read the object at `place` into *s, whose dimensions in `whole` the caller has set.
+// Read the object at `place` into *s, whose dimensions in `whole` the caller has set. One warning names the
+// keys that have no effect.
 void astra2_system_read(struct reader *r, const struct place *place, struct astra2_system *s);
+
+// Remove the keys that have no effect.
+void astra2_system_strip(json_t *system);
 
 // The schedule of a group of `n` ranks, which are fewer than the system has: one logical ring.
 struct coll_schedule astra2_group_schedule(const struct astra2_system *s, uint32_t n);

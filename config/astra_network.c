@@ -5,7 +5,9 @@
 // A GB/s is 2^30 bytes. The links of a rank are distributed by kind: in a ring half towards each
 // neighbour, with switches one to each plane, fully connected an equal number to each peer. A
 // number that cannot be divided in this way becomes one link whose rate gives the rank the same
-// total rate.
+// total rate. "nic-latency", for each of the two ends of a message, and "router-latency", for a switch, are
+// part of the latency of links: exact between neighbours, while a message over several hops of a ring
+// has them at every hop.
 // Source: the network files of ASTRA-sim 1.0 (Rashidi et al., ISPASS 2020).
 #include "config/astra_network.h"
 
@@ -14,15 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/ignored_keys.h"
 #include "config/json_file.h"
 #include "config/link.h"
 
 #define GB_BITS (8.0 * 1073741824.0)
 
 // Keys that ASTRA-sim uses for cost models and memories, or does not use; they have no effect here.
-static const char *const ignored[] = {"topology-name",  "dimension-type", "nic-latency",
-                                      "router-latency", "hbm-latency",    "hbm-bandwidth",
-                                      "hbm-scale"};
+static const char *const ignored[] = {"topology-name", "dimension-type", "hbm-latency",
+                                      "hbm-bandwidth", "hbm-scale",      NULL};
 
 static const struct {
     const char *word, *kind;
@@ -34,6 +36,7 @@ struct astra_dim {
     size_t kind; // index into kinds[]
     uint64_t units, links;
     double latency_ns, gbytes_per_s;
+    double nic_ns, router_ns; // of a message: twice the former, in a switch also the latter
 };
 
 // ---- values ----
@@ -90,6 +93,14 @@ static uint64_t links_between(const struct astra_dim *dim, double *share)
     return 1;
 }
 
+// The latency of a link with its share of what a message costs beside.
+static double link_ns(const struct astra_dim *dim)
+{
+    if (strcmp(kinds[dim->kind].kind, "switch") == 0) // two links
+        return dim->latency_ns + dim->nic_ns + dim->router_ns / 2;
+    return dim->latency_ns + 2 * dim->nic_ns;
+}
+
 // Set a parameter by the tables of kind and link, which check the range.
 static void set_text(struct reader *r, const struct place *place, const struct param *param,
                      void *base, const char *text)
@@ -110,7 +121,7 @@ static void dim_fill(struct reader *r, const struct astra_dim *from, const struc
     link_defaults(&dim->links[0]);
     snprintf(count, sizeof count, "%llu", (unsigned long long)links_between(from, &share));
     set_text(r, links, &dim->kind->params[0], dim->params, count); // planes or parallel links
-    dim->links[0].delay_ps = (ps_t)llround(from->latency_ns * (double)PS_PER_NS);
+    dim->links[0].delay_ps = (ps_t)llround(link_ns(from) * (double)PS_PER_NS);
     format_rate((uint64_t)llround(from->gbytes_per_s * GB_BITS * share), rate);
     struct param rate_param = param_find(link_params, n_link_params, "rate");
     set_text(r, bandwidth, &rate_param, &dim->links[0], rate);
@@ -131,13 +142,22 @@ static bool list_check(struct reader *r, const struct place *list, size_t n)
     return false;
 }
 
+// The number of dimension `d` in a list that may be missing; then 0.
+static double read_optional(struct reader *r, const struct place *list, size_t d)
+{
+    struct place at = place_item(list, d);
+    return list->json == NULL ? 0 : read_number(r, &at, 0, 1e9);
+}
+
 static void read_dims(struct reader *r, const struct place *root, size_t n)
 {
     enum { KINDS, UNITS, LINKS, LATENCY, BANDWIDTH, N_LISTS };
     static const char *const names[N_LISTS] = {"topologies-per-dim", "units-count", "links-count",
                                                "link-latency", "link-bandwidth"};
-    struct place lists[N_LISTS];
-    bool sound = true;
+    struct place lists[N_LISTS], nic = place_key(root, "nic-latency"),
+                                 router = place_key(root, "router-latency");
+    bool sound = (nic.json == NULL || list_check(r, &nic, n)) &&
+                 (router.json == NULL || list_check(r, &router, n));
     for (size_t i = 0; i < N_LISTS; i++) {
         lists[i] = place_key(root, names[i]);
         sound &= list_check(r, &lists[i], n);
@@ -153,6 +173,8 @@ static void read_dims(struct reader *r, const struct place *root, size_t n)
         dim.links = read_count(r, &at[LINKS], 65536);
         dim.latency_ns = read_number(r, &at[LATENCY], 0, 1e9);
         dim.gbytes_per_s = read_number(r, &at[BANDWIDTH], 1e-4, 12500);
+        dim.nic_ns = read_optional(r, &nic, d);
+        dim.router_ns = read_optional(r, &router, d);
         if (r->err->n_errors == errors)
             dim_fill(r, &dim, &at[LINKS], &at[BANDWIDTH], &r->scenario->spec.dims[d]);
     }
@@ -161,9 +183,10 @@ static void read_dims(struct reader *r, const struct place *root, size_t n)
 static void read_root(struct reader *r, const struct place *root)
 {
     struct keys keys = {.names = {"dimensions-count", "topologies-per-dim", "units-count",
-                                  "links-count", "link-latency", "link-bandwidth"},
-                        .n = 6};
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+                                  "links-count", "link-latency", "link-bandwidth", "nic-latency",
+                                  "router-latency"},
+                        .n = 8};
+    for (size_t i = 0; ignored[i] != NULL; i++)
         keys_add(&keys, ignored[i]);
     if (!json_is_object(root->json)) {
         place_error(r->err, root, "must be an object, not %s", json_noun(root->json));
@@ -203,6 +226,9 @@ bool astra_network_read(struct reader *r, const struct place *place)
     for (size_t i = 0; i < reading.n_items; i++)
         place_error(r->err, place, "%s%s%s", read ? file : "", read ? ": " : "",
                     reading.items[i].text);
+    char where[PLACE_TEXT];
+    if (reading.n_errors == 0)
+        ignored_keys_warn(r->err, place_text(place, where), file, json, ignored);
     bool good = reading.n_errors == 0;
     json_decref(json);
     err_free(&reading);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "collective/settings.h"
+#include "config/ignored_keys.h"
 #include "config/text_file.h"
 #include "engine/memory.h"
 
@@ -28,6 +29,9 @@ struct system {
     const struct system_key *key;
     char why[256]; // the error in the value
 };
+
+// Keys without effect: boost-mode selects in ASTRA-sim which of several identical ranks are simulated.
+static const char *const ignored[] = {"boost-mode", NULL};
 
 struct system_key {
     const char *name;
@@ -96,11 +100,10 @@ static bool set_splits(struct system *s, const char *value)
     return count_of(s, value, 1, CHUNKS_MAX, &s->schedule->chunks);
 }
 
-// Selects in ASTRA-sim which of several identical ranks are simulated; it has no effect on results.
 static bool set_boost(struct system *s, const char *value)
 {
-    uint64_t ignored;
-    return count_of(s, value, 0, 1, &ignored);
+    uint64_t unused;
+    return count_of(s, value, 0, 1, &unused);
 }
 
 static bool set_optimization(struct system *s, const char *value)
@@ -173,6 +176,7 @@ static bool choice_of(struct system *s, const char *value, bool flat, struct col
         if (!word_is(value, coll_registry[i], flat, &window))
             continue;
         *choice = coll_choice_of(coll_registry[i]);
+        coll_choice_set(choice, "alternating", "true");
         if (window > 0)
             direct_of(choice)->in_flight = window;
         return true;
@@ -185,7 +189,7 @@ static bool choice_of(struct system *s, const char *value, bool flat, struct col
 }
 
 // The list may be longer than the network has dimensions, since one file is used with several
-// networks.
+// networks. If it is shorter, the operation's collectives leave out the dimensions beyond it.
 static bool set_implementation(struct system *s, const char *value)
 {
     struct coll_schedule *c = s->schedule;
@@ -206,8 +210,7 @@ static bool set_implementation(struct system *s, const char *value)
             c->choice[op][n] = choice;
         n++;
     }
-    if (n < c->n_dims)
-        return wrong(s, "\"%.40s\" lists %u algorithms for %u dimensions", value, n, c->n_dims);
+    c->op_dims[op] = n < c->n_dims ? (UINT32_C(1) << n) - 1 : UINT32_MAX;
     return true;
 }
 
@@ -235,9 +238,11 @@ static struct system system_begin(struct coll_schedule *c)
     struct system s = {.schedule = c};
     for (int op = 0; op < 4; op++) {
         c->flat[op] = false;
+        c->op_dims[op] = UINT32_MAX;
         for (uint32_t d = 0; d <= c->n_dims; d++)
             c->choice[op][d] = coll_choice_of(coll_find("ring"));
     }
+    c->by_operation = true;
     c->chunks = c->active_chunks = 1;
     c->phases = COLL_BASELINE;
     c->order = COLL_ASCENDING;
@@ -302,9 +307,9 @@ static int line_read(const struct text_file *file, char *line, struct system *s,
     if (!s->key->set(s, value))
         return text_file_error(file, "%s: %s", line, s->why);
     uint64_t number;
-    if (copy != NULL && parse_count(value, &number) == 0)
+    if (parse_count(value, &number) == 0)
         json_object_set_new(copy, line, json_integer((json_int_t)number));
-    else if (copy != NULL)
+    else
         json_object_set_new(copy, line, json_string(value));
     return 0;
 }
@@ -317,9 +322,17 @@ int astra_system_read(const char *dir, const char *name, const char *path, struc
     char *text = text_file_load(dir, name, path, err), *line;
     struct text_file file = {.name = name, .path = path, .rest = text, .err = err};
     struct system s = system_begin(c);
+    json_t *keys_read = json_object();
     while (text != NULL && (line = text_file_next(&file)) != NULL)
-        line_read(&file, line, &s, given, copy);
+        line_read(&file, line, &s, given, keys_read);
     system_end(&s);
+    if (err->n_errors == errors)
+        ignored_keys_warn(err, path, name, keys_read, ignored);
+    for (size_t i = 0; ignored[i] != NULL; i++)
+        json_object_del(keys_read, ignored[i]);
+    if (copy != NULL)
+        json_object_update(copy, keys_read);
+    json_decref(keys_read);
     free(text);
     return err->n_errors == errors ? 0 : -1;
 }
@@ -354,5 +367,6 @@ void astra_system_place(struct reader *r, const struct place *place, struct coll
             place_error(r->err, &at, "%s", s.why);
     }
     keys_check(r, place, &names);
+    ignored_keys_warn(r->err, place_text(place, path), "", place->json, ignored);
     system_end(&s);
 }

@@ -7,10 +7,12 @@
 #include "engine/memory.h"
 
 // The operations that the phases of a collective may run along one dimension. Returns their number.
-static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, enum coll_op out[3])
+static uint32_t phase_ops(const struct coll_schedule *s, enum coll_op op, uint32_t dim,
+                          enum coll_op out[3])
 {
+    bool whole = s->by_operation && s->choice[op][dim].algorithm->never_splits;
     out[0] = op;
-    if (op != COLL_ALL_REDUCE || s->n_dims == 1 || s->flat[op] ||
+    if (op != COLL_ALL_REDUCE || whole || s->n_dims == 1 || s->flat[op] ||
         (s->phases == COLL_BASELINE && s->order != COLL_THEMIS))
         return 1;
     out[1] = COLL_REDUCE_SCATTER;
@@ -61,12 +63,13 @@ bool algorithm_pairs(struct reader *r, const struct place *place, const struct j
 }
 
 static bool program_check(struct reader *r, const struct place *place, const struct job_spec *job,
-                          const struct coll_schedule *s, uint32_t dim, struct coll_shape shape)
+                          const struct coll_schedule *s, const struct coll_choice *choice,
+                          uint32_t dim, struct coll_shape shape)
 {
-    const struct coll_algorithm *a = s->choice[shape.op][dim].algorithm;
+    const struct coll_algorithm *a = choice->algorithm;
     struct place item = place_item(place, dim);
     shape.ranks = coll_group_size(s, dim);
-    shape.params = s->choice[shape.op][dim].params;
+    shape.params = choice->params;
     if (!algorithm_supports(r, json_is_array(place->json) ? &item : place, a, &shape))
         return false;
     uint32_t *members = memory_zeroed(shape.ranks, sizeof *members);
@@ -84,14 +87,17 @@ bool algorithms_check(struct reader *r, const struct place *place, const struct 
                       const struct coll_schedule *s, uint32_t dims, const struct coll_shape *whole)
 {
     enum coll_op ops[3];
-    uint32_t n_ops = phase_ops(s, whole->op, ops);
     bool flat = s->flat[whole->op];
-    for (uint32_t d = flat ? s->n_dims : 0; d < s->n_dims + flat; d++)
+    for (uint32_t d = flat ? s->n_dims : 0; d < s->n_dims + flat; d++) {
+        uint32_t n_ops = phase_ops(s, whole->op, d, ops);
         for (uint32_t o = 0; o < n_ops; o++) {
             struct coll_shape shape = *whole;
+            struct coll_phase phase = {.dim = (uint8_t)d, .op = (uint8_t)ops[o]};
             shape.op = ops[o];
-            if ((flat || dims >> d & 1) && !program_check(r, place, job, s, d, shape))
+            if ((flat || dims >> d & 1) &&
+                !program_check(r, place, job, s, coll_choice_at(s, whole->op, &phase), d, shape))
                 return false;
         }
+    }
     return true;
 }

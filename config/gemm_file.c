@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "config/text_file.h"
 #include "engine/memory.h"
@@ -37,6 +38,13 @@ static size_t fields_cut(char *line, char *field[FIELDS])
     return n;
 }
 
+// In capitals or small letters.
+static bool is_heading(char *const field[FIELDS])
+{
+    return strcasecmp(field[1], "M") == 0 && strcasecmp(field[2], "N") == 0 &&
+           strcasecmp(field[3], "K") == 0;
+}
+
 static void line_read(const struct text_file *file, char *line, struct list *list)
 {
     char *field[FIELDS];
@@ -45,7 +53,7 @@ static void line_read(const struct text_file *file, char *line, struct list *lis
         text_file_error(file, "is not layer,M,N,K");
         return;
     }
-    bool heading = list->n == 0 && strcmp(field[1], "M") == 0;
+    bool heading = list->n == 0 && is_heading(field);
     for (int i = 0; i < 3 && !heading; i++)
         if (parse_count(field[i + 1], &size[i]) != 0 || size[i] < 1 || size[i] > SIZE_MAX_M) {
             text_file_error(file, "%s is not a size from 1 to %d", field[i + 1], SIZE_MAX_M);

@@ -80,6 +80,7 @@ char *astra_import(const struct astra_import *from, struct err *err)
         json_object_set_new(root, "name", name_json(from));
         json_object_set_new(root, "source", json_string("ASTRA-sim 1.0 files"));
         json_object_set_new(root, "network", json_string("analytical"));
+        json_object_set_new(root, "analytical_route", json_string("last_dim"));
         json_object_set_new(root, "topology", object_json(&scenario, &topology_object, &scenario));
         // In ASTRA-sim a message uses all links of a rank; over packets it must be striped for
         // that.

@@ -123,9 +123,14 @@ static json_t *system_read(struct import *im)
         return NULL;
     if (im->schedule.n_dims > 0)
         astra2_system_read(&r, &place, &system);
-    for (size_t i = 0; i < errors.n_items; i++)
-        err_add(im->err, "system", "%s: %s", im->from->system, errors.items[i].text);
+    for (size_t i = 0; i < errors.n_items; i++) {
+        if (errors.items[i].warning)
+            err_warn(im->err, "system", "%s: %s", im->from->system, errors.items[i].text);
+        else
+            err_add(im->err, "system", "%s: %s", im->from->system, errors.items[i].text);
+    }
     err_free(&errors);
+    astra2_system_strip(root);
     return root;
 }
 

@@ -6,7 +6,7 @@
 
 #include "config/read.h"
 
-static const char *const routes[] = {"all_dims", "first_dim", "links", NULL};
+static const char *const routes[] = {"all_dims", "first_dim", "last_dim", "links", NULL};
 static const char *const networks[] = {"packet", "analytical", NULL};
 
 #define FIELD(name) offsetof(struct spec, name)
@@ -54,9 +54,8 @@ static const struct param scenario_params[] = {
      .choices = routes,
      .help =
          "analytical network: a message crosses all dimensions in which its ranks differ, over all "
-         "parallel links; or only the first of them, over one link; or all of them link by link, "
-         "and "
-         "a link serves one message at a time",
+         "parallel links; or only the first of them, over one link; or only the last, over all "
+         "parallel links; or all of them link by link, and a link serves one message at a time",
      .source = "ASTRA-sim 1.0; ASTRA-sim 2 (Won et al., ISPASS 2023)"},
 };
 static const size_t n_scenario_params = sizeof scenario_params / sizeof *scenario_params;

@@ -29,7 +29,7 @@ static struct trace_rules astra_rules(const struct astra2_system *system)
     for (uint32_t d = 0; d < rules.n_dims; d++)
         rules.dim_size[d] = system->whole.dim_size[d];
     for (unsigned op = 0; op < COLL_OPS; op++)
-        rules.op_dims[op] = system->whole.streams.op_dims[op];
+        rules.op_dims[op] = system->whole.op_dims[op];
     return rules;
 }
 
@@ -51,7 +51,7 @@ static void powers_check(struct reader *r, const struct place *place, const stru
             bool whole = d == s->n_dims;
             uint32_t n = coll_group_size(s, d);
             const char *name = s->choice[op][d].algorithm->name;
-            if (whole != s->flat[op] || (!whole && (s->streams.op_dims[op] >> d & 1) == 0))
+            if (whole != s->flat[op] || (!whole && (s->op_dims[op] >> d & 1) == 0))
                 continue;
             bool tree = strcmp(name, "double_binary_tree") == 0;
             if ((tree || strcmp(name, "halving_doubling") == 0) && (n & (n - 1)) != 0)

@@ -57,8 +57,11 @@ static bool split_dims(const struct training_spec *t, struct coll_schedule *s)
             for (unsigned op = 0; op < COLL_OPS; op++)
                 s->choice[op][at + 1] = s->choice[op][at];
         }
-        for (unsigned op = 0; op < COLL_OPS; op++)
+        uint32_t below = (UINT32_C(2) << d) - 1;
+        for (unsigned op = 0; op < COLL_OPS; op++) {
             s->choice[op][d + 1] = s->choice[op][d];
+            s->op_dims[op] = (s->op_dims[op] & below) | (s->op_dims[op] & ~(below >> 1)) << 1;
+        }
         s->dim_size[d + 1] /= (uint32_t)left;
         s->dim_size[d] = (uint32_t)left;
         left = 1;
@@ -95,6 +98,29 @@ static bool uneven_check(struct reader *r, const struct place *system,
     else
         return true;
     return false;
+}
+
+// A list of algorithms that is shorter than the network leaves dimensions out, as in ASTRA-sim.
+static void warn_of_dims(struct reader *r, const struct place *system,
+                         const struct training_settings *settings)
+{
+    struct coll_schedule whole = settings->schedule;
+    const struct training_spec *t = &settings->training;
+    bool warned[COLL_OPS] = {false};
+    whole.by_operation = false;
+    for (uint32_t layer = 0; layer < t->n_layers; layer++)
+        for (int part = 0; part < TRAINING_PARTS; part++) {
+            int op = t->layers[layer].parts[part].op;
+            if (op == TRAINING_NO_OP || warned[op] || whole.flat[op])
+                continue;
+            uint32_t all = training_dims(t, layer, (enum training_part)part, &whole);
+            warned[op] = (all & ~settings->schedule.op_dims[op]) != 0;
+            if (warned[op])
+                place_warn(r->err, system,
+                           "the list of algorithms for %s is shorter than the network's %u "
+                           "dimensions: its collectives leave out those beyond it",
+                           coll_op_name((enum coll_op)op), whole.n_dims);
+        }
 }
 
 static void check_programs(struct reader *r, const struct place *system, const struct job_spec *job)
@@ -228,8 +254,10 @@ static void read_training(struct reader *r, const struct place *place, struct ke
     if (!split_dims(training, s))
         place_error(r->err, place, "the model-parallel group makes more than %d dimensions",
                     COLL_MAX_DIMS);
-    else if (check_factors(r, place, settings) && chunks_check(r, &chunks, s))
+    else if (check_factors(r, place, settings) && chunks_check(r, &chunks, s)) {
+        warn_of_dims(r, &system, settings);
         check_programs(r, &system, job);
+    }
 }
 
 static void write_training(json_t *json, const struct job_spec *job, const json_t *given)

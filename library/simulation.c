@@ -22,6 +22,7 @@ struct collwire_sim {
     struct result *result; // NULL before the run
     struct collwire_run run;
     double looked_s; // when the memory was looked up
+    bool ended;      // by the progress function
 };
 
 #define LOOK_EVERY_S 0.05
@@ -145,8 +146,11 @@ static void on_progress(void *ctx, const struct sim_progress *p)
 {
     struct collwire_sim *s = ctx;
     struct collwire_progress shown = {p->done, p->now_ps, p->packet_hops, p->events};
-    if (s->run.progress(s->run.ctx, &shown) != 0)
-        sim_cancel(s->sim);
+    // The run may report once more before it ends.
+    if (s->ended || s->run.progress(s->run.ctx, &shown) == 0)
+        return;
+    s->ended = true;
+    sim_cancel(s->sim);
 }
 
 // The caller has no memory left, or the process uses more than its limit, which is looked up at most 20

@@ -51,14 +51,15 @@ struct transfer_client {
     void *ctx;
 };
 
-struct coll_phase_call; // declared in collective/phase.h; a packet network passes it on without
-                        // reading it
+// declared in collective/phase.h; a packet network passes them on without reading them
+struct coll_phase_call;
+struct coll_phase_cost;
 
 struct transfer {
     void (*post)(void *net, const struct transfer_request *request, ps_t now);
-    // A network without contention may compute the duration of a whole collective phase that all
-    // its ranks start at once, in closed form. Returns true and sets *duration_ps if it can. NULL =
-    // it never can.
-    bool (*phase)(void *net, const struct coll_phase_call *phase, ps_t *duration_ps);
+    // A network without contention may compute the cost of a whole collective phase that all its
+    // ranks start at once, in closed form. Returns true and sets *cost if it can. NULL = it never
+    // can.
+    bool (*phase)(void *net, const struct coll_phase_call *phase, struct coll_phase_cost *cost);
     void *net;
 };

@@ -269,8 +269,11 @@ const struct metric_file metric_files[] = {
     {"run.json", "what depends on the machine", &run_table},
     {"EndToEnd.csv", "training jobs: a row a layer, times in us (columns of ASTRA-sim 1.0)",
      &end_to_end_table},
-    {"detailed.csv", "training jobs: a row for all phases of one kind of a part of a layer",
+    {"detailed.csv",
+     "training jobs: a row a layer, means of its phases in us (columns of ASTRA-sim 1.0)",
      &detailed_table},
+    {"phases.csv", "training jobs: a row for all phases of one kind of a part of a layer",
+     &phases_table},
     {"dimensions.csv", "training jobs: a row a step of time and dimension", &dimensions_table},
 };
 const size_t n_metric_files = sizeof metric_files / sizeof *metric_files;

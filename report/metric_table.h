@@ -31,8 +31,8 @@ struct end_to_end_row {
     ps_t total_ps, compute_ps, exposed_ps;
 };
 
-// A row of detailed.csv: all phases of one operation, dimension and part of a layer.
-struct detailed_row {
+// A row of phases.csv: all phases of one operation, dimension and part of a layer.
+struct phase_row {
     struct training_phase_result phase;
     const char *run;
 };
@@ -45,7 +45,10 @@ struct dimension_row {
     double share;
 };
 
-extern const struct metric_table end_to_end_table, detailed_table, dimensions_table;
+extern const struct metric_table end_to_end_table, phases_table, dimensions_table;
+
+// The columns of detailed.csv, which report/training_csv.c writes: there is one for each k and d.
+extern const struct metric_table detailed_table;
 
 // A file and its table, for documentation and listing.
 struct metric_file {

@@ -22,7 +22,8 @@ static const struct metric part_rows[] = {
     {"compute_ns", METRIC_NS, "computing, mean over ranks", TIME(training_part_result, compute_ps)},
     {"exposed_ns", METRIC_NS, "waiting for its collectives, mean over ranks",
      TIME(training_part_result, exposed_ps)},
-    {"comm_ns", METRIC_NS, "sum over its collectives from their first start to their last end",
+    {"comm_ns", METRIC_NS,
+     "sum over its collectives from their first start to their last end, with update_delay",
      TIME(training_part_result, comm_ps)},
     {"collectives", METRIC_COUNT, "collectives that ended",
      INTEGER(training_part_result, collectives)},
@@ -100,7 +101,7 @@ static const struct metric end_to_end_rows[] = {
     {"run", METRIC_WORDS, "name of the job", TEXT(end_to_end_row, run)},
     PART_COLUMNS("compute", compute_ps, "computing, mean over ranks"),
     PART_COLUMNS("exposed comm", exposed_ps, "waiting for its collectives, mean over ranks"),
-    PART_COLUMNS("total comm", comm_ps, "sum over its collectives"),
+    PART_COLUMNS("total comm", comm_ps, "sum over its collectives, with update_delay"),
     {"workload finished at", METRIC_US, "total_ns of the job", TIME(end_to_end_row, total_ps)},
     {"total compute", METRIC_US, "compute_ns of the job, in its first row",
      TIME(end_to_end_row, compute_ps)},
@@ -109,22 +110,42 @@ static const struct metric end_to_end_rows[] = {
 };
 METRIC_TABLE(end_to_end_table, end_to_end_rows);
 
-// ---- detailed.csv, dimensions.csv ----
+// ---- detailed.csv ----
 
 static const struct metric detailed_rows[] = {
-    {"layer", METRIC_WORDS, "name of the layer", TEXT(detailed_row, phase.layer)},
-    {"run", METRIC_WORDS, "name of the job", TEXT(detailed_row, run)},
-    {"part", METRIC_WORDS, "fwd, ig or wg", TEXT(detailed_row, phase.part)},
-    {"dimension", METRIC_WORDS, "index of the dimension", INTEGER(detailed_row, phase.dim)},
-    {"op", METRIC_WORDS, "operation along the dimension", TEXT(detailed_row, phase.op)},
-    {"algorithm", METRIC_WORDS, "its algorithm", TEXT(detailed_row, phase.algorithm)},
-    {"bytes", METRIC_BYTES, "sent by all ranks", INTEGER(detailed_row, phase.bytes)},
-    {"messages", METRIC_COUNT, "sent by all ranks", INTEGER(detailed_row, phase.messages)},
-    {"queueing delay", METRIC_US, "mean over ranks and chunks",
-     TIME(detailed_row, phase.queueing_ps)},
-    {"network delay", METRIC_US, "mean over messages", TIME(detailed_row, phase.network_ps)},
+    {"layer", METRIC_WORDS, "name of the layer", .type = METRIC_CUSTOM},
+    {"run", METRIC_WORDS, "name of the job", .type = METRIC_CUSTOM},
+    {"queuing delay phase k", METRIC_US,
+     "k = 0: 0, as collectives join the queues at once; k > 0: the k-th phase of a chunk was "
+     "ready, but the "
+     "dimension was busy; mean over ranks, chunks and the layer's collectives",
+     .type = METRIC_CUSTOM},
+    {"network delay phase k", METRIC_US,
+     "a message of the k-th phase, from posting to the last byte; mean over chunks and the layer's "
+     "collectives",
+     .type = METRIC_CUSTOM},
+    {"avg chunk delay dimension d", METRIC_US,
+     "a phase in the d-th dimension, from its start to its end; mean over the job, in its first "
+     "row",
+     .type = METRIC_CUSTOM},
 };
 METRIC_TABLE(detailed_table, detailed_rows);
+
+// ---- phases.csv, dimensions.csv ----
+
+static const struct metric phase_kind_rows[] = {
+    {"layer", METRIC_WORDS, "name of the layer", TEXT(phase_row, phase.layer)},
+    {"run", METRIC_WORDS, "name of the job", TEXT(phase_row, run)},
+    {"part", METRIC_WORDS, "fwd, ig or wg", TEXT(phase_row, phase.part)},
+    {"dimension", METRIC_WORDS, "index of the dimension", INTEGER(phase_row, phase.dim)},
+    {"op", METRIC_WORDS, "operation along the dimension", TEXT(phase_row, phase.op)},
+    {"algorithm", METRIC_WORDS, "its algorithm", TEXT(phase_row, phase.algorithm)},
+    {"bytes", METRIC_BYTES, "sent by all ranks", INTEGER(phase_row, phase.bytes)},
+    {"messages", METRIC_COUNT, "sent by all ranks", INTEGER(phase_row, phase.messages)},
+    {"queueing delay", METRIC_US, "mean over ranks and chunks", TIME(phase_row, phase.queueing_ps)},
+    {"network delay", METRIC_US, "mean over messages", TIME(phase_row, phase.network_ps)},
+};
+METRIC_TABLE(phases_table, phase_kind_rows);
 
 static const struct metric dimension_rows[] = {
     {"run", METRIC_WORDS, "name of the job", TEXT(dimension_row, run)},

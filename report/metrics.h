@@ -19,6 +19,7 @@ char *series_csv(const struct result *r);
 // dimension. NULL if there is no training job.
 char *training_end_to_end_csv(const struct result *r);
 char *training_detailed_csv(const struct result *r);
+char *training_phases_csv(const struct result *r);
 char *training_dimensions_csv(const struct result *r);
 
 // The timeline of training jobs in the Trace Event Format, for Perfetto and chrome://tracing. NULL if

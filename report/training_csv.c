@@ -18,12 +18,89 @@ static void end_to_end_rows(FILE *out, const struct training_result *t)
     }
 }
 
-static void detailed_rows(FILE *out, const struct training_result *t)
+static void phase_rows(FILE *out, const struct training_result *t)
 {
     for (size_t i = 0; i < t->n_phases; i++) {
-        struct detailed_row row = {t->phases[i], t->name};
-        csv_row(out, &detailed_table, &row);
+        struct phase_row row = {t->phases[i], t->name};
+        csv_row(out, &phases_table, &row);
     }
+}
+
+// ---- detailed.csv: the number of columns depends on the jobs ----
+
+struct detailed_columns {
+    size_t phases, dims;
+};
+
+static uint32_t dims_used(const struct training_result *t)
+{
+    return t->use.n_dims - !t->use.spans_all;
+}
+
+static struct detailed_columns columns_of(const struct result *r)
+{
+    struct detailed_columns columns = {0, 0};
+    for (size_t j = 0; j < r->n_trainings; j++) {
+        const struct training_result *t = &r->trainings[j];
+        columns.dims = dims_used(t) > columns.dims ? dims_used(t) : columns.dims;
+        for (size_t l = 0; l < t->n_layers; l++)
+            if (t->layers[l].n_delays > columns.phases)
+                columns.phases = t->layers[l].n_delays;
+    }
+    return columns;
+}
+
+static void detailed_heading(FILE *out, struct detailed_columns columns)
+{
+    fputs("layer,run,queuing delay phase 0", out);
+    for (size_t k = 1; k <= columns.phases; k++)
+        fprintf(out, ",queuing delay phase %zu", k);
+    for (size_t k = 1; k <= columns.phases; k++)
+        fprintf(out, ",network delay phase %zu", k);
+    for (size_t d = 1; d <= columns.dims; d++)
+        fprintf(out, ",avg chunk delay dimension %zu", d);
+    fputc('\n', out);
+}
+
+// A cell of a time in us; empty if it is not known.
+static void cell(FILE *out, bool known, double ps)
+{
+    fputc(',', out);
+    if (known)
+        fprintf(out, "%.6f", ps / (double)PS_PER_US);
+}
+
+static void detailed_row(FILE *out, struct detailed_columns columns,
+                         const struct training_result *t, size_t at)
+{
+    const struct training_layer_result *layer = &t->layers[at];
+    csv_text(out, layer->name);
+    fputc(',', out);
+    csv_text(out, t->name);
+    cell(out, layer->n_delays > 0, 0);
+    for (size_t k = 0; k < columns.phases; k++)
+        cell(out, k < layer->n_delays, k < layer->n_delays ? layer->delays[k].queueing_ps : 0);
+    for (size_t k = 0; k < columns.phases; k++)
+        cell(out, k < layer->n_delays, k < layer->n_delays ? layer->delays[k].network_ps : 0);
+    for (size_t d = 0; d < columns.dims; d++) {
+        bool known = at == 0 && d < dims_used(t) && t->chunk_ps[d] >= 0;
+        cell(out, known, known ? t->chunk_ps[d] : 0);
+    }
+    fputc('\n', out);
+}
+
+char *training_detailed_csv(const struct result *r)
+{
+    struct text text;
+    struct detailed_columns columns = columns_of(r);
+    if (r->n_trainings == 0)
+        return NULL;
+    FILE *out = text_open(&text);
+    detailed_heading(out, columns);
+    for (size_t j = 0; j < r->n_trainings; j++)
+        for (size_t l = 0; l < r->trainings[j].n_layers; l++)
+            detailed_row(out, columns, &r->trainings[j], l);
+    return text_close(out, &text);
 }
 
 static void dimension_rows(FILE *out, const struct training_result *t)
@@ -55,10 +132,7 @@ char *training_end_to_end_csv(const struct result *r)
     return file(r, &end_to_end_table, end_to_end_rows);
 }
 
-char *training_detailed_csv(const struct result *r)
-{
-    return file(r, &detailed_table, detailed_rows);
-}
+char *training_phases_csv(const struct result *r) { return file(r, &phases_table, phase_rows); }
 
 char *training_dimensions_csv(const struct result *r)
 {

@@ -48,6 +48,7 @@ void sim_analytical_init(struct sim *sim)
                              .n_dims = sim->spec->n_dims,
                              .links = sim->spec->route == ANALYTICAL_LINKS,
                              .first_dim = sim->spec->route == ANALYTICAL_FIRST_DIM,
+                             .last_dim = sim->spec->route == ANALYTICAL_LAST_DIM,
                              .client = workload_client(&sim->workload),
                              .ended = on_ended,
                              .ended_ctx = sim};
@@ -55,7 +56,7 @@ void sim_analytical_init(struct sim *sim)
         const struct dim_spec *dim = &sim->spec->dims[d];
         SIM_ASSERT(&sim->engine, d, dim->kind->shape != SHAPE_OTHER);
         double bps = (double)dim->links[0].rate_bps;
-        if (sim->spec->route == ANALYTICAL_ALL_DIMS)
+        if (sim->spec->route == ANALYTICAL_ALL_DIMS || sim->spec->route == ANALYTICAL_LAST_DIM)
             bps *= (double)dim->kind->width(dim->params, dim->size);
         a->dims[d] = (struct analytical_dim){.shape = dim->kind->shape,
                                              .size = dim->size,

@@ -35,10 +35,12 @@ static char *algorithm_text(const struct coll_schedule *s, const struct comm_req
 
 static void collect_phases(const struct collective_record *record, struct collective_result *c)
 {
-    c->n_phases = record->n_phases;
+    struct collective_record kinds = {0};
+    record_kinds(record, &kinds);
+    c->n_phases = kinds.n_phases;
     c->phases = memory_zeroed(c->n_phases, sizeof *c->phases);
     for (uint32_t i = 0; i < c->n_phases; i++) {
-        const struct phase_record *p = &record->phases[i];
+        const struct phase_record *p = &kinds.phases[i];
         c->phases[i] = (struct phase_result){.dim = p->dim,
                                              .op = coll_op_name((enum coll_op)p->op),
                                              .algorithm = p->algorithm->name,
@@ -51,6 +53,7 @@ static void collect_phases(const struct collective_record *record, struct collec
                                                                ? phase_record_network_ps(p)
                                                                : -1};
     }
+    record_free(&kinds);
 }
 
 // The last dimension, all ranks at once, is included only if it was used.

@@ -16,6 +16,70 @@ static ps_t mean_compute(const struct training_job *t)
     return (ps_t)(sum / t->n_ranks + 0.5);
 }
 
+// ---- phases by their place in the chunk's order ----
+
+static void delays_reach(struct training_layer_result *layer, size_t n)
+{
+    if (n <= layer->n_delays)
+        return;
+    layer->delays = memory_resize(layer->delays, n, sizeof *layer->delays);
+    for (; layer->n_delays < n; layer->n_delays++)
+        layer->delays[layer->n_delays] = (struct training_delay){0};
+}
+
+// Add the means of a collective. Chunks count alike, however many messages their phases have.
+static void delays_add(const struct collective_record *record, struct training_layer_result *layer)
+{
+    double waits[COLL_MAX_PHASES] = {0};
+    for (uint32_t p = 0; p < record->n_phases; p++)
+        waits[record->phases[p].place] += (double)record->phases[p].waits;
+    for (uint32_t p = 0; p < record->n_phases; p++) {
+        const struct phase_record *phase = &record->phases[p];
+        if (phase->waits == 0)
+            continue;
+        delays_reach(layer, phase->place + 1u);
+        struct training_delay *delay = &layer->delays[phase->place];
+        delay->queueing_ps += (double)phase->queueing_ps / waits[phase->place];
+        if (phase->messages > 0)
+            delay->network_ps += (double)phase->network_ps / (double)phase->messages *
+                                 (double)phase->waits / waits[phase->place];
+    }
+}
+
+// Collect the means over the layers' collectives, and of the dimensions.
+static void collect_delays(const struct sim *sim, const struct training_job *t,
+                           struct training_result *out)
+{
+    const struct recorder *recorder = &sim->workload.recorder;
+    uint32_t n_dims = t->use.n_dims;
+    uint64_t *collectives = memory_zeroed(out->n_layers, sizeof *collectives);
+    uint64_t *phases = memory_zeroed(n_dims, sizeof *phases);
+    out->chunk_ps = memory_zeroed(n_dims, sizeof *out->chunk_ps);
+    for (size_t i = 0; i < recorder->n; i++) {
+        const struct collective_record *record = &recorder->records[i];
+        if (record->job != t->job->index || record->end_ps == PS_NEVER)
+            continue;
+        uint32_t layer = (record->request.label - 1) / TRAINING_PARTS;
+        collectives[layer]++;
+        delays_add(record, &out->layers[layer]);
+        for (uint32_t p = 0; p < record->n_phases; p++) {
+            out->chunk_ps[record->phases[p].dim] += (double)record->phases[p].running_ps;
+            phases[record->phases[p].dim] += record->phases[p].ended;
+        }
+    }
+    for (size_t l = 0; l < out->n_layers; l++)
+        for (size_t i = 0; i < out->layers[l].n_delays; i++) {
+            out->layers[l].delays[i].queueing_ps /= (double)collectives[l];
+            out->layers[l].delays[i].network_ps /= (double)collectives[l];
+        }
+    for (uint32_t d = 0; d < n_dims; d++)
+        out->chunk_ps[d] = phases[d] > 0 ? out->chunk_ps[d] / (double)phases[d] : -1;
+    free(collectives);
+    free(phases);
+}
+
+// ---- sums by layer and part ----
+
 // Sums over the finished collectives of one part of one layer.
 struct slot_sum {
     uint64_t collectives;
@@ -39,14 +103,11 @@ static uint32_t sum_records(const struct sim *sim, const struct training_job *t,
         struct slot_sum *sum = &sums[slot];
         if (sum->collectives++ == 0)
             order[n++] = slot;
-        sum->comm_ps += record->end_ps - record->start_ps;
-        for (uint32_t p = 0; p < record->n_phases; p++) {
-            const struct phase_record *phase = &record->phases[p];
-            struct coll_phase kind = {.dim = phase->dim, .op = phase->op};
-            uint8_t at = record_phase(&sum->kinds, &kind, phase->algorithm);
-            phase_record_add(&sum->kinds.phases[at], phase);
-            phase_record_add(&sum->all, phase);
-        }
+        sum->comm_ps += record->end_ps - record->start_ps +
+                        (ps_t)t->spec->layers[slot / TRAINING_PARTS].update_delay_ns * PS_PER_NS;
+        record_kinds(record, &sum->kinds);
+        for (uint32_t p = 0; p < record->n_phases; p++)
+            phase_record_add(&sum->all, &record->phases[p]);
     }
     return n;
 }
@@ -178,6 +239,7 @@ void sim_collect_trainings(const struct sim *sim, struct result *r)
                                         .n_passes = t->passes};
         collect_passes(t, spec->start_ps, out);
         collect_comm(sim, t, out);
+        collect_delays(sim, t, out);
         collect_ranks(t, out);
         collect_use(sim, t, &out->use);
     }

@@ -261,7 +261,7 @@ static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint
     for (uint32_t i = 0; i < in->n_phases; i++) {
         const struct coll_phase *phase = instance_phase(in, chunk, i);
         e->dim = phase->dim;
-        e->algorithm = e->schedule->choice[phase->op][phase->dim].algorithm;
+        e->algorithm = coll_choice_at(e->schedule, in->request.op, phase)->algorithm;
         for (e->group = 0; e->group < coll_n_groups(e->schedule, e->dim); e->group++) {
             e->shape = instance_shape(e->schedule, in, chunk, i, e->group);
             evaluate_phase(e);
@@ -271,7 +271,8 @@ static void evaluate_chunk(struct evaluation *e, const struct instance *in, uint
 
 // Chunks of the same size and phases exchange the same bytes, unless ranks have vectors of
 // different sizes.
-static bool same_plan(const struct instance *in, uint32_t a, uint32_t b)
+static bool same_plan(const struct coll_schedule *s, const struct instance *in, uint32_t a,
+                      uint32_t b)
 {
     struct coll_range p = instance_chunk(in, a), q = instance_chunk(in, b);
     if (p.end - p.first != q.end - q.first || in->request.uneven)
@@ -279,6 +280,8 @@ static bool same_plan(const struct instance *in, uint32_t a, uint32_t b)
     for (uint32_t i = 0; i < in->n_phases; i++) {
         const struct coll_phase *x = instance_phase(in, a, i), *y = instance_phase(in, b, i);
         if (x->dim != y->dim || x->op != y->op)
+            return false;
+        if (coll_choice_at(s, in->request.op, x)->algorithm->by_chunk && a % 2 != b % 2)
             return false;
     }
     return true;
@@ -294,7 +297,7 @@ static double evaluate_all(struct evaluation *e, const struct instance *in)
             continue;
         e->weight = 0;
         for (uint32_t other = c; other < in->n_chunks; other++) {
-            if (done[other] || !same_plan(in, c, other))
+            if (done[other] || !same_plan(e->schedule, in, c, other))
                 continue;
             done[other] = true;
             e->weight++;

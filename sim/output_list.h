@@ -7,5 +7,6 @@
     X("series.csv", series_csv, spec->report.sample_ps > 0)                                        \
     X("EndToEnd.csv", training_end_to_end_csv, spec_trains(spec))                                  \
     X("detailed.csv", training_detailed_csv, spec_trains(spec))                                    \
+    X("phases.csv", training_phases_csv, spec_trains(spec))                                        \
     X("dimensions.csv", training_dimensions_csv, spec_trains(spec))                                \
     X("timeline.json", timeline_json, spec->report.timeline)

@@ -49,7 +49,10 @@ static void jobs_free(struct result *r)
 {
     for (size_t i = 0; i < r->n_trainings; i++) {
         free(r->trainings[i].passes);
+        for (size_t l = 0; l < r->trainings[i].n_layers; l++)
+            free(r->trainings[i].layers[l].delays);
         free(r->trainings[i].layers);
+        free(r->trainings[i].chunk_ps);
         free(r->trainings[i].phases);
         free(r->trainings[i].use.share);
         free(r->trainings[i].use.mean);

@@ -135,16 +135,24 @@ struct collective_result {
 // A part of a layer: times per rank, summed over all passes, mean over ranks.
 struct training_part_result {
     ps_t compute_ps, exposed_ps;
-    // Sum over the part's collectives of the time from first start to last end, without update delay.
+    // Sum over the part's collectives of the time from first start to last end and the update delay.
     ps_t comm_ps;
     ps_t queueing_ps, network_ps; // means over all phases, as in phase_result
     ps_t critical_ps;             // its communication on the job's critical path
     uint64_t collectives;
 };
 
+// Means of the phases that have the same place in their chunk's order, over all collectives of a layer. A
+// collective whose chunks have fewer phases counts with 0.
+struct training_delay {
+    double queueing_ps, network_ps; // as in phase_result
+};
+
 struct training_layer_result {
     const char *name;
     struct training_part_result parts[3]; // fwd, ig, wg
+    struct training_delay *delays;        // [place]
+    size_t n_delays;                      // 0 = no collective has ended
 };
 
 // All phases of the collectives of one part of a layer, of one operation along one dimension.
@@ -190,6 +198,8 @@ struct training_result {
     struct training_spread rank_end; // end of each rank that has finished, since the job's start
     struct training_spread exposed;  // the same less the rank's compute time
     struct training_use use;
+    double *
+        chunk_ps; // [use.n_dims] mean time of a chunk's phase in the dimension; -1 = there were none
 };
 
 // What communication was for, or a layer: time of idle compute streams. Waiting: until the peers had done

@@ -106,7 +106,12 @@ struct limits_spec {
 };
 
 enum network_model { NETWORK_PACKET, NETWORK_ANALYTICAL };
-enum analytical_route { ANALYTICAL_ALL_DIMS, ANALYTICAL_FIRST_DIM, ANALYTICAL_LINKS };
+enum analytical_route {
+    ANALYTICAL_ALL_DIMS,
+    ANALYTICAL_FIRST_DIM,
+    ANALYTICAL_LAST_DIM,
+    ANALYTICAL_LINKS
+};
 
 // What of a run is skipped.
 enum fast_forward { FAST_FORWARD_OFF, FAST_FORWARD_EXACT };

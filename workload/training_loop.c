@@ -197,8 +197,8 @@ static uint32_t model_dims(const struct training_spec *s, const struct coll_sche
     return (UINT32_C(1) << d) - 1;
 }
 
-uint32_t training_dims(const struct training_spec *spec, uint32_t layer, enum training_part part,
-                       const struct coll_schedule *schedule)
+static uint32_t dims_spanned(const struct training_spec *spec, uint32_t layer,
+                             enum training_part part, const struct coll_schedule *schedule)
 {
     uint32_t all = (UINT32_C(1) << schedule->n_dims) - 1, model;
     switch (spec->layers[layer].keyword) {
@@ -227,4 +227,18 @@ uint32_t training_dims(const struct training_spec *spec, uint32_t layer, enum tr
         break;
     }
     return part == TRAINING_WG ? all & ~model : model;
+}
+
+// A collective over all ranks at once belongs to dimension 0 in ASTRA-sim: it runs if that dimension
+// takes part.
+uint32_t training_dims(const struct training_spec *spec, uint32_t layer, enum training_part part,
+                       const struct coll_schedule *schedule)
+{
+    uint32_t dims = dims_spanned(spec, layer, part, schedule);
+    int op = spec->layers[layer].parts[part].op;
+    if (!schedule->by_operation || op == TRAINING_NO_OP)
+        return dims;
+    if (schedule->flat[op])
+        return (dims & 1) != 0 ? (UINT32_C(1) << schedule->n_dims) - 1 : 0;
+    return dims & schedule->op_dims[op];
 }

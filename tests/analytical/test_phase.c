@@ -21,15 +21,15 @@ static const uint32_t all[RANKS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 static ps_t phase_of(struct analytical *a, const char *algorithm, enum coll_op op, uint32_t n,
                      uint64_t bytes, ps_t endpoint_ns)
 {
-    ps_t duration = -1;
+    struct coll_phase_cost cost;
     struct coll_phase_call call = {.op = op,
                                    .algorithm = coll_find(algorithm),
                                    .members = all,
                                    .n = n,
                                    .bytes = bytes,
                                    .endpoint_ps = endpoint_ns * PS_PER_NS};
-    assert_true(analytical_phase(a, &call, &duration));
-    return duration / PS_PER_NS;
+    assert_true(analytical_phase(a, &call, &cost));
+    return cost.duration_ps / PS_PER_NS;
 }
 
 // Numbers of ASTRA-sim for 128 MiB in four chunks, one at a time per dimension, plus the 1 ns that
@@ -88,31 +88,112 @@ static void test_direct_and_exchange(void **state)
                      28 * (1000000 + 500 + 7) + 7);
 }
 
+static struct coll_phase_cost cost_of(struct analytical *a, const char *algorithm, enum coll_op op,
+                                      uint32_t n, uint64_t bytes)
+{
+    struct coll_phase_cost cost;
+    struct coll_phase_call call = {
+        .op = op, .algorithm = coll_find(algorithm), .members = all, .n = n, .bytes = bytes};
+    assert_true(analytical_phase(a, &call, &cost));
+    return cost;
+}
+
+// A tree of 16 ranks along a ring: edges of 1, 2, 4 and 8 hops, each passed up and down by the whole
+// megabyte; leaves wait twice, the root once, the three ranks between them twice, and these seven
+// waits but those of the leaves add 6 ns of reduction. Both trees take the same time.
+static void test_tree(void **state)
+{
+    (void)state;
+    struct analytical a = {0};
+    network_add(&a, SHAPE_RING, 16, 500, 1);
+    struct coll_double_tree_params tree = {.pieces = 1, .alternating = true};
+    for (uint32_t chunk = 0; chunk < 2; chunk++) {
+        struct coll_phase_cost cost;
+        struct coll_phase_call call = {.op = COLL_ALL_REDUCE,
+                                       .algorithm = coll_find("double_binary_tree"),
+                                       .params = &tree,
+                                       .members = all,
+                                       .n = 16,
+                                       .bytes = 1000000,
+                                       .endpoint_ps = 10 * PS_PER_NS,
+                                       .chunk = chunk};
+        assert_true(analytical_phase(&a, &call, &cost));
+        assert_int_equal(cost.duration_ps / PS_PER_NS,
+                         2 * (4 * 1000000 + 15 * 500) + 9 * 10 + 7 * 6);
+        assert_int_equal(cost.messages, 30);
+        // 8, 4, 2 and 1 edges of 1, 2, 4 and 8 hops
+        assert_true(cost.messages_ps / PS_PER_NS == 2 * (15 * 1000000 + 4 * 8 * 500));
+        call.n = 12; // the program has a form for powers of two only
+        assert_false(analytical_phase(&a, &call, &cost));
+        call.n = 16;
+        tree.alternating = false; // both trees at once: no form
+        assert_false(analytical_phase(&a, &call, &cost));
+        tree.alternating = true;
+    }
+}
+
+// A ring over all 8 ranks of 4 x 2: three messages in the first dimension take 110 ns, the fourth, which
+// takes the last dimension alone, 1100. Reduce-scatter: 7 in a row, two of them slow.
+static void test_uneven_ring(void **state)
+{
+    (void)state;
+    struct analytical a = {.last_dim = true};
+    network_add(&a, SHAPE_RING, 4, 10, 1);
+    network_add(&a, SHAPE_FULLY_CONNECTED, 2, 1000, 1);
+    assert_int_equal(phase_of(&a, "ring", COLL_REDUCE_SCATTER, 8, 800, 0), 5 * 110 + 2 * 1100);
+    assert_int_equal(phase_of(&a, "ring", COLL_ALL_REDUCE, 8, 800, 0), 10 * 110 + 4 * 1100);
+    assert_int_equal(phase_of(&a, "ring", COLL_ALL_TO_ALL, 8, 800, 3),
+                     21 * 110 + 7 * 1100 + 29 * 3);
+    a.last_dim = false; // from the end of a row back to its start, and on to the other row
+    assert_int_equal(phase_of(&a, "ring", COLL_REDUCE_SCATTER, 8, 800, 0), 5 * 110 + 2 * 1110);
+}
+
+// The messages of a phase, and the sum of their times.
+static void test_messages(void **state)
+{
+    (void)state;
+    struct analytical a = {0};
+    network_add(&a, SHAPE_RING, 8, 10, 1);
+    struct coll_phase_cost ring = cost_of(&a, "ring", COLL_ALL_REDUCE, 8, 800);
+    assert_int_equal(ring.messages, 14 * 8);
+    assert_true(ring.messages_ps == (ps_sum_t)14 * 8 * 110 * PS_PER_NS);
+    assert_int_equal(cost_of(&a, "ring", COLL_ALL_GATHER, 8, 100).messages, 7 * 8);
+    assert_int_equal(cost_of(&a, "ring", COLL_ALL_TO_ALL, 8, 800).messages, 28 * 8);
+    struct coll_phase_cost direct = cost_of(&a, "direct", COLL_ALL_TO_ALL, 8, 800);
+    assert_int_equal(direct.messages, 7 * 8); // of each rank 2 at 1, 2 and 3 hops, 1 at 4
+    assert_true(direct.messages_ps == (ps_sum_t)8 * (7 * 100 + 16 * 10) * PS_PER_NS);
+    assert_int_equal(cost_of(&a, "direct", COLL_ALL_REDUCE, 8, 800).messages, 2 * 7 * 8);
+    struct coll_phase_cost halves = cost_of(&a, "halving_doubling", COLL_REDUCE_SCATTER, 8, 800);
+    assert_int_equal(halves.messages, 3 * 8);
+    // 400 bytes over 4 hops, 200 over 2, and 100 over 1, between ranks 3 and 4 as between 0 and 1
+    assert_true(halves.messages_ps == (ps_sum_t)8 * (440 + 220 + 110) * PS_PER_NS);
+}
+
 static void test_no_form(void **state)
 {
     (void)state;
     struct analytical a = {0};
-    ps_t duration;
+    struct coll_phase_cost cost;
     network_add(&a, SHAPE_SWITCH, 16, 500, 1);
     struct coll_phase_call call = {.algorithm = coll_find("direct"), .members = all, .n = 8};
     struct coll_direct_params few = {.in_flight = 6};
     call.params = &few;
-    assert_false(analytical_phase(&a, &call, &duration));
+    assert_false(analytical_phase(&a, &call, &cost));
     few.in_flight = 7; // seven messages at once are all of them, so the form applies
-    assert_true(analytical_phase(&a, &call, &duration));
+    assert_true(analytical_phase(&a, &call, &cost));
     call.n = 1;
-    assert_false(analytical_phase(&a, &call, &duration));
+    assert_false(analytical_phase(&a, &call, &cost));
     call.algorithm = coll_find("halving_doubling");
     call.n = 6;
-    assert_false(analytical_phase(&a, &call, &duration));
+    assert_false(analytical_phase(&a, &call, &cost));
     call.n = 8;
     call.op = COLL_ALL_TO_ALL;
-    assert_false(analytical_phase(&a, &call, &duration));
+    assert_false(analytical_phase(&a, &call, &cost));
     call.op = COLL_ALL_REDUCE;
-    assert_true(analytical_phase(&a, &call, &duration));
+    assert_true(analytical_phase(&a, &call, &cost));
     const struct coll_algorithm other = {.name = "unheard-of"};
     call.algorithm = &other;
-    assert_false(analytical_phase(&a, &call, &duration));
+    assert_false(analytical_phase(&a, &call, &cost));
 }
 
 // ---- replay ----
@@ -232,14 +313,14 @@ static void test_replay(void **state)
 
 static ps_t direct_ns(struct analytical *a, const uint32_t *members, uint32_t n)
 {
-    ps_t duration = -1;
+    struct coll_phase_cost cost;
     struct coll_phase_call call = {.op = COLL_ALL_TO_ALL,
                                    .algorithm = coll_find("direct"),
                                    .members = members,
                                    .n = n,
                                    .bytes = 100 * n};
-    assert_true(analytical_phase(a, &call, &duration));
-    return duration / PS_PER_NS;
+    assert_true(analytical_phase(a, &call, &cost));
+    return cost.duration_ps / PS_PER_NS;
 }
 
 // With a mapping of ranks, the slowest pair need not include the first member. A ring of eight with
@@ -281,6 +362,9 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers),
                                        cmocka_unit_test(test_halving_doubling),
                                        cmocka_unit_test(test_direct_and_exchange),
+                                       cmocka_unit_test(test_tree),
+                                       cmocka_unit_test(test_uneven_ring),
+                                       cmocka_unit_test(test_messages),
                                        cmocka_unit_test(test_no_form),
                                        cmocka_unit_test(test_replay),
                                        cmocka_unit_test(test_members_in_any_order),

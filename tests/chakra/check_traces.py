@@ -161,7 +161,8 @@ def imported_files():
     """Files of ASTRA-sim 2 that are wrong: every error names the file, all at once."""
     network = "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n"
 
-    def wrong(expected, network=network, system="{}", memory=None):
+    def wrong(expected, network=network, system="{}", memory=None, code=None):
+        code = (2 if expected else 0) if code is None else code
         with tempfile.TemporaryDirectory() as folder:
             command = [COLLWIRE, "import", "chakra", "t", "-o", os.path.join(folder, "s.json")]
             for name, text in (("network", network), ("system", system), ("memory", memory)):
@@ -171,13 +172,18 @@ def imported_files():
                         stream.write(text)
             got = subprocess.run(command, capture_output=True, text=True, check=False)
             lines = got.stderr.replace(folder + "/", "").splitlines()
-            assert got.returncode == (2 if expected else 0), got
-            assert os.path.exists(os.path.join(folder, "s.json")) == (not expected)
+            assert got.returncode == code, got
+            assert os.path.exists(os.path.join(folder, "s.json")) == (code == 0)
+            if code == 0:
+                with open(os.path.join(folder, "s.json"), encoding="utf-8") as stream:
+                    assert "boost-mode" not in stream.read()
             assert len(lines) == len(expected), (expected, lines)
             for line, part in zip(lines, expected):
                 assert part in line, (part, line)
 
     wrong([])
+    wrong(["warning: system: system: these keys have no effect: boost-mode, trace-enabled"], code=0,
+          system='{"trace-enabled": 0, "boost-mode": 1, "endpoint-delay": 10}')
     wrong(["network: needs lists of 1 to 8 dimensions"], network="[1, 2]")
     wrong(["network, line 2: did not find"], network="topology: [ Ring")
     wrong(["network, line 1: is empty"], network="")

@@ -18,6 +18,7 @@ import time
 COLLWIRE = os.environ["COLLWIRE"]
 SCENARIOS, FINDINGS = sys.argv[1:3]
 INCAST = os.path.join(SCENARIOS, "incast.json")
+LONG = 250  # seconds, below the limit of the whole test: only a hang takes so long
 CAPTURE = 'capture=[{"at":"rank8","file":"r.pcap"}]'
 failures = []
 
@@ -29,7 +30,7 @@ def expect(condition, what):
 
 
 def collwire(*args, **more):
-    done = subprocess.run([COLLWIRE, *args], capture_output=True, text=True, timeout=100, check=False,
+    done = subprocess.run([COLLWIRE, *args], capture_output=True, text=True, timeout=LONG, check=False,
                           **more)
     return done.returncode, done.stdout, done.stderr
 
@@ -212,16 +213,33 @@ def recover(out):
     os.unlink(os.path.join(out, "mine"))
 
 
-def child_of(parent):
-    """A process whose parent is `parent`, or None."""
+def process_fields(process):
+    """The fields of /proc/PROCESS/stat from the state on, or None if the process has ended."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as f:
+            fields = f.read().rsplit(")", 1)[1].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] == "Z" else fields
+
+
+def children_of(parent):
+    """The processes whose parent is `parent`."""
+    found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat", encoding="utf-8") as f:
-                if int(f.read().rsplit(")", 1)[1].split()[1]) == parent:
-                    return int(entry)
-        except (FileNotFoundError, ProcessLookupError):
-            pass  # it has ended
-    return None
+        fields = process_fields(entry)
+        if fields and int(fields[1]) == parent:
+            found.append(int(entry))
+    return found
+
+
+def until_simulating(process):
+    """Wait until the process simulates, or has ended. It does when it has had half a second of processor
+    time, which is many times that of its start; how long that takes depends on the load."""
+    while (fields := process_fields(process)) is not None:
+        if int(fields[11]) + int(fields[12]) >= 0.5 * os.sysconf("SC_CLK_TCK"):
+            return
+        time.sleep(0.01)
 
 
 def children(tmp):
@@ -233,14 +251,15 @@ def children(tmp):
                                 "--jobs", "1", "--set", "workload.bytes=20GB", "--format", "json"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for number in (signal.SIGKILL, signal.SIGABRT):
-        child = None
-        while not child:
-            child = child_of(process.pid)
-        time.sleep(0.3)
+        there = []
+        while not there:
+            there = children_of(process.pid)
+        child = there[0]
+        until_simulating(child)
         os.kill(child, number)
         while os.path.exists(f"/proc/{child}"):
             time.sleep(0.01)
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=LONG)
     rows = json.loads(stdout)["rows"]
     expect(process.returncode == 1, f"exit {process.returncode}")
     expect([r["status"] for r in rows] == ["failed", "failed"], f"{rows}")
@@ -255,13 +274,17 @@ def children(tmp):
                 "sys.exit(subprocess.run(sys.argv[1:], restore_signals=False).returncode)\n")
     # The wrapper cannot wait for its child either, so only the results are checked, not its exit code.
     subprocess.run([sys.executable, "-c", ignoring, COLLWIRE, "compare", INCAST, "--cc", "none,window",
-                    "--quiet", "--out", out + "-ignored"], timeout=60, check=False)
+                    "--quiet", "--out", out + "-ignored"], timeout=LONG, check=False)
     expect("compare.json" in files(out + "-ignored"), "SIGCHLD ignored by the parent")
     process = subprocess.Popen([COLLWIRE, "compare", INCAST, "--cc", "none,window", "--quiet",
-                                "--set", "workload.bytes=20GB", "--out", out + "-int"])
-    time.sleep(1)
+                                "--set", "workload.bytes=20GB", "--jobs", "2", "--out", out + "-int"])
+    there = []
+    while len(there) < 2 and process.poll() is None:
+        there = children_of(process.pid)
+    for child in there:
+        until_simulating(child)
     process.send_signal(signal.SIGINT)
-    expect(process.wait(timeout=10) == 130, "Ctrl-C of a comparison")
+    expect(process.wait(timeout=LONG) == 130, "Ctrl-C of a comparison")
     for policy in ("none", "window"):
         there = contents(os.path.join(out + "-int", "incast", policy))
         expect(json.loads(there["metrics.json"])["status"] == "interrupted", f"{policy} so far")
@@ -270,15 +293,16 @@ def children(tmp):
 def signals(tmp):
     """SIGHUP ends a run as SIGINT does; a signal ignored by `nohup` remains ignored."""
     out = os.path.join(tmp, "hup")
-    long = ["--set", "workload.bytes=20GB", "--set", "limits.wall=2s"]
+    long = ["--set", "workload.bytes=20GB"]
     for number, ignored, code in ((signal.SIGHUP, False, 130), (signal.SIGTERM, False, 130),
                                   (signal.SIGINT, True, 1), (signal.SIGHUP, True, 1)):
-        process = subprocess.Popen([COLLWIRE, "run", INCAST, "--out", out, "--quiet", *long],
+        limit = ["--set", "limits.wall=2s"] if ignored else []
+        process = subprocess.Popen([COLLWIRE, "run", INCAST, "--out", out, "--quiet", *long, *limit],
                                    preexec_fn=lambda: ignored and
                                    signal.signal(number, signal.SIG_IGN))
-        time.sleep(0.7)
+        until_simulating(process.pid)
         process.send_signal(number)
-        expect(process.wait(timeout=10) == code, f"{number} ignored {ignored}: {process.returncode}")
+        expect(process.wait(timeout=LONG) == code, f"{number} ignored {ignored}: {process.returncode}")
         whole(out, f"{number}")
 
 

@@ -20,7 +20,7 @@ static uint32_t log2_down(uint32_t n)
 
 static void check_costs(const struct coll_algorithm *dbt, const struct coll_shape *s)
 {
-    const struct coll_tree_params *given = s->params;
+    const struct coll_double_tree_params *given = s->params;
     uint32_t p = s->ranks, pieces = given->pieces != PARAM_AUTO ? (uint32_t)given->pieces : 1;
     bool both = s->op == COLL_ALL_REDUCE;
     uint32_t height = both ? log2_down(p) : 1 + log2_down(p - 1);
@@ -57,7 +57,7 @@ static void test_every_operation(void **state)
     const uint64_t pieces[] = {PARAM_AUTO, 1, 2, 5};
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 4; k++) {
-            struct coll_tree_params given = {.pieces = pieces[k]};
+            struct coll_double_tree_params given = {.pieces = pieces[k]};
             coll_machine_sweep(coll_find("double_binary_tree"),
                                (struct coll_shape){.op = ops[i], .params = &given}, 17,
                                check_inner);
@@ -68,7 +68,7 @@ static void test_every_operation(void **state)
 static void test_more_ranks(void **state)
 {
     (void)state;
-    struct coll_tree_params three = {.pieces = 3};
+    struct coll_double_tree_params three = {.pieces = 3};
     for (uint32_t ranks = 18; ranks <= 64; ranks++) {
         struct coll_shape s = {.op = COLL_ALL_REDUCE,
                                .ranks = ranks,
@@ -84,11 +84,37 @@ static void test_more_ranks(void **state)
     }
 }
 
+// Alternating: a chunk of an all-reduce passes whole over each edge of one tree, below the last rank if
+// it is even, below rank 0 if it is odd; that rank receives once and sends once.
+static void test_alternating(void **state)
+{
+    (void)state;
+    const struct coll_algorithm *dbt = coll_find("double_binary_tree");
+    for (uint32_t ranks = 2; ranks <= 33; ranks++)
+        for (uint32_t chunk = 0; chunk < 2; chunk++) {
+            struct coll_double_tree_params given = {.pieces = PARAM_AUTO, .alternating = true};
+            struct coll_shape s = {.op = COLL_ALL_REDUCE,
+                                   .ranks = ranks,
+                                   .bytes = 97,
+                                   .params = &given,
+                                   .chunk = chunk,
+                                   .chunks = 2};
+            coll_machine_check(dbt, &s);
+            assert_int_equal(coll_machine_total(dbt, &s), 2 * (ranks - 1) * s.bytes);
+            assert_int_equal(coll_bytes_sent(dbt, &s, chunk == 0 ? ranks - 1 : 0), s.bytes);
+            for (uint32_t rank = 0; rank < ranks; rank++)
+                for (uint32_t step = 0; step < dbt->steps(&s); step++)
+                    for (uint32_t k = 0; k < dbt->n_sends(&s, rank, step); k++)
+                        assert_int_equal(dbt->send(&s, rank, step, k).bytes, s.bytes);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_operation),
         cmocka_unit_test(test_more_ranks),
+        cmocka_unit_test(test_alternating),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

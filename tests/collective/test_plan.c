@@ -69,6 +69,27 @@ static void test_ascending(void **state)
     EXPECT(&p, COLL_ALL_GATHER, ALL, 3, {2, COLL_ALL_GATHER, 3}, {0, COLL_ALL_GATHER, 15});
 }
 
+// In a schedule by_operation an all-reduce along a tree takes the place of the reduce-scatter and of the
+// all-gather, and leaves the size as it is; the other dimensions are divided as before.
+static void test_whole_vectors(void **state)
+{
+    (void)state;
+    struct coll_schedule s = cube(4, 2, 5);
+    struct coll_planner p;
+    for (uint32_t d = 0; d < 3; d++)
+        s.choice[COLL_ALL_REDUCE][d] =
+            coll_choice_of(coll_find(d == 1 ? "double_binary_tree" : "ring"));
+    s.by_operation = true;
+    coll_planner_init(&p, &s);
+    coll_planner_begin(&p, 0);
+    EXPECT(&p, COLL_ALL_REDUCE, ALL, 400, {0, COLL_REDUCE_SCATTER, 400}, {1, COLL_ALL_REDUCE, 100},
+           {2, COLL_ALL_REDUCE, 100}, {1, COLL_ALL_REDUCE, 100}, {0, COLL_ALL_GATHER, 100});
+    const struct coll_phase gather = {.dim = 1, .op = COLL_ALL_GATHER};
+    assert_ptr_equal(coll_choice_at(&s, COLL_ALL_REDUCE, &gather), &s.choice[COLL_ALL_REDUCE][1]);
+    s.by_operation = false;
+    assert_ptr_equal(coll_choice_at(&s, COLL_ALL_REDUCE, &gather), &s.choice[COLL_ALL_GATHER][1]);
+}
+
 static void test_round_robin(void **state)
 {
     (void)state;
@@ -240,10 +261,10 @@ static void test_mixed_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ascending),     cmocka_unit_test(test_round_robin),
-        cmocka_unit_test(test_themis),        cmocka_unit_test(test_queues),
-        cmocka_unit_test(test_mixed_kinds),   cmocka_unit_test(test_alternating),
-        cmocka_unit_test(test_fewest_phases),
+        cmocka_unit_test(test_ascending),   cmocka_unit_test(test_whole_vectors),
+        cmocka_unit_test(test_round_robin), cmocka_unit_test(test_themis),
+        cmocka_unit_test(test_queues),      cmocka_unit_test(test_mixed_kinds),
+        cmocka_unit_test(test_alternating), cmocka_unit_test(test_fewest_phases),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

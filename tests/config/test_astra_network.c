@@ -43,10 +43,13 @@ static void test_dimensions(void **state)
         "\"Switch\",\"FullyConnected\",\"FullyConnected\",\"FullyConnected\"],"
         "\"units-count\":[4,2,3,1,2,3,2,4],\"links-count\":[4,3,3,1,6,4,2,1],"
         "\"link-latency\":[500,0.5,1,1,1,1,1,1],\"link-bandwidth\":[50,6.25,2,1,1,1,1,3],"
-        "\"topology-name\":\"Hierarchical\",\"dimension-type\":[],\"nic-latency\":[0],"
-        "\"router-latency\":[10],\"hbm-latency\":1,\"hbm-bandwidth\":1,\"hbm-scale\":0}",
+        "\"topology-name\":\"Hierarchical\",\"hbm-latency\":1,\"hbm-scale\":0}",
         &err);
     assert_non_null(s);
+    assert_int_equal(err.n_items, 1); // one line for all keys without effect
+    assert_said(&err, "net.json",
+                "topology.astra: net.json: these keys have no effect: topology-name, hbm-latency, "
+                "hbm-scale");
     const struct dim_spec *dims = scenario_spec(s)->dims;
     assert_int_equal(scenario_spec(s)->n_dims, 8);
     assert_dim(&dims[0], "ring", 4, 2, 50 * GB, 500 * PS_PER_NS);
@@ -63,6 +66,27 @@ static void test_dimensions(void **state)
     assert_non_null(again);
     assert_string_equal(scenario_resolved(again), scenario_resolved(s));
     scenario_free(again);
+    scenario_free(s);
+    err_free(&err);
+}
+
+// A message passes two network cards, and in a switch a router.
+static void test_cards_and_routers(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct scenario *s = load_network(
+        "{\"dimensions-count\":3,\"topologies-per-dim\":[\"Ring\",\"Switch\",\"FullyConnected\"],"
+        "\"units-count\":[4,2,3],\"links-count\":[2,1,2],\"link-latency\":[500,100,50],"
+        "\"link-bandwidth\":[1,1,1],\"nic-latency\":[7,10,3],\"router-latency\":[9,5,9]}",
+        &err);
+    assert_non_null(s);
+    assert_int_equal(err.n_items, 0);
+    const struct dim_spec *dims = scenario_spec(s)->dims;
+    assert_int_equal(dims[0].links[0].delay_ps, 514 * PS_PER_NS);
+    assert_int_equal(dims[1].links[0].delay_ps,
+                     112 * PS_PER_NS + 500); // a half of 2 x 100 + 2 x 10 + 5
+    assert_int_equal(dims[2].links[0].delay_ps, 56 * PS_PER_NS);
     scenario_free(s);
     err_free(&err);
 }
@@ -136,8 +160,8 @@ static void test_no_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dimensions),
-                                       cmocka_unit_test(test_mistakes),
-                                       cmocka_unit_test(test_no_file)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dimensions), cmocka_unit_test(test_cards_and_routers),
+        cmocka_unit_test(test_mistakes), cmocka_unit_test(test_no_file)};
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -127,7 +127,6 @@ static void test_mistakes(void **state)
         {"endpoint-delay: 1.5", "endpoint-delay: \"1.5\" is not a whole number"},
         {"preferred-dataset-splits: 0", "\"0\" is not a whole number from 1"},
         {"active-chunks-per-dimension: x", "\"x\" is not a whole number from 1"},
-        {"all-reduce-implementation: ring", "\"ring\" lists 1 algorithms for 2 dimensions"},
         {"all-reduce-implementation: ring_", "unknown implementation \"\""},
         {"all-reduce-implementation: ring_tree", "unknown implementation \"tree\""},
         {"all-reduce-implementation: ring_oneRing", "unknown implementation \"oneRing\""},
@@ -176,7 +175,7 @@ static void test_object(void **state)
         {"{\"endpoint-delay\":1.5}", "system.endpoint-delay: must be a string or a whole number"},
         {"{\"endpoint-delays\":1}",
          "system.endpoint-delays: unknown key; did you mean \"endpoint-delay\"?"},
-        {"{\"all-gather-implementation\":\"ring\"}", "lists 1 algorithms for 2 dimensions"},
+        {"{\"endpoint-delay\":10,\"all-gather-implementation\":\"ring\"}", NULL},
         {"[]", "system: must be an object, not a list"},
         {"\"none.txt\"", "system: "},
     };
@@ -196,6 +195,47 @@ static void test_object(void **state)
         json_decref(json);
         err_free(&err);
     }
+}
+
+// A list that is shorter than the network leaves out the dimensions beyond it; one over all ranks at
+// once spans them all. Every chunk of a double binary tree takes one tree.
+static void test_fewer_dimensions(void **state)
+{
+    (void)state;
+    struct coll_schedule s;
+    struct err err = {0};
+    const char *text = "all-reduce-implementation: doubleBinaryTree_ring\n"
+                       "all-gather-implementation: oneRing\nall-to-all-implementation: direct\n";
+    assert_int_equal(read_text(text, 3, &s, &err), 0);
+    assert_true(s.by_operation);
+    assert_int_equal(s.op_dims[COLL_ALL_REDUCE], 3);
+    assert_int_equal(s.op_dims[COLL_ALL_TO_ALL], 1);
+    assert_int_equal(s.op_dims[COLL_ALL_GATHER], UINT32_MAX);
+    assert_int_equal(s.op_dims[COLL_REDUCE_SCATTER], UINT32_MAX);
+    const struct coll_double_tree_params *tree = (const void *)s.choice[COLL_ALL_REDUCE][0].params;
+    assert_true(tree->alternating);
+    err_free(&err);
+}
+
+// boost-mode has no effect, and one warning names it and the file; a copy does not have it.
+static void test_without_effect(void **state)
+{
+    (void)state;
+    struct coll_schedule s = {.n_dims = 1};
+    struct err err = {0};
+    json_t *copy = json_object();
+    const char *text = "boost-mode: 1\nendpoint-delay: 3\n";
+    file_write("sys.txt", text, strlen(text));
+    assert_int_equal(astra_system_read(folder, "sys.txt", "system", &s, copy, &err), 0);
+    assert_int_equal(err.n_errors, 0);
+    assert_int_equal(err.n_items, 1);
+    assert_true(err.items[0].warning);
+    assert_string_equal(err.items[0].text,
+                        "system: sys.txt: these keys have no effect: boost-mode");
+    assert_null(json_object_get(copy, "boost-mode"));
+    assert_int_equal(json_integer_value(json_object_get(copy, "endpoint-delay")), 3);
+    json_decref(copy);
+    err_free(&err);
 }
 
 // A copy has the same keys.
@@ -224,8 +264,9 @@ static void test_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_keys), cmocka_unit_test(test_defaults_and_words),
-        cmocka_unit_test(test_mistakes), cmocka_unit_test(test_all_at_once),
-        cmocka_unit_test(test_object),   cmocka_unit_test(test_copy)};
+        cmocka_unit_test(test_all_keys),       cmocka_unit_test(test_defaults_and_words),
+        cmocka_unit_test(test_mistakes),       cmocka_unit_test(test_all_at_once),
+        cmocka_unit_test(test_object),         cmocka_unit_test(test_fewer_dimensions),
+        cmocka_unit_test(test_without_effect), cmocka_unit_test(test_copy)};
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

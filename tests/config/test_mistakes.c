@@ -222,8 +222,6 @@ static const struct mistake mistakes[] = {
     {NULL, NULL, TRAIN(",\"system\":{\"endpoint-dealy\":1}"),
      "workload.system.endpoint-dealy: unknown key; did you mean \"endpoint-delay\"?"},
     {NULL, NULL, TRAIN(",\"system\":\"none.txt\""), "none.txt: cannot be opened"},
-    {NULL, DIM "," DIM, TRAIN(",\"system\":{\"all-reduce-implementation\":\"ring\"}"),
-     "\"ring\" lists 1 algorithms for 2 dimensions"},
     {NULL, NULL, TRAIN(",\"ranks\":[0,1,2],\"dims\":[2,2]"),
      "workload.dims: the sizes do not multiply to the job's 3 ranks"},
     {NULL, NULL, TRAIN(",\"iterations\":0"), "workload.iterations: 0 is below"},

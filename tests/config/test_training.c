@@ -195,10 +195,37 @@ static void test_import_mistakes(void **state)
     err_free(&err);
 }
 
+// A list of algorithms that is shorter than the network leaves dimensions out of its operation's
+// collectives; one warning for an operation that the job has, none for others.
+static void test_short_list(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct scenario *s = load("{\"name\":\"t\",\"topology\":{\"dims\":[{\"kind\":\"switch\","
+                              "\"size\":4},{\"kind\":\"switch\","
+                              "\"size\":2}]},\"workload\":{\"kind\":\"training\",\"parallelism\":"
+                              "\"DATA\",\"layers\":[{\"name\":"
+                              "\"a\",\"wg\":{\"op\":\"all_reduce\",\"bytes\":9}},{\"name\":\"b\","
+                              "\"wg\":{\"op\":\"all_reduce\","
+                              "\"bytes\":9}}],\"system\":{\"all-reduce-implementation\":\"ring\","
+                              "\"all-to-all-implementation\":"
+                              "\"direct\"}}}",
+                              &err);
+    assert_non_null(s);
+    assert_int_equal(err.n_items, 1);
+    assert_true(err.items[0].warning);
+    assert_said(&err, "a list of one algorithm",
+                "workload.system: the list of algorithms for all_reduce is shorter than the "
+                "network's 2 dimensions");
+    scenario_free(s);
+    err_free(&err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_back_and_forth), cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_import), cmocka_unit_test(test_import_mistakes)};
+        cmocka_unit_test(test_import), cmocka_unit_test(test_short_list),
+        cmocka_unit_test(test_import_mistakes)};
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

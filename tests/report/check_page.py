@@ -267,7 +267,7 @@ def timeline(page, path):
 def main():
     scenarios, template = sys.argv[1:3]
     if not browser.find_browser() or not os.path.exists(template):
-        print("skipped: Chromium is not installed, or `make report-assets` has not run")
+        print("skipped: Chromium is not installed")
         return 77
     with tempfile.TemporaryDirectory() as tmp:
         paths = reports(tmp, scenarios)

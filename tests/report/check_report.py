@@ -99,7 +99,7 @@ def of_a_comparison(tmp, scenarios, share):
     out = os.path.join(tmp, "compare")
     words = ["compare", os.path.join(scenarios, "incast.json"), "--cc", "none,dcqcn", "--seeds", "2", "--out", out]
     code, stdout, stderr = collwire(*words, share=os.path.join(tmp, "missing"))
-    expect(code == 0 and "make report-assets" in stderr and stderr.count("\n") == 1, f"compare without charts: {code} {stderr}")
+    expect(code == 0 and "report-template.html is missing" in stderr and stderr.count("\n") == 1, f"compare without charts: {code} {stderr}")
     expect("report.html" not in stdout and "report.html" not in files(out), "no report without charts")
     code, stdout, stderr = collwire(*words, share=share)
     expect(code == 0 and stdout.endswith(f"report: {out}/report.html\n") and stderr == "", f"compare: {code} {stdout[-200:]}")
@@ -133,7 +133,7 @@ def of_a_real_sweep(tmp, scenarios, share):
     out = os.path.join(tmp, "swept")
     words = ["sweep", os.path.join(scenarios, "incast.json"), "--vary", "switch.buffer=1MB,2MB", "--seeds", "2", "--out", out]
     code, stdout, stderr = collwire(*words, share=os.path.join(tmp, "missing"))
-    expect(code == 0 and "make report-assets" in stderr and "report.html" not in files(out), f"sweep without charts: {code} {stderr}")
+    expect(code == 0 and "report-template.html is missing" in stderr and "report.html" not in files(out), f"sweep without charts: {code} {stderr}")
     code, stdout, stderr = collwire(*words, share=share)
     expect(code == 0 and stdout.endswith(f"report: {out}/report.html\n"), f"sweep: {code} {stdout[-200:]} {stderr}")
     whole(out, "report of a sweep")
@@ -183,7 +183,7 @@ def refused(tmp, scenarios, share):
     error(None, [file], "a file")
     out = os.path.join(tmp, "refused")
     collwire("run", os.path.join(scenarios, "incast.json"), "--out", out, "--quiet")
-    error(out, [out], "without charts", code=1, use=os.path.join(tmp, "missing"), text="make report-assets")
+    error(out, [out], "without charts", code=1, use=os.path.join(tmp, "missing"), text="report-template.html is missing")
     bad = os.path.join(tmp, "bad")
     os.mkdir(bad)
     with open(os.path.join(bad, "report-template.html"), "w", encoding="utf-8") as f:

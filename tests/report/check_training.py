@@ -215,7 +215,7 @@ def check_tables(folder, network):
     gap = exposed - waits - 2 * 8  # over packets some ranks are done before the last
     check(abs(gap) <= 5 if network == "analytical" else -5 <= gap < 0.1 * exposed, f"waits {waits}")
     check(training["iterations"][-1]["end_ns"] == training["total_ns"], "end of the last pass")
-    phases = [(r["layer"], r["part"], r["dimension"], r["op"]) for r in read_csv(out, "detailed.csv")]
+    phases = [(r["layer"], r["part"], r["dimension"], r["op"]) for r in read_csv(out, "phases.csv")]
     check(len(phases) == len(set(phases)) == 2 * 3 + 2 * 2, f"phases {phases}")
     check(("top", "wg", "0", "all_gather") in phases, f"phases {phases}")
     use = read_csv(out, "dimensions.csv")

@@ -140,11 +140,12 @@ static struct uec_result uec = {180, 181, 182, 183, 184, 185, 186};
 static struct tcp_result tcp = {160, 161, 162, 163, 164, 165, 166, 167, 168};
 static struct link_change changes[] = {{62000, "c->d", "down"}};
 static struct training_pass_result passes[] = {{63000, 64000}, {-1, -1}};
-static struct training_layer_result layers[] = {
-    {"fc",
-     {{65000, 66000, 67000, 68000, 69000, 169000, 70},
-      {71000, 72000, 73000, 74000, 75000, 175000, 76},
-      {77000, 78000, 79000, 80000, 81000, 181000, 82}}}};
+static struct training_layer_result layers[] = {{"fc",
+                                                 {{65000, 66000, 67000, 68000, 69000, 169000, 70},
+                                                  {71000, 72000, 73000, 74000, 75000, 175000, 76},
+                                                  {77000, 78000, 79000, 80000, 81000, 181000, 82}},
+                                                 NULL,
+                                                 0}};
 static double mean[] = {0.83, 0.84};
 static struct training_result training = {.job = 85,
                                           .ranks = 86,

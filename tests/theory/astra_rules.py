@@ -5,7 +5,11 @@ Restated for check_astra.py from their description, independently of the program
 on a symmetric network all ranks do the same. Known beyond the description: the all-reduce by
 halving and doubling halves once more before it doubles; a phase that ends puts its chunk into the
 next dimension's queue before its own place is given away; an all-gather alone under Themis compares
-with the last dimension, by n-1 in place of (n-1)/n.
+with the last dimension, by n-1 in place of (n-1)/n; all phases of a collective run the algorithms that
+the system file lists for the collective's operation, and a list that is shorter than the network leaves
+the dimensions beyond it out; the double binary tree is an all-reduce of the whole chunk along one tree
+even where a reduce-scatter or all-gather is due; an algorithm over all ranks (one..) belongs to
+dimension 0, and its messages take the last dimension in which two ranks differ.
 """
 import heapq
 import random
@@ -78,7 +82,65 @@ def halving_doubling(dim, op, c, delay):
     return total
 
 
-FORMS = {"ring": ring, "direct": direct, "halvingDoubling": halving_doubling}
+def double_binary_tree(dim, op, c, delay):
+    """Up and down a tree of n = 2^levels ranks: a leaf waits before it sends and after it receives, the
+    root once, each of the levels - 1 ranks between them on the way up and on the way down."""
+    levels = dim.n.bit_length() - 1
+    return sum(
+        2 * dim.message(c, 2**k) for k in range(levels)
+    ) + (2 * levels + 1) * delay + (2 * levels - 1) * reduction(c)
+
+
+class Whole:
+    """All ranks of a network as one dimension, in the order of their numbers."""
+
+    def __init__(self, dims):
+        self.dims, self.n = dims, 1
+        for d in dims:
+            self.n *= d.n
+
+    def between(self, size, a, b):
+        time = 0
+        for d in self.dims:
+            if a % d.n != b % d.n:
+                time = d.message(size, abs(a % d.n - b % d.n))
+            a, b = a // d.n, b // d.n
+        return time
+
+
+def one_ring(whole, op, c, delay):
+    """The longest way of the messages that follow one another around the ring."""
+    n = whole.n
+    size = c if op == "ALLGATHER" else c // n
+    steps = {"ALLREDUCE": 2 * (n - 1), "ALLTOALL": n * (n - 1) // 2}.get(op, n - 1)
+    hops = [whole.between(size, i, (i + 1) % n) for i in range(n)]
+    way = max(sum(hops[(i + k) % n] for k in range(steps)) for i in range(n))
+    adds = n - 1 if op in ("ALLREDUCE", "REDUCESCATTER") else 0
+    return way + (steps + 1) * delay + adds * reduction(size)
+
+
+def one_direct(whole, op, c, delay):
+    size = c if op == "ALLGATHER" else c // whole.n
+    t = max(whole.between(size, 0, i) for i in range(1, whole.n))
+    rounds = 2 if op == "ALLREDUCE" else 1
+    adds = op in ("ALLREDUCE", "REDUCESCATTER")
+    return rounds * t + (rounds + 1) * delay + adds * reduction(size)
+
+
+FORMS = {
+    "ring": ring,
+    "direct": direct,
+    "halvingDoubling": halving_doubling,
+    "doubleBinaryTree": double_binary_tree,
+    "oneRing": one_ring,
+    "oneDirect": one_direct,
+}
+LISTS = {
+    "ALLREDUCE": "all-reduce-implementation",
+    "ALLGATHER": "all-gather-implementation",
+    "REDUCESCATTER": "reduce-scatter-implementation",
+    "ALLTOALL": "all-to-all-implementation",
+}
 
 
 # ---- from a collective to phases ----
@@ -120,6 +182,10 @@ class Planner:
         self.themis = Themis(dims)
 
     def phases(self, op, span, chunk):
+        names = self.system[LISTS[op]]
+        if names[0].startswith("one"):
+            return [(0, op, chunk)] if 0 in span else []
+        span = [d for d in span if self.dims[d].choice < len(names)]
         inter = self.system["inter-dimension-scheduling"]
         order = list(range(len(self.dims)))
         if op == "ALLGATHER":
@@ -145,6 +211,8 @@ class Planner:
             kinds += [("ALLGATHER", d) for d in reversed(order[:-1])]
         phases = []
         for kind, d in kinds:
+            if names[self.dims[d].choice] == "doubleBinaryTree":
+                kind = "ALLREDUCE"
             phases.append((d, kind, chunk))
             if kind == "REDUCESCATTER":
                 chunk //= self.dims[d].n
@@ -157,8 +225,9 @@ class Planner:
 
 
 class Chunk:
-    def __init__(self, collective, phases, priority):
+    def __init__(self, collective, whole, phases, priority):
         self.collective, self.phases, self.priority = collective, phases, priority
+        self.whole = whole  # the collective's operation
 
 
 class Machine:
@@ -204,7 +273,7 @@ class Machine:
             phases = self.planner.phases(op, span, chunk)
             if not phases:
                 return False
-            chunks.append(Chunk(collective, phases, priority))
+            chunks.append(Chunk(collective, op, phases, priority))
         for chunk in chunks:
             self.enter(chunk, "loop")
         return True
@@ -232,14 +301,11 @@ class Machine:
             chunk = self.waiting[d].pop(0)
             self.running[d] += 1
             _, op, size = chunk.phases[0]
-            lists = {
-                "ALLREDUCE": "all-reduce",
-                "ALLGATHER": "all-gather",
-                "REDUCESCATTER": "reduce-scatter",
-                "ALLTOALL": "all-to-all",
-            }
-            form = FORMS[self.system[lists[op] + "-implementation"][self.dims[d].choice]]
-            takes = form(self.dims[d], op, size, self.system["endpoint-delay"])
+            names = self.system[LISTS[chunk.whole]]
+            flat = names[0].startswith("one")
+            form = FORMS[names[0] if flat else names[self.dims[d].choice]]
+            dim = Whole(self.dims) if flat else self.dims[d]
+            takes = form(dim, op, size, self.system["endpoint-delay"])
             self.at(self.now + takes, lambda: self.phase_end(chunk, d))
 
     def phase_end(self, chunk, d):
