@@ -15,6 +15,7 @@
 
 #include "collective/schedule.h"
 #include "engine/engine.h"
+#include "engine/noise.h"
 #include "net/transfer.h"
 
 struct communicator;
@@ -55,6 +56,8 @@ struct comm_job {
     const struct coll_reduction *(*reduce)(void *ctx, const struct comm_reduce_request *request);
     struct recorder *recorder;
     uint32_t job, cls, transport; // of the messages
+    struct noise_delay noise;     // of each step of a rank
+    uint64_t seed;                // of the noise
     uint32_t channels;  // chunk c uses the queue pairs of channel c mod channels; 0 means 1
     uint64_t token;     // upper bits of all tokens
     uint64_t *messages; // counter of posted messages

@@ -11,6 +11,7 @@
 #include "comm/rank_streams.h"
 #include "engine/assert.h"
 #include "engine/memory.h"
+#include "engine/rng.h"
 #include "net/critical_path.h"
 
 /* ---- memory: runs are used again, one list of free ones for each size of groups ---- */
@@ -329,6 +330,20 @@ static void delay(struct walk *walk, ps_t at, ps_t now)
     sim_timer_start(job->engine, &walk->timer, at);
 }
 
+// What the rank's host adds before its present step.
+static ps_t noise_ps(const struct walk *walk)
+{
+    const struct phase_run *run = walk->run;
+    const struct communicator *c = run->comm;
+    const struct comm_job *job = c->job;
+    if (job->noise.mean_ps == 0)
+        return 0;
+    uint64_t of = hash_mix((uint64_t)run->instance->number << 32 | run->chunk);
+    uint64_t key =
+        hash_mix(of + ((uint64_t)c->index << 40) + ((uint64_t)run->index << 32) + walk->step);
+    return noise_draw_ps(&job->noise, job->seed, comm_rank(c, run_member(run, walk->member)), key);
+}
+
 // Leave the step if all its messages have arrived. Returns false if the rank must wait for messages
 // or a delay.
 static bool leaves_step(struct walk *walk, ps_t now)
@@ -345,6 +360,7 @@ static bool leaves_step(struct walk *walk, ps_t now)
     }
     ps_t wait = s->endpoint_ps + reduction_ps(s, walk->now.reduce_bytes);
     walk_next_step(walk);
+    wait += noise_ps(walk);
     if (wait > 0)
         delay(walk, now + wait, now);
     return wait == 0;
@@ -396,7 +412,7 @@ void walk_begin(struct walk *walk, ps_t now)
         sim_timer_init_locked(c->job->engine, &walk->timer,
                               comm_rank(c, run_member(walk->run, walk->member)), on_timer, walk);
     if (c->timed)
-        delay(walk, now + c->schedule.endpoint_ps, now);
+        delay(walk, now + c->schedule.endpoint_ps + noise_ps(walk), now);
     else
         walk_on(walk, now);
 }

@@ -9,6 +9,7 @@
 #include "comm/admission.h"
 #include "comm/stream_internal.h"
 #include "engine/memory.h"
+#include "engine/rng.h"
 #include "net/critical_path.h"
 
 #define WAITS_BLOCK 256
@@ -224,7 +225,10 @@ ps_t stream_delay_ps(const struct stream *s, uint64_t bytes, bool adds)
 {
     const struct coll_schedule *schedule = &s->set->comm->schedule;
     double memory = schedule->streams.memory_bytes;
-    ps_t delay = schedule->endpoint_ps;
+    const struct comm_job *job = s->set->comm->job;
+    uint64_t key = hash_mix((uint64_t)s->set->instance->number << 32 | (uint64_t)s->number);
+    key = hash_mix(key + ((uint64_t)s->at << 32) + s->step.sent);
+    ps_t delay = schedule->endpoint_ps + noise_draw_ps(&job->noise, job->seed, stream_rank(s), key);
     if (adds && memory > 0)
         delay += 3 * (ps_t)((double)bytes / memory * 1e9) * PS_PER_NS;
     return delay;

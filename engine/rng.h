@@ -25,7 +25,10 @@ enum rng_use {
     RNG_SPRAY,
     RNG_TRIM,
     RNG_QP_CACHE,
-    RNG_HINT
+    RNG_HINT,
+    RNG_NOISE,
+    RNG_NOISE_START,
+    RNG_NOISE_LINK
 };
 
 struct rng {

@@ -28,6 +28,29 @@ static void build_dims(struct sim *sim, uint32_t aggregators)
     }
 }
 
+// True if noise acts: over packets, where some job is not of raw flows.
+bool sim_has_noise(const struct spec *spec)
+{
+    bool any = false;
+    for (size_t j = 0; j < spec->n_jobs; j++)
+        any |= !spec->jobs[j].kind->raw;
+    return any && spec->network == NETWORK_PACKET;
+}
+
+// Cables and optics differ: each link is longer by a random delay, the same in both directions.
+static void add_link_noise(struct sim *sim)
+{
+    struct graph *g = &sim->graph;
+    ps_t most_ps = sim->spec->noise.link_delay_ps;
+    if (most_ps == 0 || !sim_has_noise(sim->spec))
+        return;
+    for (uint32_t p = 0; p < g->n_ports; p++) {
+        uint32_t link = p < g->ports[p].peer ? p : g->ports[p].peer;
+        struct rng rng = rng_init(sim->spec->seed, RNG_NOISE_LINK, link);
+        g->ports[p].delay_ps += (ps_t)rng_below(&rng, (uint64_t)most_ps + 1);
+    }
+}
+
 // Aggregators are numbered before switches, so the graph is built again once their number is known.
 static void build_graph(struct sim *sim, struct err *err)
 {
@@ -42,6 +65,7 @@ static void build_graph(struct sim *sim, struct err *err)
     sim_add_latencies(sim);
     if (sim_is_analytical(sim))
         return;
+    add_link_noise(sim);
     sim_nics_find(sim, err);
     sim_routes_build(sim, err);
 }
@@ -51,6 +75,8 @@ uint64_t sim_port_rate(const struct sim *sim, uint32_t index)
 {
     const struct graph_port *port = &sim->graph.ports[index];
     double ppm = sim->spec->dims[port->dim].transport.clock_ppm;
+    if (ppm <= 0 && sim_has_noise(sim->spec))
+        ppm = sim->spec->noise.clock_ppm;
     if (port->node >= sim->graph.n_ranks || ppm <= 0)
         return port->rate_bps;
     struct rng rng = rng_init(sim->spec->seed, RNG_CLOCK, port->node);
@@ -200,6 +226,13 @@ static void build_workload(struct sim *sim)
         struct rng rng = rng_init(spec->seed, RNG_JITTER, r);
         sim->start_jitter_ps[r] = (ps_t)rng_below(&rng, (uint64_t)jitter + 1);
     }
+    if (sim_has_noise(spec) && jitter == 0 && spec->noise.start_ps > 0) {
+        sim->start_noise_ps = memory_zeroed(n, sizeof *sim->start_noise_ps);
+        for (uint32_t r = 0; r < n; r++) {
+            struct rng rng = rng_init(spec->seed, RNG_NOISE_START, r);
+            sim->start_noise_ps[r] = (ps_t)rng_below(&rng, (uint64_t)spec->noise.start_ps + 1);
+        }
+    }
     sim->workload.engine = &sim->engine;
     sim->workload.path_book = &sim->path_book;
     if (sim_is_analytical(sim)) {
@@ -211,6 +244,10 @@ static void build_workload(struct sim *sim)
     }
     sim->workload.n_ranks = n;
     sim->workload.start_jitter_ps = sim->start_jitter_ps;
+    sim->workload.start_noise_ps = sim->start_noise_ps;
+    if (sim_has_noise(spec))
+        sim->workload.noise = spec->noise.step;
+    sim->workload.seed = spec->seed;
     sim->workload.bandwidth = sim_bandwidth;
     sim->workload.reduce = sim_reduce;
     sim->workload.network_ctx = sim;
@@ -307,6 +344,7 @@ void sim_free(struct sim *sim)
     free(sim->quality_timers);
     free(sim->fault_ports);
     free(sim->start_jitter_ps);
+    free(sim->start_noise_ps);
     free(sim->nic_at);
     free(sim->flows);
     sim_jobs_free(sim);

@@ -49,7 +49,9 @@ static bool dim_even(const struct sim *sim, uint32_t dim)
             port->cost != first->cost)
             return false;
     }
-    return sim->spec->dims[dim].transport.clock_ppm <= 0 && sim->spec->n_routes == 0;
+    bool differ = sim->spec->noise.clock_ppm > 0 || sim->spec->noise.link_delay_ps > 0;
+    return sim->spec->dims[dim].transport.clock_ppm <= 0 && sim->spec->n_routes == 0 &&
+           !(differ && sim_has_noise(sim->spec));
 }
 
 struct ideal_paths *ideal_paths_new(const struct sim *sim)

@@ -91,6 +91,7 @@ struct sim {
     struct relay *relay;       // NULL if relaying is off, so such messages are errors
     struct ideal_paths *ideal; // for the packet network
     ps_t *start_jitter_ps;
+    ps_t *start_noise_ps; // NULL = none
     /* ending */
     struct sim_timer stall;
     uint32_t housekeeping; // armed timers that do no work for a job: stall check, sampling
@@ -142,6 +143,7 @@ unsigned sim_job_class(const struct spec *spec, uint32_t dim, size_t job);
 // The network of a node's part, and the hosts of a rank's part.
 struct network *sim_net_of(struct sim *sim, uint32_t node);
 struct hosts *sim_hosts_of(struct sim *sim, uint32_t rank);
+bool sim_has_noise(const struct spec *spec);
 static inline bool sim_is_analytical(const struct sim *sim)
 {
     return sim->spec->network == NETWORK_ANALYTICAL;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cc/cc.h"
+#include "engine/noise.h"
 #include "switch/switch_spec.h"
 #include "topology/topology.h"
 #include "transport/nic_spec.h"
@@ -113,6 +114,16 @@ enum analytical_route {
     ANALYTICAL_LINKS
 };
 
+// Noise of hosts and links. It acts on jobs whose ranks run programs, not on raw flows.
+enum noise_preset { NOISE_NONE, NOISE_LAB, NOISE_CLUSTER };
+struct noise_spec {
+    int preset;    // enum noise_preset, whose values the others have unless they are given
+    ps_t start_ps; // ranks start up to this late
+    struct noise_delay step; // of each step of a collective, and each computation
+    double clock_ppm;        // NICs' rates differ by up to this share
+    ps_t link_delay_ps;      // links are up to this longer
+};
+
 // What of a run is skipped.
 enum fast_forward { FAST_FORWARD_OFF, FAST_FORWARD_EXACT };
 
@@ -134,6 +145,7 @@ struct spec {
     size_t n_routes;
     struct report_spec report;
     struct limits_spec limits;
+    struct noise_spec noise;
     int fast_forward; // enum fast_forward
 };
 

@@ -207,7 +207,7 @@ static const struct param poisson_params[] = {
 #define FLOWS_KIND(t)                                                                              \
     .params = t##_params, .n_params = sizeof t##_params / sizeof *t##_params,                      \
     .settings_bytes = sizeof(struct t##_settings), .free_settings = flows_settings_free,           \
-    .program = &flows_program, .new = flows_new, .queue_pairs = flows_queue_pairs
+    .program = &flows_program, .raw = true, .new = flows_new, .queue_pairs = flows_queue_pairs
 
 const struct job_kind flows_kind = {.name = "flows",
                                     .doc = "given messages, each on its own queue pair",

@@ -25,6 +25,7 @@ struct job_kind {
     double (*queue_pairs)(const struct job_spec *job, bool *listed);
     // The node program of the job, for kinds with node_run_ops; NULL for others.
     const struct node_program *(*nodes)(const struct job_spec *job);
+    bool raw;    // its messages start at given times: noise of hosts does not act on it
     bool trains; // the program is a struct training_job, which has results per layer
 };
 

@@ -55,7 +55,7 @@ struct node {
     uint32_t tag;    // send, recv
     uint32_t
         order; // send, recv: 1 + its number among those of its pair and tag in the source, by which they match;
-        // 0 = they match in the order in which they start
+    // 0 = they match in the order in which they start
     uint32_t group;  // collective: index into node_program.groups
     uint32_t root;   // collective with a root: member of the group
     uint32_t dims;   // collective: bit set of the dimensions of the group's schedule

@@ -5,6 +5,7 @@
 
 #include "engine/assert.h"
 #include "engine/memory.h"
+#include "engine/rng.h"
 #include "net/critical_path.h"
 #include "workload/timed_steps.h"
 #include "workload/workload.h"
@@ -25,6 +26,7 @@ struct rank_run {
     uint32_t open;           // number of steps started and not ended
     bool blocked, pulling, ended;
     struct timed_steps timed;
+    uint32_t n_computed;         // computations that it has started, for their noise
     uint32_t kernels, offloaded; // open collectives that the GPU runs, and that switches reduce
 };
 
@@ -399,13 +401,24 @@ static ps_t shared_take(struct job_run *job, const struct step *step, ps_t now)
     return *free_ps - now;
 }
 
+// What the rank's host adds to its next computation.
+static ps_t noise_ps(struct rank_run *r)
+{
+    const struct workload *w = r->job->workload;
+    if (w->noise.mean_ps == 0 || r->job->spec->kind->raw)
+        return 0;
+    uint64_t key = hash_mix((uint64_t)(r->job->index + 1) << 40 | r->n_computed++);
+    return noise_draw_ps(&w->noise, w->seed, job_rank(r->job->spec, r->rank), key);
+}
+
 // Start a step. Returns true if it has ended already; done() is then not called.
 static bool step_start(struct rank_run *r, const struct step *step, ps_t now)
 {
     struct job_run *job = r->job;
     switch (step->kind) {
     case STEP_COMPUTE:
-        timed_step_start(&r->timed, TIMED_COMPUTE, step->id, step->label, step->takes_ps, now);
+        timed_step_start(&r->timed, TIMED_COMPUTE, step->id, step->label,
+                         step->takes_ps + noise_ps(r), now);
         return false;
     case STEP_DELAY:
         timed_step_start(&r->timed, TIMED_FIXED, step->id, step->label,
@@ -470,7 +483,10 @@ static void pull(struct rank_run *r, ps_t now)
 ps_t job_start_ps(const struct job_run *job, uint32_t rank)
 {
     const ps_t *jitter = job->workload->start_jitter_ps;
-    return job->spec->start_ps + (jitter != NULL ? jitter[job_rank(job->spec, rank)] : 0);
+    const ps_t *noise = job->spec->kind->raw ? NULL : job->workload->start_noise_ps;
+    uint32_t at = job_rank(job->spec, rank);
+    return job->spec->start_ps + (jitter != NULL ? jitter[at] : 0) +
+           (noise != NULL ? noise[at] : 0);
 }
 
 static void init_ranks(struct job_run *job)
@@ -515,6 +531,8 @@ static void init_job(struct job_run *job)
                                   .reduce = w->reduce,
                                   .bandwidth_ctx = w->network_ctx,
                                   .recorder = &w->recorder,
+                                  .noise = w->noise,
+                                  .seed = w->seed,
                                   .job = job->index,
                                   .cls = (uint32_t)spec->cls,
                                   .transport = spec->transport,

@@ -45,6 +45,9 @@ struct workload {
     struct transfer transfer;
     uint32_t n_ranks;
     const ps_t *start_jitter_ps; // [rank] delay of the rank's start, NULL = none
+    const ps_t *start_noise_ps;  // [rank] the same for jobs that are not raw flows, NULL = none
+    struct noise_delay noise;    // of each step and computation of those jobs
+    uint64_t seed;
     // Bandwidth from one rank to another over all its ports, in bytes/s or any other fixed unit.
     double (*bandwidth)(void *ctx, uint32_t src, uint32_t dst);
     const struct coll_reduction *(*reduce)(void *ctx, const struct comm_reduce_request *request);

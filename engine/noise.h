@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Random delays of hosts: integers and tables alone, so that every machine draws the same.
+#pragma once
+
+#include "engine/units.h"
+
+enum noise_shape { NOISE_CONSTANT, NOISE_UNIFORM, NOISE_EXPONENTIAL, NOISE_LOG_NORMAL };
+
+struct noise_delay {
+    ps_t mean_ps; // at most 1 s; 0 = none
+    int shape;    // enum noise_shape
+};
+
+// Returns the delay that `key` stands for at a rank: the same for the same arguments, whatever is drawn between.
+ps_t noise_draw_ps(const struct noise_delay *delay, uint64_t seed, uint32_t rank, uint64_t key);
