@@ -67,7 +67,7 @@ static struct pair_means sample_pairs(const struct sim *sim)
     for (uint32_t i = 1; i <= 64 && n > 1; i++) {
         uint32_t src = (uint32_t)((uint64_t)i * 7919 % n);
         uint32_t dst = (uint32_t)((src + 1 + (uint64_t)i * 104729 % (n - 1)) % n);
-        uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
+        uint32_t dim = sim_message_dim(sim, src, dst, UINT64_MAX);
         if (dim == GRAPH_NONE)
             continue;
         sum.hops += sim_path((void *)(uintptr_t)sim, src, dst, dim, 0, 0).hops;

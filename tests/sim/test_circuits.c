@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "sim/estimate.h"
 #include "tests/support/fixture.h"
 #include "topology/circuit_schedule.h"
 
@@ -166,12 +167,35 @@ static void test_hybrid(void **state)
     fixture_free(&f);
 }
 
+// The circuits come first and join ranks 0 and 1 only; all other pairs take the leaf. The estimate, the
+// description and the bandwidth of a pair follow its messages.
+static void test_few_circuits_first(void **state)
+{
+    (void)state;
+    const struct link_spec link = {.rate_bps = RATE, .delay_ps = PS_PER_US};
+    fixture_leaf_spine(&f, 2, 4, 1, link, link);
+    f.spec.dims[1] = f.spec.dims[0];
+    f.spec.n_dims = 2;
+    struct circuit_params *p = circuits(&f.spec.dims[0]);
+    p->schedule = "0.0-1.1 0.1-1.0";
+    fixture_flow(&f, 0, 1, 1000, 0);
+    fixture_flow(&f, 2, 3, 1000, 0);
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_COMPLETED);
+    assert_int_equal(sim_message_dim(f.sim, 0, 1, 1000), 0);
+    assert_int_equal(sim_message_dim(f.sim, 2, 3, 1000), 1);
+    assert_true(sim_bandwidth(f.sim, 0, 1) == 2. * RATE);
+    assert_true(sim_bandwidth(f.sim, 2, 3) == RATE);
+    assert_true(sim_estimate(f.sim).packet_hops > 0);
+    fixture_free(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedules), cmocka_unit_test(test_rotation_meets_all),
         cmocka_unit_test(test_ring),      cmocka_unit_test(test_rotation),
-        cmocka_unit_test(test_hybrid),
+        cmocka_unit_test(test_hybrid),    cmocka_unit_test(test_few_circuits_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
