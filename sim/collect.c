@@ -63,8 +63,7 @@ static void collect_flows(struct sim *sim, struct result *r)
     summary->count = sim_ledger_messages(sim) + sim->analytical.n_messages;
     r->flows_complete = summary->count <= sim->spec->report.flows_max;
     summary->failed = sim->failed;
-    summary->running = sim->hosts.n_running - sim_stripes_running(sim) +
-                       sim_completions_cut_off(sim) + sim->analytical.n_running;
+    summary->running = sim->running;
     summary->bytes = sim->hosts.counters.posted_bytes + sim->analytical.posted_bytes;
     sim_admission_collect(sim, r);
     struct rank_sums sums = add_ranks(sim);
