@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -190,23 +191,60 @@ def flow_file_blanks(tmp):
 
 
 def fifos(tmp):
-    """A FIFO is read to its end; waiting for a writer can be interrupted with Ctrl-C."""
-    fifo = os.path.join(tmp, "fifo")
-    os.mkfifo(fifo)
-    process = subprocess.Popen([COLLWIRE, "validate", fifo], stderr=subprocess.PIPE, text=True)
+    """Where a file is read, a FIFO, a directory, a device or a socket is an error at once, and nothing waits for
+    a writer. What comes through a pipe is read from stdin."""
+    folder = os.path.join(tmp, "fifos")
+    os.mkdir(folder)
+    os.mkfifo(os.path.join(folder, "fifo"))
+    os.mkdir(os.path.join(folder, "directory"))
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(os.path.join(folder, "socket"))
+    os.symlink("/dev/zero", os.path.join(folder, "device"))
+    switch = {"dims": [{"kind": "switch", "size": 2}]}
+    flows = {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1}]}
+    for name in ("fifo", "directory", "socket", "device"):
+        for suffix in (".jsonl", ".yml", ".0.et"):
+            os.symlink(name, os.path.join(folder, name + suffix))
+        uses = {
+            "flows": {"workload": {"kind": "flows", "file": name}},
+            "cdf": {"workload": {"kind": "poisson", "cdf": name, "load": 0.5, "duration": "1us"}},
+            "goal": {"workload": {"kind": "goal", "file": name}},
+            "program": {"workload": {"kind": "program", "file": name}},
+            "lines": {"workload": {"kind": "program", "file": name + ".jsonl"}},
+            "training": {"workload": {"kind": "training", "file": name}},
+            "chakra": {"workload": {"kind": "chakra", "prefix": name}},
+            "groups": {"workload": {"kind": "chakra", "prefix": name, "comm_groups": name}},
+            "graph": {"topology": {"dims": [{"kind": "graph", "size": 2, "file": name}]}},
+            "astra": {"topology": {"astra": name}},
+            "yaml": {"topology": {"astra": name + ".yml"}},
+            "plugin": {"plugins": [name]},
+        }
+        commands = [("validate", os.path.join(folder, name)),
+                    ("replay", os.path.join(folder, name), "-o", os.path.join(folder, "flows.csv"))]
+        for use, part in uses.items():
+            scenario = os.path.join(folder, f"{use}.json")
+            with open(scenario, "w", encoding="utf-8") as f:
+                json.dump({"name": "f", "topology": switch, "workload": flows, **part}, f)
+            commands.append(("validate", scenario))
+        for command in commands:
+            done = subprocess.run([COLLWIRE, *command], capture_output=True, text=True, timeout=10, check=False,
+                                  cwd=folder)
+            expect(done.returncode == 2 and done.stderr, f"{command}: {done.returncode}, {done.stderr!r}")
+            if use != "plugin" and name == "fifo":
+                expect("it is a pipe" in done.stderr, f"{command}: {done.stderr!r}")
+    with open(path("seg.json"), encoding="utf-8") as f:
+        text = f.read()
+    done = subprocess.run([COLLWIRE, "validate", "-"], input=text, capture_output=True, text=True, timeout=10,
+                          check=False)
+    expect("seg: valid" in done.stdout and done.returncode == 0, "a scenario through a pipe")
+    process = subprocess.Popen([COLLWIRE, "validate", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     began = time.time()
     code = process.wait(timeout=10)
-    expect(code == 130 and time.time() - began < 1, f"Ctrl-C while waiting for a FIFO: {code}")
+    expect(code == 130 and time.time() - began < 1, f"Ctrl-C while waiting for a pipe: {code}")
     expect("interrupted while reading the scenario" in process.stderr.read(), "it says so")
-    with open(path("seg.json"), encoding="utf-8") as f:
-        text = f.read()
-    process = subprocess.Popen([COLLWIRE, "validate", fifo], stdout=subprocess.PIPE, text=True)
-    with open(fifo, "w", encoding="utf-8") as f:
-        f.write(text)
-    expect("seg: valid" in process.communicate(timeout=10)[0] and process.returncode == 0,
-           "a scenario through a FIFO")
+    process.stdin.close()
 
 
 def long_validation(tmp):
