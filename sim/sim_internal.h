@@ -95,6 +95,8 @@ struct sim {
     struct sim_timer stall;
     uint32_t housekeeping; // armed timers that do no work for a job: stall check, sampling
     bool stalled, idle;
+    bool left;                   // within an event, by a watchdog
+    double began_s, began_cpu_s; // of the run, by the clocks of sim/run.c
     enum loop_end end;
     /* collecting */
     struct flow_record *flows;
