@@ -65,7 +65,14 @@ char *file_read(const char *path, size_t *length, struct err *err)
 
 static json_t *parse(const char *text, size_t length, const char *name, struct err *err)
 {
+    static const char mark[] = "\xef\xbb\xbf";
     json_error_t at;
+    if (length >= 3 && memcmp(text, mark, 3) == 0) {
+        err_add(err, name,
+                "begins with a byte order mark, which JSON does not have: save it as UTF-8 "
+                "without BOM");
+        return NULL;
+    }
     json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &at);
     if (json == NULL)
         err_add(err, name, "line %d, column %d: not JSON: %s", at.line, at.column, at.text);

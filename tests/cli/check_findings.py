@@ -319,6 +319,33 @@ def escaped(tmp):
     code, stderr = run(name, os.path.join(tmp, "e"))
     expect(code == 2 and "\x1b" not in stderr and "\x07" not in stderr and "\\x1b]0;x\\x07" in stderr,
            f"escapes: {stderr!r}")
+    for code_point in ("202e", "2066", "200f", "061c"):
+        with open(name, "w", encoding="utf-8") as f:
+            f.write('{"a' + chr(int(code_point, 16)) + 'b": 1}')
+        code, stderr = run(name, os.path.join(tmp, "e"))
+        expect(code == 2 and chr(int(code_point, 16)) not in stderr and f"a\\u{code_point}b" in stderr,
+               f"escapes: {stderr!r}")
+    done = subprocess.run([COLLWIRE, "\x1b[2J\u202e"], capture_output=True, text=True, timeout=10, check=False)
+    expect(done.returncode == 2 and "\\x1b[2J\\u202e" in done.stderr and "\x1b" not in done.stderr,
+           f"an unknown command: {done.stderr!r}")
+
+
+def names(tmp):
+    """A byte order mark is named; a name that no folder can have is an error of `validate` too."""
+    name, out = os.path.join(tmp, "name.json"), os.path.join(tmp, "name")
+    with open(name, "wb") as f:
+        f.write(b'\xef\xbb\xbf{"name": "a"}')
+    code, stderr = run(name, out)
+    expect(code == 2 and "byte order mark" in stderr, f"a byte order mark: {stderr!r}")
+    for length in (200, 201, 5000):
+        with open(name, "w", encoding="utf-8") as f:
+            json.dump({"name": "n" * length, "topology": {"dims": [{"kind": "switch", "size": 2}]},
+                       "workload": {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1}]}}, f)
+        done = [subprocess.run([COLLWIRE, command, name], capture_output=True, text=True, timeout=60, check=False,
+                               cwd=tmp) for command in ("validate", "run")]
+        expect([d.returncode for d in done] == ([0, 0] if length <= 200 else [2, 2]),
+               f"a name of {length} letters: {[d.stderr[-200:] for d in done]}")
+        expect(length <= 200 or all("the maximum is 200" in d.stderr for d in done), f"{length} letters")
 
 
 def trimmed_class_of_tcp(tmp):
@@ -340,7 +367,7 @@ def main():
         for part in (crashes, link_comes_back, event_limit, samples_are_no_events,
                      last_event_ends_the_work, sampling_is_bounded, samples_of_nothing,
                      unlisted_flows_wait, late_flow_is_null, flow_file_blanks, fifos, long_validation,
-                     memory, memory_ends, escaped, trimmed_class_of_tcp):
+                     memory, memory_ends, escaped, names, trimmed_class_of_tcp):
             part(tmp)
     print("failed" if failures else "all as expected")
     return bool(failures)
