@@ -4,7 +4,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 PYTHON ?= python3
 
-.PHONY: build report-assets install uninstall deb demo check test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint clean
+.PHONY: build report-assets install uninstall deb demo check test test-long regen bench study-allreduce study-dlrm study-figures study-validation study-training-policy format lint coverage clean
 
 build:
 	@sh cmake/setup.sh
@@ -66,6 +66,10 @@ study-training-policy: build
 
 format:
 	@find . -name 'build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+coverage: # lines and branches that the tests run; a build of its own
+	@sh cmake/setup.sh --tests --coverage
+	@sh cmake/coverage.sh $(BUILD)-coverage
 
 lint: build
 	@sh cmake/setup.sh --ci

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 
 static struct trace_group *group_add(struct trace_groups *groups, const char *name)
 {
@@ -99,13 +100,14 @@ int trace_groups_read(struct trace_groups *groups, const char *file, const char 
 {
     json_error_t error;
     int result = 0;
-    json_t *root = json_load_file(file, JSON_REJECT_DUPLICATES, &error);
-    const char *name;
-    json_t *ranks;
-    if (root == NULL && error.line > 0)
-        return err_add(err, path, "%s, line %d: %s", file, error.line, error.text);
+    const char *name, *why;
+    FILE *in = regular_file_stream(file, &why);
+    if (in == NULL)
+        return err_add(err, path, "%s cannot be opened: %s", file, why);
+    json_t *root = json_loadf(in, JSON_REJECT_DUPLICATES, &error), *ranks;
+    fclose(in);
     if (root == NULL)
-        return err_add(err, path, "%s", error.text);
+        return err_add(err, path, "%s, line %d: %s", file, error.line, error.text);
     if (!json_is_object(root))
         result = err_add(err, path, "%s must be an object of groups: {\"1\": [0, 1]}", file);
     json_object_foreach(root, name, ranks)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 
 #define FILL_BYTES ((size_t)16 << 10)
 #define VARINT_MAX_BYTES 10
@@ -27,8 +28,6 @@ static int file_check(struct record_reader *r, int fd, const char *path, struct 
     struct stat now;
     if (fstat(fd, &now) != 0)
         return err_add(err, path, "%s: %s", r->file, strerror(errno));
-    if (!S_ISREG(now.st_mode))
-        return err_add(err, path, "%s is not a file", r->file);
     if (r->offset == 0) {
         r->size = now.st_size;
         r->changed = now.st_mtim;
@@ -69,9 +68,10 @@ static int need(struct record_reader *r, size_t n, const char *path, struct err 
         r->bytes = memory_resize(r->bytes, wanted, 1);
         r->cap = wanted;
     }
-    int fd = open(r->file, O_RDONLY | O_CLOEXEC);
+    const char *why;
+    int fd = regular_file_open(r->file, &why);
     if (fd < 0)
-        return err_add(err, path, "%s: %s", r->file, strerror(errno));
+        return err_add(err, path, "%s: %s", r->file, why);
     int result = file_check(r, fd, path, err);
     if (result == 0 && read_at(fd, r->bytes + r->end, wanted - r->end, r->offset, &got) != 0)
         result = err_add(err, path, "%s: %s", r->file, strerror(errno));

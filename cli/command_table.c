@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/terminal.h"
 #include "engine/err.h"
 
 static const char run_text[] =
@@ -195,7 +196,9 @@ const struct command *command_named(const char *name)
         if (!commands[i].hidden)
             names[n++] = commands[i].name;
     const char *near = err_near_miss(name, names);
-    fprintf(stderr, "collwire: unknown command \"%s\"", name);
+    fputs("collwire: unknown command \"", stderr);
+    text_print(stderr, name);
+    fputc('"', stderr);
     if (near)
         fprintf(stderr, "; did you mean \"%s\"?\n", near);
     else

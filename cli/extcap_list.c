@@ -9,6 +9,7 @@
 
 #include "cli/extcap_internal.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 #include "sim/sim.h"
 #include "trace/filter.h"
@@ -25,11 +26,17 @@
 static char *description_of(const char *path)
 {
     json_error_t error;
-    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    const char *why;
+    FILE *in = regular_file_stream(path, &why);
+    json_t *json = in ? json_loadf(in, JSON_REJECT_DUPLICATES, &error) : NULL;
+    if (in) {
+        fclose(in);
+        why = error.text;
+    }
     const char *text = json_string_value(json_object_get(json, "description"));
     char *title = NULL;
     if (!json)
-        title = text_format("cannot be read: %s", error.text);
+        title = text_format("cannot be read: %s", why);
     else if (json_object_get(json, "topology"))
         title = text_format("%s", text ? text : "");
     json_decref(json);

@@ -14,7 +14,8 @@
 #include "cli/signals.h"
 #include "engine/memory.h"
 
-#define HANGS_S 3 // time of CPU in one call, which takes nanoseconds otherwise
+#define HANGS_S 3   // time of CPU in one call, which takes nanoseconds otherwise
+#define SLEEPS_S 30 // the same of wall time, in which the machine may be busy with others
 
 static struct collwire_activity activity;
 static char files[512]; // names of the plugins, with commas between them; cut off if it is full
@@ -95,6 +96,18 @@ static void on_second(int number)
         seconds = 0;
     } else if (++seconds >= HANGS_S) {
         abandon("has not returned for 3 s of CPU time");
+    }
+}
+
+void plugin_watch_second(void)
+{
+    static uint64_t calls;
+    static int seconds;
+    if (!activity.file || calls != activity.calls) {
+        calls = activity.calls;
+        seconds = 0;
+    } else if (++seconds >= SLEEPS_S) {
+        abandon("has not returned for 30 s");
     }
 }
 

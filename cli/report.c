@@ -16,6 +16,7 @@
 #include "cli/terminal.h"
 #include "config/output_name.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 #include "report/page.h"
 
@@ -279,7 +280,8 @@ static struct page *comparison_page(const char *dir, struct err *err)
 
 static char *read_text(const char *path)
 {
-    FILE *in = fopen(path, "r");
+    const char *why;
+    FILE *in = regular_file_stream(path, &why);
     if (!in)
         return NULL;
     struct text text;

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/plugin_watch.h"
 #include "cli/result_set.h"
+#include "cli/run_watch.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
 #include "engine/loop.h"
@@ -111,6 +112,7 @@ static void on_interrupt(int number)
 {
     (void)number;
     collwire_sim_cancel(running);
+    run_watch_interrupted();
 }
 
 static void on_status(int number)
@@ -135,7 +137,7 @@ static enum collwire_status run(struct collwire_sim *sim, struct collwire_run *h
     signals_phase("simulating");
     plugin_watch_begin();
     signals_during(on_interrupt, on_status);
-    enum collwire_status status = collwire_sim_run(sim, how, messages_of(err));
+    enum collwire_status status = run_watch(sim, how, messages_of(err));
     signals_phase("writing the results");
     signals_after();
     return status;

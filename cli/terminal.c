@@ -27,13 +27,29 @@ bool terminal_colours(FILE *out)
     return isatty(fileno(out)) == 1;
 }
 
-// Print control characters as \xNN, so that names from files cannot control the terminal; line
-// feeds are kept.
+// The code of a character of UTF-8 that changes the direction of the text behind it (Unicode, UAX 9), or 0.
+static unsigned direction_code(const unsigned char *c)
+{
+    if (c[0] == 0xd8 && c[1] == 0x9c)
+        return 0x61c;
+    if (c[0] != 0xe2 || c[1] < 0x80 || c[1] > 0x81 || c[2] < 0x80)
+        return 0;
+    unsigned code = 0x2000u | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
+    bool mark = code == 0x200e || code == 0x200f, isolate = code >= 0x2066 && code <= 0x2069;
+    return mark || isolate || (code >= 0x202a && code <= 0x202e) ? code : 0;
+}
+
+// Print control characters as \xNN and those of direction as \uNNNN, so that names from files cannot
+// control the terminal or show a text in another order; line feeds are kept.
 void text_print(FILE *out, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; // C1 controls in UTF-8
-        if (c1)
+        unsigned direction = direction_code(c);
+        if (direction > 0) {
+            fprintf(out, "\\u%04x", direction);
+            c += direction < 0x800 ? 1 : 2;
+        } else if (c1)
             fprintf(out, "\\x%02x", *++c);
         else if ((*c < 0x20 && *c != '\n') || *c == 0x7f)
             fprintf(out, "\\x%02x", *c);

@@ -367,6 +367,12 @@ if(NOT COLLWIRE_SANITIZE)
     ${PROJECT_SOURCE_DIR}/tests/faults/check_faults.py $<TARGET_FILE:fail_nth> 100)
   collwire_script_test(faults_all long python3 [[python3 "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/faults/check_faults.py $<TARGET_FILE:fail_nth> 1)
+  add_library(spin MODULE tests/faults/spin.c)
+  target_compile_options(spin PRIVATE -fno-builtin)
+  collwire_script_test(faults_spin unit python3 [[python3 "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/faults/check_spin.py $<TARGET_FILE:spin> ${PROJECT_SOURCE_DIR}/tests/faults/data)
+  collwire_script_test(faults_spin_watchdog long python3 [[python3 "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/faults/check_spin.py $<TARGET_FILE:spin> ${PROJECT_SOURCE_DIR}/tests/faults/data --long)
 endif()
 
 # Mutations take minutes: `make test-long`.

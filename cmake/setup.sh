@@ -17,7 +17,8 @@ for option; do
     --studies) need="$need python3 python3-matplotlib" ;;
     --package) need="$need dpkg-dev file" ;;
     --ci) need="$need clang libclang-rt-14-dev clang-format clang-tidy cppcheck" ;;
-    *) echo "usage: setup.sh [--tests] [--ci] [--report] [--browser] [--studies] [--package]" >&2 && exit 2 ;;
+    --coverage) need="$need gcovr" ;;
+    *) echo "usage: setup.sh [--tests] [--ci] [--coverage] [--report] [--browser] [--studies] [--package]" >&2 && exit 2 ;;
     esac
 done
 

@@ -43,13 +43,20 @@ static struct rank_state *rank_of(struct rank_streams *streams, uint32_t rank)
     return state;
 }
 
+static void queues_free(const struct rank_streams *streams, struct rank_state *state)
+{
+    for (size_t q = 0; state->queues != NULL && q < (size_t)COLL_MAX_DIMS * streams->queues; q++)
+        free(state->queues[q].waiting);
+    free(state->queues);
+}
+
 void streams_free(struct comm_job *job)
 {
     struct rank_streams *streams = job->streams;
     if (streams == NULL)
         return;
     for (uint32_t r = 0; r < streams->n_ranks; r++)
-        free(streams->ranks[r].queues);
+        queues_free(streams, &streams->ranks[r]);
     for (size_t b = 0; b < streams->n_blocks; b++) {
         for (size_t i = 0; i < WAITS_BLOCK; i++)
             sim_timer_end(job->engine, &streams->blocks[b][i].timer);
@@ -104,12 +111,9 @@ static void queue_start(struct communicator *c, struct stream_queue *q, ps_t now
     const struct coll_schedule *schedule = &c->schedule;
     uint64_t queues = schedule->streams.queues;
     uint64_t most = (schedule->active_chunks + queues - 1) / queues;
-    struct stream *s = q->head;
-    while (s != NULL && s->running)
-        s = s->next;
-    for (; s != NULL && q->running < most; s = s->next) {
+    while (q->running < most && q->n > 0) {
+        struct stream *s = stream_queue_take(q);
         struct phase_record *record = phase_record(s);
-        s->running = true;
         q->running++;
         record->waits++;
         record->queueing_ps += now - s->ready_ps;
@@ -120,27 +124,10 @@ static void queue_start(struct communicator *c, struct stream_queue *q, ps_t now
     }
 }
 
-// Add a stream behind those that run and those of at least its priority.
 static void queue_add(struct stream *s, ps_t now)
 {
-    struct stream_queue *q = queue_of(s);
-    struct stream **at = &q->head;
-    while (*at != NULL && ((*at)->running || (*at)->priority >= s->priority))
-        at = &(*at)->next;
-    s->running = false;
     s->ready_ps = now;
-    s->next = *at;
-    *at = s;
-}
-
-static void queue_remove(struct stream *s)
-{
-    struct stream_queue *q = queue_of(s);
-    struct stream **at = &q->head;
-    while (*at != s)
-        at = &(*at)->next;
-    *at = s->next;
-    q->running--;
+    stream_queue_add(queue_of(s), s);
 }
 
 /* ---- ends ---- */
@@ -161,7 +148,7 @@ static void stream_next(struct stream *s, ps_t now)
     struct phase_record *record = phase_record(s);
     record->open--;
     record->end_ps = record->end_ps == PS_NEVER || record->end_ps < now ? now : record->end_ps;
-    queue_remove(s);
+    left->running--;
     if (++s->at < s->n_phases) {
         queue_add(s, now);
         queue_start(c, left, now);

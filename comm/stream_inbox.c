@@ -55,14 +55,15 @@ void inbox_end(struct communicator *c, uint32_t member, uint64_t number)
     struct inbox *box = inbox_of(c, member, number);
     free(box->letters);
     *box = (struct inbox){.ended = true};
-    size_t gone = 0;
-    while (gone < boxes->n && boxes->items[gone].ended)
-        gone++;
+    while (boxes->n_ended < boxes->n && boxes->items[boxes->n_ended].ended)
+        boxes->n_ended++;
+    size_t gone = boxes->n_ended;
     if (2 * gone < boxes->n || gone == 0)
         return;
     memmove(boxes->items, boxes->items + gone, (boxes->n - gone) * sizeof *boxes->items);
     boxes->n -= gone;
     boxes->first += gone;
+    boxes->n_ended = 0;
 }
 
 void inboxes_free(struct communicator *c)

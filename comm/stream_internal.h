@@ -53,11 +53,10 @@ struct stream { // a chunk of it
     uint64_t number; // among the member's streams of this communicator
     uint32_t n_phases, at;
     struct stream_phase phases[COLL_MAX_PHASES];
-    bool running;
     int64_t priority;
     ps_t ready_ps; // since it is in its queue
     struct stepper step;
-    struct stream *next; // in its queue
+    struct stream *next; // of its set, while that is issued
 };
 
 struct letter { // messages of a stream from one member with one size
@@ -76,11 +75,20 @@ struct inboxes {         // of a member of a communicator
     struct inbox *items; // [number - first]
     uint64_t first;
     size_t n, cap;
+    size_t n_ended;     // at the front of `items`
     uint64_t n_streams; // that the member has begun
 };
 
+struct stream_waiting {
+    int64_t priority;
+    uint64_t turn; // among those of one priority the lowest starts first
+    struct stream *stream;
+};
+
 struct stream_queue {
-    struct stream *head; // those that run first
+    struct stream_waiting *waiting; // a heap
+    size_t n, cap;
+    uint64_t turn; // of the next one that is added
     uint32_t running;
 };
 
@@ -132,6 +140,12 @@ void stream_send(struct stream *s, uint32_t peer, uint64_t bytes, ps_t now);
 void stream_receive(struct stream *s, uint32_t peer, uint64_t bytes);
 // The rank's delay before a message: its own, and the time to add `bytes` if it `adds`.
 ps_t stream_delay_ps(const struct stream *s, uint64_t bytes, bool adds);
+
+/* stream_queue.c */
+
+void stream_queue_add(struct stream_queue *q, struct stream *s);
+// Remove the stream that is to start next; NULL = none waits.
+struct stream *stream_queue_take(struct stream_queue *q);
 
 /* stream_plan.c */
 

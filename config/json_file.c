@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 
 #define FILE_MAX_BYTES ((size_t)256 << 20)
 
@@ -51,24 +52,27 @@ char *file_read(const char *path, size_t *length, struct err *err)
 {
     if (strcmp(path, "-") == 0)
         return stream_read(stdin, file_name(path), length, err);
-    FILE *stream = fopen(path, "rb");
+    const char *why;
+    FILE *stream = regular_file_stream(path, &why);
     if (stream == NULL) {
-        err_add(err, path, "cannot be opened: %s", strerror(errno));
+        err_add(err, path, "cannot be opened: %s", why);
         return NULL;
     }
-    struct stat about;
-    char *text = NULL;
-    if (fstat(fileno(stream), &about) == 0 && S_ISDIR(about.st_mode))
-        err_add(err, path, "is a directory, not a file");
-    else
-        text = stream_read(stream, path, length, err);
+    char *text = stream_read(stream, path, length, err);
     fclose(stream);
     return text;
 }
 
 static json_t *parse(const char *text, size_t length, const char *name, struct err *err)
 {
+    static const char mark[] = "\xef\xbb\xbf";
     json_error_t at;
+    if (length >= 3 && memcmp(text, mark, 3) == 0) {
+        err_add(err, name,
+                "begins with a byte order mark, which JSON does not have: save it as UTF-8 "
+                "without BOM");
+        return NULL;
+    }
     json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &at);
     if (json == NULL)
         err_add(err, name, "line %d, column %d: not JSON: %s", at.line, at.column, at.text);

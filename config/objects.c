@@ -113,6 +113,9 @@ static const struct object *const objects[] = {
 };
 // clang-format on
 
+// The results lie in a folder of this name, next to files whose names are longer.
+#define NAME_MAX_LETTERS 200
+
 static void check_name(struct reader *r, const struct place *place)
 {
     const char *name = json_string_value(place->json);
@@ -124,6 +127,9 @@ static void check_name(struct reader *r, const struct place *place)
                     name);
     else if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         place_error(r->err, place, "\"%s\" is not a name", name);
+    else if (strlen(name) > NAME_MAX_LETTERS)
+        place_error(r->err, place, "has %zu letters; the maximum is %d", strlen(name),
+                    NAME_MAX_LETTERS);
 }
 
 // Add an error for every object that requires a packet network.

@@ -12,6 +12,7 @@
 #include "config/program_node.h"
 #include "config/schema_parts.h"
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 
 #define ERRORS_MAX 20
@@ -207,9 +208,10 @@ void program_file_read(struct reader *r, const struct place *place, const struct
     inner.err = &reading;
     bool named = false; // the messages contain the file's name already
     if (job_size(r, job) > 0 && is_lines(file)) {
-        FILE *in = fopen(path, "r");
+        const char *why;
+        FILE *in = regular_file_stream(path, &why);
         if (in == NULL)
-            named = err_add(&reading, NULL, "%s: cannot be read", file) != 0;
+            named = err_add(&reading, NULL, "%s cannot be opened: %s", file, why) != 0;
         else
             read_lines(&inner, in, job);
         if (in != NULL)

@@ -9,6 +9,7 @@
 #include <yaml.h>
 
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 
 #define DEPTH_MAX 32
 
@@ -139,9 +140,10 @@ static json_t *document_read(struct yaml_reader *r)
 json_t *yaml_file_read(const char *path, const char *place, struct err *err)
 {
     struct yaml_reader r = {.path = path, .place = place, .err = err};
-    FILE *file = fopen(path, "rb");
+    const char *why;
+    FILE *file = regular_file_stream(path, &why);
     if (file == NULL) {
-        err_add(err, place, "%s cannot be opened: %s", path, strerror(errno));
+        err_add(err, place, "%s cannot be opened: %s", path, why);
         return NULL;
     }
     json_t *value = NULL;

@@ -16,6 +16,7 @@ enum loop_end {
     LOOP_WALL_LIMIT,
     LOOP_EVENT_LIMIT,
     LOOP_MEMORY_LIMIT,
+    LOOP_STUCK, // left within an event, by a watchdog of the program
 };
 
 // Requests to a running loop. May be set at any time, by another thread or by a signal handler; they

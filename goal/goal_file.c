@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "goal/goal_labels.h"
 #include "goal/goal_words.h"
 #include "workload/node_list.h"
@@ -398,9 +399,10 @@ int goal_read(struct node_program *p, const char *file, uint32_t n_ranks, const 
     p->uses = memory_zeroed(1, sizeof *p->uses);
     p->uses[0] = memory_text("communication");
     p->idle_use = p->n_uses;
-    FILE *in = fopen(file, "rb");
+    const char *why;
+    FILE *in = regular_file_stream(file, &why);
     if (in == NULL)
-        return err_add(err, path, "%s cannot be opened: %s", file, strerror(errno));
+        return err_add(err, path, "%s cannot be opened: %s", file, why);
     g.seen = memory_zeroed(n_ranks, sizeof *g.seen);
     goal_words_begin(&g.words, in);
     words_read(&g);

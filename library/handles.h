@@ -3,10 +3,22 @@
 // the same address.
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "collwire/collwire.h"
 #include "config/scenario.h"
 #include "engine/err.h"
 #include "plugin/policies.h"
+
+// For a watchdog of the program; the first three may be called in a signal handler of the thread that is in
+// collwire_sim_run().
+uint64_t simulation_pulse(const struct collwire_sim *sim); // another value for another event
+bool simulation_overdue(const struct collwire_sim *sim);   // the wall limit has passed
+bool simulation_divided(const struct collwire_sim *sim);   // several threads process it
+// After a jump out of collwire_sim_run(): end the run within the event that was left.
+enum collwire_status simulation_leave(struct collwire_sim *sim, bool interrupted,
+                                      struct collwire_messages *m);
 
 static inline struct err *err_of(struct collwire_messages *m) { return (struct err *)m; }
 static inline struct collwire_messages *messages_of(struct err *err)

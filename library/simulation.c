@@ -183,6 +183,15 @@ static void add_plugins(const struct collwire_sim *s, struct result *r)
         r->plugins[i] = (struct plugin_result){p->plugins[i]->file, p->plugins[i]->sha256};
 }
 
+static void make_result(struct collwire_sim *s, struct collwire_messages *m)
+{
+    sim_close_captures(s->sim, err_of(m));
+    s->result = sim_result(s->sim);
+    s->result->memory_limit_bytes = s->memory_limit_bytes;
+    add_plugins(s, s->result);
+    sim_packets_free(s->sim);
+}
+
 enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collwire_run *given,
                                       struct collwire_messages *m)
 {
@@ -199,13 +208,23 @@ enum collwire_status collwire_sim_run(struct collwire_sim *s, const struct collw
     sim_set_threads(s->sim, s->run.threads);
     if (!s->result) {
         sim_run(s->sim, &watch);
-        sim_close_captures(s->sim, err_of(m));
-        s->result = sim_result(s->sim);
-        s->result->memory_limit_bytes = s->memory_limit_bytes;
-        add_plugins(s, s->result);
-        sim_packets_free(s->sim);
+        make_result(s, m);
     }
     plain_locale_end(locale);
+    return status_of(s->result);
+}
+
+uint64_t simulation_pulse(const struct collwire_sim *s) { return sim_pulse(s->sim); }
+
+bool simulation_overdue(const struct collwire_sim *s) { return sim_overdue(s->sim); }
+
+bool simulation_divided(const struct collwire_sim *s) { return sim_divided(s->sim); }
+
+enum collwire_status simulation_leave(struct collwire_sim *s, bool interrupted,
+                                      struct collwire_messages *m)
+{
+    sim_leave(s->sim, interrupted);
+    make_result(s, m);
     return status_of(s->result);
 }
 

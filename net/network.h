@@ -21,6 +21,7 @@
 
 #define NET_CLASSES 8
 #define NET_MAX_SLOTS (NET_CLASSES + 1)
+#define NET_ALL_SLOTS ((1u << NET_MAX_SLOTS) - 1) // bit set
 // slot of PFC frames (MAC control), which precede every class and are never paused
 #define NET_PFC_SLOT 0
 #define NET_PFC_FRAME_BYTES 64
@@ -52,8 +53,10 @@ enum port_special {
 // headers, and the transport's.
 #define NET_CUT_THROUGH_BYTES 64
 
+#define NET_MAX_LINKS (1u << 20) // kinds of links: a port has 20 bits for their index
+
 // Properties shared by all ports with the same kind of link. There are few kinds, so they stay in
-// the cache.
+// the cache, unless every NIC has a clock of its own.
 struct link {
     struct byte_time byte_time;
     ps_t delay_ps;         // includes the latency of the switch to which the link leads
@@ -88,10 +91,10 @@ struct port {
     /* hot config */
     uint32_t node, peer_node;
     unsigned peer_local : 12;
-    unsigned flags : 6; // enum port_flag
-    unsigned link : 14; // index of its struct link
-    uint16_t waiting;   // state: bit set of slots that hold packets
-    uint16_t paused;    // state: bit set of slots that PFC has paused
+    unsigned link : 20;               // index of its struct link
+    unsigned waiting : NET_MAX_SLOTS; // state: bit set of slots that hold packets
+    unsigned paused : NET_MAX_SLOTS;  // state: bit set of slots that PFC has paused
+    unsigned flags : 6;               // enum port_flag
     /* state where packets wait */
     struct queue queue;    // queue of the first data class
     uint64_t queued_bytes; // frame bytes of all classes, without PFC frames
@@ -161,8 +164,10 @@ struct network {
     struct port *ports;     // aligned to pairs of cache lines
     struct port_cold *cold; // [port]
     struct link *links;
-    uint32_t n_links;
+    uint32_t n_links; // above NET_MAX_LINKS the network must not be used
     size_t cap_links;
+    uint32_t *link_table; // hash table over `links`: index + 1, 0 = free; a power of two of entries
+    size_t cap_table;
     struct queue *queues; // [port * n_slots + slot]; the first data class uses port.queue instead
     struct port_pfc *pfc; // [port]
     struct credit_port *credits; // [port]; NULL = no port has credits (net/credits.h)

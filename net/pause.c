@@ -14,7 +14,7 @@ static void pause_begin(struct network *net, uint32_t index, unsigned cls, ps_t 
     pause->since_ps = now;
     pause->pauses++;
     net->pfc[index].stopped |= (uint16_t)(1u << class_slot(net, cls));
-    net->ports[index].paused |= (uint16_t)(1u << class_slot(net, cls));
+    net->ports[index].paused |= NET_ALL_SLOTS & 1u << class_slot(net, cls);
 }
 
 static void pause_end(struct network *net, uint32_t index, unsigned cls, ps_t now)
@@ -24,7 +24,7 @@ static void pause_end(struct network *net, uint32_t index, unsigned cls, ps_t no
     pause->ended_ps = now;
     net->pfc[index].stopped &= (uint16_t) ~(1u << class_slot(net, cls));
     if (!net->pfc[index].dark)
-        net->ports[index].paused &= (uint16_t) ~(1u << class_slot(net, cls));
+        net->ports[index].paused &= NET_ALL_SLOTS & ~(1u << class_slot(net, cls));
 }
 
 // True if PFC has paused the class, whether the port is dark or not.
@@ -166,12 +166,12 @@ void pause_expired(struct engine *engine, struct sim_timer *timer, int revents)
 void port_set_dark(struct network *net, uint32_t index, bool dark, ps_t now)
 {
     struct port_pfc *pfc = &net->pfc[index];
-    const uint16_t all = (uint16_t)((1u << net->n_slots) - 1);
+    const unsigned all = (1u << net->n_slots) - 1;
     if (pfc->dark == dark)
         return;
     port_catch_up(net, index, now);
     pfc->dark = false; // so that changes are reported
-    net->ports[index].paused = dark ? all : pfc->stopped;
+    net->ports[index].paused = (dark ? all : pfc->stopped) & NET_ALL_SLOTS;
     for (unsigned cls = 0; cls < NET_CLASSES; cls++)
         if (class_slot(net, cls) != NET_NO_SLOT && !is_stopped(net, index, cls))
             report_change(net, index, cls, dark, now);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/memory.h"
+#include "engine/rng.h"
 #include "net/credits.h"
 #include "net/crossing.h"
 #include "net/network.h"
@@ -76,6 +77,7 @@ void network_free(struct network *net)
     free(net->ports);
     free(net->cold);
     free(net->links);
+    free(net->link_table);
     free(net->queues);
     free(net->pfc);
     for (uint32_t p = 0; net->faults && p < net->n_ports; p++)
@@ -99,20 +101,46 @@ ps_t link_flight_ps(const struct link *link, uint32_t wire_bytes)
            byte_time_span(&link->byte_time, arriving_bytes(link->header_bytes, wire_bytes));
 }
 
+static bool links_equal(const struct link *a, const struct link *b)
+{
+    return a->byte_time.num == b->byte_time.num && a->byte_time.den == b->byte_time.den &&
+           a->delay_ps == b->delay_ps && a->header_bytes == b->header_bytes;
+}
+
+// The entry of the table that has this kind of link, or the free one where it belongs.
+static uint32_t *link_entry(const struct network *net, const struct link *link)
+{
+    uint64_t hash = hash_mix(hash_mix(link->byte_time.num) + link->byte_time.den) ^
+                    hash_mix((uint64_t)link->delay_ps + link->header_bytes);
+    for (size_t at = hash;; at++) {
+        uint32_t *entry = &net->link_table[at & (net->cap_table - 1)];
+        if (*entry == 0 || links_equal(&net->links[*entry - 1], link))
+            return entry;
+    }
+}
+
+static void link_table_grow(struct network *net)
+{
+    free(net->link_table);
+    net->cap_table = net->cap_table > 0 ? 2 * net->cap_table : 16;
+    net->link_table = memory_zeroed(net->cap_table, sizeof *net->link_table);
+    for (uint32_t i = 0; i < net->n_links; i++)
+        *link_entry(net, &net->links[i]) = i + 1;
+}
+
 static uint32_t link_index(struct network *net, uint64_t rate_bps, ps_t delay_ps,
                            uint32_t header_bytes)
 {
-    struct byte_time bt = byte_time_of(rate_bps);
-    for (uint32_t i = net->n_links; i-- > 0;) {
-        const struct link *l = &net->links[i];
-        if (l->byte_time.num == bt.num && l->byte_time.den == bt.den && l->delay_ps == delay_ps &&
-            l->header_bytes == header_bytes)
-            return i;
-    }
-    SIM_ASSERT(net->engine, -1, net->n_links < 1u << 14);
+    const struct link link = {byte_time_of(rate_bps), delay_ps, header_bytes};
+    if (2 * ((size_t)net->n_links + 1) > net->cap_table)
+        link_table_grow(net);
+    uint32_t *entry = link_entry(net, &link);
+    if (*entry > 0)
+        return *entry - 1;
     if (net->n_links == net->cap_links)
         net->links = memory_grow(net->links, &net->cap_links, sizeof *net->links);
-    net->links[net->n_links] = (struct link){bt, delay_ps, header_bytes};
+    net->links[net->n_links] = link;
+    *entry = net->n_links + 1;
     return net->n_links++;
 }
 
@@ -124,7 +152,8 @@ void network_set_port(struct network *net, uint32_t port, const struct port_conf
         .node = config->node,
         .peer_node = config->peer_node,
         .peer_local = config->peer_local & 0xfff,
-        .link = link_index(net, config->rate_bps, config->delay_ps, config->header_bytes) & 0x3fffu,
+        .link = link_index(net, config->rate_bps, config->delay_ps, config->header_bytes) &
+                (NET_MAX_LINKS - 1),
     };
     net->cold[port] = (struct port_cold){.peer = config->peer,
                                          .local = (uint16_t)config->local,
@@ -151,7 +180,9 @@ void network_change_rate(struct network *net, uint32_t index, uint64_t rate_bps,
     port_catch_up(network_of_port(net, index), index, now);
     cold->earlier_ps += (double)(port->tx_bytes - cold->earlier_bytes) * byte_ps;
     cold->earlier_bytes = port->tx_bytes;
-    port->link = link_index(net, rate_bps, link->delay_ps, header_bytes) & 0x3fffu;
+    uint32_t kind = link_index(net, rate_bps, link->delay_ps, header_bytes);
+    SIM_ASSERT(net->engine, (int32_t)port->node, kind < NET_MAX_LINKS);
+    port->link = kind & (NET_MAX_LINKS - 1);
     port->carry = 0;
     if (header_bytes > 0)
         network_make_special(net, index, SPECIAL_EARLY);

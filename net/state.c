@@ -13,9 +13,7 @@ static const struct state_field port_fields[] = {
     F(tx_packets, COUNT),
     F(node, CONFIG),
     F(peer_node, CONFIG),
-    STATE_BETWEEN(struct port, "peer_local flags link", peer_node, waiting, PLAIN),
-    F(waiting, PLAIN),
-    F(paused, PLAIN),
+    STATE_BETWEEN(struct port, "peer_local link waiting paused flags", peer_node, queue, PLAIN),
     F(queue, BY_HAND),
     F(queued_bytes, PLAIN),
     F(max_queued_bytes, PLAIN),
@@ -116,8 +114,9 @@ static const struct state_field network_fields[] = {
     F(engine, CONFIG),         F(ops, CONFIG),           F(kinds, CONFIG),
     F(rings, BY_HAND),         F(pool, BY_HAND),         F(meta, BY_HAND),
     F(ports, BY_HAND),         F(cold, BY_HAND),         F(links, CONFIG),
-    F(n_links, CONFIG),        F(cap_links, CONFIG),     F(queues, BY_HAND),
-    F(pfc, BY_HAND),           F(credits, CONFIG), // refused
+    F(n_links, CONFIG),        F(cap_links, CONFIG),     F(link_table, CONFIG),
+    F(cap_table, CONFIG),      F(queues, BY_HAND),       F(pfc, BY_HAND),
+    F(credits, CONFIG), // refused
     F(faults, BY_HAND),        F(first_port, CONFIG),    F(n_ranks, CONFIG),
     F(n_nodes, CONFIG),        F(n_ports, CONFIG),       F(n_slots, CONFIG),
     F(slot_of_class, CONFIG),  F(class_of_slot, CONFIG), F(n_data, CONFIG),

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 #include "engine/text.h"
 #include "plugin/guard.h"
 #include "plugin/trial.h"
@@ -54,7 +55,8 @@ static void digest_file(const char *path, char text[PLUGIN_DIGEST])
     struct sha256_ctx sha;
     uint8_t digest[SHA256_DIGEST_SIZE], buffer[16384];
     ssize_t got = -1;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    const char *why;
+    int file = regular_file_open(path, &why);
     text[0] = '\0';
     sha256_init(&sha);
     while (file >= 0 && (got = read(file, buffer, sizeof buffer)) > 0)
@@ -89,7 +91,14 @@ static const struct cc_plugin *open_file(const struct policies *p, const char *p
                                          const char *folded, const char *file, struct err *err)
 {
     char why[512] = "";
+    const char *unfit;
     struct collwire_activity *activity = p->loader->activity;
+    int fd = regular_file_open(folded, &unfit); // to load a FIFO would wait for a writer
+    if (fd < 0) {
+        err_add(err, path, "%s: cannot be loaded: %s", file, unfit);
+        return NULL;
+    }
+    close(fd);
     note(activity, file);
     const struct cc_plugin *exported =
         p->loader->symbol(p->loader->ctx, folded, CC_PLUGIN_SYMBOL, why, sizeof why);

@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "engine/memory.h"
+#include "engine/regular_file.h"
 
 #define BUFFER_BYTES (1u << 17)
 #define SKIP_BYTES 4096
@@ -25,9 +26,10 @@ struct input {
 struct input *input_open(const char *path, struct err *err)
 {
     bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
+    const char *why = NULL;
+    int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : regular_file_open(path, &why);
     if (fd < 0) {
-        err_add(err, standard ? "stdin" : path, "%s", strerror(errno));
+        err_add(err, standard ? "stdin" : path, "%s", why ? why : strerror(errno));
         return NULL;
     }
     gzFile gz = gzdopen(fd, "rb");

@@ -139,7 +139,6 @@ static void message_end(struct admission *a, uint32_t slot)
     m->used = false;
     m->next = a->free_head;
     a->free_head = slot;
-    a->n_open--;
 }
 
 // The first message of the pair has no more pieces to post.
@@ -266,7 +265,6 @@ static void post(void *net, const struct transfer_request *request, ps_t now)
                                           .next = NIL,
                                           .posted_ps = now,
                                           .used = true};
-    a->n_open++;
     if (p->tail == NIL)
         p->head = slot;
     else

@@ -54,7 +54,7 @@ struct admission {
     uint32_t n_pairs;
     struct admitted *messages;
     uint32_t n, free_head;
-    uint64_t n_open, running_pieces, n_copying;
+    uint64_t n_copying;
     uint64_t cancelled_bytes; // of failed messages
     struct admission_result counts;
 };

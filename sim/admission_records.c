@@ -15,7 +15,6 @@ bool sim_admission_record(struct sim *sim, uint64_t token, struct flow_record *r
     if (record->status == MESSAGE_FAILED)
         admission_cancel(a, slot);
     ps_t shift = record->start_ps - m->posted_ps;
-    a->running_pieces += record->status == MESSAGE_RUNNING;
     if (m->recorded++ == 0) {
         m->record = *record;
         m->record.start_ps = m->posted_ps;
@@ -76,7 +75,6 @@ void sim_admission_collect(const struct sim *sim, struct result *r)
     const struct admission *a = sim->admission;
     if (!a)
         return;
-    r->summary.running += a->n_open - a->running_pieces;
     r->summary.bytes += a->cancelled_bytes;
     for (uint32_t i = 0; i < a->n; i++)
         if (a->messages[i].used && !a->messages[i].failed)

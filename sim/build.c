@@ -152,6 +152,17 @@ static void build_network(struct sim *sim)
     sim->net.pfc_wire_bytes = NET_PFC_FRAME_BYTES + (gap ? 20 : 0);
 }
 
+// A fault that takes lanes of a link adds a kind of link for each of its ports at most.
+static void check_link_kinds(const struct sim *sim, struct err *err)
+{
+    if (sim->net.n_links + sim->n_fault_ports > NET_MAX_LINKS)
+        err_add(
+            err, "topology",
+            "%u links of different rate, delay or clock, and %zu ports with faults; the maximum "
+            "is %u together",
+            sim->net.n_links, sim->n_fault_ports, NET_MAX_LINKS);
+}
+
 static void prepare_transport(const struct spec *spec, uint32_t d, uint32_t t,
                               struct transport_dim *out)
 {
@@ -264,6 +275,7 @@ static void build_packet_network(struct sim *sim, struct err *err)
     sim_weights_init(sim);
     sim_build_switches(sim, err);
     sim_faults_init(sim, err);
+    check_link_kinds(sim, err);
     build_hosts(sim);
     sim_credits_init(sim, err);
     sim_adapters_init(sim, err);

@@ -140,7 +140,26 @@ static void start(struct circuit_switch *c, struct err *err)
     sim_timer_start(&sim->engine, &c->timer, lasts_ps(c) - c->guard_ps);
 }
 
-// Without transit and without another dimension, a pair that no circuit joins has no path.
+// Whether ranks forward for the pair over circuits of the dimension.
+static bool transit_joins(const struct sim *sim, uint32_t a, uint32_t b, uint32_t dim)
+{
+    uint32_t ports[ROUTE_MAX_HOPS];
+    return sim->circuits->of_dim[dim]->params->transit &&
+           sim_route(sim, sim_first_routes(sim), a, b, dim, ports) > 0;
+}
+
+// Whether some dimension has a path for a pair. One of circuits needs a circuit or transit for it.
+static bool pair_joined(const struct sim *sim, uint32_t a, uint32_t b)
+{
+    bool joined = false;
+    for (uint32_t d = 0; !joined && d < sim->spec->n_dims; d++)
+        joined = !sim->circuits->of_dim[d] && graph_dim_joins(&sim->graph, a, b, d);
+    for (uint32_t d = 0; !joined && d < sim->spec->n_dims; d++)
+        joined = sim->circuits->of_dim[d] &&
+                 (sim_joined_by_circuit(sim, a, b, d) || transit_joins(sim, a, b, d));
+    return joined;
+}
+
 static void check_pairs(const struct circuit_switch *c, struct err *err)
 {
     const struct sim *sim = c->sim;
@@ -148,13 +167,7 @@ static void check_pairs(const struct circuit_switch *c, struct err *err)
     snprintf(place, sizeof place, "topology.dims[%u].schedule", c->dim);
     for (uint32_t a = 0; a < sim->graph.n_ranks; a++)
         for (uint32_t b = a + 1; b < sim->graph.n_ranks; b++) {
-            bool other = false;
-            for (uint32_t d = 0; d < sim->spec->n_dims; d++)
-                other |= d != c->dim && graph_dim_joins(&sim->graph, a, b, d);
-            if (other || sim_joined_by_circuit(sim, a, b, c->dim))
-                continue;
-            uint32_t ports[ROUTE_MAX_HOPS];
-            if (c->params->transit && sim_route(sim, &sim->routes, a, b, c->dim, ports) > 0)
+            if (pair_joined(sim, a, b))
                 continue;
             err_add(err, place,
                     "no circuit joins rank %u and rank %u, and no other dimension does%s", a, b,
@@ -165,6 +178,7 @@ static void check_pairs(const struct circuit_switch *c, struct err *err)
 
 void sim_circuits_init(struct sim *sim, struct err *err)
 {
+    const struct circuit_switch *first = NULL;
     for (uint32_t d = 0; d < sim->spec->n_dims; d++) {
         const struct circuit_params *params = params_of(sim, d);
         if (!params)
@@ -177,8 +191,10 @@ void sim_circuits_init(struct sim *sim, struct err *err)
         c->params = params;
         circuit_schedule_make(&c->schedule, params, sim->graph.n_ranks, "", err);
         find_ports(c);
-        check_pairs(c, err);
+        first = first ? first : c;
     }
+    if (first)
+        check_pairs(first, err);
 }
 
 void sim_circuits_start(struct sim *sim, struct err *err)
@@ -227,6 +243,9 @@ uint32_t sim_message_dim(const struct sim *sim, uint32_t src, uint32_t dst, uint
         return usual;
     for (uint32_t d = 0; d < sim->spec->n_dims; d++) // the circuits are not for this message
         if (!sim->circuits->of_dim[d] && graph_dim_joins(&sim->graph, src, dst, d))
+            return d;
+    for (uint32_t d = 0; d < sim->spec->n_dims; d++)
+        if (sim->circuits->of_dim[d] && transit_joins(sim, src, dst, d))
             return d;
     return usual;
 }

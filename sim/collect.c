@@ -63,8 +63,7 @@ static void collect_flows(struct sim *sim, struct result *r)
     summary->count = sim_ledger_messages(sim) + sim->analytical.n_messages;
     r->flows_complete = summary->count <= sim->spec->report.flows_max;
     summary->failed = sim->failed;
-    summary->running = sim->hosts.n_running - sim_stripes_running(sim) +
-                       sim_completions_cut_off(sim) + sim->analytical.n_running;
+    summary->running = sim->running;
     summary->bytes = sim->hosts.counters.posted_bytes + sim->analytical.posted_bytes;
     sim_admission_collect(sim, r);
     struct rank_sums sums = add_ranks(sim);
@@ -295,6 +294,19 @@ static void collect_machine(const struct sim *sim, struct result *r)
         r->captures[c] = capture_result(sim, c);
 }
 
+// Which event was left.
+static char *left_event(const struct sim *sim)
+{
+    static const char *const kinds[] = {"a departure", "a pause", "an arrival", "a timer"};
+    char at[UNIT_TEXT], name[GRAPH_NAME] = "";
+    uint64_t key = sim->engine.now_key;
+    uint32_t node = event_node(key);
+    if (node < sim->graph.n_nodes)
+        graph_node_name(&sim->graph, node, name);
+    return text_format("%s%s%s at %s", kinds[event_kind(key)], name[0] != '\0' ? " of " : "", name,
+                       format_time(sim->engine.now_ps, at));
+}
+
 static void collect_status(const struct sim *sim, struct result *r)
 {
     const struct limits_spec *limits = &sim->spec->limits;
@@ -306,7 +318,14 @@ static void collect_status(const struct sim *sim, struct result *r)
         r->reason = text_format("%s", sim->policy_failure);
     else if (sim->end == LOOP_WALL_LIMIT)
         r->reason = text_format("wall clock limit of %g s reached", limits->wall_s);
-    else if (sim->end == LOOP_EVENT_LIMIT)
+    else if (sim->end == LOOP_STUCK) {
+        char *event = left_event(sim);
+        r->reason =
+            text_format("an event has not returned for long (%s): please report it with the "
+                        "scenario and seed; these are the results within that event",
+                        event);
+        free(event);
+    } else if (sim->end == LOOP_EVENT_LIMIT)
         r->reason = text_format("limit of %llu events reached", (unsigned long long)limits->events);
     else if (sim->end == LOOP_MEMORY_LIMIT)
         r->reason = text_format("out of memory: see limits.memory");

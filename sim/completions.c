@@ -14,17 +14,10 @@ struct completion_queue {
     struct sim_timer timer;   // of the first
 };
 
-// The record of a message that has ended at its NICs.
-struct held_record {
-    struct flow_record record;
-    bool of_pieces;
-};
-
-// Records by the time when they are to be kept: [first, n).
+// Records of messages that have ended at their NICs, by the time when they are to be kept: [first, n).
 struct held_records {
-    struct held_record *items;
+    struct flow_record *items;
     size_t first, n, cap;
-    uint64_t cut_off; // by the end of the run, without those of pieces
 };
 
 struct completions {
@@ -72,14 +65,14 @@ void sim_complete_entered(struct sim *sim, uint64_t token, uint32_t path, ps_t n
 
 /* ---- records ---- */
 
-static ps_t end_of(const struct held_record *h) { return h->record.start_ps + h->record.fct_ps; }
+static ps_t end_of(const struct flow_record *r) { return r->start_ps + r->fct_ps; }
 
 // Keep the records of messages that have ended by now.
 static void keep_due(struct sim *sim, ps_t now)
 {
     struct held_records *held = &sim->completions->held;
     for (; held->first < held->n && end_of(&held->items[held->first]) <= now; held->first++)
-        sim_keep_record(sim, &held->items[held->first].record);
+        sim_keep_record(sim, &held->items[held->first]);
     if (held->first > held->n / 2) { // so that the array does not grow with the run
         held->n -= held->first;
         memmove(held->items, held->items + held->first, held->n * sizeof *held->items);
@@ -87,21 +80,19 @@ static void keep_due(struct sim *sim, ps_t now)
     }
 }
 
-void sim_completions_record(struct sim *sim, const struct flow_record *record, bool of_pieces,
-                            ps_t now)
+void sim_completions_record(struct sim *sim, const struct flow_record *record, ps_t now)
 {
     struct held_records *held = &sim->completions->held;
-    const struct held_record h = {*record, of_pieces};
-    if (record->status != MESSAGE_DONE || end_of(&h) <= now) {
+    if (record->status != MESSAGE_DONE || end_of(record) <= now) {
         sim_keep_record(sim, record);
         return;
     }
     if (held->n == held->cap)
         held->items = memory_grow(held->items, &held->cap, sizeof *held->items);
     size_t at = held->n++; // most end after all others
-    for (; at > held->first && end_of(&held->items[at - 1]) > end_of(&h); at--)
+    for (; at > held->first && end_of(&held->items[at - 1]) > end_of(record); at--)
         held->items[at] = held->items[at - 1];
-    held->items[at] = h;
+    held->items[at] = *record;
 }
 
 void sim_completions_running(struct sim *sim)
@@ -112,21 +103,15 @@ void sim_completions_running(struct sim *sim)
         return;
     keep_due(sim, now);
     for (; held->first < held->n; held->first++) {
-        struct flow_record r = held->items[held->first].record;
+        struct flow_record r = held->items[held->first];
         r.status = MESSAGE_RUNNING;
         r.fct_ps = -1;
         if (r.start_ps + r.delivered_ps > now) {
             r.delivered_ps = -1;
             memset(r.life_ps, 0, sizeof r.life_ps);
         }
-        held->cut_off += !held->items[held->first].of_pieces;
         sim_keep_record(sim, &r);
     }
-}
-
-uint64_t sim_completions_cut_off(const struct sim *sim)
-{
-    return sim->completions ? sim->completions->held.cut_off : 0;
 }
 
 /* ---- queues ---- */
@@ -143,7 +128,7 @@ static void on_due(struct engine *e, struct sim_timer *timer, int revents)
         q->n--;
         q->sim->completions->n--;
         if (c.path > 0)
-            path_extend(book, c.path, PATH_HOST, e->now_ps);
+            path_extend(book, c.path, PATH_HOST, e->now_ps - c.held_ps);
         tell(q->sim, &c, e->now_ps);
     }
     if (q->n > 0)
@@ -186,7 +171,7 @@ void sim_complete(struct sim *sim, uint32_t rank, uint32_t dim, struct completio
     }
     if (c.path > 0) {
         c.path = path_own(&sim->path_book, c.path);
-        path_extend(&sim->path_book, c.path, c.late, now);
+        path_extend(&sim->path_book, c.path, c.late, now - c.held_ps);
         c.late = PATH_OTHERS;
     }
     struct completion_queue *q = &sim->completions->queues[rank * sim->spec->n_dims + dim];

@@ -26,7 +26,5 @@ void sim_complete_entered(struct sim *sim, uint64_t token, uint32_t path, ps_t n
 // When the program of `rank` learns of what its NIC knows now.
 ps_t sim_completion_due_ps(const struct sim *sim, uint32_t rank, uint32_t dim, ps_t now);
 
-// Keep the record of a message that has ended at its NICs, when its sender's program knows. `of_pieces`: it
-// consists of pieces, which admission counts while they run.
-void sim_completions_record(struct sim *sim, const struct flow_record *record, bool of_pieces,
-                            ps_t now);
+// Keep the record of a message that has ended at its NICs, when its sender's program knows.
+void sim_completions_record(struct sim *sim, const struct flow_record *record, ps_t now);

@@ -7,7 +7,7 @@
 
 static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32_t dst)
 {
-    uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
+    uint32_t dim = sim_message_dim(sim, src, dst, 1000000);
     for (uint32_t t = 0; dim != GRAPH_NONE && t < sim->hosts.n_transports; t++) {
         struct transport_path path = sim_path((void *)(uintptr_t)sim, src, dst, dim, t, 0);
         const char *name = hosts_dim(&sim->hosts, dim, t)->ops->name;

@@ -97,6 +97,8 @@ struct stats distribution_stats(struct distribution *d)
                           .max = d->max};
 }
 
+size_t distribution_bins_bytes(void) { return BINS * sizeof(uint64_t); }
+
 void distribution_free(struct distribution *d)
 {
     free(d->samples);

@@ -20,4 +20,5 @@ struct distribution {
 void distribution_add(struct distribution *d, double value); // value > 0
 // Nearest-rank percentiles; with bins they are accurate within 0.1 %.
 struct stats distribution_stats(struct distribution *d);
+size_t distribution_bins_bytes(void); // memory of one with bins
 void distribution_free(struct distribution *d);

@@ -12,6 +12,8 @@ const char *const estimate_part_names[] = {
     [ESTIMATE_PACKETS] = "packets in flight",
     [ESTIMATE_SERIES] = "time series (report.sample)",
     [ESTIMATE_RECORDS] = "records of messages (report.flows_max)",
+    [ESTIMATE_COLLECTIVES] = "records of collectives",
+    [ESTIMATE_DISTRIBUTIONS] = "statistics of messages",
 };
 
 /* Measured bytes per item with its share of tables and allocation; bytes of its JSON text. */
@@ -19,6 +21,8 @@ const char *const estimate_part_names[] = {
 #define MESSAGE_BYTES (sizeof(struct message) + 128)
 #define RECORD_BYTES (sizeof(struct flow_record) + 2600) // a JSON object of 20 members
 #define RECORD_TEXT 640
+#define COLLECTIVE_BYTES 1000    // the record, and its result after the run
+#define COLLECTIVE_DIM_BYTES 450 // the same for each dimension of its schedule, with a phase
 #define SAMPLE_BYTES (sizeof(double) + 40)
 #define SAMPLE_TEXT 16
 
@@ -67,7 +71,7 @@ static struct pair_means sample_pairs(const struct sim *sim)
     for (uint32_t i = 1; i <= 64 && n > 1; i++) {
         uint32_t src = (uint32_t)((uint64_t)i * 7919 % n);
         uint32_t dst = (uint32_t)((src + 1 + (uint64_t)i * 104729 % (n - 1)) % n);
-        uint32_t dim = graph_joining_dim(&sim->graph, src, dst);
+        uint32_t dim = sim_message_dim(sim, src, dst, UINT64_MAX);
         if (dim == GRAPH_NONE)
             continue;
         sum.hops += sim_path((void *)(uintptr_t)sim, src, dst, dim, 0, 0).hops;
@@ -99,6 +103,25 @@ static uint64_t capture_bytes(const struct sim *sim, double hops)
     return (uint64_t)bytes;
 }
 
+static double collective_bytes(const struct sim *sim)
+{
+    double bytes = 0, each = COLLECTIVE_BYTES + COLLECTIVE_DIM_BYTES * (double)sim->spec->n_dims;
+    for (size_t j = 0; j < sim->spec->n_jobs; j++) {
+        const struct job_spec *job = &sim->spec->jobs[j];
+        bytes += job->kind->collectives ? job->kind->collectives(job) * each : 0;
+    }
+    return bytes;
+}
+
+// Two distributions of all messages, and of each job's where there are several.
+static uint64_t distribution_bytes(const struct sim *sim, double messages)
+{
+    size_t n = sim->spec->n_jobs > 1 ? sim->spec->n_jobs + 1 : 1;
+    if (messages <= (double)sim->spec->report.flows_max)
+        return 0; // in the records' bytes
+    return n * 2 * distribution_bins_bytes();
+}
+
 struct estimate sim_estimate(const struct sim *sim)
 {
     const struct spec *spec = sim->spec;
@@ -126,6 +149,8 @@ struct estimate sim_estimate(const struct sim *sim)
     e.packet_hops = e.packets * (1 + 1 / (double)t->packets_per_ack) * means.hops;
     e.wall_s = e.packet_hops * hop_ns(sim) * 1e-9;
     double messages = raw || pairs > e.packets ? pairs : e.packets;
+    e.part_bytes[ESTIMATE_DISTRIBUTIONS] = distribution_bytes(sim, messages);
+    e.part_bytes[ESTIMATE_COLLECTIVES] = (uint64_t)collective_bytes(sim);
     if (messages > (double)spec->report.flows_max)
         messages = (double)spec->report.flows_max;
     e.part_bytes[ESTIMATE_QUEUE_PAIRS] = (uint64_t)flow_bytes;

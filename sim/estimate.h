@@ -16,7 +16,9 @@ enum estimate_part {
     ESTIMATE_MESSAGES,
     ESTIMATE_PACKETS, // in flight and in queues
     ESTIMATE_SERIES,
-    ESTIMATE_RECORDS, // records of messages, in memory and as JSON
+    ESTIMATE_RECORDS,       // records of messages, in memory and as JSON
+    ESTIMATE_COLLECTIVES,   // records of collectives, which are all kept to the end of the run
+    ESTIMATE_DISTRIBUTIONS, // statistics of messages beyond those that are recorded
     ESTIMATE_PARTS
 };
 

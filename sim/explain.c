@@ -179,6 +179,11 @@ static void explain_headroom(const struct sim *sim, struct result *r)
                        text_format("%llu packets of lossless classes were dropped: pauses of "
                                    "switch.pfc.quanta end before they can be refreshed",
                                    drops));
+    else if (r->watchdog_fired > 0)
+        result_explain(r, EXPLAIN_LOSS,
+                       text_format("%llu packets of lossless classes were dropped: where the PFC "
+                                   "watchdog has fired, a port ignores pauses for a time",
+                                   drops));
     else
         result_explain(
             r, EXPLAIN_LOSS,

@@ -12,8 +12,8 @@
 // earlier than its sender's last byte plus the latency after it, F(sender) + l. Summed over all
 // ranks the waits E(r) - F(r) are l each, so the mean over ranks of data, ACKs and l per step is a
 // bound. It includes ACKs, which the path bound cannot. ACKs that leave during the waits delay
-// nothing; a step has up to SPARE_ACKS more of them, for packets that arrive as its last ACK
-// leaves.
+// nothing; a step has up to SPARE_ACKS more of them on each port, for packets that arrive as its
+// last ACK leaves.
 //
 // With dimensions the phases of a chunk follow one another at each rank. Not included: contention
 // inside the fabric and for routers, the time of reductions, the wait for a dimension.

@@ -112,8 +112,8 @@ static void message_leg(const struct sim *sim, uint32_t src, uint32_t dst, uint3
         m->ack_share *= in.nominal_bps / answer.nominal_bps;
     bool beside = in.ports == parts && in.ends && m->ack_share < 1;
     m->ack_share = beside ? m->ack_share : 0;
-    m->ack_ps = beside ? ack * answer.byte_ps : 0;
-    m->acks_ps = m->ack_ps * answers(t, &w, parts);
+    m->ack_ps = beside ? ack * answer.byte_ps * parts : 0;
+    m->acks_ps = m->ack_ps / parts * answers(t, &w, parts);
 }
 
 struct ideal_message ideal_message(const struct sim *sim, uint32_t src, uint32_t dst,

@@ -346,6 +346,8 @@ static void keep_record(void *ctx, const void *note, ps_t now)
         keep_stats(sim, record);
     else if (record->status == MESSAGE_FAILED)
         sim->failed++;
+    else
+        sim->running++;
     if (sim->n_flows >= sim->spec->report.flows_max) {
         if (record->status == MESSAGE_DONE || sim->n_unlisted == SIM_WAITING_MAX)
             return;
@@ -407,7 +409,7 @@ static void message_ended(void *ctx, const struct sender *s, const struct messag
         return;
     const struct flow_id *id = sender_id(s);
     record.ideal_ps = sim_ideal_ps(sim, e->src, e->dst, id->dim, id->transport, record.bytes, NULL);
-    sim_completions_record(sim, &record, sim->admission && admission_is_piece(token), now);
+    sim_completions_record(sim, &record, now);
 }
 
 void sim_ledger_running(struct sim *sim)

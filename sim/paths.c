@@ -103,7 +103,7 @@ double sim_bandwidth(void *ctx, uint32_t src, uint32_t dst)
         return analytical_bandwidth(&sim->analytical, src, dst);
     // of a relayed pair: the first leg
     uint32_t first = 0, next = sim_relay_next(&sim->graph, src, dst);
-    uint32_t dim = graph_joining_dim(&sim->graph, src, next);
+    uint32_t dim = sim_message_dim(sim, src, next, UINT64_MAX);
     uint32_t n = graph_ports_in(&sim->graph, graph_owner(&sim->graph, src, dim), dim, &first);
     for (uint32_t p = first; p < first + n; p++)
         bps += (double)sim->graph.ports[p].rate_bps;

@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include "engine/rng.h"
 #include "sim/parts.h"
 #include "sim/skip.h"
 #include "transport/adapter.h"
@@ -121,6 +122,39 @@ static double cpu_seconds(void)
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+/* ---- a watchdog ---- */
+
+static uint64_t pulse_of(const struct engine *e)
+{
+    return hash_mix((uint64_t)e->now_ps ^ hash_mix(e->now_key));
+}
+
+uint64_t sim_pulse(const struct sim *sim)
+{
+    const struct partition *partition = sim->parts ? sim->parts->partition : NULL;
+    uint64_t pulse = pulse_of(&sim->engine);
+    for (uint32_t i = 0; partition && i < partition->n; i++)
+        pulse += pulse_of(partition->engines[i]);
+    return pulse;
+}
+
+bool sim_overdue(const struct sim *sim)
+{
+    double limit_s = sim->spec->limits.wall_s;
+    return limit_s > 0 && sim->began_s > 0 && monotonic_s() - sim->began_s > limit_s;
+}
+
+bool sim_divided(const struct sim *sim) { return sim->parts != NULL; }
+
+void sim_leave(struct sim *sim, bool interrupted)
+{
+    sim->end = interrupted ? LOOP_INTERRUPTED : sim_overdue(sim) ? LOOP_WALL_LIMIT : LOOP_STUCK;
+    sim->left = true;
+    sim->wall_s = monotonic_s() - sim->began_s;
+    sim->cpu_s = cpu_seconds() - sim->began_cpu_s;
+    recorder_settle(&sim->workload.recorder);
+}
+
 void sim_cancel(struct sim *sim) { atomic_store(&sim->requests.end, true); }
 
 void sim_report_progress(struct sim *sim) { atomic_store(&sim->requests.progress, true); }
@@ -152,12 +186,13 @@ void sim_run(struct sim *sim, const struct sim_watch *watch)
         snprintf(sim->why, sizeof sim->why, "engine.fast_forward skips on one thread");
     else if (sim->threads > 1)
         sim_divide(sim, sim->why);
-    double cpu = cpu_seconds(), wall = monotonic_s();
+    sim->began_cpu_s = cpu_seconds();
+    sim->began_s = monotonic_s();
     if (!workload_done(&sim->workload))
         sim->end = loop_run(&sim->engine, &loop, &hooks);
     sim_skip_finish(sim);
-    sim->cpu_s = cpu_seconds() - cpu;
-    sim->wall_s = monotonic_s() - wall;
+    sim->cpu_s = cpu_seconds() - sim->began_cpu_s;
+    sim->wall_s = monotonic_s() - sim->began_s;
     if (sim->end == LOOP_DONE && !sim->engine.stopped && sim_pending(sim) > 0)
         sim->engine.now_ps = end; // the horizon ended it
     network_catch_up(&sim->net, sim->engine.now_ps);

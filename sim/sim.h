@@ -42,6 +42,14 @@ int sim_open_captures(struct sim *sim, const struct capture_output *to, struct e
 // Ask a simulation, also while it runs in another thread or from a signal handler, to end with its
 // results so far, or to report its progress once.
 void sim_cancel(struct sim *sim);
+
+// For a watchdog, in a signal handler of the thread that is in sim_run(): a value that is another one in
+// another event; whether the limit of wall time has passed; whether the simulation has parts.
+uint64_t sim_pulse(const struct sim *sim);
+bool sim_overdue(const struct sim *sim);
+bool sim_divided(const struct sim *sim);
+// In place of the return of sim_run(), which was left by a jump within an event. Not with parts.
+void sim_leave(struct sim *sim, bool interrupted);
 void sim_report_progress(struct sim *sim);
 
 // Run to the end. `watch` may be NULL; progress is called every `progress_s` of wall time.

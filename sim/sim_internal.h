@@ -96,6 +96,8 @@ struct sim {
     struct sim_timer stall;
     uint32_t housekeeping; // armed timers that do no work for a job: stall check, sampling
     bool stalled, idle;
+    bool left;                   // within an event, by a watchdog
+    double began_s, began_cpu_s; // of the run, by the clocks of sim/run.c
     enum loop_end end;
     /* collecting */
     struct flow_record *flows;
@@ -103,8 +105,8 @@ struct sim {
     size_t n_unlisted; // number of those beyond report.flows_max that did not complete
     struct message_stats stats;
     struct job_stats *job_stats; // [n_jobs]
-    uint64_t failed;
-    uint32_t *flow_order; // handles of flows in the order of their numbers in the results
+    uint64_t failed, running;    // numbers of messages with these records
+    uint32_t *flow_order;        // handles of flows in the order of their numbers in the results
     struct link_change *changes;
     size_t n_changes, cap_changes;
     struct change_timer *change_timers;
@@ -168,7 +170,6 @@ void sim_completions_init(struct sim *sim, struct transfer_client client);
 bool sim_completions_pending(const struct sim *sim);
 // Makes records of messages that their NICs have ended, but of which their senders do not know yet.
 void sim_completions_running(struct sim *sim);
-uint64_t sim_completions_cut_off(const struct sim *sim); // their number, without those of pieces
 void sim_completions_free(struct sim *sim);
 // Keep what collective each message belongs to, for the notes of packets. To be called before the run.
 void sim_ledger_keep_origins(struct sim *sim);
@@ -251,8 +252,6 @@ uint32_t sim_stripe_port(const struct sim *sim, uint32_t src, uint32_t dst, uint
 bool sim_stripes_record(struct sim *sim, uint64_t *token, struct flow_record *record);
 // Add the record of a part, which was posted later by `shift_ps`, to that of its message.
 void sim_record_merge(struct flow_record *whole, struct flow_record *part, ps_t shift_ps);
-// Number of parts recorded as running, less one per message.
-uint64_t sim_stripes_running(const struct sim *sim);
 // If messages are striped: replaces the transport's transfer and client.
 void sim_stripes_init(struct sim *sim);
 void sim_stripes_free(struct sim *sim);

@@ -31,8 +31,6 @@ struct stripes {
     struct striped *slots;
     size_t cap;
     uint32_t n, free_head;
-    // parts still running when the run ends, not counting the first of each message
-    uint64_t running_parts;
 };
 
 // Find those of the `n` ports that are parallel: equal next hops on different planes or links.
@@ -263,21 +261,12 @@ bool sim_stripes_record(struct sim *sim, uint64_t *token, struct flow_record *re
         return true;
     struct striped *m = &s->slots[(uint32_t)*token];
     *token = m->token;
-    s->running_parts += record->status == MESSAGE_RUNNING;
     if (m->unrecorded == m->parts)
         m->record = *record;
     else
         sim_record_merge(&m->record, record, 0);
     *record = m->record;
-    if (--m->unrecorded > 0)
-        return false;
-    s->running_parts -= record->status == MESSAGE_RUNNING;
-    return true;
-}
-
-uint64_t sim_stripes_running(const struct sim *sim)
-{
-    return sim->stripes ? sim->stripes->running_parts : 0;
+    return --m->unrecorded == 0;
 }
 
 static bool is_cut(const struct sim *sim, uint32_t dim)

@@ -2,7 +2,6 @@
 // Hashes a scenario and its files (SHA-256, FIPS 180-4).
 #include "study/point_hash.h"
 
-#include <fcntl.h>
 #include <jansson.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/regular_file.h"
 #include "engine/text.h"
 
 // Add a text with its length, so that no two lists of texts are the same bytes.
@@ -28,11 +28,12 @@ static void add_file(struct sha256_ctx *sha, const char *dir, const char *name)
     struct stat about;
     ssize_t got;
     char *path = text_format("%s%s%s", name[0] == '/' ? "" : dir, name[0] == '/' ? "" : "/", name);
-    int file = *name != '\0' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    const char *why;
+    int file = *name != '\0' ? regular_file_open(path, &why) : -1;
     free(path);
     if (file < 0)
         return;
-    if (fstat(file, &about) == 0 && S_ISREG(about.st_mode)) {
+    if (fstat(file, &about) == 0) {
         char size[32];
         snprintf(size, sizeof size, "%lld bytes", (long long)about.st_size);
         add_text(sha, name);

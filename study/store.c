@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/memory.h"
@@ -126,6 +127,25 @@ static int check_whole(const struct store *s, struct err *err)
     return status;
 }
 
+// SQLite follows links, and maps its shared memory into whatever file has that name. So the store and the
+// files beside it must be regular files without other names, or not be there.
+static int check_links(const struct store *s, struct err *err)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        struct stat about;
+        char *path = text_format("%s%s", s->path, suffixes[i]);
+        int status = 0;
+        if (lstat(path, &about) == 0 && !(S_ISREG(about.st_mode) && about.st_nlink == 1))
+            status = err_add(err, path,
+                             "is a link or no regular file: remove it, or use another folder");
+        free(path);
+        if (status != 0)
+            return status;
+    }
+    return 0;
+}
+
 static int open_in(struct store *s, enum store_mode mode, const char *version, struct err *err)
 {
     bool there = access(s->path, F_OK) == 0;
@@ -133,6 +153,8 @@ static int open_in(struct store *s, enum store_mode mode, const char *version, s
         mode == STORE_CREATE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
     if (mode != STORE_CREATE && !there)
         return mode == STORE_LOOK ? -1 : err_add(err, s->path, "there is no store");
+    if (mode == STORE_CREATE && check_links(s, err) != 0)
+        return -1;
     if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
         return fail(s, err, "cannot be opened");
     sqlite3_busy_timeout(s->db, BUSY_MS);

@@ -21,7 +21,7 @@ void switch_hold_credited(struct switches *sw, struct switch_node *s, uint32_t l
     mmu_take_reserved(switch_mmu(s, local), local, mmu_class(net, p->cls),
                       credit_blocks(p->frame_bytes) * CREDIT_BLOCK_BYTES);
     if (s->marking)
-        switch_mark_held(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
+        switch_mark_arrival(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
     port_hold(net, out, slot, p, now)->ingress = (uint16_t)local;
 }
 

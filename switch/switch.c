@@ -149,26 +149,18 @@ __attribute__((noinline)) static void draw_mark(struct switches *sw, uint32_t po
 
 static bool is_markable_class(const struct packet *p) { return p->cls < NET_DATA_CLASSES; }
 
-// What is unusual about marking where a packet finds its port idle: the queue has been empty, and a
-// packet that is compared at arrival is alone in it.
-__attribute__((noinline)) static void mark_idle(struct switches *sw, const struct switch_node *s,
-                                                uint32_t port, struct packet *p, ps_t now)
-{
-    if (s->marking & SWITCH_MARKS_PI)
-        marking_advance(switch_marking(sw, port, p->cls), 0, now);
-    if (s->marking & SWITCH_MARKS_AT_ARRIVAL && p->flags & PACKET_ECT)
-        draw_mark(sw, port, p, p->frame_bytes);
-}
-
-// The same where it has to wait behind `held_bytes` of its class.
-__attribute__((noinline)) void switch_mark_held(struct switches *sw, const struct switch_node *s,
-                                                uint32_t port, struct packet *p,
-                                                uint64_t held_bytes, ps_t now)
+// What is unusual about marking where a packet finds its port idle or waits behind `held_bytes` of its
+// class: PI counts the queue, and a packet that is compared at arrival is part of it.
+__attribute__((noinline)) void switch_mark_arrival(struct switches *sw, struct switch_node *s,
+                                                   uint32_t port, struct packet *p,
+                                                   uint64_t held_bytes, ps_t now)
 {
     if (s->marking & SWITCH_MARKS_PI)
         marking_advance(switch_marking(sw, port, p->cls), held_bytes, now);
-    if (s->marking & SWITCH_MARKS_AT_ARRIVAL && p->flags & PACKET_ECT)
-        draw_mark(sw, port, p, held_bytes + p->frame_bytes);
+    if (!(s->marking & SWITCH_MARKS_AT_ARRIVAL && p->flags & PACKET_ECT))
+        return;
+    s->markable++;
+    draw_mark(sw, port, p, held_bytes + p->frame_bytes);
 }
 
 // RFC 3168, section 5: a packet that cannot be marked is dropped instead. Decided before admission,
@@ -194,7 +186,7 @@ __attribute__((always_inline)) static inline void mark(struct switches *sw, stru
 {
     bool markable = p->flags & PACKET_ECT; // whether a packet is data is unpredictable, so no
                                            // branch depends on it alone
-    s->markable += markable;
+    s->markable += markable & !(s->marking & SWITCH_MARKS_AT_ARRIVAL);
     if (s->int_mode != INT_OFF && markable)
         stamp(sw, s, port, p, queue_bytes, now);
     if (queue_bytes >= s->mark_from_bytes && markable)
@@ -304,7 +296,7 @@ __attribute__((always_inline)) static inline void hold(struct switches *sw, stru
         return;
     }
     if (s->marking && is_markable_class(p))
-        switch_mark_held(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
+        switch_mark_arrival(sw, s, out, p, port_queue(net, out, slot)->bytes, now);
     port_hold(net, out, slot, p, now)->ingress = (uint16_t)local;
 }
 
@@ -319,7 +311,7 @@ __attribute__((always_inline)) static inline void send_inline(struct switches *s
     port_catch_up(net, out, now);
     if (port_is_idle(&net->ports[out], slot, now)) { // the packet starts at once and uses no buffer
         if (s->marking && is_markable_class(p))
-            mark_idle(sw, s, out, p, now);
+            switch_mark_arrival(sw, s, out, p, 0, now);
         mark(sw, s, out, p, p->frame_bytes, now);
         if (parts && s->credits >> p->cls & 1)
             switch_return_credit(sw, s, local, p, now);

@@ -57,7 +57,7 @@ struct switch_node {
     uint32_t node_port;  // first port of its node, from which next hops are counted
     uint32_t first_port; // first of its own ports
     /* read and counted for every packet, in the next line */
-    uint64_t markable; // ECN-capable packets that left
+    uint64_t markable; // ECN-capable packets that could have been marked
     uint8_t int_mode;  // enum int_mode
     uint8_t marking;   // bit set of enum switch_marking_bit
     uint8_t lossless;  // bit set of lossless classes
@@ -108,8 +108,8 @@ void switch_release(struct switches *sw, struct switch_node *s, const struct pac
 
 // Marking at arrival, and the controller's updates, of a packet of a data class that enters a queue with
 // `held_bytes` of its class. Call where s->marking is not 0.
-void switch_mark_held(struct switches *sw, const struct switch_node *s, uint32_t port,
-                      struct packet *p, uint64_t held_bytes, ps_t now);
+void switch_mark_arrival(struct switches *sw, struct switch_node *s, uint32_t port,
+                         struct packet *p, uint64_t held_bytes, ps_t now);
 
 // Give nodes[index] its ports, which must all belong to one node. Call once for each switch and
 // router.

@@ -31,7 +31,7 @@ static bool swap_with_youngest(struct switches *sw, struct switch_node *s, struc
     }
     struct packet youngest;
     if (s->marking)
-        switch_mark_held(sw, s, place->out, p, queue->bytes - last->frame_bytes, now);
+        switch_mark_arrival(sw, s, place->out, p, queue->bytes - last->frame_bytes, now);
     p->ingress = (uint16_t)place->local;
     port_replace_last(net, place->out, slot, p, &youngest, now);
     place->local = youngest.ingress;

@@ -10,7 +10,8 @@
 #include "topology/kinds.h"
 
 #define MAX_RANK_PORTS 2048
-#define MAX_LINK_TYPES 30000 // different pairs of rate and delay; ports have 15 bits for them
+#define MAX_LINK_TYPES                                                                             \
+    30000 // different pairs of rate and delay; faults and clocks add kinds of links
 #define ERRORS_MAX 20
 
 static const struct param params[] = {

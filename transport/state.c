@@ -163,6 +163,7 @@ static const struct state_field hosts_fields[] = {
     F(adapters, CONFIG), // refused
     F(cc_watch, CONFIG),
     F(arriving, SCRATCH),
+    F(acking, SCRATCH),
     F(senders, BY_HAND),
     F(receivers, BY_HAND),
     F(flows, BY_HAND),

@@ -119,6 +119,11 @@ static double collective_queue_pairs(const struct job_spec *job, bool *listed)
     return pairs * (channels > 0 ? channels : 1);
 }
 
+static double collective_count(const struct job_spec *job)
+{
+    return (double)((const struct collective_settings *)job->settings)->params.repeat;
+}
+
 /* ---- the kind ---- */
 
 static const char *const orders[] = {
@@ -239,4 +244,5 @@ const struct job_kind collective_kind = {
     .program = &collective_program,
     .new = collective_new,
     .queue_pairs = collective_queue_pairs,
+    .collectives = collective_count,
 };

@@ -23,6 +23,8 @@ struct job_kind {
     // Estimates the queue pairs that the job will use; NULL = one per rank. *listed is set to true
     // if all messages are known before the run and each has a queue pair of its own.
     double (*queue_pairs)(const struct job_spec *job, bool *listed);
+    // Estimates the number of collectives; NULL = there are none, or their number is not known.
+    double (*collectives)(const struct job_spec *job);
     // The node program of the job, for kinds with node_run_ops; NULL for others.
     const struct node_program *(*nodes)(const struct job_spec *job);
     bool raw;    // its messages start at given times: noise of hosts does not act on it

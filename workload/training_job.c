@@ -326,6 +326,16 @@ static double training_queue_pairs(const struct job_spec *job, bool *listed)
     return pairs < most ? pairs : most;
 }
 
+static double training_collectives(const struct job_spec *job)
+{
+    const struct training_settings *settings = job->settings;
+    double n = 0;
+    for (size_t l = 0; l < settings->training.n_layers; l++)
+        for (int p = 0; p < TRAINING_PARTS; p++)
+            n += settings->training.layers[l].parts[p].op != TRAINING_NO_OP;
+    return n * (double)settings->params.iterations;
+}
+
 static void training_settings_free(void *settings)
 {
     struct training_settings *s = settings;
@@ -386,5 +396,6 @@ const struct job_kind training_kind = {
     .program = &training_program,
     .new = training_new,
     .queue_pairs = training_queue_pairs,
+    .collectives = training_collectives,
     .trains = true,
 };

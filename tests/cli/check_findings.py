@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -190,23 +191,60 @@ def flow_file_blanks(tmp):
 
 
 def fifos(tmp):
-    """A FIFO is read to its end; waiting for a writer can be interrupted with Ctrl-C."""
-    fifo = os.path.join(tmp, "fifo")
-    os.mkfifo(fifo)
-    process = subprocess.Popen([COLLWIRE, "validate", fifo], stderr=subprocess.PIPE, text=True)
+    """Where a file is read, a FIFO, a directory, a device or a socket is an error at once, and nothing waits for
+    a writer. What comes through a pipe is read from stdin."""
+    folder = os.path.join(tmp, "fifos")
+    os.mkdir(folder)
+    os.mkfifo(os.path.join(folder, "fifo"))
+    os.mkdir(os.path.join(folder, "directory"))
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(os.path.join(folder, "socket"))
+    os.symlink("/dev/zero", os.path.join(folder, "device"))
+    switch = {"dims": [{"kind": "switch", "size": 2}]}
+    flows = {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1}]}
+    for name in ("fifo", "directory", "socket", "device"):
+        for suffix in (".jsonl", ".yml", ".0.et"):
+            os.symlink(name, os.path.join(folder, name + suffix))
+        uses = {
+            "flows": {"workload": {"kind": "flows", "file": name}},
+            "cdf": {"workload": {"kind": "poisson", "cdf": name, "load": 0.5, "duration": "1us"}},
+            "goal": {"workload": {"kind": "goal", "file": name}},
+            "program": {"workload": {"kind": "program", "file": name}},
+            "lines": {"workload": {"kind": "program", "file": name + ".jsonl"}},
+            "training": {"workload": {"kind": "training", "file": name}},
+            "chakra": {"workload": {"kind": "chakra", "prefix": name}},
+            "groups": {"workload": {"kind": "chakra", "prefix": name, "comm_groups": name}},
+            "graph": {"topology": {"dims": [{"kind": "graph", "size": 2, "file": name}]}},
+            "astra": {"topology": {"astra": name}},
+            "yaml": {"topology": {"astra": name + ".yml"}},
+            "plugin": {"plugins": [name]},
+        }
+        commands = [("validate", os.path.join(folder, name)),
+                    ("replay", os.path.join(folder, name), "-o", os.path.join(folder, "flows.csv"))]
+        for use, part in uses.items():
+            scenario = os.path.join(folder, f"{use}.json")
+            with open(scenario, "w", encoding="utf-8") as f:
+                json.dump({"name": "f", "topology": switch, "workload": flows, **part}, f)
+            commands.append(("validate", scenario))
+        for command in commands:
+            done = subprocess.run([COLLWIRE, *command], capture_output=True, text=True, timeout=10, check=False,
+                                  cwd=folder)
+            expect(done.returncode == 2 and done.stderr, f"{command}: {done.returncode}, {done.stderr!r}")
+            if use != "plugin" and name == "fifo":
+                expect("it is a pipe" in done.stderr, f"{command}: {done.stderr!r}")
+    with open(path("seg.json"), encoding="utf-8") as f:
+        text = f.read()
+    done = subprocess.run([COLLWIRE, "validate", "-"], input=text, capture_output=True, text=True, timeout=10,
+                          check=False)
+    expect("seg: valid" in done.stdout and done.returncode == 0, "a scenario through a pipe")
+    process = subprocess.Popen([COLLWIRE, "validate", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     began = time.time()
     code = process.wait(timeout=10)
-    expect(code == 130 and time.time() - began < 1, f"Ctrl-C while waiting for a FIFO: {code}")
+    expect(code == 130 and time.time() - began < 1, f"Ctrl-C while waiting for a pipe: {code}")
     expect("interrupted while reading the scenario" in process.stderr.read(), "it says so")
-    with open(path("seg.json"), encoding="utf-8") as f:
-        text = f.read()
-    process = subprocess.Popen([COLLWIRE, "validate", fifo], stdout=subprocess.PIPE, text=True)
-    with open(fifo, "w", encoding="utf-8") as f:
-        f.write(text)
-    expect("seg: valid" in process.communicate(timeout=10)[0] and process.returncode == 0,
-           "a scenario through a FIFO")
+    process.stdin.close()
 
 
 def long_validation(tmp):
@@ -281,6 +319,33 @@ def escaped(tmp):
     code, stderr = run(name, os.path.join(tmp, "e"))
     expect(code == 2 and "\x1b" not in stderr and "\x07" not in stderr and "\\x1b]0;x\\x07" in stderr,
            f"escapes: {stderr!r}")
+    for code_point in ("202e", "2066", "200f", "061c"):
+        with open(name, "w", encoding="utf-8") as f:
+            f.write('{"a' + chr(int(code_point, 16)) + 'b": 1}')
+        code, stderr = run(name, os.path.join(tmp, "e"))
+        expect(code == 2 and chr(int(code_point, 16)) not in stderr and f"a\\u{code_point}b" in stderr,
+               f"escapes: {stderr!r}")
+    done = subprocess.run([COLLWIRE, "\x1b[2J\u202e"], capture_output=True, text=True, timeout=10, check=False)
+    expect(done.returncode == 2 and "\\x1b[2J\\u202e" in done.stderr and "\x1b" not in done.stderr,
+           f"an unknown command: {done.stderr!r}")
+
+
+def names(tmp):
+    """A byte order mark is named; a name that no folder can have is an error of `validate` too."""
+    name, out = os.path.join(tmp, "name.json"), os.path.join(tmp, "name")
+    with open(name, "wb") as f:
+        f.write(b'\xef\xbb\xbf{"name": "a"}')
+    code, stderr = run(name, out)
+    expect(code == 2 and "byte order mark" in stderr, f"a byte order mark: {stderr!r}")
+    for length in (200, 201, 5000):
+        with open(name, "w", encoding="utf-8") as f:
+            json.dump({"name": "n" * length, "topology": {"dims": [{"kind": "switch", "size": 2}]},
+                       "workload": {"kind": "flows", "flows": [{"src": 0, "dst": 1, "bytes": 1}]}}, f)
+        done = [subprocess.run([COLLWIRE, command, name], capture_output=True, text=True, timeout=60, check=False,
+                               cwd=tmp) for command in ("validate", "run")]
+        expect([d.returncode for d in done] == ([0, 0] if length <= 200 else [2, 2]),
+               f"a name of {length} letters: {[d.stderr[-200:] for d in done]}")
+        expect(length <= 200 or all("the maximum is 200" in d.stderr for d in done), f"{length} letters")
 
 
 def trimmed_class_of_tcp(tmp):
@@ -302,7 +367,7 @@ def main():
         for part in (crashes, link_comes_back, event_limit, samples_are_no_events,
                      last_event_ends_the_work, sampling_is_bounded, samples_of_nothing,
                      unlisted_flows_wait, late_flow_is_null, flow_file_blanks, fifos, long_validation,
-                     memory, memory_ends, escaped, trimmed_class_of_tcp):
+                     memory, memory_ends, escaped, names, trimmed_class_of_tcp):
             part(tmp)
     print("failed" if failures else "all as expected")
     return bool(failures)

@@ -19,6 +19,8 @@ WANT = os.path.join(ROOT, "tests", "golden", "*", "want")
 ELSEWHERE = {
     "wall clock limit of %g s reached": "cli_check",
     "out of memory: see limits.memory": "no test: no small run meets its limit",
+    "an event has not returned for long (%s): please report it with the scenario and seed; these are the results "
+    "within that event": "faults_spin_watchdog",
     "the longest simulated time, %s, reached": "no test: it is 106 days",
     "it waits for earlier messages": "no test: a flow that is not sent has unacknowledged packets before it",
 }

@@ -162,7 +162,10 @@ MUTATIONS = [
     # counters of switches, ports and the transport
     ("net/setup.c", "drops->bytes += p->frame_bytes;", "drops->bytes += 1;"),
     ("switch/switch.c", "? DROP_HEADROOM : DROP_LOSSY_THRESHOLD", "? DROP_LOSSY_THRESHOLD : DROP_HEADROOM"),
-    ("switch/switch.c", "s->markable += markable;", "s->markable += 1;"),
+    ("switch/switch.c", "s->markable += markable &", "s->markable += 1 &"),
+    ("switch/switch.c", "s->markable++;", ""),
+    ("comm/stream_queue.c", "a.turn < b.turn", "a.turn > b.turn"),
+    ("sim/messages.c", "sim->running++;", "sim->running += 2;"),
     ("switch/mmu.c", "if (in->bytes > in->max_bytes)", "if (in->bytes < in->max_bytes)"),
     ("switch/mmu.c", "in->max_headroom_bytes = in->headroom_bytes;\n    // An ingress",
      "in->max_headroom_bytes = bytes;\n    // An ingress"),

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -82,8 +83,29 @@ static void test_bounds(void **state)
     assert_true(tally.close > scenarios && tally.tight > 0 && tally.short_ones > scenarios);
 }
 
+// Short chunks over several planes: each plane has ACKs that delay nothing.
+static void test_short_chunks_on_planes(void **state)
+{
+    (void)state;
+    struct fixture *f = malloc(sizeof *f);
+    assert_non_null(f);
+    for (uint64_t planes = 1; planes <= 6; planes++)
+        for (uint64_t chunks = 1; chunks <= 6; chunks++)
+            for (uint64_t bytes = 24; bytes < 100000; bytes *= 4) {
+                fixture_switch(f, 2, UINT64_C(100000000000), 1);
+                memcpy(f->spec.dims[0].params, &planes, sizeof planes); // the only parameter
+                fixture_collective(f, COLL_ALL_GATHER, "ring", bytes, chunks);
+                fixture_run(f);
+                const struct collective_result *c = &f->result->collectives[0];
+                assert_true(c->ideal_ps > 0 && c->end_ps - c->start_ps >= c->ideal_ps);
+                fixture_free(f);
+            }
+    free(f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounds),
+                                       cmocka_unit_test(test_short_chunks_on_planes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,7 +112,8 @@ class Check:
                 # the bandwidth is that of the buffers, of which wire_precision sends a share
                 most = (rate * 1.0001 + 8 * NS_PER_S / c["duration_ns"]) / self.wire_precision()
                 self.expect(c["busbw_bps"] <= most or
-                            c["op"] == "all_to_all" or c["duration_ns"] < 10,
+                            c["op"] == "all_to_all" or c["duration_ns"] < 10 or
+                            "sparse_" in c["algorithm"],  # sends a part of the buffer only
                             f"{c['name']}: busbw {c['busbw_bps']} above the ports' {rate}")
 
     def collectives(self):

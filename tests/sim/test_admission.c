@@ -192,6 +192,35 @@ static void test_horizon(void **state)
     fixture_free(&f);
 }
 
+// Wherever the run is cut off, each message has one record, and the summary counts those of each status. The
+// timer is far below the round trip, so messages fail while pieces of theirs are in flight.
+static void test_any_end(void **state)
+{
+    (void)state;
+    bool seen[3] = {false};
+    for (uint64_t events = 1; events < 120; events++) {
+        fixture_direct(&f, "mesh", 2, RATE, PS_PER_US);
+        struct roce_spec *roce = roce_spec_of(admit(1, 8, 4096));
+        roce->rto_ps = PS_PER_US;
+        roce->retry_limit = 1;
+        roce->qp = QP_PER_MESSAGE;
+        f.spec.limits.events = events;
+        for (int i = 0; i < 3; i++)
+            fixture_flow(&f, 0, 1, 40002, i * PS_PER_US);
+        fixture_run(&f);
+        uint64_t n[3] = {0};
+        for (size_t i = 0; i < f.result->n_flows; i++)
+            n[f.result->flows[i].status]++;
+        assert_int_equal(f.result->n_flows, f.result->summary.count);
+        assert_int_equal(n[MESSAGE_RUNNING], f.result->summary.running);
+        assert_int_equal(n[MESSAGE_FAILED], f.result->summary.failed);
+        for (int status = 0; status < 3; status++)
+            seen[status] |= n[status] > 0;
+        fixture_free(&f);
+    }
+    assert_true(seen[MESSAGE_RUNNING] && seen[MESSAGE_FAILED]);
+}
+
 // Two leaves and four spines: a message on one queue pair has one spine, split over 64 it has all.
 static void test_split(void **state)
 {
@@ -222,7 +251,7 @@ int main(void)
         cmocka_unit_test(test_incast),   cmocka_unit_test(test_no_pauses),
         cmocka_unit_test(test_one_slot), cmocka_unit_test(test_lost_grants),
         cmocka_unit_test(test_failure),  cmocka_unit_test(test_horizon),
-        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_any_end),  cmocka_unit_test(test_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

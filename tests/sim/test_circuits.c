@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "sim/estimate.h"
 #include "tests/support/fixture.h"
 #include "topology/circuit_schedule.h"
 
@@ -166,12 +167,70 @@ static void test_hybrid(void **state)
     fixture_free(&f);
 }
 
+// The circuits come first and join ranks 0 and 1 only; all other pairs take the leaf. The estimate, the
+// description and the bandwidth of a pair follow its messages.
+static void test_few_circuits_first(void **state)
+{
+    (void)state;
+    const struct link_spec link = {.rate_bps = RATE, .delay_ps = PS_PER_US};
+    fixture_leaf_spine(&f, 2, 4, 1, link, link);
+    f.spec.dims[1] = f.spec.dims[0];
+    f.spec.n_dims = 2;
+    struct circuit_params *p = circuits(&f.spec.dims[0]);
+    p->schedule = "0.0-1.1 0.1-1.0";
+    fixture_flow(&f, 0, 1, 1000, 0);
+    fixture_flow(&f, 2, 3, 1000, 0);
+    fixture_run(&f);
+    assert_int_equal(f.result->status, RUN_COMPLETED);
+    assert_int_equal(sim_message_dim(f.sim, 0, 1, 1000), 0);
+    assert_int_equal(sim_message_dim(f.sim, 2, 3, 1000), 1);
+    assert_true(sim_bandwidth(f.sim, 0, 1) == 2. * RATE);
+    assert_true(sim_bandwidth(f.sim, 2, 3) == RATE);
+    assert_true(sim_estimate(f.sim).packet_hops > 0);
+    fixture_free(&f);
+}
+
+// Two dimensions of circuits, each a ring: a pair across needs transit in one of them, and takes that one.
+static void test_two_rings(void **state)
+{
+    (void)state;
+    for (int transit = 0; transit < 2; transit++) {
+        fixture_direct(&f, "ring", 4, RATE, PS_PER_US);
+        f.spec.dims[1] = f.spec.dims[0];
+        f.spec.dims[1].size = 1;
+        f.spec.n_dims = 2;
+        circuits(&f.spec.dims[0])->transit = false;
+        circuits(&f.spec.dims[1])->transit = transit;
+        fixture_flow(&f, 0, 2, 1000, 0);
+        if (!transit) {
+            struct err err = {0};
+            assert_null(sim_new(&f.spec, &err));
+            assert_int_equal(err.n_errors, 1);
+            assert_string_equal(
+                err.items[0].text,
+                "topology.dims[0].schedule: no circuit joins rank 0 and rank 2, and "
+                "no other dimension does (with transit ranks forward)");
+            err_free(&err);
+            continue;
+        }
+        fixture_run(&f);
+        assert_int_equal(f.result->status, RUN_COMPLETED);
+        assert_int_equal(sim_message_dim(f.sim, 0, 1, 1), 0);
+        assert_int_equal(sim_message_dim(f.sim, 0, 2, 1), 1);
+        // two links there, two back
+        assert_in_range(f.result->flows[0].fct_ps, 4 * PS_PER_US, 5 * PS_PER_US);
+        assert_true(f.result->flows[0].fct_ps >= f.result->flows[0].ideal_ps);
+        fixture_free(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedules), cmocka_unit_test(test_rotation_meets_all),
         cmocka_unit_test(test_ring),      cmocka_unit_test(test_rotation),
-        cmocka_unit_test(test_hybrid),
+        cmocka_unit_test(test_hybrid),    cmocka_unit_test(test_few_circuits_first),
+        cmocka_unit_test(test_two_rings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

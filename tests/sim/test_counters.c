@@ -139,6 +139,22 @@ static void test_cut_transmission(void **state)
     fixture_free(&f);
 }
 
+// Marks at arrival are a share of the packets that have arrived, although some of them are still queued at
+// the end of the run: with a threshold of 0 it is 1.
+static void test_marks_at_arrival(void **state)
+{
+    (void)state;
+    star(3);
+    f.spec.dims[0].sw.ecn = (struct ecn_spec){.mode = ECN_ON, .at = ECN_AT_ARRIVAL};
+    f.spec.duration_ps = PS_PER_US + 10 * D;
+    fixture_flow(&f, 0, 2, 100000, 0);
+    fixture_flow(&f, 1, 2, 100000, 0);
+    fixture_run(&f);
+    assert_in_range(f.result->marked_packets, 16, 20); // of two senders, in 10 packet times
+    assert_int_equal(f.result->markable_packets, f.result->marked_packets);
+    fixture_free(&f);
+}
+
 // Every pause of a port ends with one XON if no pause expires; refreshes are XOFF frames only. The
 // totals are the sums over ports.
 static void test_pause_frames(void **state)
@@ -212,9 +228,13 @@ static void test_drops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_flow),     cmocka_unit_test(test_small_last_packet),
-        cmocka_unit_test(test_two_flows),    cmocka_unit_test(test_cut_transmission),
-        cmocka_unit_test(test_pause_frames), cmocka_unit_test(test_drops),
+        cmocka_unit_test(test_one_flow),
+        cmocka_unit_test(test_small_last_packet),
+        cmocka_unit_test(test_two_flows),
+        cmocka_unit_test(test_cut_transmission),
+        cmocka_unit_test(test_marks_at_arrival),
+        cmocka_unit_test(test_pause_frames),
+        cmocka_unit_test(test_drops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,33 @@ static void file_write(const char *name, const char *text)
 }
 
 // The hash depends on the version, the scenario and the files that it names, and on nothing else.
+// A link in the place of the store or of a file beside it is refused, and what it leads to stays as it is.
+static void test_links(void **state)
+{
+    (void)state;
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    char *victim = text_format("%s/file.csv", folder);
+    for (size_t i = 0; i < 2 * sizeof suffixes / sizeof *suffixes; i++) {
+        struct err err = {0};
+        char text[8] = "", *path = text_format("%s/" STORE_FILE "%s", folder, suffixes[i / 2]);
+        unlink(path);
+        file_write("file.csv", "victim");
+        assert_int_equal(i % 2 ? link(victim, path) : symlink(victim, path), 0);
+        assert_null(store_open(folder, STORE_CREATE, "1.2", &err));
+        assert_int_equal(err.n_errors, 1);
+        err_free(&err);
+        FILE *in = fopen(victim, "r");
+        assert_non_null(fgets(text, sizeof text, in));
+        assert_string_equal(text, "victim");
+        fclose(in);
+        unlink(path);
+        unlink(victim);
+        free(path);
+    }
+    free(victim);
+    store_close(opened(STORE_CREATE));
+}
+
 static void test_hash(void **state)
 {
     (void)state;
@@ -165,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_points),
+        cmocka_unit_test(test_links),
         cmocka_unit_test(test_hash),
     };
     return cmocka_run_group_tests(tests, make, remove_all);
