@@ -9,7 +9,12 @@
 // One table of parameters covers the known variants:
 //   scaled, paper        the SIGCOMM 2015 algorithm: cut and alpha on every CNP; alpha decays after
 //                        each tau' without one.
-//   nic                  ConnectX: alpha and cuts are evaluated on their own periods.
+//   nic                  ConnectX: alpha and cuts are evaluated on their own periods. The NIC's byte
+//                        counter (rpg_byte_reset, 32767) counts kB here. The vendor's tools call its
+//                        unit bytes, but give 150 as the default of a standard whose own default is
+//                        150,000 octets, and the field has 15 bits, so 32767 is "as rarely as
+//                        possible". In bytes it would restore the rate every 8 packets: an incast at
+//                        400G would keep the queue and the pauses of PFC alone.
 //   hpcc_sim, khan2022   the ns-3 model of the HPCC lineage (rdma-hw.cc, "MLX"): as nic, without a
 //                        byte counter, one additive step, then hyper steps of constant size.
 // A preset sets the notification point too: a CNP every 50 us (scaled, paper) or 4 us (nic) at
@@ -193,7 +198,7 @@ static const struct cc_preset_value paper_values[] = {
 
 static const struct cc_preset_value nic_values[] = {
     {"g", "0.0048828125"},   {"alpha_update", "on_tick"},      {"alpha_timer", "1us"},
-    {"rate_timer", "300us"}, {"byte_counter", "32767B"},       {"f", "1"},
+    {"rate_timer", "300us"}, {"byte_counter", "32767KB"},      {"f", "1"},
     {"rate_ai", "5Mbps"},    {"rate_hai", "50Mbps"},           {"min_rate", "1Mbps"},
     {"cut_interval", "4us"}, {"cut_target", "after_increase"}, {"min_cut", "0.5"}};
 
