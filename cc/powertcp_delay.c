@@ -38,6 +38,7 @@ static const struct param delay_param_table[] = {
      .min = "0",
      .max = "1",
      .help = "least smoothed current over B that is believed; 0 = the paper, which swings",
+     .evidence = EVIDENCE_ESTIMATED,
      .source = "the authors' ns-3 sources, per sample there"},
 };
 

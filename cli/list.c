@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cc/cc.h"
 #include "cli/terminal.h"
 #include "collective/collective.h"
 #include "config/object.h"
@@ -183,7 +184,11 @@ static void param_print(FILE *out, const char *prefix, const struct param *param
                               : param->def == NULL ? ", required"
                                                    : "",
                               has ? param->def : "", range);
-    key_print(out, name, about, param->help, param->source);
+    const char *evidence = evidence_name(param->evidence);
+    char *source = text_format("%s%s%s", evidence, evidence[0] != '\0' ? ": " : "",
+                               param->source != NULL ? param->source : "");
+    key_print(out, name, about, param->help, source);
+    free(source);
     free(about);
 }
 
@@ -269,6 +274,12 @@ static void presets_print(FILE *out, const struct cc_ops *ops)
             notification_print(preset, text + used, sizeof text - used);
         key_print(out, preset->name, profile_text(&preset->profile, profile, sizeof profile), text,
                   NULL);
+        for (size_t b = 0; b < preset->n_bases; b++) {
+            const struct cc_basis *basis = &preset->bases[b];
+            char *why = text_format("%s: %s", evidence_name(basis->evidence), basis->source);
+            row_print(out, "", basis->fields, why, KEY_COLUMN + 2);
+            free(why);
+        }
     }
 }
 
