@@ -169,17 +169,22 @@ static const struct cc_basis pint_bases[] = {
 
 #define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset hpcc_presets[] = {
-    {.name = "paper", .doc = "SIGCOMM 2019: eta 0.95, five additive steps"},
+    {.name = "paper",
+     .doc = "SIGCOMM 2019: eta 0.95, five additive steps",
+     .holds_bps = CC_GBPS(800)},
     {.name = "hpcc_sim",
      .doc = "the authors' simulations: no additive stage",
+     .holds_bps = CC_GBPS(800),
      BASES(hpcc_sim_bases),
      VALUES(hpcc_sim_values)},
     {.name = "khan2022",
      .doc = "as Khan et al. ran it",
+     .holds_bps = CC_GBPS(800),
      BASES(khan2022_bases),
      VALUES(khan2022_values)},
     {.name = "pint",
      .doc = "telemetry of one byte a packet",
+     .holds_bps = CC_GBPS(800),
      BASES(pint_bases),
      VALUES(pint_values)},
 };

@@ -38,9 +38,14 @@ static const struct cc_basis mrc_bases[] = {
 
 #define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset nscc_presets[] = {
-    {.name = "uec", .doc = "as uet-htsim and UEC 1.0", BASES(uec_bases), .profile = {NSCC_PROFILE}},
+    {.name = "uec",
+     .doc = "as uet-htsim and UEC 1.0",
+     .holds_bps = CC_GBPS(800),
+     BASES(uec_bases),
+     .profile = {NSCC_PROFILE}},
     {.name = "mrc",
      .doc = "the same, but the last hop does not mark: MRC takes marks for uneven paths",
+     .holds_bps = CC_GBPS(100),
      BASES(mrc_bases),
      .profile = {NSCC_PROFILE, .spares_last_hop = true}},
 };

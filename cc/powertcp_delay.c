@@ -43,7 +43,10 @@ static const struct param delay_param_table[] = {
 };
 
 static const struct cc_preset delay_presets[] = {
-    {.name = "nsdi22", .doc = "the paper's; switches do not mark", .profile = {.ecn = false}},
+    {.name = "nsdi22",
+     .doc = "the paper's; switches do not mark",
+     .holds_bps = CC_GBPS(800),
+     .profile = {.ecn = false}},
 };
 
 static struct powertcp_delay *delay_of(struct cc *cc)

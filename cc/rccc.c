@@ -27,6 +27,7 @@ static const struct cc_basis uec_bases[] = {
 static const struct cc_preset rccc_presets[] = {
     {.name = "uec",
      .doc = "as uet-htsim and UEC 1.0",
+     .holds_bps = CC_GBPS(800),
      BASES(uec_bases),
      .profile = {NSCC_PROFILE, .spares_last_hop = true}},
 };

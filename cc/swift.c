@@ -198,9 +198,12 @@ static const struct cc_basis htsim_bases[] = {
 
 #define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset swift_presets[] = {
-    {.name = "scaled", .doc = "targets derived from the pair's base RTT and line rate"},
+    {.name = "scaled",
+     .doc = "targets derived from the pair's base RTT and line rate",
+     .holds_bps = CC_GBPS(800)},
     {.name = "htsim",
      .doc = "the fixed targets of csg-htsim, for base RTTs below 20 us",
+     .holds_bps = CC_GBPS(100),
      BASES(htsim_bases),
      .values = htsim_values,
      .n_values = sizeof htsim_values / sizeof htsim_values[0]},

@@ -273,6 +273,7 @@ static const struct cc_basis default_bases[] = {
 static const struct cc_preset tally_presets[] = {
     {.name = "default",
      .doc = "ports between switches mark from half a BDP on",
+     .holds_bps = CC_GBPS(800),
      BASES(default_bases),
      .profile =
          {.ecn = true, .kmin_bdp = 0.5, .kmax_bdp = 0.501, .pmax = 1, .spares_last_hop = true},

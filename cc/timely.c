@@ -129,13 +129,16 @@ static const struct cc_basis hpcc_sim_bases[] = {
 
 #define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset timely_presets[] = {
-    {.name = "scaled", .doc = "steps scaled to the line, thresholds above the pair's base RTT"},
+    {.name = "scaled",
+     .doc = "steps scaled to the line, thresholds above the pair's base RTT",
+     .holds_bps = CC_GBPS(400)},
     {.name = "paper",
      .doc = "SIGCOMM 2015 to the letter, for 10G",
      BASES(paper_bases),
      VALUES(paper_values)},
     {.name = "snippet",
      .doc = "the constants and the code that the paper's authors published",
+     .holds_bps = CC_GBPS(100),
      BASES(snippet_bases),
      VALUES(snippet_values)},
     {.name = "hpcc_sim",

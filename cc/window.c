@@ -49,7 +49,10 @@ static void window_init(struct cc *cc, ps_t now)
 }
 
 static const struct cc_preset window_presets[] = {
-    {.name = "default", .doc = "the only one; switches do not mark", .profile = {.ecn = false}},
+    {.name = "default",
+     .doc = "the only one; switches do not mark",
+     .holds_bps = CC_GBPS(100),
+     .profile = {.ecn = false}},
 };
 
 extern const struct cc_ops cc_window;

@@ -264,12 +264,15 @@ static void presets_print(FILE *out, const struct cc_ops *ops)
     fprintf(out, "\nPresets:\n");
     for (size_t p = 0; p < ops->n_presets; p++) {
         const struct cc_preset *preset = &ops->presets[p];
-        char text[PROSE_MAX], profile[128];
+        char text[PROSE_MAX], profile[128], rate[UNIT_TEXT];
         size_t used = (size_t)snprintf(text, sizeof text, "%s", preset->doc);
         for (size_t i = 0; i < preset->n_values && used < sizeof text; i++)
             used +=
                 (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", i == 0 ? ": " : " ",
                                  preset->values[i].param, preset->values[i].value);
+        if (preset->holds_bps > 0 && used < sizeof text) // a claim, docs/incasts.md
+            used += (size_t)snprintf(text + used, sizeof text - used, "; holds an incast up to %s",
+                                     format_rate(preset->holds_bps, rate));
         if (ops->needs & CC_NEEDS_CNP && used < sizeof text)
             notification_print(preset, text + used, sizeof text - used);
         key_print(out, preset->name, profile_text(&preset->profile, profile, sizeof profile), text,

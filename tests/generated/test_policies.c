@@ -69,13 +69,18 @@ static void write_presets(FILE *out, const struct cc_ops *ops)
 {
     bool notified = ops->needs & CC_NEEDS_CNP;
     char kmin[UNIT_TEXT], kmax[UNIT_TEXT], at[UNIT_TEXT];
-    fprintf(out,
-            "| preset | what it is | over the defaults | marking that it expects |%s\n"
-            "|---|---|---|---|%s\n",
-            notified ? " notification |" : "", notified ? "---|" : "");
+    fprintf(
+        out,
+        "| preset | what it is | holds up to | over the defaults | marking that it expects |%s\n"
+        "|---|---|---|---|---|%s\n",
+        notified ? " notification |" : "", notified ? "---|" : "");
     for (size_t i = 0; i < ops->n_presets; i++) {
         const struct cc_preset *p = &ops->presets[i];
         fprintf(out, "| `%s`%s | %s | ", p->name, i == 0 ? " (default)" : "", p->doc);
+        if (p->holds_bps > 0)
+            fprintf(out, "%s | ", format_rate(p->holds_bps, at));
+        else
+            fputs("no | ", out);
         for (size_t v = 0; v < p->n_values; v++)
             fprintf(out, "%s%s %s", v > 0 ? ", " : "", p->values[v].param, p->values[v].value);
         if (!p->profile.ecn)
