@@ -288,6 +288,9 @@ collwire_script_test(theory_uec theory python3 [[python3 -B "$@"]]
 collwire_script_test(theory_uec_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_uec.py long)
 
+collwire_script_test(theory_uec_timeouts theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_uec_timeouts.py)
+
 collwire_script_test(theory_tcp theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp.py)
 
