@@ -37,7 +37,8 @@ struct transport_counters {
     uint64_t resets;           // connections given up
     uint64_t nacks;            // reports of trimmed packets that arrived at senders
     uint64_t grants;           // credits that receivers have sent
-    uint64_t requests;         // packets without payload that ask for credits or an ACK
+    uint64_t requests;         // packets without payload that ask for credits
+    uint64_t ack_requests;     // the same for an ACK, where the window is below what is in flight
     uint64_t probes;           // the same on a path that has lost packets
 };
 

@@ -95,7 +95,7 @@ def check_spines():
             "transport": {"kind": "uec", "mtu": "4096B", "start_jitter": "1us"},
             "workload": {"kind": "incast", "senders": 40, "receiver": 47, "bytes": "500KB"}})
         near(f"40 senders through spines, seed {seed}, us", metrics["sim_time_ns"] / 1e3, 40 * 500e3 * 8 / 200e9 * 1e6, 0.1)
-        assert metrics["recovery"]["timeouts"] == 0 and metrics["uec"]["requests"] > 0
+        assert metrics["recovery"]["timeouts"] == 0 and metrics["uec"]["ack_requests"] > 0
 
 
 if __name__ == "__main__":

@@ -226,5 +226,6 @@ void uec_ask_if_blocked(struct sender *s, ps_t now)
         u->asked_end == s->nxt || !uec_credits_open_gate(u))
         return;
     u->asked_end = s->nxt;
-    uec_send_request(s, now);
+    uec_dim(s->dim)->counters.ack_requests++;
+    send_control(s, next_entropy(u, now), now);
 }
