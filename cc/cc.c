@@ -187,6 +187,35 @@ int cc_params_init(const struct cc_ops *ops, const char *preset, void *params)
     return status;
 }
 
+const char *evidence_name(enum evidence evidence)
+{
+    static const char *const names[] = {[EVIDENCE_UNSTATED] = "",
+                                        [EVIDENCE_DOCUMENTED] = "documented",
+                                        [EVIDENCE_MEASURED] = "measured",
+                                        [EVIDENCE_ESTIMATED] = "estimated"};
+    return names[evidence];
+}
+
+static bool basis_names(const struct cc_basis *basis, const char *field)
+{
+    size_t length = strlen(field);
+    for (const char *word = basis->fields; *word != '\0'; word += *word == ' ') {
+        size_t n = strcspn(word, " ");
+        if (n == length && strncmp(word, field, n) == 0)
+            return true;
+        word += n;
+    }
+    return false;
+}
+
+const struct cc_basis *cc_basis_of(const struct cc_preset *preset, const char *field)
+{
+    for (size_t i = 0; i < preset->n_bases; i++)
+        if (basis_names(&preset->bases[i], field))
+            return &preset->bases[i];
+    return NULL;
+}
+
 struct cc_notification cc_notification_of(const struct cc_preset *preset)
 {
     struct cc_notification n = preset->notification;

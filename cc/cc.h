@@ -32,6 +32,13 @@ void cc_begin(struct cc *cc, const struct cc_ops *ops, const void *params, const
 // ops->params_bytes bytes. Returns 0, or -1 if the preset is unknown.
 int cc_params_init(const struct cc_ops *ops, const char *preset, void *params);
 
+// The name of a class of evidence, "" if it is unstated.
+const char *evidence_name(enum evidence evidence);
+
+// What a field of the preset rests on (`field`: a parameter that it sets, "marking" or "notification"), or
+// NULL if the preset does not say.
+const struct cc_basis *cc_basis_of(const struct cc_preset *preset, const char *field);
+
 // Return the preset called `name` (NULL = the first), or NULL.
 const struct cc_preset *cc_preset_find(const struct cc_ops *ops, const char *name);
 

@@ -54,6 +54,7 @@ static const struct param cubic_param_table[] = {
      .min = "0.001",
      .max = "1000",
      .help = "C: how fast the window grows, segments per second cubed",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = RFC ", section 5"},
     {.name = "beta",
      .type = PARAM_RATIO,
@@ -62,18 +63,21 @@ static const struct param cubic_param_table[] = {
      .min = "0.1",
      .max = "0.95",
      .help = "share of the window that a loss or a mark leaves, rounded to 1/1024",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = RFC ", section 4.6; 717/1024 in Linux"},
     {.name = "fast_convergence",
      .type = PARAM_BOOL,
      .offset = FIELD(fast_convergence),
      .def = "true",
      .help = "a flow whose windows become smaller leaves room for new flows",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = RFC ", section 4.7"},
     {.name = "friendly",
      .type = PARAM_BOOL,
      .offset = FIELD(friendly),
      .def = "true",
      .help = "never slower than a Reno window with the same mean",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = RFC ", section 4.3"},
     {.name = "form",
      .type = PARAM_ENUM,
@@ -81,6 +85,7 @@ static const struct param cubic_param_table[] = {
      .def = "linux",
      .choices = forms,
      .help = "linux: whole segments and clock ticks; rfc9438: real numbers",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = LINUX "; " RFC},
     {.name = "tick",
      .type = PARAM_TIME,
@@ -89,6 +94,7 @@ static const struct param cubic_param_table[] = {
      .min = "1us",
      .max = "31ms",
      .help = "form linux: resolution of the kernel's clock (1 / CONFIG_HZ)",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = LINUX " with CONFIG_HZ=250"},
     {.name = "hystart",
      .type = PARAM_ENUM,
@@ -96,18 +102,31 @@ static const struct param cubic_param_table[] = {
      .def = "classic",
      .choices = hystarts,
      .help = "end of slow start before a loss: classic: by delay or ACK train; rfc9406: HyStart++",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = "Ha & Rhee, Computer Networks 55, 2011; RFC 9406"},
 };
 
 static const struct cc_preset_value rfc_values[] = {{"form", "rfc9438"}, {"hystart", "rfc9406"}};
 
+static const struct cc_basis ecn_bases[] = {
+    {"marking", EVIDENCE_ESTIMATED,
+     "Alizadeh et al., SIGCOMM 2010: RED from 150 to 450 packets at 10G, scaled to the line here"},
+};
+
+static const struct cc_basis rfc_bases[] = {
+    {"form hystart", EVIDENCE_DOCUMENTED, RFC "; RFC 9406"},
+};
+
+#define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset cubic_presets[] = {
     {.name = "default", .doc = "as Linux, without ECN: only losses reduce the window"},
     {.name = "ecn",
      .doc = "as Linux, with ECN, marked by RED",
+     BASES(ecn_bases),
      .profile = CC_RED(225000, 675000, 0.1, UINT64_C(10000000000), true)},
     {.name = "rfc9438",
      .doc = "real numbers and HyStart++, without ECN",
+     BASES(rfc_bases),
      .values = rfc_values,
      .n_values = sizeof rfc_values / sizeof rfc_values[0]},
 };

@@ -9,7 +9,8 @@
 // One table of parameters covers the known variants:
 //   scaled, paper        the SIGCOMM 2015 algorithm: cut and alpha on every CNP; alpha decays after
 //                        each tau' without one.
-//   nic                  ConnectX: alpha and cuts are evaluated on their own periods.
+//   nic                  ConnectX: alpha and cuts are evaluated on their own periods, and the byte
+//                        counter of 32767 is taken as kB (cc/dcqcn_params.c says why).
 //   hpcc_sim, khan2022   the ns-3 model of the HPCC lineage (rdma-hw.cc, "MLX"): as nic, without a
 //                        byte counter, one additive step, then hyper steps of constant size.
 // A preset sets the notification point too: a CNP every 50 us (scaled, paper) or 4 us (nic) at
@@ -44,21 +45,9 @@
 //
 // Sources: Zhu et al., SIGCOMM 2015, sections 3 and 5, figure 7; IEEE 802.1Qau (QCN);
 // NVIDIA, "DCQCN parameters"; HPCC ns-3 sources; Khan et al., Hot Interconnects 2022.
-#include "collwire/cc.h"
+#include "cc/dcqcn.h"
 
 enum { TIMER_INCREASE, TIMER_CUT };
-enum alpha_update { ALPHA_ON_CNP, ALPHA_ON_TICK };
-enum hyper { HYPER_BOTH_STAGES, HYPER_LEADING_STAGE };
-enum cut_target { TARGET_ALWAYS, TARGET_AFTER_INCREASE };
-
-struct dcqcn_params {
-    double g, min_cut;
-    ps_t alpha_timer_ps, rate_timer_ps, cut_interval_ps;
-    uint64_t byte_counter_bytes, f;
-    struct line_rate rate_ai, rate_hai, min_rate;
-    int alpha_update, hyper, cut_target; // the enums above
-    struct cc_cap window;
-};
 
 struct dcqcn {
     /* config, resolved for this line */
@@ -71,186 +60,6 @@ struct dcqcn {
     uint64_t bytes_left;              // until the next byte-counter event; UINT64_MAX = off
     uint32_t timer_stage, byte_stage; // number of increase events since the last cut
     bool noted; // ALPHA_ON_TICK: a notification has arrived since the last tick
-};
-
-// ---- parameters ----
-
-static const char *const alpha_updates[] = {"on_cnp", "on_tick", NULL};
-static const char *const hypers[] = {"both_stages", "leading_stage", NULL};
-static const char *const cut_targets[] = {"always", "after_increase", NULL};
-
-#define FIELD(name) offsetof(struct dcqcn_params, name)
-#define SIGCOMM "Zhu et al., SIGCOMM 2015"
-#define NIC "NVIDIA, DCQCN parameters"
-
-static const struct param dcqcn_param_table[] = {
-    {.name = "g",
-     .type = PARAM_RATIO,
-     .offset = FIELD(g),
-     .def = "0.00390625",
-     .min = "0.0001",
-     .max = "1",
-     .help = "gain of the moving average alpha",
-     .source = SIGCOMM ", eq. 1 (1/256)"},
-    {.name = "alpha_update",
-     .type = PARAM_ENUM,
-     .offset = FIELD(alpha_update),
-     .def = "on_cnp",
-     .choices = alpha_updates,
-     .help =
-         "on_cnp: alpha rises by each notification and decays after each alpha_timer without one; "
-         "on_tick: each alpha_timer it rises if a notification came since the last, else decays",
-     .source = SIGCOMM ", eq. 1 and 2; " NIC},
-    {.name = "alpha_timer",
-     .type = PARAM_TIME,
-     .offset = FIELD(alpha_timer_ps),
-     .def = "55us",
-     .min = "1ns",
-     .max = "1s",
-     .help = "period of alpha's update (tau')",
-     .source = SIGCOMM ", eq. 2"},
-    {.name = "rate_timer",
-     .type = PARAM_TIME,
-     .offset = FIELD(rate_timer_ps),
-     .def = "55us",
-     .min = "1ns",
-     .max = "1s",
-     .help = "period of the increase timer (T)",
-     .source = SIGCOMM ", section 5.2"},
-    {.name = "byte_counter",
-     .type = PARAM_BYTES,
-     .offset = FIELD(byte_counter_bytes),
-     .def = "10MB",
-     .min = "0B",
-     .max = "1TB",
-     .help = "wire bytes between byte-counter events (B), 0 = no byte counter",
-     .source = SIGCOMM ", section 5.2"},
-    {.name = "f",
-     .type = PARAM_COUNT,
-     .offset = FIELD(f),
-     .def = "5",
-     .min = "0",
-     .max = "1000",
-     .help = "steps of fast recovery before additive increase",
-     .source = SIGCOMM ", section 3.3"},
-    {.name = "rate_ai",
-     .type = PARAM_LINE_RATE,
-     .offset = FIELD(rate_ai),
-     .def = "line/1000",
-     .min = "1Kbps",
-     .help = "additive increase of the target rate",
-     .source = SIGCOMM " has 40 Mb/s at 40G: at 200G half the rate would take 137 ms to regain"},
-    {.name = "rate_hai",
-     .type = PARAM_LINE_RATE,
-     .offset = FIELD(rate_hai),
-     .def = "line/200",
-     .min = "1Kbps",
-     .help = "hyper increase of the target rate",
-     .source = "five times rate_ai, as in 802.1Qau"},
-    {.name = "hyper",
-     .type = PARAM_ENUM,
-     .offset = FIELD(hyper),
-     .def = "both_stages",
-     .choices = hypers,
-     .help = "both_stages: hyper by min(stages) - f times rate_hai once timer and byte counter are "
-             "past f; "
-             "leading_stage: one additive step past f, then rate_hai per event",
-     .source = SIGCOMM ", figure 7; HPCC ns-3 sources"},
-    {.name = "min_rate",
-     .type = PARAM_LINE_RATE,
-     .offset = FIELD(min_rate),
-     .def = "line/1000",
-     .min = "1Kbps",
-     .help = "floor of the current rate",
-     .source = "every implementation has one; the paper is silent"},
-    {.name = "cut_interval",
-     .type = PARAM_TIME,
-     .offset = FIELD(cut_interval_ps),
-     .def = "0us",
-     .max = "1s",
-     .help = "period of the check that cuts if a notification came, 0 = cut by every notification",
-     .source = NIC " (rate_reduce_monitor_period)"},
-    {.name = "cut_target",
-     .type = PARAM_ENUM,
-     .offset = FIELD(cut_target),
-     .def = "always",
-     .choices = cut_targets,
-     .help = "set the target to the rate before a cut always, or only after a timer increase",
-     .source = SIGCOMM ", eq. 1; " NIC " (clamp_tgt_rate)"},
-    {.name = "min_cut",
-     .type = PARAM_RATIO,
-     .offset = FIELD(min_cut),
-     .def = "0",
-     .min = "0",
-     .max = "1",
-     .help = "least ratio of the rates after and before a cut",
-     .source = NIC " (rpg_min_dec_fac)"},
-    {.include = cc_cap_params, .offset = FIELD(window)},
-};
-
-static const struct cc_preset_value paper_values[] = {
-    {"rate_ai", "40Mbps"}, {"rate_hai", "200Mbps"}, {"min_rate", "100Mbps"}};
-
-static const struct cc_preset_value nic_values[] = {
-    {"g", "0.0048828125"},   {"alpha_update", "on_tick"},      {"alpha_timer", "1us"},
-    {"rate_timer", "300us"}, {"byte_counter", "32767B"},       {"f", "1"},
-    {"rate_ai", "5Mbps"},    {"rate_hai", "50Mbps"},           {"min_rate", "1Mbps"},
-    {"cut_interval", "4us"}, {"cut_target", "after_increase"}, {"min_cut", "0.5"}};
-
-static const struct cc_preset_value hpcc_sim_values[] = {{"alpha_update", "on_tick"},
-                                                         {"alpha_timer", "1us"},
-                                                         {"rate_timer", "300us"},
-                                                         {"byte_counter", "0B"},
-                                                         {"f", "1"},
-                                                         {"rate_ai", "line/5000"},
-                                                         {"rate_hai", "line/500"},
-                                                         {"hyper", "leading_stage"},
-                                                         {"min_rate", "line/100"},
-                                                         {"cut_interval", "4us"},
-                                                         {"cut_target", "after_increase"}};
-
-static const struct cc_preset_value khan2022_values[] = {{"alpha_update", "on_tick"},
-                                                         {"alpha_timer", "1us"},
-                                                         {"rate_timer", "900us"},
-                                                         {"byte_counter", "0B"},
-                                                         {"f", "1"},
-                                                         {"rate_ai", "50Mbps"},
-                                                         {"rate_hai", "100Mbps"},
-                                                         {"hyper", "leading_stage"},
-                                                         {"min_rate", "100Mbps"},
-                                                         {"cut_interval", "4us"},
-                                                         {"cut_target", "after_increase"},
-                                                         {"window_bdp", "1"}};
-
-#define RATE_25G UINT64_C(25000000000)
-#define RATE_40G UINT64_C(40000000000)
-#define RATE_100G UINT64_C(100000000000)
-#define RATE_200G UINT64_C(200000000000)
-#define VALUES(array) .values = (array), .n_values = sizeof(array) / sizeof(array)[0]
-
-static const struct cc_preset dcqcn_presets[] = {
-    {.name = "scaled",
-     .doc = "the paper's algorithm with steps and thresholds scaled to the line",
-     .profile = CC_RED(100000, 400000, 0.2, RATE_25G, true)},
-    {.name = "paper",
-     .doc = "SIGCOMM 2015 to the letter, for 40G",
-     VALUES(paper_values),
-     .profile = CC_RED(5000, 200000, 0.01, RATE_40G, false)},
-    {.name = "nic",
-     .doc = "ConnectX defaults under a vendor's switch profile",
-     VALUES(nic_values),
-     .profile = CC_RED(150000, 1500000, 1.0, RATE_100G, false),
-     .notification = {.interval_ps = 4 * PS_PER_US}},
-    {.name = "hpcc_sim",
-     .doc = "the ns-3 model of the HPCC lineage",
-     VALUES(hpcc_sim_values),
-     .profile = CC_RED(100000, 400000, 0.2, RATE_25G, true),
-     .notification = {.cnp = CNP_PER_ACK}},
-    {.name = "khan2022",
-     .doc = "hpcc_sim as Khan et al. ran it, under a BDP window",
-     VALUES(khan2022_values),
-     .profile = CC_RED(600000, 2400000, 0.2, RATE_200G, true),
-     .notification = {.cnp = CNP_PER_ACK}},
 };
 
 static struct dcqcn *dcqcn_of(struct cc *cc) { return (struct dcqcn *)(void *)cc->priv; }
@@ -500,14 +309,14 @@ const struct cc_ops cc_dcqcn = {
     .contract = CC_CONTRACT,
     .name = "dcqcn",
     .doc = "rate control by congestion notifications: cut by alpha/2, recover by timer and bytes",
-    .paper = SIGCOMM,
+    .paper = DCQCN_PAPER,
     .needs = CC_NEEDS_ECN | CC_NEEDS_CNP,
     .params = dcqcn_param_table,
-    .n_params = sizeof dcqcn_param_table / sizeof dcqcn_param_table[0],
+    .n_params = DCQCN_PARAMS,
     .params_bytes = sizeof(struct dcqcn_params),
     .priv_bytes = sizeof(struct dcqcn),
     .presets = dcqcn_presets,
-    .n_presets = sizeof dcqcn_presets / sizeof dcqcn_presets[0],
+    .n_presets = DCQCN_PRESETS,
     .init = dcqcn_init,
     .on_send = dcqcn_on_send,
     .on_ack = dcqcn_on_ack,

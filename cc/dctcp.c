@@ -75,6 +75,7 @@ static const struct param dctcp_param_table[] = {
      .choices = modes,
      .help = "window: W shrinks and grows, at line rate; rate: the pacing rate does, under a "
              "window cap",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = RFC "; " HPCC_SIM},
     {.name = "g",
      .type = PARAM_RATIO,
@@ -83,6 +84,7 @@ static const struct param dctcp_param_table[] = {
      .min = "0.0001",
      .max = "1",
      .help = "gain of the moving average alpha",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = RFC ", section 4.2 (1/16)"},
     {.name = "rate_ai",
      .type = PARAM_LINE_RATE,
@@ -90,6 +92,7 @@ static const struct param dctcp_param_table[] = {
      .def = "615Mbps",
      .min = "1Kbps",
      .help = "rate mode: additive increase per window",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HPCC_SIM ": 1 KB per 13 us, at any line rate"},
     {.name = "min_rate",
      .type = PARAM_LINE_RATE,
@@ -97,6 +100,7 @@ static const struct param dctcp_param_table[] = {
      .def = "100Mbps",
      .min = "1Kbps",
      .help = "rate mode: floor of the rate",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HPCC_SIM ": default of the code, its scripts set 1 Gb/s"},
     {.include = cc_cap_params, .offset = FIELD(window)},
     {.include = cc_idle_restart_params, .offset = FIELD(idle_restart_ps)},
@@ -115,16 +119,37 @@ static const struct cc_preset_value khan2022_values[] = {
 #define RATE_200G UINT64_C(200000000000)
 #define VALUES(array) .values = (array), .n_values = sizeof(array) / sizeof(array)[0]
 
+static const struct cc_basis rfc8257_bases[] = {
+    {"marking", EVIDENCE_DOCUMENTED, HPCC_SIM ", run.py (30 KB at 10G)"},
+};
+
+static const struct cc_basis hpcc_sim_bases[] = {
+    {"mode rate_ai min_rate window_bdp window_scales", EVIDENCE_DOCUMENTED, HPCC_SIM ", run.py"},
+    {"marking", EVIDENCE_DOCUMENTED, HPCC_SIM ", run.py (30 KB at 10G)"},
+};
+
+static const struct cc_basis khan2022_bases[] = {
+    {"mode rate_ai min_rate window_bdp marking", EVIDENCE_DOCUMENTED,
+     "Khan et al., Hot Interconnects 2022, and the configuration of their ns-3 tree"},
+};
+
+#define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset dctcp_presets[] = {
     {.name = "rfc8257",
      .doc = "window based, marked by a step scaled to the line",
+     .holds_bps = CC_GBPS(100),
+     BASES(rfc8257_bases),
      .profile = CC_RED(300000, 300000, 1.0, RATE_100G, true)},
     {.name = "hpcc_sim",
      .doc = "the ns-3 model of the HPCC lineage, rate based under a BDP window",
+     .holds_bps = CC_GBPS(100),
+     BASES(hpcc_sim_bases),
      VALUES(hpcc_sim_values),
      .profile = CC_RED(300000, 300000, 1.0, RATE_100G, true)},
     {.name = "khan2022",
      .doc = "hpcc_sim as Khan et al. ran it, marked by their RED",
+     .holds_bps = CC_GBPS(100),
+     BASES(khan2022_bases),
      VALUES(khan2022_values),
      .profile = CC_RED(600000, 2400000, 0.2, RATE_200G, true)},
 };

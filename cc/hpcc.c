@@ -91,6 +91,7 @@ static const struct param hpcc_param_table[] = {
      .min = "0.01",
      .max = "1",
      .help = "utilization to aim at",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = SIGCOMM ", section 3.3"},
     {.name = "max_stage",
      .type = PARAM_COUNT,
@@ -99,6 +100,7 @@ static const struct param hpcc_param_table[] = {
      .min = "0",
      .max = "1000",
      .help = "additive steps before a multiplicative one",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = SIGCOMM ", section 3.3; 0 in its simulations"},
     {.name = "expected_flows",
      .type = PARAM_COUNT,
@@ -107,6 +109,7 @@ static const struct param hpcc_param_table[] = {
      .min = "1",
      .max = "1000000",
      .help = "N of the additive step W_AI = B T (1 - eta) / N, at most the packets that B T holds",
+     .evidence = EVIDENCE_ESTIMATED,
      .source = SIGCOMM ", section 3.3; the bound is ours"},
     {.name = "rate_ai",
      .type = PARAM_LINE_RATE,
@@ -115,6 +118,7 @@ static const struct param hpcc_param_table[] = {
      .min = "1Kbps",
      .can_auto = true,
      .help = "additive step as a rate, W_AI = rate_ai T; auto = from expected_flows",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = "HPCC ns-3 sources"},
     {.name = "min_rate",
      .type = PARAM_LINE_RATE,
@@ -122,6 +126,7 @@ static const struct param hpcc_param_table[] = {
      .def = "line/1000",
      .min = "1Kbps",
      .help = "floor of the rate",
+     .evidence = EVIDENCE_ESTIMATED,
      .source = "HPCC ns-3 sources: 100 Mb/s at 100G"},
     {.name = "t",
      .type = PARAM_ENUM,
@@ -129,12 +134,14 @@ static const struct param hpcc_param_table[] = {
      .def = "pair",
      .choices = reference_rtts,
      .help = "T: the base RTT of the pair, or the largest of all pairs",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = SIGCOMM ", section 3.2"},
     {.name = "pint",
      .type = PARAM_BOOL,
      .offset = FIELD(pint),
      .def = "false",
      .help = "one byte a packet in place of a record a hop",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = "Ben Basat et al., SIGCOMM 2020"},
     {.include = cc_idle_restart_params, .offset = FIELD(idle_restart_ps)},
 };
@@ -147,13 +154,39 @@ static const struct cc_preset_value pint_values[] = {{"pint", "true"}};
 
 #define VALUES(array) .values = (array), .n_values = sizeof(array) / sizeof(array)[0]
 
+static const struct cc_basis hpcc_sim_bases[] = {
+    {"max_stage rate_ai min_rate t", EVIDENCE_DOCUMENTED, "HPCC ns-3 sources, run.py"},
+};
+
+static const struct cc_basis khan2022_bases[] = {
+    {"max_stage rate_ai min_rate t", EVIDENCE_DOCUMENTED,
+     "Khan et al., Hot Interconnects 2022, and the configuration of their ns-3 tree"},
+};
+
+static const struct cc_basis pint_bases[] = {
+    {"pint", EVIDENCE_DOCUMENTED, "Ben Basat et al., SIGCOMM 2020"},
+};
+
+#define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset hpcc_presets[] = {
-    {.name = "paper", .doc = "SIGCOMM 2019: eta 0.95, five additive steps"},
+    {.name = "paper",
+     .doc = "SIGCOMM 2019: eta 0.95, five additive steps",
+     .holds_bps = CC_GBPS(800)},
     {.name = "hpcc_sim",
      .doc = "the authors' simulations: no additive stage",
+     .holds_bps = CC_GBPS(800),
+     BASES(hpcc_sim_bases),
      VALUES(hpcc_sim_values)},
-    {.name = "khan2022", .doc = "as Khan et al. ran it", VALUES(khan2022_values)},
-    {.name = "pint", .doc = "telemetry of one byte a packet", VALUES(pint_values)},
+    {.name = "khan2022",
+     .doc = "as Khan et al. ran it",
+     .holds_bps = CC_GBPS(800),
+     BASES(khan2022_bases),
+     VALUES(khan2022_values)},
+    {.name = "pint",
+     .doc = "telemetry of one byte a packet",
+     .holds_bps = CC_GBPS(800),
+     BASES(pint_bases),
+     VALUES(pint_values)},
 };
 
 static struct hpcc *hpcc_of(struct cc *cc) { return (struct hpcc *)(void *)cc->priv; }

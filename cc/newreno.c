@@ -65,10 +65,17 @@ static size_t newreno_observe(const struct cc *cc, double *out, size_t cap)
     return cc_observe_values(values, sizeof values / sizeof values[0], out, cap);
 }
 
+static const struct cc_basis ecn_bases[] = {
+    {"marking", EVIDENCE_ESTIMATED,
+     "Alizadeh et al., SIGCOMM 2010: RED from 150 to 450 packets at 10G, scaled to the line here"},
+};
+
+#define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset newreno_presets[] = {
     {.name = "default", .doc = "without ECN: only losses reduce the window"},
     {.name = "ecn",
      .doc = "with ECN, marked by RED",
+     BASES(ecn_bases),
      .profile = CC_RED(225000, 675000, 0.1, UINT64_C(10000000000), true)},
 };
 

@@ -27,10 +27,26 @@ static size_t nscc_observe(const struct cc *cc, double *out, size_t cap)
 
 static const struct param nscc_param_table[] = {{.include = nscc_window_params, .offset = 0}};
 
+static const struct cc_basis uec_bases[] = {
+    {"marking", EVIDENCE_DOCUMENTED, NSCC_MARKING},
+};
+
+static const struct cc_basis mrc_bases[] = {
+    {"marking", EVIDENCE_ESTIMATED,
+     NSCC_MARKING "; the last hop spared: marks stand for uneven paths, MRC 1.0"},
+};
+
+#define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset nscc_presets[] = {
-    {.name = "uec", .doc = "as uet-htsim and UEC 1.0", .profile = {NSCC_PROFILE}},
+    {.name = "uec",
+     .doc = "as uet-htsim and UEC 1.0",
+     .holds_bps = CC_GBPS(800),
+     BASES(uec_bases),
+     .profile = {NSCC_PROFILE}},
     {.name = "mrc",
      .doc = "the same, but the last hop does not mark: MRC takes marks for uneven paths",
+     .holds_bps = CC_GBPS(100),
+     BASES(mrc_bases),
      .profile = {NSCC_PROFILE, .spares_last_hop = true}},
 };
 

@@ -80,4 +80,5 @@ extern const char *const nscc_observed[];
 size_t nscc_window_observe(const struct nscc *s, double *out, size_t cap);
 
 // The switch profile: RED from 0.2 to 0.8 BDP, where every packet is marked.
+#define NSCC_MARKING "uet-htsim, UEC 1.0: RED from 0.2 to 0.8 BDP"
 #define NSCC_PROFILE .ecn = true, .kmin_bdp = 0.2, .kmax_bdp = 0.8, .pmax = 1

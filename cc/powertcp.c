@@ -42,7 +42,10 @@ struct powertcp {
 static const struct param powertcp_param_table[] = {{.include = power_law_params}};
 
 static const struct cc_preset powertcp_presets[] = {
-    {.name = "nsdi22", .doc = "the paper's; switches do not mark", .profile = {.ecn = false}},
+    {.name = "nsdi22",
+     .doc = "the paper's; switches do not mark",
+     .holds_bps = CC_GBPS(800),
+     .profile = {.ecn = false}},
 };
 
 static struct powertcp *powertcp_of(struct cc *cc) { return (struct powertcp *)(void *)cc->priv; }

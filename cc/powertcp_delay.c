@@ -38,11 +38,15 @@ static const struct param delay_param_table[] = {
      .min = "0",
      .max = "1",
      .help = "least smoothed current over B that is believed; 0 = the paper, which swings",
+     .evidence = EVIDENCE_ESTIMATED,
      .source = "the authors' ns-3 sources, per sample there"},
 };
 
 static const struct cc_preset delay_presets[] = {
-    {.name = "nsdi22", .doc = "the paper's; switches do not mark", .profile = {.ecn = false}},
+    {.name = "nsdi22",
+     .doc = "the paper's; switches do not mark",
+     .holds_bps = CC_GBPS(800),
+     .profile = {.ecn = false}},
 };
 
 static struct powertcp_delay *delay_of(struct cc *cc)

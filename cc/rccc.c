@@ -18,9 +18,17 @@ static const struct param rccc_param_table[] = {{.include = rccc_credit_params, 
 
 // The rate does not depend on ECN marks; the transport uses them to choose paths (spray). Switch ports
 // that lead to a rank set none, since every path to the rank ends with that link.
+static const struct cc_basis uec_bases[] = {
+    {"marking", EVIDENCE_ESTIMATED,
+     NSCC_MARKING "; the last hop spared since every path ends with it"},
+};
+
+#define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset rccc_presets[] = {
     {.name = "uec",
      .doc = "as uet-htsim and UEC 1.0",
+     .holds_bps = CC_GBPS(800),
+     BASES(uec_bases),
      .profile = {NSCC_PROFILE, .spares_last_hop = true}},
 };
 

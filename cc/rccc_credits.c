@@ -13,6 +13,7 @@ const struct param rccc_credit_params[] = {
      .min = "0.01",
      .max = "1",
      .help = "rate at which a receiving port grants credits, as a share of its line rate",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HTSIM},
     {.name = "credit_grant",
      .type = PARAM_BYTES,
@@ -21,6 +22,7 @@ const struct param rccc_credit_params[] = {
      .min = "256B",
      .max = "1MB",
      .help = "credits of one grant, in wire bytes; rounded up to 256 B",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HTSIM ": 4 packets of 4096 B"},
     {.name = "credit_initial_bdp",
      .type = PARAM_RATIO,
@@ -30,6 +32,7 @@ const struct param rccc_credit_params[] = {
      .max = "100",
      .help = "credits that a flow starts with, asks for and holds at most, in bandwidth-delay "
              "products",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HTSIM},
     {0},
 };

@@ -75,6 +75,7 @@ static const struct param swift_param_table[] = {
      .min = "0.0001",
      .max = "1000",
      .help = "additive increase, packets per RTT",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HTSIM},
     {.name = "ai_below",
      .type = PARAM_RATIO,
@@ -83,6 +84,7 @@ static const struct param swift_param_table[] = {
      .min = "0.0001",
      .max = "1000",
      .help = "additive increase below one packet, packets per packet acknowledged",
+     .evidence = EVIDENCE_ESTIMATED,
      .source =
          "ours; algorithm 1 and csg-htsim have ai, which takes 64 flows far above the target"},
     {.name = "beta",
@@ -92,6 +94,7 @@ static const struct param swift_param_table[] = {
      .min = "0",
      .max = "1",
      .help = "strength of multiplicative decrease",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HTSIM},
     {.name = "max_mdf",
      .type = PARAM_RATIO,
@@ -100,6 +103,7 @@ static const struct param swift_param_table[] = {
      .min = "0",
      .max = "0.99",
      .help = "largest share of the window that a decrease takes; what a loss takes",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HTSIM},
     {.name = "base_target",
      .type = PARAM_TIME,
@@ -110,6 +114,7 @@ static const struct param swift_param_table[] = {
      .can_auto = true,
      .help = "target delay apart from hops and flow scaling, above the base RTT of every pair; "
              "auto = base RTT of the pair + 8 packets at line rate",
+     .evidence = EVIDENCE_ESTIMATED,
      .source = SIGCOMM ", section 3.5: what one hop and few flows need"},
     {.name = "hop_scale",
      .type = PARAM_TIME,
@@ -119,6 +124,7 @@ static const struct param swift_param_table[] = {
      .max = "1s",
      .can_auto = true,
      .help = "target delay per link of the path; auto = one packet at line rate",
+     .evidence = EVIDENCE_ESTIMATED,
      .source = SIGCOMM ", section 3.5; an ACK may wait behind a data packet"},
     {.name = "fs_range",
      .type = PARAM_TIME,
@@ -128,6 +134,7 @@ static const struct param swift_param_table[] = {
      .max = "1s",
      .can_auto = true,
      .help = "most that flow scaling adds to the target; auto = 5 base RTTs of the pair",
+     .evidence = EVIDENCE_ESTIMATED,
      .source = HTSIM " has 5 base targets"},
     {.name = "fs_min_cwnd",
      .type = PARAM_RATIO,
@@ -136,6 +143,7 @@ static const struct param swift_param_table[] = {
      .min = "0.0001",
      .max = "1000000",
      .help = "window in packets up to which flow scaling adds all of fs_range",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HTSIM},
     {.name = "fs_max_cwnd",
      .type = PARAM_RATIO,
@@ -144,6 +152,7 @@ static const struct param swift_param_table[] = {
      .min = "0.0001",
      .max = "1000000",
      .help = "window in packets from which flow scaling adds nothing",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HTSIM},
     {.name = "min_cwnd",
      .type = PARAM_RATIO,
@@ -152,6 +161,7 @@ static const struct param swift_param_table[] = {
      .min = "0.0001",
      .max = "1000000",
      .help = "least window in packets",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = SIGCOMM ", section 3.4"},
     {.name = "max_cwnd",
      .type = PARAM_RATIO,
@@ -162,6 +172,7 @@ static const struct param swift_param_table[] = {
      .can_auto = true,
      .help =
          "largest window in packets; auto = what fills the line at the target of a one-BDP window",
+     .evidence = EVIDENCE_ESTIMATED,
      .source = "the paper has one, without a value"},
     {.name = "rto_reset",
      .type = PARAM_COUNT,
@@ -170,6 +181,7 @@ static const struct param swift_param_table[] = {
      .min = "1",
      .max = "1000",
      .help = "timeouts in a row that take the window to the least",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = HTSIM},
     {.include = cc_idle_restart_params, .offset = FIELD(idle_restart_ps)},
 };
@@ -180,10 +192,19 @@ static const struct cc_preset_value htsim_values[] = {{"base_target", "20us"},
                                                       {"fs_range", "100us"},
                                                       {"max_cwnd", "1000"}};
 
+static const struct cc_basis htsim_bases[] = {
+    {"base_target hop_scale ai_below fs_range max_cwnd", EVIDENCE_DOCUMENTED, HTSIM},
+};
+
+#define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset swift_presets[] = {
-    {.name = "scaled", .doc = "targets derived from the pair's base RTT and line rate"},
+    {.name = "scaled",
+     .doc = "targets derived from the pair's base RTT and line rate",
+     .holds_bps = CC_GBPS(800)},
     {.name = "htsim",
      .doc = "the fixed targets of csg-htsim, for base RTTs below 20 us",
+     .holds_bps = CC_GBPS(100),
+     BASES(htsim_bases),
      .values = htsim_values,
      .n_values = sizeof htsim_values / sizeof htsim_values[0]},
 };

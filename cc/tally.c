@@ -51,6 +51,7 @@ static const struct param tally_param_table[] = {
      .min = "0",
      .max = "10",
      .help = "what rate and window have beyond the share",
+     .evidence = EVIDENCE_ESTIMATED,
      .source = "window: k = 1.1"},
     {.name = "target",
      .type = PARAM_RATIO,
@@ -59,7 +60,8 @@ static const struct param tally_param_table[] = {
      .min = "0.01",
      .max = "100",
      .help = "queueing delay above which the share shrinks, in base RTTs",
-     .source = "none"},
+     .evidence = EVIDENCE_ESTIMATED,
+     .source = "chosen: the queue of one more window"},
     {.name = "growth",
      .type = PARAM_RATIO,
      .offset = FIELD(growth),
@@ -67,12 +69,14 @@ static const struct param tally_param_table[] = {
      .min = "0",
      .max = "1",
      .help = "growth of the share in a round trip without a queue",
-     .source = "none"},
+     .evidence = EVIDENCE_ESTIMATED,
+     .source = "chosen: half the fair share, docs/tally.md"},
     {.name = "paths",
      .type = PARAM_BOOL,
      .offset = FIELD(paths),
      .def = "true",
      .help = "flows choose paths by turn, and another path after marks or a timeout",
+     .evidence = EVIDENCE_ESTIMATED,
      .source = "Qureshi et al., SIGCOMM 2022 (PLB)"},
 };
 
@@ -259,9 +263,18 @@ static size_t tally_observe(const struct cc *cc, double *out, size_t cap)
     return cc_observe_values(values, sizeof values / sizeof *values, out, cap);
 }
 
+static const struct cc_basis default_bases[] = {
+    {"marking", EVIDENCE_ESTIMATED,
+     "chosen: a link of the fabric that is shared has a queue of half a BDP"},
+    {"notification", EVIDENCE_DOCUMENTED, "CE echoed on every ACK, as in the ns-3 sources of HPCC"},
+};
+
+#define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset tally_presets[] = {
     {.name = "default",
      .doc = "ports between switches mark from half a BDP on",
+     .holds_bps = CC_GBPS(800),
+     BASES(default_bases),
      .profile =
          {.ecn = true, .kmin_bdp = 0.5, .kmax_bdp = 0.501, .pmax = 1, .spares_last_hop = true},
      .notification = {.cnp = CNP_PER_ACK}},

@@ -65,6 +65,7 @@ static const struct param timely_param_table[] = {
      .min = "0",
      .max = "1",
      .help = "strength of multiplicative decrease",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = TIMELY_PAPER ", section 6"},
     {.include = timely_law_params},
     {.name = "hai_after",
@@ -74,6 +75,7 @@ static const struct param timely_param_table[] = {
      .min = "1",
      .max = "1000000",
      .help = "samples in a row that make an increase hyperactive, the one at hand included",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = TIMELY_PAPER ", algorithm 1"},
     {.name = "hai_factor",
      .type = PARAM_RATIO,
@@ -82,6 +84,7 @@ static const struct param timely_param_table[] = {
      .min = "1",
      .max = "1000",
      .help = "deltas of a hyperactive increase (N)",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = TIMELY_PAPER ", algorithm 1"},
     {.name = "hai_counts",
      .type = PARAM_ENUM,
@@ -91,6 +94,7 @@ static const struct param timely_param_table[] = {
      .help = "gradient: samples with g <= 0 count, and increases above t_low are hyperactive; "
              "increases: every increase counts and may be so; falls: as gradient, of samples whose "
              "RTT is below the one before",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = TIMELY_PAPER ", algorithm 1; HPCC ns-3 sources; " TIMELY_CODE},
 };
 
@@ -107,13 +111,40 @@ static const struct cc_preset_value hpcc_sim_values[] = {
 
 #define VALUES(array) .values = (array), .n_values = sizeof(array) / sizeof(array)[0]
 
+static const struct cc_basis paper_bases[] = {
+    {"delta thresholds", EVIDENCE_DOCUMENTED, TIMELY_PAPER ", section 6"},
+    {"min_rtt", EVIDENCE_DOCUMENTED, TIMELY_CONEXT ", section 4.1"},
+    {"min_cut", EVIDENCE_DOCUMENTED, TIMELY_PAPER ", algorithm 1: no limit"},
+};
+
+static const struct cc_basis snippet_bases[] = {
+    {"alpha thresholds t_low t_high segment hai_counts", EVIDENCE_DOCUMENTED, TIMELY_CODE},
+};
+
+static const struct cc_basis hpcc_sim_bases[] = {
+    {"thresholds min_rtt min_cut hai_after hai_counts update step", EVIDENCE_DOCUMENTED,
+     "HPCC ns-3 sources, rdma-hw.cc"},
+    {"min_rate", EVIDENCE_DOCUMENTED, "HPCC ns-3 sources, run.py"},
+};
+
+#define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset timely_presets[] = {
-    {.name = "scaled", .doc = "steps scaled to the line, thresholds above the pair's base RTT"},
-    {.name = "paper", .doc = "SIGCOMM 2015 to the letter, for 10G", VALUES(paper_values)},
+    {.name = "scaled",
+     .doc = "steps scaled to the line, thresholds above the pair's base RTT",
+     .holds_bps = CC_GBPS(400)},
+    {.name = "paper",
+     .doc = "SIGCOMM 2015 to the letter, for 10G",
+     BASES(paper_bases),
+     VALUES(paper_values)},
     {.name = "snippet",
      .doc = "the constants and the code that the paper's authors published",
+     .holds_bps = CC_GBPS(100),
+     BASES(snippet_bases),
      VALUES(snippet_values)},
-    {.name = "hpcc_sim", .doc = "the ns-3 model of the HPCC lineage", VALUES(hpcc_sim_values)},
+    {.name = "hpcc_sim",
+     .doc = "the ns-3 model of the HPCC lineage",
+     BASES(hpcc_sim_bases),
+     VALUES(hpcc_sim_values)},
 };
 
 static struct timely *timely_of(struct cc *cc) { return (struct timely *)(void *)cc->priv; }

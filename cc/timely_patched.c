@@ -33,6 +33,7 @@ static const struct param patched_param_table[] = {
      .min = "0",
      .max = "1",
      .help = "strength of multiplicative decrease",
+     .evidence = EVIDENCE_DOCUMENTED,
      .source = TIMELY_CONEXT ", section 4.3"},
     {.include = timely_law_params},
 };
@@ -40,10 +41,18 @@ static const struct param patched_param_table[] = {
 static const struct cc_preset_value paper_values[] = {
     {"delta", "10Mbps"}, {"thresholds", "absolute"}, {"min_rtt", "20us"}, {"min_cut", "0"}};
 
+static const struct cc_basis paper_bases[] = {
+    {"delta thresholds", EVIDENCE_DOCUMENTED, TIMELY_PAPER ", section 6"},
+    {"min_rtt", EVIDENCE_DOCUMENTED, TIMELY_CONEXT ", section 4.1"},
+    {"min_cut", EVIDENCE_DOCUMENTED, TIMELY_CONEXT ", section 4.3: no limit"},
+};
+
+#define BASES(array) .bases = (array), .n_bases = sizeof(array) / sizeof(array)[0]
 static const struct cc_preset patched_presets[] = {
     {.name = "scaled", .doc = "steps scaled to the line, thresholds above the pair's base RTT"},
     {.name = "paper",
      .doc = "CoNEXT 2016 to the letter, for 10G",
+     BASES(paper_bases),
      .values = paper_values,
      .n_values = sizeof paper_values / sizeof paper_values[0]},
 };

@@ -23,6 +23,7 @@ static const struct param window_param_table[] = {
         .min = "0.001",
         .max = "1000",
         .help = "window in bandwidth-delay products of the pair",
+        .evidence = EVIDENCE_MEASURED,
         .source = "k = 1 loses 5 %: ACKs wait behind data frames",
     },
     {
@@ -34,6 +35,7 @@ static const struct param window_param_table[] = {
         .max = "1PB",
         .can_auto = true,
         .help = "the same window for every pair, near or far; auto = k BDPs of the pair",
+        .evidence = EVIDENCE_DOCUMENTED,
         .source = "HPCC ns-3 sources: the largest BDP of the network",
     },
 };
@@ -47,7 +49,10 @@ static void window_init(struct cc *cc, ps_t now)
 }
 
 static const struct cc_preset window_presets[] = {
-    {.name = "default", .doc = "the only one; switches do not mark", .profile = {.ecn = false}},
+    {.name = "default",
+     .doc = "the only one; switches do not mark",
+     .holds_bps = CC_GBPS(100),
+     .profile = {.ecn = false}},
 };
 
 extern const struct cc_ops cc_window;

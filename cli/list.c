@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cc/cc.h"
 #include "cli/terminal.h"
 #include "collective/collective.h"
 #include "config/object.h"
@@ -183,7 +184,11 @@ static void param_print(FILE *out, const char *prefix, const struct param *param
                               : param->def == NULL ? ", required"
                                                    : "",
                               has ? param->def : "", range);
-    key_print(out, name, about, param->help, param->source);
+    const char *evidence = evidence_name(param->evidence);
+    char *source = text_format("%s%s%s", evidence, evidence[0] != '\0' ? ": " : "",
+                               param->source != NULL ? param->source : "");
+    key_print(out, name, about, param->help, source);
+    free(source);
     free(about);
 }
 
@@ -259,16 +264,25 @@ static void presets_print(FILE *out, const struct cc_ops *ops)
     fprintf(out, "\nPresets:\n");
     for (size_t p = 0; p < ops->n_presets; p++) {
         const struct cc_preset *preset = &ops->presets[p];
-        char text[PROSE_MAX], profile[128];
+        char text[PROSE_MAX], profile[128], rate[UNIT_TEXT];
         size_t used = (size_t)snprintf(text, sizeof text, "%s", preset->doc);
         for (size_t i = 0; i < preset->n_values && used < sizeof text; i++)
             used +=
                 (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", i == 0 ? ": " : " ",
                                  preset->values[i].param, preset->values[i].value);
+        if (preset->holds_bps > 0 && used < sizeof text) // a claim, docs/incasts.md
+            used += (size_t)snprintf(text + used, sizeof text - used, "; holds an incast up to %s",
+                                     format_rate(preset->holds_bps, rate));
         if (ops->needs & CC_NEEDS_CNP && used < sizeof text)
             notification_print(preset, text + used, sizeof text - used);
         key_print(out, preset->name, profile_text(&preset->profile, profile, sizeof profile), text,
                   NULL);
+        for (size_t b = 0; b < preset->n_bases; b++) {
+            const struct cc_basis *basis = &preset->bases[b];
+            char *why = text_format("%s: %s", evidence_name(basis->evidence), basis->source);
+            row_print(out, "", basis->fields, why, KEY_COLUMN + 2);
+            free(why);
+        }
     }
 }
 

@@ -279,10 +279,17 @@ collwire_script_test(random_programs_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/random/check_programs.py 1 1000)
 collwire_script_test(theory_llm theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_llm.py ${PROJECT_SOURCE_DIR}/scenarios/llm/priorities.json)
+collwire_script_test(theory_incasts theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_incasts.py ${PROJECT_SOURCE_DIR} short)
+collwire_script_test(theory_incasts_all long python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_incasts.py ${PROJECT_SOURCE_DIR} long)
 collwire_script_test(theory_uec theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_uec.py short)
 collwire_script_test(theory_uec_all long python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_uec.py long)
+
+collwire_script_test(theory_uec_timeouts theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_uec_timeouts.py)
 
 collwire_script_test(theory_tcp theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp.py)

@@ -99,6 +99,8 @@ static const struct metric uec_rows[] = {
     COUNTER("spurious_retransmits", "packets that had arrived before", spurious),
     COUNTER("grants", "packets by which receivers granted credits", grants),
     COUNTER("requests", "packets without payload that asked for credits", requests),
+    COUNTER("ack_requests", "the same for an ACK, where the window was below what was in flight",
+            ack_requests),
     COUNTER("probes", "packets without payload on paths that had lost packets (spray mrc)", probes),
 };
 #undef COUNTER

@@ -227,6 +227,7 @@ static void collect_uec(const struct sim *sim, struct result *r)
         sum->spurious += c->spurious;
         sum->grants += c->grants;
         sum->requests += c->requests;
+        sum->ack_requests += c->ack_requests;
         sum->probes += c->probes;
     }
 }

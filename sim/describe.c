@@ -5,6 +5,21 @@
 
 #include "sim/sim_internal.h"
 
+// The timeout that `rto` auto stands for.
+static void describe_timeout(FILE *out, const struct transport_dim *dim,
+                             const struct transport_path *path)
+{
+    char first[UNIT_TEXT], least[UNIT_TEXT];
+    ps_t least_ps = 0;
+    if (dim->ops->rto_ps == NULL)
+        return;
+    ps_t first_ps = dim->ops->rto_ps(dim, path, &least_ps);
+    fprintf(out, "  retransmission timeout %s", human_time(least_ps, least));
+    if (first_ps != least_ps)
+        fprintf(out, " or twice the RTT, %s before the first report", human_time(first_ps, first));
+    fprintf(out, "\n");
+}
+
 static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32_t dst)
 {
     uint32_t dim = sim_message_dim(sim, src, dst, 1000000);
@@ -20,6 +35,7 @@ static void describe_pair(FILE *out, const struct sim *sim, uint32_t src, uint32
                 human_rate((double)path.line_bps, rate), human_time(path.base_rtt_ps, rtt),
                 human_bytes(bytes_in_ps(path.base_rtt_ps, path.line_bps), bdp),
                 human_time(sim_ideal_ps(sim, src, dst, dim, t, 1000000, NULL), ideal));
+        describe_timeout(out, hosts_dim(&sim->hosts, dim, t), &path);
     }
 }
 

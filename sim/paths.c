@@ -73,12 +73,15 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
     dst = graph_owner(&sim->graph, dst, dim);
     uint32_t data = sizes->full.wire, ack = sizes->ack.wire;
     uint64_t queue_bytes = largest_queue(sim, sizes, dim);
+    const struct queue_limit_spec *limit = &sim->spec->dims[dim].sw.queue_limit;
     struct transport_path out = {.src_node = src,
                                  .dst_node = dst,
                                  .hops = n,
                                  .line_bps = sim->graph.ports[ports[0]].rate_bps,
                                  .shared_port = (uint16_t)sim->graph.ports[ports[0]].local,
-                                 .cut_off = cut_off};
+                                 .cut_off = cut_off,
+                                 .limited =
+                                     limit->bytes != PARAM_AUTO || limit->packets != PARAM_AUTO};
     if (src != dst)
         out.n_ports = routes_from(routes, src, dst, dim, &out.ports);
     if (stripe > 0)
@@ -89,8 +92,13 @@ struct transport_path sim_path(void *ctx, uint32_t src, uint32_t dst, uint32_t d
         const struct graph_port *back = &sim->graph.ports[there->peer];
         out.base_rtt_ps += there->delay_ps + back->delay_ps + store_ps(sim, ports[h], data) +
                            store_ps(sim, there->peer, ack);
-        if (h > 0)
-            out.queueing_ps += serialization_ps(queue_bytes, there->rate_bps);
+        if (h == 0)
+            continue;
+        uint64_t marked =
+            out.limited ? UINT64_MAX : sim_marked_bytes(sim, dim, transport, ports[h]);
+        out.queueing_ps += serialization_ps(queue_bytes, there->rate_bps);
+        out.target_ps +=
+            serialization_ps(marked < queue_bytes ? marked : queue_bytes, there->rate_bps);
     }
     return out;
 }

@@ -70,6 +70,16 @@ static struct marking marking_of(const struct dim_spec *dim, const struct stack_
     return marking_of_profile(profile, port->rate_bps, rtt_ps);
 }
 
+uint64_t sim_marked_bytes(const struct sim *sim, uint32_t dim, uint32_t transport, uint32_t port)
+{
+    const struct dim_spec *spec = &sim->spec->dims[dim];
+    struct marking m = marking_of(spec, &spec->stacks[transport], &sim->graph.ports[port], false,
+                                  largest_rtt_ps(sim, dim));
+    if (!m.enabled)
+        return UINT64_MAX;
+    return m.kind == MARKING_PI ? m.pi.qref_bytes : m.kmax_bytes;
+}
+
 void sim_routes_install(struct sim *sim)
 {
     network_undecide(&sim->net);

@@ -226,7 +226,7 @@ static struct sender *open_flow(struct hosts *hosts, const struct transfer_reque
                                               .int_bytes = (uint16_t)dim->spec.int_bytes};
     sender_init_timers(s);
     s->cc->env = env_of(hosts, dim, &path);
-    dim->ops->open_sender(s, path.queueing_ps);
+    dim->ops->open_sender(s, &path);
     name_connection(hosts, s);
     s->cold.path_turn = s->entropy;
     choose_port(s, &path);

@@ -32,6 +32,10 @@ struct transport_path {
     uint64_t line_bps;
     uint32_t hops;
     ps_t queueing_ps; // time in which every switch on the path drains a full buffer
+    ps_t
+        target_ps; // the same of queues at the target: where they have a fixed limit that, else the length
+                   // from which every packet is marked; without either, a full buffer
+    bool limited; // queues have a fixed limit
 };
 
 // The paths of flows in the packet network.

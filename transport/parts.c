@@ -64,6 +64,7 @@ static void add_transport_counters(struct transport_counters *sum,
     sum->nacks += c->nacks;
     sum->grants += c->grants;
     sum->requests += c->requests;
+    sum->ack_requests += c->ack_requests;
     sum->probes += c->probes;
 }
 

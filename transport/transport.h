@@ -21,6 +21,8 @@ struct sender;
 struct receiver;
 struct message;
 struct transport_state;
+struct transport_path;
+struct transport_dim;
 
 // Counts over all flows of a dimension, for transports whose events hosts.counters does not cover.
 struct transport_counters {
@@ -35,7 +37,8 @@ struct transport_counters {
     uint64_t resets;           // connections given up
     uint64_t nacks;            // reports of trimmed packets that arrived at senders
     uint64_t grants;           // credits that receivers have sent
-    uint64_t requests;         // packets without payload that ask for credits or an ACK
+    uint64_t requests;         // packets without payload that ask for credits
+    uint64_t ack_requests;     // the same for an ACK, where the window is below what is in flight
     uint64_t probes;           // the same on a path that has lost packets
 };
 
@@ -132,7 +135,10 @@ struct transport_ops {
     // the number of connections that the source rank has named before. Called after open_sender,
     // and before each message if connections are fresh.
     void (*name_connection)(struct sender *s, uint32_t count);
-    void (*open_sender)(struct sender *s, ps_t queueing_ps);
+    void (*open_sender)(struct sender *s, const struct transport_path *path);
+    // Returns the retransmission timeout of a flow on the path before its first RTT sample, and sets *least
+    // to the one after it where the RTT is short; NULL = the setting says it.
+    ps_t (*rto_ps)(const struct transport_dim *dim, const struct transport_path *path, ps_t *least);
     void (*close_sender)(struct sender *s); // called before s->cold.own is freed; may be NULL
     // Writes the next packet of a sender that may send to *p.
     void (*fill)(struct sender *s, struct packet *p, ps_t now);

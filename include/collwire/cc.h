@@ -22,7 +22,7 @@
 #include "collwire/types.h"
 
 // version of this contract; increased whenever a struct or the meaning of a field changes
-#define CC_VERSION 7
+#define CC_VERSION 8
 
 #define CC_UNLIMITED UINT64_MAX // for cwnd_bytes: no window
 #define CC_TIMERS 2
@@ -184,12 +184,27 @@ struct cc_notification {
 struct cc_preset_value {
     const char *param, *value;
 };
+#define CC_GBPS(n) ((n)*UINT64_C(1000000000))
+
+// What fields of a preset rest on: parameters, "marking" (the profile) and "notification", separated by
+// spaces. Every field that a preset of this program sets has one (tests/cc/test_evidence.c); plugins may do
+// without. The others rest on their defaults.
+struct cc_basis {
+    const char *fields;
+    enum evidence evidence;
+    const char *source;
+};
 struct cc_preset {
     const char *name, *doc;
     const struct cc_preset_value *values;
     size_t n_values;
+    const struct cc_basis *bases;
+    size_t n_bases;
     struct cc_profile profile;
     struct cc_notification notification;
+    uint64_t
+        holds_bps; // up to this line rate a few long flows fill a port and keep its mean queue below 1 MB,
+                   // with hardly a pause and without a drop (docs/incasts.md); 0 = not claimed
 };
 
 // Credits, in wire bytes, that receivers grant and packets use up. A receiving port grants them in

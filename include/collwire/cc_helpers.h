@@ -88,6 +88,7 @@ static inline size_t cc_observe_values(const double *values, size_t n, double *o
      .min = "0",                                                                                   \
      .max = "1000",                                                                                \
      .help = "window cap in bandwidth-delay products of the pair, 0 = none",                       \
+     .evidence = EVIDENCE_DOCUMENTED,                                                              \
      .source = "Khan et al., Hot Interconnects 2022"},                                             \
         {.name = "window_bytes",                                                                   \
          .type = PARAM_BYTES,                                                                      \
@@ -97,12 +98,14 @@ static inline size_t cc_observe_values(const double *values, size_t n, double *o
          .max = "1PB",                                                                             \
          .can_auto = true,                                                                         \
          .help = "window cap of every pair, near or far; auto = window_bdp",                       \
+         .evidence = EVIDENCE_DOCUMENTED,                                                          \
          .source = "HPCC ns-3 sources: the largest BDP of the network"},                           \
         {.name = "window_scales",                                                                  \
          .type = PARAM_BOOL,                                                                       \
          .offset = offsetof(struct cc_cap, scales),                                                \
          .def = "false",                                                                           \
          .help = "the cap shrinks with rate / line rate",                                          \
+         .evidence = EVIDENCE_DOCUMENTED,                                                          \
          .source = "HPCC ns-3 sources (var_win)"},                                                 \
     {                                                                                              \
         .name = NULL                                                                               \
@@ -116,6 +119,7 @@ static inline size_t cc_observe_values(const double *values, size_t n, double *o
      .min = "1ns",                                                                                 \
      .can_auto = true,                                                                             \
      .help = "a message after so long a pause finds the flow as new; auto = never",                \
+     .evidence = EVIDENCE_ESTIMATED,                                                               \
      .source = "no paper: here queue pairs outlive messages, as those of NICs do"},                \
     {                                                                                              \
         .name = NULL                                                                               \

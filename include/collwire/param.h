@@ -20,6 +20,11 @@ enum param_type {
     PARAM_LINE_RATE, // struct line_rate: "40Mbps", or a fraction of the line rate: "line/1000"
 };
 
+// What a value rests on. DOCUMENTED: its source prints it, at the scale at which it is used (a paper, a
+// standard, a vendor's page, published code). MEASURED: runs gave it. ESTIMATED: it was derived or chosen;
+// the source says from what.
+enum evidence { EVIDENCE_UNSTATED, EVIDENCE_DOCUMENTED, EVIDENCE_MEASURED, EVIDENCE_ESTIMATED };
+
 // A fixed rate (divisor 0), or a fraction of the line rate (line / divisor).
 struct line_rate {
     uint64_t bps, divisor;
@@ -40,6 +45,7 @@ struct param {
                                 // named sizes as word, value, word, value, ...; NULL = none
     bool can_auto;              // "auto" is legal
     const char *help, *source;
+    enum evidence evidence;      // of the default, by `source`; stated by parameters of policies
     const struct param *include; // rows of a nested struct at `offset`, up to a row without a name;
                                  // a row with `include` has no name itself
 };

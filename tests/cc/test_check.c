@@ -117,7 +117,7 @@ static void test_other_contracts_are_refused(void **state)
     // a policy whose struct ends after the contract
     struct cc_contract alone = {.version = CC_VERSION + 1};
     struct cc_ops other = {.contract = alone};
-    assert_refused(&other, "version 8 of the contract, here it is version 7");
+    assert_refused(&other, "version 9 of the contract, here it is version 8");
     assert_int_equal(offsetof(struct cc_ops, contract.version), 0);
 }
 

@@ -312,7 +312,9 @@ static void test_nic_target_after_timer_increase(void **state)
     notify(f, 0);
     cc_flow_run(f, 4 * US);
     uint64_t cut = f->cc->rate_bps;
-    f->cc->ops->on_send(f->cc, 32767, 0); // a byte event recovers, but does not clamp the target
+    f->cc->ops->on_send(f->cc, 32767 * 1000 - 1, 0); // 32767 kB less one byte: no event yet
+    assert_int_equal(f->cc->rate_bps, cut);
+    f->cc->ops->on_send(f->cc, 1, 0); // a byte event recovers, but does not clamp the target
     assert_int_equal(f->cc->rate_bps, (100 * G + cut + 1) / 2);
     notify(f, 5 * US);
     cc_flow_run(f, 8 * US);

@@ -69,13 +69,18 @@ static void write_presets(FILE *out, const struct cc_ops *ops)
 {
     bool notified = ops->needs & CC_NEEDS_CNP;
     char kmin[UNIT_TEXT], kmax[UNIT_TEXT], at[UNIT_TEXT];
-    fprintf(out,
-            "| preset | what it is | over the defaults | marking that it expects |%s\n"
-            "|---|---|---|---|%s\n",
-            notified ? " notification |" : "", notified ? "---|" : "");
+    fprintf(
+        out,
+        "| preset | what it is | holds up to | over the defaults | marking that it expects |%s\n"
+        "|---|---|---|---|---|%s\n",
+        notified ? " notification |" : "", notified ? "---|" : "");
     for (size_t i = 0; i < ops->n_presets; i++) {
         const struct cc_preset *p = &ops->presets[i];
         fprintf(out, "| `%s`%s | %s | ", p->name, i == 0 ? " (default)" : "", p->doc);
+        if (p->holds_bps > 0)
+            fprintf(out, "%s | ", format_rate(p->holds_bps, at));
+        else
+            fputs("no | ", out);
         for (size_t v = 0; v < p->n_values; v++)
             fprintf(out, "%s%s %s", v > 0 ? ", " : "", p->values[v].param, p->values[v].value);
         if (!p->profile.ecn)
@@ -96,6 +101,20 @@ static void write_presets(FILE *out, const struct cc_ops *ops)
     fputs("\n", out);
 }
 
+// What the fields that presets set rest on.
+static void write_bases(FILE *out, const struct cc_ops *ops)
+{
+    const char *head = "| preset | fields | evidence | source |\n|---|---|---|---|\n";
+    for (size_t i = 0; i < ops->n_presets; i++)
+        for (size_t b = 0; b < ops->presets[i].n_bases; b++) {
+            const struct cc_basis *basis = &ops->presets[i].bases[b];
+            fprintf(out, "%s| `%s` | %s | %s | %s |\n", head, ops->presets[i].name, basis->fields,
+                    evidence_name(basis->evidence), basis->source);
+            head = "";
+        }
+    fputs(*head == '\0' ? "\n" : "", out);
+}
+
 static void write_range(FILE *out, const struct param *p)
 {
     for (size_t i = 0; p->choices != NULL && p->choices[i] != NULL; i++)
@@ -110,13 +129,14 @@ static void write_params(FILE *out, const struct cc_ops *ops)
 {
     if (ops->n_params == 0)
         return;
-    fputs("| parameter | unit | default | range | meaning | source |\n|---|---|---|---|---|---|\n",
+    fputs("| parameter | unit | default | range | meaning | evidence | source of the default |\n"
+          "|---|---|---|---|---|---|---|\n",
           out);
     struct param_walk walk = params_walk(ops->params, ops->n_params);
     for (const struct param *p; (p = params_next(&walk)) != NULL;) {
         fprintf(out, "| `%s` | %s | %s | ", p->name, param_type_name(p->type), p->def);
         write_range(out, p);
-        fprintf(out, " | %s | %s |\n", p->help, p->source);
+        fprintf(out, " | %s | %s | %s |\n", p->help, evidence_name(p->evidence), p->source);
     }
     fputs("\n", out);
 }
@@ -131,7 +151,10 @@ static char *page(void)
           "prints, "
           "and how each\npolicy differs from its paper. Scenarios choose one with "
           "`\"cc\": {\"kind\": \"...\", \"preset\": \"...\"}`;\nvalues beside them go over the "
-          "preset's.\n",
+          "preset's.\n\nEvery value has its evidence. *Documented*: the source prints it, at the "
+          "scale at which it is used.\n*Measured*: runs gave it. *Estimated*: it was derived or "
+          "chosen; the source says from what. A preset's own values come\nbefore those of the "
+          "table of defaults.\n",
           out);
     struct cc_catalogue catalogue = cc_catalogue_builtin();
     for (size_t i = 0; i < catalogue.n; i++) {
@@ -142,6 +165,7 @@ static char *page(void)
         write_needs(out, ops->needs);
         write_transports(out, ops);
         write_presets(out, ops);
+        write_bases(out, ops);
         write_params(out, ops);
     }
     fclose(out);

@@ -136,7 +136,7 @@ static struct switch_result switches[] = {{.at = sw,
                                            .headroom_limit_bytes = 60,
                                            .mean_queue_bytes = 61.4}};
 static struct admission_result admission = {170, 171, 173, 172000};
-static struct uec_result uec = {180, 181, 182, 183, 184, 185, 186};
+static struct uec_result uec = {180, 181, 182, 183, 184, 185, 187, 186};
 static struct tcp_result tcp = {160, 161, 162, 163, 164, 165, 166, 167, 168};
 static struct link_change changes[] = {{62000, "c->d", "down"}};
 static struct training_pass_result passes[] = {{63000, 64000}, {-1, -1}};
@@ -374,7 +374,8 @@ static const char *const of_the_run[][2] = {
             "\"timeouts\":163,\"tail_loss_probes\":164,\"window_probes\":165,"
             "\"duplicate_acks\":166,\"spurious_retransmits\":167,\"resets\":168}"},
     {"uec", "{\"retransmitted_packets\":180,\"nacks\":181,\"timeouts\":182,"
-            "\"spurious_retransmits\":183,\"grants\":184,\"requests\":185,\"probes\":186}"},
+            "\"spurious_retransmits\":183,\"grants\":184,\"requests\":185,\"ack_requests\":187,"
+            "\"probes\":186}"},
     {"admission", "{\"pieces\":170,\"held_pieces\":171,\"waited_ns\":172,\"grants\":173}"},
     {"cc_cuts", "127"},
     {"explain", "[\"says so\"]"},

@@ -58,14 +58,14 @@ void roce_change_path(struct sender *s)
             header_entropy(id->src, id->dst, port, dim->hash_connection ? id->dst_conn : 0);
 }
 
-void roce_open_sender(struct sender *s, ps_t queueing_ps)
+void roce_open_sender(struct sender *s, const struct transport_path *path)
 {
     const struct transport_dim *dim = s->dim;
     const struct roce_spec *spec = roce_spec_const(&dim->spec);
     bool uses_cnps = dim->cc->needs & CC_NEEDS_CNP && spec->cnp == CNP_NP_TIMER;
     s->cc_needs_acks = dim->cc->on_ack && !uses_cnps;
     if (spec->recovery == RECOVERY_SELECTIVE_REPEAT)
-        roce_selective_open(s, queueing_ps);
+        roce_selective_open(s, path->queueing_ps);
     if (dim->sprays) {
         const struct flow_id *id = sender_id(s);
         spray_init(&roce_selective_of(s)->spray, (enum spray_kind)spec->spray,

@@ -88,7 +88,7 @@ void roce_name_connection(struct sender *s, uint32_t count);
 void roce_change_path(struct sender *s);
 // Bits of the UDP source port that stand for the number of a path.
 static inline uint16_t roce_path_bits(uint32_t path) { return path & 1023; }
-void roce_open_sender(struct sender *s, ps_t queueing_ps);
+void roce_open_sender(struct sender *s, const struct transport_path *path);
 void roce_close_sender(struct sender *s);
 void roce_on_failed(struct sender *s, ps_t now);
 void roce_open_receiver(struct receiver *r);

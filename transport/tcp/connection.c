@@ -106,10 +106,10 @@ void tcp_name_connection(struct sender *s, uint32_t count)
     tcp_counters(s)->connections++;
 }
 
-void tcp_open_sender(struct sender *s, ps_t queueing_ps)
+void tcp_open_sender(struct sender *s, const struct transport_path *path)
 {
     const struct cc_env *env = sender_env(s);
-    tcp_of(s)->linger_ps = env->base_rtt_ps + queueing_ps;
+    tcp_of(s)->linger_ps = env->base_rtt_ps + path->queueing_ps;
     tcp_of(s)->shortest_timer_ps = s->dim->ops->shortest_timer_ps(&s->dim->spec, env->base_rtt_ps);
     s->ackreq_end = UINT64_MAX; // ACKs need no request
 }

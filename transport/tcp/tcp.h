@@ -216,7 +216,7 @@ struct tcp_receiver {
 /* tcp.c, connection.c */
 void tcp_prepare(struct transport_dim *dim);
 void tcp_name_connection(struct sender *s, uint32_t count);
-void tcp_open_sender(struct sender *s, ps_t queueing_ps);
+void tcp_open_sender(struct sender *s, const struct transport_path *path);
 void tcp_close_sender(struct sender *s);
 void tcp_on_post(struct sender *s, ps_t now);
 void tcp_on_failed(struct sender *s, ps_t now);

@@ -37,25 +37,27 @@ void uec_name_connection(struct sender *s, uint32_t count)
                dim->hosts->net->engine->seed, name);
 }
 
-// The timeout of uet-htsim: 15 us and six times what the largest queue takes to drain. `queueing_ps` is
-// the time in which every switch of the path drains its whole buffer, which it divides among them.
-static ps_t rto_of(const struct sender *s, ps_t queueing_ps)
+// Timeouts of `rto` auto: 15 us and six times what the queue of a switch takes to drain, as in uet-htsim,
+// whose queues have a fixed limit. With dynamic thresholds of a large buffer the queue is that at which every
+// packet is marked, since policies keep it below; the timeout then follows longer RTTs. Before the first
+// sample of the RTT, when an incast may fill the buffer, it is what all buffers of the path take to drain.
+ps_t uec_rto_of(const struct transport_dim *dim, const struct transport_path *path, ps_t *least)
 {
-    const struct uec_spec *spec = uec_spec_const(&s->dim->spec);
-    uint32_t switches = sender_env(s)->hops > 1 ? sender_env(s)->hops - 1 : 1;
+    const struct uec_spec *spec = uec_spec_const(&dim->spec);
+    uint32_t switches = path->hops > 1 ? path->hops - 1 : 1;
     if (spec->rto_ps != PARAM_AUTO_TIME)
-        return spec->rto_ps;
-    ps_t rto_ps = 15 * PS_PER_US + 6 * (queueing_ps / switches);
-    ps_t least_ps = 2 * sender_env(s)->base_rtt_ps;
-    return rto_ps > least_ps ? rto_ps : least_ps;
+        return *least = spec->rto_ps;
+    *least = ps_longer(15 * PS_PER_US + 6 * (path->target_ps / switches), 2 * path->base_rtt_ps);
+    return path->limited ? *least : ps_longer(15 * PS_PER_US + path->queueing_ps, *least);
 }
 
-void uec_open_sender(struct sender *s, ps_t queueing_ps)
+void uec_open_sender(struct sender *s, const struct transport_path *path)
 {
     struct uec_sender *u = uec_of(s);
     s->cc_needs_acks = s->dim->cc->on_ack != NULL;
     s->ackreq_end = UINT64_MAX; // sender_may_send() need not send only to request an ACK
-    u->rto_ps = rto_of(s, queueing_ps);
+    u->first_rto_ps = uec_rto_of(s->dim, path, &u->rto_ps);
+    u->adapts = uec_spec_const(&s->dim->spec)->rto_ps == PARAM_AUTO_TIME && !path->limited;
     u->single_path = uec_spec_const(&s->dim->spec)->spray == SPRAY_KIND_NONE;
     uec_credits_open(s);
 }

@@ -48,6 +48,21 @@ static void note_arrived(struct sender *s, uint64_t base, uint64_t bits)
     flight_arrived(&uec_of(s)->flight, una, base, bits);
 }
 
+// A sample of the RTT, of packet `psn`. When the timeout becomes shorter, the timer starts anew.
+static void note_rtt(struct sender *s, uint64_t psn, ps_t rtt_ps, ps_t now)
+{
+    struct uec_sender *u = uec_of(s);
+    ps_t decayed_ps = u->high_rtt_ps - (u->high_rtt_ps - rtt_ps) / 8;
+    if (u->high_rtt_ps == 0)
+        u->first_end = s->nxt;
+    u->high_rtt_ps = rtt_ps > decayed_ps ? rtt_ps : decayed_ps;
+    if (u->settled || psn < u->first_end)
+        return;
+    u->settled = true;
+    if (u->adapts && s->rto_state != RTO_OFF)
+        sender_rto_restart(s, uec_rto_ps(u), now);
+}
+
 static void on_ack(struct sender *s, const struct packet *p, ps_t now)
 {
     struct uec_sender *u = uec_of(s);
@@ -66,6 +81,8 @@ static void on_ack(struct sender *s, const struct packet *p, ps_t now)
         u->received_bytes = received;
         leave_flight(u, bytes);
     }
+    if (sampled)
+        note_rtt(s, psn, now - meta.sent_ps, now);
     note_arrived(s, uec_bitmap_base(psn, cumulative), meta.sack_bits);
     if (cumulative > una) {
         flight_advance(&u->flight, una, cumulative);
@@ -179,10 +196,10 @@ static void time_out(struct sender *s, ps_t rto_ps, ps_t now)
     if (asks)
         uec_send_request(s, now);
     if (waits && s->rto_state == RTO_OFF)
-        sender_rto_restart(s, e.next_ps < u->rto_ps ? e.next_ps : u->rto_ps, now);
+        sender_rto_restart(s, ps_shorter(e.next_ps, uec_rto_ps(u)), now);
 }
 
-void uec_on_timeout(struct sender *s, ps_t now) { time_out(s, uec_of(s)->rto_ps, now); }
+void uec_on_timeout(struct sender *s, ps_t now) { time_out(s, uec_rto_ps(uec_of(s)), now); }
 
 void uec_on_path_lost(struct sender *s, ps_t now) { time_out(s, 0, now); }
 
@@ -213,6 +230,7 @@ void uec_on_feedback(struct sender *s, struct packet *p, ps_t now)
     }
     sender_apply_cc(s, now);
     uec_update(s);
+    uec_ask_if_blocked(s, now);
     uec_credits_count(s);
     if (s->una < s->tail)
         uec_probe(s, now);

@@ -3,8 +3,8 @@
 // packets.
 //
 // An ACK is sent at once if the packet is marked, requests an ACK, is the first of the connection, is a
-// duplicate, or fills a gap behind which another packet has requested an ACK. Otherwise one is sent
-// after `ack_every` bytes.
+// duplicate, fills a gap behind which another packet has requested an ACK, or is the last one that was sent
+// before a request. Otherwise one is sent after `ack_every` bytes.
 #include <stdlib.h>
 
 #include "engine/memory.h"
@@ -136,7 +136,8 @@ static bool due(struct uec_receiver *r, const struct packet *p, uint64_t expecte
     bool asks = p->flags & PACKET_ACKREQ, filled = r->expected > expected_before;
     bool now = p->flags & PACKET_CE || asks || !r->begun ||
                r->since_ack_bytes >= uec_spec_const(&r->base.dim->spec)->ack_every_bytes ||
-               (filled && r->ack_asked);
+               (filled && r->ack_asked) ||
+               (filled && expected_before < r->asked_end && r->expected >= r->asked_end);
     if (asks)
         r->ack_asked = true;
     if (r->early.n == 0)
@@ -164,6 +165,8 @@ void uec_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t no
     r->port = port;
     if (r->credits)
         take_request(r, p, request, now);
+    if (request && psn > r->asked_end)
+        r->asked_end = psn;
     if (request || psn < r->expected || psn_set_has(&r->early, psn)) {
         uec_dim(base->dim)->counters.spurious += !request;
         send_ack(r, p, request ? r->expected - 1 : psn, now); // a request has no number of its own

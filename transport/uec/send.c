@@ -147,8 +147,10 @@ static void fill_new(struct sender *s, struct packet *p, ps_t now)
         s->sending = m->next;
     s->max = ++s->nxt;
     s->nxt_bytes += payload;
-    if (requests_ack(s))
+    if (requests_ack(s)) {
         p->flags |= PACKET_ACKREQ;
+        uec_of(s)->asked_end = s->nxt;
+    }
     if (carries_request(s))
         fill_request(s, meta_at(&sender_hosts(s)->net->meta, p->meta), p->meta, m->bytes);
 }
@@ -177,7 +179,7 @@ void uec_fill(struct sender *s, struct packet *p, ps_t now)
     uec_update(s);
     uec_credits_count(s);
     if (s->rto_state == RTO_OFF)
-        sender_rto_restart(s, uec_of(s)->rto_ps, now);
+        sender_rto_restart(s, uec_rto_ps(uec_of(s)), now);
 }
 
 static void send_control(struct sender *s, uint32_t entropy, ps_t now)
@@ -191,11 +193,11 @@ static void send_control(struct sender *s, uint32_t entropy, ps_t now)
     p.kind = PACKET_DATA;
     p.flags = PACKET_ACKREQ;
     struct packet_meta *meta = meta_at(&net->meta, p.meta);
-    *meta =
-        (struct packet_meta){.sent_ps = now, .seq = (uint32_t)s->nxt, .entropy = (uint16_t)entropy};
+    *meta = (struct packet_meta){
+        .sent_ps = PS_NEVER, .seq = (uint32_t)s->nxt, .entropy = (uint16_t)entropy};
     fill_request(s, meta, p.meta, 0);
     if (s->rto_state == RTO_OFF)
-        sender_rto_restart(s, u->rto_ps, now);
+        sender_rto_restart(s, uec_rto_ps(u), now);
     port_enqueue(net, s->port, &p, now);
 }
 
@@ -214,4 +216,16 @@ void uec_probe(struct sender *s, ps_t now)
         return;
     uec_dim(s->dim)->counters.probes++;
     send_control(s, entropy, now);
+}
+
+void uec_ask_if_blocked(struct sender *s, ps_t now)
+{
+    struct uec_sender *u = uec_of(s);
+    bool waits = s->nxt < s->tail || u->flight.lost.n > 0;
+    if (!waits || s->window_bytes > 0 || s->special_due || u->in_flight_bytes == 0 ||
+        u->asked_end == s->nxt || !uec_credits_open_gate(u))
+        return;
+    u->asked_end = s->nxt;
+    uec_dim(s->dim)->counters.ack_requests++;
+    send_control(s, next_entropy(u, now), now);
 }

@@ -52,8 +52,11 @@ static const struct param common[] = {
      .min = "1us",
      .max = "100s",
      .can_auto = true,
-     .help = "a packet without report is sent again after it; auto = 15 us and 6 times what a "
-             "switch's queue takes to drain, at least 2 base RTTs",
+     .help =
+         "a packet without report is sent again after it; auto = 15 us and 6 times what a "
+         "switch's queue takes to drain, at least 2 base RTTs: the queue of its fixed limit, else "
+         "that from which every packet is marked, and then at least twice the RTT, and 15 us and "
+         "the drain of all buffers before the first report",
      .source = HTSIM},
     {.name = "destination_control",
      .type = PARAM_BOOL,
@@ -123,8 +126,8 @@ static void observe(const struct sender *s, double *out)
     .data_sizes = uec_data_sizes, .shortest_timer_ps = uec_shortest_timer_ps,                      \
     .frames = &uec_frames, .receiver_bytes = sizeof(struct uec_receiver),                          \
     .sender_bytes = sizeof(struct uec_sender), .name_connection = uec_name_connection,             \
-    .open_sender = uec_open_sender, .close_sender = uec_close_sender, .fill = uec_fill,            \
-    .on_feedback = uec_on_feedback, .on_timeout = uec_on_timeout,                                  \
+    .open_sender = uec_open_sender, .rto_ps = uec_rto_of, .close_sender = uec_close_sender,        \
+    .fill = uec_fill, .on_feedback = uec_on_feedback, .on_timeout = uec_on_timeout,                \
     .on_path_lost = uec_on_path_lost, .on_failed = uec_on_failed, .on_window = uec_on_window,      \
     .on_post = uec_on_post, .open_receiver = uec_open_receiver,                                    \
     .close_receiver = uec_close_receiver, .on_data = uec_on_data, .on_trimmed = uec_on_trimmed,    \

@@ -42,7 +42,11 @@ struct uec_sender {
     uint64_t received_bytes;  // payload that the receiver has reported
     uint16_t port_base;       // UDP source port of entropy 0
     bool single_path;
-    ps_t rto_ps;
+    ps_t first_rto_ps, rto_ps; // before and after the first round trips
+    ps_t high_rtt_ps;          // decaying maximum of the RTT samples; 0 = none yet
+    uint64_t first_end;        // packets from it on were sent after the first report
+    bool adapts, settled; // the timeout follows the samples; a packet of them has been reported
+    uint64_t asked_end;   // packets before it were sent before the newest request for an ACK
     struct uec_credits credits;
     struct spray spray;
     struct uec_flight flight;
@@ -51,6 +55,19 @@ struct uec_sender {
 static inline struct uec_sender *uec_of(const struct sender *s)
 {
     return (struct uec_sender *)(void *)((char *)(uintptr_t)s + sizeof *s);
+}
+
+// The timeout of a packet in flight. With dynamic thresholds a queue may become much longer than its
+// target, as in the first round trips of an incast, and packets are not lost for that: the timeout is
+// twice the RTT where that is longer, and a long one until a packet has been reported that was sent after
+// the first report. (The RTT of a flow's very first packet does not include the windows of all others.)
+static inline ps_t uec_rto_ps(const struct uec_sender *u)
+{
+    if (!u->adapts)
+        return u->rto_ps;
+    if (!u->settled)
+        return u->first_rto_ps;
+    return u->rto_ps > 2 * u->high_rtt_ps ? u->rto_ps : 2 * u->high_rtt_ps;
 }
 
 /* ---- receiver ---- */
@@ -84,6 +101,7 @@ struct uec_receiver {
     uint32_t since_ack_bytes; // wire bytes accepted since the last ACK
     bool begun;               // a packet has arrived
     bool ack_asked;           // with a packet that came early
+    uint64_t asked_end;       // a request asked for an ACK of all packets before it
     bool credits;
     uint16_t port_base, n_entropies;
     struct uec_partial *partial;
@@ -116,6 +134,10 @@ static inline struct packet uec_control(uint32_t flow, uint32_t dst, uint32_t pa
                            .arrives_ps = now};
 }
 
+// A shorter window than what is in flight would leave a sender without reports, if none of the packets in
+// flight has requested an ACK: send a request. Its ACK comes when they have arrived.
+void uec_ask_if_blocked(struct sender *s, ps_t now);
+
 // Send a packet from the receiver to its sender. Its path follows from the entropy in its meta-data.
 void uec_send_report(const struct uec_receiver *r, enum packet_kind kind, uint32_t slot,
                      struct packet_sizes size, uint8_t flags, ps_t now);
@@ -131,7 +153,8 @@ static inline uint64_t uec_bitmap_base(uint64_t psn, uint64_t cumulative)
 
 void uec_prepare(struct transport_dim *dim);
 void uec_name_connection(struct sender *s, uint32_t count);
-void uec_open_sender(struct sender *s, ps_t queueing_ps);
+void uec_open_sender(struct sender *s, const struct transport_path *path);
+ps_t uec_rto_of(const struct transport_dim *dim, const struct transport_path *path, ps_t *least);
 void uec_close_sender(struct sender *s);
 void uec_on_failed(struct sender *s, ps_t now);
 void uec_open_receiver(struct receiver *r);

@@ -109,9 +109,9 @@ static void name_connection(struct sender *s, uint32_t count)
     id->back_entropy = ~s->entropy;
 }
 
-static void open_sender(struct sender *s, ps_t queueing_ps)
+static void open_sender(struct sender *s, const struct transport_path *path)
 {
-    (void)queueing_ps;
+    (void)path;
     s->cc_needs_acks = s->dim->cc->on_ack != NULL;
 }
 
