@@ -289,6 +289,8 @@ collwire_script_test(theory_tcp theory python3 [[python3 -B "$@"]]
 
 collwire_script_test(theory_tcp_ends theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp_ends.py)
+collwire_script_test(theory_noise theory python3 [[python3 -B "$@"]]
+  ${PROJECT_SOURCE_DIR}/tests/theory/check_noise.py)
 collwire_script_test(theory_tcp_incast theory python3 [[python3 -B "$@"]]
   ${PROJECT_SOURCE_DIR}/tests/theory/check_tcp_incast.py ${PROJECT_SOURCE_DIR}/scenarios/tcp/incast.json)
 
@@ -355,6 +357,8 @@ endif()
 if(NOT COLLWIRE_SANITIZE)
   collwire_script_test(linux_tcp theory python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/linux/check_linux.py a b c f.1.reno.q42 h)
+  collwire_script_test(linux_collectives theory python3 [[python3 -B "$@"]]
+    ${PROJECT_SOURCE_DIR}/tests/linux/check_collectives.py)
   collwire_script_test(linux_tcp_all long python3 [[python3 -B "$@"]]
     ${PROJECT_SOURCE_DIR}/tests/linux/check_linux.py)
 endif()

@@ -97,7 +97,7 @@ static const char *const reason_words[] = {"cuts",      "window",  "timeouts", "
                                            "straggler", "nic",     "ack_delay"};
 static const struct metric cost_rows[] = {
     {"kind", METRIC_WORDS,
-     "cuts, window, timeouts, paths, pfc, victims, planes, layers, straggler or nic",
+     "cuts, window, timeouts, paths, pfc, victims, planes, layers, straggler, nic or ack_delay",
      WORD(reason_result, kind, reason_words)},
     {"saving_ns", METRIC_NS,
      "how much shorter the run could be at most without it; null = not known",

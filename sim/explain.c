@@ -245,6 +245,31 @@ static void explain_deadlock(struct result *r)
     result_explain(r, EXPLAIN_END, text_close(out, &cycle));
 }
 
+static bool in_lockstep(const struct spec *spec)
+{
+    const struct noise_spec *noise = &spec->noise;
+    bool quiet = noise->start_ps == 0 && noise->step.mean_ps == 0 && noise->clock_ppm <= 0 &&
+                 noise->link_delay_ps == 0;
+    for (uint32_t d = 0; d < spec->n_dims; d++)
+        for (uint32_t t = 0; t < spec->dims[d].n_stacks; t++)
+            quiet &= spec->dims[d].stacks[t].transport.start_jitter_ps == 0 &&
+                     spec->dims[d].stacks[t].transport.clock_ppm <= 0;
+    return quiet && sim_has_noise(spec);
+}
+
+// Which packets are lost or marked depends on the order of arrivals at the same instant, which only a simulation
+// has.
+static void explain_lockstep(const struct sim *sim, struct result *r)
+{
+    bool loses = r->dropped_packets > 0;
+    if ((!loses && r->marked_packets == 0) || !in_lockstep(sim->spec))
+        return;
+    result_explain(r, EXPLAIN_TIME - 0.001,
+                   text_format("all ranks move in lockstep, and packets are %s in perfect symmetry, as on no real "
+                               "cluster: with noise.preset cluster, and several seeds, times may differ",
+                               loses ? "lost" : "marked"));
+}
+
 void sim_explain(const struct sim *sim, struct result *r)
 {
     if (sim_is_analytical(sim)) {
@@ -257,6 +282,7 @@ void sim_explain(const struct sim *sim, struct result *r)
         return;
     }
     explain_deadlock(r);
+    explain_lockstep(sim, r);
     sim_explain_time(sim, r);
     explain_pauses(sim, r);
     explain_policy(sim, r);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -82,16 +83,30 @@ struct output *output_open(const char *path, const char *name, bool gzip, struct
 // a signal is given up, so that the program can act on the signal.
 #define READER_MS 2000
 
-static int wait_for_reader(const struct output *o)
+static int poll_reader(struct pollfd *pipe)
 {
-    struct pollfd pipe = {.fd = o->fd, .events = POLLOUT};
-    if (!o->live || poll(&pipe, 1, -1) > 0)
+    if (poll(pipe, 1, -1) > 0)
         return 0;
     int rc;
     do
-        rc = poll(&pipe, 1, READER_MS);
+        rc = poll(pipe, 1, READER_MS);
     while (rc < 0 && errno == EINTR);
     return rc > 0 ? 0 : rc == 0 ? EINTR : errno;
+}
+
+// The program's clock ticks by SIGALRM every second (cli/run_watch.c), which is no signal to end.
+static int wait_for_reader(const struct output *o)
+{
+    struct pollfd pipe = {.fd = o->fd, .events = POLLOUT};
+    sigset_t ticks, before;
+    if (!o->live)
+        return 0;
+    sigemptyset(&ticks);
+    sigaddset(&ticks, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &ticks, &before);
+    int error = poll_reader(&pipe);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
 }
 
 static void write_all(struct output *o, const uint8_t *bytes, size_t n)
