@@ -112,6 +112,7 @@ int command_run(const struct options *o)
     struct simulation_options options = {.plain = o->plain,
                                          .threads = (unsigned)o->threads,
                                          .note_threads = true,
+                                         .note_replaced = !o->quiet,
                                          .show_progress = progress_wanted(o),
                                          .pace_ps = o->pace_ps};
     struct simulated run = simulate(scenario, dir, &options);

@@ -438,7 +438,7 @@ static const char *const of_training[][2] = {
     {"training.total_ns", "987"},
     {"training.compute_ns", "88"},
     {"training.exposed_comm_ns", "899"},
-    {"training.exposed_iteration_ns", "449"},
+    {"training.exposed_iteration_ns", "450"},
     {"training.rank_end_ns", "{\"p50\":89,\"p99\":90,\"max\":91}"},
     {"training.rank_exposed_ns", "{\"p50\":92,\"p99\":93,\"max\":94}"},
     {"training.dimension_use", "[0.83]"}, // the second dimension is unused
