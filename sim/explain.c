@@ -289,6 +289,7 @@ void sim_explain(const struct sim *sim, struct result *r)
     sim_explain_time(sim, r);
     explain_pauses(sim, r);
     explain_policy(sim, r);
+    sim_explain_marks_order(sim, r);
     explain_drops(sim, r);
     sim_explain_switches(sim, r);
     sim_explain_links(sim, r);

@@ -117,8 +117,10 @@ static struct skip *skip_new(struct sim *sim)
 
 void sim_skip_init(struct sim *sim)
 {
-    if (sim->spec->fast_forward == FAST_FORWARD_OFF)
+    if (sim->spec->fast_forward == FAST_FORWARD_OFF) {
+        snprintf(sim->skip_why, sizeof sim->skip_why, "%s", "engine.fast_forward is off");
         return;
+    }
     sim->skipped.tried = true;
     const char *why = hindrance(sim);
     struct skip *s = why ? NULL : skip_new(sim);
