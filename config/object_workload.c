@@ -17,6 +17,12 @@
 static void read_ranks(struct reader *r, const struct place *place, struct job_spec *job)
 {
     size_t n = json_array_size(place->json), errors = r->err->n_errors;
+    if (place->json != NULL && !json_is_array(place->json)) {
+        place_error(r->err, place, "must be a list of ranks like [0, 1, 2, 3], not %s",
+                    json_noun(place->json));
+        job->ranks = memory_zeroed(1, sizeof *job->ranks); // their number is unknown
+        return;
+    }
     if (!read_list(r, place))
         return;
     if (n == 0) {
