@@ -97,6 +97,25 @@ def replaced(tmp):
     expect(len(told) == 1 and "replaced a comparison of" in told[0], f"a comparison: {told}")
 
 
+def memory(tmp):
+    """validate and run agree on limits.memory at the very limit, however often they are asked."""
+    out = os.path.join(tmp, "memory")
+
+    def code(command, limit):
+        more = ["--out", out] if command == "run" else []
+        done = collwire(command, INCAST, "--quiet", "--set", f"limits.memory={limit}B", *more)
+        return done[0]
+
+    low, high = 1000000, 100000000  # refused, accepted
+    while high - low > 1000:
+        middle = (low + high) // 2
+        low, high = (low, middle) if code("validate", middle) == 0 else (middle, high)
+    for limit, want in ((low - 1000, 2), (high + 1000, 0)):
+        # a run that was accepted may still end at the limit, with its results
+        got = [code("validate", limit) for _ in range(6)] + [2 if code("run", limit) == 2 else 0 for _ in range(6)]
+        expect(got == [want] * 12, f"limits.memory {limit}: {got}")
+
+
 def differs(tmp):
     """A difference of two runs of one question is explained; of different ones, with a warning."""
     a, b, c = (os.path.join(tmp, f"differs-{x}") for x in "abc")
@@ -351,7 +370,7 @@ def signals(tmp):
 
 def main():
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (sets, replaced, differs, one_owner, foreign, full_disk, killed, children, signals):
+        for part in (sets, replaced, memory, differs, one_owner, foreign, full_disk, killed, children, signals):
             began = time.time()
             part(tmp)
             print(f"{part.__name__}: {time.time() - began:.1f} s")
