@@ -116,6 +116,15 @@ def memory(tmp):
         expect(got == [want] * 12, f"limits.memory {limit}: {got}")
 
 
+def control_characters(tmp):
+    """Names of folders that the user has given reach the terminal without their control characters."""
+    out = os.path.join(tmp, "red\x1b[31m")
+    for words in (("run", INCAST), ("compare", INCAST, "--cc", "none,dcqcn"),
+                  ("sweep", INCAST, "--vary", "seed=1,2")):
+        code, stdout, _ = collwire(*words, "--out", out + words[0])
+        expect(code == 0 and "results: " in stdout and "\x1b" not in stdout, f"{words[0]}: {stdout[-200:]!r}")
+
+
 def differs(tmp):
     """A difference of two runs of one question is explained; of different ones, with a warning."""
     a, b, c = (os.path.join(tmp, f"differs-{x}") for x in "abc")
@@ -370,7 +379,7 @@ def signals(tmp):
 
 def main():
     with tempfile.TemporaryDirectory() as tmp:
-        for part in (sets, replaced, memory, differs, one_owner, foreign, full_disk, killed, children, signals):
+        for part in (sets, replaced, memory, control_characters, differs, one_owner, foreign, full_disk, killed, children, signals):
             began = time.time()
             part(tmp)
             print(f"{part.__name__}: {time.time() - began:.1f} s")

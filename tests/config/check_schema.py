@@ -41,6 +41,7 @@ def broken(path, value):
 bad = [
     (["name"], None),
     (["name"], "a/b"),
+    (["name"], "a" * 201),
     (["topology"], None),
     (["workload"], None),
     (["wrkload"], {}),
