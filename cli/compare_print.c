@@ -87,8 +87,8 @@ static void print_legend(const struct group *g, size_t width)
     double best = NAN, least = INFINITY;
     for (size_t o = 0; o < g->n; o++) {
         const struct column_summary *s = &g->outcomes[o].columns[g->headline];
-        best = g->outcomes[o].best ? s->mean : best;
-        least = s->mean < least ? s->mean : least;
+        best = g->outcomes[o].best ? s->center : best;
+        least = s->center < least ? s->center : least;
         intervals |= !g->outcomes[o].identical && !isnan(s->interval.low);
         unclear |= &g->outcomes[o] != g->baseline && !isnan(s->ratio) &&
                    (s->mixed || !isnan(s->ratio_interval.low)) &&
@@ -100,6 +100,8 @@ static void print_legend(const struct group *g, size_t width)
                       "[low, high]: 95 % interval over the seeds (bootstrap), of ratios over pairs "
                       "of runs with the same seed.",
                       0, 0, width);
+    if (g->center == CENTER_MEDIAN && g->outcomes[0].n > 1)
+        terminal_wrap(stdout, "medians over the seeds, since noise of hosts acts.", 0, 0, width);
     if (best > least)
         terminal_wrap(stdout, "best: the shortest queue of those within 1 % of the shortest time.",
                       0, 0, width);
@@ -135,7 +137,7 @@ static void print_failures(const struct group *g, size_t width)
 }
 
 // A run of the policy and one of the baseline with the same seed, both completed: of all seeds those
-// whose ratio is nearest to that of the means. Returns false if there are none.
+// whose ratio is nearest to that of the centers. Returns false if there are none.
 static bool pair_of(const struct group *g, const struct outcome *o, const struct row **a,
                     const struct row **b)
 {

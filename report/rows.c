@@ -151,6 +151,18 @@ static struct row *row_new(struct rows *rows, const struct row_source *run)
     return row;
 }
 
+// Whether the scenario gives hosts noise; of what it acts on nothing else is asked, since without effect all seeds
+// have the same values.
+static bool has_noise(const json_t *metrics)
+{
+    const json_t *noise = json_object_get(json_object_get(metrics, "scenario"), "noise");
+    const char *preset = json_string_value(json_object_get(noise, "preset"));
+    const char *start = json_string_value(json_object_get(noise, "start"));
+    const char *step = json_string_value(json_object_get(json_object_get(noise, "step"), "mean"));
+    return (preset && strcmp(preset, "none") != 0) || (start && strcmp(start, "0s") != 0) ||
+           (step && strcmp(step, "0s") != 0);
+}
+
 static void add_jobs(struct rows *rows, const struct row_source *run, const json_t *metrics)
 {
     const json_t *jobs = json_object_get(metrics, "jobs"), *job;
@@ -161,6 +173,7 @@ static void add_jobs(struct rows *rows, const struct row_source *run, const json
         row->job = memory_text(json_string_value(json_object_get(job, "name")));
         row->status = status_of(job);
         row->reasons = json_array();
+        row->noisy = has_noise(metrics);
         for (size_t c = 0; c < ROW_COLUMNS; c++)
             row->values[c] = job_value(&row_columns[c], metrics, job);
     }
@@ -175,6 +188,7 @@ void rows_add(struct rows *rows, const struct row_source *run)
     row->failure = !metrics && run->failure ? memory_text(run->failure) : NULL;
     for (size_t c = 0; c < ROW_COLUMNS; c++)
         row->values[c] = row_column_value(c, metrics);
+    row->noisy = has_noise(metrics);
     add_reasons(row, metrics);
     row->costs = json_object();
     json_object_set(row->costs, "slowest", json_object_get(metrics, "slowest"));

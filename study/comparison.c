@@ -99,28 +99,29 @@ static bool all_equal(const double *x, size_t n)
     return true;
 }
 
-static void summarize(struct outcome *o, const struct outcome *base, size_t column, double *x,
-                      double *y, struct resamples *r)
+static void summarize(enum center center, struct outcome *o, const struct outcome *base,
+                      size_t column, double *x, double *y, struct resamples *r)
 {
     struct column_summary *s = &o->columns[column];
     const struct interval none = {(double)NAN, (double)NAN};
     size_t n = values_of(o, column, x), above = 0, below = 0;
     *s = (struct column_summary){.mean = mean_of(x, n),
                                  .median = median_of(x, n),
+                                 .center = center_of(center, x, n),
                                  .interval = none,
                                  .ratio = (double)NAN,
                                  .ratio_interval = none};
     if (n >= INTERVAL_LEAST)
-        s->interval =
-            all_equal(x, n) ? (struct interval){x[0], x[0]} : interval_of_mean(draws(r, n), x);
+        s->interval = all_equal(x, n) ? (struct interval){x[0], x[0]}
+                                      : interval_of_center(center, draws(r, n), x);
     n = pairs_of(o, base, column, x, y);
-    double of_base = mean_of(y, n);
+    double of_base = center_of(center, y, n);
     if (n == 0 || of_base == 0)
         return;
-    s->ratio = mean_of(x, n) / of_base;
+    s->ratio = center_of(center, x, n) / of_base;
     bool constant = all_equal(x, n) && all_equal(y, n);
     if (n >= INTERVAL_LEAST && !constant)
-        s->ratio_interval = interval_of_ratio(draws(r, n), x, y);
+        s->ratio_interval = interval_of_ratio(center, draws(r, n), x, y);
     else if (n >= INTERVAL_LEAST)
         s->ratio_interval = (struct interval){s->ratio, s->ratio};
     for (size_t i = 0; i < n; i++) {
@@ -146,8 +147,8 @@ static bool known_everywhere(const struct group *g, size_t column)
 {
     bool any = false;
     for (size_t o = 0; o < g->n; o++) {
-        any |= !isnan(g->outcomes[o].columns[column].mean);
-        if (g->outcomes[o].n_completed > 0 && isnan(g->outcomes[o].columns[column].mean))
+        any |= !isnan(g->outcomes[o].columns[column].center);
+        if (g->outcomes[o].n_completed > 0 && isnan(g->outcomes[o].columns[column].center))
             return false;
     }
     return any;
@@ -156,7 +157,7 @@ static bool known_everywhere(const struct group *g, size_t column)
 static bool differs_somewhere(const struct group *g, size_t column)
 {
     for (size_t o = 1; o < g->n; o++)
-        if (g->outcomes[o].columns[column].mean != g->outcomes[0].columns[column].mean)
+        if (g->outcomes[o].columns[column].center != g->outcomes[0].columns[column].center)
             return true;
     return false;
 }
@@ -184,7 +185,7 @@ static int by_merit(const struct group *g, const struct outcome *a, const struct
     const size_t columns[] = {g->headline, row_column_find("max_queue_bytes"),
                               row_column_find("pause_frames")};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        double x = a->columns[columns[i]].mean, y = b->columns[columns[i]].mean;
+        double x = a->columns[columns[i]].center, y = b->columns[columns[i]].center;
         double close = i == 0 ? 0.01 * fabs(x) : 0; // times within 1 % count as equal
         if (fabs(x - y) > close)
             return x < y ? -1 : 1;
@@ -199,7 +200,7 @@ static void mark_best(struct group *g)
     bool differ = false;
     for (size_t i = 0; i < g->n; i++) {
         struct outcome *o = &g->outcomes[i];
-        if (o->n_completed < o->n || isnan(o->columns[g->headline].mean))
+        if (o->n_completed < o->n || isnan(o->columns[g->headline].center))
             continue;
         if (best)
             differ |= by_merit(g, o, best) != 0;
@@ -226,8 +227,11 @@ struct comparison *comparison_new(const struct rows *rows, const char *baseline)
 {
     struct comparison *c = memory_zeroed(1, sizeof *c);
     struct resamples r = {0};
-    for (size_t i = 0; i < rows->n; i++)
-        outcome_add(outcome_of(group_of(c, &rows->list[i]), rows->list[i].policy), &rows->list[i]);
+    for (size_t i = 0; i < rows->n; i++) {
+        struct group *group = group_of(c, &rows->list[i]);
+        group->center = rows->list[i].noisy ? CENTER_MEDIAN : group->center;
+        outcome_add(outcome_of(group, rows->list[i].policy), &rows->list[i]);
+    }
     for (size_t g = 0; g < c->n; g++) {
         struct group *group = &c->groups[g];
         group->baseline = group->outcomes;
@@ -241,7 +245,8 @@ struct comparison *comparison_new(const struct rows *rows, const char *baseline)
         for (size_t o = 0; o < group->n; o++) {
             group->outcomes[o].identical = identical(&group->outcomes[o]);
             for (size_t column = 0; column < ROW_COLUMNS; column++)
-                summarize(&group->outcomes[o], group->baseline, column, x, x + c->n_seeds, &r);
+                summarize(group->center, &group->outcomes[o], group->baseline, column, x,
+                          x + c->n_seeds, &r);
         }
         free(x);
         group->headline = headline_of(group);
@@ -294,10 +299,12 @@ static json_t *outcome_json(const struct group *g, const struct outcome *o)
     json_object_set_new(json, "headline", json_string(row_columns[g->headline].key));
     json_object_set_new(json, "seeds", json_integer((json_int_t)o->n));
     json_object_set_new(json, "completed", json_integer((json_int_t)o->n_completed));
+    json_object_set_new(json, "compares",
+                        json_string(g->center == CENTER_MEAN ? "means" : "medians"));
     json_object_set_new(json, "identical", json_boolean(o->identical));
     json_object_set_new(json, "best", json_boolean(o->best));
     for (size_t c = 0; c < ROW_COLUMNS; c++)
-        if (!isnan(o->columns[c].mean))
+        if (!isnan(o->columns[c].center))
             json_object_set_new(json, row_columns[c].key, summary_json(o, c));
     return json;
 }

@@ -9,9 +9,10 @@
 // A column of a policy, over the seeds with which it completed.
 struct column_summary {
     double mean, median;
-    struct interval interval; // of the mean
+    double center;            // the one that the group compares
+    struct interval interval; // of the center
     /* against the baseline, over the seeds with which both completed */
-    double ratio; // of the means
+    double ratio; // of the centers
     struct interval ratio_interval;
     bool mixed; // too few seeds for an interval, and they disagree on the sign
 };
@@ -32,7 +33,8 @@ struct group {
     struct outcome *outcomes;
     size_t n;
     const struct outcome *baseline;
-    size_t headline; // the column that is compared first: the time of what the scenario is about
+    enum center center; // medians where noise of hosts acts: a few seeds may fall into another mode
+    size_t headline;    // the column that is compared first: the time of what the scenario is about
 };
 
 struct comparison {

@@ -58,8 +58,8 @@ static struct scale scale_of(const struct group *g, size_t column)
                                                         : none;
     double largest = 0;
     for (size_t o = 0; o < g->n; o++)
-        if (g->outcomes[o].columns[column].mean > largest)
-            largest = g->outcomes[o].columns[column].mean;
+        if (g->outcomes[o].columns[column].center > largest)
+            largest = g->outcomes[o].columns[column].center;
     while (scales[1].unit && largest >= scales[1].by)
         scales++;
     return *scales;
@@ -87,9 +87,9 @@ static const char *number_text(double value, bool count, char *text)
 
 static bool is_count(size_t column) { return row_column_unit(column) == METRIC_COUNT; }
 
-static void mean_cell(const struct outcome *o, size_t column, struct scale scale, char *cell)
+static void center_cell(const struct outcome *o, size_t column, struct scale scale, char *cell)
 {
-    number_text(o->columns[column].mean / scale.by, is_count(column), cell);
+    number_text(o->columns[column].center / scale.by, is_count(column), cell);
 }
 
 static void policy_cell(const struct outcome *o, char *cell)
@@ -99,7 +99,7 @@ static void policy_cell(const struct outcome *o, char *cell)
              whole ? "" : "..");
 }
 
-// The mean and its interval; with few seeds the values themselves.
+// The center and its interval; with few seeds the values themselves.
 static void headline_cell(const struct outcome *o, size_t column, struct scale scale, char *cell)
 {
     const struct column_summary *s = &o->columns[column];
@@ -108,11 +108,11 @@ static void headline_cell(const struct outcome *o, size_t column, struct scale s
         snprintf(cell, CELL, "%s", o->rows[0]->failure ? "failed" : o->rows[0]->status);
         return;
     }
-    mean_cell(o, column, scale, cell);
+    center_cell(o, column, scale, cell);
     if (o->identical || o->n < 2)
         return;
     if (!isnan(s->interval.low)) {
-        snprintf(cell, CELL, "%.20s [%.20s, %.20s]", number_text(s->mean / scale.by, false, a),
+        snprintf(cell, CELL, "%.20s [%.20s, %.20s]", number_text(s->center / scale.by, false, a),
                  number_text(s->interval.low / scale.by, false, b),
                  number_text(s->interval.high / scale.by, false, c));
         return;
@@ -160,7 +160,7 @@ struct shown {
 static bool all_zero(const struct group *g, size_t column)
 {
     for (size_t o = 0; o < g->n; o++)
-        if (g->outcomes[o].columns[column].mean > 0)
+        if (g->outcomes[o].columns[column].center > 0)
             return false;
     return true;
 }
@@ -174,8 +174,8 @@ static bool has_any(const struct group *g, const char *key)
 static bool as_headline(const struct group *g, size_t column)
 {
     for (size_t o = 0; o < g->n; o++) {
-        double x = g->outcomes[o].columns[column].mean,
-               y = g->outcomes[o].columns[g->headline].mean;
+        double x = g->outcomes[o].columns[column].center,
+               y = g->outcomes[o].columns[g->headline].center;
         if (!(fabs(x - y) <= 0.01 * y))
             return false;
     }
@@ -214,7 +214,7 @@ static size_t columns_choose(const struct group *g, size_t left, struct shown *s
         heading_make(s);
         for (size_t o = 0; o < g->n; o++) {
             char cell[CELL];
-            mean_cell(&g->outcomes[o], column, s->scale, cell);
+            center_cell(&g->outcomes[o], column, s->scale, cell);
             s->width = larger(s->width, strlen(cell));
         }
         if (s->width + sizeof separator - 1 > left)
@@ -265,7 +265,7 @@ static void line_add(struct libscols_table *lines, const struct table *t, const 
         scols_line_set_data(line, at++, cell);
     }
     for (size_t i = 0; i < t->n; i++) {
-        mean_cell(o, t->shown[i].column, t->shown[i].scale, cell);
+        center_cell(o, t->shown[i].column, t->shown[i].scale, cell);
         scols_line_set_data(line, at++, cell);
     }
     bool best = t->ratios && o->best;

@@ -82,36 +82,45 @@ void resamples_free(struct resamples *r)
     *r = (struct resamples){0};
 }
 
-// The sum of the samples in resample `at`.
-static double sum_of(const struct resamples *r, size_t at, const double *x)
+double center_of(enum center center, const double *x, size_t n)
+{
+    return center == CENTER_MEAN ? mean_of(x, n) : median_of(x, n);
+}
+
+// The center of the samples in resample `at`; `picked` has room for them.
+static double center_at(enum center center, const struct resamples *r, size_t at, const double *x,
+                        double *picked)
 {
     const uint32_t *picks = r->picks + at * r->n;
-    double sum = 0;
     for (size_t i = 0; i < r->n; i++)
-        sum += x[picks[i]];
-    return sum;
+        picked[i] = x[picks[i]];
+    return center_of(center, picked, r->n);
 }
 
-struct interval interval_of_mean(const struct resamples *r, const double *x)
+// `base` NULL = no ratio.
+static struct interval interval_by(enum center center, const struct resamples *r, const double *x,
+                                   const double *base)
 {
     if (r->n < INTERVAL_LEAST)
         return (struct interval){(double)NAN, (double)NAN};
-    double *means = memory_zeroed(RESAMPLES, sizeof *means);
-    for (size_t i = 0; i < RESAMPLES; i++)
-        means[i] = sum_of(r, i, x) / (double)r->n;
-    struct interval interval = interval_of(means, r->n);
-    free(means);
+    double *values = memory_zeroed(RESAMPLES + r->n, sizeof *values), *picked = values + RESAMPLES;
+    for (size_t i = 0; i < RESAMPLES; i++) {
+        values[i] = center_at(center, r, i, x, picked);
+        if (base)
+            values[i] /= center_at(center, r, i, base, picked);
+    }
+    struct interval interval = interval_of(values, r->n);
+    free(values);
     return interval;
 }
 
-struct interval interval_of_ratio(const struct resamples *r, const double *x, const double *base)
+struct interval interval_of_center(enum center center, const struct resamples *r, const double *x)
 {
-    if (r->n < INTERVAL_LEAST)
-        return (struct interval){(double)NAN, (double)NAN};
-    double *ratios = memory_zeroed(RESAMPLES, sizeof *ratios);
-    for (size_t i = 0; i < RESAMPLES; i++)
-        ratios[i] = sum_of(r, i, x) / sum_of(r, i, base);
-    struct interval interval = interval_of(ratios, r->n);
-    free(ratios);
-    return interval;
+    return interval_by(center, r, x, NULL);
+}
+
+struct interval interval_of_ratio(enum center center, const struct resamples *r, const double *x,
+                                  const double *base)
+{
+    return interval_by(center, r, x, base);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Means, medians and their intervals over the seeds of a study.
 //
-// Intervals are of 95 %, by the bootstrap: the mean (or the ratio of two means) of samples drawn
+// Intervals are of 95 %, by the bootstrap: the center (or the ratio of two centers) of samples drawn
 // with replacement, RESAMPLES times. Plain percentiles are too narrow for few samples: with
 // 5 normal samples the interval holds the true mean in 81 % of cases. So wider percentiles are
 // taken, with which the interval of normal samples is as wide as Student's t (Hesterberg, The American Statistician 69 (2015), section 5.3, "expanded
@@ -31,11 +31,16 @@ struct resamples {
 struct resamples resamples_new(size_t n);
 void resamples_free(struct resamples *r);
 
-// The interval of the mean of r->n samples.
-struct interval interval_of_mean(const struct resamples *r, const double *x);
+// What stands for all samples.
+enum center { CENTER_MEAN, CENTER_MEDIAN };
+double center_of(enum center center, const double *x, size_t n); // NAN if n is 0
 
-// The interval of mean(x) / mean(base), where x[i] and base[i] belong together.
-struct interval interval_of_ratio(const struct resamples *r, const double *x, const double *base);
+// The interval of the center of r->n samples.
+struct interval interval_of_center(enum center center, const struct resamples *r, const double *x);
+
+// The interval of center(x) / center(base), where x[i] and base[i] belong together.
+struct interval interval_of_ratio(enum center center, const struct resamples *r, const double *x,
+                                  const double *base);
 
 // The probability, in each tail, of the percentiles that are used for `n` samples.
 double expanded_tail(size_t n);

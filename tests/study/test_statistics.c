@@ -53,10 +53,10 @@ static void test_five_values(void **state)
     (void)state;
     static const double x[] = {1, 2, 3, 4, 10}, same[] = {7, 7, 7, 7, 7};
     struct resamples r = resamples_new(5);
-    struct interval interval = interval_of_mean(&r, x);
+    struct interval interval = interval_of_center(CENTER_MEAN, &r, x);
     assert_near(interval.low, 1.2, 1e-12);
     assert_near(interval.high, 8.8, 1e-12);
-    interval = interval_of_mean(&r, same);
+    interval = interval_of_center(CENTER_MEAN, &r, same);
     assert_near(interval.low, 7, 0);
     assert_near(interval.high, 7, 0);
     resamples_free(&r);
@@ -71,14 +71,15 @@ static void test_eight_pairs(void **state)
                         base[] = {10, 12, 11, 14, 12, 11, 13, 13};
     double twice[8];
     struct resamples r = resamples_new(8);
-    struct interval mean = interval_of_mean(&r, x), ratio = interval_of_ratio(&r, x, base);
+    struct interval mean = interval_of_center(CENTER_MEAN, &r, x),
+                    ratio = interval_of_ratio(CENTER_MEAN, &r, x, base);
     assert_near(mean.low, 12.5, 0.126);
     assert_near(mean.high, 16.875, 0.126);
     assert_near(ratio.low, 1.1195652, 0.005);
     assert_near(ratio.high, 1.2980769, 0.005);
     for (size_t i = 0; i < 8; i++)
         twice[i] = 2 * base[i];
-    ratio = interval_of_ratio(&r, twice, base);
+    ratio = interval_of_ratio(CENTER_MEAN, &r, twice, base);
     assert_near(ratio.low, 2, 0);
     assert_near(ratio.high, 2, 0);
     resamples_free(&r);
@@ -89,7 +90,8 @@ static void test_few_values_have_no_interval(void **state)
     (void)state;
     static const double x[] = {1, 2, 3, 4};
     struct resamples r = resamples_new(4);
-    assert_true(isnan(interval_of_mean(&r, x).low) && isnan(interval_of_ratio(&r, x, x).high));
+    assert_true(isnan(interval_of_center(CENTER_MEAN, &r, x).low) &&
+                isnan(interval_of_ratio(CENTER_MEAN, &r, x, x).high));
     resamples_free(&r);
 }
 
@@ -105,16 +107,36 @@ static void test_coverage(void **state)
         double x[N];
         for (int i = 0; i < N; i++)
             x[i] = rng_unit(&rng);
-        struct interval interval = interval_of_mean(&r, x);
+        struct interval interval = interval_of_center(CENTER_MEAN, &r, x);
         held += interval.low <= 0.5 && 0.5 <= interval.high;
     }
     assert_in_range(held, 925, 970);
     resamples_free(&r);
 }
 
+// Seven samples in one mode and two in another: the median is of the first, and so is its interval.
+static void test_median_of_two_modes(void **state)
+{
+    (void)state;
+    double x[9] = {10, 11, 12, 13, 14, 15, 16, 1000, 1001}, twice[9];
+    for (size_t i = 0; i < 9; i++)
+        twice[i] = 2 * x[i];
+    struct resamples r = resamples_new(9);
+    assert_near(center_of(CENTER_MEDIAN, x, 9), 14, 0);
+    struct interval median = interval_of_center(CENTER_MEDIAN, &r, x),
+                    mean = interval_of_center(CENTER_MEAN, &r, x),
+                    ratio = interval_of_ratio(CENTER_MEDIAN, &r, twice, x);
+    assert_true(median.low >= 10 && median.low < 14 && median.high > 14 && median.low < mean.high);
+    assert_true(mean.high > 300);
+    assert_near(ratio.low, 2, 1e-12);
+    assert_near(ratio.high, 2, 1e-12);
+    resamples_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_median_of_two_modes),
         cmocka_unit_test(test_mean_and_median),
         cmocka_unit_test(test_tails),
         cmocka_unit_test(test_five_values),

@@ -302,7 +302,7 @@ void tcp_on_feedback(struct sender *s, struct packet *p, ps_t now)
         tcp_on_peer_fin(s, now);
     if (t->phase == TCP_ESTABLISHED && s->una == s->tail)
         tcp_finish(s, now);
-    tcp_update(s);
+    tcp_update(s, now);
     if (hosts->acking.timer)
         sender_time_ack_held(s, hosts->acking.made_ps - hosts->acking.owed_ps, now);
     hosts->acking = (struct meta_held){0};

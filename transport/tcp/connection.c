@@ -162,7 +162,7 @@ void tcp_on_post(struct sender *s, ps_t now)
     else if (tcp_of(s)->phase == TCP_ESTABLISHED)
         tcp_arm_for_window(s, now);
     tcp_buffer_post(s, now);
-    tcp_update(s);
+    tcp_update(s, now);
 }
 
 static void on_syn_ack(struct sender *s, const struct packet_meta *meta, ps_t now)

@@ -161,12 +161,27 @@ static void note_recent(struct tcp_early *early, struct byte_range range)
     early->n_recent = n + 1;
 }
 
+// An ACK has room for a few blocks. Before a range moves the third one or a further one forward, or pushes one out,
+// an ACK that is held back reports what the sender would not hear of any more (Linux: tcp_sack_compress_send_ack(),
+// TCP_SACK_BLOCKS_EXPECTED).
+#define BLOCKS_EXPECTED 2
+static void report_blocks(struct tcp_receiver *r, struct byte_range range, ps_t now)
+{
+    uint32_t at = 0;
+    while (at < r->early->n_recent &&
+           (r->early->recent[at].end < range.start || r->early->recent[at].start > range.end))
+        at++;
+    if (at >= BLOCKS_EXPECTED && r->compressed > 0)
+        tcp_reply(r, 0, now);
+}
+
 // Returns false if the data had arrived before.
 static bool keep_early(struct tcp_receiver *r, const struct packet *p, struct byte_range range,
-                       uint64_t token)
+                       uint64_t token, ps_t now)
 {
     if (!r->early)
         r->early = memory_zeroed(1, sizeof *r->early);
+    report_blocks(r, range, now);
     int added;
     struct byte_range all = ranges_add(&r->early->ranges, range, &added);
     note_recent(r->early, all);
@@ -280,7 +295,7 @@ void tcp_on_data(struct receiver *base, uint32_t port, struct packet *p, ps_t no
         r->echo_ps = meta.sent_ps;
     bool fresh = start >= r->expected && range.end <= r->edge;
     if (fresh && start > r->expected)
-        fresh = keep_early(r, p, range, meta.token);
+        fresh = keep_early(r, p, range, meta.token, now);
     if (fresh)
         hosts_progress(hosts_of(r), meta.payload_bytes, now);
     if (!fresh) {

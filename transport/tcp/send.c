@@ -22,38 +22,44 @@ bool tcp_fits_receiver(const struct sender *s)
     return s->nxt < s->tail && s->nxt_bytes + next_payload(s) <= edge;
 }
 
-// With segmentation offload a burst waits until the window has room for all of it, or for a third
-// of the window, unless nothing is in flight.
-static bool defers_burst(const struct sender *s, uint32_t in_flight)
+// Whether the window limits the flow (RFC 7661): it was full at any time since the data before
+// usage_end was sent.
+static void validate_window(const struct sender *s, bool limited)
 {
-    const struct tcp_sender *t = tcp_of(s);
-    if (t->burst_left > 0 || in_flight == 0)
-        return false;
-    uint64_t left = s->tail - s->nxt, room = t->cwnd - in_flight;
-    uint64_t burst = t->burst < t->cwnd / 3 ? t->burst : t->cwnd / 3;
-    return room < burst && room < left;
+    struct tcp_sender *t = tcp_of(s);
+    uint32_t out = tcp_outstanding(s);
+    if (s->una >= t->usage_end || limited || (!t->limited && out > t->max_out)) {
+        t->limited = limited;
+        t->max_out = out;
+        t->usage_end = s->nxt;
+    }
 }
 
-void tcp_update(struct sender *s)
+void tcp_update(struct sender *s, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
     uint32_t in_flight = tcp_in_flight(s);
     bool may = t->phase == TCP_ESTABLISHED, room = may && in_flight < t->cwnd;
     t->probe_due = t->probe_due && s->una < s->nxt; // an ACK may come while the probe waits
     s->special_due = may && (t->probe_due || (room && t->segs.pending > 0));
-    bool fits = room && tcp_fits_receiver(s) && !(t->burst > 1 && defers_burst(s, in_flight));
+    bool fits = room && tcp_fits_receiver(s);
+    if (t->burst > 1 && !room)
+        t->burst_left = 0;
+    if (t->burst > 1 && fits && tcp_burst_waits(s, in_flight, now)) {
+        validate_window(s, true);
+        fits = false;
+    }
     s->window_bytes = fits ? UINT64_MAX : 0;
 }
 
 void tcp_on_window(struct sender *s, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
-    (void)now;
     if (t->state == TCP_REDUCING || t->state == TCP_RECOVERY)
         return; // the reduction moves the window towards the policy's
     t->cwnd = tcp_policy_window(s);
     if (!s->busy) // else the event that is being handled calls tcp_update() at its end
-        tcp_update(s);
+        tcp_update(s, now);
 }
 
 // Write segment `number` of message `m` to *p.
@@ -85,20 +91,6 @@ static void fill_segment(struct sender *s, struct message *m, uint64_t number, s
     m->packets++;
 }
 
-// Whether the window limits the flow (RFC 7661): it was full at any time since the data before
-// usage_end was sent.
-static void validate_window(const struct sender *s)
-{
-    struct tcp_sender *t = tcp_of(s);
-    uint32_t out = tcp_outstanding(s);
-    bool limited = tcp_in_flight(s) >= t->cwnd;
-    if (s->una >= t->usage_end || limited || (!t->limited && out > t->max_out)) {
-        t->limited = limited;
-        t->max_out = out;
-        t->usage_end = s->nxt;
-    }
-}
-
 static void fill_new(struct sender *s, struct packet *p, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
@@ -118,7 +110,7 @@ static void fill_new(struct sender *s, struct packet *p, ps_t now)
     if (p->flags & PACKET_LAST)
         s->sending = m->next;
     s->max = ++s->nxt;
-    validate_window(s);
+    validate_window(s, tcp_in_flight(s) >= t->cwnd);
     tcp_arm_for_data(s, false, now);
 }
 
@@ -159,13 +151,6 @@ static void fill_probe(struct sender *s, struct packet *p, ps_t now)
     tcp_arm(s, TCP_TIMER_RTO, tcp_rto_ps(s), now);
 }
 
-static void count_burst(struct tcp_sender *t)
-{
-    if (t->burst_left == 0)
-        t->burst_left = t->burst;
-    t->burst_left--;
-}
-
 void tcp_fill(struct sender *s, struct packet *p, ps_t now)
 {
     struct tcp_sender *t = tcp_of(s);
@@ -178,6 +163,6 @@ void tcp_fill(struct sender *s, struct packet *p, ps_t now)
     if (t->state == TCP_REDUCING || t->state == TCP_RECOVERY)
         t->prr_out++;
     if (t->burst > 1)
-        count_burst(t);
-    tcp_update(s);
+        tcp_burst_count(s);
+    tcp_update(s, now);
 }

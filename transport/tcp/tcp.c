@@ -125,9 +125,10 @@ static const struct param params[] = {
      .def = "0B",
      .choices = off,
      .max = "512KB",
-     .help = "send bursts of up to this size once the window has room for one; off = single "
-             "segments",
-     .source = "Linux TSO, 64 KB"},
+     .help = "send bursts of up to this size, of what the pacing rate sends in 1/1024 s; a burst "
+             "waits for room in the "
+             "window; off = single segments",
+     .source = "Linux: tcp_tso_autosize(), tcp_tso_should_defer(); 64 KB"},
     {.name = "connections",
      .type = PARAM_ENUM,
      .offset = TC(connections),

@@ -147,12 +147,12 @@ static inline struct transport_counters *tcp_counters(const struct sender *s)
 struct tcp_ack_facts {
     uint32_t delivered; // segments that have newly arrived
     uint64_t delivered_bytes;
-    uint32_t lost;  // segments that newly count as lost
-    bool advanced;  // the cumulative ACK has advanced
-    bool sacked;    // a SACK block covers new segments
-    bool resent;    // a segment cumulatively acknowledged had been retransmitted
-    bool dsack;     // a block reports a duplicate
-    bool duplicate; // the ACK repeats the last one
+    uint32_t lost;   // segments that newly count as lost
+    bool advanced;   // the cumulative ACK has advanced
+    bool sacked;     // a SACK block covers new segments
+    bool resent;     // a segment cumulatively acknowledged had been retransmitted
+    bool dsack;      // a block reports a duplicate
+    bool duplicate;  // the ACK repeats the last one
     bool ece;
     bool timer_set; // the reordering timer has been set
     /* RTTs; -1 = none */
@@ -233,8 +233,14 @@ void tcp_connection_timeout(struct sender *s, ps_t now);
 void tcp_fill(struct sender *s, struct packet *p, ps_t now);
 void tcp_on_window(struct sender *s, ps_t now);
 // Compute what the sender may send now. Call after every change of its state.
-void tcp_update(struct sender *s);
+void tcp_update(struct sender *s, ps_t now);
 bool tcp_fits_receiver(const struct sender *s); // the next new segment fits into the window
+
+/* offload.c */
+// Count a segment that has been sent of its burst.
+void tcp_burst_count(struct sender *s);
+// Whether the next burst waits for more room in the window, which has some.
+bool tcp_burst_waits(const struct sender *s, uint32_t in_flight, ps_t now);
 
 /* buffer.c */
 // Acknowledgements, a larger window or a post have changed the send buffer: let it grow, and report messages

@@ -134,7 +134,7 @@ void tcp_on_timeout(struct sender *s, ps_t now)
         on_reorder_timeout(s, now);
     else
         on_rto(s, now);
-    tcp_update(s);
+    tcp_update(s, now);
 }
 
 // Idle time counts from the last data sent (RFC 5681, section 4.1).
